@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The GError domain of the engine. The place in a text travels at the front of the message, as "line:column: ".
+ */
+#include "daemon/base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+G_DEFINE_QUARK(qd - error - quark, qd_error)
+
+void
+qd_error_set(GError **error, QwError code, const char *format, ...)
+{
+    va_list args;
+
+    if (error == NULL)
+        return;
+
+    va_start(args, format);
+    g_clear_error(error);
+    *error = g_error_new_valist(QD_ERROR, (int) code, format, args);
+    va_end(args);
+}
+
+static QwError
+code_from_errno(int errno_value)
+{
+    switch (errno_value) {
+    case ENOSPC:
+    case EDQUOT:
+        return QW_ERROR_DISK_FULL;
+    case ENOMEM:
+        return QW_ERROR_NO_MEMORY;
+    case EMFILE:
+    case ENFILE:
+        return QW_ERROR_LIMIT_EXCEEDED;
+    case EACCES:
+    case EPERM:
+        return QW_ERROR_ACCESS_DENIED;
+    case EROFS:
+        return QW_ERROR_READ_ONLY;
+    default: /* the kernel's numbers, not our enum */
+        return QW_ERROR_INTERNAL;
+    }
+}
+
+void
+qd_error_set_errno(GError **error, int errno_value, const char *format, ...)
+{
+    g_autofree char *what = NULL;
+    va_list args;
+
+    va_start(args, format);
+    what = g_strdup_vprintf(format, args);
+    va_end(args);
+
+    qd_error_set(error, code_from_errno(errno_value), "%s: %s", what, g_strerror(errno_value));
+}
+
+void
+qd_error_set_at(GError **error, QwError code, const char *text, size_t n_bytes, size_t offset, const char *format, ...)
+{
+    g_autofree char *what = NULL;
+    guint line = 1;
+    guint column = 1;
+    va_list args;
+
+    va_start(args, format);
+    what = g_strdup_vprintf(format, args);
+    va_end(args);
+
+    for (size_t i = 0; i < MIN(offset, n_bytes); i++) {
+        if (text[i] == '\n') {
+            line++;
+            column = 1;
+        } else if (((unsigned char) text[i] & 0xc0) != 0x80) {
+            column++;
+        }
+    }
+    qd_error_set(error, code, "%u:%u: %s", line, column, what);
+}
+
+QwError
+qd_error_get_code(const GError *error)
+{
+    if (error->domain != QD_ERROR || error->code < QW_ERROR_FIRST || error->code > QW_ERROR_LAST)
+        return QW_ERROR_INTERNAL;
+
+    return (QwError) error->code;
+}
+
+void
+qd_error_get_place(const GError *error, guint *ret_line, guint *ret_column)
+{
+    guint line = 0;
+    guint column = 0;
+    char separator = 0;
+
+    if (sscanf(error->message, "%9u:%9u%c", &line, &column, &separator) != 3 || separator != ':')
+        line = column = 0;
+
+    *ret_line = line;
+    *ret_column = column;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table of limits. docs/limits.md and queryd.conf(5) are generated from it; a test holds them together.
+ */
+#include "daemon/base/limits.h"
+
+#include <stdarg.h>
+
+#include "daemon/base/error.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+#define HOUR_MSEC UINT64_C(3600000)
+#define ROW(id, name, unit, value, min, max, error, description) \
+    [QD_LIMIT_##id] = { name, unit, value, min, max, QW_ERROR_##error, description }
+
+static const QdLimitInfo limit_table[QD_N_LIMITS] = {
+    ROW(STATEMENT_TEXT_BYTES, "statement_text_bytes", "bytes", MIB, KIB, 64 * MIB, TOO_BIG, "text of one statement"),
+    ROW(SQL_DEPTH, "sql_depth", "", 200, 10, 1000, TOO_COMPLEX, "nesting of an SQL expression"),
+    ROW(VALUE_BYTES, "value_bytes", "bytes", 64 * MIB, MIB, 255 * MIB, TOO_BIG, "one value in a row, and one row"),
+    ROW(COLUMNS, "columns", "", 2000, 100, 2000, TOO_COMPLEX, "columns of a table or result"),
+    ROW(COMPOUND_SELECTS, "compound_selects", "", 500, 10, 500, TOO_COMPLEX, "SELECTs joined by UNION and its kin"),
+    ROW(VARIABLES, "variables", "", 32766, 100, 32766, TOO_COMPLEX, "parameters of a statement"),
+    ROW(VDBE_OPS, "vdbe_ops", "", 250000, 1000, 100000000, TOO_COMPLEX, "size of a compiled statement"),
+    ROW(COMPILE_MSEC, "compile_ms", "ms", 1000, 10, HOUR_MSEC, TOO_COMPLEX, "time to compile a statement"),
+    ROW(AUTHORIZER_CALLS, "authorizer_calls", "", 100000, 1000, 100000000, TOO_COMPLEX,
+        "names a statement may look up while it is compiled"),
+    ROW(LIKE_PATTERN_BYTES, "like_pattern_bytes", "bytes", 256, 16, 50000, TOO_COMPLEX, "pattern of LIKE or GLOB"),
+    ROW(QUERY_TIMEOUT_MSEC, "query_timeout_ms", "ms", 30000, 0, 24 * HOUR_MSEC, TIMEOUT, "time a query may produce; 0: no limit"),
+    ROW(UPDATE_TIMEOUT_MSEC, "update_timeout_ms", "ms", 60000, 0, 24 * HOUR_MSEC, TIMEOUT, "time an update may take; 0: no limit"),
+    ROW(QUERY_MEMORY_BYTES, "query_memory_bytes", "bytes", 64 * MIB, MIB, 16 * GIB, NO_MEMORY, "memory of one query"),
+    ROW(HEAP_SOFT_BYTES, "heap_soft_bytes", "bytes", 128 * MIB, 8 * MIB, 16 * GIB, NO_MEMORY,
+        "SQLite's memory in all, from which caches shrink"),
+    ROW(HEAP_HARD_BYTES, "heap_hard_bytes", "bytes", 256 * MIB, 16 * MIB, 16 * GIB, NO_MEMORY, "SQLite's memory in all"),
+    ROW(TEMP_FILE_BYTES, "temp_file_bytes", "bytes", GIB, MIB, 1024 * GIB, DISK_FULL, "temporary files in all"),
+    ROW(CHANNELS_PER_CLIENT, "channels_per_client", "", 64, 1, 4096, LIMIT_EXCEEDED, "open channels of one client"),
+    ROW(CHANNELS, "channels", "", 1024, 1, 4096, LIMIT_EXCEEDED, "open channels in all"),
+    ROW(RUNNING_PER_CLIENT, "running_per_client", "", 4, 1, 64, BUSY, "queries of one client that run at once; more wait"),
+    ROW(RUNNING, "running", "", 8, 1, 64, BUSY, "queries that run at once; more wait"),
+    ROW(RUN_QUEUE, "run_queue", "", 256, 1, 4096, BUSY, "requests that wait to run"),
+    ROW(SNAPSHOTS_PER_CLIENT, "snapshots_per_client", "", 32, 1, 4096, BUSY, "unfinished results of one client"),
+    ROW(SNAPSHOTS, "snapshots", "", 256, 1, 4096, BUSY, "unfinished results in all"),
+    ROW(READER_IDLE_MSEC, "reader_idle_ms", "ms", 30000, 100, 24 * HOUR_MSEC, TIMEOUT,
+        "time a reader may take no byte of a result"),
+    ROW(SNAPSHOT_AGE_MSEC, "snapshot_age_ms", "ms", 300000, 100, 24 * HOUR_MSEC, TIMEOUT, "age of an unfinished result"),
+    ROW(WAL_BYTES, "wal_bytes", "bytes", 256 * MIB, MIB, 64 * GIB, TIMEOUT, "write-ahead log, above which the oldest result ends"),
+    ROW(BATCH_STATEMENTS, "batch_statements", "", 10000, 1, 1000000, TOO_BIG, "statements or parameter rows of one batch"),
+    ROW(BATCH_BYTES, "batch_bytes", "bytes", 64 * MIB, MIB, GIB, TOO_BIG, "texts and parameters of one batch, and rows it returns"),
+    ROW(WRITE_QUEUE, "write_queue", "", 1024, 1, 65536, BUSY, "updates that wait for the writer"),
+    ROW(FREE_DISK_BYTES, "free_disk_bytes", "bytes", 64 * MIB, 0, 64 * GIB, DISK_FULL,
+        "free space (or 1 % if that is less) below which writes are refused"),
+    ROW(DESCRIPTORS, "descriptors", "", 16384, 64, 1048576, LIMIT_EXCEEDED, "open files of the daemon; new channels end at 80 %"),
+    ROW(JOBS, "jobs", "", 4, 1, 64, BUSY, "jobs (import, export, backup) at once"),
+    ROW(JOBS_PER_CLIENT, "jobs_per_client", "", 1, 1, 64, BUSY, "jobs of one client at once"),
+    ROW(VALUE_ROWS, "value_rows", "", 1000, 1, 100000, TOO_BIG, "rows that Query and QueryText give; more are cut off"),
+    ROW(VALUE_RESULT_BYTES, "value_result_bytes", "bytes", MIB, KIB, 64 * MIB, TOO_BIG,
+        "bytes that Query and QueryText give; more are cut off"),
+    ROW(IDLE_EXIT_MSEC, "idle_exit_ms", "ms", 60000, 0, 24 * HOUR_MSEC, CLOSED, "idle time after which the daemon exits; 0: never"),
+};
+
+const QdLimitInfo *
+qd_limit_get_info(QdLimit limit)
+{
+    g_assert(limit < QD_N_LIMITS);
+
+    return &limit_table[limit];
+}
+
+void
+qd_limits_init(QdLimits *ret_limits)
+{
+    for (guint i = 0; i < QD_N_LIMITS; i++)
+        ret_limits->values[i] = limit_table[i].value;
+}
+
+gboolean
+qd_limits_set(QdLimits *self, const char *name, uint64_t value, GError **error)
+{
+    for (guint i = 0; i < QD_N_LIMITS; i++) {
+        const QdLimitInfo *info = &limit_table[i];
+
+        if (!g_str_equal(info->name, name))
+            continue;
+        if (value < info->min || value > info->max) {
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER,
+                         "limit '%s': %" G_GUINT64_FORMAT " is not between %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT, name,
+                         value, info->min, info->max);
+            return FALSE;
+        }
+        self->values[i] = value;
+        return TRUE;
+    }
+
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no limit is named '%s'", name);
+    return FALSE;
+}
+
+void
+qd_limit_set_error(GError **error, const QdLimits *limits, QdLimit limit, const char *what_format, ...)
+{
+    const QdLimitInfo *info = qd_limit_get_info(limit);
+    g_autofree char *what = NULL;
+    va_list args;
+
+    va_start(args, what_format);
+    what = g_strdup_vprintf(what_format, args);
+    va_end(args);
+
+    qd_error_set(error, info->error, "%s: the limit '%s' is %" G_GUINT64_FORMAT "%s%s", what, info->name, limits->values[limit],
+                 info->unit[0] != '\0' ? " " : "", info->unit);
+}

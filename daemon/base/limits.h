@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Every limit of the daemon: name, unit, default, bounds, error. One table serves code, configuration, GetLimits and the manual.
+ *
+ * Place: layer 1. Invariant: a number that bounds what a client may use stands here and nowhere else.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdint.h>
+
+#include "client-lib/wire/wire-error.h"
+
+typedef enum QdLimit {
+    QD_LIMIT_STATEMENT_TEXT_BYTES,
+    QD_LIMIT_SQL_DEPTH,
+    QD_LIMIT_VALUE_BYTES,
+    QD_LIMIT_COLUMNS,
+    QD_LIMIT_COMPOUND_SELECTS,
+    QD_LIMIT_VARIABLES,
+    QD_LIMIT_VDBE_OPS,
+    QD_LIMIT_COMPILE_MSEC,
+    QD_LIMIT_AUTHORIZER_CALLS,
+    QD_LIMIT_LIKE_PATTERN_BYTES,
+    QD_LIMIT_QUERY_TIMEOUT_MSEC,
+    QD_LIMIT_UPDATE_TIMEOUT_MSEC,
+    QD_LIMIT_QUERY_MEMORY_BYTES,
+    QD_LIMIT_HEAP_SOFT_BYTES,
+    QD_LIMIT_HEAP_HARD_BYTES,
+    QD_LIMIT_TEMP_FILE_BYTES,
+    QD_LIMIT_CHANNELS_PER_CLIENT,
+    QD_LIMIT_CHANNELS,
+    QD_LIMIT_RUNNING_PER_CLIENT,
+    QD_LIMIT_RUNNING,
+    QD_LIMIT_RUN_QUEUE,
+    QD_LIMIT_SNAPSHOTS_PER_CLIENT,
+    QD_LIMIT_SNAPSHOTS,
+    QD_LIMIT_READER_IDLE_MSEC,
+    QD_LIMIT_SNAPSHOT_AGE_MSEC,
+    QD_LIMIT_WAL_BYTES,
+    QD_LIMIT_BATCH_STATEMENTS,
+    QD_LIMIT_BATCH_BYTES,
+    QD_LIMIT_WRITE_QUEUE,
+    QD_LIMIT_FREE_DISK_BYTES,
+    QD_LIMIT_DESCRIPTORS,
+    QD_LIMIT_JOBS,
+    QD_LIMIT_JOBS_PER_CLIENT,
+    QD_LIMIT_VALUE_ROWS,
+    QD_LIMIT_VALUE_RESULT_BYTES,
+    QD_LIMIT_IDLE_EXIT_MSEC,
+    QD_N_LIMITS,
+} QdLimit;
+
+typedef struct QdLimitInfo {
+    const char *name; /* the key in [Limits] of queryd.conf, with its unit at the end */
+    const char *unit; /* "bytes", "ms", "" for counts */
+    uint64_t value;   /* default */
+    uint64_t min;
+    uint64_t max;
+    QwError error;
+    const char *description;
+} QdLimitInfo;
+
+typedef struct QdLimits {
+    uint64_t values[QD_N_LIMITS];
+} QdLimits;
+
+/* The table's row. */
+const QdLimitInfo *qd_limit_get_info(QdLimit limit);
+
+/* All defaults. */
+void qd_limits_init(QdLimits *ret_limits);
+
+/* By name, as the configuration has it; false and BAD_PARAMETER for an unknown name or a value out of bounds. */
+gboolean qd_limits_set(QdLimits *self, const char *name, uint64_t value, GError **error);
+
+static inline uint64_t
+qd_limits_get(const QdLimits *self, QdLimit limit)
+{
+    return self->values[limit];
+}
+
+/* qd_limit_set_error: the one form of message: "WHAT: the limit 'NAME' is VALUE UNIT". */
+void qd_limit_set_error(GError **error, const QdLimits *limits, QdLimit limit, const char *what_format, ...) G_GNUC_PRINTF(4, 5);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The engine as the layers above see it: calls go in on the main thread, answers come back there.
+ *
+ * Place: layer 4; the only header of exec that daemon/bus needs. A call is a plain struct: the bus layer fills the upper
+ * half and submits it; a worker or job thread fills the lower half; `done` runs on the main thread, once, always.
+ * Invariant: nothing here waits. After qd_engine_submit() a call belongs to the engine until `done`.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "client-lib/wire/wire-value.h"
+#include "daemon/base/limits.h"
+#include "daemon/base/mailbox.h"
+#include "daemon/exec/parameters.h"
+
+typedef struct QdEngine QdEngine;
+typedef struct QdClient QdClient;
+typedef struct QdCall QdCall;
+
+typedef enum QdCallKind {
+    QD_CALL_PREPARE,
+    QD_CALL_QUERY,      /* rows by value: result pages */
+    QD_CALL_QUERY_TEXT, /* result text */
+    QD_CALL_UPDATE,
+    QD_CALL_BATCH,
+    QD_CALL_EXPLAIN,
+    QD_CALL_CHECK,
+    QD_CALL_OPTIMIZE,
+    QD_CALL_EXPORT, /* these run on job threads */
+    QD_CALL_IMPORT,
+    QD_CALL_BACKUP,
+} QdCallKind;
+
+typedef enum QdTransport {
+    QD_TRANSPORT_SOCKETPAIR,
+    QD_TRANSPORT_PIPE,
+} QdTransport;
+
+typedef struct QdCallOptions {
+    QdTransport transport;
+    uint32_t page_size; /* bytes; 0: default */
+    gboolean access_write;
+    gboolean has_timeout;
+    uint32_t timeout_msec; /* 0: none, if has_timeout */
+    uint64_t max_rows;     /* 0: not given */
+    uint64_t max_bytes;    /* 0: not given */
+    gboolean relaxed_durability;
+    gboolean analyze;
+    gboolean header; /* default TRUE */
+    gboolean create;
+    gboolean quick;    /* Check; default TRUE */
+    const char *table; /* (owned by the call) Import */
+} QdCallOptions;
+
+typedef struct QdCallStatement {
+    char *language;
+    char *text;
+    QdParameters *parameters; /* (nullable) */
+    uint64_t changes;         /* result, for BATCH */
+} QdCallStatement;
+
+typedef struct QdCallColumn {
+    char *name;
+    char *decl_type; /* "" when none */
+} QdCallColumn;
+
+typedef struct QdCallParameter {
+    uint32_t index; /* from 1 */
+    char *name;     /* with its sigil; "" for a plain ? */
+} QdCallParameter;
+
+/* Live figures of a job; written by its thread with atomics, read by the main thread. */
+typedef struct QdJobProgress {
+    uint64_t rows_done;
+    uint64_t bytes_done;
+    uint64_t bytes_total; /* 0: not known */
+} QdJobProgress;
+
+struct QdCall {
+    /* request */
+    QdCallKind kind;
+    QdClient *client; /* (owned reference) who pays */
+    QdCallOptions options;
+    GArray *statements; /* of QdCallStatement; one, but for BATCH any number */
+    char *format;       /* QUERY_TEXT, EXPORT, IMPORT */
+    int fd;             /* EXPORT, IMPORT, BACKUP: the caller's descriptor, owned, -1 otherwise */
+    void (*done)(QdCall *call, void *user_data);
+    void *user_data;
+
+    /* result; valid in `done`. @error is set exactly when the call failed. */
+    GError *error;
+    int channel_fd;     /* PREPARE: owned; steal it with g_steal_fd-like assignment of -1 */
+    GArray *columns;    /* of QdCallColumn: PREPARE, QUERY */
+    GArray *parameters; /* of QdCallParameter: PREPARE */
+    gboolean writes;    /* PREPARE */
+    uint32_t page_size; /* PREPARE */
+    GPtrArray *pages;   /* QUERY: of GBytes, each a body of a ROWS record with its row count in page_rows */
+    GArray *page_rows;  /* QUERY: of uint32_t */
+    gboolean truncated;
+    const char *content_type; /* QUERY_TEXT: static */
+    GString *text;            /* QUERY_TEXT: valid UTF-8 without NUL; EXPLAIN: the plan */
+    char *sql;                /* EXPLAIN */
+    uint64_t changes;
+    int64_t last_insert_rowid;
+    uint64_t generation;
+    gboolean ok;         /* CHECK */
+    GPtrArray *messages; /* CHECK: of char* */
+    uint64_t n_rows;
+    uint64_t n_bytes;
+    QdJobProgress progress;
+
+    /* the engine's own */
+    gint cancelled; /* atomic */
+    struct QdCallPrivate *private;
+};
+
+QdCall *qd_call_new(QdCallKind kind, QdClient *client);
+QdCall *qd_call_free(QdCall *call);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdCall, qd_call_free)
+
+/* Appends a statement; copies strings, takes @parameters (nullable) over. */
+void qd_call_add_statement(QdCall *call, const char *language, const char *text, QdParameters *parameters);
+
+/* Clients: who is charged. One object for each process (or sandbox) that calls; kept by the bus layer while the peer lives. */
+QdClient *qd_client_new(QdEngine *engine, const char *label);
+QdClient *qd_client_ref(QdClient *client);
+void qd_client_unref(QdClient *client);
+const char *qd_client_get_label(const QdClient *client);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdClient, qd_client_unref)
+
+typedef struct QdEngineConfig {
+    const char *directory; /* the store's, made if missing */
+    QdLimits limits;
+    void (*changed)(uint64_t generation, const char *const *tables, void *user_data); /* main thread, after a commit */
+    void (*activity)(void *user_data); /* main thread: the engine may have become idle */
+    void *user_data;
+} QdEngineConfig;
+
+/* Starts workers; the database is opened by one of them, so that this returns at once. Calls made meanwhile wait.
+ * A database that cannot be opened makes every call fail with the reason; it never makes this fail. */
+QdEngine *qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error);
+
+/* Ends everything: waits for workers and jobs. All calls have been answered before it returns, `done` included. */
+QdEngine *qd_engine_free(QdEngine *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdEngine, qd_engine_free)
+
+/* Main thread. Consumes @call; `done` is called later, never from within. */
+void qd_engine_submit(QdEngine *self, QdCall *call);
+
+/* Main thread. Asks a submitted call to end soon with CANCELLED; harmless when it has just ended. */
+void qd_engine_cancel(QdEngine *self, QdCall *call);
+
+/* Main thread: no call, no request, no job. Idle channels do not count. */
+gboolean qd_engine_is_idle(QdEngine *self);
+
+/* Main thread: shutdown(SHUT_RD) on all channels; what is queued is served, then channels close. `activity` tells the end. */
+void qd_engine_drain(QdEngine *self);
+gboolean qd_engine_is_drained(QdEngine *self);
+
+/* For the watchdog: false when a worker that should react has not for @max_usec. */
+gboolean qd_engine_is_alive(QdEngine *self, uint64_t max_usec);
+
+void qd_engine_set_limits(QdEngine *self, const QdLimits *limits);
+const QdLimits *qd_engine_get_limits(QdEngine *self);
+uint64_t qd_engine_get_generation(QdEngine *self);
+gboolean qd_engine_is_read_only(QdEngine *self);
+
+/* Statistics: calls @func for each figure; @name is in lower_snake_case with its unit. */
+typedef void (*QdStatFunc)(const char *name, uint64_t value, void *user_data);
+void qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data);
+/* Facts that are texts: sqlite_version, database_path, state. */
+typedef void (*QdFactFunc)(const char *name, const char *value, void *user_data);
+void qd_engine_foreach_fact(QdEngine *self, QdFactFunc func, void *user_data);
+
+typedef struct QdQueryInfo {
+    uint64_t id;
+    const char *language;
+    const char *text;
+    const char *state; /* queued, running, long, blocked, writing, job */
+    const char *client;
+    uint64_t elapsed_usec;
+    uint64_t n_rows;
+    uint64_t n_bytes;
+} QdQueryInfo;
+typedef void (*QdQueryFunc)(const QdQueryInfo *info, void *user_data);
+void qd_engine_foreach_query(QdEngine *self, QdQueryFunc func, void *user_data);
+/* false when there is no such query. */
+gboolean qd_engine_cancel_query(QdEngine *self, uint64_t id);
