@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Parameters onto a compiled statement.
+ *
+ * Place: layer 4. Values are bound as views: what they point to outlives the execution.
+ */
+#pragma once
+
+#include <glib.h>
+#include <sqlite3.h>
+
+#include "client-lib/wire/wire-page-reader.h"
+#include "client-lib/wire/wire-page-writer.h"
+#include "daemon/exec/parameters.h"
+
+/* Binds the current row of @row, whose n_columns must be the statement's number of parameters. BAD_PARAMETER otherwise. */
+gboolean qd_bind_row(sqlite3_stmt *stmt, const QwPageReader *row, GError **error);
+
+/* Binds by name or index: every parameter exactly once; BAD_PARAMETER names the missing, surplus or ambiguous one. */
+gboolean qd_bind_parameters(sqlite3_stmt *stmt, const QdParameters *parameters, GError **error);
+
+/* The same as one row of the wire format (the body of a FETCH record): (transfer full), NULL with BAD_PARAMETER. */
+GBytes *qd_bind_encode_row(sqlite3_stmt *stmt, const QdParameters *parameters, GError **error);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reference-counted accounts.
+ */
+#include "daemon/exec/client.h"
+
+QdClient *
+qd_client_new(QdEngine *engine, const char *label)
+{
+    QdClient *self = g_new0(QdClient, 1);
+
+    self->ref_count = 1;
+    self->label = g_strdup(label);
+    return self;
+}
+
+QdClient *
+qd_client_ref(QdClient *client)
+{
+    g_atomic_int_inc(&client->ref_count);
+    return client;
+}
+
+void
+qd_client_unref(QdClient *client)
+{
+    if (client == NULL || !g_atomic_int_dec_and_test(&client->ref_count))
+        return;
+
+    g_free(client->label);
+    g_free(client);
+}
+
+const char *
+qd_client_get_label(const QdClient *client)
+{
+    return client->label;
+}
+
+gboolean
+qd_client_charge(QdClient *self, QdCharge charge, uint64_t limit)
+{
+    gint before = g_atomic_int_add(&self->charges[charge], 1);
+
+    if ((uint64_t) before < limit)
+        return TRUE;
+
+    g_atomic_int_add(&self->charges[charge], -1);
+    return FALSE;
+}
+
+void
+qd_client_discharge(QdClient *self, QdCharge charge)
+{
+    g_atomic_int_add(&self->charges[charge], -1);
+}

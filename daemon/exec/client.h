@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a client is charged for: the counts behind the limits "… of one client".
+ *
+ * Place: layer 4; private to exec, engine.h has the public part. Counts are atomics: workers charge and discharge them.
+ * Invariant: every charge is held by exactly one object (channel, lease, run slot, job), which gives it back when it ends.
+ */
+#pragma once
+
+#include "daemon/exec/engine.h"
+
+typedef enum QdCharge {
+    QD_CHARGE_CHANNEL,
+    QD_CHARGE_SNAPSHOT,
+    QD_CHARGE_RUNNING,
+    QD_CHARGE_JOB,
+    QD_N_CHARGES,
+} QdCharge;
+
+struct QdClient {
+    gint ref_count;
+    char *label;
+    gint charges[QD_N_CHARGES];
+};
+
+/* Takes one unit of @charge when the client has fewer than @limit; false when it has not. */
+gboolean qd_client_charge(QdClient *self, QdCharge charge, uint64_t limit);
+void qd_client_discharge(QdClient *self, QdCharge charge);

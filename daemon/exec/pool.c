@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A stack of idle connections: the most recently used one is the warmest.
+ */
+#include "daemon/exec/pool.h"
+
+#include <pthread.h>
+
+#include "daemon/base/error.h"
+#include "daemon/functions/linear.h"
+#include "daemon/store/memory.h"
+
+/* Idle connections kept open; beyond that they are closed when they come back. */
+#define KEEP_IDLE 8
+
+struct QdPool {
+    const QdDatabase *database;
+    const QdLimits *limits;
+    pthread_mutex_t mutex;
+    GPtrArray *idle; /* of QdReader */
+    guint n_leased;
+};
+
+QdPool *
+qd_pool_new(const QdDatabase *database, const QdLimits *limits)
+{
+    QdPool *self = g_new0(QdPool, 1);
+
+    self->database = database;
+    self->limits = limits;
+    self->idle = g_ptr_array_new();
+    pthread_mutex_init(&self->mutex, NULL);
+    return self;
+}
+
+static void
+reader_free(QdReader *reader)
+{
+    qd_connection_free(reader->connection);
+    g_free(reader);
+}
+
+QdPool *
+qd_pool_free(QdPool *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    for (guint i = 0; i < self->idle->len; i++)
+        reader_free(self->idle->pdata[i]);
+    g_ptr_array_unref(self->idle);
+    pthread_mutex_destroy(&self->mutex);
+    g_free(self);
+    return NULL;
+}
+
+QdConnection *
+qd_pool_open_connection(const QdDatabase *database, QdConnectionRole role, const QdLimits *limits, GError **error)
+{
+    QdConnectionInfo info = qd_database_get_info(database);
+    g_autoptr(QdConnection) connection = qd_connection_open(&info, role, limits, error);
+
+    if (connection == NULL || !qd_functions_register_linear(qd_connection_get_db(connection), error))
+        return NULL;
+
+    return g_steal_pointer(&connection);
+}
+
+static gboolean
+charge_lease(QdPool *self, QdClient *client, GError **error)
+{
+    gboolean full;
+
+    if (!qd_client_charge(client, QD_CHARGE_SNAPSHOT, qd_limits_get(self->limits, QD_LIMIT_SNAPSHOTS_PER_CLIENT))) {
+        qd_limit_set_error(error, self->limits, QD_LIMIT_SNAPSHOTS_PER_CLIENT, "too many unfinished results of client '%s'",
+                           client->label);
+        return FALSE;
+    }
+
+    pthread_mutex_lock(&self->mutex);
+    full = self->n_leased >= qd_limits_get(self->limits, QD_LIMIT_SNAPSHOTS);
+    if (!full)
+        self->n_leased++;
+    pthread_mutex_unlock(&self->mutex);
+    if (full) {
+        qd_client_discharge(client, QD_CHARGE_SNAPSHOT);
+        qd_limit_set_error(error, self->limits, QD_LIMIT_SNAPSHOTS, "too many unfinished results");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static void
+discharge_lease(QdPool *self, QdClient *client)
+{
+    pthread_mutex_lock(&self->mutex);
+    self->n_leased--;
+    pthread_mutex_unlock(&self->mutex);
+    qd_client_discharge(client, QD_CHARGE_SNAPSHOT);
+}
+
+static QdReader *
+take_idle(QdPool *self, const QdReader *preferred)
+{
+    QdReader *reader = NULL;
+
+    pthread_mutex_lock(&self->mutex);
+    for (guint i = self->idle->len; i > 0 && preferred != NULL && reader == NULL; i--)
+        if (self->idle->pdata[i - 1] == preferred)
+            reader = g_ptr_array_steal_index(self->idle, i - 1);
+    if (reader == NULL && self->idle->len > 0)
+        reader = g_ptr_array_steal_index(self->idle, self->idle->len - 1);
+    pthread_mutex_unlock(&self->mutex);
+    return reader;
+}
+
+QdReader *
+qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError **error)
+{
+    QdReader *reader;
+
+    if (!charge_lease(self, client, error))
+        return NULL;
+
+    reader = take_idle(self, preferred);
+    if (reader == NULL) {
+        g_autoptr(QdConnection) connection = qd_pool_open_connection(self->database, QD_CONNECTION_READER, self->limits, error);
+
+        if (connection == NULL) {
+            discharge_lease(self, client);
+            return NULL;
+        }
+        reader = g_new0(QdReader, 1);
+        reader->connection = g_steal_pointer(&connection);
+    }
+    reader->client = qd_client_ref(client);
+    return reader;
+}
+
+void
+qd_pool_release(QdPool *self, QdReader *reader)
+{
+    QdClient *client = g_steal_pointer(&reader->client);
+    gboolean keep;
+
+    if (qd_memory_is_above_soft_limit())
+        qd_connection_trim(reader->connection);
+
+    discharge_lease(self, client);
+    qd_client_unref(client);
+
+    pthread_mutex_lock(&self->mutex);
+    keep = self->idle->len < KEEP_IDLE;
+    if (keep)
+        g_ptr_array_add(self->idle, reader);
+    pthread_mutex_unlock(&self->mutex);
+    if (!keep)
+        reader_free(reader);
+}
+
+guint
+qd_pool_get_n_leased(QdPool *self)
+{
+    guint n;
+
+    pthread_mutex_lock(&self->mutex);
+    n = self->n_leased;
+    pthread_mutex_unlock(&self->mutex);
+    return n;
+}
+
+guint
+qd_pool_get_n_open(QdPool *self)
+{
+    guint n;
+
+    pthread_mutex_lock(&self->mutex);
+    n = self->n_leased + self->idle->len;
+    pthread_mutex_unlock(&self->mutex);
+    return n;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The pool of read connections, leased for one run each.
+ *
+ * Place: layer 4. A lease is a snapshot in the sense of the limits: it is held from the first step of a result to its end.
+ * Invariant: a connection is in the free list or with exactly one lease.
+ */
+#pragma once
+
+#include "daemon/exec/client.h"
+#include "daemon/store/database.h"
+
+typedef struct QdPool QdPool;
+
+typedef struct QdReader {
+    QdConnection *connection;
+    QdClient *client; /* (owned reference) of the lease */
+} QdReader;
+
+QdPool *qd_pool_new(const QdDatabase *database, const QdLimits *limits);
+/* All leases must have been given back. */
+QdPool *qd_pool_free(QdPool *self);
+
+/**
+ * qd_pool_lease:
+ * @client: who pays
+ * @preferred: (nullable): a connection leased before, whose cache has the statement; may be gone
+ *
+ * Thread: any. Errors: BUSY at the limits of snapshots; what opening a connection gives.
+ *
+ * Returns: (transfer full): give it back with qd_pool_release()
+ */
+QdReader *qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError **error);
+void qd_pool_release(QdPool *self, QdReader *reader);
+
+guint qd_pool_get_n_leased(QdPool *self);
+guint qd_pool_get_n_open(QdPool *self);
+/* Opens a connection as a reader or the writer, with our functions. */
+QdConnection *qd_pool_open_connection(const QdDatabase *database, QdConnectionRole role, const QdLimits *limits, GError **error);

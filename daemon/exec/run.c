@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Stepping, with everything that may have to end it: deadline, cancel, hang-up, memory, snapshot age.
+ *
+ * sqlite3_step() returns only at rows, so all checks sit in the progress handler, about every millisecond of work.
+ */
+#include "daemon/exec/run.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/exec/row-encoder.h"
+#include "daemon/store/memory.h"
+#include "daemon/store/sqlite-error.h"
+
+/* VDBE instructions between two calls of the progress handler: 0.1–1 ms. */
+#define PROGRESS_OPS 5000
+#define PEER_CHECK_USEC 10000
+#define LONG_USEC 5000
+
+struct QdRun {
+    QdPool *pool;
+    QdReader *reader;
+    QdCompiled *compiled;
+    const QdLimits *limits;
+    QdRunOptions options;
+
+    uint64_t start_usec;
+    uint64_t produced_usec; /* by earlier fills: time that the reader keeps us waiting does not count */
+    uint64_t fill_start_usec;
+    uint64_t slice_end_usec;
+    uint64_t peer_check_usec;
+    gboolean slice_over;
+    gboolean noted_long;
+    gboolean deferred;
+    gboolean stepped;
+    gboolean row_waits; /* the statement stands on a row that is in no page yet */
+    gboolean new_schema;
+    gboolean truncated;
+    uint64_t n_rows;
+    uint64_t n_bytes;
+    int64_t memory_bytes; /* charged by earlier slices */
+    int64_t balance_before;
+    GError *stop; /* why the progress handler interrupted */
+};
+
+QdRun *
+qd_run_free(QdRun *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    if (self->compiled != NULL) {
+        (void) sqlite3_reset(self->compiled->stmt);
+        (void) sqlite3_clear_bindings(self->compiled->stmt);
+    }
+    if (self->reader != NULL) {
+        sqlite3_progress_handler(qd_connection_get_db(self->reader->connection), 0, NULL, NULL);
+        qd_pool_release(self->pool, self->reader);
+    }
+    g_clear_error(&self->stop);
+    g_free(self);
+    return NULL;
+}
+
+QdRun *
+qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const char *text, gsize n_bytes, QdPolicy compile_policy,
+           const QdLimits *limits, GError **error)
+{
+    g_autoptr(QdRun) self = g_new0(QdRun, 1);
+
+    self->pool = pool;
+    self->limits = limits;
+    self->start_usec = (uint64_t) g_get_monotonic_time();
+    self->reader = qd_pool_lease(pool, client, preferred, error);
+    if (self->reader == NULL)
+        return NULL;
+
+    self->compiled = qd_connection_compile(self->reader->connection, text, n_bytes, compile_policy, limits, error);
+    if (self->compiled == NULL)
+        return NULL;
+
+    return g_steal_pointer(&self);
+}
+
+void
+qd_run_set_options(QdRun *self, const QdRunOptions *options)
+{
+    self->options = *options;
+}
+
+QdCompiled *
+qd_run_get_compiled(QdRun *self)
+{
+    return self->compiled;
+}
+
+sqlite3_stmt *
+qd_run_get_stmt(QdRun *self)
+{
+    return self->compiled->stmt;
+}
+
+const QdReader *
+qd_run_get_reader(const QdRun *self)
+{
+    return self->reader;
+}
+
+static gboolean
+check_times(QdRun *self, uint64_t now, GError **error)
+{
+    uint64_t age_msec = qd_limits_get(self->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC);
+
+    if (self->options.timeout_msec > 0 && self->produced_usec + now - self->fill_start_usec > 1000 * self->options.timeout_msec) {
+        qd_error_set(error, QW_ERROR_TIMEOUT,
+                     "query took longer than its %" G_GUINT64_FORMAT " ms ('query_timeout_ms' or the caller's 'timeout_ms')",
+                     self->options.timeout_msec);
+        return FALSE;
+    }
+    if (now > self->start_usec + 1000 * age_msec) {
+        qd_limit_set_error(error, self->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC, "result is too old");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+check_peer(QdRun *self, uint64_t now, GError **error)
+{
+    gboolean gone = FALSE;
+    gint cancelled = self->options.cancelled != NULL ? g_atomic_int_get(self->options.cancelled) : 0;
+
+    if (self->options.peer_func != NULL && now >= self->peer_check_usec) {
+        self->peer_check_usec = now + PEER_CHECK_USEC;
+        gone = !self->options.peer_func(self->options.func_data);
+    }
+    if (cancelled == QD_CANCEL_EVICT) {
+        qd_limit_set_error(error, self->limits, QD_LIMIT_WAL_BYTES,
+                           "result ended, since it was the oldest and the write-ahead log is too big");
+        return FALSE;
+    }
+    if (gone || cancelled != 0) {
+        qd_error_set(error, QW_ERROR_CANCELLED, "query was cancelled");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+check_memory(QdRun *self, GError **error)
+{
+    int64_t used = self->memory_bytes + qd_memory_get_thread_balance() - self->balance_before;
+
+    if (used <= (int64_t) qd_limits_get(self->limits, QD_LIMIT_QUERY_MEMORY_BYTES))
+        return TRUE;
+
+    qd_limit_set_error(error, self->limits, QD_LIMIT_QUERY_MEMORY_BYTES, "query needs %" G_GINT64_FORMAT " bytes of memory", used);
+    return FALSE;
+}
+
+static int
+on_progress(void *data)
+{
+    QdRun *self = data;
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+
+    if (!check_times(self, now, &self->stop) || !check_peer(self, now, &self->stop) || !check_memory(self, &self->stop))
+        return 1;
+
+    if (now >= self->slice_end_usec)
+        self->slice_over = TRUE;
+    if (!self->noted_long && now > self->fill_start_usec + LONG_USEC) {
+        self->noted_long = TRUE;
+        if (self->options.long_func != NULL && !self->options.long_func(self->options.func_data) && self->n_rows == 0) {
+            self->deferred = TRUE;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static QdRunStatus
+fail_step(QdRun *self, int r, GError **error)
+{
+    sqlite3 *db = qd_connection_get_db(self->reader->connection);
+
+    if (self->deferred) {
+        self->deferred = FALSE;
+        return QD_RUN_DEFERRED;
+    }
+    if (self->stop != NULL) {
+        g_propagate_error(error, g_steal_pointer(&self->stop));
+    } else if (qd_guard_get_denial(qd_connection_get_guard(self->reader->connection), error)) {
+        return QD_RUN_FAILED;
+    } else if ((r & 0xff) == SQLITE_NOMEM) {
+        qd_limit_set_error(error, self->limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
+    } else if ((r & 0xff) == SQLITE_TOOBIG) {
+        qd_limit_set_error(error, self->limits, QD_LIMIT_VALUE_BYTES, "value is too big");
+    } else {
+        qd_sqlite_set_error(error, db, r, self->compiled->text, self->compiled->n_text_bytes);
+    }
+    return QD_RUN_FAILED;
+}
+
+/* TRUE when the statement stands on a row; otherwise *ret_status says why not. */
+static gboolean
+step_to_row(QdRun *self, QdRunStatus *ret_status, GError **error)
+{
+    int r = sqlite3_step(self->compiled->stmt);
+
+    if (!self->stepped) {
+        uint64_t before = self->compiled->schema_signature;
+
+        self->stepped = TRUE;
+        if (qd_compiled_refresh(self->compiled))
+            self->new_schema = self->compiled->schema_signature != before;
+    }
+    if (r == SQLITE_DONE) {
+        *ret_status = QD_RUN_DONE;
+        return FALSE;
+    }
+    if (r != SQLITE_ROW) {
+        *ret_status = fail_step(self, r, error);
+        return FALSE;
+    }
+    if ((self->options.max_rows > 0 && self->n_rows >= self->options.max_rows) ||
+        (self->options.max_bytes > 0 && self->n_bytes >= self->options.max_bytes)) {
+        self->truncated = TRUE;
+        *ret_status = QD_RUN_DONE;
+        return FALSE;
+    }
+    self->row_waits = TRUE;
+    return TRUE;
+}
+
+static QdRunStatus
+fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error)
+{
+    QdRunStatus status = QD_RUN_DONE;
+
+    for (;;) {
+        size_t used;
+        int r;
+
+        if (!self->row_waits && !step_to_row(self, &status, error))
+            return status;
+
+        writer->n_columns = (uint32_t) self->compiled->n_columns;
+        used = writer->used;
+        r = qd_row_encode(writer, self->compiled->stmt);
+        if (r == -ENOBUFS)
+            return writer->n_rows > 0 ? QD_RUN_PAGE : QD_RUN_LARGE;
+        if (r < 0) {
+            qd_limit_set_error(error, self->limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
+            return QD_RUN_FAILED;
+        }
+        self->row_waits = FALSE;
+        self->n_rows++;
+        self->n_bytes += writer->used - used;
+        if (writer->used >= target_bytes)
+            return QD_RUN_PAGE;
+        if (self->slice_over)
+            return QD_RUN_SLICE;
+    }
+}
+
+QdRunStatus
+qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t slice_usec, GError **error)
+{
+    QdRunStatus status;
+
+    self->fill_start_usec = (uint64_t) g_get_monotonic_time();
+    self->slice_end_usec = self->fill_start_usec + slice_usec;
+    self->slice_over = FALSE;
+    self->noted_long = FALSE;
+    self->balance_before = qd_memory_get_thread_balance();
+    if (!check_times(self, self->fill_start_usec, error))
+        return QD_RUN_FAILED;
+
+    sqlite3_progress_handler(qd_connection_get_db(self->reader->connection), PROGRESS_OPS, on_progress, self);
+    status = fill_rows(self, writer, target_bytes, error);
+    self->memory_bytes += qd_memory_get_thread_balance() - self->balance_before;
+    self->produced_usec += (uint64_t) g_get_monotonic_time() - self->fill_start_usec;
+    return status;
+}
+
+size_t
+qd_run_get_row_size(QdRun *self)
+{
+    return qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
+}
+
+gboolean
+qd_run_has_new_schema(const QdRun *self)
+{
+    return self->new_schema;
+}
+
+gboolean
+qd_run_is_truncated(const QdRun *self)
+{
+    return self->truncated;
+}
+
+uint64_t
+qd_run_get_n_rows(const QdRun *self)
+{
+    return self->n_rows;
+}
+
+uint64_t
+qd_run_get_generation(const QdRun *self)
+{
+    return self->options.generation;
+}
+
+uint64_t
+qd_run_get_start_usec(const QdRun *self)
+{
+    return self->start_usec;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A run: one execution of one statement on a leased connection, pulled page by page.
+ *
+ * Place: layer 4. Channels, calls and export jobs all pull from here; nothing else steps a query.
+ * Invariant: a run ends with DONE or FAILED, once; whoever sees it frees the run, which ends the snapshot.
+ */
+#pragma once
+
+#include "client-lib/wire/wire-page-reader.h"
+#include "client-lib/wire/wire-page-writer.h"
+#include "daemon/exec/pool.h"
+
+typedef enum QdRunStatus {
+    QD_RUN_PAGE,     /* the page has all the rows it should get */
+    QD_RUN_SLICE,    /* the time slice is over; the page may hold rows */
+    QD_RUN_LARGE,    /* the next row does not fit into an empty page of this capacity: qd_run_get_row_size() */
+    QD_RUN_DEFERRED, /* long_func said so: nothing has come out yet, free the run and start it again later */
+    QD_RUN_DONE,
+    QD_RUN_FAILED,
+} QdRunStatus;
+
+/* Whether the peer is still there and wants the result; called from within a step, at most every 10 ms. */
+typedef gboolean (*QdRunPeerFunc)(void *data);
+/* The run has worked longer than a short one should without coming back: called once for each fill, from within a step.
+ * FALSE gives the thread up, which works only as long as no row has come out. */
+typedef gboolean (*QdRunLongFunc)(void *data);
+
+/* What the atomic behind QdRunOptions.cancelled may say. */
+enum {
+    QD_CANCEL_NONE = 0,
+    QD_CANCEL_BY_CLIENT = 1,
+    QD_CANCEL_EVICT = 2, /* the oldest result, when the write-ahead log grows too big */
+};
+
+typedef struct QdRunOptions {
+    uint64_t timeout_msec; /* 0: none */
+    uint64_t max_rows;     /* 0: none */
+    uint64_t max_bytes;    /* 0: none */
+    uint64_t generation;   /* read before the run was made */
+    const gint *cancelled; /* (nullable): an atomic; non-zero ends the run */
+    QdRunPeerFunc peer_func;
+    QdRunLongFunc long_func;
+    void *func_data;
+} QdRunOptions;
+
+typedef struct QdRun QdRun;
+
+/**
+ * qd_run_new:
+ * @pool: gives the connection
+ * @compile_policy: QD_POLICY_READ, or QD_POLICY_WRITE to look at a statement that is not stepped here
+ *
+ * Leases a connection and compiles @text on it.
+ *
+ * Returns: (transfer full): the run before its first step, or NULL
+ */
+QdRun *qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const char *text, gsize n_bytes,
+                  QdPolicy compile_policy, const QdLimits *limits, GError **error);
+QdRun *qd_run_free(QdRun *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRun, qd_run_free)
+
+void qd_run_set_options(QdRun *self, const QdRunOptions *options);
+
+QdCompiled *qd_run_get_compiled(QdRun *self);
+sqlite3_stmt *qd_run_get_stmt(QdRun *self);
+const QdReader *qd_run_get_reader(const QdRun *self);
+
+/**
+ * qd_run_fill:
+ * @writer: where rows go; its n_columns is set here
+ * @target_bytes: the page is done when it holds so many, also if there is room; SIZE_MAX for "full"
+ * @slice_usec: come back after this time, with QD_RUN_SLICE
+ *
+ * Steps until there is something to tell.
+ */
+QdRunStatus qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t slice_usec, GError **error);
+
+size_t qd_run_get_row_size(QdRun *self);
+/* After the first fill: true when the result's columns are not those the statement had when it was compiled. */
+gboolean qd_run_has_new_schema(const QdRun *self);
+gboolean qd_run_is_truncated(const QdRun *self);
+uint64_t qd_run_get_n_rows(const QdRun *self);
+uint64_t qd_run_get_generation(const QdRun *self);
+uint64_t qd_run_get_start_usec(const QdRun *self);

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Threads, run queue and run slots.
+ *
+ * A request goes from the client's write() straight to the worker that epoll wakes; the queue is for what cannot run at once.
+ */
+#include "daemon/exec/workers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "daemon/base/error.h"
+
+#define SPARE_THREADS 2
+#define SWEEP_NSEC 200000000L
+#define TOKEN_QUEUE UINT64_MAX
+#define TOKEN_TIMER (UINT64_MAX - 1)
+/* So often the tasks that have run before go first, so that a flood of short ones cannot starve them. */
+#define SLICED_TURN 8
+
+typedef struct TaskList {
+    QdTask *first;
+    QdTask **end;
+} TaskList;
+
+struct QdWorkers {
+    const QdLimits *limits;
+    QdWorkersEventFunc event_func;
+    QdWorkersSweepFunc sweep_func;
+    void *user_data;
+    int epoll_fd;
+    int queue_fd;
+    int timer_fd;
+    guint n_threads;
+    pthread_t *threads;
+
+    pthread_mutex_t mutex;
+    TaskList fresh;
+    TaskList sliced;
+    guint n_queued;
+    guint n_running;
+    guint n_taken;
+    gint n_waiting; /* atomic copy of n_queued */
+    gint stopping;
+    gint sweep_is_due;
+    uint64_t last_progress_usec; /* atomic: a thread took something, or had nothing to take */
+};
+
+static _Thread_local gboolean thread_is_batch;
+
+static void
+list_push(TaskList *list, QdTask *task)
+{
+    task->next = NULL;
+    *list->end = task;
+    list->end = &task->next;
+}
+
+static gboolean
+slot_is_free(QdWorkers *self, gboolean sliced)
+{
+    uint64_t limit = qd_limits_get(self->limits, QD_LIMIT_RUNNING);
+
+    return self->n_running < limit + (sliced ? 0 : SPARE_THREADS);
+}
+
+/* Under the mutex. */
+static gboolean
+take_slot_locked(QdWorkers *self, QdClient *client, gboolean sliced)
+{
+    if (client == NULL)
+        return TRUE;
+    if (!slot_is_free(self, sliced))
+        return FALSE;
+    if (!qd_client_charge(client, QD_CHARGE_RUNNING, qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT)))
+        return FALSE;
+
+    self->n_running++;
+    return TRUE;
+}
+
+static QdTask *
+list_pop(QdWorkers *self, TaskList *list)
+{
+    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next) {
+        QdTask *task = *link;
+
+        if (!take_slot_locked(self, task->client, task->sliced))
+            continue;
+        *link = task->next;
+        if (list->end == &task->next)
+            list->end = link;
+        task->next = NULL;
+        return task;
+    }
+    return NULL;
+}
+
+static QdTask *
+workers_pop(QdWorkers *self)
+{
+    QdTask *task = NULL;
+
+    if (g_atomic_int_get(&self->n_waiting) == 0)
+        return NULL;
+
+    pthread_mutex_lock(&self->mutex);
+    if (self->n_taken % SLICED_TURN == SLICED_TURN - 1)
+        task = list_pop(self, &self->sliced);
+    if (task == NULL)
+        task = list_pop(self, &self->fresh);
+    if (task == NULL)
+        task = list_pop(self, &self->sliced);
+    if (task != NULL) {
+        self->n_taken++;
+        self->n_queued--;
+        g_atomic_int_set(&self->n_waiting, (gint) self->n_queued);
+    }
+    pthread_mutex_unlock(&self->mutex);
+    return task;
+}
+
+void
+qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake)
+{
+    pthread_mutex_lock(&self->mutex);
+    list_push(task->sliced ? &self->sliced : &self->fresh, task);
+    self->n_queued++;
+    g_atomic_int_set(&self->n_waiting, (gint) self->n_queued);
+    pthread_mutex_unlock(&self->mutex);
+
+    if (wake)
+        (void) eventfd_write(self->queue_fd, 1);
+}
+
+gboolean
+qd_workers_push(QdWorkers *self, QdTask *task, gboolean wake)
+{
+    if ((uint64_t) g_atomic_int_get(&self->n_waiting) >= qd_limits_get(self->limits, QD_LIMIT_RUN_QUEUE))
+        return FALSE;
+
+    qd_workers_push_always(self, task, wake);
+    return TRUE;
+}
+
+gboolean
+qd_workers_take_slot(QdWorkers *self, QdClient *client, gboolean sliced)
+{
+    gboolean taken;
+
+    pthread_mutex_lock(&self->mutex);
+    taken = take_slot_locked(self, client, sliced);
+    pthread_mutex_unlock(&self->mutex);
+    return taken;
+}
+
+void
+qd_workers_give_slot(QdWorkers *self, QdClient *client)
+{
+    if (client == NULL)
+        return;
+
+    pthread_mutex_lock(&self->mutex);
+    self->n_running--;
+    qd_client_discharge(client, QD_CHARGE_RUNNING);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+gboolean
+qd_workers_has_waiting(QdWorkers *self)
+{
+    return g_atomic_int_get(&self->n_waiting) > 0;
+}
+
+gboolean
+qd_workers_is_crowded(QdWorkers *self)
+{
+    gboolean crowded;
+
+    pthread_mutex_lock(&self->mutex);
+    crowded = self->n_running > qd_limits_get(self->limits, QD_LIMIT_RUNNING);
+    pthread_mutex_unlock(&self->mutex);
+    return crowded;
+}
+
+static void
+set_policy(int policy)
+{
+    struct sched_param param = { 0 };
+
+    (void) pthread_setschedparam(pthread_self(), policy, &param);
+}
+
+void
+qd_workers_note_long(QdWorkers *self)
+{
+    if (thread_is_batch)
+        return;
+
+    thread_is_batch = TRUE;
+    set_policy(SCHED_BATCH);
+}
+
+static void
+note_short(void)
+{
+    if (!thread_is_batch)
+        return;
+
+    thread_is_batch = FALSE;
+    set_policy(SCHED_OTHER);
+}
+
+void
+qd_workers_request_sweep(QdWorkers *self)
+{
+    struct itimerspec when = { .it_value = { .tv_nsec = SWEEP_NSEC } };
+
+    if (g_atomic_int_compare_and_exchange(&self->sweep_is_due, FALSE, TRUE))
+        (void) timerfd_settime(self->timer_fd, 0, &when, NULL);
+}
+
+static void
+handle_event(QdWorkers *self, const struct epoll_event *event)
+{
+    eventfd_t ignored;
+    uint64_t expirations;
+
+    if (event->data.u64 == TOKEN_QUEUE) {
+        (void) eventfd_read(self->queue_fd, &ignored);
+    } else if (event->data.u64 == TOKEN_TIMER) {
+        if (read(self->timer_fd, &expirations, sizeof expirations) > 0) {
+            g_atomic_int_set(&self->sweep_is_due, FALSE);
+            self->sweep_func(self->user_data);
+        }
+    } else {
+        self->event_func(self->user_data, event->data.u64, event->events);
+    }
+}
+
+static void *
+worker_main(void *data)
+{
+    QdWorkers *self = data;
+
+    (void) pthread_setname_np(pthread_self(), "queryd-worker");
+    while (!g_atomic_int_get(&self->stopping)) {
+        QdTask *task = workers_pop(self);
+        struct epoll_event event;
+
+        __atomic_store_n(&self->last_progress_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
+        if (task != NULL) {
+            task->run(task, self);
+            note_short();
+            continue;
+        }
+        if (epoll_wait(self->epoll_fd, &event, 1, -1) == 1) {
+            handle_event(self, &event);
+            note_short();
+        }
+    }
+    /* the next thread has to see it too */
+    (void) eventfd_write(self->queue_fd, 1);
+    return NULL;
+}
+
+static gboolean
+open_descriptors(QdWorkers *self, GError **error)
+{
+    struct epoll_event queue_event = { .events = EPOLLIN | EPOLLET, .data.u64 = TOKEN_QUEUE };
+    struct epoll_event timer_event = { .events = EPOLLIN | EPOLLET, .data.u64 = TOKEN_TIMER };
+
+    self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    self->queue_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    self->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (self->epoll_fd < 0 || self->queue_fd < 0 || self->timer_fd < 0 ||
+        epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, self->queue_fd, &queue_event) < 0 ||
+        epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, self->timer_fd, &timer_event) < 0) {
+        qd_error_set_errno(error, errno, "cannot set up worker threads");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+QdWorkers *
+qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersSweepFunc sweep_func, void *user_data,
+               GError **error)
+{
+    QdWorkers *self = g_new0(QdWorkers, 1);
+    guint n = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + SPARE_THREADS;
+
+    self->limits = limits;
+    self->event_func = event_func;
+    self->sweep_func = sweep_func;
+    self->user_data = user_data;
+    self->fresh.end = &self->fresh.first;
+    self->sliced.end = &self->sliced.first;
+    self->last_progress_usec = (uint64_t) g_get_monotonic_time();
+    pthread_mutex_init(&self->mutex, NULL);
+    self->threads = g_new0(pthread_t, n);
+    if (!open_descriptors(self, error))
+        return qd_workers_free(self);
+
+    for (guint i = 0; i < n; i++) {
+        int r = pthread_create(&self->threads[i], NULL, worker_main, self);
+
+        if (r != 0) {
+            qd_error_set_errno(error, r, "cannot start a worker thread");
+            return qd_workers_free(self);
+        }
+        self->n_threads++;
+    }
+    return self;
+}
+
+void
+qd_workers_stop(QdWorkers *self)
+{
+    g_atomic_int_set(&self->stopping, TRUE);
+    (void) eventfd_write(self->queue_fd, 1);
+    for (guint i = 0; i < self->n_threads; i++)
+        (void) pthread_join(self->threads[i], NULL);
+    self->n_threads = 0;
+}
+
+QdWorkers *
+qd_workers_free(QdWorkers *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    qd_workers_stop(self);
+    (void) close(self->epoll_fd);
+    (void) close(self->queue_fd);
+    (void) close(self->timer_fd);
+    pthread_mutex_destroy(&self->mutex);
+    g_free(self->threads);
+    g_free(self);
+    return NULL;
+}
+
+int
+qd_workers_watch(QdWorkers *self, int fd, uint64_t token)
+{
+    struct epoll_event event = { .events = EPOLLONESHOT, .data.u64 = token };
+
+    return epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+void
+qd_workers_arm(QdWorkers *self, int fd, uint64_t token, uint32_t events)
+{
+    struct epoll_event event = { .events = events | EPOLLONESHOT, .data.u64 = token };
+
+    (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_MOD, fd, &event);
+}
+
+gboolean
+qd_workers_is_alive(QdWorkers *self, uint64_t max_usec)
+{
+    uint64_t last = __atomic_load_n(&self->last_progress_usec, __ATOMIC_RELAXED);
+    gboolean stuck;
+
+    pthread_mutex_lock(&self->mutex);
+    stuck = self->n_queued > 0 && slot_is_free(self, TRUE);
+    pthread_mutex_unlock(&self->mutex);
+    return !stuck || (uint64_t) g_get_monotonic_time() - last < max_usec;
+}
+
+guint
+qd_workers_get_n_running(QdWorkers *self)
+{
+    guint n;
+
+    pthread_mutex_lock(&self->mutex);
+    n = self->n_running;
+    pthread_mutex_unlock(&self->mutex);
+    return n;
+}
+
+guint
+qd_workers_get_n_queued(QdWorkers *self)
+{
+    return (guint) g_atomic_int_get(&self->n_waiting);
+}

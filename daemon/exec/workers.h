@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Worker threads: they wait for channels in one epoll descriptor and take tasks from one run queue.
+ *
+ * Place: layer 4. There are as many threads as queries may run, and two more, so that somebody always reads requests.
+ * Invariant: a task in the queue is owned by the queue; the thread that takes it out owns it, and holds a run slot for it.
+ */
+#pragma once
+
+#include "daemon/exec/client.h"
+
+typedef struct QdWorkers QdWorkers;
+typedef struct QdTask QdTask;
+
+/* Embedded in what is to be run. */
+struct QdTask {
+    QdTask *next;
+    QdClient *client; /* (nullable) (not owned): charged for the slot; NULL: no slot is needed */
+    gboolean sliced;  /* it has run before and did not finish: short ones go first */
+    /* called with a slot of @client, which it gives back */
+    void (*run)(QdTask *task, QdWorkers *workers);
+};
+
+/* An event of a descriptor registered with @token (see qd_workers_watch). */
+typedef void (*QdWorkersEventFunc)(void *user_data, uint64_t token, uint32_t events);
+typedef void (*QdWorkersSweepFunc)(void *user_data);
+
+QdWorkers *qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersSweepFunc sweep_func, void *user_data,
+                          GError **error);
+/* Waits until the threads have ended; the queue must be empty of what others own. */
+void qd_workers_stop(QdWorkers *self);
+QdWorkers *qd_workers_free(QdWorkers *self);
+
+/* Registers @fd; a hang-up is reported even before it is armed. Returns: 0 or negative errno. */
+int qd_workers_watch(QdWorkers *self, int fd, uint64_t token);
+/* Arms @fd for one event. */
+void qd_workers_arm(QdWorkers *self, int fd, uint64_t token, uint32_t events);
+
+/* Puts a task into the queue, and wakes a thread when @wake. Returns: false when the queue is full (limit run_queue). */
+gboolean qd_workers_push(QdWorkers *self, QdTask *task, gboolean wake);
+/* The same without the limit, for what has been accepted before. */
+void qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake);
+
+/* Takes a run slot for @client; false: push a task instead. */
+gboolean qd_workers_take_slot(QdWorkers *self, QdClient *client, gboolean sliced);
+void qd_workers_give_slot(QdWorkers *self, QdClient *client);
+
+/* Somebody waits for a slot: a run that has used up its slice should yield. */
+gboolean qd_workers_has_waiting(QdWorkers *self);
+/* TRUE when a fresh task sits on one of the spare threads and has to leave it if it turns out long. */
+gboolean qd_workers_is_crowded(QdWorkers *self);
+
+/* The running step is long: the kernel shall treat this thread as a batch job until the thread is done with it. */
+void qd_workers_note_long(QdWorkers *self);
+
+/* Asks for a sweep (sweep_func on some worker) within a quarter of a second. */
+void qd_workers_request_sweep(QdWorkers *self);
+
+/* FALSE when a task has been waiting for a thread for longer than @max_usec although a slot was free. */
+gboolean qd_workers_is_alive(QdWorkers *self, uint64_t max_usec);
+guint qd_workers_get_n_running(QdWorkers *self);
+guint qd_workers_get_n_queued(QdWorkers *self);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * instr() and replace() on memmem(), which is linear; trim() and its kin on a table of the characters to remove.
+ *
+ * Measured: instr(zeroblob(2M), zeroblob(1M) || x'01') runs 28 s in SQLite's own version without one call of the progress
+ * handler.
+ */
+#include "daemon/functions/linear.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+
+/* https://www.sqlite.org/lang_corefunc.html#instr: positions in bytes for two BLOBs, else in characters, from 1. */
+static void
+function_instr(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    gboolean blobs = sqlite3_value_type(args[0]) == SQLITE_BLOB && sqlite3_value_type(args[1]) == SQLITE_BLOB;
+    const char *haystack;
+    const char *needle;
+    const char *found;
+    int n_haystack;
+    int n_needle;
+    sqlite3_int64 position = 1;
+
+    if (sqlite3_value_type(args[0]) == SQLITE_NULL || sqlite3_value_type(args[1]) == SQLITE_NULL)
+        return;
+
+    haystack = blobs ? sqlite3_value_blob(args[0]) : (const char *) sqlite3_value_text(args[0]);
+    needle = blobs ? sqlite3_value_blob(args[1]) : (const char *) sqlite3_value_text(args[1]);
+    n_haystack = sqlite3_value_bytes(args[0]);
+    n_needle = sqlite3_value_bytes(args[1]);
+    if ((haystack == NULL && n_haystack > 0) || (needle == NULL && n_needle > 0)) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+
+    found = n_needle == 0 ? haystack : n_haystack == 0 ? NULL : memmem(haystack, (size_t) n_haystack, needle, (size_t) n_needle);
+    if (found == NULL && n_needle > 0) {
+        sqlite3_result_int(context, 0);
+        return;
+    }
+    for (const char *p = haystack; p != NULL && p < found; p++)
+        if (blobs || ((unsigned char) *p & 0xc0) != 0x80)
+            position++;
+    sqlite3_result_int64(context, position);
+}
+
+/* https://www.sqlite.org/lang_corefunc.html#replace */
+static void
+function_replace(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    const char *text = (const char *) sqlite3_value_text(args[0]);
+    const char *pattern = (const char *) sqlite3_value_text(args[1]);
+    size_t n_text = (size_t) sqlite3_value_bytes(args[0]);
+    size_t n_pattern = (size_t) sqlite3_value_bytes(args[1]);
+    size_t limit = (size_t) sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+    const char *replacement;
+    const char *end;
+    size_t n_replacement;
+    g_autoptr(GString) out = NULL;
+
+    if (text == NULL || pattern == NULL)
+        return;
+    if (pattern[0] == '\0') {
+        sqlite3_result_value(context, args[0]);
+        return;
+    }
+    replacement = (const char *) sqlite3_value_text(args[2]);
+    n_replacement = (size_t) sqlite3_value_bytes(args[2]);
+    if (replacement == NULL)
+        return;
+
+    out = g_string_sized_new(n_text);
+    end = text + n_text;
+    for (;;) {
+        const char *found = memmem(text, (size_t) (end - text), pattern, n_pattern);
+
+        g_string_append_len(out, text, (found != NULL ? found : end) - text);
+        if (out->len + n_replacement > limit) {
+            sqlite3_result_error_toobig(context);
+            return;
+        }
+        if (found == NULL)
+            break;
+        g_string_append_len(out, replacement, (gssize) n_replacement);
+        text = found + n_pattern;
+    }
+    sqlite3_result_text64(context, out->str, out->len, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/* SQLite's notion of a character here: a lead byte and the continuation bytes behind it. */
+static size_t
+character_size(const char *p, const char *end)
+{
+    size_t n = 1;
+
+    if ((unsigned char) *p >= 0xc0)
+        while (p + n < end && ((unsigned char) p[n] & 0xc0) == 0x80)
+            n++;
+    return n;
+}
+
+static GHashTable *
+collect_characters(const char *p, size_t n_bytes)
+{
+    GHashTable *set = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
+    const char *end = p + n_bytes;
+
+    while (p < end) {
+        size_t n = character_size(p, end);
+
+        g_hash_table_add(set, g_bytes_new_static(p, n));
+        p += n;
+    }
+    return set;
+}
+
+static gboolean
+set_has(GHashTable *set, const char *p, size_t n_bytes)
+{
+    g_autoptr(GBytes) key = g_bytes_new_static(p, n_bytes);
+
+    return g_hash_table_contains(set, key);
+}
+
+enum { TRIM_LEFT = 1, TRIM_RIGHT = 2 };
+
+/* https://www.sqlite.org/lang_corefunc.html#trim */
+static void
+function_trim(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    int sides = GPOINTER_TO_INT(sqlite3_user_data(context));
+    const char *start = (const char *) sqlite3_value_text(args[0]);
+    const char *end;
+    const char *characters = " ";
+    size_t n_characters = 1;
+    g_autoptr(GHashTable) set = NULL;
+
+    if (start == NULL)
+        return;
+    if (n_args == 2) {
+        characters = (const char *) sqlite3_value_text(args[1]);
+        if (characters == NULL)
+            return;
+        n_characters = (size_t) sqlite3_value_bytes(args[1]);
+    }
+
+    end = start + sqlite3_value_bytes(args[0]);
+    set = collect_characters(characters, n_characters);
+    while ((sides & TRIM_LEFT) && start < end) {
+        size_t n = character_size(start, end);
+
+        if (!set_has(set, start, n))
+            break;
+        start += n;
+    }
+    while ((sides & TRIM_RIGHT) && start < end) {
+        const char *last = end - 1;
+
+        while (last > start && ((unsigned char) *last & 0xc0) == 0x80)
+            last--;
+        if (!set_has(set, last, (size_t) (end - last)))
+            break;
+        end = last;
+    }
+    sqlite3_result_text64(context, start, (sqlite3_uint64) (end - start), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+gboolean
+qd_functions_register_linear(sqlite3 *db, GError **error)
+{
+    static const struct {
+        const char *name;
+        int n_args;
+        int data;
+        void (*function)(sqlite3_context *, int, sqlite3_value **);
+    } functions[] = {
+        { "instr", 2, 0, function_instr },         { "replace", 3, 0, function_replace },
+        { "trim", 1, 3, function_trim },           { "trim", 2, 3, function_trim },
+        { "ltrim", 1, TRIM_LEFT, function_trim },  { "ltrim", 2, TRIM_LEFT, function_trim },
+        { "rtrim", 1, TRIM_RIGHT, function_trim }, { "rtrim", 2, TRIM_RIGHT, function_trim },
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(functions); i++) {
+        int r = sqlite3_create_function_v2(db, functions[i].name, functions[i].n_args,
+                                           SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+                                           GINT_TO_POINTER(functions[i].data), functions[i].function, NULL, NULL, NULL);
+        if (r != SQLITE_OK) {
+            qd_error_set(error, QW_ERROR_INTERNAL, "cannot register function '%s': %s", functions[i].name, sqlite3_errstr(r));
+            return FALSE;
+        }
+    }
+    return TRUE;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opening and hardening of connections; the statement cache.
+ */
+#include "daemon/store/connection.h"
+
+#include <string.h>
+
+#include "daemon/store/sqlite-error.h"
+
+#define CACHE_MAX_STATEMENTS 32
+/* Readers see the file through mmap, so that all share the kernel's page cache; their own cache only serves what is not mapped. */
+#define READER_CACHE_KIB 128
+#define WRITER_CACHE_KIB 4096
+#define MMAP_BYTES 2147418112
+#define BUSY_TIMEOUT_MSEC 5000
+
+struct QdConnection {
+    sqlite3 *db;
+    QdGuard guard;
+    GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
+    guint64 clock;
+};
+
+static void
+compiled_free(gpointer data)
+{
+    QdCompiled *compiled = data;
+
+    (void) sqlite3_finalize(compiled->stmt);
+    g_strfreev(compiled->write_tables);
+    g_free(compiled->text);
+    g_free(compiled);
+}
+
+QdConnection *
+qd_connection_free(QdConnection *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    g_clear_pointer(&self->statements, g_ptr_array_unref);
+    (void) sqlite3_close_v2(self->db);
+    qd_guard_clear(&self->guard);
+    g_free(self);
+    return NULL;
+}
+
+static gboolean
+connection_harden(QdConnection *self, const QdLimits *limits, GError **error)
+{
+    static const struct {
+        int option;
+        int value;
+    } options[] = {
+        { SQLITE_DBCONFIG_DEFENSIVE, 1 },
+        { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+        { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+        { SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0 },
+        { SQLITE_DBCONFIG_DQS_DML, 0 },
+        { SQLITE_DBCONFIG_DQS_DDL, 0 },
+        { SQLITE_DBCONFIG_ENABLE_FKEY, 1 },
+    };
+    const struct {
+        int id;
+        QdLimit limit;
+    } sqlite_limits[] = {
+        { SQLITE_LIMIT_LENGTH, QD_LIMIT_VALUE_BYTES },
+        { SQLITE_LIMIT_SQL_LENGTH, QD_LIMIT_STATEMENT_TEXT_BYTES },
+        { SQLITE_LIMIT_COLUMN, QD_LIMIT_COLUMNS },
+        { SQLITE_LIMIT_EXPR_DEPTH, QD_LIMIT_SQL_DEPTH },
+        { SQLITE_LIMIT_COMPOUND_SELECT, QD_LIMIT_COMPOUND_SELECTS },
+        { SQLITE_LIMIT_VDBE_OP, QD_LIMIT_VDBE_OPS },
+        { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, QD_LIMIT_LIKE_PATTERN_BYTES },
+        { SQLITE_LIMIT_VARIABLE_NUMBER, QD_LIMIT_VARIABLES },
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(options); i++) {
+        int r = sqlite3_db_config(self->db, options[i].option, options[i].value, NULL);
+        if (r != SQLITE_OK) {
+            qd_sqlite_set_error(error, self->db, r, NULL, 0);
+            return FALSE;
+        }
+    }
+    for (gsize i = 0; i < G_N_ELEMENTS(sqlite_limits); i++)
+        (void) sqlite3_limit(self->db, sqlite_limits[i].id, (int) qd_limits_get(limits, sqlite_limits[i].limit));
+    (void) sqlite3_limit(self->db, SQLITE_LIMIT_ATTACHED, 1); /* VACUUM needs one */
+    (void) sqlite3_limit(self->db, SQLITE_LIMIT_WORKER_THREADS, 0);
+    (void) sqlite3_busy_timeout(self->db, BUSY_TIMEOUT_MSEC);
+    (void) sqlite3_extended_result_codes(self->db, 1);
+    return TRUE;
+}
+
+static gboolean
+connection_configure(QdConnection *self, QdConnectionRole role, GError **error)
+{
+    g_autofree char *sql = g_strdup_printf(
+        "PRAGMA mmap_size=%lld; PRAGMA cache_size=-%d; PRAGMA cell_size_check=1; PRAGMA temp_store=FILE; "
+        "PRAGMA secure_delete=OFF; PRAGMA synchronous=FULL; %s",
+        (long long) MMAP_BYTES, role == QD_CONNECTION_READER ? READER_CACHE_KIB : WRITER_CACHE_KIB,
+        role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "");
+
+    return qd_connection_execute(self, sql, error);
+}
+
+QdConnection *
+qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error)
+{
+    g_autoptr(QdConnection) self = g_new0(QdConnection, 1);
+    g_autofree char *escaped = g_uri_escape_string(info->path, "/", FALSE);
+    g_autofree char *uri = g_strdup_printf("file:%s%s", escaped, info->immutable ? "?immutable=1" : "");
+    int access = info->immutable || role == QD_CONNECTION_READER ? SQLITE_OPEN_READONLY
+                                                                 : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    int r;
+
+    self->statements = g_ptr_array_new_with_free_func(compiled_free);
+    r = sqlite3_open_v2(uri, &self->db, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
+    if (r != SQLITE_OK) {
+        qd_error_set(error, qd_sqlite_get_code(r), "cannot open database '%s': %s", info->path,
+                     self->db != NULL ? sqlite3_errmsg(self->db) : sqlite3_errstr(r));
+        return NULL;
+    }
+
+    qd_guard_install(&self->guard, self->db);
+    if (!connection_harden(self, limits, error) || !connection_configure(self, role, error))
+        return NULL;
+
+    return g_steal_pointer(&self);
+}
+
+sqlite3 *
+qd_connection_get_db(QdConnection *self)
+{
+    return self->db;
+}
+
+QdGuard *
+qd_connection_get_guard(QdConnection *self)
+{
+    return &self->guard;
+}
+
+gboolean
+qd_connection_execute(QdConnection *self, const char *sql, GError **error)
+{
+    QdPolicy policy = self->guard.policy;
+    int r;
+
+    self->guard.policy = QD_POLICY_INTERNAL;
+    r = sqlite3_exec(self->db, sql, NULL, NULL, NULL);
+    self->guard.policy = policy;
+    if (r != SQLITE_OK) {
+        qd_sqlite_set_error(error, self->db, r, NULL, 0);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean
+qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, GError **error)
+{
+    QdPolicy policy = self->guard.policy;
+    sqlite3_stmt *stmt = NULL;
+    int r;
+
+    self->guard.policy = QD_POLICY_INTERNAL;
+    r = sqlite3_prepare_v2(self->db, sql, -1, &stmt, NULL);
+    if (r == SQLITE_OK)
+        r = sqlite3_step(stmt);
+    if (r == SQLITE_ROW)
+        *ret_value = sqlite3_column_int64(stmt, 0);
+    else if (r == SQLITE_DONE)
+        *ret_value = 0;
+    else
+        qd_sqlite_set_error(error, self->db, r, NULL, 0);
+    (void) sqlite3_finalize(stmt);
+    self->guard.policy = policy;
+    return r == SQLITE_ROW || r == SQLITE_DONE;
+}
+
+/* FNV-1a over names and declared types. */
+static uint64_t
+compute_signature(sqlite3_stmt *stmt)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    int n = sqlite3_column_count(stmt);
+
+    for (int i = 0; i < n; i++) {
+        const char *parts[2] = { sqlite3_column_name(stmt, i), sqlite3_column_decltype(stmt, i) };
+
+        for (int k = 0; k < 2; k++) {
+            for (const char *p = parts[k] != NULL ? parts[k] : ""; *p != '\0'; p++)
+                hash = (hash ^ (unsigned char) *p) * UINT64_C(0x100000001b3);
+            hash = (hash ^ 0x1ff) * UINT64_C(0x100000001b3);
+        }
+    }
+    return hash;
+}
+
+gboolean
+qd_compiled_refresh(QdCompiled *compiled)
+{
+    int n_reprepares = sqlite3_stmt_status(compiled->stmt, SQLITE_STMTSTATUS_REPREPARE, 0);
+
+    if (n_reprepares == compiled->n_reprepares)
+        return FALSE;
+
+    compiled->n_reprepares = n_reprepares;
+    compiled->n_columns = sqlite3_column_count(compiled->stmt);
+    compiled->schema_signature = compute_signature(compiled->stmt);
+    return TRUE;
+}
+
+static QdCompiled *
+cache_find(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy)
+{
+    for (guint i = self->statements->len; i > 0; i--) {
+        QdCompiled *compiled = self->statements->pdata[i - 1];
+
+        if (compiled->policy == policy && compiled->n_text_bytes == n_bytes && memcmp(compiled->text, text, n_bytes) == 0) {
+            compiled->last_use = ++self->clock;
+            return compiled;
+        }
+    }
+    return NULL;
+}
+
+static void
+cache_add(QdConnection *self, QdCompiled *compiled)
+{
+    if (self->statements->len >= CACHE_MAX_STATEMENTS) {
+        guint oldest = 0;
+
+        for (guint i = 1; i < self->statements->len; i++)
+            if (((QdCompiled *) self->statements->pdata[i])->last_use < ((QdCompiled *) self->statements->pdata[oldest])->last_use)
+                oldest = i;
+        g_ptr_array_remove_index_fast(self->statements, oldest);
+    }
+    compiled->last_use = ++self->clock;
+    g_ptr_array_add(self->statements, compiled);
+}
+
+/* Whether only white space, comments and semicolons are left. */
+static gboolean
+tail_is_empty(const char *tail, const char *end)
+{
+    while (tail < end) {
+        if (g_ascii_isspace(*tail) || *tail == ';') {
+            tail++;
+        } else if (end - tail >= 2 && tail[0] == '-' && tail[1] == '-') {
+            while (tail < end && *tail != '\n')
+                tail++;
+        } else if (end - tail >= 2 && tail[0] == '/' && tail[1] == '*') {
+            const char *close = memmem(tail + 2, (size_t) (end - tail - 2), "*/", 2);
+
+            tail = close != NULL ? close + 2 : end;
+        } else {
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+/* The first word of a statement decides what the authorizer does not see: VACUUM. */
+static gboolean
+text_is_vacuum(const char *text, const char *end)
+{
+    while (text < end && !g_ascii_isalpha(*text)) {
+        const char *before = text;
+
+        if (*text == '-' || *text == '/') {
+            const char *stop = *text == '-' ? memchr(text, '\n', (size_t) (end - text))
+                                            : memmem(text, (size_t) (end - text), "*/", 2);
+
+            if (stop == NULL)
+                return FALSE;
+            text = stop + (*before == '-' ? 1 : 2);
+        } else {
+            text++;
+        }
+    }
+    return end - text >= 6 && g_ascii_strncasecmp(text, "VACUUM", 6) == 0;
+}
+
+static gboolean
+check_text(const char *text, gsize n_bytes, const QdLimits *limits, GError **error)
+{
+    const char *nul = memchr(text, 0, n_bytes);
+
+    if (n_bytes > qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES)) {
+        qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES, "statement of %zu bytes is too long", n_bytes);
+        return FALSE;
+    }
+    if (nul != NULL) {
+        qd_error_set_at(error, QW_ERROR_SYNTAX, text, n_bytes, (size_t) (nul - text), "statement contains a NUL");
+        return FALSE;
+    }
+    if (tail_is_empty(text, text + n_bytes)) {
+        qd_error_set(error, QW_ERROR_SYNTAX, "1:1: statement is empty");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+check_compiled(const QdCompiled *compiled, const char *tail, GError **error)
+{
+    const char *end = compiled->text + compiled->n_text_bytes;
+
+    if (!tail_is_empty(tail, end)) {
+        while (g_ascii_isspace(*tail) || *tail == ';')
+            tail++;
+        qd_error_set_at(error, QW_ERROR_SYNTAX, compiled->text, compiled->n_text_bytes, (size_t) (tail - compiled->text),
+                        "more than one statement in a call");
+        return FALSE;
+    }
+    if (compiled->writes && compiled->policy == QD_POLICY_READ) {
+        qd_error_set(error, QW_ERROR_READ_ONLY, "statement writes, but was opened for reading");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, GError **error)
+{
+    const char *tail = NULL;
+    int r;
+
+    qd_guard_begin(&self->guard, compiled->policy, limits);
+    r = sqlite3_prepare_v3(self->db, compiled->text, (int) compiled->n_text_bytes + 1, SQLITE_PREPARE_PERSISTENT, &compiled->stmt,
+                           &tail);
+    qd_guard_end(&self->guard);
+    if (qd_guard_get_denial(&self->guard, error))
+        return FALSE;
+    if (r != SQLITE_OK) {
+        qd_sqlite_set_error(error, self->db, r, compiled->text, compiled->n_text_bytes);
+        return FALSE;
+    }
+    if (compiled->stmt == NULL) {
+        qd_error_set(error, QW_ERROR_SYNTAX, "1:1: statement is empty");
+        return FALSE;
+    }
+
+    compiled->n_columns = sqlite3_column_count(compiled->stmt);
+    compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
+    compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) && (self->guard.writes || !sqlite3_stmt_readonly(compiled->stmt));
+    compiled->runs_alone = compiled->writes && text_is_vacuum(compiled->text, compiled->text + compiled->n_text_bytes);
+    compiled->schema_signature = compute_signature(compiled->stmt);
+    compiled->write_tables = g_new0(char *, self->guard.write_tables->len + 1);
+    for (guint i = 0; i < self->guard.write_tables->len; i++)
+        compiled->write_tables[i] = g_strdup(self->guard.write_tables->pdata[i]);
+    return check_compiled(compiled, tail, error);
+}
+
+QdCompiled *
+qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits, GError **error)
+{
+    QdCompiled *compiled = cache_find(self, text, n_bytes, policy);
+
+    if (compiled != NULL) {
+        self->guard.policy = policy;
+        self->guard.denial_code = 0;
+        g_clear_pointer(&self->guard.denial, g_free);
+        return compiled;
+    }
+    if (!check_text(text, n_bytes, limits, error))
+        return NULL;
+
+    compiled = g_new0(QdCompiled, 1);
+    compiled->policy = policy;
+    compiled->n_text_bytes = n_bytes;
+    compiled->text = g_malloc(n_bytes + 1);
+    memcpy(compiled->text, text, n_bytes);
+    compiled->text[n_bytes] = '\0';
+    if (!compile_text(self, compiled, limits, error)) {
+        compiled_free(compiled);
+        return NULL;
+    }
+
+    cache_add(self, compiled);
+    return compiled;
+}
+
+void
+qd_connection_trim(QdConnection *self)
+{
+    g_ptr_array_set_size(self->statements, 0);
+    (void) sqlite3_db_release_memory(self->db);
+}

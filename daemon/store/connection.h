@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A connection to the database: opened, hardened, limited, with its guard and its cache of compiled statements.
+ *
+ * Place: layer 2. Used by one thread at a time (NOMUTEX).
+ * Invariant: a cached statement is found again only under the policy it was compiled with.
+ */
+#pragma once
+
+#include <glib.h>
+#include <sqlite3.h>
+
+#include "daemon/base/limits.h"
+#include "daemon/store/guard.h"
+
+typedef struct QdConnection QdConnection;
+
+/* A compiled statement; belongs to its connection. */
+typedef struct QdCompiled {
+    sqlite3_stmt *stmt;
+    QdPolicy policy;
+    char *text; /* (owned) */
+    gsize n_text_bytes;
+    int n_columns;
+    int n_parameters;
+    gboolean writes;
+    gboolean runs_alone;       /* VACUUM: outside of any transaction */
+    char **write_tables;       /* (owned) NULL-terminated */
+    uint64_t schema_signature; /* of names and declared types of the columns */
+    int n_reprepares;
+    guint64 last_use;
+} QdCompiled;
+
+typedef enum QdConnectionRole {
+    QD_CONNECTION_READER,
+    QD_CONNECTION_WRITER,
+} QdConnectionRole;
+
+typedef struct QdConnectionInfo {
+    const char *path;
+    gboolean immutable; /* the directory cannot be written: no lock, no WAL */
+} QdConnectionInfo;
+
+QdConnection *qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error);
+QdConnection *qd_connection_free(QdConnection *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConnection, qd_connection_free)
+
+sqlite3 *qd_connection_get_db(QdConnection *self);
+QdGuard *qd_connection_get_guard(QdConnection *self);
+
+/**
+ * qd_connection_compile:
+ * @text: one statement; need not be NUL-terminated at @n_bytes, must not contain a NUL
+ * @policy: what it may do
+ *
+ * Finds the statement in the cache or compiles it. The result belongs to the connection and stays valid until the next call
+ * of qd_connection_compile() or qd_connection_trim().
+ *
+ * Returns: (transfer none): the statement, reset and without bindings; NULL with SYNTAX, ACCESS_DENIED, READ_ONLY, TOO_BIG,
+ * TOO_COMPLEX, …
+ */
+QdCompiled *qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits,
+                                  GError **error);
+
+/* After the first step: true when SQLite has compiled @compiled anew, because the schema changed; it is then up to date. */
+gboolean qd_compiled_refresh(QdCompiled *compiled);
+
+/* Our own statements, internal policy, no result. */
+gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **error);
+/* The first column of the first row; @ret_value is 0 when there is none. */
+gboolean qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, GError **error);
+
+/* Gives memory back: statements and page cache. */
+void qd_connection_trim(QdConnection *self);

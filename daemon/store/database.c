@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opening a store: directory, file system, lock, file, internal schema, in this order; the first that fails says why.
+ *
+ * The internal tables carry the reserved prefix queryd_; user_version and application_id stay the user's, since an existing
+ * SQLite file may become a store.
+ */
+#include "daemon/store/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "daemon/base/error.h"
+
+#define DATABASE_NAME "queryd.db"
+#define LOCK_NAME "lock"
+#define SCHEMA_VERSION 1
+
+struct QdDatabase {
+    char *directory;
+    char *path;
+    int lock_fd; /* -1 in a read-only store */
+    gboolean read_only;
+    guint64 start_counter;
+    QdConnection *writer;
+};
+
+QdDatabase *
+qd_database_free(QdDatabase *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    g_clear_pointer(&self->writer, qd_connection_free);
+    if (self->lock_fd >= 0)
+        (void) close(self->lock_fd);
+    g_free(self->path);
+    g_free(self->directory);
+    g_free(self);
+    return NULL;
+}
+
+static gboolean
+check_file_system(const char *directory, GError **error)
+{
+    struct statfs fs;
+
+    if (statfs(directory, &fs) < 0) {
+        qd_error_set_errno(error, errno, "cannot look at directory '%s'", directory);
+        return FALSE;
+    }
+    if (fs.f_type == NFS_SUPER_MAGIC || fs.f_type == SMB_SUPER_MAGIC || fs.f_type == (long) 0xff534d42 ||
+        fs.f_type == (long) 0xfe534d42) {
+        qd_error_set(error, QW_ERROR_UNSUPPORTED,
+                     "directory '%s' is on a network file system, which has no locks and shared memory "
+                     "that SQLite can trust",
+                     directory);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+/* The holder writes its process id into the lock file, for the message of the loser. */
+static gboolean
+take_lock(QdDatabase *self, GError **error)
+{
+    g_autofree char *path = g_build_filename(self->directory, LOCK_NAME, NULL);
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    char holder[32] = { 0 };
+
+    self->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (self->lock_fd < 0) {
+        if (errno == EROFS || errno == EACCES) {
+            self->read_only = TRUE;
+            return TRUE;
+        }
+        qd_error_set_errno(error, errno, "cannot open '%s'", path);
+        return FALSE;
+    }
+    if (fcntl(self->lock_fd, F_OFD_SETLK, &lock) < 0) {
+        if (errno != EAGAIN && errno != EACCES) {
+            qd_error_set_errno(error, errno, "cannot lock '%s'", path);
+            return FALSE;
+        }
+        if (pread(self->lock_fd, holder, sizeof holder - 1, 0) <= 0)
+            g_strlcpy(holder, "unknown", sizeof holder);
+        qd_error_set(error, QW_ERROR_BUSY, "store '%s' is in use by another queryd, process %s", self->directory,
+                     g_strstrip(holder));
+        return FALSE;
+    }
+
+    (void) snprintf(holder, sizeof holder, "%ld\n", (long) getpid());
+    if (ftruncate(self->lock_fd, 0) < 0 || pwrite(self->lock_fd, holder, strlen(holder), 0) < 0) {
+        qd_error_set_errno(error, errno, "cannot write '%s'", path);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+migrate_schema(QdDatabase *self, GError **error)
+{
+    gint64 version = 0;
+    gint64 start = 0;
+
+    if (!qd_connection_execute(self->writer,
+                               "CREATE TABLE IF NOT EXISTS queryd_meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+                               "INSERT OR IGNORE INTO queryd_meta VALUES('schema_version', 1),('start_counter', 0)",
+                               error))
+        return FALSE;
+    if (!qd_connection_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key='schema_version'", &version, error))
+        return FALSE;
+    if (version > SCHEMA_VERSION) {
+        qd_error_set(error, QW_ERROR_UNSUPPORTED,
+                     "database '%s' has schema version %" G_GINT64_FORMAT ", this queryd knows %d: a newer queryd wrote it",
+                     self->path, version, SCHEMA_VERSION);
+        return FALSE;
+    }
+    if (!qd_connection_execute(self->writer, "UPDATE queryd_meta SET value=value+1 WHERE key='start_counter'", error) ||
+        !qd_connection_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key='start_counter'", &start, error))
+        return FALSE;
+
+    self->start_counter = (guint64) start & 0xffffff;
+    return TRUE;
+}
+
+static gboolean
+open_for_writing(QdDatabase *self, const QdLimits *limits, GError **error)
+{
+    QdConnectionInfo info = qd_database_get_info(self);
+
+    self->writer = qd_connection_open(&info, QD_CONNECTION_WRITER, limits, error);
+    if (self->writer == NULL)
+        return FALSE;
+    if (!qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error))
+        return FALSE;
+
+    return migrate_schema(self, error);
+}
+
+/* A file that cannot be written can still be read, if no log waits to be recovered. */
+static gboolean
+open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
+{
+    g_autofree char *wal = g_strconcat(self->path, "-wal", NULL);
+    QdConnectionInfo info = qd_database_get_info(self);
+    g_autoptr(QdConnection) probe = NULL;
+    struct stat st;
+    gint64 ignored;
+
+    if (stat(self->path, &st) < 0) {
+        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written and holds no database", self->directory);
+        return FALSE;
+    }
+    if (stat(wal, &st) == 0 && st.st_size > 0) {
+        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written, but its log has to be recovered first",
+                     self->directory);
+        return FALSE;
+    }
+    probe = qd_connection_open(&info, QD_CONNECTION_READER, limits, error);
+    return probe != NULL && qd_connection_get_int64(probe, "SELECT count(*) FROM sqlite_schema", &ignored, error);
+}
+
+QdDatabase *
+qd_database_open(const char *directory, const QdLimits *limits, GError **error)
+{
+    g_autoptr(QdDatabase) self = g_new0(QdDatabase, 1);
+    gboolean opened;
+
+    self->lock_fd = -1;
+    self->directory = g_strdup(directory);
+    self->path = g_build_filename(directory, DATABASE_NAME, NULL);
+    if (g_mkdir_with_parents(directory, 0700) < 0) {
+        qd_error_set_errno(error, errno, "cannot create directory '%s'", directory);
+        return NULL;
+    }
+    if (!check_file_system(directory, error) || !take_lock(self, error))
+        return NULL;
+
+    opened = self->read_only ? open_for_reading(self, limits, error) : open_for_writing(self, limits, error);
+    if (!opened) {
+        g_prefix_error(error, "database '%s': ", self->path);
+        return NULL;
+    }
+    return g_steal_pointer(&self);
+}
+
+const char *
+qd_database_get_path(const QdDatabase *self)
+{
+    return self->path;
+}
+
+const char *
+qd_database_get_directory(const QdDatabase *self)
+{
+    return self->directory;
+}
+
+QdConnectionInfo
+qd_database_get_info(const QdDatabase *self)
+{
+    return (QdConnectionInfo){ .path = self->path, .immutable = self->read_only };
+}
+
+gboolean
+qd_database_is_read_only(const QdDatabase *self)
+{
+    return self->read_only;
+}
+
+guint64
+qd_database_get_start_counter(const QdDatabase *self)
+{
+    return self->start_counter;
+}
+
+QdConnection *
+qd_database_steal_writer(QdDatabase *self)
+{
+    return g_steal_pointer(&self->writer);
+}
+
+gboolean
+qd_database_check_free_space(const QdDatabase *self, const QdLimits *limits, GError **error)
+{
+    struct statvfs fs;
+    guint64 free_bytes;
+    guint64 floor;
+
+    if (statvfs(self->directory, &fs) < 0)
+        return TRUE;
+
+    free_bytes = (guint64) fs.f_bavail * fs.f_frsize;
+    floor = MIN(qd_limits_get(limits, QD_LIMIT_FREE_DISK_BYTES), (guint64) fs.f_blocks * fs.f_frsize / 100);
+    if (free_bytes >= floor)
+        return TRUE;
+
+    qd_limit_set_error(error, limits, QD_LIMIT_FREE_DISK_BYTES,
+                       "update refused, the file system of '%s' has only %" G_GUINT64_FORMAT " bytes free", self->directory,
+                       free_bytes);
+    return FALSE;
+}

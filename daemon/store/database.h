@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The database file of a store: its directory, its lock, its internal schema.
+ *
+ * Place: layer 2. Invariant: while a QdDatabase is open no other queryd has the same directory open.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "daemon/base/limits.h"
+#include "daemon/store/connection.h"
+
+typedef struct QdDatabase QdDatabase;
+
+/**
+ * qd_database_open:
+ * @directory: the store's directory; made, with its parents, when missing
+ * @limits: limits for connections
+ * @error: (nullable): location for an error
+ *
+ * Takes the lock, opens or creates the file, checks its header and internal schema, counts the start.
+ *
+ * Errors: BUSY (another queryd, named by its process id), CORRUPT, UNSUPPORTED (newer schema, unsuitable file system),
+ * ACCESS_DENIED, DISK_FULL
+ *
+ * Returns: (transfer full): the database, or NULL
+ */
+QdDatabase *qd_database_open(const char *directory, const QdLimits *limits, GError **error);
+QdDatabase *qd_database_free(QdDatabase *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdDatabase, qd_database_free)
+
+const char *qd_database_get_path(const QdDatabase *self);
+const char *qd_database_get_directory(const QdDatabase *self);
+/* How the file has to be opened. */
+QdConnectionInfo qd_database_get_info(const QdDatabase *self);
+gboolean qd_database_is_read_only(const QdDatabase *self);
+/* How often this store was opened for writing, this time included: the upper 24 bits of a generation. */
+guint64 qd_database_get_start_counter(const QdDatabase *self);
+/* Steals the read-write connection that opening needed; NULL in a read-only store, and the second time. (transfer full) */
+QdConnection *qd_database_steal_writer(QdDatabase *self);
+
+/* false with DISK_FULL when the file system has less free space than the floor. */
+gboolean qd_database_check_free_space(const QdDatabase *self, const QdLimits *limits, GError **error);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The authorizer: allow lists for pragmas and modules, a deny list for functions, and the record of what is written.
+ *
+ * Why not sqlite3_stmt_readonly(): it says 1 for BEGIN, ATTACH and load_extension().
+ */
+#include "daemon/store/guard.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+
+/* Pragmas that only tell. Those marked take an argument; the others are refused with one, since then they set. */
+static const struct {
+    const char *name;
+    gboolean takes_argument;
+} allowed_pragmas[] = {
+    { "application_id", FALSE },  { "collation_list", FALSE }, { "compile_options", FALSE },
+    { "data_version", FALSE }, /* FTS5 asks for it */
+    { "database_list", FALSE },   { "encoding", FALSE },       { "foreign_key_check", TRUE },
+    { "foreign_key_list", TRUE }, { "foreign_keys", FALSE },   { "freelist_count", FALSE },
+    { "function_list", FALSE },   { "index_info", TRUE },      { "index_list", TRUE },
+    { "index_xinfo", TRUE },      { "integrity_check", TRUE }, { "journal_mode", FALSE },
+    { "module_list", FALSE },     { "page_count", FALSE },     { "page_size", FALSE },
+    { "pragma_list", FALSE },     { "quick_check", TRUE },     { "schema_version", FALSE },
+    { "table_info", TRUE },       { "table_list", TRUE },      { "table_xinfo", TRUE },
+    { "user_version", FALSE },
+};
+
+static const char *const allowed_modules[] = { "fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "rtree", "rtree_i32" };
+static const char *const denied_functions[] = { "load_extension", "fts3_tokenizer", "edit", "readfile", "writefile" };
+
+#define RESERVED_PREFIX "queryd_"
+
+static int deny(QdGuard *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+static int
+deny(QdGuard *self, QwError code, const char *format, ...)
+{
+    va_list args;
+
+    if (self->denial_code != 0)
+        return SQLITE_DENY;
+
+    va_start(args, format);
+    self->denial_code = code;
+    self->denial = g_strdup_vprintf(format, args);
+    va_end(args);
+    return SQLITE_DENY;
+}
+
+static gboolean
+list_has(const char *const *list, gsize n, const char *name)
+{
+    for (gsize i = 0; i < n; i++)
+        if (g_ascii_strcasecmp(list[i], name) == 0)
+            return TRUE;
+
+    return FALSE;
+}
+
+static int
+check_pragma(QdGuard *self, const char *name, const char *argument)
+{
+    for (gsize i = 0; i < G_N_ELEMENTS(allowed_pragmas); i++)
+        if (g_ascii_strcasecmp(allowed_pragmas[i].name, name) == 0 && (argument == NULL || allowed_pragmas[i].takes_argument))
+            return SQLITE_OK;
+
+    return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s%s is not allowed: only pragmas that read are", name,
+                argument != NULL ? " with a value" : "");
+}
+
+static int
+check_write(QdGuard *self, const char *what, const char *table)
+{
+    if (g_ascii_strncasecmp(table, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0)
+        return deny(self, QW_ERROR_ACCESS_DENIED,
+                    "%s '%s' is not allowed: names that begin with '" RESERVED_PREFIX "' are reserved", what, table);
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_READ_ONLY, "%s '%s' in a query that was opened for reading", what, table);
+
+    self->writes = TRUE;
+    if (g_ascii_strncasecmp(table, "sqlite_", 7) == 0)
+        return SQLITE_OK;
+    for (guint i = 0; i < self->write_tables->len; i++)
+        if (g_str_equal(self->write_tables->pdata[i], table))
+            return SQLITE_OK;
+    g_ptr_array_add(self->write_tables, g_strdup(table));
+    return SQLITE_OK;
+}
+
+static int
+check_module(QdGuard *self, const char *table, const char *module)
+{
+    if (module == NULL || !list_has(allowed_modules, G_N_ELEMENTS(allowed_modules), module))
+        return deny(self, QW_ERROR_ACCESS_DENIED, "virtual table module '%s' is not allowed", module != NULL ? module : "");
+
+    return check_write(self, "changing virtual table", table);
+}
+
+/* The meaning of @a and @b by action: sqlite3.h, "Authorizer Action Codes". */
+static int
+check_action(QdGuard *self, int action, const char *a, const char *b)
+{
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_RECURSIVE:
+    case SQLITE_READ:
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b))
+            return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", b);
+        return SQLITE_OK;
+    case SQLITE_PRAGMA:
+        return check_pragma(self, a, b);
+    case SQLITE_INSERT:
+        return check_write(self, "inserting into", a);
+    case SQLITE_UPDATE:
+        return check_write(self, "updating", a);
+    case SQLITE_DELETE:
+        return check_write(self, "deleting from", a);
+    case SQLITE_CREATE_TABLE:
+    case SQLITE_DROP_TABLE:
+    case SQLITE_CREATE_VIEW:
+    case SQLITE_DROP_VIEW:
+    case SQLITE_ANALYZE:
+    case SQLITE_REINDEX:
+        return check_write(self, "changing", a);
+    case SQLITE_CREATE_INDEX:
+    case SQLITE_DROP_INDEX:
+    case SQLITE_CREATE_TRIGGER:
+    case SQLITE_DROP_TRIGGER:
+        return check_write(self, "changing", a) == SQLITE_OK ? check_write(self, "changing", b) : SQLITE_DENY;
+    case SQLITE_ALTER_TABLE:
+        return check_write(self, "changing", b);
+    case SQLITE_CREATE_VTABLE:
+    case SQLITE_DROP_VTABLE:
+        return check_module(self, a, b);
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+        return deny(self, QW_ERROR_ACCESS_DENIED,
+                    "%s is not allowed: every update is a transaction of its own; use a batch for several",
+                    action == SQLITE_SAVEPOINT ? "SAVEPOINT" : a);
+    case SQLITE_ATTACH:
+        if (self->vacuuming && (a == NULL || a[0] == '\0'))
+            return SQLITE_OK;
+        return deny(self, QW_ERROR_ACCESS_DENIED, "%s is not allowed", self->vacuuming ? "VACUUM INTO" : "ATTACH");
+    case SQLITE_DETACH:
+        return deny(self, QW_ERROR_ACCESS_DENIED, "DETACH is not allowed");
+    default: /* SQLite's numbers, not our enum: temporary objects, and whatever a later version adds */
+        return deny(self, QW_ERROR_ACCESS_DENIED, "temporary objects are not allowed");
+    }
+}
+
+static int
+authorize(void *data, int action, const char *a, const char *b, const char *database, const char *trigger)
+{
+    QdGuard *self = data;
+
+    if (self->policy == QD_POLICY_INTERNAL)
+        return SQLITE_OK;
+
+    if (self->compiling) {
+        self->n_calls++;
+        if (self->n_calls > self->max_calls)
+            return deny(self, QW_ERROR_TOO_COMPLEX,
+                        "statement looks up too many names: the limit 'authorizer_calls' is %" G_GUINT64_FORMAT, self->max_calls);
+        if (self->n_calls % 16 == 0 && (uint64_t) g_get_monotonic_time() > self->compile_deadline_usec)
+            return deny(self, QW_ERROR_TOO_COMPLEX,
+                        "statement takes too long to compile: the limit 'compile_ms' is %" G_GUINT64_FORMAT " ms",
+                        self->compile_msec);
+    }
+
+    if (database != NULL && g_str_equal(database, "temp") && action != SQLITE_READ && action != SQLITE_SELECT &&
+        action != SQLITE_FUNCTION)
+        return deny(self, QW_ERROR_ACCESS_DENIED, "temporary objects are not allowed");
+
+    return check_action(self, action, a != NULL ? a : "", b);
+}
+
+void
+qd_guard_install(QdGuard *self, sqlite3 *db)
+{
+    *self = (QdGuard){ .policy = QD_POLICY_INTERNAL, .write_tables = g_ptr_array_new_with_free_func(g_free) };
+    sqlite3_set_authorizer(db, authorize, self);
+}
+
+void
+qd_guard_clear(QdGuard *self)
+{
+    g_clear_pointer(&self->write_tables, g_ptr_array_unref);
+    g_clear_pointer(&self->denial, g_free);
+}
+
+void
+qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
+{
+    self->policy = policy;
+    self->compiling = TRUE;
+    self->n_calls = 0;
+    self->max_calls = qd_limits_get(limits, QD_LIMIT_AUTHORIZER_CALLS);
+    self->compile_msec = qd_limits_get(limits, QD_LIMIT_COMPILE_MSEC);
+    self->compile_deadline_usec = (uint64_t) g_get_monotonic_time() + 1000 * self->compile_msec;
+    self->writes = FALSE;
+    if (self->write_tables->len > 0)
+        g_ptr_array_set_size(self->write_tables, 0);
+    self->denial_code = 0;
+    g_clear_pointer(&self->denial, g_free);
+}
+
+void
+qd_guard_end(QdGuard *self)
+{
+    self->compiling = FALSE;
+}
+
+gboolean
+qd_guard_get_denial(const QdGuard *self, GError **error)
+{
+    if (self->denial_code == 0)
+        return FALSE;
+
+    qd_error_set(error, self->denial_code, "%s", self->denial);
+    return TRUE;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a statement may do, decided by SQLite's authorizer while it is compiled, and what it writes, recorded there.
+ *
+ * Place: layer 2. One guard belongs to one connection and is installed once: installing an authorizer anew expires all
+ * cached statements. The caller's policy is in the guard's fields; a lease sets them.
+ * Invariant: nothing but the allow lists of guard.c passes, whatever the text says.
+ */
+#pragma once
+
+#include <glib.h>
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/limits.h"
+
+typedef enum QdPolicy {
+    QD_POLICY_READ,     /* a client's query */
+    QD_POLICY_WRITE,    /* a client's update */
+    QD_POLICY_INTERNAL, /* our own statements: everything */
+} QdPolicy;
+
+typedef struct QdGuard {
+    QdPolicy policy;
+    gboolean vacuuming; /* a VACUUM is being run: it attaches a database of its own */
+    gboolean compiling;
+    uint64_t compile_deadline_usec; /* monotonic; used while compiling */
+    uint64_t n_calls;
+    uint64_t max_calls;
+    uint64_t compile_msec; /* for the message */
+
+    gboolean writes;         /* recorded: the statement changes something */
+    GPtrArray *write_tables; /* recorded: their names, each once */
+    QwError denial_code;     /* 0: nothing was denied */
+    char *denial;            /* (owned) why */
+} QdGuard;
+
+/* Installs @self on @db. @self must outlive it. */
+void qd_guard_install(QdGuard *self, sqlite3 *db);
+void qd_guard_clear(QdGuard *self);
+
+/* Before a statement is compiled: forgets what was recorded, sets policy and limits. */
+void qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits);
+void qd_guard_end(QdGuard *self);
+
+/* true, and @error set, when the guard itself denied what has just failed to compile or run. */
+gboolean qd_guard_get_denial(const QdGuard *self, GError **error);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SQLite's result codes as our errors, with the place in the text where SQLite knows it.
+ */
+#pragma once
+
+#include <glib.h>
+#include <sqlite3.h>
+
+#include "daemon/base/error.h"
+
+/* The QwError of a result code, extended or not. */
+QwError qd_sqlite_get_code(int result);
+
+/**
+ * qd_sqlite_set_error:
+ * @error: (nullable): gets an error
+ * @db: (nullable): the connection that failed just now
+ * @result: its result code
+ * @text: (nullable): the statement, for line and column
+ * @n_bytes: its size
+ */
+void qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes);
