@@ -119,6 +119,8 @@ qw_schema_get_head(QwBodyReader *self, QwSchemaHead *ret_head)
         return -EBADMSG;
     if (head.version != QW_PROTOCOL_VERSION || (head.flags & ~(QW_SCHEMA_WRITES | QW_SCHEMA_RDF)) != 0)
         return -EBADMSG;
+    if (!qw_page_size_is_valid(head.page_size))
+        return -EBADMSG;
 
     *ret_head = head;
     return 0;

@@ -77,6 +77,13 @@ qw_align8(size_t n)
     return (n + 7u) & ~(size_t) 7u;
 }
 
+/* A power of two from QW_PAGE_SIZE_MIN to QW_PAGE_SIZE_MAX. */
+static inline bool
+qw_page_size_is_valid(uint32_t n_bytes)
+{
+    return n_bytes >= QW_PAGE_SIZE_MIN && n_bytes <= QW_PAGE_SIZE_MAX && (n_bytes & (n_bytes - 1)) == 0;
+}
+
 static inline void
 qw_store_u32(uint8_t *p, uint32_t v)
 {

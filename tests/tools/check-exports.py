@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The shared library exports exactly the functions of its public header, as its symbol map says, and nothing but query_*."""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+from tap import ROOT, Tap, read
+
+HEADER = "client-lib/query-client.h"
+
+
+def declared(text):
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"^\s*#.*(\\\n.*)*$", "", text, flags=re.M)
+    names = set(re.findall(r"\b(query_\w+)\s*\(", text))
+    names |= {f"{prefix}_get_type" for prefix in re.findall(r"G_DECLARE_\w+\(\s*\w+,\s*(query_\w+)", text)}
+    return names
+
+
+def exported(library):
+    out = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    fields = [line.split() for line in out.splitlines()]
+    return {f[-1].split("@")[0] for f in fields if len(f) == 3 and f[1] != "A"}
+
+
+def mapped(text):
+    body = re.search(r"global:(.*?)(local:|\})", text, re.S)
+    return {n.strip() for n in re.sub(r"/\*.*?\*/|#.*", "", body.group(1), flags=re.S).split(";") if n.strip()} if body else set()
+
+
+def difference(have, want, have_name, want_name):
+    return ([f"in {have_name}, not in {want_name}: {n}" for n in sorted(have - want)] +
+            [f"in {want_name}, not in {have_name}: {n}" for n in sorted(want - have)])
+
+
+def main():
+    tap = Tap()
+    libraries = [p for p in glob.glob(os.path.join(sys.argv[1], "client-lib", "libquery-client-1.so*")) if not p.endswith(".p")]
+    maps = glob.glob(os.path.join(ROOT, "client-lib", "*.map"))
+    if not libraries:
+        tap.skip("exports/library", "the library is not built")
+        tap.finish()
+    header, library = declared(read(HEADER)), exported(os.path.realpath(libraries[0]))
+    tap.case("exports/library-is-header", difference(library, header, "the library", HEADER))
+    tap.case("exports/only-query", [n for n in sorted(library) if not n.startswith("query_")])
+    if maps:
+        names = mapped(read(os.path.relpath(maps[0], ROOT)))
+        tap.case("exports/library-is-map", difference(library, names, "the library", maps[0]) if "query_*" not in names else [])
+    tap.finish()
+
+
+main()
