@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Records to the descriptor: one buffer, filled and sent in turn; what a page cannot hold goes in CHUNKs.
+ *
+ * Invariant: bytes leave in the order out, large, trailer, and each is empty before the one before it is filled again.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/exec/channel-private.h"
+
+#define ERROR_MESSAGE_MAX 2048
+
+static void
+ensure_out(QdChannel *self)
+{
+    if (self->out != NULL)
+        return;
+
+    self->out_capacity = self->page_size + QD_CHANNEL_OUT_SLACK;
+    self->out = g_malloc(self->out_capacity);
+}
+
+gboolean
+qd_channel_output_is_empty(const QdChannel *self)
+{
+    return self->out_used == 0 && self->large == NULL && self->trailer == NULL;
+}
+
+void
+qd_channel_clear_output(QdChannel *self)
+{
+    g_clear_pointer(&self->out, g_free);
+    if (self->large != NULL)
+        g_free(self->large - QW_HEADER_SIZE);
+    self->large = NULL;
+    g_clear_pointer(&self->trailer, g_byte_array_unref);
+    self->out_used = self->out_sent = 0;
+}
+
+static ssize_t
+send_some(const QdChannel *self, const uint8_t *data, gsize n_bytes)
+{
+    ssize_t n;
+
+    do {
+        if (self->transport == QD_TRANSPORT_SOCKETPAIR)
+            n = send(self->fd, data, n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+        else
+            n = write(self->fd, data, n_bytes);
+    } while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* Fills the empty buffer with what comes next. Returns: false when nothing does. */
+static gboolean
+refill_out(QdChannel *self)
+{
+    if (self->large != NULL) {
+        self->out_used = qw_chunk_encode(self->out, self->page_size, &self->large_header, self->large, self->n_large_bytes, &self->large_sent);
+        if (self->large_sent == self->n_large_bytes) {
+            g_free(self->large - QW_HEADER_SIZE);
+            self->large = NULL;
+        }
+        return TRUE;
+    }
+    if (self->trailer != NULL) {
+        gsize n = MIN(self->trailer->len, self->out_capacity);
+
+        memcpy(self->out, self->trailer->data, n);
+        self->out_used = n;
+        g_byte_array_remove_range(self->trailer, 0, (guint) n);
+        if (self->trailer->len == 0)
+            g_clear_pointer(&self->trailer, g_byte_array_unref);
+        return TRUE;
+    }
+    return FALSE;
+}
+
+int
+qd_channel_flush(QdChannel *self)
+{
+    for (;;) {
+        while (self->out_sent < self->out_used) {
+            ssize_t n = send_some(self, self->out + self->out_sent, self->out_used - self->out_sent);
+
+            if (n < 0)
+                return errno == EAGAIN ? 0 : -1;
+            self->out_sent += (gsize) n;
+            /* the peer takes bytes: its time starts anew */
+            __atomic_store_n(&self->blocked_usec, 0, __ATOMIC_RELAXED);
+        }
+        self->out_used = self->out_sent = 0;
+        if (!refill_out(self))
+            return 1;
+    }
+}
+
+void
+qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, uint32_t n_rows, uint32_t serial)
+{
+    ensure_out(self);
+    self->large = data + QW_HEADER_SIZE;
+    self->n_large_bytes = size - QW_HEADER_SIZE;
+    self->large_sent = 0;
+    self->large_header = (QwHeader){ .kind = QW_KIND_ROWS, .count = n_rows, .serial = serial };
+}
+
+static void
+put_large_body(QdChannel *self, QwKind kind, uint32_t count, uint32_t serial, const uint8_t *body, gsize n_bytes)
+{
+    uint8_t *copy = g_malloc(QW_HEADER_SIZE + n_bytes);
+
+    memcpy(copy + QW_HEADER_SIZE, body, n_bytes);
+    qd_channel_put_large(self, copy, QW_HEADER_SIZE + n_bytes, count, serial);
+    self->large_header.kind = (uint8_t) kind;
+}
+
+void
+qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t serial, const uint8_t *body, gsize n_bytes)
+{
+    gsize size = qw_align8(QW_HEADER_SIZE + n_bytes);
+
+    ensure_out(self);
+    if (self->large == NULL && self->trailer == NULL && size <= self->page_size && size <= self->out_capacity - self->out_used) {
+        self->out_used += qw_record_encode(self->out + self->out_used, kind, count, serial, body, n_bytes);
+        return;
+    }
+    if (size > self->page_size && self->large == NULL && self->trailer == NULL) {
+        put_large_body(self, kind, count, serial, body, n_bytes);
+        return;
+    }
+    if (self->trailer == NULL)
+        self->trailer = g_byte_array_new();
+    g_byte_array_set_size(self->trailer, self->trailer->len + (guint) size);
+    (void) qw_record_encode(self->trailer->data + self->trailer->len - size, kind, count, serial, body, n_bytes);
+}
+
+static void
+write_schema(QwBodyWriter *body, const QdChannel *self, sqlite3_stmt *stmt, gboolean writes)
+{
+    int n_columns = sqlite3_column_count(stmt);
+    int n_parameters = sqlite3_bind_parameter_count(stmt);
+    QwSchemaHead head = { .version = QW_PROTOCOL_VERSION,
+                          .page_size = (uint32_t) self->page_size,
+                          .flags = writes ? QW_SCHEMA_WRITES : 0,
+                          .n_parameters = (uint32_t) n_parameters };
+
+    qw_schema_put_head(body, &head);
+    for (int i = 0; i < n_columns; i++) {
+        const char *name = sqlite3_column_name(stmt, i);
+        const char *type = sqlite3_column_decltype(stmt, i);
+
+        name = name != NULL ? name : "";
+        type = type != NULL ? type : "";
+        qw_body_put_string(body, name, strlen(name));
+        qw_body_put_string(body, type, strlen(type));
+    }
+    for (int i = 1; i <= n_parameters; i++) {
+        const char *name = sqlite3_bind_parameter_name(stmt, i);
+
+        name = name != NULL ? name : "";
+        qw_body_put_u32(body, (uint32_t) i);
+        qw_body_put_string(body, name, strlen(name));
+    }
+}
+
+void
+qd_channel_put_schema(QdChannel *self, sqlite3_stmt *stmt, gboolean writes, uint32_t serial)
+{
+    g_autofree uint8_t *data = NULL;
+    QwBodyWriter body = { 0 };
+
+    write_schema(&body, self, stmt, writes);
+    data = g_malloc(body.used);
+    body = (QwBodyWriter){ .data = data, .capacity = body.used };
+    write_schema(&body, self, stmt, writes);
+    qd_channel_put_record(self, QW_KIND_SCHEMA, (uint32_t) sqlite3_column_count(stmt), serial, data, body.used);
+}
+
+void
+qd_channel_put_end(QdChannel *self, const QwEnd *end, uint32_t serial)
+{
+    uint8_t body[QW_END_BODY_SIZE];
+
+    qw_end_encode(end, body);
+    qd_channel_put_record(self, QW_KIND_END, 0, serial, body, sizeof body);
+}
+
+/* The message without its place, which has fields of its own, would not stand alone: it stays whole. */
+void
+qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial)
+{
+    uint8_t data[ERROR_MESSAGE_MAX + 64];
+    QwBodyWriter body = { .data = data, .capacity = sizeof data };
+    g_autofree char *message = g_utf8_make_valid(error->message, (gssize) MIN(strlen(error->message), ERROR_MESSAGE_MAX / 3));
+    QwErrorBody fields = { .code = qd_error_get_code(error), .message = message, .n_message_bytes = (uint32_t) strlen(message) };
+    guint line;
+    guint column;
+
+    qd_error_get_place(error, &line, &column);
+    fields.line = line;
+    fields.column = column;
+    qw_error_put(&body, &fields);
+    qd_channel_put_record(self, QW_KIND_ERROR, 0, serial, data, body.used);
+    __atomic_add_fetch(&self->engine->counters.n_errors, 1, __ATOMIC_RELAXED);
+}
+
+void
+qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns)
+{
+    gsize room;
+
+    ensure_out(self);
+    room = self->out_capacity - self->out_used - (QW_HEADER_SIZE + QW_END_BODY_SIZE);
+    qw_page_writer_init(writer, self->out + self->out_used, MIN(room, self->page_size), n_columns);
+}

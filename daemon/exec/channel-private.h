@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The channel itself, for the files that make it up: channel.c (life), channel-input.c (requests), channel-output.c (records),
+ * channel-serve.c (what a request does).
+ */
+#pragma once
+
+#include "client-lib/wire/wire-message.h"
+#include "daemon/exec/channel.h"
+#include "daemon/exec/run.h"
+
+#define QD_CHANNEL_OWNED 1u
+#define QD_CHANNEL_PENDING 2u
+/* Room behind a page for the terminal record, so that a small result is one send(). */
+#define QD_CHANNEL_OUT_SLACK 8192
+
+typedef struct QdChannel QdChannel;
+
+typedef struct QdRequest {
+    uint8_t kind;
+    gboolean cancelled;
+    uint32_t count;
+    uint32_t serial;
+    uint64_t received_usec;
+    uint8_t *body; /* (owned) */
+    gsize n_bytes;
+} QdRequest;
+
+typedef struct QdStatement {
+    gboolean prepared;
+    char *text; /* (owned) */
+    gsize n_text_bytes;
+    uint64_t signature; /* of the columns that the client knows */
+    uint32_t n_parameters;
+    gboolean writes;
+    QdCallOptions options;
+} QdStatement;
+
+struct QdChannel {
+    QdEngine *engine;
+    guint index;
+    uint64_t state; /* atomic: generation << 32 | flags */
+    int fd;
+    QdTransport transport;
+    gsize page_size;
+    QdClient *client; /* (owned reference) */
+    QdTask task;
+    QdEntry entry;
+
+    /* input */
+    GByteArray *in;
+    QwChunks chunks;
+    uint8_t *chunk_data; /* (owned) */
+    GQueue requests;     /* of QdRequest */
+    gsize n_request_bytes;
+    gboolean readable;
+    gboolean ended;  /* the peer has shut its writing side, or we read no more */
+    gboolean broken; /* hang-up, or nonsense: nothing more can be sent */
+
+    /* the statement and its execution */
+    QdStatement statement;
+    QdRequest *current; /* (owned) */
+    QdRun *run;
+    const QdReader *last_reader; /* a hint, may be gone */
+    gboolean first_fill;
+    uint64_t slice_end_usec;
+    QdWriteItem item;
+    GArray *write_statements;
+    gboolean write_is_done;
+    guint next_write_page;
+
+    /* output: `out`, then the pieces of `large`, then `trailer` */
+    uint8_t *out;
+    gsize out_capacity;
+    gsize out_used;
+    gsize out_sent;
+    uint8_t *large; /* (owned): body of a record that is larger than a page */
+    gsize n_large_bytes;
+    gsize large_sent;
+    QwHeader large_header;
+    GByteArray *trailer;
+    uint64_t blocked_usec; /* atomic: since when; 0: not blocked */
+};
+
+/* channel-input.c */
+/* Reads and parses what is there. @self->broken or @self->ended afterwards tell of the end. */
+void qd_channel_read(QdChannel *self);
+gboolean qd_channel_has_room(const QdChannel *self);
+QdRequest *qd_request_free(QdRequest *request);
+
+/* channel-output.c */
+/* Returns: 1 all sent, 0 the peer is behind, -1 the peer is gone. */
+int qd_channel_flush(QdChannel *self);
+void qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t serial, const uint8_t *body, gsize n_bytes);
+void qd_channel_put_schema(QdChannel *self, sqlite3_stmt *stmt, gboolean writes, uint32_t serial);
+void qd_channel_put_end(QdChannel *self, const QwEnd *end, uint32_t serial);
+void qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial);
+/* Takes @data over: a whole record of @size bytes, header included, larger than a page. */
+void qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, uint32_t n_rows, uint32_t serial);
+/* A page writer on what is free of the output buffer. */
+void qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns);
+void qd_channel_clear_output(QdChannel *self);
+gboolean qd_channel_output_is_empty(const QdChannel *self);
+
+/* channel-serve.c */
+/* Starts the first waiting request, a slot is held. Returns: false when the writer owns the channel now. */
+gboolean qd_channel_start_request(QdChannel *self);
+/* Goes on with the run, a slot is held. Returns: false when it should yield. */
+gboolean qd_channel_continue_run(QdChannel *self);
+/* The writer is done: sends what it gave. */
+void qd_channel_continue_write(QdChannel *self);
+/* Ends the request in work with @error; the snapshot is given back. */
+void qd_channel_fail_request(QdChannel *self, const GError *error);
+void qd_channel_end_request(QdChannel *self);
+void qd_statement_clear(QdStatement *statement);
+
+/* channel.c */
+/* The task that processes the channel, owned by the queue. */
+void qd_channel_push(QdChannel *self, gboolean wake);

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a request does: PREPARE compiles, FETCH runs a query or hands an update to the writer.
+ *
+ * Invariant: each PREPARE and each FETCH gets exactly one terminal record: SCHEMA, END or ERROR.
+ */
+#include <poll.h>
+#include <string.h>
+
+#include "daemon/exec/bind.h"
+#include "daemon/exec/channel-private.h"
+
+/* The first page goes out early; later ones are full. */
+#define FIRST_PAGE_BYTES 4096
+#define SLICE_USEC 2000
+
+void
+qd_statement_clear(QdStatement *statement)
+{
+    g_free(statement->text);
+    *statement = (QdStatement){ 0 };
+}
+
+void
+qd_channel_end_request(QdChannel *self)
+{
+    if (self->run != NULL) {
+        __atomic_add_fetch(&self->engine->counters.n_rows, qd_run_get_n_rows(self->run), __ATOMIC_RELAXED);
+        g_clear_pointer(&self->run, qd_run_free);
+    }
+    if (self->write_statements != NULL) {
+        qd_write_item_clear(&self->item);
+        g_clear_pointer(&self->write_statements, g_array_unref);
+    }
+    qd_registry_remove(self->engine->registry, &self->entry);
+    g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
+    self->write_is_done = FALSE;
+    self->task.sliced = FALSE;
+    self->current = qd_request_free(self->current);
+}
+
+void
+qd_channel_fail_request(QdChannel *self, const GError *error)
+{
+    qd_channel_put_error(self, error, self->current->serial);
+    if (qd_error_get_code(error) == QW_ERROR_TIMEOUT)
+        __atomic_add_fetch(&self->engine->counters.n_timeouts, 1, __ATOMIC_RELAXED);
+    qd_channel_end_request(self);
+}
+
+/* The peer from within a step: gone, or has it sent a CANCEL? */
+static gboolean
+peer_is_there(void *data)
+{
+    QdChannel *self = data;
+    struct pollfd pfd = { .fd = self->fd, .events = POLLIN };
+
+    if (poll(&pfd, 1, 0) <= 0)
+        return TRUE;
+    if (pfd.revents & (POLLHUP | POLLERR | POLLNVAL)) {
+        self->broken = TRUE;
+        return FALSE;
+    }
+    if (pfd.revents & POLLIN)
+        qd_channel_read(self);
+    return !self->broken;
+}
+
+static gboolean
+may_be_long(void *data)
+{
+    QdChannel *self = data;
+    QdWorkers *workers = self->engine->workers;
+
+    if (!self->task.sliced && !self->first_fill)
+        return TRUE;
+    if (!self->task.sliced && qd_workers_is_crowded(workers))
+        return FALSE;
+
+    qd_workers_note_long(workers);
+    return TRUE;
+}
+
+/* PREPARE ------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+parse_number(const char *key, const char *value, guint64 max, guint64 *ret_number, GError **error)
+{
+    if (g_ascii_string_to_unsigned(value, 10, 0, max, ret_number, NULL))
+        return TRUE;
+
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option '%s': '%s' is not a number from 0 to %" G_GUINT64_FORMAT, key, value, max);
+    return FALSE;
+}
+
+static gboolean
+parse_choice(const char *key, const char *value, const char *no, const char *yes, gboolean *ret_choice, GError **error)
+{
+    if (!g_str_equal(value, no) && !g_str_equal(value, yes)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option '%s': '%s' is neither '%s' nor '%s'", key, value, no, yes);
+        return FALSE;
+    }
+    *ret_choice = g_str_equal(value, yes);
+    return TRUE;
+}
+
+static gboolean
+parse_option(QdCallOptions *options, const char *key, const char *value, GError **error)
+{
+    guint64 number = 0;
+
+    if (g_str_equal(key, "access"))
+        return parse_choice(key, value, "read", "write", &options->access_write, error);
+    if (g_str_equal(key, "durability"))
+        return parse_choice(key, value, "full", "relaxed", &options->relaxed_durability, error);
+    if (g_str_equal(key, "max_rows"))
+        return parse_number(key, value, G_MAXUINT64, &options->max_rows, error);
+    if (g_str_equal(key, "max_bytes"))
+        return parse_number(key, value, G_MAXUINT64, &options->max_bytes, error);
+    if (g_str_equal(key, "timeout_ms")) {
+        options->has_timeout = parse_number(key, value, G_MAXUINT32, &number, error);
+        options->timeout_msec = (uint32_t) number;
+        return options->has_timeout;
+    }
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown option '%s'", key);
+    return FALSE;
+}
+
+static gboolean
+parse_prepare(const QdRequest *request, QdCallOptions *options, const char **ret_text, uint32_t *ret_n_bytes, GError **error)
+{
+    QwBodyReader body = { .data = request->body, .n_bytes = request->n_bytes };
+    const char *language;
+
+    if (qw_prepare_get_head(&body, &language, ret_text, ret_n_bytes) < 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "PREPARE record is malformed");
+        return FALSE;
+    }
+    for (uint32_t i = 0; i < request->count; i++) {
+        const char *key;
+        const char *value;
+        uint32_t n_bytes;
+
+        if (qw_body_get_string(&body, &key, &n_bytes) < 0 || qw_body_get_string(&body, &value, &n_bytes) < 0) {
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "PREPARE record is malformed");
+            return FALSE;
+        }
+        if (!parse_option(options, key, value, error))
+            return FALSE;
+    }
+    if (qw_body_finish(&body) < 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "PREPARE record is malformed");
+        return FALSE;
+    }
+    return qd_engine_check_language(language, error);
+}
+
+static gboolean
+serve_prepare(QdChannel *self, GError **error)
+{
+    QdCallOptions options = { 0 };
+    const char *text = NULL;
+    uint32_t n_bytes = 0;
+    g_autoptr(QdRun) run = NULL;
+    QdCompiled *compiled;
+
+    qd_statement_clear(&self->statement);
+    if (!parse_prepare(self->current, &options, &text, &n_bytes, error))
+        return FALSE;
+
+    run = qd_run_new(self->engine->pool, self->client, self->last_reader, text, n_bytes,
+                     options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, &self->engine->limits, error);
+    if (run == NULL)
+        return FALSE;
+
+    compiled = qd_run_get_compiled(run);
+    self->last_reader = qd_run_get_reader(run);
+    self->statement = (QdStatement){
+        .prepared = TRUE,
+        .text = g_strndup(text, n_bytes),
+        .n_text_bytes = n_bytes,
+        .signature = compiled->schema_signature,
+        .n_parameters = (uint32_t) compiled->n_parameters,
+        .writes = compiled->writes,
+        .options = options,
+    };
+    qd_channel_put_schema(self, compiled->stmt, compiled->writes, self->current->serial);
+    qd_channel_end_request(self);
+    return TRUE;
+}
+
+/* FETCH of a query ---------------------------------------------------------------------------------------------------- */
+
+static gboolean
+bind_request(QdChannel *self, GError **error)
+{
+    const QdRequest *request = self->current;
+    sqlite3_stmt *stmt = qd_run_get_stmt(self->run);
+    QwPageReader reader;
+
+    if (request->count > 1) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "a query takes at most one row of parameters, %u given", request->count);
+        return FALSE;
+    }
+    if (request->count == 0)
+        return qd_bind_parameters(stmt, NULL, error);
+    if (qw_page_reader_init(&reader, request->body, request->n_bytes, 1, (uint32_t) sqlite3_bind_parameter_count(stmt)) < 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters do not fit the statement, which has %d", sqlite3_bind_parameter_count(stmt));
+        return FALSE;
+    }
+    (void) qw_page_reader_next(&reader);
+    return qd_bind_row(stmt, &reader, error);
+}
+
+static gboolean
+start_query(QdChannel *self, GError **error)
+{
+    const QdStatement *statement = &self->statement;
+    QdRunOptions options = {
+        .timeout_msec = qd_engine_get_timeout_msec(self->engine, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->options.has_timeout,
+                                                   statement->options.timeout_msec),
+        .max_rows = statement->options.max_rows,
+        .max_bytes = statement->options.max_bytes,
+        .generation = qd_writer_get_generation(self->engine->writer),
+        .cancelled = &self->entry.cancelled,
+        .peer_func = peer_is_there,
+        .long_func = may_be_long,
+        .func_data = self,
+    };
+
+    self->run = qd_run_new(self->engine->pool, self->client, self->last_reader, statement->text, statement->n_text_bytes,
+                           statement->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, &self->engine->limits, error);
+    if (self->run == NULL || !bind_request(self, error))
+        return FALSE;
+
+    qd_run_set_options(self->run, &options);
+    self->last_reader = qd_run_get_reader(self->run);
+    self->first_fill = TRUE;
+    qd_registry_set_state(self->engine->registry, &self->entry, "running", TRUE);
+    if (qd_run_get_compiled(self->run)->schema_signature != self->statement.signature) {
+        self->statement.signature = qd_run_get_compiled(self->run)->schema_signature;
+        qd_channel_put_schema(self, qd_run_get_stmt(self->run), FALSE, self->current->serial);
+    }
+    return TRUE;
+}
+
+/* SQLite has compiled the statement anew inside its first step: SCHEMA has to go before the rows that are already encoded. */
+static void
+put_late_schema(QdChannel *self, QwPageWriter *page)
+{
+    g_autofree uint8_t *rows = g_memdup2(page->data + QW_HEADER_SIZE, page->used - QW_HEADER_SIZE);
+    gsize n_bytes = page->used - QW_HEADER_SIZE;
+
+    self->statement.signature = qd_run_get_compiled(self->run)->schema_signature;
+    qd_channel_put_schema(self, qd_run_get_stmt(self->run), FALSE, self->current->serial);
+    if (page->n_rows > 0)
+        qd_channel_put_record(self, QW_KIND_ROWS, page->n_rows, self->current->serial, rows, n_bytes);
+}
+
+static void
+put_page(QdChannel *self, QwPageWriter *page)
+{
+    gboolean late_schema = self->first_fill && qd_run_has_new_schema(self->run);
+
+    self->first_fill = FALSE;
+    __atomic_store_n(&self->entry.n_rows, qd_run_get_n_rows(self->run), __ATOMIC_RELAXED);
+    if (late_schema) {
+        put_late_schema(self, page);
+        return;
+    }
+    if (page->n_rows > 0) {
+        gsize size = qw_page_writer_finish(page, QW_KIND_ROWS, self->current->serial);
+
+        self->out_used += size;
+        __atomic_add_fetch(&self->entry.n_bytes, size, __ATOMIC_RELAXED);
+    }
+}
+
+static gboolean
+put_large_row(QdChannel *self, GError **error)
+{
+    gsize size = qd_run_get_row_size(self->run);
+    uint64_t limit = MIN(qd_limits_get(&self->engine->limits, QD_LIMIT_VALUE_BYTES) + self->page_size, QW_ROWS_SIZE_MAX);
+    QwPageWriter page;
+    uint8_t *data;
+
+    if (size > limit) {
+        qd_limit_set_error(error, &self->engine->limits, QD_LIMIT_VALUE_BYTES, "row of %zu bytes is too big", size);
+        return FALSE;
+    }
+    data = g_try_malloc(size);
+    if (data == NULL) {
+        qd_error_set(error, QW_ERROR_NO_MEMORY, "no memory for a row of %zu bytes", size);
+        return FALSE;
+    }
+    qw_page_writer_init(&page, data, size, 0);
+    if (qd_run_fill(self->run, &page, 0, SLICE_USEC, error) != QD_RUN_PAGE) {
+        g_free(data);
+        return FALSE;
+    }
+    if (page.used <= self->page_size) {
+        qd_channel_put_record(self, QW_KIND_ROWS, 1, self->current->serial, data + QW_HEADER_SIZE, page.used - QW_HEADER_SIZE);
+        g_free(data);
+        return TRUE;
+    }
+    qd_channel_put_large(self, data, page.used, 1, self->current->serial);
+    return TRUE;
+}
+
+static void
+end_query(QdChannel *self)
+{
+    QwEnd end = {
+        .n_rows = qd_run_get_n_rows(self->run),
+        .generation = qd_run_get_generation(self->run),
+        .elapsed_usec = (uint64_t) g_get_monotonic_time() - self->current->received_usec,
+    };
+
+    qd_channel_put_end(self, &end, self->current->serial);
+    qd_channel_end_request(self);
+}
+
+gboolean
+qd_channel_continue_run(QdChannel *self)
+{
+    g_autoptr(GError) error = NULL;
+    QwPageWriter page;
+    QdRunStatus status;
+
+    qd_channel_begin_page(self, &page, (uint32_t) qd_run_get_compiled(self->run)->n_columns);
+    status = qd_run_fill(self->run, &page, self->first_fill ? FIRST_PAGE_BYTES : SIZE_MAX, SLICE_USEC, &error);
+    if (status == QD_RUN_DEFERRED) {
+        /* nothing came out: it starts again when one of the long ones has ended */
+        g_clear_pointer(&self->run, qd_run_free);
+        self->task.sliced = TRUE;
+        return FALSE;
+    }
+    put_page(self, &page);
+
+    switch (status) {
+    case QD_RUN_PAGE:
+    case QD_RUN_SLICE:
+    case QD_RUN_DEFERRED:
+        break;
+    case QD_RUN_LARGE:
+        if (!put_large_row(self, &error))
+            qd_channel_fail_request(self, error);
+        break;
+    case QD_RUN_DONE:
+        end_query(self);
+        break;
+    case QD_RUN_FAILED:
+        qd_channel_fail_request(self, error);
+        break;
+    }
+    if ((uint64_t) g_get_monotonic_time() < self->slice_end_usec || !qd_workers_has_waiting(self->engine->workers))
+        return TRUE;
+
+    self->task.sliced = self->run != NULL;
+    return self->run == NULL;
+}
+
+/* FETCH of an update -------------------------------------------------------------------------------------------------- */
+
+static void
+on_written(QdWriteItem *item, gboolean own)
+{
+    QdChannel *self = item->data;
+
+    self->write_is_done = TRUE;
+    qd_channel_push(self, !own);
+}
+
+static gboolean
+start_write(QdChannel *self, GError **error)
+{
+    const QdStatement *statement = &self->statement;
+    QdWriteStatement write = {
+        .text = statement->text,
+        .n_text_bytes = statement->n_text_bytes,
+        .rows = self->current->body,
+        .n_row_bytes = self->current->n_bytes,
+        .n_rows = self->current->count,
+    };
+    uint64_t max_rows = qd_limits_get(&self->engine->limits, QD_LIMIT_BATCH_STATEMENTS);
+
+    if (self->current->count > max_rows) {
+        qd_limit_set_error(error, &self->engine->limits, QD_LIMIT_BATCH_STATEMENTS, "%u rows of parameters are too many", self->current->count);
+        return FALSE;
+    }
+
+    self->write_statements = g_array_new(FALSE, FALSE, sizeof(QdWriteStatement));
+    g_array_append_val(self->write_statements, write);
+    qd_write_item_init(&self->item);
+    self->item.statements = self->write_statements;
+    self->item.relaxed = statement->options.relaxed_durability;
+    self->item.timeout_msec = qd_engine_get_timeout_msec(self->engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, statement->options.has_timeout,
+                                                         statement->options.timeout_msec);
+    self->item.cancelled = &self->entry.cancelled;
+    self->item.page_size = self->page_size;
+    self->item.done = on_written;
+    self->item.data = self;
+    self->next_write_page = 0;
+    qd_registry_set_state(self->engine->registry, &self->entry, "writing", FALSE);
+    return TRUE;
+}
+
+/* One page at a time: the buffer is empty when this is called. */
+void
+qd_channel_continue_write(QdChannel *self)
+{
+    QdWriteItem *item = &self->item;
+    QwEnd end = { .n_rows = item->n_rows,
+                  .changes = (int64_t) item->changes,
+                  .last_insert_rowid = item->last_insert_rowid,
+                  .generation = item->generation,
+                  .elapsed_usec = (uint64_t) g_get_monotonic_time() - self->current->received_usec };
+
+    if (item->error != NULL) {
+        qd_channel_fail_request(self, item->error);
+        return;
+    }
+    if (self->next_write_page < item->pages->len) {
+        QdResultPage *page = &g_array_index(item->pages, QdResultPage, self->next_write_page++);
+
+        qd_channel_put_record(self, QW_KIND_ROWS, page->n_rows, self->current->serial, page->data + QW_HEADER_SIZE,
+                              page->size - QW_HEADER_SIZE);
+        return;
+    }
+    qd_channel_put_end(self, &end, self->current->serial);
+    qd_channel_end_request(self);
+}
+
+/* Dispatch ------------------------------------------------------------------------------------------------------------ */
+
+static gboolean
+start_fetch(QdChannel *self, GError **error)
+{
+    if (!self->statement.prepared) {
+        qd_error_set(error, QW_ERROR_CLOSED, "FETCH without a prepared statement");
+        return FALSE;
+    }
+    return self->statement.writes ? start_write(self, error) : start_query(self, error);
+}
+
+gboolean
+qd_channel_start_request(QdChannel *self)
+{
+    g_autoptr(GError) error = NULL;
+    QdRequest *request;
+    gboolean ok = FALSE;
+
+    if (self->current == NULL) {
+        self->current = g_queue_pop_head(&self->requests);
+        self->n_request_bytes -= self->current->n_bytes;
+        self->entry.text = self->statement.text;
+        self->entry.n_text_bytes = self->statement.n_text_bytes;
+        if (self->current->kind == QW_KIND_PREPARE)
+            self->entry.text = NULL;
+        qd_registry_add(self->engine->registry, &self->entry, "running");
+    }
+    request = self->current;
+
+    if (request->cancelled)
+        qd_error_set(&error, QW_ERROR_CANCELLED, "request was cancelled");
+    else if (request->kind == QW_KIND_PREPARE)
+        ok = serve_prepare(self, &error);
+    else if (request->kind == QW_KIND_FETCH)
+        ok = start_fetch(self, &error);
+    else
+        qd_error_set(&error, QW_ERROR_UNSUPPORTED, "transactions on a channel are not supported");
+
+    if (!ok) {
+        qd_channel_fail_request(self, error);
+        return TRUE;
+    }
+    if (self->write_statements != NULL) {
+        /* from here on the writer owns the channel */
+        qd_writer_submit(self->engine->writer, &self->item);
+        return FALSE;
+    }
+    return TRUE;
+}

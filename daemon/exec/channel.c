@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The life of channels: table, ownership, the loop of the state machine.
+ */
+#include "daemon/exec/channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/exec/bind.h"
+#include "daemon/exec/channel-private.h"
+
+#define SOCKET_BUFFER_BYTES (1024 * 1024)
+#define PIPE_BYTES (256 * 1024)
+/* Large pipes are a scarce right of the user: beyond these every new one would get 8 KiB. */
+#define PIPE_MAX_LARGE 32
+#define SLICE_USEC 2000
+
+struct QdChannels {
+    QdEngine *engine;
+    pthread_mutex_t mutex;
+    GPtrArray *slots; /* of QdChannel, all that ever were; reused, freed at the end */
+    GArray *free_slots; /* of guint */
+    guint n_open;
+    gint n_large_pipes;
+    gint draining;
+};
+
+static void channel_process(QdChannel *self, gboolean has_slot);
+
+static uint64_t
+token_of(const QdChannel *self, uint64_t state)
+{
+    return (state & UINT64_C(0xffffffff00000000)) | self->index;
+}
+
+/* TRUE: the caller owns the channel. FALSE: gone, or its owner will look again. */
+static gboolean
+channel_acquire(QdChannel *self, uint64_t generation)
+{
+    uint64_t state = __atomic_load_n(&self->state, __ATOMIC_ACQUIRE);
+
+    for (;;) {
+        uint64_t wanted = state | ((state & QD_CHANNEL_OWNED) ? QD_CHANNEL_PENDING : QD_CHANNEL_OWNED);
+
+        if (state >> 32 != generation)
+            return FALSE;
+        if (__atomic_compare_exchange_n(&self->state, &state, wanted, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return !(state & QD_CHANNEL_OWNED);
+    }
+}
+
+/* TRUE: released. FALSE: something happened meanwhile, the caller still owns it. */
+static gboolean
+channel_release(QdChannel *self)
+{
+    uint64_t owned = (__atomic_load_n(&self->state, __ATOMIC_RELAXED) & ~(uint64_t) QD_CHANNEL_PENDING);
+    uint64_t expected = owned;
+
+    if (__atomic_compare_exchange_n(&self->state, &expected, owned & ~(uint64_t) QD_CHANNEL_OWNED, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return TRUE;
+
+    __atomic_and_fetch(&self->state, ~(uint64_t) QD_CHANNEL_PENDING, __ATOMIC_ACQ_REL);
+    self->readable = TRUE;
+    return FALSE;
+}
+
+static QdChannel *
+channels_get(QdChannels *self, guint index)
+{
+    QdChannel *channel = NULL;
+
+    pthread_mutex_lock(&self->mutex);
+    if (index < self->slots->len)
+        channel = self->slots->pdata[index];
+    pthread_mutex_unlock(&self->mutex);
+    return channel;
+}
+
+void
+qd_channels_handle_event(QdChannels *self, uint64_t token, uint32_t events)
+{
+    QdChannel *channel = channels_get(self, (guint) (token & 0xffffffff));
+
+    if (channel == NULL || !channel_acquire(channel, token >> 32))
+        return;
+
+    channel->readable = TRUE;
+    if (events & (EPOLLHUP | EPOLLERR))
+        channel->broken = channel->transport == QD_TRANSPORT_PIPE || (events & EPOLLERR) || !(events & EPOLLIN);
+    channel_process(channel, FALSE);
+}
+
+static void
+run_channel_task(QdTask *task, QdWorkers *workers)
+{
+    channel_process((QdChannel *) ((char *) task - offsetof(QdChannel, task)), TRUE);
+}
+
+void
+qd_channel_push(QdChannel *self, gboolean wake)
+{
+    qd_workers_push_always(self->engine->workers, &self->task, wake);
+}
+
+/* From any thread: makes a worker look at the channel, unless its owner does. */
+static void
+channel_kick(QdChannel *self, uint64_t generation)
+{
+    if (!channel_acquire(self, generation))
+        return;
+
+    self->readable = TRUE;
+    qd_channel_push(self, TRUE);
+}
+
+static void
+kick_entry(QdEntry *entry)
+{
+    QdChannel *self = entry->owner;
+
+    channel_kick(self, __atomic_load_n(&self->state, __ATOMIC_ACQUIRE) >> 32);
+}
+
+static void
+channel_clear(QdChannel *self)
+{
+    if (self->current != NULL)
+        qd_channel_end_request(self);
+    while (!g_queue_is_empty(&self->requests))
+        qd_request_free(g_queue_pop_head(&self->requests));
+    self->n_request_bytes = 0;
+    qd_statement_clear(&self->statement);
+    qd_channel_clear_output(self);
+    g_clear_pointer(&self->chunk_data, g_free);
+    g_clear_pointer(&self->in, g_byte_array_unref);
+    if (self->fd >= 0)
+        (void) close(self->fd);
+    self->fd = -1;
+}
+
+/* The owner ends the channel; its slot gets a new generation, which makes all old events void. */
+static void
+channel_destroy(QdChannel *self)
+{
+    QdChannels *channels = self->engine->channels;
+    uint64_t generation = (__atomic_load_n(&self->state, __ATOMIC_RELAXED) >> 32) + 1;
+
+    channel_clear(self);
+    qd_client_discharge(self->client, QD_CHARGE_CHANNEL);
+    g_clear_pointer(&self->client, qd_client_unref);
+    if (self->transport == QD_TRANSPORT_PIPE)
+        g_atomic_int_add(&channels->n_large_pipes, -1);
+
+    __atomic_store_n(&self->state, (generation & 0xffffffff) << 32, __ATOMIC_RELEASE);
+    pthread_mutex_lock(&channels->mutex);
+    g_array_append_val(channels->free_slots, self->index);
+    channels->n_open--;
+    pthread_mutex_unlock(&channels->mutex);
+    if (g_atomic_int_get(&channels->draining))
+        qd_mailbox_post(self->engine->mailbox, self->engine->config.activity, self->engine->config.user_data);
+}
+
+/* Ends a result that nobody reads, or that was cancelled while it waited. */
+static void
+channel_check_run(QdChannel *self)
+{
+    uint64_t since = __atomic_load_n(&self->blocked_usec, __ATOMIC_RELAXED);
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    const QdLimits *limits = &self->engine->limits;
+    gint cancelled = g_atomic_int_get(&self->entry.cancelled);
+    g_autoptr(GError) error = NULL;
+
+    if (self->run == NULL)
+        return;
+
+    if (cancelled == QD_CANCEL_EVICT)
+        qd_limit_set_error(&error, limits, QD_LIMIT_WAL_BYTES, "result ended, since it was the oldest and the write-ahead log is too big");
+    else if (cancelled)
+        qd_error_set(&error, QW_ERROR_CANCELLED, "query was cancelled");
+    else if (since > 0 && now - since > 1000 * qd_limits_get(limits, QD_LIMIT_READER_IDLE_MSEC))
+        qd_limit_set_error(&error, limits, QD_LIMIT_READER_IDLE_MSEC, "reader took no byte of the result");
+    else if (now - qd_run_get_start_usec(self->run) > 1000 * qd_limits_get(limits, QD_LIMIT_SNAPSHOT_AGE_MSEC))
+        qd_limit_set_error(&error, limits, QD_LIMIT_SNAPSHOT_AGE_MSEC, "result is too old");
+    if (error != NULL)
+        qd_channel_fail_request(self, error);
+}
+
+/* Arms the descriptor and lets go. Returns: false when there is something to do already. */
+static gboolean
+channel_park(QdChannel *self, gboolean blocked)
+{
+    uint32_t events = blocked ? EPOLLOUT : 0;
+    uint64_t state = __atomic_load_n(&self->state, __ATOMIC_RELAXED);
+
+    if (!self->ended && g_atomic_int_get(&self->engine->channels->draining)) {
+        /* what was sent before is still there to be read, then the end */
+        (void) shutdown(self->fd, SHUT_RD);
+        self->readable = TRUE;
+        qd_channel_read(self);
+        return FALSE;
+    }
+    if (self->transport == QD_TRANSPORT_SOCKETPAIR && !self->ended && qd_channel_has_room(self))
+        events |= EPOLLIN;
+    if (blocked && __atomic_load_n(&self->blocked_usec, __ATOMIC_RELAXED) == 0) {
+        __atomic_store_n(&self->blocked_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
+        qd_registry_set_state(self->engine->registry, &self->entry, "blocked", self->run != NULL);
+    }
+    if (blocked)
+        qd_workers_request_sweep(self->engine->workers);
+    else
+        qd_channel_clear_output(self);
+
+    qd_workers_arm(self->engine->workers, self->fd, token_of(self, state), events);
+    return channel_release(self);
+}
+
+static gboolean
+has_work(const QdChannel *self)
+{
+    return self->run != NULL || self->write_is_done || self->current != NULL || self->requests.length > 0;
+}
+
+/* One unit of work, with a slot. Returns: false when the channel is somebody else's now. */
+static gboolean
+channel_work(QdChannel *self)
+{
+    if (self->write_is_done) {
+        qd_channel_continue_write(self);
+        return TRUE;
+    }
+    if (self->run == NULL)
+        return qd_channel_start_request(self);
+    if (qd_channel_continue_run(self))
+        return TRUE;
+
+    (void) qd_channel_flush(self);
+    qd_registry_set_state(self->engine->registry, &self->entry, "queued", self->run != NULL);
+    qd_channel_push(self, FALSE);
+    return FALSE;
+}
+
+typedef enum SlotResult {
+    SLOT_TAKEN,
+    SLOT_QUEUED,  /* the queue owns the channel now */
+    SLOT_REFUSED, /* the queue is full: the request has got its error, the channel lives on */
+} SlotResult;
+
+static SlotResult
+channel_get_slot(QdChannel *self)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (qd_workers_take_slot(self->engine->workers, self->client, self->task.sliced))
+        return SLOT_TAKEN;
+    if (qd_workers_push(self->engine->workers, &self->task, FALSE))
+        return SLOT_QUEUED;
+
+    if (self->current == NULL) {
+        self->current = g_queue_pop_head(&self->requests);
+        self->n_request_bytes -= self->current->n_bytes;
+    }
+    qd_limit_set_error(&error, &self->engine->limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
+    qd_channel_fail_request(self, error);
+    return SLOT_REFUSED;
+}
+
+/* Returns: true while the caller still owns the channel. */
+static gboolean
+channel_turn(QdChannel *self, gboolean *has_slot)
+{
+    int sent = self->broken ? -1 : qd_channel_flush(self);
+
+    if (self->readable) {
+        self->readable = FALSE;
+        qd_channel_read(self);
+    }
+    channel_check_run(self);
+    if (sent < 0 || self->broken) {
+        channel_destroy(self);
+        return FALSE;
+    }
+    if (sent == 0)
+        return !channel_park(self, TRUE);
+    if (!qd_channel_output_is_empty(self))
+        return TRUE;
+    if (has_work(self)) {
+        SlotResult result = *has_slot ? SLOT_TAKEN : channel_get_slot(self);
+
+        if (result != SLOT_TAKEN)
+            return result == SLOT_REFUSED;
+        *has_slot = TRUE;
+        return channel_work(self);
+    }
+    if (self->ended || self->transport == QD_TRANSPORT_PIPE) {
+        channel_destroy(self);
+        return FALSE;
+    }
+    return !channel_park(self, FALSE);
+}
+
+static void
+channel_process(QdChannel *self, gboolean has_slot)
+{
+    QdWorkers *workers = self->engine->workers;
+    g_autoptr(QdClient) client = qd_client_ref(self->client);
+
+    self->slice_end_usec = (uint64_t) g_get_monotonic_time() + SLICE_USEC;
+    while (channel_turn(self, &has_slot))
+        ;
+    if (has_slot)
+        qd_workers_give_slot(workers, client);
+}
+
+/* Making channels ----------------------------------------------------------------------------------------------------- */
+
+static gboolean
+charge_channel(QdChannels *self, QdClient *client, GError **error)
+{
+    const QdLimits *limits = &self->engine->limits;
+    gboolean full;
+
+    if (!qd_client_charge(client, QD_CHARGE_CHANNEL, qd_limits_get(limits, QD_LIMIT_CHANNELS_PER_CLIENT))) {
+        qd_limit_set_error(error, limits, QD_LIMIT_CHANNELS_PER_CLIENT, "too many open channels of client '%s'", client->label);
+        return FALSE;
+    }
+    pthread_mutex_lock(&self->mutex);
+    full = self->n_open >= qd_limits_get(limits, QD_LIMIT_CHANNELS);
+    self->n_open += full ? 0 : 1;
+    pthread_mutex_unlock(&self->mutex);
+    if (full) {
+        qd_client_discharge(client, QD_CHARGE_CHANNEL);
+        qd_limit_set_error(error, limits, QD_LIMIT_CHANNELS, "too many open channels");
+    }
+    return !full;
+}
+
+static void
+discharge_channel(QdChannels *self, QdClient *client)
+{
+    pthread_mutex_lock(&self->mutex);
+    self->n_open--;
+    pthread_mutex_unlock(&self->mutex);
+    qd_client_discharge(client, QD_CHARGE_CHANNEL);
+}
+
+static gboolean
+make_descriptors(QdChannels *self, QdTransport transport, int fds[2], GError **error)
+{
+    int size = SOCKET_BUFFER_BYTES;
+    int r;
+
+    if (transport == QD_TRANSPORT_SOCKETPAIR) {
+        r = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds);
+    } else {
+        r = pipe2(fds, O_CLOEXEC);
+        if (r == 0) { /* ours is the second */
+            int swap = fds[0];
+
+            fds[0] = fds[1];
+            fds[1] = swap;
+        }
+    }
+    if (r < 0) {
+        qd_error_set_errno(error, errno, "cannot make a descriptor pair");
+        return FALSE;
+    }
+
+    if (transport == QD_TRANSPORT_SOCKETPAIR) {
+        (void) setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+        (void) setsockopt(fds[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+        return TRUE;
+    }
+    (void) fcntl(fds[0], F_SETFL, O_NONBLOCK);
+    if (g_atomic_int_add(&self->n_large_pipes, 1) < PIPE_MAX_LARGE)
+        (void) fcntl(fds[0], F_SETPIPE_SZ, PIPE_BYTES);
+    return TRUE;
+}
+
+static QdChannel *
+take_slot(QdChannels *self)
+{
+    QdChannel *channel;
+
+    pthread_mutex_lock(&self->mutex);
+    if (self->free_slots->len > 0) {
+        guint index = g_array_index(self->free_slots, guint, self->free_slots->len - 1);
+
+        g_array_set_size(self->free_slots, self->free_slots->len - 1);
+        channel = self->slots->pdata[index];
+    } else {
+        channel = g_new0(QdChannel, 1);
+        channel->index = self->slots->len;
+        channel->state = UINT64_C(1) << 32;
+        g_ptr_array_add(self->slots, channel);
+    }
+    pthread_mutex_unlock(&self->mutex);
+    return channel;
+}
+
+static void
+setup_channel(QdChannel *channel, QdEngine *engine, QdClient *client, const QdChannelSetup *setup, int fd)
+{
+    guint index = channel->index;
+    uint64_t state = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE);
+
+    channel->engine = engine;
+    channel->index = index;
+    channel->fd = fd;
+    channel->transport = setup->transport;
+    channel->page_size = setup->page_size;
+    channel->client = qd_client_ref(client);
+    channel->task = (QdTask){ .client = channel->client, .run = run_channel_task };
+    channel->entry = (QdEntry){ .language = "sql", .client = channel->client, .kick = kick_entry, .owner = channel };
+    channel->in = g_byte_array_new();
+    channel->chunks = (QwChunks){ 0 };
+    g_queue_init(&channel->requests);
+    channel->readable = channel->ended = channel->broken = FALSE;
+    channel->last_reader = NULL;
+    __atomic_store_n(&channel->blocked_usec, 0, __ATOMIC_RELAXED);
+    channel->statement = (QdStatement){
+        .prepared = TRUE,
+        .text = g_strndup(setup->text, setup->n_text_bytes),
+        .n_text_bytes = setup->n_text_bytes,
+        .signature = setup->compiled->schema_signature,
+        .n_parameters = (uint32_t) setup->compiled->n_parameters,
+        .writes = setup->compiled->writes,
+        .options = setup->options,
+    };
+    __atomic_store_n(&channel->state, state | QD_CHANNEL_OWNED, __ATOMIC_RELEASE);
+}
+
+/* A pipe has nobody to ask for rows: its FETCH is there from the start, and its SCHEMA first in the stream. */
+static void
+start_pipe(QdChannel *channel, const QdChannelSetup *setup)
+{
+    QdRequest *request = g_new0(QdRequest, 1);
+    gsize n_bytes = 0;
+
+    request->kind = QW_KIND_FETCH;
+    request->received_usec = (uint64_t) g_get_monotonic_time();
+    if (setup->parameters != NULL && setup->compiled->n_parameters > 0) {
+        request->body = g_bytes_unref_to_data(g_bytes_ref(setup->parameters), &n_bytes);
+        request->n_bytes = n_bytes;
+        request->count = 1;
+    }
+    g_queue_push_tail(&channel->requests, request);
+    qd_channel_put_schema(channel, setup->compiled->stmt, setup->compiled->writes, 0);
+}
+
+gboolean
+qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup, int *ret_fd, GError **error)
+{
+    QdChannel *channel;
+    int fds[2];
+    int r;
+
+    if (g_atomic_int_get(&self->draining)) {
+        qd_error_set(error, QW_ERROR_CLOSED, "the daemon is stopping");
+        return FALSE;
+    }
+    if (!charge_channel(self, client, error))
+        return FALSE;
+    if (!make_descriptors(self, setup->transport, fds, error)) {
+        discharge_channel(self, client);
+        return FALSE;
+    }
+    if ((uint64_t) fds[0] > qd_limits_get(&self->engine->limits, QD_LIMIT_DESCRIPTORS) / 10 * 8) {
+        qd_limit_set_error(error, &self->engine->limits, QD_LIMIT_DESCRIPTORS, "too many open descriptors");
+        (void) close(fds[0]);
+        (void) close(fds[1]);
+        if (setup->transport == QD_TRANSPORT_PIPE)
+            g_atomic_int_add(&self->n_large_pipes, -1);
+        discharge_channel(self, client);
+        return FALSE;
+    }
+
+    channel = take_slot(self);
+    setup_channel(channel, self->engine, client, setup, fds[0]);
+    r = qd_workers_watch(self->engine->workers, channel->fd, token_of(channel, channel->state));
+    if (r < 0) {
+        qd_error_set_errno(error, -r, "cannot watch a descriptor");
+        (void) close(fds[1]);
+        channel_destroy(channel);
+        return FALSE;
+    }
+    *ret_fd = fds[1];
+    if (setup->transport == QD_TRANSPORT_PIPE)
+        start_pipe(channel, setup);
+    qd_channel_push(channel, FALSE);
+    return TRUE;
+}
+
+/* The table ----------------------------------------------------------------------------------------------------------- */
+
+QdChannels *
+qd_channels_new(QdEngine *engine)
+{
+    QdChannels *self = g_new0(QdChannels, 1);
+
+    self->engine = engine;
+    self->slots = g_ptr_array_new_with_free_func(g_free);
+    self->free_slots = g_array_new(FALSE, FALSE, sizeof(guint));
+    pthread_mutex_init(&self->mutex, NULL);
+    return self;
+}
+
+QdChannels *
+qd_channels_free(QdChannels *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    for (guint i = 0; i < self->slots->len; i++) {
+        QdChannel *channel = self->slots->pdata[i];
+
+        if (channel->client != NULL) {
+            channel_clear(channel);
+            qd_client_discharge(channel->client, QD_CHARGE_CHANNEL);
+            qd_client_unref(channel->client);
+        }
+    }
+    g_ptr_array_unref(self->slots);
+    g_array_unref(self->free_slots);
+    pthread_mutex_destroy(&self->mutex);
+    g_free(self);
+    return NULL;
+}
+
+void
+qd_channels_sweep(QdChannels *self)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    guint n;
+    gboolean again = FALSE;
+
+    pthread_mutex_lock(&self->mutex);
+    n = self->slots->len;
+    pthread_mutex_unlock(&self->mutex);
+    for (guint i = 0; i < n; i++) {
+        QdChannel *channel = channels_get(self, i);
+        uint64_t generation = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE) >> 32;
+        uint64_t since = __atomic_load_n(&channel->blocked_usec, __ATOMIC_RELAXED);
+
+        if (since == 0)
+            continue;
+        again = TRUE;
+        if (now - since > 1000 * MIN(qd_limits_get(&self->engine->limits, QD_LIMIT_READER_IDLE_MSEC),
+                                     qd_limits_get(&self->engine->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC)))
+            channel_kick(channel, generation);
+    }
+    if (again)
+        qd_workers_request_sweep(self->engine->workers);
+}
+
+void
+qd_channels_drain(QdChannels *self)
+{
+    g_atomic_int_set(&self->draining, TRUE);
+    for (guint i = 0;; i++) {
+        QdChannel *channel = channels_get(self, i);
+        uint64_t generation;
+
+        if (channel == NULL)
+            return;
+        generation = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE) >> 32;
+        if (!channel_acquire(channel, generation))
+            continue;
+        if (channel->client == NULL) { /* a free slot */
+            (void) channel_release(channel);
+            continue;
+        }
+        channel->readable = TRUE;
+        qd_channel_push(channel, TRUE);
+    }
+}
+
+guint
+qd_channels_get_n(QdChannels *self)
+{
+    guint n;
+
+    pthread_mutex_lock(&self->mutex);
+    n = self->n_open;
+    pthread_mutex_unlock(&self->mutex);
+    return n;
+}

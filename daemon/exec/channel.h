@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Channels: what stands behind a descriptor that Prepare gave out. A state machine, never a thread.
+ *
+ * Place: layer 4. Channels live in a table of slots; epoll and the registry name them by slot and generation, never by
+ * pointer.
+ * Invariant: whoever acts on a channel owns it: the OWNED bit of its state word, set by compare-and-swap. An event for an owned
+ * channel sets PENDING, and the owner looks again before it lets go. Only the owner closes the descriptor.
+ */
+#pragma once
+
+#include "daemon/exec/engine-private.h"
+
+QdChannels *qd_channels_new(QdEngine *engine);
+/* All workers have ended. */
+QdChannels *qd_channels_free(QdChannels *self);
+
+typedef struct QdChannelSetup {
+    QdTransport transport;
+    uint32_t page_size;
+    const char *text;
+    gsize n_text_bytes;
+    QdCallOptions options;
+    const QdCompiled *compiled; /* the statement as compiled just now */
+    GBytes *parameters;         /* (nullable): pipes: one row */
+} QdChannelSetup;
+
+/**
+ * qd_channels_open:
+ * @client: is charged for the channel
+ * @ret_fd: (out): the peer's end, CLOEXEC
+ *
+ * Makes a descriptor pair and a channel with a prepared statement. A pipe starts to run at once.
+ *
+ * Thread: a worker. Errors: LIMIT_EXCEEDED at the limits of channels and descriptors.
+ */
+gboolean qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup, int *ret_fd, GError **error);
+
+/* Workers: an event of the descriptor with this token. */
+void qd_channels_handle_event(QdChannels *self, uint64_t token, uint32_t events);
+/* Workers, by timer: ends what has been blocked for too long. */
+void qd_channels_sweep(QdChannels *self);
+/* Main thread: no more requests; what is there is served. */
+void qd_channels_drain(QdChannels *self);
+
+guint qd_channels_get_n(QdChannels *self);

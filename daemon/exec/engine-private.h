@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the parts of exec share: the engine's own parts and counters.
+ *
+ * Place: layer 4, private to exec.
+ */
+#pragma once
+
+#include "daemon/exec/engine.h"
+#include "daemon/exec/pool.h"
+#include "daemon/exec/registry.h"
+#include "daemon/exec/workers.h"
+#include "daemon/exec/writer.h"
+
+typedef struct QdChannels QdChannels;
+typedef struct QdJobs QdJobs;
+
+typedef struct QdCounters {
+    uint64_t n_rows;       /* atomic: sent to readers */
+    uint64_t n_bytes;      /* atomic */
+    uint64_t n_errors;     /* atomic */
+    uint64_t n_timeouts;   /* atomic */
+} QdCounters;
+
+struct QdEngine {
+    QdEngineConfig config;
+    char *directory;
+    QdLimits limits;
+    QdMailbox *mailbox;
+
+    /* made when the database is open; never changed after */
+    QdDatabase *database;
+    QdPool *pool;
+    QdWriter *writer;
+
+    QdWorkers *workers;
+    QdChannels *channels;
+    QdJobs *jobs;
+    QdRegistry *registry;
+    QdCounters counters;
+
+    /* main thread only */
+    gint state; /* QdEngineState, atomic for the statistics */
+    GError *open_error;
+    uint64_t open_failed_usec;
+    GPtrArray *held; /* of QdCall, until the database is open */
+    guint n_calls;
+    gboolean draining;
+};
+
+typedef enum QdEngineState {
+    QD_ENGINE_OPENING,
+    QD_ENGINE_OPEN,
+    QD_ENGINE_BROKEN,
+} QdEngineState;
+
+/* What a call carries besides its public half. */
+struct QdCallPrivate {
+    QdEngine *engine;
+    QdTask task;
+    QdEntry entry;
+    QdWriteItem item;
+    GArray *write_statements; /* of QdWriteStatement */
+    gboolean submitted_write;
+};
+
+/* From any thread: the call is over; `done` will run on the main thread. */
+void qd_call_finish(QdCall *call);
+
+/* The default or the caller's time limit, within the cap. 0: none. */
+uint64_t qd_engine_get_timeout_msec(QdEngine *self, QdLimit limit, gboolean has_timeout, uint64_t timeout_msec);
+
+/* exec/call-*.c: what workers do for each kind. */
+void qd_call_run_on_worker(QdTask *task, QdWorkers *workers);
+void qd_call_run_query(QdCall *call, GError **error);
+void qd_call_run_query_text(QdCall *call, GError **error);
+void qd_call_run_prepare(QdCall *call, GError **error);
+void qd_call_run_explain(QdCall *call, GError **error);
+
+/* "sql" works; "sparql" is Unsupported; anything else BadParameter. */
+gboolean qd_engine_check_language(const char *language, GError **error);

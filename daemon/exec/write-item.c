@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Statements of an update: compile, bind each row of parameters, step to the end, keep what RETURNING gives.
+ */
+#include "daemon/exec/write-item.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/exec/bind.h"
+#include "daemon/exec/row-encoder.h"
+#include "daemon/exec/run.h"
+#include "daemon/store/sqlite-error.h"
+
+#define PROGRESS_OPS 5000
+
+/* What the progress handler of the writer's connection looks at; the role has one user at a time. */
+typedef struct Watch {
+    uint64_t deadline_usec;
+    const gint *cancelled;
+} Watch;
+
+static _Thread_local Watch watch;
+
+static void
+result_page_clear(gpointer data)
+{
+    g_free(((QdResultPage *) data)->data);
+}
+
+void
+qd_write_item_init(QdWriteItem *item)
+{
+    *item = (QdWriteItem){ .page_size = QW_PAGE_SIZE_DEFAULT };
+    item->pages = g_array_new(FALSE, TRUE, sizeof(QdResultPage));
+    g_array_set_clear_func(item->pages, result_page_clear);
+    item->tables = g_ptr_array_new_with_free_func(g_free);
+}
+
+void
+qd_write_item_clear(QdWriteItem *item)
+{
+    g_clear_error(&item->error);
+    g_clear_pointer(&item->pages, g_array_unref);
+    g_clear_pointer(&item->tables, g_ptr_array_unref);
+}
+
+static int
+on_progress(void *data)
+{
+    if (watch.cancelled != NULL && g_atomic_int_get(watch.cancelled))
+        return 1;
+
+    return watch.deadline_usec > 0 && (uint64_t) g_get_monotonic_time() > watch.deadline_usec;
+}
+
+void
+qd_write_item_watch(QdConnection *connection, QdWriteItem *item)
+{
+    sqlite3 *db = qd_connection_get_db(connection);
+
+    if (item == NULL) {
+        sqlite3_progress_handler(db, 0, NULL, NULL);
+        return;
+    }
+    watch.cancelled = item->cancelled;
+    watch.deadline_usec = item->timeout_msec > 0 ? (uint64_t) g_get_monotonic_time() + 1000 * item->timeout_msec : 0;
+    sqlite3_progress_handler(db, PROGRESS_OPS, on_progress, NULL);
+}
+
+static void
+set_step_error(QdWriteItem *item, QdConnection *connection, const QdCompiled *compiled, int r, const QdLimits *limits, GError **error)
+{
+    gint cancelled = item->cancelled != NULL ? g_atomic_int_get(item->cancelled) : 0;
+
+    if ((r & 0xff) == SQLITE_INTERRUPT && cancelled)
+        qd_error_set(error, QW_ERROR_CANCELLED, "update was cancelled");
+    else if ((r & 0xff) == SQLITE_INTERRUPT)
+        qd_error_set(error, QW_ERROR_TIMEOUT, "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
+                     item->timeout_msec);
+    else if ((r & 0xff) == SQLITE_TOOBIG)
+        qd_limit_set_error(error, limits, QD_LIMIT_VALUE_BYTES, "value is too big");
+    else if ((r & 0xff) == SQLITE_NOMEM)
+        qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
+    else if (!qd_guard_get_denial(qd_connection_get_guard(connection), error))
+        qd_sqlite_set_error(error, qd_connection_get_db(connection), r, compiled->text, compiled->n_text_bytes);
+}
+
+/* The row that the statement stands on goes into the last page, or into a new one. */
+static gboolean
+keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits, GError **error)
+{
+    gsize capacity = MAX(item->page_size, qd_row_get_size(compiled->stmt, (uint32_t) compiled->n_columns));
+    QdResultPage *last = item->pages->len > 0 ? &g_array_index(item->pages, QdResultPage, item->pages->len - 1) : NULL;
+    QdResultPage fresh = { .n_columns = (uint32_t) compiled->n_columns };
+
+    if (last == NULL || page->data != last->data || qd_row_encode(page, compiled->stmt) < 0) {
+        if (item->pages->len * item->page_size + capacity > qd_limits_get(limits, QD_LIMIT_BATCH_BYTES)) {
+            qd_limit_set_error(error, limits, QD_LIMIT_BATCH_BYTES, "update returns too many rows");
+            return FALSE;
+        }
+        fresh.data = g_malloc(capacity);
+        qw_page_writer_init(page, fresh.data, capacity, fresh.n_columns);
+        g_array_append_val(item->pages, fresh);
+        last = &g_array_index(item->pages, QdResultPage, item->pages->len - 1);
+        if (qd_row_encode(page, compiled->stmt) < 0) {
+            qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
+            return FALSE;
+        }
+    }
+    last->size = page->used;
+    last->n_rows = page->n_rows;
+    item->n_rows++;
+    return TRUE;
+}
+
+static gboolean
+step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits, GError **error)
+{
+    sqlite3 *db = qd_connection_get_db(connection);
+    gint64 total_before = sqlite3_total_changes64(db);
+    QwPageWriter page = { 0 };
+    int r;
+
+    while ((r = sqlite3_step(compiled->stmt)) == SQLITE_ROW) {
+        (void) qd_compiled_refresh(compiled);
+        if (!keep_row(item, compiled, &page, limits, error)) {
+            (void) sqlite3_reset(compiled->stmt);
+            return FALSE;
+        }
+    }
+    if (r != SQLITE_DONE) {
+        set_step_error(item, connection, compiled, r, limits, error);
+        (void) sqlite3_reset(compiled->stmt);
+        return FALSE;
+    }
+    (void) sqlite3_reset(compiled->stmt);
+    if (sqlite3_total_changes64(db) != total_before)
+        item->changes += (uint64_t) sqlite3_changes64(db);
+    item->last_insert_rowid = sqlite3_last_insert_rowid(db);
+    return TRUE;
+}
+
+static gboolean
+execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits,
+             GError **error)
+{
+    QwPageReader reader = { 0 };
+
+    if (statement->rows == NULL || statement->n_rows == 0)
+        return qd_bind_parameters(compiled->stmt, statement->parameters, error) &&
+               step_to_end(item, connection, compiled, limits, error);
+
+    if (qw_page_reader_init(&reader, statement->rows, statement->n_row_bytes, statement->n_rows, (uint32_t) compiled->n_parameters) < 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters do not fit the statement, which has %d", compiled->n_parameters);
+        return FALSE;
+    }
+    while (qw_page_reader_next(&reader))
+        if (!qd_bind_row(compiled->stmt, &reader, error) || !step_to_end(item, connection, compiled, limits, error))
+            return FALSE;
+    return TRUE;
+}
+
+static void
+add_tables(QdWriteItem *item, const QdCompiled *compiled)
+{
+    for (char **table = compiled->write_tables; *table != NULL; table++)
+        if (!g_ptr_array_find_with_equal_func(item->tables, *table, g_str_equal, NULL))
+            g_ptr_array_add(item->tables, g_strdup(*table));
+}
+
+static gboolean
+execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
+{
+    uint64_t before = item->changes;
+    QdCompiled *compiled = qd_connection_compile(connection, statement->text, statement->n_text_bytes, QD_POLICY_WRITE, limits, error);
+    gboolean ok;
+
+    if (compiled == NULL)
+        return FALSE;
+    if (!compiled->writes) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement changes nothing: run it as a query");
+        return FALSE;
+    }
+    if (compiled->runs_alone && !sqlite3_get_autocommit(qd_connection_get_db(connection))) {
+        qd_error_set(error, QW_ERROR_UNSUPPORTED, "VACUUM has to be the only statement of its update");
+        return FALSE;
+    }
+
+    qd_connection_get_guard(connection)->vacuuming = compiled->runs_alone;
+    ok = execute_rows(item, statement, connection, compiled, limits, error);
+    qd_connection_get_guard(connection)->vacuuming = FALSE;
+    (void) sqlite3_clear_bindings(compiled->stmt);
+    statement->changes = item->changes - before;
+    add_tables(item, compiled);
+    return ok;
+}
+
+static gboolean
+check_deferred_keys(QdConnection *connection, GError **error)
+{
+    int unresolved = 0;
+    int high;
+
+    (void) sqlite3_db_status(qd_connection_get_db(connection), SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &high, 0);
+    if (unresolved == 0)
+        return TRUE;
+
+    qd_error_set(error, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed at the end of the update");
+    return FALSE;
+}
+
+gboolean
+qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
+{
+    item->changes = 0;
+    item->n_rows = 0;
+    g_array_set_size(item->pages, 0);
+    g_ptr_array_set_size(item->tables, 0);
+
+    for (guint i = 0; i < item->statements->len; i++) {
+        QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
+
+        if (!execute_statement(item, statement, connection, limits, error)) {
+            if (item->statements->len > 1)
+                g_prefix_error(error, "statement %u of the batch: ", i + 1);
+            return FALSE;
+        }
+    }
+    return check_deferred_keys(connection, error);
+}
+
+gboolean
+qd_write_item_runs_alone(const QdWriteItem *item, QdConnection *connection, const QdLimits *limits)
+{
+    const QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, 0);
+    const QdCompiled *compiled;
+
+    if (item->statements->len != 1 || statement->n_text_bytes < 6)
+        return FALSE;
+
+    compiled = qd_connection_compile(connection, statement->text, statement->n_text_bytes, QD_POLICY_WRITE, limits, NULL);
+    return compiled != NULL && compiled->runs_alone;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The execution of one member of a write group on the writer's connection, inside whatever transaction there is.
+ *
+ * Place: layer 4, private to writer.c.
+ */
+#pragma once
+
+#include "daemon/exec/writer.h"
+
+/* Installs the progress handler that watches deadline and cancellation of @item; NULL removes it. */
+void qd_write_item_watch(QdConnection *connection, QdWriteItem *item);
+
+/* Runs all statements; the results go into @item. false with @error set when one failed. */
+gboolean qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error);
+
+/* Whether the item is a single statement that cannot be in a transaction (VACUUM). Compiles it; false on errors too. */
+gboolean qd_write_item_runs_alone(const QdWriteItem *item, QdConnection *connection, const QdLimits *limits);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The writer: one read-write connection, and the role of using it.
+ *
+ * Place: layer 4. The worker that finds the role free leads: it runs all updates that wait in one transaction, each in a
+ * savepoint, commits durably, and answers. Jobs take the role for themselves.
+ * Invariant: an item is done exactly once, successfully only after the commit that holds it is durable.
+ */
+#pragma once
+
+#include "daemon/exec/client.h"
+#include "daemon/exec/workers.h"
+#include "daemon/store/database.h"
+
+typedef struct QdWriter QdWriter;
+typedef struct QdWriteItem QdWriteItem;
+
+typedef struct QdWriteStatement {
+    const char *text;
+    gsize n_text_bytes;
+    const QdParameters *parameters; /* (nullable) by name; or: */
+    const uint8_t *rows;            /* (nullable) body of a FETCH record */
+    gsize n_row_bytes;
+    uint32_t n_rows;
+    uint64_t changes; /* result */
+} QdWriteStatement;
+
+/* A body of a ROWS record. */
+typedef struct QdResultPage {
+    uint8_t *data; /* (owned): a whole record, QW_HEADER_SIZE bytes of header first */
+    gsize size;
+    uint32_t n_rows;
+    uint32_t n_columns;
+} QdResultPage;
+
+struct QdWriteItem {
+    QdWriteItem *next;
+    GArray *statements; /* (not owned) of QdWriteStatement */
+    gboolean relaxed;   /* durable with a later commit only */
+    uint64_t timeout_msec;
+    const gint *cancelled; /* (nullable) atomic */
+    gsize page_size;       /* of the pages of RETURNING rows */
+
+    GError *error;
+    uint64_t changes;
+    int64_t last_insert_rowid;
+    uint64_t generation;
+    uint64_t n_rows;
+    GArray *pages;         /* of QdResultPage, cleared with the item */
+    GPtrArray *tables;     /* of char* */
+    /* On the leader's thread. @own: this thread has submitted it, and will look for work itself. */
+    void (*done)(QdWriteItem *item, gboolean own);
+    void *data;
+};
+
+/* After a commit: tables that it changed, (transfer full) NULL-terminated. Any thread. */
+typedef void (*QdWriterCommitFunc)(uint64_t generation, char **tables, void *user_data);
+/* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
+typedef void (*QdWriterLogFunc)(void *user_data);
+
+typedef struct QdWriterConfig {
+    const QdDatabase *database;
+    const QdLimits *limits;
+    QdWorkers *workers;
+    QdWriterCommitFunc commit_func;
+    QdWriterLogFunc log_func;
+    void *user_data;
+} QdWriterConfig;
+
+/* @connection: (transfer full) (nullable): NULL in a read-only store, where every item fails with READ_ONLY */
+QdWriter *qd_writer_new(const QdWriterConfig *config, QdConnection *connection, GError **error);
+/* The role must be free. */
+QdWriter *qd_writer_free(QdWriter *self);
+
+void qd_write_item_init(QdWriteItem *item);
+void qd_write_item_clear(QdWriteItem *item);
+
+/* Any worker. @item stays the caller's; `done` may be called before this returns. */
+void qd_writer_submit(QdWriter *self, QdWriteItem *item);
+
+/* A job: runs @func in a transaction of its own, as soon as the role is free; false when that takes longer than the item's
+ * timeout, when @func fails or the commit does. Blocks: job threads only. @func adds to @item->tables. */
+typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error);
+gboolean qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data,
+                                 GError **error);
+
+uint64_t qd_writer_get_generation(QdWriter *self);
+uint64_t qd_writer_get_n_commits(QdWriter *self);
+uint64_t qd_writer_get_n_items(QdWriter *self);
+guint qd_writer_get_n_queued(QdWriter *self);
