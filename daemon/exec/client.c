@@ -37,6 +37,24 @@ qd_client_get_label(const QdClient *client)
     return client->label;
 }
 
+void
+qd_client_set_read_only(QdClient *client)
+{
+    g_atomic_int_set(&client->read_only, TRUE);
+}
+
+gboolean
+qd_client_is_read_only(const QdClient *client)
+{
+    return g_atomic_int_get(&client->read_only);
+}
+
+gboolean
+qd_client_is_charged(const QdClient *client)
+{
+    return g_atomic_int_get(&client->ref_count) > 1;
+}
+
 gboolean
 qd_client_charge(QdClient *self, QdCharge charge, uint64_t limit)
 {

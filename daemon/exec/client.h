@@ -20,6 +20,7 @@ typedef enum QdCharge {
 struct QdClient {
     gint ref_count;
     char *label;
+    gint read_only; /* atomic */
     gint charges[QD_N_CHARGES];
 };
 

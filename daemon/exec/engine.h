@@ -128,6 +128,11 @@ QdClient *qd_client_new(QdEngine *engine, const char *label);
 QdClient *qd_client_ref(QdClient *client);
 void qd_client_unref(QdClient *client);
 const char *qd_client_get_label(const QdClient *client);
+/* A sandboxed client: the engine refuses it every statement that writes, also on its channels, with AccessDenied. */
+void qd_client_set_read_only(QdClient *client);
+gboolean qd_client_is_read_only(const QdClient *client);
+/* Whether anybody but the caller holds a reference: a channel, a job, a waiting call. */
+gboolean qd_client_is_charged(const QdClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdClient, qd_client_unref)
 
 typedef struct QdEngineConfig {

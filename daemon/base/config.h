@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * queryd.conf and its drop-ins: limits and a few settings of the daemon.
+ *
+ * Place: layer 1. Files are read in order, later ones win: queryd.conf, then the *.conf of queryd.conf.d by name.
+ * Invariant: a configuration never keeps the daemon from starting: what is not understood is told and left out.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "daemon/base/limits.h"
+
+typedef struct QdConfig {
+    QdLimits limits;     /* [Limits]: a key for each row of the table of limits */
+    int log_level;       /* [Daemon] log_level=: a syslog level */
+    GPtrArray *warnings; /* of char*: one line each, with file and key */
+} QdConfig;
+
+/**
+ * qd_config_load:
+ * @path: (nullable): the main file; NULL: queryd/queryd.conf in the user's configuration directory
+ *
+ * Reads @path and the directory "@path.d". Missing files are as good as empty ones. Blocks on the disk.
+ *
+ * Thread: main.
+ *
+ * Returns: (transfer full): defaults, overridden by what the files say
+ */
+QdConfig *qd_config_load(const char *path);
+
+/**
+ * qd_config_free:
+ * @self: (nullable) (transfer full): a configuration
+ *
+ * Returns: NULL
+ */
+QdConfig *qd_config_free(QdConfig *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConfig, qd_config_free)
+
+/**
+ * qd_config_parse_size:
+ * @text: a decimal number, with K, M or G behind it for powers of 1024
+ * @ret_value: (out): the value
+ *
+ * Thread: any.
+ *
+ * Returns: 0, -EINVAL when @text is no number, -ERANGE when it does not fit
+ */
+int qd_config_parse_size(const char *text, guint64 *ret_value);

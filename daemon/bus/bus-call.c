@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The way of every call: handler → sender known → engine → `done` → reply.
+ *
+ * A reply whose building failed is dropped and an error sent instead: a half-built message gets the daemon thrown off the
+ * bus.
+ */
+#include "daemon/bus/bus-call.h"
+
+#include <errno.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/log.h"
+#include "daemon/bus/bus-error.h"
+#include "daemon/bus/bus-private.h"
+
+typedef struct QdBusCall {
+    GList link; /* in the service's queue; data is the QdBusCall */
+    QdBusService *service;
+    sd_bus_message *message;
+    QdCall *call;       /* (nullable) owned until submitted, then borrowed until `done` */
+    QdBusFillFunc fill; /* NULL for a job */
+    QdBusActFunc act;
+    gint64 started_usec;
+    gboolean submitted;
+} QdBusCall;
+
+static const char *const kind_names[] = {
+    [QD_CALL_PREPARE] = "Prepare", [QD_CALL_QUERY] = "Query",       [QD_CALL_QUERY_TEXT] = "QueryText",
+    [QD_CALL_UPDATE] = "Update",   [QD_CALL_BATCH] = "Batch",       [QD_CALL_EXPLAIN] = "Explain",
+    [QD_CALL_CHECK] = "Check",     [QD_CALL_OPTIMIZE] = "Optimize", [QD_CALL_EXPORT] = "Export",
+    [QD_CALL_IMPORT] = "Import",   [QD_CALL_BACKUP] = "Backup",
+};
+
+static void
+bus_call_free(QdBusCall *self)
+{
+    QdBusService *service = self->service;
+
+    g_queue_unlink(&service->calls, &self->link);
+    (void) qd_call_free(self->call);
+    sd_bus_message_unref(self->message);
+    g_free(self);
+    if (service->hooks.activity != NULL)
+        service->hooks.activity(service->hooks.user_data);
+}
+
+static gboolean
+is_reading(const QdCall *call)
+{
+    switch (call->kind) {
+    case QD_CALL_QUERY:
+    case QD_CALL_QUERY_TEXT:
+    case QD_CALL_EXPLAIN:
+    case QD_CALL_EXPORT:
+    case QD_CALL_CHECK:
+        return TRUE;
+    case QD_CALL_PREPARE:
+        return !call->options.access_write;
+    case QD_CALL_UPDATE:
+    case QD_CALL_BATCH:
+    case QD_CALL_OPTIMIZE:
+    case QD_CALL_IMPORT:
+    case QD_CALL_BACKUP:
+        return FALSE;
+    }
+    return FALSE;
+}
+
+/* Our own failures, as opposed to what a caller did wrong. */
+static gboolean
+is_our_failure(QwError code)
+{
+    return code == QW_ERROR_INTERNAL || code == QW_ERROR_CORRUPT || code == QW_ERROR_DISK_FULL || code == QW_ERROR_NO_MEMORY;
+}
+
+void
+qd_bus_call_log(const QdCall *call, const char *sender, gint64 started_usec)
+{
+    gboolean failed = call->error != NULL;
+    int level = failed && is_our_failure(qd_error_get_code(call->error)) ? LOG_WARNING : LOG_DEBUG;
+    QdLogFields fields = {
+        .message_id = failed ? QD_LOG_ID_CALL_FAILED : QD_LOG_ID_CALL_DONE,
+        .sender = sender,
+        .n_rows = call->n_rows,
+    };
+
+    if (!qd_log_is_enabled(level))
+        return;
+
+    fields.elapsed_usec = (guint64) MAX(g_get_monotonic_time() - started_usec, 1);
+    if (!failed) {
+        qd_log(level, &fields, "%s: done", kind_names[call->kind]);
+        return;
+    }
+
+    /* Messages of callers' errors may quote their statements; ours are logged above debug level, so without the text. */
+    qd_log(level, &fields, "%s: failed: %s", kind_names[call->kind], call->error->message);
+    if (qd_log_is_enabled(LOG_DEBUG) && call->statements->len > 0)
+        qd_log(LOG_DEBUG, &fields, "failed statement: %s", g_array_index(call->statements, QdCallStatement, 0).text);
+}
+
+static int
+send_reply(QdBusCall *self)
+{
+    sd_bus_message *reply = NULL;
+    int r;
+
+    r = sd_bus_message_new_method_return(self->message, &reply);
+    if (r >= 0)
+        r = self->fill(reply, self->call);
+    if (r >= 0)
+        r = sd_bus_send(NULL, reply, NULL);
+    sd_bus_message_unref(reply);
+    return r;
+}
+
+static void
+bus_call_fail(QdBusCall *self, const GError *error)
+{
+    qd_bus_reply_error(self->message, error);
+    bus_call_free(self);
+}
+
+static void
+on_done(QdCall *call, void *user_data)
+{
+    QdBusCall *self = user_data;
+    g_autoptr(GError) error = NULL;
+    int r;
+
+    qd_bus_call_log(call, sd_bus_message_get_sender(self->message), self->started_usec);
+    if (call->error != NULL) {
+        bus_call_fail(self, call->error);
+        return;
+    }
+
+    r = send_reply(self);
+    if (r >= 0) {
+        bus_call_free(self);
+        return;
+    }
+    if (r == -EMSGSIZE)
+        qd_error_set(&error, QW_ERROR_TOO_BIG, "the answer does not fit into a D-Bus message; Prepare has no such bound");
+    else
+        qd_error_set_errno(&error, -r, "cannot build the answer");
+    bus_call_fail(self, error);
+}
+
+static gboolean
+check_sandbox(const QdBusCall *self, const QdPeer *peer, GError **error)
+{
+    if (!qd_peer_is_sandboxed(peer) || (self->call != NULL && is_reading(self->call) && self->call->kind != QD_CALL_CHECK))
+        return TRUE;
+
+    qd_error_set(error, QW_ERROR_ACCESS_DENIED, "a sandboxed application may only read");
+    return FALSE;
+}
+
+static void
+start_job(QdBusCall *self, const QdPeer *peer)
+{
+    qd_bus_jobs_start(self->service->jobs, self->message, qd_peer_get_client(peer), g_steal_pointer(&self->call),
+                      self->started_usec);
+    bus_call_free(self);
+}
+
+static void
+submit(QdBusCall *self, const QdPeer *peer)
+{
+    self->call->client = qd_client_ref(qd_peer_get_client(peer));
+    self->call->done = on_done;
+    self->call->user_data = self;
+    self->submitted = TRUE;
+    qd_engine_submit(self->service->engine, self->call);
+}
+
+static void
+on_peer(const QdPeer *peer, const GError *peer_error, void *user_data)
+{
+    QdBusCall *self = user_data;
+    g_autoptr(GError) error = NULL;
+
+    if (peer == NULL) {
+        bus_call_fail(self, peer_error);
+    } else if (!check_sandbox(self, peer, &error)) {
+        bus_call_fail(self, error);
+    } else if (self->act != NULL) {
+        self->act(self->service, self->message, peer);
+        bus_call_free(self);
+    } else if (self->fill == NULL) {
+        start_job(self, peer);
+    } else {
+        submit(self, peer);
+    }
+}
+
+static int
+bus_call_run(QdBusService *service, sd_bus_message *message, const QdBusCall *initial)
+{
+    QdBusCall *self = g_memdup2(initial, sizeof *initial);
+
+    self->service = service;
+    self->message = sd_bus_message_ref(message);
+    self->started_usec = g_get_monotonic_time();
+    self->link.data = self;
+    g_queue_push_tail_link(&service->calls, &self->link);
+    if (service->hooks.activity != NULL)
+        service->hooks.activity(service->hooks.user_data);
+    qd_peers_resolve(service->peers, sd_bus_message_get_sender(message), on_peer, self);
+    return 1;
+}
+
+int
+qd_bus_call_start(QdBusService *service, sd_bus_message *message, QdCall *call, QdBusFillFunc fill)
+{
+    return bus_call_run(service, message, &(QdBusCall){ .call = call, .fill = fill });
+}
+
+int
+qd_bus_call_start_job(QdBusService *service, sd_bus_message *message, QdCall *call)
+{
+    return bus_call_run(service, message, &(QdBusCall){ .call = call });
+}
+
+int
+qd_bus_call_act(QdBusService *service, sd_bus_message *message, QdBusActFunc act)
+{
+    return bus_call_run(service, message, &(QdBusCall){ .act = act });
+}
+
+void
+qd_bus_calls_cancel(QdBusService *service, const char *sender)
+{
+    for (GList *link = service->calls.head; link != NULL; link = link->next) {
+        const QdBusCall *self = link->data;
+
+        if (!self->submitted)
+            continue;
+        if (sender == NULL ||
+            (is_reading(self->call) && g_strcmp0(sd_bus_message_get_sender(self->message), sender[0] != '\0' ? sender : NULL) == 0))
+            qd_engine_cancel(service->engine, self->call);
+    }
+}

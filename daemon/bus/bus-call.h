@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A method call from its handler to its answer: who is it, may it, submit, reply.
+ *
+ * Place: layer 5. Invariant: a QdBusCall is in its service's queue until it is answered, and is answered once.
+ */
+#pragma once
+
+#include <systemd/sd-bus.h>
+
+#include "daemon/bus/bus-peer.h"
+#include "daemon/bus/bus-service.h"
+
+/* Appends the results of a call that succeeded; negative errno on failure, when the reply is dropped. */
+typedef int (*QdBusFillFunc)(sd_bus_message *reply, QdCall *call);
+
+/* A method that the engine has no call for: answers @message itself. */
+typedef void (*QdBusActFunc)(QdBusService *service, sd_bus_message *message, const QdPeer *peer);
+
+/**
+ * qd_bus_call_start:
+ * @service: the service
+ * @message: (transfer none): the method call
+ * @call: (transfer full): filled but for its client and `done`
+ * @fill: makes the answer
+ *
+ * Runs @call for the sender of @message and replies. Thread: main.
+ *
+ * Returns: 1, for the handler to return
+ */
+int qd_bus_call_start(QdBusService *service, sd_bus_message *message, QdCall *call, QdBusFillFunc fill);
+
+/**
+ * qd_bus_call_start_job:
+ * @service: the service
+ * @message: (transfer none): the method call
+ * @call: (transfer full): filled but for its client and `done`
+ *
+ * As qd_bus_call_start(), but answers at once with the object path of a job. Thread: main.
+ *
+ * Returns: 1, for the handler to return
+ */
+int qd_bus_call_start_job(QdBusService *service, sd_bus_message *message, QdCall *call);
+
+/**
+ * qd_bus_call_act:
+ * @service: the service
+ * @message: (transfer none): the method call
+ * @act: answers it
+ *
+ * Calls @act when the sender is known and not sandboxed; answers AccessDenied when it is. Thread: main.
+ *
+ * Returns: 1, for the handler to return
+ */
+int qd_bus_call_act(QdBusService *service, sd_bus_message *message, QdBusActFunc act);
+
+/**
+ * qd_bus_calls_cancel:
+ * @service: the service
+ * @sender: (nullable): only its calls that read; NULL: all calls
+ *
+ * Asks the engine to end calls. An update of a caller that left is executed all the same. Thread: main.
+ */
+void qd_bus_calls_cancel(QdBusService *service, const char *sender);
+
+/**
+ * qd_bus_call_log:
+ * @call: (transfer none): a call that is done
+ * @sender: (nullable): who made it
+ * @started_usec: g_get_monotonic_time() of its arrival
+ *
+ * The one record of a call in the log: at debug level, but failures that are ours at warning level.
+ */
+void qd_bus_call_log(const QdCall *call, const char *sender, gint64 started_usec);

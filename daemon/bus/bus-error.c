@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Error names, error messages and other texts on D-Bus. Messages are made fit here: they may quote a statement or a file.
+ */
+#include "daemon/bus/bus-error.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* The noncharacters, as systemd's unichar_is_valid() has them. */
+static gboolean
+is_noncharacter(gunichar c)
+{
+    return (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef);
+}
+
+/* In UTF-8 every noncharacter starts with 0xef (U+Fxxx) or with a byte from 0xf0 (planes 1–16). */
+static const char *
+find_noncharacter(const char *data, const char *end)
+{
+    for (const char *p = data; p < end; p++)
+        if ((guchar) *p >= 0xef && is_noncharacter(g_utf8_get_char(p)))
+            return p;
+
+    return NULL;
+}
+
+gboolean
+qd_bus_is_text(const char *data, gsize n_bytes)
+{
+    /* g_utf8_validate_len() also refuses a NUL within. */
+    return g_utf8_validate_len(data, n_bytes, NULL) && find_noncharacter(data, data + n_bytes) == NULL;
+}
+
+char *
+qd_bus_make_text(const char *data, gsize n_bytes)
+{
+    g_autofree char *valid = g_utf8_make_valid(data, (gssize) n_bytes); /* replaces NULs, too */
+    g_autoptr(GString) text = g_string_new(NULL);
+    const char *start = valid;
+    const char *end = valid + strlen(valid);
+    const char *bad;
+
+    while ((bad = find_noncharacter(start, end)) != NULL) {
+        g_string_append_len(text, start, bad - start);
+        g_string_append(text, REPLACEMENT);
+        start = g_utf8_next_char(bad);
+    }
+    g_string_append(text, start);
+
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+int
+qd_bus_append_text(sd_bus_message *message, const char *text)
+{
+    g_autofree char *made = NULL;
+
+    if (text != NULL && !qd_bus_is_text(text, strlen(text)))
+        made = qd_bus_make_text(text, strlen(text));
+
+    return sd_bus_message_append_basic(message, 's', made != NULL ? made : text != NULL ? text : "");
+}
+
+int
+qd_bus_return_error(sd_bus_error *ret_error, const GError *error)
+{
+    g_autofree char *message = NULL;
+    QwError code = QW_ERROR_INTERNAL;
+
+    if (error != NULL) {
+        code = qd_error_get_code(error);
+        message = qd_bus_make_text(error->message, strlen(error->message));
+    }
+
+    return sd_bus_error_set(ret_error, qw_error_get_dbus_name(code), message != NULL ? message : "internal error");
+}
+
+void
+qd_bus_reply_error(sd_bus_message *message, const GError *error)
+{
+    sd_bus_error bus_error = SD_BUS_ERROR_NULL;
+
+    (void) qd_bus_return_error(&bus_error, error);
+    /* Fails only when the connection is gone, and with it everybody who could be told. */
+    (void) sd_bus_reply_method_error(message, &bus_error);
+    sd_bus_error_free(&bus_error);
+}

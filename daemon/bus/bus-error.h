@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Errors of the engine on D-Bus, and texts that D-Bus can carry.
+ *
+ * Place: layer 5; the only place that turns a GError into a D-Bus error. Names come from wire-error.c.
+ * Invariant: what is appended as `s` passed qd_bus_is_text(); otherwise the message would have to be dropped.
+ */
+#pragma once
+
+#include <glib.h>
+#include <systemd/sd-bus.h>
+
+/**
+ * qd_bus_return_error:
+ * @ret_error: the sd_bus_error of a handler
+ * @error: (nullable) (transfer none): what happened; NULL is an internal error
+ *
+ * The last line of a handler that fails. Thread: main.
+ *
+ * Returns: a negative errno, for the handler to return
+ */
+int qd_bus_return_error(sd_bus_error *ret_error, const GError *error);
+
+/**
+ * qd_bus_reply_error:
+ * @message: (transfer none): a method call
+ * @error: (nullable) (transfer none): what happened; NULL is an internal error
+ *
+ * Answers a call whose handler has returned long ago. A caller that is gone is no error. Thread: main.
+ */
+void qd_bus_reply_error(sd_bus_message *message, const GError *error);
+
+/**
+ * qd_bus_is_text:
+ * @data: @n_bytes bytes with a NUL behind them
+ * @n_bytes: their number
+ *
+ * sd-bus refuses more than invalid UTF-8: a NUL within, and Unicode's noncharacters (U+FDD0…U+FDEF, U+xxFFFE, U+xxFFFF).
+ *
+ * Thread: any.
+ *
+ * Returns: whether sd-bus takes the bytes as `s`
+ */
+gboolean qd_bus_is_text(const char *data, gsize n_bytes);
+
+/**
+ * qd_bus_make_text:
+ * @data: @n_bytes bytes
+ * @n_bytes: their number
+ *
+ * Thread: any.
+ *
+ * Returns: (transfer full): the bytes with U+FFFD for all that `s` cannot carry
+ */
+char *qd_bus_make_text(const char *data, gsize n_bytes);
+
+/**
+ * qd_bus_append_text:
+ * @message: (transfer none): a message being built
+ * @text: (nullable): any C string; NULL is ""
+ *
+ * Appends @text as `s`, made fit where it is not.
+ *
+ * Returns: as sd_bus_message_append()
+ */
+int qd_bus_append_text(sd_bus_message *message, const char *text);

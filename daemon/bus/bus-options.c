@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Options a{sv} of a method into QdCallOptions.
+ *
+ * One table: key, type, the methods that know it, the setter. data/org.queryd.Query1.xml tells callers the same.
+ */
+#include <string.h>
+
+#include "client-lib/wire/wire-record.h"
+#include "daemon/base/error.h"
+#include "daemon/bus/bus-args.h"
+
+#define ON(kind) (1u << QD_CALL_##kind)
+#define ON_RESULTS (ON(PREPARE) | ON(QUERY) | ON(QUERY_TEXT) | ON(EXPORT))
+#define ON_STATEMENTS (ON_RESULTS | ON(UPDATE) | ON(BATCH) | ON(EXPLAIN))
+
+typedef union OptionValue {
+    const char *text;
+    uint32_t number;
+    int boolean;
+} OptionValue;
+
+typedef struct OptionInfo {
+    const char *key;
+    char type;
+    guint methods; /* a bit for each QdCallKind */
+    gboolean (*set)(QdCallOptions *options, const OptionValue *value, GError **error);
+} OptionInfo;
+
+static gboolean
+refuse_text(const char *key, const char *text, const char *expected, GError **error)
+{
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option '%s' cannot be '%.40s', expected %s", key, text, expected);
+    return FALSE;
+}
+
+static gboolean
+set_transport(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    /* "auto" leaves the choice to the daemon, which has one two-way transport. */
+    if (g_str_equal(value->text, "socketpair") || g_str_equal(value->text, "auto"))
+        options->transport = QD_TRANSPORT_SOCKETPAIR;
+    else if (g_str_equal(value->text, "pipe"))
+        options->transport = QD_TRANSPORT_PIPE;
+    else
+        return refuse_text("transport", value->text, "'socketpair', 'pipe' or 'auto'", error);
+
+    return TRUE;
+}
+
+static gboolean
+set_page_size(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    uint32_t size = value->number;
+
+    if (size < QW_PAGE_SIZE_MIN || size > QW_PAGE_SIZE_MAX || (size & (size - 1)) != 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option 'page_size' cannot be %u, expected a power of two from %u to %u", size,
+                     QW_PAGE_SIZE_MIN, QW_PAGE_SIZE_MAX);
+        return FALSE;
+    }
+
+    options->page_size = size;
+    return TRUE;
+}
+
+static gboolean
+set_access(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->access_write = g_str_equal(value->text, "write");
+    if (options->access_write || g_str_equal(value->text, "read"))
+        return TRUE;
+
+    return refuse_text("access", value->text, "'read' or 'write'", error);
+}
+
+static gboolean
+set_durability(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->relaxed_durability = g_str_equal(value->text, "relaxed");
+    if (options->relaxed_durability || g_str_equal(value->text, "full"))
+        return TRUE;
+
+    return refuse_text("durability", value->text, "'full' or 'relaxed'", error);
+}
+
+static gboolean
+set_timeout(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->has_timeout = TRUE;
+    options->timeout_msec = value->number;
+    return TRUE;
+}
+
+static gboolean
+set_max_rows(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->max_rows = value->number;
+    return TRUE;
+}
+
+static gboolean
+set_max_bytes(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->max_bytes = value->number;
+    return TRUE;
+}
+
+static gboolean
+set_table(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    if (value->text[0] == '\0')
+        return refuse_text("table", value->text, "the name of a table", error);
+
+    options->table = g_strdup(value->text);
+    return TRUE;
+}
+
+static gboolean
+set_analyze(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->analyze = value->boolean;
+    return TRUE;
+}
+
+static gboolean
+set_create(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->create = value->boolean;
+    return TRUE;
+}
+
+static gboolean
+set_header(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->header = value->boolean;
+    return TRUE;
+}
+
+static gboolean
+set_quick(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->quick = value->boolean;
+    return TRUE;
+}
+
+static const OptionInfo option_table[] = {
+    { "transport", 's', ON(PREPARE), set_transport },
+    { "page_size", 'u', ON(PREPARE), set_page_size },
+    { "access", 's', ON(PREPARE), set_access },
+    { "timeout_ms", 'u', ON_STATEMENTS, set_timeout },
+    { "max_rows", 'u', ON_RESULTS, set_max_rows },
+    { "max_bytes", 'u', ON_RESULTS, set_max_bytes },
+    { "durability", 's', ON(PREPARE) | ON(UPDATE) | ON(BATCH) | ON(IMPORT), set_durability },
+    { "analyze", 'b', ON(EXPLAIN), set_analyze },
+    { "table", 's', ON(IMPORT), set_table },
+    { "create", 'b', ON(IMPORT), set_create },
+    { "header", 'b', ON(IMPORT) | ON(EXPORT) | ON(QUERY_TEXT), set_header },
+    { "quick", 'b', ON(CHECK), set_quick },
+};
+
+static const OptionInfo *
+find_option(const char *key, QdCallKind kind, GError **error)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(option_table); i++) {
+        if (!g_str_equal(option_table[i].key, key))
+            continue;
+        if ((option_table[i].methods & (1u << kind)) != 0)
+            return &option_table[i];
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "this method has no option '%s'", key);
+        return NULL;
+    }
+
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown option '%.40s'", key);
+    return NULL;
+}
+
+static gboolean
+read_option(sd_bus_message *message, const OptionInfo *info, QdCallOptions *options, GError **error)
+{
+    const char type[] = { info->type, '\0' };
+    const char *given_type;
+    OptionValue value;
+
+    if (sd_bus_message_peek_type(message, NULL, &given_type) <= 0 || !g_str_equal(given_type, type)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option '%s' has the type '%s'", info->key, type);
+        return FALSE;
+    }
+    if (sd_bus_message_enter_container(message, 'v', type) <= 0 || sd_bus_message_read_basic(message, info->type, &value) <= 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option '%s': malformed value", info->key);
+        return FALSE;
+    }
+    if (!info->set(options, &value, error))
+        return FALSE;
+
+    (void) sd_bus_message_exit_container(message);
+    return TRUE;
+}
+
+static gboolean
+read_entry(sd_bus_message *message, QdCall *call, guint *seen, GError **error)
+{
+    const OptionInfo *info;
+    const char *key;
+    guint bit;
+
+    if (!qd_bus_read_text(message, "options", &key, error))
+        return FALSE;
+    info = find_option(key, call->kind, error);
+    if (info == NULL)
+        return FALSE;
+
+    bit = 1u << (info - option_table);
+    if ((*seen & bit) != 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option '%s' is given twice", key);
+        return FALSE;
+    }
+    *seen |= bit;
+
+    return read_option(message, info, &call->options, error);
+}
+
+gboolean
+qd_bus_read_options(sd_bus_message *message, QdCall *call, GError **error)
+{
+    guint seen = 0;
+    int r;
+
+    call->options.header = TRUE;
+    call->options.quick = TRUE;
+
+    r = sd_bus_message_enter_container(message, 'a', "{sv}");
+    while (r >= 0 && (r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+        if (!read_entry(message, call, &seen, error))
+            return FALSE;
+        r = sd_bus_message_exit_container(message);
+    }
+    if (r >= 0)
+        r = sd_bus_message_exit_container(message);
+    if (r < 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "options: malformed argument");
+        return FALSE;
+    }
+
+    return TRUE;
+}

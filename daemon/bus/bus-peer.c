@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A new name goes through three questions to the bus, none of them waited for: AddMatch for its end, its credentials, and,
+ * after /proc was read under a pidfd, whether the name is still there; then what was read was about the right process.
+ *
+ * sd_bus_track is not used: sd_bus_track_add_name() asks the bus for the name and waits for the answer.
+ */
+#include "daemon/bus/bus-peer.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/base/error.h"
+#include "daemon/bus/bus-process.h"
+
+#define BUS_NAME "org.freedesktop.DBus"
+#define BUS_PATH "/org/freedesktop/DBus"
+
+/* One process or sandbox. Kept while a name of it is on the bus or the engine holds what it was charged for. */
+typedef struct Payer {
+    QdClient *client;
+    guint n_names;
+} Payer;
+
+typedef struct Waiter {
+    QdPeerFunc func;
+    void *user_data;
+} Waiter;
+
+struct QdPeer {
+    QdPeers *peers;
+    char *name;
+    Payer *payer; /* NULL until the peer is known; owned by the table */
+    gboolean sandboxed;
+    QdBusProcess *process; /* between the second and third question */
+    GArray *waiters;       /* of Waiter */
+    sd_bus_slot *match_slot;
+    sd_bus_slot *question_slot;
+};
+
+struct QdPeers {
+    sd_bus *bus;
+    QdEngine *engine;
+    QdPeerGoneFunc gone;
+    void *user_data;
+    GHashTable *peers;  /* name → QdPeer, owned */
+    GHashTable *payers; /* key → Payer, owned */
+};
+
+static void
+payer_free(gpointer data)
+{
+    Payer *self = data;
+
+    qd_client_unref(self->client);
+    g_free(self);
+}
+
+static void
+peer_free(gpointer data)
+{
+    QdPeer *self = data;
+
+    sd_bus_slot_unref(self->match_slot);
+    sd_bus_slot_unref(self->question_slot);
+    (void) qd_bus_process_free(self->process);
+    g_array_unref(self->waiters);
+    g_free(self->name);
+    g_free(self);
+}
+
+QdPeers *
+qd_peers_new(sd_bus *bus, QdEngine *engine, QdPeerGoneFunc gone, void *user_data)
+{
+    QdPeers *self = g_new0(QdPeers, 1);
+
+    self->bus = sd_bus_ref(bus);
+    self->engine = engine;
+    self->gone = gone;
+    self->user_data = user_data;
+    self->peers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, peer_free);
+    self->payers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, payer_free);
+    return self;
+}
+
+static gboolean
+payer_is_unused(gpointer key, gpointer value, gpointer user_data)
+{
+    const Payer *payer = value;
+
+    return payer->n_names == 0 && !qd_client_is_charged(payer->client);
+}
+
+static void
+sweep_payers(QdPeers *self)
+{
+    (void) g_hash_table_foreach_remove(self->payers, payer_is_unused, NULL);
+}
+
+/* Answers everybody who waits; @error NULL: the peer is known. */
+static void
+peer_answer(QdPeer *self, const GError *error)
+{
+    g_autoptr(GArray) waiters = g_steal_pointer(&self->waiters);
+
+    self->waiters = g_array_new(FALSE, FALSE, sizeof(Waiter));
+    for (guint i = 0; i < waiters->len; i++) {
+        const Waiter *waiter = &g_array_index(waiters, Waiter, i);
+
+        waiter->func(error == NULL ? self : NULL, error, waiter->user_data);
+    }
+}
+
+static void
+peer_fail(QdPeer *self, QwError code, const char *reason)
+{
+    QdPeers *peers = self->peers;
+    g_autoptr(GError) error = NULL;
+
+    qd_error_set(&error, code, "%s", reason);
+    (void) g_hash_table_steal(peers->peers, self->name);
+    peer_answer(self, error);
+    peer_free(self);
+}
+
+static void
+peer_leave(QdPeer *self)
+{
+    QdPeers *peers = self->peers;
+
+    if (self->payer == NULL) {
+        peer_fail(self, QW_ERROR_CLOSED, "the caller has left the bus");
+        return;
+    }
+
+    (void) g_hash_table_steal(peers->peers, self->name);
+    self->payer->n_names--;
+    if (peers->gone != NULL)
+        peers->gone(self->name, peers->user_data);
+    peer_free(self);
+    sweep_payers(peers);
+}
+
+QdPeers *
+qd_peers_free(QdPeers *self)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    if (self == NULL)
+        return NULL;
+
+    self->gone = NULL;
+    while (g_hash_table_iter_init(&iter, self->peers), g_hash_table_iter_next(&iter, NULL, &value))
+        peer_leave(value);
+    g_hash_table_unref(self->peers);
+    g_hash_table_unref(self->payers);
+    sd_bus_unref(self->bus);
+    g_free(self);
+    return NULL;
+}
+
+/* The key that all names of one process, or of one sandbox, have in common. */
+static char *
+make_payer_key(const QdPeer *peer, const QdBusProcess *process)
+{
+    if (process == NULL)
+        return g_strdup_printf("name %s", peer->name);
+    if (process->scope != NULL)
+        return g_strdup_printf("scope %s", process->scope);
+
+    return g_strdup_printf("process %d %" G_GUINT64_FORMAT, (int) process->pid, process->start_ticks);
+}
+
+static char *
+make_label(const QdPeer *peer, const QdBusProcess *process)
+{
+    if (process == NULL)
+        return g_strdup(peer->name);
+    if (process->scope != NULL)
+        return g_strdup(process->scope);
+
+    return g_strdup_printf("%s[%d]", process->comm, (int) process->pid);
+}
+
+/* @process: (nullable): NULL when it is unknown, which is an ordinary client of our own user. */
+static void
+peer_become_known(QdPeer *self, const QdBusProcess *process)
+{
+    QdPeers *peers = self->peers;
+    g_autofree char *key = make_payer_key(self, process);
+    g_autofree char *label = make_label(self, process);
+    Payer *payer;
+
+    sweep_payers(peers);
+    self->sandboxed = process != NULL && process->scope != NULL;
+    payer = g_hash_table_lookup(peers->payers, key);
+    if (payer == NULL) {
+        payer = g_new0(Payer, 1);
+        payer->client = qd_client_new(peers->engine, label);
+        if (self->sandboxed)
+            qd_client_set_read_only(payer->client);
+        g_hash_table_insert(peers->payers, g_steal_pointer(&key), payer);
+    }
+    payer->n_names++;
+    self->payer = payer;
+    peer_answer(self, NULL);
+}
+
+static int
+on_name_owner_changed(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
+{
+    QdPeer *self = user_data;
+    const char *name;
+    const char *old_owner;
+    const char *new_owner;
+
+    if (sd_bus_message_read(message, "sss", &name, &old_owner, &new_owner) > 0 && new_owner[0] == '\0')
+        peer_leave(self);
+
+    return 0;
+}
+
+static int
+on_match_installed(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
+{
+    QdPeer *self = user_data;
+
+    /* Without the match its end would go unnoticed and its client would be kept for ever. */
+    if (sd_bus_message_is_method_error(message, NULL)) {
+        if (self->payer != NULL)
+            peer_leave(self);
+        else
+            peer_fail(self, QW_ERROR_INTERNAL, "cannot watch the caller's name on the bus");
+    }
+    return 1;
+}
+
+static int
+on_second_look(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
+{
+    QdPeer *self = user_data;
+    g_autoptr(QdBusProcess) process = g_steal_pointer(&self->process);
+
+    self->question_slot = sd_bus_slot_unref(self->question_slot);
+    if (sd_bus_message_is_method_error(message, NULL))
+        peer_fail(self, QW_ERROR_CLOSED, "the caller has left the bus");
+    else
+        peer_become_known(self, qd_bus_process_is_alive(process) ? process : NULL);
+    return 1;
+}
+
+static int
+read_credentials(sd_bus_message *message, pid_t *ret_pid, uid_t *ret_uid)
+{
+    uint32_t pid = 0;
+    uint32_t uid = UINT32_MAX;
+    int r;
+
+    r = sd_bus_message_enter_container(message, 'a', "{sv}");
+    while (r >= 0 && (r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+        const char *key;
+
+        r = sd_bus_message_read_basic(message, 's', &key);
+        if (r < 0)
+            return r;
+        if (g_str_equal(key, "UnixUserID"))
+            r = sd_bus_message_read(message, "v", "u", &uid);
+        else if (g_str_equal(key, "ProcessID"))
+            r = sd_bus_message_read(message, "v", "u", &pid);
+        else
+            r = sd_bus_message_skip(message, "v");
+        if (r >= 0)
+            r = sd_bus_message_exit_container(message);
+    }
+    if (r < 0)
+        return r;
+
+    *ret_pid = (pid_t) pid;
+    *ret_uid = (uid_t) uid;
+    return 0;
+}
+
+static gboolean
+is_foreign_user(uid_t uid)
+{
+    return uid != geteuid() && uid != 0;
+}
+
+static int
+on_credentials(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
+{
+    QdPeer *self = user_data;
+    pid_t pid;
+    uid_t uid;
+
+    self->question_slot = sd_bus_slot_unref(self->question_slot);
+    if (sd_bus_message_is_method_error(message, NULL)) {
+        peer_fail(self, QW_ERROR_CLOSED, "the caller has left the bus");
+    } else if (read_credentials(message, &pid, &uid) < 0) {
+        peer_fail(self, QW_ERROR_INTERNAL, "cannot read the caller's credentials");
+    } else if (is_foreign_user(uid)) {
+        peer_fail(self, QW_ERROR_ACCESS_DENIED, "this daemon serves one user only");
+    } else if (pid == 0) {
+        peer_become_known(self, NULL);
+    } else {
+        self->process = qd_bus_process_new(pid);
+        if (sd_bus_call_method_async(self->peers->bus, &self->question_slot, BUS_NAME, BUS_PATH, BUS_NAME,
+                                     "GetConnectionUnixProcessID", on_second_look, self, "s", self->name) < 0)
+            peer_fail(self, QW_ERROR_INTERNAL, "cannot ask the bus for the caller");
+    }
+    return 1;
+}
+
+/* A connection without a bus has one peer, and the kernel knows it. */
+static void
+peer_ask_kernel(QdPeer *self)
+{
+    g_autoptr(QdBusProcess) process = NULL;
+    struct ucred credentials;
+    socklen_t n_bytes = sizeof credentials;
+
+    if (getsockopt(sd_bus_get_fd(self->peers->bus), SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes) < 0) {
+        peer_fail(self, QW_ERROR_INTERNAL, "cannot read the caller's credentials");
+        return;
+    }
+    if (is_foreign_user(credentials.uid)) {
+        peer_fail(self, QW_ERROR_ACCESS_DENIED, "this daemon serves one user only");
+        return;
+    }
+
+    process = qd_bus_process_new(credentials.pid);
+    peer_become_known(self, qd_bus_process_is_alive(process) ? process : NULL);
+}
+
+static void
+peer_ask_bus(QdPeer *self)
+{
+    g_autofree char *match = g_strdup_printf("type='signal',sender='" BUS_NAME "',path='" BUS_PATH "',interface='" BUS_NAME
+                                             "',member='NameOwnerChanged',arg0='%s'",
+                                             self->name);
+
+    if (sd_bus_add_match_async(self->peers->bus, &self->match_slot, match, on_name_owner_changed, on_match_installed, self) < 0 ||
+        sd_bus_call_method_async(self->peers->bus, &self->question_slot, BUS_NAME, BUS_PATH, BUS_NAME, "GetConnectionCredentials",
+                                 on_credentials, self, "s", self->name) < 0)
+        peer_fail(self, QW_ERROR_INTERNAL, "cannot ask the bus for the caller");
+}
+
+void
+qd_peers_resolve(QdPeers *self, const char *name, QdPeerFunc func, void *user_data)
+{
+    const char *key = name != NULL ? name : "";
+    QdPeer *peer = g_hash_table_lookup(self->peers, key);
+    gboolean is_new = peer == NULL;
+
+    if (peer != NULL && peer->payer != NULL) {
+        func(peer, NULL, user_data);
+        return;
+    }
+
+    if (is_new) {
+        peer = g_new0(QdPeer, 1);
+        peer->peers = self;
+        peer->name = g_strdup(key);
+        peer->waiters = g_array_new(FALSE, FALSE, sizeof(Waiter));
+        g_hash_table_insert(self->peers, peer->name, peer);
+    }
+    g_array_append_val(peer->waiters, ((Waiter){ .func = func, .user_data = user_data }));
+    if (!is_new)
+        return;
+
+    if (sd_bus_is_bus_client(self->bus) > 0)
+        peer_ask_bus(peer);
+    else
+        peer_ask_kernel(peer);
+}
+
+guint
+qd_peers_get_n_clients(const QdPeers *self)
+{
+    return g_hash_table_size(self->payers);
+}
+
+QdClient *
+qd_peer_get_client(const QdPeer *self)
+{
+    return self->payer->client;
+}
+
+gboolean
+qd_peer_is_sandboxed(const QdPeer *self)
+{
+    return self->sandboxed;
+}

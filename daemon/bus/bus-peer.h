@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Who calls: a bus name is a peer, a process (or a sandbox) is a client, and clients pay.
+ *
+ * Place: layer 5. Credentials are asked of the bus without waiting; calls of a peer that is not known yet wait in order.
+ * Invariants: no blocking round trip; all names of one process share one QdClient, and so do the names it takes later, as
+ * long as the engine still holds something that was charged to it: reconnecting evades no limit.
+ */
+#pragma once
+
+#include <glib.h>
+#include <systemd/sd-bus.h>
+
+#include "daemon/exec/engine.h"
+
+typedef struct QdPeers QdPeers;
+typedef struct QdPeer QdPeer;
+
+/* Called once: with @peer (borrowed), or with NULL and the reason. */
+typedef void (*QdPeerFunc)(const QdPeer *peer, const GError *error, void *user_data);
+/* @name (nullable on a connection without a bus) has left. */
+typedef void (*QdPeerGoneFunc)(const char *name, void *user_data);
+
+/**
+ * qd_peers_new:
+ * @bus: (transfer none): the connection that the calls come from
+ * @engine: (transfer none): where clients are charged; outlives the result
+ * @gone: called when a known peer has left
+ * @user_data: for @gone
+ *
+ * Thread: main, as everything here.
+ *
+ * Returns: (transfer full): no peers yet
+ */
+QdPeers *qd_peers_new(sd_bus *bus, QdEngine *engine, QdPeerGoneFunc gone, void *user_data);
+
+/**
+ * qd_peers_free:
+ * @self: (nullable) (transfer full): the peers; calls that still wait get CLOSED
+ *
+ * Returns: NULL
+ */
+QdPeers *qd_peers_free(QdPeers *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPeers, qd_peers_free)
+
+/**
+ * qd_peers_resolve:
+ * @self: the peers
+ * @name: (nullable): the unique name of a message's sender; NULL: the other end of a connection without a bus
+ * @func: called from within when the peer is known, later otherwise, always in the order of the calls
+ * @user_data: for @func
+ *
+ * Errors given to @func: CLOSED when the peer left before it was known, ACCESS_DENIED for another user, INTERNAL.
+ */
+void qd_peers_resolve(QdPeers *self, const char *name, QdPeerFunc func, void *user_data);
+
+/**
+ * qd_peers_get_n_clients:
+ * @self: the peers
+ *
+ * Returns: clients that are kept, for the statistics and tests
+ */
+guint qd_peers_get_n_clients(const QdPeers *self);
+
+/**
+ * qd_peer_get_client:
+ * @self: a peer
+ *
+ * Returns: (transfer none): who pays for it
+ */
+QdClient *qd_peer_get_client(const QdPeer *self);
+
+/**
+ * qd_peer_is_sandboxed:
+ * @self: a peer
+ *
+ * Returns: whether it runs in a Flatpak sandbox and may only read
+ */
+gboolean qd_peer_is_sandboxed(const QdPeer *self);

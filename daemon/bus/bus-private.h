@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The service object as the files of daemon/bus share it.
+ *
+ * Place: layer 5, private. The vtables' userdata is always the QdBusService.
+ */
+#pragma once
+
+#include "daemon/bus/bus-call.h"
+#include "daemon/bus/bus-changes.h"
+#include "daemon/bus/bus-job.h"
+#include "daemon/bus/bus-peer.h"
+#include "daemon/bus/bus-service.h"
+
+#define QD_BUS_PATH "/org/queryd/Query1"
+#define QD_BUS_INTERFACE "org.queryd.Query1"
+#define QD_BUS_MANAGER_INTERFACE "org.queryd.Query1.Manager"
+#define QD_BUS_JOB_INTERFACE "org.queryd.Query1.Job"
+
+struct QdBusService {
+    sd_bus *bus;
+    sd_event *event;
+    QdEngine *engine;
+    QdBusServiceHooks hooks;
+    QdPeers *peers;
+    QdBusChanges *changes;
+    QdBusJobs *jobs;
+    GQueue calls; /* of QdBusCall: not answered yet */
+    sd_bus_slot *query_slot;
+    sd_bus_slot *manager_slot;
+};
+
+extern const sd_bus_vtable qd_bus_query_vtable[];
+extern const sd_bus_vtable qd_bus_manager_vtable[];
+extern const sd_bus_vtable qd_bus_job_vtable[];

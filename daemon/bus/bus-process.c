@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reads /proc/PID/{stat,cgroup}. With PrivateUsers=yes /proc/PID/root of a caller is unreadable, cgroup is not: so a
+ * sandbox is known by its scope, app-flatpak-*.scope, which only the launcher outside can choose.
+ */
+#include "daemon/bus/bus-process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "daemon/base/fd.h"
+
+#define SCOPE_PREFIX "app-flatpak-"
+#define SCOPE_SUFFIX ".scope"
+/* proc(5): the start time is field 22; the state, field 3, is the first behind the command. */
+#define STAT_FIELDS_BEFORE_START 19
+
+char *
+qd_bus_process_find_scope(const char *cgroup)
+{
+    g_auto(GStrv) names = g_strsplit_set(cgroup, "/\n", -1);
+
+    for (char **name = names; *name != NULL; name++)
+        if (g_str_has_prefix(*name, SCOPE_PREFIX) && g_str_has_suffix(*name, SCOPE_SUFFIX))
+            return g_strdup(*name);
+
+    return NULL;
+}
+
+int
+qd_bus_process_parse_stat(const char *stat, char **ret_comm, guint64 *ret_start_ticks)
+{
+    const char *open = strchr(stat, '(');
+    const char *close = strrchr(stat, ')');
+    const char *field;
+    guint64 ticks;
+
+    if (open == NULL || close == NULL || close < open)
+        return -EINVAL;
+
+    field = close + 1;
+    for (guint i = 0; i <= STAT_FIELDS_BEFORE_START; i++) {
+        field = strchr(field, ' ');
+        if (field == NULL)
+            return -EINVAL;
+        field++;
+    }
+    if (!g_ascii_isdigit(field[0]))
+        return -EINVAL;
+    ticks = g_ascii_strtoull(field, NULL, 10);
+
+    *ret_comm = g_strndup(open + 1, (gsize) (close - open - 1));
+    *ret_start_ticks = ticks;
+    return 0;
+}
+
+static char *
+read_proc_file(pid_t pid, const char *name)
+{
+    g_autofree char *path = g_strdup_printf("/proc/%d/%s", (int) pid, name);
+    g_autofree char *text = NULL;
+
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        return NULL;
+
+    return g_steal_pointer(&text);
+}
+
+QdBusProcess *
+qd_bus_process_new(pid_t pid)
+{
+    g_autoptr(QdBusProcess) self = g_new0(QdBusProcess, 1);
+    g_autofree char *stat = NULL;
+    g_autofree char *cgroup = NULL;
+
+    self->pid = pid;
+    self->pid_fd = (int) syscall(SYS_pidfd_open, pid, 0); /* CLOEXEC by itself */
+    if (self->pid_fd < 0)
+        self->pid_fd = -1;
+
+    stat = read_proc_file(pid, "stat");
+    if (stat == NULL || qd_bus_process_parse_stat(stat, &self->comm, &self->start_ticks) < 0)
+        self->comm = g_strdup("unknown");
+
+    cgroup = read_proc_file(pid, "cgroup");
+    if (cgroup != NULL)
+        self->scope = qd_bus_process_find_scope(cgroup);
+
+    return g_steal_pointer(&self);
+}
+
+QdBusProcess *
+qd_bus_process_free(QdBusProcess *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    (void) qd_fd_close(self->pid_fd);
+    g_free(self->comm);
+    g_free(self->scope);
+    g_free(self);
+    return NULL;
+}
+
+gboolean
+qd_bus_process_is_alive(const QdBusProcess *self)
+{
+    struct pollfd item = { .fd = self->pid_fd, .events = POLLIN };
+
+    /* A pidfd becomes readable when its process exits. */
+    return self->pid_fd >= 0 && poll(&item, 1, 0) == 0;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The interface org.queryd.Query1: handlers, answers, properties, and the one table at the end.
+ *
+ * Place: layer 5. Invariant: no logic here: a handler reads arguments into a QdCall and starts it; a fill function writes a
+ * finished call's results.
+ */
+#include "client-lib/wire/wire-record.h"
+#include "daemon/bus/bus-args.h"
+#include "daemon/bus/bus-error.h"
+#include "daemon/bus/bus-private.h"
+#include "daemon/bus/bus-reply.h"
+
+static int
+append_parameters(sd_bus_message *reply, const QdCall *call)
+{
+    int r;
+
+    r = sd_bus_message_open_container(reply, 'v', "a(us)");
+    if (r >= 0)
+        r = sd_bus_message_open_container(reply, 'a', "(us)");
+    for (guint i = 0; r >= 0 && call->parameters != NULL && i < call->parameters->len; i++) {
+        const QdCallParameter *parameter = &g_array_index(call->parameters, QdCallParameter, i);
+
+        r = sd_bus_message_open_container(reply, 'r', "us");
+        if (r >= 0)
+            r = sd_bus_message_append(reply, "u", parameter->index);
+        if (r >= 0)
+            r = qd_bus_append_text(reply, parameter->name);
+        if (r >= 0)
+            r = sd_bus_message_close_container(reply);
+    }
+    if (r >= 0)
+        r = sd_bus_message_close_container(reply);
+    if (r < 0)
+        return r;
+
+    return sd_bus_message_close_container(reply);
+}
+
+static int
+append_info(sd_bus_message *reply, const QdCall *call)
+{
+    const char *transport = call->options.transport == QD_TRANSPORT_PIPE ? "pipe" : "socketpair";
+    int r;
+
+    r = sd_bus_message_open_container(reply, 'a', "{sv}");
+    if (r >= 0)
+        r = sd_bus_message_open_container(reply, 'e', "sv");
+    if (r >= 0)
+        r = sd_bus_message_append(reply, "s", "parameters");
+    if (r >= 0)
+        r = append_parameters(reply, call);
+    if (r >= 0)
+        r = sd_bus_message_close_container(reply);
+    if (r >= 0)
+        r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}", "writes", "b", call->writes, "rdf", "b", FALSE, "version", "u",
+                                  QW_PROTOCOL_VERSION, "page_size", "u", call->page_size, "transport", "s", transport);
+    if (r < 0)
+        return r;
+
+    return sd_bus_message_close_container(reply);
+}
+
+static int
+fill_prepare(sd_bus_message *reply, QdCall *call)
+{
+    int r;
+
+    /* sd-bus keeps a duplicate of its own; ours is closed with the call. */
+    r = sd_bus_message_append(reply, "h", call->channel_fd);
+    if (r >= 0)
+        r = qd_bus_append_columns(reply, call->columns);
+    if (r < 0)
+        return r;
+
+    return append_info(reply, call);
+}
+
+static int
+handle_prepare(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_PREPARE, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_statement(message, TRUE, call, &error) || !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_prepare);
+}
+
+static int
+fill_query(sd_bus_message *reply, QdCall *call)
+{
+    int r;
+
+    r = qd_bus_append_column_names(reply, call->columns);
+    if (r >= 0)
+        r = qd_bus_append_rows(reply, call);
+    if (r < 0)
+        return r;
+
+    return sd_bus_message_append(reply, "b", call->truncated);
+}
+
+static int
+handle_query(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_QUERY, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_statement(message, TRUE, call, &error) || !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_query);
+}
+
+static int
+fill_query_text(sd_bus_message *reply, QdCall *call)
+{
+    int r;
+
+    r = sd_bus_message_append(reply, "s", call->content_type);
+    if (r >= 0)
+        r = qd_bus_append_text(reply, call->text->str);
+    if (r < 0)
+        return r;
+
+    return sd_bus_message_append(reply, "b", call->truncated);
+}
+
+static int
+handle_query_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_QUERY_TEXT, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_format(message, call, &error) ||
+        !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_query_text);
+}
+
+static int
+fill_export(sd_bus_message *reply, QdCall *call)
+{
+    return sd_bus_message_append(reply, "tt", call->n_rows, call->n_bytes);
+}
+
+static int
+handle_export(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_EXPORT, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_format(message, call, &error) ||
+        !qd_bus_read_fd(message, call, &error) || !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_export);
+}
+
+static int
+fill_update(sd_bus_message *reply, QdCall *call)
+{
+    return sd_bus_message_append(reply, "txt", call->changes, call->last_insert_rowid, call->generation);
+}
+
+static int
+handle_update(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_UPDATE, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_statement(message, TRUE, call, &error) || !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_update);
+}
+
+static int
+fill_batch(sd_bus_message *reply, QdCall *call)
+{
+    int r;
+
+    r = sd_bus_message_open_container(reply, 'a', "t");
+    for (guint i = 0; r >= 0 && i < call->statements->len; i++)
+        r = sd_bus_message_append(reply, "t", g_array_index(call->statements, QdCallStatement, i).changes);
+    if (r >= 0)
+        r = sd_bus_message_close_container(reply);
+    if (r < 0)
+        return r;
+
+    return sd_bus_message_append(reply, "t", call->generation);
+}
+
+static int
+handle_batch(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    const QdBusService *service = userdata;
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_BATCH, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_statements(message, call, qd_engine_get_limits(service->engine), &error) ||
+        !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_batch);
+}
+
+static int
+fill_explain(sd_bus_message *reply, QdCall *call)
+{
+    int r;
+
+    r = qd_bus_append_text(reply, call->sql);
+    if (r < 0)
+        return r;
+
+    return qd_bus_append_text(reply, call->text != NULL ? call->text->str : NULL);
+}
+
+static int
+handle_explain(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_EXPLAIN, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_explain);
+}
+
+static int
+handle_import(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_IMPORT, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_format(message, call, &error) ||
+        !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start_job(userdata, message, g_steal_pointer(&call));
+}
+
+static int
+get_version(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply, void *userdata,
+            sd_bus_error *ret_error)
+{
+    if (g_str_equal(property, "ProtocolVersion"))
+        return sd_bus_message_append(reply, "u", QW_PROTOCOL_VERSION);
+
+    return sd_bus_message_append(reply, "s", QUERYD_VERSION);
+}
+
+static int
+get_list(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply, void *userdata,
+         sd_bus_error *ret_error)
+{
+    if (g_str_equal(property, "Languages"))
+        return sd_bus_message_append(reply, "as", 1, "sql");
+    if (g_str_equal(property, "Formats"))
+        return sd_bus_message_append(reply, "as", 4, "csv", "tsv", "json", "jsonl");
+    if (g_str_equal(property, "Features"))
+        return sd_bus_message_append(reply, "as", 3, "socketpair", "pipe", "fts5");
+
+    return sd_bus_message_append(reply, "a{ss}", 0); /* Prefixes */
+}
+
+static int
+get_state(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply, void *userdata,
+          sd_bus_error *ret_error)
+{
+    const QdBusService *service = userdata;
+
+    if (g_str_equal(property, "ReadOnly"))
+        return sd_bus_message_append(reply, "b", qd_engine_is_read_only(service->engine));
+
+    return sd_bus_message_append(reply, "t", qd_engine_get_generation(service->engine));
+}
+
+const sd_bus_vtable qd_bus_query_vtable[] = {
+    SD_BUS_VTABLE_START(0),
+    SD_BUS_METHOD_WITH_ARGS("Prepare", SD_BUS_ARGS("s", language, "s", text, "a{sv}", parameters, "a{sv}", options),
+                            SD_BUS_RESULT("h", channel, "a(ss)", columns, "a{sv}", info), handle_prepare,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Query", SD_BUS_ARGS("s", language, "s", text, "a{sv}", parameters, "a{sv}", options),
+                            SD_BUS_RESULT("as", columns, "aav", rows, "b", truncated), handle_query, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("QueryText", SD_BUS_ARGS("s", language, "s", text, "s", format, "a{sv}", options),
+                            SD_BUS_RESULT("s", content_type, "s", result, "b", truncated), handle_query_text,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Export", SD_BUS_ARGS("s", language, "s", text, "s", format, "h", output, "a{sv}", options),
+                            SD_BUS_RESULT("t", rows, "t", bytes), handle_export, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Update", SD_BUS_ARGS("s", language, "s", text, "a{sv}", parameters, "a{sv}", options),
+                            SD_BUS_RESULT("t", changes, "x", last_insert_rowid, "t", generation), handle_update,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Batch", SD_BUS_ARGS("a(ssa{sv})", statements, "a{sv}", options),
+                            SD_BUS_RESULT("at", changes, "t", generation), handle_batch, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Explain", SD_BUS_ARGS("s", language, "s", text, "a{sv}", options), SD_BUS_RESULT("s", sql, "s", plan),
+                            handle_explain, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Import", SD_BUS_ARGS("h", source, "s", format, "a{sv}", options), SD_BUS_RESULT("o", job),
+                            handle_import, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_SIGNAL_WITH_ARGS("Changed", SD_BUS_ARGS("t", generation, "as", tables, "as", graphs), 0),
+    SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+    SD_BUS_PROPERTY("ProtocolVersion", "u", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+    SD_BUS_PROPERTY("Languages", "as", get_list, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+    SD_BUS_PROPERTY("Formats", "as", get_list, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+    SD_BUS_PROPERTY("Features", "as", get_list, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+    SD_BUS_PROPERTY("ReadOnly", "b", get_state, 0, 0),
+    SD_BUS_PROPERTY("Generation", "t", get_state, 0, 0),
+    SD_BUS_PROPERTY("Prefixes", "a{ss}", get_list, 0, 0),
+    SD_BUS_VTABLE_END,
+};

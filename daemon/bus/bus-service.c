@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Assembles the objects of one connection. The parts know each other through bus-private.h only.
+ */
+#include "daemon/bus/bus-service.h"
+
+#include "daemon/base/error.h"
+#include "daemon/bus/bus-private.h"
+
+static void
+on_peer_gone(const char *name, void *user_data)
+{
+    QdBusService *self = user_data;
+
+    qd_bus_calls_cancel(self, name);
+    qd_bus_jobs_cancel(self->jobs, name);
+}
+
+QdBusService *
+qd_bus_service_new(sd_bus *bus, sd_event *event, QdEngine *engine, const QdBusServiceHooks *hooks, GError **error)
+{
+    g_autoptr(QdBusService) self = g_new0(QdBusService, 1);
+    int r;
+
+    self->bus = sd_bus_ref(bus);
+    self->event = sd_event_ref(event);
+    self->engine = engine;
+    self->hooks = *hooks;
+    self->peers = qd_peers_new(bus, engine, on_peer_gone, self);
+    self->changes = qd_bus_changes_new(bus, event);
+    self->jobs = qd_bus_jobs_new(self, error);
+    if (self->jobs == NULL)
+        return NULL;
+
+    r = sd_bus_add_object_vtable(bus, &self->query_slot, QD_BUS_PATH, QD_BUS_INTERFACE, qd_bus_query_vtable, self);
+    if (r >= 0)
+        r = sd_bus_add_object_vtable(bus, &self->manager_slot, QD_BUS_PATH, QD_BUS_MANAGER_INTERFACE, qd_bus_manager_vtable, self);
+    if (r < 0) {
+        qd_error_set_errno(error, -r, "cannot put objects on the bus");
+        return NULL;
+    }
+
+    return g_steal_pointer(&self);
+}
+
+QdBusService *
+qd_bus_service_free(QdBusService *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    self->hooks = (QdBusServiceHooks){ 0 };
+    sd_bus_slot_unref(self->query_slot);
+    sd_bus_slot_unref(self->manager_slot);
+    (void) qd_peers_free(self->peers); /* answers calls of peers that are not known yet */
+    g_assert(self->calls.length == 0);
+    (void) qd_bus_jobs_free(self->jobs);
+    (void) qd_bus_changes_free(self->changes);
+    sd_event_unref(self->event);
+    sd_bus_unref(self->bus);
+    g_free(self);
+    return NULL;
+}
+
+void
+qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const char *const *tables)
+{
+    qd_bus_changes_add(self->changes, generation, tables);
+}
+
+guint
+qd_bus_service_get_n_calls(const QdBusService *self)
+{
+    return self->calls.length + qd_bus_jobs_get_n_running(self->jobs);
+}
+
+gboolean
+qd_bus_service_is_answered(const QdBusService *self)
+{
+    uint64_t n_queued = 0;
+
+    /* Fails on a closed connection, which takes nothing any more. */
+    (void) sd_bus_get_n_queued_write(self->bus, &n_queued);
+    return qd_bus_service_get_n_calls(self) == 0 && n_queued == 0;
+}
+
+gboolean
+qd_bus_service_is_idle(const QdBusService *self)
+{
+    return qd_bus_jobs_get_n(self->jobs) == 0 && qd_bus_service_is_answered(self);
+}
+
+void
+qd_bus_service_cancel_calls(QdBusService *self)
+{
+    qd_bus_calls_cancel(self, NULL);
+    qd_bus_jobs_cancel(self->jobs, NULL);
+}

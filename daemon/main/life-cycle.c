@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A small state machine over the loop: running → releasing the name → answering → draining → exit.
+ *
+ * While it stops, a tick looks at the state: what is awaited comes from three sides (bus queue, calls, channels), a stop is
+ * rare and short, and a tick cannot be forgotten by any of them.
+ */
+#include "daemon/main/life-cycle.h"
+
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+#include "daemon/base/log.h"
+#include "daemon/main/service-private.h"
+
+#define TICK_USEC (20 * UINT64_C(1000))
+/* After SIGTERM: time to finish, and time for what was cancelled to tell its reader. systemd's patience is 90 s. */
+#define GRACE_USEC (5 * UINT64_C(1000000))
+#define LAST_USEC (5 * UINT64_C(1000000))
+
+typedef enum LifeState {
+    LIFE_RUNNING,
+    LIFE_RELEASING,
+    LIFE_ANSWERING,
+    LIFE_DRAINING,
+    LIFE_ENDED,
+} LifeState;
+
+struct QdLifeCycle {
+    QdService *service;
+    LifeState state;
+    int exit_code;
+    gboolean cancelled;
+    sd_event_source *check_source; /* one look before the loop sleeps */
+    sd_event_source *idle_source;
+    sd_event_source *tick_source;
+    sd_event_source *grace_source;
+    sd_bus_slot *release_slot;
+};
+
+static gboolean
+is_idle(const QdLifeCycle *self)
+{
+    return qd_engine_is_idle(self->service->engine) && qd_bus_service_is_idle(self->service->bus_service);
+}
+
+static void
+advance(QdLifeCycle *self)
+{
+    QdService *service = self->service;
+
+    if (self->state == LIFE_ANSWERING && (self->cancelled || qd_bus_service_get_n_calls(service->bus_service) == 0)) {
+        self->state = LIFE_DRAINING;
+        qd_engine_drain(service->engine);
+    }
+    if (self->state == LIFE_DRAINING && qd_engine_is_drained(service->engine) && qd_bus_service_is_answered(service->bus_service)) {
+        self->state = LIFE_ENDED;
+        (void) sd_event_exit(service->event, self->exit_code);
+    }
+}
+
+static int
+on_tick(sd_event_source *source, uint64_t usec, void *user_data)
+{
+    QdLifeCycle *self = user_data;
+
+    advance(self);
+    (void) sd_event_source_set_time_relative(source, TICK_USEC);
+    return 0;
+}
+
+static void
+become_answering(QdLifeCycle *self)
+{
+    self->state = LIFE_ANSWERING;
+    if (sd_event_add_time_relative(self->service->event, &self->tick_source, CLOCK_MONOTONIC, TICK_USEC, 0, on_tick, self) < 0)
+        (void) sd_event_exit(self->service->event, self->exit_code);
+    else
+        (void) sd_event_source_set_enabled(self->tick_source, SD_EVENT_ON);
+    advance(self);
+}
+
+static int
+on_name_released(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
+{
+    QdLifeCycle *self = user_data;
+
+    /* The bus keeps the order: whatever was sent to the name has been read before this reply. */
+    if (self->state == LIFE_RELEASING)
+        become_answering(self);
+    return 1;
+}
+
+static void
+begin_stop(QdLifeCycle *self, const char *reason)
+{
+    QdService *service = self->service;
+
+    self->state = LIFE_RELEASING;
+    self->idle_source = sd_event_source_disable_unref(self->idle_source);
+    qd_log(LOG_INFO, &(QdLogFields){ .message_id = QD_LOG_ID_STOPPING }, "stopping: %s", reason);
+    (void) sd_notifyf(0, "STOPPING=1\nSTATUS=Stopping: %s", reason);
+
+    if (!service->name_owned ||
+        sd_bus_release_name_async(service->bus, &self->release_slot, service->options->bus_name, on_name_released, self) < 0)
+        become_answering(self);
+}
+
+static int
+on_idle(sd_event_source *source, uint64_t usec, void *user_data)
+{
+    QdLifeCycle *self = user_data;
+
+    /* A channel may have been used meanwhile; then the engine tells when it is idle again. */
+    if (self->state == LIFE_RUNNING && is_idle(self))
+        begin_stop(self, "idle");
+    return 0;
+}
+
+static void
+restart_idle_timer(QdLifeCycle *self)
+{
+    guint64 idle_msec = qd_limits_get(qd_engine_get_limits(self->service->engine), QD_LIMIT_IDLE_EXIT_MSEC);
+
+    self->idle_source = sd_event_source_disable_unref(self->idle_source);
+    if (idle_msec > 0 && is_idle(self))
+        (void) sd_event_add_time_relative(self->service->event, &self->idle_source, CLOCK_MONOTONIC, idle_msec * 1000, 0, on_idle,
+                                          self);
+}
+
+static int
+on_check(sd_event_source *source, void *user_data)
+{
+    QdLifeCycle *self = user_data;
+
+    if (self->state == LIFE_RUNNING)
+        restart_idle_timer(self);
+    else
+        advance(self);
+    return 0;
+}
+
+QdLifeCycle *
+qd_life_cycle_new(QdService *service)
+{
+    QdLifeCycle *self = g_new0(QdLifeCycle, 1);
+
+    self->service = service;
+    self->state = LIFE_RUNNING;
+    if (sd_event_add_defer(service->event, &self->check_source, on_check, self) >= 0) {
+        /* After the bus and the mailbox: one look for many events. */
+        (void) sd_event_source_set_priority(self->check_source, SD_EVENT_PRIORITY_IDLE);
+        (void) sd_event_source_set_enabled(self->check_source, SD_EVENT_ONESHOT);
+    }
+    return self;
+}
+
+QdLifeCycle *
+qd_life_cycle_free(QdLifeCycle *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    sd_event_source_disable_unref(self->check_source);
+    sd_event_source_disable_unref(self->idle_source);
+    sd_event_source_disable_unref(self->tick_source);
+    sd_event_source_disable_unref(self->grace_source);
+    sd_bus_slot_unref(self->release_slot);
+    g_free(self);
+    return NULL;
+}
+
+void
+qd_life_cycle_note_activity(QdLifeCycle *self)
+{
+    if (self != NULL && self->state != LIFE_ENDED)
+        (void) sd_event_source_set_enabled(self->check_source, SD_EVENT_ONESHOT);
+}
+
+static void
+collect_id(const QdQueryInfo *info, void *user_data)
+{
+    GArray *ids = user_data;
+
+    g_array_append_val(ids, info->id);
+}
+
+static int
+on_last_patience(sd_event_source *source, uint64_t usec, void *user_data)
+{
+    QdLifeCycle *self = user_data;
+
+    /* A reader that takes nothing: its channel ends without END, which it will see as an error. */
+    qd_log(LOG_NOTICE, NULL, "some readers take nothing: leaving them with unfinished results");
+    self->state = LIFE_ENDED;
+    (void) sd_event_exit(self->service->event, self->exit_code);
+    return 0;
+}
+
+static void
+cancel_all(QdLifeCycle *self)
+{
+    QdService *service = self->service;
+    g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+
+    if (self->cancelled)
+        return;
+
+    self->cancelled = TRUE;
+    qd_bus_service_cancel_calls(service->bus_service);
+    qd_engine_foreach_query(service->engine, collect_id, ids);
+    for (guint i = 0; i < ids->len; i++)
+        (void) qd_engine_cancel_query(service->engine, g_array_index(ids, uint64_t, i));
+
+    self->grace_source = sd_event_source_disable_unref(self->grace_source);
+    (void) sd_event_add_time_relative(service->event, &self->grace_source, CLOCK_MONOTONIC, LAST_USEC, 0, on_last_patience, self);
+    if (self->state == LIFE_RELEASING)
+        become_answering(self); /* the bus does not answer */
+}
+
+static int
+on_grace_over(sd_event_source *source, uint64_t usec, void *user_data)
+{
+    cancel_all(user_data);
+    return 0;
+}
+
+void
+qd_life_cycle_stop(QdLifeCycle *self, const char *reason, int exit_code)
+{
+    self->exit_code = MAX(self->exit_code, exit_code);
+    if (self->grace_source != NULL) {
+        cancel_all(self);
+        return;
+    }
+
+    (void) sd_event_add_time_relative(self->service->event, &self->grace_source, CLOCK_MONOTONIC, GRACE_USEC, 0, on_grace_over,
+                                      self);
+    if (self->state == LIFE_RUNNING)
+        begin_stop(self, reason);
+}
+
+gboolean
+qd_life_cycle_is_stopping(const QdLifeCycle *self)
+{
+    return self->state != LIFE_RUNNING;
+}
