@@ -38,8 +38,8 @@ THIRD_PARTY = [
 ]
 LIBC = re.compile(
     r"(alloca|assert|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|getopt|inttypes|langinfo|limits|locale|malloc|math|"
-    r"memory|poll|pthread|pwd|regex|sched|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|"
-    r"syscall|sysexits|termios|threads|time|unistd|wchar|wctype)\.h|(sys|linux|netinet|arpa|asm)/.*\.h")
+    r"memory|poll|pthread|pwd|regex|sched|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|"
+    r"strings|syscall|sysexits|termios|threads|time|unistd|wchar|wctype)\.h|(sys|linux|netinet|arpa|asm)/.*\.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 
 
