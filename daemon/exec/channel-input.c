@@ -72,8 +72,8 @@ handle_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body)
 
     memcpy(self->chunk_data + self->chunks.received_bytes - n_bytes, data, n_bytes);
     if (!self->chunks.active)
-        add_request(self, self->chunks.inner_kind, self->chunks.inner_count, self->chunks.serial, g_steal_pointer(&self->chunk_data),
-                    self->chunks.total_bytes);
+        add_request(self, self->chunks.inner_kind, self->chunks.inner_count, self->chunks.serial,
+                    g_steal_pointer(&self->chunk_data), self->chunks.total_bytes);
     return TRUE;
 }
 

@@ -59,7 +59,8 @@ static gboolean
 refill_out(QdChannel *self)
 {
     if (self->large != NULL) {
-        self->out_used = qw_chunk_encode(self->out, self->page_size, &self->large_header, self->large, self->n_large_bytes, &self->large_sent);
+        self->out_used = qw_chunk_encode(self->out, self->page_size, &self->large_header, self->large, self->n_large_bytes,
+                                         &self->large_sent);
         if (self->large_sent == self->n_large_bytes) {
             g_free(self->large - QW_HEADER_SIZE);
             self->large = NULL;

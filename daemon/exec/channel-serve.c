@@ -37,6 +37,7 @@ qd_channel_end_request(QdChannel *self)
     self->write_is_done = FALSE;
     self->task.sliced = FALSE;
     self->current = qd_request_free(self->current);
+    qd_engine_note_activity(self->engine);
 }
 
 void
@@ -168,6 +169,10 @@ serve_prepare(QdChannel *self, GError **error)
     if (!parse_prepare(self->current, &options, &text, &n_bytes, error))
         return FALSE;
 
+    if (options.access_write && qd_client_is_read_only(self->client)) {
+        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(self->client));
+        return FALSE;
+    }
     run = qd_run_new(self->engine->pool, self->client, self->last_reader, text, n_bytes,
                      options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, &self->engine->limits, error);
     if (run == NULL)
@@ -205,7 +210,8 @@ bind_request(QdChannel *self, GError **error)
     if (request->count == 0)
         return qd_bind_parameters(stmt, NULL, error);
     if (qw_page_reader_init(&reader, request->body, request->n_bytes, 1, (uint32_t) sqlite3_bind_parameter_count(stmt)) < 0) {
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters do not fit the statement, which has %d", sqlite3_bind_parameter_count(stmt));
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters do not fit the statement, which has %d",
+                     sqlite3_bind_parameter_count(stmt));
         return FALSE;
     }
     (void) qw_page_reader_next(&reader);
@@ -385,7 +391,8 @@ start_write(QdChannel *self, GError **error)
     uint64_t max_rows = qd_limits_get(&self->engine->limits, QD_LIMIT_BATCH_STATEMENTS);
 
     if (self->current->count > max_rows) {
-        qd_limit_set_error(error, &self->engine->limits, QD_LIMIT_BATCH_STATEMENTS, "%u rows of parameters are too many", self->current->count);
+        qd_limit_set_error(error, &self->engine->limits, QD_LIMIT_BATCH_STATEMENTS, "%u rows of parameters are too many",
+                           self->current->count);
         return FALSE;
     }
 

@@ -24,7 +24,7 @@
 struct QdChannels {
     QdEngine *engine;
     pthread_mutex_t mutex;
-    GPtrArray *slots; /* of QdChannel, all that ever were; reused, freed at the end */
+    GPtrArray *slots;   /* of QdChannel, all that ever were; reused, freed at the end */
     GArray *free_slots; /* of guint */
     guint n_open;
     gint n_large_pipes;
@@ -62,7 +62,8 @@ channel_release(QdChannel *self)
     uint64_t owned = (__atomic_load_n(&self->state, __ATOMIC_RELAXED) & ~(uint64_t) QD_CHANNEL_PENDING);
     uint64_t expected = owned;
 
-    if (__atomic_compare_exchange_n(&self->state, &expected, owned & ~(uint64_t) QD_CHANNEL_OWNED, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    if (__atomic_compare_exchange_n(&self->state, &expected, owned & ~(uint64_t) QD_CHANNEL_OWNED, FALSE, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED))
         return TRUE;
 
     __atomic_and_fetch(&self->state, ~(uint64_t) QD_CHANNEL_PENDING, __ATOMIC_ACQ_REL);
@@ -180,7 +181,8 @@ channel_check_run(QdChannel *self)
         return;
 
     if (cancelled == QD_CANCEL_EVICT)
-        qd_limit_set_error(&error, limits, QD_LIMIT_WAL_BYTES, "result ended, since it was the oldest and the write-ahead log is too big");
+        qd_limit_set_error(&error, limits, QD_LIMIT_WAL_BYTES,
+                           "result ended, since it was the oldest and the write-ahead log is too big");
     else if (cancelled)
         qd_error_set(&error, QW_ERROR_CANCELLED, "query was cancelled");
     else if (since > 0 && now - since > 1000 * qd_limits_get(limits, QD_LIMIT_READER_IDLE_MSEC))

@@ -16,10 +16,10 @@ typedef struct QdChannels QdChannels;
 typedef struct QdJobs QdJobs;
 
 typedef struct QdCounters {
-    uint64_t n_rows;       /* atomic: sent to readers */
-    uint64_t n_bytes;      /* atomic */
-    uint64_t n_errors;     /* atomic */
-    uint64_t n_timeouts;   /* atomic */
+    uint64_t n_rows;     /* atomic: sent to readers */
+    uint64_t n_bytes;    /* atomic */
+    uint64_t n_errors;   /* atomic */
+    uint64_t n_timeouts; /* atomic */
 } QdCounters;
 
 struct QdEngine {
@@ -38,6 +38,7 @@ struct QdEngine {
     QdJobs *jobs;
     QdRegistry *registry;
     QdCounters counters;
+    uint64_t activity_usec; /* atomic: when the main thread was told last */
 
     /* main thread only */
     gint state; /* QdEngineState, atomic for the statistics */
@@ -76,6 +77,9 @@ void qd_call_run_query(QdCall *call, GError **error);
 void qd_call_run_query_text(QdCall *call, GError **error);
 void qd_call_run_prepare(QdCall *call, GError **error);
 void qd_call_run_explain(QdCall *call, GError **error);
+
+/* From any thread: something was done, so the time of idleness starts anew. Tells the main thread at most once a second. */
+void qd_engine_note_activity(QdEngine *self);
 
 /* "sql" works; "sparql" is Unsupported; anything else BadParameter. */
 gboolean qd_engine_check_language(const char *language, GError **error);

@@ -69,14 +69,16 @@ qd_write_item_watch(QdConnection *connection, QdWriteItem *item)
 }
 
 static void
-set_step_error(QdWriteItem *item, QdConnection *connection, const QdCompiled *compiled, int r, const QdLimits *limits, GError **error)
+set_step_error(QdWriteItem *item, QdConnection *connection, const QdCompiled *compiled, int r, const QdLimits *limits,
+               GError **error)
 {
     gint cancelled = item->cancelled != NULL ? g_atomic_int_get(item->cancelled) : 0;
 
     if ((r & 0xff) == SQLITE_INTERRUPT && cancelled)
         qd_error_set(error, QW_ERROR_CANCELLED, "update was cancelled");
     else if ((r & 0xff) == SQLITE_INTERRUPT)
-        qd_error_set(error, QW_ERROR_TIMEOUT, "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
+        qd_error_set(error, QW_ERROR_TIMEOUT,
+                     "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
                      item->timeout_msec);
     else if ((r & 0xff) == SQLITE_TOOBIG)
         qd_limit_set_error(error, limits, QD_LIMIT_VALUE_BYTES, "value is too big");
@@ -151,7 +153,8 @@ execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *conne
         return qd_bind_parameters(compiled->stmt, statement->parameters, error) &&
                step_to_end(item, connection, compiled, limits, error);
 
-    if (qw_page_reader_init(&reader, statement->rows, statement->n_row_bytes, statement->n_rows, (uint32_t) compiled->n_parameters) < 0) {
+    if (qw_page_reader_init(&reader, statement->rows, statement->n_row_bytes, statement->n_rows,
+                            (uint32_t) compiled->n_parameters) < 0) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters do not fit the statement, which has %d", compiled->n_parameters);
         return FALSE;
     }
@@ -173,7 +176,8 @@ static gboolean
 execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
     uint64_t before = item->changes;
-    QdCompiled *compiled = qd_connection_compile(connection, statement->text, statement->n_text_bytes, QD_POLICY_WRITE, limits, error);
+    QdCompiled *compiled = qd_connection_compile(connection, statement->text, statement->n_text_bytes, QD_POLICY_WRITE, limits,
+                                                 error);
     gboolean ok;
 
     if (compiled == NULL)

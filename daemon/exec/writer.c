@@ -428,7 +428,8 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
 }
 
 gboolean
-qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data, GError **error)
+qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data,
+                        GError **error)
 {
     gboolean ok;
 

@@ -46,8 +46,8 @@ struct QdWriteItem {
     int64_t last_insert_rowid;
     uint64_t generation;
     uint64_t n_rows;
-    GArray *pages;         /* of QdResultPage, cleared with the item */
-    GPtrArray *tables;     /* of char* */
+    GArray *pages;     /* of QdResultPage, cleared with the item */
+    GPtrArray *tables; /* of char* */
     /* On the leader's thread. @own: this thread has submitted it, and will look for work itself. */
     void (*done)(QdWriteItem *item, gboolean own);
     void *data;

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Calls that read: Prepare, Query, QueryText, Explain. They run to their end on one worker; results are small by limit.
+ */
+#include <string.h>
+
+#include "daemon/exec/bind.h"
+#include "daemon/exec/channel.h"
+#include "daemon/exec/engine-private.h"
+#include "daemon/exec/run.h"
+#include "daemon/exec/text-writer.h"
+
+#define SLICE_USEC 10000
+
+/* SQL text that shows what SQLite does; a prefix keeps it one statement. */
+#define EXPLAIN_PREFIX "EXPLAIN QUERY PLAN "
+
+static gboolean
+note_long(void *data)
+{
+    qd_workers_note_long(((QdCall *) data)->private->engine->workers);
+    return TRUE;
+}
+
+static QdRun *
+start_run(QdCall *call, const char *text, QdPolicy policy, GError **error)
+{
+    QdEngine *engine = call->private->engine;
+    g_autoptr(QdRun) run = qd_run_new(engine->pool, call->client, NULL, text, strlen(text), policy, &engine->limits, error);
+    QdRunOptions options = {
+        .timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.has_timeout,
+                                                   call->options.timeout_msec),
+        .max_rows = call->options.max_rows,
+        .max_bytes = call->options.max_bytes,
+        .generation = qd_writer_get_generation(engine->writer),
+        .cancelled = &call->private->entry.cancelled,
+        .long_func = note_long,
+        .func_data = call,
+    };
+
+    if (run == NULL)
+        return NULL;
+
+    if (call->kind == QD_CALL_QUERY || call->kind == QD_CALL_QUERY_TEXT) {
+        uint64_t max_rows = qd_limits_get(&engine->limits, QD_LIMIT_VALUE_ROWS);
+        uint64_t max_bytes = qd_limits_get(&engine->limits, QD_LIMIT_VALUE_RESULT_BYTES);
+
+        options.max_rows = options.max_rows > 0 ? options.max_rows : max_rows;
+        options.max_bytes = MIN(options.max_bytes > 0 ? options.max_bytes : max_bytes, 16 * max_bytes);
+    }
+    qd_run_set_options(run, &options);
+    return g_steal_pointer(&run);
+}
+
+static void
+describe_columns(QdCall *call, sqlite3_stmt *stmt)
+{
+    int n = sqlite3_column_count(stmt);
+
+    g_array_set_size(call->columns, 0);
+    for (int i = 0; i < n; i++) {
+        const char *name = sqlite3_column_name(stmt, i);
+        const char *type = sqlite3_column_decltype(stmt, i);
+        QdCallColumn column = { .name = g_strdup(name != NULL ? name : ""), .decl_type = g_strdup(type != NULL ? type : "") };
+
+        g_array_append_val(call->columns, column);
+    }
+}
+
+static void
+describe_parameters(QdCall *call, sqlite3_stmt *stmt)
+{
+    int n = sqlite3_bind_parameter_count(stmt);
+
+    for (int i = 1; i <= n; i++) {
+        const char *name = sqlite3_bind_parameter_name(stmt, i);
+        QdCallParameter parameter = { .index = (uint32_t) i, .name = g_strdup(name != NULL ? name : "") };
+
+        g_array_append_val(call->parameters, parameter);
+    }
+}
+
+/* A page of its own for each fill; a row that is larger gets a larger one. */
+static QdRunStatus
+fill_page(QdRun *run, uint8_t **ret_data, QwPageWriter *page, GError **error)
+{
+    QdRunStatus status;
+
+    *ret_data = g_malloc(QW_PAGE_SIZE_DEFAULT);
+    qw_page_writer_init(page, *ret_data, QW_PAGE_SIZE_DEFAULT, 0);
+    status = qd_run_fill(run, page, SIZE_MAX, SLICE_USEC, error);
+    if (status == QD_RUN_LARGE) {
+        gsize size = qd_run_get_row_size(run);
+
+        g_free(*ret_data);
+        *ret_data = g_malloc(size);
+        qw_page_writer_init(page, *ret_data, size, 0);
+        status = qd_run_fill(run, page, 0, SLICE_USEC, error);
+    }
+    return status;
+}
+
+/* @func gets each page's body; it may end the run by returning false. */
+typedef gboolean (*PageFunc)(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data,
+                             GError **error);
+
+static gboolean
+pull_pages(QdCall *call, QdRun *run, PageFunc func, void *data, GError **error)
+{
+    for (;;) {
+        g_autofree uint8_t *buffer = NULL;
+        QwPageWriter page;
+        QdRunStatus status = fill_page(run, &buffer, &page, error);
+
+        if (status == QD_RUN_FAILED)
+            return FALSE;
+        if (page.n_rows > 0 &&
+            !func(call, buffer + QW_HEADER_SIZE, page.used - QW_HEADER_SIZE, page.n_rows, page.n_columns, data, error))
+            return FALSE;
+        if (status == QD_RUN_DONE)
+            break;
+    }
+    call->truncated = qd_run_is_truncated(run);
+    call->n_rows = qd_run_get_n_rows(run);
+    call->generation = qd_run_get_generation(run);
+    __atomic_add_fetch(&call->private->engine->counters.n_rows, call->n_rows, __ATOMIC_RELAXED);
+    return TRUE;
+}
+
+static gboolean
+keep_page(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
+{
+    g_ptr_array_add(call->pages, g_bytes_new(body, n_bytes));
+    g_array_append_val(call->page_rows, n_rows);
+    return TRUE;
+}
+
+static QdRun *
+start_bound_run(QdCall *call, GError **error)
+{
+    const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
+    g_autoptr(QdRun) run = start_run(call, statement->text, QD_POLICY_READ, error);
+
+    if (run == NULL || !qd_bind_parameters(qd_run_get_stmt(run), statement->parameters, error))
+        return NULL;
+
+    qd_registry_set_state(call->private->engine->registry, &call->private->entry, "running", TRUE);
+    return g_steal_pointer(&run);
+}
+
+void
+qd_call_run_query(QdCall *call, GError **error)
+{
+    g_autoptr(QdRun) run = start_bound_run(call, error);
+
+    if (run != NULL && pull_pages(call, run, keep_page, NULL, error))
+        describe_columns(call, qd_run_get_stmt(run));
+}
+
+/* Text results ---------------------------------------------------------------------------------------------------------- */
+
+static QdTextWriter *
+make_text_writer(QdCall *call, QdTextFormat format, sqlite3_stmt *stmt)
+{
+    int n = sqlite3_column_count(stmt);
+    g_autofree const char **names = g_new0(const char *, (gsize) n + 1);
+
+    for (int i = 0; i < n; i++)
+        names[i] = sqlite3_column_name(stmt, i);
+    return qd_text_writer_new(format, names, (guint) n, call->options.header);
+}
+
+typedef struct TextSink {
+    QdTextWriter *writer;
+    GString *out;
+    gsize max_bytes;
+    int fd; /* -1: keep it in @out */
+} TextSink;
+
+static gboolean
+put_page_as_text(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
+{
+    TextSink *sink = data;
+    QwPageReader reader;
+
+    if (qw_page_reader_init(&reader, body, n_bytes, n_rows, n_columns) < 0) {
+        qd_error_set(error, QW_ERROR_INTERNAL, "page is malformed");
+        return FALSE;
+    }
+    while (qw_page_reader_next(&reader))
+        qd_text_writer_put_row(sink->writer, &reader, sink->out);
+    return TRUE;
+}
+
+static gboolean
+find_format(const char *name, QdTextFormat *ret_format, GError **error)
+{
+    if (qd_text_format_from_name(name, ret_format))
+        return TRUE;
+
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown format '%s': csv, tsv, json and jsonl are known", name);
+    return FALSE;
+}
+
+void
+qd_call_run_query_text(QdCall *call, GError **error)
+{
+    g_autoptr(QdTextWriter) writer = NULL;
+    g_autoptr(QdRun) run = NULL;
+    g_autoptr(GString) out = g_string_new(NULL);
+    TextSink sink = { .out = out, .fd = -1 };
+    QdTextFormat format;
+
+    if (!find_format(call->format, &format, error))
+        return;
+    run = start_bound_run(call, error);
+    if (run == NULL)
+        return;
+
+    writer = make_text_writer(call, format, qd_run_get_stmt(run));
+    sink.writer = writer;
+    qd_text_writer_begin(writer, out);
+    if (!pull_pages(call, run, put_page_as_text, &sink, error))
+        return;
+    qd_text_writer_end(writer, out);
+
+    call->content_type = qd_text_format_get_content_type(format);
+    call->text = g_string_sized_new(out->len);
+    (void) qd_text_append_lossy(call->text, out->str, out->len);
+}
+
+/* Prepare ------------------------------------------------------------------------------------------------------------- */
+
+void
+qd_call_run_prepare(QdCall *call, GError **error)
+{
+    QdEngine *engine = call->private->engine;
+    const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
+    QdPolicy policy = call->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ;
+    g_autoptr(GBytes) row = NULL;
+    g_autoptr(QdRun) run = NULL;
+    QdChannelSetup setup = { .transport = call->options.transport, .options = call->options };
+
+    if (call->options.access_write && qd_client_is_read_only(call->client)) {
+        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
+        return;
+    }
+    run = start_run(call, statement->text, policy, error);
+    if (run == NULL)
+        return;
+
+    if (call->options.transport == QD_TRANSPORT_PIPE) {
+        row = qd_bind_encode_row(qd_run_get_stmt(run), statement->parameters, error);
+        if (row == NULL)
+            return;
+    } else if (statement->parameters != NULL && qd_parameters_get_n(statement->parameters) > 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters of a socketpair channel come with FETCH, not with Prepare");
+        return;
+    }
+
+    call->page_size = call->options.page_size > 0 ? call->options.page_size : QW_PAGE_SIZE_DEFAULT;
+    call->writes = qd_run_get_compiled(run)->writes;
+    describe_columns(call, qd_run_get_stmt(run));
+    describe_parameters(call, qd_run_get_stmt(run));
+    setup.page_size = call->page_size;
+    setup.text = statement->text;
+    setup.n_text_bytes = strlen(statement->text);
+    setup.compiled = qd_run_get_compiled(run);
+    setup.parameters = row;
+    setup.options.table = NULL;
+    (void) qd_channels_open(engine->channels, call->client, &setup, &call->channel_fd, error);
+}
+
+/* Explain ------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+put_plan(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
+{
+    QwPageReader reader;
+    GHashTable *depths = data;
+
+    if (n_columns < 4 || qw_page_reader_init(&reader, body, n_bytes, n_rows, n_columns) < 0)
+        return TRUE;
+    while (qw_page_reader_next(&reader)) {
+        QwValue id;
+        QwValue parent;
+        QwValue detail;
+        gint depth;
+
+        qw_page_reader_get(&reader, 0, &id);
+        qw_page_reader_get(&reader, 1, &parent);
+        qw_page_reader_get(&reader, 3, &detail);
+        depth = GPOINTER_TO_INT(g_hash_table_lookup(depths, GINT_TO_POINTER((gint) parent.integer)));
+        g_hash_table_insert(depths, GINT_TO_POINTER((gint) id.integer), GINT_TO_POINTER(depth + 1));
+        g_string_append_printf(call->text, "%*s%s\n", 2 * depth, "", detail.data);
+    }
+    return TRUE;
+}
+
+static gboolean
+count_page(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
+{
+    return TRUE;
+}
+
+static void
+analyze_query(QdCall *call, const char *text, GError **error)
+{
+    g_autoptr(QdRun) run = start_run(call, text, QD_POLICY_READ, error);
+    gint64 start = g_get_monotonic_time();
+
+    if (run != NULL && pull_pages(call, run, count_page, NULL, error))
+        g_string_append_printf(call->text, "rows: %" G_GUINT64_FORMAT ", time: %.3f ms\n", call->n_rows,
+                               (double) (g_get_monotonic_time() - start) / 1000.0);
+}
+
+void
+qd_call_run_explain(QdCall *call, GError **error)
+{
+    const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
+    g_autofree char *text = g_strconcat(EXPLAIN_PREFIX, statement->text, NULL);
+    g_autoptr(GHashTable) depths = g_hash_table_new(NULL, NULL);
+
+    /* the statement by itself first: its errors name the place in the caller's text */
+    {
+        g_autoptr(QdRun) probe = start_run(call, statement->text, QD_POLICY_WRITE, error);
+
+        if (probe == NULL)
+            return;
+    }
+    {
+        g_autoptr(QdRun) run = start_run(call, text, QD_POLICY_WRITE, error);
+
+        if (run == NULL)
+            return;
+        call->sql = g_strdup(statement->text);
+        call->text = g_string_new(NULL);
+        if (!pull_pages(call, run, put_plan, depths, error))
+            return;
+    }
+    if (call->options.analyze)
+        analyze_query(call, statement->text, error);
+}

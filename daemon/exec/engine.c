@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The engine: puts the parts together, opens the database in the background, hands calls to workers and jobs.
+ */
+#include "daemon/exec/engine.h"
+
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/exec/channel.h"
+#include "daemon/exec/engine-private.h"
+#include "daemon/exec/jobs.h"
+#include "daemon/store/memory.h"
+
+/* A database that could not be opened is tried again by the first call after this time. */
+#define RETRY_OPEN_USEC 500000
+#define ACTIVITY_USEC 1000000
+
+typedef struct Opening {
+    QdEngine *engine;
+    QdDatabase *database;
+    GError *error;
+} Opening;
+
+gboolean
+qd_engine_check_language(const char *language, GError **error)
+{
+    if (g_str_equal(language, "sql"))
+        return TRUE;
+
+    if (g_str_equal(language, "sparql"))
+        qd_error_set(error, QW_ERROR_UNSUPPORTED, "language 'sparql' is not supported by this version");
+    else
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown language '%s': 'sql' and 'sparql' are known", language);
+    return FALSE;
+}
+
+uint64_t
+qd_engine_get_timeout_msec(QdEngine *self, QdLimit limit, gboolean has_timeout, uint64_t timeout_msec)
+{
+    uint64_t cap = qd_limits_get(&self->limits, limit);
+
+    if (!has_timeout)
+        return cap;
+    if (cap == 0)
+        return timeout_msec;
+    return timeout_msec == 0 ? cap : MIN(timeout_msec, cap);
+}
+
+void
+qd_engine_note_activity(QdEngine *self)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    uint64_t told = __atomic_load_n(&self->activity_usec, __ATOMIC_RELAXED);
+
+    if (now - told > ACTIVITY_USEC &&
+        __atomic_compare_exchange_n(&self->activity_usec, &told, now, FALSE, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        qd_mailbox_post(self->mailbox, self->config.activity, self->config.user_data);
+}
+
+/* Commits --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Commit {
+    QdEngine *engine;
+    uint64_t generation;
+    char **tables;
+} Commit;
+
+static void
+tell_commit_on_main(void *data)
+{
+    Commit *commit = data;
+    QdEngine *engine = commit->engine;
+
+    if (engine->config.changed != NULL)
+        engine->config.changed(commit->generation, (const char *const *) commit->tables, engine->config.user_data);
+    g_strfreev(commit->tables);
+    g_free(commit);
+}
+
+static void
+on_commit(uint64_t generation, char **tables, void *user_data)
+{
+    QdEngine *self = user_data;
+    Commit *commit;
+
+    if (tables[0] == NULL) {
+        g_strfreev(tables);
+        return;
+    }
+    commit = g_new0(Commit, 1);
+    *commit = (Commit){ .engine = self, .generation = generation, .tables = tables };
+    qd_mailbox_post(self->mailbox, tell_commit_on_main, commit);
+}
+
+static void
+on_log_too_big(void *user_data)
+{
+    qd_registry_evict_oldest(((QdEngine *) user_data)->registry);
+}
+
+/* Opening --------------------------------------------------------------------------------------------------------------- */
+
+static void start_call(QdEngine *self, QdCall *call);
+
+static void
+take_database(QdEngine *self, QdDatabase *database, GError **error)
+{
+    QdWriterConfig config = {
+        .database = database,
+        .limits = &self->limits,
+        .workers = self->workers,
+        .commit_func = on_commit,
+        .log_func = on_log_too_big,
+        .user_data = self,
+    };
+    QdConnection *writer = qd_database_steal_writer(database);
+
+    self->database = database;
+    self->pool = qd_pool_new(database, &self->limits);
+    self->writer = qd_writer_new(&config, writer, error);
+}
+
+static void
+finish_opening(void *data)
+{
+    Opening *opening = data;
+    QdEngine *self = opening->engine;
+    g_autoptr(GPtrArray) held = g_steal_pointer(&self->held);
+
+    self->held = g_ptr_array_new();
+    self->n_calls--;
+    if (opening->database != NULL) {
+        take_database(self, opening->database, NULL);
+        g_atomic_int_set(&self->state, QD_ENGINE_OPEN);
+    } else {
+        g_clear_error(&self->open_error);
+        self->open_error = opening->error;
+        self->open_failed_usec = (uint64_t) g_get_monotonic_time();
+        g_atomic_int_set(&self->state, QD_ENGINE_BROKEN);
+    }
+    g_free(opening);
+    for (guint i = 0; i < held->len; i++)
+        start_call(self, held->pdata[i]);
+}
+
+static void *
+open_main(void *data)
+{
+    Opening *opening = data;
+
+    opening->database = qd_database_open(opening->engine->directory, &opening->engine->limits, &opening->error);
+    qd_mailbox_post(opening->engine->mailbox, finish_opening, opening);
+    return NULL;
+}
+
+static void
+start_opening(QdEngine *self)
+{
+    Opening *opening = g_new0(Opening, 1);
+    pthread_t thread;
+    int r;
+
+    opening->engine = self;
+    g_atomic_int_set(&self->state, QD_ENGINE_OPENING);
+    self->n_calls++;
+    r = pthread_create(&thread, NULL, open_main, opening);
+    if (r == 0) {
+        (void) pthread_detach(thread);
+        return;
+    }
+    qd_error_set_errno(&opening->error, r, "cannot start a thread");
+    qd_mailbox_post(self->mailbox, finish_opening, opening);
+}
+
+/* Calls ----------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+is_job(const QdCall *call)
+{
+    return call->kind == QD_CALL_EXPORT || call->kind == QD_CALL_IMPORT || call->kind == QD_CALL_BACKUP ||
+           call->kind == QD_CALL_CHECK || call->kind == QD_CALL_OPTIMIZE;
+}
+
+static void
+start_call(QdEngine *self, QdCall *call)
+{
+    if (self->state == QD_ENGINE_BROKEN) {
+        call->error = g_error_copy(self->open_error);
+        qd_call_finish(call);
+    } else if (is_job(call)) {
+        qd_registry_set_state(self->registry, &call->private->entry, "job", FALSE);
+        qd_jobs_start(self->jobs, call);
+    } else if (!qd_workers_push(self->workers, &call->private->task, TRUE)) {
+        qd_limit_set_error(&call->error, &self->limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
+        qd_call_finish(call);
+    }
+}
+
+static void
+describe_entry(QdCall *call, QdEntry *entry)
+{
+    const QdCallStatement *first = call->statements->len > 0 ? &g_array_index(call->statements, QdCallStatement, 0) : NULL;
+
+    *entry = (QdEntry){ .client = call->client, .owner = call, .language = "sql" };
+    if (first != NULL) {
+        entry->language = first->language;
+        entry->text = first->text;
+        entry->n_text_bytes = strlen(first->text);
+    }
+}
+
+void
+qd_engine_submit(QdEngine *self, QdCall *call)
+{
+    struct QdCallPrivate *private = call->private;
+
+    private->engine = self;
+    private->task = (QdTask){ .client = call->client, .run = qd_call_run_on_worker };
+    describe_entry(call, &private->entry);
+    self->n_calls++;
+    qd_registry_add(self->registry, &private->entry, "queued");
+
+    if (self->state == QD_ENGINE_BROKEN && (uint64_t) g_get_monotonic_time() > self->open_failed_usec + RETRY_OPEN_USEC)
+        start_opening(self);
+    if (self->state == QD_ENGINE_OPENING)
+        g_ptr_array_add(self->held, call);
+    else
+        start_call(self, call);
+}
+
+void
+qd_engine_cancel(QdEngine *self, QdCall *call)
+{
+    g_atomic_int_set(&call->cancelled, TRUE);
+    g_atomic_int_set(&call->private->entry.cancelled, 1);
+}
+
+/* Life ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+on_event(void *user_data, uint64_t token, uint32_t events)
+{
+    qd_channels_handle_event(((QdEngine *) user_data)->channels, token, events);
+}
+
+static void
+on_sweep(void *user_data)
+{
+    qd_channels_sweep(((QdEngine *) user_data)->channels);
+}
+
+QdEngine *
+qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
+{
+    QdEngine *self;
+
+    if (!qd_memory_init(error))
+        return NULL;
+
+    self = g_new0(QdEngine, 1);
+    self->config = *config;
+    self->directory = g_strdup(config->directory);
+    self->limits = config->limits;
+    self->mailbox = mailbox;
+    self->held = g_ptr_array_new();
+    self->registry = qd_registry_new();
+    self->channels = qd_channels_new(self);
+    self->jobs = qd_jobs_new(self);
+    qd_memory_set_limits(qd_limits_get(&self->limits, QD_LIMIT_HEAP_SOFT_BYTES),
+                         qd_limits_get(&self->limits, QD_LIMIT_HEAP_HARD_BYTES));
+    self->workers = qd_workers_new(&self->limits, on_event, on_sweep, self, error);
+    if (self->workers == NULL)
+        return qd_engine_free(self);
+
+    start_opening(self);
+    return self;
+}
+
+QdEngine *
+qd_engine_free(QdEngine *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    qd_registry_cancel_all(self->registry);
+    while (self->n_calls > 0) {
+        struct pollfd pfd = { .fd = qd_mailbox_get_fd(self->mailbox), .events = POLLIN };
+
+        (void) poll(&pfd, 1, -1);
+        qd_mailbox_dispatch(self->mailbox);
+    }
+    self->jobs = qd_jobs_free(self->jobs);
+    if (self->workers != NULL)
+        qd_workers_stop(self->workers);
+    self->channels = qd_channels_free(self->channels);
+    qd_mailbox_dispatch(self->mailbox);
+    self->writer = qd_writer_free(self->writer);
+    self->pool = qd_pool_free(self->pool);
+    self->database = qd_database_free(self->database);
+    qd_workers_free(self->workers);
+    qd_registry_free(self->registry);
+    g_ptr_array_unref(self->held);
+    g_clear_error(&self->open_error);
+    g_free(self->directory);
+    g_free(self);
+    return NULL;
+}
+
+gboolean
+qd_engine_is_idle(QdEngine *self)
+{
+    return self->n_calls == 0 && qd_registry_get_n(self->registry) == 0 && qd_jobs_get_n(self->jobs) == 0;
+}
+
+void
+qd_engine_drain(QdEngine *self)
+{
+    self->draining = TRUE;
+    qd_channels_drain(self->channels);
+}
+
+gboolean
+qd_engine_is_drained(QdEngine *self)
+{
+    return self->n_calls == 0 && qd_channels_get_n(self->channels) == 0 && qd_jobs_get_n(self->jobs) == 0;
+}
+
+gboolean
+qd_engine_is_alive(QdEngine *self, uint64_t max_usec)
+{
+    return qd_workers_is_alive(self->workers, max_usec);
+}
+
+void
+qd_engine_set_limits(QdEngine *self, const QdLimits *limits)
+{
+    for (guint i = 0; i < QD_N_LIMITS; i++)
+        __atomic_store_n(&self->limits.values[i], limits->values[i], __ATOMIC_RELAXED);
+    qd_memory_set_limits(qd_limits_get(limits, QD_LIMIT_HEAP_SOFT_BYTES), qd_limits_get(limits, QD_LIMIT_HEAP_HARD_BYTES));
+}
+
+const QdLimits *
+qd_engine_get_limits(QdEngine *self)
+{
+    return &self->limits;
+}
+
+uint64_t
+qd_engine_get_generation(QdEngine *self)
+{
+    return self->writer != NULL ? qd_writer_get_generation(self->writer) : 0;
+}
+
+gboolean
+qd_engine_is_read_only(QdEngine *self)
+{
+    return self->database != NULL && qd_database_is_read_only(self->database);
+}
+
+void
+qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
+{
+    struct mallinfo2 heap = mallinfo2();
+
+    func("queries_total", qd_registry_get_n_total(self->registry), user_data);
+    func("queries_in_work", qd_registry_get_n(self->registry), user_data);
+    func("queries_running", qd_workers_get_n_running(self->workers), user_data);
+    func("queries_queued", qd_workers_get_n_queued(self->workers), user_data);
+    func("rows_total", __atomic_load_n(&self->counters.n_rows, __ATOMIC_RELAXED), user_data);
+    func("errors_total", __atomic_load_n(&self->counters.n_errors, __ATOMIC_RELAXED), user_data);
+    func("timeouts_total", __atomic_load_n(&self->counters.n_timeouts, __ATOMIC_RELAXED), user_data);
+    func("channels", qd_channels_get_n(self->channels), user_data);
+    func("jobs", qd_jobs_get_n(self->jobs), user_data);
+    func("sqlite_memory_bytes", qd_memory_get_used(), user_data);
+    func("heap_used_bytes", heap.uordblks, user_data);
+    if (self->writer != NULL) {
+        func("snapshots", qd_pool_get_n_leased(self->pool), user_data);
+        func("connections", qd_pool_get_n_open(self->pool), user_data);
+        func("commits_total", qd_writer_get_n_commits(self->writer), user_data);
+        func("updates_total", qd_writer_get_n_items(self->writer), user_data);
+        func("updates_queued", qd_writer_get_n_queued(self->writer), user_data);
+        func("generation", qd_writer_get_generation(self->writer), user_data);
+    }
+}
+
+void
+qd_engine_foreach_fact(QdEngine *self, QdFactFunc func, void *user_data)
+{
+    static const char *const states[] = {
+        [QD_ENGINE_OPENING] = "opening", [QD_ENGINE_OPEN] = "open", [QD_ENGINE_BROKEN] = "broken"
+    };
+
+    func("sqlite_version", sqlite3_libversion(), user_data);
+    func("state", states[self->state], user_data);
+    func("directory", self->directory, user_data);
+    if (self->database != NULL)
+        func("database_path", qd_database_get_path(self->database), user_data);
+    if (self->state == QD_ENGINE_BROKEN)
+        func("error", self->open_error->message, user_data);
+}
+
+void
+qd_engine_foreach_query(QdEngine *self, QdQueryFunc func, void *user_data)
+{
+    qd_registry_foreach(self->registry, func, user_data);
+}
+
+gboolean
+qd_engine_cancel_query(QdEngine *self, uint64_t id)
+{
+    return qd_registry_cancel(self->registry, id);
+}
