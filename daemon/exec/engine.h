@@ -116,6 +116,7 @@ struct QdCall {
     struct QdCallPrivate *private;
 };
 
+/* @client: (nullable): who pays; has to be set before the call is submitted */
 QdCall *qd_call_new(QdCallKind kind, QdClient *client);
 QdCall *qd_call_free(QdCall *call);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdCall, qd_call_free)
