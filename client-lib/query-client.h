@@ -3,16 +3,45 @@
  * libquery-client: SQL and SPARQL against the queryd of this session.
  *
  * The only public header. Everything hides the handshake: a query is one call, rows come from a cursor.
- * Threads: an object belongs to one thread at a time; a QueryConnection may be shared by several.
+ *
+ * Threads: a QueryConnection may be shared by threads. A statement with its cursors, and a batch, belong to one thread at a
+ * time. Sync calls need no main loop and run none; async calls complete in the caller's thread-default main context.
+ * Errors: domain QUERY_ERROR, but for G_IO_ERROR_CANCELLED: the caller's own GCancellable; and G_IO_ERROR_PENDING: a cursor
+ * has an async call under way. Every call that reaches the daemon may fail with UNAVAILABLE, DISCONNECTED or PROTOCOL.
  */
 #pragma once
 
 #include <gio/gio.h>
 
+#ifndef __GI_SCANNER__
+#pragma GCC visibility push(default)
+#endif
+
 G_BEGIN_DECLS
 
 /**
  * QueryError:
+ * @QUERY_ERROR_SYNTAX: the text is no statement of its language; query_error_get_place() tells where
+ * @QUERY_ERROR_UNSUPPORTED: correct, but not served by this daemon
+ * @QUERY_ERROR_BAD_PARAMETER: a parameter is missing, surplus or of a wrong type; or an option is unknown
+ * @QUERY_ERROR_CONSTRAINT: an update broke a constraint of the database
+ * @QUERY_ERROR_READ_ONLY: a write in a query, or the store cannot be written
+ * @QUERY_ERROR_BUSY: the daemon has too much to do
+ * @QUERY_ERROR_TOO_BIG: a text, value, row or batch is above its limit
+ * @QUERY_ERROR_TOO_COMPLEX: a statement is above a limit
+ * @QUERY_ERROR_TIMEOUT: it took longer than it may
+ * @QUERY_ERROR_CANCELLED: somebody cancelled it at the daemon; one's own #GCancellable gives %G_IO_ERROR_CANCELLED
+ * @QUERY_ERROR_DISK_FULL: there is no space for the database or for temporary files
+ * @QUERY_ERROR_NO_MEMORY: there is no memory, here or in the daemon
+ * @QUERY_ERROR_CORRUPT: the database is damaged
+ * @QUERY_ERROR_RECOVERING: the database is being repaired; later it will be there again
+ * @QUERY_ERROR_ACCESS_DENIED: the statement does what no client may do
+ * @QUERY_ERROR_LIMIT_EXCEEDED: the caller holds too much at once
+ * @QUERY_ERROR_CLOSED: what was asked for has been closed
+ * @QUERY_ERROR_INTERNAL: a mistake in the daemon, or an error that this version does not know
+ * @QUERY_ERROR_DISCONNECTED: the daemon went away before the result was whole; whether an update was executed is not known
+ * @QUERY_ERROR_PROTOCOL: the daemon sent something that is not the wire format
+ * @QUERY_ERROR_UNAVAILABLE: no daemon could be reached or activated, at most after five seconds
  *
  * Numbers up to 18 are those of the wire format; the last three arise in the library.
  */
@@ -35,19 +64,50 @@ typedef enum {
     QUERY_ERROR_LIMIT_EXCEEDED = 16,
     QUERY_ERROR_CLOSED = 17,
     QUERY_ERROR_INTERNAL = 18,
-    QUERY_ERROR_DISCONNECTED = 64, /* the daemon went away before the result was whole */
-    QUERY_ERROR_PROTOCOL = 65,     /* the daemon sent something that is not the wire format */
-    QUERY_ERROR_UNAVAILABLE = 66,  /* no daemon could be reached or activated */
+    QUERY_ERROR_DISCONNECTED = 64,
+    QUERY_ERROR_PROTOCOL = 65,
+    QUERY_ERROR_UNAVAILABLE = 66,
 } QueryError;
 
 #define QUERY_ERROR (query_error_quark())
 GQuark query_error_quark(void);
 
+/**
+ * query_error_get_place:
+ * @error: an error of this library
+ * @line: (out) (optional): line in the statement's text, from 1
+ * @column: (out) (optional): column in code points, from 1
+ *
+ * Where in the text a statement is wrong. Both are untouched when it is not known.
+ *
+ * Returns: %TRUE when the error names a place
+ */
+gboolean query_error_get_place(const GError *error, guint *line, guint *column);
+
+/**
+ * QueryLanguage:
+ * @QUERY_LANGUAGE_SQL: SQL as SQLite has it
+ * @QUERY_LANGUAGE_SPARQL: SPARQL 1.1
+ */
 typedef enum {
     QUERY_LANGUAGE_SQL,
     QUERY_LANGUAGE_SPARQL,
 } QueryLanguage;
 
+/**
+ * QueryValueType:
+ * @QUERY_VALUE_TYPE_NULL: no value
+ * @QUERY_VALUE_TYPE_INTEGER: 64 bits, signed
+ * @QUERY_VALUE_TYPE_FLOAT: a double
+ * @QUERY_VALUE_TYPE_TEXT: a string; may hold NUL, and what is not UTF-8, if the database does
+ * @QUERY_VALUE_TYPE_BLOB: bytes; an empty one is not NULL
+ * @QUERY_VALUE_TYPE_IRI: an IRI
+ * @QUERY_VALUE_TYPE_BNODE: a blank node
+ * @QUERY_VALUE_TYPE_LITERAL_LANG: a string with a language tag
+ * @QUERY_VALUE_TYPE_LITERAL_TYPED: a lexical form with a datatype IRI
+ *
+ * Types of values; the last four are RDF terms.
+ */
 typedef enum {
     QUERY_VALUE_TYPE_NULL = 0,
     QUERY_VALUE_TYPE_INTEGER = 1,
@@ -60,147 +120,981 @@ typedef enum {
     QUERY_VALUE_TYPE_LITERAL_TYPED = 8,
 } QueryValueType;
 
+/**
+ * QUERY_TIMEOUT_NONE:
+ *
+ * For query_connection_set_timeout_msec(): as long as it takes, if the daemon's cap allows that.
+ */
+#define QUERY_TIMEOUT_NONE 4294967295u
+
+/**
+ * QueryConnection:
+ *
+ * A way to one store. It keeps up to four idle channels to the daemon, so that only the first query goes over D-Bus. When the
+ * daemon was restarted or has left for idleness, the next call brings it back; open cursors fail.
+ */
 #define QUERY_TYPE_CONNECTION (query_connection_get_type())
 G_DECLARE_FINAL_TYPE(QueryConnection, query_connection, QUERY, CONNECTION, GObject)
+
+/**
+ * QueryStatement:
+ *
+ * A statement that is prepared once and executed often. It has one cursor at a time: executing it again closes the last one.
+ */
 #define QUERY_TYPE_STATEMENT (query_statement_get_type())
 G_DECLARE_FINAL_TYPE(QueryStatement, query_statement, QUERY, STATEMENT, GObject)
+
+/**
+ * QueryCursor:
+ *
+ * The rows of a result, one after the other. It starts before the first row.
+ */
 #define QUERY_TYPE_CURSOR (query_cursor_get_type())
 G_DECLARE_FINAL_TYPE(QueryCursor, query_cursor, QUERY, CURSOR, GObject)
+
+/**
+ * QueryBatch:
+ *
+ * Several statements that write, executed as one transaction: all or none.
+ */
 #define QUERY_TYPE_BATCH (query_batch_get_type())
 G_DECLARE_FINAL_TYPE(QueryBatch, query_batch, QUERY, BATCH, GObject)
 
 /* Connection ---------------------------------------------------------------------------------------------------------- */
 
+/**
+ * query_connection_new:
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Connects to the queryd of this session and starts it when it does not run.
+ *
+ * Errors: UNAVAILABLE, also when it does not start within five seconds; PROTOCOL when it is of another time.
+ *
+ * Returns: (transfer full) (nullable): a new connection, %NULL on error
+ */
 QueryConnection *query_connection_new(GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_new_async:
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_new().
+ */
 void query_connection_new_async(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_new_finish: (constructor)
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full) (nullable): a new connection, %NULL on error
+ */
 QueryConnection *query_connection_new_finish(GAsyncResult *result, GError **error);
-/* The queryd of a named store ("queryd@NAME"); NULL is the default one. */
+
+/**
+ * query_connection_new_for_store:
+ * @store: (nullable): name of a store; %NULL is the default one
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * As query_connection_new(), for the queryd of a named store ("queryd@NAME").
+ *
+ * Errors: also BAD_PARAMETER for a name that no store can have.
+ *
+ * Returns: (transfer full) (nullable): a new connection, %NULL on error
+ */
 QueryConnection *query_connection_new_for_store(const char *store, GCancellable *cancellable, GError **error);
 
-/* @parameters: (nullable): a{sv}, floating is consumed. Keys and values as in the D-Bus interface. */
+/**
+ * query_connection_new_for_store_async:
+ * @store: (nullable): name of a store; %NULL is the default one
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_new_for_store().
+ */
+void query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                          gpointer user_data);
+
+/**
+ * query_connection_new_for_store_finish: (constructor)
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full) (nullable): a new connection, %NULL on error
+ */
+QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GError **error);
+
+/**
+ * query_connection_query:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @parameters: (nullable): a{sv}, a floating one is consumed. Keys: a decimal index from 1, a full name with its sigil, or a
+ *   bare name that matches exactly one. Values: b y n q i u x t d s ay; NULL is the signature value ""; an RDF term is (sss):
+ *   lexical form, datatype IRI ("@id": an IRI, "@bnode": a blank node), language tag
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Runs a query. Returns when the first rows are there, or the end, or an error.
+ *
+ * Errors: those of the statement.
+ *
+ * Returns: (transfer full) (nullable): a cursor before the first row, %NULL on error
+ */
 QueryCursor *query_connection_query(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                     GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_query_async:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_query().
+ */
 void query_connection_query_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                   GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_query_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full) (nullable): a cursor before the first row, %NULL on error
+ */
 QueryCursor *query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
-/* Returns: the number of changed rows, -1 on error. Durable when it returns. */
+/**
+ * query_connection_update:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Executes an update. It is durable when this returns. Rows of RETURNING are dropped; use query_statement_execute() for them.
+ *
+ * Errors: those of the statement. After DISCONNECTED or cancellation it is not known whether it was executed.
+ *
+ * Returns: the number of changed rows, -1 on error
+ */
 gint64 query_connection_update(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_update_async:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_update().
+ */
 void query_connection_update_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_update_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: the number of changed rows, -1 on error
+ */
 gint64 query_connection_update_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
+/**
+ * query_connection_prepare:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Prepares a query, with the limits that are set on the connection now.
+ *
+ * Errors: those of the statement.
+ *
+ * Returns: (transfer full) (nullable): a statement, %NULL on error
+ */
 QueryStatement *query_connection_prepare(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                          GError **error);
+
+/**
+ * query_connection_prepare_update:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Prepares an update: for query_statement_update(), or for query_statement_execute() when it returns rows.
+ *
+ * Errors: those of the statement.
+ *
+ * Returns: (transfer full) (nullable): a statement, %NULL on error
+ */
 QueryStatement *query_connection_prepare_update(QueryConnection *self, QueryLanguage language, const char *text,
                                                 GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_create_batch:
+ * @self: a connection
+ *
+ * Returns: (transfer full): an empty batch
+ */
 QueryBatch *query_connection_create_batch(QueryConnection *self);
 
-/* Limits of what follows on this connection; 0 is the daemon's default (timeout: see set_no_timeout of the docs). */
+/**
+ * query_connection_set_timeout_msec:
+ * @self: a connection
+ * @timeout_msec: milliseconds; 0 is the daemon's default, %QUERY_TIMEOUT_NONE is none
+ *
+ * How long what follows on this connection may take in the daemon, waiting for a slow reader not counted.
+ */
 void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec);
+
+/**
+ * query_connection_set_max_rows:
+ * @self: a connection
+ * @max_rows: rows after which results end; 0 is the daemon's default, which is no limit
+ *
+ * Cuts the results of the queries that follow on this connection.
+ */
 void query_connection_set_max_rows(QueryConnection *self, guint64 max_rows);
 
+/**
+ * query_connection_explain:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement
+ * @sql: (out) (optional) (transfer full): the SQL that it becomes
+ * @plan: (out) (optional) (transfer full): how SQLite would run it
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Says how a statement would run, without running it.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_connection_explain(QueryConnection *self, QueryLanguage language, const char *text, char **sql, char **plan,
                                   GCancellable *cancellable, GError **error);
 
-/* Calls that queryctl and management tools need; they wait for the job's end. @progress may be NULL. */
+/**
+ * QueryProgressFunc:
+ * @rows_done: rows so far
+ * @bytes_done: bytes so far
+ * @bytes_total: bytes in all; 0: not known
+ * @user_data: what was given with the function
+ *
+ * Tells how far a job is, about ten times a second, in the thread of the call that waits.
+ */
 typedef void (*QueryProgressFunc)(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data);
-/* @options: (nullable): a{sv} of the D-Bus method, floating is consumed. @fd is borrowed. */
+
+/**
+ * query_connection_import:
+ * @self: a connection
+ * @fd: what to read: a file, pipe or socket; borrowed, the daemon has its own copy
+ * @format: "csv", "tsv" or "jsonl"
+ * @options: (nullable): a{sv}, a floating one is consumed: table s, create b, header b, durability s
+ * @progress: (scope call) (nullable): told about progress
+ * @user_data: for @progress
+ * @n_rows: (out) (optional): rows imported
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Fills a table from a descriptor, in one transaction, and waits for the end.
+ *
+ * Returns: %FALSE on error: nothing was imported, unless it is DISCONNECTED: then it is not known
+ */
 gboolean query_connection_import(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                                  gpointer user_data, guint64 *n_rows, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_export:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @format: one of the property Formats: "csv", "tsv", "json", "jsonl", …
+ * @fd: where to write: a file, pipe or socket; borrowed, the daemon has its own copy
+ * @options: (nullable): a{sv}, a floating one is consumed: header b, timeout_ms u, max_rows u, max_bytes u
+ * @n_rows: (out) (optional): rows written
+ * @n_bytes: (out) (optional): bytes written
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Lets the daemon write a whole result to a descriptor, and waits for the end.
+ *
+ * Returns: %FALSE on error: what was written is not complete
+ */
 gboolean query_connection_export(QueryConnection *self, QueryLanguage language, const char *text, const char *format, int fd,
                                  GVariant *options, guint64 *n_rows, guint64 *n_bytes, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_backup:
+ * @self: a connection
+ * @fd: a regular file, open for reading and writing; borrowed
+ * @progress: (scope call) (nullable): told about progress
+ * @user_data: for @progress
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Copies the database, as it is at one moment, and waits for the end.
+ *
+ * Returns: %FALSE on error: the file's content is not a database
+ */
 gboolean query_connection_backup(QueryConnection *self, int fd, QueryProgressFunc progress, gpointer user_data,
                                  GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_check:
+ * @self: a connection
+ * @quick: leave out what takes long: comparing tables with their indexes
+ * @messages: (out) (optional) (array zero-terminated=1) (transfer full): what was found, empty when all is well; also set when
+ *   this returns %FALSE with CORRUPT
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Checks the database for damage.
+ *
+ * Errors: CORRUPT with the first message.
+ *
+ * Returns: %TRUE when the database is sound
+ */
 gboolean query_connection_check(QueryConnection *self, gboolean quick, char ***messages, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_optimize:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Refreshes the planner's statistics and shortens the write-ahead log.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_connection_optimize(QueryConnection *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_reload:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Makes the daemon read its configuration again.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error);
-/* a{sv}; a(sttsss); aa{sv} of the Manager interface. (transfer full) */
+
+/**
+ * query_connection_get_stats:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full) (nullable): a{sv}: numbers (t) and texts (s) by name, %NULL on error
+ */
 GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_get_limits:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full) (nullable): a(sttsss): name, value, default, unit, error name, description; %NULL on error
+ */
 GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_list_queries:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full) (nullable): aa{sv}: id t, language s, text s, state s, client s, elapsed_usec t, rows t, bytes t;
+ *   %NULL on error
+ */
 GVariant *query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_cancel_query:
+ * @self: a connection
+ * @id: of query_connection_list_queries()
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Ends somebody's query; its owner gets CANCELLED.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_connection_cancel_query(QueryConnection *self, guint64 id, GCancellable *cancellable, GError **error);
-/* A property of org.queryd.Query1. (transfer full) */
-GVariant *query_connection_get_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_get_daemon_property:
+ * @self: a connection
+ * @name: a property of org.queryd.Query1: "Version", "Formats", "Generation", …
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full) (nullable): its value, %NULL on error
+ */
+GVariant *query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error);
 
 /* Statement ----------------------------------------------------------------------------------------------------------- */
 
+/**
+ * query_statement_get_n_parameters:
+ * @self: a statement
+ *
+ * Returns: the number of parameters
+ */
 guint query_statement_get_n_parameters(QueryStatement *self);
-/* (nullable): NULL for a plain "?" */
+
+/**
+ * query_statement_get_parameter_name:
+ * @self: a statement
+ * @index: from 0
+ *
+ * Returns: (nullable) (transfer none): the name with its sigil, %NULL for a plain "?"
+ */
 const char *query_statement_get_parameter_name(QueryStatement *self, guint index);
-/* @name: a decimal index from 1, a full name with sigil, or a bare name that matches exactly one. */
+
+/**
+ * query_statement_bind_null:
+ * @self: a statement
+ * @name: a decimal index from 1, a full name with its sigil, or a bare name that matches exactly one
+ * @error: (nullable): location for an error
+ *
+ * Binds NULL. Bindings stay until they are replaced or cleared; all parameters need one. Like all of them, this sends nothing.
+ *
+ * Errors: BAD_PARAMETER.
+ *
+ * Returns: %FALSE when there is no such parameter
+ */
 gboolean query_statement_bind_null(QueryStatement *self, const char *name, GError **error);
+
+/**
+ * query_statement_bind_int64:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @value: the value
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE when there is no such parameter
+ */
 gboolean query_statement_bind_int64(QueryStatement *self, const char *name, gint64 value, GError **error);
+
+/**
+ * query_statement_bind_double:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @value: the value
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE when there is no such parameter
+ */
 gboolean query_statement_bind_double(QueryStatement *self, const char *name, double value, GError **error);
-/* @n_bytes: -1 for a NUL-terminated @value */
+
+/**
+ * query_statement_bind_string:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @value: the string; copied
+ * @n_bytes: its length, -1 for a NUL-terminated one
+ * @error: (nullable): location for an error
+ *
+ * Errors: BAD_PARAMETER, TOO_BIG.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_statement_bind_string(QueryStatement *self, const char *name, const char *value, gssize n_bytes, GError **error);
+
+/**
+ * query_statement_bind_bytes:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @value: the bytes; referenced, not copied
+ * @error: (nullable): location for an error
+ *
+ * Errors: BAD_PARAMETER, TOO_BIG.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_statement_bind_bytes(QueryStatement *self, const char *name, GBytes *value, GError **error);
+
+/**
+ * query_statement_bind_iri:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @iri: an absolute IRI
+ * @error: (nullable): location for an error
+ *
+ * Errors: BAD_PARAMETER, TOO_BIG.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_statement_bind_iri(QueryStatement *self, const char *name, const char *iri, GError **error);
-/* Exactly one of @datatype and @language may be given. */
+
+/**
+ * query_statement_bind_literal:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @lexical: the lexical form
+ * @datatype: (nullable): a datatype IRI
+ * @language: (nullable): a language tag; only one of @datatype and @language may be given
+ * @error: (nullable): location for an error
+ *
+ * Binds an RDF literal; with neither datatype nor language it is a plain string.
+ *
+ * Errors: BAD_PARAMETER, TOO_BIG.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_statement_bind_literal(QueryStatement *self, const char *name, const char *lexical, const char *datatype,
                                       const char *language, GError **error);
+
+/**
+ * query_statement_clear_bindings:
+ * @self: a statement
+ *
+ * Forgets all values.
+ */
 void query_statement_clear_bindings(QueryStatement *self);
 
+/**
+ * query_statement_execute:
+ * @self: a statement
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Runs the statement with the values bound now. A cursor of an earlier execution that is still open is closed.
+ *
+ * Errors: BAD_PARAMETER for a parameter without a value, those of the statement.
+ *
+ * Returns: (transfer full) (nullable): a cursor before the first row, %NULL on error
+ */
 QueryCursor *query_statement_execute(QueryStatement *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_statement_execute_async:
+ * @self: a statement
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_statement_execute(). Values bound after the call count for the next one.
+ */
 void query_statement_execute_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                    gpointer user_data);
+
+/**
+ * query_statement_execute_finish:
+ * @self: a statement
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full) (nullable): a cursor before the first row, %NULL on error
+ */
 QueryCursor *query_statement_execute_finish(QueryStatement *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_statement_update:
+ * @self: a statement of query_connection_prepare_update()
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Executes the update with the values bound now. It is durable when this returns.
+ *
+ * Errors: as query_connection_update().
+ *
+ * Returns: the number of changed rows, -1 on error
+ */
 gint64 query_statement_update(QueryStatement *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_statement_update_async:
+ * @self: a statement of query_connection_prepare_update()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_statement_update().
+ */
 void query_statement_update_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
+
+/**
+ * query_statement_update_finish:
+ * @self: a statement
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: the number of changed rows, -1 on error
+ */
 gint64 query_statement_update_finish(QueryStatement *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_statement_get_last_insert_rowid:
+ * @self: a statement
+ *
+ * Returns: the rowid that the last query_statement_update() inserted last
+ */
+gint64 query_statement_get_last_insert_rowid(QueryStatement *self);
+
+/**
+ * query_statement_get_generation:
+ * @self: a statement
+ *
+ * Returns: the generation of the database that the last query_statement_update() made
+ */
+guint64 query_statement_get_generation(QueryStatement *self);
 
 /* Cursor -------------------------------------------------------------------------------------------------------------- */
 
+/**
+ * query_cursor_get_n_columns:
+ * @self: a cursor
+ *
+ * Returns: the number of columns
+ */
 guint query_cursor_get_n_columns(QueryCursor *self);
-const char *query_cursor_get_column_name(QueryCursor *self, guint column);
-const char *query_cursor_get_column_type(QueryCursor *self, guint column); /* declared type, "" when none */
 
-/* Returns: TRUE with a row; FALSE at the end (no error set) or on failure (error set). */
+/**
+ * query_cursor_get_column_name:
+ * @self: a cursor
+ * @column: from 0
+ *
+ * Returns: (transfer none): the column's name; lives as long as @self
+ */
+const char *query_cursor_get_column_name(QueryCursor *self, guint column);
+
+/**
+ * query_cursor_get_column_type:
+ * @self: a cursor
+ * @column: from 0
+ *
+ * Returns: (transfer none): the declared type, "" when there is none; lives as long as @self
+ */
+const char *query_cursor_get_column_type(QueryCursor *self, guint column);
+
+/**
+ * query_cursor_next:
+ * @self: a cursor
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the cursor and the query in the daemon
+ * @error: (nullable): location for an error
+ *
+ * Moves to the next row. What getters returned for the last one is no longer valid.
+ *
+ * Errors: those of the query; the same one again when called again. Rows before an error are good, but not all.
+ *
+ * Returns: %TRUE with a row; %FALSE at the end (no error set) or on failure (error set)
+ */
 gboolean query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_cursor_next_async:
+ * @self: a cursor
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_cursor_next(). When the row is already here, @callback comes with the next turn of the main loop.
+ */
 void query_cursor_next_async(QueryCursor *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_cursor_next_finish:
+ * @self: a cursor
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %TRUE with a row; %FALSE at the end (no error set) or on failure (error set)
+ */
 gboolean query_cursor_next_finish(QueryCursor *self, GAsyncResult *result, GError **error);
 
+/**
+ * query_cursor_get_value_type:
+ * @self: a cursor on a row
+ * @column: from 0
+ *
+ * Returns: the type of the value
+ */
 QueryValueType query_cursor_get_value_type(QueryCursor *self, guint column);
+
+/**
+ * query_cursor_is_null:
+ * @self: a cursor on a row
+ * @column: from 0
+ *
+ * Returns: whether the value is NULL
+ */
 gboolean query_cursor_is_null(QueryCursor *self, guint column);
+
+/**
+ * query_cursor_get_int64:
+ * @self: a cursor on a row
+ * @column: from 0
+ *
+ * Returns: the value; a FLOAT cut to an integer, of a string the number it begins with; 0 for the rest
+ */
 gint64 query_cursor_get_int64(QueryCursor *self, guint column);
+
+/**
+ * query_cursor_get_double:
+ * @self: a cursor on a row
+ * @column: from 0
+ *
+ * Returns: the value; of a string the number it begins with; 0 for the rest
+ */
 double query_cursor_get_double(QueryCursor *self, guint column);
+
+/**
+ * query_cursor_get_boolean:
+ * @self: a cursor on a row
+ * @column: from 0
+ *
+ * Returns: %TRUE for a number that is not 0, and for the strings "true" and "1"
+ */
 gboolean query_cursor_get_boolean(QueryCursor *self, guint column);
-/* (nullable) (transfer none): NULL for NULL; TEXT and terms as they are; numbers as text; valid until next(). */
+
+/**
+ * query_cursor_get_string:
+ * @self: a cursor on a row
+ * @column: from 0
+ * @n_bytes: (out) (optional): its length
+ *
+ * TEXT and RDF terms as they are, always with a NUL behind them; numbers as text. TEXT may hold NUL, and what is not UTF-8.
+ *
+ * Returns: (nullable) (transfer none): the string, valid until the next query_cursor_next(); %NULL for NULL and BLOB
+ */
 const char *query_cursor_get_string(QueryCursor *self, guint column, gsize *n_bytes);
-/* (transfer full) (nullable) */
+
+/**
+ * query_cursor_get_bytes:
+ * @self: a cursor on a row
+ * @column: from 0
+ *
+ * Returns: (nullable) (transfer full): a copy of the bytes, of a BLOB or of the string; %NULL for NULL
+ */
 GBytes *query_cursor_get_bytes(QueryCursor *self, guint column);
-/* (transfer full) (nullable) */
+
+/**
+ * query_cursor_get_date_time:
+ * @self: a cursor on a row
+ * @column: from 0
+ *
+ * Returns: (nullable) (transfer full): the time of an ISO 8601 text or xsd:dateTime, UTC when it names no zone; of an INTEGER,
+ *   seconds since 1970; %NULL for the rest
+ */
 GDateTime *query_cursor_get_date_time(QueryCursor *self, guint column);
+
+/**
+ * query_cursor_get_datatype:
+ * @self: a cursor on a row
+ * @column: from 0
+ *
+ * Returns: (nullable) (transfer none): the datatype IRI of a typed literal, valid until the next query_cursor_next()
+ */
 const char *query_cursor_get_datatype(QueryCursor *self, guint column);
+
+/**
+ * query_cursor_get_language:
+ * @self: a cursor on a row
+ * @column: from 0
+ *
+ * Returns: (nullable) (transfer none): the tag of a literal with a language, valid until the next query_cursor_next()
+ */
 const char *query_cursor_get_language(QueryCursor *self, guint column);
 
-/* Up to @max_rows rows (0: all that is left) as a JSON array of objects; NULL with no error at the end. */
+/**
+ * query_cursor_read_json:
+ * @self: a cursor
+ * @max_rows: how many rows to read at most; 0: all that are left
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Reads many rows at once, as a JSON array of objects with the column names as keys: for languages where a call per value is
+ * dear. INTEGER and FLOAT are numbers, a BLOB is base64, what is not UTF-8 becomes U+FFFD. Columns of one name all occur.
+ *
+ * Errors: as query_cursor_next(); the rows of this call are lost then.
+ *
+ * Returns: (transfer full) (nullable): the text, in UTF-8; %NULL at the end (no error set) or on failure (error set)
+ */
 GBytes *query_cursor_read_json(QueryCursor *self, guint64 max_rows, GCancellable *cancellable, GError **error);
+
+/**
+ * query_cursor_read_json_async:
+ * @self: a cursor
+ * @max_rows: how many rows to read at most; 0: all that are left
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_cursor_read_json().
+ */
 void query_cursor_read_json_async(QueryCursor *self, guint64 max_rows, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
+
+/**
+ * query_cursor_read_json_finish:
+ * @self: a cursor
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full) (nullable): the text, in UTF-8; %NULL at the end (no error set) or on failure (error set)
+ */
 GBytes *query_cursor_read_json_finish(QueryCursor *self, GAsyncResult *result, GError **error);
 
-/* After the end: what END said. */
+/**
+ * query_cursor_get_n_rows:
+ * @self: a cursor
+ *
+ * Returns: the number of rows of the whole result, once its end was reached; 0 before
+ */
 guint64 query_cursor_get_n_rows(QueryCursor *self);
+
+/**
+ * query_cursor_get_generation:
+ * @self: a cursor
+ *
+ * Returns: the generation of the database that was read, or written, once the end was reached; 0 before
+ */
 guint64 query_cursor_get_generation(QueryCursor *self);
+
+/**
+ * query_cursor_get_elapsed_usec:
+ * @self: a cursor
+ *
+ * Returns: microseconds that it took in the daemon, once the end was reached; 0 before
+ */
 guint64 query_cursor_get_elapsed_usec(QueryCursor *self);
+
+/**
+ * query_cursor_get_changes:
+ * @self: a cursor
+ *
+ * Returns: the number of rows that an update with RETURNING changed, once the end was reached; 0 before
+ */
 gint64 query_cursor_get_changes(QueryCursor *self);
+
+/**
+ * query_cursor_get_last_insert_rowid:
+ * @self: a cursor
+ *
+ * Returns: the rowid that an update with RETURNING inserted last, once the end was reached; 0 before
+ */
 gint64 query_cursor_get_last_insert_rowid(QueryCursor *self);
 
+/**
+ * query_cursor_close:
+ * @self: a cursor
+ *
+ * Ends the cursor, and the query in the daemon if it still runs. Dropping the last reference does the same.
+ */
 void query_cursor_close(QueryCursor *self);
-/* The channel's descriptor, at a record boundary; the cursor is closed then. -1 when there is none. */
+
+/**
+ * query_cursor_steal_fd:
+ * @self: a cursor before its first row
+ *
+ * Takes the descriptor on which the rows come, at a record boundary; docs/wire-format.md says how to read it. The cursor is
+ * closed then. Only before the first query_cursor_next().
+ *
+ * Returns: the descriptor, which the caller closes; -1 when there is none to take, and nothing has changed
+ */
 int query_cursor_steal_fd(QueryCursor *self);
 
 /* Batch --------------------------------------------------------------------------------------------------------------- */
 
+/**
+ * query_batch_add:
+ * @self: a batch
+ * @language: the language of @text
+ * @text: one statement that writes; copied
+ * @parameters: (nullable): a{sv}, see query_connection_query(); a floating one is consumed
+ *
+ * Adds a statement.
+ */
 void query_batch_add(QueryBatch *self, QueryLanguage language, const char *text, GVariant *parameters);
+
+/**
+ * query_batch_get_n_statements:
+ * @self: a batch
+ *
+ * Returns: the number of statements
+ */
 guint query_batch_get_n_statements(QueryBatch *self);
+
+/**
+ * query_batch_execute:
+ * @self: a batch
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Executes all statements in one transaction. It is durable when this returns. The batch may be executed again.
+ *
+ * Errors: those of a statement: nothing was changed. After DISCONNECTED or cancellation that is not known.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_batch_execute(QueryBatch *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_batch_execute_async:
+ * @self: a batch, which is left alone until @callback is called
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_batch_execute().
+ */
 void query_batch_execute_async(QueryBatch *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_batch_execute_finish:
+ * @self: a batch
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_batch_execute_finish(QueryBatch *self, GAsyncResult *result, GError **error);
-/* After execute: rows changed by statement @index. */
+
+/**
+ * query_batch_get_changes:
+ * @self: an executed batch
+ * @index: of the statement, from 0
+ *
+ * Returns: rows changed by that statement
+ */
 guint64 query_batch_get_changes(QueryBatch *self, guint index);
 
+/**
+ * query_batch_get_generation:
+ * @self: an executed batch
+ *
+ * Returns: the generation of the database that it made
+ */
+guint64 query_batch_get_generation(QueryBatch *self);
+
 G_END_DECLS
+
+#ifndef __GI_SCANNER__
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The D-Bus side of the library: a private connection, activation with a time-out of our own, calls.
+ *
+ * Place: internal to libquery-client.
+ * Calls are made without auto-start: only when nobody owns the name is the service started, by a call that ends after five
+ * seconds. An auto-started call would wait for as long as the bus allows, 25 seconds by default, or its own time-out.
+ * Invariant: the mutex guards `connection` and is never held while a call waits.
+ */
+#include "client-lib/query-bus.h"
+
+#include "client-lib/query-error.h"
+
+struct QueryBus {
+    char *name;
+    GMutex mutex;
+    GDBusConnection *connection; /* guarded by mutex */
+    gint n_calls;                /* atomic */
+};
+
+QueryBus *
+query_bus_new(const char *store)
+{
+    QueryBus *self = g_new0(QueryBus, 1);
+
+    self->name = store != NULL && !g_str_equal(store, "default") ? g_strdup_printf("%s.%s", QUERY_BUS_INTERFACE, store)
+                                                                 : g_strdup(QUERY_BUS_INTERFACE);
+    g_mutex_init(&self->mutex);
+    return self;
+}
+
+void
+query_bus_free(QueryBus *self)
+{
+    if (self == NULL)
+        return;
+
+    g_clear_object(&self->connection);
+    g_mutex_clear(&self->mutex);
+    g_free(self->name);
+    g_free(self);
+}
+
+const char *
+query_bus_get_name(const QueryBus *self)
+{
+    return self->name;
+}
+
+guint
+query_bus_get_n_calls(QueryBus *self)
+{
+    return (guint) g_atomic_int_get(&self->n_calls);
+}
+
+static GDBusConnection *
+get_open_connection(QueryBus *self)
+{
+    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+
+    if (self->connection != NULL && g_dbus_connection_is_closed(self->connection))
+        g_clear_object(&self->connection);
+
+    return self->connection != NULL ? g_object_ref(self->connection) : NULL;
+}
+
+/* Two threads may connect at once: the first one to finish wins, the other one's connection is dropped. */
+static GDBusConnection *
+keep_connection(QueryBus *self, GDBusConnection *connection)
+{
+    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+
+    if (self->connection == NULL)
+        self->connection = g_object_ref(connection);
+
+    return g_object_ref(self->connection);
+}
+
+GDBusConnection *
+query_bus_get_connection(QueryBus *self, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GDBusConnection) connection = get_open_connection(self);
+    g_autoptr(GError) local_error = NULL;
+    g_autofree char *address = NULL;
+
+    if (connection != NULL)
+        return g_steal_pointer(&connection);
+
+    address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, cancellable, &local_error);
+    if (address == NULL) {
+        query_error_take_dbus(error, g_steal_pointer(&local_error), "cannot find the session bus");
+        return NULL;
+    }
+
+    connection = g_dbus_connection_new_for_address_sync(
+        address, G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION, NULL, cancellable,
+        &local_error);
+    if (connection == NULL) {
+        query_error_take_dbus(error, g_steal_pointer(&local_error), "cannot connect to the session bus");
+        return NULL;
+    }
+
+    return keep_connection(self, connection);
+}
+
+static gboolean
+start_service(QueryBus *self, GDBusConnection *connection, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GError) local_error = NULL;
+    g_autoptr(GVariant) reply = NULL;
+    g_autofree char *what = NULL;
+
+    reply = g_dbus_connection_call_sync(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                                        "StartServiceByName", g_variant_new("(su)", self->name, 0), G_VARIANT_TYPE("(u)"),
+                                        G_DBUS_CALL_FLAGS_NONE, QUERY_BUS_START_TIMEOUT_MSEC, cancellable, &local_error);
+    if (reply != NULL)
+        return TRUE;
+
+    if (g_error_matches(local_error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
+        g_propagate_error(error, g_steal_pointer(&local_error));
+        return FALSE;
+    }
+    if (g_error_matches(local_error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT)) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNAVAILABLE, "'%s' did not start within %d s", self->name,
+                    QUERY_BUS_START_TIMEOUT_MSEC / 1000);
+        return FALSE;
+    }
+
+    /* Whatever the reason is, there is no daemon. */
+    g_dbus_error_strip_remote_error(local_error);
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNAVAILABLE, "cannot start '%s': %s", self->name, local_error->message);
+    return FALSE;
+}
+
+static GVariant *
+call_once(QueryBus *self, GDBusConnection *connection, const QueryBusCall *call, GVariant *arguments, GUnixFDList **ret_fds,
+          GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GUnixFDList) fds = NULL;
+
+    if (call->fd >= 0) {
+        fds = g_unix_fd_list_new();
+        if (g_unix_fd_list_append(fds, call->fd, error) < 0)
+            return NULL;
+    }
+
+    g_atomic_int_inc(&self->n_calls);
+    return g_dbus_connection_call_with_unix_fd_list_sync(
+        connection, self->name, call->path != NULL ? call->path : QUERY_BUS_OBJECT_PATH, call->interface, call->method, arguments,
+        G_VARIANT_TYPE(call->reply_type), G_DBUS_CALL_FLAGS_NO_AUTO_START, call->timeout_msec, fds, ret_fds, cancellable, error);
+}
+
+GVariant *
+query_bus_call(QueryBus *self, const QueryBusCall *call, GUnixFDList **ret_fds, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GVariant) arguments = call->arguments != NULL ? g_variant_ref_sink(call->arguments) : NULL;
+    g_autoptr(GDBusConnection) connection = query_bus_get_connection(self, cancellable, error);
+    g_autoptr(GError) local_error = NULL;
+    GVariant *reply;
+
+    if (connection == NULL)
+        return NULL;
+
+    reply = call_once(self, connection, call, arguments, ret_fds, cancellable, &local_error);
+    if (reply == NULL && query_error_is_absent_service(local_error)) {
+        g_clear_error(&local_error);
+        if (!start_service(self, connection, cancellable, error))
+            return NULL;
+        reply = call_once(self, connection, call, arguments, ret_fds, cancellable, &local_error);
+    }
+    if (reply == NULL && g_error_matches(local_error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TIMEOUT, "%s: no answer within %d s", call->method, call->timeout_msec / 1000);
+    else if (reply == NULL)
+        query_error_take_dbus(error, g_steal_pointer(&local_error), call->method);
+
+    return reply;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Calls to one queryd over the session bus: find it, start it, call it.
+ *
+ * Place: internal to libquery-client. The connection to the bus is private to this object, so that it neither ends the
+ * application when the bus goes away nor depends on the application's main loop; it is made anew when it was closed.
+ * Invariant: a daemon that cannot be started is reported after at most QUERY_BUS_START_TIMEOUT_MSEC.
+ */
+#pragma once
+
+#include <gio/gio.h>
+#include <gio/gunixfdlist.h>
+
+#define QUERY_BUS_START_TIMEOUT_MSEC 5000
+#define QUERY_BUS_CALL_TIMEOUT_MSEC 30000
+#define QUERY_BUS_OBJECT_PATH "/org/queryd/Query1"
+#define QUERY_BUS_INTERFACE "org.queryd.Query1"
+#define QUERY_BUS_MANAGER_INTERFACE "org.queryd.Query1.Manager"
+#define QUERY_BUS_JOB_INTERFACE "org.queryd.Query1.Job"
+#define QUERY_BUS_PROPERTIES_INTERFACE "org.freedesktop.DBus.Properties"
+
+typedef struct QueryBus QueryBus;
+
+typedef struct QueryBusCall {
+    const char *path; /* NULL: the main object */
+    const char *interface;
+    const char *method;
+    GVariant *arguments;    /* (nullable): floating is consumed */
+    const char *reply_type; /* a tuple */
+    int timeout_msec;       /* G_MAXINT: none */
+    int fd;                 /* borrowed, sent as handle 0; -1: none */
+} QueryBusCall;
+
+/**
+ * query_bus_new:
+ * @store: (nullable): name of a store; NULL is the default one
+ *
+ * Does not connect yet.
+ *
+ * Returns: (transfer full): a new object; usable from any thread
+ */
+QueryBus *query_bus_new(const char *store);
+void query_bus_free(QueryBus *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryBus, query_bus_free)
+
+const char *query_bus_get_name(const QueryBus *self);
+
+/* Calls made so far; for tests of what goes without the bus. */
+guint query_bus_get_n_calls(QueryBus *self);
+
+/**
+ * query_bus_get_connection:
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Errors: UNAVAILABLE, G_IO_ERROR_CANCELLED.
+ *
+ * Returns: (transfer full) (nullable): an open connection to the session bus
+ */
+GDBusConnection *query_bus_get_connection(QueryBus *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_bus_call:
+ * @call: what to call
+ * @ret_fds: (out) (optional) (nullable) (transfer full): descriptors of the reply
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Calls and waits, in the calling thread and without a main loop. Starts the daemon first when it does not run.
+ *
+ * Errors: those of the method, UNAVAILABLE, DISCONNECTED, G_IO_ERROR_CANCELLED.
+ *
+ * Returns: (transfer full) (nullable): the reply
+ */
+GVariant *query_bus_call(QueryBus *self, const QueryBusCall *call, GUnixFDList **ret_fds, GCancellable *cancellable,
+                         GError **error);

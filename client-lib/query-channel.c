@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The descriptor: bytes to records and back.
+ *
+ * Place: internal to libquery-client.
+ * The buffer holds one page and the next header: a full page then costs one recv() and no copying, and stays in the
+ * processor's cache. Records above a page are put together in a block of their own, allocated when the total is known
+ * and below the limit.
+ * Invariant: `start` is 8-aligned; start <= end <= capacity.
+ */
+#include "client-lib/query-channel.h"
+
+#include <errno.h>
+#include <glib-unix.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client-lib/query-error.h"
+
+typedef struct Outgoing {
+    QwHeader header; /* kind, count, serial */
+    GBytes *body;
+    size_t offset; /* of a body that goes as CHUNKs */
+} Outgoing;
+
+struct QueryChannel {
+    int fd;
+    gsize page_size;
+    guint32 last_serial;
+    GBytes *key;
+    QuerySchema *schema;
+
+    GQueue outgoing; /* of Outgoing */
+    GByteArray *out; /* encoded, not yet sent from out_sent on */
+    gsize out_sent;
+
+    guint8 *buffer; /* of capacity bytes; NULL until the first receive */
+    gsize capacity;
+    gsize start;
+    gsize end;
+    QwChunks chunks;
+    guint8 *assembled; /* the body of a chain, chunks.total_bytes long */
+};
+
+QueryChannel *
+query_channel_new(int fd, gsize page_size)
+{
+    QueryChannel *self = g_new0(QueryChannel, 1);
+
+    g_assert(page_size >= QW_PAGE_SIZE_MIN && page_size <= QW_PAGE_SIZE_MAX);
+    self->fd = fd;
+    self->page_size = page_size;
+    self->capacity = page_size + QW_HEADER_SIZE;
+    self->out = g_byte_array_new();
+    g_queue_init(&self->outgoing);
+    return self;
+}
+
+static void
+outgoing_free(gpointer data)
+{
+    Outgoing *outgoing = data;
+
+    g_bytes_unref(outgoing->body);
+    g_free(outgoing);
+}
+
+void
+query_channel_free(QueryChannel *self)
+{
+    if (self == NULL)
+        return;
+
+    if (self->fd >= 0)
+        (void) close(self->fd);
+    g_queue_clear_full(&self->outgoing, outgoing_free);
+    g_byte_array_unref(self->out);
+    g_free(self->buffer);
+    g_free(self->assembled);
+    query_channel_set_prepared(self, NULL, NULL);
+    g_free(self);
+}
+
+int
+query_channel_get_fd(const QueryChannel *self)
+{
+    return self->fd;
+}
+
+int
+query_channel_steal_fd(QueryChannel *self)
+{
+    int fd = self->fd;
+
+    if (self->start != self->end || self->chunks.active)
+        return -1;
+
+    self->fd = -1;
+    return fd;
+}
+
+void
+query_channel_set_prepared(QueryChannel *self, GBytes *key, QuerySchema *schema)
+{
+    g_autoptr(GBytes) old_key = self->key;
+    g_autoptr(QuerySchema) old_schema = self->schema;
+
+    self->key = key != NULL ? g_bytes_ref(key) : NULL;
+    self->schema = schema != NULL ? query_schema_ref(schema) : NULL;
+}
+
+gboolean
+query_channel_is_prepared(const QueryChannel *self, GBytes *key)
+{
+    return self->key != NULL && g_bytes_equal(self->key, key);
+}
+
+QuerySchema *
+query_channel_get_schema(const QueryChannel *self)
+{
+    return self->schema;
+}
+
+/* Sending ------------------------------------------------------------------------------------------------------------- */
+
+guint32
+query_channel_queue(QueryChannel *self, QwKind kind, guint32 count, GBytes *body)
+{
+    Outgoing *outgoing = g_new0(Outgoing, 1);
+
+    outgoing->header = (QwHeader){ .kind = (uint8_t) kind, .count = count, .serial = ++self->last_serial };
+    outgoing->body = g_bytes_ref(body);
+    g_queue_push_tail(&self->outgoing, outgoing);
+    return outgoing->header.serial;
+}
+
+/* Encodes the next record, or the next piece of one, behind what is in `out`. */
+static void
+encode_next(QueryChannel *self)
+{
+    Outgoing *outgoing = g_queue_peek_head(&self->outgoing);
+    gsize n_bytes;
+    const guint8 *body = g_bytes_get_data(outgoing->body, &n_bytes);
+    guint used = self->out->len;
+    size_t size;
+
+    if (qw_align8(QW_HEADER_SIZE + n_bytes) <= self->page_size) {
+        g_byte_array_set_size(self->out, used + (guint) qw_align8(QW_HEADER_SIZE + n_bytes));
+        size = qw_record_encode(self->out->data + used, (QwKind) outgoing->header.kind, outgoing->header.count,
+                                outgoing->header.serial, body, n_bytes);
+        outgoing->offset = n_bytes;
+    } else {
+        g_byte_array_set_size(self->out, used + (guint) self->page_size);
+        size = qw_chunk_encode(self->out->data + used, self->page_size, &outgoing->header, body, n_bytes, &outgoing->offset);
+    }
+
+    g_byte_array_set_size(self->out, used + (guint) size);
+    if (outgoing->offset == n_bytes)
+        outgoing_free(g_queue_pop_head(&self->outgoing));
+}
+
+static ssize_t
+send_some(int fd, const void *data, size_t n_bytes)
+{
+    ssize_t n;
+
+    do
+        n = send(fd, data, n_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+
+    return n < 0 ? -errno : n;
+}
+
+QueryIo
+query_channel_flush(QueryChannel *self, gboolean *ret_never_received, GError **error)
+{
+    ssize_t n;
+
+    for (;;) {
+        while (self->out->len < self->page_size && !g_queue_is_empty(&self->outgoing))
+            encode_next(self);
+        if (self->out_sent == self->out->len)
+            break;
+
+        n = send_some(self->fd, self->out->data + self->out_sent, self->out->len - self->out_sent);
+        if (n == -EAGAIN)
+            return QUERY_IO_WANT_WRITE;
+        if (n < 0) {
+            *ret_never_received = n == -EPIPE || n == -ECONNRESET;
+            g_set_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED, "cannot send to the daemon: %s", g_strerror((int) -n));
+            return QUERY_IO_FAILED;
+        }
+
+        self->out_sent += (gsize) n;
+        if (self->out_sent == self->out->len) {
+            g_byte_array_set_size(self->out, 0);
+            self->out_sent = 0;
+        }
+    }
+    return QUERY_IO_DONE;
+}
+
+/* Receiving ----------------------------------------------------------------------------------------------------------- */
+
+static QueryIo
+fail_protocol(GError **error, const char *what)
+{
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon sent %s", what);
+    return QUERY_IO_FAILED;
+}
+
+/* recv() without waiting; DONE means that *ret_n > 0. */
+static QueryIo
+receive_some(QueryChannel *self, void *data, size_t n_bytes, int flags, size_t *ret_n, GError **error)
+{
+    ssize_t n;
+
+    do
+        n = recv(self->fd, data, n_bytes, flags | MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+
+    if (n > 0) {
+        *ret_n = (size_t) n;
+        return QUERY_IO_DONE;
+    }
+    if (n < 0 && errno == EAGAIN)
+        return QUERY_IO_WANT_READ;
+
+    if (n == 0 || errno == ECONNRESET)
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED, "the daemon went away before the result was whole");
+    else
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED, "cannot read from the daemon: %s", g_strerror(errno));
+    return QUERY_IO_FAILED;
+}
+
+/* Reads until @n_bytes are buffered from `start` on; with @exactly no byte more. */
+static QueryIo
+fill(QueryChannel *self, gsize n_bytes, gboolean exactly, GError **error)
+{
+    QueryIo io;
+
+    if (self->end - self->start >= n_bytes)
+        return QUERY_IO_DONE;
+
+    if (self->buffer == NULL)
+        self->buffer = g_malloc(self->capacity);
+    if (self->start > 0) {
+        memmove(self->buffer, self->buffer + self->start, self->end - self->start);
+        self->end -= self->start;
+        self->start = 0;
+    }
+    while (self->end < n_bytes) {
+        size_t n;
+
+        io = receive_some(self, self->buffer + self->end, (exactly ? n_bytes : self->capacity) - self->end, 0, &n, error);
+        if (io != QUERY_IO_DONE)
+            return io;
+        self->end += n;
+    }
+    return QUERY_IO_DONE;
+}
+
+/* The next whole record as it is on the wire, CHUNK or not. */
+static QueryIo
+next_record(QueryChannel *self, gboolean exactly, QwHeader *ret_header, GError **error)
+{
+    QueryIo io = fill(self, QW_HEADER_SIZE, exactly, error);
+
+    if (io != QUERY_IO_DONE)
+        return io;
+    if (qw_header_decode(self->buffer + self->start, self->page_size, QW_TO_CLIENT, ret_header) < 0)
+        return fail_protocol(error, "something that is not a record");
+
+    return fill(self, ret_header->size, exactly, error);
+}
+
+/* Puts one piece into its chain. DONE: the chain is whole. WANT_READ: go on with the next record. */
+static QueryIo
+take_chunk(QueryChannel *self, const QwHeader *header, const guint8 *body, GError **error)
+{
+    gsize offset = header->flags & QW_CHUNK_FIRST ? 0 : (gsize) self->chunks.received_bytes;
+    const uint8_t *data;
+    size_t n_bytes;
+    int r;
+
+    r = qw_chunks_accept(&self->chunks, header, body, QW_TO_CLIENT, QW_ROWS_SIZE_MAX, &data, &n_bytes);
+    if (r == -EMSGSIZE) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "a row takes %" G_GUINT64_FORMAT " bytes, the limit is %u",
+                    self->chunks.total_bytes, QW_ROWS_SIZE_MAX);
+        return QUERY_IO_FAILED;
+    }
+    if (r < 0)
+        return fail_protocol(error, "pieces of a large record that do not fit together");
+
+    if (offset == 0) {
+        self->assembled = g_try_malloc((gsize) self->chunks.total_bytes);
+        if (self->assembled == NULL) {
+            g_set_error(error, QUERY_ERROR, QUERY_ERROR_NO_MEMORY, "no memory for a row of %" G_GUINT64_FORMAT " bytes",
+                        self->chunks.total_bytes);
+            return QUERY_IO_FAILED;
+        }
+    }
+    memcpy(self->assembled + offset, data, n_bytes);
+    return self->chunks.active ? QUERY_IO_WANT_READ : QUERY_IO_DONE;
+}
+
+static QueryIo
+receive_record(QueryChannel *self, gboolean exactly, QueryRecord *ret_record, GError **error)
+{
+    QwHeader header;
+    const guint8 *body;
+    QueryIo io;
+
+    if (!self->chunks.active)
+        g_clear_pointer(&self->assembled, g_free);
+
+    for (;;) {
+        io = next_record(self, exactly, &header, error);
+        if (io != QUERY_IO_DONE)
+            return io;
+
+        body = self->buffer + self->start + QW_HEADER_SIZE;
+        self->start += header.size;
+        if (header.kind != QW_KIND_CHUNK) {
+            if (self->chunks.active)
+                return fail_protocol(error, "another record in the middle of a large one");
+            *ret_record = (QueryRecord){ (QwKind) header.kind, header.count, header.serial, body, header.size - QW_HEADER_SIZE };
+            return QUERY_IO_DONE;
+        }
+
+        io = take_chunk(self, &header, body, error);
+        if (io == QUERY_IO_FAILED)
+            return io;
+        if (io == QUERY_IO_DONE) {
+            *ret_record = (QueryRecord){ (QwKind) self->chunks.inner_kind, self->chunks.inner_count, self->chunks.serial,
+                                         self->assembled, (gsize) self->chunks.total_bytes };
+            return QUERY_IO_DONE;
+        }
+    }
+}
+
+QueryIo
+query_channel_receive(QueryChannel *self, QueryRecord *ret_record, GError **error)
+{
+    return receive_record(self, FALSE, ret_record, error);
+}
+
+QueryIo
+query_channel_receive_exactly(QueryChannel *self, QueryRecord *ret_record, GError **error)
+{
+    return receive_record(self, TRUE, ret_record, error);
+}
+
+QueryIo
+query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error)
+{
+    guint8 bytes[QW_HEADER_SIZE + QW_CHUNK_PREFIX_SIZE];
+    const guint8 *data = bytes;
+    size_t n = self->end - self->start;
+    QwHeader header;
+    QueryIo io;
+
+    if (n > 0) {
+        data = self->buffer + self->start;
+    } else {
+        io = receive_some(self, bytes, sizeof bytes, MSG_PEEK, &n, error);
+        if (io != QUERY_IO_DONE)
+            return io;
+    }
+
+    /* The shortest record is a header; whoever sends less at a time is not worth a special path: take and keep it. */
+    if (n < QW_HEADER_SIZE || (data[4] == QW_KIND_CHUNK && (data[5] & QW_CHUNK_FIRST) != 0 && n < sizeof bytes)) {
+        io = fill(self, n < QW_HEADER_SIZE ? QW_HEADER_SIZE : sizeof bytes, TRUE, error);
+        if (io != QUERY_IO_DONE)
+            return io;
+        return query_channel_peek(self, ret_kind, error);
+    }
+    if (qw_header_decode(data, self->page_size, QW_TO_CLIENT, &header) < 0)
+        return fail_protocol(error, "something that is not a record");
+    if (header.kind == QW_KIND_CHUNK && (header.flags & QW_CHUNK_FIRST) == 0)
+        return fail_protocol(error, "the middle of a large record first");
+
+    *ret_kind = (QwKind) (header.kind == QW_KIND_CHUNK ? data[QW_HEADER_SIZE] : header.kind);
+    return QUERY_IO_DONE;
+}
+
+/* Waiting ------------------------------------------------------------------------------------------------------------- */
+
+gboolean
+query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *cancellable, GError **error)
+{
+    struct pollfd fds[2] = { { .fd = self->fd, .events = want == QUERY_IO_WANT_READ ? POLLIN : POLLOUT } };
+    GPollFD cancel_fd;
+    nfds_t n_fds = 1;
+    int r;
+
+    if (g_cancellable_set_error_if_cancelled(cancellable, error))
+        return FALSE;
+    if (g_cancellable_make_pollfd(cancellable, &cancel_fd))
+        fds[n_fds++] = (struct pollfd){ .fd = cancel_fd.fd, .events = POLLIN };
+
+    do
+        r = poll(fds, n_fds, -1);
+    while (r < 0 && errno == EINTR && !g_cancellable_is_cancelled(cancellable));
+
+    if (n_fds == 2)
+        g_cancellable_release_fd(cancellable);
+    if (g_cancellable_set_error_if_cancelled(cancellable, error))
+        return FALSE;
+    if (r < 0) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_INTERNAL, "cannot wait for the daemon: %s", g_strerror(errno));
+        return FALSE;
+    }
+    return TRUE;
+}
+
+GSource *
+query_channel_create_source(QueryChannel *self, QueryIo want, GCancellable *cancellable)
+{
+    GSource *source = g_unix_fd_source_new(self->fd, want == QUERY_IO_WANT_READ ? G_IO_IN | G_IO_HUP : G_IO_OUT | G_IO_HUP);
+
+    if (cancellable != NULL) {
+        g_autoptr(GSource) child = g_cancellable_source_new(cancellable);
+
+        g_source_set_dummy_callback(child);
+        g_source_add_child_source(source, child);
+    }
+    return source;
+}
+
+gboolean
+query_channel_is_quiet(QueryChannel *self)
+{
+    char byte;
+
+    if (self->start != self->end || self->chunks.active || !g_queue_is_empty(&self->outgoing) || self->out->len > 0)
+        return FALSE;
+
+    return recv(self->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}

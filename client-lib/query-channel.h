@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One descriptor of the daemon: requests go out, records come in.
+ *
+ * Place: internal to libquery-client; the only file that reads or writes such a descriptor. Nothing here waits but
+ * query_channel_wait(): the same steps serve sync and async callers.
+ * Invariant: a record is handed out whole; its bytes are valid until the next receive.
+ */
+#pragma once
+
+#include "client-lib/query-client.h"
+#include "client-lib/query-schema.h"
+#include "client-lib/wire/wire-record.h"
+
+typedef struct QueryChannel QueryChannel;
+
+typedef enum QueryIo {
+    QUERY_IO_DONE,
+    QUERY_IO_WANT_READ,
+    QUERY_IO_WANT_WRITE,
+    QUERY_IO_FAILED, /* error set; the channel is of no more use */
+} QueryIo;
+
+typedef struct QueryRecord {
+    QwKind kind; /* never CHUNK: chains are put together */
+    guint32 count;
+    guint32 serial;
+    const guint8 *body; /* 8-aligned */
+    gsize n_bytes;
+} QueryRecord;
+
+/**
+ * query_channel_new:
+ * @fd: (transfer full): a stream socket; closed with the channel
+ * @page_size: the largest record in bytes, 4096 to 1048576
+ *
+ * Returns: (transfer full): a new channel
+ */
+QueryChannel *query_channel_new(int fd, gsize page_size);
+void query_channel_free(QueryChannel *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryChannel, query_channel_free)
+
+int query_channel_get_fd(const QueryChannel *self);
+
+/**
+ * query_channel_steal_fd:
+ *
+ * Takes the descriptor away if no byte beyond what was handed out has been read from it.
+ *
+ * Returns: the descriptor, or -1 and nothing changes
+ */
+int query_channel_steal_fd(QueryChannel *self);
+
+/* What is prepared on it: the body of its last PREPARE and the answer. NULL when there is none. */
+void query_channel_set_prepared(QueryChannel *self, GBytes *key, QuerySchema *schema);
+gboolean query_channel_is_prepared(const QueryChannel *self, GBytes *key);
+QuerySchema *query_channel_get_schema(const QueryChannel *self);
+
+/**
+ * query_channel_queue:
+ * @kind: of the request
+ * @count: of its header
+ * @body: referenced until it is sent
+ *
+ * Queues a request; query_channel_flush() sends.
+ *
+ * Returns: the request's serial
+ */
+guint32 query_channel_queue(QueryChannel *self, QwKind kind, guint32 count, GBytes *body);
+
+/**
+ * query_channel_flush:
+ * @ret_never_received: (out): set to TRUE when the daemon had hung up before it could take the request (EPIPE)
+ *
+ * Sends what is queued, as far as the socket takes it.
+ *
+ * Errors: DISCONNECTED.
+ *
+ * Returns: DONE, WANT_WRITE or FAILED
+ */
+QueryIo query_channel_flush(QueryChannel *self, gboolean *ret_never_received, GError **error);
+
+/**
+ * query_channel_peek:
+ * @ret_kind: (out): kind of the next record, looking through a first CHUNK
+ *
+ * Looks at the next record without taking a byte of it from the descriptor, if nothing is buffered.
+ *
+ * Errors: DISCONNECTED, PROTOCOL.
+ *
+ * Returns: DONE, WANT_READ or FAILED
+ */
+QueryIo query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error);
+
+/**
+ * query_channel_receive:
+ * @ret_record: (out caller-allocates): the record
+ *
+ * Takes the next record, reading ahead.
+ *
+ * Errors: DISCONNECTED at EOF, PROTOCOL, TOO_BIG, NO_MEMORY.
+ *
+ * Returns: DONE, WANT_READ or FAILED
+ */
+QueryIo query_channel_receive(QueryChannel *self, QueryRecord *ret_record, GError **error);
+
+/**
+ * query_channel_receive_exactly:
+ *
+ * As query_channel_receive(), but takes no byte beyond the record.
+ */
+QueryIo query_channel_receive_exactly(QueryChannel *self, QueryRecord *ret_record, GError **error);
+
+/**
+ * query_channel_wait:
+ * @want: WANT_READ or WANT_WRITE
+ * @cancellable: (nullable): ends the wait
+ *
+ * Waits in the calling thread; needs no main loop.
+ *
+ * Errors: G_IO_ERROR_CANCELLED, INTERNAL.
+ *
+ * Returns: FALSE on error
+ */
+gboolean query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *cancellable, GError **error);
+
+/**
+ * query_channel_create_source:
+ *
+ * Returns: (transfer full): a source with a #GUnixFDSourceFunc that is ready when @want is, or @cancellable cancelled
+ */
+GSource *query_channel_create_source(QueryChannel *self, QueryIo want, GCancellable *cancellable);
+
+/* FALSE when the daemon hung up or sent something unasked: then the channel cannot be used for a new request. */
+gboolean query_channel_is_quiet(QueryChannel *self);

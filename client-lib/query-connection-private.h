@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the other objects of the library need from a connection.
+ *
+ * Place: internal to libquery-client.
+ */
+#pragma once
+
+#include "client-lib/query-request.h"
+
+/* Not connected to anything; the first call will. */
+QueryConnection *query_connection_new_offline(const char *store);
+
+QueryBus *query_connection_get_bus(QueryConnection *self);
+QueryPool *query_connection_get_pool(QueryConnection *self);
+
+/**
+ * query_connection_create_plan:
+ * @error: (nullable): location for an error
+ *
+ * With the options that are set on the connection now.
+ *
+ * Errors: SYNTAX for a @text that is not UTF-8.
+ *
+ * Returns: (transfer full) (nullable): what to run
+ */
+QueryPlan *query_connection_create_plan(QueryConnection *self, QueryLanguage language, const char *text, gboolean writes,
+                                        GError **error);
+
+/* The name of a language on the bus. */
+const char *query_language_get_name(QueryLanguage language);
+
+/* The options a{sv} that every method takes which runs a statement. (transfer floating) */
+GVariant *query_connection_build_options(QueryConnection *self);

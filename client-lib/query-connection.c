@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * QueryConnection: queries and updates of one store, sync and async.
+ *
+ * Place: public object. It owns the bus side and the pool; everything that runs is a QueryRequest.
+ * Invariant: shared by threads: `bus` and `pool` are thread-safe themselves, the options are guarded by `mutex`.
+ */
+#include "client-lib/query-connection-private.h"
+
+#include "client-lib/query-cursor-private.h"
+#include "client-lib/query-error.h"
+#include "client-lib/query-statement-private.h"
+
+struct _QueryConnection {
+    GObject parent_instance;
+    QueryBus *bus;
+    QueryPool *pool;
+    GMutex mutex;
+    gint64 timeout_msec; /* -1: the daemon's default; 0: none */
+    guint64 max_rows;    /* 0: the daemon's default */
+};
+
+G_DEFINE_TYPE(QueryConnection, query_connection, G_TYPE_OBJECT)
+
+static void
+query_connection_finalize(GObject *object)
+{
+    QueryConnection *self = QUERY_CONNECTION(object);
+
+    query_pool_free(self->pool);
+    query_bus_free(self->bus);
+    g_mutex_clear(&self->mutex);
+    G_OBJECT_CLASS(query_connection_parent_class)->finalize(object);
+}
+
+static void
+query_connection_class_init(QueryConnectionClass *klass)
+{
+    G_OBJECT_CLASS(klass)->finalize = query_connection_finalize;
+}
+
+static void
+query_connection_init(QueryConnection *self)
+{
+    g_mutex_init(&self->mutex);
+    self->timeout_msec = -1;
+    self->pool = query_pool_new();
+}
+
+QueryConnection *
+query_connection_new_offline(const char *store)
+{
+    QueryConnection *self = g_object_new(QUERY_TYPE_CONNECTION, NULL);
+
+    self->bus = query_bus_new(store);
+    return self;
+}
+
+QueryBus *
+query_connection_get_bus(QueryConnection *self)
+{
+    return self->bus;
+}
+
+QueryPool *
+query_connection_get_pool(QueryConnection *self)
+{
+    return self->pool;
+}
+
+/* Construction --------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+check_store_name(const char *store, GError **error)
+{
+    gboolean is_good = store == NULL || (store[0] != '\0' && !g_ascii_isdigit(store[0]));
+
+    for (const char *p = store; is_good && p != NULL && *p != '\0'; p++)
+        is_good = g_ascii_isalnum(*p) || *p == '_';
+    if (!is_good)
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER,
+                    "'%s' cannot name a store: letters, digits and '_' only, no digit first", store);
+
+    return is_good;
+}
+
+QueryConnection *
+query_connection_new_for_store(const char *store, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryConnection) self = NULL;
+    g_autoptr(GVariant) version = NULL;
+
+    if (!check_store_name(store, error))
+        return NULL;
+
+    self = query_connection_new_offline(store);
+    version = query_connection_get_daemon_property(self, "ProtocolVersion", cancellable, error);
+    if (version == NULL)
+        return NULL;
+    if (!g_variant_is_of_type(version, G_VARIANT_TYPE_UINT32) || g_variant_get_uint32(version) != QW_PROTOCOL_VERSION) {
+        g_autofree char *text = g_variant_print(version, FALSE);
+
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "'%s' speaks protocol version %s, this library speaks %u",
+                    query_bus_get_name(self->bus), text, QW_PROTOCOL_VERSION);
+        return NULL;
+    }
+
+    return g_steal_pointer(&self);
+}
+
+QueryConnection *
+query_connection_new(GCancellable *cancellable, GError **error)
+{
+    return query_connection_new_for_store(NULL, cancellable, error);
+}
+
+static void
+new_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+{
+    GError *error = NULL;
+    QueryConnection *self = query_connection_new_for_store(task_data, cancellable, &error);
+
+    if (self != NULL)
+        g_task_return_pointer(task, self, g_object_unref);
+    else
+        g_task_return_error(task, error);
+}
+
+void
+query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    g_autoptr(GTask) task = g_task_new(NULL, cancellable, callback, user_data);
+
+    g_task_set_source_tag(task, query_connection_new_for_store_async);
+    g_task_set_task_data(task, g_strdup(store), g_free);
+    g_task_run_in_thread(task, new_in_thread);
+}
+
+QueryConnection *
+query_connection_new_for_store_finish(GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, NULL), NULL);
+
+    return g_task_propagate_pointer(G_TASK(result), error);
+}
+
+void
+query_connection_new_async(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    query_connection_new_for_store_async(NULL, cancellable, callback, user_data);
+}
+
+QueryConnection *
+query_connection_new_finish(GAsyncResult *result, GError **error)
+{
+    return query_connection_new_for_store_finish(result, error);
+}
+
+/* Options -------------------------------------------------------------------------------------------------------------- */
+
+void
+query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec)
+{
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+
+    g_mutex_lock(&self->mutex);
+    if (timeout_msec == 0)
+        self->timeout_msec = -1;
+    else
+        self->timeout_msec = timeout_msec == QUERY_TIMEOUT_NONE ? 0 : (gint64) timeout_msec;
+    g_mutex_unlock(&self->mutex);
+}
+
+void
+query_connection_set_max_rows(QueryConnection *self, guint64 max_rows)
+{
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+
+    g_mutex_lock(&self->mutex);
+    self->max_rows = max_rows;
+    g_mutex_unlock(&self->mutex);
+}
+
+const char *
+query_language_get_name(QueryLanguage language)
+{
+    return language == QUERY_LANGUAGE_SPARQL ? "sparql" : "sql";
+}
+
+GVariant *
+query_connection_build_options(QueryConnection *self)
+{
+    GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
+    gint64 timeout_msec;
+
+    g_mutex_lock(&self->mutex);
+    timeout_msec = self->timeout_msec;
+    g_mutex_unlock(&self->mutex);
+
+    if (timeout_msec >= 0)
+        g_variant_builder_add(&options, "{sv}", "timeout_ms", g_variant_new_uint32((guint32) timeout_msec));
+    return g_variant_builder_end(&options);
+}
+
+QueryPlan *
+query_connection_create_plan(QueryConnection *self, QueryLanguage language, const char *text, gboolean writes, GError **error)
+{
+    gint64 timeout_msec;
+    guint64 max_rows;
+
+    if (!g_utf8_validate(text, -1, NULL)) {
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_SYNTAX, "the text of the statement is not valid UTF-8");
+        return NULL;
+    }
+
+    g_mutex_lock(&self->mutex);
+    timeout_msec = self->timeout_msec;
+    max_rows = self->max_rows;
+    g_mutex_unlock(&self->mutex);
+    return query_plan_new(query_language_get_name(language), text, writes, timeout_msec, writes ? 0 : max_rows);
+}
+
+/* Queries and updates -------------------------------------------------------------------------------------------------- */
+
+static QueryRequest *
+create_request(QueryConnection *self, QueryRequestKind kind, QueryLanguage language, const char *text, GVariant *parameters,
+               GError **error)
+{
+    g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
+    g_autoptr(QueryParameters) values = NULL;
+    g_autoptr(QueryPlan) plan = NULL;
+
+    plan = query_connection_create_plan(self, language, text, kind == QUERY_REQUEST_UPDATE, error);
+    if (plan == NULL)
+        return NULL;
+    values = query_parameters_new_from_variant(owned, error);
+    if (values == NULL)
+        return NULL;
+
+    return query_request_new(G_OBJECT(self), self->bus, self->pool, kind, plan, g_steal_pointer(&values), NULL, NULL);
+}
+
+/* Ends an update: the channel is idle again. */
+static gint64
+finish_update(QueryConnection *self, QueryRequest *request)
+{
+    query_pool_give(self->pool, query_request_steal_channel(request));
+    return query_request_get_end(request)->changes;
+}
+
+QueryCursor *
+query_connection_query(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
+                       GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryRequest) request = NULL;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
+    g_return_val_if_fail(text != NULL, NULL);
+
+    request = create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, error);
+    if (request == NULL || !query_request_run(request, cancellable, error))
+        return NULL;
+
+    return query_cursor_new(self, request, NULL);
+}
+
+gint64
+query_connection_update(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
+                        GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryRequest) request = NULL;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), -1);
+    g_return_val_if_fail(text != NULL, -1);
+
+    request = create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, error);
+    if (request == NULL || !query_request_run(request, cancellable, error))
+        return -1;
+
+    return finish_update(self, request);
+}
+
+static void
+on_query_done(GTask *task, QueryRequest *request)
+{
+    g_task_return_pointer(task, query_cursor_new(g_task_get_source_object(task), request, NULL), g_object_unref);
+}
+
+static void
+on_update_done(GTask *task, QueryRequest *request)
+{
+    g_task_return_int(task, finish_update(g_task_get_source_object(task), request));
+}
+
+static void
+start(GTask *task, QueryRequest *request, GError *error, void (*done)(GTask *task, QueryRequest *request))
+{
+    g_autoptr(GTask) owned = task;
+
+    if (request == NULL) {
+        g_task_return_error(owned, error);
+        return;
+    }
+    g_task_set_task_data(owned, request, (GDestroyNotify) query_request_free);
+    query_request_run_async(request, owned, done);
+}
+
+void
+query_connection_query_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
+                             GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    GError *error = NULL;
+    GTask *task;
+
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+    g_return_if_fail(text != NULL);
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_connection_query_async);
+    start(task, create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), error, on_query_done);
+}
+
+QueryCursor *
+query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
+
+    return g_task_propagate_pointer(G_TASK(result), error);
+}
+
+void
+query_connection_update_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
+                              GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    GError *error = NULL;
+    GTask *task;
+
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+    g_return_if_fail(text != NULL);
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_connection_update_async);
+    start(task, create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), error, on_update_done);
+}
+
+gint64
+query_connection_update_finish(QueryConnection *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), -1);
+
+    return g_task_propagate_int(G_TASK(result), error);
+}

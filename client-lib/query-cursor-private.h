@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inside of a cursor, for the files that read values (query-cursor-value.c, query-json.c) without a call per value.
+ *
+ * Place: internal to libquery-client.
+ * Invariant: n_valid_columns is n_columns while there is a current row, else 0: one comparison checks a getter's call.
+ */
+#pragma once
+
+#include "client-lib/query-request.h"
+#include "client-lib/wire/wire-page-reader.h"
+
+#define QUERY_NUMBER_TEXT_SIZE 32
+
+typedef enum QueryCursorState {
+    QUERY_CURSOR_OPEN,
+    QUERY_CURSOR_ENDED,
+    QUERY_CURSOR_FAILED, /* `failure` says why */
+    QUERY_CURSOR_CLOSED,
+} QueryCursorState;
+
+struct _QueryCursor {
+    GObject parent_instance;
+    QwPageReader reader;
+    guint n_valid_columns;
+    guint n_columns;
+    QueryCursorState state;
+    gboolean is_busy;                             /* an async call is under way */
+    char (*number_texts)[QUERY_NUMBER_TEXT_SIZE]; /* of n_columns, made by the first number read as a string */
+    QueryConnection *connection;
+    QueryStatement *statement; /* (nullable) (owned) */
+    QueryChannel *channel;     /* while open */
+    QuerySchema *schema;
+    guint32 serial;
+    guint64 n_rows_received;
+    QwEnd end;
+    GError *failure;
+};
+
+/**
+ * query_cursor_new:
+ * @request: a successful request for rows; its channel moves to the cursor
+ * @statement: (nullable): who gets the channel back
+ *
+ * Returns: (transfer full): a cursor before its first row
+ */
+QueryCursor *query_cursor_new(QueryConnection *connection, QueryRequest *request, QueryStatement *statement);
+
+/**
+ * query_cursor_step:
+ * @ret_has_row: (out): whether there is a current row; FALSE at the end
+ *
+ * Moves to the next row without waiting.
+ *
+ * Returns: DONE, WANT_READ, or FAILED (error set)
+ */
+QueryIo query_cursor_step(QueryCursor *self, gboolean *ret_has_row, GError **error);
+
+/* Ends the cursor because @cancellable was cancelled; sets @error. */
+void query_cursor_fail_cancelled(QueryCursor *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_cursor_run_async:
+ * @task: a task of the cursor
+ * @on_step: called in the context of @task whenever rows may have come, until it returns TRUE: it has ended @task
+ *
+ * Fails @task with G_IO_ERROR_PENDING when another async call is under way.
+ */
+void query_cursor_run_async(QueryCursor *self, GTask *task, gboolean (*on_step)(GTask *task, QueryCursor *self));
+
+/* A number as text: INTEGER in decimal, FLOAT as short as it is exact, like SQLite. */
+void query_value_format_number(const QwValue *value, char *ret_text /* QUERY_NUMBER_TEXT_SIZE */);

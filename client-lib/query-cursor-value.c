@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The getters of QueryCursor: values of the current row.
+ *
+ * Place: part of QueryCursor. Called millions of times for one result, so: no type-system check, no lock, no allocation
+ * for text; one comparison refuses a bad column, a missing row or a closed cursor.
+ * Invariant: what a getter returns points into a page that was validated as a whole.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client-lib/query-cursor-private.h"
+
+/* A failed check is the caller's mistake: say so like g_return_if_fail(), out of the hot path. */
+static G_GNUC_NO_INLINE void
+complain(const char *function)
+{
+    g_return_if_fail_warning(G_LOG_DOMAIN, function, "the cursor is on a row that has such a column");
+}
+
+static inline gboolean
+get_value(QueryCursor *self, guint column, QwValue *ret_value, const char *function)
+{
+    if (G_UNLIKELY(self == NULL || column >= self->n_valid_columns)) {
+        complain(function);
+        return FALSE;
+    }
+
+    qw_page_reader_get(&self->reader, column, ret_value);
+    return TRUE;
+}
+
+QueryValueType
+query_cursor_get_value_type(QueryCursor *self, guint column)
+{
+    QwValue value;
+
+    return get_value(self, column, &value, G_STRFUNC) ? (QueryValueType) value.type : QUERY_VALUE_TYPE_NULL;
+}
+
+gboolean
+query_cursor_is_null(QueryCursor *self, guint column)
+{
+    return query_cursor_get_value_type(self, column) == QUERY_VALUE_TYPE_NULL;
+}
+
+static gint64
+int64_from_double(double number)
+{
+    if (isnan(number))
+        return 0;
+    if (number >= 9223372036854775808.0)
+        return G_MAXINT64;
+    if (number <= -9223372036854775808.0)
+        return G_MININT64;
+    return (gint64) number;
+}
+
+gint64
+query_cursor_get_int64(QueryCursor *self, guint column)
+{
+    QwValue value;
+
+    if (!get_value(self, column, &value, G_STRFUNC))
+        return 0;
+
+    if (G_LIKELY(value.type == QW_TYPE_INTEGER))
+        return value.integer;
+    if (value.type == QW_TYPE_FLOAT)
+        return int64_from_double(value.real);
+    if (qw_type_has_nul(value.type))
+        return g_ascii_strtoll(value.data, NULL, 10);
+    return 0;
+}
+
+double
+query_cursor_get_double(QueryCursor *self, guint column)
+{
+    QwValue value;
+
+    if (!get_value(self, column, &value, G_STRFUNC))
+        return 0;
+
+    if (G_LIKELY(value.type == QW_TYPE_FLOAT))
+        return value.real;
+    if (value.type == QW_TYPE_INTEGER)
+        return (double) value.integer;
+    if (qw_type_has_nul(value.type))
+        return g_ascii_strtod(value.data, NULL);
+    return 0;
+}
+
+gboolean
+query_cursor_get_boolean(QueryCursor *self, guint column)
+{
+    QwValue value;
+
+    if (!get_value(self, column, &value, G_STRFUNC))
+        return FALSE;
+
+    if (value.type == QW_TYPE_INTEGER)
+        return value.integer != 0;
+    if (value.type == QW_TYPE_FLOAT)
+        return value.real != 0;
+    if (qw_type_has_nul(value.type))
+        return g_str_equal(value.data, "true") || g_ascii_strtod(value.data, NULL) != 0;
+    return FALSE;
+}
+
+static void
+format_double(double number, char *text)
+{
+    if (isinf(number)) {
+        g_strlcpy(text, number > 0 ? "Inf" : "-Inf", QUERY_NUMBER_TEXT_SIZE);
+        return;
+    }
+
+    g_ascii_formatd(text, QUERY_NUMBER_TEXT_SIZE - 2, "%.15g", number);
+    if (g_ascii_strtod(text, NULL) != number)
+        g_ascii_formatd(text, QUERY_NUMBER_TEXT_SIZE - 2, "%.17g", number);
+    if (strpbrk(text, ".en") == NULL)
+        g_strlcat(text, ".0", QUERY_NUMBER_TEXT_SIZE);
+}
+
+void
+query_value_format_number(const QwValue *value, char *ret_text)
+{
+    if (value->type == QW_TYPE_INTEGER)
+        g_snprintf(ret_text, QUERY_NUMBER_TEXT_SIZE, "%" G_GINT64_FORMAT, value->integer);
+    else
+        format_double(value->real, ret_text);
+}
+
+static const char *
+get_number_text(QueryCursor *self, guint column, const QwValue *value)
+{
+    if (self->number_texts == NULL)
+        self->number_texts = g_malloc0_n(self->n_columns, QUERY_NUMBER_TEXT_SIZE);
+
+    query_value_format_number(value, self->number_texts[column]);
+    return self->number_texts[column];
+}
+
+/* A BLOB has no NUL behind it and is no string: NULL, as for NULL. */
+const char *
+query_cursor_get_string(QueryCursor *self, guint column, gsize *n_bytes)
+{
+    const char *text = NULL;
+    gsize n = 0;
+    QwValue value;
+
+    if (get_value(self, column, &value, G_STRFUNC)) {
+        if (G_LIKELY(qw_type_has_nul(value.type))) {
+            text = value.data;
+            n = value.n_bytes;
+        } else if (qw_type_is_word(value.type)) {
+            text = get_number_text(self, column, &value);
+            n = strlen(text);
+        }
+    }
+
+    if (n_bytes != NULL)
+        *n_bytes = n;
+    return text;
+}
+
+GBytes *
+query_cursor_get_bytes(QueryCursor *self, guint column)
+{
+    const char *text;
+    QwValue value;
+    gsize n;
+
+    if (!get_value(self, column, &value, G_STRFUNC) || value.type == QW_TYPE_NULL)
+        return NULL;
+    if (value.type == QW_TYPE_BLOB)
+        return g_bytes_new(value.data, value.n_bytes);
+
+    text = query_cursor_get_string(self, column, &n);
+    return g_bytes_new(text, n);
+}
+
+/* Dates without a time, and times without a zone, are UTC, as in SQLite. */
+static GDateTime *
+parse_date_time(const char *text, gsize n_bytes)
+{
+    g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+    g_autofree char *with_time = NULL;
+
+    if (n_bytes == strlen("2000-01-01")) {
+        with_time = g_strdup_printf("%sT00:00:00", text);
+        return g_date_time_new_from_iso8601(with_time, utc);
+    }
+    if (n_bytes == strlen("2000-01-01 00:00")) {
+        with_time = g_strdup_printf("%s:00", text);
+        return g_date_time_new_from_iso8601(with_time, utc);
+    }
+    return g_date_time_new_from_iso8601(text, utc);
+}
+
+GDateTime *
+query_cursor_get_date_time(QueryCursor *self, guint column)
+{
+    QwValue value;
+
+    if (!get_value(self, column, &value, G_STRFUNC))
+        return NULL;
+
+    if (value.type == QW_TYPE_INTEGER)
+        return g_date_time_new_from_unix_utc(value.integer);
+    if (value.type == QW_TYPE_TEXT || value.type == QW_TYPE_LITERAL_TYPED)
+        return parse_date_time(value.data, value.n_bytes);
+    return NULL;
+}
+
+const char *
+query_cursor_get_datatype(QueryCursor *self, guint column)
+{
+    QwValue value;
+
+    return get_value(self, column, &value, G_STRFUNC) && value.type == QW_TYPE_LITERAL_TYPED ? value.tag : NULL;
+}
+
+const char *
+query_cursor_get_language(QueryCursor *self, guint column)
+{
+    QwValue value;
+
+    return get_value(self, column, &value, G_STRFUNC) && value.type == QW_TYPE_LITERAL_LANG ? value.tag : NULL;
+}

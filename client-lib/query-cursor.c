@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * QueryCursor: moves over the rows of a result, page by page.
+ *
+ * Place: public object; the getters are in query-cursor-value.c.
+ * Invariant: the channel leaves the cursor at END or ERROR (idle again) or is closed; a result is whole only when END said
+ * so and counted as many rows as came.
+ */
+#include "client-lib/query-cursor-private.h"
+
+#include "client-lib/query-connection-private.h"
+#include "client-lib/query-error.h"
+#include "client-lib/query-statement-private.h"
+
+/* How many records close() reads at most to find the END that may already be there. */
+#define CLOSE_MAX_RECORDS 4u
+
+G_DEFINE_TYPE(QueryCursor, query_cursor, G_TYPE_OBJECT)
+
+static void
+query_cursor_finalize(GObject *object)
+{
+    QueryCursor *self = QUERY_CURSOR(object);
+
+    query_cursor_close(self);
+    g_free(self->number_texts);
+    g_clear_pointer(&self->schema, query_schema_unref);
+    g_clear_error(&self->failure);
+    g_clear_object(&self->connection);
+    G_OBJECT_CLASS(query_cursor_parent_class)->finalize(object);
+}
+
+static void
+query_cursor_class_init(QueryCursorClass *klass)
+{
+    G_OBJECT_CLASS(klass)->finalize = query_cursor_finalize;
+}
+
+static void
+query_cursor_init(QueryCursor *self)
+{
+}
+
+QueryCursor *
+query_cursor_new(QueryConnection *connection, QueryRequest *request, QueryStatement *statement)
+{
+    QueryCursor *self = g_object_new(QUERY_TYPE_CURSOR, NULL);
+
+    self->connection = g_object_ref(connection);
+    self->statement = statement != NULL ? g_object_ref(statement) : NULL;
+    self->serial = query_request_get_serial(request);
+    self->schema = query_schema_ref(query_request_get_schema(request));
+    self->n_columns = self->schema->n_columns;
+    self->channel = query_request_steal_channel(request);
+    return self;
+}
+
+guint
+query_cursor_get_n_columns(QueryCursor *self)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), 0);
+
+    return self->n_columns;
+}
+
+const char *
+query_cursor_get_column_name(QueryCursor *self, guint column)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), NULL);
+    g_return_val_if_fail(column < self->n_columns, NULL);
+
+    return self->schema->columns[column].name;
+}
+
+const char *
+query_cursor_get_column_type(QueryCursor *self, guint column)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), NULL);
+    g_return_val_if_fail(column < self->n_columns, NULL);
+
+    return self->schema->columns[column].type;
+}
+
+/* The end of a result ---------------------------------------------------------------------------------------------------- */
+
+/* @channel: (transfer full) (nullable): idle. */
+static void
+give_channel_back(QueryCursor *self, QueryChannel *channel)
+{
+    g_autoptr(QueryStatement) statement = g_steal_pointer(&self->statement);
+
+    if (statement != NULL)
+        query_statement_take_back(statement, self, channel);
+    else if (channel != NULL)
+        query_pool_give(query_connection_get_pool(self->connection), channel);
+}
+
+static void
+leave_rows(QueryCursor *self, QueryCursorState state)
+{
+    self->n_valid_columns = 0;
+    self->reader = (QwPageReader){ 0 };
+    self->state = state;
+}
+
+static QueryIo
+end_with_failure(QueryCursor *self, gboolean channel_is_idle, GError *failure, GError **error)
+{
+    leave_rows(self, QUERY_CURSOR_FAILED);
+    if (!channel_is_idle)
+        g_clear_pointer(&self->channel, query_channel_free);
+    give_channel_back(self, g_steal_pointer(&self->channel));
+
+    self->failure = failure;
+    if (error != NULL)
+        *error = g_error_copy(failure);
+    return QUERY_IO_FAILED;
+}
+
+static QueryIo
+end_with_protocol_error(QueryCursor *self, const char *what, GError **error)
+{
+    return end_with_failure(self, FALSE, g_error_new(QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon sent %s", what), error);
+}
+
+void
+query_cursor_fail_cancelled(QueryCursor *self, GCancellable *cancellable, GError **error)
+{
+    GError *failure = NULL;
+
+    if (self->state != QUERY_CURSOR_OPEN) {
+        (void) g_cancellable_set_error_if_cancelled(cancellable, error);
+        return;
+    }
+    (void) g_cancellable_set_error_if_cancelled(cancellable, &failure);
+    (void) end_with_failure(self, FALSE, failure, error);
+}
+
+void
+query_cursor_close(QueryCursor *self)
+{
+    g_return_if_fail(QUERY_IS_CURSOR(self));
+
+    for (guint i = 0; self->state == QUERY_CURSOR_OPEN && i < CLOSE_MAX_RECORDS; i++) {
+        gboolean has_row;
+
+        self->reader.n_rows_left = 0;
+        if (query_cursor_step(self, &has_row, NULL) != QUERY_IO_DONE)
+            break;
+    }
+    g_clear_pointer(&self->channel, query_channel_free);
+    give_channel_back(self, NULL);
+    leave_rows(self, QUERY_CURSOR_CLOSED);
+}
+
+int
+query_cursor_steal_fd(QueryCursor *self)
+{
+    int fd;
+
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), -1);
+
+    if (self->state != QUERY_CURSOR_OPEN || self->n_rows_received > 0)
+        return -1;
+    fd = query_channel_steal_fd(self->channel);
+    if (fd >= 0)
+        query_cursor_close(self);
+
+    return fd;
+}
+
+/* Rows ----------------------------------------------------------------------------------------------------------------- */
+
+static QueryIo
+take_record(QueryCursor *self, const QueryRecord *record, GError **error)
+{
+    GError *failure = NULL;
+    QwErrorBody body;
+
+    if (record->serial != self->serial)
+        return end_with_protocol_error(self, "a record of another request", error);
+
+    switch (record->kind) {
+    case QW_KIND_ROWS:
+        if (qw_page_reader_init(&self->reader, record->body, record->n_bytes, record->count, self->n_columns) < 0)
+            return end_with_protocol_error(self, "a page that is not valid", error);
+        self->n_rows_received += record->count;
+        return QUERY_IO_DONE;
+    case QW_KIND_END:
+        if (qw_end_decode(record->body, record->n_bytes, &self->end) < 0 || self->end.n_rows != self->n_rows_received)
+            return end_with_protocol_error(self, "an END that does not fit its result", error);
+        leave_rows(self, QUERY_CURSOR_ENDED);
+        give_channel_back(self, g_steal_pointer(&self->channel));
+        return QUERY_IO_DONE;
+    case QW_KIND_ERROR:
+        if (qw_error_decode(record->body, record->n_bytes, &body) < 0)
+            return end_with_protocol_error(self, "an ERROR that cannot be read", error);
+        query_error_set_from_wire(&failure, &body);
+        return end_with_failure(self, TRUE, failure, error);
+    case QW_KIND_SCHEMA:
+    case QW_KIND_CHUNK:
+    case QW_KIND_PREPARE:
+    case QW_KIND_FETCH:
+    case QW_KIND_CANCEL:
+    case QW_KIND_BEGIN:
+    case QW_KIND_COMMIT:
+    case QW_KIND_ROLLBACK:
+        break;
+    }
+    return end_with_protocol_error(self, "a record out of turn", error);
+}
+
+QueryIo
+query_cursor_step(QueryCursor *self, gboolean *ret_has_row, GError **error)
+{
+    g_autoptr(GError) local_error = NULL;
+    QueryRecord record;
+    QueryIo io;
+
+    for (;;) {
+        *ret_has_row = FALSE;
+        switch (self->state) {
+        case QUERY_CURSOR_OPEN:
+            break;
+        case QUERY_CURSOR_ENDED:
+            return QUERY_IO_DONE;
+        case QUERY_CURSOR_FAILED:
+            g_propagate_error(error, g_error_copy(self->failure));
+            return QUERY_IO_FAILED;
+        case QUERY_CURSOR_CLOSED:
+            g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_CLOSED, "the cursor is closed");
+            return QUERY_IO_FAILED;
+        }
+
+        if (qw_page_reader_next(&self->reader)) {
+            self->n_valid_columns = self->n_columns;
+            *ret_has_row = TRUE;
+            return QUERY_IO_DONE;
+        }
+
+        self->n_valid_columns = 0;
+        io = query_channel_receive(self->channel, &record, &local_error);
+        if (io == QUERY_IO_FAILED)
+            return end_with_failure(self, FALSE, g_steal_pointer(&local_error), error);
+        if (io == QUERY_IO_DONE)
+            io = take_record(self, &record, error);
+        if (io != QUERY_IO_DONE)
+            return io;
+    }
+}
+
+static gboolean
+next_waiting(QueryCursor *self, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GError) local_error = NULL;
+    gboolean has_row = FALSE;
+
+    for (;;) {
+        if (g_cancellable_is_cancelled(cancellable)) {
+            query_cursor_fail_cancelled(self, cancellable, error);
+            return FALSE;
+        }
+        if (query_cursor_step(self, &has_row, error) != QUERY_IO_WANT_READ)
+            return has_row;
+        if (!query_channel_wait(self->channel, QUERY_IO_WANT_READ, cancellable, &local_error)) {
+            (void) end_with_failure(self, FALSE, g_steal_pointer(&local_error), error);
+            return FALSE;
+        }
+    }
+}
+
+gboolean
+query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error)
+{
+    /* The hot path: a row of a page that is already validated. */
+    if (G_LIKELY(self != NULL && cancellable == NULL && qw_page_reader_next(&self->reader))) {
+        self->n_valid_columns = self->n_columns;
+        return TRUE;
+    }
+
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), FALSE);
+    return next_waiting(self, cancellable, error);
+}
+
+/* Async ---------------------------------------------------------------------------------------------------------------- */
+
+typedef gboolean (*OnStep)(GTask *task, QueryCursor *self);
+
+static gboolean on_readable(int fd, GIOCondition condition, gpointer user_data);
+
+/* Consumes @task. */
+static void
+run_on(GTask *task)
+{
+    g_autoptr(GTask) owned = task;
+    QueryCursor *self = g_task_get_source_object(task);
+    GCancellable *cancellable = g_task_get_cancellable(task);
+    g_autoptr(GSource) source = NULL;
+    OnStep on_step = (OnStep) g_object_get_data(G_OBJECT(task), "on-step");
+
+    if (g_cancellable_is_cancelled(cancellable)) {
+        GError *error = NULL;
+
+        self->is_busy = FALSE;
+        query_cursor_fail_cancelled(self, cancellable, &error);
+        g_task_return_error(task, error);
+        return;
+    }
+    if (on_step(task, self)) {
+        self->is_busy = FALSE;
+        return;
+    }
+
+    source = query_channel_create_source(self->channel, QUERY_IO_WANT_READ, cancellable);
+    g_source_set_callback(source, G_SOURCE_FUNC(on_readable), g_object_ref(task), g_object_unref);
+    g_source_attach(source, g_task_get_context(task));
+}
+
+static gboolean
+on_readable(int fd, GIOCondition condition, gpointer user_data)
+{
+    run_on(g_object_ref(G_TASK(user_data)));
+    return G_SOURCE_REMOVE;
+}
+
+void
+query_cursor_run_async(QueryCursor *self, GTask *task, gboolean (*on_step)(GTask *task, QueryCursor *self))
+{
+    if (self->is_busy) {
+        g_task_return_new_error(task, G_IO_ERROR, G_IO_ERROR_PENDING, "the cursor is busy with another call");
+        return;
+    }
+
+    self->is_busy = TRUE;
+    g_object_set_data(G_OBJECT(task), "on-step", (gpointer) on_step);
+    run_on(g_object_ref(task));
+}
+
+static gboolean
+step_next(GTask *task, QueryCursor *self)
+{
+    GError *error = NULL;
+    gboolean has_row;
+
+    switch (query_cursor_step(self, &has_row, &error)) {
+    case QUERY_IO_DONE:
+        g_task_return_boolean(task, has_row);
+        return TRUE;
+    case QUERY_IO_FAILED:
+        g_task_return_error(task, error);
+        return TRUE;
+    case QUERY_IO_WANT_READ:
+    case QUERY_IO_WANT_WRITE:
+        return FALSE;
+    }
+    g_assert_not_reached();
+}
+
+void
+query_cursor_next_async(QueryCursor *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    g_autoptr(GTask) task = NULL;
+
+    g_return_if_fail(QUERY_IS_CURSOR(self));
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_cursor_next_async);
+    query_cursor_run_async(self, task, step_next);
+}
+
+gboolean
+query_cursor_next_finish(QueryCursor *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), FALSE);
+
+    return g_task_propagate_boolean(G_TASK(result), error);
+}
+
+/* What END said -------------------------------------------------------------------------------------------------------- */
+
+guint64
+query_cursor_get_n_rows(QueryCursor *self)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), 0);
+
+    return self->end.n_rows;
+}
+
+guint64
+query_cursor_get_generation(QueryCursor *self)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), 0);
+
+    return self->end.generation;
+}
+
+guint64
+query_cursor_get_elapsed_usec(QueryCursor *self)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), 0);
+
+    return self->end.elapsed_usec;
+}
+
+gint64
+query_cursor_get_changes(QueryCursor *self)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), 0);
+
+    return self->end.changes;
+}
+
+gint64
+query_cursor_get_last_insert_rowid(QueryCursor *self)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), 0);
+
+    return self->end.last_insert_rowid;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The handshake: Prepare over D-Bus, which answers with a descriptor.
+ *
+ * Place: internal to libquery-client; happens once in the life of a channel. What it learns is the same as what a SCHEMA
+ * record on the channel would have said.
+ */
+#include <unistd.h>
+
+#include "client-lib/query-error.h"
+#include "client-lib/query-request-private.h"
+
+static GVariant *
+build_prepare_arguments(const QueryPlan *plan)
+{
+    GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
+
+    if (plan->writes)
+        g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
+    if (plan->timeout_msec >= 0)
+        g_variant_builder_add(&options, "{sv}", "timeout_ms", g_variant_new_uint32((guint32) plan->timeout_msec));
+    if (plan->max_rows > 0)
+        g_variant_builder_add(&options, "{sv}", "max_rows", g_variant_new_uint32((guint32) plan->max_rows));
+
+    return g_variant_new("(ssa{sv}a{sv})", plan->language, plan->text, NULL, &options);
+}
+
+static QueryChannel *
+channel_from_reply(GUnixFDList *fds, gint32 handle, GVariant *info, GError **error)
+{
+    guint32 page_size = QW_PAGE_SIZE_DEFAULT;
+    guint32 version = QW_PROTOCOL_VERSION;
+    int fd;
+
+    g_variant_lookup(info, "page_size", "u", &page_size);
+    g_variant_lookup(info, "version", "u", &version);
+    if (version != QW_PROTOCOL_VERSION || page_size < QW_PAGE_SIZE_MIN || page_size > QW_PAGE_SIZE_MAX || page_size % 8 != 0) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon speaks version %u with pages of %u bytes", version,
+                    page_size);
+        return NULL;
+    }
+
+    fd = fds != NULL ? g_unix_fd_list_get(fds, handle, NULL) : -1;
+    if (fd < 0) {
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon's answer to Prepare has no descriptor");
+        return NULL;
+    }
+    return query_channel_new(fd, page_size);
+}
+
+gboolean
+query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GVariant) reply = NULL;
+    g_autoptr(GVariant) columns = NULL;
+    g_autoptr(GVariant) info = NULL;
+    g_autoptr(GUnixFDList) fds = NULL;
+    g_autoptr(QueryChannel) channel = NULL;
+    g_autoptr(QuerySchema) schema = NULL;
+    gint32 handle;
+
+    reply = query_bus_call(self->bus,
+                           &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
+                                            .method = "Prepare",
+                                            .arguments = build_prepare_arguments(self->plan),
+                                            .reply_type = "(ha(ss)a{sv})",
+                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
+                                            .fd = -1 },
+                           &fds, cancellable, error);
+    if (reply == NULL)
+        return FALSE;
+
+    g_variant_get(reply, "(h@a(ss)@a{sv})", &handle, &columns, &info);
+    channel = channel_from_reply(fds, handle, info, error);
+    if (channel == NULL)
+        return FALSE;
+    schema = query_schema_new_from_dbus(columns, info, error);
+    if (schema == NULL)
+        return FALSE;
+
+    self->channel = g_steal_pointer(&channel);
+    query_request_learn_schema(self, schema);
+    self->state = QUERY_STATE_ACQUIRE;
+    return TRUE;
+}

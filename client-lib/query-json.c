@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * query_cursor_read_json(): many rows in one call, for languages where a call per value is dear.
+ *
+ * Place: part of QueryCursor. An array of objects, keys are the column names in order. INTEGER and FLOAT are numbers
+ * (infinities ±9e999, as SQLite writes them), TEXT and RDF terms strings, BLOB a string of base64, NULL null.
+ * Invariant: the text is valid JSON in valid UTF-8, whatever the database holds.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "client-lib/query-cursor-private.h"
+#include "client-lib/query-error.h"
+
+typedef struct JsonBuilder {
+    GString *text;
+    char **keys; /* of n_columns: `"name":`, escaped once */
+    guint n_columns;
+    guint64 max_rows; /* 0: no limit */
+    guint64 n_rows;
+} JsonBuilder;
+
+static void
+append_escaped_byte(GString *text, guchar byte)
+{
+    switch (byte) {
+    case '"':
+        g_string_append(text, "\\\"");
+        break;
+    case '\\':
+        g_string_append(text, "\\\\");
+        break;
+    case '\n':
+        g_string_append(text, "\\n");
+        break;
+    case '\r':
+        g_string_append(text, "\\r");
+        break;
+    case '\t':
+        g_string_append(text, "\\t");
+        break;
+    default: /* a byte of the data */
+        g_string_append_printf(text, "\\u%04x", byte);
+    }
+}
+
+/* Runs of ordinary bytes are copied as a block. */
+static void
+append_valid_string(GString *text, const char *data, gsize n_bytes)
+{
+    gsize run = 0;
+
+    g_string_append_c(text, '"');
+    for (gsize i = 0; i < n_bytes; i++) {
+        guchar byte = (guchar) data[i];
+
+        if (G_LIKELY(byte >= 0x20 && byte != '"' && byte != '\\'))
+            continue;
+        g_string_append_len(text, data + run, (gssize) (i - run));
+        append_escaped_byte(text, byte);
+        run = i + 1;
+    }
+    g_string_append_len(text, data + run, (gssize) (n_bytes - run));
+    g_string_append_c(text, '"');
+}
+
+/* GLib's validation takes a NUL for invalid; in JSON it is \u0000, so it is judged piece by piece. */
+static gboolean
+is_valid_utf8(const char *data, gsize n_bytes)
+{
+    while (n_bytes > 0) {
+        const char *nul = memchr(data, '\0', n_bytes);
+        gsize piece = nul != NULL ? (gsize) (nul - data) : n_bytes;
+
+        if (!g_utf8_validate_len(data, piece, NULL))
+            return FALSE;
+        data += nul != NULL ? piece + 1 : piece;
+        n_bytes -= nul != NULL ? piece + 1 : piece;
+    }
+    return TRUE;
+}
+
+static void
+append_string(GString *text, const char *data, gsize n_bytes)
+{
+    g_autofree char *valid = NULL;
+
+    if (G_LIKELY(is_valid_utf8(data, n_bytes))) {
+        append_valid_string(text, data, n_bytes);
+        return;
+    }
+
+    valid = g_utf8_make_valid(data, (gssize) n_bytes); /* U+FFFD for each bad byte, a NUL among them */
+    append_valid_string(text, valid, strlen(valid));
+}
+
+static void
+append_number(GString *text, const QwValue *value)
+{
+    char number[QUERY_NUMBER_TEXT_SIZE];
+
+    if (value->type == QW_TYPE_FLOAT && isinf(value->real)) {
+        g_string_append(text, value->real > 0 ? "9e999" : "-9e999");
+        return;
+    }
+    if (value->type == QW_TYPE_FLOAT && isnan(value->real)) {
+        g_string_append(text, "null");
+        return;
+    }
+
+    query_value_format_number(value, number);
+    g_string_append(text, number);
+}
+
+static void
+append_value(GString *text, const QwValue *value)
+{
+    g_autofree char *base64 = NULL;
+
+    switch (value->type) {
+    case QW_TYPE_NULL:
+        g_string_append(text, "null");
+        break;
+    case QW_TYPE_INTEGER:
+    case QW_TYPE_FLOAT:
+        append_number(text, value);
+        break;
+    case QW_TYPE_BLOB:
+        base64 = g_base64_encode((const guchar *) value->data, value->n_bytes);
+        g_string_append_c(text, '"');
+        g_string_append(text, base64);
+        g_string_append_c(text, '"');
+        break;
+    case QW_TYPE_TEXT:
+    case QW_TYPE_IRI:
+    case QW_TYPE_BNODE:
+    case QW_TYPE_LITERAL_LANG:
+    case QW_TYPE_LITERAL_TYPED:
+        append_string(text, value->data, value->n_bytes);
+        break;
+    }
+}
+
+static JsonBuilder *
+builder_new(QueryCursor *cursor, guint64 max_rows)
+{
+    JsonBuilder *self = g_new0(JsonBuilder, 1);
+
+    self->text = g_string_new("[");
+    self->n_columns = cursor->n_columns;
+    self->max_rows = max_rows;
+    self->keys = g_new0(char *, self->n_columns + 1);
+    for (guint i = 0; i < self->n_columns; i++) {
+        const char *name = cursor->schema->columns[i].name;
+        g_autoptr(GString) key = g_string_new(i > 0 ? "," : NULL);
+
+        append_string(key, name, strlen(name));
+        g_string_append_c(key, ':');
+        self->keys[i] = g_string_free(g_steal_pointer(&key), FALSE);
+    }
+    return self;
+}
+
+static void
+builder_free(gpointer data)
+{
+    JsonBuilder *self = data;
+
+    if (self == NULL)
+        return;
+
+    if (self->text != NULL)
+        g_string_free(self->text, TRUE);
+    g_strfreev(self->keys);
+    g_free(self);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(JsonBuilder, builder_free)
+
+static void
+builder_append_row(JsonBuilder *self, QueryCursor *cursor)
+{
+    g_string_append(self->text, self->n_rows > 0 ? ",\n{" : "{");
+    for (guint i = 0; i < self->n_columns; i++) {
+        QwValue value;
+
+        qw_page_reader_get(&cursor->reader, i, &value);
+        g_string_append(self->text, self->keys[i]);
+        append_value(self->text, &value);
+    }
+    g_string_append_c(self->text, '}');
+    self->n_rows++;
+}
+
+/* NULL when there was no row. */
+static GBytes *
+builder_finish(JsonBuilder *self)
+{
+    if (self->n_rows == 0)
+        return NULL;
+
+    g_string_append(self->text, "]\n");
+    return g_string_free_to_bytes(g_steal_pointer(&self->text));
+}
+
+static gboolean
+builder_is_full(const JsonBuilder *self)
+{
+    return self->max_rows > 0 && self->n_rows == self->max_rows;
+}
+
+GBytes *
+query_cursor_read_json(QueryCursor *self, guint64 max_rows, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(JsonBuilder) builder = NULL;
+    g_autoptr(GError) local_error = NULL;
+
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), NULL);
+
+    builder = builder_new(self, max_rows);
+    while (!builder_is_full(builder) && query_cursor_next(self, cancellable, &local_error))
+        builder_append_row(builder, self);
+    if (local_error != NULL) {
+        g_propagate_error(error, g_steal_pointer(&local_error));
+        return NULL;
+    }
+
+    return builder_finish(builder);
+}
+
+static gboolean
+step_read(GTask *task, QueryCursor *self)
+{
+    JsonBuilder *builder = g_task_get_task_data(task);
+    GError *error = NULL;
+    gboolean has_row = TRUE;
+
+    while (has_row && !builder_is_full(builder)) {
+        QueryIo io = query_cursor_step(self, &has_row, &error);
+
+        if (io == QUERY_IO_WANT_READ)
+            return FALSE;
+        if (io == QUERY_IO_FAILED) {
+            g_task_return_error(task, error);
+            return TRUE;
+        }
+        if (has_row)
+            builder_append_row(builder, self);
+    }
+
+    g_task_return_pointer(task, builder_finish(builder), (GDestroyNotify) g_bytes_unref);
+    return TRUE;
+}
+
+void
+query_cursor_read_json_async(QueryCursor *self, guint64 max_rows, GCancellable *cancellable, GAsyncReadyCallback callback,
+                             gpointer user_data)
+{
+    g_autoptr(GTask) task = NULL;
+
+    g_return_if_fail(QUERY_IS_CURSOR(self));
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_cursor_read_json_async);
+    g_task_set_task_data(task, builder_new(self, max_rows), builder_free);
+    query_cursor_run_async(self, task, step_read);
+}
+
+GBytes *
+query_cursor_read_json_finish(QueryCursor *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
+
+    return g_task_propagate_pointer(G_TASK(result), error);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Calls of the D-Bus interfaces that answer by value: explain, export, properties and the Manager.
+ *
+ * Place: methods of QueryConnection that need no channel. Each is one call.
+ * They have no time-out of their own: the daemon's limits end them, or the caller's GCancellable.
+ */
+#include "client-lib/query-connection-private.h"
+#include "client-lib/query-error.h"
+
+static GVariant *
+call(QueryConnection *self, const char *interface, const char *method, GVariant *arguments, const char *reply_type,
+     GCancellable *cancellable, GError **error)
+{
+    return query_bus_call(query_connection_get_bus(self),
+                          &(QueryBusCall){ .interface = interface,
+                                           .method = method,
+                                           .arguments = arguments,
+                                           .reply_type = reply_type,
+                                           .timeout_msec = G_MAXINT,
+                                           .fd = -1 },
+                          NULL, cancellable, error);
+}
+
+static gboolean
+call_without_answer(QueryConnection *self, const char *method, GVariant *arguments, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GVariant) reply = call(self, QUERY_BUS_MANAGER_INTERFACE, method, arguments, "()", cancellable, error);
+
+    return reply != NULL;
+}
+
+/* The only value of a reply. */
+static GVariant *
+call_for_value(QueryConnection *self, const char *method, const char *reply_type, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GVariant) reply = call(self, QUERY_BUS_MANAGER_INTERFACE, method, NULL, reply_type, cancellable, error);
+
+    return reply != NULL ? g_variant_get_child_value(reply, 0) : NULL;
+}
+
+static gboolean
+check_text(const char *text, GError **error)
+{
+    if (g_utf8_validate(text, -1, NULL))
+        return TRUE;
+
+    g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_SYNTAX, "the text of the statement is not valid UTF-8");
+    return FALSE;
+}
+
+static GVariant *
+new_vardict(void)
+{
+    return g_variant_new("a{sv}", NULL);
+}
+
+gboolean
+query_connection_explain(QueryConnection *self, QueryLanguage language, const char *text, char **sql, char **plan,
+                         GCancellable *cancellable, GError **error)
+{
+    g_autofree char *reply_sql = NULL;
+    g_autofree char *reply_plan = NULL;
+    g_autoptr(GVariant) reply = NULL;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+    g_return_val_if_fail(text != NULL, FALSE);
+
+    if (!check_text(text, error))
+        return FALSE;
+    reply = call(self, QUERY_BUS_INTERFACE, "Explain",
+                 g_variant_new("(ss@a{sv})", query_language_get_name(language), text, new_vardict()), "(ss)", cancellable, error);
+    if (reply == NULL)
+        return FALSE;
+
+    g_variant_get(reply, "(ss)", &reply_sql, &reply_plan);
+    if (sql != NULL)
+        *sql = g_steal_pointer(&reply_sql);
+    if (plan != NULL)
+        *plan = g_steal_pointer(&reply_plan);
+    return TRUE;
+}
+
+gboolean
+query_connection_export(QueryConnection *self, QueryLanguage language, const char *text, const char *format, int fd,
+                        GVariant *options, guint64 *n_rows, guint64 *n_bytes, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GVariant) owned = g_variant_ref_sink(options != NULL ? options : new_vardict());
+    g_autoptr(GVariant) reply = NULL;
+    guint64 counts[2];
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+    g_return_val_if_fail(text != NULL, FALSE);
+    g_return_val_if_fail(format != NULL, FALSE);
+    g_return_val_if_fail(fd >= 0, FALSE);
+    g_return_val_if_fail(g_variant_is_of_type(owned, G_VARIANT_TYPE_VARDICT), FALSE);
+
+    if (!check_text(text, error))
+        return FALSE;
+    reply = query_bus_call(
+        query_connection_get_bus(self),
+        &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
+                         .method = "Export",
+                         .arguments = g_variant_new("(sssh@a{sv})", query_language_get_name(language), text, format, 0, owned),
+                         .reply_type = "(tt)",
+                         .timeout_msec = G_MAXINT,
+                         .fd = fd },
+        NULL, cancellable, error);
+    if (reply == NULL)
+        return FALSE;
+
+    g_variant_get(reply, "(tt)", &counts[0], &counts[1]);
+    if (n_rows != NULL)
+        *n_rows = counts[0];
+    if (n_bytes != NULL)
+        *n_bytes = counts[1];
+    return TRUE;
+}
+
+GVariant *
+query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GVariant) reply = NULL;
+    GVariant *value;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
+    g_return_val_if_fail(name != NULL, NULL);
+
+    reply = query_bus_call(query_connection_get_bus(self),
+                           &(QueryBusCall){ .interface = QUERY_BUS_PROPERTIES_INTERFACE,
+                                            .method = "Get",
+                                            .arguments = g_variant_new("(ss)", QUERY_BUS_INTERFACE, name),
+                                            .reply_type = "(v)",
+                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
+                                            .fd = -1 },
+                           NULL, cancellable, error);
+    if (reply == NULL)
+        return NULL;
+
+    g_variant_get(reply, "(v)", &value);
+    return value;
+}
+
+gboolean
+query_connection_check(QueryConnection *self, gboolean quick, char ***messages, GCancellable *cancellable, GError **error)
+{
+    GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
+    g_auto(GStrv) lines = NULL;
+    g_autoptr(GVariant) reply = NULL;
+    gboolean ok;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+
+    g_variant_builder_add(&options, "{sv}", "quick", g_variant_new_boolean(quick));
+    reply = call(self, QUERY_BUS_MANAGER_INTERFACE, "Check", g_variant_new("(a{sv})", &options), "(bas)", cancellable, error);
+    if (reply == NULL)
+        return FALSE;
+
+    g_variant_get(reply, "(b^as)", &ok, &lines);
+    if (!ok)
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_CORRUPT, "the database is damaged: %s",
+                    lines[0] != NULL ? lines[0] : "the daemon gave no details");
+    if (messages != NULL)
+        *messages = g_steal_pointer(&lines);
+    return ok;
+}
+
+gboolean
+query_connection_optimize(QueryConnection *self, GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+
+    return call_without_answer(self, "Optimize", g_variant_new("(@a{sv})", new_vardict()), cancellable, error);
+}
+
+gboolean
+query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+
+    return call_without_answer(self, "Reload", NULL, cancellable, error);
+}
+
+GVariant *
+query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
+
+    return call_for_value(self, "GetStats", "(a{sv})", cancellable, error);
+}
+
+GVariant *
+query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
+
+    return call_for_value(self, "GetLimits", "(a(sttsss))", cancellable, error);
+}
+
+GVariant *
+query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
+
+    return call_for_value(self, "ListQueries", "(aa{sv})", cancellable, error);
+}
+
+gboolean
+query_connection_cancel_query(QueryConnection *self, guint64 id, GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+
+    return call_without_answer(self, "CancelQuery", g_variant_new("(t)", id), cancellable, error);
+}

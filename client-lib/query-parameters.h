@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Values for the parameters of a statement, until they become the body of a FETCH record.
+ *
+ * Place: internal to libquery-client. Filled either by key (a{sv} of a call) or by index (bindings of a statement).
+ * Invariant: each value's bytes live as long as its entry; nothing is copied that can be referenced.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "client-lib/query-schema.h"
+#include "client-lib/wire/wire-value.h"
+
+typedef struct QueryParameters QueryParameters;
+
+QueryParameters *query_parameters_new(void);
+void query_parameters_free(QueryParameters *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryParameters, query_parameters_free)
+
+/**
+ * query_parameters_new_from_variant:
+ * @dictionary: (nullable): a{sv}; its values are referenced
+ * @error: (nullable): location for an error
+ *
+ * Errors: BAD_PARAMETER for a type that the interface does not know.
+ *
+ * Returns: (transfer full) (nullable): the values by key
+ */
+QueryParameters *query_parameters_new_from_variant(GVariant *dictionary, GError **error);
+
+/**
+ * query_parameters_set:
+ * @index: from 0
+ * @value: its pointers live as long as @owner
+ * @owner: (transfer full) (nullable): what keeps the bytes of @value
+ * @destroy: (nullable): frees @owner
+ *
+ * Binds a parameter by index, in place of what was bound there.
+ */
+void query_parameters_set(QueryParameters *self, guint index, const QwValue *value, gpointer owner, GDestroyNotify destroy);
+
+void query_parameters_clear(QueryParameters *self);
+
+/* The number of values that were given. */
+guint query_parameters_get_n(const QueryParameters *self);
+
+/**
+ * query_parameters_encode:
+ * @schema: (nullable): the statement's; NULL only when there are no values
+ * @error: (nullable): location for an error
+ *
+ * Errors: BAD_PARAMETER for a missing, surplus or doubled value; TOO_BIG.
+ *
+ * Returns: (transfer full) (nullable): the body of a FETCH of one row, or an empty one for a statement without parameters
+ */
+GBytes *query_parameters_encode(const QueryParameters *self, const QuerySchema *schema, GError **error);

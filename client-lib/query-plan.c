@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a statement asks for: language, text and options, with the body of its PREPARE record.
+ *
+ * Place: internal to libquery-client. The body is also the key by which channels and schemas are found again.
+ */
+#include <string.h>
+
+#include "client-lib/query-request.h"
+
+static void
+put_option(QwBodyWriter *writer, const char *key, const char *value)
+{
+    qw_body_put_string(writer, key, strlen(key));
+    qw_body_put_string(writer, value, strlen(value));
+}
+
+static void
+put_number_option(QwBodyWriter *writer, const char *key, guint64 value)
+{
+    char digits[32];
+
+    g_snprintf(digits, sizeof digits, "%" G_GUINT64_FORMAT, value);
+    put_option(writer, key, digits);
+}
+
+/* Returns the number of options. */
+static guint
+write_body(const QueryPlan *self, QwBodyWriter *writer)
+{
+    guint n_options = 0;
+
+    qw_prepare_put_head(writer, self->language, self->text, strlen(self->text));
+    if (self->writes) {
+        put_option(writer, "access", "write");
+        n_options++;
+    }
+    if (self->timeout_msec >= 0) {
+        put_number_option(writer, "timeout_ms", (guint64) self->timeout_msec);
+        n_options++;
+    }
+    if (self->max_rows > 0) {
+        put_number_option(writer, "max_rows", self->max_rows);
+        n_options++;
+    }
+    return n_options;
+}
+
+QueryPlan *
+query_plan_new(const char *language, const char *text, gboolean writes, gint64 timeout_msec, guint64 max_rows)
+{
+    QueryPlan *self = g_new0(QueryPlan, 1);
+    QwBodyWriter writer = { 0 };
+    guint8 *body;
+
+    g_atomic_ref_count_init(&self->ref_count);
+    self->language = g_strdup(language);
+    self->text = g_strdup(text);
+    self->writes = writes;
+    self->timeout_msec = timeout_msec;
+    self->max_rows = MIN(max_rows, G_MAXUINT32); /* u on the bus */
+
+    (void) write_body(self, &writer);
+    body = g_malloc(writer.used);
+    writer = (QwBodyWriter){ .data = body, .capacity = writer.used };
+    self->n_options = write_body(self, &writer);
+    self->key = g_bytes_new_take(body, writer.used);
+    return self;
+}
+
+QueryPlan *
+query_plan_ref(QueryPlan *self)
+{
+    g_atomic_ref_count_inc(&self->ref_count);
+    return self;
+}
+
+void
+query_plan_unref(QueryPlan *self)
+{
+    if (!g_atomic_ref_count_dec(&self->ref_count))
+        return;
+
+    g_bytes_unref(self->key);
+    g_free(self->language);
+    g_free(self->text);
+    g_free(self);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Idle channels and remembered schemas, both bounded.
+ *
+ * Place: internal to libquery-client.
+ * Invariant: `idle` is ordered by the time of return, oldest first; the schemas form a table plus its keys by use.
+ */
+#include "client-lib/query-pool.h"
+
+struct QueryPool {
+    GMutex mutex;
+    GPtrArray *idle;       /* of QueryChannel */
+    GHashTable *schemas;   /* GBytes → QuerySchema */
+    GQueue keys_by_recall; /* borrowed keys of `schemas`, oldest first */
+};
+
+QueryPool *
+query_pool_new(void)
+{
+    QueryPool *self = g_new0(QueryPool, 1);
+
+    g_mutex_init(&self->mutex);
+    self->idle = g_ptr_array_new_with_free_func((GDestroyNotify) query_channel_free);
+    self->schemas = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref,
+                                          (GDestroyNotify) query_schema_unref);
+    g_queue_init(&self->keys_by_recall);
+    return self;
+}
+
+void
+query_pool_free(QueryPool *self)
+{
+    if (self == NULL)
+        return;
+
+    g_ptr_array_unref(self->idle);
+    g_queue_clear(&self->keys_by_recall);
+    g_hash_table_unref(self->schemas);
+    g_mutex_clear(&self->mutex);
+    g_free(self);
+}
+
+static guint
+find_prepared(QueryPool *self, GBytes *key)
+{
+    for (guint i = self->idle->len; i > 0; i--)
+        if (query_channel_is_prepared(g_ptr_array_index(self->idle, i - 1), key))
+            return i - 1;
+
+    return 0;
+}
+
+QueryChannel *
+query_pool_take(QueryPool *self, GBytes *key)
+{
+    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+
+    while (self->idle->len > 0) {
+        g_autoptr(QueryChannel) channel = g_ptr_array_steal_index(self->idle, find_prepared(self, key));
+
+        if (query_channel_is_quiet(channel))
+            return g_steal_pointer(&channel);
+    }
+    return NULL;
+}
+
+void
+query_pool_give(QueryPool *self, QueryChannel *channel)
+{
+    g_autoptr(QueryChannel) owned = channel;
+    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+
+    if (self->idle->len < QUERY_POOL_MAX_CHANNELS)
+        g_ptr_array_add(self->idle, g_steal_pointer(&owned));
+}
+
+void
+query_pool_remember(QueryPool *self, GBytes *key, QuerySchema *schema)
+{
+    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+
+    if (g_bytes_get_size(key) > QUERY_POOL_MAX_KEY_BYTES)
+        return;
+
+    if (g_hash_table_contains(self->schemas, key)) {
+        g_hash_table_insert(self->schemas, g_bytes_ref(key), query_schema_ref(schema));
+        return;
+    }
+    if (g_hash_table_size(self->schemas) == QUERY_POOL_MAX_SCHEMAS)
+        g_hash_table_remove(self->schemas, g_queue_pop_head(&self->keys_by_recall));
+    g_hash_table_insert(self->schemas, g_bytes_ref(key), query_schema_ref(schema));
+    g_queue_push_tail(&self->keys_by_recall, key);
+}
+
+QuerySchema *
+query_pool_recall(QueryPool *self, GBytes *key)
+{
+    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+    gpointer stored_key;
+    gpointer schema;
+
+    if (!g_hash_table_lookup_extended(self->schemas, key, &stored_key, &schema))
+        return NULL;
+
+    g_queue_remove(&self->keys_by_recall, stored_key);
+    g_queue_push_tail(&self->keys_by_recall, stored_key);
+    return query_schema_ref(schema);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a connection keeps between queries: a few idle channels, and the schemas of the last statements.
+ *
+ * Place: internal to libquery-client. With a channel a query costs no D-Bus; with a schema a query with named parameters
+ * goes out together with its PREPARE.
+ * Invariant: thread-safe; a channel is either in here or has exactly one owner.
+ */
+#pragma once
+
+#include "client-lib/query-channel.h"
+
+#define QUERY_POOL_MAX_CHANNELS 4u
+#define QUERY_POOL_MAX_SCHEMAS 64u
+/* Statements above this are not remembered: comparing them would cost more than a round trip saves. */
+#define QUERY_POOL_MAX_KEY_BYTES 16384u
+
+typedef struct QueryPool QueryPool;
+
+QueryPool *query_pool_new(void);
+void query_pool_free(QueryPool *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryPool, query_pool_free)
+
+/**
+ * query_pool_take:
+ * @key: the PREPARE body that is wanted
+ *
+ * Takes a channel, best one on which @key is prepared, else the one longest unused. Channels that the daemon has closed
+ * are dropped on the way.
+ *
+ * Returns: (transfer full) (nullable): a channel
+ */
+QueryChannel *query_pool_take(QueryPool *self, GBytes *key);
+
+/**
+ * query_pool_give:
+ * @channel: (transfer full): a channel without outstanding requests
+ *
+ * Keeps an idle channel, or closes it when there are enough.
+ */
+void query_pool_give(QueryPool *self, QueryChannel *channel);
+
+/* Remembers what @key turned out to be. Takes a reference of both. */
+void query_pool_remember(QueryPool *self, GBytes *key, QuerySchema *schema);
+
+/**
+ * query_pool_recall:
+ *
+ * Returns: (transfer full) (nullable): the schema that @key had last
+ */
+QuerySchema *query_pool_recall(QueryPool *self, GBytes *key);

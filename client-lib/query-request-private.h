@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inside of a request, for the three files that make it up: its steps, its handshake over D-Bus, its drivers.
+ *
+ * Place: internal to libquery-client.
+ */
+#pragma once
+
+#include "client-lib/query-request.h"
+
+typedef enum QueryRequestState {
+    QUERY_STATE_ACQUIRE,
+    QUERY_STATE_CONNECT,
+    QUERY_STATE_SEND,
+    QUERY_STATE_SCHEMA,
+    QUERY_STATE_FIRST,
+    QUERY_STATE_RESULT,
+    QUERY_STATE_DONE,
+} QueryRequestState;
+
+typedef enum QueryStep {
+    QUERY_STEP_DONE,
+    QUERY_STEP_WANT_READ,
+    QUERY_STEP_WANT_WRITE,
+    QUERY_STEP_CONNECT,
+    QUERY_STEP_FAILED,
+    QUERY_STEP_AGAIN, /* within query_request_step() only */
+} QueryStep;
+
+struct QueryRequest {
+    GObject *owner;
+    QueryBus *bus;
+    QueryPool *pool;
+    QueryRequestKind kind;
+    QueryPlan *plan;
+    QueryParameters *parameters;
+    GBytes *row; /* (nullable): the body of FETCH, instead of parameters */
+
+    QueryRequestState state;
+    QueryChannel *channel;
+    QuerySchema *schema; /* of the channel's statement, when known */
+    guint32 prepare_serial;
+    guint32 fetch_serial; /* 0: not queued yet */
+    gboolean was_resent;
+    GError *prepare_error; /* told by PREPARE while the answer to its FETCH is still to be read */
+    QwEnd end;
+    void (*done)(GTask *task, QueryRequest *self);
+};
+
+/**
+ * query_request_step:
+ *
+ * Goes on until something has to be waited for.
+ *
+ * Returns: DONE, FAILED (error set), what to wait for on the channel, or CONNECT: call query_request_connect() first
+ */
+QueryStep query_request_step(QueryRequest *self, GError **error);
+
+/* Gets a channel by Prepare over D-Bus; waits in the calling thread. Errors as query_bus_call(), PROTOCOL. */
+gboolean query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **error);
+
+/* The shape of the statement came from the daemon: keeps it with the channel and for the next time. */
+void query_request_learn_schema(QueryRequest *self, QuerySchema *schema);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The two drivers of a request: one waits in the calling thread, one in a main context.
+ *
+ * Place: internal to libquery-client. Only the handshake, which GDBus does by waiting, goes to a thread of GTask's pool;
+ * every wait for the daemon's answer is a source, so that any number of async queries needs no thread.
+ */
+#include "client-lib/query-error.h"
+#include "client-lib/query-request-private.h"
+
+gboolean
+query_request_run(QueryRequest *self, GCancellable *cancellable, GError **error)
+{
+    if (g_cancellable_set_error_if_cancelled(cancellable, error))
+        return FALSE;
+
+    for (;;) {
+        switch (query_request_step(self, error)) {
+        case QUERY_STEP_DONE:
+            return TRUE;
+        case QUERY_STEP_WANT_READ:
+            if (!query_channel_wait(self->channel, QUERY_IO_WANT_READ, cancellable, error))
+                return FALSE;
+            break;
+        case QUERY_STEP_WANT_WRITE:
+            if (!query_channel_wait(self->channel, QUERY_IO_WANT_WRITE, cancellable, error))
+                return FALSE;
+            break;
+        case QUERY_STEP_CONNECT:
+            if (!query_request_connect(self, cancellable, error))
+                return FALSE;
+            break;
+        case QUERY_STEP_FAILED:
+            return FALSE;
+        case QUERY_STEP_AGAIN:
+            break;
+        }
+    }
+}
+
+static void run_on(GTask *task);
+
+static gboolean
+on_ready(int fd, GIOCondition condition, gpointer user_data)
+{
+    run_on(g_object_ref(G_TASK(user_data)));
+    return G_SOURCE_REMOVE;
+}
+
+static void
+wait_for(GTask *task, QueryRequest *self, QueryIo want)
+{
+    g_autoptr(GSource) source = query_channel_create_source(self->channel, want, g_task_get_cancellable(task));
+
+    g_source_set_callback(source, G_SOURCE_FUNC(on_ready), g_object_ref(task), g_object_unref);
+    g_source_set_priority(source, g_task_get_priority(task));
+    g_source_attach(source, g_task_get_context(task));
+}
+
+static void
+connect_in_thread(GTask *thread_task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+{
+    GError *error = NULL;
+
+    if (query_request_connect(task_data, cancellable, &error))
+        g_task_return_boolean(thread_task, TRUE);
+    else
+        g_task_return_error(thread_task, error);
+}
+
+static void
+on_connected(GObject *source_object, GAsyncResult *result, gpointer user_data)
+{
+    g_autoptr(GTask) task = G_TASK(user_data);
+    GError *error = NULL;
+
+    if (!g_task_propagate_boolean(G_TASK(result), &error)) {
+        g_task_return_error(task, error);
+        return;
+    }
+    run_on(g_steal_pointer(&task));
+}
+
+/* Consumes @task. */
+static void
+run_on(GTask *task)
+{
+    g_autoptr(GTask) owned = task;
+    QueryRequest *self = g_task_get_task_data(task);
+    GError *error = NULL;
+
+    if (g_task_return_error_if_cancelled(task))
+        return;
+
+    switch (query_request_step(self, &error)) {
+    case QUERY_STEP_DONE:
+        self->done(task, self);
+        break;
+    case QUERY_STEP_WANT_READ:
+        wait_for(task, self, QUERY_IO_WANT_READ);
+        break;
+    case QUERY_STEP_WANT_WRITE:
+        wait_for(task, self, QUERY_IO_WANT_WRITE);
+        break;
+    case QUERY_STEP_CONNECT: {
+        g_autoptr(GTask) thread_task = g_task_new(NULL, g_task_get_cancellable(task), on_connected, g_object_ref(task));
+
+        g_task_set_task_data(thread_task, self, NULL); /* kept by @task, which the callback holds */
+        g_task_run_in_thread(thread_task, connect_in_thread);
+        break;
+    }
+    case QUERY_STEP_FAILED:
+        g_task_return_error(task, error);
+        break;
+    case QUERY_STEP_AGAIN:
+        g_assert_not_reached();
+    }
+}
+
+void
+query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *task, QueryRequest *self))
+{
+    self->done = done;
+    run_on(g_object_ref(task));
+}

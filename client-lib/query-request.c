@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The state machine of one execution.
+ *
+ * Place: internal to libquery-client.
+ *
+ *     ACQUIRE ─→ CONNECT (D-Bus; only when no channel is idle) ─→ ACQUIRE
+ *        └─→ SEND ─→ SCHEMA (if a PREPARE went out) ─→ [SEND ─→] FIRST ─→ RESULT (updates) ─→ done
+ *
+ * Invariant: when it fails, the channel goes back to the pool only with every answer read; otherwise it is closed, which
+ * makes the daemon stop.
+ */
+#include "client-lib/query-request-private.h"
+
+#include "client-lib/query-error.h"
+
+QueryRequest *
+query_request_new(GObject *owner, QueryBus *bus, QueryPool *pool, QueryRequestKind kind, QueryPlan *plan,
+                  QueryParameters *parameters, GBytes *row, QueryChannel *channel)
+{
+    QueryRequest *self = g_new0(QueryRequest, 1);
+
+    self->owner = g_object_ref(owner);
+    self->bus = bus;
+    self->pool = pool;
+    self->kind = kind;
+    self->plan = query_plan_ref(plan);
+    self->parameters = parameters != NULL ? parameters : query_parameters_new();
+    self->row = row != NULL ? g_bytes_ref(row) : NULL;
+    self->channel = channel;
+    if (channel != NULL && !query_channel_is_quiet(channel))
+        g_clear_pointer(&self->channel, query_channel_free);
+    return self;
+}
+
+void
+query_request_free(QueryRequest *self)
+{
+    if (self == NULL)
+        return;
+
+    g_clear_pointer(&self->channel, query_channel_free);
+    g_clear_pointer(&self->schema, query_schema_unref);
+    g_clear_pointer(&self->row, g_bytes_unref);
+    query_parameters_free(self->parameters);
+    query_plan_unref(self->plan);
+    g_clear_error(&self->prepare_error);
+    g_object_unref(self->owner);
+    g_free(self);
+}
+
+QueryChannel *
+query_request_steal_channel(QueryRequest *self)
+{
+    return g_steal_pointer(&self->channel);
+}
+
+QuerySchema *
+query_request_get_schema(const QueryRequest *self)
+{
+    return self->schema;
+}
+
+guint32
+query_request_get_serial(const QueryRequest *self)
+{
+    return self->fetch_serial;
+}
+
+const QwEnd *
+query_request_get_end(const QueryRequest *self)
+{
+    return &self->end;
+}
+
+static void
+set_schema(QueryRequest *self, QuerySchema *schema)
+{
+    g_autoptr(QuerySchema) old = self->schema;
+
+    self->schema = query_schema_ref(schema);
+}
+
+void
+query_request_learn_schema(QueryRequest *self, QuerySchema *schema)
+{
+    set_schema(self, schema);
+    query_channel_set_prepared(self->channel, self->plan->key, schema);
+    query_pool_remember(self->pool, self->plan->key, schema);
+}
+
+/* A failure after which the channel is as good as before. */
+static QueryStep
+fail_and_keep_channel(QueryRequest *self)
+{
+    query_pool_give(self->pool, g_steal_pointer(&self->channel));
+    return QUERY_STEP_FAILED;
+}
+
+static GBytes *
+get_row(QueryRequest *self, GError **error)
+{
+    return self->row != NULL ? g_bytes_ref(self->row) : query_parameters_encode(self->parameters, self->schema, error);
+}
+
+/* Named values need the statement's shape; no values, or encoded ones, do not. */
+static gboolean
+has_row(const QueryRequest *self)
+{
+    return self->row != NULL || self->schema != NULL || query_parameters_get_n(self->parameters) == 0;
+}
+
+static void
+queue_fetch(QueryRequest *self, GBytes *body)
+{
+    self->fetch_serial = query_channel_queue(self->channel, QW_KIND_FETCH, g_bytes_get_size(body) > 0 ? 1 : 0, body);
+}
+
+/* Decides what goes out together: FETCH alone, PREPARE and FETCH, or PREPARE alone when the parameters are not known yet. */
+static QueryStep
+step_acquire(QueryRequest *self, GError **error)
+{
+    g_autoptr(GBytes) body = NULL;
+    gboolean is_prepared;
+
+    if (self->channel == NULL && !self->was_resent)
+        self->channel = query_pool_take(self->pool, self->plan->key);
+    if (self->channel == NULL) {
+        self->state = QUERY_STATE_CONNECT;
+        return QUERY_STEP_CONNECT;
+    }
+
+    self->prepare_serial = 0;
+    self->fetch_serial = 0;
+    is_prepared = query_channel_is_prepared(self->channel, self->plan->key);
+    if (is_prepared)
+        set_schema(self, query_channel_get_schema(self->channel));
+    else if (self->schema == NULL)
+        self->schema = query_pool_recall(self->pool, self->plan->key);
+    if (is_prepared && self->kind == QUERY_REQUEST_PREPARE) {
+        self->state = QUERY_STATE_DONE;
+        return QUERY_STEP_DONE;
+    }
+
+    if (self->kind != QUERY_REQUEST_PREPARE && has_row(self)) {
+        body = get_row(self, error);
+        if (body == NULL)
+            return fail_and_keep_channel(self);
+    }
+    if (!is_prepared) {
+        query_channel_set_prepared(self->channel, NULL, NULL);
+        self->prepare_serial = query_channel_queue(self->channel, QW_KIND_PREPARE, self->plan->n_options, self->plan->key);
+    }
+    if (body != NULL)
+        queue_fetch(self, body);
+
+    self->state = QUERY_STATE_SEND;
+    return QUERY_STEP_AGAIN;
+}
+
+static QueryStep
+step_from_io(QueryIo io)
+{
+    switch (io) {
+    case QUERY_IO_DONE:
+        return QUERY_STEP_AGAIN;
+    case QUERY_IO_WANT_READ:
+        return QUERY_STEP_WANT_READ;
+    case QUERY_IO_WANT_WRITE:
+        return QUERY_STEP_WANT_WRITE;
+    case QUERY_IO_FAILED:
+        return QUERY_STEP_FAILED;
+    }
+    g_assert_not_reached();
+}
+
+static QueryStep
+step_send(QueryRequest *self, GError **error)
+{
+    g_autoptr(GError) local_error = NULL;
+    gboolean never_received = FALSE;
+    QueryIo io = query_channel_flush(self->channel, &never_received, &local_error);
+
+    if (io == QUERY_IO_FAILED) {
+        g_clear_pointer(&self->channel, query_channel_free);
+        if (never_received && !self->was_resent) {
+            self->was_resent = TRUE;
+            self->state = QUERY_STATE_ACQUIRE;
+            return QUERY_STEP_AGAIN;
+        }
+        g_propagate_error(error, g_steal_pointer(&local_error));
+    }
+    if (io == QUERY_IO_DONE)
+        self->state = self->prepare_serial != 0 ? QUERY_STATE_SCHEMA : QUERY_STATE_FIRST;
+
+    return step_from_io(io);
+}
+
+/* Decodes an ERROR record into @error. FALSE: the record itself is nonsense; @error says so. */
+static gboolean
+take_error_record(const QueryRecord *record, GError **error)
+{
+    QwErrorBody body;
+
+    if (qw_error_decode(record->body, record->n_bytes, &body) < 0) {
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon sent an ERROR that cannot be read");
+        return FALSE;
+    }
+    query_error_set_from_wire(error, &body);
+    return TRUE;
+}
+
+static QueryStep
+fail_unexpected(const QueryRecord *record, GError **error)
+{
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon sent record '%c' of request %u out of turn", record->kind,
+                record->serial);
+    return QUERY_STEP_FAILED;
+}
+
+static QueryStep
+step_schema(QueryRequest *self, GError **error)
+{
+    g_autoptr(QuerySchema) schema = NULL;
+    QueryRecord record;
+    QueryIo io = query_channel_receive_exactly(self->channel, &record, error);
+
+    if (io != QUERY_IO_DONE)
+        return step_from_io(io);
+    if (record.serial != self->prepare_serial)
+        return fail_unexpected(&record, error);
+
+    self->prepare_serial = 0;
+    if (record.kind == QW_KIND_ERROR) {
+        if (!take_error_record(&record, self->fetch_serial != 0 ? &self->prepare_error : error))
+            return QUERY_STEP_FAILED;
+        if (self->fetch_serial == 0)
+            return fail_and_keep_channel(self);
+        self->state = QUERY_STATE_FIRST; /* where FETCH is answered by ERROR(Closed) */
+        return QUERY_STEP_AGAIN;
+    }
+    if (record.kind != QW_KIND_SCHEMA)
+        return fail_unexpected(&record, error);
+
+    schema = query_schema_new_from_wire(record.body, record.n_bytes, record.count, error);
+    if (schema == NULL)
+        return QUERY_STEP_FAILED;
+    query_request_learn_schema(self, schema);
+
+    if (self->kind == QUERY_REQUEST_PREPARE) {
+        self->state = QUERY_STATE_DONE;
+        return QUERY_STEP_DONE;
+    }
+    self->state = QUERY_STATE_FIRST;
+    if (self->fetch_serial == 0) {
+        g_autoptr(GBytes) body = get_row(self, error);
+
+        if (body == NULL)
+            return fail_and_keep_channel(self);
+        queue_fetch(self, body);
+        self->state = QUERY_STATE_SEND;
+    }
+    return QUERY_STEP_AGAIN;
+}
+
+/* SCHEMA (the tables changed), ERROR, or the beginning of the result, which is left for the cursor. */
+static QueryStep
+step_first(QueryRequest *self, GError **error)
+{
+    g_autoptr(QuerySchema) schema = NULL;
+    QueryRecord record;
+    QwKind kind;
+    QueryIo io = query_channel_peek(self->channel, &kind, error);
+
+    if (io != QUERY_IO_DONE)
+        return step_from_io(io);
+    if (kind != QW_KIND_SCHEMA && kind != QW_KIND_ERROR && self->prepare_error == NULL) {
+        self->state = self->kind == QUERY_REQUEST_UPDATE ? QUERY_STATE_RESULT : QUERY_STATE_DONE;
+        return self->state == QUERY_STATE_DONE ? QUERY_STEP_DONE : QUERY_STEP_AGAIN;
+    }
+
+    io = query_channel_receive_exactly(self->channel, &record, error);
+    if (io != QUERY_IO_DONE)
+        return step_from_io(io);
+    if (record.serial != self->fetch_serial)
+        return fail_unexpected(&record, error);
+
+    if (record.kind == QW_KIND_ERROR) {
+        g_autoptr(GError) fetch_error = NULL;
+
+        if (!take_error_record(&record, &fetch_error)) {
+            g_propagate_error(error, g_steal_pointer(&fetch_error));
+            return QUERY_STEP_FAILED;
+        }
+        g_propagate_error(error,
+                          self->prepare_error != NULL ? g_steal_pointer(&self->prepare_error) : g_steal_pointer(&fetch_error));
+        return fail_and_keep_channel(self);
+    }
+    if (record.kind != QW_KIND_SCHEMA || self->prepare_error != NULL)
+        return fail_unexpected(&record, error);
+
+    schema = query_schema_new_from_wire(record.body, record.n_bytes, record.count, error);
+    if (schema == NULL)
+        return QUERY_STEP_FAILED;
+    query_request_learn_schema(self, schema);
+    return QUERY_STEP_AGAIN;
+}
+
+static QueryStep
+step_result(QueryRequest *self, GError **error)
+{
+    QueryRecord record;
+    QueryIo io = query_channel_receive(self->channel, &record, error);
+
+    if (io != QUERY_IO_DONE)
+        return step_from_io(io);
+    if (record.serial != self->fetch_serial)
+        return fail_unexpected(&record, error);
+
+    if (record.kind == QW_KIND_ROWS)
+        return QUERY_STEP_AGAIN;
+    if (record.kind == QW_KIND_ERROR)
+        return take_error_record(&record, error) ? fail_and_keep_channel(self) : QUERY_STEP_FAILED;
+    if (record.kind != QW_KIND_END || qw_end_decode(record.body, record.n_bytes, &self->end) < 0)
+        return fail_unexpected(&record, error);
+
+    self->state = QUERY_STATE_DONE;
+    return QUERY_STEP_DONE;
+}
+
+QueryStep
+query_request_step(QueryRequest *self, GError **error)
+{
+    QueryStep result = QUERY_STEP_AGAIN;
+
+    while (result == QUERY_STEP_AGAIN) {
+        switch (self->state) {
+        case QUERY_STATE_ACQUIRE:
+            result = step_acquire(self, error);
+            break;
+        case QUERY_STATE_CONNECT:
+            result = QUERY_STEP_CONNECT;
+            break;
+        case QUERY_STATE_SEND:
+            result = step_send(self, error);
+            break;
+        case QUERY_STATE_SCHEMA:
+            result = step_schema(self, error);
+            break;
+        case QUERY_STATE_FIRST:
+            result = step_first(self, error);
+            break;
+        case QUERY_STATE_RESULT:
+            result = step_result(self, error);
+            break;
+        case QUERY_STATE_DONE:
+            result = QUERY_STEP_DONE;
+            break;
+        }
+    }
+    if (result == QUERY_STEP_FAILED)
+        g_clear_pointer(&self->channel, query_channel_free);
+    return result;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One execution of a statement, from the call to the first record of its result (or, for an update, to its end).
+ *
+ * Place: internal to libquery-client, between the public objects and channel, pool and bus. A state machine whose steps
+ * never wait on the descriptor; one driver waits in poll(), the other one in a main loop.
+ * Invariant: a request is sent a second time only when the daemon cannot have received it (EPIPE).
+ */
+#pragma once
+
+#include "client-lib/query-bus.h"
+#include "client-lib/query-channel.h"
+#include "client-lib/query-parameters.h"
+#include "client-lib/query-pool.h"
+#include "client-lib/wire/wire-message.h"
+
+typedef enum QueryRequestKind {
+    QUERY_REQUEST_PREPARE, /* ends with the schema */
+    QUERY_REQUEST_ROWS,    /* ends before the first ROWS or END, which stays on the channel */
+    QUERY_REQUEST_UPDATE,  /* ends with END; rows of RETURNING are dropped */
+} QueryRequestKind;
+
+/* What is asked for; shared by all executions of a statement, immutable, from any thread. */
+typedef struct QueryPlan {
+    gatomicrefcount ref_count;
+    char *language;
+    char *text;
+    gboolean writes;
+    gint64 timeout_msec; /* -1: the daemon's default */
+    guint64 max_rows;    /* 0: the daemon's default */
+    GBytes *key;         /* the body of PREPARE */
+    guint n_options;     /* count of PREPARE's header */
+} QueryPlan;
+
+QueryPlan *query_plan_new(const char *language, const char *text, gboolean writes, gint64 timeout_msec, guint64 max_rows);
+QueryPlan *query_plan_ref(QueryPlan *self);
+void query_plan_unref(QueryPlan *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryPlan, query_plan_unref)
+
+typedef struct QueryRequest QueryRequest;
+
+/**
+ * query_request_new:
+ * @owner: keeps @bus and @pool alive
+ * @plan: what to run
+ * @parameters: (transfer full) (nullable): values; NULL for none
+ * @row: (nullable): instead of @parameters: the body of FETCH, already encoded
+ * @channel: (transfer full) (nullable): the channel to use; NULL to take one from @pool
+ *
+ * Returns: (transfer full): a new request
+ */
+QueryRequest *query_request_new(GObject *owner, QueryBus *bus, QueryPool *pool, QueryRequestKind kind, QueryPlan *plan,
+                                QueryParameters *parameters, GBytes *row, QueryChannel *channel);
+void query_request_free(QueryRequest *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryRequest, query_request_free)
+
+/**
+ * query_request_run:
+ *
+ * Runs to the end in the calling thread.
+ *
+ * Errors: those of the statement, DISCONNECTED, PROTOCOL, UNAVAILABLE, G_IO_ERROR_CANCELLED.
+ *
+ * Returns: FALSE on error
+ */
+gboolean query_request_run(QueryRequest *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_request_run_async:
+ * @task: a task whose data is @self; ended by @done, or with an error
+ * @done: called in the context of @task when @self has succeeded; returns the result of @task
+ *
+ * Runs in the thread-default context of @task.
+ */
+void query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *task, QueryRequest *self));
+
+/* After success. The channel: at the result (ROWS), or idle. (transfer full) */
+QueryChannel *query_request_steal_channel(QueryRequest *self);
+QuerySchema *query_request_get_schema(const QueryRequest *self);
+guint32 query_request_get_serial(const QueryRequest *self);
+const QwEnd *query_request_get_end(const QueryRequest *self);

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * QueryStatement: prepared once, executed often, each time with one message to the daemon.
+ *
+ * Place: public object. Its channel is its own between executions and lent to the cursor while one is open.
+ * Invariant: at most one cursor refers to a statement; the cursor holds the reference, `cursor` here is a plain pointer
+ * that query_statement_take_back() clears.
+ */
+#include "client-lib/query-statement-private.h"
+
+#include <string.h>
+
+#include "client-lib/query-connection-private.h"
+#include "client-lib/query-cursor-private.h"
+#include "client-lib/query-error.h"
+
+struct _QueryStatement {
+    GObject parent_instance;
+    QueryConnection *connection;
+    QueryPlan *plan;
+    QuerySchema *schema;
+    QueryParameters *parameters;
+    QueryChannel *channel; /* idle, or NULL while a cursor has it */
+    QueryCursor *cursor;   /* borrowed */
+    gint64 last_insert_rowid;
+    guint64 generation;
+};
+
+G_DEFINE_TYPE(QueryStatement, query_statement, G_TYPE_OBJECT)
+
+static void
+query_statement_finalize(GObject *object)
+{
+    QueryStatement *self = QUERY_STATEMENT(object);
+
+    if (self->channel != NULL)
+        query_pool_give(query_connection_get_pool(self->connection), g_steal_pointer(&self->channel));
+    query_parameters_free(self->parameters);
+    g_clear_pointer(&self->schema, query_schema_unref);
+    g_clear_pointer(&self->plan, query_plan_unref);
+    g_clear_object(&self->connection);
+    G_OBJECT_CLASS(query_statement_parent_class)->finalize(object);
+}
+
+static void
+query_statement_class_init(QueryStatementClass *klass)
+{
+    G_OBJECT_CLASS(klass)->finalize = query_statement_finalize;
+}
+
+static void
+query_statement_init(QueryStatement *self)
+{
+    self->parameters = query_parameters_new();
+}
+
+void
+query_statement_take_back(QueryStatement *self, QueryCursor *cursor, QueryChannel *channel)
+{
+    if (self->cursor == cursor)
+        self->cursor = NULL;
+    if (channel == NULL)
+        return;
+
+    if (self->channel == NULL)
+        self->channel = channel;
+    else
+        query_pool_give(query_connection_get_pool(self->connection), channel);
+}
+
+/* Preparing ------------------------------------------------------------------------------------------------------------ */
+
+static QueryStatement *
+statement_new(QueryConnection *connection, QueryPlan *plan, QueryRequest *request)
+{
+    QueryStatement *self = g_object_new(QUERY_TYPE_STATEMENT, NULL);
+
+    self->connection = g_object_ref(connection);
+    self->plan = query_plan_ref(plan);
+    self->schema = query_schema_ref(query_request_get_schema(request));
+    self->channel = query_request_steal_channel(request);
+    return self;
+}
+
+static QueryStatement *
+prepare(QueryConnection *connection, QueryLanguage language, const char *text, gboolean writes, GCancellable *cancellable,
+        GError **error)
+{
+    g_autoptr(QueryPlan) plan = query_connection_create_plan(connection, language, text, writes, error);
+    g_autoptr(QueryRequest) request = NULL;
+
+    if (plan == NULL)
+        return NULL;
+
+    request = query_request_new(G_OBJECT(connection), query_connection_get_bus(connection), query_connection_get_pool(connection),
+                                QUERY_REQUEST_PREPARE, plan, NULL, NULL, NULL);
+    if (!query_request_run(request, cancellable, error))
+        return NULL;
+
+    return statement_new(connection, plan, request);
+}
+
+QueryStatement *
+query_connection_prepare(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
+    g_return_val_if_fail(text != NULL, NULL);
+
+    return prepare(self, language, text, FALSE, cancellable, error);
+}
+
+QueryStatement *
+query_connection_prepare_update(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
+                                GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
+    g_return_val_if_fail(text != NULL, NULL);
+
+    return prepare(self, language, text, TRUE, cancellable, error);
+}
+
+guint
+query_statement_get_n_parameters(QueryStatement *self)
+{
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), 0);
+
+    return self->schema->n_parameters;
+}
+
+const char *
+query_statement_get_parameter_name(QueryStatement *self, guint index)
+{
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), NULL);
+    g_return_val_if_fail(index < self->schema->n_parameters, NULL);
+
+    return self->schema->parameter_names[index];
+}
+
+/* Bindings ------------------------------------------------------------------------------------------------------------- */
+
+/* Consumes @owner, also on failure. */
+static gboolean
+bind(QueryStatement *self, const char *name, const QwValue *value, gpointer owner, GDestroyNotify destroy, GError **error)
+{
+    guint index;
+
+    if (!query_schema_find_parameter(self->schema, name, &index, error)) {
+        if (destroy != NULL)
+            destroy(owner);
+        return FALSE;
+    }
+
+    query_parameters_set(self->parameters, index, value, owner, destroy);
+    return TRUE;
+}
+
+/* FALSE for what a row cannot carry; TOO_BIG then. */
+static gboolean
+check_size(const char *name, gsize n_bytes, GError **error)
+{
+    if (n_bytes <= QW_ROWS_SIZE_MAX)
+        return TRUE;
+
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "parameter '%s' takes %" G_GSIZE_FORMAT " bytes, the limit is %u", name,
+                n_bytes, QW_ROWS_SIZE_MAX);
+    return FALSE;
+}
+
+gboolean
+query_statement_bind_null(QueryStatement *self, const char *name, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
+    g_return_val_if_fail(name != NULL, FALSE);
+
+    return bind(self, name, &(QwValue){ .type = QW_TYPE_NULL }, NULL, NULL, error);
+}
+
+gboolean
+query_statement_bind_int64(QueryStatement *self, const char *name, gint64 value, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
+    g_return_val_if_fail(name != NULL, FALSE);
+
+    return bind(self, name, &(QwValue){ .type = QW_TYPE_INTEGER, .integer = value }, NULL, NULL, error);
+}
+
+gboolean
+query_statement_bind_double(QueryStatement *self, const char *name, double value, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
+    g_return_val_if_fail(name != NULL, FALSE);
+
+    return bind(self, name, &(QwValue){ .type = QW_TYPE_FLOAT, .real = value }, NULL, NULL, error);
+}
+
+/* Binds copies of a string and, for literals, of its tag. */
+static gboolean
+bind_term(QueryStatement *self, const char *name, QwType type, const char *data, gsize n_bytes, const char *tag, GError **error)
+{
+    gsize n_tag_bytes = tag != NULL ? strlen(tag) : 0;
+    QwValue value = { .type = type };
+    char *copy;
+
+    if (!check_size(name, n_bytes, error) || !check_size(name, n_tag_bytes, error))
+        return FALSE;
+
+    copy = g_malloc(n_bytes + 1 + n_tag_bytes + 1);
+    memcpy(copy, data, n_bytes);
+    copy[n_bytes] = '\0';
+    memcpy(copy + n_bytes + 1, tag != NULL ? tag : "", n_tag_bytes + 1);
+    value.data = copy;
+    value.n_bytes = (uint32_t) n_bytes;
+    value.tag = tag != NULL ? copy + n_bytes + 1 : NULL;
+    value.n_tag_bytes = (uint32_t) n_tag_bytes;
+    return bind(self, name, &value, copy, g_free, error);
+}
+
+gboolean
+query_statement_bind_string(QueryStatement *self, const char *name, const char *value, gssize n_bytes, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
+    g_return_val_if_fail(name != NULL, FALSE);
+    g_return_val_if_fail(value != NULL, FALSE);
+
+    return bind_term(self, name, QW_TYPE_TEXT, value, n_bytes < 0 ? strlen(value) : (gsize) n_bytes, NULL, error);
+}
+
+gboolean
+query_statement_bind_bytes(QueryStatement *self, const char *name, GBytes *value, GError **error)
+{
+    QwValue blob = { .type = QW_TYPE_BLOB };
+    gsize n_bytes;
+
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
+    g_return_val_if_fail(name != NULL, FALSE);
+    g_return_val_if_fail(value != NULL, FALSE);
+
+    blob.data = g_bytes_get_data(value, &n_bytes);
+    blob.n_bytes = (uint32_t) n_bytes;
+    if (!check_size(name, n_bytes, error))
+        return FALSE;
+
+    return bind(self, name, &blob, g_bytes_ref(value), (GDestroyNotify) g_bytes_unref, error);
+}
+
+gboolean
+query_statement_bind_iri(QueryStatement *self, const char *name, const char *iri, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
+    g_return_val_if_fail(name != NULL, FALSE);
+    g_return_val_if_fail(iri != NULL, FALSE);
+
+    return bind_term(self, name, QW_TYPE_IRI, iri, strlen(iri), NULL, error);
+}
+
+gboolean
+query_statement_bind_literal(QueryStatement *self, const char *name, const char *lexical, const char *datatype,
+                             const char *language, GError **error)
+{
+    QwType type = QW_TYPE_TEXT;
+
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
+    g_return_val_if_fail(name != NULL, FALSE);
+    g_return_val_if_fail(lexical != NULL, FALSE);
+    g_return_val_if_fail(datatype == NULL || language == NULL, FALSE);
+
+    if (datatype != NULL)
+        type = QW_TYPE_LITERAL_TYPED;
+    else if (language != NULL)
+        type = QW_TYPE_LITERAL_LANG;
+
+    return bind_term(self, name, type, lexical, strlen(lexical), datatype != NULL ? datatype : language, error);
+}
+
+void
+query_statement_clear_bindings(QueryStatement *self)
+{
+    g_return_if_fail(QUERY_IS_STATEMENT(self));
+
+    query_parameters_clear(self->parameters);
+}
+
+/* Executing ------------------------------------------------------------------------------------------------------------ */
+
+static QueryRequest *
+create_request(QueryStatement *self, QueryRequestKind kind, GError **error)
+{
+    g_autoptr(GBytes) row = query_parameters_encode(self->parameters, self->schema, error);
+
+    if (row == NULL)
+        return NULL;
+
+    if (self->cursor != NULL)
+        query_cursor_close(self->cursor); /* gives the channel back if its result is whole */
+    return query_request_new(G_OBJECT(self), query_connection_get_bus(self->connection),
+                             query_connection_get_pool(self->connection), kind, self->plan, NULL, row,
+                             g_steal_pointer(&self->channel));
+}
+
+static QueryCursor *
+finish_execute(QueryStatement *self, QueryRequest *request)
+{
+    QueryCursor *old = self->cursor;
+
+    if (old != NULL)
+        query_cursor_close(old); /* two executions were under way */
+    self->cursor = query_cursor_new(self->connection, request, self);
+    return self->cursor;
+}
+
+static gint64
+finish_update(QueryStatement *self, QueryRequest *request)
+{
+    const QwEnd *end = query_request_get_end(request);
+
+    self->last_insert_rowid = end->last_insert_rowid;
+    self->generation = end->generation;
+    query_statement_take_back(self, NULL, query_request_steal_channel(request));
+    return end->changes;
+}
+
+QueryCursor *
+query_statement_execute(QueryStatement *self, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryRequest) request = NULL;
+
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), NULL);
+
+    request = create_request(self, QUERY_REQUEST_ROWS, error);
+    if (request == NULL || !query_request_run(request, cancellable, error))
+        return NULL;
+
+    return finish_execute(self, request);
+}
+
+gint64
+query_statement_update(QueryStatement *self, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryRequest) request = NULL;
+
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), -1);
+
+    request = create_request(self, QUERY_REQUEST_UPDATE, error);
+    if (request == NULL || !query_request_run(request, cancellable, error))
+        return -1;
+
+    return finish_update(self, request);
+}
+
+static void
+on_execute_done(GTask *task, QueryRequest *request)
+{
+    g_task_return_pointer(task, finish_execute(g_task_get_source_object(task), request), g_object_unref);
+}
+
+static void
+on_update_done(GTask *task, QueryRequest *request)
+{
+    g_task_return_int(task, finish_update(g_task_get_source_object(task), request));
+}
+
+static void
+start(QueryStatement *self, GTask *task, QueryRequestKind kind, void (*done)(GTask *task, QueryRequest *request))
+{
+    GError *error = NULL;
+    QueryRequest *request = create_request(self, kind, &error);
+
+    if (request == NULL) {
+        g_task_return_error(task, error);
+        return;
+    }
+    g_task_set_task_data(task, request, (GDestroyNotify) query_request_free);
+    query_request_run_async(request, task, done);
+}
+
+void
+query_statement_execute_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    g_autoptr(GTask) task = NULL;
+
+    g_return_if_fail(QUERY_IS_STATEMENT(self));
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_statement_execute_async);
+    start(self, task, QUERY_REQUEST_ROWS, on_execute_done);
+}
+
+QueryCursor *
+query_statement_execute_finish(QueryStatement *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
+
+    return g_task_propagate_pointer(G_TASK(result), error);
+}
+
+void
+query_statement_update_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    g_autoptr(GTask) task = NULL;
+
+    g_return_if_fail(QUERY_IS_STATEMENT(self));
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_statement_update_async);
+    start(self, task, QUERY_REQUEST_UPDATE, on_update_done);
+}
+
+gint64
+query_statement_update_finish(QueryStatement *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), -1);
+
+    return g_task_propagate_int(G_TASK(result), error);
+}
+
+gint64
+query_statement_get_last_insert_rowid(QueryStatement *self)
+{
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), 0);
+
+    return self->last_insert_rowid;
+}
+
+guint64
+query_statement_get_generation(QueryStatement *self)
+{
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), 0);
+
+    return self->generation;
+}
