@@ -45,7 +45,7 @@ qd_call_new(QdCallKind kind, QdClient *client)
     QdCall *call = g_new0(QdCall, 1);
 
     call->kind = kind;
-    call->client = qd_client_ref(client);
+    call->client = client != NULL ? qd_client_ref(client) : NULL;
     call->options.header = TRUE;
     call->options.quick = TRUE;
     call->fd = -1;
