@@ -116,7 +116,7 @@ struct QdCall {
     struct QdCallPrivate *private;
 };
 
-/* @client: (nullable): who pays; has to be set before the call is submitted */
+/* @client: (nullable): may be set later, before qd_engine_submit(). */
 QdCall *qd_call_new(QdCallKind kind, QdClient *client);
 QdCall *qd_call_free(QdCall *call);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdCall, qd_call_free)

@@ -106,14 +106,18 @@ begin_stop(QdLifeCycle *self, const char *reason)
         become_answering(self);
 }
 
+static void restart_idle_timer(QdLifeCycle *self);
+
 static int
 on_idle(sd_event_source *source, uint64_t usec, void *user_data)
 {
     QdLifeCycle *self = user_data;
 
-    /* A channel may have been used meanwhile; then the engine tells when it is idle again. */
+    /* The engine tells that channels are used, but only once a second: hence the second look here. */
     if (self->state == LIFE_RUNNING && is_idle(self))
         begin_stop(self, "idle");
+    else
+        restart_idle_timer(self);
     return 0;
 }
 
@@ -123,7 +127,7 @@ restart_idle_timer(QdLifeCycle *self)
     guint64 idle_msec = qd_limits_get(qd_engine_get_limits(self->service->engine), QD_LIMIT_IDLE_EXIT_MSEC);
 
     self->idle_source = sd_event_source_disable_unref(self->idle_source);
-    if (idle_msec > 0 && is_idle(self))
+    if (self->state == LIFE_RUNNING && idle_msec > 0)
         (void) sd_event_add_time_relative(self->service->event, &self->idle_source, CLOCK_MONOTONIC, idle_msec * 1000, 0, on_idle,
                                           self);
 }

@@ -23,7 +23,7 @@ LAYERS = {
     SPARQL: ([WIRE, BASE, RDF, SPARQL, STORE + "catalog.h"], ["glib"]),
     FUNCTIONS: ([WIRE, BASE, RDF, FUNCTIONS], ["glib", "sqlite3", "pcre2"]),
     EXEC: ([WIRE, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC], ["glib", "sqlite3"]),
-    BUS: ([WIRE, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC, BUS], ["glib", "sd-bus"]),
+    BUS: ([WIRE, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC, BUS], ["glib", "sd-bus", "sd-event"]),
     MAIN: (["client-lib/wire/", "daemon/"], ["glib", "sd-bus", "sd-event", "sd-daemon", "sd-journal"]),
     "client-lib/": ([WIRE, "client-lib/query-"], ["glib", "gio"]),
     "client-lib/queryctl/": ([PUBLIC, "client-lib/queryctl/"], ["glib", "gio", "libedit", "public"]),
@@ -39,7 +39,7 @@ THIRD_PARTY = [
 LIBC = re.compile(
     r"(alloca|assert|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|getopt|inttypes|langinfo|limits|locale|malloc|math|"
     r"memory|poll|pthread|pwd|regex|sched|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|"
-    r"strings|syscall|sysexits|termios|threads|time|unistd|wchar|wctype)\.h|(sys|linux|netinet|arpa|asm)/.*\.h")
+    r"strings|syscall|sysexits|syslog|termios|threads|time|unistd|wchar|wctype)\.h|(sys|linux|netinet|arpa|asm)/.*\.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 
 
