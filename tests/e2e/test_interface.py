@@ -87,7 +87,8 @@ def test_busctl(bus):
 def test_gdbus_passes_a_descriptor(bus):
     """gdbus cannot take a descriptor but can give one: Export."""
     path = os.path.join(bus.folder, "out.csv")
-    run = bus.run("sh", "-c", f"gdbus call --session -d {NAME} -o {PATH} -m {NAME}.Export sql 'SELECT 1 AS a' csv 1 '{{}}' 1<>{path} >&2")
+    command = f"gdbus call --session -d {NAME} -o {PATH} -m {NAME}.Export sql 'SELECT 1 AS a' csv 3 '{{}}' 3<>{path}"
+    run = bus.run("bash", "-c", command)
     if run.returncode != 0:
         pytest.skip(f"this gdbus cannot pass a descriptor: {run.stderr.strip()}")
     with open(path, encoding="utf-8") as stream:
