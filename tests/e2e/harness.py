@@ -247,6 +247,7 @@ class World(Caller):
     """The bus, its folders and its first caller. More callers: caller()."""
 
     def __init__(self, limits=None, config="", arguments="", prefix="", data_home=None):
+        assert os.access(os.path.join(BUILD, "daemon/queryd"), os.X_OK), f"no daemon/queryd in {BUILD}: build first"
         self.folder = tempfile.mkdtemp(prefix="queryd-e2e-")
         self.data_home = data_home or os.path.join(self.folder, "home/.local/share")
         self.store = os.path.join(self.data_home, "queryd")

@@ -1,0 +1,463 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Bad input of every kind: a clear error over the bus or the channel, and a daemon that goes on as if nothing had been."""
+import os
+import re
+import struct
+import tempfile
+import time
+
+import pytest
+from gi.repository import Gio, GLib
+
+from harness import MANAGER, BusError
+from wire_client import CutOff, RemoteError, encode_record, encode_string, header
+
+# statement: (error, what its message says)
+WRONG_SQL = {
+    "SELEC 1": ("Syntax", "1:1: .*SELEC"),
+    "SELECT 1 FORM t": ("Syntax", "1:1[0-9]: "),
+    "SELECT\n  *\nFROM nosuch": ("Syntax", "nosuch"),
+    "SELECT nosuch(1)": ("Syntax", "nosuch"),
+    "SELECT a FROM (SELECT 1 AS b)": ("Syntax", "a"),
+    "SELECT 1; SELECT 2": ("Syntax|Unsupported", "one statement|more than one|second"),
+    "": ("Syntax", "empty|no statement"),
+    "   -- only a comment": ("Syntax", "empty|no statement"),
+    ";": ("Syntax", "empty|no statement"),
+    "SELECT 'open": ("Syntax", "unrecognized|unterminated|'open"),
+    "ATTACH 'x' AS y": ("AccessDenied|Unsupported", "."),
+    "DETACH main": ("AccessDenied|Unsupported", "."),
+    "VACUUM INTO '/tmp/queryd-must-not-exist'": ("AccessDenied|Unsupported|ReadOnly", "."),
+    "SELECT load_extension('x')": ("AccessDenied|Unsupported|Syntax", "load_extension"),
+    "PRAGMA journal_mode = DELETE": ("AccessDenied|Unsupported|ReadOnly", "."),
+    "PRAGMA writable_schema = 1": ("AccessDenied|Unsupported|ReadOnly", "."),
+    "BEGIN": ("AccessDenied|Unsupported|ReadOnly", "."),
+    "SAVEPOINT s": ("AccessDenied|Unsupported|ReadOnly", "."),
+    "COMMIT": ("AccessDenied|Unsupported|ReadOnly", "."),
+    "CREATE TEMP TABLE x (a)": ("AccessDenied|Unsupported|ReadOnly", "."),
+    "SELECT fts3_tokenizer('simple')": ("AccessDenied|Unsupported|Syntax", "fts3_tokenizer"),
+    "SELECT \"no such column\"": ("Syntax", "no such column"),
+}
+
+
+@pytest.fixture
+def healthy(bus):
+    """After the test the same daemon must still answer."""
+    pid = bus.daemon_pid()
+    yield bus
+    assert bus.query("SELECT 42") == [(42,)]
+    assert bus.daemon_pid() == pid
+
+
+def expect(error, name, message="."):
+    assert re.fullmatch(name, error.value.name), error.value
+    assert re.search(message, error.value.message, re.S), error.value
+
+
+@pytest.mark.parametrize("sql", WRONG_SQL, ids=lambda s: re.sub(r"\W+", "-", s) or "nothing")
+def test_wrong_sql(healthy, sql):
+    name, message = WRONG_SQL[sql]
+    for call in (lambda: healthy.prepare(sql), lambda: healthy.query(sql), lambda: healthy.query_text(sql, "json"),
+                 lambda: healthy.update(sql), lambda: healthy.explain(sql)):
+        with pytest.raises(BusError) as error:
+            call()
+        expect(error, name, message)
+    with healthy.prepare("SELECT 1") as channel:
+        with pytest.raises(RemoteError) as error:
+            channel.prepare(sql)
+        expect(error, name, message)
+        assert channel.prepare("SELECT 2") and channel.fetch() == [(2,)]
+    assert not os.path.exists("/tmp/queryd-must-not-exist")
+
+
+def test_place_of_a_syntax_error(healthy):
+    with healthy.prepare("SELECT 1") as channel:
+        with pytest.raises(RemoteError) as error:
+            channel.prepare("SELECT 'größe',\n       wrong wrong wrong\n  FROM t")
+    assert (error.value.line, error.value.column) == (2, 20)
+    assert error.value.message.startswith("2:20: ")
+
+
+def test_text_with_nul(healthy):
+    with healthy.prepare("SELECT 1") as channel:
+        with pytest.raises(RemoteError) as error:
+            channel.prepare(b"SELECT 1\0, 2")
+        expect(error, "Syntax", "NUL")
+
+
+def test_text_that_is_not_utf8(healthy):
+    with healthy.prepare("SELECT 1") as channel:
+        with pytest.raises(RemoteError) as error:
+            channel.prepare(b"SELECT '\xff\xfe'")
+        expect(error, "Syntax", "UTF-8")
+
+
+def test_unknown_language_and_format(healthy):
+    for call in (lambda: healthy.prepare("SELECT 1", language="SQL"), lambda: healthy.query("SELECT 1", language="xquery"),
+                 lambda: healthy.update("SELECT 1", language=""), lambda: healthy.query("SELECT * {}", language="sparql"),
+                 lambda: healthy.query_text("SELECT 1", "xls")):
+        with pytest.raises(BusError) as error:
+            call()
+        expect(error, "Unsupported|BadParameter")
+
+
+def test_long_text(healthy):
+    sql = "SELECT 1 -- " + "x" * (1024 * 1024 + 1)
+    with pytest.raises(BusError) as error:
+        healthy.query(sql)
+    expect(error, "TooBig", "statement_text_bytes.*1048576")
+    with healthy.prepare("SELECT 1") as channel:
+        with pytest.raises(RemoteError) as error:
+            channel.prepare(sql)
+        expect(error, "TooBig", "statement_text_bytes.*1048576")
+
+
+@pytest.mark.parametrize("sql,values,message", [
+    ("SELECT ?", [], "1|missing"),
+    ("SELECT ?", [1, 2], "2"),
+    ("SELECT :a", {":b": 1}, "b"),
+    ("SELECT :a", {"a": 1, ":a": 2}, "a"),
+    ("SELECT :a, @a", {"a": 1}, "a"),
+    ("SELECT :a", {}, "a"),
+    ("SELECT ?1, ?3", [1, 2], "3|2"),
+    ("SELECT 1", [1], "1"),
+    ("SELECT ?", {"0": 1}, "0"),
+    ("SELECT ?", {"99999999999999999999": 1}, "9"),
+    ("SELECT ?", [GLib.Variant("as", ["x"])], "as|type"),
+    ("SELECT ?", [GLib.Variant("g", "s")], "g|type|NULL"),
+    ("SELECT ?", [GLib.Variant("t", 2**63)], "64|range|t"),
+])
+def test_wrong_parameters(healthy, sql, values, message):
+    calls = [lambda: healthy.query(sql, values), lambda: healthy.prepare(sql, values, transport="pipe").close(),
+             lambda: healthy.update(sql, values)]
+    for call in calls:
+        with pytest.raises(BusError) as error:
+            call()
+        expect(error, "BadParameter", message)
+
+
+def test_wrong_number_of_parameters_on_a_channel(healthy):
+    with healthy.prepare("SELECT ?, ?") as channel:
+        for rows in ([], [(1, 2), (3, 4)]):
+            with pytest.raises(RemoteError) as error:
+                channel.fetch(*rows)
+            expect(error, "BadParameter")
+        assert channel.fetch((1, 2)) == [(1, 2)]
+
+
+def test_parameters_in_prepare_of_a_socketpair(healthy):
+    with pytest.raises(BusError) as error:
+        healthy.prepare("SELECT ?", [1])
+    expect(error, "BadParameter", "parameters")
+
+
+@pytest.mark.parametrize("options,message", [
+    ({"nosuch": "x"}, "nosuch"), ({"page_size": 5000}, "page_size"), ({"page_size": 2048}, "page_size"),
+    ({"transport": "carrier-pigeon"}, "carrier-pigeon"), ({"access": "both"}, "both"),
+    ({"timeout_ms": GLib.Variant("s", "1")}, "timeout_ms"), ({"table": "t"}, "table"), ({"durability": "some"}, "durability"),
+])
+def test_wrong_options(healthy, options, message):
+    with pytest.raises(BusError) as error:
+        healthy.prepare("SELECT 1", **options)
+    expect(error, "BadParameter", message)
+    if not isinstance(next(iter(options.values())), GLib.Variant):
+        with healthy.prepare("SELECT 1") as channel:
+            with pytest.raises(RemoteError) as error:
+                channel.prepare("SELECT 1", **options)
+            expect(error, "BadParameter", message)
+
+
+@pytest.mark.parametrize("sql", [
+    "INSERT INTO t VALUES (2)", "DELETE FROM t", "DROP TABLE t", "CREATE TABLE u (a)", "VACUUM", "REINDEX",
+    "ALTER TABLE t RENAME TO u", "INSERT INTO t VALUES (3) RETURNING a", "ANALYZE"])
+def test_write_in_a_read(healthy, sql):
+    if not healthy.query("SELECT name FROM sqlite_master WHERE name = 't'"):
+        healthy.update("CREATE TABLE t (a)")
+        healthy.update("INSERT INTO t VALUES (1)")
+    for call in (lambda: healthy.query(sql), lambda: healthy.query_text(sql, "csv"), lambda: healthy.prepare(sql).fetch(),
+                 lambda: healthy.prepare(sql, transport="pipe")):
+        with pytest.raises((BusError, RemoteError)) as error:
+            call()
+        expect(error, "ReadOnly|AccessDenied")
+    assert healthy.query("SELECT a FROM t") == [(1,)]
+
+
+def test_own_tables_are_not_writable(healthy):
+    for sql in ("CREATE TABLE queryd_x (a)", "DELETE FROM queryd_meta", "DELETE FROM sqlite_master"):
+        with pytest.raises(BusError) as error:
+            healthy.update(sql)
+        expect(error, "AccessDenied|ReadOnly|Syntax")
+
+
+def test_constraint(healthy):
+    healthy.update("CREATE TABLE t (a INTEGER PRIMARY KEY, b NOT NULL, c CHECK (c > 0))")
+    healthy.update("INSERT INTO t VALUES (1, 1, 1)")
+    for sql in ("INSERT INTO t VALUES (1, 1, 1)", "INSERT INTO t VALUES (2, NULL, 1)", "INSERT INTO t VALUES (2, 1, 0)"):
+        with pytest.raises(BusError) as error:
+            healthy.update(sql)
+        expect(error, "Constraint", "t\\.|c > 0|CHECK")
+    assert healthy.query("SELECT count(*) FROM t") == [(1,)]
+
+
+def test_batch_is_all_or_none(healthy):
+    healthy.update("CREATE TABLE t (a INTEGER PRIMARY KEY)")
+    with pytest.raises(BusError) as error:
+        healthy.batch([("INSERT INTO t VALUES (?)", [i]) for i in (1, 2, 3, 2)])
+    expect(error, "Constraint")
+    assert healthy.query("SELECT count(*) FROM t") == [(0,)]
+    with healthy.prepare("INSERT INTO t VALUES (?)", access="write") as channel:
+        with pytest.raises(RemoteError) as error:
+            channel.fetch((1,), (2,), (1,))
+        expect(error, "Constraint")
+    assert healthy.query("SELECT count(*) FROM t") == [(0,)]
+
+
+@pytest.mark.parametrize("conflict", ["OR ROLLBACK", "OR FAIL", "OR ABORT", "OR REPLACE", "OR IGNORE"])
+def test_conflict_clauses_do_not_leave_the_group(healthy, conflict):
+    """OR ROLLBACK ends SQLite's whole transaction: the others of the group must not suffer."""
+    healthy.update("CREATE TABLE t (a INTEGER PRIMARY KEY)")
+    with healthy.prepare("INSERT INTO t VALUES (?)", access="write") as good, \
+            healthy.prepare(f"INSERT {conflict} INTO t VALUES (?)", access="write") as bad:
+        serials = []
+        for i in range(1, 9):
+            serials.append((good, good.send_fetch((i,)), True))
+            serials.append((bad, bad.send_fetch((i,)), conflict in ("OR REPLACE", "OR IGNORE")))
+        outcome = {True: 0, False: 0}
+        for channel, serial, _ in serials:
+            try:
+                list(channel.answer(serial))
+                outcome[True] += 1
+            except RemoteError as error:
+                assert error.name == "Constraint"
+                outcome[False] += 1
+        assert outcome[True] >= 8
+    assert healthy.query("SELECT count(*), min(a), max(a) FROM t") == [(8, 1, 8)]
+
+
+def test_stored_text_that_is_not_utf8(healthy):
+    healthy.update("CREATE TABLE t (a)")
+    healthy.update("INSERT INTO t VALUES (CAST(x'c328' AS TEXT))")
+    assert healthy.query("SELECT a FROM t") == [(b"\xc3\x28",)]
+    text = healthy.query_text("SELECT a FROM t", "csv")[1]
+    text.encode()
+
+
+def test_column_names_that_are_not_utf8(healthy):
+    with healthy.prepare("SELECT 1") as channel:
+        try:
+            channel.prepare(b'SELECT 1 AS "\xff"')
+        except RemoteError as error:
+            assert error.name == "Syntax"
+
+
+def test_schema_change_between_prepare_and_fetch(healthy):
+    healthy.update("CREATE TABLE t (a, b)")
+    healthy.update("INSERT INTO t VALUES (1, 2)")
+    with healthy.prepare("SELECT * FROM t") as channel:
+        assert channel.fetch() == [(1, 2)]
+        healthy.update("ALTER TABLE t ADD COLUMN c DEFAULT 3")
+        assert channel.fetch() == [(1, 2, 3)]
+        assert [c for c, _ in channel.reader.schema.columns] == ["a", "b", "c"]
+        healthy.update("DROP TABLE t")
+        with pytest.raises(RemoteError) as error:
+            channel.fetch()
+        expect(error, "Syntax", "t")
+        healthy.update("CREATE TABLE t (z)")
+        assert channel.fetch() == []
+
+
+def test_long_compile_is_bounded(healthy):
+    """Nested CTEs that double: kilobytes of text, seconds of compiling."""
+    sql = "WITH c0 AS (SELECT 1 AS x)"
+    for i in range(1, 30):
+        sql += f", c{i} AS (SELECT a.x FROM c{i - 1} a, c{i - 1} b)"
+    sql += " SELECT * FROM c29"
+    start = time.monotonic()
+    with pytest.raises(BusError) as error:
+        healthy.query(sql)
+    expect(error, "TooComplex", "the limit '")
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("sql,limit", [
+    ("SELECT " + "(" * 300 + "1" + ")" * 300, "sql_depth|Syntax"),
+    ("SELECT " + " UNION ALL SELECT ".join(["1"] * 501), "compound_selects"),
+    ("SELECT " + ", ".join(["1"] * 2001), "columns"),
+    ("SELECT ?40000", "variables"),
+    ("SELECT 1 WHERE 'x' LIKE '" + "a%" * 200 + "'", "like_pattern_bytes"),
+    ("SELECT length(zeroblob(100000000))", "value_bytes"),
+    ("SELECT " + "+".join(["1"] * 300), "sql_depth"),
+])
+def test_limits_are_named(healthy, sql, limit):
+    with pytest.raises(BusError) as error:
+        healthy.query(sql)
+    expect(error, "TooComplex|TooBig|Syntax", limit)
+
+
+def test_deadline(healthy):
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    for call in (lambda: healthy.query(endless, timeout_ms=200), lambda: healthy.prepare(endless, timeout_ms=200).fetch(),
+                 lambda: healthy.query_text(endless, "csv", timeout_ms=200)):
+        start = time.monotonic()
+        with pytest.raises((BusError, RemoteError)) as error:
+            call()
+        expect(error, "Timeout", "query_timeout_ms|timeout_ms|200")
+        assert 0.15 < time.monotonic() - start < 3
+
+
+def test_update_deadline(healthy):
+    healthy.update("CREATE TABLE t (a)")
+    with pytest.raises(BusError) as error:
+        healthy.update("INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
+                       timeout_ms=300)
+    expect(error, "Timeout", "timeout")
+    assert healthy.query("SELECT count(*) FROM t") == [(0,)]
+    healthy.update("INSERT INTO t VALUES (1)")
+
+
+def test_slow_functions_keep_to_the_deadline(healthy):
+    """C functions without a progress handler inside must be linear."""
+    start = time.monotonic()
+    try:
+        healthy.query("SELECT instr(zeroblob(2000000), zeroblob(1000000) || x'01')", timeout_ms=2000)
+    except BusError as error:
+        assert error.name in ("Timeout", "TooBig", "TooComplex")
+    assert time.monotonic() - start < 5
+
+
+# --- the channel ---------------------------------------------------------------------------------------------------------
+
+def raw(size, kind, flags=0, count=0, serial=1, body=b""):
+    return header(size, kind, flags, count, serial) + body
+
+
+BAD_RECORDS = {
+    "size-zero": raw(0, "F"),
+    "size-lies-small": raw(8, "F"),
+    "size-odd": raw(20, "F", body=b"\0" * 4),
+    "size-above-page": raw(65544, "P"),
+    "size-huge": raw(0xfffffff8, "P"),
+    "kind-unknown": raw(16, "Z"),
+    "kind-of-daemon": raw(16, "R"),
+    "flag": raw(16, "F", flags=1),
+    "reserved": struct.pack("<IBBHII", 16, ord("F"), 0, 7, 0, 1),
+    "chunk-without-first": raw(24, "K", flags=1, count=8, body=b"x" * 8),
+    "chunk-too-long": raw(40, "K", flags=2, count=8, body=struct.pack("<BBHIQ", ord("P"), 0, 0, 0, 2**40) + b"x" * 8),
+    "chunk-in-chunk": raw(40, "K", flags=2, count=8, body=struct.pack("<BBHIQ", ord("K"), 0, 0, 0, 100) + b"x" * 8),
+    "chunk-broken-off": (raw(40, "K", flags=2, count=8, body=struct.pack("<BBHIQ", ord("P"), 0, 0, 0, 100) + b"x" * 8) +
+                         raw(16, "F")),
+    "prepare-string-lies": raw(24, "P", body=struct.pack("<I", 1000) + b"sql\0"),
+    "prepare-empty": raw(16, "P"),
+    "prepare-rest": raw(64, "P", body=encode_string("sql") + encode_string("SELECT 1") + b"\0" * 28),
+    "fetch-rows-lie": raw(24, "F", count=5, body=b"\x08\0\0\0\0\0\0\0"),
+    "fetch-row-size": raw(24, "F", count=1, body=b"\xff\xff\0\0\0\0\0\0"),
+    "garbage": bytes(range(1, 65)),
+}
+
+
+@pytest.mark.parametrize("name", BAD_RECORDS)
+def test_bad_record_ends_the_channel(healthy, name):
+    """A lie ends this channel (with ERROR or at once) and nothing else."""
+    with healthy.prepare("SELECT ?") as other, healthy.prepare("SELECT ?") as channel:
+        channel.set_timeout(30)
+        channel.send_raw(BAD_RECORDS[name])
+        channel.socket.shutdown(1) if name == "chunk-broken-off" else None
+        with pytest.raises((RemoteError, CutOff, ConnectionError)):
+            while True:
+                list(channel.answer())
+        if name not in ("fetch-rows-lie", "fetch-row-size"):
+            with pytest.raises((CutOff, ConnectionError)):
+                while True:
+                    try:
+                        list(channel.answer())
+                    except RemoteError:
+                        pass
+        assert other.fetch((5,)) == [(5,)]
+
+
+def test_half_a_record_then_nothing(healthy):
+    with healthy.prepare("SELECT 1") as channel:
+        channel.send_raw(encode_record("F", 0, 1)[:9])
+    with healthy.prepare("SELECT 1") as channel:
+        data = encode_record("F", 0, 1)
+        for byte in data:
+            channel.send_raw(bytes([byte]))
+        assert list(channel.answer(1)) == [(1,)]
+
+
+def test_reserved_transactions(healthy):
+    with healthy.prepare("SELECT 1", access="read") as channel:
+        for kind in "BML":
+            serial = channel.send(kind)
+            with pytest.raises(RemoteError) as error:
+                list(channel.answer(serial))
+            expect(error, "Unsupported")
+        assert channel.fetch() == [(1,)]
+
+
+def test_fetch_without_statement(healthy):
+    with healthy.prepare("SELECT 1") as channel:
+        with pytest.raises(RemoteError):
+            channel.prepare("SELEC")
+        with pytest.raises(RemoteError) as error:
+            channel.fetch()
+        expect(error, "Closed")
+
+
+# --- descriptors that are passed in --------------------------------------------------------------------------------------
+
+def test_garbage_descriptors_for_export(healthy):
+    read_only = os.open("/dev/null", os.O_RDONLY)
+    folder = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
+    path_only = os.open("/dev/null", os.O_PATH)
+    epoll = __import__("select").epoll()
+    for fd in (read_only, folder, path_only, epoll.fileno()):
+        with pytest.raises(BusError) as error:
+            healthy.export("SELECT 1", "csv", fd)
+        expect(error, "BadParameter|AccessDenied|Unsupported")
+    for fd in (read_only, folder, path_only):
+        os.close(fd)
+
+
+def test_export_to_a_closed_pipe(healthy):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with pytest.raises(BusError) as error:
+        healthy.export("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) SELECT i FROM n", "csv",
+                       write_end)
+    expect(error, "Closed|Cancelled|Internal", "pipe|closed|reader")
+    os.close(write_end)
+
+
+def test_missing_descriptor(healthy):
+    """A handle that points at no descriptor."""
+    body = GLib.Variant("(sssha{sv})", ("sql", "SELECT 1", "csv", 3, {}))
+    with pytest.raises(GLib.Error):
+        healthy.connection.call_sync("org.queryd.Query1", "/org/queryd/Query1", "org.queryd.Query1", "Export", body, None,
+                                     Gio.DBusCallFlags.NONE, 5000, None)
+
+
+def test_import_of_garbage(healthy):
+    with tempfile.TemporaryFile() as file:
+        file.write(b'a,b\n1,"open\n')
+        file.seek(0)
+        job = healthy.import_fd(file.fileno(), "csv", table="g", create=True)
+    assert job["State"] == "failed" and job["ErrorName"].endswith(".Syntax"), job
+    assert re.match(r"\d+:\d+: ", job["ErrorMessage"]), job
+    assert healthy.query("SELECT count(*) FROM sqlite_master WHERE name = 'g'") == [(0,)]
+
+
+def test_backup_into_a_pipe(healthy):
+    read_end, write_end = os.pipe()
+    try:
+        job = healthy.backup(write_end)
+        assert job["State"] == "failed"
+    except BusError as error:
+        assert error.name in ("BadParameter", "Unsupported")
+    os.close(read_end)
+    os.close(write_end)
+
+
+def test_cancel_query_that_is_not(healthy):
+    with pytest.raises(BusError) as error:
+        healthy.call("CancelQuery", "(t)", 999999, interface=MANAGER)
+    expect(error, "BadParameter|Closed", "999999")

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The interface: its XML against the daemon's introspection, its properties and signals, the shell tools, Manager and jobs."""
+import os
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from gi.repository import Gio, GLib
+
+from harness import JOB, MANAGER, NAME, PATH, ROOT, BusError, wait_until
+
+
+def members(node, interface):
+    """{(kind, name): [(direction, name, type)…]} of one interface."""
+    found = {}
+    for iface in node.iter("interface"):
+        if iface.get("name") != interface:
+            continue
+        for member in iface:
+            if member.tag == "property":
+                found["property", member.get("name")] = (member.get("type"), member.get("access"))
+            elif member.tag in ("method", "signal"):
+                default = "in" if member.tag == "method" else "out"
+                args = [(a.get("direction", default), a.get("name"), a.get("type")) for a in member.findall("arg")]
+                found[member.tag, member.get("name")] = args
+    return found
+
+
+def introspect(bus, path):
+    reply, _ = bus.call("Introspect", interface="org.freedesktop.DBus.Introspectable", path=path)
+    return ElementTree.fromstring(reply.unpack()[0])
+
+
+@pytest.mark.parametrize("interface", [NAME, MANAGER])
+def test_introspection_is_the_xml(bus, interface):
+    source = members(ElementTree.parse(os.path.join(ROOT, "data/org.queryd.Query1.xml")).getroot(), interface)
+    assert len(source) >= 8
+    assert members(introspect(bus, PATH), interface) == source
+
+
+def test_introspection_of_a_job(bus):
+    source = members(ElementTree.parse(os.path.join(ROOT, "data/org.queryd.Query1.Job.xml")).getroot(), JOB)
+    with tempfile.TemporaryFile() as file:
+        path = bus.start_job("Backup", "(ha{sv})", 0, {}, fds=[file.fileno()], interface=MANAGER)
+        bus.finish_job(path)
+    assert members(introspect(bus, path), JOB) == source
+
+
+def test_properties(bus):
+    assert bus.property("Version")
+    assert bus.property("ProtocolVersion") == 1
+    assert "sql" in bus.property("Languages")
+    assert {"csv", "tsv", "json", "jsonl"} <= set(bus.property("Formats"))
+    assert bus.property("ReadOnly") is False
+    assert bus.property("Generation") > 0
+    assert bus.property("Prefixes") == {} or isinstance(bus.property("Prefixes"), dict)
+    with pytest.raises((BusError, GLib.Error)):
+        bus.property("Nosuch")
+
+
+def test_gdbus(bus):
+    bus.update("CREATE TABLE t (a, b)")
+    bus.update("INSERT INTO t VALUES (1, 'one'), (2, NULL)")
+    run = bus.gdbus("Query", "sql", "SELECT a, b FROM t ORDER BY a", "{}", "{}")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "(['a', 'b'], [[<int64 1>, <'one'>], [<int64 2>, <signature ''>]], false)"
+    run = bus.gdbus("QueryText", "sql", "SELECT a, b FROM t ORDER BY a", "csv", "{}")
+    assert "text/csv" in run.stdout and "one" in run.stdout
+    run = bus.gdbus("Query", "sql", "SELECT 1 FORM t", "{}", "{}")
+    assert run.returncode != 0 and "Error.Syntax" in run.stderr and "1:" in run.stderr
+    run = bus.gdbus("Update", "sql", "INSERT INTO t VALUES (:a, :b)", "{':a': <3>, ':b': <'three'>}", "{}")
+    assert run.returncode == 0 and run.stdout.startswith("(uint64 1, 3, uint64 ")
+
+
+def test_busctl(bus):
+    run = bus.busctl("Query", "ssa{sv}a{sv}", "sql", "SELECT 1 AS x, 'two'", "0", "0")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "asaavb 2 \"x\" \"'two'\" 1 2 x 1 s \"two\" false"
+    run = bus.busctl("Query", "ssa{sv}a{sv}", "sql", "SELECT 1 FORM t", "0", "0")
+    assert run.returncode != 0 and "1:" in run.stderr, "busctl drops the name: the message stands alone"
+    run = bus.run("busctl", "--user", "get-property", NAME, PATH, NAME, "ProtocolVersion")
+    assert run.stdout.strip() == "u 1"
+    assert NAME in bus.run("busctl", "--user", "introspect", NAME, PATH).stdout
+
+
+def test_gdbus_passes_a_descriptor(bus):
+    """gdbus cannot take a descriptor but can give one: Export."""
+    path = os.path.join(bus.folder, "out.csv")
+    command = f"gdbus call --session -d {NAME} -o {PATH} -m {NAME}.Export sql 'SELECT 1 AS a' csv 3 '{{}}' 3<>{path}"
+    run = bus.run("bash", "-c", command)
+    if run.returncode != 0:
+        pytest.skip(f"this gdbus cannot pass a descriptor: {run.stderr.strip()}")
+    with open(path, encoding="utf-8") as stream:
+        assert stream.read().split() == ["a", "1"]
+
+
+def listen(connection):
+    """Changed signals as they come: list of (generation, tables, graphs)."""
+    seen = []
+    connection.signal_subscribe(NAME, NAME, "Changed", PATH, None, Gio.DBusSignalFlags.NONE,
+                                lambda *a: seen.append((time.monotonic(), *a[5].unpack())))
+    return seen
+
+
+def spin(condition, what):
+    context = GLib.MainContext.default()
+
+    def step():
+        while context.iteration(False):
+            pass
+        return condition()
+
+    return wait_until(step, what)
+
+
+def test_changed_signal(bus):
+    bus.update("CREATE TABLE t (a)")
+    bus.update("CREATE TABLE u (a) ")
+    seen = listen(bus.connection)
+    generation = bus.update("INSERT INTO t VALUES (1)")[2]
+    spin(lambda: seen and seen[-1][1] >= generation, "a signal")
+    assert "t" in seen[-1][2] and seen[-1][3] == []
+    for i in range(100):
+        generation = bus.update("INSERT INTO u VALUES (?)", [i])[2]
+    generation = bus.update("DELETE FROM t")[2]
+    spin(lambda: seen[-1][1] >= generation, "the last signal")
+    assert "t" in set(sum((s[2] for s in seen[1:]), [])), "a truncating DELETE is seen too"
+    times = [s[0] for s in seen]
+    assert len(seen) < 60, f"{len(seen)} signals for 102 writes"
+    assert len(times) < 3 or min(b - a for a, b in zip(times[1:], times[2:])) > 0.025
+
+
+def test_failed_writes_make_no_signal(bus):
+    bus.update("CREATE TABLE t (a PRIMARY KEY)")
+    bus.update("INSERT INTO t VALUES (1)")
+    seen = listen(bus.connection)
+    with pytest.raises(BusError):
+        bus.update("INSERT INTO t VALUES (1)")
+    generation = bus.update("CREATE TABLE marker (a)")[2]
+    spin(lambda: seen and seen[-1][1] >= generation, "the marker's signal")
+    assert all("t" not in s[2] for s in seen if s[1] < generation) or len(seen) == 1
+
+
+def test_stats_and_limits(bus):
+    stats = bus.stats()
+    assert any("sqlite_version" in k for k in stats) and len(stats) > 8
+    limits = bus.limits()
+    assert limits["channels_per_client"][1:5] == (64, 64, "", "LimitExceeded")
+    assert limits["statement_text_bytes"][3] == "bytes"
+
+
+def test_reload(bus):
+    assert bus.limits()["value_rows"][1] == 1000
+    bus.write_config({"value_rows": 7, "nosuch_limit": 1, "sql_depth": 1})
+    bus.call("Reload", interface=MANAGER)
+    limits = bus.limits()
+    assert limits["value_rows"][1:3] == (7, 1000)
+    assert limits["sql_depth"][1] == limits["sql_depth"][2], "a value out of bounds is ignored"
+    assert len(bus.query_full("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50) SELECT i FROM n")[1]) == 7
+
+
+def test_explain(bus):
+    bus.update("CREATE TABLE t (id INTEGER PRIMARY KEY, b)")
+    bus.update("CREATE INDEX t_b ON t (b)")
+    sql, plan = bus.explain("SELECT id FROM t WHERE b = 5")
+    assert "SELECT id FROM t" in sql and "t_b" in plan
+    plan = bus.explain("SELECT id FROM t", analyze=True)[1]
+    assert "0" in plan and ("ms" in plan or "µs" in plan)
+
+
+def test_check_and_optimize(bus):
+    bus.update("CREATE TABLE t (a)")
+    assert bus.check() == (True, [])
+    assert bus.check(quick=False) == (True, [])
+    bus.call("Optimize", "(a{sv})", {}, interface=MANAGER)
+
+
+def test_import_creates_a_table(bus):
+    with tempfile.TemporaryFile() as file:
+        file.write(b"id,name\n" + b"".join(b"%d,name %d\n" % (i, i) for i in range(20000)))
+        file.seek(0)
+        job = bus.import_fd(file.fileno(), "csv", table="people", create=True)
+    assert (job["State"], job["RowsDone"], job["Kind"].lower()) == ("finished", 20000, "import")
+    assert job["BytesDone"] == job["BytesTotal"] > 0
+    assert bus.query("SELECT count(*), min(id), max(name) FROM people") == [(20000, 0, "name 9999")]
+
+
+def test_import_is_one_transaction(bus):
+    bus.update("CREATE TABLE t (a INTEGER PRIMARY KEY)")
+    with tempfile.TemporaryFile() as file:
+        file.write(b"a\n1\n2\n3\n2\n")
+        file.seek(0)
+        job = bus.import_fd(file.fileno(), "csv", table="t")
+    assert job["State"] == "failed" and job["ErrorName"].endswith("Constraint") and job["ErrorMessage"]
+    assert bus.query("SELECT count(*) FROM t") == [(0,)]
+
+
+def test_import_from_a_pipe_and_cancel(bus):
+    bus.update("CREATE TABLE t (a)")
+    read_end, write_end = os.pipe()
+    path = bus.start_job("Import", "(hsa{sv})", 0, "csv", {"table": GLib.Variant("s", "t")}, fds=[read_end])
+    os.close(read_end)
+    os.write(write_end, b"a\n1\n2\n")
+    bus.call("Cancel", interface=JOB, path=path)
+    job = bus.finish_job(path)
+    assert job["State"] == "cancelled", job
+    os.close(write_end)
+    assert bus.query("SELECT count(*) FROM t") == [(0,)]
+
+
+def test_job_ends_with_its_caller(bus):
+    bus.update("CREATE TABLE t (a)")
+    caller = bus.caller()
+    read_end, write_end = os.pipe()
+    caller.start_job("Import", "(hsa{sv})", 0, "csv", {"table": GLib.Variant("s", "t")}, fds=[read_end])
+    os.close(read_end)
+    os.write(write_end, b"a\n1\n")
+    wait_until(lambda: any(q["state"] == "job" for q in bus.queries()), "the job")
+    caller.close()
+    wait_until(lambda: not bus.queries(), "the job's end")
+    os.close(write_end)
+    assert bus.query("SELECT count(*) FROM t") == [(0,)]
+
+
+def test_job_of_another_is_not_yours(bus):
+    other = bus.caller()
+    read_end, write_end = os.pipe()
+    bus.update("CREATE TABLE t (a)")
+    path = bus.start_job("Import", "(hsa{sv})", 0, "csv", {"table": GLib.Variant("s", "t")}, fds=[read_end])
+    os.close(read_end)
+    with pytest.raises(BusError) as error:
+        other.call("Cancel", interface=JOB, path=path)
+    assert error.value.name == "AccessDenied"
+    os.write(write_end, b"a\n1\n")
+    os.close(write_end)
+    assert bus.finish_job(path)["State"] == "finished"
+
+
+def test_backup_is_a_database(bus):
+    bus.update("CREATE TABLE t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) SELECT i FROM n")
+    target = os.path.join(bus.folder, "backup.db")
+    with open(target, "w+b") as file:
+        job = bus.backup(file.fileno())
+    assert job["State"] == "finished", job
+    run = bus.run("sqlite3", target, "PRAGMA integrity_check; SELECT count(*) FROM t")
+    assert run.stdout.split() == ["ok", "50000"]
+
+
+def test_unknown_method_and_path(bus):
+    with pytest.raises(BusError):
+        bus.call("Nosuch")
+    with pytest.raises(BusError):
+        bus.call("Cancel", interface=JOB, path=PATH + "/job/12345")

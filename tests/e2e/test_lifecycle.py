@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""From activation to exit: idle exit, draining, broken and missing directories, a full disk, a second daemon."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from gi.repository import GLib
+
+from harness import BUILD, NAME, SLOWER, BusError, wait_until
+from wire_client import CutOff, RemoteError
+
+NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) "
+
+
+def database_file(bus):
+    (name,) = [n for n in os.listdir(bus.store) if n.endswith((".db", ".sqlite"))]
+    return os.path.join(bus.store, name)
+
+
+def test_activation(bus):
+    assert not bus.has_owner()
+    assert bus.query("SELECT 1") == [(1,)]
+    assert bus.has_owner()
+    mode = os.stat(bus.store).st_mode & 0o777
+    assert mode == 0o700, oct(mode)
+    assert os.stat(database_file(bus)).st_mode & 0o077 == 0
+
+
+def test_sigterm_leaves_with_zero(bus):
+    bus.query("SELECT 1")
+    assert bus.stop_daemon(signal.SIGTERM) == 0
+    assert bus.query("SELECT 2") == [(2,)]
+    assert bus.stop_daemon(signal.SIGINT) == 0
+
+
+def test_sigterm_drains(bus):
+    """What has been asked for is answered; a reader sees a whole result or an error."""
+    bus.update("CREATE TABLE t AS " + NUMBERS.format(200000) + "SELECT i, hex(zeroblob(30)) AS x FROM n")
+    channels = [bus.prepare("SELECT i, x FROM t") for _ in range(4)]
+    for channel in channels:
+        channel.send_fetch()
+    streams = [c.answer(1) for c in channels]
+    assert [next(s)[0] for s in streams] == [1] * 4
+    pid = bus.daemon_pid()
+    os.kill(pid, signal.SIGTERM)
+    n_whole = 0
+    for stream, channel in zip(streams, channels):
+        try:
+            n_whole += 1 + sum(1 for _ in stream) == 200000
+        except (RemoteError, CutOff, ConnectionError) as error:
+            print(error)
+        channel.close()
+    assert n_whole == 4, "a drain serves what is queued"
+    wait_until(lambda: bus.exits() == [0], "exit 0")
+
+
+@pytest.mark.deadline(180)
+def test_idle_exit_loses_no_request(make_bus):
+    """Calls that meet the exit are answered by this daemon or the next."""
+    bus = make_bus(limits={"idle_exit_ms": 1})
+    bus.update("CREATE TABLE t (a)")
+    n = 60 if SLOWER > 1 else 300
+    for i in range(n):
+        assert bus.query("SELECT ?", [i]) == [(i,)]
+        if i % 3 == 0:
+            with bus.prepare("SELECT 1") as channel:
+                assert channel.fetch() == [(1,)]
+        if i % 50 == 0:
+            bus.update("INSERT INTO t VALUES (?)", [i])
+        GLib.usleep(i % 7 * 300)
+    wait_until(lambda: not bus.has_owner(), "the idle exit")
+    assert len(bus.exits()) > 3 and set(bus.exits()) == {0}, "the fault was hit: there were exits between the calls"
+    assert bus.query("SELECT count(*) FROM t") == [(len(range(0, n, 50)),)]
+
+
+def test_idle_exit_does_not_wait_for_idle_channels(make_bus):
+    bus = make_bus(limits={"idle_exit_ms": 100})
+    channel = bus.prepare("SELECT 1")
+    wait_until(lambda: bus.exits() == [0], "the idle exit")
+    channel.close()
+
+
+def test_no_idle_exit_while_a_result_is_open(make_bus):
+    bus = make_bus(limits={"idle_exit_ms": 100})
+    with bus.prepare(NUMBERS.format(100000) + "SELECT i, hex(zeroblob(100)) FROM n") as channel:
+        channel.send_fetch()
+        stream = channel.answer(1)
+        next(stream)
+        start = time.monotonic()
+        wait_until(lambda: time.monotonic() - start > 0.6, "six idle times")
+        assert bus.exits() == []
+        assert sum(1 for _ in stream) == 99999
+
+
+def test_one_daemon_per_directory(make_bus):
+    """The second one, on a bus of its own, answers Busy and names the holder; it does not exit for that."""
+    first = make_bus()
+    first.update("CREATE TABLE t (a)")
+    pid = first.daemon_pid()
+    second = make_bus(data_home=first.data_home)
+    with pytest.raises(BusError) as error:
+        second.query("SELECT 1")
+    assert error.value.name == "Busy" and str(pid) in error.value.message, error.value
+    assert second.has_owner()
+    assert first.query("SELECT count(*) FROM t") == [(0,)]
+
+
+def corrupt(path, offset, data):
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        file.write(data)
+
+
+def test_garbage_instead_of_a_database(bus):
+    """An error over the bus, no exit; repaired, the next daemon works."""
+    bus.query("SELECT 1")
+    path = database_file(bus)
+    bus.stop_daemon()
+    for name in os.listdir(bus.store):
+        if name.endswith(("-wal", "-shm")):
+            os.unlink(os.path.join(bus.store, name))
+    with open(path, "wb") as file:
+        file.write(b"this is not a database" * 1000)
+    start = time.monotonic()
+    for call in (lambda: bus.query("SELECT 1"), lambda: bus.prepare("SELECT 1"), lambda: bus.update("CREATE TABLE t (a)")):
+        with pytest.raises(BusError) as error:
+            call()
+        assert error.value.name == "Corrupt", error.value
+    assert time.monotonic() - start < 6 * SLOWER
+    assert bus.has_owner() and bus.property("Version")
+    bus.stop_daemon()
+    os.unlink(path)
+    assert bus.query("SELECT 1") == [(1,)]
+
+
+def test_corrupt_page(bus):
+    """Damage inside: Corrupt for what meets it, the rest still answers, Check names it."""
+    bus.update("CREATE TABLE good AS " + NUMBERS.format(100) + "SELECT i FROM n")
+    bus.update("CREATE TABLE bad AS " + NUMBERS.format(5000) + "SELECT i, hex(randomblob(100)) AS x FROM n")
+    root = bus.query("SELECT rootpage FROM sqlite_master WHERE name = 'bad'")[0][0]
+    bus.call("Optimize", "(a{sv})", {}, interface=NAME + ".Manager")
+    path = database_file(bus)
+    bus.stop_daemon()
+    assert os.path.getsize(path) > 1000000, "the log was checkpointed into the file"
+    corrupt(path, (root - 1) * 4096, b"\xff" * 4096)
+    with pytest.raises((BusError, RemoteError)) as error:
+        bus.prepare("SELECT x FROM bad").fetch()
+    assert error.value.name == "Corrupt", error.value
+    assert bus.query("SELECT count(*) FROM good") == [(100,)]
+    ok, messages = bus.check(quick=False)
+    assert not ok and messages
+
+
+def test_newer_schema_is_refused(bus):
+    bus.query("SELECT 1")
+    path = database_file(bus)
+    bus.stop_daemon()
+    subprocess.run(["sqlite3", path, "PRAGMA user_version = 2000000"], check=True)
+    with pytest.raises(BusError) as error:
+        bus.query("SELECT 1")
+    assert error.value.name in ("Unsupported", "Corrupt") and "2000000" in error.value.message
+    bus.stop_daemon()
+    version = subprocess.run(["sqlite3", path, "PRAGMA user_version"], capture_output=True, text=True, check=True).stdout
+    assert version == "2000000\n", "untouched"
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere; the same case as root: test_read_only_file_system")
+def test_read_only_directory(bus):
+    bus.update("CREATE TABLE t (a)")
+    bus.update("INSERT INTO t VALUES (1)")
+    bus.stop_daemon()
+    for name in os.listdir(bus.store):
+        os.chmod(os.path.join(bus.store, name), 0o400)
+    os.chmod(bus.store, 0o500)
+    try:
+        check_read_only(bus)
+    finally:
+        os.chmod(bus.store, 0o700)
+
+
+def check_read_only(bus):
+    with pytest.raises(BusError) as error:
+        bus.update("INSERT INTO t VALUES (2)")
+    assert error.value.name in ("ReadOnly", "AccessDenied"), error.value
+    try:
+        assert bus.query("SELECT a FROM t") == [(1,)]
+        assert bus.property("ReadOnly") is True
+    except BusError as read_error:
+        assert read_error.name in ("ReadOnly", "AccessDenied"), "a clear error is the least"
+    assert bus.has_owner()
+
+
+def in_namespace(name, *arguments):
+    """Runs one of the cases below as root in a mount namespace of its own; skips aloud where that is not allowed."""
+    probe = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
+    if os.getuid() != 0 or probe.returncode != 0:
+        pytest.skip("needs root and unshare -m for a file system of its own")
+    run = subprocess.run(
+        ["unshare", "-m", "--propagation", "private", sys.executable, "-B", os.path.abspath(__file__), name, *arguments],
+        capture_output=True, text=True, check=False, timeout=110 * SLOWER)
+    print(run.stdout[-8000:], run.stderr[-8000:])
+    if run.returncode == 77:
+        pytest.skip(run.stderr.strip().splitlines()[-1])
+    assert run.returncode == 0, run.stderr[-2000:]
+
+
+@pytest.mark.parametrize("block_size", [4096, 1024])
+def test_full_disk(block_size):
+    in_namespace("full_disk", str(block_size))
+
+
+def test_read_only_file_system():
+    in_namespace("read_only")
+
+
+def make_ext4(bus, block_size, mib=96):
+    """A small ext4 on a loop device at the store's place."""
+    image = os.path.join(bus.folder, "image")
+    os.makedirs(bus.store, mode=0o700, exist_ok=True)
+    with open(image, "wb") as file:
+        file.truncate(mib * 1024 * 1024)
+    subprocess.run(["mkfs.ext4", "-q", "-F", "-b", str(block_size), "-m", "0", image], check=True)
+    mounted = subprocess.run(["mount", "-o", "loop", image, bus.store], capture_output=True, text=True, check=False)
+    if mounted.returncode != 0:
+        print(f"no loop device here: {mounted.stderr.strip()}", file=sys.stderr)
+        sys.exit(77)
+    os.chmod(bus.store, 0o700)
+
+
+def case_full_disk(bus, block_size):
+    """Fill the disk by writing: refused with DiskFull, reads go on, nothing acknowledged is lost, space freed helps."""
+    make_ext4(bus, int(block_size))
+    bus.update("CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
+    acknowledged, refused = 0, None
+    for i in range(3000):
+        try:
+            bus.update("INSERT INTO t (x) VALUES (?)", [os.urandom(100000)])
+            acknowledged += 1
+        except BusError as error:
+            refused = error
+            break
+    assert refused is not None and refused.name == "DiskFull", f"after {acknowledged} rows: {refused}"
+    assert acknowledged > 10
+    assert bus.query("SELECT count(*) FROM t") == [(acknowledged,)]
+    print(f"refused after {acknowledged} rows: {refused}")
+
+    # now really full, below the daemon's own floor
+    ballast = os.path.join(bus.store, "somebody-elses-file")
+    with open(ballast, "wb") as file:
+        try:
+            while True:
+                file.write(b"x" * 65536)
+                file.flush()
+        except OSError:
+            pass
+    for _ in range(5):
+        try:
+            bus.update("INSERT INTO t (x) VALUES (?)", [os.urandom(100000)])
+            raise AssertionError("a write on a full disk was acknowledged")
+        except BusError as error:
+            assert error.name == "DiskFull", error
+    assert bus.query("SELECT count(*) FROM t") == [(acknowledged,)]
+    pid = bus.daemon_pid()
+    bus.kill_daemon()
+    assert bus.query("SELECT count(*) FROM t") == [(acknowledged,)], "also after a crash on a full disk"
+    assert bus.daemon_pid() != pid
+    os.unlink(ballast)
+    bus.update("DELETE FROM t WHERE id > 5")
+    assert bus.query("SELECT count(*) FROM t") == [(5,)]
+    assert bus.check(quick=False) == (True, [])
+
+
+def case_read_only(bus):
+    make_ext4(bus, 4096)
+    bus.update("CREATE TABLE t (a)")
+    bus.update("INSERT INTO t VALUES (1)")
+    bus.stop_daemon()
+    subprocess.run(["mount", "-o", "remount,ro", bus.store], check=True)
+    check_read_only(bus)
+
+
+def test_concurrent_first_calls(bus):
+    """Many callers of a service that is just being activated: all are answered."""
+    results = []
+
+    def call():
+        results.append(bus.caller().query("SELECT 1"))
+
+    threads = [threading.Thread(target=call) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [[(1,)]] * 12
+
+
+def test_calls_while_the_database_opens(bus):
+    """A write-ahead log to recover first: calls made meanwhile wait and are answered."""
+    bus.update("CREATE TABLE t (a)")
+    for _ in range(5):
+        bus.update("INSERT INTO t " + NUMBERS.format(20000) + "SELECT i FROM n")
+    bus.kill_daemon()
+    assert bus.query("SELECT count(*) FROM t") == [(100000,)]
+
+
+def test_options_of_the_program():
+    program = os.path.join(BUILD, "daemon/queryd")
+    options = {"--version": "queryd", "--help": "--print-limits", "--print-limits=markdown": "statement_text_bytes"}
+    for option, want in options.items():
+        arguments = option.split("=")
+        run = subprocess.run([program, *arguments], capture_output=True, text=True, check=False, timeout=20 * SLOWER)
+        assert run.returncode == 0 and want in run.stdout, (option, run)
+    run = subprocess.run([program, "--nosuch"], capture_output=True, text=True, check=False, timeout=20 * SLOWER)
+    assert run.returncode != 0 and "nosuch" in run.stderr
+
+
+def main():
+    """A case in its own mount namespace."""
+    import harness
+    world = harness.World()
+    try:
+        globals()["case_" + sys.argv[1]](world, *sys.argv[2:])
+    finally:
+        subprocess.run(["umount", "-l", world.store], capture_output=True, check=False)
+        world.finish()
+
+
+if __name__ == "__main__":
+    main()
