@@ -171,7 +171,7 @@ G_DECLARE_FINAL_TYPE(QueryBatch, query_batch, QUERY, BATCH, GObject)
  *
  * Errors: UNAVAILABLE, also when it does not start within five seconds; PROTOCOL when it is of another time.
  *
- * Returns: (transfer full) (nullable): a new connection, %NULL on error
+ * Returns: (transfer full): a new connection, %NULL on error
  */
 QueryConnection *query_connection_new(GCancellable *cancellable, GError **error);
 
@@ -186,11 +186,11 @@ QueryConnection *query_connection_new(GCancellable *cancellable, GError **error)
 void query_connection_new_async(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
 /**
- * query_connection_new_finish: (constructor)
+ * query_connection_new_finish:
  * @result: what the callback was given
  * @error: (nullable): location for an error
  *
- * Returns: (transfer full) (nullable): a new connection, %NULL on error
+ * Returns: (transfer full): a new connection, %NULL on error
  */
 QueryConnection *query_connection_new_finish(GAsyncResult *result, GError **error);
 
@@ -204,7 +204,7 @@ QueryConnection *query_connection_new_finish(GAsyncResult *result, GError **erro
  *
  * Errors: also BAD_PARAMETER for a name that no store can have.
  *
- * Returns: (transfer full) (nullable): a new connection, %NULL on error
+ * Returns: (transfer full): a new connection, %NULL on error
  */
 QueryConnection *query_connection_new_for_store(const char *store, GCancellable *cancellable, GError **error);
 
@@ -221,11 +221,11 @@ void query_connection_new_for_store_async(const char *store, GCancellable *cance
                                           gpointer user_data);
 
 /**
- * query_connection_new_for_store_finish: (constructor)
+ * query_connection_new_for_store_finish:
  * @result: what the callback was given
  * @error: (nullable): location for an error
  *
- * Returns: (transfer full) (nullable): a new connection, %NULL on error
+ * Returns: (transfer full): a new connection, %NULL on error
  */
 QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GError **error);
 
@@ -244,7 +244,7 @@ QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GEr
  *
  * Errors: those of the statement.
  *
- * Returns: (transfer full) (nullable): a cursor before the first row, %NULL on error
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
 QueryCursor *query_connection_query(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                     GCancellable *cancellable, GError **error);
@@ -270,7 +270,7 @@ void query_connection_query_async(QueryConnection *self, QueryLanguage language,
  * @result: what the callback was given
  * @error: (nullable): location for an error
  *
- * Returns: (transfer full) (nullable): a cursor before the first row, %NULL on error
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
 QueryCursor *query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
@@ -329,7 +329,7 @@ gint64 query_connection_update_finish(QueryConnection *self, GAsyncResult *resul
  *
  * Errors: those of the statement.
  *
- * Returns: (transfer full) (nullable): a statement, %NULL on error
+ * Returns: (transfer full): a statement, %NULL on error
  */
 QueryStatement *query_connection_prepare(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                          GError **error);
@@ -346,7 +346,7 @@ QueryStatement *query_connection_prepare(QueryConnection *self, QueryLanguage la
  *
  * Errors: those of the statement.
  *
- * Returns: (transfer full) (nullable): a statement, %NULL on error
+ * Returns: (transfer full): a statement, %NULL on error
  */
 QueryStatement *query_connection_prepare_update(QueryConnection *self, QueryLanguage language, const char *text,
                                                 GCancellable *cancellable, GError **error);
@@ -507,7 +507,7 @@ gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellabl
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Returns: (transfer full) (nullable): a{sv}: numbers (t) and texts (s) by name, %NULL on error
+ * Returns: (transfer full): a{sv}: numbers (t) and texts (s) by name, %NULL on error
  */
 GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error);
 
@@ -517,7 +517,7 @@ GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancel
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Returns: (transfer full) (nullable): a(sttsss): name, value, default, unit, error name, description; %NULL on error
+ * Returns: (transfer full): a(sttsss): name, value, default, unit, error name, description; %NULL on error
  */
 GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error);
 
@@ -527,7 +527,7 @@ GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cance
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Returns: (transfer full) (nullable): aa{sv}: id t, language s, text s, state s, client s, elapsed_usec t, rows t, bytes t;
+ * Returns: (transfer full): aa{sv}: id t, language s, text s, state s, client s, elapsed_usec t, rows t, bytes t;
  *   %NULL on error
  */
 GVariant *query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, GError **error);
@@ -552,7 +552,7 @@ gboolean query_connection_cancel_query(QueryConnection *self, guint64 id, GCance
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Returns: (transfer full) (nullable): its value, %NULL on error
+ * Returns: (transfer full): its value, %NULL on error
  */
 GVariant *query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error);
 
@@ -687,7 +687,7 @@ void query_statement_clear_bindings(QueryStatement *self);
  *
  * Errors: BAD_PARAMETER for a parameter without a value, those of the statement.
  *
- * Returns: (transfer full) (nullable): a cursor before the first row, %NULL on error
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
 QueryCursor *query_statement_execute(QueryStatement *self, GCancellable *cancellable, GError **error);
 
@@ -709,7 +709,7 @@ void query_statement_execute_async(QueryStatement *self, GCancellable *cancellab
  * @result: what the callback was given
  * @error: (nullable): location for an error
  *
- * Returns: (transfer full) (nullable): a cursor before the first row, %NULL on error
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
 QueryCursor *query_statement_execute_finish(QueryStatement *self, GAsyncResult *result, GError **error);
 
