@@ -41,7 +41,8 @@ struct QdLifeCycle {
 static gboolean
 is_idle(const QdLifeCycle *self)
 {
-    return qd_engine_is_idle(self->service->engine) && qd_bus_service_is_idle(self->service->bus_service);
+    return self->service->name_owned && qd_engine_is_idle(self->service->engine) &&
+           qd_bus_service_is_idle(self->service->bus_service);
 }
 
 static void

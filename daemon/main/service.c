@@ -113,7 +113,6 @@ static int
 on_name_requested(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
 {
     QdService *self = user_data;
-    g_autoptr(GError) error = NULL;
     uint32_t answer = 0;
 
     if (sd_bus_message_is_method_error(message, NULL)) {
@@ -131,8 +130,6 @@ on_name_requested(sd_bus_message *message, void *user_data, sd_bus_error *ret_er
     (void) sd_notify(0, "READY=1\nSTATUS=Serving");
     qd_log(LOG_INFO, &(QdLogFields){ .message_id = QD_LOG_ID_STARTED }, "serving '%s' as '%s'", self->options->directory,
            self->options->bus_name);
-    if (!start_engine(self, &error))
-        fail_start(self, "cannot start: %s", error->message);
     return 1;
 }
 
@@ -191,15 +188,22 @@ open_bus(QdService *self)
 static int
 connect_bus(QdService *self)
 {
+    g_autoptr(GError) error = NULL;
     int r;
 
     r = open_bus(self);
     if (r >= 0)
         r = sd_bus_attach_event(self->bus, self->event, SD_EVENT_PRIORITY_NORMAL);
-    if (r >= 0)
-        r = sd_bus_match_signal_async(self->bus, &self->disconnected_slot, "org.freedesktop.DBus.Local",
-                                      "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local", "Disconnected", on_disconnected,
-                                      NULL, self);
+    if (r < 0)
+        return r;
+
+    /* Before the name: the bus delivers the calls that activated us ahead of its reply to RequestName. */
+    if (!start_engine(self, &error)) {
+        qd_log(LOG_ERR, NULL, "cannot start: %s", error->message);
+        return -ECANCELED;
+    }
+    r = sd_bus_match_signal_async(self->bus, &self->disconnected_slot, "org.freedesktop.DBus.Local", "/org/freedesktop/DBus/Local",
+                                  "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, self);
     if (r >= 0)
         r = sd_bus_match_signal_async(self->bus, &self->name_lost_slot, BUS_NAME, BUS_PATH, BUS_NAME, "NameLost", on_name_lost,
                                       NULL, self);

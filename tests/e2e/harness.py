@@ -5,6 +5,7 @@ Nothing of it touches the user's own bus, home or daemon. Waiting is polling for
 that hopes. Environment: QUERYD_BUILD_DIR (default: build/), QUERYD_SANITIZER stretches the deadlines.
 """
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -139,8 +140,8 @@ class Caller:
             name = Gio.DBusError.get_remote_error(error)
             if name is None:
                 raise
-            Gio.DBusError.strip_remote_error(error)
-            raise BusError(name[len(ERROR_PREFIX):] if name.startswith(ERROR_PREFIX) else name, error.message) from None
+            message = re.sub(r"^GDBus.Error:[\w.]+: ", "", error.message)
+            raise BusError(name[len(ERROR_PREFIX):] if name.startswith(ERROR_PREFIX) else name, message) from None
         return reply, received.steal_fds() if received is not None else []
 
     def prepare(self, text, values=(), language="sql", **opts):
