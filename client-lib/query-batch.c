@@ -167,6 +167,15 @@ execute_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCanc
         g_task_return_error(task, error);
 }
 
+/**
+ * query_batch_execute_async:
+ * @self: a batch, which is left alone until @callback is called
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_batch_execute().
+ */
 void
 query_batch_execute_async(QueryBatch *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -187,6 +196,14 @@ query_batch_execute_async(QueryBatch *self, GCancellable *cancellable, GAsyncRea
     g_task_run_in_thread(task, execute_in_thread);
 }
 
+/**
+ * query_batch_execute_finish:
+ * @self: a batch
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
 gboolean
 query_batch_execute_finish(QueryBatch *self, GAsyncResult *result, GError **error)
 {

@@ -21,52 +21,31 @@ G_BEGIN_DECLS
 
 /**
  * QueryError:
- * @QUERY_ERROR_SYNTAX: the text is no statement of its language; query_error_get_place() tells where
- * @QUERY_ERROR_UNSUPPORTED: correct, but not served by this daemon
- * @QUERY_ERROR_BAD_PARAMETER: a parameter is missing, surplus or of a wrong type; or an option is unknown
- * @QUERY_ERROR_CONSTRAINT: an update broke a constraint of the database
- * @QUERY_ERROR_READ_ONLY: a write in a query, or the store cannot be written
- * @QUERY_ERROR_BUSY: the daemon has too much to do
- * @QUERY_ERROR_TOO_BIG: a text, value, row or batch is above its limit
- * @QUERY_ERROR_TOO_COMPLEX: a statement is above a limit
- * @QUERY_ERROR_TIMEOUT: it took longer than it may
- * @QUERY_ERROR_CANCELLED: somebody cancelled it at the daemon; one's own #GCancellable gives %G_IO_ERROR_CANCELLED
- * @QUERY_ERROR_DISK_FULL: there is no space for the database or for temporary files
- * @QUERY_ERROR_NO_MEMORY: there is no memory, here or in the daemon
- * @QUERY_ERROR_CORRUPT: the database is damaged
- * @QUERY_ERROR_RECOVERING: the database is being repaired; later it will be there again
- * @QUERY_ERROR_ACCESS_DENIED: the statement does what no client may do
- * @QUERY_ERROR_LIMIT_EXCEEDED: the caller holds too much at once
- * @QUERY_ERROR_CLOSED: what was asked for has been closed
- * @QUERY_ERROR_INTERNAL: a mistake in the daemon, or an error that this version does not know
- * @QUERY_ERROR_DISCONNECTED: the daemon went away before the result was whole; whether an update was executed is not known
- * @QUERY_ERROR_PROTOCOL: the daemon sent something that is not the wire format
- * @QUERY_ERROR_UNAVAILABLE: no daemon could be reached or activated, at most after five seconds
  *
  * Numbers up to 18 are those of the wire format; the last three arise in the library.
  */
 typedef enum {
-    QUERY_ERROR_SYNTAX = 1,
-    QUERY_ERROR_UNSUPPORTED = 2,
-    QUERY_ERROR_BAD_PARAMETER = 3,
-    QUERY_ERROR_CONSTRAINT = 4,
-    QUERY_ERROR_READ_ONLY = 5,
-    QUERY_ERROR_BUSY = 6,
-    QUERY_ERROR_TOO_BIG = 7,
-    QUERY_ERROR_TOO_COMPLEX = 8,
-    QUERY_ERROR_TIMEOUT = 9,
-    QUERY_ERROR_CANCELLED = 10,
-    QUERY_ERROR_DISK_FULL = 11,
-    QUERY_ERROR_NO_MEMORY = 12,
-    QUERY_ERROR_CORRUPT = 13,
-    QUERY_ERROR_RECOVERING = 14,
-    QUERY_ERROR_ACCESS_DENIED = 15,
-    QUERY_ERROR_LIMIT_EXCEEDED = 16,
-    QUERY_ERROR_CLOSED = 17,
-    QUERY_ERROR_INTERNAL = 18,
-    QUERY_ERROR_DISCONNECTED = 64,
-    QUERY_ERROR_PROTOCOL = 65,
-    QUERY_ERROR_UNAVAILABLE = 66,
+    QUERY_ERROR_SYNTAX = 1,          /* the text is no statement of its language; query_error_get_place() tells where */
+    QUERY_ERROR_UNSUPPORTED = 2,     /* correct, but not served by this daemon */
+    QUERY_ERROR_BAD_PARAMETER = 3,   /* a parameter is missing, surplus or of a wrong type; or an option is unknown */
+    QUERY_ERROR_CONSTRAINT = 4,      /* an update broke a constraint of the database */
+    QUERY_ERROR_READ_ONLY = 5,       /* a write in a query, or the store cannot be written */
+    QUERY_ERROR_BUSY = 6,            /* the daemon has too much to do */
+    QUERY_ERROR_TOO_BIG = 7,         /* a text, value, row or batch is above its limit */
+    QUERY_ERROR_TOO_COMPLEX = 8,     /* a statement is above a limit */
+    QUERY_ERROR_TIMEOUT = 9,         /* it took longer than it may */
+    QUERY_ERROR_CANCELLED = 10,      /* somebody cancelled it at the daemon; one's own GCancellable gives G_IO_ERROR_CANCELLED */
+    QUERY_ERROR_DISK_FULL = 11,      /* there is no space for the database or for temporary files */
+    QUERY_ERROR_NO_MEMORY = 12,      /* there is no memory, here or in the daemon */
+    QUERY_ERROR_CORRUPT = 13,        /* the database is damaged */
+    QUERY_ERROR_RECOVERING = 14,     /* the database is being repaired; later it will be there again */
+    QUERY_ERROR_ACCESS_DENIED = 15,  /* the statement does what no client may do */
+    QUERY_ERROR_LIMIT_EXCEEDED = 16, /* the caller holds too much at once */
+    QUERY_ERROR_CLOSED = 17,         /* what was asked for has been closed */
+    QUERY_ERROR_INTERNAL = 18,       /* a mistake in the daemon, or an error that this version does not know */
+    QUERY_ERROR_DISCONNECTED = 64,   /* the daemon went away before the result was whole; an update may have been executed or not */
+    QUERY_ERROR_PROTOCOL = 65,       /* the daemon sent something that is not the wire format */
+    QUERY_ERROR_UNAVAILABLE = 66,    /* no daemon could be reached or activated, at most after five seconds */
 } QueryError;
 
 #define QUERY_ERROR (query_error_quark())
@@ -96,28 +75,19 @@ typedef enum {
 
 /**
  * QueryValueType:
- * @QUERY_VALUE_TYPE_NULL: no value
- * @QUERY_VALUE_TYPE_INTEGER: 64 bits, signed
- * @QUERY_VALUE_TYPE_FLOAT: a double
- * @QUERY_VALUE_TYPE_TEXT: a string; may hold NUL, and what is not UTF-8, if the database does
- * @QUERY_VALUE_TYPE_BLOB: bytes; an empty one is not NULL
- * @QUERY_VALUE_TYPE_IRI: an IRI
- * @QUERY_VALUE_TYPE_BNODE: a blank node
- * @QUERY_VALUE_TYPE_LITERAL_LANG: a string with a language tag
- * @QUERY_VALUE_TYPE_LITERAL_TYPED: a lexical form with a datatype IRI
  *
  * Types of values; the last four are RDF terms.
  */
 typedef enum {
-    QUERY_VALUE_TYPE_NULL = 0,
-    QUERY_VALUE_TYPE_INTEGER = 1,
-    QUERY_VALUE_TYPE_FLOAT = 2,
-    QUERY_VALUE_TYPE_TEXT = 3,
-    QUERY_VALUE_TYPE_BLOB = 4,
-    QUERY_VALUE_TYPE_IRI = 5,
-    QUERY_VALUE_TYPE_BNODE = 6,
-    QUERY_VALUE_TYPE_LITERAL_LANG = 7,
-    QUERY_VALUE_TYPE_LITERAL_TYPED = 8,
+    QUERY_VALUE_TYPE_NULL = 0,          /* no value */
+    QUERY_VALUE_TYPE_INTEGER = 1,       /* 64 bits, signed */
+    QUERY_VALUE_TYPE_FLOAT = 2,         /* a double */
+    QUERY_VALUE_TYPE_TEXT = 3,          /* a string; may hold NUL, and what is not UTF-8, if the database does */
+    QUERY_VALUE_TYPE_BLOB = 4,          /* bytes; an empty one is not NULL */
+    QUERY_VALUE_TYPE_IRI = 5,           /* an IRI */
+    QUERY_VALUE_TYPE_BNODE = 6,         /* a blank node */
+    QUERY_VALUE_TYPE_LITERAL_LANG = 7,  /* a string with a language tag */
+    QUERY_VALUE_TYPE_LITERAL_TYPED = 8, /* a lexical form with a datatype IRI */
 } QueryValueType;
 
 /**
@@ -175,23 +145,8 @@ G_DECLARE_FINAL_TYPE(QueryBatch, query_batch, QUERY, BATCH, GObject)
  */
 QueryConnection *query_connection_new(GCancellable *cancellable, GError **error);
 
-/**
- * query_connection_new_async:
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_new().
- */
+/* The same without waiting: described with the code. */
 void query_connection_new_async(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
-
-/**
- * query_connection_new_finish:
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a new connection, %NULL on error
- */
 QueryConnection *query_connection_new_finish(GAsyncResult *result, GError **error);
 
 /**
@@ -208,25 +163,9 @@ QueryConnection *query_connection_new_finish(GAsyncResult *result, GError **erro
  */
 QueryConnection *query_connection_new_for_store(const char *store, GCancellable *cancellable, GError **error);
 
-/**
- * query_connection_new_for_store_async:
- * @store: (nullable): name of a store; %NULL is the default one
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_new_for_store().
- */
+/* The same without waiting: described with the code. */
 void query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback,
                                           gpointer user_data);
-
-/**
- * query_connection_new_for_store_finish:
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a new connection, %NULL on error
- */
 QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GError **error);
 
 /**
@@ -249,29 +188,9 @@ QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GEr
 QueryCursor *query_connection_query(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                     GCancellable *cancellable, GError **error);
 
-/**
- * query_connection_query_async:
- * @self: a connection
- * @language: the language of @text
- * @text: one statement that reads
- * @parameters: (nullable): a{sv}, see query_connection_query()
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_query().
- */
+/* The same without waiting: described with the code. */
 void query_connection_query_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                   GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
-
-/**
- * query_connection_query_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a cursor before the first row, %NULL on error
- */
 QueryCursor *query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -292,29 +211,9 @@ QueryCursor *query_connection_query_finish(QueryConnection *self, GAsyncResult *
 gint64 query_connection_update(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                GCancellable *cancellable, GError **error);
 
-/**
- * query_connection_update_async:
- * @self: a connection
- * @language: the language of @text
- * @text: one statement that writes
- * @parameters: (nullable): a{sv}, see query_connection_query()
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_update().
- */
+/* The same without waiting: described with the code. */
 void query_connection_update_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
-
-/**
- * query_connection_update_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: the number of changed rows, -1 on error
- */
 gint64 query_connection_update_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -354,7 +253,6 @@ QueryStatement *query_connection_prepare_update(QueryConnection *self, QueryLang
 /**
  * query_connection_create_batch:
  * @self: a connection
- *
  * Returns: (transfer full): an empty batch
  */
 QueryBatch *query_connection_create_batch(QueryConnection *self);
@@ -488,17 +386,7 @@ gboolean query_connection_check(QueryConnection *self, gboolean quick, char ***m
  * Returns: %FALSE on error
  */
 gboolean query_connection_optimize(QueryConnection *self, GCancellable *cancellable, GError **error);
-
-/**
- * query_connection_reload:
- * @self: a connection
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Makes the daemon read its configuration again.
- *
- * Returns: %FALSE on error
- */
+/* Makes the daemon read its configuration again. FALSE on error. */
 gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -506,7 +394,6 @@ gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellabl
  * @self: a connection
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
- *
  * Returns: (transfer full): a{sv}: numbers (t) and texts (s) by name, %NULL on error
  */
 GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error);
@@ -516,7 +403,6 @@ GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancel
  * @self: a connection
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
- *
  * Returns: (transfer full): a(sttsss): name, value, default, unit, error name, description; %NULL on error
  */
 GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error);
@@ -526,7 +412,6 @@ GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cance
  * @self: a connection
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
- *
  * Returns: (transfer full): aa{sv}: id t, language s, text s, state s, client s, elapsed_usec t, rows t, bytes t;
  *   %NULL on error
  */
@@ -551,7 +436,6 @@ gboolean query_connection_cancel_query(QueryConnection *self, guint64 id, GCance
  * @name: a property of org.queryd.Query1: "Version", "Formats", "Generation", …
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
- *
  * Returns: (transfer full): its value, %NULL on error
  */
 GVariant *query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error);
@@ -561,7 +445,6 @@ GVariant *query_connection_get_daemon_property(QueryConnection *self, const char
 /**
  * query_statement_get_n_parameters:
  * @self: a statement
- *
  * Returns: the number of parameters
  */
 guint query_statement_get_n_parameters(QueryStatement *self);
@@ -570,7 +453,6 @@ guint query_statement_get_n_parameters(QueryStatement *self);
  * query_statement_get_parameter_name:
  * @self: a statement
  * @index: from 0
- *
  * Returns: (nullable) (transfer none): the name with its sigil, %NULL for a plain "?"
  */
 const char *query_statement_get_parameter_name(QueryStatement *self, guint index);
@@ -589,66 +471,14 @@ const char *query_statement_get_parameter_name(QueryStatement *self, guint index
  */
 gboolean query_statement_bind_null(QueryStatement *self, const char *name, GError **error);
 
-/**
- * query_statement_bind_int64:
- * @self: a statement
- * @name: see query_statement_bind_null()
- * @value: the value
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE when there is no such parameter
+/*
+ * The same for other types, FALSE on error: BAD_PARAMETER when there is no such parameter, TOO_BIG. A string is copied, its
+ * length is -1 when a NUL ends it; bytes are referenced; an IRI is absolute.
  */
 gboolean query_statement_bind_int64(QueryStatement *self, const char *name, gint64 value, GError **error);
-
-/**
- * query_statement_bind_double:
- * @self: a statement
- * @name: see query_statement_bind_null()
- * @value: the value
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE when there is no such parameter
- */
 gboolean query_statement_bind_double(QueryStatement *self, const char *name, double value, GError **error);
-
-/**
- * query_statement_bind_string:
- * @self: a statement
- * @name: see query_statement_bind_null()
- * @value: the string; copied
- * @n_bytes: its length, -1 for a NUL-terminated one
- * @error: (nullable): location for an error
- *
- * Errors: BAD_PARAMETER, TOO_BIG.
- *
- * Returns: %FALSE on error
- */
 gboolean query_statement_bind_string(QueryStatement *self, const char *name, const char *value, gssize n_bytes, GError **error);
-
-/**
- * query_statement_bind_bytes:
- * @self: a statement
- * @name: see query_statement_bind_null()
- * @value: the bytes; referenced, not copied
- * @error: (nullable): location for an error
- *
- * Errors: BAD_PARAMETER, TOO_BIG.
- *
- * Returns: %FALSE on error
- */
 gboolean query_statement_bind_bytes(QueryStatement *self, const char *name, GBytes *value, GError **error);
-
-/**
- * query_statement_bind_iri:
- * @self: a statement
- * @name: see query_statement_bind_null()
- * @iri: an absolute IRI
- * @error: (nullable): location for an error
- *
- * Errors: BAD_PARAMETER, TOO_BIG.
- *
- * Returns: %FALSE on error
- */
 gboolean query_statement_bind_iri(QueryStatement *self, const char *name, const char *iri, GError **error);
 
 /**
@@ -691,26 +521,9 @@ void query_statement_clear_bindings(QueryStatement *self);
  */
 QueryCursor *query_statement_execute(QueryStatement *self, GCancellable *cancellable, GError **error);
 
-/**
- * query_statement_execute_async:
- * @self: a statement
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_statement_execute(). Values bound after the call count for the next one.
- */
+/* The same without waiting: described with the code. */
 void query_statement_execute_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                    gpointer user_data);
-
-/**
- * query_statement_execute_finish:
- * @self: a statement
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a cursor before the first row, %NULL on error
- */
 QueryCursor *query_statement_execute_finish(QueryStatement *self, GAsyncResult *result, GError **error);
 
 /**
@@ -727,32 +540,14 @@ QueryCursor *query_statement_execute_finish(QueryStatement *self, GAsyncResult *
  */
 gint64 query_statement_update(QueryStatement *self, GCancellable *cancellable, GError **error);
 
-/**
- * query_statement_update_async:
- * @self: a statement of query_connection_prepare_update()
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_statement_update().
- */
+/* The same without waiting: described with the code. */
 void query_statement_update_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
-
-/**
- * query_statement_update_finish:
- * @self: a statement
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: the number of changed rows, -1 on error
- */
 gint64 query_statement_update_finish(QueryStatement *self, GAsyncResult *result, GError **error);
 
 /**
  * query_statement_get_last_insert_rowid:
  * @self: a statement
- *
  * Returns: the rowid that the last query_statement_update() inserted last
  */
 gint64 query_statement_get_last_insert_rowid(QueryStatement *self);
@@ -760,7 +555,6 @@ gint64 query_statement_get_last_insert_rowid(QueryStatement *self);
 /**
  * query_statement_get_generation:
  * @self: a statement
- *
  * Returns: the generation of the database that the last query_statement_update() made
  */
 guint64 query_statement_get_generation(QueryStatement *self);
@@ -770,7 +564,6 @@ guint64 query_statement_get_generation(QueryStatement *self);
 /**
  * query_cursor_get_n_columns:
  * @self: a cursor
- *
  * Returns: the number of columns
  */
 guint query_cursor_get_n_columns(QueryCursor *self);
@@ -779,7 +572,6 @@ guint query_cursor_get_n_columns(QueryCursor *self);
  * query_cursor_get_column_name:
  * @self: a cursor
  * @column: from 0
- *
  * Returns: (transfer none): the column's name; lives as long as @self
  */
 const char *query_cursor_get_column_name(QueryCursor *self, guint column);
@@ -788,7 +580,6 @@ const char *query_cursor_get_column_name(QueryCursor *self, guint column);
  * query_cursor_get_column_type:
  * @self: a cursor
  * @column: from 0
- *
  * Returns: (transfer none): the declared type, "" when there is none; lives as long as @self
  */
 const char *query_cursor_get_column_type(QueryCursor *self, guint column);
@@ -807,32 +598,14 @@ const char *query_cursor_get_column_type(QueryCursor *self, guint column);
  */
 gboolean query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error);
 
-/**
- * query_cursor_next_async:
- * @self: a cursor
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_cursor_next(). When the row is already here, @callback comes with the next turn of the main loop.
- */
+/* The same without waiting: described with the code. */
 void query_cursor_next_async(QueryCursor *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
-
-/**
- * query_cursor_next_finish:
- * @self: a cursor
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: %TRUE with a row; %FALSE at the end (no error set) or on failure (error set)
- */
 gboolean query_cursor_next_finish(QueryCursor *self, GAsyncResult *result, GError **error);
 
 /**
  * query_cursor_get_value_type:
  * @self: a cursor on a row
  * @column: from 0
- *
  * Returns: the type of the value
  */
 QueryValueType query_cursor_get_value_type(QueryCursor *self, guint column);
@@ -841,7 +614,6 @@ QueryValueType query_cursor_get_value_type(QueryCursor *self, guint column);
  * query_cursor_is_null:
  * @self: a cursor on a row
  * @column: from 0
- *
  * Returns: whether the value is NULL
  */
 gboolean query_cursor_is_null(QueryCursor *self, guint column);
@@ -850,7 +622,6 @@ gboolean query_cursor_is_null(QueryCursor *self, guint column);
  * query_cursor_get_int64:
  * @self: a cursor on a row
  * @column: from 0
- *
  * Returns: the value; a FLOAT cut to an integer, of a string the number it begins with; 0 for the rest
  */
 gint64 query_cursor_get_int64(QueryCursor *self, guint column);
@@ -859,7 +630,6 @@ gint64 query_cursor_get_int64(QueryCursor *self, guint column);
  * query_cursor_get_double:
  * @self: a cursor on a row
  * @column: from 0
- *
  * Returns: the value; of a string the number it begins with; 0 for the rest
  */
 double query_cursor_get_double(QueryCursor *self, guint column);
@@ -868,7 +638,6 @@ double query_cursor_get_double(QueryCursor *self, guint column);
  * query_cursor_get_boolean:
  * @self: a cursor on a row
  * @column: from 0
- *
  * Returns: %TRUE for a number that is not 0, and for the strings "true" and "1"
  */
 gboolean query_cursor_get_boolean(QueryCursor *self, guint column);
@@ -889,7 +658,6 @@ const char *query_cursor_get_string(QueryCursor *self, guint column, gsize *n_by
  * query_cursor_get_bytes:
  * @self: a cursor on a row
  * @column: from 0
- *
  * Returns: (nullable) (transfer full): a copy of the bytes, of a BLOB or of the string; %NULL for NULL
  */
 GBytes *query_cursor_get_bytes(QueryCursor *self, guint column);
@@ -898,7 +666,6 @@ GBytes *query_cursor_get_bytes(QueryCursor *self, guint column);
  * query_cursor_get_date_time:
  * @self: a cursor on a row
  * @column: from 0
- *
  * Returns: (nullable) (transfer full): the time of an ISO 8601 text or xsd:dateTime, UTC when it names no zone; of an INTEGER,
  *   seconds since 1970; %NULL for the rest
  */
@@ -908,7 +675,6 @@ GDateTime *query_cursor_get_date_time(QueryCursor *self, guint column);
  * query_cursor_get_datatype:
  * @self: a cursor on a row
  * @column: from 0
- *
  * Returns: (nullable) (transfer none): the datatype IRI of a typed literal, valid until the next query_cursor_next()
  */
 const char *query_cursor_get_datatype(QueryCursor *self, guint column);
@@ -917,7 +683,6 @@ const char *query_cursor_get_datatype(QueryCursor *self, guint column);
  * query_cursor_get_language:
  * @self: a cursor on a row
  * @column: from 0
- *
  * Returns: (nullable) (transfer none): the tag of a literal with a language, valid until the next query_cursor_next()
  */
 const char *query_cursor_get_language(QueryCursor *self, guint column);
@@ -938,67 +703,19 @@ const char *query_cursor_get_language(QueryCursor *self, guint column);
  */
 GBytes *query_cursor_read_json(QueryCursor *self, guint64 max_rows, GCancellable *cancellable, GError **error);
 
-/**
- * query_cursor_read_json_async:
- * @self: a cursor
- * @max_rows: how many rows to read at most; 0: all that are left
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_cursor_read_json().
- */
+/* The same without waiting: described with the code. */
 void query_cursor_read_json_async(QueryCursor *self, guint64 max_rows, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
-
-/**
- * query_cursor_read_json_finish:
- * @self: a cursor
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full) (nullable): the text, in UTF-8; %NULL at the end (no error set) or on failure (error set)
- */
 GBytes *query_cursor_read_json_finish(QueryCursor *self, GAsyncResult *result, GError **error);
 
-/**
- * query_cursor_get_n_rows:
- * @self: a cursor
- *
- * Returns: the number of rows of the whole result, once its end was reached; 0 before
+/*
+ * What the end of the result said; 0 before it was reached. Rows of the whole result; generation of the database that was
+ * read or written; microseconds that it took in the daemon; rows changed and rowid inserted last by an update with RETURNING.
  */
 guint64 query_cursor_get_n_rows(QueryCursor *self);
-
-/**
- * query_cursor_get_generation:
- * @self: a cursor
- *
- * Returns: the generation of the database that was read, or written, once the end was reached; 0 before
- */
 guint64 query_cursor_get_generation(QueryCursor *self);
-
-/**
- * query_cursor_get_elapsed_usec:
- * @self: a cursor
- *
- * Returns: microseconds that it took in the daemon, once the end was reached; 0 before
- */
 guint64 query_cursor_get_elapsed_usec(QueryCursor *self);
-
-/**
- * query_cursor_get_changes:
- * @self: a cursor
- *
- * Returns: the number of rows that an update with RETURNING changed, once the end was reached; 0 before
- */
 gint64 query_cursor_get_changes(QueryCursor *self);
-
-/**
- * query_cursor_get_last_insert_rowid:
- * @self: a cursor
- *
- * Returns: the rowid that an update with RETURNING inserted last, once the end was reached; 0 before
- */
 gint64 query_cursor_get_last_insert_rowid(QueryCursor *self);
 
 /**
@@ -1036,7 +753,6 @@ void query_batch_add(QueryBatch *self, QueryLanguage language, const char *text,
 /**
  * query_batch_get_n_statements:
  * @self: a batch
- *
  * Returns: the number of statements
  */
 guint query_batch_get_n_statements(QueryBatch *self);
@@ -1055,32 +771,14 @@ guint query_batch_get_n_statements(QueryBatch *self);
  */
 gboolean query_batch_execute(QueryBatch *self, GCancellable *cancellable, GError **error);
 
-/**
- * query_batch_execute_async:
- * @self: a batch, which is left alone until @callback is called
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_batch_execute().
- */
+/* The same without waiting: described with the code. */
 void query_batch_execute_async(QueryBatch *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
-
-/**
- * query_batch_execute_finish:
- * @self: a batch
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE on error
- */
 gboolean query_batch_execute_finish(QueryBatch *self, GAsyncResult *result, GError **error);
 
 /**
  * query_batch_get_changes:
  * @self: an executed batch
  * @index: of the statement, from 0
- *
  * Returns: rows changed by that statement
  */
 guint64 query_batch_get_changes(QueryBatch *self, guint index);
@@ -1088,7 +786,6 @@ guint64 query_batch_get_changes(QueryBatch *self, guint index);
 /**
  * query_batch_get_generation:
  * @self: an executed batch
- *
  * Returns: the generation of the database that it made
  */
 guint64 query_batch_get_generation(QueryBatch *self);

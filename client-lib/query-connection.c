@@ -126,6 +126,15 @@ new_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancella
         g_task_return_error(task, error);
 }
 
+/**
+ * query_connection_new_for_store_async:
+ * @store: (nullable): name of a store; %NULL is the default one
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_new_for_store().
+ */
 void
 query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -136,6 +145,13 @@ query_connection_new_for_store_async(const char *store, GCancellable *cancellabl
     g_task_run_in_thread(task, new_in_thread);
 }
 
+/**
+ * query_connection_new_for_store_finish:
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
 QueryConnection *
 query_connection_new_for_store_finish(GAsyncResult *result, GError **error)
 {
@@ -144,12 +160,27 @@ query_connection_new_for_store_finish(GAsyncResult *result, GError **error)
     return g_task_propagate_pointer(G_TASK(result), error);
 }
 
+/**
+ * query_connection_new_async:
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_new().
+ */
 void
 query_connection_new_async(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     query_connection_new_for_store_async(NULL, cancellable, callback, user_data);
 }
 
+/**
+ * query_connection_new_finish:
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
 QueryConnection *
 query_connection_new_finish(GAsyncResult *result, GError **error)
 {
@@ -305,6 +336,18 @@ start(GTask *task, QueryRequest *request, GError *error, void (*done)(GTask *tas
     query_request_run_async(request, owned, done);
 }
 
+/**
+ * query_connection_query_async:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_query().
+ */
 void
 query_connection_query_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                              GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
@@ -320,6 +363,14 @@ query_connection_query_async(QueryConnection *self, QueryLanguage language, cons
     start(task, create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), error, on_query_done);
 }
 
+/**
+ * query_connection_query_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
+ */
 QueryCursor *
 query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
@@ -328,6 +379,18 @@ query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GErro
     return g_task_propagate_pointer(G_TASK(result), error);
 }
 
+/**
+ * query_connection_update_async:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_update().
+ */
 void
 query_connection_update_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                               GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
@@ -343,6 +406,14 @@ query_connection_update_async(QueryConnection *self, QueryLanguage language, con
     start(task, create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), error, on_update_done);
 }
 
+/**
+ * query_connection_update_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: the number of changed rows, -1 on error
+ */
 gint64
 query_connection_update_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {

@@ -356,6 +356,15 @@ step_next(GTask *task, QueryCursor *self)
     g_assert_not_reached();
 }
 
+/**
+ * query_cursor_next_async:
+ * @self: a cursor
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_cursor_next(). When the row is already here, @callback comes with the next turn of the main loop.
+ */
 void
 query_cursor_next_async(QueryCursor *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -368,6 +377,14 @@ query_cursor_next_async(QueryCursor *self, GCancellable *cancellable, GAsyncRead
     query_cursor_run_async(self, task, step_next);
 }
 
+/**
+ * query_cursor_next_finish:
+ * @self: a cursor
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %TRUE with a row; %FALSE at the end (no error set) or on failure (error set)
+ */
 gboolean
 query_cursor_next_finish(QueryCursor *self, GAsyncResult *result, GError **error)
 {

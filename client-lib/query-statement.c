@@ -373,6 +373,15 @@ start(QueryStatement *self, GTask *task, QueryRequestKind kind, void (*done)(GTa
     query_request_run_async(request, task, done);
 }
 
+/**
+ * query_statement_execute_async:
+ * @self: a statement
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_statement_execute(). Values bound after the call count for the next one.
+ */
 void
 query_statement_execute_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -385,6 +394,14 @@ query_statement_execute_async(QueryStatement *self, GCancellable *cancellable, G
     start(self, task, QUERY_REQUEST_ROWS, on_execute_done);
 }
 
+/**
+ * query_statement_execute_finish:
+ * @self: a statement
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
+ */
 QueryCursor *
 query_statement_execute_finish(QueryStatement *self, GAsyncResult *result, GError **error)
 {
@@ -393,6 +410,15 @@ query_statement_execute_finish(QueryStatement *self, GAsyncResult *result, GErro
     return g_task_propagate_pointer(G_TASK(result), error);
 }
 
+/**
+ * query_statement_update_async:
+ * @self: a statement of query_connection_prepare_update()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_statement_update().
+ */
 void
 query_statement_update_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -405,6 +431,14 @@ query_statement_update_async(QueryStatement *self, GCancellable *cancellable, GA
     start(self, task, QUERY_REQUEST_UPDATE, on_update_done);
 }
 
+/**
+ * query_statement_update_finish:
+ * @self: a statement
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: the number of changed rows, -1 on error
+ */
 gint64
 query_statement_update_finish(QueryStatement *self, GAsyncResult *result, GError **error)
 {
