@@ -387,6 +387,10 @@ query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error)
 
 /* Waiting ------------------------------------------------------------------------------------------------------------- */
 
+/*
+ * Sleeps at once. Looking again and again for up to 50 µs first was measured (one-row look-ups, two cores, the daemon spinning
+ * too): p50 31 → 24 µs, but p99 42 → 57 to 600 µs as soon as somebody else wants a core, and it costs battery.
+ */
 gboolean
 query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *cancellable, GError **error)
 {
