@@ -197,3 +197,33 @@ bus_fixture_update(BusFixture *self, const char *text)
     g_assert_cmpint(sd_bus_message_append(call, "ssa{sv}a{sv}", "sql", text, 0, 0), >=, 0);
     sd_bus_message_unref(bus_fixture_call_ok(self, call));
 }
+
+sd_bus *
+bus_fixture_new_message_bus(void)
+{
+    sd_bus *bus = NULL;
+    int fds[2];
+
+    g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
+    g_assert_cmpint(sd_bus_new(&bus), >=, 0);
+    g_assert_cmpint(sd_bus_set_fd(bus, fds[0], fds[0]), >=, 0);
+    g_assert_cmpint(sd_bus_start(bus), >=, 0);
+    (void) close(fds[1]);
+    return bus;
+}
+
+sd_bus_message *
+bus_fixture_new_message(sd_bus *bus)
+{
+    sd_bus_message *message = NULL;
+
+    g_assert_cmpint(sd_bus_message_new_method_call(bus, &message, NULL, "/", "a.b", "C"), >=, 0);
+    return message;
+}
+
+void
+bus_fixture_seal(sd_bus_message *message)
+{
+    g_assert_cmpint(sd_bus_message_seal(message, 1, 0), >=, 0);
+    g_assert_cmpint(sd_bus_message_rewind(message, TRUE), >=, 0);
+}

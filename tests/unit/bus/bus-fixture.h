@@ -54,5 +54,14 @@ void bus_fixture_call_error(BusFixture *self, sd_bus_message *call, const char *
 /* Update of one statement without parameters. */
 void bus_fixture_update(BusFixture *self, const char *text);
 
+/* (transfer full): a connection that messages can be made for; nothing is ever sent. */
+sd_bus *bus_fixture_new_message_bus(void);
+
+/* (transfer full): a method call of @bus, to be filled and then sealed. */
+sd_bus_message *bus_fixture_new_message(sd_bus *bus);
+
+/* Ends the building of @message: it is then read like one that came in. */
+void bus_fixture_seal(sd_bus_message *message);
+
 /* Descriptors of this process. */
 guint bus_fixture_count_fds(void);

@@ -4,33 +4,15 @@
  */
 #include "daemon/bus/bus-error.h"
 
-#include <sys/socket.h>
-
 #include "daemon/base/error.h"
 #include "tests/unit/bus/bus-fixture.h"
-
-/* A connection that messages can be made for; nothing is ever sent. */
-static sd_bus *
-make_bus(void)
-{
-    sd_bus *bus = NULL;
-    int fds[2];
-
-    g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
-    g_assert_cmpint(sd_bus_new(&bus), >=, 0);
-    g_assert_cmpint(sd_bus_set_fd(bus, fds[0], fds[0]), >=, 0);
-    g_assert_cmpint(sd_bus_start(bus), >=, 0);
-    (void) close(fds[1]);
-    return bus;
-}
 
 static gboolean
 sd_bus_takes(sd_bus *bus, const char *text)
 {
-    sd_bus_message *message = NULL;
+    sd_bus_message *message = bus_fixture_new_message(bus);
     int r;
 
-    g_assert_cmpint(sd_bus_message_new_method_call(bus, &message, NULL, "/", "a.b", "C"), >=, 0);
     r = sd_bus_message_append_basic(message, 's', text);
     sd_bus_message_unref(message);
     return r >= 0;
@@ -39,7 +21,7 @@ sd_bus_takes(sd_bus *bus, const char *text)
 static void
 test_every_code_point(void)
 {
-    sd_bus *bus = make_bus();
+    sd_bus *bus = bus_fixture_new_message_bus();
 
     for (gunichar c = 1; c < 0x110000; c++) {
         char text[8] = "";
@@ -60,7 +42,7 @@ test_bad_bytes(void)
 {
     static const char *const cases[] = { "\xff",         "a\xc3",       "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80",
                                          "\xef\xbf\xbf", "\xef\xb7\x90" };
-    sd_bus *bus = make_bus();
+    sd_bus *bus = bus_fixture_new_message_bus();
 
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *made = qd_bus_make_text(cases[i], strlen(cases[i]));
