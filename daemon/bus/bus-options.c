@@ -147,7 +147,7 @@ static const OptionInfo option_table[] = {
     { "transport", 's', ON(PREPARE), set_transport },
     { "page_size", 'u', ON(PREPARE), set_page_size },
     { "access", 's', ON(PREPARE), set_access },
-    { "timeout_ms", 'u', ON_STATEMENTS, set_timeout },
+    { "timeout_ms", 'u', ON_STATEMENTS | ON(IMPORT), set_timeout },
     { "max_rows", 'u', ON_RESULTS, set_max_rows },
     { "max_bytes", 'u', ON_RESULTS, set_max_bytes },
     { "durability", 's', ON(PREPARE) | ON(UPDATE) | ON(BATCH) | ON(IMPORT), set_durability },

@@ -27,6 +27,7 @@ qd_channel_end_request(QdChannel *self)
     if (self->run != NULL) {
         __atomic_add_fetch(&self->engine->counters.n_rows, qd_run_get_n_rows(self->run), __ATOMIC_RELAXED);
         g_clear_pointer(&self->run, qd_run_free);
+        qd_workers_request_sweep(self->engine->workers); /* for idle connections */
     }
     if (self->write_statements != NULL) {
         qd_write_item_clear(&self->item);

@@ -250,7 +250,11 @@ on_event(void *user_data, uint64_t token, uint32_t events)
 static void
 on_sweep(void *user_data)
 {
-    qd_channels_sweep(((QdEngine *) user_data)->channels);
+    QdEngine *self = user_data;
+
+    qd_channels_sweep(self->channels);
+    if (self->pool != NULL && qd_pool_trim(self->pool))
+        qd_workers_request_sweep(self->workers);
 }
 
 QdEngine *

@@ -19,6 +19,8 @@ check_writable(QdCall *call, GError **error)
 {
     int flags = fcntl(call->fd, F_GETFL);
 
+    if (!qd_job_check_descriptor(call, error))
+        return FALSE;
     if (flags >= 0 && ((flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR))
         return TRUE;
 

@@ -80,6 +80,8 @@ open_source(Import *self, GError **error)
     struct stat st;
     int flags = fcntl(call->fd, F_GETFL);
 
+    if (!qd_job_check_descriptor(call, error))
+        return FALSE;
     if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || fstat(call->fd, &st) < 0 || S_ISDIR(st.st_mode)) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "source is not a descriptor that is open for reading");
         return FALSE;
@@ -115,7 +117,7 @@ run_as_client(QdConnection *connection, const char *sql, const QdLimits *limits,
     r = sqlite3_step(compiled->stmt);
     (void) sqlite3_reset(compiled->stmt);
     if (r != SQLITE_DONE)
-        qd_sqlite_set_error(error, qd_connection_get_db(connection), r, NULL, 0);
+        qd_sqlite_set_error(error, qd_connection_get_db(connection), r, NULL, 0, NULL);
     return r == SQLITE_DONE;
 }
 
@@ -209,7 +211,7 @@ insert_row(Import *self, QdConnection *connection, const QwValue *values, GError
     }
 
     if ((r & 0xff) != SQLITE_INTERRUPT || !qd_job_is_cancelled(self->call, error))
-        qd_sqlite_set_error(error, qd_connection_get_db(connection), r, NULL, 0);
+        qd_sqlite_set_error(error, qd_connection_get_db(connection), r, NULL, 0, NULL);
     g_prefix_error(error, "%" G_GUINT64_FORMAT ":1: ", qd_text_reader_get_line(self->reader));
     (void) sqlite3_reset(self->insert);
     return FALSE;

@@ -50,7 +50,7 @@ copy_database(QdCall *call, sqlite3 *source, const char *path, GError **error)
     if (backup != NULL)
         (void) sqlite3_backup_finish(backup);
     if (r != SQLITE_DONE && *error == NULL)
-        qd_sqlite_set_error(error, target, r, NULL, 0);
+        qd_sqlite_set_error(error, target, r, NULL, 0, NULL);
     (void) sqlite3_close(target);
     return r == SQLITE_DONE;
 }
@@ -136,7 +136,7 @@ qd_job_check(QdCall *call, GError **error)
     if ((r & 0xff) == SQLITE_CORRUPT || (r & 0xff) == SQLITE_NOTADB)
         g_ptr_array_add(call->messages, g_strdup(sqlite3_errstr(r)));
     else if (r != SQLITE_DONE)
-        qd_sqlite_set_error(error, db, r, NULL, 0);
+        qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
 
     call->ok = r == SQLITE_DONE && call->messages->len == 1 && g_strcmp0(call->messages->pdata[0], "ok") == 0;
     if (call->ok)

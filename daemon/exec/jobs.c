@@ -190,16 +190,39 @@ qd_job_is_cancelled(QdCall *call, GError **error)
     return TRUE;
 }
 
-/* Waits until @fd is ready; false with @error when the job is cancelled. */
+gboolean
+qd_job_check_descriptor(QdCall *call, GError **error)
+{
+    struct stat st;
+
+    if (fstat(call->fd, &st) < 0) {
+        qd_error_set_errno(error, errno, "cannot look at the descriptor");
+        return FALSE;
+    }
+    if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode) && !S_ISCHR(st.st_mode)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the descriptor is neither file, pipe, socket nor character device");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+/* Waits until @fd is ready; false with @error when the job is cancelled, or the other side does nothing for too long. */
 static gboolean
 wait_for(QdCall *call, short events, GError **error)
 {
+    const QdLimits *limits = &call->private->engine->limits;
+    gint64 start = g_get_monotonic_time();
+
     for (;;) {
         struct pollfd pfd = { .fd = call->fd, .events = events };
         int r;
 
         if (qd_job_is_cancelled(call, error))
             return FALSE;
+        if ((uint64_t) (g_get_monotonic_time() - start) > 1000 * qd_limits_get(limits, QD_LIMIT_READER_IDLE_MSEC)) {
+            qd_limit_set_error(error, limits, QD_LIMIT_READER_IDLE_MSEC, "the other side of the descriptor does nothing");
+            return FALSE;
+        }
         r = poll(&pfd, 1, POLL_MSEC);
         if (r > 0 || (r < 0 && errno != EINTR))
             return TRUE;

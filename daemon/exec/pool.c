@@ -12,6 +12,9 @@
 
 /* Idle connections kept open; beyond that they are closed when they come back. */
 #define KEEP_IDLE 8
+/* The one that is never closed for being idle spares a lone client the opening. */
+#define KEEP_ALWAYS 1
+#define IDLE_USEC 2000000
 
 struct QdPool {
     const QdDatabase *database;
@@ -148,6 +151,7 @@ qd_pool_release(QdPool *self, QdReader *reader)
 
     discharge_lease(self, client);
     qd_client_unref(client);
+    reader->idle_since_usec = (uint64_t) g_get_monotonic_time();
 
     pthread_mutex_lock(&self->mutex);
     keep = self->idle->len < KEEP_IDLE;
@@ -156,6 +160,34 @@ qd_pool_release(QdPool *self, QdReader *reader)
     pthread_mutex_unlock(&self->mutex);
     if (!keep)
         reader_free(reader);
+}
+
+/* Under the mutex: the connection that has been idle the longest, if that is long. */
+static QdReader *
+steal_stale(QdPool *self, uint64_t now)
+{
+    if (self->idle->len <= KEEP_ALWAYS || now - ((QdReader *) self->idle->pdata[0])->idle_since_usec < IDLE_USEC)
+        return NULL;
+
+    return g_ptr_array_steal_index(self->idle, 0);
+}
+
+gboolean
+qd_pool_trim(QdPool *self)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    QdReader *reader;
+    gboolean again;
+
+    do {
+        pthread_mutex_lock(&self->mutex);
+        reader = steal_stale(self, now);
+        again = self->idle->len > KEEP_ALWAYS;
+        pthread_mutex_unlock(&self->mutex);
+        if (reader != NULL)
+            reader_free(reader);
+    } while (reader != NULL);
+    return again;
 }
 
 guint

@@ -15,6 +15,7 @@ typedef struct QdPool QdPool;
 typedef struct QdReader {
     QdConnection *connection;
     QdClient *client; /* (owned reference) of the lease */
+    uint64_t idle_since_usec;
 } QdReader;
 
 QdPool *qd_pool_new(const QdDatabase *database, const QdLimits *limits);
@@ -32,6 +33,9 @@ QdPool *qd_pool_free(QdPool *self);
  */
 QdReader *qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError **error);
 void qd_pool_release(QdPool *self, QdReader *reader);
+
+/* Closes connections that have been idle for a while, all but one. Returns: true when more may have to be closed later. */
+gboolean qd_pool_trim(QdPool *self);
 
 guint qd_pool_get_n_leased(QdPool *self);
 guint qd_pool_get_n_open(QdPool *self);

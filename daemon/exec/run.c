@@ -193,12 +193,8 @@ fail_step(QdRun *self, int r, GError **error)
         g_propagate_error(error, g_steal_pointer(&self->stop));
     } else if (qd_guard_get_denial(qd_connection_get_guard(self->reader->connection), error)) {
         return QD_RUN_FAILED;
-    } else if ((r & 0xff) == SQLITE_NOMEM) {
-        qd_limit_set_error(error, self->limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
-    } else if ((r & 0xff) == SQLITE_TOOBIG) {
-        qd_limit_set_error(error, self->limits, QD_LIMIT_VALUE_BYTES, "value is too big");
     } else {
-        qd_sqlite_set_error(error, db, r, self->compiled->text, self->compiled->n_text_bytes);
+        qd_sqlite_set_error(error, db, r, self->compiled->text, self->compiled->n_text_bytes, self->limits);
     }
     return QD_RUN_FAILED;
 }
@@ -224,14 +220,20 @@ step_to_row(QdRun *self, QdRunStatus *ret_status, GError **error)
         *ret_status = fail_step(self, r, error);
         return FALSE;
     }
-    if ((self->options.max_rows > 0 && self->n_rows >= self->options.max_rows) ||
-        (self->options.max_bytes > 0 && self->n_bytes >= self->options.max_bytes)) {
+    if (self->options.max_rows > 0 && self->n_rows >= self->options.max_rows) {
         self->truncated = TRUE;
         *ret_status = QD_RUN_DONE;
         return FALSE;
     }
     self->row_waits = TRUE;
     return TRUE;
+}
+
+/* The first row always goes out, so that a result is never empty for want of room. */
+static gboolean
+exceeds_max_bytes(const QdRun *self, size_t row_bytes)
+{
+    return self->options.max_bytes > 0 && self->n_rows > 0 && self->n_bytes + row_bytes > self->options.max_bytes;
 }
 
 static QdRunStatus
@@ -256,6 +258,12 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
             return QD_RUN_FAILED;
         }
         self->row_waits = FALSE;
+        if (exceeds_max_bytes(self, writer->used - used)) {
+            writer->used = used;
+            writer->n_rows--;
+            self->truncated = TRUE;
+            return QD_RUN_DONE;
+        }
         self->n_rows++;
         self->n_bytes += writer->used - used;
         if (writer->used >= target_bytes)

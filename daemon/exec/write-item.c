@@ -80,12 +80,8 @@ set_step_error(QdWriteItem *item, QdConnection *connection, const QdCompiled *co
         qd_error_set(error, QW_ERROR_TIMEOUT,
                      "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
                      item->timeout_msec);
-    else if ((r & 0xff) == SQLITE_TOOBIG)
-        qd_limit_set_error(error, limits, QD_LIMIT_VALUE_BYTES, "value is too big");
-    else if ((r & 0xff) == SQLITE_NOMEM)
-        qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
     else if (!qd_guard_get_denial(qd_connection_get_guard(connection), error))
-        qd_sqlite_set_error(error, qd_connection_get_db(connection), r, compiled->text, compiled->n_text_bytes);
+        qd_sqlite_set_error(error, qd_connection_get_db(connection), r, compiled->text, compiled->n_text_bytes, limits);
 }
 
 /* The row that the statement stands on goes into the last page, or into a new one. */

@@ -78,7 +78,7 @@ connection_harden(QdConnection *self, const QdLimits *limits, GError **error)
     for (gsize i = 0; i < G_N_ELEMENTS(options); i++) {
         int r = sqlite3_db_config(self->db, options[i].option, options[i].value, NULL);
         if (r != SQLITE_OK) {
-            qd_sqlite_set_error(error, self->db, r, NULL, 0);
+            qd_sqlite_set_error(error, self->db, r, NULL, 0, NULL);
             return FALSE;
         }
     }
@@ -150,7 +150,7 @@ qd_connection_execute(QdConnection *self, const char *sql, GError **error)
     r = sqlite3_exec(self->db, sql, NULL, NULL, NULL);
     self->guard.policy = policy;
     if (r != SQLITE_OK) {
-        qd_sqlite_set_error(error, self->db, r, NULL, 0);
+        qd_sqlite_set_error(error, self->db, r, NULL, 0, NULL);
         return FALSE;
     }
     return TRUE;
@@ -172,7 +172,7 @@ qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, 
     else if (r == SQLITE_DONE)
         *ret_value = 0;
     else
-        qd_sqlite_set_error(error, self->db, r, NULL, 0);
+        qd_sqlite_set_error(error, self->db, r, NULL, 0, NULL);
     (void) sqlite3_finalize(stmt);
     self->guard.policy = policy;
     return r == SQLITE_ROW || r == SQLITE_DONE;
@@ -286,6 +286,7 @@ static gboolean
 check_text(const char *text, gsize n_bytes, const QdLimits *limits, GError **error)
 {
     const char *nul = memchr(text, 0, n_bytes);
+    const char *invalid;
 
     if (n_bytes > qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES)) {
         qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES, "statement of %zu bytes is too long", n_bytes);
@@ -293,6 +294,10 @@ check_text(const char *text, gsize n_bytes, const QdLimits *limits, GError **err
     }
     if (nul != NULL) {
         qd_error_set_at(error, QW_ERROR_SYNTAX, text, n_bytes, (size_t) (nul - text), "statement contains a NUL");
+        return FALSE;
+    }
+    if (!g_utf8_validate_len(text, n_bytes, &invalid)) {
+        qd_error_set_at(error, QW_ERROR_SYNTAX, text, n_bytes, (size_t) (invalid - text), "statement is not UTF-8");
         return FALSE;
     }
     if (tail_is_empty(text, text + n_bytes)) {
@@ -334,7 +339,7 @@ compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, G
     if (qd_guard_get_denial(&self->guard, error))
         return FALSE;
     if (r != SQLITE_OK) {
-        qd_sqlite_set_error(error, self->db, r, compiled->text, compiled->n_text_bytes);
+        qd_sqlite_set_error(error, self->db, r, compiled->text, compiled->n_text_bytes, limits);
         return FALSE;
     }
     if (compiled->stmt == NULL) {

@@ -44,43 +44,69 @@ qd_sqlite_get_code(int result)
 }
 
 /* SQLite's generic error covers limits of its compiler too; those are known by their words only. */
+static const struct {
+    const char *words;
+    QdLimit limit; /* QD_N_LIMITS: a limit of SQLite itself */
+} complex_words[] = {
+    { "parser stack overflow", QD_LIMIT_SQL_DEPTH },
+    { "Expression tree is too large", QD_LIMIT_SQL_DEPTH },
+    { "too many terms in compound SELECT", QD_LIMIT_COMPOUND_SELECTS },
+    { "too many columns", QD_LIMIT_COLUMNS },
+    { "too many terms in", QD_LIMIT_COLUMNS },
+    { "too many SQL variables", QD_LIMIT_VARIABLES },
+    { "variable number must be", QD_LIMIT_VARIABLES },
+    { "LIKE or GLOB pattern too complex", QD_LIMIT_LIKE_PATTERN_BYTES },
+    { "too many FROM clause terms", QD_N_LIMITS },
+    { "at most 64 tables", QD_N_LIMITS },
+    { "too many arguments", QD_N_LIMITS },
+    { "too many levels of trigger recursion", QD_N_LIMITS },
+    { "too many references to", QD_N_LIMITS },
+};
+
+/* The code of a generic error, and, appended to @message, the limit that it is about. */
 static QwError
-refine_error(const char *message)
+refine_error(GString *message, const QdLimits *limits)
 {
-    static const char *const complex_words[] = {
-        "parser stack overflow",
-        "Expression tree is too large",
-        "too many terms in compound SELECT",
-        "too many columns",
-        "too many SQL variables",
-        "too many FROM clause terms",
-        "at most 64 tables",
-        "too many arguments",
-        "LIKE or GLOB pattern too complex",
-        "too many levels of trigger recursion",
-        "too many references to",
-        "variable number must be",
-    };
-
-    for (guint i = 0; i < G_N_ELEMENTS(complex_words); i++)
-        if (strstr(message, complex_words[i]) != NULL)
-            return QW_ERROR_TOO_COMPLEX;
-
+    for (guint i = 0; i < G_N_ELEMENTS(complex_words); i++) {
+        if (strstr(message->str, complex_words[i].words) == NULL)
+            continue;
+        if (limits != NULL && complex_words[i].limit != QD_N_LIMITS)
+            g_string_append_printf(message, ": the limit '%s' is %" G_GUINT64_FORMAT,
+                                   qd_limit_get_info(complex_words[i].limit)->name, qd_limits_get(limits, complex_words[i].limit));
+        return QW_ERROR_TOO_COMPLEX;
+    }
     return QW_ERROR_SYNTAX;
 }
 
+/* Limits that SQLite tells by its result code. */
+static gboolean
+set_limit_error(GError **error, int result, const QdLimits *limits)
+{
+    if (limits == NULL)
+        return FALSE;
+    if ((result & 0xff) == SQLITE_NOMEM)
+        qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
+    else if ((result & 0xff) == SQLITE_TOOBIG)
+        qd_limit_set_error(error, limits, QD_LIMIT_VALUE_BYTES, "value is too big");
+    else
+        return FALSE;
+    return TRUE;
+}
+
 void
-qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes)
+qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits)
 {
     QwError code = qd_sqlite_get_code(result);
-    const char *message = db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result);
+    g_autoptr(GString) message = g_string_new(db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result));
     int offset = db != NULL && text != NULL ? sqlite3_error_offset(db) : -1;
 
+    if (set_limit_error(error, result, limits))
+        return;
     if ((result & 0xff) == SQLITE_ERROR)
-        code = refine_error(message);
+        code = refine_error(message, limits);
 
     if (offset >= 0 && (size_t) offset <= n_bytes)
-        qd_error_set_at(error, code, text, n_bytes, (size_t) offset, "%s", message);
+        qd_error_set_at(error, code, text, n_bytes, (size_t) offset, "%s", message->str);
     else
-        qd_error_set(error, code, "%s", message);
+        qd_error_set(error, code, "%s", message->str);
 }

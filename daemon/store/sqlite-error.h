@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/limits.h"
 
 /* The QwError of a result code, extended or not. */
 QwError qd_sqlite_get_code(int result);
@@ -19,5 +20,6 @@ QwError qd_sqlite_get_code(int result);
  * @result: its result code
  * @text: (nullable): the statement, for line and column
  * @n_bytes: its size
+ * @limits: (nullable): to name the limit, where SQLite means one
  */
-void qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes);
+void qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * /proc as texts, and the real one about this process and one that is gone.
+ */
+#include "daemon/bus/bus-process.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void
+assert_scope(const char *cgroup, const char *expected)
+{
+    g_autofree char *scope = qd_bus_process_find_scope(cgroup);
+
+    g_assert_cmpstr(scope, ==, expected);
+}
+
+static void
+test_scope(void)
+{
+    assert_scope("0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-flatpak-org.gnome.Maps-2345.scope\n",
+                 "app-flatpak-org.gnome.Maps-2345.scope");
+    assert_scope("0::/user.slice/user@1000.service/app.slice/app-flatpak-org.x.Y-1.scope/sub\n", "app-flatpak-org.x.Y-1.scope");
+    assert_scope("12:pids:/a\n1:name=systemd:/app.slice/app-flatpak-org.x.Y-1.scope\n", "app-flatpak-org.x.Y-1.scope");
+    assert_scope("0::/user.slice/user@1000.service/app.slice/app-gnome-org.gnome.Maps-2345.scope\n", NULL);
+    assert_scope("0::/app.slice/x-app-flatpak-a.scope\n", NULL);
+    assert_scope("0::/app.slice/app-flatpak-a.service\n", NULL);
+    assert_scope("", NULL);
+}
+
+static void
+test_stat(void)
+{
+    g_autofree char *comm = NULL;
+    guint64 ticks = 0;
+
+    g_assert_cmpint(
+        qd_bus_process_parse_stat("12 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20\n", &comm, &ticks), ==, 0);
+    g_assert_cmpstr(comm, ==, "a) b (c");
+    g_assert_cmpuint(ticks, ==, 4711);
+
+    g_assert_cmpint(qd_bus_process_parse_stat("", &comm, &ticks), ==, -EINVAL);
+    g_assert_cmpint(qd_bus_process_parse_stat("12 (a", &comm, &ticks), ==, -EINVAL);
+    g_assert_cmpint(qd_bus_process_parse_stat("12 )a(", &comm, &ticks), ==, -EINVAL);
+    g_assert_cmpint(qd_bus_process_parse_stat("12 (a) S 1 2 3", &comm, &ticks), ==, -EINVAL);
+    g_assert_cmpint(qd_bus_process_parse_stat("12 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x", &comm, &ticks), ==,
+                    -EINVAL);
+}
+
+static void
+test_self(void)
+{
+    g_autoptr(QdBusProcess) one = qd_bus_process_new(getpid());
+    g_autoptr(QdBusProcess) two = qd_bus_process_new(getpid());
+
+    g_assert_true(qd_bus_process_is_alive(one));
+    g_assert_cmpuint(one->start_ticks, >, 0);
+    g_assert_cmpuint(one->start_ticks, ==, two->start_ticks);
+    g_assert_true(g_str_has_prefix(one->comm, "test-bus-proces"));
+}
+
+static void
+test_gone(void)
+{
+    pid_t pid = fork();
+    g_autoptr(QdBusProcess) before = NULL;
+    g_autoptr(QdBusProcess) after = NULL;
+
+    if (pid == 0)
+        _exit(0);
+    before = qd_bus_process_new(pid);
+    g_assert_cmpint(waitpid(pid, NULL, 0), ==, pid);
+    after = qd_bus_process_new(pid);
+    g_assert_false(qd_bus_process_is_alive(before));
+    g_assert_false(qd_bus_process_is_alive(after));
+    g_assert_cmpint(after->pid_fd, ==, -1);
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/bus/process/scope", test_scope);
+    g_test_add_func("/bus/process/stat", test_stat);
+    g_test_add_func("/bus/process/self", test_self);
+    g_test_add_func("/bus/process/gone", test_gone);
+    return g_test_run();
+}
