@@ -23,7 +23,7 @@ def check(path, cflags):
     problems = [] if "#pragma once" in read(path) else ["no #pragma once"]
     compiler = shlex.split(os.environ.get("CC", "cc"))
     command = compiler + ["-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Wextra", "-Wno-unused-parameter",
-                          "-Wno-unused-function", "-Werror", "-I", ROOT, *cflags, "-x", "c", "-"]
+                          "-Wno-unused-function", "-Werror", "-I", ROOT, "-I", "client-lib", *cflags, "-x", "c", "-"]
     run = subprocess.run(command, input=f'#include "{path}"\n', capture_output=True, text=True, cwd=ROOT, check=False)
     return problems + run.stderr.splitlines()[:10] * (run.returncode != 0)
 

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Verbs, options, and the parser that reads them.
+ *
+ * GOptionContext cannot say which options belong to which verb; a table of twenty rows can.
+ */
+#include "client-lib/queryctl/arguments.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct VerbInfo {
+    const char *name;
+    const char *arguments;
+    const char *help;
+} VerbInfo;
+
+static const VerbInfo verb_table[QCTL_N_VERBS] = {
+    [QCTL_VERB_SQL] = { "sql", "[STATEMENT|-]", "run queries and print their rows" },
+    [QCTL_VERB_UPDATE] = { "update", "[STATEMENT|-]", "run statements that write" },
+    [QCTL_VERB_IMPORT] = { "import", "FILE|- --table TABLE", "read csv, tsv or jsonl into a table" },
+    [QCTL_VERB_EXPORT] = { "export", "TABLE|QUERY", "write a table or result as csv, tsv, json or jsonl" },
+    [QCTL_VERB_EXPLAIN] = { "explain", "[STATEMENT|-]", "show how a statement would be run" },
+    [QCTL_VERB_SHELL] = { "shell", "", "type statements and see their results" },
+    [QCTL_VERB_LS] = { "ls", "[PATTERN]", "list tables and views" },
+    [QCTL_VERB_STATS] = { "stats", "", "print the daemon's figures" },
+    [QCTL_VERB_STATUS] = { "status", "", "show the daemon, its running queries and its limits" },
+    [QCTL_VERB_CANCEL] = { "cancel", "ID…", "end running queries" },
+    [QCTL_VERB_BACKUP] = { "backup", "FILE", "write a consistent copy of the database to a new file" },
+    [QCTL_VERB_CHECK] = { "check", "", "check the database" },
+    [QCTL_VERB_STORE] = { "store", "list|create NAME|import FILE NAME", "manage further databases" },
+};
+
+static const char *const format_names[QCTL_N_FORMATS] = {
+    [QCTL_FORMAT_AUTO] = "auto", [QCTL_FORMAT_TABLE] = "table", [QCTL_FORMAT_TSV] = "tsv",           [QCTL_FORMAT_CSV] = "csv",
+    [QCTL_FORMAT_JSON] = "json", [QCTL_FORMAT_JSONL] = "jsonl", [QCTL_FORMAT_MARKDOWN] = "markdown",
+};
+
+typedef enum OptionKind {
+    OPTION_FORMAT,
+    OPTION_PARAM,
+    OPTION_PARAM_TEXT,
+    OPTION_FILE,
+    OPTION_OUTPUT,
+    OPTION_TABLE,
+    OPTION_CREATE,
+    OPTION_NULL,
+    OPTION_NO_HEADER,
+    OPTION_MAX_ROWS,
+    OPTION_TIMEOUT,
+    OPTION_TIMING,
+    OPTION_FULL,
+    OPTION_OPENMETRICS,
+    OPTION_NO_PAGER,
+    OPTION_STORE,
+    OPTION_HELP,
+    OPTION_VERSION,
+} OptionKind;
+
+#define V(name) (1u << QCTL_VERB_##name)
+#define ANY_VERB ((1u << QCTL_N_VERBS) - 1)
+#define STATEMENTS (V(SQL) | V(UPDATE))
+#define PRINTS (STATEMENTS | V(LS) | V(STATS) | V(SHELL) | V(STORE))
+
+typedef struct OptionInfo {
+    OptionKind kind;
+    const char *name;
+    char letter;
+    const char *argument; /* NULL: a switch */
+    guint verbs;
+    const char *help;
+} OptionInfo;
+
+static const OptionInfo option_table[] = {
+    { OPTION_FORMAT, "format", 'F', "FORMAT", PRINTS | V(IMPORT) | V(EXPORT), "table, tsv, csv, json, jsonl or markdown" },
+    { OPTION_PARAM, "param", 'p', "NAME=VALUE", STATEMENTS, "a parameter: integer, real, NULL, X'hex' or text, by its looks" },
+    { OPTION_PARAM_TEXT, "param-text", 'P', "NAME=TEXT", STATEMENTS, "a parameter that is a text, whatever it looks like" },
+    { OPTION_FILE, "file", 'f', "FILE", STATEMENTS | V(EXPLAIN), "read the statements from FILE; - is standard input" },
+    { OPTION_OUTPUT, "output", 'o', "FILE", V(EXPORT), "write to FILE, which appears only when it is whole" },
+    { OPTION_TABLE, "table", 't', "TABLE", V(IMPORT), "the table to fill" },
+    { OPTION_CREATE, "create", 0, NULL, V(IMPORT), "create the table from the header when it does not exist" },
+    { OPTION_NULL, "null", 0, "TEXT", PRINTS, "print NULL as TEXT in table, markdown, csv and tsv" },
+    { OPTION_NO_HEADER, "no-header", 0, NULL, PRINTS | V(IMPORT) | V(EXPORT), "csv, tsv: no line with the columns' names" },
+    { OPTION_MAX_ROWS, "max-rows", 'n', "N", STATEMENTS | V(EXPORT) | V(SHELL), "end each result after N rows" },
+    { OPTION_TIMEOUT, "timeout", 0, "SECONDS", STATEMENTS | V(EXPORT) | V(SHELL), "end each statement after SECONDS; 0: never" },
+    { OPTION_TIMING, "timing", 0, NULL, STATEMENTS | V(SHELL), "print rows and times to standard error" },
+    { OPTION_FULL, "full", 0, NULL, V(CHECK), "check indexes too, which takes longer" },
+    { OPTION_OPENMETRICS, "openmetrics", 0, NULL, V(STATS), "print in the OpenMetrics text format" },
+    { OPTION_NO_PAGER, "no-pager", 0, NULL, PRINTS, "print tables straight to the terminal" },
+    { OPTION_STORE, "store", 's', "NAME", ANY_VERB & ~V(STORE), "use the database NAME instead of the default one" },
+    { OPTION_HELP, "help", 'h', NULL, ANY_VERB, "print this help" },
+    { OPTION_VERSION, "version", 0, NULL, ANY_VERB, "print the version" },
+};
+
+const char *
+qctl_verb_get_name(QctlVerb verb)
+{
+    g_assert(verb < QCTL_N_VERBS);
+
+    return verb_table[verb].name;
+}
+
+const char *
+qctl_format_get_name(QctlFormat format)
+{
+    g_assert(format < QCTL_N_FORMATS);
+
+    return format_names[format];
+}
+
+bool
+qctl_format_from_name(const char *name, QctlFormat *ret_format)
+{
+    for (guint i = QCTL_FORMAT_TABLE; i < QCTL_N_FORMATS; i++) {
+        if (g_str_equal(format_names[i], name)) {
+            *ret_format = (QctlFormat) i;
+            return true;
+        }
+    }
+
+    return false;
+}
+
+static void
+parameter_clear(gpointer data)
+{
+    QctlParameter *parameter = data;
+
+    g_free(parameter->name);
+    g_free(parameter->text);
+}
+
+static QctlArguments *
+arguments_new(void)
+{
+    QctlArguments *self = g_new0(QctlArguments, 1);
+
+    self->words = g_ptr_array_new_with_free_func(g_free);
+    self->parameters = g_array_new(FALSE, TRUE, sizeof(QctlParameter));
+    g_array_set_clear_func(self->parameters, parameter_clear);
+    self->timeout_msec = -1;
+    return self;
+}
+
+QctlArguments *
+qctl_arguments_free(QctlArguments *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    g_ptr_array_unref(self->words);
+    g_array_unref(self->parameters);
+    g_free(self->file);
+    g_free(self->output);
+    g_free(self->null_text);
+    g_free(self->store);
+    g_free(self->table);
+    g_free(self);
+    return NULL;
+}
+
+/* Options ------------------------------------------------------------------------------------------------------------- */
+
+static bool
+bad_value(GError **error, const OptionInfo *info, const char *value, const char *expected)
+{
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--%s: '%s' is not %s", info->name, value, expected);
+    return false;
+}
+
+static bool
+set_parameter(QctlArguments *self, const OptionInfo *info, const char *value, GError **error)
+{
+    const char *equals = strchr(value, '=');
+    QctlParameter parameter = { 0 };
+
+    if (equals == NULL || equals == value)
+        return bad_value(error, info, value, "of the form NAME=VALUE");
+
+    parameter.name = g_strndup(value, (gsize) (equals - value));
+    parameter.text = g_strdup(equals + 1);
+    parameter.is_text = info->kind == OPTION_PARAM_TEXT;
+    g_array_append_val(self->parameters, parameter);
+    return true;
+}
+
+static bool
+set_timeout(QctlArguments *self, const OptionInfo *info, const char *value, GError **error)
+{
+    char *end = NULL;
+    double seconds = g_ascii_strtod(value, &end);
+
+    if (end == value || *end != 0 || !isfinite(seconds) || seconds < 0 || seconds > G_MAXINT32 / 1000)
+        return bad_value(error, info, value, "a number of seconds");
+
+    self->timeout_msec = seconds > 0 ? MAX(1, (gint64) (seconds * 1000)) : 0;
+    return true;
+}
+
+/* A name that can be the last element of a bus name and an instance of a unit. */
+static bool
+is_store_name(const char *name)
+{
+    for (const char *p = name; *p != 0; p++) {
+        if (!g_ascii_isalnum(*p) && *p != '_')
+            return false;
+    }
+
+    return name[0] != 0 && !g_ascii_isdigit(name[0]) && strlen(name) <= 64;
+}
+
+static void
+replace(char **place, const char *value)
+{
+    g_free(*place);
+    *place = g_strdup(value);
+}
+
+static bool
+set_option(QctlArguments *self, const OptionInfo *info, const char *value, GError **error)
+{
+    switch (info->kind) {
+    case OPTION_FORMAT:
+        return qctl_format_from_name(value, &self->format) ||
+               bad_value(error, info, value, "table, tsv, csv, json, jsonl or markdown");
+    case OPTION_PARAM:
+    case OPTION_PARAM_TEXT:
+        return set_parameter(self, info, value, error);
+    case OPTION_FILE:
+        replace(&self->file, value);
+        return true;
+    case OPTION_OUTPUT:
+        replace(&self->output, value);
+        return true;
+    case OPTION_TABLE:
+        replace(&self->table, value);
+        return true;
+    case OPTION_CREATE:
+        self->create = true;
+        return true;
+    case OPTION_NULL:
+        replace(&self->null_text, value);
+        return true;
+    case OPTION_NO_HEADER:
+        self->no_header = true;
+        return true;
+    case OPTION_MAX_ROWS:
+        return g_ascii_string_to_unsigned(value, 10, 1, G_MAXINT64, &self->max_rows, NULL) ||
+               bad_value(error, info, value, "a number of rows, from 1");
+    case OPTION_TIMEOUT:
+        return set_timeout(self, info, value, error);
+    case OPTION_TIMING:
+        self->timing = true;
+        return true;
+    case OPTION_FULL:
+        self->full = true;
+        return true;
+    case OPTION_OPENMETRICS:
+        self->openmetrics = true;
+        return true;
+    case OPTION_NO_PAGER:
+        self->no_pager = true;
+        return true;
+    case OPTION_STORE:
+        replace(&self->store, value);
+        return is_store_name(value) || bad_value(error, info, value, "a name of letters, digits and '_'");
+    case OPTION_HELP:
+        self->help = true;
+        return true;
+    case OPTION_VERSION:
+        self->version = true;
+        return true;
+    }
+
+    g_assert_not_reached();
+}
+
+static const OptionInfo *
+find_option(const char *name, size_t n_bytes)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(option_table); i++) {
+        if (strncmp(option_table[i].name, name, n_bytes) == 0 && option_table[i].name[n_bytes] == 0)
+            return &option_table[i];
+    }
+
+    return NULL;
+}
+
+static const OptionInfo *
+find_letter(char letter)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(option_table); i++) {
+        if (option_table[i].letter != 0 && option_table[i].letter == letter)
+            return &option_table[i];
+    }
+
+    return NULL;
+}
+
+/* Takes argv[*i], an option, and its value, which may be the next one. @ret_info is the row of the table. */
+static bool
+parse_option(QctlArguments *self, int argc, const char *const *argv, int *i, const OptionInfo **ret_info, GError **error)
+{
+    const char *word = argv[*i];
+    bool is_long = word[1] == '-';
+    const char *equals = is_long ? strchr(word, '=') : NULL;
+    const OptionInfo *info = NULL;
+    const char *value = NULL;
+
+    if (is_long)
+        info = find_option(word + 2, equals != NULL ? (size_t) (equals - word - 2) : strlen(word + 2));
+    else
+        info = find_letter(word[1]);
+    if (info == NULL) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION, "unknown option '%s'", word);
+        return false;
+    }
+
+    if (equals != NULL)
+        value = equals + 1;
+    else if (!is_long && word[2] != 0)
+        value = word + 2;
+    if (info->argument == NULL && value != NULL) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "option '--%s' takes no value", info->name);
+        return false;
+    }
+    if (info->argument != NULL && value == NULL) {
+        if (*i + 1 >= argc) {
+            g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "option '--%s' needs %s", info->name, info->argument);
+            return false;
+        }
+        value = argv[++*i];
+    }
+
+    *ret_info = info;
+    return set_option(self, info, value, error);
+}
+
+/* Verbs --------------------------------------------------------------------------------------------------------------- */
+
+static bool
+parse_verb(QctlArguments *self, const char *word, GError **error)
+{
+    for (guint i = 0; i < QCTL_N_VERBS; i++) {
+        if (g_str_equal(verb_table[i].name, word)) {
+            self->verb = (QctlVerb) i;
+            return true;
+        }
+    }
+
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "unknown verb '%s'", word);
+    return false;
+}
+
+/* How many words a verb takes. */
+static void
+get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
+{
+    *ret_min = 0;
+    *ret_max = 0;
+
+    switch (self->verb) {
+    case QCTL_VERB_SQL:
+    case QCTL_VERB_UPDATE:
+    case QCTL_VERB_EXPLAIN:
+        *ret_max = self->file != NULL ? 0 : 1;
+        break;
+    case QCTL_VERB_IMPORT:
+    case QCTL_VERB_EXPORT:
+    case QCTL_VERB_BACKUP:
+        *ret_min = *ret_max = 1;
+        break;
+    case QCTL_VERB_LS:
+        *ret_max = 1;
+        break;
+    case QCTL_VERB_CANCEL:
+        *ret_min = 1;
+        *ret_max = G_MAXUINT;
+        break;
+    case QCTL_VERB_STORE:
+        *ret_min = 1;
+        *ret_max = 3;
+        break;
+    case QCTL_VERB_SHELL:
+    case QCTL_VERB_STATS:
+    case QCTL_VERB_STATUS:
+    case QCTL_VERB_CHECK:
+        break;
+    }
+}
+
+static bool
+check_store(const QctlArguments *self, GError **error)
+{
+    const char *action = self->words->pdata[0];
+    guint n_words = self->words->len;
+    guint n_wanted = g_str_equal(action, "list") ? 1 : g_str_equal(action, "create") ? 2 : g_str_equal(action, "import") ? 3 : 0;
+
+    if (n_words != n_wanted) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "usage: queryctl store %s",
+                    verb_table[QCTL_VERB_STORE].arguments);
+        return false;
+    }
+    if (n_words > 1 &&
+        (!is_store_name(self->words->pdata[n_words - 1]) || g_str_equal(self->words->pdata[n_words - 1], "default"))) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                    "'%s' is not a store's name: letters, digits and '_', at most 64, not a digit first, not 'default'",
+                    (const char *) self->words->pdata[n_words - 1]);
+        return false;
+    }
+
+    return true;
+}
+
+static bool
+check_format(const QctlArguments *self, GError **error)
+{
+    bool import = self->verb == QCTL_VERB_IMPORT;
+
+    if (!import && self->verb != QCTL_VERB_EXPORT)
+        return true;
+    if (self->format != QCTL_FORMAT_TABLE && self->format != QCTL_FORMAT_MARKDOWN && !(import && self->format == QCTL_FORMAT_JSON))
+        return true;
+
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s: the format is one of csv, tsv%s, jsonl",
+                verb_table[self->verb].name, import ? "" : ", json");
+    return false;
+}
+
+static bool
+check_words(const QctlArguments *self, GError **error)
+{
+    const VerbInfo *info = &verb_table[self->verb];
+    guint n_min = 0;
+    guint n_max = 0;
+
+    get_word_range(self, &n_min, &n_max);
+    if (self->words->len < n_min || self->words->len > n_max || (self->verb == QCTL_VERB_IMPORT && self->table == NULL)) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "usage: queryctl %s%s%s", info->name,
+                    info->arguments[0] != 0 ? " " : "", info->arguments);
+        return false;
+    }
+    for (guint i = 0; self->verb == QCTL_VERB_CANCEL && i < self->words->len; i++) {
+        guint64 id = 0;
+
+        if (!g_ascii_string_to_unsigned(self->words->pdata[i], 10, 0, G_MAXUINT64, &id, NULL)) {
+            g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "'%s' is not the id of a query; see 'queryctl status'",
+                        (const char *) self->words->pdata[i]);
+            return false;
+        }
+    }
+
+    return check_format(self, error) && (self->verb != QCTL_VERB_STORE || check_store(self, error));
+}
+
+QctlArguments *
+qctl_arguments_parse(int argc, const char *const *argv, GError **error)
+{
+    g_autoptr(QctlArguments) self = arguments_new();
+    g_autoptr(GPtrArray) used = g_ptr_array_new();
+    bool have_verb = false;
+    bool only_words = false;
+
+    for (int i = 1; i < argc; i++) {
+        const OptionInfo *info = NULL;
+
+        if (!only_words && g_str_equal(argv[i], "--")) {
+            only_words = true;
+        } else if (!only_words && argv[i][0] == '-' && argv[i][1] != 0) {
+            if (!parse_option(self, argc, argv, &i, &info, error))
+                return NULL;
+            g_ptr_array_add(used, (gpointer) info);
+        } else if (!have_verb) {
+            if (!parse_verb(self, argv[i], error))
+                return NULL;
+            have_verb = true;
+        } else {
+            g_ptr_array_add(self->words, g_strdup(argv[i]));
+        }
+    }
+    if (self->help || self->version)
+        return g_steal_pointer(&self);
+    if (!have_verb) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "a verb is missing");
+        return NULL;
+    }
+
+    for (guint i = 0; i < used->len; i++) {
+        const OptionInfo *info = used->pdata[i];
+
+        if ((info->verbs & (1u << self->verb)) == 0) {
+            g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION, "'%s' has no option '--%s'",
+                        verb_table[self->verb].name, info->name);
+            return NULL;
+        }
+    }
+    return check_words(self, error) ? g_steal_pointer(&self) : NULL;
+}
+
+char *
+qctl_arguments_get_help(void)
+{
+    GString *out = g_string_new("Usage: queryctl [OPTION…] VERB [ARGUMENT…]\n\nSQL for the queryd of this session.\n\nVerbs:\n");
+
+    for (guint i = 0; i < QCTL_N_VERBS; i++) {
+        g_string_append_printf(out, "  %-8s %s\n", verb_table[i].name, verb_table[i].help);
+        if (verb_table[i].arguments[0] != 0)
+            g_string_append_printf(out, "             %s\n", verb_table[i].arguments);
+    }
+    g_string_append(out, "\nOptions:\n");
+    for (guint i = 0; i < G_N_ELEMENTS(option_table); i++) {
+        const OptionInfo *info = &option_table[i];
+        g_autofree char *left = g_strdup_printf("%s%s%s", info->name, info->argument != NULL ? " " : "",
+                                                info->argument != NULL ? info->argument : "");
+
+        if (info->letter != 0)
+            g_string_append_printf(out, "  -%c, --%-22s %s\n", info->letter, left, info->help);
+        else
+            g_string_append_printf(out, "      --%-22s %s\n", left, info->help);
+    }
+    g_string_append(out,
+                    "\nData goes to standard output, all else to standard error. Exit status: 0 done, 1 query error, 2 usage,\n"
+                    "3 no daemon, 4 timeout, 5 read-only or denied, 130 interrupted. More in queryctl(1).\n");
+    return g_string_free(out, FALSE);
+}

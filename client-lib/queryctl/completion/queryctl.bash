@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Completion of queryctl for bash.
+
+_queryctl_lines()
+{
+    local IFS=$'\n'
+    COMPREPLY=($(compgen -W "$1" -- "$cur"))
+}
+
+_queryctl()
+{
+    local verbs="sql update import export explain shell ls stats status cancel backup check store"
+    local options="--format --param --param-text --file --output --table --create --null --no-header --max-rows --timeout --timing
+        --full --openmetrics --no-pager --store --help --version"
+    local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb="" words=0 i
+
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+            --format|--param|--param-text|--file|--output|--table|--null|--max-rows|--timeout|--store|-[FpPfotns]) ((i++)) ;;
+            -*) ;;
+            *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else ((++words)); fi ;;
+        esac
+    done
+
+    COMPREPLY=()
+    case $previous in
+        --format|-F) COMPREPLY=($(compgen -W "table tsv csv json jsonl markdown" -- "$cur")); return ;;
+        --file|--output|-f|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --table|-t) _queryctl_lines "$(queryctl ls --format tsv --no-header 2>/dev/null | cut -f1)"; return ;;
+        --store|-s) _queryctl_lines "$(queryctl store list --format tsv --no-header 2>/dev/null | cut -f1)"; return ;;
+        --param|--param-text|--null|--max-rows|--timeout|-[pPn]) return ;;
+    esac
+    if [[ $cur == -* ]]; then
+        COMPREPLY=($(compgen -W "$options" -- "$cur"))
+        return
+    fi
+    case $verb:$words in
+        :*) COMPREPLY=($(compgen -W "$verbs" -- "$cur")) ;;
+        import:0|backup:0|store:1) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")) ;;
+        export:0|ls:0) _queryctl_lines "$(queryctl ls --format tsv --no-header 2>/dev/null | cut -f1)" ;;
+        store:0) COMPREPLY=($(compgen -W "list create import" -- "$cur")) ;;
+    esac
+}
+
+complete -F _queryctl queryctl

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libedit. While a line is edited Ctrl-C is a key and no signal, so that no handler has to jump out of the editor.
+ */
+#include "client-lib/queryctl/line-editor.h"
+
+#include <glib/gstdio.h>
+#include <histedit.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HISTORY_LINES 1000
+
+struct QctlLineEditor {
+    EditLine *edit;   /* (nullable): not on a terminal */
+    History *history; /* (nullable) */
+    char *history_path;
+    QctlCompleteFunc complete;
+    gpointer user_data;
+    const char *prompt;
+    bool interrupted;
+};
+
+static QctlLineEditor *
+get_self(EditLine *edit)
+{
+    void *self = NULL;
+
+    (void) el_get(edit, EL_CLIENTDATA, &self);
+    return self;
+}
+
+static char *
+get_prompt(EditLine *edit)
+{
+    return (char *) get_self(edit)->prompt;
+}
+
+static unsigned char
+handle_interrupt(EditLine *edit, int c)
+{
+    get_self(edit)->interrupted = true;
+    return CC_EOF;
+}
+
+static size_t
+get_common_bytes(char **words)
+{
+    size_t n = strlen(words[0]);
+
+    for (guint i = 1; words[i] != NULL; i++) {
+        size_t same = 0;
+
+        while (same < n && words[i][same] == words[0][same])
+            same++;
+        n = same;
+    }
+    return n;
+}
+
+/* Inserts what all candidates share, or lists them. */
+static unsigned char
+handle_complete(EditLine *edit, int c)
+{
+    QctlLineEditor *self = get_self(edit);
+    const LineInfo *line = el_line(edit);
+    const char *start = line->cursor;
+    g_autofree char *prefix = NULL;
+    g_autofree char *missing = NULL;
+    g_auto(GStrv) words = NULL;
+    size_t n_common = 0;
+
+    while (start > line->buffer && (g_ascii_isalnum(start[-1]) || strchr("_.", start[-1]) != NULL || (start[-1] & 0x80) != 0))
+        start--;
+    prefix = g_strndup(start, (gsize) (line->cursor - start));
+    words = self->complete(prefix, self->user_data);
+    if (words == NULL || words[0] == NULL)
+        return CC_ERROR;
+
+    n_common = get_common_bytes(words);
+    if (n_common > strlen(prefix)) {
+        missing = g_strdup_printf("%.*s%s", (int) (n_common - strlen(prefix)), words[0] + strlen(prefix),
+                                  words[1] == NULL ? " " : "");
+        return el_insertstr(edit, missing) < 0 ? CC_ERROR : CC_REFRESH;
+    }
+    if (words[1] == NULL)
+        return el_insertstr(edit, " ") < 0 ? CC_ERROR : CC_REFRESH;
+    (void) putchar('\n');
+    for (guint i = 0; words[i] != NULL; i++)
+        (void) printf("%s%s", i > 0 ? "  " : "", words[i]);
+    (void) putchar('\n');
+    (void) fflush(stdout);
+    return CC_REDISPLAY;
+}
+
+static void
+start_editing(QctlLineEditor *self)
+{
+    g_autofree char *directory = g_build_filename(g_get_user_state_dir(), "queryd", NULL);
+    HistEvent event;
+
+    self->edit = el_init("queryctl", stdin, stdout, stderr);
+    if (self->edit == NULL)
+        return;
+
+    (void) el_set(self->edit, EL_CLIENTDATA, self);
+    (void) el_set(self->edit, EL_PROMPT, get_prompt);
+    (void) el_set(self->edit, EL_EDITOR, "emacs");
+    (void) el_set(self->edit, EL_SETTY, "-d", "-isig", NULL);
+    (void) el_set(self->edit, EL_ADDFN, "queryctl-interrupt", "Drop the line", handle_interrupt);
+    (void) el_set(self->edit, EL_ADDFN, "queryctl-complete", "Complete a name", handle_complete);
+    (void) el_set(self->edit, EL_BIND, "^C", "queryctl-interrupt", NULL);
+    (void) el_set(self->edit, EL_BIND, "^I", "queryctl-complete", NULL);
+    (void) el_set(self->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
+
+    self->history = history_init();
+    if (self->history != NULL) {
+        (void) history(self->history, &event, H_SETSIZE, HISTORY_LINES);
+        (void) history(self->history, &event, H_SETUNIQUE, 1);
+        (void) el_set(self->edit, EL_HIST, history, self->history);
+        if (g_mkdir_with_parents(directory, 0700) == 0) {
+            self->history_path = g_build_filename(directory, "history", NULL);
+            (void) history(self->history, &event, H_LOAD, self->history_path);
+        }
+    }
+    (void) el_source(self->edit, NULL);
+}
+
+QctlLineEditor *
+qctl_line_editor_new(QctlCompleteFunc complete, gpointer user_data)
+{
+    QctlLineEditor *self = g_new0(QctlLineEditor, 1);
+
+    self->complete = complete;
+    self->user_data = user_data;
+    self->prompt = "";
+    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+        start_editing(self);
+    return self;
+}
+
+QctlLineEditor *
+qctl_line_editor_free(QctlLineEditor *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    if (self->history != NULL)
+        history_end(self->history);
+    if (self->edit != NULL)
+        el_end(self->edit);
+    g_free(self->history_path);
+    g_free(self);
+    return NULL;
+}
+
+bool
+qctl_line_editor_is_interactive(const QctlLineEditor *self)
+{
+    return self->edit != NULL;
+}
+
+/* The file is saved with each line: a shell may end by a closed terminal. */
+static void
+remember(QctlLineEditor *self, const char *line)
+{
+    HistEvent event;
+    const char *p = line;
+
+    while (g_ascii_isspace(*p))
+        p++;
+    if (self->history == NULL || *p == 0)
+        return;
+
+    (void) history(self->history, &event, H_ENTER, line);
+    if (self->history_path == NULL || history(self->history, &event, H_SAVE, self->history_path) < 0)
+        return;
+    (void) g_chmod(self->history_path, 0600);
+}
+
+static QctlLineResult
+read_plain(char **ret_line)
+{
+    char *line = NULL;
+    size_t size = 0;
+
+    if (getline(&line, &size, stdin) < 0) {
+        free(line);
+        return QCTL_LINE_END;
+    }
+
+    *ret_line = g_strdup(line);
+    free(line);
+    return QCTL_LINE_READ;
+}
+
+QctlLineResult
+qctl_line_editor_read(QctlLineEditor *self, const char *prompt, char **ret_line)
+{
+    const char *line = NULL;
+    int n = 0;
+
+    if (self->edit == NULL)
+        return read_plain(ret_line);
+
+    self->prompt = prompt;
+    self->interrupted = false;
+    line = el_gets(self->edit, &n);
+    if (self->interrupted) {
+        (void) fputs("^C\n", stdout);
+        el_reset(self->edit);
+        return QCTL_LINE_INTERRUPTED;
+    }
+    if (line == NULL || n <= 0) {
+        (void) fputs("\n", stdout);
+        return QCTL_LINE_END;
+    }
+
+    remember(self, line);
+    *ret_line = g_strdup(line);
+    return QCTL_LINE_READ;
+}

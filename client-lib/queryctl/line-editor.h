@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reads lines for the shell: with editing, history and completion on a terminal, plain ones otherwise.
+ *
+ * Place: layer B; all of libedit is behind this.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct QctlLineEditor QctlLineEditor;
+
+/* Gives the words that may stand where @prefix is being typed. (transfer full): NULL-terminated */
+typedef char **(*QctlCompleteFunc)(const char *prefix, gpointer user_data);
+
+typedef enum QctlLineResult {
+    QCTL_LINE_READ,
+    QCTL_LINE_INTERRUPTED, /* Ctrl-C: what was typed is dropped */
+    QCTL_LINE_END,
+} QctlLineResult;
+
+/* Loads the history. (transfer full) */
+QctlLineEditor *qctl_line_editor_new(QctlCompleteFunc complete, gpointer user_data);
+
+/* Restores the terminal. */
+QctlLineEditor *qctl_line_editor_free(QctlLineEditor *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QctlLineEditor, qctl_line_editor_free)
+
+/* On a terminal: prompts, edits, remembers. */
+bool qctl_line_editor_is_interactive(const QctlLineEditor *self);
+
+/**
+ * qctl_line_editor_read:
+ * @prompt: what stands before the line
+ * @ret_line: (out) (transfer full): the line, with its newline if it has one
+ */
+QctlLineResult qctl_line_editor_read(QctlLineEditor *self, const char *prompt, char **ret_line);

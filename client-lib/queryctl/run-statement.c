@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a statement's text to its rows on standard output.
+ */
+#include "client-lib/queryctl/run-statement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client-lib/queryctl/splitter.h"
+
+/* Parameters ---------------------------------------------------------------------------------------------------------- */
+
+/* X'hex'; NULL when it is something else. */
+static GBytes *
+parse_blob(const char *text)
+{
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    gsize n = strlen(text);
+
+    if (n < 3 || n % 2 == 0 || !g_str_has_prefix(text, "X'") || text[n - 1] != '\'')
+        return NULL;
+    for (gsize i = 2; i + 1 < n; i += 2) {
+        guint8 byte = 0;
+
+        if (!g_ascii_isxdigit(text[i]) || !g_ascii_isxdigit(text[i + 1]))
+            return NULL;
+        byte = (guint8) (g_ascii_xdigit_value(text[i]) << 4 | g_ascii_xdigit_value(text[i + 1]));
+        g_byte_array_append(bytes, &byte, 1);
+    }
+    return g_byte_array_free_to_bytes(g_steal_pointer(&bytes));
+}
+
+static gboolean
+bind_parameter(QueryStatement *statement, const QctlParameter *parameter, GError **error)
+{
+    g_autoptr(GBytes) blob = parameter->is_text ? NULL : parse_blob(parameter->text);
+    gint64 integer = 0;
+    double real = 0;
+    QueryValueType type = parameter->is_text ? QUERY_VALUE_TYPE_TEXT : qctl_number_parse(parameter->text, &integer, &real);
+
+    if (blob != NULL)
+        return query_statement_bind_bytes(statement, parameter->name, blob, error);
+    if (!parameter->is_text && g_str_equal(parameter->text, "NULL"))
+        return query_statement_bind_null(statement, parameter->name, error);
+    if (type == QUERY_VALUE_TYPE_INTEGER)
+        return query_statement_bind_int64(statement, parameter->name, integer, error);
+    if (type == QUERY_VALUE_TYPE_FLOAT)
+        return query_statement_bind_double(statement, parameter->name, real, error);
+
+    return query_statement_bind_string(statement, parameter->name, parameter->text, -1, error);
+}
+
+/* Rows ---------------------------------------------------------------------------------------------------------------- */
+
+static bool
+print_rows(QctlSession *session, QctlOutput *output, QueryCursor *cursor, GError **error)
+{
+    guint n_columns = query_cursor_get_n_columns(cursor);
+    g_autofree QctlCell *cells = g_new0(QctlCell, n_columns + 1);
+    GError *failure = NULL;
+    bool ok = true;
+
+    while (ok && query_cursor_next(cursor, qctl_session_get_cancellable(session), &failure)) {
+        for (guint i = 0; i < n_columns; i++)
+            qctl_cell_init(&cells[i], cursor, i);
+        ok = qctl_output_put(output, cells, error);
+        for (guint i = 0; i < n_columns; i++)
+            qctl_cell_clear(&cells[i]);
+    }
+    if (failure == NULL)
+        return ok && qctl_output_finish(output, true, error);
+
+    /* What came is shown, but never as if it were all; after an interrupt not even that. */
+    if (!qctl_session_is_interrupted(session))
+        (void) qctl_output_finish(output, false, NULL);
+    g_propagate_error(error, failure);
+    return false;
+}
+
+static bool
+print_result(QctlSession *session, QctlSink *sink, QueryCursor *cursor, GError **error)
+{
+    guint n_columns = query_cursor_get_n_columns(cursor);
+    g_autofree const char **names = g_new0(const char *, n_columns + 1);
+    g_autoptr(QctlOutput) output = NULL;
+    GError *failure = NULL;
+
+    if (n_columns == 0) {
+        while (query_cursor_next(cursor, qctl_session_get_cancellable(session), &failure))
+            continue;
+        if (failure != NULL)
+            g_propagate_error(error, failure);
+        return failure == NULL;
+    }
+
+    for (guint i = 0; i < n_columns; i++)
+        names[i] = query_cursor_get_column_name(cursor, i);
+    output = qctl_session_create_output(session, sink, names, n_columns);
+    return print_rows(session, output, cursor, error);
+}
+
+static void
+print_notes(QctlSession *session, QueryCursor *cursor, bool writes, gint64 start_usec)
+{
+    gint64 n_changes = writes ? query_cursor_get_changes(cursor) : 0;
+
+    if (writes)
+        (void) fprintf(stderr, "%" G_GINT64_FORMAT " row%s changed\n", n_changes, n_changes == 1 ? "" : "s");
+    if (qctl_session_get_timing(session))
+        (void) fprintf(stderr, "%" G_GUINT64_FORMAT " rows, %.1f ms, of which %.1f ms in the daemon\n",
+                       query_cursor_get_n_rows(cursor), (double) (g_get_monotonic_time() - start_usec) / 1000.0,
+                       (double) query_cursor_get_elapsed_usec(cursor) / 1000.0);
+}
+
+static bool
+run(QctlSession *session, QctlSink *sink, const char *text, bool writes, GError **error)
+{
+    GArray *parameters = qctl_session_get_arguments(session)->parameters;
+    GCancellable *cancellable = qctl_session_get_cancellable(session);
+    QueryConnection *connection = qctl_session_connect(session, error);
+    g_autoptr(QueryStatement) statement = NULL;
+    g_autoptr(QueryCursor) cursor = NULL;
+    gint64 start_usec = g_get_monotonic_time();
+
+    if (connection == NULL)
+        return false;
+
+    if (writes)
+        statement = query_connection_prepare_update(connection, QUERY_LANGUAGE_SQL, text, cancellable, error);
+    else
+        statement = query_connection_prepare(connection, QUERY_LANGUAGE_SQL, text, cancellable, error);
+    if (statement == NULL)
+        return false;
+    for (guint i = 0; i < parameters->len; i++) {
+        if (!bind_parameter(statement, &g_array_index(parameters, QctlParameter, i), error))
+            return false;
+    }
+
+    cursor = query_statement_execute(statement, cancellable, error);
+    if (cursor == NULL || !print_result(session, sink, cursor, error))
+        return false;
+    print_notes(session, cursor, writes, start_usec);
+    return true;
+}
+
+int
+qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, const char *what)
+{
+    g_autoptr(GError) error = NULL;
+    bool ok = run(session, sink, text, access == QCTL_ACCESS_WRITE, &error);
+
+    if (!ok && access == QCTL_ACCESS_EITHER && g_error_matches(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY)) {
+        g_clear_error(&error);
+        ok = run(session, sink, text, true, &error);
+    }
+
+    return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), what);
+}
+
+/* Scripts ------------------------------------------------------------------------------------------------------------- */
+
+static guint
+count_lines(const char *text, gsize n_bytes)
+{
+    guint line = 1;
+
+    for (gsize i = 0; i < n_bytes; i++)
+        line += text[i] == '\n' ? 1 : 0;
+    return line;
+}
+
+int
+qctl_run_script(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access)
+{
+    QctlSpan span = { 0 };
+    QctlSpan after = { 0 };
+    int code = QCTL_EXIT_OK;
+    bool several = qctl_span_find(text, 0, &span) && qctl_span_find(text, span.next, &after);
+
+    if (!qctl_span_find(text, 0, &span)) {
+        (void) fprintf(stderr, "queryctl: there is no statement\n");
+        return QCTL_EXIT_USAGE;
+    }
+
+    for (gsize offset = 0; code == QCTL_EXIT_OK && qctl_span_find(text, offset, &span); offset = span.next) {
+        g_autofree char *statement = g_strndup(text + span.start, span.end - span.start);
+        g_autofree char *what = NULL;
+
+        if (span.start == span.end)
+            continue;
+        if (several)
+            what = g_strdup_printf("statement at line %u", count_lines(text, span.start));
+        code = qctl_run_statement(session, sink, statement, access, what);
+    }
+    return code;
+}
+
+static char *
+read_all(int fd, const char *name, GError **error)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    char buffer[16384];
+    ssize_t n = 0;
+
+    while ((n = read(fd, buffer, sizeof buffer)) != 0) {
+        if (n < 0 && errno != EINTR) {
+            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "cannot read '%s': %s", name, g_strerror(errno));
+            return NULL;
+        }
+        if (n > 0)
+            g_string_append_len(text, buffer, n);
+    }
+    if (strlen(text->str) < text->len) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "%s is not a text: it has a NUL", name);
+        return NULL;
+    }
+
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+char *
+qctl_read_statements(const QctlArguments *arguments, GError **error)
+{
+    const char *word = arguments->words->len > 0 ? arguments->words->pdata[0] : NULL;
+    const char *file = arguments->file;
+    char *text = NULL;
+    int fd = -1;
+
+    if (word != NULL && !g_str_equal(word, "-"))
+        return g_strdup(word);
+    if (file == NULL || g_str_equal(file, "-"))
+        return read_all(STDIN_FILENO, "standard input", error);
+
+    fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        g_set_error(error, G_FILE_ERROR, (int) g_file_error_from_errno(errno), "cannot open '%s': %s", file, g_strerror(errno));
+        return NULL;
+    }
+    text = read_all(fd, file, error);
+    (void) close(fd);
+    return text;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The session of one run of queryctl.
+ */
+#include "client-lib/queryctl/session.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct QctlSession {
+    const QctlArguments *arguments;
+    QueryConnection *connection; /* (nullable) */
+    GMutex lock;                 /* of the two below */
+    GCancellable *cancellable;
+    bool interrupted;
+    QctlFormat format;
+    bool timing;
+    bool colour;
+};
+
+/* Never ends: it sleeps in the kernel until the process is gone. */
+static gpointer
+wait_for_interrupts(gpointer user_data)
+{
+    QctlSession *self = user_data;
+    sigset_t signals;
+    int number = 0;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    for (;;) {
+        g_autoptr(GCancellable) cancellable = NULL;
+
+        if (sigwait(&signals, &number) != 0)
+            continue;
+        g_mutex_lock(&self->lock);
+        if (self->interrupted) /* it did not help the first time */
+            _exit(QCTL_EXIT_INTERRUPTED);
+        self->interrupted = true;
+        cancellable = g_object_ref(self->cancellable);
+        g_mutex_unlock(&self->lock);
+        g_cancellable_cancel(cancellable);
+    }
+
+    return NULL;
+}
+
+QctlSession *
+qctl_session_new(const QctlArguments *arguments)
+{
+    QctlSession *self = g_new0(QctlSession, 1);
+    bool terminal = isatty(STDOUT_FILENO) != 0;
+    const char *no_colour = g_getenv("NO_COLOR");
+    sigset_t signals;
+
+    self->arguments = arguments;
+    g_mutex_init(&self->lock);
+    self->cancellable = g_cancellable_new();
+    self->format = arguments->format;
+    if (self->format == QCTL_FORMAT_AUTO)
+        self->format = terminal ? QCTL_FORMAT_TABLE : QCTL_FORMAT_TSV;
+    self->timing = arguments->timing;
+    self->colour = terminal && (no_colour == NULL || no_colour[0] == 0);
+
+    (void) signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    (void) pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    g_thread_unref(g_thread_new("interrupts", wait_for_interrupts, self));
+    return self;
+}
+
+/* The struct itself stays: the thread still looks at it. */
+QctlSession *
+qctl_session_free(QctlSession *self)
+{
+    if (self != NULL)
+        g_clear_object(&self->connection);
+    return NULL;
+}
+
+const QctlArguments *
+qctl_session_get_arguments(const QctlSession *self)
+{
+    return self->arguments;
+}
+
+QueryConnection *
+qctl_session_connect(QctlSession *self, GError **error)
+{
+    const QctlArguments *arguments = self->arguments;
+    const char *store = g_strcmp0(arguments->store, "default") != 0 ? arguments->store : NULL;
+
+    if (self->connection != NULL)
+        return self->connection;
+
+    self->connection = query_connection_new_for_store(store, self->cancellable, error);
+    if (self->connection == NULL)
+        return NULL;
+    if (arguments->timeout_msec >= 0)
+        query_connection_set_timeout_msec(self->connection,
+                                          arguments->timeout_msec > 0 ? (guint) arguments->timeout_msec : QUERY_TIMEOUT_NONE);
+    if (arguments->max_rows > 0)
+        query_connection_set_max_rows(self->connection, arguments->max_rows);
+    return self->connection;
+}
+
+GCancellable *
+qctl_session_get_cancellable(QctlSession *self)
+{
+    return self->cancellable;
+}
+
+bool
+qctl_session_is_interrupted(const QctlSession *self)
+{
+    return g_cancellable_is_cancelled(self->cancellable);
+}
+
+void
+qctl_session_resume(QctlSession *self)
+{
+    g_mutex_lock(&self->lock);
+    g_object_unref(self->cancellable);
+    self->cancellable = g_cancellable_new();
+    self->interrupted = false;
+    g_mutex_unlock(&self->lock);
+}
+
+QctlSink *
+qctl_session_create_sink(QctlSession *self)
+{
+    bool use_pager = self->format == QCTL_FORMAT_TABLE && !self->arguments->no_pager && isatty(STDOUT_FILENO) != 0;
+
+    return qctl_sink_new(STDOUT_FILENO, use_pager);
+}
+
+QctlFormat
+qctl_session_get_format(const QctlSession *self)
+{
+    return self->format;
+}
+
+void
+qctl_session_set_format(QctlSession *self, QctlFormat format)
+{
+    self->format = format;
+}
+
+bool
+qctl_session_get_timing(const QctlSession *self)
+{
+    return self->timing;
+}
+
+void
+qctl_session_set_timing(QctlSession *self, bool timing)
+{
+    self->timing = timing;
+}
+
+QctlOutput *
+qctl_session_create_output(QctlSession *self, QctlSink *sink, const char *const *names, guint n_columns)
+{
+    QctlStyle style = { self->format, self->arguments->null_text, !self->arguments->no_header, self->colour };
+
+    return qctl_output_new(sink, &style, names, n_columns);
+}
+
+static int
+get_exit_code(const GError *error)
+{
+    if (error->domain != QUERY_ERROR)
+        return QCTL_EXIT_QUERY;
+
+    switch ((QueryError) error->code) {
+    case QUERY_ERROR_UNAVAILABLE:
+    case QUERY_ERROR_DISCONNECTED:
+        return QCTL_EXIT_NO_DAEMON;
+    case QUERY_ERROR_TIMEOUT:
+        return QCTL_EXIT_TIMEOUT;
+    case QUERY_ERROR_READ_ONLY:
+    case QUERY_ERROR_ACCESS_DENIED:
+        return QCTL_EXIT_DENIED;
+    case QUERY_ERROR_SYNTAX:
+    case QUERY_ERROR_UNSUPPORTED:
+    case QUERY_ERROR_BAD_PARAMETER:
+    case QUERY_ERROR_CONSTRAINT:
+    case QUERY_ERROR_BUSY:
+    case QUERY_ERROR_TOO_BIG:
+    case QUERY_ERROR_TOO_COMPLEX:
+    case QUERY_ERROR_CANCELLED:
+    case QUERY_ERROR_DISK_FULL:
+    case QUERY_ERROR_NO_MEMORY:
+    case QUERY_ERROR_CORRUPT:
+    case QUERY_ERROR_RECOVERING:
+    case QUERY_ERROR_LIMIT_EXCEEDED:
+    case QUERY_ERROR_CLOSED:
+    case QUERY_ERROR_INTERNAL:
+    case QUERY_ERROR_PROTOCOL:
+        return QCTL_EXIT_QUERY;
+    }
+
+    return QCTL_EXIT_QUERY;
+}
+
+int
+qctl_session_report(QctlSession *self, GError *error, const char *what)
+{
+    g_autoptr(GError) owned = error;
+
+    if (qctl_session_is_interrupted(self))
+        return QCTL_EXIT_INTERRUPTED;
+    if (qctl_error_is_broken_pipe(owned))
+        return QCTL_EXIT_OK;
+
+    (void) fprintf(stderr, "queryctl: %s%s%s\n", what != NULL ? what : "", what != NULL ? ": " : "", owned->message);
+    return get_exit_code(owned);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A lexer with as few tokens as the question needs.
+ *
+ * A trigger's body holds semicolons: CREATE [TEMP] TRIGGER … ends with "; END ;", as sqlite3_complete() has it.
+ */
+#include "client-lib/queryctl/splitter.h"
+
+#include <string.h>
+
+typedef enum Token {
+    TOKEN_END_OF_TEXT,
+    TOKEN_SPACE, /* and comments */
+    TOKEN_SEMICOLON,
+    TOKEN_WORD,
+    TOKEN_OTHER,
+    TOKEN_OPEN, /* the text ends within it */
+} Token;
+
+static bool
+is_word(char c)
+{
+    return g_ascii_isalnum(c) || c == '_' || c == '$' || (c & 0x80) != 0;
+}
+
+/* Behind the closing quote; a doubled one closes nothing, which comes of itself: a new string begins at once. */
+static Token
+skip_quoted(const char *text, gsize *offset, char quote)
+{
+    const char *end = strchr(text + *offset + 1, quote);
+
+    if (end == NULL) {
+        *offset += strlen(text + *offset);
+        return TOKEN_OPEN;
+    }
+
+    *offset = (gsize) (end - text) + 1;
+    return TOKEN_OTHER;
+}
+
+static Token
+skip_comment(const char *text, gsize *offset, const char *closing)
+{
+    const char *end = strstr(text + *offset + 2, closing);
+
+    if (end == NULL) {
+        *offset += strlen(text + *offset);
+        return closing[0] == '\n' ? TOKEN_SPACE : TOKEN_OPEN;
+    }
+
+    *offset = (gsize) (end - text) + strlen(closing);
+    return TOKEN_SPACE;
+}
+
+static Token
+next_token(const char *text, gsize *offset)
+{
+    char c = text[*offset];
+
+    if (c == 0)
+        return TOKEN_END_OF_TEXT;
+    if (c == '-' && text[*offset + 1] == '-')
+        return skip_comment(text, offset, "\n");
+    if (c == '/' && text[*offset + 1] == '*')
+        return skip_comment(text, offset, "*/");
+    if (c == '\'' || c == '"' || c == '`')
+        return skip_quoted(text, offset, c);
+    if (c == '[')
+        return skip_quoted(text, offset, ']');
+
+    if (is_word(c)) {
+        while (is_word(text[*offset]))
+            (*offset)++;
+        return TOKEN_WORD;
+    }
+    (*offset)++;
+    return c == ';' ? TOKEN_SEMICOLON : g_ascii_isspace(c) ? TOKEN_SPACE : TOKEN_OTHER;
+}
+
+static bool
+word_is(const char *text, gsize start, gsize end, const char *word)
+{
+    return end - start == strlen(word) && g_ascii_strncasecmp(text + start, word, end - start) == 0;
+}
+
+/* What is known after some words: does a trigger's body come? */
+typedef enum Head {
+    HEAD_START,
+    HEAD_EXPLAIN,
+    HEAD_CREATE,
+    HEAD_TRIGGER,
+    HEAD_OTHER,
+} Head;
+
+static Head
+next_head(Head head, Token token, const char *text, gsize start, gsize end)
+{
+    if (head == HEAD_TRIGGER || head == HEAD_OTHER)
+        return head;
+    if (token != TOKEN_WORD)
+        return HEAD_OTHER;
+
+    if (head == HEAD_START && word_is(text, start, end, "explain"))
+        return HEAD_EXPLAIN;
+    if (head == HEAD_EXPLAIN && (word_is(text, start, end, "query") || word_is(text, start, end, "plan")))
+        return HEAD_EXPLAIN;
+    if (head != HEAD_CREATE && word_is(text, start, end, "create"))
+        return HEAD_CREATE;
+    if (head == HEAD_CREATE && (word_is(text, start, end, "temp") || word_is(text, start, end, "temporary")))
+        return HEAD_CREATE;
+    return head == HEAD_CREATE && word_is(text, start, end, "trigger") ? HEAD_TRIGGER : HEAD_OTHER;
+}
+
+bool
+qctl_span_find(const char *text, gsize offset, QctlSpan *ret_span)
+{
+    QctlSpan span = { 0 };
+    Head head = HEAD_START;
+    bool begun = false;
+    bool after_semicolon = false; /* in a trigger */
+    bool after_end = false;
+
+    for (;;) {
+        gsize start = offset;
+        Token token = next_token(text, &offset);
+
+        span.is_open = span.is_open || token == TOKEN_OPEN;
+        if (token == TOKEN_END_OF_TEXT || (token == TOKEN_OPEN && !begun && text[start] == '/')) {
+            span.next = offset;
+            *ret_span = span;
+            return begun || span.is_open;
+        }
+        if (token == TOKEN_SPACE)
+            continue;
+        if (!begun) {
+            begun = true;
+            span.start = span.end = start;
+        }
+        if (token == TOKEN_SEMICOLON && (head != HEAD_TRIGGER || after_end)) {
+            span.complete = true;
+            span.next = offset;
+            *ret_span = span;
+            return true;
+        }
+
+        after_end = token == TOKEN_WORD && after_semicolon && word_is(text, start, offset, "end");
+        after_semicolon = token == TOKEN_SEMICOLON;
+        head = next_head(head, token, text, start, offset);
+        span.end = offset;
+    }
+}

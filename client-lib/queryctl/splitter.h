@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Finds where an SQL statement ends, for scripts and the shell. The daemon takes one statement a call.
+ *
+ * Place: layer B. Knows strings, quoted names, comments and the bodies of triggers, nothing else of SQL.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct QctlSpan {
+    gsize start;   /* of the statement, behind white space and comments */
+    gsize end;     /* of the statement, before its semicolon */
+    gsize next;    /* behind the semicolon */
+    bool complete; /* there was a semicolon */
+    bool is_open;  /* the text ends within a string, a quoted name or a comment */
+} QctlSpan;
+
+/**
+ * qctl_span_find:
+ * @text: the text to read
+ * @offset: where to begin
+ * @ret_span: (out): the next statement; empty (start == end) between two semicolons
+ *
+ * Returns: false when nothing but white space and comments is left
+ */
+bool qctl_span_find(const char *text, gsize offset, QctlSpan *ret_span);

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ls, stats, status, cancel and check: what the daemon is doing, and telling it to stop.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "client-lib/queryctl/run-statement.h"
+#include "client-lib/queryctl/verbs.h"
+
+static int
+report(QctlSession *session, GError **error)
+{
+    return qctl_session_report(session, g_steal_pointer(error), NULL);
+}
+
+/* ls ------------------------------------------------------------------------------------------------------------------ */
+
+/* The pattern goes into the text: a parameter would be one of the arguments'. */
+int
+qctl_list_tables(QctlSession *session, QctlSink *sink, const char *pattern)
+{
+    g_auto(GStrv) parts = g_strsplit(pattern != NULL ? pattern : "*", "'", -1);
+    g_autofree char *quoted = g_strjoinv("''", parts);
+    g_autofree char *query = g_strdup_printf(
+        "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*' "
+        "AND name NOT GLOB 'queryd_*' AND name GLOB '%s' ORDER BY name",
+        quoted);
+
+    return qctl_run_statement(session, sink, query, QCTL_ACCESS_READ, NULL);
+}
+
+int
+qctl_verb_ls(QctlSession *session)
+{
+    GPtrArray *words = qctl_session_get_arguments(session)->words;
+    g_autoptr(QctlSink) sink = qctl_session_create_sink(session);
+
+    return qctl_list_tables(session, sink, words->len > 0 ? words->pdata[0] : NULL);
+}
+
+/* stats --------------------------------------------------------------------------------------------------------------- */
+
+static int
+compare_entries(gconstpointer a, gconstpointer b)
+{
+    const char *name_a = NULL;
+    const char *name_b = NULL;
+
+    g_variant_get_child(*(GVariant *const *) a, 0, "&s", &name_a);
+    g_variant_get_child(*(GVariant *const *) b, 0, "&s", &name_b);
+    return strcmp(name_a, name_b);
+}
+
+/* The entries of an a{sv} in the order of their names. */
+static GPtrArray *
+sort_entries(GVariant *dictionary)
+{
+    GPtrArray *entries = g_ptr_array_new_with_free_func((GDestroyNotify) g_variant_unref);
+
+    for (gsize i = 0; i < g_variant_n_children(dictionary); i++)
+        g_ptr_array_add(entries, g_variant_get_child_value(dictionary, i));
+    g_ptr_array_sort(entries, compare_entries);
+    return entries;
+}
+
+static bool
+print_stats(QctlSession *session, QctlSink *sink, GVariant *stats, GError **error)
+{
+    static const char *const names[] = { "name", "value" };
+    g_autoptr(GPtrArray) entries = sort_entries(stats);
+    g_autoptr(QctlOutput) output = qctl_session_create_output(session, sink, names, 2);
+
+    for (guint i = 0; i < entries->len; i++) {
+        g_autoptr(GVariant) value = NULL;
+        const char *name = NULL;
+        QctlCell cells[2];
+
+        g_variant_get(entries->pdata[i], "{&sv}", &name, &value);
+        qctl_cell_init_text(&cells[0], name);
+        if (g_variant_is_of_type(value, G_VARIANT_TYPE_UINT64))
+            qctl_cell_init_int64(&cells[1], (gint64) g_variant_get_uint64(value));
+        else
+            qctl_cell_init_text(&cells[1],
+                                g_variant_is_of_type(value, G_VARIANT_TYPE_STRING) ? g_variant_get_string(value, NULL) : NULL);
+        if (!qctl_output_put(output, cells, error))
+            return false;
+    }
+
+    return qctl_output_finish(output, true, error);
+}
+
+static void
+put_label_value(GString *out, const char *text)
+{
+    for (; *text != 0; text++) {
+        if (*text == '\n')
+            g_string_append(out, "\\n");
+        else if (*text == '"' || *text == '\\')
+            g_string_append_printf(out, "\\%c", *text);
+        else
+            g_string_append_c(out, *text);
+    }
+}
+
+static void
+put_metric(GString *out, const char *name, guint64 value)
+{
+    gsize n = strlen(name);
+    bool counter = g_str_has_suffix(name, "_total");
+
+    g_string_append_printf(out, "# TYPE queryd_%.*s %s\nqueryd_%s %" G_GUINT64_FORMAT "\n",
+                           (int) (counter ? n - strlen("_total") : n), name, counter ? "counter" : "gauge", name, value);
+}
+
+/* Figures named …_total only grow; texts are labels of one info metric. */
+static void
+put_openmetrics(GString *out, GVariant *stats)
+{
+    g_autoptr(GPtrArray) entries = sort_entries(stats);
+    g_autoptr(GString) labels = g_string_new(NULL);
+
+    for (guint i = 0; i < entries->len; i++) {
+        g_autoptr(GVariant) value = NULL;
+        const char *name = NULL;
+
+        g_variant_get(entries->pdata[i], "{&sv}", &name, &value);
+        if (g_variant_is_of_type(value, G_VARIANT_TYPE_UINT64)) {
+            put_metric(out, name, g_variant_get_uint64(value));
+        } else if (g_variant_is_of_type(value, G_VARIANT_TYPE_STRING)) {
+            g_string_append_printf(labels, "%s%s=\"", labels->len > 0 ? "," : "", name);
+            put_label_value(labels, g_variant_get_string(value, NULL));
+            g_string_append_c(labels, '"');
+        }
+    }
+    if (labels->len > 0)
+        g_string_append_printf(out, "# TYPE queryd info\nqueryd_info{%s} 1\n", labels->str);
+    g_string_append(out, "# EOF\n");
+}
+
+int
+qctl_verb_stats(QctlSession *session)
+{
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = qctl_session_connect(session, &error);
+    g_autoptr(GVariant) stats = NULL;
+    g_autoptr(QctlSink) sink = NULL;
+    bool ok = false;
+
+    if (connection != NULL)
+        stats = query_connection_get_stats(connection, qctl_session_get_cancellable(session), &error);
+    if (stats == NULL)
+        return report(session, &error);
+
+    sink = qctl_session_create_sink(session);
+    if (qctl_session_get_arguments(session)->openmetrics) {
+        put_openmetrics(qctl_sink_get_buffer(sink), stats);
+        ok = qctl_sink_flush(sink, &error);
+    } else {
+        ok = print_stats(session, sink, stats, &error);
+    }
+    return ok ? QCTL_EXIT_OK : report(session, &error);
+}
+
+/* status -------------------------------------------------------------------------------------------------------------- */
+
+static bool
+put_properties(QctlSession *session, QueryConnection *connection, GString *out, GError **error)
+{
+    static const char *const names[] = {
+        "Version", "ProtocolVersion", "Languages", "Formats", "Features", "ReadOnly", "Generation"
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autoptr(GVariant)
+            value = query_connection_get_daemon_property(connection, names[i], qctl_session_get_cancellable(session), error);
+        g_autofree char *text = NULL;
+
+        if (value == NULL)
+            return false;
+        if (g_variant_is_of_type(value, G_VARIANT_TYPE_STRING_ARRAY)) {
+            g_autofree const char **words = g_variant_get_strv(value, NULL);
+
+            text = g_strjoinv(" ", (char **) words);
+        } else if (g_variant_is_of_type(value, G_VARIANT_TYPE_STRING)) {
+            text = g_variant_dup_string(value, NULL);
+        } else {
+            text = g_variant_print(value, FALSE);
+        }
+        g_string_append_printf(out, "%-16s %s\n", names[i], text);
+    }
+
+    return true;
+}
+
+static void
+put_queries(GString *out, GVariant *queries)
+{
+    gsize n_queries = g_variant_n_children(queries);
+
+    g_string_append_printf(out, "\nQueries: %" G_GSIZE_FORMAT "\n", n_queries);
+    for (gsize i = 0; i < n_queries; i++) {
+        g_autoptr(GVariant) query = g_variant_get_child_value(queries, i);
+        guint64 id = 0;
+        guint64 elapsed_usec = 0;
+        guint64 rows = 0;
+        const char *state = "";
+        const char *client = "";
+        const char *text = "";
+        g_autoptr(GString) line = g_string_new(NULL);
+        QctlCell cell;
+
+        (void) g_variant_lookup(query, "id", "t", &id);
+        (void) g_variant_lookup(query, "elapsed_usec", "t", &elapsed_usec);
+        (void) g_variant_lookup(query, "rows", "t", &rows);
+        (void) g_variant_lookup(query, "state", "&s", &state);
+        (void) g_variant_lookup(query, "client", "&s", &client);
+        (void) g_variant_lookup(query, "text", "&s", &text);
+        qctl_cell_init_text(&cell, text);
+        qctl_cell_put_plain(&cell, 100, line);
+        g_string_append_printf(out, "  %" G_GUINT64_FORMAT "  %s  %.1f s  %" G_GUINT64_FORMAT " rows  %s\n      %s\n", id, state,
+                               (double) elapsed_usec / 1e6, rows, client, line->str);
+    }
+}
+
+static void
+put_limits(GString *out, GVariant *limits)
+{
+    g_autoptr(GVariantIter) iter = g_variant_iter_new(limits);
+    const char *name = NULL;
+    const char *unit = NULL;
+    const char *error_name = NULL;
+    const char *description = NULL;
+    guint64 value = 0;
+    guint64 normal = 0;
+
+    g_string_append(out, "\nLimits (in force, default where it differs):\n");
+    while (g_variant_iter_next(iter, "(&stt&s&s&s)", &name, &value, &normal, &unit, &error_name, &description)) {
+        g_autofree char *other = value != normal ? g_strdup_printf(" (%" G_GUINT64_FORMAT ")", normal) : g_strdup("");
+
+        g_string_append_printf(out, "  %-22s %12" G_GUINT64_FORMAT "%s %-5s  %s\n", name, value, other, unit, description);
+    }
+}
+
+int
+qctl_verb_status(QctlSession *session)
+{
+    g_autoptr(GError) error = NULL;
+    GCancellable *cancellable = qctl_session_get_cancellable(session);
+    QueryConnection *connection = qctl_session_connect(session, &error);
+    g_autoptr(GVariant) queries = NULL;
+    g_autoptr(GVariant) limits = NULL;
+    g_autoptr(QctlSink) sink = qctl_session_create_sink(session);
+    GString *out = qctl_sink_get_buffer(sink);
+
+    if (connection == NULL || !put_properties(session, connection, out, &error))
+        return report(session, &error);
+    queries = query_connection_list_queries(connection, cancellable, &error);
+    if (queries == NULL)
+        return report(session, &error);
+    limits = query_connection_get_limits(connection, cancellable, &error);
+    if (limits == NULL)
+        return report(session, &error);
+
+    put_queries(out, queries);
+    put_limits(out, limits);
+    return qctl_sink_flush(sink, &error) ? QCTL_EXIT_OK : report(session, &error);
+}
+
+/* cancel, check ------------------------------------------------------------------------------------------------------- */
+
+int
+qctl_verb_cancel(QctlSession *session)
+{
+    GPtrArray *words = qctl_session_get_arguments(session)->words;
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = qctl_session_connect(session, &error);
+    int code = QCTL_EXIT_OK;
+
+    if (connection == NULL)
+        return report(session, &error);
+
+    for (guint i = 0; i < words->len; i++) {
+        guint64 id = g_ascii_strtoull(words->pdata[i], NULL, 10);
+
+        if (!query_connection_cancel_query(connection, id, qctl_session_get_cancellable(session), &error))
+            code = qctl_session_report(session, g_steal_pointer(&error), words->pdata[i]);
+    }
+    return code;
+}
+
+int
+qctl_verb_check(QctlSession *session)
+{
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = qctl_session_connect(session, &error);
+    gboolean quick = !qctl_session_get_arguments(session)->full;
+    g_auto(GStrv) messages = NULL;
+    g_autoptr(QctlSink) sink = NULL;
+    gboolean ok = FALSE;
+
+    if (connection == NULL)
+        return report(session, &error);
+    ok = query_connection_check(connection, quick, &messages, qctl_session_get_cancellable(session), &error);
+    if (ok) {
+        (void) fprintf(stderr, "the database is in order\n");
+        return QCTL_EXIT_OK;
+    }
+
+    sink = qctl_session_create_sink(session);
+    for (guint i = 0; messages != NULL && messages[i] != NULL; i++)
+        g_string_append_printf(qctl_sink_get_buffer(sink), "%s\n", messages[i]);
+    (void) qctl_sink_flush(sink, NULL);
+    return report(session, &error);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sql, update and explain: statements from the command line, a file or standard input.
+ */
+#include "client-lib/queryctl/run-statement.h"
+#include "client-lib/queryctl/verbs.h"
+
+static int
+run_verb(QctlSession *session, QctlAccess access)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = qctl_read_statements(qctl_session_get_arguments(session), &error);
+    g_autoptr(QctlSink) sink = NULL;
+
+    if (text == NULL)
+        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+
+    sink = qctl_session_create_sink(session);
+    return qctl_run_script(session, sink, text, access);
+}
+
+int
+qctl_verb_sql(QctlSession *session)
+{
+    return run_verb(session, QCTL_ACCESS_READ);
+}
+
+int
+qctl_verb_update(QctlSession *session)
+{
+    return run_verb(session, QCTL_ACCESS_WRITE);
+}
+
+int
+qctl_verb_explain(QctlSession *session)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = qctl_read_statements(qctl_session_get_arguments(session), &error);
+    g_autofree char *sql = NULL;
+    g_autofree char *plan = NULL;
+    g_autoptr(QctlSink) sink = NULL;
+    QueryConnection *connection = NULL;
+
+    if (text != NULL)
+        connection = qctl_session_connect(session, &error);
+    if (connection == NULL ||
+        !query_connection_explain(connection, QUERY_LANGUAGE_SQL, text, &sql, &plan, qctl_session_get_cancellable(session), &error))
+        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+
+    sink = qctl_session_create_sink(session);
+    g_string_append(qctl_sink_get_buffer(sink), plan);
+    if (!g_str_has_suffix(plan, "\n"))
+        g_string_append_c(qctl_sink_get_buffer(sink), '\n');
+    if (!qctl_sink_flush(sink, &error))
+        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+    return QCTL_EXIT_OK;
+}

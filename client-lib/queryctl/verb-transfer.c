@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * import, export and backup: the daemon reads or writes a descriptor of ours; we only wait and show progress.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client-lib/queryctl/relay.h"
+#include "client-lib/queryctl/verbs.h"
+
+#define PROGRESS_USEC (100 * G_TIME_SPAN_MILLISECOND)
+
+typedef struct Progress {
+    bool shown;
+    gint64 last_usec;
+    const char *what;
+} Progress;
+
+static void
+fail_errno(GError **error, const char *what, const char *name)
+{
+    int saved = errno;
+
+    g_set_error(error, G_FILE_ERROR, (int) g_file_error_from_errno(saved), "%s '%s': %s", what, name, g_strerror(saved));
+}
+
+static void
+show_progress(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data)
+{
+    Progress *progress = user_data;
+    gint64 now = g_get_monotonic_time();
+    g_autofree char *done = NULL;
+    g_autofree char *total = NULL;
+
+    if (now - progress->last_usec < PROGRESS_USEC)
+        return;
+
+    progress->last_usec = now;
+    progress->shown = true;
+    done = g_format_size(bytes_done);
+    total = g_format_size(bytes_total);
+    if (bytes_total > 0)
+        (void) fprintf(stderr, "\r%s: %3u %% of %s\033[K", progress->what,
+                       (guint) (100.0 * (double) bytes_done / (double) bytes_total), total);
+    else
+        (void) fprintf(stderr, "\r%s: %s\033[K", progress->what, done);
+    (void) fflush(stderr);
+}
+
+static void
+clear_progress(const Progress *progress)
+{
+    if (progress->shown)
+        (void) fputs("\r\033[K", stderr);
+}
+
+/* What stands at the end of a name, unless the option says it. */
+static const char *
+guess_format(const QctlArguments *arguments, const char *name)
+{
+    static const char *const formats[] = { "csv", "tsv", "jsonl", "json" };
+
+    if (arguments->format != QCTL_FORMAT_AUTO)
+        return qctl_format_get_name(arguments->format);
+
+    for (guint i = 0; name != NULL && i < G_N_ELEMENTS(formats); i++) {
+        g_autofree char *suffix = g_strconcat(".", formats[i], NULL);
+
+        if (g_str_has_suffix(name, suffix))
+            return formats[i];
+    }
+    return name != NULL && g_str_has_suffix(name, ".ndjson") ? "jsonl" : NULL;
+}
+
+/* import -------------------------------------------------------------------------------------------------------------- */
+
+static bool
+import(QctlSession *session, int fd, const char *format, guint64 *ret_n_rows, GError **error)
+{
+    const QctlArguments *arguments = qctl_session_get_arguments(session);
+    Progress progress = { .what = "import", .last_usec = g_get_monotonic_time() };
+    QueryProgressFunc func = isatty(STDERR_FILENO) ? show_progress : NULL;
+    QueryConnection *connection = qctl_session_connect(session, error);
+    g_autoptr(QctlRelay) relay = connection != NULL ? qctl_relay_new(fd, false, error) : NULL;
+    g_autoptr(GVariant) options = NULL;
+    GVariantDict dict;
+    gboolean ok = FALSE;
+
+    if (relay == NULL)
+        return false;
+
+    g_variant_dict_init(&dict, NULL);
+    g_variant_dict_insert(&dict, "table", "s", arguments->table);
+    if (arguments->create)
+        g_variant_dict_insert(&dict, "create", "b", TRUE);
+    if (arguments->no_header)
+        g_variant_dict_insert(&dict, "header", "b", FALSE);
+    options = g_variant_ref_sink(g_variant_dict_end(&dict));
+    ok = query_connection_import(connection, qctl_relay_get_fd(relay), format, options, func, &progress, ret_n_rows,
+                                 qctl_session_get_cancellable(session), error);
+    clear_progress(&progress);
+    return ok;
+}
+
+int
+qctl_verb_import(QctlSession *session)
+{
+    const QctlArguments *arguments = qctl_session_get_arguments(session);
+    const char *name = arguments->words->pdata[0];
+    bool is_stdin = g_str_equal(name, "-");
+    const char *format = guess_format(arguments, is_stdin ? NULL : name);
+    g_autoptr(GError) error = NULL;
+    guint64 n_rows = 0;
+    int fd = STDIN_FILENO;
+    bool ok = false;
+
+    if (format == NULL || g_str_equal(format, "json")) {
+        (void) fprintf(stderr, "queryctl: say --format csv, tsv or jsonl: the name '%s' does not\n", name);
+        return QCTL_EXIT_USAGE;
+    }
+    if (!is_stdin)
+        fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        fail_errno(&error, "cannot open", name);
+        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+    }
+
+    ok = import(session, fd, format, &n_rows, &error);
+    if (!is_stdin)
+        (void) close(fd);
+    if (!ok)
+        return qctl_session_report(session, g_steal_pointer(&error), is_stdin ? NULL : name);
+    (void) fprintf(stderr, "%" G_GUINT64_FORMAT " row%s imported\n", n_rows, n_rows == 1 ? "" : "s");
+    return QCTL_EXIT_OK;
+}
+
+/* export -------------------------------------------------------------------------------------------------------------- */
+
+/* A single word is a table's name. */
+static char *
+make_query(const char *word)
+{
+    g_autofree char *quoted = NULL;
+    g_auto(GStrv) parts = NULL;
+
+    if (strpbrk(word, " \t\n(") != NULL)
+        return g_strdup(word);
+
+    parts = g_strsplit(word, "\"", -1);
+    quoted = g_strjoinv("\"\"", parts);
+    return g_strdup_printf("SELECT * FROM \"%s\"", quoted);
+}
+
+static bool export(QctlSession *session, int fd, const char *format, GError **error)
+{
+    const QctlArguments *arguments = qctl_session_get_arguments(session);
+    QueryConnection *connection = qctl_session_connect(session, error);
+    g_autoptr(QctlRelay) relay = connection != NULL ? qctl_relay_new(fd, true, error) : NULL;
+    g_autofree char *query = make_query(arguments->words->pdata[0]);
+    g_autoptr(GVariant) options = NULL;
+    GVariantDict dict;
+    guint64 n_rows = 0;
+    guint64 n_bytes = 0;
+
+    if (relay == NULL)
+        return false;
+
+    g_variant_dict_init(&dict, NULL);
+    if (arguments->no_header)
+        g_variant_dict_insert(&dict, "header", "b", FALSE);
+    if (arguments->max_rows > 0)
+        g_variant_dict_insert(&dict, "max_rows", "u", (guint32) MIN(arguments->max_rows, G_MAXUINT32));
+    if (arguments->timeout_msec >= 0)
+        g_variant_dict_insert(&dict, "timeout_ms", "u", (guint32) arguments->timeout_msec);
+    options = g_variant_ref_sink(g_variant_dict_end(&dict));
+    return query_connection_export(connection, QUERY_LANGUAGE_SQL, query, format, qctl_relay_get_fd(relay), options, &n_rows,
+                                   &n_bytes, qctl_session_get_cancellable(session), error) &&
+           qctl_relay_finish(relay, error);
+}
+
+/* The file appears under its name only when it is whole and on the disk. */
+static bool
+export_to_file(QctlSession *session, const char *name, const char *format, GError **error)
+{
+    g_autofree char *unfinished = g_strdup_printf("%s.part-XXXXXX", name);
+    int fd = g_mkstemp_full(unfinished, O_WRONLY | O_CLOEXEC, 0600);
+    bool ok = false;
+
+    if (fd < 0) {
+        fail_errno(error, "cannot create", name);
+        return false;
+    }
+
+    ok = export(session, fd, format, error);
+    if (ok && fsync(fd) < 0) {
+        fail_errno(error, "cannot write", name);
+        ok = false;
+    }
+    (void) close(fd);
+    if (ok && rename(unfinished, name) < 0) {
+        fail_errno(error, "cannot create", name);
+        ok = false;
+    }
+    if (!ok)
+        (void) unlink(unfinished);
+    return ok;
+}
+
+int
+qctl_verb_export(QctlSession *session)
+{
+    const QctlArguments *arguments = qctl_session_get_arguments(session);
+    const char *format = guess_format(arguments, arguments->output);
+    g_autoptr(GError) error = NULL;
+    bool ok = false;
+
+    if (format == NULL)
+        format = "tsv";
+    if (arguments->output != NULL)
+        ok = export_to_file(session, arguments->output, format, &error);
+    else
+        ok = export(session, STDOUT_FILENO, format, &error);
+
+    return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);
+}
+
+/* backup -------------------------------------------------------------------------------------------------------------- */
+
+int
+qctl_verb_backup(QctlSession *session)
+{
+    const char *name = qctl_session_get_arguments(session)->words->pdata[0];
+    Progress progress = { .what = "backup", .last_usec = g_get_monotonic_time() };
+    QueryProgressFunc func = isatty(STDERR_FILENO) ? show_progress : NULL;
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = qctl_session_connect(session, &error);
+    bool ok = false;
+    int fd = -1;
+
+    if (connection == NULL)
+        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+
+    fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        fail_errno(&error, "cannot create", name);
+        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+    }
+    ok = query_connection_backup(connection, fd, func, &progress, qctl_session_get_cancellable(session), &error);
+    clear_progress(&progress);
+    if (ok && fsync(fd) < 0) {
+        fail_errno(&error, "cannot write", name);
+        ok = false;
+    }
+    (void) close(fd);
+    if (ok)
+        return QCTL_EXIT_OK;
+
+    (void) unlink(name);
+    return qctl_session_report(session, g_steal_pointer(&error), NULL);
+}

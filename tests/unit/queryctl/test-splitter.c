@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where statements end.
+ */
+#include "client-lib/queryctl/splitter.h"
+
+/* The statements between bars; the last one is followed by what it lacks. */
+static void
+assert_split(const char *text, const char *expected)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    QctlSpan span = { 0 };
+
+    for (gsize offset = 0; qctl_span_find(text, offset, &span); offset = span.next) {
+        g_string_append_len(out, text + span.start, (gssize) (span.end - span.start));
+        g_string_append(out, span.is_open ? "<open>" : span.complete ? "|" : "<more>");
+    }
+    g_assert_cmpstr(out->str, ==, expected);
+}
+
+static void
+test_statements(void)
+{
+    assert_split("", "");
+    assert_split(" \n\t", "");
+    assert_split("select 1", "select 1<more>");
+    assert_split(" select 1 ; select 2;\n", "select 1|select 2|");
+    assert_split(";;", "||");
+    assert_split("select 1; -- the end", "select 1|");
+}
+
+static void
+test_quotes(void)
+{
+    assert_split("select ';', 'it''s;' ; x", "select ';', 'it''s;'|x<more>");
+    assert_split("select \";\", `;`, [;];", "select \";\", `;`, [;]|");
+    assert_split("select 'abc", "select 'abc<open>");
+    assert_split("select 'abc;\n", "select 'abc;\n<open>");
+}
+
+static void
+test_comments(void)
+{
+    assert_split("-- a; b\nselect 1;", "select 1|");
+    assert_split("select /* ; */ 1; /* x */ ", "select /* ; */ 1|");
+    assert_split("select 1 -- ;", "select 1<more>");
+    assert_split("select 1 - -2;", "select 1 - -2|");
+    assert_split("select 4 / 2;", "select 4 / 2|");
+    assert_split("select /* abc", "select /* abc<open>");
+    assert_split("/* abc", "<open>");
+}
+
+static void
+test_triggers(void)
+{
+    const char *trigger = "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; UPDATE a SET b = 2; END";
+    g_autofree char *two = g_strdup_printf("%s; select 1;", trigger);
+    g_autofree char *two_split = g_strdup_printf("%s|select 1|", trigger);
+    g_autofree char *temp = g_strdup("EXPLAIN QUERY PLAN create temp trigger t begin select case x when 1 then 2 end; end;");
+
+    assert_split(two, two_split);
+    assert_split(temp, "EXPLAIN QUERY PLAN create temp trigger t begin select case x when 1 then 2 end; end|");
+    assert_split("create trigger t begin select 1;", "create trigger t begin select 1;<more>");
+    assert_split("create table trigger_x(a); select 1;", "create table trigger_x(a)|select 1|");
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+
+    g_test_add_func("/queryctl/splitter/statements", test_statements);
+    g_test_add_func("/queryctl/splitter/quotes", test_quotes);
+    g_test_add_func("/queryctl/splitter/comments", test_comments);
+    g_test_add_func("/queryctl/splitter/triggers", test_triggers);
+    return g_test_run();
+}
