@@ -84,7 +84,7 @@ def to_variant(value):
     if isinstance(value, float):
         return GLib.Variant("d", value)
     if isinstance(value, (bytes, bytearray)):
-        return GLib.Variant("ay", bytes(value))
+        return GLib.Variant.new_from_bytes(GLib.VariantType("ay"), GLib.Bytes.new(bytes(value)), True)
     if isinstance(value, tuple):
         return GLib.Variant("(sss)", value)
     return GLib.Variant("s", value)
@@ -290,8 +290,8 @@ class World(Caller):
         self.env["PATH"] = os.path.join(BUILD, "client-lib/queryctl") + ":" + keep.get("PATH", "/usr/bin:/bin")
         self.log = open(os.path.join(self.folder, "log"), "wb")
         self.dbus_daemon = subprocess.Popen(
-            ["dbus-daemon", "--nofork", f"--config-file={self.folder}/bus.conf"], env=self.env, stdin=subprocess.DEVNULL,
-            stdout=self.log, stderr=self.log, start_new_session=True)
+            ["setpriv", "--pdeathsig", "TERM", "dbus-daemon", "--nofork", f"--config-file={self.folder}/bus.conf"], env=self.env,
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
         wait_until(lambda: os.path.exists(os.path.join(self.folder, "bus")), "the bus's socket")
 
     @property
