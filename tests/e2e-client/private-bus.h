@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A world for one test program: home, session bus and service files of its own, in a temporary folder.
+ *
+ * Place: end-to-end tests of libquery-client. Nothing here touches the user's own bus, home or daemon.
+ */
+#pragma once
+
+#include <gio/gio.h>
+
+typedef struct PrivateBus PrivateBus;
+
+/* Sets the environment of this process: call it before anything else. The daemon is that of the environment's QUERYD. */
+PrivateBus *private_bus_new(void);
+void private_bus_free(PrivateBus *self);
+
+const char *private_bus_get_folder(const PrivateBus *self);
+
+/* The process that owns @name, 0 when nobody does. */
+GPid private_bus_get_owner_pid(PrivateBus *self, const char *name);
+
+/* Sends @signal_number to the daemon and waits until it has left the bus. */
+void private_bus_kill_daemon(PrivateBus *self, int signal_number);

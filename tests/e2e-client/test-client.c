@@ -1,0 +1,650 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libquery-client with the real daemon, activated by a private bus.
+ *
+ * Linked with the static form of the library, whose call counter shows what went without D-Bus.
+ */
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "client-lib/query-connection-private.h"
+#include "tests/e2e-client/private-bus.h"
+
+#define SQL QUERY_LANGUAGE_SQL
+#define COUNT_TO(n) "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " n ") SELECT i FROM n"
+
+static PrivateBus *bus;
+
+static QueryConnection *
+open_connection(void)
+{
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = query_connection_new(NULL, &error);
+
+    g_assert_no_error(error);
+    return connection;
+}
+
+static void
+execute(QueryConnection *connection, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+
+    (void) query_connection_update(connection, SQL, text, NULL, NULL, &error);
+    g_assert_no_error(error);
+}
+
+static gint64
+query_number(QueryConnection *connection, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryCursor) cursor = query_connection_query(connection, SQL, text, NULL, NULL, &error);
+    gint64 number;
+
+    g_assert_no_error(error);
+    g_assert_true(query_cursor_next(cursor, NULL, &error));
+    number = query_cursor_get_int64(cursor, 0);
+    g_assert_false(query_cursor_next(cursor, NULL, &error));
+    g_assert_no_error(error);
+    return number;
+}
+
+static guint
+count_fds(void)
+{
+    g_autoptr(GDir) dir = g_dir_open("/proc/self/fd", 0, NULL);
+    guint n = 0;
+
+    while (g_dir_read_name(dir) != NULL)
+        n++;
+    return n;
+}
+
+static guint
+get_n_calls(QueryConnection *connection)
+{
+    return query_bus_get_n_calls(query_connection_get_bus(connection));
+}
+
+static void
+test_values(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GBytes) blob = NULL;
+    g_autofree char *large = g_strnfill(10 * 1024 * 1024, 'z');
+    GVariantDict dict;
+    gsize n;
+
+    g_variant_dict_init(&dict, NULL);
+    g_variant_dict_insert(&dict, ":integer", "x", G_MININT64);
+    g_variant_dict_insert(&dict, "real", "d", 0.1);
+    g_variant_dict_insert(&dict, "text", "s", "");
+    g_variant_dict_insert(&dict, "large", "s", large);
+    g_variant_dict_insert(&dict, "null", "g", "");
+    g_variant_dict_insert_value(&dict, "blob", g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, "\0\xff", 2, 1));
+    cursor = query_connection_query(connection, SQL,
+                                    "SELECT :integer, :real, :text, :null, :blob, :large, x'610062' AS b, 'a' || char(0)",
+                                    g_variant_dict_end(&dict), NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(query_cursor_next(cursor, NULL, &error));
+    g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, G_MININT64);
+    g_assert_cmpfloat(query_cursor_get_double(cursor, 1), ==, 0.1);
+    g_assert_cmpstr(query_cursor_get_string(cursor, 2, NULL), ==, "");
+    g_assert_true(query_cursor_is_null(cursor, 3));
+    blob = query_cursor_get_bytes(cursor, 4);
+    g_assert_cmpmem(g_bytes_get_data(blob, NULL), g_bytes_get_size(blob), "\0\xff", 2);
+    g_assert_cmpmem(query_cursor_get_string(cursor, 5, &n), 10 * 1024 * 1024, large, 10 * 1024 * 1024);
+    g_assert_cmpuint(n, ==, 10 * 1024 * 1024);
+    g_assert_cmpstr(query_cursor_get_column_name(cursor, 6), ==, "b");
+    g_assert_cmpmem(query_cursor_get_string(cursor, 7, &n), 2, "a\0", 2);
+    g_assert_cmpuint(n, ==, 2);
+    g_assert_false(query_cursor_next(cursor, NULL, &error));
+    g_assert_no_error(error);
+}
+
+static void
+test_errors(void)
+{
+    static const struct {
+        const char *text;
+        QueryError code;
+    } cases[] = {
+        { "SELECT * FORM t", QUERY_ERROR_SYNTAX },
+        { "", QUERY_ERROR_SYNTAX },
+        { "CREATE TABLE no(a)", QUERY_ERROR_READ_ONLY },
+        { "SELECT ?", QUERY_ERROR_BAD_PARAMETER },
+    };
+    g_autoptr(QueryConnection) connection = open_connection();
+
+    /* Once over D-Bus, since there is no channel, and once on a channel. */
+    for (guint round = 0; round < 2; round++) {
+        for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+            g_autoptr(GError) error = NULL;
+
+            g_assert_null(query_connection_query(connection, SQL, cases[i].text, NULL, NULL, &error));
+            g_assert_error(error, QUERY_ERROR, (int) cases[i].code);
+        }
+        g_assert_cmpint(query_number(connection, "SELECT 42"), ==, 42);
+    }
+}
+
+static void
+test_constraint(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(GError) error = NULL;
+
+    execute(connection, "CREATE TABLE unique_ones(a UNIQUE)");
+    execute(connection, "INSERT INTO unique_ones VALUES(1)");
+    g_assert_cmpint(query_connection_update(connection, SQL, "INSERT INTO unique_ones VALUES(1)", NULL, NULL, &error), ==, -1);
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CONSTRAINT);
+}
+
+/* After the first query nothing goes over D-Bus. */
+static void
+test_reuse(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    guint n_calls;
+
+    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    n_calls = get_n_calls(connection);
+    for (int i = 0; i < 50; i++) {
+        g_autofree char *text = g_strdup_printf("SELECT %d", i);
+
+        g_assert_cmpint(query_number(connection, text), ==, i);
+    }
+    execute(connection, "CREATE TABLE IF NOT EXISTS reuse(a)");
+    execute(connection, "INSERT INTO reuse VALUES(1)");
+    g_assert_cmpuint(get_n_calls(connection), ==, n_calls);
+}
+
+static void
+test_statement(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryStatement) insert = NULL;
+    g_autoptr(QueryStatement) select = NULL;
+    g_autoptr(GError) error = NULL;
+
+    execute(connection, "CREATE TABLE kept(id INTEGER PRIMARY KEY, a TEXT)");
+    insert = query_connection_prepare_update(connection, SQL, "INSERT INTO kept(a) VALUES(:a) RETURNING id", NULL, &error);
+    g_assert_no_error(error);
+    for (gint64 i = 1; i <= 10; i++) {
+        g_assert_true(query_statement_bind_int64(insert, "a", i, &error));
+        g_assert_cmpint(query_statement_update(insert, NULL, &error), ==, 1);
+        g_assert_no_error(error);
+        g_assert_cmpint(query_statement_get_last_insert_rowid(insert), ==, i);
+    }
+    {
+        g_autoptr(QueryCursor) returned = query_statement_execute(insert, NULL, &error);
+
+        g_assert_no_error(error);
+        g_assert_true(query_cursor_next(returned, NULL, &error));
+        g_assert_cmpint(query_cursor_get_int64(returned, 0), ==, 11);
+        g_assert_false(query_cursor_next(returned, NULL, &error));
+        g_assert_cmpint(query_cursor_get_changes(returned), ==, 1);
+    }
+
+    /* A column more between two executions: the second cursor has it. */
+    select = query_connection_prepare(connection, SQL, "SELECT * FROM kept WHERE id = ?", NULL, &error);
+    g_assert_no_error(error);
+    for (guint n_columns = 2; n_columns <= 3; n_columns++) {
+        g_autoptr(QueryCursor) cursor = NULL;
+
+        g_assert_true(query_statement_bind_int64(select, "1", 3, &error));
+        cursor = query_statement_execute(select, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_cmpuint(query_cursor_get_n_columns(cursor), ==, n_columns);
+        g_assert_true(query_cursor_next(cursor, NULL, &error));
+        g_assert_cmpstr(query_cursor_get_string(cursor, 1, NULL), ==, "3");
+        if (n_columns == 2)
+            execute(connection, "ALTER TABLE kept ADD COLUMN b");
+    }
+}
+
+static void
+test_batch(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryBatch) batch = query_connection_create_batch(connection);
+    g_autoptr(QueryBatch) bad = query_connection_create_batch(connection);
+    g_autoptr(GError) error = NULL;
+
+    execute(connection, "CREATE TABLE batched(a)");
+    query_batch_add(batch, SQL, "INSERT INTO batched VALUES(:a), (2)", g_variant_new_parsed("{'a': <1>}"));
+    query_batch_add(batch, SQL, "DELETE FROM batched WHERE a = 1", NULL);
+    g_assert_true(query_batch_execute(batch, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(query_batch_get_changes(batch, 0), ==, 2);
+    g_assert_cmpuint(query_batch_get_changes(batch, 1), ==, 1);
+
+    query_batch_add(bad, SQL, "DELETE FROM batched", NULL);
+    query_batch_add(bad, SQL, "INSERT INTO nowhere VALUES(1)", NULL);
+    g_assert_false(query_batch_execute(bad, NULL, &error));
+    g_assert_nonnull(error);
+    g_assert_cmpint(query_number(connection, "SELECT count(*) FROM batched"), ==, 1);
+}
+
+static void
+test_close_releases(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    guint n_fds;
+
+    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    n_fds = count_fds();
+    for (guint i = 0; i < 20; i++) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(QueryCursor) cursor = query_connection_query(connection, SQL, COUNT_TO("1000000"), NULL, NULL, &error);
+
+        g_assert_no_error(error);
+        g_assert_true(query_cursor_next(cursor, NULL, &error));
+    }
+    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    g_assert_cmpuint(count_fds(), ==, n_fds);
+}
+
+/* A daemon that dies in the middle of a result: an error, never a short result. Then the next call brings a new one. */
+static void
+test_kill_in_stream(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GError) error = NULL;
+    guint n_rows = 0;
+
+    cursor = query_connection_query(connection, SQL, COUNT_TO("3000000"), NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(query_cursor_next(cursor, NULL, &error));
+    private_bus_kill_daemon(bus, SIGKILL);
+    while (query_cursor_next(cursor, NULL, &error))
+        n_rows++;
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
+    g_assert_cmpuint(n_rows, <, 3000000);
+    g_assert_cmpint(query_number(connection, "SELECT 5"), ==, 5);
+}
+
+/* Idle channels and statements of a daemon that has left are replaced without a word. */
+static void
+test_restart_when_idle(gconstpointer data)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryStatement) statement = NULL;
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GError) error = NULL;
+
+    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    statement = query_connection_prepare(connection, SQL, "SELECT 2", NULL, &error);
+    g_assert_no_error(error);
+    private_bus_kill_daemon(bus, GPOINTER_TO_INT(data));
+    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    cursor = query_statement_execute(statement, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(query_cursor_next(cursor, NULL, &error));
+    g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, 2);
+}
+
+static void
+test_unavailable(void)
+{
+    static const char *const stores[] = { "nowhere", "exits", "hangs" };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(stores); i++) {
+        g_autoptr(GError) error = NULL;
+        gint64 start_usec = g_get_monotonic_time();
+
+        g_assert_null(query_connection_new_for_store(stores[i], NULL, &error));
+        g_assert_error(error, QUERY_ERROR, QUERY_ERROR_UNAVAILABLE);
+        g_assert_cmpint(g_get_monotonic_time() - start_usec, <, 6 * G_USEC_PER_SEC);
+    }
+    {
+        g_autoptr(GError) error = NULL;
+
+        g_assert_null(query_connection_new_for_store("no/name", NULL, &error));
+        g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+    }
+}
+
+static gpointer
+query_in_thread(gpointer data)
+{
+    for (int i = 0; i < 100; i++) {
+        g_autofree char *text = g_strdup_printf("SELECT %d", i);
+
+        g_assert_cmpint(query_number(data, text), ==, i);
+    }
+    return NULL;
+}
+
+static void
+test_threads(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    GThread *threads[4];
+
+    for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+        threads[i] = g_thread_new("query", query_in_thread, connection);
+    for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+        (void) g_thread_join(threads[i]);
+}
+
+static gboolean
+cancel_in_idle(gpointer data)
+{
+    g_cancellable_cancel(data);
+    return G_SOURCE_REMOVE;
+}
+
+static void
+keep_result(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    *(GAsyncResult **) user_data = g_object_ref(result);
+}
+
+static GAsyncResult *
+wait_for(GAsyncResult **result)
+{
+    while (*result == NULL)
+        g_main_context_iteration(NULL, TRUE);
+
+    return g_steal_pointer(result);
+}
+
+static void
+test_async(void)
+{
+    g_autoptr(QueryConnection) connection = NULL;
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GAsyncResult) connected = NULL;
+    g_autoptr(GAsyncResult) updated = NULL;
+    g_autoptr(GAsyncResult) queried = NULL;
+    g_autoptr(GAsyncResult) read = NULL;
+    g_autoptr(GBytes) json = NULL;
+    g_autoptr(GError) error = NULL;
+    GAsyncResult *result = NULL;
+
+    query_connection_new_async(NULL, keep_result, &result);
+    connected = wait_for(&result);
+    connection = query_connection_new_finish(connected, &error);
+    g_assert_no_error(error);
+    query_connection_update_async(connection, SQL, "CREATE TABLE later(a)", NULL, NULL, keep_result, &result);
+    updated = wait_for(&result);
+    g_assert_cmpint(query_connection_update_finish(connection, updated, &error), ==, 0);
+    g_assert_no_error(error);
+    query_connection_query_async(connection, SQL, COUNT_TO("200000"), NULL, NULL, keep_result, &result);
+    queried = wait_for(&result);
+    cursor = query_connection_query_finish(connection, queried, &error);
+    g_assert_no_error(error);
+    query_cursor_read_json_async(cursor, 0, NULL, keep_result, &result);
+    read = wait_for(&result);
+    json = query_cursor_read_json_finish(cursor, read, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(g_strrstr_len(g_bytes_get_data(json, NULL), (gssize) g_bytes_get_size(json), "{\"i\":200000}]"));
+    g_assert_cmpuint(query_cursor_get_n_rows(cursor), ==, 200000);
+}
+
+/* A query without rows for long: cancelled, the daemon stops, the connection lives on. */
+static void
+test_async_cancel(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(GCancellable) cancellable = g_cancellable_new();
+    g_autoptr(GAsyncResult) queried = NULL;
+    g_autoptr(GError) error = NULL;
+    GAsyncResult *result = NULL;
+
+    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    query_connection_query_async(connection, SQL, "SELECT count(*) FROM (" COUNT_TO("1000000000") ")", NULL, cancellable,
+                                 keep_result, &result);
+    g_idle_add(cancel_in_idle, cancellable);
+    queried = wait_for(&result);
+    g_assert_null(query_connection_query_finish(connection, queried, &error));
+    g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+}
+
+static void
+test_timeout(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GError) error = NULL;
+
+    query_connection_set_timeout_msec(connection, 100);
+    cursor = query_connection_query(connection, SQL, "SELECT count(*) FROM (" COUNT_TO("1000000000") ")", NULL, NULL, &error);
+    g_assert_null(cursor);
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_TIMEOUT);
+    query_connection_set_timeout_msec(connection, 0);
+    query_connection_set_max_rows(connection, 3);
+    {
+        g_autoptr(GBytes) json = NULL;
+        const char *expected = "[{\"i\":1},\n{\"i\":2},\n{\"i\":3}]\n";
+
+        g_clear_error(&error);
+        cursor = query_connection_query(connection, SQL, COUNT_TO("10"), NULL, NULL, &error);
+        g_assert_no_error(error);
+        json = query_cursor_read_json(cursor, 0, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_cmpmem(g_bytes_get_data(json, NULL), g_bytes_get_size(json), expected, strlen(expected));
+    }
+}
+
+static void
+test_management(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(GVariant) stats = NULL;
+    g_autoptr(GVariant) limits = NULL;
+    g_autoptr(GVariant) queries = NULL;
+    g_autoptr(GVariant) languages = NULL;
+    g_auto(GStrv) messages = NULL;
+    g_autofree char *sql = NULL;
+    g_autofree char *plan = NULL;
+    g_autoptr(GError) error = NULL;
+
+    stats = query_connection_get_stats(connection, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpstr(g_variant_get_type_string(stats), ==, "a{sv}");
+    limits = query_connection_get_limits(connection, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(g_variant_n_children(limits), >, 10);
+    queries = query_connection_list_queries(connection, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpstr(g_variant_get_type_string(queries), ==, "aa{sv}");
+    languages = query_connection_get_daemon_property(connection, "Languages", NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(g_variant_is_of_type(languages, G_VARIANT_TYPE_STRING_ARRAY));
+    g_assert_true(query_connection_explain(connection, SQL, "SELECT 1", &sql, &plan, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpstr(plan, !=, "");
+    g_assert_true(query_connection_check(connection, TRUE, &messages, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(g_strv_length(messages), ==, 0);
+    g_assert_true(query_connection_optimize(connection, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_true(query_connection_reload(connection, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_false(query_connection_cancel_query(connection, 999999999, NULL, &error));
+    g_assert_nonnull(error);
+}
+
+static void
+count_progress(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data)
+{
+    (*(guint *) user_data)++;
+}
+
+static int
+make_file(const char *text)
+{
+    int fd = memfd_create("test", MFD_CLOEXEC);
+
+    g_assert_cmpint(fd, >=, 0);
+    g_assert_cmpint(write(fd, text, strlen(text)), ==, (gssize) strlen(text));
+    g_assert_cmpint(lseek(fd, 0, SEEK_SET), ==, 0);
+    return fd;
+}
+
+static void
+test_import_export(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(GError) error = NULL;
+    int good = make_file("a,b\n1,x\n2,y\n");
+    int bad = make_file("a,b\n1,x,surplus\n");
+    int out = memfd_create("test", MFD_CLOEXEC);
+    guint64 n_rows = 0;
+    guint64 n_bytes = 0;
+    guint n_reports = 0;
+    char text[64] = "";
+
+    g_assert_true(query_connection_import(connection, good, "csv", g_variant_new_parsed("{'table': <'filled'>, 'create': <true>}"),
+                                          count_progress, &n_reports, &n_rows, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(n_rows, ==, 2);
+    g_assert_cmpuint(n_reports, >, 0);
+    g_assert_false(query_connection_import(connection, bad, "csv", g_variant_new_parsed("{'table': <'filled'>}"), NULL, NULL, NULL,
+                                           NULL, &error));
+    g_assert_nonnull(error);
+    g_clear_error(&error);
+
+    g_assert_true(query_connection_export(connection, SQL, "SELECT * FROM filled ORDER BY b DESC", "csv", out, NULL, &n_rows,
+                                          &n_bytes, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(n_rows, ==, 2);
+    g_assert_cmpint(pread(out, text, sizeof text - 1, 0), ==, (gssize) n_bytes);
+    g_assert_nonnull(strstr(text, "2,y"));
+    (void) close(good);
+    (void) close(bad);
+    (void) close(out);
+}
+
+/* An import from a pipe that never ends is cancelled, and has ended when the call returns. */
+static void
+test_import_cancel(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(GCancellable) cancellable = g_cancellable_new();
+    g_autoptr(GError) error = NULL;
+    guint64 n_rows;
+    int fds[2];
+
+    execute(connection, "CREATE TABLE endless(a)");
+    g_assert_cmpint(pipe(fds), ==, 0);
+    g_assert_cmpint(write(fds[1], "a\n1\n", 4), ==, 4);
+    g_cancellable_cancel(cancellable);
+    g_assert_false(query_connection_import(connection, fds[0], "csv", g_variant_new_parsed("{'table': <'endless'>}"), NULL, NULL,
+                                           &n_rows, cancellable, &error));
+    g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    g_assert_cmpint(query_number(connection, "SELECT count(*) FROM endless"), ==, 0);
+    (void) close(fds[0]);
+    (void) close(fds[1]);
+}
+
+static void
+cancel_from_progress(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data)
+{
+    g_cancellable_cancel(user_data);
+}
+
+static void
+test_import_cancel_running(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(GCancellable) cancellable = g_cancellable_new();
+    g_autoptr(GError) error = NULL;
+    int fds[2];
+
+    execute(connection, "CREATE TABLE open_ended(a)");
+    g_assert_cmpint(pipe(fds), ==, 0);
+    g_assert_cmpint(write(fds[1], "a\n1\n", 4), ==, 4);
+    g_assert_false(query_connection_import(connection, fds[0], "csv", g_variant_new_parsed("{'table': <'open_ended'>}"),
+                                           cancel_from_progress, cancellable, NULL, cancellable, &error));
+    g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    g_assert_cmpint(query_number(connection, "SELECT count(*) FROM open_ended"), ==, 0);
+    (void) close(fds[0]);
+    (void) close(fds[1]);
+}
+
+static void
+kill_from_progress(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data)
+{
+    guint *n_reports = user_data;
+
+    if ((*n_reports)++ == 0)
+        private_bus_kill_daemon(bus, SIGKILL);
+}
+
+static void
+test_import_killed(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(GError) error = NULL;
+    guint n_reports = 0;
+    int fds[2];
+
+    execute(connection, "CREATE TABLE orphaned(a)");
+    g_assert_cmpint(pipe(fds), ==, 0);
+    g_assert_false(query_connection_import(connection, fds[0], "csv", g_variant_new_parsed("{'table': <'orphaned'>}"),
+                                           kill_from_progress, &n_reports, NULL, NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
+    (void) close(fds[0]);
+    (void) close(fds[1]);
+}
+
+static void
+test_backup(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autofree char *path = g_build_filename(private_bus_get_folder(bus), "backup.db", NULL);
+    g_autoptr(GError) error = NULL;
+    char head[16];
+    guint n_reports = 0;
+    int fd = g_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    g_assert_true(query_connection_backup(connection, fd, count_progress, &n_reports, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(pread(fd, head, sizeof head, 0), ==, sizeof head);
+    g_assert_cmpmem(head, 15, "SQLite format 3", 15);
+    (void) close(fd);
+}
+
+int
+main(int argc, char **argv)
+{
+    int status;
+
+    bus = private_bus_new();
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/client-e2e/values", test_values);
+    g_test_add_func("/client-e2e/errors", test_errors);
+    g_test_add_func("/client-e2e/constraint", test_constraint);
+    g_test_add_func("/client-e2e/reuse", test_reuse);
+    g_test_add_func("/client-e2e/statement", test_statement);
+    g_test_add_func("/client-e2e/batch", test_batch);
+    g_test_add_func("/client-e2e/close-releases", test_close_releases);
+    g_test_add_func("/client-e2e/kill-in-stream", test_kill_in_stream);
+    g_test_add_data_func("/client-e2e/restart-when-idle/killed", GINT_TO_POINTER(SIGKILL), test_restart_when_idle);
+    g_test_add_data_func("/client-e2e/restart-when-idle/stopped", GINT_TO_POINTER(SIGTERM), test_restart_when_idle);
+    g_test_add_func("/client-e2e/unavailable", test_unavailable);
+    g_test_add_func("/client-e2e/threads", test_threads);
+    g_test_add_func("/client-e2e/async", test_async);
+    g_test_add_func("/client-e2e/async-cancel", test_async_cancel);
+    g_test_add_func("/client-e2e/timeout", test_timeout);
+    g_test_add_func("/client-e2e/management", test_management);
+    g_test_add_func("/client-e2e/import-export", test_import_export);
+    g_test_add_func("/client-e2e/import-cancel", test_import_cancel);
+    g_test_add_func("/client-e2e/import-cancel-running", test_import_cancel_running);
+    g_test_add_func("/client-e2e/import-killed", test_import_killed);
+    g_test_add_func("/client-e2e/backup", test_backup);
+    status = g_test_run();
+    private_bus_free(bus);
+    return status;
+}
