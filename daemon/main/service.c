@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sets the parts up in the one order that works: signals, loop, bus, name, READY=1, engine, objects.
+ * Sets the parts up in the one order that works: signals, loop, bus, engine, objects, name, READY=1.
  *
- * The objects are put on the bus in the callback that says the name is owned: the loop handles one message at a time, so no
- * call can come in between.
+ * The objects are on the bus before the name is asked for: the bus delivers the calls that activated the daemon ahead of its
+ * reply to RequestName. The engine opens the database in the background, so that READY=1 does not wait for it.
  */
 #include "daemon/main/service.h"
 
@@ -154,12 +154,13 @@ static int
 on_disconnected(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
 {
     QdService *self = user_data;
+    gboolean served = self->name_owned || qd_life_cycle_is_stopping(self->life);
 
     self->name_owned = FALSE;
-    if (self->life == NULL)
-        fail_start(self, "lost the connection to the bus");
-    else
+    if (served)
         qd_life_cycle_stop(self->life, "lost the connection to the bus", EXIT_SUCCESS);
+    else
+        fail_start(self, "lost the connection to the bus");
     return 0;
 }
 
