@@ -219,7 +219,7 @@ qd_engine_submit(QdEngine *self, QdCall *call)
     struct QdCallPrivate *private = call->private;
 
     private->engine = self;
-    private->task = (QdTask){ .client = call->client, .run = qd_call_run_on_worker };
+    private->task = (QdTask){ .client = call->client, .watch_fd = -1, .run = qd_call_run_on_worker };
     describe_entry(call, &private->entry);
     self->n_calls++;
     qd_registry_add(self->registry, &private->entry, "queued");
