@@ -21,7 +21,13 @@
 
 #define DATABASE_NAME "queryd.db"
 #define LOCK_NAME "lock"
+/* 2 s: as long as a daemon that has nothing to do may take to end. */
+#define LOCK_TRIES 200
+#define LOCK_PAUSE_USEC 10000
 #define SCHEMA_VERSION 1
+/* A file that is only there to be deleted: on a full disk it gives the room that opening after a crash needs. */
+#define BALLAST_NAME "ballast"
+#define BALLAST_BYTES (1024 * 1024)
 
 struct QdDatabase {
     char *directory;
@@ -68,6 +74,21 @@ check_file_system(const char *directory, GError **error)
 }
 
 /* The holder writes its process id into the lock file, for the message of the loser. */
+/* The daemon before this one may have given up its name, but not yet the store. */
+static int
+lock_patiently(int fd, const struct flock *lock)
+{
+    int r;
+
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        r = fcntl(fd, F_OFD_SETLK, lock);
+        if (r == 0 || (errno != EAGAIN && errno != EACCES))
+            return r;
+        g_usleep(LOCK_PAUSE_USEC);
+    }
+    return fcntl(fd, F_OFD_SETLK, lock);
+}
+
 static gboolean
 take_lock(QdDatabase *self, GError **error)
 {
@@ -84,7 +105,7 @@ take_lock(QdDatabase *self, GError **error)
         qd_error_set_errno(error, errno, "cannot open '%s'", path);
         return FALSE;
     }
-    if (fcntl(self->lock_fd, F_OFD_SETLK, &lock) < 0) {
+    if (lock_patiently(self->lock_fd, &lock) < 0) {
         if (errno != EAGAIN && errno != EACCES) {
             qd_error_set_errno(error, errno, "cannot lock '%s'", path);
             return FALSE;
@@ -132,7 +153,7 @@ migrate_schema(QdDatabase *self, GError **error)
 }
 
 static gboolean
-open_for_writing(QdDatabase *self, const QdLimits *limits, GError **error)
+open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
 {
     QdConnectionInfo info = qd_database_get_info(self);
 
@@ -143,6 +164,47 @@ open_for_writing(QdDatabase *self, const QdLimits *limits, GError **error)
         return FALSE;
 
     return migrate_schema(self, error);
+}
+
+static gboolean
+release_ballast(QdDatabase *self)
+{
+    g_autofree char *path = g_build_filename(self->directory, BALLAST_NAME, NULL);
+
+    return unlink(path) == 0;
+}
+
+static void
+keep_ballast(QdDatabase *self, const QdLimits *limits)
+{
+    g_autofree char *path = g_build_filename(self->directory, BALLAST_NAME, NULL);
+    int fd;
+
+    if (!qd_database_check_free_space(self, limits, NULL))
+        return;
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return;
+    if (posix_fallocate(fd, 0, BALLAST_BYTES) != 0)
+        (void) unlink(path);
+    (void) close(fd);
+}
+
+static gboolean
+open_for_writing(QdDatabase *self, const QdLimits *limits, GError **error)
+{
+    g_autoptr(GError) first = NULL;
+
+    if (open_writer(self, limits, &first)) {
+        keep_ballast(self, limits);
+        return TRUE;
+    }
+    /* closed first: its checkpoint would eat the room */
+    self->writer = qd_connection_free(self->writer);
+    if (qd_error_get_code(first) == QW_ERROR_DISK_FULL && release_ballast(self))
+        return open_writer(self, limits, error);
+    g_propagate_error(error, g_steal_pointer(&first));
+    return FALSE;
 }
 
 /* A file that cannot be written can still be read, if no log waits to be recovered. */
