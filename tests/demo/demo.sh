@@ -50,10 +50,9 @@ clean_up() {
     trap '' INT TERM
     if [[ -n ${bus_pid:-} ]]; then
         daemon=$(gdbus call --session -d org.freedesktop.DBus -o /org/freedesktop/DBus \
-            -m org.freedesktop.DBus.GetConnectionUnixProcessID "$name" 2>/dev/null | tr -dc '0-9 ' | awk '{print $NF}') || daemon=
-        if [[ -n $daemon ]]; then
-            daemon=${daemon#32}
-            kill "$daemon" 2>/dev/null && tail --pid="$daemon" -s 0.05 -f /dev/null
+            -m org.freedesktop.DBus.GetConnectionUnixProcessID "$name" 2>/dev/null | sed -nE 's/^\(uint32 ([0-9]+),\)$/\1/p') || true
+        if [[ -n $daemon ]] && kill "$daemon" 2>/dev/null; then
+            tail --pid="$daemon" -s 0.05 -f /dev/null
         fi
         kill "$bus_pid" 2>/dev/null || true
         wait "$bus_pid" 2>/dev/null || true
