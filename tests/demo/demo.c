@@ -35,6 +35,9 @@ typedef struct Figures {
     guint64 client_peak_kib;
     guint64 direct_peak_kib;
     double stream_kib;
+    double daemon_cpu_msec; /* of all rounds */
+    double client_cpu_msec;
+    double direct_cpu_msec;
 } Figures;
 
 static void
@@ -64,16 +67,24 @@ compare_contents(Figures *self, const char *path)
 static void
 run_rounds(Figures *self, QueryConnection *connection, const char *path)
 {
+    GPid daemon = get_daemon_pid();
+    double daemon_cpu_msec = get_cpu_msec(daemon);
+
     for (guint i = 0; i < ROUNDS; i++) {
+        double start_cpu_msec = get_cpu_msec(getpid());
         ReadResult through = founding_table_read(connection, TABLE, READ_COPY);
+        double middle_cpu_msec = get_cpu_msec(getpid());
         ReadResult direct = founding_table_read_directly(path, TABLE, READ_COPY);
 
         check_equal(&through, &direct, self->n_rows);
+        self->client_cpu_msec += middle_cpu_msec - start_cpu_msec;
+        self->direct_cpu_msec += get_cpu_msec(getpid()) - middle_cpu_msec;
         samples_add(&self->through, through.msec);
         samples_add(&self->direct, direct.msec);
         samples_add(&self->first_row, through.first_row_msec);
         samples_add(&self->first_row_after, through.first_row_after_msec);
     }
+    self->daemon_cpu_msec = get_cpu_msec(daemon) - daemon_cpu_msec;
 }
 
 /* Rounds of their own: whoever looks at memory every few milliseconds takes time from the others. */
@@ -138,6 +149,8 @@ report(Figures *self)
     (void) printf("  SQLite directly    %6.0f ms  %9.0f rows/s\n", direct, self->n_rows / direct * 1000);
     (void) printf("  ratio              %6.2f                        bar: at most %.2f, %s\n", through / direct, RATIO_MAX,
                   judge(met[0]));
+    (void) printf("  processor time of a read: daemon %.0f ms beside client %.0f ms; directly %.0f ms\n",
+                  self->daemon_cpu_msec / ROUNDS, self->client_cpu_msec / ROUNDS, self->direct_cpu_msec / ROUNDS);
     (void) printf("First row through queryd:\n");
     (void) printf("  from the call      %6.2f ms  (%.3f ms of it after the call returned)   bar: at most %.0f, %s\n", first_row,
                   samples_get_quantile(&self->first_row_after, 0.5), FIRST_ROW_MSEC_MAX, judge(met[1]));

@@ -80,18 +80,24 @@ show() {
     echo
 }
 
+# A folder is served as it is, a database file by a copy.
+use_database() {
+    if [[ -d $1 ]]; then
+        sed -i "s|^Exec=.*|& --directory=$1|" "$world/services/$name.service"
+    else
+        mkdir -m 700 "$world/data/queryd"
+        sqlite3 "$1" ".backup '$world/data/queryd/queryd.db'"
+        echo "Serving a copy of $1." >&2
+    fi
+}
+
 shell() {
-    local database='' arguments=''
-    [[ $# -gt 0 && $1 != -- ]] && { database=$(realpath "$1"); shift; }
+    local database=
+    [[ $# -gt 0 && $1 != -- ]] && { database=$(realpath -e "$1"); shift; }
     [[ $# -gt 0 && $1 == -- ]] && shift
     make_world
+    [[ -z $database ]] || use_database "$database"
     start_bus
-    if [[ -n $database ]]; then
-        [[ $(basename "$database") == queryd.db && -f $database ]] && database=$(dirname "$database")
-        [[ -d $database ]] || { echo "demo.sh: '$database' is neither a store's folder nor its queryd.db" >&2; exit 2; }
-        arguments="--directory=$database"
-        sed -i "s|^Exec=.*|& $arguments|" "$world/services/$name.service"
-    fi
     if [[ $# -gt 0 ]]; then
         "$@" || exit $?
         return

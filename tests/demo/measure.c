@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SAMPLE_INTERVAL_USEC 5000
 
@@ -67,6 +68,21 @@ get_status_kib(GPid pid, const char *field)
 
     place = strstr(text, key);
     return place != NULL ? g_ascii_strtoull(place + strlen(key), NULL, 10) : 0;
+}
+
+double
+get_cpu_msec(GPid pid)
+{
+    g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int) pid);
+    g_autofree char *text = NULL;
+    unsigned long user_ticks = 0;
+    unsigned long system_ticks = 0;
+
+    if (!g_file_get_contents(path, &text, NULL, NULL) || strrchr(text, ')') == NULL)
+        return 0;
+
+    (void) sscanf(strrchr(text, ')'), ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user_ticks, &system_ticks);
+    return 1000.0 * (double) (user_ticks + system_ticks) / (double) sysconf(_SC_CLK_TCK);
 }
 
 void

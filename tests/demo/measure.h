@@ -26,6 +26,9 @@ double get_now_msec(void);
 /* A field of /proc/PID/status in KiB, such as "RssAnon"; 0 when there is no such process. */
 guint64 get_status_kib(GPid pid, const char *field);
 
+/* Processor time that a process has used, in ms; 0 when there is no such process. */
+double get_cpu_msec(GPid pid);
+
 /* Makes VmHWM of @pid start anew from what it holds now. */
 void reset_peak(GPid pid);
 
