@@ -248,7 +248,7 @@ test_close_releases(void)
         g_assert_true(query_cursor_next(cursor, NULL, &error));
     }
     g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
-    g_assert_cmpuint(count_fds(), ==, n_fds);
+    g_assert_cmpuint(count_fds(), <=, n_fds); /* what the test before left may have gone meanwhile */
 }
 
 /* A daemon that dies in the middle of a result: an error, never a short result. Then the next call brings a new one. */
