@@ -266,14 +266,22 @@ take_items(QdWriter *self, QdWriteItem **ret_items)
 }
 
 static void
+set_read_only_error(const QdWriter *self, GError **error)
+{
+    const QdDatabase *database = self->config.database;
+
+    qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", qd_database_get_directory(database),
+                 qd_database_get_read_only_hint(database));
+}
+
+static void
 execute_items(QdWriter *self, QdWriteItem **items, guint n)
 {
     guint start = 0;
 
     if (self->connection == NULL) {
         for (guint i = 0; i < n; i++)
-            qd_error_set(&items[i]->error, QW_ERROR_READ_ONLY, "store '%s' cannot be written",
-                         qd_database_get_directory(self->config.database));
+            set_read_only_error(self, &items[i]->error);
         return;
     }
     for (guint i = 0; i < n; i++) {
@@ -434,7 +442,7 @@ qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transacti
     gboolean ok;
 
     if (self->connection == NULL) {
-        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written", qd_database_get_directory(self->config.database));
+        set_read_only_error(self, error);
         return FALSE;
     }
     if (!take_role_exclusively(self, item, error))
