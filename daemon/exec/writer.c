@@ -57,6 +57,15 @@ watch_log(QdWriter *self)
     (void) sqlite3_wal_hook(qd_connection_get_db(self->connection), on_wal, self);
 }
 
+static void
+set_read_only_error(const QdWriter *self, GError **error)
+{
+    const QdDatabase *database = self->config.database;
+
+    qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", qd_database_get_directory(database),
+                 qd_database_get_read_only_hint(database));
+}
+
 /* For the holder of the role. */
 static gboolean
 ensure_connection(QdWriter *self, GError **error)
@@ -64,7 +73,7 @@ ensure_connection(QdWriter *self, GError **error)
     if (self->connection != NULL)
         return TRUE;
     if (qd_database_is_read_only(self->config.database)) {
-        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written", qd_database_get_directory(self->config.database));
+        set_read_only_error(self, error);
         return FALSE;
     }
 

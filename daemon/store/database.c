@@ -34,6 +34,7 @@ struct QdDatabase {
     char *path;
     int lock_fd; /* -1 in a read-only store */
     gboolean read_only;
+    char *read_only_hint; /* "", or what to do where the file system is read-only for us */
     guint64 start_counter;
     QdConnection *writer;
 };
@@ -47,10 +48,45 @@ qd_database_free(QdDatabase *self)
     g_clear_pointer(&self->writer, qd_connection_free);
     if (self->lock_fd >= 0)
         (void) close(self->lock_fd);
+    g_free(self->read_only_hint);
     g_free(self->path);
     g_free(self->directory);
     g_free(self);
     return NULL;
+}
+
+/*
+ * systemd's sandbox makes all read-only but ReadWritePaths=, which cannot follow XDG_DATA_HOME. INVOCATION_ID is set for services.
+ */
+static void
+note_read_only(QdDatabase *self, int errno_value)
+{
+    if (errno_value != EROFS || g_getenv("INVOCATION_ID") == NULL)
+        return;
+
+    g_free(self->read_only_hint);
+    self->read_only_hint = g_strdup_printf(
+        ". If that is systemd's sandbox: make the directory, say 'systemctl --user edit' with the name of this "
+        "service (queryd.service), and add the lines '[Service]' and 'ReadWritePaths=%s'",
+        self->directory);
+}
+
+static gboolean
+make_directory(QdDatabase *self, GError **error)
+{
+    int saved_errno;
+
+    if (g_mkdir_with_parents(self->directory, 0700) == 0)
+        return TRUE;
+
+    saved_errno = errno;
+    note_read_only(self, saved_errno);
+    if (saved_errno == EROFS)
+        qd_error_set(error, QW_ERROR_READ_ONLY, "cannot create directory '%s': %s%s", self->directory, g_strerror(EROFS),
+                     self->read_only_hint);
+    else
+        qd_error_set_errno(error, saved_errno, "cannot create directory '%s'", self->directory);
+    return FALSE;
 }
 
 static gboolean
@@ -99,6 +135,7 @@ take_lock(QdDatabase *self, GError **error)
     self->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (self->lock_fd < 0) {
         if (errno == EROFS || errno == EACCES) {
+            note_read_only(self, errno);
             self->read_only = TRUE;
             return TRUE;
         }
@@ -218,12 +255,13 @@ open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
     gint64 ignored;
 
     if (stat(self->path, &st) < 0) {
-        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written and holds no database", self->directory);
+        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written and holds no database%s", self->directory,
+                     self->read_only_hint);
         return FALSE;
     }
     if (stat(wal, &st) == 0 && st.st_size > 0) {
-        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written, but its log has to be recovered first",
-                     self->directory);
+        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written, but its log has to be recovered first%s",
+                     self->directory, self->read_only_hint);
         return FALSE;
     }
     probe = qd_connection_open(&info, QD_CONNECTION_READER, limits, error);
@@ -237,13 +275,10 @@ qd_database_open(const char *directory, const QdLimits *limits, GError **error)
     gboolean opened;
 
     self->lock_fd = -1;
+    self->read_only_hint = g_strdup("");
     self->directory = g_strdup(directory);
     self->path = g_build_filename(directory, DATABASE_NAME, NULL);
-    if (g_mkdir_with_parents(directory, 0700) < 0) {
-        qd_error_set_errno(error, errno, "cannot create directory '%s'", directory);
-        return NULL;
-    }
-    if (!check_file_system(directory, error) || !take_lock(self, error))
+    if (!make_directory(self, error) || !check_file_system(directory, error) || !take_lock(self, error))
         return NULL;
 
     opened = self->read_only ? open_for_reading(self, limits, error) : open_for_writing(self, limits, error);
@@ -276,6 +311,12 @@ gboolean
 qd_database_is_read_only(const QdDatabase *self)
 {
     return self->read_only;
+}
+
+const char *
+qd_database_get_read_only_hint(const QdDatabase *self)
+{
+    return self->read_only_hint;
 }
 
 guint64
