@@ -28,6 +28,14 @@ typedef struct Command {
     void (*run)(Shell *self, const char *argument);
 } Command;
 
+/* An interrupt that came while nothing ran: between two lines it is a signal, and the prompt may be on the screen by then. */
+static void
+forget_interrupt(Shell *self)
+{
+    if (qctl_line_editor_is_interactive(self->editor) && qctl_session_is_interrupted(self->session))
+        qctl_session_resume(self->session);
+}
+
 /* Remembers what a script would exit with; on a terminal an interrupt ends what ran, not the shell. */
 static void
 take_code(Shell *self, int code)
@@ -255,6 +263,7 @@ run_finished(Shell *self)
 static void
 take_line(Shell *self, const char *line)
 {
+    forget_interrupt(self);
     if (self->text->len == 0 && run_command(self, line))
         return;
 
