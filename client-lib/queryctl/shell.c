@@ -130,7 +130,7 @@ static void
 run_read(Shell *self, const char *argument)
 {
     QctlArguments arguments = { .file = (char *) argument, .words = g_ptr_array_new() };
-    g_autoptr(GPtrArray) words = arguments.words;
+    g_autoptr(GPtrArray) words G_GNUC_UNUSED = arguments.words;
     g_autoptr(GError) error = NULL;
     g_autofree char *text = argument != NULL ? qctl_read_statements(&arguments, &error) : NULL;
     g_autoptr(QctlSink) sink = NULL;
