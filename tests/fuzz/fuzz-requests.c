@@ -56,6 +56,19 @@ on_done(QdCall *call, void *user_data)
     *(gboolean *) user_data = TRUE;
 }
 
+/* A signal of the fuzzer's own timer is no end of waiting. */
+static void
+wait_for_input(int fd)
+{
+    struct pollfd entry = { .fd = fd, .events = POLLIN };
+    int r;
+
+    do
+        r = poll(&entry, 1, PATIENCE_MSEC);
+    while (r < 0 && errno == EINTR);
+    g_assert_cmpint(r, ==, 1);
+}
+
 /* Runs @call to its end. */
 static void
 run_call(QdCall *call)
@@ -66,9 +79,7 @@ run_call(QdCall *call)
     call->user_data = &done;
     qd_engine_submit(world.engine, call);
     while (!done) {
-        struct pollfd entry = { .fd = qd_mailbox_get_fd(world.mailbox), .events = POLLIN };
-
-        g_assert_cmpint(poll(&entry, 1, PATIENCE_MSEC), ==, 1);
+        wait_for_input(qd_mailbox_get_fd(world.mailbox));
         qd_mailbox_dispatch(world.mailbox);
     }
 }
@@ -139,6 +150,8 @@ send_all(int fd, const uint8_t *data, size_t n_bytes)
     while (n_bytes > 0) {
         ssize_t n = send(fd, data, n_bytes, MSG_NOSIGNAL);
 
+        if (n < 0 && errno == EINTR)
+            continue;
         if (n < 0) /* what came before was nonsense, and the daemon has closed */
             break;
         data += n;
@@ -171,10 +184,9 @@ read_to_end(int fd, size_t page_size)
     uint8_t buffer[16384];
 
     for (;;) {
-        struct pollfd entry = { .fd = fd, .events = POLLIN };
         ssize_t n;
 
-        g_assert_cmpint(poll(&entry, 1, PATIENCE_MSEC), ==, 1);
+        wait_for_input(fd);
         n = recv(fd, buffer, sizeof buffer, 0);
         if (n < 0 && errno == EINTR)
             continue;

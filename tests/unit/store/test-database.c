@@ -60,6 +60,7 @@ test_makes_folders(StoreFixture *self, gconstpointer data)
     struct stat st;
 
     g_assert_no_error(error);
+    g_assert_cmpstr(qd_database_get_directory(database), ==, dir);
     g_assert_cmpint(g_stat(dir, &st), ==, 0);
     g_assert_cmpint(st.st_mode & 0777, ==, 0700);
 }
@@ -263,15 +264,6 @@ test_read_only_and_empty(StoreFixture *self, gconstpointer data)
     g_assert_cmpint(g_chmod(self->dir, 0700), ==, 0);
 }
 
-static void
-test_free_space(StoreFixture *self, gconstpointer data)
-{
-    g_autoptr(GError) error = NULL;
-
-    g_assert_true(qd_database_check_free_space(self->database, &self->limits, &error));
-    g_assert_no_error(error);
-}
-
 /* A link at the lock's place must not make us write elsewhere. */
 static void
 test_lock_is_no_link(StoreFixture *self, gconstpointer data)
@@ -306,6 +298,5 @@ main(int argc, char **argv)
     ADD("read-only/folder", test_read_only_folder);
     ADD("read-only/with-a-log", test_read_only_with_a_log);
     ADD("read-only/and-empty", test_read_only_and_empty);
-    ADD("free-space", test_free_space);
     return g_test_run();
 }
