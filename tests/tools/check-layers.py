@@ -37,7 +37,7 @@ THIRD_PARTY = [
     ("libedit", r"histedit\.h|editline/.*"), ("public", r"query-client\.h"),
 ]
 LIBC = re.compile(
-    r"(alloca|assert|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|getopt|inttypes|langinfo|limits|locale|malloc|math|"
+    r"(alloca|assert|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|ftw|getopt|inttypes|langinfo|limits|locale|malloc|math|"
     r"memory|poll|pthread|pwd|regex|sched|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|"
     r"strings|syscall|sysexits|syslog|termios|threads|time|unistd|wchar|wctype)\.h|(sys|linux|netinet|arpa|asm)/.*\.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
