@@ -262,6 +262,27 @@ test_close_releases(void)
     wait_for_fds(n_fds);
 }
 
+/* A row does not wait for the next one, which here never comes. */
+static void
+test_rows_before_long_step(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GError) error = NULL;
+
+    cursor = query_connection_query(connection, SQL,
+                                    "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT count(*) FROM (" COUNT_TO("100000000000") ")",
+                                    NULL, NULL, &error);
+    g_assert_no_error(error);
+    for (gint64 i = 1; i <= 2; i++) {
+        g_assert_true(query_cursor_next(cursor, NULL, &error));
+        g_assert_no_error(error);
+        g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, i);
+    }
+    query_cursor_close(cursor);
+    g_assert_cmpint(query_number(connection, "SELECT 3"), ==, 3);
+}
+
 /* A daemon that dies in the middle of a result: an error, never a short result. Then the next call brings a new one. */
 static void
 test_kill_in_stream(void)
@@ -711,6 +732,7 @@ main(int argc, char **argv)
     g_test_add_func("/client-e2e/statement", test_statement);
     g_test_add_func("/client-e2e/batch", test_batch);
     g_test_add_func("/client-e2e/close-releases", test_close_releases);
+    g_test_add_func("/client-e2e/rows-before-long-step", test_rows_before_long_step);
     g_test_add_func("/client-e2e/kill-in-stream", test_kill_in_stream);
     g_test_add_data_func("/client-e2e/restart-when-idle/killed", GINT_TO_POINTER(SIGKILL), test_restart_when_idle);
     g_test_add_data_func("/client-e2e/restart-when-idle/stopped", GINT_TO_POINTER(SIGTERM), test_restart_when_idle);
