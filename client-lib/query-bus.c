@@ -56,7 +56,7 @@ query_bus_get_n_calls(QueryBus *self)
 static GDBusConnection *
 get_open_connection(QueryBus *self)
 {
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
 
     if (self->connection != NULL && g_dbus_connection_is_closed(self->connection))
         g_clear_object(&self->connection);
@@ -68,7 +68,7 @@ get_open_connection(QueryBus *self)
 static GDBusConnection *
 keep_connection(QueryBus *self, GDBusConnection *connection)
 {
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
 
     if (self->connection == NULL)
         self->connection = g_object_ref(connection);
@@ -108,7 +108,6 @@ start_service(QueryBus *self, GDBusConnection *connection, GCancellable *cancell
 {
     g_autoptr(GError) local_error = NULL;
     g_autoptr(GVariant) reply = NULL;
-    g_autofree char *what = NULL;
 
     reply = g_dbus_connection_call_sync(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
                                         "StartServiceByName", g_variant_new("(su)", self->name, 0), G_VARIANT_TYPE("(u)"),

@@ -103,8 +103,8 @@ query_channel_steal_fd(QueryChannel *self)
 void
 query_channel_set_prepared(QueryChannel *self, GBytes *key, QuerySchema *schema)
 {
-    g_autoptr(GBytes) old_key = self->key;
-    g_autoptr(QuerySchema) old_schema = self->schema;
+    g_autoptr(GBytes) old_key G_GNUC_UNUSED = self->key;
+    g_autoptr(QuerySchema) old_schema G_GNUC_UNUSED = self->schema;
 
     self->key = key != NULL ? g_bytes_ref(key) : NULL;
     self->schema = schema != NULL ? query_schema_ref(schema) : NULL;
@@ -361,6 +361,10 @@ query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error)
     QwHeader header;
     QueryIo io;
 
+    if (self->chunks.active) { /* its beginning was taken already */
+        *ret_kind = (QwKind) self->chunks.inner_kind;
+        return QUERY_IO_DONE;
+    }
     if (n > 0) {
         data = self->buffer + self->start;
     } else {

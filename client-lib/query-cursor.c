@@ -292,7 +292,7 @@ static gboolean on_readable(int fd, GIOCondition condition, gpointer user_data);
 static void
 run_on(GTask *task)
 {
-    g_autoptr(GTask) owned = task;
+    g_autoptr(GTask) owned G_GNUC_UNUSED = task;
     QueryCursor *self = g_task_get_source_object(task);
     GCancellable *cancellable = g_task_get_cancellable(task);
     g_autoptr(GSource) source = NULL;

@@ -142,14 +142,14 @@ job_read(Job *self, GError **error)
 static void
 job_cancel(Job *self)
 {
-    g_autoptr(GVariant) reply = query_bus_call(self->bus,
-                                               &(QueryBusCall){ .path = self->path,
-                                                                .interface = QUERY_BUS_JOB_INTERFACE,
-                                                                .method = "Cancel",
-                                                                .reply_type = "()",
-                                                                .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
-                                                                .fd = -1 },
-                                               NULL, NULL, NULL);
+    g_autoptr(GVariant) reply G_GNUC_UNUSED = query_bus_call(self->bus,
+                                                             &(QueryBusCall){ .path = self->path,
+                                                                              .interface = QUERY_BUS_JOB_INTERFACE,
+                                                                              .method = "Cancel",
+                                                                              .reply_type = "()",
+                                                                              .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
+                                                                              .fd = -1 },
+                                                             NULL, NULL, NULL);
     self->is_woken = TRUE;
 }
 
@@ -239,7 +239,7 @@ static gboolean
 run_job(QueryConnection *self, const QueryBusCall *call, QueryProgressFunc progress, gpointer user_data, guint64 *n_rows,
         GCancellable *cancellable, GError **error)
 {
-    g_autoptr(GVariant) arguments = g_variant_ref_sink(call->arguments);
+    g_autoptr(GVariant) arguments G_GNUC_UNUSED = g_variant_ref_sink(call->arguments);
     g_autoptr(Job) job = job_new(query_connection_get_bus(self), progress, user_data, cancellable, error);
 
     if (job == NULL || !job_start(job, call, cancellable, error))

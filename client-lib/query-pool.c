@@ -53,7 +53,7 @@ find_prepared(QueryPool *self, GBytes *key)
 QueryChannel *
 query_pool_take(QueryPool *self, GBytes *key)
 {
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
 
     while (self->idle->len > 0) {
         g_autoptr(QueryChannel) channel = g_ptr_array_steal_index(self->idle, find_prepared(self, key));
@@ -68,7 +68,7 @@ void
 query_pool_give(QueryPool *self, QueryChannel *channel)
 {
     g_autoptr(QueryChannel) owned = channel;
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
 
     if (self->idle->len < QUERY_POOL_MAX_CHANNELS)
         g_ptr_array_add(self->idle, g_steal_pointer(&owned));
@@ -77,7 +77,7 @@ query_pool_give(QueryPool *self, QueryChannel *channel)
 void
 query_pool_remember(QueryPool *self, GBytes *key, QuerySchema *schema)
 {
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
 
     if (g_bytes_get_size(key) > QUERY_POOL_MAX_KEY_BYTES)
         return;
@@ -95,7 +95,7 @@ query_pool_remember(QueryPool *self, GBytes *key, QuerySchema *schema)
 QuerySchema *
 query_pool_recall(QueryPool *self, GBytes *key)
 {
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&self->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
     gpointer stored_key;
     gpointer schema;
 

@@ -85,7 +85,7 @@ on_connected(GObject *source_object, GAsyncResult *result, gpointer user_data)
 static void
 run_on(GTask *task)
 {
-    g_autoptr(GTask) owned = task;
+    g_autoptr(GTask) owned G_GNUC_UNUSED = task;
     QueryRequest *self = g_task_get_task_data(task);
     GError *error = NULL;
 

@@ -76,7 +76,7 @@ query_request_get_end(const QueryRequest *self)
 static void
 set_schema(QueryRequest *self, QuerySchema *schema)
 {
-    g_autoptr(QuerySchema) old = self->schema;
+    g_autoptr(QuerySchema) old G_GNUC_UNUSED = self->schema;
 
     self->schema = query_schema_ref(schema);
 }

@@ -4,6 +4,7 @@
  *
  * Ctrl-C ends a running statement, or drops what is being typed; the shell goes on.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,18 +28,46 @@ typedef struct Command {
     void (*run)(Shell *self, const char *argument);
 } Command;
 
+/* An interrupt that came while nothing ran: between two lines it is a signal, and the prompt may be on the screen by then. */
 static void
-run_text(Shell *self, const char *text)
+forget_interrupt(Shell *self)
 {
-    g_autoptr(QctlSink) sink = qctl_session_create_sink(self->session);
-    int code = qctl_run_statement(self->session, sink, text, QCTL_ACCESS_EITHER, NULL);
+    if (qctl_line_editor_is_interactive(self->editor) && qctl_session_is_interrupted(self->session))
+        qctl_session_resume(self->session);
+}
 
+/* Remembers what a script would exit with; on a terminal an interrupt ends what ran, not the shell. */
+static void
+take_code(Shell *self, int code)
+{
     if (code != QCTL_EXIT_OK)
         self->code = code;
     if (code == QCTL_EXIT_INTERRUPTED && qctl_line_editor_is_interactive(self->editor)) {
         (void) fputs("interrupted\n", stderr);
         qctl_session_resume(self->session);
     }
+}
+
+/* A command that is wrong. */
+static void fail(Shell *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void
+fail(Shell *self, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void) vfprintf(stderr, format, args);
+    va_end(args);
+    self->code = QCTL_EXIT_USAGE;
+}
+
+static void
+run_text(Shell *self, const char *text)
+{
+    g_autoptr(QctlSink) sink = qctl_session_create_sink(self->session);
+
+    take_code(self, qctl_run_statement(self->session, sink, text, QCTL_ACCESS_EITHER, NULL));
 }
 
 /* Commands ------------------------------------------------------------------------------------------------------------ */
@@ -56,7 +85,7 @@ run_tables(Shell *self, const char *argument)
 {
     g_autoptr(QctlSink) sink = qctl_session_create_sink(self->session);
 
-    (void) qctl_list_tables(self->session, sink, argument);
+    take_code(self, qctl_list_tables(self->session, sink, argument));
 }
 
 static void
@@ -81,7 +110,7 @@ run_format(Shell *self, const char *argument)
     else if (qctl_format_from_name(argument, &format))
         qctl_session_set_format(self->session, format);
     else
-        (void) fprintf(stderr, "queryctl: '%s' is not table, tsv, csv, json, jsonl or markdown\n", argument);
+        fail(self, "queryctl: '%s' is not table, tsv, csv, json, jsonl or markdown\n", argument);
 }
 
 static void
@@ -89,6 +118,10 @@ run_timing(Shell *self, const char *argument)
 {
     bool timing = argument != NULL ? g_str_equal(argument, "on") : !qctl_session_get_timing(self->session);
 
+    if (argument != NULL && !timing && !g_str_equal(argument, "off")) {
+        fail(self, "queryctl: .timing is on or off\n");
+        return;
+    }
     qctl_session_set_timing(self->session, timing);
     (void) fprintf(stderr, "timing is %s\n", timing ? "on" : "off");
 }
@@ -97,21 +130,21 @@ static void
 run_read(Shell *self, const char *argument)
 {
     QctlArguments arguments = { .file = (char *) argument, .words = g_ptr_array_new() };
-    g_autoptr(GPtrArray) words = arguments.words;
+    g_autoptr(GPtrArray) words G_GNUC_UNUSED = arguments.words;
     g_autoptr(GError) error = NULL;
     g_autofree char *text = argument != NULL ? qctl_read_statements(&arguments, &error) : NULL;
     g_autoptr(QctlSink) sink = NULL;
 
     if (argument == NULL) {
-        (void) fprintf(stderr, "queryctl: .read needs a file\n");
+        fail(self, "queryctl: .read needs a file\n");
         return;
     }
     if (text == NULL) {
-        self->code = qctl_session_report(self->session, g_steal_pointer(&error), NULL);
+        take_code(self, qctl_session_report(self->session, g_steal_pointer(&error), NULL));
         return;
     }
     sink = qctl_session_create_sink(self->session);
-    (void) qctl_run_script(self->session, sink, text, QCTL_ACCESS_EITHER);
+    take_code(self, qctl_run_script(self->session, sink, text, QCTL_ACCESS_EITHER));
 }
 
 static const Command commands[] = {
@@ -160,8 +193,7 @@ run_command(Shell *self, const char *line)
             return true;
         }
     }
-    (void) fprintf(stderr, "queryctl: unknown command '%s'; .help lists them\n", copy);
-    self->code = QCTL_EXIT_USAGE;
+    fail(self, "queryctl: unknown command '%s'; .help lists them\n", copy);
     return true;
 }
 
@@ -231,6 +263,7 @@ run_finished(Shell *self)
 static void
 take_line(Shell *self, const char *line)
 {
+    forget_interrupt(self);
     if (self->text->len == 0 && run_command(self, line))
         return;
 

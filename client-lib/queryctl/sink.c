@@ -67,7 +67,7 @@ static void
 start_pager(QctlSink *self)
 {
     const char *command = g_getenv("PAGER");
-    const GSpawnFlags flags = G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_CHILD_INHERITS_STDIN;
+    const GSpawnFlags flags = G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_CLOEXEC_PIPES;
     const char *argv[] = { "/bin/sh", "-c", NULL, NULL };
     int fd = -1;
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -154,6 +155,15 @@ make_query(const char *word)
     return g_strdup_printf("SELECT * FROM \"%s\"", quoted);
 }
 
+/* The reader of our output has gone. The daemon, which writes there, can only tell that it could not. */
+static bool
+is_reader_gone(int fd)
+{
+    struct pollfd entry = { .fd = fd };
+
+    return poll(&entry, 1, 0) == 1 && (entry.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 static bool export(QctlSession *session, int fd, const char *format, GError **error)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
@@ -161,6 +171,7 @@ static bool export(QctlSession *session, int fd, const char *format, GError **er
     g_autoptr(QctlRelay) relay = connection != NULL ? qctl_relay_new(fd, true, error) : NULL;
     g_autofree char *query = make_query(arguments->words->pdata[0]);
     g_autoptr(GVariant) options = NULL;
+    GError *failure = NULL;
     GVariantDict dict;
     guint64 n_rows = 0;
     guint64 n_bytes = 0;
@@ -176,9 +187,20 @@ static bool export(QctlSession *session, int fd, const char *format, GError **er
     if (arguments->timeout_msec >= 0)
         g_variant_dict_insert(&dict, "timeout_ms", "u", (guint32) arguments->timeout_msec);
     options = g_variant_ref_sink(g_variant_dict_end(&dict));
-    return query_connection_export(connection, QUERY_LANGUAGE_SQL, query, format, qctl_relay_get_fd(relay), options, &n_rows,
-                                   &n_bytes, qctl_session_get_cancellable(session), error) &&
-           qctl_relay_finish(relay, error);
+    (void) query_connection_export(connection, QUERY_LANGUAGE_SQL, query, format, qctl_relay_get_fd(relay), options, &n_rows,
+                                   &n_bytes, qctl_session_get_cancellable(session), &failure);
+    if (!qctl_relay_finish(relay, error)) {
+        g_clear_error(&failure);
+        return false;
+    }
+    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_INTERNAL) && is_reader_gone(fd)) {
+        g_clear_error(&failure);
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PIPE, "cannot write the output: %s", g_strerror(EPIPE));
+        return false;
+    }
+    if (failure != NULL)
+        g_propagate_error(error, failure);
+    return failure == NULL;
 }
 
 /* The file appears under its name only when it is whole and on the disk. */

@@ -298,7 +298,7 @@ may_be_long(void *data)
     send_early(self);
     if (!self->task.sliced && !first_fill)
         return TRUE;
-    if (!self->task.sliced && qd_workers_is_crowded(workers))
+    if (!self->task.sliced && qd_workers_is_crowded(workers, self->client))
         return FALSE;
 
     qd_workers_note_long(workers);
@@ -475,27 +475,29 @@ start_fetch(QdChannel *self, GError **error)
     return self->statement.writes ? start_write(self, error) : start_query(self, error);
 }
 
+void
+qd_channel_take_request(QdChannel *self)
+{
+    if (self->current != NULL)
+        return;
+
+    self->current = g_queue_pop_head(&self->requests);
+    self->n_request_bytes -= self->current->n_bytes;
+    self->entry.text = self->current->kind == QW_KIND_PREPARE ? NULL : self->statement.text;
+    self->entry.n_text_bytes = self->statement.n_text_bytes;
+    qd_registry_add(self->engine->registry, &self->entry, "running");
+}
+
 gboolean
 qd_channel_start_request(QdChannel *self)
 {
     g_autoptr(GError) error = NULL;
-    QdRequest *request;
+    const QdRequest *request;
     gboolean ok = FALSE;
 
-    if (self->current == NULL) {
-        self->current = g_queue_pop_head(&self->requests);
-        self->n_request_bytes -= self->current->n_bytes;
-        self->entry.text = self->statement.text;
-        self->entry.n_text_bytes = self->statement.n_text_bytes;
-        if (self->current->kind == QW_KIND_PREPARE)
-            self->entry.text = NULL;
-        qd_registry_add(self->engine->registry, &self->entry, "running");
-    }
+    qd_channel_take_request(self);
     request = self->current;
-
-    if (request->cancelled)
-        qd_error_set(&error, QW_ERROR_CANCELLED, "request was cancelled");
-    else if (request->kind == QW_KIND_PREPARE)
+    if (request->kind == QW_KIND_PREPARE)
         ok = serve_prepare(self, &error);
     else if (request->kind == QW_KIND_FETCH)
         ok = start_fetch(self, &error);

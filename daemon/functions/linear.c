@@ -18,7 +18,7 @@ function_instr(sqlite3_context *context, int n_args, sqlite3_value **args)
     gboolean blobs = sqlite3_value_type(args[0]) == SQLITE_BLOB && sqlite3_value_type(args[1]) == SQLITE_BLOB;
     const char *haystack;
     const char *needle;
-    const char *found;
+    const char *found = NULL;
     int n_haystack;
     int n_needle;
     sqlite3_int64 position = 1;
@@ -35,7 +35,10 @@ function_instr(sqlite3_context *context, int n_args, sqlite3_value **args)
         return;
     }
 
-    found = n_needle == 0 ? haystack : n_haystack == 0 ? NULL : memmem(haystack, (size_t) n_haystack, needle, (size_t) n_needle);
+    if (n_needle == 0)
+        found = haystack;
+    else if (haystack != NULL && needle != NULL)
+        found = memmem(haystack, (size_t) n_haystack, needle, (size_t) n_needle);
     if (found == NULL && n_needle > 0) {
         sqlite3_result_int(context, 0);
         return;

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -292,7 +293,12 @@ class World(Caller):
         self.dbus_daemon = subprocess.Popen(
             ["setpriv", "--pdeathsig", "TERM", "dbus-daemon", "--nofork", f"--config-file={self.folder}/bus.conf"], env=self.env,
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
-        wait_until(lambda: os.path.exists(os.path.join(self.folder, "bus")), "the bus's socket")
+        wait_until(self.bus_listens, "the bus's socket")
+
+    def bus_listens(self):
+        """The socket's file is there a moment before anybody listens to it."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            return probe.connect_ex(os.path.join(self.folder, "bus")) == 0
 
     @property
     def queryctl(self):

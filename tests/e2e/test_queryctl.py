@@ -1,0 +1,550 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""queryctl against the activated daemon: verbs, formats with exact bytes, options in any order, exit codes, pipes."""
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+
+import pytest
+
+from harness import SLOWER, wait_until
+
+OK, QUERY, USAGE, NO_DAEMON, TIMEOUT, DENIED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+MANY = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 1000000) SELECT x FROM c"
+
+# One row with what formats get wrong: NULL against '', 64 bits, doubles, blobs, bytes that separate, NUL, wide characters.
+VALUES = """CREATE TABLE v (n, empty, big, small, real, inf, blob, noblob, number, zeros, ctrl, quote, nul, bad, wide);
+INSERT INTO v VALUES (NULL, '', 9223372036854775807, -9223372036854775808, 0.1, 9e999, X'00ff', X'', '42', '007',
+  'a' || char(9) || 'b' || char(10) || 'c' || char(13) || 'd\\e', 'say "hi", you', CAST(X'610062' AS TEXT), CAST(X'61ff' AS TEXT),
+  '日本 é');"""
+NAMES = "n empty big small real inf blob noblob number zeros ctrl quote nul bad wide".split()
+
+
+class Ctl:
+    """queryctl in one world; output as bytes, nothing on standard input unless given."""
+
+    def __init__(self, world):
+        self.world = world
+
+    def __call__(self, *arguments, stdin=b"", env=None, cwd=None):
+        return self.world.run(self.world.queryctl, *arguments, input=stdin, text=False, cwd=cwd,
+                              env=dict(self.world.env, **(env or {})))
+
+    def ok(self, *arguments, **kwargs):
+        """Standard output of a run that must succeed."""
+        run = self(*arguments, **kwargs)
+        assert run.returncode == OK, run.stderr.decode()
+        return run.stdout
+
+    def fails(self, code, *arguments, **kwargs):
+        """Standard error of a run that must fail with @code and print no data."""
+        run = self(*arguments, **kwargs)
+        assert run.returncode == code, (run.returncode, run.stderr.decode())
+        assert run.stdout == b""
+        assert run.stderr.startswith(b"queryctl: ")
+        return run.stderr.decode()
+
+    def start(self, *arguments, **kwargs):
+        kwargs.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.Popen([self.world.queryctl, *arguments], env=self.world.env, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, **kwargs)
+
+
+@pytest.fixture
+def ctl(bus):
+    return Ctl(bus)
+
+
+@pytest.fixture
+def values(ctl):
+    ctl.ok("update", VALUES)
+    return ctl
+
+
+# --- sql and update ------------------------------------------------------------------------------------------------------
+
+def test_sql_prints_data_only_on_stdout(ctl):
+    run = ctl("sql", "SELECT 1 AS a, 'x' AS b")
+    assert (run.returncode, run.stdout, run.stderr) == (OK, b"a\tb\n1\tx\n", b"")
+
+
+def test_update_reports_on_stderr(ctl):
+    run = ctl("update", "CREATE TABLE t (a)")
+    assert (run.returncode, run.stdout) == (OK, b"")
+    run = ctl("update", "INSERT INTO t VALUES (1), (2) RETURNING a * 10 AS b")
+    assert (run.returncode, run.stdout, run.stderr) == (OK, b"b\n10\n20\n", b"2 rows changed\n")
+    run = ctl("update", "DELETE FROM t WHERE a = 1")
+    assert (run.stdout, run.stderr) == (b"", b"1 row changed\n")
+    assert ctl.ok("sql", "SELECT a FROM t") == b"a\n2\n"
+
+
+def test_statements_run_up_to_the_first_that_fails(ctl):
+    run = ctl("update", "-", stdin=b"CREATE TABLE t (a);\n-- a ; comment\nINSERT INTO t VALUES (';');\n"
+                                   b"INSERT INTO nosuch VALUES (1);\nINSERT INTO t VALUES (2);\n")
+    assert run.returncode == QUERY
+    assert b"statement at line 4: " in run.stderr and b"nosuch" in run.stderr
+    assert ctl.ok("sql", "SELECT a FROM t") == b"a\n;\n"
+
+
+def test_a_trigger_is_one_statement(ctl):
+    ctl.ok("update", "CREATE TABLE t (a); CREATE TABLE log (a); "
+                     "CREATE TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.a); END; INSERT INTO t VALUES (7);")
+    assert ctl.ok("sql", "SELECT a FROM log") == b"a\n7\n"
+
+
+@pytest.mark.parametrize("how", ["argument", "file", "stdin", "dash", "file-dash"])
+def test_sources_of_a_statement(ctl, tmp_path, how):
+    text = "SELECT 'é' AS a"
+    (tmp_path / "q.sql").write_text(text, encoding="utf-8")
+    arguments = {"argument": [text], "file": ["-f", str(tmp_path / "q.sql")], "stdin": [], "dash": ["-"],
+                 "file-dash": ["--file=-"]}[how]
+    stdin = text.encode() if "dash" in how or how == "stdin" else b""
+    assert ctl.ok("sql", *arguments, stdin=stdin) == "a\né\n".encode()
+
+
+def test_sources_that_are_none(ctl, tmp_path):
+    assert "No such file" in ctl.fails(QUERY, "sql", "-f", str(tmp_path / "none.sql"))
+    assert "no statement" in ctl.fails(USAGE, "sql", stdin=b"-- nothing\n")
+    assert "NUL" in ctl.fails(QUERY, "sql", stdin=b"SELECT 1\0")
+
+
+def test_options_stand_anywhere(ctl):
+    expected = b'{"a":5}\n'
+    statement = "SELECT :n AS a"
+    assert ctl.ok("sql", statement, "--format", "jsonl", "-p", "n=5") == expected
+    assert ctl.ok("--format=jsonl", "sql", "-pn=5", statement) == expected
+    assert ctl.ok("-F", "jsonl", "--param=n=5", "sql", statement) == expected
+    assert ctl.ok("-Fjsonl", "sql", "--param", "n=5", "--", statement) == expected
+
+
+@pytest.mark.parametrize("given, type_and_value", [
+    ("n=5", "integer 5"), ("n=-9223372036854775808", "integer -9223372036854775808"), ("n=1e5", "real 100000.0"),
+    ("n=NULL", "null \\N"), ("n=", "text "), ("n=007", "text 007"), ("n=+1", "text +1"), ("n=a=b", "text a=b"),
+    ("n=X'00ff'", "blob \\x00ff"), ("n=X''", "blob \\x"), (":n=5", "integer 5"), ("1=5", "integer 5"),
+    ("n=9223372036854775808", "real 9.223372036854776e+18"),
+])
+def test_param(ctl, given, type_and_value):
+    out = ctl.ok("sql", "--no-header", "-p", given, "SELECT typeof(:n), :n").decode()
+    assert out == type_and_value.replace(" ", "\t", 1) + "\n"
+
+
+def test_param_text_and_errors(ctl):
+    assert ctl.ok("sql", "--no-header", "-P", "n=5", "SELECT typeof(:n), :n") == b'text\t"5"\n'
+    assert "m" in ctl.fails(QUERY, "sql", "-p", "m=1", "SELECT :n")
+    ctl.fails(QUERY, "sql", "SELECT :n")
+    assert "NAME=VALUE" in ctl.fails(USAGE, "sql", "-p", "n", "SELECT :n")
+
+
+def test_max_rows_and_timing(ctl):
+    run = ctl("sql", "--max-rows", "3", "--timing", MANY)
+    assert (run.returncode, run.stdout) == (OK, b"x\n1\n2\n3\n")
+    assert run.stderr.startswith(b"3 rows, ") and b" ms in the daemon\n" in run.stderr
+    assert ctl("update", "CREATE TABLE t (a)", "--timing").stderr.count(b" ms") == 2
+
+
+def test_null_text(values):
+    for fmt, expected in (("csv", b"-,\"\"\n"), ("tsv", b"-\t\n"), ("markdown", b"| n | empty |\n| --- | --- |\n| - |  |\n")):
+        header = [] if fmt == "markdown" else ["--no-header"]
+        assert values.ok("sql", *header, "-F", fmt, "--null", "-", "SELECT n, empty FROM v") == expected
+    assert values.ok("sql", "-F", "jsonl", "--null", "-", "SELECT n FROM v") == b'{"n":null}\n'
+    assert values.ok("sql", "-F", "csv", "--no-header", "--null", "", "SELECT n, empty FROM v") == b",\"\"\n"
+
+
+# --- formats -------------------------------------------------------------------------------------------------------------
+
+def test_csv_is_exact(values):
+    assert values.ok("sql", "-F", "csv", "SELECT * FROM v") == ((",".join(NAMES)) + "\n" + ",".join([
+        "", '""', "9223372036854775807", "-9223372036854775808", "0.1", "9e999", "X'00ff'", "X''", '"42"', "007",
+        '"a\tb\nc\rd\\e"', '"say ""hi"", you"', "CAST(X'610062' AS TEXT)", "CAST(X'61ff' AS TEXT)", "日本 é"]) + "\n").encode()
+
+
+def test_tsv_is_exact(values):
+    assert values.ok("sql", "-F", "tsv", "SELECT * FROM v") == ("\t".join(NAMES) + "\n" + "\t".join([
+        "\\N", "", "9223372036854775807", "-9223372036854775808", "0.1", "9e999", "\\x00ff", "\\x", '"42"', "007",
+        "a\\tb\\nc\\rd\\\\e", 'say "hi", you', "a\\000b", "a\\377", "日本 é"]) + "\n").encode()
+
+
+JSON_ROW = ('{"n":null,"empty":"","big":9223372036854775807,"small":-9223372036854775808,"real":0.1,"inf":9e999,'
+            '"blob":{"base64":"AP8="},"noblob":{"base64":""},"number":"42","zeros":"007","ctrl":"a\\tb\\nc\\rd\\\\e",'
+            '"quote":"say \\"hi\\", you","nul":"a\\u0000b","bad":{"text_base64":"Yf8="},"wide":"日本 é"}')
+
+
+def test_json_and_jsonl_are_exact(values):
+    assert values.ok("sql", "-F", "json", "SELECT * FROM v") == f"[\n{JSON_ROW}\n]\n".encode()
+    assert values.ok("sql", "-F", "jsonl", "SELECT * FROM v").decode() == JSON_ROW + "\n"
+    assert json.loads(values.ok("sql", "-F", "json", "SELECT * FROM v"))[0]["big"] == 2**63 - 1
+    assert values.ok("sql", "-F", "json", "SELECT 1 AS a WHERE 0") == b"[]\n"
+    assert values.ok("sql", "-F", "jsonl", "SELECT 1 AS a WHERE 0") == b""
+    assert values.ok("sql", "-F", "jsonl", "SELECT 1 AS a, 2 AS a, 3 AS a_2") == b'{"a":1,"a_3":2,"a_2":3}\n'
+
+
+def test_markdown(values):
+    assert values.ok("sql", "-F", "markdown", "SELECT n, real, 'a|b*c' AS x, ctrl FROM v").decode() == (
+        "| n | real | x | ctrl |\n| --- | --- | --- | --- |\n|  | 0.1 | a\\|b\\*c | a b↵c\ufffdd\\\\e |\n")
+
+
+def test_table_measures_columns_of_the_terminal(values):
+    assert values.ok("sql", "-F", "table", "SELECT wide, big, n FROM v UNION ALL SELECT 'x', 1, NULL").decode() == (
+        "wide                    big  n\n"
+        "──────  ───────────────────  ────\n"
+        "日本 é  9223372036854775807  NULL\n"
+        "x                         1  NULL\n"
+        "(2 rows)\n")
+    assert values.ok("sql", "-F", "table", "SELECT 1 AS a WHERE 0").decode() == "a\n─\n(0 rows)\n"
+    assert b"\033" not in values.ok("sql", "-F", "table", "SELECT n FROM v")
+
+
+@pytest.mark.parametrize("fmt", ["csv", "tsv", "json", "jsonl"])
+def test_sql_prints_what_export_writes(values, fmt):
+    assert values.ok("sql", "-F", fmt, "SELECT * FROM v") == values.ok("export", "v", "-F", fmt)
+
+
+def test_no_rows_still_have_a_header(ctl):
+    assert ctl.ok("sql", "-F", "csv", "SELECT 1 AS a, 2 AS b WHERE 0") == b"a,b\n"
+    assert ctl.ok("sql", "-F", "tsv", "--no-header", "SELECT 1 AS a WHERE 0") == b""
+
+
+# --- import and export ---------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("fmt", ["csv", "tsv", "jsonl"])
+def test_round_trip_is_exact(values, tmp_path, fmt):
+    path = str(tmp_path / f"v.{fmt}")
+    run = values("export", "v", "-o", path)
+    assert (run.returncode, run.stdout, run.stderr) == (OK, b"", b"")
+    assert os.stat(path).st_mode & 0o777 == 0o600 and os.listdir(tmp_path) == [f"v.{fmt}"]
+    run = values("import", path, "--table", "w", "--create")
+    assert (run.returncode, run.stdout, run.stderr) == (OK, b"", b"1 row imported\n")
+    same = " AND ".join(f"typeof(v.{c}) = typeof(w.{c}) AND v.{c} IS w.{c}" for c in NAMES)
+    assert values.ok("sql", "--no-header", f"SELECT count(*), sum({same}) FROM v, w") == b"1\t1\n"
+
+
+def test_import_from_a_pipe_and_append(ctl):
+    ctl.ok("update", "CREATE TABLE t (a INTEGER, b TEXT)")
+    run = ctl("import", "-", "-F", "csv", "-t", "t", stdin=b"b,a\nx,1\ny,2\n")
+    assert (run.returncode, run.stdout, run.stderr) == (OK, b"", b"2 rows imported\n")
+    ctl.ok("import", "--no-header", "-F", "tsv", "-t", "t", "-", stdin=b"3\tz\n")
+    assert ctl.ok("sql", "SELECT * FROM t ORDER BY a") == b"a\tb\n1\tx\n2\ty\n3\tz\n"
+
+
+def test_a_failed_import_leaves_nothing(ctl, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("a,b\n1,2\n3,4,5\n", encoding="utf-8")
+    ctl.ok("update", "CREATE TABLE t (a, b)")
+    message = ctl.fails(QUERY, "import", str(path), "-t", "t")
+    assert str(path) in message and "3:" in message
+    assert ctl.ok("sql", "--no-header", "SELECT count(*) FROM t") == b"0\n"
+    ctl.fails(QUERY, "import", str(path), "-t", "nosuch")
+    assert "No such file" in ctl.fails(QUERY, "import", str(tmp_path / "none.csv"), "-t", "t")
+    assert "--format" in ctl.fails(USAGE, "import", "-", "-t", "t")
+    assert "usage" in ctl.fails(USAGE, "import", str(path))
+
+
+def test_export_of_a_query_and_its_options(ctl, tmp_path):
+    assert ctl.ok("export", MANY, "-n", "2") == b"x\n1\n2\n"
+    assert ctl.ok("export", "--no-header", "-F", "csv", "SELECT 1 AS \"a b\", 'x,y' AS c") == b'1,"x,y"\n'
+    path = tmp_path / "old.json"
+    path.write_text("old", encoding="utf-8")
+    ctl.fails(QUERY, "export", "nosuch", "-o", str(path))
+    assert path.read_text(encoding="utf-8") == "old" and os.listdir(tmp_path) == ["old.json"]
+    ctl.ok("export", "SELECT 1 AS a", "-o", str(path))
+    assert path.read_text(encoding="utf-8") == '[\n{"a":1}\n]\n'
+    ctl.ok("update", 'CREATE TABLE "we""ird" (a)')
+    assert ctl.ok("export", 'we"ird') == b"a\n"
+
+
+def test_export_to_what_is_no_file_or_pipe(ctl):
+    """A character device cannot go to the daemon: a pipe and a thread stand between."""
+    with open("/dev/null", "wb") as null:
+        run = subprocess.run([ctl.world.queryctl, "export", MANY], env=ctl.world.env, stdout=null, stderr=subprocess.PIPE,
+                             check=False, timeout=60 * SLOWER)
+    assert (run.returncode, run.stderr) == (OK, b"")
+    with open("/dev/full", "wb") as full:
+        run = subprocess.run([ctl.world.queryctl, "export", MANY], env=ctl.world.env, stdout=full, stderr=subprocess.PIPE,
+                             check=False, timeout=60 * SLOWER)
+    assert run.returncode == QUERY and b"No space left" in run.stderr
+
+
+def test_a_full_device_is_an_error_for_rows_too(ctl):
+    with open("/dev/full", "wb") as full:
+        run = subprocess.run([ctl.world.queryctl, "sql", MANY], env=ctl.world.env, stdout=full, stderr=subprocess.PIPE,
+                             check=False, timeout=60 * SLOWER)
+    assert run.returncode == QUERY and b"No space left" in run.stderr
+
+
+@pytest.mark.parametrize("verb", [["sql"], ["sql", "-F", "table"], ["sql", "-F", "json"], ["export"], ["export", "-F", "csv"]])
+def test_a_closed_pipe_ends_it_quietly(ctl, verb):
+    process = ctl.start(*verb, MANY)
+    assert process.stdout.readline() != b""
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(30 * SLOWER) == OK
+    process.stderr.close()
+    wait_until(lambda: not [q for q in ctl.world.queries() if q["state"] == "running"], "the query's end")
+
+
+# --- what the daemon does ------------------------------------------------------------------------------------------------
+
+def test_explain(ctl):
+    ctl.ok("update", "CREATE TABLE t (a INTEGER PRIMARY KEY, b)")
+    assert ctl.ok("explain", "SELECT b FROM t WHERE a = 5") .decode().strip() != ""
+    assert b"PRIMARY KEY" in ctl.ok("explain", "SELECT b FROM t WHERE a = 5")
+    assert b"SCAN t" in ctl.ok("explain", stdin=b"SELECT b FROM t")
+    assert "nosuch" in ctl.fails(QUERY, "explain", "SELECT * FROM nosuch")
+
+
+def test_ls(ctl):
+    ctl.ok("update", "CREATE TABLE song (a); CREATE TABLE artist (a); CREATE VIEW songs AS SELECT * FROM song")
+    assert ctl.ok("ls") == b"name\ttype\nartist\ttable\nsong\ttable\nsongs\tview\n"
+    assert ctl.ok("ls", "so*", "--no-header", "-F", "csv") == b"song,table\nsongs,view\n"
+    assert ctl.ok("ls", "it's", "--no-header") == b""
+
+
+def test_stats(ctl):
+    ctl.ok("sql", "SELECT 1")
+    stats = dict(line.split("\t") for line in ctl.ok("stats", "--no-header").decode().splitlines())
+    assert int(stats["queries_total"]) >= 1 and int(stats["channels"]) >= 0 and stats["sqlite_version"].startswith("3.")
+    assert set(stats) == set(ctl.world.stats())
+    row = next(r for r in json.loads(ctl.ok("stats", "-F", "json")) if r["name"] == "queries_total")
+    assert isinstance(row["value"], int)
+
+
+def test_stats_as_openmetrics(ctl):
+    text = ctl.ok("stats", "--openmetrics").decode()
+    lines = text.splitlines()
+    assert lines[-1] == "# EOF" and text.endswith("\n")
+    assert "# TYPE queryd_queries counter" in lines
+    assert any(line.startswith("queryd_queries_total ") for line in lines)
+    assert sum(line.startswith("queryd_info{") for line in lines) == 1
+    types = {line.split()[2] for line in lines if line.startswith("# TYPE")}
+    for line in lines:
+        if not line.startswith("#"):
+            name = line.split("{")[0].split()[0]
+            assert name in types or name.removesuffix("_total") in types or name.removesuffix("_info") in types
+
+
+def test_status_shows_all_limits_and_queries(ctl):
+    text = ctl.ok("status").decode()
+    limits = ctl.world.limits()
+    assert len(limits) > 20
+    for name, row in limits.items():
+        line = next(line for line in text.splitlines() if line.split()[:1] == [name])
+        assert line.split()[1] == str(row[1]) and line.endswith(f" {row[3]:<5}  {row[5]}")
+    assert f"Version          {ctl.world.property('Version')}\n" in text
+    assert "Queries: 0\n" in text
+
+
+def test_status_says_where_a_limit_differs(make_bus):
+    text = Ctl(make_bus(limits={"statement_text_bytes": 54321})).ok("status").decode()
+    line = next(line for line in text.splitlines() if line.split()[:1] == ["statement_text_bytes"])
+    assert line.split()[1:4] == ["54321", "(1048576)", "bytes"]
+
+
+def test_cancel(ctl):
+    process = ctl.start("sql", "--timeout", "0", ENDLESS)
+    query = wait_until(lambda: [q for q in ctl.world.queries() if q["state"] == "running"], "the query to run")[0]
+    assert b"WITH RECURSIVE" in ctl.ok("status")
+    run = ctl("cancel", str(query["id"]))
+    assert (run.returncode, run.stdout, run.stderr) == (OK, b"", b"")
+    out, err = process.communicate(timeout=30 * SLOWER)
+    assert (process.returncode, out) == (QUERY, b"") and b"cancel" in err.lower()
+    ctl.fails(QUERY, "cancel", "4711")
+    assert "not the id" in ctl.fails(USAGE, "cancel", "abc")
+
+
+def test_backup(ctl, tmp_path):
+    ctl.ok("update", "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
+    path = tmp_path / "copy.db"
+    run = ctl("backup", str(path))
+    assert (run.returncode, run.stdout, run.stderr) == (OK, b"", b"")
+    assert path.stat().st_mode & 0o777 == 0o600
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT sum(a) FROM t").fetchone() == (3,)
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    before = path.read_bytes()
+    assert "exists" in ctl.fails(QUERY, "backup", str(path))
+    assert path.read_bytes() == before
+
+
+def test_check(ctl):
+    ctl.ok("update", "CREATE TABLE t (a); CREATE INDEX i ON t (a); INSERT INTO t VALUES (1)")
+    for option in ([], ["--full"]):
+        run = ctl("check", *option)
+        assert (run.returncode, run.stdout, run.stderr) == (OK, b"", b"the database is in order\n")
+
+
+def test_check_finds_damage(make_bus):
+    world = make_bus()
+    ctl = Ctl(world)
+    ctl.ok("update", "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1), (2), (3)")
+    world.stop_daemon()
+    with sqlite3.connect(os.path.join(world.store, "queryd.db")) as database:
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("UPDATE sqlite_schema SET sql = 'CREATE TABLE t (a NOT NULL UNIQUE)' WHERE name = 't'")
+        database.execute("PRAGMA writable_schema = OFF")
+    database.close()
+    with sqlite3.connect(os.path.join(world.store, "queryd.db")) as database:
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 't') "
+                         "WHERE name = 'sqlite_autoindex_t_1'")
+    database.close()
+    run = ctl("check", "--full")
+    assert run.returncode == QUERY and run.stdout != b"" and run.stderr.startswith(b"queryctl: ")
+
+
+# --- stores --------------------------------------------------------------------------------------------------------------
+
+def make_startable(world, name):
+    """The file names the installed daemon: here it is the one under test, in the folder that this bus reads."""
+    path = os.path.join(world.data_home, "dbus-1/services", f"org.queryd.Query1.{name}.service")
+    with open(path, encoding="utf-8") as stream:
+        lines = stream.read().splitlines()
+    assert lines[0] == "[D-BUS Service]" and lines[1] == f"Name=org.queryd.Query1.{name}"
+    assert lines[2].startswith("Exec=/") and lines[2].endswith(f"/queryd --store {name}")
+    assert lines[3] == f"SystemdService=queryd@{name}.service"
+    with open(os.path.join(world.folder, "services", os.path.basename(path)), "w", encoding="utf-8") as stream:
+        stream.write(f"{lines[0]}\n{lines[1]}\nExec={world.folder}/launch --store {name}\n")
+    world.bus_call("ReloadConfig")
+
+
+def test_store_create_use_and_list(ctl):
+    assert ctl.ok("store", "list", "--no-header") == b""
+    ctl.ok("store", "create", "music")
+    directory = os.path.join(ctl.world.data_home, "queryd/stores/music")
+    assert ctl.ok("store", "list", "--no-header").decode() == f"music\t{directory}\n"
+    make_startable(ctl.world, "music")
+    ctl.ok("update", "-s", "music", "CREATE TABLE song (a); INSERT INTO song VALUES (1)")
+    assert ctl.ok("sql", "SELECT a FROM song", "--store=music") == b"a\n1\n"
+    assert ctl.ok("ls", "--store", "music", "--no-header") == b"song\ttable\n"
+    ctl.fails(QUERY, "sql", "SELECT a FROM song")
+    assert ctl.ok("sql", "--store", "default", "SELECT 1 AS a") == b"a\n1\n"
+    assert os.path.exists(os.path.join(directory, "queryd.db"))
+    assert "exists" in ctl.fails(QUERY, "store", "create", "music")
+    ctl.fails(NO_DAEMON, "sql", "-s", "nosuch", "SELECT 1")
+
+
+def test_store_import(ctl, tmp_path):
+    path = tmp_path / "old.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE t (a)")
+        database.execute("INSERT INTO t VALUES ('from before')")
+    database.close()
+    ctl.ok("store", "import", str(path), "old")
+    make_startable(ctl.world, "old")
+    assert ctl.ok("sql", "-s", "old", "SELECT a FROM t") == b"a\nfrom before\n"
+    ctl.ok("update", "-s", "old", "INSERT INTO t VALUES (2)")
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT count(*) FROM t").fetchone() == (1,)
+    database.close()
+
+
+def test_store_import_refuses_what_is_in_use(ctl, tmp_path):
+    path = tmp_path / "busy.db"
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("CREATE TABLE t (a)")
+    assert "in use" in ctl.fails(QUERY, "store", "import", str(path), "busy")
+    database.close()
+    (tmp_path / "text").write_text("no database", encoding="utf-8")
+    assert "not an SQLite database" in ctl.fails(QUERY, "store", "import", str(tmp_path / "text"), "busy")
+    assert ctl.ok("store", "list", "--no-header") == b""
+    for name in ("default", "1st", "a-b", "../x", ""):
+        ctl.fails(USAGE, "store", "create", name)
+
+
+# --- exit codes ----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("arguments", [
+    [], ["nosuch"], ["sql", "--nosuch"], ["sql", "a", "b"], ["sql", "-F", "xml", "SELECT 1"], ["sql", "-n", "0", "SELECT 1"],
+    ["sql", "--timeout", "soon", "SELECT 1"], ["sql", "--output", "x", "SELECT 1"], ["sql", "--timing=1", "SELECT 1"], ["backup"],
+    ["export", "-F", "table", "t"], ["import", "-F", "json", "x", "-t", "t"], ["sql", "-p"], ["store"], ["check", "x"]])
+def test_usage(ctl, arguments):
+    assert "Try 'queryctl --help'" in ctl.fails(USAGE, *arguments)
+    assert not ctl.world.has_owner()
+
+
+def test_query_errors_say_where(ctl):
+    message = ctl.fails(QUERY, "sql", "SELECT 1 FORM t")
+    assert message.startswith("queryctl: 1:") and len(message.splitlines()) == 1
+    ctl.ok("update", "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
+    assert "UNIQUE" in ctl.fails(QUERY, "update", "INSERT INTO t VALUES (1)")
+
+
+def test_what_is_denied(ctl, tmp_path):
+    ctl.ok("update", "CREATE TABLE t (a)")
+    for statement in ("INSERT INTO t VALUES (1)", "DROP TABLE t", "PRAGMA journal_mode = DELETE", f"ATTACH '{tmp_path}/x' AS x",
+                      f"VACUUM INTO '{tmp_path}/x'"):
+        ctl.fails(DENIED, "sql", statement)
+    ctl.fails(DENIED, "update", "BEGIN")
+    assert os.listdir(tmp_path) == []
+    assert ctl.ok("ls", "--no-header") == b"t\ttable\n"
+
+
+def test_timeout(ctl):
+    assert "time" in ctl.fails(TIMEOUT, "sql", "--timeout", "0.2", ENDLESS)
+    assert "time" in ctl.fails(TIMEOUT, "export", "--timeout", "0.2", ENDLESS)
+
+
+def test_no_daemon(ctl):
+    nowhere = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=" + os.path.join(ctl.world.folder, "nowhere")}
+    for arguments in (["sql", "SELECT 1"], ["status"], ["stats"], ["check"], ["cancel", "1"], ["ls"], ["explain", "SELECT 1"],
+                      ["export", "t"]):
+        ctl.fails(NO_DAEMON, *arguments, env=nowhere)
+
+
+def test_a_killed_daemon_is_no_end_of_a_result(ctl):
+    process = ctl.start("sql", "--timeout", "0", ENDLESS)
+    wait_until(lambda: [q for q in ctl.world.queries() if q["state"] == "running"], "the query to run")
+    ctl.world.kill_daemon()
+    out, err = process.communicate(timeout=30 * SLOWER)
+    assert (process.returncode, out) == (NO_DAEMON, b"") and err.startswith(b"queryctl: ")
+    assert ctl.ok("sql", "SELECT 1 AS a") == b"a\n1\n"
+
+
+@pytest.mark.parametrize("verb", ["sql", "export"])
+def test_interrupted(ctl, verb):
+    process = ctl.start(verb, "--timeout", "0", ENDLESS)
+    wait_until(lambda: [q for q in ctl.world.queries() if q["state"] in ("running", "job")], "the query to run")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30 * SLOWER)
+    assert (process.returncode, out, err) == (INTERRUPTED, b"", b"")
+    wait_until(lambda: not ctl.world.queries(), "the end of the query in the daemon")
+
+
+def test_a_part_of_a_result_is_never_closed(ctl):
+    """What was printed before an error does not look whole."""
+    failing = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x, abs(-9223372036854775808 + (x < 40000)) FROM c"
+    for fmt, end in (("json", b"]\n"), ("table", b"rows)\n")):
+        run = ctl("sql", "-F", fmt, failing)
+        assert run.returncode == QUERY and b"integer overflow" in run.stderr
+        assert run.stdout.count(b"\n") > 30000 and not run.stdout.endswith(end)
+
+
+# --- the shell without a terminal ----------------------------------------------------------------------------------------
+
+def test_shell_runs_a_script(ctl):
+    run = ctl("shell", stdin=b"CREATE TABLE t (a);\nINSERT INTO t\n  VALUES (1),\n  (2);\n.format csv\nSELECT a FROM t;\n"
+                             b".tables\nSELECT count(*) AS n FROM t")
+    assert run.returncode == OK, run.stderr
+    assert run.stdout == b"a\n1\n2\nname,type\nt,table\nn\n2\n"
+    assert b"sql>" not in run.stdout + run.stderr
+    assert not os.path.exists(os.path.join(ctl.world.env["XDG_STATE_HOME"], "queryd/history"))
+
+
+def test_shell_ends_a_script_at_the_first_error(ctl, tmp_path):
+    run = ctl("shell", stdin=b"SELECT 1 AS a;\nSELECT nosuch;\nSELECT 2 AS b;\n")
+    assert (run.returncode, run.stdout) == (QUERY, b"a\n1\n") and b"nosuch" in run.stderr
+    assert ctl("shell", stdin=b".nosuch\nSELECT 1;\n").returncode == USAGE
+    assert ctl("shell", stdin=b".format nosuch\nSELECT 1;\n").returncode == USAGE
+    (tmp_path / "s.sql").write_text("SELECT nosuch;", encoding="utf-8")
+    run = ctl("shell", stdin=f".read {tmp_path}/s.sql\nSELECT 2 AS b;\n".encode())
+    assert (run.returncode, run.stdout) == (QUERY, b"")
+
+
+def test_shell_commands(ctl, tmp_path):
+    (tmp_path / "s.sql").write_text("CREATE TABLE t (a);\nINSERT INTO t VALUES (1);", encoding="utf-8")
+    run = ctl("shell", stdin=f".read {tmp_path}/s.sql\n.schema\n.timing on\nSELECT a FROM t;\n.help\n.quit\nSELECT 9;\n".encode())
+    assert run.returncode == OK
+    assert run.stdout == b"sql\nCREATE TABLE t (a)\na\n1\n"
+    assert b"timing is on\n" in run.stderr and b"1 rows, " in run.stderr and b".schema" in run.stderr

@@ -1,0 +1,723 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Group commit, with the traps that end the whole transaction of a group.
+ *
+ * A group is made by holding the writer's role with a job while its members are queued: no test depends on timing. Every
+ * acknowledgement looks at the file through a connection of its own: what is acknowledged is there, and nothing else.
+ */
+#include "daemon/exec/writer.h"
+
+#include <string.h>
+
+#include "client-lib/wire/wire-page-reader.h"
+#include "client-lib/wire/wire-page-writer.h"
+#include "tests/unit/store/store-fixture.h"
+
+typedef struct Fixture {
+    StoreFixture store;
+    QdWorkers *workers;
+    QdWriter *writer;
+    QdPool *pool;
+    QdConnection *reader;
+    GPtrArray *members;   /* of Member */
+    GAsyncQueue *done;    /* of Member */
+    GAsyncQueue *started; /* the job holds the role */
+    GAsyncQueue *go;      /* the job may end */
+    GPtrArray *commits;   /* of char*: "GENERATION-START: TABLES" of each commit */
+} Fixture;
+
+typedef struct Member {
+    Fixture *fixture;
+    QdWriteItem item;
+    char *probe;        /* (nullable) what to ask when it is acknowledged */
+    gint64 probe_value; /* and what was the answer */
+    gint64 synchronous; /* of the writer's connection then */
+    gint cancelled;
+} Member;
+
+static void
+on_event(void *user_data, uint64_t token, uint32_t events)
+{
+}
+
+static void
+on_sweep(void *user_data)
+{
+}
+
+static void
+on_commit(uint64_t generation, char **tables, void *user_data)
+{
+    Fixture *self = user_data;
+    g_auto(GStrv) owned = tables;
+    g_autofree char *names = g_strjoinv(" ", owned);
+
+    g_ptr_array_add(self->commits, g_strdup_printf("%u: %s", (guint) (generation & 0xffffffff), names));
+}
+
+static void
+on_log(void *user_data)
+{
+}
+
+static void
+member_free(gpointer data)
+{
+    Member *member = data;
+
+    for (guint i = 0; i < member->item.statements->len; i++)
+        g_free((char *) g_array_index(member->item.statements, QdWriteStatement, i).text);
+    g_array_unref(member->item.statements);
+    qd_write_item_clear(&member->item);
+    g_free(member->probe);
+    g_free(member);
+}
+
+static void
+set_up(Fixture *self, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    QdWriterConfig config = { .limits = &self->store.limits, .commit_func = on_commit, .log_func = on_log, .user_data = self };
+
+    store_fixture_set_up(&self->store, NULL);
+    store_execute(self->store.writer, "CREATE TABLE t(a UNIQUE); CREATE TABLE r(a UNIQUE ON CONFLICT ROLLBACK); CREATE TABLE l(a)");
+    self->workers = qd_workers_new(&self->store.limits, on_event, on_sweep, NULL, &error);
+    g_assert_no_error(error);
+    config.database = self->store.database;
+    config.workers = self->workers;
+    config.pool = self->pool = qd_pool_new(self->store.database, &self->store.limits);
+    self->writer = qd_writer_new(&config, self->store.writer);
+    self->reader = store_fixture_open_reader(&self->store);
+    self->members = g_ptr_array_new_with_free_func(member_free);
+    self->commits = g_ptr_array_new_with_free_func(g_free);
+    self->done = g_async_queue_new();
+    self->started = g_async_queue_new();
+    self->go = g_async_queue_new();
+}
+
+static void
+tear_down(Fixture *self, gconstpointer data)
+{
+    qd_workers_stop(self->workers);
+    qd_writer_free(self->writer);
+    qd_pool_free(self->pool);
+    self->store.writer = NULL;
+    qd_workers_free(self->workers);
+    qd_connection_free(self->reader);
+    g_ptr_array_unref(self->members);
+    g_ptr_array_unref(self->commits);
+    g_async_queue_unref(self->done);
+    g_async_queue_unref(self->started);
+    g_async_queue_unref(self->go);
+    store_fixture_tear_down(&self->store, NULL);
+}
+
+/* Members --------------------------------------------------------------------------------------------------------------- */
+
+static void
+on_done(QdWriteItem *item, gboolean own)
+{
+    Member *member = item->data;
+
+    if (member->probe != NULL)
+        member->probe_value = store_get_int64(member->fixture->reader, member->probe);
+    if (member->fixture->store.writer != NULL)
+        member->synchronous = store_get_int64(member->fixture->store.writer, "PRAGMA synchronous");
+    g_async_queue_push(member->fixture->done, member);
+}
+
+static Member *
+add_member(Fixture *self, const char *text)
+{
+    Member *member = g_new0(Member, 1);
+    QdWriteStatement statement = { .text = g_strdup(text), .n_text_bytes = strlen(text) };
+
+    member->fixture = self;
+    qd_write_item_init(&member->item);
+    member->item.statements = g_array_new(FALSE, TRUE, sizeof(QdWriteStatement));
+    g_array_append_val(member->item.statements, statement);
+    member->item.done = on_done;
+    member->item.data = member;
+    g_ptr_array_add(self->members, member);
+    return member;
+}
+
+/* Asks for the count of rows @a of @table when the member is acknowledged. */
+static Member *
+add_insert(Fixture *self, const char *table, int a)
+{
+    g_autofree char *text = g_strdup_printf("INSERT INTO %s VALUES(%d)", table, a);
+    Member *member = add_member(self, text);
+
+    member->probe = g_strdup_printf("SELECT count(*) FROM %s WHERE a = %d", table, a);
+    return member;
+}
+
+static void
+add_statement(Member *member, const char *text)
+{
+    QdWriteStatement statement = { .text = g_strdup(text), .n_text_bytes = strlen(text) };
+
+    g_array_append_val(member->item.statements, statement);
+}
+
+static gboolean
+hold_role(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
+{
+    Fixture *self = user_data;
+
+    g_async_queue_push(self->started, self);
+    (void) g_async_queue_pop(self->go);
+    return TRUE;
+}
+
+static gpointer
+run_job(gpointer data)
+{
+    Fixture *self = data;
+    QdWriteItem item;
+
+    qd_write_item_init(&item);
+    (void) qd_writer_run_exclusive(self->writer, &item, FALSE, hold_role, self, NULL);
+    qd_write_item_clear(&item);
+    return NULL;
+}
+
+/* All members in one group; returns when the last was acknowledged. */
+static void
+run_group(Fixture *self)
+{
+    GThread *job = g_thread_new("job", run_job, self);
+
+    (void) g_async_queue_pop(self->started);
+    for (guint i = 0; i < self->members->len; i++)
+        qd_writer_submit(self->writer, &((Member *) self->members->pdata[i])->item);
+    g_assert_cmpuint(qd_writer_get_n_queued(self->writer), ==, self->members->len);
+    g_async_queue_push(self->go, self);
+    (void) g_thread_join(job);
+    for (guint i = 0; i < self->members->len; i++)
+        (void) g_async_queue_pop(self->done);
+    g_assert_cmpint(g_async_queue_length(self->done), ==, 0);
+}
+
+/* Acknowledged without an error, and durable by then. */
+static void
+assert_committed(const Member *member)
+{
+    g_assert_no_error(member->item.error);
+    g_assert_cmpint(member->probe_value, ==, 1);
+}
+
+static void
+assert_failed(const Member *member, QwError code, const char *words)
+{
+    store_assert_error(member->item.error, code, words);
+}
+
+static void
+assert_commits(const Fixture *self, const char *expected)
+{
+    g_autoptr(GPtrArray) copy = g_ptr_array_new();
+    g_autofree char *text = NULL;
+
+    for (guint i = 0; i < self->commits->len; i++)
+        g_ptr_array_add(copy, self->commits->pdata[i]);
+    g_ptr_array_add(copy, NULL);
+    text = g_strjoinv("; ", (char **) copy->pdata);
+    g_assert_cmpstr(text, ==, expected);
+}
+
+static gint64
+count(Fixture *self, const char *table)
+{
+    g_autofree char *sql = g_strdup_printf("SELECT count(*) FROM %s", table);
+
+    return store_get_int64(self->reader, sql);
+}
+
+/* Groups ---------------------------------------------------------------------------------------------------------------- */
+
+static void
+test_alone(Fixture *self, gconstpointer data)
+{
+    Member *member = add_insert(self, "t", 1);
+
+    qd_writer_submit(self->writer, &member->item);
+    /* nobody held the role: it was done on this thread */
+    g_assert_true(g_async_queue_try_pop(self->done) == member);
+    assert_committed(member);
+    g_assert_cmpuint(member->item.changes, ==, 1);
+    g_assert_cmpint(member->item.last_insert_rowid, ==, 1);
+    g_assert_cmpuint(member->item.generation, ==, (UINT64_C(1) << 40) + 1);
+    g_assert_cmpuint(qd_writer_get_generation(self->writer), ==, (UINT64_C(1) << 40) + 1);
+    assert_commits(self, "1: t");
+}
+
+static void
+test_share_a_commit(Fixture *self, gconstpointer data)
+{
+    Member *a = add_insert(self, "t", 1);
+    Member *b = add_insert(self, "l", 2);
+    Member *c = add_insert(self, "t", 3);
+
+    run_group(self);
+    assert_committed(a);
+    assert_committed(b);
+    assert_committed(c);
+    g_assert_cmpuint(a->item.generation, ==, c->item.generation);
+    g_assert_cmpuint(qd_writer_get_n_commits(self->writer), ==, 1);
+    g_assert_cmpuint(qd_writer_get_n_items(self->writer), ==, 3);
+    assert_commits(self, "1: t l");
+}
+
+/* An ordinary failure costs nobody else anything: its savepoint goes back, the group's transaction goes on. */
+static void
+test_failure_of_one(Fixture *self, gconstpointer data)
+{
+    Member *a = add_insert(self, "t", 1);
+    Member *twice = add_insert(self, "t", 1);
+    Member *nonsense = add_member(self, "INSERT INTO nosuch VALUES(1)");
+    Member *b = add_insert(self, "t", 2);
+
+    run_group(self);
+    assert_committed(a);
+    assert_failed(twice, QW_ERROR_CONSTRAINT, "UNIQUE constraint failed: t.a");
+    assert_failed(nonsense, QW_ERROR_SYNTAX, "no such table: nosuch");
+    assert_committed(b);
+    g_assert_cmpint(count(self, "t"), ==, 2);
+    assert_commits(self, "1: t");
+}
+
+static void
+test_all_fail(Fixture *self, gconstpointer data)
+{
+    (void) add_member(self, "INSERT INTO nosuch VALUES(1)");
+    (void) add_member(self, "INSERT INTO nosuch VALUES(2)");
+    run_group(self);
+    assert_commits(self, "");
+    g_assert_cmpuint(qd_writer_get_generation(self->writer), ==, UINT64_C(1) << 40);
+}
+
+/* The traps ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Trap {
+    const char *name;
+    const char *preparation; /* (nullable) */
+    const char *text;
+    QwError code;
+    const char *words;
+    gboolean cancelled;
+    uint64_t timeout_msec;
+} Trap;
+
+#define ENDLESS "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+
+static const Trap traps[] = {
+    { "or-rollback", NULL, "INSERT OR ROLLBACK INTO t VALUES(99)", QW_ERROR_CONSTRAINT, "UNIQUE constraint failed: t.a", FALSE, 0 },
+    { "on-conflict-rollback", NULL, "INSERT INTO r VALUES(99)", QW_ERROR_CONSTRAINT, "UNIQUE constraint failed: r.a", FALSE, 0 },
+    { "raise-rollback", "CREATE TRIGGER g BEFORE DELETE ON l BEGIN SELECT RAISE(ROLLBACK, 'not so'); END", "DELETE FROM l",
+      QW_ERROR_CONSTRAINT, "not so", FALSE, 0 },
+    { "cancelled-insert", NULL, ENDLESS "INSERT INTO l SELECT x FROM c", QW_ERROR_CANCELLED, "update was cancelled", TRUE, 0 },
+    { "late-insert", NULL, ENDLESS "INSERT INTO l SELECT x FROM c", QW_ERROR_TIMEOUT, "took longer than its 50 ms", FALSE, 50 },
+    { "full", "PRAGMA max_page_count = 50", "INSERT INTO l VALUES(zeroblob(1000000))", QW_ERROR_DISK_FULL, "full", FALSE, 0 },
+    { "commit", NULL, "COMMIT", QW_ERROR_ACCESS_DENIED, "COMMIT is not allowed", FALSE, 0 },
+    { "rollback", NULL, "ROLLBACK", QW_ERROR_ACCESS_DENIED, "ROLLBACK is not allowed", FALSE, 0 },
+    { "release", NULL, "RELEASE member", QW_ERROR_ACCESS_DENIED, "SAVEPOINT is not allowed", FALSE, 0 },
+};
+
+static Member *
+add_trap(Fixture *self, const Trap *trap)
+{
+    Member *member = add_member(self, trap->text);
+
+    member->cancelled = trap->cancelled;
+    member->item.cancelled = &member->cancelled;
+    member->item.timeout_msec = trap->timeout_msec;
+    return member;
+}
+
+/* The offender alone gets its error; before and behind it everything is committed, each once. */
+static void
+test_trap(Fixture *self, gconstpointer data)
+{
+    const Trap *trap = data;
+    Member *offenders[2];
+
+    store_execute(self->store.writer, "INSERT INTO t VALUES(99); INSERT INTO r VALUES(99); INSERT INTO l VALUES(99)");
+    if (trap->preparation != NULL)
+        store_execute(self->store.writer, trap->preparation);
+    (void) add_insert(self, "t", 1);
+    (void) add_insert(self, "t", 2);
+    offenders[0] = add_trap(self, trap);
+    (void) add_insert(self, "t", 3);
+    offenders[1] = add_trap(self, trap);
+    (void) add_insert(self, "t", 4);
+    run_group(self);
+
+    for (guint i = 0; i < self->members->len; i++) {
+        Member *member = self->members->pdata[i];
+
+        if (member == offenders[0] || member == offenders[1])
+            assert_failed(member, trap->code, trap->words);
+        else
+            assert_committed(member);
+    }
+    g_assert_cmpint(count(self, "t"), ==, 5);
+    g_assert_cmpint(count(self, "r"), ==, 1);
+    g_assert_cmpint(count(self, "l"), ==, 1);
+    g_assert_cmpint(store_get_int64(self->reader, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'"), ==, 0);
+}
+
+/* What runs alone behind an offender may do so with success: an ON CONFLICT ROLLBACK met nothing the second time. */
+static void
+test_offender_succeeds_alone(Fixture *self, gconstpointer data)
+{
+    Member *a = add_insert(self, "r", 1);
+    Member *undo = add_member(self, "DELETE FROM r WHERE a = 1");
+    Member *twice = add_insert(self, "r", 2);
+    Member *offender = add_insert(self, "r", 2);
+
+    run_group(self);
+    g_assert_no_error(a->item.error);
+    g_assert_no_error(undo->item.error);
+    assert_committed(twice);
+    assert_failed(offender, QW_ERROR_CONSTRAINT, "UNIQUE constraint failed: r.a");
+    g_assert_cmpint(count(self, "r"), ==, 1);
+}
+
+/* Results --------------------------------------------------------------------------------------------------------------- */
+
+static guint
+count_page_rows(const Member *member)
+{
+    guint n = 0;
+
+    for (guint i = 0; i < member->item.pages->len; i++)
+        n += g_array_index(member->item.pages, QdResultPage, i).n_rows;
+    return n;
+}
+
+/* Rows of RETURNING come with the acknowledgement, and once, however often the member had to be run. */
+static void
+test_returning(Fixture *self, gconstpointer data)
+{
+    Member *member = add_member(self, "INSERT INTO t VALUES(1), (2), (3) RETURNING a * 10, 'x'");
+    QdResultPage *page;
+    QwPageReader reader;
+    QwValue value;
+
+    (void) add_member(self, "INSERT OR ROLLBACK INTO t VALUES(1)");
+    member->probe = g_strdup("SELECT count(*) = 3 FROM t");
+    run_group(self);
+    assert_committed(member);
+    g_assert_cmpuint(member->item.n_rows, ==, 3);
+    g_assert_cmpuint(member->item.changes, ==, 3);
+    g_assert_cmpuint(count_page_rows(member), ==, 3);
+    page = &g_array_index(member->item.pages, QdResultPage, 0);
+    g_assert_cmpuint(page->n_columns, ==, 2);
+    g_assert_cmpint(qw_page_reader_init(&reader, page->data + QW_HEADER_SIZE, page->size - QW_HEADER_SIZE, page->n_rows, 2), ==, 0);
+    for (int i = 1; i <= 3; i++) {
+        g_assert_true(qw_page_reader_next(&reader));
+        qw_page_reader_get(&reader, 0, &value);
+        g_assert_cmpint(value.integer, ==, 10 * i);
+    }
+}
+
+static void
+test_returning_of_many_pages(Fixture *self, gconstpointer data)
+{
+    Member *member = add_member(self, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 20000) "
+                                      "INSERT INTO l SELECT x FROM c RETURNING a, hex(zeroblob(10))");
+    Member *large = add_member(self, "INSERT INTO l VALUES(zeroblob(300000)) RETURNING a");
+    Member *too_much = add_member(self, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100) "
+                                        "INSERT INTO l SELECT x FROM c RETURNING zeroblob(100000)");
+
+    self->store.limits.values[QD_LIMIT_BATCH_BYTES] = 4 * 1024 * 1024;
+    run_group(self);
+    g_assert_no_error(member->item.error);
+    g_assert_cmpuint(member->item.pages->len, >, 5);
+    g_assert_cmpuint(count_page_rows(member), ==, 20000);
+    g_assert_no_error(large->item.error);
+    g_assert_cmpuint(count_page_rows(large), ==, 1);
+    assert_failed(too_much, QW_ERROR_TOO_BIG, "the limit 'batch_bytes' is 4194304 bytes");
+    g_assert_cmpint(count(self, "l"), ==, 20001);
+}
+
+static void
+test_batch_is_one(Fixture *self, gconstpointer data)
+{
+    Member *good = add_member(self, "INSERT INTO t VALUES(1), (2)");
+    Member *bad = add_member(self, "INSERT INTO t VALUES(3)");
+
+    add_statement(good, "DELETE FROM t WHERE a = 1");
+    add_statement(good, "UPDATE t SET a = 7 WHERE a = 12345");
+    add_statement(bad, "INSERT INTO t VALUES(2)");
+    run_group(self);
+    g_assert_no_error(good->item.error);
+    g_assert_cmpuint(good->item.changes, ==, 3);
+    g_assert_cmpuint(g_array_index(good->item.statements, QdWriteStatement, 0).changes, ==, 2);
+    g_assert_cmpuint(g_array_index(good->item.statements, QdWriteStatement, 1).changes, ==, 1);
+    g_assert_cmpuint(g_array_index(good->item.statements, QdWriteStatement, 2).changes, ==, 0);
+    assert_failed(bad, QW_ERROR_CONSTRAINT, "statement 2 of the batch: ");
+    g_assert_cmpint(count(self, "t"), ==, 1);
+}
+
+static void
+test_rows_of_parameters(Fixture *self, gconstpointer data)
+{
+    Member *member = add_member(self, "INSERT INTO t VALUES(?)");
+    Member *wrong = add_member(self, "INSERT INTO t VALUES(10 + ?, ?)");
+    uint64_t buffer[64];
+    QwPageWriter page;
+
+    qw_page_writer_init(&page, (uint8_t *) buffer, sizeof buffer, 1);
+    for (int i = 1; i <= 3; i++) {
+        g_assert_cmpint(qw_row_begin(&page), ==, 0);
+        g_assert_cmpint(qw_row_put_int64(&page, i), ==, 0);
+        g_assert_cmpint(qw_row_end(&page), ==, 0);
+    }
+    for (guint i = 0; i < 2; i++) {
+        Member *each = i == 0 ? member : wrong;
+        QdWriteStatement *statement = &g_array_index(each->item.statements, QdWriteStatement, 0);
+
+        statement->rows = (uint8_t *) buffer + QW_HEADER_SIZE;
+        statement->n_row_bytes = page.used - QW_HEADER_SIZE;
+        statement->n_rows = 3;
+    }
+    run_group(self);
+    g_assert_no_error(member->item.error);
+    g_assert_cmpuint(member->item.changes, ==, 3);
+    g_assert_nonnull(wrong->item.error);
+    g_assert_cmpint(store_get_int64(self->reader, "SELECT sum(a) FROM t"), ==, 6);
+}
+
+static void
+test_deferred_keys(Fixture *self, gconstpointer data)
+{
+    Member *bad;
+    Member *good;
+
+    store_execute(self->store.writer, "CREATE TABLE p(a PRIMARY KEY); "
+                                      "CREATE TABLE c(a REFERENCES p DEFERRABLE INITIALLY DEFERRED)");
+    bad = add_member(self, "INSERT INTO c VALUES(1)");
+    good = add_member(self, "INSERT INTO c VALUES(2)");
+    add_statement(good, "INSERT INTO p VALUES(2)");
+    run_group(self);
+    assert_failed(bad, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed");
+    g_assert_no_error(good->item.error);
+    g_assert_cmpint(count(self, "c"), ==, 1);
+}
+
+static void
+test_not_an_update(Fixture *self, gconstpointer data)
+{
+    Member *query = add_member(self, "SELECT 1");
+    Member *a = add_insert(self, "t", 1);
+
+    run_group(self);
+    assert_failed(query, QW_ERROR_BAD_PARAMETER, "changes nothing");
+    assert_committed(a);
+}
+
+/* Modes ----------------------------------------------------------------------------------------------------------------- */
+
+static void
+test_vacuum(Fixture *self, gconstpointer data)
+{
+    Member *a = add_insert(self, "t", 1);
+    Member *vacuum = add_member(self, "VACUUM");
+    Member *b = add_insert(self, "t", 2);
+    Member *mixed = add_member(self, "INSERT INTO t VALUES(3)");
+
+    add_statement(mixed, "VACUUM");
+    run_group(self);
+    assert_committed(a);
+    g_assert_no_error(vacuum->item.error);
+    assert_committed(b);
+    assert_failed(mixed, QW_ERROR_UNSUPPORTED, "VACUUM has to be the only statement");
+    g_assert_cmpint(count(self, "t"), ==, 2);
+    g_assert_cmpuint(qd_writer_get_n_commits(self->writer), ==, 3);
+}
+
+/* A group is as durable as its most careful member asks for. */
+static void
+test_relaxed(Fixture *self, gconstpointer data)
+{
+    Member *relaxed = add_insert(self, "t", 1);
+    Member *full;
+
+    relaxed->item.relaxed = TRUE;
+    run_group(self);
+    assert_committed(relaxed);
+    g_assert_cmpint(relaxed->synchronous, ==, 1);
+
+    g_ptr_array_set_size(self->members, 0);
+    relaxed = add_insert(self, "t", 2);
+    relaxed->item.relaxed = TRUE;
+    full = add_insert(self, "t", 3);
+    run_group(self);
+    assert_committed(full);
+    g_assert_cmpint(relaxed->synchronous, ==, 2);
+    g_assert_cmpint(full->synchronous, ==, 2);
+}
+
+static void
+test_queue_is_bounded(Fixture *self, gconstpointer data)
+{
+    GThread *job = g_thread_new("job", run_job, self);
+    Member *a = add_insert(self, "t", 1);
+    Member *b = add_insert(self, "t", 2);
+    Member *surplus = add_insert(self, "t", 3);
+
+    self->store.limits.values[QD_LIMIT_WRITE_QUEUE] = 2;
+    (void) g_async_queue_pop(self->started);
+    qd_writer_submit(self->writer, &a->item);
+    qd_writer_submit(self->writer, &b->item);
+    qd_writer_submit(self->writer, &surplus->item);
+    g_assert_true(g_async_queue_try_pop(self->done) == surplus);
+    assert_failed(surplus, QW_ERROR_BUSY, "the limit 'write_queue' is 2");
+    g_async_queue_push(self->go, self);
+    (void) g_thread_join(job);
+    (void) g_async_queue_pop(self->done);
+    (void) g_async_queue_pop(self->done);
+    assert_committed(a);
+    assert_committed(b);
+}
+
+static gboolean
+insert_and_fail(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
+{
+    store_execute(connection, "INSERT INTO t VALUES(1)");
+    if (user_data == NULL)
+        return TRUE;
+    qd_error_set(error, QW_ERROR_TOO_BIG, "enough");
+    return FALSE;
+}
+
+static void
+test_job(Fixture *self, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    QdWriteItem item;
+
+    qd_write_item_init(&item);
+    g_assert_false(qd_writer_run_exclusive(self->writer, &item, TRUE, insert_and_fail, self, &error));
+    store_assert_error(error, QW_ERROR_TOO_BIG, "enough");
+    g_clear_error(&error);
+    g_assert_cmpint(count(self, "t"), ==, 0);
+    assert_commits(self, "");
+
+    g_ptr_array_add(item.tables, g_strdup("t"));
+    g_assert_true(qd_writer_run_exclusive(self->writer, &item, TRUE, insert_and_fail, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(count(self, "t"), ==, 1);
+    g_assert_cmpuint(item.generation, ==, (UINT64_C(1) << 40) + 1);
+    assert_commits(self, "1: t");
+    qd_write_item_clear(&item);
+}
+
+/* A job that comes while another has the role gives up at its time-out, and the writer goes on. */
+static void
+test_job_waits_in_vain(Fixture *self, gconstpointer data)
+{
+    GThread *job = g_thread_new("job", run_job, self);
+    Member *member = add_insert(self, "t", 2);
+    g_autoptr(GError) error = NULL;
+    QdWriteItem item;
+
+    qd_write_item_init(&item);
+    item.timeout_msec = 1;
+    (void) g_async_queue_pop(self->started);
+    g_assert_false(qd_writer_run_exclusive(self->writer, &item, TRUE, insert_and_fail, NULL, &error));
+    store_assert_error(error, QW_ERROR_TIMEOUT, "the writer was busy for 1 ms");
+    g_async_queue_push(self->go, self);
+    (void) g_thread_join(job);
+    qd_writer_submit(self->writer, &member->item);
+    (void) g_async_queue_pop(self->done);
+    assert_committed(member);
+    qd_write_item_clear(&item);
+}
+
+/* At rest the connection is closed; the next update, or job, opens another one. */
+static void
+test_rest(Fixture *self, gconstpointer data)
+{
+    Member *member = add_insert(self, "t", 1);
+
+    g_assert_true(qd_writer_rest(self->writer));
+    g_assert_true(qd_writer_rest(self->writer));
+    qd_writer_submit(self->writer, &member->item);
+    g_assert_true(g_async_queue_pop(self->done) == member);
+    assert_committed(member);
+}
+
+static gpointer
+submit_many(gpointer data)
+{
+    Fixture *self = data;
+
+    for (guint i = 0; i < self->members->len; i++) {
+        Member *member = self->members->pdata[i];
+
+        if (!g_atomic_int_exchange(&member->cancelled, 1))
+            qd_writer_submit(self->writer, &member->item);
+    }
+    return NULL;
+}
+
+/* Four threads lead and follow as it comes; each update is there exactly once. */
+static void
+test_many_threads(Fixture *self, gconstpointer data)
+{
+    GThread *threads[4];
+
+    for (int i = 0; i < 400; i++)
+        (void) add_insert(self, i % 7 == 0 ? "r" : "t", i % 50 == 49 ? 0 : i + 1);
+    for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+        threads[i] = g_thread_new("client", submit_many, self);
+    for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+        (void) g_thread_join(threads[i]);
+    for (guint i = 0; i < self->members->len; i++)
+        (void) g_async_queue_pop(self->done);
+    for (guint i = 0; i < self->members->len; i++) {
+        Member *member = self->members->pdata[i];
+
+        if (member->item.error == NULL)
+            assert_committed(member);
+        else
+            g_assert_error(member->item.error, QD_ERROR, (gint) QW_ERROR_CONSTRAINT);
+    }
+    /* eight of the 400 have the value 0: of six into t and of two into r one each */
+    g_assert_cmpint(count(self, "t") + count(self, "r"), ==, 394);
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+#define ADD(path, func) g_test_add("/exec/writer/" path, Fixture, NULL, set_up, func, tear_down)
+    ADD("alone", test_alone);
+    ADD("group/share-a-commit", test_share_a_commit);
+    ADD("group/failure-of-one", test_failure_of_one);
+    ADD("group/all-fail", test_all_fail);
+    ADD("group/offender-succeeds-alone", test_offender_succeeds_alone);
+    for (guint i = 0; i < G_N_ELEMENTS(traps); i++) {
+        g_autofree char *path = g_strconcat("/exec/writer/trap/", traps[i].name, NULL);
+
+        g_test_add(path, Fixture, &traps[i], set_up, test_trap, tear_down);
+    }
+    ADD("returning/once", test_returning);
+    ADD("returning/many-pages", test_returning_of_many_pages);
+    ADD("batch-is-one", test_batch_is_one);
+    ADD("rows-of-parameters", test_rows_of_parameters);
+    ADD("deferred-keys", test_deferred_keys);
+    ADD("not-an-update", test_not_an_update);
+    ADD("vacuum", test_vacuum);
+    ADD("relaxed", test_relaxed);
+    ADD("queue-is-bounded", test_queue_is_bounded);
+    ADD("job/runs", test_job);
+    ADD("job/waits-in-vain", test_job_waits_in_vain);
+    ADD("rest", test_rest);
+    ADD("many-threads", test_many_threads);
+    return g_test_run();
+}

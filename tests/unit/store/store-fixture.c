@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The store of the tests.
+ */
+#include "tests/unit/store/store-fixture.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <string.h>
+
+void
+store_assert_error(const GError *error, QwError code, const char *words)
+{
+    g_assert_error(error, QD_ERROR, (gint) code);
+    if (strstr(error->message, words) == NULL)
+        g_error("'%s' does not say '%s'", error->message, words);
+}
+
+void
+store_fixture_open(StoreFixture *self)
+{
+    g_autoptr(GError) error = NULL;
+
+    self->database = qd_database_open(self->dir, &self->limits, &error);
+    g_assert_no_error(error);
+    self->writer = qd_database_steal_writer(self->database);
+}
+
+void
+store_fixture_close(StoreFixture *self)
+{
+    g_clear_pointer(&self->writer, qd_connection_free);
+    g_clear_pointer(&self->database, qd_database_free);
+}
+
+void
+store_fixture_set_up(StoreFixture *self, gconstpointer data)
+{
+    self->dir = g_dir_make_tmp("queryd-store-XXXXXX", NULL);
+    qd_limits_init(&self->limits);
+    self->limits.values[QD_LIMIT_FREE_DISK_BYTES] = 0;
+    store_fixture_open(self);
+}
+
+static int
+remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    return remove(path);
+}
+
+void
+store_remove_folder(const char *dir)
+{
+    g_assert_cmpint(nftw(dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS), ==, 0);
+}
+
+void
+store_fixture_tear_down(StoreFixture *self, gconstpointer data)
+{
+    store_fixture_close(self);
+    store_remove_folder(self->dir);
+    g_free(self->dir);
+}
+
+QdConnection *
+store_fixture_open_reader(StoreFixture *self)
+{
+    g_autoptr(GError) error = NULL;
+    QdConnectionInfo info = qd_database_get_info(self->database);
+    QdConnection *reader = qd_connection_open(&info, QD_CONNECTION_READER, &self->limits, &error);
+
+    g_assert_no_error(error);
+    return reader;
+}
+
+void
+store_execute(QdConnection *connection, const char *sql)
+{
+    g_autoptr(GError) error = NULL;
+
+    (void) qd_connection_execute(connection, sql, &error);
+    g_assert_no_error(error);
+}
+
+gint64
+store_get_int64(QdConnection *connection, const char *sql)
+{
+    g_autoptr(GError) error = NULL;
+    gint64 value = -1;
+
+    (void) qd_connection_get_int64(connection, sql, &value, &error);
+    g_assert_no_error(error);
+    return value;
+}
+
+QdCompiled *
+store_compile(StoreFixture *self, QdConnection *connection, const char *text, QdPolicy policy, GError **error)
+{
+    return qd_connection_compile(connection, text, strlen(text), policy, &self->limits, error);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opening a store: lock, file, internal schema, read-only folders, what is refused.
+ */
+#include "daemon/store/database.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/store/store-fixture.h"
+
+static QdDatabase *
+open_again(StoreFixture *self, GError **error)
+{
+    return qd_database_open(self->dir, &self->limits, error);
+}
+
+static void
+assert_refused(StoreFixture *self, QwError code, const char *words)
+{
+    g_autoptr(GError) error = NULL;
+
+    g_assert_null(open_again(self, &error));
+    store_assert_error(error, code, words);
+}
+
+static char *
+get_file(StoreFixture *self, const char *name)
+{
+    return g_build_filename(self->dir, name, NULL);
+}
+
+static void
+test_fresh(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_file(self, "queryd.db");
+    struct stat st;
+
+    g_assert_cmpstr(qd_database_get_path(self->database), ==, path);
+    g_assert_cmpstr(qd_database_get_directory(self->database), ==, self->dir);
+    g_assert_false(qd_database_is_read_only(self->database));
+    g_assert_cmpuint(qd_database_get_start_counter(self->database), ==, 1);
+    g_assert_cmpint(g_stat(path, &st), ==, 0);
+    g_assert_nonnull(self->writer);
+    g_assert_null(qd_database_steal_writer(self->database));
+    g_assert_cmpint(store_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key = 'schema_version'"), ==, 1);
+    g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM queryd_meta"), ==, 2);
+}
+
+static void
+test_makes_folders(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *dir = g_build_filename(self->dir, "a", "b", NULL);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdDatabase) database = qd_database_open(dir, &self->limits, &error);
+    struct stat st;
+
+    g_assert_no_error(error);
+    g_assert_cmpstr(qd_database_get_directory(database), ==, dir);
+    g_assert_cmpint(g_stat(dir, &st), ==, 0);
+    g_assert_cmpint(st.st_mode & 0777, ==, 0700);
+}
+
+static void
+test_counts_starts(StoreFixture *self, gconstpointer data)
+{
+    store_execute(self->writer, "CREATE TABLE t(a); INSERT INTO t VALUES(7); PRAGMA user_version = 42");
+    for (guint i = 2; i < 5; i++) {
+        store_fixture_close(self);
+        store_fixture_open(self);
+        g_assert_cmpuint(qd_database_get_start_counter(self->database), ==, i);
+    }
+    g_assert_cmpint(store_get_int64(self->writer, "SELECT a FROM t"), ==, 7);
+    g_assert_cmpint(store_get_int64(self->writer, "PRAGMA user_version"), ==, 42);
+}
+
+static void
+test_lock_names_the_holder(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *words = g_strdup_printf("is in use by another queryd, process %ld", (long) getpid());
+    g_autoptr(QdDatabase) database = NULL;
+    g_autoptr(GError) error = NULL;
+
+    assert_refused(self, QW_ERROR_BUSY, words);
+    store_fixture_close(self);
+    database = open_again(self, &error);
+    g_assert_no_error(error);
+}
+
+/* The lock is the kernel's: a process that was killed leaves none. */
+static void
+test_lock_of_a_killed_process(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *words = NULL;
+    g_autofree char *path = get_file(self, "lock");
+    int ready[2];
+    int status = 0;
+    char byte = 0;
+    pid_t pid;
+
+    store_fixture_close(self);
+    g_assert_cmpint(pipe2(ready, O_CLOEXEC), ==, 0);
+    pid = fork();
+    if (pid == 0) {
+        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+
+        if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0 || ftruncate(fd, 0) < 0 || dprintf(fd, "%ld\n", (long) getpid()) < 0 ||
+            write(ready[1], "x", 1) != 1)
+            _exit(1);
+        for (;;)
+            (void) pause();
+    }
+    g_assert_cmpint(read(ready[0], &byte, 1), ==, 1);
+    words = g_strdup_printf("process %ld", (long) pid);
+    assert_refused(self, QW_ERROR_BUSY, words);
+    g_assert_cmpint(kill(pid, SIGKILL), ==, 0);
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    store_fixture_open(self);
+    (void) close(ready[0]);
+    (void) close(ready[1]);
+}
+
+static void
+test_newer_schema(StoreFixture *self, gconstpointer data)
+{
+    store_execute(self->writer, "UPDATE queryd_meta SET value = 2 WHERE key = 'schema_version'");
+    store_fixture_close(self);
+    assert_refused(self, QW_ERROR_UNSUPPORTED, "has schema version 2, this queryd knows 1");
+    /* and it was not counted as a start, nor migrated down */
+    assert_refused(self, QW_ERROR_UNSUPPORTED, "has schema version 2");
+}
+
+static void
+test_not_a_database(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_file(self, "queryd.db");
+    g_autofree char *junk = g_strnfill(8192, 'x');
+    g_autofree char *after = NULL;
+
+    store_fixture_close(self);
+    g_assert_true(g_file_set_contents(path, junk, 8192, NULL));
+    assert_refused(self, QW_ERROR_CORRUPT, path);
+    g_assert_true(g_file_get_contents(path, &after, NULL, NULL));
+    g_assert_cmpstr(after, ==, junk);
+}
+
+/* An SQLite file that was made by another program becomes a store and keeps what is the user's. */
+static void
+test_adopts_a_file(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_file(self, "queryd.db");
+    sqlite3 *db = NULL;
+
+    store_fixture_close(self);
+    g_assert_cmpint(g_remove(path), ==, 0);
+    g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(db,
+                                 "PRAGMA application_id = 77; PRAGMA user_version = 5; CREATE TABLE old(a); INSERT INTO old "
+                                 "VALUES('x')",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+    store_fixture_open(self);
+    g_assert_cmpint(store_get_int64(self->writer, "PRAGMA application_id"), ==, 77);
+    g_assert_cmpint(store_get_int64(self->writer, "PRAGMA user_version"), ==, 5);
+    g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM old WHERE a = 'x'"), ==, 1);
+}
+
+/* Root may write everywhere: only somebody else can be kept out. */
+static void
+run_as_nobody(void (*func)(StoreFixture *self), StoreFixture *self)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (geteuid() == 0 && (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
+            _exit(77);
+        func(self);
+        _exit(0);
+    }
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    g_assert_cmpint(status, ==, 0);
+}
+
+static void
+check_read_only(StoreFixture *self)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdDatabase) database = open_again(self, &error);
+    g_autoptr(QdConnection) reader = NULL;
+    QdConnectionInfo info;
+
+    g_assert_no_error(error);
+    g_assert_true(qd_database_is_read_only(database));
+    g_assert_null(qd_database_steal_writer(database));
+    info = qd_database_get_info(database);
+    g_assert_true(info.immutable);
+    reader = qd_connection_open(&info, QD_CONNECTION_READER, &self->limits, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(store_get_int64(reader, "SELECT a FROM t"), ==, 7);
+    g_assert_false(qd_connection_execute(reader, "INSERT INTO t VALUES(8)", &error));
+    g_assert_error(error, QD_ERROR, (gint) QW_ERROR_READ_ONLY);
+}
+
+static void
+test_read_only_folder(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_file(self, "queryd.db");
+    g_autofree char *lock = get_file(self, "lock");
+
+    store_execute(self->writer, "CREATE TABLE t(a); INSERT INTO t VALUES(7)");
+    store_fixture_close(self);
+    g_assert_cmpint(g_chmod(path, 0444), ==, 0);
+    g_assert_cmpint(g_chmod(lock, 0444), ==, 0);
+    g_assert_cmpint(g_chmod(self->dir, 0555), ==, 0);
+    run_as_nobody(check_read_only, self);
+    g_assert_cmpint(g_chmod(self->dir, 0700), ==, 0);
+}
+
+static void
+check_log_waits(StoreFixture *self)
+{
+    assert_refused(self, QW_ERROR_READ_ONLY, "its log has to be recovered first");
+}
+
+static void
+test_read_only_with_a_log(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *wal = get_file(self, "queryd.db-wal");
+    g_autofree char *lock = get_file(self, "lock");
+
+    store_fixture_close(self);
+    g_assert_true(g_file_set_contents(wal, "some frames", -1, NULL));
+    g_assert_cmpint(g_chmod(lock, 0444), ==, 0);
+    g_assert_cmpint(g_chmod(self->dir, 0555), ==, 0);
+    run_as_nobody(check_log_waits, self);
+    g_assert_cmpint(g_chmod(self->dir, 0700), ==, 0);
+    g_assert_cmpint(g_remove(wal), ==, 0);
+}
+
+static void
+check_no_database(StoreFixture *self)
+{
+    assert_refused(self, QW_ERROR_READ_ONLY, "holds no database");
+}
+
+static void
+test_read_only_and_empty(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_file(self, "queryd.db");
+    g_autofree char *lock = get_file(self, "lock");
+
+    store_fixture_close(self);
+    g_assert_cmpint(g_remove(path), ==, 0);
+    g_assert_cmpint(g_remove(lock), ==, 0);
+    g_assert_cmpint(g_chmod(self->dir, 0555), ==, 0);
+    run_as_nobody(check_no_database, self);
+    g_assert_cmpint(g_chmod(self->dir, 0700), ==, 0);
+}
+
+/* A link at the lock's place must not make us write elsewhere. */
+static void
+test_lock_is_no_link(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *lock = get_file(self, "lock");
+    g_autofree char *target = get_file(self, "target");
+    g_autofree char *after = NULL;
+
+    store_fixture_close(self);
+    g_assert_cmpint(g_remove(lock), ==, 0);
+    g_assert_true(g_file_set_contents(target, "precious", -1, NULL));
+    g_assert_cmpint(symlink(target, lock), ==, 0);
+    assert_refused(self, QW_ERROR_INTERNAL, lock);
+    g_assert_true(g_file_get_contents(target, &after, NULL, NULL));
+    g_assert_cmpstr(after, ==, "precious");
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+#define ADD(path, func) g_test_add("/store/database/" path, StoreFixture, NULL, store_fixture_set_up, func, store_fixture_tear_down)
+    ADD("fresh", test_fresh);
+    ADD("makes-folders", test_makes_folders);
+    ADD("counts-starts", test_counts_starts);
+    ADD("lock/names-the-holder", test_lock_names_the_holder);
+    ADD("lock/of-a-killed-process", test_lock_of_a_killed_process);
+    ADD("lock/is-no-link", test_lock_is_no_link);
+    ADD("newer-schema", test_newer_schema);
+    ADD("not-a-database", test_not_a_database);
+    ADD("adopts-a-file", test_adopts_a_file);
+    ADD("read-only/folder", test_read_only_folder);
+    ADD("read-only/with-a-log", test_read_only_with_a_log);
+    ADD("read-only/and-empty", test_read_only_and_empty);
+    return g_test_run();
+}
