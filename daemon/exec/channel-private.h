@@ -64,6 +64,7 @@ struct QdChannel {
     QdRun *run;
     const QdReader *last_reader; /* a hint, may be gone */
     gboolean first_fill;
+    QwPageWriter *page; /* while the run fills it */
     uint64_t slice_end_usec;
     QdWriteItem item;
     GArray *write_statements;

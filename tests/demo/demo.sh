@@ -50,7 +50,8 @@ clean_up() {
     trap '' INT TERM
     if [[ -n ${bus_pid:-} ]]; then
         daemon=$(gdbus call --session -d org.freedesktop.DBus -o /org/freedesktop/DBus \
-            -m org.freedesktop.DBus.GetConnectionUnixProcessID "$name" 2>/dev/null | sed -nE 's/^\(uint32 ([0-9]+),\)$/\1/p') || true
+            -m org.freedesktop.DBus.GetConnectionUnixProcessID "$name" 2>/dev/null |
+            sed -nE 's/^\(uint32 ([0-9]+),\)$/\1/p') || true
         if [[ -n $daemon ]] && kill "$daemon" 2>/dev/null; then
             tail --pid="$daemon" -s 0.05 -f /dev/null
         fi

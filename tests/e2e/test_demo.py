@@ -56,7 +56,8 @@ def test_shell_serves_a_copy(tmp_path):
     file = folder / "own.db"
     subprocess.run(["sqlite3", str(file), "CREATE TABLE k(v); INSERT INTO k VALUES('kept')"], check=True)
     before = file.read_bytes()
-    result = run(tmp_path, "shell", str(file), "--", "sh", "-c", "queryctl update \"UPDATE k SET v = 'new'\" && queryctl sql 'SELECT v FROM k'")
+    commands = "queryctl update \"UPDATE k SET v = 'new'\" && queryctl sql 'SELECT v FROM k'"
+    result = run(tmp_path, "shell", str(file), "--", "sh", "-c", commands)
     assert (result.returncode, result.stdout) == (0, "v\nnew\n"), result.stderr
     assert file.read_bytes() == before
     assert os.listdir(tmp_path) == ["own"]
