@@ -28,7 +28,10 @@ prepare() {
         cat /run/userbus/install.log >&2
         return 1
     }
-    mount -t overlay -o "lowerdir=$stage$prefix:$prefix" overlay "$prefix"
+    mount -t overlay -o "lowerdir=$stage$prefix:$prefix" overlay "$prefix" || {
+        echo "run-tests.sh: '$prefix' cannot be overlaid" >&2
+        return 77
+    }
     cp -r "$root/tests/e2e" "$root/tests/systemd" "$copy"
     # A program that has rights of its own, to see that the service cannot gain them.
     install -m 4755 /usr/bin/id /run/userbus/setuid-id
@@ -44,15 +47,16 @@ run() {
     # shellcheck disable=SC2016
     "$root/tests/systemd/userbus.sh" --prepare "$root/tests/systemd/run-tests.sh" \
         env PATH="$prefix/bin:/usr/bin:/bin" LD_LIBRARY_PATH="$prefix/$libdir" PYTHONDONTWRITEBYTECODE=1 \
-        bash -c 'cd "$1" && shift && { /usr/bin/python3 -m pytest -q -p no:cacheprovider -rs --junitxml="$HOME/results.xml" "$@" >&2
-                 cat "$HOME/results.xml"; }' bash "$copy/systemd" "$@" \
+        bash -c 'cd "$1" && shift
+                 /usr/bin/python3 -m pytest -q -p no:cacheprovider -rs --junitxml="$HOME/results.xml" "$@" >&2
+                 cat "$HOME/results.xml"' bash "$copy/systemd" "$@" \
         >"$results/systemd.xml" 2> >(tee "$results/systemd.log" >&2) || status=$?
     [[ -s $results/systemd.xml ]] && return
     rm -f "$results/systemd.xml"
     if [[ $status -eq 77 ]]; then
-        echo "systemd: $(grep -m 1 '^userbus.sh:' "$results/systemd.log" || echo 'not permitted here')" >"$results/systemd.skip"
+        echo "systemd: $(grep -m 1 -E '^(userbus|run-tests).sh:' "$results/systemd.log" || echo 'not permitted here')" >"$results/systemd.skip"
     else
-        echo "systemd: the tests did not run to their end (exit status $status), see $results/systemd.log" >"$results/systemd.failed"
+        echo "systemd: the tests did not run to their end (exit status $status): $results/systemd.log" >"$results/systemd.failed"
     fi
 }
 

@@ -10,7 +10,8 @@ import socket
 
 import pytest
 
-from session import HOME, UNITS, drop_in, run, show, systemctl, write
+from session import HOME, drop_in, run, show, systemctl, write
+from harness import BusError
 
 PROBE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probe.py")
 DONE, REFUSED, IMPOSSIBLE = "10", "11", "12"
@@ -45,7 +46,7 @@ LINES = {
     "OOMPolicy=stop": ("use_memory_in_child", "OOMPolicy=continue", ""),
 }
 # ReadWritePaths= is the one line that allows: test_read_write_paths(). The others of [Service] are no sandbox.
-ALLOWING = ["ReadWritePaths=%h/.local/share/queryd"]
+ALLOWING = ["ReadWritePaths=-%h/.local/share/queryd"]
 NO_SANDBOX = ("Type", "NotifyAccess", "BusName", "ExecStart", "ExecReload", "WatchdogSec", "Restart", "RestartSec",
               "RestartPreventExitStatus", "TimeoutStopSec")
 CONTROLLERS = {"MemoryMax=512M": "memory", "TasksMax=64": "pids", "OOMPolicy=stop": "memory"}
@@ -118,7 +119,7 @@ def test_private_users_is_what_makes_others_work(session):
 
 
 def test_setup_makes_the_directory(session):
-    """Before each start and for its user alone; without it the service could not be started at all."""
+    """Before each start, and for its user alone."""
     path = os.path.join(HOME, ".local/share/queryd")
     for _ in range(2):
         assert not os.path.exists(path)
@@ -126,8 +127,13 @@ def test_setup_makes_the_directory(session):
         assert os.stat(path).st_mode & 0o777 == 0o700
         systemctl("stop", "queryd.service")
         run("rm", "-r", path, check=True)
-    drop_in("[Unit]\nRequires=\n[Service]\nRestart=no\n")
-    write(os.path.join(UNITS, "queryd-setup.service"), "[Service]\nType=oneshot\nExecStart=true\n")
-    systemctl("daemon-reload")
-    systemctl("start", "queryd.service", check=False)
-    assert show("ExecMainStatus") == "226", "the control: NAMESPACE"
+
+
+def test_directory_that_cannot_be_made(session):
+    """The caller is told, at once and by a service that is up; no bus keeps it waiting for a unit that failed."""
+    drop_in("[Service]\nExecStart=\nExecStart=false\n", "queryd-setup.service")
+    with pytest.raises(BusError) as error:
+        session.query("SELECT 1")
+    assert error.value.name == "ReadOnly" and "cannot create directory" in error.value.message
+    assert show("Result", "queryd-setup.service") == "exit-code", "the fault was hit"
+    assert session.is_active() and show("NRestarts") == "0"

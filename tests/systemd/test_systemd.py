@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from session import (CONFIG, NAME, PATH, STORE, UNIT, Caller, Session, drop_in, ptrace_reap, ptrace_stop, run, show, systemctl,
-                     thread_state, unit_log, wait_until, write)
+from session import (ACTIVATION, CONFIG, NAME, PATH, STORE, UNIT, Caller, Session, drop_in, ptrace_reap, ptrace_stop, run, show,
+                     systemctl, thread_state, unit_log, wait_until, write)
 from harness import BusError
 from wire_client import CutOff, RemoteError
 
@@ -48,9 +48,9 @@ def test_interfaces_are_installed():
 # --- activation -------------------------------------------------------------------------------------------------------------
 
 ACTIVATORS = {
-    "gdbus": ("gdbus", "call", "--session", "-d", NAME, "-o", PATH, "-m", NAME + ".QueryText", "sql", "SELECT 40 + 2 AS x", "json", "{}"),
-    "busctl": ("busctl", "--user", "call", NAME, PATH, NAME, "QueryText", "sssa{sv}", "sql", "SELECT 40 + 2 AS x", "json", "0"),
-    "queryctl": ("queryctl", "sql", "SELECT 40 + 2 AS x"),
+    "gdbus": ("gdbus", "call", "--session", "-d", NAME, "-o", PATH, "-m", NAME + ".QueryText", "sql", "SELECT 6 * 7", "json", "{}"),
+    "busctl": ("busctl", "--user", "call", NAME, PATH, NAME, "QueryText", "sssa{sv}", "sql", "SELECT 6 * 7", "json", "0"),
+    "queryctl": ("queryctl", "sql", "SELECT 6 * 7"),
 }
 
 
@@ -236,7 +236,7 @@ def count_rows(stream):
 @pytest.mark.parametrize("reader", ["reads", "waits"])
 def test_stop_during_streams(session, reader):
     """A result is whole or ends with an error, never short; the daemon leaves with 0 in either case."""
-    n = 300000
+    n = 100000
     session.update("CREATE TABLE t AS " + NUMBERS.format(n) + "SELECT i, hex(zeroblob(30)) AS x FROM n")
     channels = [session.prepare("SELECT i, x FROM t") for _ in range(4)]
     streams = []
@@ -251,8 +251,8 @@ def test_stop_during_streams(session, reader):
     counts = [count_rows(s) for s in streams]
     for channel in channels:
         channel.close()
-    expected = [n - 1] * 4 if reader == "reads" else [None] * 4
-    assert counts == expected, counts
+    assert set(counts) <= {n - 1, None}, "never short"
+    assert (counts[0] is None) == (reader == "waits"), "who reads gets all of it"
     wait_until(lambda: show("ActiveState") == "inactive", "the end")
     assert (show("Result"), show("ExecMainStatus")) == ("success", "0")
 
@@ -297,14 +297,14 @@ def test_idle_exit_meets_calls(session):
     """Calls at every moment around the exit: none is lost, and many of them met one."""
     write(CONFIG, "[Limits]\nidle_exit_ms=20\n")
     session.update("CREATE TABLE t (a)")
-    pids, rng = set(), random.Random(7)
-    for i in range(60):
+    pids, rng, i = set(), random.Random(7), -1
+    while len(pids) < 15:  # exits that were met; the deadline of a test is the limit
+        i += 1
         assert session.update("INSERT INTO t VALUES (?)", [i])[0] == 1
         assert session.query("SELECT count(*) FROM t") == [(i + 1,)]
         pids.add(show("ExecMainPID"))
         time.sleep(rng.uniform(0.0, 0.1))  # the stimulus: where the next call falls before, in or after an exit
-    print(f"{len(pids)} daemons")
-    assert len(pids) >= 10, "exits were met"
+    print(f"{len(pids)} daemons in {i + 1} rounds")
     assert show("NRestarts") == "0" and show("Result") == "success"
 
 
@@ -346,6 +346,32 @@ def test_import_of_a_file(session, mode, tmp_path):
     assert "10" in run("queryctl", "--store", "old", "sql", "SELECT sum(a) FROM t", check=True).stdout
     assert path.read_bytes() == before
     assert Session.is_active("queryd@old.service")
+    systemctl("stop", "queryd@old.service")
+    os.unlink(os.path.join(ACTIVATION, NAME + ".old.service"))
+    done = run("queryctl", "store", "import", str(path), "old")
+    assert done.returncode != 0 and "queryd.db': File exists" in done.stderr, "data is never written over"
+
+
+def test_import_after_a_crash(session, tmp_path):
+    """What an import that was cut off has left is in nobody's way."""
+    file = sqlite3.connect(tmp_path / "file")
+    file.execute("CREATE TABLE t AS SELECT 11 AS a")
+    file.close()
+    write(os.path.join(STORE, "stores/again/queryd.db.part"), "the beginning")
+    run("queryctl", "store", "import", str(tmp_path / "file"), "again", check=True)
+    assert "11" in run("queryctl", "--store", "again", "sql", "SELECT a FROM t", check=True).stdout
+    assert sorted(os.listdir(os.path.join(STORE, "stores/again")))[-1] != "queryd.db.part"
+
+
+def test_store_on_a_bus_without_systemd(session):
+    """The activation file names the program too, for buses that start their services themselves."""
+    run("queryctl", "store", "create", "plain", check=True)
+    with open(os.path.join(ACTIVATION, NAME + ".plain.service"), encoding="utf-8") as stream:
+        command = stream.read().split("Exec=")[1].splitlines()[0].split()
+    done = run("dbus-run-session", "--", "sh", "-c", "queryctl --store plain sql 'SELECT 6 * 7' && busctl --user status "
+               f"{NAME}.plain | grep -a ^CommandLine; kill $(busctl --user status {NAME}.plain | sed -n s/^PID=//p)")
+    assert "42" in done.stdout and " ".join(command) in done.stdout, done.stdout + done.stderr
+    assert show("ActiveState", "queryd@plain.service") == "inactive"
 
 
 def test_import_refuses(session, tmp_path):
