@@ -101,10 +101,15 @@ list_pop(QdWorkers *self, TaskList *list)
     return NULL;
 }
 
+/*
+ * Two pushes may wake one thread only: the event of the second joins the first, which is not fetched yet. So whoever takes a
+ * task out sees to it that what is left finds a thread, too.
+ */
 static QdTask *
 workers_pop(QdWorkers *self)
 {
     QdTask *task = NULL;
+    gboolean wake = FALSE;
 
     if (g_atomic_int_get(&self->n_waiting) == 0)
         return NULL;
@@ -120,8 +125,11 @@ workers_pop(QdWorkers *self)
         self->n_taken++;
         self->n_queued--;
         g_atomic_int_set(&self->n_waiting, (gint) self->n_queued);
+        wake = self->n_queued > 0 && slot_is_free(self, FALSE);
     }
     pthread_mutex_unlock(&self->mutex);
+    if (wake)
+        (void) eventfd_write(self->queue_fd, 1);
     return task;
 }
 
