@@ -19,13 +19,8 @@ static gboolean
 may_be_long(void *data)
 {
     QdCall *call = data;
-    QdWorkers *workers = call->private->engine->workers;
 
-    if (call->kind != QD_CALL_EXPLAIN && !call->private->task.sliced && qd_workers_is_crowded(workers, call->client))
-        return FALSE;
-
-    qd_workers_note_long(workers);
-    return TRUE;
+    return qd_workers_become_long(call->private->engine->workers, call->client) || call->kind == QD_CALL_EXPLAIN;
 }
 
 static QdRun *

@@ -292,17 +292,9 @@ static gboolean
 may_be_long(void *data)
 {
     QdChannel *self = data;
-    QdWorkers *workers = self->engine->workers;
-    gboolean first_fill = self->first_fill;
 
     send_early(self);
-    if (!self->task.sliced && !first_fill)
-        return TRUE;
-    if (!self->task.sliced && qd_workers_is_crowded(workers, self->client))
-        return FALSE;
-
-    qd_workers_note_long(workers);
-    return TRUE;
+    return qd_workers_become_long(self->engine->workers, self->client);
 }
 
 static gboolean

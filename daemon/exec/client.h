@@ -13,6 +13,7 @@ typedef enum QdCharge {
     QD_CHARGE_CHANNEL,
     QD_CHARGE_SNAPSHOT,
     QD_CHARGE_RUNNING,
+    QD_CHARGE_LONG, /* of those running, the ones that take long */
     QD_CHARGE_JOB,
     QD_N_CHARGES,
 } QdCharge;
@@ -25,7 +26,5 @@ struct QdClient {
 };
 
 /* Takes one unit of @charge when the client has fewer than @limit; false when it has not. */
-/* How much of it @client has now; a moment later it may be another number. */
-uint64_t qd_client_get_charge(const QdClient *client, QdCharge charge);
 gboolean qd_client_charge(QdClient *self, QdCharge charge, uint64_t limit);
 void qd_client_discharge(QdClient *self, QdCharge charge);

@@ -44,6 +44,7 @@ struct QdWorkers {
     TaskList sliced;
     guint n_queued;
     guint n_running;
+    guint n_long; /* of those; the others leave their threads soon */
     guint n_taken;
     gint n_waiting; /* atomic copy of n_queued */
     gint stopping;
@@ -52,6 +53,8 @@ struct QdWorkers {
 };
 
 static _Thread_local gboolean thread_is_batch;
+/* The slot of this thread is one of n_long. */
+static _Thread_local gboolean slot_is_long;
 
 static void
 list_push(TaskList *list, QdTask *task)
@@ -61,10 +64,20 @@ list_push(TaskList *list, QdTask *task)
     list->end = &task->next;
 }
 
+/*
+ * Under the mutex. The limits hold for what is long; there are two threads more, for all and for each client, which only what
+ * is fresh, and by that likely short, may have.
+ */
 static gboolean
-slot_is_free(QdWorkers *self, gboolean sliced)
+take_long_locked(QdWorkers *self, QdClient *client)
 {
-    return self->n_running < qd_limits_get(self->limits, QD_LIMIT_RUNNING) + (sliced ? 0 : SPARE_THREADS);
+    if (self->n_long >= qd_limits_get(self->limits, QD_LIMIT_RUNNING) ||
+        !qd_client_charge(client, QD_CHARGE_LONG, qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT)))
+        return FALSE;
+
+    self->n_long++;
+    slot_is_long = TRUE;
+    return TRUE;
 }
 
 /* Under the mutex. */
@@ -73,12 +86,13 @@ take_slot_locked(QdWorkers *self, QdClient *client, gboolean sliced)
 {
     if (client == NULL)
         return TRUE;
-    if (!slot_is_free(self, sliced))
+    if (self->n_running >= qd_limits_get(self->limits, QD_LIMIT_RUNNING) + SPARE_THREADS ||
+        !qd_client_charge(client, QD_CHARGE_RUNNING, qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT) + SPARE_THREADS))
         return FALSE;
-    if (!qd_client_charge(client, QD_CHARGE_RUNNING,
-                          qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT) + (sliced ? 0 : SPARE_THREADS)))
+    if (sliced && !take_long_locked(self, client)) {
+        qd_client_discharge(client, QD_CHARGE_RUNNING);
         return FALSE;
-
+    }
     self->n_running++;
     return TRUE;
 }
@@ -122,10 +136,15 @@ note_queued_locked(QdWorkers *self, gint change)
     g_atomic_int_set(&self->n_waiting, (gint) self->n_queued);
 }
 
+/*
+ * Two pushes may wake one thread only: the event of the second joins the first, which is not fetched yet. So whoever takes a
+ * task out sees to it that what is left finds a thread, too.
+ */
 static QdTask *
 workers_pop(QdWorkers *self)
 {
     QdTask *task = NULL;
+    gboolean wake = FALSE;
 
     if (g_atomic_int_get(&self->n_waiting) == 0)
         return NULL;
@@ -140,8 +159,11 @@ workers_pop(QdWorkers *self)
     if (task != NULL) {
         self->n_taken++;
         note_queued_locked(self, -1);
+        wake = self->n_queued > 0 && self->n_running < self->n_threads;
     }
     pthread_mutex_unlock(&self->mutex);
+    if (wake)
+        (void) eventfd_write(self->queue_fd, 1);
     return task;
 }
 
@@ -202,6 +224,11 @@ qd_workers_give_slot(QdWorkers *self, QdClient *client)
     pthread_mutex_lock(&self->mutex);
     self->n_running--;
     qd_client_discharge(client, QD_CHARGE_RUNNING);
+    if (slot_is_long) {
+        self->n_long--;
+        qd_client_discharge(client, QD_CHARGE_LONG);
+        slot_is_long = FALSE;
+    }
     pthread_mutex_unlock(&self->mutex);
 }
 
@@ -209,18 +236,6 @@ gboolean
 qd_workers_has_waiting(QdWorkers *self)
 {
     return g_atomic_int_get(&self->n_waiting) > 0;
-}
-
-gboolean
-qd_workers_is_crowded(QdWorkers *self, const QdClient *client)
-{
-    gboolean crowded;
-
-    pthread_mutex_lock(&self->mutex);
-    crowded = self->n_running > qd_limits_get(self->limits, QD_LIMIT_RUNNING) ||
-              qd_client_get_charge(client, QD_CHARGE_RUNNING) > qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT);
-    pthread_mutex_unlock(&self->mutex);
-    return crowded;
 }
 
 static void
@@ -231,14 +246,21 @@ set_policy(int policy)
     (void) pthread_setschedparam(pthread_self(), policy, &param);
 }
 
-void
-qd_workers_note_long(QdWorkers *self)
+gboolean
+qd_workers_become_long(QdWorkers *self, QdClient *client)
 {
-    if (thread_is_batch)
-        return;
+    gboolean may = slot_is_long;
 
-    thread_is_batch = TRUE;
-    set_policy(SCHED_BATCH);
+    if (!may) {
+        pthread_mutex_lock(&self->mutex);
+        may = take_long_locked(self, client);
+        pthread_mutex_unlock(&self->mutex);
+    }
+    if (may && !thread_is_batch) {
+        thread_is_batch = TRUE;
+        set_policy(SCHED_BATCH);
+    }
+    return may;
 }
 
 static void
@@ -402,7 +424,7 @@ qd_workers_is_alive(QdWorkers *self, uint64_t max_usec)
     gboolean stuck;
 
     pthread_mutex_lock(&self->mutex);
-    stuck = self->n_queued > 0 && slot_is_free(self, TRUE);
+    stuck = self->n_queued > 0 && self->n_running < qd_limits_get(self->limits, QD_LIMIT_RUNNING);
     pthread_mutex_unlock(&self->mutex);
     return !stuck || (uint64_t) g_get_monotonic_time() - last < max_usec;
 }

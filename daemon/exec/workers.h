@@ -46,17 +46,17 @@ void qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake);
 /* Takes @task out of the queue, where its time had not come. Returns: true: the caller owns it now. */
 gboolean qd_workers_take_back(QdWorkers *self, QdTask *task);
 
-/* Takes a run slot for @client; false: push a task instead. */
+/* Takes a run slot for @client; false: push a task instead. A worker thread holds one slot at most. */
 gboolean qd_workers_take_slot(QdWorkers *self, QdClient *client, gboolean sliced);
 void qd_workers_give_slot(QdWorkers *self, QdClient *client);
 
 /* Somebody waits for a slot: a run that has used up its slice should yield. */
 gboolean qd_workers_has_waiting(QdWorkers *self);
-/* TRUE when a fresh task of @client sits on one of the spare threads and has to leave it if it turns out long. */
-gboolean qd_workers_is_crowded(QdWorkers *self, const QdClient *client);
-
-/* The running step is long: the kernel shall treat this thread as a batch job until the thread is done with it. */
-void qd_workers_note_long(QdWorkers *self);
+/*
+ * What this thread runs for @client has turned out long. TRUE: it may go on, and the kernel treats the thread as a batch job
+ * until it is done. FALSE: as many long ones run as may; it should leave the thread to a short one and come back as sliced.
+ */
+gboolean qd_workers_become_long(QdWorkers *self, QdClient *client);
 
 /* Asks for a sweep (sweep_func on some worker) within a quarter of a second. */
 void qd_workers_request_sweep(QdWorkers *self);
