@@ -189,6 +189,16 @@ run_commands(const char *script)
     return status == 0;
 }
 
+/* Two processes work at once here, and a row waits for whoever has the core: others who want it are in all figures. */
+static void
+note_load(void)
+{
+    double load[1];
+
+    if (getloadavg(load, 1) == 1 && load[0] > 1.0)
+        (void) printf("The machine is busy with something else (load %.1f): all times suffer from it.\n", load[0]);
+}
+
 static gboolean
 run_demo(guint n_rows, const char *script)
 {
@@ -197,6 +207,7 @@ run_demo(guint n_rows, const char *script)
     Figures figures = { .n_rows = n_rows };
     gboolean ok;
 
+    note_load();
     samples_init(&figures.through);
     samples_init(&figures.direct);
     samples_init(&figures.first_row);
