@@ -11,6 +11,7 @@
 # Exit status: COMMAND's; 77 when this machine does not permit it, with the reason on stderr.
 # The script runs itself anew for each step into a deeper namespace: USERBUS_STAGE says how deep it is.
 set -euo pipefail
+umask 022
 
 user=queryd-test
 here=/run/userbus
