@@ -169,6 +169,9 @@ stage_session() {
         "$2"
         shift 2
     fi
+    # Not before: PROGRAM may come from there.
+    mount -t tmpfs -o mode=1777 tmpfs /tmp
+    mount -t tmpfs -o mode=1777 tmpfs /var/tmp
     cd /
     start_session
     environment+=(DBUS_SESSION_BUS_ADDRESS="unix:path=$runtime/bus")
