@@ -33,6 +33,7 @@ prepare() {
         return 77
     }
     cp -r "$root/tests/e2e" "$root/tests/systemd" "$copy"
+    chmod -R a+rX "$copy"
     # A program that has rights of its own, to see that the service cannot gain them.
     install -m 4755 /usr/bin/id /run/userbus/setuid-id
 }
@@ -54,7 +55,7 @@ run() {
     [[ -s $results/systemd.xml ]] && return
     rm -f "$results/systemd.xml"
     if [[ $status -eq 77 ]]; then
-        echo "systemd: $(grep -m 1 -E '^(userbus|run-tests).sh:' "$results/systemd.log" || echo 'not permitted here')" >"$results/systemd.skip"
+        echo "systemd: $(grep -m 1 -E '^(userbus|run-tests).sh:' "$results/systemd.log")" >"$results/systemd.skip"
     else
         echo "systemd: the tests did not run to their end (exit status $status): $results/systemd.log" >"$results/systemd.failed"
     fi

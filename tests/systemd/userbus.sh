@@ -11,6 +11,7 @@
 # Exit status: COMMAND's; 77 when this machine does not permit it, with the reason on stderr.
 # The script runs itself anew for each step into a deeper namespace: USERBUS_STAGE says how deep it is.
 set -euo pipefail
+umask 022
 
 user=queryd-test
 here=/run/userbus
@@ -168,6 +169,9 @@ stage_session() {
         "$2"
         shift 2
     fi
+    # Not before: PROGRAM may come from there.
+    mount -t tmpfs -o mode=1777 tmpfs /tmp
+    mount -t tmpfs -o mode=1777 tmpfs /var/tmp
     cd /
     start_session
     environment+=(DBUS_SESSION_BUS_ADDRESS="unix:path=$runtime/bus")
