@@ -22,11 +22,12 @@
 #define BUS_PATH "/org/freedesktop/DBus"
 #define NAME_IS_PRIMARY_OWNER 1u /* the reply of RequestName */
 #define NAME_EXISTS 3u
+#define EXIT_NAME_TAKEN 3 /* the unit does not try that again: the owner serves whoever calls */
 
-static void fail_start(QdService *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void fail_start(QdService *self, int exit_code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 static void
-fail_start(QdService *self, const char *format, ...)
+fail_start(QdService *self, int exit_code, const char *format, ...)
 {
     g_autofree char *message = NULL;
     va_list args;
@@ -37,7 +38,7 @@ fail_start(QdService *self, const char *format, ...)
 
     qd_log(LOG_ERR, &(QdLogFields){ .message_id = QD_LOG_ID_BUS }, "%s", message);
     (void) sd_notifyf(0, "STATUS=%s", message);
-    (void) sd_event_exit(self->event, EXIT_FAILURE);
+    (void) sd_event_exit(self->event, exit_code);
 }
 
 static void
@@ -116,13 +117,13 @@ on_name_requested(sd_bus_message *message, void *user_data, sd_bus_error *ret_er
     uint32_t answer = 0;
 
     if (sd_bus_message_is_method_error(message, NULL)) {
-        fail_start(self, "cannot own the name '%s' on the bus: %s", self->options->bus_name,
+        fail_start(self, EXIT_FAILURE, "cannot own the name '%s' on the bus: %s", self->options->bus_name,
                    sd_bus_message_get_error(message)->message);
         return 1;
     }
     if (sd_bus_message_read_basic(message, 'u', &answer) <= 0 || answer != NAME_IS_PRIMARY_OWNER) {
-        fail_start(self, "the name '%s' is %s: is another queryd running?", self->options->bus_name,
-                   answer == NAME_EXISTS ? "taken" : "not to be had");
+        fail_start(self, answer == NAME_EXISTS ? EXIT_NAME_TAKEN : EXIT_FAILURE, "the name '%s' is %s: is another queryd running?",
+                   self->options->bus_name, answer == NAME_EXISTS ? "taken" : "not to be had");
         return 1;
     }
 
@@ -160,7 +161,7 @@ on_disconnected(sd_bus_message *message, void *user_data, sd_bus_error *ret_erro
     if (served)
         qd_life_cycle_stop(self->life, "lost the connection to the bus", EXIT_SUCCESS);
     else
-        fail_start(self, "lost the connection to the bus");
+        fail_start(self, EXIT_FAILURE, "lost the connection to the bus");
     return 0;
 }
 

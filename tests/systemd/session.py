@@ -54,6 +54,11 @@ def write(path, text):
         stream.write(text)
 
 
+def program(unit=UNIT):
+    """The path of the daemon in the unit."""
+    return show("ExecStart", unit).split("path=")[1].split()[0]
+
+
 def drop_in(text, unit=UNIT, name="test"):
     """A drop-in of the user's for @unit; takes effect with the next start."""
     write(os.path.join(UNITS, unit + ".d", name + ".conf"), text)

@@ -5,13 +5,14 @@ import random
 import re
 import signal
 import sqlite3
+import subprocess
 import threading
 import time
 
 import pytest
 
-from session import (ACTIVATION, CONFIG, NAME, PATH, STORE, UNIT, Caller, Session, drop_in, ptrace_reap, ptrace_stop, run, show,
-                     systemctl, thread_state, unit_log, wait_until, write)
+from session import (ACTIVATION, CONFIG, NAME, PATH, STORE, UNIT, Caller, Session, drop_in, program, ptrace_reap, ptrace_stop, run,
+                     show, systemctl, thread_state, unit_log, wait_until, write)
 from harness import BusError
 from wire_client import CutOff, RemoteError
 
@@ -218,9 +219,23 @@ def test_kill_and_call(session):
 
 
 def test_wrong_usage_is_not_tried_again(session):
-    drop_in("[Service]\nExecStart=\nExecStart=" + show("ExecStart").split("path=")[1].split()[0] + " --no-such-option\n")
+    drop_in(f"[Service]\nExecStart=\nExecStart={program()} --no-such-option\n")
     systemctl("start", UNIT, check=False)
     assert (show("ActiveState"), show("ExecMainStatus"), show("NRestarts")) == ("failed", "2", "0")
+
+
+def test_taken_name(session):
+    """A queryd that somebody started by hand serves the name; the unit does not fight for it, and takes over when it has left."""
+    with subprocess.Popen([program()]) as other:
+        wait_until(session.has_owner, "the other queryd")
+        systemctl("start", UNIT, check=False)
+        assert (show("ActiveState"), show("ExecMainStatus"), show("NRestarts")) == ("failed", "3", "0")
+        session.update("CREATE TABLE t AS SELECT 8 AS a")
+        assert session.owner_pid() == other.pid
+        other.terminate()
+        assert other.wait() == 0
+    assert session.query("SELECT a FROM t") == [(8,)]
+    assert session.owner_pid() == session.main_pid()
 
 
 # --- stop --------------------------------------------------------------------------------------------------------------------
