@@ -376,7 +376,10 @@ qd_channel_continue_run(QdChannel *self)
         qd_channel_fail_request(self, error);
         break;
     }
-    if ((uint64_t) g_get_monotonic_time() < self->slice_end_usec || !qd_workers_has_waiting(self->engine->workers))
+    if ((uint64_t) g_get_monotonic_time() < self->slice_end_usec)
+        return TRUE;
+    qd_workers_note_batch();
+    if (!qd_workers_has_waiting(self->engine->workers))
         return TRUE;
 
     self->task.sliced = self->run != NULL;

@@ -11,12 +11,14 @@
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "daemon/base/error.h"
 
 #define SPARE_THREADS 2
+#define BATCH_SLICE_NSEC 100000000u
 #define SWEEP_NSEC 200000000L
 #define TOKEN_QUEUE UINT64_MAX
 #define TOKEN_TIMER (UINT64_MAX - 1)
@@ -238,12 +240,40 @@ qd_workers_has_waiting(QdWorkers *self)
     return g_atomic_int_get(&self->n_waiting) > 0;
 }
 
-static void
-set_policy(int policy)
-{
-    struct sched_param param = { 0 };
+/* sched_setattr(2); glibc has neither the function nor the type, and the kernel's header does not go with <sched.h>. */
+typedef struct SchedAttr {
+    uint32_t size;
+    uint32_t policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_nsec;
+    uint64_t deadline_nsec;
+    uint64_t period_nsec;
+} SchedAttr;
 
-    (void) pthread_setschedparam(pthread_self(), policy, &param);
+/*
+ * A batch thread with the longest slice: since Linux 6.12 whoever wakes up with a shorter one (ours, and the clients that wait
+ * for us) takes the core at once instead of waiting for the end of the slice. Older kernels ignore the slice.
+ */
+static void
+set_batch(gboolean batch)
+{
+    SchedAttr attr = {
+        .size = sizeof attr,
+        .policy = batch ? SCHED_BATCH : SCHED_OTHER,
+        .runtime_nsec = batch ? BATCH_SLICE_NSEC : 0,
+    };
+
+    (void) syscall(SYS_sched_setattr, 0, &attr, 0);
+    thread_is_batch = batch;
+}
+
+void
+qd_workers_note_batch(void)
+{
+    if (!thread_is_batch)
+        set_batch(TRUE);
 }
 
 gboolean
@@ -256,21 +286,16 @@ qd_workers_become_long(QdWorkers *self, QdClient *client)
         may = take_long_locked(self, client);
         pthread_mutex_unlock(&self->mutex);
     }
-    if (may && !thread_is_batch) {
-        thread_is_batch = TRUE;
-        set_policy(SCHED_BATCH);
-    }
+    if (may)
+        qd_workers_note_batch();
     return may;
 }
 
 static void
 note_short(void)
 {
-    if (!thread_is_batch)
-        return;
-
-    thread_is_batch = FALSE;
-    set_policy(SCHED_OTHER);
+    if (thread_is_batch)
+        set_batch(FALSE);
 }
 
 void

@@ -52,9 +52,11 @@ void qd_workers_give_slot(QdWorkers *self, QdClient *client);
 
 /* Somebody waits for a slot: a run that has used up its slice should yield. */
 gboolean qd_workers_has_waiting(QdWorkers *self);
+/* Until this thread is done with its task the kernel shall treat it as a batch job: others go first. */
+void qd_workers_note_batch(void);
 /*
- * What this thread runs for @client has turned out long. TRUE: it may go on, and the kernel treats the thread as a batch job
- * until it is done. FALSE: as many long ones run as may; it should leave the thread to a short one and come back as sliced.
+ * What this thread runs for @client has turned out long. TRUE: it may go on, as a batch job. FALSE: as many long ones run as may;
+ * it should leave the thread to a short one and come back as sliced.
  */
 gboolean qd_workers_become_long(QdWorkers *self, QdClient *client);
 
