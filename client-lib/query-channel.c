@@ -361,6 +361,10 @@ query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error)
     QwHeader header;
     QueryIo io;
 
+    if (self->chunks.active) { /* its beginning was taken already */
+        *ret_kind = (QwKind) self->chunks.inner_kind;
+        return QUERY_IO_DONE;
+    }
     if (n > 0) {
         data = self->buffer + self->start;
     } else {

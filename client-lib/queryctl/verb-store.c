@@ -187,11 +187,24 @@ copy_database(int source, const char *directory, GError **error)
     return ok;
 }
 
+/* An import that was cut off leaves a directory without a database: it may be taken over. */
+static bool
+make_store_directory(const char *directory, GError **error)
+{
+    g_autofree char *database = g_build_filename(directory, "queryd.db", NULL);
+
+    if (g_mkdir_with_parents(directory, 0700) < 0)
+        return fail(error, errno, "cannot create", directory);
+    if (g_file_test(database, G_FILE_TEST_EXISTS))
+        return fail(error, EEXIST, "cannot import into", database);
+
+    return true;
+}
+
 static bool
 import_store(const char *file, const char *name, GError **error)
 {
     g_autofree char *directory = get_store_directory(name);
-    g_autofree char *parent = g_path_get_dirname(directory);
     g_autofree char *service = get_service_path(name);
     int source = -1;
     bool ok = false;
@@ -203,11 +216,7 @@ import_store(const char *file, const char *name, GError **error)
         return fail(error, errno, "cannot open", file);
 
     ok = check_source(source, file, error);
-    if (ok && g_mkdir_with_parents(parent, 0700) < 0)
-        ok = fail(error, errno, "cannot create", parent);
-    if (ok && mkdir(directory, 0700) < 0)
-        ok = fail(error, errno, "cannot create", directory);
-    ok = ok && copy_database(source, directory, error);
+    ok = ok && make_store_directory(directory, error) && copy_database(source, directory, error);
     (void) close(source);
     return ok && create_store(name, error);
 }

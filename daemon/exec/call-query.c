@@ -16,9 +16,15 @@
 #define EXPLAIN_PREFIX "EXPLAIN QUERY PLAN "
 
 static gboolean
-note_long(void *data)
+may_be_long(void *data)
 {
-    qd_workers_note_long(((QdCall *) data)->private->engine->workers);
+    QdCall *call = data;
+    QdWorkers *workers = call->private->engine->workers;
+
+    if (call->kind != QD_CALL_EXPLAIN && !call->private->task.sliced && qd_workers_is_crowded(workers, call->client))
+        return FALSE;
+
+    qd_workers_note_long(workers);
     return TRUE;
 }
 
@@ -34,7 +40,7 @@ start_run(QdCall *call, const char *text, QdPolicy policy, GError **error)
         .max_bytes = call->options.max_bytes,
         .generation = qd_writer_get_generation(engine->writer),
         .cancelled = &call->private->entry.cancelled,
-        .long_func = note_long,
+        .long_func = may_be_long,
         .func_data = call,
     };
 
@@ -112,7 +118,8 @@ pull_pages(QdCall *call, QdRun *run, PageFunc func, void *data, GError **error)
         QwPageWriter page;
         QdRunStatus status = fill_page(run, &buffer, &page, error);
 
-        if (status == QD_RUN_FAILED)
+        call->private->deferred = status == QD_RUN_DEFERRED;
+        if (status == QD_RUN_FAILED || status == QD_RUN_DEFERRED)
             return FALSE;
         if (page.n_rows > 0 &&
             !func(call, buffer + QW_HEADER_SIZE, page.used - QW_HEADER_SIZE, page.n_rows, page.n_columns, data, error))

@@ -210,6 +210,13 @@ run_read(QdCall *call)
         else
             qd_call_run_explain(call, &call->error);
     }
+    if (call->private->deferred) {
+        call->private->deferred = FALSE;
+        call->private->task.sliced = TRUE;
+        qd_registry_set_state(call->private->engine->registry, &call->private->entry, "queued", FALSE);
+        qd_workers_push_always(call->private->engine->workers, &call->private->task, FALSE);
+        return;
+    }
     qd_call_finish(call);
 }
 

@@ -11,6 +11,7 @@
 
 #define QD_CHANNEL_OWNED 1u
 #define QD_CHANNEL_PENDING 2u
+#define QD_CHANNEL_FREE 4u /* a slot without a channel: nobody may take it for one */
 /* Room behind a page for the terminal record, so that a small result is one send(). */
 #define QD_CHANNEL_OUT_SLACK 8192
 
@@ -63,6 +64,7 @@ struct QdChannel {
     QdRun *run;
     const QdReader *last_reader; /* a hint, may be gone */
     gboolean first_fill;
+    QwPageWriter *page; /* while the run fills it */
     uint64_t slice_end_usec;
     QdWriteItem item;
     GArray *write_statements;
@@ -103,6 +105,8 @@ void qd_channel_clear_output(QdChannel *self);
 gboolean qd_channel_output_is_empty(const QdChannel *self);
 
 /* channel-serve.c */
+/* Makes the first waiting request the current one, unless there is one already. */
+void qd_channel_take_request(QdChannel *self);
 /* Starts the first waiting request, a slot is held. Returns: false when the writer owns the channel now. */
 gboolean qd_channel_start_request(QdChannel *self);
 /* Goes on with the run, a slot is held. Returns: false when it should yield. */

@@ -48,11 +48,19 @@ channel_acquire(QdChannel *self, uint64_t generation)
     for (;;) {
         uint64_t wanted = state | ((state & QD_CHANNEL_OWNED) ? QD_CHANNEL_PENDING : QD_CHANNEL_OWNED);
 
-        if (state >> 32 != generation)
+        if (state >> 32 != generation || (state & QD_CHANNEL_FREE))
             return FALSE;
         if (__atomic_compare_exchange_n(&self->state, &state, wanted, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
             return !(state & QD_CHANNEL_OWNED);
     }
+}
+
+/* The same, and takes it out of the queue if that is its owner. The slot may belong to a later channel by then, which is as
+ * good: it looks, finds nothing, and goes back. */
+static gboolean
+channel_seize(QdChannel *self, uint64_t generation)
+{
+    return channel_acquire(self, generation) || qd_workers_take_back(self->engine->workers, &self->task);
 }
 
 /* TRUE: released. FALSE: something happened meanwhile, the caller still owns it. */
@@ -88,11 +96,11 @@ qd_channels_handle_event(QdChannels *self, uint64_t token, uint32_t events)
 {
     QdChannel *channel = channels_get(self, (guint) (token & 0xffffffff));
 
-    if (channel == NULL || !channel_acquire(channel, token >> 32))
+    if (channel == NULL || !channel_seize(channel, token >> 32))
         return;
 
     channel->readable = TRUE;
-    if (events & (EPOLLHUP | EPOLLERR))
+    if ((events & (EPOLLHUP | EPOLLERR)) && token >> 32 == __atomic_load_n(&channel->state, __ATOMIC_RELAXED) >> 32)
         channel->broken = channel->transport == QD_TRANSPORT_PIPE || (events & EPOLLERR) || !(events & EPOLLIN);
     channel_process(channel, FALSE);
 }
@@ -103,9 +111,26 @@ run_channel_task(QdTask *task, QdWorkers *workers)
     channel_process((QdChannel *) ((char *) task - offsetof(QdChannel, task)), TRUE);
 }
 
+/* What to wait for besides a hang-up: requests, as long as there is room for them. */
+static uint32_t
+input_events(const QdChannel *self)
+{
+    return self->transport == QD_TRANSPORT_SOCKETPAIR && !self->ended && qd_channel_has_room(self) ? EPOLLIN : 0;
+}
+
+/* In the queue it hears of CANCEL and of a hang-up. */
+static void
+watch_while_queued(QdChannel *self)
+{
+    self->task.watch_fd = self->fd;
+    self->task.watch_token = token_of(self, __atomic_load_n(&self->state, __ATOMIC_RELAXED));
+    self->task.watch_events = input_events(self);
+}
+
 void
 qd_channel_push(QdChannel *self, gboolean wake)
 {
+    watch_while_queued(self);
     qd_workers_push_always(self->engine->workers, &self->task, wake);
 }
 
@@ -113,7 +138,7 @@ qd_channel_push(QdChannel *self, gboolean wake)
 static void
 channel_kick(QdChannel *self, uint64_t generation)
 {
-    if (!channel_acquire(self, generation))
+    if (!channel_seize(self, generation))
         return;
 
     self->readable = TRUE;
@@ -158,7 +183,8 @@ channel_destroy(QdChannel *self)
     if (self->transport == QD_TRANSPORT_PIPE)
         g_atomic_int_add(&channels->n_large_pipes, -1);
 
-    __atomic_store_n(&self->state, (generation & 0xffffffff) << 32, __ATOMIC_RELEASE);
+    __atomic_store_n(&self->blocked_usec, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&self->state, (generation & 0xffffffff) << 32 | QD_CHANNEL_FREE, __ATOMIC_RELEASE);
     pthread_mutex_lock(&channels->mutex);
     g_array_append_val(channels->free_slots, self->index);
     channels->n_open--;
@@ -189,15 +215,19 @@ channel_check_run(QdChannel *self)
         qd_limit_set_error(&error, limits, QD_LIMIT_READER_IDLE_MSEC, "reader took no byte of the result");
     else if (now - qd_run_get_start_usec(self->run) > 1000 * qd_limits_get(limits, QD_LIMIT_SNAPSHOT_AGE_MSEC))
         qd_limit_set_error(&error, limits, QD_LIMIT_SNAPSHOT_AGE_MSEC, "result is too old");
-    if (error != NULL)
-        qd_channel_fail_request(self, error);
+    if (error == NULL)
+        return;
+
+    qd_channel_fail_request(self, error);
+    if (since > 0) /* the time to take the error begins */
+        __atomic_store_n(&self->blocked_usec, now, __ATOMIC_RELAXED);
 }
 
 /* Arms the descriptor and lets go. Returns: false when there is something to do already. */
 static gboolean
 channel_park(QdChannel *self, gboolean blocked)
 {
-    uint32_t events = blocked ? EPOLLOUT : 0;
+    uint32_t events = input_events(self) | (blocked ? EPOLLOUT : 0);
     uint64_t state = __atomic_load_n(&self->state, __ATOMIC_RELAXED);
 
     if (!self->ended && g_atomic_int_get(&self->engine->channels->draining)) {
@@ -207,8 +237,6 @@ channel_park(QdChannel *self, gboolean blocked)
         qd_channel_read(self);
         return FALSE;
     }
-    if (self->transport == QD_TRANSPORT_SOCKETPAIR && !self->ended && qd_channel_has_room(self))
-        events |= EPOLLIN;
     if (blocked && __atomic_load_n(&self->blocked_usec, __ATOMIC_RELAXED) == 0) {
         __atomic_store_n(&self->blocked_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
         qd_registry_set_state(self->engine->registry, &self->entry, "blocked", self->run != NULL);
@@ -260,16 +288,32 @@ channel_get_slot(QdChannel *self)
 
     if (qd_workers_take_slot(self->engine->workers, self->client, self->task.sliced))
         return SLOT_TAKEN;
+    watch_while_queued(self);
     if (qd_workers_push(self->engine->workers, &self->task, FALSE))
         return SLOT_QUEUED;
 
-    if (self->current == NULL) {
-        self->current = g_queue_pop_head(&self->requests);
-        self->n_request_bytes -= self->current->n_bytes;
-    }
+    qd_channel_take_request(self);
     qd_limit_set_error(&error, &self->engine->limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
     qd_channel_fail_request(self, error);
     return SLOT_REFUSED;
+}
+
+/* A request that was cancelled before it ran needs no slot to hear so. */
+static gboolean
+channel_drop_cancelled(QdChannel *self)
+{
+    const QdRequest *next = self->current != NULL ? self->current : g_queue_peek_head(&self->requests);
+    g_autoptr(GError) error = NULL;
+
+    if (self->run != NULL || self->write_is_done)
+        return FALSE;
+    if (!next->cancelled && (self->current == NULL || g_atomic_int_get(&self->entry.cancelled) == QD_CANCEL_NONE))
+        return FALSE;
+
+    qd_channel_take_request(self);
+    qd_error_set(&error, QW_ERROR_CANCELLED, "request was cancelled");
+    qd_channel_fail_request(self, error);
+    return TRUE;
 }
 
 /* Returns: true while the caller still owns the channel. */
@@ -292,8 +336,11 @@ channel_turn(QdChannel *self, gboolean *has_slot)
     if (!qd_channel_output_is_empty(self))
         return TRUE;
     if (has_work(self)) {
-        SlotResult result = *has_slot ? SLOT_TAKEN : channel_get_slot(self);
+        SlotResult result;
 
+        if (channel_drop_cancelled(self))
+            return TRUE;
+        result = *has_slot ? SLOT_TAKEN : channel_get_slot(self);
         if (result != SLOT_TAKEN)
             return result == SLOT_REFUSED;
         *has_slot = TRUE;
@@ -398,7 +445,8 @@ take_slot(QdChannels *self)
     } else {
         channel = g_new0(QdChannel, 1);
         channel->index = self->slots->len;
-        channel->state = UINT64_C(1) << 32;
+        channel->state = UINT64_C(1) << 32 | QD_CHANNEL_FREE;
+        channel->engine = self->engine;
         g_ptr_array_add(self->slots, channel);
     }
     pthread_mutex_unlock(&self->mutex);
@@ -406,18 +454,17 @@ take_slot(QdChannels *self)
 }
 
 static void
-setup_channel(QdChannel *channel, QdEngine *engine, QdClient *client, const QdChannelSetup *setup, int fd)
+setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup, int fd)
 {
     guint index = channel->index;
     uint64_t state = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE);
 
-    channel->engine = engine;
     channel->index = index;
     channel->fd = fd;
     channel->transport = setup->transport;
     channel->page_size = setup->page_size;
     channel->client = qd_client_ref(client);
-    channel->task = (QdTask){ .client = channel->client, .run = run_channel_task };
+    channel->task = (QdTask){ .client = channel->client, .watch_fd = -1, .run = run_channel_task };
     channel->entry = (QdEntry){ .language = "sql", .client = channel->client, .kick = kick_entry, .owner = channel };
     channel->in = g_byte_array_new();
     channel->chunks = (QwChunks){ 0 };
@@ -434,7 +481,7 @@ setup_channel(QdChannel *channel, QdEngine *engine, QdClient *client, const QdCh
         .writes = setup->compiled->writes,
         .options = setup->options,
     };
-    __atomic_store_n(&channel->state, state | QD_CHANNEL_OWNED, __ATOMIC_RELEASE);
+    __atomic_store_n(&channel->state, (state & ~(uint64_t) QD_CHANNEL_FREE) | QD_CHANNEL_OWNED, __ATOMIC_RELEASE);
 }
 
 /* A pipe has nobody to ask for rows: its FETCH is there from the start, and its SCHEMA first in the stream. */
@@ -483,7 +530,7 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
     }
 
     channel = take_slot(self);
-    setup_channel(channel, self->engine, client, setup, fds[0]);
+    setup_channel(channel, client, setup, fds[0]);
     r = qd_workers_watch(self->engine->workers, channel->fd, token_of(channel, channel->state));
     if (r < 0) {
         qd_error_set_errno(error, -r, "cannot watch a descriptor");
@@ -571,14 +618,7 @@ qd_channels_drain(QdChannels *self)
         if (channel == NULL)
             return;
         generation = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE) >> 32;
-        if (!channel_acquire(channel, generation))
-            continue;
-        if (channel->client == NULL) { /* a free slot */
-            (void) channel_release(channel);
-            continue;
-        }
-        channel->readable = TRUE;
-        qd_channel_push(channel, TRUE);
+        channel_kick(channel, generation);
     }
 }
 

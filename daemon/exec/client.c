@@ -67,6 +67,12 @@ qd_client_charge(QdClient *self, QdCharge charge, uint64_t limit)
     return FALSE;
 }
 
+uint64_t
+qd_client_get_charge(const QdClient *client, QdCharge charge)
+{
+    return (uint64_t) g_atomic_int_get(&client->charges[charge]);
+}
+
 void
 qd_client_discharge(QdClient *self, QdCharge charge)
 {

@@ -25,5 +25,7 @@ struct QdClient {
 };
 
 /* Takes one unit of @charge when the client has fewer than @limit; false when it has not. */
+/* How much of it @client has now; a moment later it may be another number. */
+uint64_t qd_client_get_charge(const QdClient *client, QdCharge charge);
 gboolean qd_client_charge(QdClient *self, QdCharge charge, uint64_t limit);
 void qd_client_discharge(QdClient *self, QdCharge charge);

@@ -62,7 +62,7 @@ struct QdCallPrivate {
     QdEntry entry;
     QdWriteItem item;
     GArray *write_statements; /* of QdWriteStatement */
-    gboolean submitted_write;
+    gboolean deferred;        /* by may_be_long(): it goes back into the queue */
 };
 
 /* From any thread: the call is over; `done` will run on the main thread. */

@@ -107,21 +107,21 @@ on_log_too_big(void *user_data)
 static void start_call(QdEngine *self, QdCall *call);
 
 static void
-take_database(QdEngine *self, QdDatabase *database, GError **error)
+take_database(QdEngine *self, QdDatabase *database)
 {
     QdWriterConfig config = {
         .database = database,
         .limits = &self->limits,
+        .pool = qd_pool_new(database, &self->limits),
         .workers = self->workers,
         .commit_func = on_commit,
         .log_func = on_log_too_big,
         .user_data = self,
     };
-    QdConnection *writer = qd_database_steal_writer(database);
 
     self->database = database;
-    self->pool = qd_pool_new(database, &self->limits);
-    self->writer = qd_writer_new(&config, writer, error);
+    self->pool = config.pool;
+    self->writer = qd_writer_new(&config, qd_database_steal_writer(database));
 }
 
 static void
@@ -134,7 +134,7 @@ finish_opening(void *data)
     self->held = g_ptr_array_new();
     self->n_calls--;
     if (opening->database != NULL) {
-        take_database(self, opening->database, NULL);
+        take_database(self, opening->database);
         g_atomic_int_set(&self->state, QD_ENGINE_OPEN);
     } else {
         g_clear_error(&self->open_error);
@@ -219,7 +219,7 @@ qd_engine_submit(QdEngine *self, QdCall *call)
     struct QdCallPrivate *private = call->private;
 
     private->engine = self;
-    private->task = (QdTask){ .client = call->client, .run = qd_call_run_on_worker };
+    private->task = (QdTask){ .client = call->client, .watch_fd = -1, .run = qd_call_run_on_worker };
     describe_entry(call, &private->entry);
     self->n_calls++;
     qd_registry_add(self->registry, &private->entry, "queued");
@@ -251,10 +251,18 @@ static void
 on_sweep(void *user_data)
 {
     QdEngine *self = user_data;
+    QdPoolState state;
 
     qd_channels_sweep(self->channels);
-    if (self->pool != NULL && qd_pool_trim(self->pool))
+    if (self->pool == NULL)
+        return;
+    state = qd_pool_trim(self->pool);
+    if (state == QD_POOL_AT_REST && qd_writer_rest(self->writer)) {
+        qd_pool_rest(self->pool);
+        (void) malloc_trim(0);
+    } else if (state != QD_POOL_QUIET) {
         qd_workers_request_sweep(self->workers);
+    }
 }
 
 QdEngine *

@@ -91,7 +91,7 @@ qd_job_backup(QdCall *call, GError **error)
 
     if (!check_target(call, error))
         return;
-    connection = qd_pool_open_connection(engine->database, QD_CONNECTION_READER, &engine->limits, error);
+    connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
     if (connection == NULL ||
         !qd_connection_execute(connection, "PRAGMA query_only=0; BEGIN; SELECT count(*) FROM sqlite_schema", error))
         return;
@@ -116,7 +116,7 @@ void
 qd_job_check(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
-    g_autoptr(QdConnection) connection = qd_pool_open_connection(engine->database, QD_CONNECTION_READER, &engine->limits, error);
+    g_autoptr(QdConnection) connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
     sqlite3_stmt *stmt = NULL;
     sqlite3 *db;
     int r;

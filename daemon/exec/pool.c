@@ -22,6 +22,8 @@ struct QdPool {
     pthread_mutex_t mutex;
     GPtrArray *idle; /* of QdReader */
     guint n_leased;
+    guint n_opened; /* atomic: since the last rest */
+    uint64_t last_lease_usec;
 };
 
 QdPool *
@@ -58,10 +60,12 @@ qd_pool_free(QdPool *self)
 }
 
 QdConnection *
-qd_pool_open_connection(const QdDatabase *database, QdConnectionRole role, const QdLimits *limits, GError **error)
+qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 {
-    QdConnectionInfo info = qd_database_get_info(database);
-    g_autoptr(QdConnection) connection = qd_connection_open(&info, role, limits, error);
+    QdConnectionInfo info = qd_database_get_info(self->database);
+    g_autoptr(QdConnection) connection = qd_connection_open(&info, role, self->limits, error);
+
+    __atomic_add_fetch(&self->n_opened, role == QD_CONNECTION_READER ? 1 : 0, __ATOMIC_RELAXED);
 
     if (connection == NULL || !qd_functions_register_linear(qd_connection_get_db(connection), error))
         return NULL;
@@ -98,6 +102,7 @@ discharge_lease(QdPool *self, QdClient *client)
 {
     pthread_mutex_lock(&self->mutex);
     self->n_leased--;
+    self->last_lease_usec = (uint64_t) g_get_monotonic_time();
     pthread_mutex_unlock(&self->mutex);
     qd_client_discharge(client, QD_CHARGE_SNAPSHOT);
 }
@@ -127,7 +132,7 @@ qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError 
 
     reader = take_idle(self, preferred);
     if (reader == NULL) {
-        g_autoptr(QdConnection) connection = qd_pool_open_connection(self->database, QD_CONNECTION_READER, self->limits, error);
+        g_autoptr(QdConnection) connection = qd_pool_open_connection(self, QD_CONNECTION_READER, error);
 
         if (connection == NULL) {
             discharge_lease(self, client);
@@ -172,22 +177,48 @@ steal_stale(QdPool *self, uint64_t now)
     return g_ptr_array_steal_index(self->idle, 0);
 }
 
-gboolean
+/* Under the mutex. */
+static QdPoolState
+pool_judge(QdPool *self, uint64_t now)
+{
+    if (__atomic_load_n(&self->n_opened, __ATOMIC_RELAXED) <= KEEP_ALWAYS)
+        return QD_POOL_QUIET;
+    if (self->n_leased > 0 || now - self->last_lease_usec < IDLE_USEC)
+        return QD_POOL_BUSY;
+    return QD_POOL_AT_REST;
+}
+
+QdPoolState
 qd_pool_trim(QdPool *self)
 {
     uint64_t now = (uint64_t) g_get_monotonic_time();
     QdReader *reader;
-    gboolean again;
+    QdPoolState state;
 
     do {
         pthread_mutex_lock(&self->mutex);
         reader = steal_stale(self, now);
-        again = self->idle->len > KEEP_ALWAYS;
+        state = pool_judge(self, now);
         pthread_mutex_unlock(&self->mutex);
         if (reader != NULL)
             reader_free(reader);
     } while (reader != NULL);
-    return again;
+    return state;
+}
+
+void
+qd_pool_rest(QdPool *self)
+{
+    QdReader *reader;
+
+    __atomic_store_n(&self->n_opened, 0, __ATOMIC_RELAXED);
+    do {
+        pthread_mutex_lock(&self->mutex);
+        reader = self->idle->len > 0 ? g_ptr_array_steal_index_fast(self->idle, self->idle->len - 1) : NULL;
+        pthread_mutex_unlock(&self->mutex);
+        if (reader != NULL)
+            reader_free(reader);
+    } while (reader != NULL);
 }
 
 guint

@@ -34,10 +34,19 @@ QdPool *qd_pool_free(QdPool *self);
 QdReader *qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError **error);
 void qd_pool_release(QdPool *self, QdReader *reader);
 
-/* Closes connections that have been idle for a while, all but one. Returns: true when more may have to be closed later. */
-gboolean qd_pool_trim(QdPool *self);
+typedef enum QdPoolState {
+    QD_POOL_QUIET,   /* nothing to be done before something else happens */
+    QD_POOL_BUSY,    /* to be trimmed again later */
+    QD_POOL_AT_REST, /* nothing has been leased for a while: qd_pool_rest() would give descriptors back */
+} QdPoolState;
+
+/* Closes connections that have been idle for a while, all but one. */
+QdPoolState qd_pool_trim(QdPool *self);
+/* Closes all idle connections. SQLite keeps the descriptors of closed connections while any other one of the process holds
+ * a lock on the file; only when the last one goes, the writer's too, they all go. */
+void qd_pool_rest(QdPool *self);
 
 guint qd_pool_get_n_leased(QdPool *self);
 guint qd_pool_get_n_open(QdPool *self);
-/* Opens a connection as a reader or the writer, with our functions. */
-QdConnection *qd_pool_open_connection(const QdDatabase *database, QdConnectionRole role, const QdLimits *limits, GError **error);
+/* Opens a connection as a reader or the writer, with our functions. It is the caller's, outside of the pool. */
+QdConnection *qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error);

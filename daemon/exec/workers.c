@@ -64,9 +64,7 @@ list_push(TaskList *list, QdTask *task)
 static gboolean
 slot_is_free(QdWorkers *self, gboolean sliced)
 {
-    uint64_t limit = qd_limits_get(self->limits, QD_LIMIT_RUNNING);
-
-    return self->n_running < limit + (sliced ? 0 : SPARE_THREADS);
+    return self->n_running < qd_limits_get(self->limits, QD_LIMIT_RUNNING) + (sliced ? 0 : SPARE_THREADS);
 }
 
 /* Under the mutex. */
@@ -77,7 +75,8 @@ take_slot_locked(QdWorkers *self, QdClient *client, gboolean sliced)
         return TRUE;
     if (!slot_is_free(self, sliced))
         return FALSE;
-    if (!qd_client_charge(client, QD_CHARGE_RUNNING, qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT)))
+    if (!qd_client_charge(client, QD_CHARGE_RUNNING,
+                          qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT) + (sliced ? 0 : SPARE_THREADS)))
         return FALSE;
 
     self->n_running++;
@@ -99,6 +98,28 @@ list_pop(QdWorkers *self, TaskList *list)
         return task;
     }
     return NULL;
+}
+
+static gboolean
+list_remove(TaskList *list, QdTask *task)
+{
+    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next) {
+        if (*link != task)
+            continue;
+        *link = task->next;
+        if (list->end == &task->next)
+            list->end = link;
+        task->next = NULL;
+        return TRUE;
+    }
+    return FALSE;
+}
+
+static void
+note_queued_locked(QdWorkers *self, gint change)
+{
+    self->n_queued = (guint) ((gint) self->n_queued + change);
+    g_atomic_int_set(&self->n_waiting, (gint) self->n_queued);
 }
 
 /*
@@ -123,8 +144,7 @@ workers_pop(QdWorkers *self)
         task = list_pop(self, &self->sliced);
     if (task != NULL) {
         self->n_taken++;
-        self->n_queued--;
-        g_atomic_int_set(&self->n_waiting, (gint) self->n_queued);
+        note_queued_locked(self, -1);
         wake = self->n_queued > 0 && slot_is_free(self, FALSE);
     }
     pthread_mutex_unlock(&self->mutex);
@@ -138,12 +158,26 @@ qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake)
 {
     pthread_mutex_lock(&self->mutex);
     list_push(task->sliced ? &self->sliced : &self->fresh, task);
-    self->n_queued++;
-    g_atomic_int_set(&self->n_waiting, (gint) self->n_queued);
+    note_queued_locked(self, 1);
+    if (task->watch_fd >= 0)
+        qd_workers_arm(self, task->watch_fd, task->watch_token, task->watch_events);
     pthread_mutex_unlock(&self->mutex);
 
     if (wake)
         (void) eventfd_write(self->queue_fd, 1);
+}
+
+gboolean
+qd_workers_take_back(QdWorkers *self, QdTask *task)
+{
+    gboolean taken;
+
+    pthread_mutex_lock(&self->mutex);
+    taken = list_remove(&self->fresh, task) || list_remove(&self->sliced, task);
+    if (taken)
+        note_queued_locked(self, -1);
+    pthread_mutex_unlock(&self->mutex);
+    return taken;
 }
 
 gboolean
@@ -186,12 +220,13 @@ qd_workers_has_waiting(QdWorkers *self)
 }
 
 gboolean
-qd_workers_is_crowded(QdWorkers *self)
+qd_workers_is_crowded(QdWorkers *self, const QdClient *client)
 {
     gboolean crowded;
 
     pthread_mutex_lock(&self->mutex);
-    crowded = self->n_running > qd_limits_get(self->limits, QD_LIMIT_RUNNING);
+    crowded = self->n_running > qd_limits_get(self->limits, QD_LIMIT_RUNNING) ||
+              qd_client_get_charge(client, QD_CHARGE_RUNNING) > qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT);
     pthread_mutex_unlock(&self->mutex);
     return crowded;
 }

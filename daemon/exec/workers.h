@@ -17,6 +17,9 @@ struct QdTask {
     QdTask *next;
     QdClient *client; /* (nullable) (not owned): charged for the slot; NULL: no slot is needed */
     gboolean sliced;  /* it has run before and did not finish: short ones go first */
+    int watch_fd;     /* while it waits in the queue, events of this descriptor are reported; -1: none */
+    uint32_t watch_events;
+    uint64_t watch_token;
     /* called with a slot of @client, which it gives back */
     void (*run)(QdTask *task, QdWorkers *workers);
 };
@@ -40,6 +43,8 @@ void qd_workers_arm(QdWorkers *self, int fd, uint64_t token, uint32_t events);
 gboolean qd_workers_push(QdWorkers *self, QdTask *task, gboolean wake);
 /* The same without the limit, for what has been accepted before. */
 void qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake);
+/* Takes @task out of the queue, where its time had not come. Returns: true: the caller owns it now. */
+gboolean qd_workers_take_back(QdWorkers *self, QdTask *task);
 
 /* Takes a run slot for @client; false: push a task instead. */
 gboolean qd_workers_take_slot(QdWorkers *self, QdClient *client, gboolean sliced);
@@ -47,8 +52,8 @@ void qd_workers_give_slot(QdWorkers *self, QdClient *client);
 
 /* Somebody waits for a slot: a run that has used up its slice should yield. */
 gboolean qd_workers_has_waiting(QdWorkers *self);
-/* TRUE when a fresh task sits on one of the spare threads and has to leave it if it turns out long. */
-gboolean qd_workers_is_crowded(QdWorkers *self);
+/* TRUE when a fresh task of @client sits on one of the spare threads and has to leave it if it turns out long. */
+gboolean qd_workers_is_crowded(QdWorkers *self, const QdClient *client);
 
 /* The running step is long: the kernel shall treat this thread as a batch job until the thread is done with it. */
 void qd_workers_note_long(QdWorkers *self);

@@ -14,6 +14,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/exec/write-item.h"
+#include "daemon/functions/linear.h"
 #include "daemon/store/sqlite-error.h"
 
 #define GROUP_MAX 512
@@ -49,24 +50,61 @@ on_wal(void *data, sqlite3 *db, const char *name, int n_pages)
     return SQLITE_OK;
 }
 
+static void
+watch_log(QdWriter *self)
+{
+    self->synchronous_normal = FALSE;
+    (void) sqlite3_wal_hook(qd_connection_get_db(self->connection), on_wal, self);
+}
+
+static void
+set_read_only_error(const QdWriter *self, GError **error)
+{
+    const QdDatabase *database = self->config.database;
+
+    qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", qd_database_get_directory(database),
+                 qd_database_get_read_only_hint(database));
+}
+
+/* For the holder of the role. */
+static gboolean
+ensure_connection(QdWriter *self, GError **error)
+{
+    if (self->connection != NULL)
+        return TRUE;
+    if (qd_database_is_read_only(self->config.database)) {
+        set_read_only_error(self, error);
+        return FALSE;
+    }
+
+    self->connection = qd_pool_open_connection(self->config.pool, QD_CONNECTION_WRITER, error);
+    if (self->connection == NULL)
+        return FALSE;
+
+    watch_log(self);
+    return TRUE;
+}
+
 QdWriter *
-qd_writer_new(const QdWriterConfig *config, QdConnection *connection, GError **error)
+qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
 {
     QdWriter *self = g_new0(QdWriter, 1);
     pthread_condattr_t attributes;
 
     self->config = *config;
-    self->connection = connection;
     self->generation = qd_database_get_start_counter(config->database) << 40;
     self->end = &self->first;
-    self->lead_task.run = run_lead_task;
+    self->lead_task = (QdTask){ .watch_fd = -1, .run = run_lead_task };
     pthread_mutex_init(&self->mutex, NULL);
     pthread_condattr_init(&attributes);
     (void) pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&self->cond, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (connection != NULL)
-        (void) sqlite3_wal_hook(qd_connection_get_db(connection), on_wal, self);
+    if (connection != NULL && qd_functions_register_linear(qd_connection_get_db(connection), NULL)) {
+        self->connection = g_steal_pointer(&connection);
+        watch_log(self);
+    }
+    qd_connection_free(connection);
     return self;
 }
 
@@ -184,6 +222,19 @@ execute_member(QdWriter *self, QdWriteItem *item)
     return MEMBER_FAILED;
 }
 
+/* Near the end of the disk the write-ahead log gives its space back first. For the holder of the role. */
+static gboolean
+check_free_space(QdWriter *self, GError **error)
+{
+    const QdDatabase *database = self->config.database;
+
+    if (qd_database_check_free_space(database, self->config.limits, NULL))
+        return TRUE;
+
+    (void) sqlite3_wal_checkpoint_v2(qd_connection_get_db(self->connection), NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return qd_database_check_free_space(database, self->config.limits, error);
+}
+
 /* Runs items in one transaction. Returns: n when it was committed or failed as a whole; else the index of the offender. */
 static guint
 execute_together(QdWriter *self, QdWriteItem **items, guint n)
@@ -196,8 +247,7 @@ execute_together(QdWriter *self, QdWriteItem **items, guint n)
     for (guint i = 0; i < n; i++)
         relaxed = relaxed && items[i]->relaxed;
     set_durability(self, relaxed);
-    if (!qd_database_check_free_space(self->config.database, self->config.limits, &error) ||
-        !qd_connection_execute(self->connection, "BEGIN IMMEDIATE", &error)) {
+    if (!check_free_space(self, &error) || !qd_connection_execute(self->connection, "BEGIN IMMEDIATE", &error)) {
         for (guint i = 0; i < n; i++)
             fail_item(items[i], error);
         return n;
@@ -268,12 +318,12 @@ take_items(QdWriter *self, QdWriteItem **ret_items)
 static void
 execute_items(QdWriter *self, QdWriteItem **items, guint n)
 {
+    g_autoptr(GError) error = NULL;
     guint start = 0;
 
-    if (self->connection == NULL) {
+    if (!ensure_connection(self, &error)) {
         for (guint i = 0; i < n; i++)
-            qd_error_set(&items[i]->error, QW_ERROR_READ_ONLY, "store '%s' cannot be written",
-                         qd_database_get_directory(self->config.database));
+            fail_item(items[i], error);
         return;
     }
     for (guint i = 0; i < n; i++) {
@@ -406,8 +456,7 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
     gboolean ok;
 
     set_durability(self, item->relaxed);
-    if (in_transaction && (!qd_database_check_free_space(self->config.database, self->config.limits, error) ||
-                           !qd_connection_execute(self->connection, "BEGIN IMMEDIATE", error)))
+    if (in_transaction && (!check_free_space(self, error) || !qd_connection_execute(self->connection, "BEGIN IMMEDIATE", error)))
         return FALSE;
 
     qd_write_item_watch(self->connection, item);
@@ -433,16 +482,36 @@ qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transacti
 {
     gboolean ok;
 
-    if (self->connection == NULL) {
-        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written", qd_database_get_directory(self->config.database));
-        return FALSE;
-    }
     if (!take_role_exclusively(self, item, error))
         return FALSE;
 
-    ok = execute_exclusively(self, item, in_transaction, func, user_data, error);
+    ok = ensure_connection(self, error) && execute_exclusively(self, item, in_transaction, func, user_data, error);
     pass_role(self);
     return ok;
+}
+
+gboolean
+qd_writer_rest(QdWriter *self)
+{
+    gboolean free;
+
+    pthread_mutex_lock(&self->mutex);
+    free = !self->taken && self->n_exclusive_waiting == 0;
+    if (free)
+        self->taken = TRUE;
+    pthread_mutex_unlock(&self->mutex);
+    if (!free)
+        return FALSE;
+
+    if (self->connection != NULL) {
+        int persist = 1;
+
+        /* the log's file stays: on a full disk it could not be made again, and then nobody could read */
+        (void) sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+        self->connection = qd_connection_free(self->connection);
+    }
+    pass_role(self);
+    return TRUE;
 }
 
 uint64_t

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "daemon/exec/client.h"
+#include "daemon/exec/pool.h"
 #include "daemon/exec/workers.h"
 #include "daemon/store/database.h"
 
@@ -61,14 +61,18 @@ typedef void (*QdWriterLogFunc)(void *user_data);
 typedef struct QdWriterConfig {
     const QdDatabase *database;
     const QdLimits *limits;
+    QdPool *pool; /* opens the connection again after a rest */
     QdWorkers *workers;
     QdWriterCommitFunc commit_func;
     QdWriterLogFunc log_func;
     void *user_data;
 } QdWriterConfig;
 
-/* @connection: (transfer full) (nullable): NULL in a read-only store, where every item fails with READ_ONLY */
-QdWriter *qd_writer_new(const QdWriterConfig *config, QdConnection *connection, GError **error);
+/* @connection: (transfer full) (nullable): the one that opened the database. In a read-only store every item fails with
+ * READ_ONLY; else the first one opens a connection, if there is none. */
+QdWriter *qd_writer_new(const QdWriterConfig *config, QdConnection *connection);
+/* Closes the connection until the next update, if nobody has the role. Returns: true when it is closed. */
+gboolean qd_writer_rest(QdWriter *self);
 /* The role must be free. */
 QdWriter *qd_writer_free(QdWriter *self);
 

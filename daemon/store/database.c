@@ -21,13 +21,20 @@
 
 #define DATABASE_NAME "queryd.db"
 #define LOCK_NAME "lock"
+/* 2 s: as long as a daemon that has nothing to do may take to end. */
+#define LOCK_TRIES 200
+#define LOCK_PAUSE_USEC 10000
 #define SCHEMA_VERSION 1
+/* A file that is only there to be deleted: on a full disk it gives the room that opening after a crash needs. */
+#define BALLAST_NAME "ballast"
+#define BALLAST_BYTES (1024 * 1024)
 
 struct QdDatabase {
     char *directory;
     char *path;
     int lock_fd; /* -1 in a read-only store */
     gboolean read_only;
+    char *read_only_hint; /* "", or what to do where the file system is read-only for us */
     guint64 start_counter;
     QdConnection *writer;
 };
@@ -41,10 +48,45 @@ qd_database_free(QdDatabase *self)
     g_clear_pointer(&self->writer, qd_connection_free);
     if (self->lock_fd >= 0)
         (void) close(self->lock_fd);
+    g_free(self->read_only_hint);
     g_free(self->path);
     g_free(self->directory);
     g_free(self);
     return NULL;
+}
+
+/*
+ * systemd's sandbox makes all read-only but ReadWritePaths=, which cannot follow XDG_DATA_HOME. INVOCATION_ID is set for services.
+ */
+static void
+note_read_only(QdDatabase *self, int errno_value)
+{
+    if (errno_value != EROFS || g_getenv("INVOCATION_ID") == NULL)
+        return;
+
+    g_free(self->read_only_hint);
+    self->read_only_hint = g_strdup_printf(
+        ". If that is systemd's sandbox: make the directory, say 'systemctl --user edit' with the name of this "
+        "service (queryd.service), and add the lines '[Service]' and 'ReadWritePaths=%s'",
+        self->directory);
+}
+
+static gboolean
+make_directory(QdDatabase *self, GError **error)
+{
+    int saved_errno;
+
+    if (g_mkdir_with_parents(self->directory, 0700) == 0)
+        return TRUE;
+
+    saved_errno = errno;
+    note_read_only(self, saved_errno);
+    if (saved_errno == EROFS)
+        qd_error_set(error, QW_ERROR_READ_ONLY, "cannot create directory '%s': %s%s", self->directory, g_strerror(EROFS),
+                     self->read_only_hint);
+    else
+        qd_error_set_errno(error, saved_errno, "cannot create directory '%s'", self->directory);
+    return FALSE;
 }
 
 static gboolean
@@ -68,6 +110,21 @@ check_file_system(const char *directory, GError **error)
 }
 
 /* The holder writes its process id into the lock file, for the message of the loser. */
+/* The daemon before this one may have given up its name, but not yet the store. */
+static int
+lock_patiently(int fd, const struct flock *lock)
+{
+    int r;
+
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        r = fcntl(fd, F_OFD_SETLK, lock);
+        if (r == 0 || (errno != EAGAIN && errno != EACCES))
+            return r;
+        g_usleep(LOCK_PAUSE_USEC);
+    }
+    return fcntl(fd, F_OFD_SETLK, lock);
+}
+
 static gboolean
 take_lock(QdDatabase *self, GError **error)
 {
@@ -78,13 +135,14 @@ take_lock(QdDatabase *self, GError **error)
     self->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (self->lock_fd < 0) {
         if (errno == EROFS || errno == EACCES) {
+            note_read_only(self, errno);
             self->read_only = TRUE;
             return TRUE;
         }
         qd_error_set_errno(error, errno, "cannot open '%s'", path);
         return FALSE;
     }
-    if (fcntl(self->lock_fd, F_OFD_SETLK, &lock) < 0) {
+    if (lock_patiently(self->lock_fd, &lock) < 0) {
         if (errno != EAGAIN && errno != EACCES) {
             qd_error_set_errno(error, errno, "cannot lock '%s'", path);
             return FALSE;
@@ -132,7 +190,7 @@ migrate_schema(QdDatabase *self, GError **error)
 }
 
 static gboolean
-open_for_writing(QdDatabase *self, const QdLimits *limits, GError **error)
+open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
 {
     QdConnectionInfo info = qd_database_get_info(self);
 
@@ -143,6 +201,47 @@ open_for_writing(QdDatabase *self, const QdLimits *limits, GError **error)
         return FALSE;
 
     return migrate_schema(self, error);
+}
+
+static gboolean
+release_ballast(QdDatabase *self)
+{
+    g_autofree char *path = g_build_filename(self->directory, BALLAST_NAME, NULL);
+
+    return unlink(path) == 0;
+}
+
+static void
+keep_ballast(QdDatabase *self, const QdLimits *limits)
+{
+    g_autofree char *path = g_build_filename(self->directory, BALLAST_NAME, NULL);
+    int fd;
+
+    if (!qd_database_check_free_space(self, limits, NULL))
+        return;
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return;
+    if (posix_fallocate(fd, 0, BALLAST_BYTES) != 0)
+        (void) unlink(path);
+    (void) close(fd);
+}
+
+static gboolean
+open_for_writing(QdDatabase *self, const QdLimits *limits, GError **error)
+{
+    g_autoptr(GError) first = NULL;
+
+    if (open_writer(self, limits, &first)) {
+        keep_ballast(self, limits);
+        return TRUE;
+    }
+    /* closed first: its checkpoint would eat the room */
+    self->writer = qd_connection_free(self->writer);
+    if (qd_error_get_code(first) == QW_ERROR_DISK_FULL && release_ballast(self))
+        return open_writer(self, limits, error);
+    g_propagate_error(error, g_steal_pointer(&first));
+    return FALSE;
 }
 
 /* A file that cannot be written can still be read, if no log waits to be recovered. */
@@ -156,12 +255,13 @@ open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
     gint64 ignored;
 
     if (stat(self->path, &st) < 0) {
-        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written and holds no database", self->directory);
+        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written and holds no database%s", self->directory,
+                     self->read_only_hint);
         return FALSE;
     }
     if (stat(wal, &st) == 0 && st.st_size > 0) {
-        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written, but its log has to be recovered first",
-                     self->directory);
+        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written, but its log has to be recovered first%s",
+                     self->directory, self->read_only_hint);
         return FALSE;
     }
     probe = qd_connection_open(&info, QD_CONNECTION_READER, limits, error);
@@ -175,13 +275,10 @@ qd_database_open(const char *directory, const QdLimits *limits, GError **error)
     gboolean opened;
 
     self->lock_fd = -1;
+    self->read_only_hint = g_strdup("");
     self->directory = g_strdup(directory);
     self->path = g_build_filename(directory, DATABASE_NAME, NULL);
-    if (g_mkdir_with_parents(directory, 0700) < 0) {
-        qd_error_set_errno(error, errno, "cannot create directory '%s'", directory);
-        return NULL;
-    }
-    if (!check_file_system(directory, error) || !take_lock(self, error))
+    if (!make_directory(self, error) || !check_file_system(directory, error) || !take_lock(self, error))
         return NULL;
 
     opened = self->read_only ? open_for_reading(self, limits, error) : open_for_writing(self, limits, error);
@@ -214,6 +311,12 @@ gboolean
 qd_database_is_read_only(const QdDatabase *self)
 {
     return self->read_only;
+}
+
+const char *
+qd_database_get_read_only_hint(const QdDatabase *self)
+{
+    return self->read_only_hint;
 }
 
 guint64

@@ -35,6 +35,8 @@ const char *qd_database_get_directory(const QdDatabase *self);
 /* How the file has to be opened. */
 QdConnectionInfo qd_database_get_info(const QdDatabase *self);
 gboolean qd_database_is_read_only(const QdDatabase *self);
+/* Ends an error's message in a read-only store: "", or what to do where systemd's sandbox is the likely reason. */
+const char *qd_database_get_read_only_hint(const QdDatabase *self);
 /* How often this store was opened for writing, this time included: the upper 24 bits of a generation. */
 guint64 qd_database_get_start_counter(const QdDatabase *self);
 /* Steals the read-write connection that opening needed; NULL in a read-only store, and the second time. (transfer full) */

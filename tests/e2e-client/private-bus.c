@@ -142,6 +142,6 @@ private_bus_kill_daemon(PrivateBus *self, int signal_number)
     watch = g_bus_watch_name_on_connection(self->connection, DAEMON_NAME, G_BUS_NAME_WATCHER_FLAGS_NONE, on_appeared, on_vanished,
                                            &state, NULL);
     while (!state.is_gone)
-        g_main_context_iteration(NULL, TRUE);
+        g_main_context_iteration(g_main_context_get_thread_default(), TRUE); /* inside a progress function: the job's own */
     g_bus_unwatch_name(watch);
 }

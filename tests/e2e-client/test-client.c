@@ -64,6 +64,17 @@ count_fds(void)
     return n;
 }
 
+/* GDBus drops a reply, and the descriptors in it, in its own thread: that may be after the call. */
+static void
+wait_for_fds(guint n_max)
+{
+    gint64 deadline_usec = g_get_monotonic_time() + 10 * G_USEC_PER_SEC;
+
+    while (count_fds() > n_max && g_get_monotonic_time() < deadline_usec)
+        g_thread_yield();
+    g_assert_cmpuint(count_fds(), <=, n_max);
+}
+
 static guint
 get_n_calls(QueryConnection *connection)
 {
@@ -248,7 +259,28 @@ test_close_releases(void)
         g_assert_true(query_cursor_next(cursor, NULL, &error));
     }
     g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
-    g_assert_cmpuint(count_fds(), ==, n_fds);
+    wait_for_fds(n_fds);
+}
+
+/* A row does not wait for the next one, which here never comes. */
+static void
+test_rows_before_long_step(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GError) error = NULL;
+
+    cursor = query_connection_query(connection, SQL,
+                                    "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT count(*) FROM (" COUNT_TO("100000000000") ")",
+                                    NULL, NULL, &error);
+    g_assert_no_error(error);
+    for (gint64 i = 1; i <= 2; i++) {
+        g_assert_true(query_cursor_next(cursor, NULL, &error));
+        g_assert_no_error(error);
+        g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, i);
+    }
+    query_cursor_close(cursor);
+    g_assert_cmpint(query_number(connection, "SELECT 3"), ==, 3);
 }
 
 /* A daemon that dies in the middle of a result: an error, never a short result. Then the next call brings a new one. */
@@ -408,6 +440,76 @@ test_async_cancel(void)
     g_assert_null(query_connection_query_finish(connection, queried, &error));
     g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
     g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+}
+
+/* Cancels as soon as the daemon says that it runs something. */
+static gpointer
+cancel_when_running(gpointer data)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    guint n_queries = 0;
+
+    while (n_queries == 0) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(GVariant) queries = query_connection_list_queries(connection, NULL, &error);
+
+        g_assert_no_error(error);
+        n_queries = (guint) g_variant_n_children(queries);
+    }
+    g_cancellable_cancel(data);
+    return NULL;
+}
+
+/* A sync call is cancelled from another thread while it waits; the daemon then stops working for it. */
+static void
+test_sync_cancel(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(GCancellable) cancellable = g_cancellable_new();
+    g_autoptr(GError) error = NULL;
+    GThread *thread = g_thread_new("cancel", cancel_when_running, cancellable);
+    gsize n_queries;
+
+    g_assert_null(
+        query_connection_query(connection, SQL, "SELECT count(*) FROM (" COUNT_TO("1000000000") ")", NULL, cancellable, &error));
+    g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    (void) g_thread_join(thread);
+    do {
+        g_autoptr(GVariant) queries = query_connection_list_queries(connection, NULL, NULL);
+
+        g_assert_nonnull(queries);
+        n_queries = g_variant_n_children(queries);
+    } while (n_queries > 0);
+    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+}
+
+/* One async call at a time: the second one is refused, the first one is not disturbed. */
+static void
+test_async_pending(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GAsyncResult) first = NULL;
+    g_autoptr(GAsyncResult) second = NULL;
+    g_autoptr(GError) error = NULL;
+    GAsyncResult *first_result = NULL;
+    GAsyncResult *second_result = NULL;
+
+    /* the first row fills more than a page and goes out alone; the second one takes its time */
+    cursor = query_connection_query(
+        connection, SQL, "SELECT hex(zeroblob(60000)) UNION ALL SELECT max(i) FROM (" COUNT_TO("300000") ")", NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(query_cursor_next(cursor, NULL, &error));
+    query_cursor_next_async(cursor, NULL, keep_result, &first_result);
+    query_cursor_next_async(cursor, NULL, keep_result, &second_result);
+    second = wait_for(&second_result);
+    g_assert_false(query_cursor_next_finish(cursor, second, &error));
+    g_assert_error(error, G_IO_ERROR, G_IO_ERROR_PENDING);
+    g_clear_error(&error);
+    first = wait_for(&first_result);
+    g_assert_true(query_cursor_next_finish(cursor, first, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, 300000);
 }
 
 static void
@@ -630,6 +732,7 @@ main(int argc, char **argv)
     g_test_add_func("/client-e2e/statement", test_statement);
     g_test_add_func("/client-e2e/batch", test_batch);
     g_test_add_func("/client-e2e/close-releases", test_close_releases);
+    g_test_add_func("/client-e2e/rows-before-long-step", test_rows_before_long_step);
     g_test_add_func("/client-e2e/kill-in-stream", test_kill_in_stream);
     g_test_add_data_func("/client-e2e/restart-when-idle/killed", GINT_TO_POINTER(SIGKILL), test_restart_when_idle);
     g_test_add_data_func("/client-e2e/restart-when-idle/stopped", GINT_TO_POINTER(SIGTERM), test_restart_when_idle);
@@ -637,6 +740,8 @@ main(int argc, char **argv)
     g_test_add_func("/client-e2e/threads", test_threads);
     g_test_add_func("/client-e2e/async", test_async);
     g_test_add_func("/client-e2e/async-cancel", test_async_cancel);
+    g_test_add_func("/client-e2e/sync-cancel", test_sync_cancel);
+    g_test_add_func("/client-e2e/async-pending", test_async_pending);
     g_test_add_func("/client-e2e/timeout", test_timeout);
     g_test_add_func("/client-e2e/management", test_management);
     g_test_add_func("/client-e2e/import-export", test_import_export);

@@ -244,6 +244,9 @@ def make_ext4(bus, block_size, mib=96):
 def case_full_disk(bus, block_size):
     """Fill the disk by writing: refused with DiskFull, reads go on, nothing acknowledged is lost, space freed helps."""
     make_ext4(bus, int(block_size))
+    ballast = os.path.join(bus.store, "somebody-elses-file")
+    with open(ballast, "wb") as file:
+        file.write(b"x" * (16 << 20))
     bus.update("CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
     acknowledged, refused = 0, None
     for i in range(3000):
@@ -259,8 +262,7 @@ def case_full_disk(bus, block_size):
     print(f"refused after {acknowledged} rows: {refused}")
 
     # now really full, below the daemon's own floor
-    ballast = os.path.join(bus.store, "somebody-elses-file")
-    with open(ballast, "wb") as file:
+    with open(ballast, "ab") as file:
         try:
             while True:
                 file.write(b"x" * 65536)

@@ -514,7 +514,8 @@ def test_interrupted(ctl, verb):
 
 def test_a_part_of_a_result_is_never_closed(ctl):
     """What was printed before an error does not look whole."""
-    failing = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x, abs(-9223372036854775808 + (x < 40000)) FROM c"
+    failing = ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+               "SELECT x, abs(-9223372036854775808 + (x < 40000)) FROM c")
     for fmt, end in (("json", b"]\n"), ("table", b"rows)\n")):
         run = ctl("sql", "-F", fmt, failing)
         assert run.returncode == QUERY and b"integer overflow" in run.stderr

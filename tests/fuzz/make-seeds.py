@@ -51,7 +51,8 @@ def wire_seeds():
         base, data = name.removesuffix(".hex"), golden(name)
         kind = data[16:17] if data[4:5] == b"K" else data[4:5]
         page = 0 if data[4:5] == b"K" else PAGE_64K
-        write("fuzz-wire-reader", base, bytes([page | (TO_DAEMON if kind in b"PFCBML" else TO_CLIENT), columns.get(base, 1)]) + data)
+        direction = TO_DAEMON if kind in b"PFCBML" else TO_CLIENT
+        write("fuzz-wire-reader", base, bytes([page | direction, columns.get(base, 1)]) + data)
     write("fuzz-wire-reader", "whole-result",
           bytes([PAGE_64K | TO_CLIENT, 0]) + golden("schema.hex") + golden("rows-integers.hex") + golden("end.hex"))
 

@@ -17,6 +17,7 @@ typedef struct Fixture {
     StoreFixture store;
     QdWorkers *workers;
     QdWriter *writer;
+    QdPool *pool;
     QdConnection *reader;
     GPtrArray *members;   /* of Member */
     GAsyncQueue *done;    /* of Member */
@@ -84,8 +85,8 @@ set_up(Fixture *self, gconstpointer data)
     g_assert_no_error(error);
     config.database = self->store.database;
     config.workers = self->workers;
-    self->writer = qd_writer_new(&config, self->store.writer, &error);
-    g_assert_no_error(error);
+    config.pool = self->pool = qd_pool_new(self->store.database, &self->store.limits);
+    self->writer = qd_writer_new(&config, self->store.writer);
     self->reader = store_fixture_open_reader(&self->store);
     self->members = g_ptr_array_new_with_free_func(member_free);
     self->commits = g_ptr_array_new_with_free_func(g_free);
@@ -99,6 +100,7 @@ tear_down(Fixture *self, gconstpointer data)
 {
     qd_workers_stop(self->workers);
     qd_writer_free(self->writer);
+    qd_pool_free(self->pool);
     self->store.writer = NULL;
     qd_workers_free(self->workers);
     qd_connection_free(self->reader);
@@ -636,25 +638,17 @@ test_job_waits_in_vain(Fixture *self, gconstpointer data)
     qd_write_item_clear(&item);
 }
 
+/* At rest the connection is closed; the next update, or job, opens another one. */
 static void
-test_read_only(Fixture *self, gconstpointer data)
+test_rest(Fixture *self, gconstpointer data)
 {
-    QdWriterConfig config = { .database = self->store.database,
-                              .limits = &self->store.limits,
-                              .workers = self->workers,
-                              .commit_func = on_commit,
-                              .log_func = on_log,
-                              .user_data = self };
-    QdWriter *writer = qd_writer_new(&config, NULL, NULL);
     Member *member = add_insert(self, "t", 1);
-    g_autoptr(GError) error = NULL;
 
-    qd_writer_submit(writer, &member->item);
-    assert_failed(member, QW_ERROR_READ_ONLY, "cannot be written");
-    g_assert_false(qd_writer_run_exclusive(writer, &member->item, TRUE, insert_and_fail, NULL, &error));
-    g_assert_error(error, QD_ERROR, (gint) QW_ERROR_READ_ONLY);
-    (void) g_async_queue_pop(self->done);
-    qd_writer_free(writer);
+    g_assert_true(qd_writer_rest(self->writer));
+    g_assert_true(qd_writer_rest(self->writer));
+    qd_writer_submit(self->writer, &member->item);
+    g_assert_true(g_async_queue_pop(self->done) == member);
+    assert_committed(member);
 }
 
 static gpointer
@@ -723,7 +717,7 @@ main(int argc, char **argv)
     ADD("queue-is-bounded", test_queue_is_bounded);
     ADD("job/runs", test_job);
     ADD("job/waits-in-vain", test_job_waits_in_vain);
-    ADD("read-only", test_read_only);
+    ADD("rest", test_rest);
     ADD("many-threads", test_many_threads);
     return g_test_run();
 }

@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""libquery-client from Python by its GIR: sync, async, getters of each type, JSON, errors. Exit status 0: all as expected."""
+import json
+import sys
+
+import gi
+
+gi.require_version("QueryClient", "1")
+from gi.repository import Gio, GLib, QueryClient  # noqa: E402
+
+SQL = QueryClient.Language.SQL
+ONE_OF_EACH = "SELECT 42 AS i, 1.5 AS f, 'ä' AS t, x'00ff' AS b, NULL AS n, '2024-02-29T12:30:00Z' AS d"
+
+
+def equal(found, expected):
+    if found != expected:
+        sys.exit(f"found {found!r}, expected {expected!r}")
+
+
+def fails(domain_quark, code, function, *arguments):
+    try:
+        function(*arguments)
+    except GLib.Error as error:
+        if not error.matches(domain_quark, code):
+            sys.exit(f"another error: {error}")
+        return error
+    sys.exit(f"{function} did not fail")
+
+
+def parameters(**values):
+    return GLib.Variant("a{sv}", values)
+
+
+def check_values(connection):
+    cursor = connection.query(SQL, ONE_OF_EACH, None, None)
+    equal([cursor.get_column_name(i) for i in range(cursor.get_n_columns())], ["i", "f", "t", "b", "n", "d"])
+    equal(cursor.next(None), True)
+    kinds = QueryClient.ValueType
+    equal([cursor.get_value_type(i) for i in range(5)], [kinds.INTEGER, kinds.FLOAT, kinds.TEXT, kinds.BLOB, kinds.NULL])
+    equal(cursor.get_int64(0), 42)
+    equal(cursor.get_double(1), 1.5)
+    equal(tuple(cursor.get_string(2)), ("ä", 2))
+    equal(cursor.get_bytes(3).get_data(), b"\x00\xff")
+    equal((cursor.is_null(4), cursor.get_string(4)[0], cursor.get_bytes(4)), (True, None, None))
+    equal(cursor.get_boolean(0), True)
+    equal(cursor.get_date_time(5).to_unix(), 1709209800)
+    equal(cursor.next(None), False)
+    equal(cursor.get_n_rows(), 1)
+
+
+def check_updates(connection):
+    connection.update(SQL, "CREATE TABLE p(id INTEGER PRIMARY KEY, t TEXT UNIQUE)", None, None)
+    equal(connection.update(SQL, "INSERT INTO p(t) VALUES(:t)", parameters(t=GLib.Variant("s", "one")), None), 1)
+    statement = connection.prepare_update(SQL, "INSERT INTO p(t) VALUES(:t)", None)
+    equal(statement.get_n_parameters(), 1)
+    equal(statement.get_parameter_name(0), ":t")
+    for text in ("two", "three"):
+        statement.bind_string("t", text, -1)
+        equal(statement.update(None), 1)
+    equal(statement.get_last_insert_rowid(), 3)
+    batch = connection.create_batch()
+    batch.add(SQL, "DELETE FROM p WHERE id > 1", None)
+    batch.add(SQL, "INSERT INTO p(t) VALUES('two')", None)
+    equal(batch.execute(None), True)
+    equal([batch.get_changes(i) for i in range(2)], [2, 1])
+    rows = connection.query(SQL, "SELECT t FROM p ORDER BY id", None, None).read_json(0, None)
+    equal(json.loads(rows.get_data()), [{"t": "one"}, {"t": "two"}])
+
+
+def check_errors(connection):
+    quark = QueryClient.error_quark()
+    error = fails(quark, QueryClient.Error.SYNTAX, connection.query, SQL, "SELECT *\nFORM p", None, None)
+    equal(tuple(QueryClient.error_get_place(error)), (True, 2, 1))
+    fails(quark, QueryClient.Error.CONSTRAINT, connection.update, SQL, "INSERT INTO p(t) VALUES('one')", None, None)
+    fails(quark, QueryClient.Error.READ_ONLY, connection.query, SQL, "DELETE FROM p", None, None)
+    fails(quark, QueryClient.Error.BAD_PARAMETER, connection.query, SQL, "SELECT :a", None, None)
+    cancelled = Gio.Cancellable()
+    cancelled.cancel()
+    fails(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED, connection.query, SQL, "SELECT 1", None, cancelled)
+
+
+class Waiter:
+    """Runs the main loop until an async call is done; its result is the finish function's argument."""
+
+    def __init__(self):
+        self.loop, self.result = GLib.MainLoop(), None
+
+    def done(self, _source, result, *_):
+        self.result = result
+        self.loop.quit()
+
+    def wait(self):
+        self.loop.run()
+        return self.result
+
+
+def wait_for(function, *arguments):
+    waiter = Waiter()
+    function(*arguments, waiter.done)
+    return waiter.wait()
+
+
+def check_async():
+    connection = QueryClient.Connection.new_finish(wait_for(QueryClient.Connection.new_async, None))
+    cursor = connection.query_finish(wait_for(connection.query_async, SQL, "SELECT 1 UNION SELECT 2", None, None))
+    found = []
+    while cursor.next_finish(wait_for(cursor.next_async, None)):
+        found.append(cursor.get_int64(0))
+    equal(found, [1, 2])
+    cursor = connection.query_finish(wait_for(connection.query_async, SQL, "SELECT 7 AS seven", None, None))
+    text = cursor.read_json_finish(wait_for(cursor.read_json_async, 0, None))
+    equal(json.loads(text.get_data()), [{"seven": 7}])
+    result = wait_for(connection.query_async, SQL, "SELECT", None, None)
+    fails(QueryClient.error_quark(), QueryClient.Error.SYNTAX, connection.query_finish, result)
+
+
+def main():
+    connection = QueryClient.Connection.new(None)
+    check_values(connection)
+    check_updates(connection)
+    check_errors(connection)
+    check_async()
+    print("all as expected")
+
+
+main()

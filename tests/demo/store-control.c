@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Small helpers around the public library; the pid comes from the bus, never from a process list.
+ */
+#include "tests/demo/store-control.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define POLL_INTERVAL_USEC 2000
+#define POLL_MAX_USEC (30 * G_USEC_PER_SEC)
+
+void
+die_on_error(const GError *error, const char *what)
+{
+    if (error == NULL)
+        return;
+
+    (void) fprintf(stderr, "%s: %s\n", what, error->message);
+    exit(2);
+}
+
+QueryConnection *
+open_connection(void)
+{
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = query_connection_new(NULL, &error);
+
+    die_on_error(error, "connect");
+    return connection;
+}
+
+void
+execute(QueryConnection *connection, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+
+    (void) query_connection_update(connection, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+    die_on_error(error, text);
+}
+
+gint64
+query_number(QueryConnection *connection, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryCursor) cursor = query_connection_query(connection, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+    gint64 number;
+
+    die_on_error(error, text);
+    (void) query_cursor_next(cursor, NULL, &error);
+    die_on_error(error, text);
+    number = query_cursor_get_int64(cursor, 0);
+    (void) query_cursor_next(cursor, NULL, &error);
+    die_on_error(error, text);
+    return number;
+}
+
+GPid
+get_daemon_pid(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
+    g_autoptr(GVariant) reply = NULL;
+    guint32 pid = 0;
+
+    die_on_error(error, "session bus");
+    reply = g_dbus_connection_call_sync(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                                        "GetConnectionUnixProcessID", g_variant_new("(s)", "org.queryd.Query1"),
+                                        G_VARIANT_TYPE("(u)"), G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error);
+    die_on_error(error, "daemon's process");
+    g_variant_get(reply, "(u)", &pid);
+    return (GPid) pid;
+}
+
+char *
+get_database_path(void)
+{
+    return g_build_filename(g_get_user_data_dir(), "queryd", "queryd.db", NULL);
+}
+
+static guint
+count_running(QueryConnection *connection)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GVariant) queries = query_connection_list_queries(connection, NULL, &error);
+    GVariantIter iter;
+    GVariant *query;
+    guint n = 0;
+
+    die_on_error(error, "list of queries");
+    g_variant_iter_init(&iter, queries);
+    while (g_variant_iter_loop(&iter, "@a{sv}", &query)) {
+        const char *state = "";
+
+        n += g_variant_lookup(query, "state", "&s", &state) && g_str_equal(state, "running");
+    }
+    return n;
+}
+
+void
+wait_until_running(QueryConnection *connection, guint n)
+{
+    gint64 deadline_usec = g_get_monotonic_time() + POLL_MAX_USEC;
+
+    while (count_running(connection) < n) {
+        if (g_get_monotonic_time() > deadline_usec) {
+            (void) fprintf(stderr, "the daemon does not run %u queries\n", n);
+            exit(2);
+        }
+        g_usleep(POLL_INTERVAL_USEC);
+    }
+}
