@@ -494,6 +494,7 @@ def test_what_is_denied(ctl, tmp_path):
                       f"VACUUM INTO '{tmp_path}/x'"):
         ctl.fails(DENIED, "sql", statement)
     ctl.fails(DENIED, "update", "BEGIN")
+    assert ctl.ok("sql", "PRAGMA journal_mode") == b"journal_mode\nwal\n"
     assert os.listdir(tmp_path) == []
     assert ctl.ok("ls", "--no-header") == b"t\ttable\n"
 
