@@ -221,8 +221,8 @@ def test_shell_commands(terminal):
     one = terminal("shell")
     one.expect_prompt()
     for typed, answer in ((".format jsonl\nSELECT 1 AS a;\n", '{"a":1}\n'), (".format\n", "jsonl\n"),
-                          (".timing on\n", "timing is on\n"), ("SELECT 2 AS a;\n", " ms in the daemon\n"), (".nosuch\n", "unknown command '.nosuch'"),
-                          ("help\n", ".quit")):
+                          (".timing on\n", "timing is on\n"), ("SELECT 2 AS a;\n", " ms in the daemon\n"),
+                          (".nosuch\n", "unknown command '.nosuch'"), ("help\n", ".quit")):
         one.type(typed)
         one.expect(answer)
     one.expect_prompt()
