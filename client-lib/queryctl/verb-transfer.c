@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "client-lib/queryctl/relay.h"
@@ -203,6 +205,23 @@ static bool export(QctlSession *session, int fd, const char *format, GError **er
     return failure == NULL;
 }
 
+/* A device, a FIFO: what is there is written to, never replaced. */
+static bool
+export_to_device(QctlSession *session, const char *name, const char *format, GError **error)
+{
+    int fd = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    bool ok = false;
+
+    if (fd < 0) {
+        fail_errno(error, "cannot open", name);
+        return false;
+    }
+
+    ok = export(session, fd, format, error);
+    (void) close(fd);
+    return ok;
+}
+
 /* The file appears under its name only when it is whole and on the disk. */
 static bool
 export_to_file(QctlSession *session, const char *name, const char *format, GError **error)
@@ -236,15 +255,21 @@ qctl_verb_export(QctlSession *session)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
     const char *format = guess_format(arguments, arguments->output);
+    /* behind a symbolic link: the file is replaced, the link stays */
+    g_autofree char *target = arguments->output != NULL ? realpath(arguments->output, NULL) : NULL;
+    const char *name = target != NULL ? target : arguments->output;
     g_autoptr(GError) error = NULL;
+    struct stat st;
     bool ok = false;
 
     if (format == NULL)
         format = "tsv";
-    if (arguments->output != NULL)
-        ok = export_to_file(session, arguments->output, format, &error);
-    else
+    if (name == NULL)
         ok = export(session, STDOUT_FILENO, format, &error);
+    else if (stat(name, &st) == 0 && !S_ISREG(st.st_mode))
+        ok = export_to_device(session, name, format, &error);
+    else
+        ok = export_to_file(session, name, format, &error);
 
     return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);
 }

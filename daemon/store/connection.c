@@ -349,7 +349,8 @@ compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, G
 
     compiled->n_columns = sqlite3_column_count(compiled->stmt);
     compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
-    compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) && (self->guard.writes || !sqlite3_stmt_readonly(compiled->stmt));
+    compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) &&
+                       (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
     compiled->runs_alone = compiled->writes && text_is_vacuum(compiled->text, compiled->text + compiled->n_text_bytes);
     compiled->schema_signature = compute_signature(compiled->stmt);
     compiled->write_tables = g_new0(char *, self->guard.write_tables->len + 1);

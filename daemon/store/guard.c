@@ -63,8 +63,10 @@ static int
 check_pragma(QdGuard *self, const char *name, const char *argument)
 {
     for (gsize i = 0; i < G_N_ELEMENTS(allowed_pragmas); i++)
-        if (g_ascii_strcasecmp(allowed_pragmas[i].name, name) == 0 && (argument == NULL || allowed_pragmas[i].takes_argument))
+        if (g_ascii_strcasecmp(allowed_pragmas[i].name, name) == 0 && (argument == NULL || allowed_pragmas[i].takes_argument)) {
+            self->tells = TRUE;
             return SQLITE_OK;
+        }
 
     return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s%s is not allowed: only pragmas that read are", name,
                 argument != NULL ? " with a value" : "");
@@ -221,6 +223,7 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     self->compile_msec = qd_limits_get(limits, QD_LIMIT_COMPILE_MSEC);
     self->compile_deadline_usec = (uint64_t) g_get_monotonic_time() + 1000 * self->compile_msec;
     self->writes = FALSE;
+    self->tells = FALSE;
     if (self->write_tables->len > 0)
         g_ptr_array_set_size(self->write_tables, 0);
     self->denial_code = 0;

@@ -31,6 +31,7 @@ typedef struct QdGuard {
     uint64_t compile_msec; /* for the message */
 
     gboolean writes;         /* recorded: the statement changes something */
+    gboolean tells;          /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
     GPtrArray *write_tables; /* recorded: their names, each once */
     QwError denial_code;     /* 0: nothing was denied */
     char *denial;            /* (owned) why */

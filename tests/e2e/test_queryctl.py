@@ -254,6 +254,23 @@ def test_export_of_a_query_and_its_options(ctl, tmp_path):
     assert ctl.ok("export", 'we"ird') == b"a\n"
 
 
+def test_export_replaces_nothing_but_files(ctl, tmp_path):
+    """A FIFO or a device under the name is written to; a link stays, what it points to is replaced."""
+    os.mkfifo(tmp_path / "fifo")
+    process = ctl.start("export", "SELECT 1 AS a", "-o", str(tmp_path / "fifo"))
+    with open(tmp_path / "fifo", "rb") as fifo:
+        assert fifo.read() == b"a\n1\n"
+    assert process.wait(30 * SLOWER) == OK
+    process.communicate()
+    assert (tmp_path / "fifo").is_fifo()
+    (tmp_path / "file").write_text("old", encoding="utf-8")
+    (tmp_path / "link").symlink_to("file")
+    ctl.ok("export", "SELECT 2 AS a", "-o", str(tmp_path / "link"))
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_bytes() == b"a\n2\n"
+    assert "directory" in ctl.fails(QUERY, "export", "SELECT 3", "-o", str(tmp_path))
+    assert sorted(os.listdir(tmp_path)) == ["fifo", "file", "link"]
+
+
 def test_export_to_what_is_no_file_or_pipe(ctl):
     """A character device cannot go to the daemon: a pipe and a thread stand between."""
     with open("/dev/null", "wb") as null:
@@ -477,6 +494,7 @@ def test_what_is_denied(ctl, tmp_path):
                       f"VACUUM INTO '{tmp_path}/x'"):
         ctl.fails(DENIED, "sql", statement)
     ctl.fails(DENIED, "update", "BEGIN")
+    assert ctl.ok("sql", "PRAGMA journal_mode") == b"journal_mode\nwal\n"
     assert os.listdir(tmp_path) == []
     assert ctl.ok("ls", "--no-header") == b"t\ttable\n"
 

@@ -71,7 +71,6 @@ static void
 assert_refused(Fixture *self, const char *words)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(GBytes) row = NULL;
 
     g_assert_false(qd_bind_parameters(self->stmt, self->parameters, &error));
     store_assert_error(error, QW_ERROR_BAD_PARAMETER, words);

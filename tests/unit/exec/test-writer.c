@@ -11,6 +11,7 @@
 
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
+#include "tests/unit/exec/hand-over.h"
 #include "tests/unit/store/store-fixture.h"
 
 typedef struct Fixture {
@@ -19,11 +20,11 @@ typedef struct Fixture {
     QdWriter *writer;
     QdPool *pool;
     QdConnection *reader;
-    GPtrArray *members;   /* of Member */
-    GAsyncQueue *done;    /* of Member */
-    GAsyncQueue *started; /* the job holds the role */
-    GAsyncQueue *go;      /* the job may end */
-    GPtrArray *commits;   /* of char*: "GENERATION-START: TABLES" of each commit */
+    GPtrArray *members; /* of Member */
+    HandOver *done;     /* of Member */
+    HandOver *started;  /* the job holds the role */
+    HandOver *go;       /* the job may end */
+    GPtrArray *commits; /* of char*: "GENERATION-START: TABLES" of each commit */
 } Fixture;
 
 typedef struct Member {
@@ -90,9 +91,9 @@ set_up(Fixture *self, gconstpointer data)
     self->reader = store_fixture_open_reader(&self->store);
     self->members = g_ptr_array_new_with_free_func(member_free);
     self->commits = g_ptr_array_new_with_free_func(g_free);
-    self->done = g_async_queue_new();
-    self->started = g_async_queue_new();
-    self->go = g_async_queue_new();
+    self->done = hand_over_new();
+    self->started = hand_over_new();
+    self->go = hand_over_new();
 }
 
 static void
@@ -106,9 +107,9 @@ tear_down(Fixture *self, gconstpointer data)
     qd_connection_free(self->reader);
     g_ptr_array_unref(self->members);
     g_ptr_array_unref(self->commits);
-    g_async_queue_unref(self->done);
-    g_async_queue_unref(self->started);
-    g_async_queue_unref(self->go);
+    hand_over_free(self->done);
+    hand_over_free(self->started);
+    hand_over_free(self->go);
     store_fixture_tear_down(&self->store, NULL);
 }
 
@@ -123,7 +124,7 @@ on_done(QdWriteItem *item, gboolean own)
         member->probe_value = store_get_int64(member->fixture->reader, member->probe);
     if (member->fixture->store.writer != NULL)
         member->synchronous = store_get_int64(member->fixture->store.writer, "PRAGMA synchronous");
-    g_async_queue_push(member->fixture->done, member);
+    hand_over_push(member->fixture->done, member);
 }
 
 static Member *
@@ -166,8 +167,8 @@ hold_role(QdConnection *connection, QdWriteItem *item, void *user_data, GError *
 {
     Fixture *self = user_data;
 
-    g_async_queue_push(self->started, self);
-    (void) g_async_queue_pop(self->go);
+    hand_over_push(self->started, self);
+    (void) hand_over_pop(self->go);
     return TRUE;
 }
 
@@ -187,17 +188,17 @@ run_job(gpointer data)
 static void
 run_group(Fixture *self)
 {
-    GThread *job = g_thread_new("job", run_job, self);
+    pthread_t job = start_thread(run_job, self);
 
-    (void) g_async_queue_pop(self->started);
+    (void) hand_over_pop(self->started);
     for (guint i = 0; i < self->members->len; i++)
         qd_writer_submit(self->writer, &((Member *) self->members->pdata[i])->item);
     g_assert_cmpuint(qd_writer_get_n_queued(self->writer), ==, self->members->len);
-    g_async_queue_push(self->go, self);
-    (void) g_thread_join(job);
+    hand_over_push(self->go, self);
+    (void) pthread_join(job, NULL);
     for (guint i = 0; i < self->members->len; i++)
-        (void) g_async_queue_pop(self->done);
-    g_assert_cmpint(g_async_queue_length(self->done), ==, 0);
+        (void) hand_over_pop(self->done);
+    g_assert_null(hand_over_try_pop(self->done));
 }
 
 /* Acknowledged without an error, and durable by then. */
@@ -244,7 +245,7 @@ test_alone(Fixture *self, gconstpointer data)
 
     qd_writer_submit(self->writer, &member->item);
     /* nobody held the role: it was done on this thread */
-    g_assert_true(g_async_queue_try_pop(self->done) == member);
+    g_assert_true(hand_over_try_pop(self->done) == member);
     assert_committed(member);
     g_assert_cmpuint(member->item.changes, ==, 1);
     g_assert_cmpint(member->item.last_insert_rowid, ==, 1);
@@ -564,22 +565,22 @@ test_relaxed(Fixture *self, gconstpointer data)
 static void
 test_queue_is_bounded(Fixture *self, gconstpointer data)
 {
-    GThread *job = g_thread_new("job", run_job, self);
+    pthread_t job = start_thread(run_job, self);
     Member *a = add_insert(self, "t", 1);
     Member *b = add_insert(self, "t", 2);
     Member *surplus = add_insert(self, "t", 3);
 
     self->store.limits.values[QD_LIMIT_WRITE_QUEUE] = 2;
-    (void) g_async_queue_pop(self->started);
+    (void) hand_over_pop(self->started);
     qd_writer_submit(self->writer, &a->item);
     qd_writer_submit(self->writer, &b->item);
     qd_writer_submit(self->writer, &surplus->item);
-    g_assert_true(g_async_queue_try_pop(self->done) == surplus);
+    g_assert_true(hand_over_try_pop(self->done) == surplus);
     assert_failed(surplus, QW_ERROR_BUSY, "the limit 'write_queue' is 2");
-    g_async_queue_push(self->go, self);
-    (void) g_thread_join(job);
-    (void) g_async_queue_pop(self->done);
-    (void) g_async_queue_pop(self->done);
+    hand_over_push(self->go, self);
+    (void) pthread_join(job, NULL);
+    (void) hand_over_pop(self->done);
+    (void) hand_over_pop(self->done);
     assert_committed(a);
     assert_committed(b);
 }
@@ -620,20 +621,20 @@ test_job(Fixture *self, gconstpointer data)
 static void
 test_job_waits_in_vain(Fixture *self, gconstpointer data)
 {
-    GThread *job = g_thread_new("job", run_job, self);
+    pthread_t job = start_thread(run_job, self);
     Member *member = add_insert(self, "t", 2);
     g_autoptr(GError) error = NULL;
     QdWriteItem item;
 
     qd_write_item_init(&item);
     item.timeout_msec = 1;
-    (void) g_async_queue_pop(self->started);
+    (void) hand_over_pop(self->started);
     g_assert_false(qd_writer_run_exclusive(self->writer, &item, TRUE, insert_and_fail, NULL, &error));
     store_assert_error(error, QW_ERROR_TIMEOUT, "the writer was busy for 1 ms");
-    g_async_queue_push(self->go, self);
-    (void) g_thread_join(job);
+    hand_over_push(self->go, self);
+    (void) pthread_join(job, NULL);
     qd_writer_submit(self->writer, &member->item);
-    (void) g_async_queue_pop(self->done);
+    (void) hand_over_pop(self->done);
     assert_committed(member);
     qd_write_item_clear(&item);
 }
@@ -644,10 +645,11 @@ test_rest(Fixture *self, gconstpointer data)
 {
     Member *member = add_insert(self, "t", 1);
 
+    self->store.writer = NULL; /* it is not asked for its settings: it will be gone */
     g_assert_true(qd_writer_rest(self->writer));
     g_assert_true(qd_writer_rest(self->writer));
     qd_writer_submit(self->writer, &member->item);
-    g_assert_true(g_async_queue_pop(self->done) == member);
+    g_assert_true(hand_over_pop(self->done) == member);
     assert_committed(member);
 }
 
@@ -669,16 +671,16 @@ submit_many(gpointer data)
 static void
 test_many_threads(Fixture *self, gconstpointer data)
 {
-    GThread *threads[4];
+    pthread_t threads[4];
 
     for (int i = 0; i < 400; i++)
         (void) add_insert(self, i % 7 == 0 ? "r" : "t", i % 50 == 49 ? 0 : i + 1);
     for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
-        threads[i] = g_thread_new("client", submit_many, self);
+        threads[i] = start_thread(submit_many, self);
     for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
-        (void) g_thread_join(threads[i]);
+        (void) pthread_join(threads[i], NULL);
     for (guint i = 0; i < self->members->len; i++)
-        (void) g_async_queue_pop(self->done);
+        (void) hand_over_pop(self->done);
     for (guint i = 0; i < self->members->len; i++) {
         Member *member = self->members->pdata[i];
 

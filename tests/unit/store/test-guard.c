@@ -87,6 +87,7 @@ static const Rule pragma_rules[] = {
     { "PRAGMA index_list('t')", 0, 0, NULL },
     { "PRAGMA foreign_key_list(t)", 0, 0, NULL },
     { "PRAGMA user_version", 0, 0, NULL },
+    { "PRAGMA journal_mode", 0, 0, NULL },
     { "PRAGMA data_version", 0, 0, NULL },
     { "PRAGMA quick_check(1)", 0, 0, NULL },
     { "SELECT name FROM pragma_table_info('t')", 0, 0, NULL },
