@@ -47,13 +47,14 @@ start_bus() {
 # The bus goes only when the daemon, which it has started, has left: it writes to the folder until then.
 clean_up() {
     local status=$? daemon
-    trap '' INT TERM
+    trap '' INT TERM PIPE
+    set +e
     if [[ -n ${bus_pid:-} ]]; then
         daemon=$(gdbus call --session -d org.freedesktop.DBus -o /org/freedesktop/DBus \
             -m org.freedesktop.DBus.GetConnectionUnixProcessID "$name" 2>/dev/null |
             sed -nE 's/^\(uint32 ([0-9]+),\)$/\1/p') || true
         if [[ -n $daemon ]] && kill "$daemon" 2>/dev/null; then
-            tail --pid="$daemon" -s 0.05 -f /dev/null
+            tail --pid="$daemon" -s 0.05 -f /dev/null >/dev/null # it would end with a reader of ours that has gone
         fi
         kill "$bus_pid" 2>/dev/null || true
         wait "$bus_pid" 2>/dev/null || true

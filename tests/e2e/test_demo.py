@@ -71,3 +71,13 @@ def test_interrupt_leaves_nothing(tmp_path):
         os.killpg(process.pid, signal.SIGINT)
         process.wait(timeout=30 * SLOWER)
     assert os.listdir(tmp_path) == []
+
+
+def test_closed_output_leaves_nothing(tmp_path):
+    env = dict(os.environ, QUERYD_BUILD_DIR=BUILD, TMPDIR=str(tmp_path))
+    with subprocess.Popen(["bash", SCRIPT, "demo", "--rows", "3000"], env=env, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as process:
+        assert process.stdout.read(1)
+        process.stdout.close()
+        assert process.wait(timeout=60 * SLOWER) != 0
+    assert os.listdir(tmp_path) == []
