@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "daemon/store/memory.h"
 #include "daemon/store/sqlite-error.h"
 
 #define CACHE_MAX_STATEMENTS 32
@@ -326,16 +327,37 @@ check_compiled(const QdCompiled *compiled, const char *tail, GError **error)
     return TRUE;
 }
 
+static int
+prepare_within_budget(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, const char **ret_tail, GError **error)
+{
+    QdBudgetVerdict verdict;
+    int r;
+
+    qd_guard_begin(&self->guard, compiled->policy, limits);
+    qd_memory_begin_budget(qd_limits_get(limits, QD_LIMIT_QUERY_MEMORY_BYTES), self->guard.compile_deadline_usec);
+    r = sqlite3_prepare_v3(self->db, compiled->text, (int) compiled->n_text_bytes + 1, SQLITE_PREPARE_PERSISTENT, &compiled->stmt,
+                           ret_tail);
+    verdict = qd_memory_end_budget();
+    qd_guard_end(&self->guard);
+    if (r != SQLITE_OK && verdict == QD_BUDGET_MEMORY_EXCEEDED)
+        qd_limit_set_error(error, limits, QD_LIMIT_QUERY_MEMORY_BYTES,
+                           "statement is too complex: it needs too much memory to compile");
+    else if (r != SQLITE_OK && verdict == QD_BUDGET_TIME_EXCEEDED)
+        qd_limit_set_error(error, limits, QD_LIMIT_COMPILE_MSEC, "statement is too complex: it takes too long to compile");
+    return r;
+}
+
 static gboolean
 compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, GError **error)
 {
     const char *tail = NULL;
-    int r;
+    g_autoptr(GError) limit_error = NULL;
+    int r = prepare_within_budget(self, compiled, limits, &tail, &limit_error);
 
-    qd_guard_begin(&self->guard, compiled->policy, limits);
-    r = sqlite3_prepare_v3(self->db, compiled->text, (int) compiled->n_text_bytes + 1, SQLITE_PREPARE_PERSISTENT, &compiled->stmt,
-                           &tail);
-    qd_guard_end(&self->guard);
+    if (limit_error != NULL) {
+        g_propagate_error(error, g_steal_pointer(&limit_error));
+        return FALSE;
+    }
     if (qd_guard_get_denial(&self->guard, error))
         return FALSE;
     if (r != SQLITE_OK) {

@@ -16,6 +16,19 @@ static _Atomic uint64_t soft_limit_bytes;
 static _Atomic uint64_t hard_limit_bytes;
 static _Thread_local int64_t thread_balance;
 
+/* A look at the clock for so many allocations. */
+#define CLOCK_TURN 256
+
+typedef struct Budget {
+    gboolean active;
+    int64_t max_balance;
+    uint64_t deadline_usec;
+    guint n_calls;
+    QdBudgetVerdict verdict;
+} Budget;
+
+static _Thread_local Budget budget;
+
 static void
 account(int64_t n_bytes)
 {
@@ -24,12 +37,25 @@ account(int64_t n_bytes)
 }
 
 static gboolean
+exceeds_budget(int64_t n_bytes)
+{
+    if (!budget.active || budget.verdict != QD_BUDGET_KEPT)
+        return budget.active;
+
+    if (thread_balance + n_bytes > budget.max_balance)
+        budget.verdict = QD_BUDGET_MEMORY_EXCEEDED;
+    else if (++budget.n_calls % CLOCK_TURN == 0 && (uint64_t) g_get_monotonic_time() > budget.deadline_usec)
+        budget.verdict = QD_BUDGET_TIME_EXCEEDED;
+    return budget.verdict != QD_BUDGET_KEPT;
+}
+
+static gboolean
 is_refused(int64_t n_bytes)
 {
     uint64_t limit = atomic_load_explicit(&hard_limit_bytes, memory_order_relaxed);
     int64_t used = atomic_load_explicit(&used_bytes, memory_order_relaxed);
 
-    return limit > 0 && used + n_bytes > (int64_t) limit;
+    return (limit > 0 && used + n_bytes > (int64_t) limit) || exceeds_budget(n_bytes);
 }
 
 static void *
@@ -147,4 +173,17 @@ int64_t
 qd_memory_get_thread_balance(void)
 {
     return thread_balance;
+}
+
+void
+qd_memory_begin_budget(uint64_t n_bytes, uint64_t deadline_usec)
+{
+    budget = (Budget){ .active = TRUE, .max_balance = thread_balance + (int64_t) n_bytes, .deadline_usec = deadline_usec };
+}
+
+QdBudgetVerdict
+qd_memory_end_budget(void)
+{
+    budget.active = FALSE;
+    return budget.verdict;
 }

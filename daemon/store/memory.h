@@ -23,3 +23,17 @@ gboolean qd_memory_is_above_soft_limit(void);
 
 /* Bytes that the calling thread has allocated less those it has freed: differences of it charge a query. May be negative. */
 int64_t qd_memory_get_thread_balance(void);
+
+typedef enum QdBudgetVerdict {
+    QD_BUDGET_KEPT,
+    QD_BUDGET_MEMORY_EXCEEDED,
+    QD_BUDGET_TIME_EXCEEDED,
+} QdBudgetVerdict;
+
+/*
+ * From here to qd_memory_end_budget() the calling thread's allocations fail beyond @n_bytes more than it holds now, and after
+ * @deadline_usec (monotonic). For compiling: no progress handler runs there, but what grows allocates.
+ */
+void qd_memory_begin_budget(uint64_t n_bytes, uint64_t deadline_usec);
+/* Why an allocation has failed first, if one has. */
+QdBudgetVerdict qd_memory_end_budget(void);

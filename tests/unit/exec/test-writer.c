@@ -647,6 +647,7 @@ test_rest(Fixture *self, gconstpointer data)
 
     self->store.writer = NULL; /* it is not asked for its settings: it will be gone */
     g_assert_true(qd_writer_rest(self->writer));
+    self->store.writer = NULL;
     g_assert_true(qd_writer_rest(self->writer));
     qd_writer_submit(self->writer, &member->item);
     g_assert_true(hand_over_pop(self->done) == member);
