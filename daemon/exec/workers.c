@@ -325,6 +325,33 @@ handle_event(QdWorkers *self, const struct epoll_event *event)
     }
 }
 
+static gboolean
+serve_event(QdWorkers *self, int timeout_msec)
+{
+    struct epoll_event event;
+
+    if (epoll_wait(self->epoll_fd, &event, 1, timeout_msec) != 1)
+        return FALSE;
+
+    handle_event(self, &event);
+    note_short();
+    return TRUE;
+}
+
+static gboolean
+serve_task(QdWorkers *self)
+{
+    QdTask *task = workers_pop(self);
+
+    if (task == NULL)
+        return FALSE;
+
+    task->run(task, self);
+    note_short();
+    return TRUE;
+}
+
+/* Events and the queue take turns: scans that keep the queue full would keep every thread from ever reading a request. */
 static void *
 worker_main(void *data)
 {
@@ -332,19 +359,14 @@ worker_main(void *data)
 
     (void) pthread_setname_np(pthread_self(), "queryd-worker");
     while (!g_atomic_int_get(&self->stopping)) {
-        QdTask *task = workers_pop(self);
-        struct epoll_event event;
-
         __atomic_store_n(&self->last_progress_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
-        if (task != NULL) {
-            task->run(task, self);
-            note_short();
-            continue;
+        if (qd_workers_has_waiting(self)) {
+            gboolean served = serve_event(self, 0);
+
+            if (serve_task(self) || served)
+                continue;
         }
-        if (epoll_wait(self->epoll_fd, &event, 1, -1) == 1) {
-            handle_event(self, &event);
-            note_short();
-        }
+        (void) serve_event(self, -1);
     }
     /* the next thread has to see it too */
     (void) eventfd_write(self->queue_fd, 1);

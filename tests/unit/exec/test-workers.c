@@ -280,6 +280,38 @@ test_events(Fixture *self, gconstpointer data)
     g_assert_cmpint(eventfd_read(fd, &value), ==, 0);
 }
 
+static void
+run_again(QdTask *task, QdWorkers *workers)
+{
+    Work *work = (Work *) task;
+
+    if (g_atomic_int_get(&work->fixture->n_most) == 0)
+        qd_workers_push_always(workers, task, FALSE);
+    else
+        g_async_queue_push(work->fixture->running, work);
+}
+
+/* A queue that is never empty keeps nobody from reading requests. */
+static void
+test_events_beside_a_full_queue(Fixture *self, gconstpointer data)
+{
+    g_auto(QdFd) fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+    Work works[16];
+
+    g_assert_cmpint(qd_workers_watch(self->workers, fd, 77), ==, 0);
+    for (int i = 0; i < 16; i++) {
+        works[i] = (Work){ .task = { .watch_fd = -1, .run = run_again }, .fixture = self, .number = i };
+        qd_workers_push_always(self->workers, &works[i].task, TRUE);
+    }
+    for (guint i = 0; i < 20; i++) {
+        qd_workers_arm(self->workers, fd, 77, EPOLLIN);
+        g_assert_cmpuint(GPOINTER_TO_UINT(g_async_queue_timeout_pop(self->events, PATIENCE_USEC)), ==, 77);
+    }
+    g_atomic_int_set(&self->n_most, 1);
+    for (int i = 0; i < 16; i++)
+        (void) pop_running(self);
+}
+
 /* However often it is asked for while it is due, it comes once. */
 static void
 test_sweep(Fixture *self, gconstpointer data)
@@ -335,6 +367,7 @@ main(int argc, char **argv)
     ADD("short-ones-first", test_short_ones_first);
     ADD("long-ones-leave-room", test_long_ones_leave_room);
     ADD("events", test_events);
+    ADD("events-beside-a-full-queue", test_events_beside_a_full_queue);
     ADD("sweep", test_sweep);
     ADD("many", test_many);
     return g_test_run();
