@@ -53,7 +53,7 @@ query_plan_new(const char *language, const char *text, gboolean writes, gint64 t
     QwBodyWriter writer = { 0 };
     guint8 *body;
 
-    g_atomic_ref_count_init(&self->ref_count);
+    self->ref_count = 1;
     self->language = g_strdup(language);
     self->text = g_strdup(text);
     self->writes = writes;
@@ -71,14 +71,14 @@ query_plan_new(const char *language, const char *text, gboolean writes, gint64 t
 QueryPlan *
 query_plan_ref(QueryPlan *self)
 {
-    g_atomic_ref_count_inc(&self->ref_count);
+    g_atomic_int_inc(&self->ref_count);
     return self;
 }
 
 void
 query_plan_unref(QueryPlan *self)
 {
-    if (!g_atomic_ref_count_dec(&self->ref_count))
+    if (!g_atomic_int_dec_and_test(&self->ref_count))
         return;
 
     g_bytes_unref(self->key);

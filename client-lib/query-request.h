@@ -22,7 +22,7 @@ typedef enum QueryRequestKind {
 
 /* What is asked for; shared by all executions of a statement, immutable, from any thread. */
 typedef struct QueryPlan {
-    gatomicrefcount ref_count;
+    gint ref_count; /* atomic */
     char *language;
     char *text;
     gboolean writes;

@@ -21,7 +21,7 @@ schema_alloc(guint n_columns, guint n_parameters)
 {
     QuerySchema *self = g_new0(QuerySchema, 1);
 
-    g_atomic_ref_count_init(&self->ref_count);
+    self->ref_count = 1;
     self->n_columns = n_columns;
     self->n_parameters = n_parameters;
     self->columns = g_new0(QuerySchemaColumn, n_columns);
@@ -33,14 +33,14 @@ schema_alloc(guint n_columns, guint n_parameters)
 QuerySchema *
 query_schema_ref(QuerySchema *self)
 {
-    g_atomic_ref_count_inc(&self->ref_count);
+    g_atomic_int_inc(&self->ref_count);
     return self;
 }
 
 void
 query_schema_unref(QuerySchema *self)
 {
-    if (!g_atomic_ref_count_dec(&self->ref_count))
+    if (!g_atomic_int_dec_and_test(&self->ref_count))
         return;
 
     g_string_chunk_free(self->strings);

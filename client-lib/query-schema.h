@@ -16,7 +16,7 @@ typedef struct QuerySchemaColumn {
 } QuerySchemaColumn;
 
 typedef struct QuerySchema {
-    gatomicrefcount ref_count;
+    gint ref_count; /* atomic */
     gboolean writes;
     guint n_columns;
     guint n_parameters;           /* columns of a FETCH row */

@@ -12,7 +12,7 @@
 struct QctlSession {
     const QctlArguments *arguments;
     QueryConnection *connection; /* (nullable) */
-    GMutex lock;                 /* of the two below */
+    pthread_mutex_t lock;        /* of the two below */
     GCancellable *cancellable;
     bool interrupted;
     QctlFormat format;
@@ -35,12 +35,12 @@ wait_for_interrupts(gpointer user_data)
 
         if (sigwait(&signals, &number) != 0)
             continue;
-        g_mutex_lock(&self->lock);
+        pthread_mutex_lock(&self->lock);
         if (self->interrupted) /* it did not help the first time */
             _exit(QCTL_EXIT_INTERRUPTED);
         self->interrupted = true;
         cancellable = g_object_ref(self->cancellable);
-        g_mutex_unlock(&self->lock);
+        pthread_mutex_unlock(&self->lock);
         g_cancellable_cancel(cancellable);
     }
 
@@ -56,7 +56,7 @@ qctl_session_new(const QctlArguments *arguments)
     sigset_t signals;
 
     self->arguments = arguments;
-    g_mutex_init(&self->lock);
+    (void) pthread_mutex_init(&self->lock, NULL);
     self->cancellable = g_cancellable_new();
     self->format = arguments->format;
     if (self->format == QCTL_FORMAT_AUTO)
@@ -122,11 +122,11 @@ qctl_session_is_interrupted(const QctlSession *self)
 void
 qctl_session_resume(QctlSession *self)
 {
-    g_mutex_lock(&self->lock);
+    pthread_mutex_lock(&self->lock);
     g_object_unref(self->cancellable);
     self->cancellable = g_cancellable_new();
     self->interrupted = false;
-    g_mutex_unlock(&self->lock);
+    pthread_mutex_unlock(&self->lock);
 }
 
 QctlSink *

@@ -8,7 +8,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-G_DEFINE_QUARK(qd - error - quark, qd_error)
+/* Not G_DEFINE_QUARK: threads would race for its variable, if harmlessly. */
+GQuark
+qd_error_quark(void)
+{
+    static gsize quark;
+
+    if (g_once_init_enter(&quark))
+        g_once_init_leave(&quark, g_quark_from_static_string("qd-error-quark"));
+    return (GQuark) quark;
+}
 
 void
 qd_error_set(GError **error, QwError code, const char *format, ...)

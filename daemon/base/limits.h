@@ -77,7 +77,7 @@ gboolean qd_limits_set(QdLimits *self, const char *name, uint64_t value, GError 
 static inline uint64_t
 qd_limits_get(const QdLimits *self, QdLimit limit)
 {
-    return self->values[limit];
+    return __atomic_load_n(&self->values[limit], __ATOMIC_RELAXED); /* a reload may change it */
 }
 
 /* qd_limit_set_error: the one form of message: "WHAT: the limit 'NAME' is VALUE UNIT". */
