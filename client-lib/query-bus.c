@@ -10,10 +10,11 @@
 #include "client-lib/query-bus.h"
 
 #include "client-lib/query-error.h"
+#include "client-lib/query-mutex.h"
 
 struct QueryBus {
     char *name;
-    GMutex mutex;
+    pthread_mutex_t mutex;
     GDBusConnection *connection; /* guarded by mutex */
     gint n_calls;                /* atomic */
 };
@@ -25,7 +26,7 @@ query_bus_new(const char *store)
 
     self->name = store != NULL && !g_str_equal(store, "default") ? g_strdup_printf("%s.%s", QUERY_BUS_INTERFACE, store)
                                                                  : g_strdup(QUERY_BUS_INTERFACE);
-    g_mutex_init(&self->mutex);
+    (void) pthread_mutex_init(&self->mutex, NULL);
     return self;
 }
 
@@ -36,7 +37,7 @@ query_bus_free(QueryBus *self)
         return;
 
     g_clear_object(&self->connection);
-    g_mutex_clear(&self->mutex);
+    (void) pthread_mutex_destroy(&self->mutex);
     g_free(self->name);
     g_free(self);
 }
@@ -56,7 +57,7 @@ query_bus_get_n_calls(QueryBus *self)
 static GDBusConnection *
 get_open_connection(QueryBus *self)
 {
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 
     if (self->connection != NULL && g_dbus_connection_is_closed(self->connection))
         g_clear_object(&self->connection);
@@ -68,7 +69,7 @@ get_open_connection(QueryBus *self)
 static GDBusConnection *
 keep_connection(QueryBus *self, GDBusConnection *connection)
 {
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 
     if (self->connection == NULL)
         self->connection = g_object_ref(connection);

@@ -9,13 +9,14 @@
 
 #include "client-lib/query-cursor-private.h"
 #include "client-lib/query-error.h"
+#include "client-lib/query-mutex.h"
 #include "client-lib/query-statement-private.h"
 
 struct _QueryConnection {
     GObject parent_instance;
     QueryBus *bus;
     QueryPool *pool;
-    GMutex mutex;
+    pthread_mutex_t mutex;
     gint64 timeout_msec; /* -1: the daemon's default; 0: none */
     guint64 max_rows;    /* 0: the daemon's default */
 };
@@ -29,7 +30,7 @@ query_connection_finalize(GObject *object)
 
     query_pool_free(self->pool);
     query_bus_free(self->bus);
-    g_mutex_clear(&self->mutex);
+    (void) pthread_mutex_destroy(&self->mutex);
     G_OBJECT_CLASS(query_connection_parent_class)->finalize(object);
 }
 
@@ -42,7 +43,7 @@ query_connection_class_init(QueryConnectionClass *klass)
 static void
 query_connection_init(QueryConnection *self)
 {
-    g_mutex_init(&self->mutex);
+    (void) pthread_mutex_init(&self->mutex, NULL);
     self->timeout_msec = -1;
     self->pool = query_pool_new();
 }
@@ -194,12 +195,12 @@ query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec)
 {
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     if (timeout_msec == 0)
         self->timeout_msec = -1;
     else
         self->timeout_msec = timeout_msec == QUERY_TIMEOUT_NONE ? 0 : (gint64) timeout_msec;
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->mutex);
 }
 
 void
@@ -207,9 +208,9 @@ query_connection_set_max_rows(QueryConnection *self, guint64 max_rows)
 {
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     self->max_rows = max_rows;
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->mutex);
 }
 
 const char *
@@ -224,9 +225,9 @@ query_connection_build_options(QueryConnection *self)
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
     gint64 timeout_msec;
 
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     timeout_msec = self->timeout_msec;
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->mutex);
 
     if (timeout_msec >= 0)
         g_variant_builder_add(&options, "{sv}", "timeout_ms", g_variant_new_uint32((guint32) timeout_msec));
@@ -244,10 +245,10 @@ query_connection_create_plan(QueryConnection *self, QueryLanguage language, cons
         return NULL;
     }
 
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     timeout_msec = self->timeout_msec;
     max_rows = self->max_rows;
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->mutex);
     return query_plan_new(query_language_get_name(language), text, writes, timeout_msec, writes ? 0 : max_rows);
 }
 

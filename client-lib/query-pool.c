@@ -7,8 +7,10 @@
  */
 #include "client-lib/query-pool.h"
 
+#include "client-lib/query-mutex.h"
+
 struct QueryPool {
-    GMutex mutex;
+    pthread_mutex_t mutex;
     GPtrArray *idle;       /* of QueryChannel */
     GHashTable *schemas;   /* GBytes → QuerySchema */
     GQueue keys_by_recall; /* borrowed keys of `schemas`, oldest first */
@@ -19,7 +21,7 @@ query_pool_new(void)
 {
     QueryPool *self = g_new0(QueryPool, 1);
 
-    g_mutex_init(&self->mutex);
+    (void) pthread_mutex_init(&self->mutex, NULL);
     self->idle = g_ptr_array_new_with_free_func((GDestroyNotify) query_channel_free);
     self->schemas = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref,
                                           (GDestroyNotify) query_schema_unref);
@@ -36,7 +38,7 @@ query_pool_free(QueryPool *self)
     g_ptr_array_unref(self->idle);
     g_queue_clear(&self->keys_by_recall);
     g_hash_table_unref(self->schemas);
-    g_mutex_clear(&self->mutex);
+    (void) pthread_mutex_destroy(&self->mutex);
     g_free(self);
 }
 
@@ -53,7 +55,7 @@ find_prepared(QueryPool *self, GBytes *key)
 QueryChannel *
 query_pool_take(QueryPool *self, GBytes *key)
 {
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 
     while (self->idle->len > 0) {
         g_autoptr(QueryChannel) channel = g_ptr_array_steal_index(self->idle, find_prepared(self, key));
@@ -68,7 +70,7 @@ void
 query_pool_give(QueryPool *self, QueryChannel *channel)
 {
     g_autoptr(QueryChannel) owned = channel;
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 
     if (self->idle->len < QUERY_POOL_MAX_CHANNELS)
         g_ptr_array_add(self->idle, g_steal_pointer(&owned));
@@ -77,7 +79,7 @@ query_pool_give(QueryPool *self, QueryChannel *channel)
 void
 query_pool_remember(QueryPool *self, GBytes *key, QuerySchema *schema)
 {
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 
     if (g_bytes_get_size(key) > QUERY_POOL_MAX_KEY_BYTES)
         return;
@@ -95,7 +97,7 @@ query_pool_remember(QueryPool *self, GBytes *key, QuerySchema *schema)
 QuerySchema *
 query_pool_recall(QueryPool *self, GBytes *key)
 {
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->mutex);
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
     gpointer stored_key;
     gpointer schema;
 
