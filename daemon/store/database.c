@@ -162,17 +162,17 @@ take_lock(QdDatabase *self, GError **error)
     return TRUE;
 }
 
+/* Before anything is changed: a newer queryd's file is not ours to touch. */
 static gboolean
-migrate_schema(QdDatabase *self, GError **error)
+check_version(QdDatabase *self, GError **error)
 {
+    gint64 n_tables = 0;
     gint64 version = 0;
-    gint64 start = 0;
 
-    if (!qd_connection_execute(self->writer,
-                               "CREATE TABLE IF NOT EXISTS queryd_meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-                               "INSERT OR IGNORE INTO queryd_meta VALUES('schema_version', 1),('start_counter', 0)",
-                               error))
+    if (!qd_connection_get_int64(self->writer, "SELECT count(*) FROM sqlite_schema WHERE name='queryd_meta'", &n_tables, error))
         return FALSE;
+    if (n_tables == 0)
+        return TRUE;
     if (!qd_connection_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key='schema_version'", &version, error))
         return FALSE;
     if (version > SCHEMA_VERSION) {
@@ -181,6 +181,19 @@ migrate_schema(QdDatabase *self, GError **error)
                      self->path, version, SCHEMA_VERSION);
         return FALSE;
     }
+    return TRUE;
+}
+
+static gboolean
+migrate_schema(QdDatabase *self, GError **error)
+{
+    gint64 start = 0;
+
+    if (!qd_connection_execute(self->writer,
+                               "CREATE TABLE IF NOT EXISTS queryd_meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+                               "INSERT OR IGNORE INTO queryd_meta VALUES('schema_version', 1),('start_counter', 0)",
+                               error))
+        return FALSE;
     if (!qd_connection_execute(self->writer, "UPDATE queryd_meta SET value=value+1 WHERE key='start_counter'", error) ||
         !qd_connection_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key='start_counter'", &start, error))
         return FALSE;
@@ -197,10 +210,9 @@ open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
     self->writer = qd_connection_open(&info, QD_CONNECTION_WRITER, limits, error);
     if (self->writer == NULL)
         return FALSE;
-    if (!qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error))
-        return FALSE;
 
-    return migrate_schema(self, error);
+    return check_version(self, error) && qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) &&
+           migrate_schema(self, error);
 }
 
 static gboolean

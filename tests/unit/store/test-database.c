@@ -125,14 +125,24 @@ test_lock_of_a_killed_process(StoreFixture *self, gconstpointer data)
     (void) close(ready[1]);
 }
 
+/* It is not counted as a start, nor migrated down, nor switched to another journal: not one byte changes. */
 static void
 test_newer_schema(StoreFixture *self, gconstpointer data)
 {
+    g_autofree char *path = get_file(self, "queryd.db");
+    g_autofree char *before = NULL;
+    g_autofree char *after = NULL;
+    gsize n_before;
+    gsize n_after;
+
     store_execute(self->writer, "UPDATE queryd_meta SET value = 2 WHERE key = 'schema_version'");
+    store_execute(self->writer, "PRAGMA journal_mode=DELETE");
     store_fixture_close(self);
+    g_assert_true(g_file_get_contents(path, &before, &n_before, NULL));
     assert_refused(self, QW_ERROR_UNSUPPORTED, "has schema version 2, this queryd knows 1");
-    /* and it was not counted as a start, nor migrated down */
     assert_refused(self, QW_ERROR_UNSUPPORTED, "has schema version 2");
+    g_assert_true(g_file_get_contents(path, &after, &n_after, NULL));
+    g_assert_cmpmem(before, n_before, after, n_after);
 }
 
 static void
