@@ -54,6 +54,10 @@ test_self(void)
     g_autoptr(QdBusProcess) one = qd_bus_process_new(getpid());
     g_autoptr(QdBusProcess) two = qd_bus_process_new(getpid());
 
+    if (g_strcmp0(g_getenv("QUERYD_SANITIZER"), "valgrind") == 0) {
+        g_test_skip("valgrind knows no pidfd_open() and has another name");
+        return;
+    }
     g_assert_true(qd_bus_process_is_alive(one));
     g_assert_cmpuint(one->start_ticks, >, 0);
     g_assert_cmpuint(one->start_ticks, ==, two->start_ticks);
