@@ -440,6 +440,9 @@ gboolean query_connection_cancel_query(QueryConnection *self, guint64 id, GCance
  */
 GVariant *query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error);
 
+/* Emits QueryConnection::changed from here on: described with the code. */
+gboolean query_connection_watch_changes(QueryConnection *self, GCancellable *cancellable, GError **error);
+
 /* Statement ----------------------------------------------------------------------------------------------------------- */
 
 /**

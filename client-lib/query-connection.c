@@ -10,6 +10,7 @@
 #include "client-lib/query-cursor-private.h"
 #include "client-lib/query-error.h"
 #include "client-lib/query-mutex.h"
+#include "client-lib/query-notifier.h"
 #include "client-lib/query-statement-private.h"
 
 struct _QueryConnection {
@@ -19,7 +20,10 @@ struct _QueryConnection {
     pthread_mutex_t mutex;
     gint64 timeout_msec; /* -1: the daemon's default; 0: none */
     guint64 max_rows;    /* 0: the daemon's default */
+    QueryNotifier *notifier;
 };
+
+static guint changed_signal;
 
 G_DEFINE_TYPE(QueryConnection, query_connection, G_TYPE_OBJECT)
 
@@ -28,6 +32,7 @@ query_connection_finalize(GObject *object)
 {
     QueryConnection *self = QUERY_CONNECTION(object);
 
+    query_notifier_free(self->notifier);
     query_pool_free(self->pool);
     query_bus_free(self->bus);
     (void) pthread_mutex_destroy(&self->mutex);
@@ -38,6 +43,18 @@ static void
 query_connection_class_init(QueryConnectionClass *klass)
 {
     G_OBJECT_CLASS(klass)->finalize = query_connection_finalize;
+
+    /**
+     * QueryConnection::changed:
+     * @self: the connection
+     * @generation: of the database, after the last commit that is told of
+     * @tables: (array zero-terminated=1): names of tables that commits since the last signal have changed
+     *
+     * The database was changed, by whomever. At once after a quiet time, then at least 40 ms apart. Only after
+     * query_connection_watch_changes().
+     */
+    changed_signal = g_signal_new("changed", QUERY_TYPE_CONNECTION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
+                                  G_TYPE_UINT64, G_TYPE_STRV);
 }
 
 static void
@@ -67,6 +84,43 @@ QueryPool *
 query_connection_get_pool(QueryConnection *self)
 {
     return self->pool;
+}
+
+/* Changes ------------------------------------------------------------------------------------------------------------- */
+
+/**
+ * query_connection_watch_changes:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * From here on #QueryConnection::changed is emitted, in the caller's thread-default main context: no commit after the return of
+ * this function is missed. Watching again is harmless, and needed only when the session bus itself was restarted.
+ *
+ * Errors: UNAVAILABLE, G_IO_ERROR_CANCELLED.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean
+query_connection_watch_changes(QueryConnection *self, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GDBusConnection) bus = NULL;
+    g_autoptr(GVariant) generation = NULL;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+
+    if (self->notifier != NULL && query_notifier_listens(self->notifier))
+        return TRUE;
+
+    bus = query_bus_get_connection(self->bus, cancellable, error);
+    if (bus == NULL)
+        return FALSE;
+    g_clear_pointer(&self->notifier, query_notifier_free);
+    self->notifier = query_notifier_new(bus, query_bus_get_name(self->bus), G_OBJECT(self), changed_signal);
+
+    /* the answer comes behind the bus' having taken the match */
+    generation = query_connection_get_daemon_property(self, "Generation", cancellable, error);
+    return generation != NULL;
 }
 
 /* Construction --------------------------------------------------------------------------------------------------------- */

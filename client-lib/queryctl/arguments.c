@@ -49,6 +49,7 @@ typedef enum OptionKind {
     OPTION_MAX_ROWS,
     OPTION_TIMEOUT,
     OPTION_TIMING,
+    OPTION_WATCH,
     OPTION_FULL,
     OPTION_OPENMETRICS,
     OPTION_NO_PAGER,
@@ -84,6 +85,7 @@ static const OptionInfo option_table[] = {
     { OPTION_MAX_ROWS, "max-rows", 'n', "N", STATEMENTS | V(EXPORT) | V(SHELL), "end each result after N rows" },
     { OPTION_TIMEOUT, "timeout", 0, "SECONDS", STATEMENTS | V(EXPORT) | V(SHELL), "end each statement after SECONDS; 0: never" },
     { OPTION_TIMING, "timing", 0, NULL, STATEMENTS | V(SHELL), "print rows and times to standard error" },
+    { OPTION_WATCH, "watch", 0, NULL, V(SQL), "print the results again after each change, until interrupted" },
     { OPTION_FULL, "full", 0, NULL, V(CHECK), "check indexes too, which takes longer" },
     { OPTION_OPENMETRICS, "openmetrics", 0, NULL, V(STATS), "print in the OpenMetrics text format" },
     { OPTION_NO_PAGER, "no-pager", 0, NULL, PRINTS, "print tables straight to the terminal" },
@@ -251,6 +253,9 @@ set_option(QctlArguments *self, const OptionInfo *info, const char *value, GErro
         return set_timeout(self, info, value, error);
     case OPTION_TIMING:
         self->timing = true;
+        return true;
+    case OPTION_WATCH:
+        self->watch = true;
         return true;
     case OPTION_FULL:
         self->full = true;

@@ -71,6 +71,7 @@ typedef struct QctlArguments {
     guint64 max_rows;    /* 0: not given */
     gint64 timeout_msec; /* -1: not given; 0: none */
     bool timing;
+    bool watch;
     bool no_header;
     bool no_pager;
     bool create;

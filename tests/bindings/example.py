@@ -101,6 +101,22 @@ def wait_for(function, *arguments):
     return waiter.wait()
 
 
+def check_changes(connection):
+    loop = GLib.MainLoop()
+    seen = []
+
+    def on_changed(_, generation, tables):
+        seen.append((generation, list(tables)))
+        loop.quit()
+
+    connection.watch_changes(None)
+    connection.connect("changed", on_changed)
+    connection.update(SQL, "INSERT INTO p(t) VALUES('watched')", None, None)
+    loop.run()
+    equal(seen[0][1], ["p"])
+    equal(seen[0][0] > 0, True)
+
+
 def check_async():
     connection = QueryClient.Connection.new_finish(wait_for(QueryClient.Connection.new_async, None))
     cursor = connection.query_finish(wait_for(connection.query_async, SQL, "SELECT 1 UNION SELECT 2", None, None))
@@ -119,6 +135,7 @@ def main():
     connection = QueryClient.Connection.new(None)
     check_values(connection)
     check_updates(connection)
+    check_changes(connection)
     check_errors(connection)
     check_async()
     print("all as expected")

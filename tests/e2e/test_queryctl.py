@@ -144,6 +144,24 @@ def test_max_rows_and_timing(ctl):
     assert ctl("update", "CREATE TABLE t (a)", "--timing").stderr.count(b" ms") == 2
 
 
+def test_watch(ctl, bus):
+    """The result again after each change, also by a daemon that was started anew; SIGINT ends it."""
+    bus.update("CREATE TABLE t (a)")
+    watcher = ctl.start("sql", "--watch", "--no-header", "SELECT count(*) FROM t")
+    assert watcher.stdout.readline() == b"0\n"
+    for i in range(1, 4):
+        bus.update("INSERT INTO t VALUES (1)")
+        assert watcher.stdout.readline() == b"%d\n" % i
+    bus.kill_daemon()
+    bus.update("INSERT INTO t VALUES (1)")
+    assert watcher.stdout.readline() == b"4\n"
+    watcher.send_signal(signal.SIGINT)
+    out, err = watcher.communicate()
+    assert (watcher.returncode, out, err) == (INTERRUPTED, b"", b"")
+    assert ctl("sql", "--watch", "SELECT nosuch").returncode == QUERY
+    assert ctl("update", "--watch", "DELETE FROM t").returncode == USAGE
+
+
 def test_null_text(values):
     for fmt, expected in (("csv", b"-,\"\"\n"), ("tsv", b"-\t\n"), ("markdown", b"| n | empty |\n| --- | --- |\n| - |  |\n")):
         header = [] if fmt == "markdown" else ["--no-header"]

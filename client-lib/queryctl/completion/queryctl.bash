@@ -11,7 +11,7 @@ _queryctl()
 {
     local verbs="sql update import export explain shell ls stats status cancel backup check store"
     local options="--format --param --param-text --file --output --table --create --null --no-header --max-rows --timeout --timing
-        --full --openmetrics --no-pager --store --help --version"
+        --watch --full --openmetrics --no-pager --store --help --version"
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb="" words=0 i
 
     for ((i = 1; i < COMP_CWORD; i++)); do

@@ -57,6 +57,7 @@ _queryctl() {
     '(-n --max-rows)'{-n,--max-rows}'[end after N rows]:number:' \
     '--timeout[end after seconds]:seconds:' \
     '--timing[print rows and times]' \
+    '--watch[print again after each change]' \
     '--full[check indexes too]' \
     '--openmetrics[print in the OpenMetrics text format]' \
     '--no-pager[print tables straight to the terminal]' \
