@@ -239,11 +239,22 @@ keep_ballast(QdDatabase *self, const QdLimits *limits)
     (void) close(fd);
 }
 
+/* SQLite maps the -shm file; a page of it that the disk has no block for is a SIGBUS and no error. */
+static void
+make_room_on_full_disk(QdDatabase *self)
+{
+    struct statvfs fs;
+
+    if (statvfs(self->directory, &fs) == 0 && (guint64) fs.f_bavail * fs.f_frsize < BALLAST_BYTES)
+        (void) release_ballast(self);
+}
+
 static gboolean
 open_for_writing(QdDatabase *self, const QdLimits *limits, GError **error)
 {
     g_autoptr(GError) first = NULL;
 
+    make_room_on_full_disk(self);
     if (open_writer(self, limits, &first)) {
         keep_ballast(self, limits);
         return TRUE;
