@@ -378,7 +378,9 @@ qd_channel_continue_run(QdChannel *self)
     }
     if ((uint64_t) g_get_monotonic_time() < self->slice_end_usec)
         return TRUE;
-    qd_workers_note_batch();
+    /* a stream alone: as a batch job it took 0.66 to 1.10 of the direct read's time instead of 0.65 to 0.86 */
+    if (qd_workers_get_n_running(self->engine->workers) > 1)
+        qd_workers_note_batch();
     if (!qd_workers_has_waiting(self->engine->workers))
         return TRUE;
 
