@@ -470,7 +470,8 @@ def test_cancel_query_that_is_not(healthy):
 def test_temporary_files_are_bounded(make_bus):
     """A sort that does not fit into the cache goes to disk, up to the limit."""
     bus = make_bus(limits={"temp_file_bytes": 4 << 20, "query_memory_bytes": 1 << 30})
-    rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT i, randomblob(500) AS x FROM n ORDER BY x"
+    rows = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) "
+            "SELECT i, randomblob(500) AS x FROM n ORDER BY x")
     with pytest.raises(BusError) as error:
         bus.query(rows.format(400000), timeout_ms=20000)
     expect(error, "DiskFull", "the limit 'temp_file_bytes' is 4194304")
