@@ -476,3 +476,7 @@ def test_temporary_files_are_bounded(make_bus):
         bus.query(rows.format(400000), timeout_ms=20000)
     expect(error, "DiskFull", "the limit 'temp_file_bytes' is 4194304")
     assert len(bus.query(rows.format(500))) == 500
+    with pytest.raises(BusError) as error:
+        bus.update("CREATE TABLE t AS " + rows.format(400000), timeout_ms=20000)
+    expect(error, "DiskFull", "the limit 'temp_file_bytes' is 4194304")
+    bus.update("CREATE TABLE t AS " + rows.format(500))
