@@ -119,6 +119,7 @@ pull_pages(QdCall *call, QdRun *run, PageFunc func, void *data, GError **error)
         if (page.n_rows > 0 &&
             !func(call, buffer + QW_HEADER_SIZE, page.used - QW_HEADER_SIZE, page.n_rows, page.n_columns, data, error))
             return FALSE;
+        __atomic_store_n(&call->progress.rows_done, qd_run_get_n_rows(run), __ATOMIC_RELAXED);
         if (status == QD_RUN_DONE)
             break;
     }
@@ -161,23 +162,32 @@ qd_call_run_query(QdCall *call, GError **error)
 
 /* Text results ---------------------------------------------------------------------------------------------------------- */
 
-static QdTextWriter *
-make_text_writer(QdCall *call, QdTextFormat format, sqlite3_stmt *stmt)
-{
-    int n = sqlite3_column_count(stmt);
-    g_autofree const char **names = g_new0(const char *, (gsize) n + 1);
+typedef struct TextSink {
+    QdRun *run;
+    QdTextFormat format;
+    QdTextWriter *writer; /* NULL before the first page */
+    GString *out;
+    QdTextFlushFunc flush; /* (nullable) */
+} TextSink;
 
+/* Not before the run's first step: it compiles a cached statement anew when the schema has changed, `SELECT *` with other columns.
+ */
+static void
+ensure_text_writer(QdCall *call, TextSink *sink)
+{
+    sqlite3_stmt *stmt = qd_run_get_stmt(sink->run);
+    int n = sqlite3_column_count(stmt);
+    g_autofree const char **names = NULL;
+
+    if (sink->writer != NULL)
+        return;
+
+    names = g_new0(const char *, (gsize) n + 1);
     for (int i = 0; i < n; i++)
         names[i] = sqlite3_column_name(stmt, i);
-    return qd_text_writer_new(format, names, (guint) n, call->options.header);
+    sink->writer = qd_text_writer_new(sink->format, names, (guint) n, call->options.header);
+    qd_text_writer_begin(sink->writer, sink->out);
 }
-
-typedef struct TextSink {
-    QdTextWriter *writer;
-    GString *out;
-    gsize max_bytes;
-    int fd; /* -1: keep it in @out */
-} TextSink;
 
 static gboolean
 put_page_as_text(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
@@ -189,42 +199,48 @@ put_page_as_text(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_ro
         qd_error_set(error, QW_ERROR_INTERNAL, "page is malformed");
         return FALSE;
     }
+    ensure_text_writer(call, sink);
     while (qw_page_reader_next(&reader))
         qd_text_writer_put_row(sink->writer, &reader, sink->out);
-    return TRUE;
+    return sink->flush == NULL || sink->flush(call, sink->out, error);
 }
 
-static gboolean
-find_format(const char *name, QdTextFormat *ret_format, GError **error)
+gboolean
+qd_call_find_format(const QdCall *call, QdTextFormat *ret_format, GError **error)
 {
-    if (qd_text_format_from_name(name, ret_format))
+    if (qd_text_format_from_name(call->format, ret_format))
         return TRUE;
 
-    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown format '%s': csv, tsv, json and jsonl are known", name);
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown format '%s': csv, tsv, json and jsonl are known", call->format);
     return FALSE;
+}
+
+gboolean
+qd_call_pull_text(QdCall *call, QdRun *run, QdTextFormat format, QdTextFlushFunc flush, GString *out, GError **error)
+{
+    TextSink sink = { .run = run, .format = format, .out = out, .flush = flush };
+    gboolean ok = pull_pages(call, run, put_page_as_text, &sink, error);
+
+    if (ok) {
+        ensure_text_writer(call, &sink);
+        qd_text_writer_end(sink.writer, out);
+    }
+    qd_text_writer_free(sink.writer);
+    return ok;
 }
 
 void
 qd_call_run_query_text(QdCall *call, GError **error)
 {
-    g_autoptr(QdTextWriter) writer = NULL;
     g_autoptr(QdRun) run = NULL;
     g_autoptr(GString) out = g_string_new(NULL);
-    TextSink sink = { .out = out, .fd = -1 };
     QdTextFormat format;
 
-    if (!find_format(call->format, &format, error))
+    if (!qd_call_find_format(call, &format, error))
         return;
     run = start_bound_run(call, error);
-    if (run == NULL)
+    if (run == NULL || !qd_call_pull_text(call, run, format, NULL, out, error))
         return;
-
-    writer = make_text_writer(call, format, qd_run_get_stmt(run));
-    sink.writer = writer;
-    qd_text_writer_begin(writer, out);
-    if (!pull_pages(call, run, put_page_as_text, &sink, error))
-        return;
-    qd_text_writer_end(writer, out);
 
     call->content_type = qd_text_format_get_content_type(format);
     call->text = g_string_sized_new(out->len);

@@ -168,17 +168,26 @@ write_schema(QwBodyWriter *body, const QdChannel *self, sqlite3_stmt *stmt, gboo
     }
 }
 
-void
-qd_channel_put_schema(QdChannel *self, sqlite3_stmt *stmt, gboolean writes, uint32_t serial)
+GBytes *
+qd_channel_encode_schema(const QdChannel *self, sqlite3_stmt *stmt, gboolean writes)
 {
-    g_autofree uint8_t *data = NULL;
     QwBodyWriter body = { 0 };
+    uint8_t *data;
 
     write_schema(&body, self, stmt, writes);
     data = g_malloc(body.used);
     body = (QwBodyWriter){ .data = data, .capacity = body.used };
     write_schema(&body, self, stmt, writes);
-    qd_channel_put_record(self, QW_KIND_SCHEMA, (uint32_t) sqlite3_column_count(stmt), serial, data, body.used);
+    return g_bytes_new_take(data, body.used);
+}
+
+void
+qd_channel_put_schema(QdChannel *self, sqlite3_stmt *stmt, gboolean writes, uint32_t serial)
+{
+    g_autoptr(GBytes) body = qd_channel_encode_schema(self, stmt, writes);
+
+    qd_channel_put_record(self, QW_KIND_SCHEMA, (uint32_t) sqlite3_column_count(stmt), serial, g_bytes_get_data(body, NULL),
+                          g_bytes_get_size(body));
 }
 
 void

@@ -70,6 +70,9 @@ struct QdChannel {
     GArray *write_statements;
     gboolean write_is_done;
     guint next_write_page;
+    GBytes *write_schema; /* (nullable) body of a SCHEMA to precede the rows: they have other columns than the client knows */
+    uint32_t n_write_columns;
+    uint64_t write_signature;
 
     /* output: `out`, then the pieces of `large`, then `trailer` */
     uint8_t *out;
@@ -94,6 +97,8 @@ QdRequest *qd_request_free(QdRequest *request);
 /* Returns: 1 all sent, 0 the peer is behind, -1 the peer is gone. */
 int qd_channel_flush(QdChannel *self);
 void qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t serial, const uint8_t *body, gsize n_bytes);
+/* The body of a SCHEMA record. */
+GBytes *qd_channel_encode_schema(const QdChannel *self, sqlite3_stmt *stmt, gboolean writes);
 void qd_channel_put_schema(QdChannel *self, sqlite3_stmt *stmt, gboolean writes, uint32_t serial);
 void qd_channel_put_end(QdChannel *self, const QwEnd *end, uint32_t serial);
 void qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial);

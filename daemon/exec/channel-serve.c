@@ -32,6 +32,7 @@ qd_channel_end_request(QdChannel *self)
     if (self->write_statements != NULL) {
         qd_write_item_clear(&self->item);
         g_clear_pointer(&self->write_statements, g_array_unref);
+        g_clear_pointer(&self->write_schema, g_bytes_unref);
     }
     qd_registry_remove(self->engine->registry, &self->entry);
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
@@ -399,6 +400,21 @@ on_written(QdWriteItem *item, gboolean own)
     qd_channel_push(self, !own);
 }
 
+/* As for a query: SQLite has compiled the statement anew inside its first step. */
+static void
+on_rows_begin(QdWriteItem *item, const QdCompiled *compiled)
+{
+    QdChannel *self = item->data;
+
+    g_clear_pointer(&self->write_schema, g_bytes_unref);
+    if (compiled->schema_signature == self->statement.signature)
+        return;
+
+    self->write_schema = qd_channel_encode_schema(self, compiled->stmt, TRUE);
+    self->n_write_columns = (uint32_t) compiled->n_columns;
+    self->write_signature = compiled->schema_signature;
+}
+
 static gboolean
 start_write(QdChannel *self, GError **error)
 {
@@ -427,6 +443,7 @@ start_write(QdChannel *self, GError **error)
                                                          statement->options.timeout_msec);
     self->item.cancelled = &self->entry.cancelled;
     self->item.page_size = self->page_size;
+    self->item.rows_begin = on_rows_begin;
     self->item.done = on_written;
     self->item.data = self;
     self->next_write_page = 0;
@@ -447,6 +464,13 @@ qd_channel_continue_write(QdChannel *self)
 
     if (item->error != NULL) {
         qd_channel_fail_request(self, item->error);
+        return;
+    }
+    if (self->write_schema != NULL) {
+        qd_channel_put_record(self, QW_KIND_SCHEMA, self->n_write_columns, self->current->serial,
+                              g_bytes_get_data(self->write_schema, NULL), g_bytes_get_size(self->write_schema));
+        self->statement.signature = self->write_signature;
+        g_clear_pointer(&self->write_schema, g_bytes_unref);
         return;
     }
     if (self->next_write_page < item->pages->len) {

@@ -9,6 +9,8 @@
 #include "daemon/exec/engine.h"
 #include "daemon/exec/pool.h"
 #include "daemon/exec/registry.h"
+#include "daemon/exec/run.h"
+#include "daemon/exec/text-format.h"
 #include "daemon/exec/workers.h"
 #include "daemon/exec/writer.h"
 
@@ -77,6 +79,14 @@ void qd_call_run_query(QdCall *call, GError **error);
 void qd_call_run_query_text(QdCall *call, GError **error);
 void qd_call_run_prepare(QdCall *call, GError **error);
 void qd_call_run_explain(QdCall *call, GError **error);
+
+/* What to do with text that has come in; it may leave it for later. */
+typedef gboolean (*QdTextFlushFunc)(QdCall *call, GString *out, GError **error);
+
+/* The format that the call names. */
+gboolean qd_call_find_format(const QdCall *call, QdTextFormat *ret_format, GError **error);
+/* Pulls the whole result of @run and appends it to @out as text, with counts in the call. @flush: (nullable): after each page */
+gboolean qd_call_pull_text(QdCall *call, QdRun *run, QdTextFormat format, QdTextFlushFunc flush, GString *out, GError **error);
 
 /* From any thread: something was done, so the time of idleness starts anew. Tells the main thread at most once a second. */
 void qd_engine_note_activity(QdEngine *self);

@@ -136,6 +136,8 @@ step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, c
 
     while ((r = sqlite3_step(compiled->stmt)) == SQLITE_ROW) {
         (void) qd_compiled_refresh(compiled);
+        if (item->pages->len == 0 && item->rows_begin != NULL)
+            item->rows_begin(item, compiled);
         if (!keep_row(item, compiled, &page, limits, error)) {
             (void) sqlite3_reset(compiled->stmt);
             return FALSE;

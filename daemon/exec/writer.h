@@ -48,6 +48,8 @@ struct QdWriteItem {
     uint64_t n_rows;
     GArray *pages;     /* of QdResultPage, cleared with the item */
     GPtrArray *tables; /* of char* */
+    /* (nullable) On the leader's thread, before the first row that the item returns; again when the item is run again. */
+    void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
     /* On the leader's thread. @own: this thread has submitted it, and will look for work itself. */
     void (*done)(QdWriteItem *item, gboolean own);
     void *data;

@@ -258,6 +258,34 @@ def test_schema_change_between_prepare_and_fetch(healthy):
         assert channel.fetch() == []
 
 
+@pytest.mark.parametrize("fmt, expected", [("csv", "a,b\n1,7\n"), ("tsv", "a\tb\n1\t7\n"), ("jsonl", '{"a":1,"b":7}\n'),
+                                           ("json", '[\n{"a":1,"b":7}\n]\n')])
+def test_schema_change_before_text(healthy, fmt, expected):
+    """SQLite compiles a cached statement anew within its first step: it has another column then."""
+    healthy.update("CREATE TABLE t AS SELECT 1 AS a")
+    before = healthy.query_text("SELECT * FROM t", fmt)[1]
+    assert "b" not in before
+    healthy.update("ALTER TABLE t ADD COLUMN b DEFAULT 7")
+    assert healthy.query_text("SELECT * FROM t", fmt)[1] == expected
+    healthy.update("ALTER TABLE t DROP COLUMN b")
+    with tempfile.TemporaryFile() as file:
+        healthy.export("SELECT * FROM t", fmt, file.fileno())
+        file.seek(0)
+        assert file.read().decode() == before
+    healthy.update("DELETE FROM t")
+    healthy.update("ALTER TABLE t ADD COLUMN c")
+    assert healthy.query_text("SELECT * FROM t", "csv")[1] == "a,c\n", "a result without rows has its header"
+
+
+def test_schema_change_before_returning(healthy):
+    healthy.update("CREATE TABLE t (a)")
+    with healthy.prepare("INSERT INTO t(a) VALUES (1) RETURNING *", access="write") as channel:
+        assert channel.fetch() == [(1,)]
+        healthy.update("ALTER TABLE t ADD COLUMN b DEFAULT 7")
+        assert channel.fetch() == [(1, 7)]
+        assert channel.fetch() == [(1, 7)]
+
+
 @pytest.mark.parametrize("levels", [18, 20, 22, 26, 30])
 def test_long_compile_is_bounded(healthy, levels):
     """Nested CTEs that double: kilobytes of text, seconds of compiling, gigabytes of memory."""
