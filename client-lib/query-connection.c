@@ -18,9 +18,9 @@ struct _QueryConnection {
     QueryBus *bus;
     QueryPool *pool;
     pthread_mutex_t mutex;
-    gint64 timeout_msec; /* -1: the daemon's default; 0: none */
-    guint64 max_rows;    /* 0: the daemon's default */
-    QueryNotifier *notifier;
+    gint64 timeout_msec;     /* -1: the daemon's default; 0: none */
+    guint64 max_rows;        /* 0: the daemon's default */
+    QueryNotifier *notifier; /* (nullable) guarded by mutex */
 };
 
 static guint changed_signal;
@@ -88,6 +88,18 @@ query_connection_get_pool(QueryConnection *self)
 
 /* Changes ------------------------------------------------------------------------------------------------------------- */
 
+static void
+listen_on(QueryConnection *self, GDBusConnection *bus)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+
+    if (self->notifier != NULL && query_notifier_listens(self->notifier))
+        return;
+
+    g_clear_pointer(&self->notifier, query_notifier_free);
+    self->notifier = query_notifier_new(bus, query_bus_get_name(self->bus), G_OBJECT(self), changed_signal);
+}
+
 /**
  * query_connection_watch_changes:
  * @self: a connection
@@ -109,14 +121,10 @@ query_connection_watch_changes(QueryConnection *self, GCancellable *cancellable,
 
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
 
-    if (self->notifier != NULL && query_notifier_listens(self->notifier))
-        return TRUE;
-
     bus = query_bus_get_connection(self->bus, cancellable, error);
     if (bus == NULL)
         return FALSE;
-    g_clear_pointer(&self->notifier, query_notifier_free);
-    self->notifier = query_notifier_new(bus, query_bus_get_name(self->bus), G_OBJECT(self), changed_signal);
+    listen_on(self, bus);
 
     /* the answer comes behind the bus' having taken the match */
     generation = query_connection_get_daemon_property(self, "Generation", cancellable, error);

@@ -7,20 +7,6 @@
 #include "client-lib/queryctl/run-statement.h"
 #include "client-lib/queryctl/verbs.h"
 
-static int
-run_verb(QctlSession *session, QctlAccess access)
-{
-    g_autoptr(GError) error = NULL;
-    g_autofree char *text = qctl_read_statements(qctl_session_get_arguments(session), &error);
-    g_autoptr(QctlSink) sink = NULL;
-
-    if (text == NULL)
-        return qctl_session_report(session, g_steal_pointer(&error), NULL);
-
-    sink = qctl_session_create_sink(session);
-    return qctl_run_script(session, sink, text, access);
-}
-
 static void
 on_changed(QueryConnection *connection, guint64 generation, const char *const *tables, gpointer user_data)
 {
@@ -75,20 +61,27 @@ watch(QctlSession *session, const char *text)
     return code != QCTL_EXIT_OK ? code : QCTL_EXIT_INTERRUPTED;
 }
 
+static int
+run_verb(QctlSession *session, QctlAccess access)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = qctl_read_statements(qctl_session_get_arguments(session), &error);
+    g_autoptr(QctlSink) sink = NULL;
+
+    if (text == NULL)
+        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+
+    if (qctl_session_get_arguments(session)->watch)
+        return watch(session, text);
+
+    sink = qctl_session_create_sink(session);
+    return qctl_run_script(session, sink, text, access);
+}
+
 int
 qctl_verb_sql(QctlSession *session)
 {
-    const QctlArguments *arguments = qctl_session_get_arguments(session);
-    g_autoptr(GError) error = NULL;
-    g_autofree char *text = NULL;
-
-    if (!arguments->watch)
-        return run_verb(session, QCTL_ACCESS_READ);
-
-    text = qctl_read_statements(arguments, &error);
-    if (text == NULL)
-        return qctl_session_report(session, g_steal_pointer(&error), NULL);
-    return watch(session, text);
+    return run_verb(session, QCTL_ACCESS_READ);
 }
 
 int

@@ -161,24 +161,6 @@ check_memory(QdRun *self, GError **error)
     return FALSE;
 }
 
-/* The files are the process's: a query that runs for long finds out, and ends, whoever has filled them. */
-static gboolean
-check_temp_files(QdRun *self, uint64_t now, GError **error)
-{
-    uint64_t limit = qd_limits_get(self->limits, QD_LIMIT_TEMP_FILE_BYTES);
-
-    if (self->temp_check_usec == 0 || now < self->temp_check_usec) {
-        self->temp_check_usec = self->temp_check_usec > 0 ? self->temp_check_usec : now + QD_TEMP_FILES_CHECK_USEC;
-        return TRUE;
-    }
-    self->temp_check_usec = now + QD_TEMP_FILES_CHECK_USEC;
-    if (qd_temp_files_get_bytes() <= limit)
-        return TRUE;
-
-    qd_limit_set_error(error, self->limits, QD_LIMIT_TEMP_FILE_BYTES, "temporary files, as for sorting, are too big");
-    return FALSE;
-}
-
 static int
 on_progress(void *data)
 {
@@ -186,7 +168,7 @@ on_progress(void *data)
     uint64_t now = (uint64_t) g_get_monotonic_time();
 
     if (!check_times(self, now, &self->stop) || !check_peer(self, now, &self->stop) || !check_memory(self, &self->stop) ||
-        !check_temp_files(self, now, &self->stop))
+        !qd_temp_files_check(self->limits, now, &self->temp_check_usec, &self->stop))
         return 1;
 
     if (now >= self->slice_end_usec)

@@ -44,11 +44,10 @@ struct QdWorkers {
     pthread_mutex_t mutex;
     TaskList fresh;
     TaskList sliced;
-    guint n_queued;
     guint n_running;
     guint n_long; /* of those; the others leave their threads soon */
     guint n_taken;
-    gint n_waiting; /* atomic copy of n_queued */
+    gint n_queued; /* atomic, written under the mutex */
     gint stopping;
     gint sweep_is_due;
     uint64_t last_progress_usec; /* atomic: a thread took something, or had nothing to take */
@@ -99,43 +98,35 @@ take_slot_locked(QdWorkers *self, QdClient *client, gboolean sliced)
     return TRUE;
 }
 
+/* @link: what points to the task */
+static QdTask *
+list_unlink(TaskList *list, QdTask **link)
+{
+    QdTask *task = *link;
+
+    *link = task->next;
+    if (list->end == &task->next)
+        list->end = link;
+    task->next = NULL;
+    return task;
+}
+
 static QdTask *
 list_pop(QdWorkers *self, TaskList *list)
 {
-    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next) {
-        QdTask *task = *link;
-
-        if (!take_slot_locked(self, task->client, task->sliced))
-            continue;
-        *link = task->next;
-        if (list->end == &task->next)
-            list->end = link;
-        task->next = NULL;
-        return task;
-    }
+    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
+        if (take_slot_locked(self, (*link)->client, (*link)->sliced))
+            return list_unlink(list, link);
     return NULL;
 }
 
 static gboolean
-list_remove(TaskList *list, QdTask *task)
+list_remove(TaskList *list, const QdTask *task)
 {
-    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next) {
-        if (*link != task)
-            continue;
-        *link = task->next;
-        if (list->end == &task->next)
-            list->end = link;
-        task->next = NULL;
-        return TRUE;
-    }
+    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
+        if (*link == task)
+            return list_unlink(list, link) != NULL;
     return FALSE;
-}
-
-static void
-note_queued_locked(QdWorkers *self, gint change)
-{
-    self->n_queued = (guint) ((gint) self->n_queued + change);
-    g_atomic_int_set(&self->n_waiting, (gint) self->n_queued);
 }
 
 /*
@@ -148,7 +139,7 @@ workers_pop(QdWorkers *self)
     QdTask *task = NULL;
     gboolean wake = FALSE;
 
-    if (g_atomic_int_get(&self->n_waiting) == 0)
+    if (g_atomic_int_get(&self->n_queued) == 0)
         return NULL;
 
     pthread_mutex_lock(&self->mutex);
@@ -160,8 +151,7 @@ workers_pop(QdWorkers *self)
         task = list_pop(self, &self->sliced);
     if (task != NULL) {
         self->n_taken++;
-        note_queued_locked(self, -1);
-        wake = self->n_queued > 0 && self->n_running < self->n_threads;
+        wake = g_atomic_int_add(&self->n_queued, -1) > 1 && self->n_running < self->n_threads;
     }
     pthread_mutex_unlock(&self->mutex);
     if (wake)
@@ -174,7 +164,7 @@ qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake)
 {
     pthread_mutex_lock(&self->mutex);
     list_push(task->sliced ? &self->sliced : &self->fresh, task);
-    note_queued_locked(self, 1);
+    (void) g_atomic_int_add(&self->n_queued, 1);
     if (task->watch_fd >= 0)
         qd_workers_arm(self, task->watch_fd, task->watch_token, task->watch_events);
     pthread_mutex_unlock(&self->mutex);
@@ -191,7 +181,7 @@ qd_workers_take_back(QdWorkers *self, QdTask *task)
     pthread_mutex_lock(&self->mutex);
     taken = list_remove(&self->fresh, task) || list_remove(&self->sliced, task);
     if (taken)
-        note_queued_locked(self, -1);
+        (void) g_atomic_int_add(&self->n_queued, -1);
     pthread_mutex_unlock(&self->mutex);
     return taken;
 }
@@ -199,7 +189,7 @@ qd_workers_take_back(QdWorkers *self, QdTask *task)
 gboolean
 qd_workers_push(QdWorkers *self, QdTask *task, gboolean wake)
 {
-    if ((uint64_t) g_atomic_int_get(&self->n_waiting) >= qd_limits_get(self->limits, QD_LIMIT_RUN_QUEUE))
+    if ((uint64_t) g_atomic_int_get(&self->n_queued) >= qd_limits_get(self->limits, QD_LIMIT_RUN_QUEUE))
         return FALSE;
 
     qd_workers_push_always(self, task, wake);
@@ -237,7 +227,7 @@ qd_workers_give_slot(QdWorkers *self, QdClient *client)
 gboolean
 qd_workers_has_waiting(QdWorkers *self)
 {
-    return g_atomic_int_get(&self->n_waiting) > 0;
+    return g_atomic_int_get(&self->n_queued) > 0;
 }
 
 /* sched_setattr(2); glibc has neither the function nor the type, and the kernel's header does not go with <sched.h>. */
@@ -471,7 +461,7 @@ qd_workers_is_alive(QdWorkers *self, uint64_t max_usec)
     gboolean stuck;
 
     pthread_mutex_lock(&self->mutex);
-    stuck = self->n_queued > 0 && self->n_running < qd_limits_get(self->limits, QD_LIMIT_RUNNING);
+    stuck = g_atomic_int_get(&self->n_queued) > 0 && self->n_running < qd_limits_get(self->limits, QD_LIMIT_RUNNING);
     pthread_mutex_unlock(&self->mutex);
     return !stuck || (uint64_t) g_get_monotonic_time() - last < max_usec;
 }
@@ -490,5 +480,5 @@ qd_workers_get_n_running(QdWorkers *self)
 guint
 qd_workers_get_n_queued(QdWorkers *self)
 {
-    return (guint) g_atomic_int_get(&self->n_waiting);
+    return (guint) g_atomic_int_get(&self->n_queued);
 }

@@ -19,9 +19,9 @@
 typedef struct Watch {
     uint64_t deadline_usec;
     const gint *cancelled;
-    uint64_t max_temp_bytes; /* 0: not yet known */
+    const QdLimits *limits; /* (nullable): not in a job */
     uint64_t temp_check_usec;
-    gboolean temp_is_full;
+    GError *stop; /* why it was interrupted, if for another reason than time */
 } Watch;
 
 static _Thread_local Watch watch;
@@ -56,11 +56,9 @@ on_progress(void *data)
 
     if (watch.cancelled != NULL && g_atomic_int_get(watch.cancelled))
         return 1;
-    if (watch.max_temp_bytes > 0 && now > watch.temp_check_usec) {
-        watch.temp_check_usec = now + QD_TEMP_FILES_CHECK_USEC;
-        watch.temp_is_full = qd_temp_files_get_bytes() > watch.max_temp_bytes;
-    }
-    return watch.temp_is_full || (watch.deadline_usec > 0 && now > watch.deadline_usec);
+    if (watch.limits != NULL && !qd_temp_files_check(watch.limits, now, &watch.temp_check_usec, &watch.stop))
+        return 1;
+    return watch.deadline_usec > 0 && now > watch.deadline_usec;
 }
 
 void
@@ -72,10 +70,10 @@ qd_write_item_watch(QdConnection *connection, QdWriteItem *item)
         sqlite3_progress_handler(db, 0, NULL, NULL);
         return;
     }
+    g_clear_error(&watch.stop);
     watch = (Watch){
         .cancelled = item->cancelled,
         .deadline_usec = item->timeout_msec > 0 ? (uint64_t) g_get_monotonic_time() + 1000 * item->timeout_msec : 0,
-        .temp_check_usec = (uint64_t) g_get_monotonic_time() + QD_TEMP_FILES_CHECK_USEC,
     };
     sqlite3_progress_handler(db, PROGRESS_OPS, on_progress, NULL);
 }
@@ -88,8 +86,8 @@ set_step_error(QdWriteItem *item, QdConnection *connection, const QdCompiled *co
 
     if ((r & 0xff) == SQLITE_INTERRUPT && cancelled)
         qd_error_set(error, QW_ERROR_CANCELLED, "update was cancelled");
-    else if ((r & 0xff) == SQLITE_INTERRUPT && watch.temp_is_full)
-        qd_limit_set_error(error, limits, QD_LIMIT_TEMP_FILE_BYTES, "temporary files, as for sorting, are too big");
+    else if (watch.stop != NULL)
+        g_propagate_error(error, g_steal_pointer(&watch.stop));
     else if ((r & 0xff) == SQLITE_INTERRUPT)
         qd_error_set(error, QW_ERROR_TIMEOUT,
                      "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
@@ -229,7 +227,7 @@ check_deferred_keys(QdConnection *connection, GError **error)
 gboolean
 qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
 {
-    watch.max_temp_bytes = qd_limits_get(limits, QD_LIMIT_TEMP_FILE_BYTES);
+    watch.limits = limits;
     item->changes = 0;
     item->n_rows = 0;
     g_array_set_size(item->pages, 0);

@@ -6,16 +6,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <glib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* How SQLite's unix VFS names them, in whatever directory. */
 #define TEMP_FILE_PREFIX "/etilqs_"
+#define PAUSE_USEC 100000
 
-uint64_t
-qd_temp_files_get_bytes(void)
+static uint64_t
+get_bytes(void)
 {
     DIR *dir = opendir("/proc/self/fd");
     const struct dirent *entry;
@@ -35,4 +35,18 @@ qd_temp_files_get_bytes(void)
     if (dir != NULL)
         (void) closedir(dir);
     return n_bytes;
+}
+
+gboolean
+qd_temp_files_check(const QdLimits *limits, uint64_t now_usec, uint64_t *next_usec, GError **error)
+{
+    gboolean look = *next_usec > 0 && now_usec >= *next_usec;
+
+    if (look || *next_usec == 0)
+        *next_usec = now_usec + PAUSE_USEC;
+    if (!look || get_bytes() <= qd_limits_get(limits, QD_LIMIT_TEMP_FILE_BYTES))
+        return TRUE;
+
+    qd_limit_set_error(error, limits, QD_LIMIT_TEMP_FILE_BYTES, "temporary files, as for sorting, are too big");
+    return FALSE;
 }

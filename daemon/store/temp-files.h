@@ -6,10 +6,10 @@
  */
 #pragma once
 
-#include <stdint.h>
+#include "daemon/base/limits.h"
 
-/* How often it is worth asking. */
-#define QD_TEMP_FILES_CHECK_USEC 100000
-
-/* Bytes on disk in all temporary files of this process. Any thread; a look at each open descriptor. */
-uint64_t qd_temp_files_get_bytes(void);
+/*
+ * For a progress handler: false when all temporary files of this process hold more than the limit temp_file_bytes. It looks, at
+ * each open descriptor, only when @now_usec (monotonic) has come to *@next_usec, which it then puts off; 0: not at the first call.
+ */
+gboolean qd_temp_files_check(const QdLimits *limits, uint64_t now_usec, uint64_t *next_usec, GError **error);
