@@ -181,6 +181,42 @@ span_utf8(const char *data, gsize n_bytes)
     return (gsize) (end - data);
 }
 
+/* What csv and tsv do differently. */
+typedef struct Dialect {
+    const char *null_text;
+    const char *blob_open;
+    const char *blob_close;
+    void (*put_text)(GString *out, const char *data, gsize n_bytes);
+} Dialect;
+
+static void
+put_in_dialect(const QctlCell *self, GString *out, const Dialect *dialect)
+{
+    switch (self->type) {
+    case QUERY_VALUE_TYPE_NULL:
+        g_string_append(out, dialect->null_text);
+        break;
+    case QUERY_VALUE_TYPE_INTEGER:
+    case QUERY_VALUE_TYPE_FLOAT:
+        put_number(self, out);
+        break;
+    case QUERY_VALUE_TYPE_BLOB:
+        g_string_append(out, dialect->blob_open);
+        put_hex(out, self->data, self->n_bytes);
+        g_string_append(out, dialect->blob_close);
+        break;
+    case QUERY_VALUE_TYPE_BNODE:
+        g_string_append_printf(out, "_:%s", self->data);
+        break;
+    case QUERY_VALUE_TYPE_TEXT:
+    case QUERY_VALUE_TYPE_IRI:
+    case QUERY_VALUE_TYPE_LITERAL_LANG:
+    case QUERY_VALUE_TYPE_LITERAL_TYPED:
+        dialect->put_text(out, self->data, self->n_bytes);
+        break;
+    }
+}
+
 /* csv ----------------------------------------------------------------------------------------------------------------- */
 
 static bool
@@ -215,31 +251,12 @@ put_csv_text(GString *out, const char *data, gsize n_bytes)
     g_string_append_c(out, '"');
 }
 
+static const Dialect csv_dialect = { "", "X'", "'", put_csv_text };
+
 void
 qctl_cell_put_csv(const QctlCell *self, GString *out)
 {
-    switch (self->type) {
-    case QUERY_VALUE_TYPE_NULL:
-        break;
-    case QUERY_VALUE_TYPE_INTEGER:
-    case QUERY_VALUE_TYPE_FLOAT:
-        put_number(self, out);
-        break;
-    case QUERY_VALUE_TYPE_BLOB:
-        g_string_append(out, "X'");
-        put_hex(out, self->data, self->n_bytes);
-        g_string_append_c(out, '\'');
-        break;
-    case QUERY_VALUE_TYPE_BNODE:
-        g_string_append_printf(out, "_:%s", self->data);
-        break;
-    case QUERY_VALUE_TYPE_TEXT:
-    case QUERY_VALUE_TYPE_IRI:
-    case QUERY_VALUE_TYPE_LITERAL_LANG:
-    case QUERY_VALUE_TYPE_LITERAL_TYPED:
-        put_csv_text(out, self->data, self->n_bytes);
-        break;
-    }
+    put_in_dialect(self, out, &csv_dialect);
 }
 
 void
@@ -280,31 +297,12 @@ put_tsv_text(GString *out, const char *data, gsize n_bytes)
     g_string_append(out, quoted ? "\"" : "");
 }
 
+static const Dialect tsv_dialect = { "\\N", "\\x", "", put_tsv_text };
+
 void
 qctl_cell_put_tsv(const QctlCell *self, GString *out)
 {
-    switch (self->type) {
-    case QUERY_VALUE_TYPE_NULL:
-        g_string_append(out, "\\N");
-        break;
-    case QUERY_VALUE_TYPE_INTEGER:
-    case QUERY_VALUE_TYPE_FLOAT:
-        put_number(self, out);
-        break;
-    case QUERY_VALUE_TYPE_BLOB:
-        g_string_append(out, "\\x");
-        put_hex(out, self->data, self->n_bytes);
-        break;
-    case QUERY_VALUE_TYPE_BNODE:
-        g_string_append_printf(out, "_:%s", self->data);
-        break;
-    case QUERY_VALUE_TYPE_TEXT:
-    case QUERY_VALUE_TYPE_IRI:
-    case QUERY_VALUE_TYPE_LITERAL_LANG:
-    case QUERY_VALUE_TYPE_LITERAL_TYPED:
-        put_tsv_text(out, self->data, self->n_bytes);
-        break;
-    }
+    put_in_dialect(self, out, &tsv_dialect);
 }
 
 void

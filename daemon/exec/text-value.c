@@ -94,6 +94,43 @@ is_like_number(const char *data, size_t n_bytes)
     return qd_text_parse_number(data, n_bytes, &value);
 }
 
+/* What csv and tsv do differently. */
+typedef struct Dialect {
+    const char *null_text;
+    const char *blob_open;
+    const char *blob_close;
+    void (*put_text)(GString *out, const char *data, size_t n_bytes);
+} Dialect;
+
+static void
+put_in_dialect(GString *out, const QwValue *value, const Dialect *dialect)
+{
+    switch (value->type) {
+    case QW_TYPE_NULL:
+        qd_text_put_bytes(out, dialect->null_text, strlen(dialect->null_text));
+        break;
+    case QW_TYPE_INTEGER:
+    case QW_TYPE_FLOAT:
+        put_number(out, value);
+        break;
+    case QW_TYPE_BLOB:
+        qd_text_put_bytes(out, dialect->blob_open, strlen(dialect->blob_open));
+        put_hex(out, value->data, value->n_bytes);
+        qd_text_put_bytes(out, dialect->blob_close, strlen(dialect->blob_close));
+        break;
+    case QW_TYPE_BNODE:
+        qd_text_put_bytes(out, "_:", 2);
+        qd_text_put_bytes(out, value->data, value->n_bytes);
+        break;
+    case QW_TYPE_TEXT:
+    case QW_TYPE_IRI:
+    case QW_TYPE_LITERAL_LANG:
+    case QW_TYPE_LITERAL_TYPED:
+        dialect->put_text(out, value->data, value->n_bytes);
+        break;
+    }
+}
+
 /* CSV ------------------------------------------------------------------------------------------------------------------ */
 
 static void
@@ -152,32 +189,12 @@ qd_text_put_csv_text(GString *out, const char *data, size_t n_bytes)
         qd_text_put_bytes(out, data, n_bytes);
 }
 
+static const Dialect csv_dialect = { "", "X'", "'", qd_text_put_csv_text };
+
 void
 qd_text_put_csv(GString *out, const QwValue *value)
 {
-    switch (value->type) {
-    case QW_TYPE_NULL:
-        break;
-    case QW_TYPE_INTEGER:
-    case QW_TYPE_FLOAT:
-        put_number(out, value);
-        break;
-    case QW_TYPE_BLOB:
-        qd_text_put_bytes(out, "X'", 2);
-        put_hex(out, value->data, value->n_bytes);
-        qd_text_put_char(out, '\'');
-        break;
-    case QW_TYPE_BNODE:
-        qd_text_put_bytes(out, "_:", 2);
-        qd_text_put_bytes(out, value->data, value->n_bytes);
-        break;
-    case QW_TYPE_TEXT:
-    case QW_TYPE_IRI:
-    case QW_TYPE_LITERAL_LANG:
-    case QW_TYPE_LITERAL_TYPED:
-        qd_text_put_csv_text(out, value->data, value->n_bytes);
-        break;
-    }
+    put_in_dialect(out, value, &csv_dialect);
 }
 
 /* TSV ------------------------------------------------------------------------------------------------------------------ */
@@ -233,32 +250,12 @@ qd_text_put_tsv_text(GString *out, const char *data, size_t n_bytes)
         qd_text_put_char(out, '"');
 }
 
+static const Dialect tsv_dialect = { "\\N", "\\x", "", qd_text_put_tsv_text };
+
 void
 qd_text_put_tsv(GString *out, const QwValue *value)
 {
-    switch (value->type) {
-    case QW_TYPE_NULL:
-        qd_text_put_bytes(out, "\\N", 2);
-        break;
-    case QW_TYPE_INTEGER:
-    case QW_TYPE_FLOAT:
-        put_number(out, value);
-        break;
-    case QW_TYPE_BLOB:
-        qd_text_put_bytes(out, "\\x", 2);
-        put_hex(out, value->data, value->n_bytes);
-        break;
-    case QW_TYPE_BNODE:
-        qd_text_put_bytes(out, "_:", 2);
-        qd_text_put_bytes(out, value->data, value->n_bytes);
-        break;
-    case QW_TYPE_TEXT:
-    case QW_TYPE_IRI:
-    case QW_TYPE_LITERAL_LANG:
-    case QW_TYPE_LITERAL_TYPED:
-        qd_text_put_tsv_text(out, value->data, value->n_bytes);
-        break;
-    }
+    put_in_dialect(out, value, &tsv_dialect);
 }
 
 /* JSON ----------------------------------------------------------------------------------------------------------------- */
