@@ -43,6 +43,7 @@ struct QueryChannel {
     QwChunks chunks;
     guint8 *assembled; /* the body of a chain, chunks.total_bytes long */
     QwSpin spin;
+    gint64 awake_until_usec; /* 0: not waiting awake */
 };
 
 QueryChannel *
@@ -223,6 +224,10 @@ receive_some(QueryChannel *self, void *data, size_t n_bytes, int flags, size_t *
     while (n < 0 && errno == EINTR);
 
     if (n > 0) {
+        if (self->awake_until_usec != 0) {
+            self->awake_until_usec = 0;
+            qw_spin_note_awake(&self->spin, TRUE);
+        }
         *ret_n = (size_t) n;
         return QUERY_IO_DONE;
     }
@@ -393,20 +398,27 @@ query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error)
 
 /* Waiting ------------------------------------------------------------------------------------------------------------- */
 
-/* Waits awake for the answer, for a moment. Returns: true when something is there. */
+/*
+ * Waiting awake: the caller tries again and again, until the answer is there or the time is over. Its own try costs no more
+ * than another look at the socket would.
+ */
 static gboolean
-wait_awake(QueryChannel *self)
+may_try_again(QueryChannel *self)
 {
-    gint64 end_usec = g_get_monotonic_time() + QW_SPIN_USEC;
-    gboolean caught;
-    char byte;
+    gint64 now_usec = g_get_monotonic_time();
 
-    do
-        caught = recv(self->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN;
-    while (!caught && g_get_monotonic_time() < end_usec);
+    if (self->awake_until_usec == 0) {
+        if (!qw_spin_pays(&self->spin))
+            return FALSE;
+        self->awake_until_usec = now_usec + QW_SPIN_USEC;
+        return TRUE;
+    }
+    if (now_usec < self->awake_until_usec)
+        return TRUE;
 
-    qw_spin_note_awake(&self->spin, caught);
-    return caught;
+    self->awake_until_usec = 0;
+    qw_spin_note_awake(&self->spin, FALSE);
+    return FALSE;
 }
 
 /* poll() without a limit. Returns: false with errno set. */
@@ -435,7 +447,7 @@ query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *cancellable, 
 
     if (g_cancellable_set_error_if_cancelled(cancellable, error))
         return FALSE;
-    if (want == QUERY_IO_WANT_READ && qw_spin_pays(&self->spin) && wait_awake(self))
+    if (want == QUERY_IO_WANT_READ && may_try_again(self))
         return TRUE;
     if (g_cancellable_make_pollfd(cancellable, &cancel_fd))
         fds[n_fds++] = (struct pollfd){ .fd = cancel_fd.fd, .events = POLLIN };
@@ -468,12 +480,15 @@ query_channel_create_source(QueryChannel *self, QueryIo want, GCancellable *canc
 }
 
 gboolean
+query_channel_is_idle(const QueryChannel *self)
+{
+    return self->start == self->end && !self->chunks.active && self->outgoing.length == 0 && self->out->len == 0;
+}
+
+gboolean
 query_channel_is_quiet(QueryChannel *self)
 {
     char byte;
 
-    if (self->start != self->end || self->chunks.active || !g_queue_is_empty(&self->outgoing) || self->out->len > 0)
-        return FALSE;
-
-    return recv(self->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+    return query_channel_is_idle(self) && recv(self->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }

@@ -19,7 +19,7 @@
 #define QW_SPIN_QUICK_USEC 120u
 #define QW_SPIN_CREDIT_MAX 4u
 #define QW_SPIN_NEEDED_MIN 4u
-#define QW_SPIN_NEEDED_MAX 4096u
+#define QW_SPIN_NEEDED_MAX 512u
 
 /* All zero: asleep, nothing known. */
 typedef struct QwSpin {

@@ -47,7 +47,7 @@ struct QdWorkers {
     guint n_running;
     guint n_long; /* of those; the others leave their threads soon */
     guint n_taken;
-    gint n_queued; /* atomic, written under the mutex */
+    gint n_queued;    /* atomic, written under the mutex */
     gint n_lingering; /* atomic */
     gint max_lingering;
     gint stopping;

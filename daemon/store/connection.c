@@ -96,7 +96,7 @@ static gboolean
 connection_configure(QdConnection *self, QdConnectionRole role, GError **error)
 {
     g_autofree char *sql = g_strdup_printf(
-        "PRAGMA mmap_size=%lld; PRAGMA cache_size=-%d; PRAGMA cell_size_check=1; PRAGMA temp_store=FILE; "
+        "PRAGMA mmap_size=%lld; PRAGMA cache_size=-%d; PRAGMA temp_store=FILE; "
         "PRAGMA secure_delete=OFF; PRAGMA synchronous=FULL; %s",
         (long long) MMAP_BYTES, role == QD_CONNECTION_READER ? READER_CACHE_KIB : WRITER_CACHE_KIB,
         role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "");
