@@ -186,10 +186,10 @@ serve_prepare(QdChannel *self, GError **error)
 /* FETCH of a query ---------------------------------------------------------------------------------------------------- */
 
 static gboolean
-bind_request(QdChannel *self, GError **error)
+bind_request(void *data, sqlite3_stmt *stmt, GError **error)
 {
+    const QdChannel *self = data;
     const QdRequest *request = self->current;
-    sqlite3_stmt *stmt = qd_run_get_stmt(self->run);
     QwPageReader reader;
 
     if (request->count > 1) {
@@ -220,12 +220,13 @@ start_query(QdChannel *self, GError **error)
         .cancelled = &self->entry.cancelled,
         .peer_func = peer_is_there,
         .long_func = may_be_long,
+        .bind_func = bind_request,
         .func_data = self,
     };
 
     self->run = qd_run_new(self->engine->pool, self->client, self->last_reader, statement->text, statement->n_text_bytes,
                            statement->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, &self->engine->limits, error);
-    if (self->run == NULL || !bind_request(self, error))
+    if (self->run == NULL || !bind_request(self, qd_run_get_stmt(self->run), error))
         return FALSE;
 
     qd_run_set_options(self->run, &options);

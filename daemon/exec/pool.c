@@ -133,12 +133,14 @@ qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError 
     reader = take_idle(self, preferred);
     if (reader == NULL) {
         g_autoptr(QdConnection) connection = qd_pool_open_connection(self, QD_CONNECTION_READER, error);
+        QdPacker *packer = connection != NULL ? qd_packer_register(qd_connection_get_db(connection), error) : NULL;
 
-        if (connection == NULL) {
+        if (packer == NULL) {
             discharge_lease(self, client);
             return NULL;
         }
         reader = g_new0(QdReader, 1);
+        reader->packer = packer;
         reader->connection = g_steal_pointer(&connection);
     }
     reader->client = qd_client_ref(client);

@@ -8,12 +8,14 @@
 #pragma once
 
 #include "daemon/exec/client.h"
+#include "daemon/exec/packing.h"
 #include "daemon/store/database.h"
 
 typedef struct QdPool QdPool;
 
 typedef struct QdReader {
     QdConnection *connection;
+    QdPacker *packer; /* the connection's */
     QdClient *client; /* (owned reference) of the lease */
     uint64_t idle_since_usec;
 } QdReader;

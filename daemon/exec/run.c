@@ -18,11 +18,14 @@
 #define PROGRESS_OPS 5000
 #define PEER_CHECK_USEC 10000
 #define LONG_USEC 5000
+/* A result of so many bytes makes the next run of its statement a packed one from the start. */
+#define MUCH_BYTES (256 * 1024)
 
 struct QdRun {
     QdPool *pool;
     QdReader *reader;
     QdCompiled *compiled;
+    sqlite3_stmt *stmt; /* of compiled: as it is, or wrapped */
     const QdLimits *limits;
     QdRunOptions options;
 
@@ -46,6 +49,27 @@ struct QdRun {
     GError *stop; /* why the progress handler interrupted */
 };
 
+/* The wrapped statement --------------------------------------------------------------------------------------------------- */
+
+static gboolean
+is_wrapped(const QdRun *self)
+{
+    return self->stmt != self->compiled->stmt;
+}
+
+static void
+leave_wrapped(QdRun *self)
+{
+    if (!is_wrapped(self))
+        return;
+
+    (void) sqlite3_reset(self->stmt);
+    (void) sqlite3_clear_bindings(self->stmt);
+    qd_packer_end(self->reader->packer);
+    qd_connection_get_guard(self->reader->connection)->packing = FALSE;
+    self->stmt = self->compiled->stmt;
+}
+
 QdRun *
 qd_run_free(QdRun *self)
 {
@@ -55,6 +79,9 @@ qd_run_free(QdRun *self)
     if (self->compiled != NULL) {
         (void) sqlite3_reset(self->compiled->stmt);
         (void) sqlite3_clear_bindings(self->compiled->stmt);
+        leave_wrapped(self);
+        if (self->n_bytes >= MUCH_BYTES)
+            self->compiled->gives_much = TRUE;
     }
     if (self->reader != NULL) {
         sqlite3_progress_handler(qd_connection_get_db(self->reader->connection), 0, NULL, NULL);
@@ -82,6 +109,7 @@ qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const char
     if (self->compiled == NULL)
         return NULL;
 
+    self->stmt = self->compiled->stmt;
     return g_steal_pointer(&self);
 }
 
@@ -202,19 +230,109 @@ fail_step(QdRun *self, int r, GError **error)
     return QD_RUN_FAILED;
 }
 
+static void
+begin_packing(QdRun *self, QwPageWriter *writer)
+{
+    uint64_t max_row_bytes = qd_limits_get(self->limits, QD_LIMIT_VALUE_BYTES) + QW_PAGE_SIZE_MAX;
+
+    writer->n_columns = (uint32_t) self->compiled->n_columns;
+    qd_packer_begin(self->reader->packer, writer, (size_t) MIN(max_row_bytes, QW_ROWS_SIZE_MAX));
+}
+
+/* A row of the page that is not to count after all. */
+static void
+drop_row(QdRun *self, QwPageWriter *writer, size_t used_before)
+{
+    if (writer->used > used_before)
+        writer->n_rows--;
+    writer->used = used_before;
+    if (is_wrapped(self))
+        qd_packer_drop_row(self->reader->packer);
+}
+
+/* From now on the wrapped statement is stepped, from its beginning. FALSE: there is none, nothing has changed. */
+static gboolean
+try_wrapped(QdRun *self, QwPageWriter *writer)
+{
+    QdCompiled *compiled = self->compiled;
+
+    if (!compiled->wrap_tried)
+        compiled->wrapped = qd_packing_prepare(self->reader->connection, compiled, self->limits);
+    compiled->wrap_tried = TRUE;
+    if (compiled->wrapped == NULL || !self->options.bind_func(self->options.func_data, compiled->wrapped, NULL))
+        return FALSE;
+
+    (void) sqlite3_reset(compiled->stmt);
+    self->stmt = compiled->wrapped;
+    self->stepped = FALSE;
+    self->n_rows = self->n_bytes = 0;
+    writer->used = QW_HEADER_SIZE;
+    writer->n_rows = 0;
+    qd_connection_get_guard(self->reader->connection)->packing = TRUE;
+    begin_packing(self, writer);
+    return TRUE;
+}
+
+/* The first step of the wrapped statement went wrong, or it was compiled anew, so that nobody has compared the programs. */
+static gboolean
+wrapped_is_void(QdRun *self, int r)
+{
+    if (self->stop != NULL || self->deferred)
+        return FALSE;
+    return (r != SQLITE_ROW && r != SQLITE_DONE) || sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_REPREPARE, 0) > 0;
+}
+
+/*
+ * The first page is full, and of a whole table's scan: there will be many rows. None of them has left yet, and few steps were made,
+ * so it starts again packed. What an index finds is packed when an earlier run has given much.
+ */
+static gboolean
+is_worth_wrapping(const QdRun *self, const QwPageWriter *writer)
+{
+    return self->options.bind_func != NULL && !is_wrapped(self) && writer->n_rows == self->n_rows &&
+           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0) > 0 &&
+           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) < PROGRESS_OPS;
+}
+
+/* Before the first step. */
+static void
+choose_form(QdRun *self, QwPageWriter *writer)
+{
+    (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
+    (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
+    if (self->options.bind_func != NULL && (self->compiled->gives_much || self->compiled->wrapped != NULL))
+        (void) try_wrapped(self, writer);
+}
+
+/* Stepping ------------------------------------------------------------------------------------------------------------------ */
+
+static int
+step_first(QdRun *self, QwPageWriter *writer)
+{
+    uint64_t before = self->compiled->schema_signature;
+    size_t used = writer->used;
+    int r = sqlite3_step(self->stmt);
+
+    if (is_wrapped(self) && wrapped_is_void(self, r)) {
+        drop_row(self, writer, used);
+        leave_wrapped(self);
+        qd_compiled_drop_wrapped(self->compiled);
+        qd_guard_forget_denial(qd_connection_get_guard(self->reader->connection));
+        r = sqlite3_step(self->stmt);
+    }
+    self->stepped = TRUE;
+    if (!is_wrapped(self) && qd_compiled_refresh(self->compiled) && self->compiled->schema_signature != before)
+        self->new_schema = TRUE;
+    return r;
+}
+
 /* TRUE when the statement stands on a row; otherwise *ret_status says why not. */
 static gboolean
-step_to_row(QdRun *self, QdRunStatus *ret_status, GError **error)
+step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError **error)
 {
-    int r = sqlite3_step(self->compiled->stmt);
+    size_t used = writer->used;
+    int r = self->stepped ? sqlite3_step(self->stmt) : step_first(self, writer);
 
-    if (!self->stepped) {
-        uint64_t before = self->compiled->schema_signature;
-
-        self->stepped = TRUE;
-        if (qd_compiled_refresh(self->compiled))
-            self->new_schema = self->compiled->schema_signature != before;
-    }
     if (r == SQLITE_DONE) {
         *ret_status = QD_RUN_DONE;
         return FALSE;
@@ -224,12 +342,23 @@ step_to_row(QdRun *self, QdRunStatus *ret_status, GError **error)
         return FALSE;
     }
     if (self->options.max_rows > 0 && self->n_rows >= self->options.max_rows) {
+        drop_row(self, writer, used);
         self->truncated = TRUE;
         *ret_status = QD_RUN_DONE;
         return FALSE;
     }
     self->row_waits = TRUE;
     return TRUE;
+}
+
+static int
+take_row(QdRun *self, QwPageWriter *writer)
+{
+    if (is_wrapped(self))
+        return qd_packer_take_row(self->reader->packer, writer);
+
+    writer->n_columns = (uint32_t) self->compiled->n_columns;
+    return qd_row_encode(writer, self->stmt);
 }
 
 /* The first row always goes out, so that a result is never empty for want of room. */
@@ -245,15 +374,13 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
     QdRunStatus status = QD_RUN_DONE;
 
     for (;;) {
-        size_t used;
+        size_t used = writer->used;
         int r;
 
-        if (!self->row_waits && !step_to_row(self, &status, error))
+        if (!self->row_waits && !step_to_row(self, writer, &status, error))
             return status;
 
-        writer->n_columns = (uint32_t) self->compiled->n_columns;
-        used = writer->used;
-        r = qd_row_encode(writer, self->compiled->stmt);
+        r = take_row(self, writer);
         if (r == -ENOBUFS)
             return writer->n_rows > 0 ? QD_RUN_PAGE : QD_RUN_LARGE;
         if (r < 0) {
@@ -262,15 +389,16 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
         }
         self->row_waits = FALSE;
         if (exceeds_max_bytes(self, writer->used - used)) {
-            writer->used = used;
-            writer->n_rows--;
+            drop_row(self, writer, used);
             self->truncated = TRUE;
             return QD_RUN_DONE;
         }
         self->n_rows++;
         self->n_bytes += writer->used - used;
-        if (writer->used >= target_bytes)
-            return QD_RUN_PAGE;
+        if (writer->used >= target_bytes) {
+            if (!is_worth_wrapping(self, writer) || !try_wrapped(self, writer))
+                return QD_RUN_PAGE;
+        }
         if (self->slice_over)
             return QD_RUN_SLICE;
     }
@@ -289,6 +417,10 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     if (!check_times(self, self->fill_start_usec, error))
         return QD_RUN_FAILED;
 
+    if (is_wrapped(self))
+        begin_packing(self, writer);
+    else if (!self->stepped)
+        choose_form(self, writer);
     sqlite3_progress_handler(qd_connection_get_db(self->reader->connection), PROGRESS_OPS, on_progress, self);
     status = fill_rows(self, writer, target_bytes, error);
     self->memory_bytes += qd_memory_get_thread_balance() - self->balance_before;
@@ -299,6 +431,8 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
 size_t
 qd_run_get_row_size(QdRun *self)
 {
+    if (is_wrapped(self))
+        return qd_packer_get_row_size(self->reader->packer);
     return qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
 }
 

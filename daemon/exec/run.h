@@ -25,6 +25,8 @@ typedef gboolean (*QdRunPeerFunc)(void *data);
 /* The run has worked longer than a short one should without coming back: called once for each fill, from within a step.
  * FALSE gives the thread up, which works only as long as no row has come out. */
 typedef gboolean (*QdRunLongFunc)(void *data);
+/* Binds the parameters once more, to another form of the same statement. */
+typedef gboolean (*QdRunBindFunc)(void *data, sqlite3_stmt *stmt, GError **error);
 
 /* What the atomic behind QdRunOptions.cancelled may say. */
 enum {
@@ -41,6 +43,7 @@ typedef struct QdRunOptions {
     const gint *cancelled; /* (nullable): an atomic; non-zero ends the run */
     QdRunPeerFunc peer_func;
     QdRunLongFunc long_func;
+    QdRunBindFunc bind_func; /* (nullable): the result may be packed (packing.h) */
     void *func_data;
 } QdRunOptions;
 

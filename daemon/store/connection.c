@@ -23,11 +23,18 @@ struct QdConnection {
     guint64 clock;
 };
 
+void
+qd_compiled_drop_wrapped(QdCompiled *compiled)
+{
+    (void) sqlite3_finalize(g_steal_pointer(&compiled->wrapped));
+}
+
 static void
 compiled_free(gpointer data)
 {
     QdCompiled *compiled = data;
 
+    qd_compiled_drop_wrapped(compiled);
     (void) sqlite3_finalize(compiled->stmt);
     g_strfreev(compiled->write_tables);
     g_free(compiled->text);
@@ -332,15 +339,15 @@ check_compiled(const QdCompiled *compiled, const char *tail, GError **error)
 }
 
 static int
-prepare_within_budget(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, const char **ret_tail, GError **error)
+prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits,
+                      sqlite3_stmt **ret_stmt, const char **ret_tail, GError **error)
 {
     QdBudgetVerdict verdict;
     int r;
 
-    qd_guard_begin(&self->guard, compiled->policy, limits);
+    qd_guard_begin(&self->guard, policy, limits);
     qd_memory_begin_budget(qd_limits_get(limits, QD_LIMIT_QUERY_MEMORY_BYTES), self->guard.compile_deadline_usec);
-    r = sqlite3_prepare_v3(self->db, compiled->text, (int) compiled->n_text_bytes + 1, SQLITE_PREPARE_PERSISTENT, &compiled->stmt,
-                           ret_tail);
+    r = sqlite3_prepare_v3(self->db, text, (int) n_bytes + 1, SQLITE_PREPARE_PERSISTENT, ret_stmt, ret_tail);
     verdict = qd_memory_end_budget();
     qd_guard_end(&self->guard);
     if (r != SQLITE_OK && verdict == QD_BUDGET_MEMORY_EXCEEDED)
@@ -356,7 +363,8 @@ compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, G
 {
     const char *tail = NULL;
     g_autoptr(GError) limit_error = NULL;
-    int r = prepare_within_budget(self, compiled, limits, &tail, &limit_error);
+    int r = prepare_within_budget(self, compiled->text, compiled->n_text_bytes, compiled->policy, limits, &compiled->stmt, &tail,
+                                  &limit_error);
 
     if (limit_error != NULL) {
         g_propagate_error(error, g_steal_pointer(&limit_error));
@@ -392,8 +400,7 @@ qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPol
 
     if (compiled != NULL) {
         self->guard.policy = policy;
-        self->guard.denial_code = 0;
-        g_clear_pointer(&self->guard.denial, g_free);
+        qd_guard_forget_denial(&self->guard);
         return compiled;
     }
     if (!check_text(text, n_bytes, limits, error))
@@ -412,6 +419,17 @@ qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPol
 
     cache_add(self, compiled);
     return compiled;
+}
+
+sqlite3_stmt *
+qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits)
+{
+    sqlite3_stmt *stmt = NULL;
+    const char *tail;
+
+    if (prepare_within_budget(self, text, strlen(text), policy, limits, &stmt, &tail, NULL) != SQLITE_OK)
+        return NULL;
+    return stmt;
 }
 
 void

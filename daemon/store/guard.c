@@ -59,6 +59,12 @@ list_has(const char *const *list, gsize n, const char *name)
     return FALSE;
 }
 
+static gboolean
+name_is_reserved(const char *name)
+{
+    return g_ascii_strncasecmp(name, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0;
+}
+
 static int
 check_pragma(QdGuard *self, const char *name, const char *argument)
 {
@@ -75,7 +81,7 @@ check_pragma(QdGuard *self, const char *name, const char *argument)
 static int
 check_write(QdGuard *self, const char *what, const char *table)
 {
-    if (g_ascii_strncasecmp(table, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0)
+    if (name_is_reserved(table))
         return deny(self, QW_ERROR_ACCESS_DENIED,
                     "%s '%s' is not allowed: names that begin with '" RESERVED_PREFIX "' are reserved", what, table);
     /* a virtual table that is connected declares its columns by a CREATE TABLE, whose UPDATE shows up here */
@@ -124,7 +130,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_READ:
         return SQLITE_OK;
     case SQLITE_FUNCTION:
-        if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b))
+        if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b) || (!self->packing && name_is_reserved(b)))
             return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", b);
         return SQLITE_OK;
     case SQLITE_PRAGMA:
@@ -226,14 +232,20 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     self->tells = FALSE;
     if (self->write_tables->len > 0)
         g_ptr_array_set_size(self->write_tables, 0);
-    self->denial_code = 0;
-    g_clear_pointer(&self->denial, g_free);
+    qd_guard_forget_denial(self);
 }
 
 void
 qd_guard_end(QdGuard *self)
 {
     self->compiling = FALSE;
+}
+
+void
+qd_guard_forget_denial(QdGuard *self)
+{
+    self->denial_code = 0;
+    g_clear_pointer(&self->denial, g_free);
 }
 
 gboolean
