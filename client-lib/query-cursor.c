@@ -205,6 +205,8 @@ take_record(QueryCursor *self, const QueryRecord *record, GError **error)
     case QW_KIND_BEGIN:
     case QW_KIND_COMMIT:
     case QW_KIND_ROLLBACK:
+    case QW_KIND_RING:
+    case QW_KIND_PAGE:
         break;
     }
     return end_with_protocol_error(self, "a record out of turn", error);

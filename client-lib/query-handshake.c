@@ -15,6 +15,7 @@ build_prepare_arguments(const QueryPlan *plan)
 {
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
+    g_variant_builder_add(&options, "{sv}", "transport", g_variant_new_string("auto"));
     if (plan->writes)
         g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
     if (plan->timeout_msec >= 0)

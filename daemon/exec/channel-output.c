@@ -13,14 +13,21 @@
 
 #define ERROR_MESSAGE_MAX 2048
 
+/* A page in a ring takes no room here. */
 static void
-ensure_out(QdChannel *self)
+ensure_out(QdChannel *self, gsize capacity)
 {
-    if (self->out != NULL)
+    if (self->out != NULL && self->out_capacity >= capacity)
         return;
 
-    self->out_capacity = self->page_size + QD_CHANNEL_OUT_SLACK;
-    self->out = g_malloc(self->out_capacity);
+    self->out = g_realloc(self->out, capacity);
+    self->out_capacity = capacity;
+}
+
+static gsize
+get_full_capacity(const QdChannel *self)
+{
+    return self->page_size + QD_CHANNEL_OUT_SLACK;
 }
 
 gboolean
@@ -46,7 +53,7 @@ send_some(const QdChannel *self, const uint8_t *data, gsize n_bytes)
     ssize_t n;
 
     do {
-        if (self->transport == QD_TRANSPORT_SOCKETPAIR)
+        if (self->transport != QD_TRANSPORT_PIPE)
             n = send(self->fd, data, n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
         else
             n = write(self->fd, data, n_bytes);
@@ -102,7 +109,7 @@ qd_channel_flush(QdChannel *self)
 void
 qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, uint32_t n_rows, uint32_t serial)
 {
-    ensure_out(self);
+    ensure_out(self, get_full_capacity(self));
     self->large = data + QW_HEADER_SIZE;
     self->n_large_bytes = size - QW_HEADER_SIZE;
     self->large_sent = 0;
@@ -124,7 +131,7 @@ qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t ser
 {
     gsize size = qw_align8(QW_HEADER_SIZE + n_bytes);
 
-    ensure_out(self);
+    ensure_out(self, self->ring != NULL ? QD_CHANNEL_OUT_SLACK : get_full_capacity(self));
     if (self->large == NULL && self->trailer == NULL && size <= self->page_size && size <= self->out_capacity - self->out_used) {
         self->out_used += qw_record_encode(self->out + self->out_used, kind, count, serial, body, n_bytes);
         return;
@@ -221,9 +228,32 @@ qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial)
 void
 qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns)
 {
+    uint8_t *slot;
+    int r = self->ring != NULL ? qd_ring_get_slot(self->ring, &slot) : -EAGAIN;
     gsize room;
 
-    ensure_out(self);
+    self->broken = self->broken || r == -EBADMSG;
+    self->page_in_ring = r == 0;
+    if (self->page_in_ring) {
+        qw_page_writer_init(writer, slot, qd_ring_get_shape(self->ring)->slot_size, n_columns);
+        return;
+    }
+
+    ensure_out(self, get_full_capacity(self));
     room = self->out_capacity - self->out_used - (QW_HEADER_SIZE + QW_END_BODY_SIZE);
     qw_page_writer_init(writer, self->out + self->out_used, MIN(room, self->page_size), n_columns);
+}
+
+gsize
+qd_channel_put_page(QdChannel *self, QwPageWriter *writer, uint32_t serial)
+{
+    gsize size = qw_page_writer_finish(writer, QW_KIND_ROWS, serial);
+
+    if (self->page_in_ring) {
+        qd_ring_commit(self->ring);
+        qd_channel_put_record(self, QW_KIND_PAGE, (uint32_t) size, serial, NULL, 0);
+    } else {
+        self->out_used += size;
+    }
+    return size;
 }

@@ -24,6 +24,7 @@ qd_statement_clear(QdStatement *statement)
 void
 qd_channel_end_request(QdChannel *self)
 {
+    qd_channel_drop_ring(self);
     if (self->run != NULL) {
         __atomic_add_fetch(&self->engine->counters.n_rows, qd_run_get_n_rows(self->run), __ATOMIC_RELAXED);
         g_clear_pointer(&self->run, qd_run_free);
@@ -265,9 +266,8 @@ put_page(QdChannel *self, QwPageWriter *page)
         return;
     }
     if (page->n_rows > 0) {
-        gsize size = qw_page_writer_finish(page, QW_KIND_ROWS, self->current->serial);
+        gsize size = qd_channel_put_page(self, page, self->current->serial);
 
-        self->out_used += size;
         __atomic_add_fetch(&self->entry.n_bytes, size, __ATOMIC_RELAXED);
     }
 }
@@ -353,6 +353,7 @@ qd_channel_continue_run(QdChannel *self)
     QwPageWriter page;
     QdRunStatus status;
 
+    qd_channel_try_ring(self);
     qd_channel_begin_page(self, &page, (uint32_t) qd_run_get_compiled(self->run)->n_columns);
     self->page = &page;
     status = qd_run_fill(self->run, &page, self->first_fill ? FIRST_PAGE_BYTES : SIZE_MAX, SLICE_USEC, &error);

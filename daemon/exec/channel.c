@@ -28,6 +28,7 @@ struct QdChannels {
     GArray *free_slots; /* of guint */
     guint n_open;
     gint n_large_pipes;
+    gint n_ring_bytes;
     gint draining;
 };
 
@@ -115,7 +116,7 @@ run_channel_task(QdTask *task, QdWorkers *workers)
 static uint32_t
 input_events(const QdChannel *self)
 {
-    return self->transport == QD_TRANSPORT_SOCKETPAIR && !self->ended && qd_channel_has_room(self) ? EPOLLIN : 0;
+    return self->transport != QD_TRANSPORT_PIPE && !self->ended && qd_channel_has_room(self) ? EPOLLIN : 0;
 }
 
 /* In the queue it hears of CANCEL and of a hang-up. */
@@ -454,7 +455,7 @@ make_descriptors(QdChannels *self, QdTransport transport, int fds[2], GError **e
     int size = SOCKET_BUFFER_BYTES;
     int r;
 
-    if (transport == QD_TRANSPORT_SOCKETPAIR) {
+    if (transport != QD_TRANSPORT_PIPE) {
         r = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds);
     } else {
         r = pipe2(fds, O_CLOEXEC);
@@ -470,7 +471,7 @@ make_descriptors(QdChannels *self, QdTransport transport, int fds[2], GError **e
         return FALSE;
     }
 
-    if (transport == QD_TRANSPORT_SOCKETPAIR) {
+    if (transport != QD_TRANSPORT_PIPE) {
         (void) setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
         (void) setsockopt(fds[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
         return TRUE;
@@ -595,6 +596,31 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
         start_pipe(channel, setup);
     qd_channel_push(channel, FALSE);
     return TRUE;
+}
+
+/* Rings --------------------------------------------------------------------------------------------------------------- */
+
+gboolean
+qd_channels_charge_ring(QdChannels *self, QdClient *client, guint n_bytes)
+{
+    const QdLimits *limits = &self->engine->limits;
+    gint before;
+
+    if (!qd_client_charge_many(client, QD_CHARGE_RING, n_bytes, qd_limits_get(limits, QD_LIMIT_RING_BYTES_PER_CLIENT)))
+        return FALSE;
+    before = g_atomic_int_add(&self->n_ring_bytes, (gint) n_bytes);
+    if ((uint64_t) before + n_bytes <= qd_limits_get(limits, QD_LIMIT_RING_BYTES))
+        return TRUE;
+
+    qd_channels_discharge_ring(self, client, n_bytes);
+    return FALSE;
+}
+
+void
+qd_channels_discharge_ring(QdChannels *self, QdClient *client, guint n_bytes)
+{
+    g_atomic_int_add(&self->n_ring_bytes, -(gint) n_bytes);
+    qd_client_discharge_many(client, QD_CHARGE_RING, n_bytes);
 }
 
 /* The table ----------------------------------------------------------------------------------------------------------- */

@@ -36,6 +36,7 @@ typedef enum QdCallKind {
 typedef enum QdTransport {
     QD_TRANSPORT_SOCKETPAIR,
     QD_TRANSPORT_PIPE,
+    QD_TRANSPORT_RING, /* a socketpair, and shared memory for large results */
 } QdTransport;
 
 typedef struct QdCallOptions {

@@ -455,6 +455,12 @@ qd_run_get_n_rows(const QdRun *self)
 }
 
 uint64_t
+qd_run_get_n_bytes(const QdRun *self)
+{
+    return self->n_bytes;
+}
+
+uint64_t
 qd_run_get_generation(const QdRun *self)
 {
     return self->options.generation;

@@ -84,5 +84,7 @@ size_t qd_run_get_row_size(QdRun *self);
 gboolean qd_run_has_new_schema(const QdRun *self);
 gboolean qd_run_is_truncated(const QdRun *self);
 uint64_t qd_run_get_n_rows(const QdRun *self);
+/* What its pages have taken so far. */
+uint64_t qd_run_get_n_bytes(const QdRun *self);
 uint64_t qd_run_get_generation(const QdRun *self);
 uint64_t qd_run_get_start_usec(const QdRun *self);
