@@ -10,7 +10,8 @@
 
 #include "daemon/exec/channel-private.h"
 
-#define RING_BYTES (512 * 1024)
+/* Enough for a client that is awake: what it is too slow for goes by the socket. */
+#define RING_BYTES (256 * 1024)
 #define RING_SLOTS_MIN 2
 /* A result that got none tries again after so many bytes. */
 #define RETRY_BYTES (1024 * 1024)

@@ -95,11 +95,11 @@ qd_ring_get_shape(const QdRing *self)
 int
 qd_ring_get_slot(const QdRing *self, uint8_t **ret_slot)
 {
-    uint64_t n_waiting = self->n_given - qw_ring_load_taken(self->index);
+    uint64_t n_taken = qw_ring_load_taken(self->index);
 
-    if (n_waiting > self->shape.n_slots) /* also when more are taken than were given */
+    if (n_taken > self->n_given || self->n_given - n_taken > self->shape.n_slots)
         return -EBADMSG;
-    if (n_waiting == self->shape.n_slots)
+    if (self->n_given - n_taken == self->shape.n_slots)
         return -EAGAIN;
 
     *ret_slot = self->slots + qw_ring_get_offset(&self->shape, self->n_given);

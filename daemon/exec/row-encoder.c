@@ -4,7 +4,7 @@
  */
 #include "daemon/exec/row-encoder.h"
 
-static inline int
+static inline __attribute__((always_inline)) int
 encode_text(QwPageWriter *writer, sqlite3_value *value)
 {
     const void *text = sqlite3_value_text(value);
@@ -15,7 +15,7 @@ encode_text(QwPageWriter *writer, sqlite3_value *value)
     return qw_row_put_string(writer, QW_TYPE_TEXT, text, (size_t) sqlite3_value_bytes(value));
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 encode_blob(QwPageWriter *writer, sqlite3_value *value)
 {
     const void *blob = sqlite3_value_blob(value);
@@ -27,7 +27,7 @@ encode_blob(QwPageWriter *writer, sqlite3_value *value)
     return qw_row_put_blob(writer, blob, (size_t) n_bytes);
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 encode_value(QwPageWriter *writer, sqlite3_value *value)
 {
     switch (sqlite3_value_type(value)) {
