@@ -19,7 +19,8 @@ typedef struct Fixture {
     QdRing *ring;
     int fds[2];
     uint8_t *index; /* the client's mapping */
-    gint flipped;   /* atomic: the flipping thread is done */
+    gint stop;      /* atomic: for the flipping thread */
+    gint n_flips;   /* atomic */
     gint n_pages;   /* atomic: given while it flips */
 } Fixture;
 
@@ -112,13 +113,13 @@ flip_index(void *data)
     uint8_t *index = self->index;
     g_autoptr(GRand) rand = g_rand_new_with_seed(1);
 
-    for (guint i = 0; i < N_FLIPS; i++) {
+    for (guint i = 0; !g_atomic_int_get(&self->stop); i++) {
+        g_atomic_int_inc(&self->n_flips);
         if (i % 16 == 0) /* near enough to the truth to be taken for it */
             qw_ring_store_taken(index, (uint64_t) g_atomic_int_get(&self->n_pages) + 1 - g_rand_int(rand) % 8);
         else
             (void) __atomic_xor_fetch(index + g_rand_int(rand) % 8, (uint8_t) (1u << g_rand_int(rand) % 8), __ATOMIC_RELAXED);
     }
-    g_atomic_int_set(&self->flipped, TRUE);
     return NULL;
 }
 
@@ -132,7 +133,7 @@ test_flips_while_streaming(Fixture *self, gconstpointer data)
 
     g_assert_cmpint(qd_ring_get_slot(self->ring, &first), ==, 0);
     g_assert_cmpint(pthread_create(&thread, NULL, flip_index, self), ==, 0);
-    while (!g_atomic_int_get(&self->flipped)) {
+    while (g_atomic_int_get(&self->n_flips) < N_FLIPS || n_refused == 0 || g_atomic_int_get(&self->n_pages) == 0) {
         uint8_t *slot = NULL;
         int r = qd_ring_get_slot(self->ring, &slot);
 
@@ -146,9 +147,8 @@ test_flips_while_streaming(Fixture *self, gconstpointer data)
         qd_ring_commit(self->ring);
         g_atomic_int_inc(&self->n_pages);
     }
+    g_atomic_int_set(&self->stop, TRUE);
     g_assert_cmpint(pthread_join(thread, NULL), ==, 0);
-    g_assert_cmpint(self->n_pages, >, 0);
-    g_assert_cmpuint(n_refused, >, 0);
 }
 
 /* What the client may do with the descriptors: read the slots, write the index, nothing else. */
