@@ -17,7 +17,8 @@
 #define IDLE_USEC 2000000
 
 struct QdPool {
-    const QdDatabase *database;
+    char *path;
+    QdConnectionInfo info; /* its path is ours */
     const QdLimits *limits;
     pthread_mutex_t mutex;
     GPtrArray *idle; /* of QdReader */
@@ -27,11 +28,13 @@ struct QdPool {
 };
 
 QdPool *
-qd_pool_new(const QdDatabase *database, const QdLimits *limits)
+qd_pool_new(const QdConnectionInfo *info, const QdLimits *limits)
 {
     QdPool *self = g_new0(QdPool, 1);
 
-    self->database = database;
+    self->path = g_strdup(info->path);
+    self->info = *info;
+    self->info.path = self->path;
     self->limits = limits;
     self->idle = g_ptr_array_new();
     pthread_mutex_init(&self->mutex, NULL);
@@ -55,6 +58,7 @@ qd_pool_free(QdPool *self)
         reader_free(self->idle->pdata[i]);
     g_ptr_array_unref(self->idle);
     pthread_mutex_destroy(&self->mutex);
+    g_free(self->path);
     g_free(self);
     return NULL;
 }
@@ -62,8 +66,7 @@ qd_pool_free(QdPool *self)
 QdConnection *
 qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 {
-    QdConnectionInfo info = qd_database_get_info(self->database);
-    g_autoptr(QdConnection) connection = qd_connection_open(&info, role, self->limits, error);
+    g_autoptr(QdConnection) connection = qd_connection_open(&self->info, role, self->limits, error);
 
     __atomic_add_fetch(&self->n_opened, role == QD_CONNECTION_READER ? 1 : 0, __ATOMIC_RELAXED);
 
