@@ -117,6 +117,14 @@ query_connection_export(QueryConnection *self, QueryLanguage language, const cha
     return TRUE;
 }
 
+/**
+ * query_connection_get_daemon_property:
+ * @self: a connection
+ * @name: a property of org.queryd.Query1: "Version", "Formats", "Generation", …
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): its value, %NULL on error
+ */
 GVariant *
 query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error)
 {
@@ -181,6 +189,13 @@ query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError
     return call_without_answer(self, "Reload", NULL, cancellable, error);
 }
 
+/**
+ * query_connection_get_stats:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): a{sv}: numbers (t) and texts (s) by name, %NULL on error
+ */
 GVariant *
 query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
@@ -189,6 +204,13 @@ query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GEr
     return call_for_value(self, "GetStats", "(a{sv})", cancellable, error);
 }
 
+/**
+ * query_connection_get_limits:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): a(sttsss): name, value, default, unit, error name, description; %NULL on error
+ */
 GVariant *
 query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
@@ -197,6 +219,14 @@ query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GE
     return call_for_value(self, "GetLimits", "(a(sttsss))", cancellable, error);
 }
 
+/**
+ * query_connection_list_queries:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): aa{sv}: id t, language s, text s, state s, client s, elapsed_usec t, rows t, bytes t;
+ *   %NULL on error
+ */
 GVariant *
 query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
@@ -205,6 +235,17 @@ query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, 
     return call_for_value(self, "ListQueries", "(aa{sv})", cancellable, error);
 }
 
+/**
+ * query_connection_cancel_query:
+ * @self: a connection
+ * @id: of query_connection_list_queries()
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Ends somebody's query; its owner gets CANCELLED.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean
 query_connection_cancel_query(QueryConnection *self, guint64 id, GCancellable *cancellable, GError **error)
 {
