@@ -25,6 +25,7 @@ struct QueryDirect {
     QdClient *client;
     QueryDirectSnapshots *snapshots;
     guint64 file_check_usec;
+    uint8_t *spare_page; /* (nullable) atomic: a first page's buffer for the next run */
     pthread_mutex_t mutex;
     QueryDirectFile *file;   /* guarded by mutex */
     guint64 next_check_usec; /* guarded by mutex */

@@ -24,7 +24,6 @@ struct QueryDirectRun {
     QueryDirectFile *file;
     QuerySchema *schema;
     GBytes *row; /* (nullable): the values that are bound as views */
-    uint64_t start_usec;
     gint cancelled;            /* atomic: QD_CANCEL_… */
     GCancellable *cancellable; /* (nullable) (borrowed): of the work under way */
 
@@ -55,6 +54,23 @@ end_run(QueryDirectRun *self)
     self->is_listed = FALSE;
 }
 
+/* malloc() for each look-up would cost more than it looks: freeing blocks of this size makes it tidy up. */
+static void
+drop_buffer(QueryDirectRun *self)
+{
+    if (self->buffer_bytes == FIRST_BUFFER_BYTES)
+        self->buffer = __atomic_exchange_n(&self->direct->spare_page, self->buffer, __ATOMIC_ACQ_REL);
+    g_clear_pointer(&self->buffer, g_free);
+    self->buffer_bytes = 0;
+}
+
+static void
+take_spare_buffer(QueryDirectRun *self)
+{
+    self->buffer = __atomic_exchange_n(&self->direct->spare_page, NULL, __ATOMIC_ACQ_REL);
+    self->buffer_bytes = self->buffer != NULL ? FIRST_BUFFER_BYTES : 0;
+}
+
 void
 query_direct_run_unref(QueryDirectRun *self)
 {
@@ -64,13 +80,13 @@ query_direct_run_unref(QueryDirectRun *self)
     (void) pthread_mutex_lock(&self->mutex); /* the thread that watches its age may be looking at it */
     end_run(self);
     (void) pthread_mutex_unlock(&self->mutex);
+    drop_buffer(self);
     g_clear_error(&self->failure);
     g_clear_pointer(&self->row, g_bytes_unref);
     g_clear_pointer(&self->schema, query_schema_unref);
     query_direct_file_unref(self->file);
     query_direct_unref(self->direct);
     (void) pthread_mutex_destroy(&self->mutex);
-    g_free(self->buffer);
     g_free(self);
 }
 
@@ -101,8 +117,7 @@ static gboolean
 reserve(QueryDirectRun *self, gsize n_bytes, GError **error)
 {
     if (self->buffer_bytes < n_bytes) {
-        g_clear_pointer(&self->buffer, g_free);
-        self->buffer_bytes = 0;
+        drop_buffer(self);
         self->buffer = g_try_malloc(n_bytes);
         if (self->buffer == NULL) {
             qd_error_set(error, QW_ERROR_NO_MEMORY, "no memory for a row of %zu bytes", n_bytes);
@@ -120,6 +135,8 @@ fill(QueryDirectRun *self, gboolean first, GError **error)
     QdRunStatus status;
     gsize size;
 
+    if (first)
+        take_spare_buffer(self);
     if (!reserve(self, first ? FIRST_BUFFER_BYTES : PAGE_BYTES, error))
         return QD_RUN_FAILED;
 
@@ -165,7 +182,7 @@ work(QueryDirectRun *self)
         break;
     case QD_RUN_DONE:
         self->end.n_rows = qd_run_get_n_rows(self->run);
-        self->end.elapsed_usec = (uint64_t) g_get_monotonic_time() - self->start_usec;
+        self->end.elapsed_usec = qd_run_get_produced_usec(self->run);
         end_run(self);
         break;
     case QD_RUN_FAILED:
@@ -316,7 +333,6 @@ query_direct_start(QueryDirect *direct, const QueryPlan *plan, QuerySchema *know
     if (!bind(self, parameters, row, error))
         return NULL;
 
-    self->start_usec = qd_run_get_start_usec(self->run);
     options.cancelled = &self->cancelled;
     qd_run_set_options(self->run, &options);
     if (!work_first(self, cancellable, error))

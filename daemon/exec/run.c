@@ -338,3 +338,9 @@ qd_run_get_start_usec(const QdRun *self)
 {
     return self->start_usec;
 }
+
+uint64_t
+qd_run_get_produced_usec(const QdRun *self)
+{
+    return self->produced_usec;
+}

@@ -84,3 +84,5 @@ gboolean qd_run_is_truncated(const QdRun *self);
 uint64_t qd_run_get_n_rows(const QdRun *self);
 uint64_t qd_run_get_generation(const QdRun *self);
 uint64_t qd_run_get_start_usec(const QdRun *self);
+/* Time within fills. */
+uint64_t qd_run_get_produced_usec(const QdRun *self);
