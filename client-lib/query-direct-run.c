@@ -23,7 +23,7 @@ struct QueryDirectRun {
     QueryDirect *direct;
     QueryDirectFile *file;
     QuerySchema *schema;
-    GBytes *row; /* (nullable): the values that are bound as views */
+    GBytes *row;               /* (nullable): the values that are bound as views */
     gint cancelled;            /* atomic: QD_CANCEL_… */
     GCancellable *cancellable; /* (nullable) (borrowed): of the work under way */
 

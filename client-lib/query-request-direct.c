@@ -27,7 +27,8 @@ query_request_run_directly(QueryRequest *self, GCancellable *cancellable, GError
     if (self->kind == QUERY_REQUEST_ROWS) {
         if (self->schema == NULL)
             self->schema = query_pool_recall(self->pool, self->plan->key);
-        self->direct_run = query_direct_start(self->direct, self->plan, self->schema, self->parameters, self->row, cancellable, error);
+        self->direct_run = query_direct_start(self->direct, self->plan, self->schema, self->parameters, self->row, cancellable,
+                                              error);
         if (self->direct_run == NULL)
             return FALSE;
         learn_schema(self, query_direct_run_get_schema(self->direct_run));
