@@ -13,10 +13,9 @@ direct_fixture_set_up(DirectFixture *self, gconstpointer data)
 
     store_fixture_set_up(&self->store, NULL);
     self->path = g_build_filename(self->store.dir, "queryd.db", NULL);
-    store_execute(self->store.writer,
-                  "CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT);"
-                  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
-                  "INSERT INTO t SELECT i, printf('%0100d', i) FROM n");
+    store_execute(self->store.writer, "CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT);"
+                                      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
+                                      "INSERT INTO t SELECT i, printf('%0100d', i) FROM n");
     self->connection = direct_fixture_open(self, &error);
     g_assert_no_error(error);
 }

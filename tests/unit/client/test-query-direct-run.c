@@ -68,8 +68,8 @@ test_pages(DirectFixture *self, gconstpointer data)
 static void
 test_large_rows(DirectFixture *self, gconstpointer data)
 {
-    g_autoptr(QueryCursor) cursor =
-        direct_query(self->connection, COUNT_TO("9") "SELECT zeroblob(CASE WHEN i % 4 = 1 THEN 5000000 ELSE 40000 END) FROM n");
+    g_autoptr(QueryCursor) cursor = direct_query(
+        self->connection, COUNT_TO("9") "SELECT zeroblob(CASE WHEN i % 4 = 1 THEN 5000000 ELSE 40000 END) FROM n");
     g_autoptr(QueryCursor) too_large = NULL;
     g_autoptr(GError) error = NULL;
     guint n_rows = 0;
@@ -233,7 +233,8 @@ test_cancel(DirectFixture *self, gconstpointer data)
     g_autoptr(GError) error = NULL;
     GThread *thread = g_thread_new("cancel", cancel_when_running, cancellable);
 
-    g_assert_null(query_connection_query(self->connection, DIRECT_SQL, ENDLESS "SELECT count(*) FROM n", NULL, cancellable, &error));
+    cursor = query_connection_query(self->connection, DIRECT_SQL, ENDLESS "SELECT count(*) FROM n", NULL, cancellable, &error);
+    g_assert_null(cursor);
     g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
     g_clear_error(&error);
     g_thread_join(thread);
