@@ -400,6 +400,7 @@ gboolean query_connection_check(QueryConnection *self, gboolean quick, char ***m
 /**
  * query_connection_optimize:
  * @self: a connection
+ * @warm: instead read the database file into the system's memory, so that the first queries need not wait for the disk
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
@@ -407,7 +408,7 @@ gboolean query_connection_check(QueryConnection *self, gboolean quick, char ***m
  *
  * Returns: %FALSE on error
  */
-gboolean query_connection_optimize(QueryConnection *self, GCancellable *cancellable, GError **error);
+gboolean query_connection_optimize(QueryConnection *self, gboolean warm, GCancellable *cancellable, GError **error);
 /* Makes the daemon read its configuration again. FALSE on error. */
 gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error);
 

@@ -174,11 +174,15 @@ query_connection_check(QueryConnection *self, gboolean quick, char ***messages, 
 }
 
 gboolean
-query_connection_optimize(QueryConnection *self, GCancellable *cancellable, GError **error)
+query_connection_optimize(QueryConnection *self, gboolean warm, GCancellable *cancellable, GError **error)
 {
+    GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
+
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
 
-    return call_without_answer(self, "Optimize", g_variant_new("(@a{sv})", new_vardict()), cancellable, error);
+    if (warm)
+        g_variant_builder_add(&options, "{sv}", "warm", g_variant_new_boolean(TRUE));
+    return call_without_answer(self, "Optimize", g_variant_new("(a{sv})", &options), cancellable, error);
 }
 
 gboolean

@@ -88,7 +88,8 @@ describe(QueryConnection *connection, const char *text, GVariant *parameters)
         guint column = 0;
 
         (void) query_error_get_place(error, &line, &column);
-        g_string_append_printf(out, "%s %d at %u:%u: %s", g_quark_to_string(error->domain), error->code, line, column, error->message);
+        g_string_append_printf(out, "%s %d at %u:%u: %s", g_quark_to_string(error->domain), error->code, line, column,
+                               error->message);
     }
     return out;
 }
