@@ -22,6 +22,7 @@ typedef enum QctlVerb {
     QCTL_VERB_CANCEL,
     QCTL_VERB_BACKUP,
     QCTL_VERB_CHECK,
+    QCTL_VERB_OPTIMIZE,
     QCTL_VERB_STORE,
 } QctlVerb;
 
@@ -67,6 +68,7 @@ typedef struct QctlArguments {
     char *output;
     char *null_text;     /* (nullable) */
     char *store;         /* (nullable) */
+    char *direct;        /* (nullable): a database file */
     char *table;         /* (nullable) */
     guint64 max_rows;    /* 0: not given */
     gint64 timeout_msec; /* -1: not given; 0: none */
@@ -76,6 +78,7 @@ typedef struct QctlArguments {
     bool no_pager;
     bool create;
     bool full;
+    bool warm;
     bool openmetrics;
 } QctlArguments;
 

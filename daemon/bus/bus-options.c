@@ -145,6 +145,13 @@ set_quick(QdCallOptions *options, const OptionValue *value, GError **error)
     return TRUE;
 }
 
+static gboolean
+set_warm(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->warm = value->boolean;
+    return TRUE;
+}
+
 static const OptionInfo option_table[] = {
     { "transport", 's', ON(PREPARE), set_transport },
     { "page_size", 'u', ON(PREPARE), set_page_size },
@@ -158,6 +165,7 @@ static const OptionInfo option_table[] = {
     { "create", 'b', ON(IMPORT), set_create },
     { "header", 'b', ON(IMPORT) | ON(EXPORT) | ON(QUERY_TEXT), set_header },
     { "quick", 'b', ON(CHECK), set_quick },
+    { "warm", 'b', ON(OPTIMIZE), set_warm },
 };
 
 static const OptionInfo *

@@ -148,7 +148,7 @@ resolve(sqlite3_stmt *stmt, const QdParameters *parameters, GError **error)
         const char *name = sqlite3_bind_parameter_name(stmt, i + 1);
 
         if (values[i] == NULL) {
-            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no value for parameter %d%s%s%s", i + 1, name != NULL ? " ('" : "",
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameter %d%s%s%s has no value", i + 1, name != NULL ? " ('" : "",
                          name != NULL ? name : "", name != NULL ? "')" : "");
             return NULL;
         }

@@ -91,8 +91,10 @@ fill_page(QdRun *run, uint8_t **ret_data, QwPageWriter *page, GError **error)
     qw_page_writer_init(page, *ret_data, QW_PAGE_SIZE_DEFAULT, 0);
     status = qd_run_fill(run, page, SIZE_MAX, SLICE_USEC, error);
     if (status == QD_RUN_LARGE) {
-        gsize size = qd_run_get_row_size(run);
+        gsize size;
 
+        if (!qd_run_get_row_size(run, QW_PAGE_SIZE_DEFAULT, &size, error))
+            return QD_RUN_FAILED;
         g_free(*ret_data);
         *ret_data = g_malloc(size);
         qw_page_writer_init(page, *ret_data, size, 0);

@@ -302,15 +302,12 @@ may_be_long(void *data)
 static gboolean
 put_large_row(QdChannel *self, GError **error)
 {
-    gsize size = qd_run_get_row_size(self->run);
-    uint64_t limit = MIN(qd_limits_get(&self->engine->limits, QD_LIMIT_VALUE_BYTES) + self->page_size, QW_ROWS_SIZE_MAX);
     QwPageWriter page;
     uint8_t *data;
+    gsize size;
 
-    if (size > limit) {
-        qd_limit_set_error(error, &self->engine->limits, QD_LIMIT_VALUE_BYTES, "row of %zu bytes is too big", size);
+    if (!qd_run_get_row_size(self->run, self->page_size, &size, error))
         return FALSE;
-    }
     data = g_try_malloc(size);
     if (data == NULL) {
         qd_error_set(error, QW_ERROR_NO_MEMORY, "no memory for a row of %zu bytes", size);

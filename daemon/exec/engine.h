@@ -52,6 +52,7 @@ typedef struct QdCallOptions {
     gboolean header; /* default TRUE */
     gboolean create;
     gboolean quick;    /* Check; default TRUE */
+    gboolean warm;     /* Optimize */
     const char *table; /* (owned by the call) Import */
 } QdCallOptions;
 

@@ -9,7 +9,7 @@
 
 #include "daemon/exec/client.h"
 #include "daemon/exec/packing.h"
-#include "daemon/store/database.h"
+#include "daemon/store/connection.h"
 
 typedef struct QdPool QdPool;
 
@@ -20,7 +20,8 @@ typedef struct QdReader {
     uint64_t idle_since_usec;
 } QdReader;
 
-QdPool *qd_pool_new(const QdDatabase *database, const QdLimits *limits);
+/* @info: how the file is opened; its path is copied. @limits outlive the pool. */
+QdPool *qd_pool_new(const QdConnectionInfo *info, const QdLimits *limits);
 /* All leases must have been given back. */
 QdPool *qd_pool_free(QdPool *self);
 

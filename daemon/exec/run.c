@@ -428,12 +428,18 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     return status;
 }
 
-size_t
-qd_run_get_row_size(QdRun *self)
+gboolean
+qd_run_get_row_size(QdRun *self, size_t page_size, size_t *ret_size, GError **error)
 {
-    if (is_wrapped(self))
-        return qd_packer_get_row_size(self->reader->packer);
-    return qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
+    size_t size = is_wrapped(self) ? qd_packer_get_row_size(self->reader->packer)
+                                   : qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
+
+    if (size > MIN(qd_limits_get(self->limits, QD_LIMIT_VALUE_BYTES) + page_size, QW_ROWS_SIZE_MAX)) {
+        qd_limit_set_error(error, self->limits, QD_LIMIT_VALUE_BYTES, "row of %zu bytes is too big", size);
+        return FALSE;
+    }
+    *ret_size = size;
+    return TRUE;
 }
 
 gboolean
@@ -470,4 +476,10 @@ uint64_t
 qd_run_get_start_usec(const QdRun *self)
 {
     return self->start_usec;
+}
+
+uint64_t
+qd_run_get_produced_usec(const QdRun *self)
+{
+    return self->produced_usec;
 }

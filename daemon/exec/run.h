@@ -79,7 +79,8 @@ const QdReader *qd_run_get_reader(const QdRun *self);
  */
 QdRunStatus qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t slice_usec, GError **error);
 
-size_t qd_run_get_row_size(QdRun *self);
+/* After QD_RUN_LARGE: what a page for the next row alone takes. false with TOO_BIG when that is above the limit. */
+gboolean qd_run_get_row_size(QdRun *self, size_t page_size, size_t *ret_size, GError **error);
 /* After the first fill: true when the result's columns are not those the statement had when it was compiled. */
 gboolean qd_run_has_new_schema(const QdRun *self);
 gboolean qd_run_is_truncated(const QdRun *self);
@@ -88,3 +89,5 @@ uint64_t qd_run_get_n_rows(const QdRun *self);
 uint64_t qd_run_get_n_bytes(const QdRun *self);
 uint64_t qd_run_get_generation(const QdRun *self);
 uint64_t qd_run_get_start_usec(const QdRun *self);
+/* Time within fills. */
+uint64_t qd_run_get_produced_usec(const QdRun *self);

@@ -12,6 +12,7 @@
 #define CACHE_MAX_STATEMENTS 32
 /* Readers see the file through mmap, so that all share the kernel's page cache; their own cache only serves what is not mapped. */
 #define READER_CACHE_KIB 128
+#define UNMAPPED_READER_CACHE_KIB 2048
 #define WRITER_CACHE_KIB 4096
 #define MMAP_BYTES 2147418112
 #define BUSY_TIMEOUT_MSEC 5000
@@ -104,12 +105,13 @@ connection_harden(QdConnection *self, const QdLimits *limits, GError **error)
  * with it and 3.4 without, and SQLite bounds what it reads from a cell anyway.
  */
 static gboolean
-connection_configure(QdConnection *self, QdConnectionRole role, GError **error)
+connection_configure(QdConnection *self, const QdConnectionInfo *info, QdConnectionRole role, GError **error)
 {
-    g_autofree char *sql = g_strdup_printf("PRAGMA mmap_size=%lld; PRAGMA cache_size=-%d; PRAGMA temp_store=FILE; "
-                                           "PRAGMA secure_delete=OFF; PRAGMA synchronous=FULL; %s",
-                                           (long long) MMAP_BYTES,
-                                           role == QD_CONNECTION_READER ? READER_CACHE_KIB : WRITER_CACHE_KIB,
+    int reader_cache_kib = info->in_application ? UNMAPPED_READER_CACHE_KIB : READER_CACHE_KIB;
+    g_autofree char *sql = g_strdup_printf("PRAGMA mmap_size=%lld; PRAGMA cache_size=-%d; PRAGMA temp_store=FILE; PRAGMA "
+                                           "secure_delete=OFF; PRAGMA synchronous=FULL; %s",
+                                           info->in_application ? 0LL : (long long) MMAP_BYTES,
+                                           role == QD_CONNECTION_READER ? reader_cache_kib : WRITER_CACHE_KIB,
                                            role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "PRAGMA cell_size_check=1;");
 
     return qd_connection_execute(self, sql, error);
@@ -134,7 +136,7 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
     }
 
     qd_guard_install(&self->guard, self->db);
-    if (!connection_harden(self, limits, error) || !connection_configure(self, role, error))
+    if (!connection_harden(self, limits, error) || !connection_configure(self, info, role, error))
         return NULL;
 
     return g_steal_pointer(&self);

@@ -41,7 +41,8 @@ typedef enum QdConnectionRole {
 
 typedef struct QdConnectionInfo {
     const char *path;
-    gboolean immutable; /* the directory cannot be written: no lock, no WAL */
+    gboolean immutable;      /* the directory cannot be written: no lock, no WAL */
+    gboolean in_application; /* a stranger's process: nothing is mapped, since a file cut short would be a SIGBUS there */
 } QdConnectionInfo;
 
 QdConnection *qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error);

@@ -9,22 +9,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/store/file-check.h"
 
 #define DATABASE_NAME "queryd.db"
 #define LOCK_NAME "lock"
 /* 2 s: as long as a daemon that has nothing to do may take to end. */
 #define LOCK_TRIES 200
 #define LOCK_PAUSE_USEC 10000
-#define SCHEMA_VERSION 1
 /* A file that is only there to be deleted: on a full disk it gives the room that opening after a crash needs. */
 #define BALLAST_NAME "ballast"
 #define BALLAST_BYTES (1024 * 1024)
@@ -89,26 +87,6 @@ make_directory(QdDatabase *self, GError **error)
     return FALSE;
 }
 
-static gboolean
-check_file_system(const char *directory, GError **error)
-{
-    struct statfs fs;
-
-    if (statfs(directory, &fs) < 0) {
-        qd_error_set_errno(error, errno, "cannot look at directory '%s'", directory);
-        return FALSE;
-    }
-    if (fs.f_type == NFS_SUPER_MAGIC || fs.f_type == SMB_SUPER_MAGIC || fs.f_type == (long) 0xff534d42 ||
-        fs.f_type == (long) 0xfe534d42) {
-        qd_error_set(error, QW_ERROR_UNSUPPORTED,
-                     "directory '%s' is on a network file system, which has no locks and shared memory "
-                     "that SQLite can trust",
-                     directory);
-        return FALSE;
-    }
-    return TRUE;
-}
-
 /* The holder writes its process id into the lock file, for the message of the loser. */
 /* The daemon before this one may have given up its name, but not yet the store. */
 static int
@@ -162,28 +140,6 @@ take_lock(QdDatabase *self, GError **error)
     return TRUE;
 }
 
-/* Before anything is changed: a newer queryd's file is not ours to touch. */
-static gboolean
-check_version(QdDatabase *self, GError **error)
-{
-    gint64 n_tables = 0;
-    gint64 version = 0;
-
-    if (!qd_connection_get_int64(self->writer, "SELECT count(*) FROM sqlite_schema WHERE name='queryd_meta'", &n_tables, error))
-        return FALSE;
-    if (n_tables == 0)
-        return TRUE;
-    if (!qd_connection_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key='schema_version'", &version, error))
-        return FALSE;
-    if (version > SCHEMA_VERSION) {
-        qd_error_set(error, QW_ERROR_UNSUPPORTED,
-                     "database '%s' has schema version %" G_GINT64_FORMAT ", this queryd knows %d: a newer queryd wrote it",
-                     self->path, version, SCHEMA_VERSION);
-        return FALSE;
-    }
-    return TRUE;
-}
-
 static gboolean
 migrate_schema(QdDatabase *self, GError **error)
 {
@@ -211,8 +167,8 @@ open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
     if (self->writer == NULL)
         return FALSE;
 
-    return check_version(self, error) && qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) &&
-           migrate_schema(self, error);
+    return qd_file_check_version(self->writer, self->path, error) &&
+           qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) && migrate_schema(self, error);
 }
 
 static gboolean
@@ -301,7 +257,7 @@ qd_database_open(const char *directory, const QdLimits *limits, GError **error)
     self->read_only_hint = g_strdup("");
     self->directory = g_strdup(directory);
     self->path = g_build_filename(directory, DATABASE_NAME, NULL);
-    if (!make_directory(self, error) || !check_file_system(directory, error) || !take_lock(self, error))
+    if (!make_directory(self, error) || !qd_file_check_system(directory, error) || !take_lock(self, error))
         return NULL;
 
     opened = self->read_only ? open_for_reading(self, limits, error) : open_for_writing(self, limits, error);

@@ -569,7 +569,7 @@ test_management(void)
     g_assert_true(query_connection_check(connection, TRUE, &messages, NULL, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(g_strv_length(messages), ==, 0);
-    g_assert_true(query_connection_optimize(connection, NULL, &error));
+    g_assert_true(query_connection_optimize(connection, FALSE, NULL, &error));
     g_assert_no_error(error);
     g_assert_true(query_connection_reload(connection, NULL, &error));
     g_assert_no_error(error);

@@ -26,6 +26,10 @@ LAYERS = {
     BUS: ([WIRE, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC, BUS], ["glib", "sd-bus", "sd-event"]),
     MAIN: (["client-lib/wire/", "daemon/"], ["glib", "sd-bus", "sd-event", "sd-daemon", "sd-journal"]),
     "client-lib/": ([WIRE, "client-lib/query-"], ["glib", "gio"]),
+    # direct connections run the daemon's reader (daemon/meson.build, reader_lib) and nothing else of it
+    "client-lib/query-direct": (
+        [WIRE, "client-lib/query-", BASE + "error.h", BASE + "limits.h", STORE + "connection.h", STORE + "file-check.h",
+         EXEC + "bind.h", EXEC + "pool.h", EXEC + "run.h"], ["glib", "gio", "sqlite3"]),
     "client-lib/queryctl/": ([PUBLIC, "client-lib/queryctl/"], ["glib", "gio", "libedit", "public"]),
     "tests/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "sd-event", "sd-daemon", "public"]),
     "tests/bench/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "lmdb", "public"]),

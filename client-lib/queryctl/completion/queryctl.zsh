@@ -29,6 +29,7 @@ _queryctl_verbs() {
     'cancel:end running queries'
     'backup:write a consistent copy of the database to a new file'
     'check:check the database'
+    'optimize:refresh statistics and shorten the log'
     'store:manage further databases'
   )
   _describe verb verbs
@@ -60,8 +61,10 @@ _queryctl() {
     '--watch[print again after each change]' \
     '--full[check indexes too]' \
     '--openmetrics[print in the OpenMetrics text format]' \
+    '--warm[read the database into memory]' \
     '--no-pager[print tables straight to the terminal]' \
     '(-s --store)'{-s,--store}'[use another database]:store:_queryctl_stores' \
+    '--direct[read a database file itself]:file:_files' \
     '(-h --help)'{-h,--help}'[print the help]' \
     '--version[print the version]' \
     '1:verb:_queryctl_verbs' \

@@ -36,9 +36,12 @@ static const char schema[] = "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT, 
 static void
 set_up(Fixture *self, gconstpointer data)
 {
+    QdConnectionInfo info;
+
     store_fixture_set_up(&self->store, NULL);
     store_execute(self->store.writer, schema);
-    self->pool = qd_pool_new(self->store.database, &self->store.limits);
+    info = qd_database_get_info(self->store.database);
+    self->pool = qd_pool_new(&info, &self->store.limits);
     self->client = qd_client_new(NULL, "one");
 }
 
@@ -100,6 +103,7 @@ read_all(Fixture *self, const char *text, gboolean packed, QdRunOptions options,
     g_autoptr(QdRun)
         run = qd_run_new(self->pool, self->client, NULL, text, strlen(text), QD_POLICY_READ, &self->store.limits, &error);
     QdRunStatus status;
+    size_t size;
 
     g_assert_no_error(error);
     options.bind_func = packed ? bind_numbers : NULL;
@@ -109,8 +113,8 @@ read_all(Fixture *self, const char *text, gboolean packed, QdRunOptions options,
     *ret_result = (Result){ .rows = g_byte_array_new() };
     do {
         status = fill(run, PAGE_BYTES, ret_result);
-        if (status == QD_RUN_LARGE)
-            status = fill(run, qd_run_get_row_size(run), ret_result);
+        if (status == QD_RUN_LARGE && qd_run_get_row_size(run, PAGE_BYTES, &size, &ret_result->error))
+            status = fill(run, size, ret_result);
     } while (status != QD_RUN_DONE && status != QD_RUN_FAILED);
     g_assert_cmpuint(qd_run_get_n_rows(run), ==, ret_result->n_rows);
     g_assert_true((status == QD_RUN_FAILED) == (ret_result->error != NULL));
@@ -271,12 +275,14 @@ test_row_above_limit(Fixture *self, gconstpointer data)
         run = qd_run_new(self->pool, self->client, NULL, text, strlen(text), QD_POLICY_READ, &self->store.limits, NULL);
     QdRunOptions options = { .bind_func = bind_numbers };
     g_auto(Result) result = { .rows = g_byte_array_new() };
+    size_t size;
 
     qd_run_set_options(run, &options);
     qd_run_get_compiled(run)->gives_much = TRUE;
     g_assert_cmpint(fill(run, PAGE_BYTES, &result), ==, QD_RUN_LARGE);
     g_assert_nonnull(qd_run_get_compiled(run)->wrapped);
-    g_assert_cmpuint(qd_run_get_row_size(run), >, 80000000);
+    g_assert_false(qd_run_get_row_size(run, PAGE_BYTES, &size, &result.error));
+    g_assert_error(result.error, QD_ERROR, QW_ERROR_TOO_BIG);
     g_assert_cmpint(fill(run, PAGE_BYTES, &result), ==, QD_RUN_LARGE);
 }
 

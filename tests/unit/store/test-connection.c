@@ -229,6 +229,23 @@ test_recompiled_is_guarded(StoreFixture *self, gconstpointer data)
     g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM t"), ==, 1);
 }
 
+/* SQLite gives SQLITE_SCHEMA and not SQLITE_ERROR for it, again and again, until something else makes it read the schema. */
+static void
+test_syntax_error_beside_a_stale_schema(StoreFixture *self, gconstpointer data)
+{
+    g_autoptr(QdConnection) reader = store_fixture_open_reader(self);
+
+    store_execute(self->writer, "CREATE TABLE t(a)");
+    (void) store_get_int64(reader, "SELECT count(*) FROM t");
+    store_execute(self->writer, "DROP TABLE t; CREATE TABLE t(a, b)");
+    for (guint i = 0; i < 2; i++) {
+        g_autoptr(GError) error = NULL;
+
+        g_assert_null(store_compile(self, reader, "SELECT 'x',\n wrong wrong wrong FROM t", QD_POLICY_READ, &error));
+        store_assert_error(error, QW_ERROR_SYNTAX, "2:14: near \"wrong\"");
+    }
+}
+
 static void
 test_odd_path(StoreFixture *self, gconstpointer data)
 {
@@ -257,6 +274,7 @@ main(int argc, char **argv)
     ADD("cache-is-bounded", test_cache_is_bounded);
     ADD("recompiled-by-sqlite", test_recompiled_by_sqlite);
     ADD("recompiled-is-guarded", test_recompiled_is_guarded);
+    ADD("syntax-error-beside-a-stale-schema", test_syntax_error_beside_a_stale_schema);
     ADD("odd-path", test_odd_path);
     return g_test_run();
 }
