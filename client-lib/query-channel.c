@@ -29,6 +29,7 @@ typedef struct Outgoing {
 struct QueryChannel {
     int fd;
     gsize page_size;
+    QueryTransport transport;
     guint32 last_serial;
     GBytes *key;
     QuerySchema *schema;
@@ -104,6 +105,18 @@ int
 query_channel_get_fd(const QueryChannel *self)
 {
     return self->fd;
+}
+
+void
+query_channel_set_transport(QueryChannel *self, QueryTransport transport)
+{
+    self->transport = transport;
+}
+
+QueryTransport
+query_channel_get_transport(const QueryChannel *self)
+{
+    return self->transport;
 }
 
 int

@@ -19,11 +19,7 @@
 
 G_BEGIN_DECLS
 
-/**
- * QueryError:
- *
- * Numbers up to 18 are those of the wire format; the last three arise in the library.
- */
+/* Numbers up to 18 are those of the wire format; the last three arise in the library. */
 typedef enum {
     QUERY_ERROR_SYNTAX = 1,          /* the text is no statement of its language; query_error_get_place() tells where */
     QUERY_ERROR_UNSUPPORTED = 2,     /* correct, but not served by this daemon */
@@ -63,21 +59,20 @@ GQuark query_error_quark(void);
  */
 gboolean query_error_get_place(const GError *error, guint *line, guint *column);
 
-/**
- * QueryLanguage:
- * @QUERY_LANGUAGE_SQL: SQL as SQLite has it
- * @QUERY_LANGUAGE_SPARQL: SPARQL 1.1
- */
+/* Languages of statements. */
 typedef enum {
-    QUERY_LANGUAGE_SQL,
-    QUERY_LANGUAGE_SPARQL,
+    QUERY_LANGUAGE_SQL,    /* SQL as SQLite has it */
+    QUERY_LANGUAGE_SPARQL, /* SPARQL 1.1 */
 } QueryLanguage;
 
-/**
- * QueryValueType:
- *
- * Types of values; the last four are RDF terms.
- */
+/* How results come from the daemon: query_connection_set_transport(). */
+typedef enum {
+    QUERY_TRANSPORT_AUTO,       /* the fastest of the others that can be had */
+    QUERY_TRANSPORT_SOCKETPAIR, /* by a socket */
+    QUERY_TRANSPORT_RING,       /* by a socket, large ones through shared memory if there is enough of it */
+} QueryTransport;
+
+/* Types of values; the last four are RDF terms. */
 typedef enum {
     QUERY_VALUE_TYPE_NULL = 0,          /* no value */
     QUERY_VALUE_TYPE_INTEGER = 1,       /* 64 bits, signed */
@@ -90,11 +85,7 @@ typedef enum {
     QUERY_VALUE_TYPE_LITERAL_TYPED = 8, /* a lexical form with a datatype IRI */
 } QueryValueType;
 
-/**
- * QUERY_TIMEOUT_NONE:
- *
- * For query_connection_set_timeout_msec(): as long as it takes, if the daemon's cap allows that.
- */
+/* For query_connection_set_timeout_msec(): as long as it takes, if the daemon's cap allows that. */
 #define QUERY_TIMEOUT_NONE 4294967295u
 
 /**
@@ -296,6 +287,10 @@ void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec
  * Cuts the results of the queries that follow on this connection.
  */
 void query_connection_set_max_rows(QueryConnection *self, guint64 max_rows);
+
+/* Described with the code. */
+void query_connection_set_transport(QueryConnection *self, QueryTransport transport);
+QueryTransport query_connection_get_transport(QueryConnection *self);
 
 /**
  * query_connection_explain:

@@ -343,6 +343,35 @@ query_connection_set_max_rows(QueryConnection *self, guint64 max_rows)
     (void) pthread_mutex_unlock(&self->mutex);
 }
 
+/**
+ * query_connection_set_transport:
+ * @self: a connection
+ * @transport: how results come from the daemon
+ *
+ * For the channels that are opened from now on; idle ones are closed. The default is %QUERY_TRANSPORT_AUTO.
+ */
+void
+query_connection_set_transport(QueryConnection *self, QueryTransport transport)
+{
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+
+    query_pool_set_transport(self->pool, transport);
+}
+
+/**
+ * query_connection_get_transport:
+ * @self: a connection
+ *
+ * Returns: what query_connection_set_transport() has set
+ */
+QueryTransport
+query_connection_get_transport(QueryConnection *self)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), QUERY_TRANSPORT_AUTO);
+
+    return query_pool_get_transport(self->pool);
+}
+
 const char *
 query_language_get_name(QueryLanguage language)
 {

@@ -38,16 +38,10 @@ static gboolean
 set_transport(QdCallOptions *options, const OptionValue *value, GError **error)
 {
     /* "auto" is the fastest that is two-way: the reader says that it understands rings. */
-    if (g_str_equal(value->text, "socketpair"))
-        options->transport = QD_TRANSPORT_SOCKETPAIR;
-    else if (g_str_equal(value->text, "pipe"))
-        options->transport = QD_TRANSPORT_PIPE;
-    else if (g_str_equal(value->text, "ring") || g_str_equal(value->text, "auto"))
-        options->transport = QD_TRANSPORT_RING;
-    else
-        return refuse_text("transport", value->text, "'socketpair', 'pipe', 'ring' or 'auto'", error);
+    if (qd_transport_from_name(g_str_equal(value->text, "auto") ? "ring" : value->text, &options->transport))
+        return TRUE;
 
-    return TRUE;
+    return refuse_text("transport", value->text, "'socketpair', 'ring', 'pipe', 'vmsplice' or 'auto'", error);
 }
 
 static gboolean

@@ -269,12 +269,12 @@ qd_call_run_prepare(QdCall *call, GError **error)
     if (run == NULL)
         return;
 
-    if (call->options.transport == QD_TRANSPORT_PIPE) {
+    if (qd_transport_is_pipe(call->options.transport)) {
         row = qd_bind_encode_row(qd_run_get_stmt(run), statement->parameters, error);
         if (row == NULL)
             return;
     } else if (statement->parameters != NULL && qd_parameters_get_n(statement->parameters) > 0) {
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters of a socketpair channel come with FETCH, not with Prepare");
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters of a two-way channel come with FETCH, not with Prepare");
         return;
     }
 

@@ -5,13 +5,50 @@
  * Invariant: bytes leave in the order out, large, trailer, and each is empty before the one before it is filled again.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "daemon/exec/channel-private.h"
 
 #define ERROR_MESSAGE_MAX 2048
+/* A slot of a pipe refers to one of these at most. */
+#define PAGE_OF_MEMORY 4096
+
+static gsize
+get_full_capacity(const QdChannel *self)
+{
+    return self->page_size + QD_CHANNEL_OUT_SLACK;
+}
+
+/*
+ * The pipe refers to what vmsplice() gives it, until the reader has copied it. So the buffer goes round in a region that is larger
+ * than the pipe: a place comes again when the pipe has taken more behind it than it holds. The region is unmapped, never freed to
+ * an allocator: what the pipe still has stays as it is.
+ */
+static gboolean
+ensure_region(QdChannel *self)
+{
+    int n_pipe_bytes = fcntl(self->fd, F_GETPIPE_SZ);
+    gsize n_bytes = (gsize) MAX(n_pipe_bytes, 0) + PAGE_OF_MEMORY + 2 * get_full_capacity(self);
+    void *map;
+
+    if (self->out_region != NULL)
+        return TRUE;
+    if (self->transport != QD_TRANSPORT_VMSPLICE || self->out != NULL || n_pipe_bytes <= 0)
+        return FALSE;
+    map = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return FALSE;
+
+    self->out_region = self->out = map;
+    self->out_region_bytes = n_bytes;
+    self->out_capacity = get_full_capacity(self);
+    return TRUE;
+}
 
 /* A page in a ring takes no room here. */
 static void
@@ -19,15 +56,23 @@ ensure_out(QdChannel *self, gsize capacity)
 {
     if (self->out != NULL && self->out_capacity >= capacity)
         return;
+    if (ensure_region(self))
+        return;
 
     self->out = g_realloc(self->out, capacity);
     self->out_capacity = capacity;
 }
 
-static gsize
-get_full_capacity(const QdChannel *self)
+/* All of it has been sent. */
+static void
+rewind_out(QdChannel *self)
 {
-    return self->page_size + QD_CHANNEL_OUT_SLACK;
+    if (self->out_region != NULL) {
+        self->out += self->out_used;
+        if ((gsize) (self->out - self->out_region) + self->out_capacity > self->out_region_bytes)
+            self->out = self->out_region;
+    }
+    self->out_used = self->out_sent = 0;
 }
 
 gboolean
@@ -39,7 +84,11 @@ qd_channel_output_is_empty(const QdChannel *self)
 void
 qd_channel_clear_output(QdChannel *self)
 {
-    g_clear_pointer(&self->out, g_free);
+    if (self->out_region != NULL)
+        (void) munmap(self->out_region, self->out_region_bytes);
+    else
+        g_free(self->out);
+    self->out_region = self->out = NULL;
     if (self->large != NULL)
         g_free(self->large - QW_HEADER_SIZE);
     self->large = NULL;
@@ -50,11 +99,14 @@ qd_channel_clear_output(QdChannel *self)
 static ssize_t
 send_some(const QdChannel *self, const uint8_t *data, gsize n_bytes)
 {
+    struct iovec iov = { .iov_base = (void *) data, .iov_len = n_bytes };
     ssize_t n;
 
     do {
-        if (self->transport != QD_TRANSPORT_PIPE)
+        if (!qd_transport_is_pipe(self->transport))
             n = send(self->fd, data, n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+        else if (self->out_region != NULL)
+            n = vmsplice(self->fd, &iov, 1, SPLICE_F_NONBLOCK);
         else
             n = write(self->fd, data, n_bytes);
     } while (n < 0 && errno == EINTR);
@@ -100,7 +152,7 @@ qd_channel_flush(QdChannel *self)
             /* the peer takes bytes: its time starts anew */
             __atomic_store_n(&self->blocked_usec, 0, __ATOMIC_RELAXED);
         }
-        self->out_used = self->out_sent = 0;
+        rewind_out(self);
         if (!refill_out(self))
             return 1;
     }

@@ -78,6 +78,8 @@ struct QdChannel {
 
     /* output: `out`, then the pieces of `large`, then `trailer` */
     uint8_t *out;
+    uint8_t *out_region; /* (nullable): vmsplice: what `out` goes round in */
+    gsize out_region_bytes;
     gsize out_capacity;
     gsize out_used;
     gsize out_sent;

@@ -14,6 +14,7 @@
 #include "daemon/base/limits.h"
 #include "daemon/base/mailbox.h"
 #include "daemon/exec/parameters.h"
+#include "daemon/exec/transport.h"
 
 typedef struct QdEngine QdEngine;
 typedef struct QdClient QdClient;
@@ -32,12 +33,6 @@ typedef enum QdCallKind {
     QD_CALL_IMPORT,
     QD_CALL_BACKUP,
 } QdCallKind;
-
-typedef enum QdTransport {
-    QD_TRANSPORT_SOCKETPAIR,
-    QD_TRANSPORT_PIPE,
-    QD_TRANSPORT_RING, /* a socketpair, and shared memory for large results */
-} QdTransport;
 
 typedef struct QdCallOptions {
     QdTransport transport;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Large results through shared memory: the same rows, every end, readers that are slow, and clients that lie about the index."""
+import io
 import os
 import random
 import struct
@@ -10,6 +11,7 @@ import pytest
 
 from harness import SLOWER, n_fds, status_kib, wait_until
 from wire_client import CutOff, RemoteError
+from wire_reader import WireReader
 
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) "
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, hex(zeroblob(100)) FROM n"
@@ -240,3 +242,48 @@ def test_descriptors_are_sealed(bus):
         os.close(fd)
     channel.close()
     nothing_runs(bus)
+
+
+# --- vmsplice: a pipe that refers to the daemon's memory --------------------------------------------------------------------
+
+def read_rows(pipe, pauses=(), page_size=65536):
+    """Takes all bytes first, with pauses in which the daemon comes round to its buffers again; then looks at them."""
+    data = []
+    for pause in pauses:
+        time.sleep(pause)  # correctness does not depend on it
+        data.append(pipe.read(1 << 20))
+    while not data or data[-1]:
+        data.append(pipe.read(1 << 16))
+    return list(WireReader(io.BytesIO(b"".join(data)).read, page_size).rows())
+
+
+@pytest.mark.parametrize("page_size", [4096, 65536, 1048576])
+def test_vmsplice_gives_the_same_rows(bus, page_size):
+    sql = NUMBERS.format(60000) + "SELECT i, hex(i) || hex(zeroblob(20 + i % 70)) FROM n"
+    with bus.prepare(sql, transport="pipe", page_size=page_size) as plain:
+        expected = read_rows(plain, page_size=page_size)
+    assert len(expected) == 60000
+    with bus.prepare(sql, transport="vmsplice", page_size=page_size) as pipe:
+        assert pipe.info["transport"] == "vmsplice"
+        assert read_rows(pipe, [0.01] * 30, page_size) == expected
+
+
+def test_vmsplice_of_rows_in_pieces(bus):
+    """CHUNKs, and pages that end anywhere."""
+    sql = NUMBERS.format(400) + "SELECT i, hex(i) || hex(zeroblob(CASE WHEN i % 2 THEN 5000 ELSE 1 END)) FROM n"
+    with bus.prepare(sql, transport="pipe", page_size=4096) as plain, \
+            bus.prepare(sql, transport="vmsplice", page_size=4096) as pipe:
+        rows = read_rows(pipe, [0.05], 4096)
+        assert len(rows) == 400 and rows == read_rows(plain, page_size=4096)
+
+
+def test_vmspliced_pages_outlive_the_result(bus):
+    """END is in the pipe, the daemon has moved on to others, and what it gave is still as it was."""
+    sql = NUMBERS.format(500) + "SELECT i, 'row ' || i FROM n"
+    pipes = [bus.prepare(sql, transport="vmsplice") for _ in range(20)]
+    nothing_runs(bus)
+    for _ in range(20):
+        assert len(bus.query(sql)) == 500
+    for pipe in pipes:
+        assert read_rows(pipe) == [(i, f"row {i}") for i in range(1, 501)]
+        pipe.close()
