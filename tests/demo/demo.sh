@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # A private session bus from which queryd is activated on a store of its own; called by tests/run, which has built all.
-#   demo.sh demo [--rows N] | bench [GROUP] | shell [DATABASE] [-- COMMAND...] | show
+#   demo.sh demo [--rows N] | bench [GROUP...] [OPTIONS] | shell [DATABASE] [-- COMMAND...] | show
 # Nothing of the user's session is used or changed; the folder goes with the program.
 set -euo pipefail
 
@@ -123,8 +123,10 @@ case $verb in
         ;;
     bench)
         make_world
+        mkdir -m 700 "$world/config/queryd"
+        printf '[Limits]\nidle_exit_ms=0\n' >"$world/config/queryd/queryd.conf" # it stays while others are measured
         start_bus
-        "$build/tests/demo/queryd-bench" "$@"
+        "$build/tests/bench/queryd-bench" "$@"
         ;;
     shell) shell "$@" ;;
     show) show ;;

@@ -56,7 +56,7 @@ query_number(QueryConnection *connection, const char *text)
 }
 
 GPid
-get_daemon_pid(void)
+get_owner_pid(const char *name)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
@@ -65,11 +65,17 @@ get_daemon_pid(void)
 
     die_on_error(error, "session bus");
     reply = g_dbus_connection_call_sync(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-                                        "GetConnectionUnixProcessID", g_variant_new("(s)", "org.queryd.Query1"),
-                                        G_VARIANT_TYPE("(u)"), G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error);
-    die_on_error(error, "daemon's process");
+                                        "GetConnectionUnixProcessID", g_variant_new("(s)", name), G_VARIANT_TYPE("(u)"),
+                                        G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error);
+    die_on_error(error, name);
     g_variant_get(reply, "(u)", &pid);
     return (GPid) pid;
+}
+
+GPid
+get_daemon_pid(void)
+{
+    return get_owner_pid("org.queryd.Query1");
 }
 
 char *

@@ -19,6 +19,9 @@ void execute(QueryConnection *connection, const char *text);
 /* The first value of a query's only row. */
 gint64 query_number(QueryConnection *connection, const char *text);
 
+/* The process that owns a name on the session bus; of "org.freedesktop.DBus": the bus itself. */
+GPid get_owner_pid(const char *name);
+
 /* The process that owns the daemon's name. */
 GPid get_daemon_pid(void);
 
