@@ -18,7 +18,7 @@
 #define ROUNDS_DEFAULT 5
 #define ROWS_MIN 300
 
-static const BenchGroup *const groups[] = { &bench_fetch, NULL };
+static const BenchGroup *const groups[] = { &bench_fetch, &bench_latency, NULL };
 
 static int arg_rounds = ROUNDS_DEFAULT;
 static int arg_rows = (int) BENCH_ROWS_DEFAULT;

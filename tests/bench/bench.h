@@ -42,6 +42,7 @@ typedef struct BenchGroup {
 } BenchGroup;
 
 extern const BenchGroup bench_fetch;
+extern const BenchGroup bench_latency;
 
 /* What a case may say ------------------------------------------------------------------------------------------------------ */
 

@@ -4,6 +4,7 @@
  */
 #include "tests/bench/roles.h"
 
+#include "tests/bench/dbus-broker.h"
 #include "tests/bench/reference-gdbus.h"
 #include "tests/bench/reference-sd-bus.h"
 #include "tests/demo/helper.h"
@@ -15,6 +16,7 @@ static const struct {
     { "hold", helper_main },
     { "repeat", helper_main },
     { "long", helper_main },
+    { DBUS_BROKER_ROLE, dbus_broker_serve },
     { REFERENCE_SD_BUS_ROLE, reference_sd_bus_serve },
     { REFERENCE_GDBUS_ROLE, reference_gdbus_serve },
 };

@@ -22,6 +22,9 @@ make_world() {
   <keep_umask/>
   <listen>unix:path=$world/bus</listen>
   <servicedir>$world/services</servicedir>
+  <limit name="max_incoming_bytes">1000000000</limit>
+  <limit name="max_outgoing_bytes">1000000000</limit>
+  <limit name="max_message_size">1000000000</limit>
   <policy context="default">
     <allow send_destination="*" eavesdrop="true"/>
     <allow eavesdrop="true"/>
