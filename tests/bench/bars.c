@@ -20,8 +20,56 @@ typedef struct Bar {
     gboolean is_least; /* the value must not be below */
 } Bar;
 
+#define AT_LEAST .is_least = TRUE
+#define SERVER "socketpair + SQLite"
+#define KEPT "queryd, kept channel"
+
 static const Bar bars[] = {
-    { "fetch-default-to-direct", "fetch", { "queryd", "time" }, { "direct", "time" }, 0.55 },
+    { "fetch: default transport to direct", "fetch", { "queryd", "time" }, { "direct", "time" }, 0.55 },
+    { "fetch: ring to direct", "fetch", { "queryd, ring", "time" }, { "direct", "time" }, 0.45 },
+    { "fetch: first row, ms", "fetch", { "queryd", "first_row" }, { NULL }, 1.5 },
+    { "fetch: daemon's own memory, MiB", "fetch", { "queryd", "server_anon" }, { NULL }, 10 },
+    { "fetch: client's growth, MiB", "fetch", { "queryd", "client_growth" }, { NULL }, 1 },
+    { "fetch: to PostgreSQL, single rows", "fetch", { "queryd", "time_kept" }, { "PostgreSQL, single rows", "time_kept" }, 1 },
+    { "fetch: to MariaDB, prepared, streamed",
+      "fetch",
+      { "queryd", "time_kept" },
+      { "MariaDB, prepared, streamed", "time_kept" },
+      1 },
+    { "one row, same core, to a bare server", "latency", { KEPT, "same.p50" }, { SERVER, "same.p50" }, 1.25 },
+    { "one row, cross core, to a bare server", "latency", { KEPT, "cross.p50" }, { SERVER, "cross.p50" }, 0.4 },
+    { "one row, cross core, 30 us apart", "latency", { KEPT, "cross-paced.p50" }, { SERVER, "cross-paced.p50" }, 0.4 },
+    { "ad-hoc text to prepared, same core", "latency", { "queryd, ad-hoc text", "same.p50" }, { KEPT, "same.p50" }, 1.5 },
+    { "ad-hoc text to prepared, cross core", "latency", { "queryd, ad-hoc text", "cross.p50" }, { KEPT, "cross.p50" }, 1.5 },
+    { "direct mode to direct", "latency", { "direct mode", "same.p50" }, { "direct", "same.p50" }, 1.3 },
+    { "Query by value to an empty call, same",
+      "latency",
+      { "queryd, Query by value", "same.p50" },
+      { "sd-bus Ping", "same.p50" },
+      1.5 },
+    { "Query by value to an empty call, cross",
+      "latency",
+      { "queryd, Query by value", "cross.p50" },
+      { "sd-bus Ping", "cross.p50" },
+      1.5 },
+    { "8 scanning readers to 2", "concurrency", { "scans", "throughput@8" }, { "scans", "throughput@2" }, 0.95, AT_LEAST },
+    { "8 looking up to 2", "concurrency", { "look-ups", "throughput@8" }, { "look-ups", "throughput@2" }, 0.95, AT_LEAST },
+    { "one row beside 4 long queries, p99 ms", "concurrency", { "one row, 4 long queries", "dense.p99" }, { NULL }, 5 },
+    { "the same, one each ms", "concurrency", { "one row, 4 long queries", "paced.p99" }, { NULL }, 5 },
+    { "one row beside 31 scanning, p99 ms", "concurrency", { "one row, 31 scanning clients", "dense.p99" }, { NULL }, 20 },
+    { "the same, one each ms", "concurrency", { "one row, 31 scanning clients", "paced.p99" }, { NULL }, 20 },
+    { "32 stopped readers to quiet, p99",
+      "concurrency",
+      { "one row, 32 stopped readers", "dense.p99" },
+      { "one row, quiet", "dense.p99" },
+      2 },
+    { "the same, one each ms",
+      "concurrency",
+      { "one row, 32 stopped readers", "paced.p99" },
+      { "one row, quiet", "paced.p99" },
+      2 },
+    { "daemon with one stream, MiB", "memory", { "open streams", "daemon_anon_one" }, { NULL }, 10 },
+    { "each further stream, KiB", "memory", { "open streams", "each_further" }, { NULL }, 320 },
 };
 
 static gboolean

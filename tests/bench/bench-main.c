@@ -18,7 +18,7 @@
 #define ROUNDS_DEFAULT 5
 #define ROWS_MIN 300
 
-static const BenchGroup *const groups[] = { &bench_fetch, &bench_latency, NULL };
+static const BenchGroup *const groups[] = { &bench_fetch, &bench_buffers, &bench_latency, &bench_concurrency, &bench_memory, NULL };
 
 static int arg_rounds = ROUNDS_DEFAULT;
 static int arg_rows = (int) BENCH_ROWS_DEFAULT;
@@ -57,8 +57,6 @@ run_groups(int argc, char **argv, Figures *figures)
     const RoundsOptions options = {
         .n_rounds = (guint) arg_rounds,
         .n_rows = (guint) arg_rows,
-        .daemon = get_daemon_pid(),
-        .bus = get_owner_pid("org.freedesktop.DBus"),
     };
     gboolean ok = TRUE;
 

@@ -39,10 +39,14 @@ typedef struct BenchGroup {
     const char *reference;
     const BenchCase *cases;
     gsize n_cases;
+    gboolean wants_fresh_daemon; /* for each sample; else for the group */
 } BenchGroup;
 
 extern const BenchGroup bench_fetch;
+extern const BenchGroup bench_buffers;
 extern const BenchGroup bench_latency;
+extern const BenchGroup bench_concurrency;
+extern const BenchGroup bench_memory;
 
 /* What a case may say ------------------------------------------------------------------------------------------------------ */
 

@@ -26,8 +26,8 @@
 static int
 append_batch(sd_bus_message *message)
 {
-    return sd_bus_message_append(message, "(" BATCH ")", true, PRIORITY, /* connect */
-                                 1, true, PRIORITY, true, "",            /* own any prefix */
+    return sd_bus_message_append(message, "(" BATCH ")", true, PRIORITY,                           /* connect */
+                                 1, true, PRIORITY, true, "",                                      /* own any prefix */
                                  1, true, PRIORITY, "", "", "", "", 0, 0, UINT64_C(0), UINT64_MAX, /* send */
                                  1, true, PRIORITY, "", "", "", "", 0, 0, UINT64_C(0), UINT64_MAX /* receive */);
 }

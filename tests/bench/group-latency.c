@@ -111,7 +111,11 @@ run_latency(Bench *bench, gconstpointer argument)
     measure(&run, "cross-paced", PAUSE_NSEC);
 }
 
-#define PROBE(...) .run = run_latency, .argument = &(const LatencyProbe) { __VA_ARGS__ }
+#define PROBE(...)                                        \
+    .run = run_latency, .argument = &(const LatencyProbe) \
+    {                                                     \
+        __VA_ARGS__                                       \
+    }
 #define ROUTE(route) .run = latency_run_integers, .argument = GINT_TO_POINTER(route)
 
 static const BenchCase cases[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The founding reports' second measurement: a method that gives n integers, by two buses and by none, and what its time consists of.
+ * The founding reports' second measurement: a method that gives n integers, by two buses and by none, and what its time consists
+ * of.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +53,8 @@ call_get_integer(IntegersRun *run, guint n)
 {
     sd_bus_error error = SD_BUS_ERROR_NULL;
     sd_bus_message *reply = NULL;
-    int r = sd_bus_call_method(run->bus, run->destination, REFERENCE_PATH, REFERENCE_INTERFACE, "GetInteger", &error, &reply, "u", n);
+    int r = sd_bus_call_method(run->bus, run->destination, REFERENCE_PATH, REFERENCE_INTERFACE, "GetInteger", &error, &reply, "u",
+                               n);
 
     check(run->bench, r, "GetInteger");
     if (sum_integers(reply) != (guint64) n * (n - 1) / 2)
@@ -139,7 +141,8 @@ marshal(Parts *self, guint n)
 {
     sd_bus_message *message = NULL;
 
-    check(self->bench, sd_bus_message_new_signal(self->bus, &message, REFERENCE_PATH, REFERENCE_INTERFACE, "GetInteger"), "message");
+    check(self->bench, sd_bus_message_new_signal(self->bus, &message, REFERENCE_PATH, REFERENCE_INTERFACE, "GetInteger"),
+          "message");
     check(self->bench, reference_sd_bus_append_integers(message, n), "message");
     check(self->bench, sd_bus_message_seal(message, 1, 0), "message");
     check(self->bench, sd_bus_message_rewind(message, 1), "message");

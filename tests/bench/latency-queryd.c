@@ -113,7 +113,8 @@ static int
 call_query(LatencyRun *run, gint64 id, sd_bus_message **ret_reply, sd_bus_error *error)
 {
     sd_bus_message *call = NULL;
-    int r = sd_bus_message_new_method_call(run->state, &call, "org.queryd.Query1", "/org/queryd/Query1", "org.queryd.Query1", "Query");
+    int r = sd_bus_message_new_method_call(run->state, &call, "org.queryd.Query1", "/org/queryd/Query1", "org.queryd.Query1",
+                                           "Query");
 
     if (r >= 0)
         r = sd_bus_message_append(call, "ssa{sv}a{sv}", "sql", LATENCY_SQL, 1, "1", "x", id, 0);

@@ -4,6 +4,7 @@
  */
 #include "tests/bench/roles.h"
 
+#include "tests/bench/crew.h"
 #include "tests/bench/dbus-broker.h"
 #include "tests/bench/reference-gdbus.h"
 #include "tests/bench/reference-sd-bus.h"
@@ -16,6 +17,8 @@ static const struct {
     { "hold", helper_main },
     { "repeat", helper_main },
     { "long", helper_main },
+    { CREW_ROLE, crew_serve },
+    { CREW_WRITER_ROLE, crew_serve_writer },
     { DBUS_BROKER_ROLE, dbus_broker_serve },
     { REFERENCE_SD_BUS_ROLE, reference_sd_bus_serve },
     { REFERENCE_GDBUS_ROLE, reference_gdbus_serve },

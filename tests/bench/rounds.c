@@ -22,6 +22,8 @@ typedef struct GroupRun {
     Figures *figures;
     GHashTable *checks;    /* what → value */
     gboolean *is_left_out; /* per case: skipped or failed */
+    GPid daemon;
+    GPid bus;
     gboolean ok;
 } GroupRun;
 
@@ -64,14 +66,17 @@ take_sample(GroupRun *self, gsize index, guint round)
 {
     const BenchCase *one = &self->group->cases[index];
     g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
-    g_autofree char *numbers = g_strdup_printf("%u %u %d %d", round, self->options->n_rows, (int) self->options->daemon,
-                                               (int) self->options->bus);
-    const char *const argv[] = { program, "--case", self->group->name, one->name, numbers, NULL };
+    g_autofree char *numbers = NULL;
+    const char *argv[] = { program, "--case", self->group->name, one->name, NULL, NULL };
     g_autofree char *output = NULL;
     g_auto(GStrv) lines = NULL;
     g_autoptr(GError) error = NULL;
     int status = 0;
 
+    if (self->group->wants_fresh_daemon)
+        self->daemon = restart_daemon();
+    numbers = g_strdup_printf("%u %u %d %d", round, self->options->n_rows, (int) self->daemon, (int) self->bus);
+    argv[4] = numbers;
     (void) g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, &output, NULL, &status, &error);
     die_on_error(error, program);
     lines = g_strsplit(g_strchomp(output), "\n", -1);
@@ -82,8 +87,8 @@ take_sample(GroupRun *self, gsize index, guint round)
         self->is_left_out[index] = TRUE;
         self->ok = FALSE;
     }
-    machine_pin(self->options->daemon, -1);
-    machine_pin(self->options->bus, -1);
+    machine_pin(self->daemon, -1);
+    machine_pin(self->bus, -1);
 }
 
 gboolean
@@ -100,6 +105,8 @@ rounds_run(const BenchGroup *group, const RoundsOptions *options, Figures *figur
 
     (void) printf("\n%s: %s; %u rounds\n", group->name, group->title, options->n_rounds);
     (void) fflush(stdout);
+    self.daemon = restart_daemon();
+    self.bus = get_owner_pid("org.freedesktop.DBus");
     for (guint round = 0; round <= options->n_rounds; round++)
         for (gsize i = 0; i < group->n_cases; i++)
             if (!is_left_out[i] && (group->cases[i].n_rounds_max == 0 || round <= group->cases[i].n_rounds_max))

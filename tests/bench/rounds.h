@@ -12,8 +12,6 @@
 typedef struct RoundsOptions {
     guint n_rounds;
     guint n_rows;
-    GPid daemon;
-    GPid bus;
 } RoundsOptions;
 
 /* A warm-up and then the rounds. Prints a table. FALSE when a case failed or two differ in what they have read. */

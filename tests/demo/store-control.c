@@ -4,8 +4,12 @@
  */
 #include "tests/demo/store-control.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define POLL_INTERVAL_USEC 2000
 #define POLL_MAX_USEC (30 * G_USEC_PER_SEC)
@@ -76,6 +80,30 @@ GPid
 get_daemon_pid(void)
 {
     return get_owner_pid("org.queryd.Query1");
+}
+
+/* It owns the name as long as it is there, or has just given it back: a process that is no child is waited for by a descriptor. */
+static void
+end_process(GPid pid)
+{
+    struct pollfd end = { .fd = (int) syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+
+    if (end.fd < 0)
+        return;
+    (void) kill(pid, SIGTERM);
+    (void) poll(&end, 1, POLL_MAX_USEC / 1000);
+    (void) close(end.fd);
+}
+
+GPid
+restart_daemon(void)
+{
+    g_autoptr(QueryConnection) before = open_connection();
+    g_autoptr(QueryConnection) after = NULL;
+
+    end_process(get_daemon_pid());
+    after = open_connection();
+    return get_daemon_pid();
 }
 
 char *
