@@ -12,6 +12,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "tests/bench/reference-database.h"
+
 #define LENT_BYTES (2u * 1024 * 1024)
 #define COLUMNS_MAX 64
 
@@ -157,6 +159,7 @@ classic_server_run(const char *path, const ClassicOptions *options, int control,
         posix_memalign((void **) &self.buffers, 4096, self.n_buffers * options->page_size) != 0)
         _exit(1);
 
+    (void) sqlite3_busy_timeout(self.db, REFERENCE_BUSY_MSEC);
     if (!g_str_equal(options->transport, "vmsplice"))
         self.n_buffers = 1;
     self.page = self.buffers;

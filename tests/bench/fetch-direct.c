@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 
 #include "tests/bench/fetch.h"
+#include "tests/bench/reference-database.h"
 
 static sqlite3 *
 open_database(FetchRun *run, const char *path, int flags)
@@ -15,6 +16,7 @@ open_database(FetchRun *run, const char *path, int flags)
 
     if (sqlite3_open_v2(path, &db, flags, NULL) != SQLITE_OK)
         bench_fail(run->bench, "cannot open '%s': %s", path, db != NULL ? sqlite3_errmsg(db) : "no memory");
+    (void) sqlite3_busy_timeout(db, REFERENCE_BUSY_MSEC);
     return db;
 }
 

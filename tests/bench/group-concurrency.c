@@ -30,8 +30,8 @@ typedef struct Readers {
 
 static const Readers look_ups = { "SELECT * FROM " BENCH_TABLE " WHERE id = ?" };
 static const Readers look_ups_with_writer = { "SELECT * FROM " BENCH_TABLE " WHERE id = ?", TRUE };
-static const Readers scans = { "SELECT * FROM " BENCH_TABLE " WHERE ? > 0" };
-static const Readers scans_with_writer = { "SELECT * FROM " BENCH_TABLE " WHERE ? > 0", TRUE };
+static const Readers scans = { "SELECT * FROM " BENCH_TABLE " WHERE ? > 0 LIMIT 30000" };
+static const Readers scans_with_writer = { "SELECT * FROM " BENCH_TABLE " WHERE ? > 0 LIMIT 30000", TRUE };
 
 static void
 run_readers(Bench *bench, gconstpointer argument)

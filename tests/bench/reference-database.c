@@ -14,6 +14,7 @@ reference_database_open(ReferenceDatabase *self, const char *path)
 {
     *self = (ReferenceDatabase){ 0 };
     if (sqlite3_open_v2(path, &self->db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+        sqlite3_busy_timeout(self->db, REFERENCE_BUSY_MSEC) == SQLITE_OK &&
         sqlite3_prepare_v2(self->db, "SELECT * FROM " BENCH_TABLE " WHERE id = ?", -1, &self->lookup, NULL) == SQLITE_OK)
         return;
 

@@ -15,6 +15,9 @@ typedef struct ReferenceDatabase {
     sqlite3_stmt *lookup;
 } ReferenceDatabase;
 
+/* A daemon that comes or goes has the file for itself for a moment. */
+#define REFERENCE_BUSY_MSEC 5000
+
 /* Ends the process when it cannot be opened. */
 void reference_database_open(ReferenceDatabase *self, const char *path);
 

@@ -103,6 +103,7 @@ restart_daemon(void)
 
     end_process(get_daemon_pid());
     after = open_connection();
+    (void) query_number(after, "SELECT 1"); /* it answers before it has opened the database */
     return get_daemon_pid();
 }
 

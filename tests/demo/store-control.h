@@ -25,7 +25,8 @@ GPid get_owner_pid(const char *name);
 /* The process that owns the daemon's name. */
 GPid get_daemon_pid(void);
 
-/* Ends the daemon, if there is one, waits until it has left, and lets the bus start it again. Returns the new process. */
+/* Ends the daemon, if there is one, waits until it has left, and lets the bus start it again. Returns the new process, which has
+ * the database open. */
 GPid restart_daemon(void);
 
 /* (transfer full): the file of the default store. */
