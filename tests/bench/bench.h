@@ -47,6 +47,7 @@ extern const BenchGroup bench_buffers;
 extern const BenchGroup bench_latency;
 extern const BenchGroup bench_concurrency;
 extern const BenchGroup bench_memory;
+extern const BenchGroup bench_ipc;
 
 /* What a case may say ------------------------------------------------------------------------------------------------------ */
 

@@ -50,6 +50,16 @@ samples_get_quantile(Samples *self, double fraction)
 }
 
 double
+samples_get_mean(const Samples *self)
+{
+    double sum = 0;
+
+    for (guint i = 0; i < self->values->len; i++)
+        sum += g_array_index(self->values, double, i);
+    return self->values->len > 0 ? sum / self->values->len : 0;
+}
+
+double
 get_now_msec(void)
 {
     return (double) g_get_monotonic_time() / 1000.0;
