@@ -48,6 +48,7 @@ extern const BenchGroup bench_latency;
 extern const BenchGroup bench_concurrency;
 extern const BenchGroup bench_memory;
 extern const BenchGroup bench_ipc;
+extern const BenchGroup bench_cache;
 
 /* What a case may say ------------------------------------------------------------------------------------------------------ */
 

@@ -96,7 +96,7 @@ print_case(Figures *self, const char *group, const char *case_name)
 
         if (!g_str_equal(figure->group, group) || !g_str_equal(figure->case_name, case_name))
             continue;
-        (void) printf("  %-34s %-24s %-8s %11.2f %11.2f %11.2f", label, figure->metric, figure->unit,
+        (void) printf("  %-40s %-24s %-8s %11.2f %11.2f %11.2f", label, figure->metric, figure->unit,
                       samples_get_quantile(&figure->samples, 0.5), samples_get_quantile(&figure->samples, 0),
                       samples_get_quantile(&figure->samples, 1));
         if (figures_get_ratio(self, figure, &ratio))
@@ -111,7 +111,7 @@ figures_print(Figures *self, const char *group)
 {
     g_autoptr(GHashTable) printed = g_hash_table_new(g_str_hash, g_str_equal);
 
-    (void) printf("  %-34s %-24s %-8s %11s %11s %11s %8s\n", "case", "metric", "unit", "median", "min", "max", "ratio");
+    (void) printf("  %-40s %-24s %-8s %11s %11s %11s %8s\n", "case", "metric", "unit", "median", "min", "max", "ratio");
     for (guint i = 0; i < self->figures->len; i++) {
         Figure *figure = self->figures->pdata[i];
 

@@ -73,8 +73,7 @@ take_sample(GroupRun *self, gsize index, guint round)
     g_autoptr(GError) error = NULL;
     int status = 0;
 
-    if (self->group->wants_fresh_daemon)
-        self->daemon = restart_daemon();
+    self->daemon = self->group->wants_fresh_daemon ? restart_daemon() : get_daemon_pid(); /* a case may have restarted it */
     numbers = g_strdup_printf("%u %u %d %d", round, self->options->n_rows, (int) self->daemon, (int) self->bus);
     argv[4] = numbers;
     (void) g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, &output, NULL, &status, &error);
@@ -105,7 +104,7 @@ rounds_run(const BenchGroup *group, const RoundsOptions *options, Figures *figur
 
     (void) printf("\n%s: %s; %u rounds\n", group->name, group->title, options->n_rounds);
     (void) fflush(stdout);
-    self.daemon = restart_daemon();
+    (void) restart_daemon();
     self.bus = get_owner_pid("org.freedesktop.DBus");
     for (guint round = 0; round <= options->n_rounds; round++)
         for (gsize i = 0; i < group->n_cases; i++)
