@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/bench/fetch.h"
+#include "tests/bench/peers.h"
 #include "tests/demo/measure.h"
 #include "tests/demo/store-control.h"
 
@@ -143,6 +144,13 @@ static const BenchCase cases[] = {
     { "classic protocol, pipe", READER(fetch_classic_open, fetch_classic_read, "pipe") },
     { "sd-bus Fetch(n)", READER(fetch_sd_bus_open, fetch_sd_bus_read, .goes_over_bus = TRUE) },
     { "GDBus Fetch(n)", READER(fetch_gdbus_open, fetch_gdbus_read, .goes_over_bus = TRUE, .max_rows = 30000) },
+    { "SQLite, by the peers' program", peers_run_fetch, "fetch_sqlite default" },
+    { "PostgreSQL, single rows", peers_run_fetch, "fetch_pg single" },
+    { "PostgreSQL, COPY", peers_run_fetch, "fetch_pg copytext" },
+    { "PostgreSQL, whole result", peers_run_fetch, "fetch_pg whole" },
+    { "MariaDB, prepared, streamed", peers_run_fetch, "fetch_my ps" },
+    { "MariaDB, prepared, stored", peers_run_fetch, "fetch_my psstore" },
+    { "TinySPARQL, by its bus end", peers_run_tinysparql },
 };
 
 const BenchGroup bench_fetch = {

@@ -6,6 +6,7 @@
  */
 #include "tests/bench/latency.h"
 #include "tests/bench/machine.h"
+#include "tests/bench/peers.h"
 #include "tests/demo/store-control.h"
 
 #define PAUSE_NSEC 30000
@@ -132,6 +133,8 @@ static const BenchCase cases[] = {
     { "sd-bus Lookup", PROBE(latency_sd_bus_open, latency_sd_bus_call, "Lookup") },
     { "GDBus Ping", PROBE(latency_gdbus_open, latency_gdbus_call, "Ping", .has_no_row = TRUE) },
     { "GDBus Lookup", PROBE(latency_gdbus_open, latency_gdbus_call, "Lookup") },
+    { "PostgreSQL", peers_run_latency, "lat pg" },
+    { "MariaDB", peers_run_latency, "lat my" },
     { "GetInteger, dbus-daemon", ROUTE(LATENCY_ROUTE_DBUS_DAEMON), .reference = "GetInteger, peer to peer" },
     { "GetInteger, dbus-broker", ROUTE(LATENCY_ROUTE_DBUS_BROKER), .reference = "GetInteger, peer to peer" },
     { "GetInteger, peer to peer", ROUTE(LATENCY_ROUTE_PEER), .reference = "GetInteger, peer to peer" },
