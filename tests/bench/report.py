@@ -83,7 +83,7 @@ def main():
         parts += [f"<h2>{group}</h2>\n", picture, earlier_figures(group), all_figures(figures.of(group))]
     path = os.path.join(folder, "report.html")
     with open(path, "w", encoding="utf-8") as stream:
-        stream.write("".join(parts) + "</html>\n")
+        stream.write(re.sub(r"[ \t]+$", "", "".join(parts), flags=re.M) + "</html>\n")
     print(f"report: {path}")
 
 
