@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 
 #include "tests/bench/bars.h"
 #include "tests/bench/bench.h"
@@ -54,13 +55,15 @@ check_names(int argc, char **argv)
 static gboolean
 run_groups(int argc, char **argv, Figures *figures)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = NULL;
     const RoundsOptions options = {
         .n_rounds = (guint) arg_rounds,
         .n_rows = (guint) arg_rows,
     };
     gboolean ok = TRUE;
 
+    (void) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    connection = open_connection();
     (void) printf("bench: %u rows of id and %d texts of 20 letters ...", options.n_rows, FOUNDING_TEXTS);
     (void) fflush(stdout);
     (void) printf(" imported in %.1f s\n", founding_table_create(connection, BENCH_TABLE, options.n_rows) / 1000);

@@ -72,12 +72,14 @@ def main():
     folder = sys.argv[1]
     figures = Figures(json.loads(read(folder, "figures.json")))
     bars = html.escape(read(folder, "bars.txt")).replace("MISSED", "<span class='missed'>MISSED</span>")
-    stolen = ", ".join(f"{row['group']} {row['median']:.2f} %" for row in figures.rows if row["metric"] == "stolen")
+    stolen, others = (", ".join(f"{row['group']} {row['median']:.2f} %" for row in figures.rows
+                                if (row["case"], row["metric"]) == ("machine", metric)) for metric in ("stolen", "others"))
     parts = ["<!DOCTYPE html>\n<html lang='en'><meta charset='utf-8'><title>queryd: benchmarks</title>\n",
              f"<style>{STYLE}</style>\n",
              f"<h1>queryd: benchmarks</h1>\n<p>{html.escape(machine())}.</p>\n",
-             f"<p>Of the processors' time the host gave to others: {stolen}. Figures are medians of alternating rounds; a ratio ",
-             f"is a median by that of the group's reference in the same run.</p>\n<h2>bars</h2>\n<pre>{bars}</pre>\n"]
+             f"<p>Of the processors' time the host gave to others: {stolen}. To other programs went: {others}. ",
+             "Figures are medians of alternating rounds; a ratio is a median by that of the group's reference in the same run.</p>\n",
+             f"<h2>bars</h2>\n<pre>{bars}</pre>\n"]
     for group in figures.groups:
         picture = DRAWERS[group](figures) if group in DRAWERS else ""
         parts += [f"<h2>{group}</h2>\n", picture, earlier_figures(group), all_figures(figures.of(group))]
