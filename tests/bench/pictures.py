@@ -150,7 +150,8 @@ def draw_memory(figures):
     lines = {"daemon, its own": "daemon_anon", "client, at most": "client_peak", "client, more than before": "client_growth"}
     picture.curves({name: figures.curves("memory", metric).get("results by rows", []) for name, metric in lines.items()})
     picture.panel("by the number of open, half-read results", "results", "MiB", "set yrange [0:*]")
-    picture.curves({"daemon, its own": figures.curves("memory", "daemon_anon").get("open streams", [])})
+    picture.curves({"daemon, its own": figures.curves("memory", "daemon_anon").get("open streams", []),
+                    "all clients (16 results each at most)": figures.curves("memory", "clients_anon").get("open streams", [])})
     return picture.svg()
 
 

@@ -78,7 +78,7 @@ def main():
              f"<style>{STYLE}</style>\n",
              f"<h1>queryd: benchmarks</h1>\n<p>{html.escape(machine())}.</p>\n",
              f"<p>Of the processors' time the host gave to others: {stolen}. To other programs went: {others}. ",
-             "Figures are medians of alternating rounds; a ratio is a median by that of the group's reference in the same run.</p>\n",
+             "Figures are medians of alternating rounds; a ratio is by the median of the group's reference in the same run.</p>\n",
              f"<h2>bars</h2>\n<pre>{bars}</pre>\n"]
     for group in figures.groups:
         picture = DRAWERS[group](figures) if group in DRAWERS else ""
