@@ -4,8 +4,6 @@
  */
 #include "tests/bench/bars.h"
 
-#include <stdio.h>
-
 typedef struct Place {
     const char *case_name;
     const char *metric;
@@ -85,7 +83,7 @@ place_get_median(Figures *figures, const char *group, Place place, double *ret_m
 }
 
 gboolean
-bars_judge(Figures *figures)
+bars_judge(Figures *figures, GString *text)
 {
     gboolean ok = TRUE;
 
@@ -99,13 +97,13 @@ bars_judge(Figures *figures)
             continue; /* not asked for */
         if (!place_get_median(figures, bar->group, bar->value, &value) ||
             (bar->reference.case_name != NULL && !place_get_median(figures, bar->group, bar->reference, &reference))) {
-            (void) printf("bar %-40s was not measured\n", bar->name);
+            g_string_append_printf(text, "bar %-40s was not measured\n", bar->name);
             continue;
         }
         value /= reference;
         met = bar->is_least ? value >= bar->limit : value <= bar->limit;
-        (void) printf("bar %-40s %8.3f %s %8.3f %s\n", bar->name, value, bar->is_least ? "at least" : "at most ", bar->limit,
-                      met ? "met" : "MISSED");
+        g_string_append_printf(text, "bar %-40s %8.3f %s %8.3f %s\n", bar->name, value, bar->is_least ? "at least" : "at most ",
+                               bar->limit, met ? "met" : "MISSED");
         ok = ok && met;
     }
     return ok;

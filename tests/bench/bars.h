@@ -8,6 +8,8 @@
 
 #include "tests/bench/figures.h"
 
-/* Prints a line for each bar of a group that was measured: "bar NAME value limit met" or MISSED. Returns whether none was missed.
+/*
+ * Appends a line to @text for each bar of a group that was measured: "bar NAME value limit met" or MISSED. Returns whether none was
+ * missed.
  */
-gboolean bars_judge(Figures *figures);
+gboolean bars_judge(Figures *figures, GString *text);

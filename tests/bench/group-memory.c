@@ -2,6 +2,7 @@
 /*
  * What the daemon holds for each open result, and what daemon and client hold by the size of a result: lines that should be flat.
  */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "tests/bench/bench.h"
@@ -42,12 +43,23 @@ run_results(Bench *bench, gconstpointer argument)
         measure_result(bench, connection, n_rows);
 }
 
-/* Opens @n half-read results and says what the daemon holds then. */
 static double
-measure_streams(const Bench *bench, guint n)
+sum_anon_kib(GPtrArray *helpers)
+{
+    double sum = 0;
+
+    for (guint i = 0; i < helpers->len; i++)
+        sum += (double) get_status_kib((GPid) atoi(g_subprocess_get_identifier(helpers->pdata[i])), "RssAnon");
+    return sum;
+}
+
+/* Opens @n half-read results and says what the daemon holds then, and all clients. */
+static double
+measure_streams(const Bench *bench, guint n, double *ret_clients_kib)
 {
     g_autofree char *middle = g_strdup_printf("%u", MIN(bench->n_rows, STREAM_ROWS_MAX) / 2);
     g_autoptr(GPtrArray) groups = g_ptr_array_new();
+    double clients_kib = 0;
     double anon_kib;
 
     for (guint left = n; left > 0; left -= MIN(left, STREAMS_PER_PROCESS)) {
@@ -56,8 +68,11 @@ measure_streams(const Bench *bench, guint n)
         g_ptr_array_add(groups, helpers_start(1, (const char *[]){ "hold", BENCH_TABLE, count, middle, NULL }));
     }
     anon_kib = (double) get_status_kib(bench->daemon, "RssAnon");
-    for (guint i = 0; i < groups->len; i++)
+    for (guint i = 0; i < groups->len; i++) {
+        clients_kib += sum_anon_kib(groups->pdata[i]);
         helpers_stop(groups->pdata[i]);
+    }
+    *ret_clients_kib = clients_kib;
     return anon_kib;
 }
 
@@ -71,13 +86,15 @@ run_streams(Bench *bench, gconstpointer argument)
     if (bench_is_warm_up(bench))
         return;
     for (guint n = 1; n <= STREAMS_MAX; n *= 2) {
-        double anon_kib = measure_streams(bench, n);
+        double clients_kib;
+        double anon_kib = measure_streams(bench, n, &clients_kib);
 
         if (n == 1)
             one_kib = anon_kib;
         if (n >= STREAMS_PER_PROCESS)
             worst_kib = MAX(worst_kib, (anon_kib - one_kib) / (n - 1));
         bench_record_at(bench, "daemon_anon", n, "MiB", anon_kib / 1024);
+        bench_record_at(bench, "clients_anon", n, "MiB", clients_kib / 1024);
     }
     bench_record(bench, "daemon_anon_one", "MiB", one_kib / 1024);
     bench_record(bench, "each_further", "KiB", worst_kib);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A ring in shared memory without any lock: one writer, one reader, two counters. Who finds it empty says that it will sleep, looks
- * once more and sleeps, on a futex or in epoll_wait(); the writer makes a system call only then.
+ * once more and sleeps, on a futex, by io_uring or in epoll_wait(); the writer makes a system call only then.
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tests/bench/ipc-uring.h"
 #include "tests/bench/ipc.h"
 
 #define CACHE_LINE 64
@@ -79,6 +80,12 @@ wait_by_futex(IpcEnd *end, Ring *ring)
 }
 
 static void
+wait_by_uring(IpcEnd *end, Ring *ring)
+{
+    ipc_uring_wait(end, &ring->n_put, ring->n_taken);
+}
+
+static void
 wait_by_event(IpcEnd *end, Ring *ring)
 {
     ipc_events_wait(end);
@@ -116,6 +123,20 @@ receive_by_futex(IpcEnd *end, IpcMessage *ret_message)
 }
 
 static void
+receive_by_uring(IpcEnd *end, IpcMessage *ret_message)
+{
+    receive(end, ret_message, wait_by_uring);
+}
+
+/* Only to find out, before the fork, whether the kernel can; each process opens its own. */
+static void
+open_uring(IpcEnd *end)
+{
+    open_shared(end);
+    ipc_uring_open(end);
+}
+
+static void
 send_polling(IpcEnd *end, const IpcMessage *message)
 {
     if (put(ring_of(end, 1 - end->side), message))
@@ -129,6 +150,9 @@ receive_polling(IpcEnd *end, IpcMessage *ret_message)
 }
 
 const IpcWay ipc_lock_free_futex = { .open = open_shared, .send = send_by_futex, .receive = receive_by_futex };
+const IpcWay ipc_lock_free_uring = {
+    .open = open_uring, .enter = ipc_uring_open, .send = send_by_futex, .receive = receive_by_uring
+};
 const IpcWay ipc_lock_free_polling = {
     .open = open_polling, .enter = ipc_events_enter, .send = send_polling, .receive = receive_polling
 };

@@ -32,6 +32,7 @@ typedef struct IpcEnd {
     gpointer shared; /* of the ways with shared memory */
     int fds[2];      /* sockets, or event descriptors: one per side */
     int epoll;
+    gpointer loop;                  /* of io_uring */
     guint8 part[IPC_MESSAGE_BYTES]; /* of the way by socket: what has come of the next message */
     gsize n_part;
 } IpcEnd;
@@ -49,6 +50,7 @@ extern const IpcWay ipc_shared_condition;
 extern const IpcWay ipc_shared_polling;
 extern const IpcWay ipc_lock_free_futex;
 extern const IpcWay ipc_lock_free_polling;
+extern const IpcWay ipc_lock_free_uring;
 
 /* Shared by the ways that sleep in epoll_wait(): an event descriptor per side, and how to wait for one's own. */
 void ipc_events_open(IpcEnd *end);

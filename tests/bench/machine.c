@@ -10,7 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STAT_STOLEN 7 /* user nice system idle iowait irq softirq steal */
+/* The line "cpu" of /proc/stat: user nice system idle iowait irq softirq steal */
+#define STAT_IDLE 3
+#define STAT_IOWAIT 4
+#define STAT_STOLEN 7
+/* Fields of /proc/PID/stat, counted from 1: user and system time, and those of children. */
+#define PID_STAT_FIRST 14
+#define PID_STAT_LAST 17
 
 guint64
 machine_get_now_nsec(void)
@@ -43,8 +49,27 @@ machine_pin(GPid pid, int cpu)
         (void) sched_setaffinity((pid_t) atoi(name), sizeof set, &set);
 }
 
+/* With the children that it has waited for. */
+static guint64
+get_ticks(GPid pid)
+{
+    g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int) pid);
+    g_autofree char *text = NULL;
+    guint64 ticks = 0;
+    char *place;
+
+    if (!g_file_get_contents(path, &text, NULL, NULL) || (place = strrchr(text, ')')) == NULL)
+        return 0;
+
+    place = strtok(place, " ");
+    for (guint i = 2; place != NULL && i <= PID_STAT_LAST; i++, place = strtok(NULL, " "))
+        if (i >= PID_STAT_FIRST)
+            ticks += g_ascii_strtoull(place, NULL, 10);
+    return ticks;
+}
+
 MachineTime
-machine_get_time(void)
+machine_get_time(const GPid *pids, gsize n)
 {
     g_autofree char *text = NULL;
     g_auto(GStrv) fields = NULL;
@@ -60,14 +85,9 @@ machine_get_time(void)
 
         time.total += ticks;
         time.stolen += i == STAT_STOLEN ? ticks : 0;
+        time.busy += i == STAT_IDLE || i == STAT_IOWAIT || i == STAT_STOLEN ? 0 : ticks;
     }
+    for (gsize i = 0; i < n; i++)
+        time.ours += get_ticks(pids[i]);
     return time;
-}
-
-double
-machine_get_stolen_percent(const MachineTime *since)
-{
-    MachineTime now = machine_get_time();
-
-    return now.total > since->total ? 100.0 * (double) (now.stolen - since->stolen) / (double) (now.total - since->total) : 0;
 }

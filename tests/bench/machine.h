@@ -16,13 +16,20 @@ guint machine_get_n_cpus(void);
 /* Binds all threads of @pid (0: this process) to one processor; -1 gives back all. */
 void machine_pin(GPid pid, int cpu);
 
-/* What /proc/stat counts, in ticks: all of it, and what the hypervisor gave to others. */
+/* Where the processors' time went, in ticks since the machine's start. */
 typedef struct MachineTime {
     guint64 total;
-    guint64 stolen;
+    guint64 stolen; /* the hypervisor gave it to others */
+    guint64 busy;
+    guint64 ours;
 } MachineTime;
 
-MachineTime machine_get_time(void);
+/* @pids: what of it is ours: @n processes, with the children that they have waited for. */
+MachineTime machine_get_time(const GPid *pids, gsize n);
 
-/* Per cent of the processors' time that was stolen since @since. */
-double machine_get_stolen_percent(const MachineTime *since);
+/* A part of all time that went by between two calls. */
+static inline double
+machine_get_percent(guint64 part, const MachineTime *from, const MachineTime *to)
+{
+    return to->total > from->total ? 100.0 * (double) part / (double) (to->total - from->total) : 0;
+}

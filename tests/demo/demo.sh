@@ -62,7 +62,7 @@ clean_up() {
         kill "$bus_pid" 2>/dev/null || true
         wait "$bus_pid" 2>/dev/null || true
     fi
-    [[ $status -eq 0 || ! -s $world/log ]] || { echo "--- log of the bus and the daemon:" >&2; tail -n 20 "$world/log" >&2; }
+    [[ $status -le 1 || ! -s $world/log ]] || { echo "--- log of the bus and the daemon:" >&2; tail -n 20 "$world/log" >&2; }
     rm -rf "$world"
     exit "$status"
 }

@@ -6,6 +6,8 @@ Figures are not judged here: so few rows on a busy machine say nothing.
 import json
 import math
 import os
+import re
+import shutil
 import subprocess
 
 import pytest
@@ -40,6 +42,18 @@ def test_group(tmp_path, group):
         assert figure["ratio"] is None or math.isfinite(figure["ratio"]), figure
     assert sum(figure["metric"] == "stolen" for figure in figures) == 1
     assert os.listdir(tmp_path) == ["out.json"]
+
+
+@pytest.mark.skipif(shutil.which("gnuplot") is None, reason="the pictures are drawn by gnuplot, which only the bench installs")
+def test_report(tmp_path):
+    folder = tmp_path / "report"
+    result = run(tmp_path, "fetch", "ipc", "--rounds", "1", "--rows", "3000", "--report", str(folder))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert sorted(os.listdir(folder)) == ["bars.txt", "figures.json", "report.html"]
+    page = (folder / "report.html").read_text()
+    assert re.findall(r"<h2>(\w+)</h2>", page) == ["bars", "fetch", "ipc"]
+    assert page.count("<svg") == page.count("</svg>") == 2
+    assert "2010 report" in page and "http" not in page.replace("http://www.w3.org/", "")
 
 
 def test_no_such_group(tmp_path):
