@@ -5,16 +5,20 @@
 #include "daemon/store/connection.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "daemon/store/memory.h"
 #include "daemon/store/sqlite-error.h"
 
-#define CACHE_MAX_STATEMENTS 32
+/* These are measured: docs/decisions/sqlite-settings.md. */
+#define CACHE_MAX_STATEMENTS 128
 /* Readers see the file through mmap, so that all share the kernel's page cache; their own cache only serves what is not mapped. */
 #define READER_CACHE_KIB 128
 #define UNMAPPED_READER_CACHE_KIB 2048
 #define WRITER_CACHE_KIB 4096
-#define MMAP_BYTES 2147418112
+/* SQLite's own limit, as it is compiled by default. */
+#define MMAP_MAX_BYTES INT64_C(2147418112)
 #define BUSY_TIMEOUT_MSEC 5000
 
 struct QdConnection {
@@ -93,15 +97,36 @@ connection_harden(QdConnection *self, const QdLimits *limits, GError **error)
     return TRUE;
 }
 
+/*
+ * A mapping that memory cannot hold would make each row fetch what the kernel reads around it, again and again: half of the memory,
+ * the rest of the file is read page by page.
+ */
+static gint64
+get_mmap_bytes(const QdConnectionInfo *info)
+{
+    gint64 memory_bytes = (gint64) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+
+    return info->in_application ? 0 : MIN(MMAP_MAX_BYTES, MAX(memory_bytes / 2, 0));
+}
+
+static int
+get_cache_kib(const QdConnectionInfo *info, QdConnectionRole role, gint64 mmap_bytes)
+{
+    struct stat st;
+
+    if (role == QD_CONNECTION_WRITER)
+        return WRITER_CACHE_KIB;
+    return stat(info->path, &st) == 0 && st.st_size <= mmap_bytes ? READER_CACHE_KIB : UNMAPPED_READER_CACHE_KIB;
+}
+
 static gboolean
 connection_configure(QdConnection *self, const QdConnectionInfo *info, QdConnectionRole role, GError **error)
 {
-    int reader_cache_kib = info->in_application ? UNMAPPED_READER_CACHE_KIB : READER_CACHE_KIB;
+    gint64 mmap_bytes = get_mmap_bytes(info);
     g_autofree char *sql = g_strdup_printf(
-        "PRAGMA mmap_size=%lld; PRAGMA cache_size=-%d; PRAGMA cell_size_check=1; PRAGMA temp_store=FILE; "
+        "PRAGMA mmap_size=%" G_GINT64_FORMAT "; PRAGMA cache_size=-%d; PRAGMA cell_size_check=1; PRAGMA temp_store=FILE; "
         "PRAGMA secure_delete=OFF; PRAGMA synchronous=FULL; %s",
-        info->in_application ? 0LL : (long long) MMAP_BYTES, role == QD_CONNECTION_READER ? reader_cache_kib : WRITER_CACHE_KIB,
-        role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "");
+        mmap_bytes, get_cache_kib(info, role, mmap_bytes), role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "");
 
     return qd_connection_execute(self, sql, error);
 }
