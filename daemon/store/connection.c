@@ -119,14 +119,19 @@ get_cache_kib(const QdConnectionInfo *info, QdConnectionRole role, gint64 mmap_b
     return stat(info->path, &st) == 0 && st.st_size <= mmap_bytes ? READER_CACHE_KIB : UNMAPPED_READER_CACHE_KIB;
 }
 
+/*
+ * The writer checks the cells of each page that it loads, lest damage spreads. Readers do not: a look-up by key took 4.6 µs
+ * with it and 3.4 without, and SQLite bounds what it reads from a cell anyway.
+ */
 static gboolean
 connection_configure(QdConnection *self, const QdConnectionInfo *info, QdConnectionRole role, GError **error)
 {
     gint64 mmap_bytes = get_mmap_bytes(info);
     g_autofree char *sql = g_strdup_printf(
-        "PRAGMA mmap_size=%" G_GINT64_FORMAT "; PRAGMA cache_size=-%d; PRAGMA cell_size_check=1; PRAGMA temp_store=FILE; "
-        "PRAGMA secure_delete=OFF; PRAGMA synchronous=FULL; %s",
-        mmap_bytes, get_cache_kib(info, role, mmap_bytes), role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "");
+        "PRAGMA mmap_size=%" G_GINT64_FORMAT "; PRAGMA cache_size=-%d; PRAGMA temp_store=FILE; PRAGMA secure_delete=OFF; "
+        "PRAGMA synchronous=FULL; %s",
+        mmap_bytes, get_cache_kib(info, role, mmap_bytes),
+        role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "PRAGMA cell_size_check=1;");
 
     return qd_connection_execute(self, sql, error);
 }
