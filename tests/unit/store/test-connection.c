@@ -87,6 +87,9 @@ test_mapping_and_cache(StoreFixture *self, gconstpointer data)
     assert_memory(&in_application, &self->limits, FALSE, 2048);
     g_assert_cmpint(truncate(info.path, INT64_C(3) << 30), ==, 0); /* SQLite goes by the number of pages in its header */
     assert_memory(&info, &self->limits, TRUE, 2048);
+    self->limits.values[QD_LIMIT_MAP_BYTES] = 0;
+    self->limits.values[QD_LIMIT_READER_CACHE_BYTES] = 65536;
+    assert_memory(&info, &self->limits, FALSE, 64);
 }
 
 static void
