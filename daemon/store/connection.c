@@ -5,16 +5,17 @@
 #include "daemon/store/connection.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "daemon/store/memory.h"
 #include "daemon/store/sqlite-error.h"
 
-#define CACHE_MAX_STATEMENTS 32
-/* Readers see the file through mmap, so that all share the kernel's page cache; their own cache only serves what is not mapped. */
-#define READER_CACHE_KIB 128
-#define UNMAPPED_READER_CACHE_KIB 2048
-#define WRITER_CACHE_KIB 4096
-#define MMAP_BYTES 2147418112
+/* These are measured: docs/decisions/sqlite-settings.md. */
+#define CACHE_MAX_STATEMENTS 128
+/* Readers see the file through mmap, so that all share the kernel's page cache; what is left is read from the write-ahead log. */
+#define MAPPED_READER_CACHE_BYTES 131072
+#define WRITER_CACHE_BYTES 4194304
 #define BUSY_TIMEOUT_MSEC 5000
 
 struct QdConnection {
@@ -101,17 +102,41 @@ connection_harden(QdConnection *self, const QdLimits *limits, GError **error)
 }
 
 /*
+ * A mapping that memory cannot hold would make each row fetch what the kernel reads around it, again and again: half of the memory,
+ * the rest of the file is read page by page.
+ */
+static uint64_t
+get_mmap_bytes(const QdConnectionInfo *info, const QdLimits *limits)
+{
+    uint64_t memory_bytes = (uint64_t) sysconf(_SC_PHYS_PAGES) * (uint64_t) sysconf(_SC_PAGESIZE);
+
+    return info->in_application ? 0 : MIN(qd_limits_get(limits, QD_LIMIT_MAP_BYTES), memory_bytes / 2);
+}
+
+static uint64_t
+get_cache_bytes(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, uint64_t mmap_bytes)
+{
+    uint64_t n_bytes = qd_limits_get(limits, QD_LIMIT_READER_CACHE_BYTES);
+    struct stat st;
+
+    if (role == QD_CONNECTION_WRITER)
+        return WRITER_CACHE_BYTES;
+    return stat(info->path, &st) == 0 && (uint64_t) st.st_size <= mmap_bytes ? MIN(n_bytes, MAPPED_READER_CACHE_BYTES) : n_bytes;
+}
+
+/*
  * The writer checks the cells of each page that it loads, lest damage spreads. Readers do not: a look-up by key took 4.6 µs
  * with it and 3.4 without, and SQLite bounds what it reads from a cell anyway.
  */
 static gboolean
-connection_configure(QdConnection *self, const QdConnectionInfo *info, QdConnectionRole role, GError **error)
+connection_configure(QdConnection *self, const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits,
+                     GError **error)
 {
-    int reader_cache_kib = info->in_application ? UNMAPPED_READER_CACHE_KIB : READER_CACHE_KIB;
-    g_autofree char *sql = g_strdup_printf("PRAGMA mmap_size=%lld; PRAGMA cache_size=-%d; PRAGMA temp_store=FILE; PRAGMA "
-                                           "secure_delete=OFF; PRAGMA synchronous=FULL; %s",
-                                           info->in_application ? 0LL : (long long) MMAP_BYTES,
-                                           role == QD_CONNECTION_READER ? reader_cache_kib : WRITER_CACHE_KIB,
+    uint64_t mmap_bytes = get_mmap_bytes(info, limits);
+    g_autofree char *sql = g_strdup_printf("PRAGMA mmap_size=%" G_GUINT64_FORMAT "; PRAGMA cache_size=-%" G_GUINT64_FORMAT
+                                           "; PRAGMA temp_store=FILE; PRAGMA secure_delete=OFF; "
+                                           "PRAGMA synchronous=FULL; %s",
+                                           mmap_bytes, get_cache_bytes(info, role, limits, mmap_bytes) / 1024,
                                            role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "PRAGMA cell_size_check=1;");
 
     return qd_connection_execute(self, sql, error);
@@ -136,7 +161,7 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
     }
 
     qd_guard_install(&self->guard, self->db);
-    if (!connection_harden(self, limits, error) || !connection_configure(self, info, role, error))
+    if (!connection_harden(self, limits, error) || !connection_configure(self, info, role, limits, error))
         return NULL;
 
     return g_steal_pointer(&self);
