@@ -5,8 +5,8 @@
  * A connection and one kept channel are there before, as in a program that runs.
  */
 
+#include "tests/bench/bench-transport.h"
 #include "tests/bench/fetch.h"
-#include "tests/bench/transport.h"
 #include "tests/bench/wire-client.h"
 #include "tests/demo/measure.h"
 #include "tests/demo/store-control.h"

@@ -5,8 +5,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "tests/bench/bench-transport.h"
 #include "tests/bench/latency.h"
-#include "tests/bench/transport.h"
 #include "tests/bench/wire-client.h"
 #include "tests/demo/store-control.h"
 

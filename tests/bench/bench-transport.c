@@ -2,7 +2,7 @@
 /*
  * By the property "transport", if the library has one: so this builds against any version of it.
  */
-#include "tests/bench/transport.h"
+#include "tests/bench/bench-transport.h"
 
 #define PROPERTY "transport"
 
