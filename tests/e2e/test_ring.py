@@ -78,7 +78,7 @@ def test_error_in_mid_result(bus):
     channel, rows = start(bus, sql)
     with pytest.raises(RemoteError, match="overflow"):
         list(rows)
-    assert channel.reader.n_ring_pages > 10
+    assert channel.reader.n_ring_pages > 0
     channel.close()
 
 
