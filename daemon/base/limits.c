@@ -47,7 +47,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(RUN_QUEUE, "run_queue", "", 256, 1, 4096, BUSY, "requests that wait to run"),
     ROW(SNAPSHOTS_PER_CLIENT, "snapshots_per_client", "", 32, 1, 4096, BUSY, "unfinished results of one client"),
     ROW(SNAPSHOTS, "snapshots", "", 256, 1, 4096, BUSY, "unfinished results in all"),
-    ROW(RING_BYTES_PER_CLIENT, "ring_bytes_per_client", "bytes", 4 * MIB, 0, GIB, LIMIT_EXCEEDED,
+    ROW(RING_PER_CLIENT_BYTES, "ring_per_client_bytes", "bytes", 4 * MIB, 0, GIB, LIMIT_EXCEEDED,
         "shared memory for results of one client; more results go by their sockets"),
     ROW(RING_BYTES, "ring_bytes", "bytes", 16 * MIB, 0, GIB, LIMIT_EXCEEDED,
         "shared memory for results in all; more results go by their sockets"),

