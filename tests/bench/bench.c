@@ -43,6 +43,12 @@ bench_check(const Bench *self, const char *what, guint64 checksum)
 }
 
 void
+bench_retire_daemon(const Bench *self, double cpu_msec)
+{
+    (void) printf("retired\t%.0f\n", cpu_msec);
+}
+
+void
 bench_skip(const Bench *self, const char *format, ...)
 {
     g_autofree char *reason = NULL;

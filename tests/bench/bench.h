@@ -64,6 +64,9 @@ void bench_record_once(const Bench *self, const char *metric, const char *unit, 
 /* All cases of a group must say the same for one @what: a checksum of what they have read. */
 void bench_check(const Bench *self, const char *what, guint64 checksum);
 
+/* A daemon that the case has ended had used so much processor time: it counts as ours, not as that of other programs. */
+void bench_retire_daemon(const Bench *self, double cpu_msec);
+
 /* Ends the process: the case cannot run here, and @format says why. */
 G_NORETURN void bench_skip(const Bench *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

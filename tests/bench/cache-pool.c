@@ -93,9 +93,12 @@ cache_run_pool(Bench *bench, gconstpointer argument)
 {
     const CacheCase *one = argument;
     g_autofree char *path = get_config_path();
+    double cpu_msec;
 
     if (one->cache != CACHE_AS_CONFIGURED)
         configure(bench, one);
+    cpu_msec = get_cpu_msec(bench->daemon);
     measure(bench, one, restart_daemon());
+    bench_retire_daemon(bench, cpu_msec);
     (void) g_unlink(path);
 }

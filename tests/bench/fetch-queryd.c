@@ -5,8 +5,8 @@
  * A connection and one kept channel are there before, as in a program that runs.
  */
 
-#include "tests/bench/bench-transport.h"
 #include "tests/bench/fetch.h"
+#include "tests/bench/newer-library.h"
 #include "tests/bench/wire-client.h"
 #include "tests/demo/measure.h"
 #include "tests/demo/store-control.h"
@@ -20,9 +20,16 @@ fetch_queryd_open(FetchRun *run)
     run->server = run->bench->daemon;
     run->state = connection;
     if (run->reader->read == fetch_queryd_read && run->reader->variant != NULL)
-        transport_select(run->bench, connection, run->reader->variant);
+        newer_library_set_transport(run->bench, connection, run->reader->variant);
     (void) query_number(connection, "SELECT 1");
     bench_record(run->bench, "first_query", "ms", get_now_msec() - start_msec);
+}
+
+/* The library reads the file itself, in this process. */
+void
+fetch_direct_mode_open(FetchRun *run)
+{
+    run->state = newer_library_open_directly(run->bench, run->path);
 }
 
 void

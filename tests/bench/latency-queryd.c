@@ -2,11 +2,10 @@
 /*
  * A look-up through queryd: by a statement prepared once, by text, by a new descriptor each time, and by value over the bus.
  */
-#include <dlfcn.h>
 #include <errno.h>
 
-#include "tests/bench/bench-transport.h"
 #include "tests/bench/latency.h"
+#include "tests/bench/newer-library.h"
 #include "tests/bench/wire-client.h"
 #include "tests/demo/store-control.h"
 
@@ -25,24 +24,14 @@ latency_prepared_open(LatencyRun *run)
     QueryConnection *connection = open_connection();
 
     if (run->probe->variant != NULL)
-        transport_select(run->bench, connection, run->probe->variant);
+        newer_library_set_transport(run->bench, connection, run->probe->variant);
     prepare(run, connection);
 }
 
-/* The library may not have it yet. */
 void
 latency_direct_mode_open(LatencyRun *run)
 {
-    QueryConnection *(*open_directly)(const char *path, GCancellable *cancellable, GError **error);
-    g_autoptr(GError) error = NULL;
-    QueryConnection *connection;
-
-    *(void **) &open_directly = dlsym(RTLD_DEFAULT, "query_connection_new_direct");
-    if (open_directly == NULL)
-        bench_skip(run->bench, "the library has no direct connections");
-    connection = open_directly(run->path, NULL, &error);
-    die_on_error(error, run->path);
-    prepare(run, connection);
+    prepare(run, newer_library_open_directly(run->bench, run->path));
 }
 
 static void

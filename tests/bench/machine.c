@@ -68,6 +68,12 @@ get_ticks(GPid pid)
     return ticks;
 }
 
+guint64
+machine_get_ticks(double msec)
+{
+    return (guint64) (msec * (double) sysconf(_SC_CLK_TCK) / 1000);
+}
+
 MachineTime
 machine_get_time(const GPid *pids, gsize n)
 {

@@ -27,6 +27,8 @@ typedef struct MachineTime {
 /* @pids: what of it is ours: @n processes, with the children that they have waited for. */
 MachineTime machine_get_time(const GPid *pids, gsize n);
 
+guint64 machine_get_ticks(double msec);
+
 /* A part of all time that went by between two calls. */
 static inline double
 machine_get_percent(guint64 part, const MachineTime *from, const MachineTime *to)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tests/bench/machine.h"
+#include "tests/demo/measure.h"
 #include "tests/demo/store-control.h"
 
 /* More, and the figures are worth little. */
@@ -27,6 +28,7 @@ typedef struct GroupRun {
     gboolean *is_left_out; /* per case: skipped or failed */
     GPid daemon;
     GPid bus;
+    double retired_msec; /* processor time of daemons that were ended */
     gboolean ok;
 } GroupRun;
 
@@ -55,6 +57,8 @@ take_line(GroupRun *self, gsize index, const char *line)
         figures_add(self->figures, self->group->name, one->name, reference, fields[1], fields[2], g_ascii_strtod(fields[3], NULL));
     } else if (n == 3 && g_str_equal(fields[0], "check")) {
         compare(self, one, fields[1], fields[2]);
+    } else if (n == 2 && g_str_equal(fields[0], "retired")) {
+        self->retired_msec += g_ascii_strtod(fields[1], NULL);
     } else if (n == 2 && g_str_equal(fields[0], "skip")) {
         (void) printf("  skipped: %s: %s\n", one->name, fields[1]);
         self->is_left_out[index] = TRUE;
@@ -84,7 +88,11 @@ take_sample(GroupRun *self, gsize index, guint round)
     g_autoptr(GError) error = NULL;
     int status = 0;
 
-    self->daemon = self->group->wants_fresh_daemon ? restart_daemon() : get_daemon_pid(); /* a case may have restarted it */
+    if (self->group->wants_fresh_daemon) {
+        self->retired_msec += get_cpu_msec(self->daemon);
+        (void) restart_daemon();
+    }
+    self->daemon = get_daemon_pid(); /* a case may have restarted it, too */
     numbers = g_strdup_printf("%u %u %d %d", round, self->options->n_rows, (int) self->daemon, (int) self->bus);
     argv[4] = numbers;
     (void) g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, &output, NULL, &status, &error);
@@ -116,7 +124,7 @@ record_disturbance(GroupRun *self, const MachineTime *start)
     MachineTime end = get_time(self);
     double stolen_percent = machine_get_percent(end.stolen - start->stolen, start, &end);
     guint64 busy = end.busy - start->busy;
-    guint64 ours = MIN(end.ours - start->ours, busy);
+    guint64 ours = MIN(end.ours - start->ours + machine_get_ticks(self->retired_msec), busy);
     double others_percent = machine_get_percent(busy - ours, start, &end);
 
     figures_add(self->figures, self->group->name, "machine", NULL, "stolen", "%", stolen_percent);
