@@ -51,14 +51,14 @@ typedef struct Reader {
     gboolean quads;
     char *buffer;
     gsize capacity;
-    gsize n; /* bytes in the buffer */
+    gsize n;     /* bytes in the buffer */
     gsize start; /* of the line that is read */
     gboolean at_end;
 
     guint64 line;
     const char *line_start;
     const char *p;
-    const char *end; /* of the line, without its LF */
+    const char *end;               /* of the line, without its LF */
     GString *decoded[2 * N_TERMS]; /* of each term: lexical form, qualifier; made at first use */
 } Reader;
 
@@ -368,7 +368,7 @@ refill(Reader *self, GError **error)
     }
     if (self->n == self->capacity) {
         if (self->capacity >= qd_limits_get(limits, QD_LIMIT_VALUE_BYTES)) {
-            qd_limit_set_error(error, limits, QD_LIMIT_VALUE_BYTES, "%" G_GUINT64_FORMAT ":1: line is too long", self->line);
+            qd_limit_set_error(error, limits, QD_LIMIT_VALUE_BYTES, "%" G_GUINT64_FORMAT ":1: line is too long", self->line + 1);
             return FALSE;
         }
         self->capacity *= 2;

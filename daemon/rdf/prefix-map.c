@@ -13,7 +13,7 @@ typedef struct Entry {
 } Entry;
 
 struct QdPrefixMap {
-    GPtrArray *entries; /* of Entry, as added */
+    GPtrArray *entries;   /* of Entry, as added */
     GPtrArray *by_length; /* the same, the longest namespace first */
 };
 

@@ -5,6 +5,7 @@
 #include "daemon/rdf/rdf-reader.h"
 
 #include "daemon/rdf/ntriples-reader.h"
+#include "daemon/rdf/turtle-reader.h"
 
 gboolean
 qd_rdf_read(const QdRdfReading *reading, GError **error)
@@ -15,6 +16,7 @@ qd_rdf_read(const QdRdfReading *reading, GError **error)
         return qd_ntriples_read(reading, error);
     case QD_RDF_TURTLE:
     case QD_RDF_TRIG:
+        return qd_turtle_read(reading, error);
     case QD_RDF_XML:
         break;
     }

@@ -21,7 +21,8 @@ struct QdRdfXmlWriter {
 
 /* Names of the namespace rdf: that cannot be a property's element. */
 static const char *const syntax_names[] = {
-    "RDF", "ID", "about", "parseType", "resource", "nodeID", "datatype", "Description", "li", "aboutEach", "aboutEachPrefix", "bagID",
+    "RDF",      "ID",          "about", "parseType", "resource",        "nodeID",
+    "datatype", "Description", "li",    "aboutEach", "aboutEachPrefix", "bagID",
 };
 
 /* Letters and "_"; NameStartChar of XML without ":" is PN_CHARS_BASE | "_". */
@@ -226,7 +227,8 @@ make_name(QdRdfXmlWriter *self, const QdTerm *p, GString *name, GString *declara
         g_string_append_printf(name, "rdf:%.*s", (int) n_local, local);
         return TRUE;
     }
-    while (self->prefixes != NULL && (prefix = qd_prefix_map_find(self->prefixes, p->lexical, p->n_lexical, &state, &n_iri)) != NULL) {
+    while (self->prefixes != NULL &&
+           (prefix = qd_prefix_map_find(self->prefixes, p->lexical, p->n_lexical, &state, &n_iri)) != NULL) {
         g_autofree char *iri = g_strndup(p->lexical, n_iri);
 
         if (!is_usable(prefix, iri) || !is_local_name(p->lexical + n_iri, p->n_lexical - n_iri))

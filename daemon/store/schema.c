@@ -4,7 +4,7 @@
  */
 #include "daemon/store/schema.h"
 
-#define QUAD_INDEXES \
+#define QUAD_INDEXES                                            \
     "CREATE INDEX queryd_quad_posg ON queryd_quad(p, o, s, g);" \
     "CREATE INDEX queryd_quad_ospg ON queryd_quad(o, s, p, g);" \
     "CREATE INDEX queryd_quad_gspo ON queryd_quad(g, s, p, o) WHERE g<>0;"
@@ -45,7 +45,8 @@ qd_schema_get_version(QdConnection *connection, gint64 *ret_version, GError **er
 static gboolean
 run_step(QdConnection *connection, gint64 version, GError **error)
 {
-    g_autofree char *note = g_strdup_printf("UPDATE queryd_meta SET value=%" G_GINT64_FORMAT " WHERE key='schema_version'", version);
+    g_autofree char *note = g_strdup_printf("UPDATE queryd_meta SET value=%" G_GINT64_FORMAT " WHERE key='schema_version'",
+                                            version);
 
     if (qd_connection_execute(connection, "BEGIN IMMEDIATE", error) &&
         qd_connection_execute(connection, steps[version - 1], error) && qd_connection_execute(connection, note, error) &&
