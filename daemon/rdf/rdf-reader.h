@@ -29,8 +29,11 @@ typedef struct QdRdfReading {
     const QdLimits *limits;
 } QdRdfReading;
 
-/* Anonymous nodes get this and a number as label; a label of the document that begins so is lengthened by one "x". */
+/* Anonymous nodes get this and a number as label. */
 #define QD_RDF_ANONYMOUS_PREFIX "genid"
+
+/* qd_rdf_append_label: for the readers: a label of a document. One that looks anonymous gets an "x" more, and so never is. */
+void qd_rdf_append_label(GString *out, const char *label, gsize n_bytes);
 
 /**
  * qd_rdf_read:

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
-#include "daemon/rdf/code-point.h"
+#include "daemon/rdf/xml-name.h"
 
 struct QdRdfXmlWriter {
     const QdPrefixMap *prefixes; /* (nullable) */
@@ -24,47 +24,6 @@ static const char *const syntax_names[] = {
     "RDF",      "ID",          "about", "parseType", "resource",        "nodeID",
     "datatype", "Description", "li",    "aboutEach", "aboutEachPrefix", "bagID",
 };
-
-/* Letters and "_"; NameStartChar of XML without ":" is PN_CHARS_BASE | "_". */
-static gboolean
-is_name_start(gunichar c)
-{
-    return c == '_' || qd_code_point_is_pn_base(c);
-}
-
-static gboolean
-is_name_char(gunichar c)
-{
-    return c == '.' || c == '-' || qd_code_point_is_pn(c);
-}
-
-/* Where the longest name at the end of @iri begins; @n when there is none. */
-static gsize
-find_local_name(const char *iri, gsize n)
-{
-    gsize start = n;
-    gsize i = n;
-
-    while (i > 0) {
-        gunichar c;
-        gsize size = 1;
-
-        while (size < i && size < 4 && ((guchar) iri[i - size] & 0xc0) == 0x80)
-            size++;
-        if (qd_code_point_decode(iri + i - size, size, &c) != size || !is_name_char(c))
-            break;
-        i -= size;
-        if (is_name_start(c))
-            start = i;
-    }
-    return start;
-}
-
-static gboolean
-is_local_name(const char *text, gsize n)
-{
-    return n > 0 && find_local_name(text, n) == 0;
-}
 
 /* Text ------------------------------------------------------------------------------------------------------------------ */
 
@@ -145,7 +104,7 @@ static gboolean
 is_usable(const char *prefix, const char *iri)
 {
     return prefix[0] != '\0' && g_ascii_strncasecmp(prefix, "xml", 3) != 0 && !g_str_equal(prefix, "rdf") &&
-           !g_str_equal(iri, QD_RDF_NAMESPACE) && is_local_name(prefix, strlen(prefix));
+           !g_str_equal(iri, QD_RDF_NAMESPACE) && qd_xml_name_check(prefix, strlen(prefix));
 }
 
 static gboolean
@@ -211,7 +170,7 @@ fail_predicate(const QdTerm *p, GError **error)
 static gboolean
 make_name(QdRdfXmlWriter *self, const QdTerm *p, GString *name, GString *declaration, GError **error)
 {
-    gsize start = find_local_name(p->lexical, p->n_lexical);
+    gsize start = qd_xml_name_find_last(p->lexical, p->n_lexical);
     const char *local = p->lexical + start;
     gsize n_local = p->n_lexical - start;
     const char *prefix;
@@ -231,7 +190,7 @@ make_name(QdRdfXmlWriter *self, const QdTerm *p, GString *name, GString *declara
            (prefix = qd_prefix_map_find(self->prefixes, p->lexical, p->n_lexical, &state, &n_iri)) != NULL) {
         g_autofree char *iri = g_strndup(p->lexical, n_iri);
 
-        if (!is_usable(prefix, iri) || !is_local_name(p->lexical + n_iri, p->n_lexical - n_iri))
+        if (!is_usable(prefix, iri) || !qd_xml_name_check(p->lexical + n_iri, p->n_lexical - n_iri))
             continue;
         g_string_append_printf(name, "%s:%.*s", prefix, (int) (p->n_lexical - n_iri), p->lexical + n_iri);
         return TRUE;

@@ -63,7 +63,8 @@ expect(Reader *self, guint kind, const char *expected, GError **error)
 static gboolean
 token_is(const Reader *self, guint kind, const char *text)
 {
-    return self->token.kind == kind && self->token.n_text == strlen(text) && memcmp(self->token.text, text, self->token.n_text) == 0;
+    return self->token.kind == kind && self->token.n_text == strlen(text) &&
+           memcmp(self->token.text, text, self->token.n_text) == 0;
 }
 
 static gboolean
@@ -119,19 +120,12 @@ push_anonymous(Reader *self)
     return node;
 }
 
-/* A label of the document that looks like one of ours gets an "x" more, and so never is one. */
 static Node
 push_label(Reader *self, const char *label, gsize n)
 {
-    const gsize n_prefix = strlen(QD_RDF_ANONYMOUS_PREFIX);
     Node node = { .kind = QD_TERM_BNODE, .lexical = self->arena->len };
 
-    if (n >= n_prefix && memcmp(label, QD_RDF_ANONYMOUS_PREFIX, n_prefix) == 0) {
-        g_string_append(self->arena, QD_RDF_ANONYMOUS_PREFIX "x");
-        label += n_prefix;
-        n -= n_prefix;
-    }
-    g_string_append_len(self->arena, label, (gssize) n);
+    qd_rdf_append_label(self->arena, label, n);
     node.n_lexical = self->arena->len - node.lexical;
     return node;
 }
@@ -485,7 +479,8 @@ read_graph_keyword(Reader *self, GError **error)
         return fail_expected(self, "the name of a graph", error);
     if (!read_subject(self, &name, &alone, &is_name, error))
         return FALSE;
-    return is_name ? read_named_graph(self, &name, error) : fail_expected(self, "a name of the graph that is no list of properties", error);
+    return is_name ? read_named_graph(self, &name, error)
+                   : fail_expected(self, "a name of the graph that is no list of properties", error);
 }
 
 static void
