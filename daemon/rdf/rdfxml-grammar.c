@@ -105,8 +105,8 @@ static void
 frame_free(gpointer data)
 {
     Frame *frame = data;
-    GString *texts[] = { frame->base,     frame->language, frame->subject, frame->property, frame->statement,
-                         frame->datatype, frame->text,     frame->cell };
+    GString *texts[] = { frame->base,      frame->language, frame->subject, frame->property,
+                         frame->statement, frame->datatype, frame->text,    frame->cell };
 
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
         (void) g_string_free(texts[i], TRUE);
@@ -117,8 +117,8 @@ static Frame *
 frame_new(void)
 {
     Frame *frame = g_new0(Frame, 1);
-    GString **texts[] = { &frame->base,     &frame->language, &frame->subject, &frame->property, &frame->statement,
-                          &frame->datatype, &frame->text,     &frame->cell };
+    GString **texts[] = { &frame->base,      &frame->language, &frame->subject, &frame->property,
+                          &frame->statement, &frame->datatype, &frame->text,    &frame->cell };
 
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
         *texts[i] = g_string_new(NULL);
@@ -189,11 +189,10 @@ emit_property(QdRdfXmlGrammar *self, const Frame *frame, const QdTerm *o, GError
 
     if (!emit(self, &s, frame->property->str, o, error))
         return FALSE;
-    return frame->statement->len == 0 ||
-           (emit(self, &statement, QD_RDF_NAMESPACE "type", &type, error) &&
-            emit(self, &statement, QD_RDF_NAMESPACE "subject", &s, error) &&
-            emit(self, &statement, QD_RDF_NAMESPACE "predicate", &p, error) &&
-            emit(self, &statement, QD_RDF_NAMESPACE "object", o, error));
+    return frame->statement->len == 0 || (emit(self, &statement, QD_RDF_NAMESPACE "type", &type, error) &&
+                                          emit(self, &statement, QD_RDF_NAMESPACE "subject", &s, error) &&
+                                          emit(self, &statement, QD_RDF_NAMESPACE "predicate", &p, error) &&
+                                          emit(self, &statement, QD_RDF_NAMESPACE "object", o, error));
 }
 
 static void

@@ -70,8 +70,8 @@ on_error(void *data, xmlErrorPtr xml_error)
         return;
 
     message = g_strstrip(g_strdelimit(g_utf8_make_valid(xml_error->message != NULL ? xml_error->message : "", -1), "\n", ' '));
-    qd_error_set(&error, xml_error->code == XML_ERR_NO_MEMORY ? QW_ERROR_NO_MEMORY : QW_ERROR_SYNTAX, "%d:%d: no well-formed XML: %s",
-                 xml_error->line, MAX(xml_error->int2, 1), message);
+    qd_error_set(&error, xml_error->code == XML_ERR_NO_MEMORY ? QW_ERROR_NO_MEMORY : QW_ERROR_SYNTAX,
+                 "%d:%d: no well-formed XML: %s", xml_error->line, MAX(xml_error->int2, 1), message);
     stop(self, error);
 }
 
