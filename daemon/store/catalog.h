@@ -13,7 +13,7 @@ typedef struct QdPredicateStatistics {
     guint64 n_quads;
     guint64 n_subjects; /* distinct */
     guint64 n_objects;  /* distinct */
-    guint64 tags;       /* of its objects: bit 0–31: an in-line value of that tag (QdTermTag), bit 32–35: a dictionary id of that kind */
+    guint64 tags; /* of its objects: bit 0–31: an in-line value of that tag (QdTermTag), bit 32–35: a dictionary id of that kind */
 } QdPredicateStatistics;
 
 typedef struct QdCatalog {
