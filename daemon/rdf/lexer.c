@@ -494,8 +494,10 @@ qd_lexer_next(QdLexer *self, QdToken *ret_token, GError **error)
 
     self->start = self->pos;
     skip_space(self);
-    if (!scan_token(self, &token, error) && self->error == NULL)
+    if (!scan_token(self, &token, error) && self->error == NULL) {
+        self->pos = self->start; /* asked again, it fails again */
         return FALSE;
+    }
     if (self->error != NULL) {
         if (error != NULL && *error == NULL)
             *error = g_error_copy(self->error);

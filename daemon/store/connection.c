@@ -21,6 +21,10 @@ struct QdConnection {
     QdGuard guard;
     GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
     guint64 clock;
+    struct {
+        gpointer object;
+        GDestroyNotify destroy;
+    } attachments[QD_N_ATTACHMENTS];
 };
 
 static void
@@ -40,6 +44,9 @@ qd_connection_free(QdConnection *self)
     if (self == NULL)
         return NULL;
 
+    for (guint i = 0; i < QD_N_ATTACHMENTS; i++)
+        if (self->attachments[i].object != NULL)
+            self->attachments[i].destroy(self->attachments[i].object);
     g_clear_pointer(&self->statements, g_ptr_array_unref);
     (void) sqlite3_close_v2(self->db);
     qd_guard_clear(&self->guard);
@@ -139,6 +146,30 @@ QdGuard *
 qd_connection_get_guard(QdConnection *self)
 {
     return &self->guard;
+}
+
+QdPolicy
+qd_connection_set_policy(QdConnection *self, QdPolicy policy)
+{
+    QdPolicy before = self->guard.policy;
+
+    self->guard.policy = policy;
+    return before;
+}
+
+gpointer
+qd_connection_get_attachment(QdConnection *self, QdAttachment which)
+{
+    return self->attachments[which].object;
+}
+
+void
+qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy)
+{
+    g_assert(self->attachments[which].object == NULL);
+
+    self->attachments[which].object = object;
+    self->attachments[which].destroy = destroy;
 }
 
 gboolean

@@ -47,6 +47,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConnection, qd_connection_free)
 
 sqlite3 *qd_connection_get_db(QdConnection *self);
 QdGuard *qd_connection_get_guard(QdConnection *self);
+/* What the guard allows from now on. Returns: what it allowed before, to be set again. */
+QdPolicy qd_connection_set_policy(QdConnection *self, QdPolicy policy);
+
+/* Objects of other files that work on this connection, made at first use: they live and end with it. */
+typedef enum QdAttachment {
+    QD_ATTACHMENT_DICTIONARY,
+    QD_ATTACHMENT_QUADS,
+    QD_N_ATTACHMENTS,
+} QdAttachment;
+gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
+void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy);
 
 /**
  * qd_connection_compile:

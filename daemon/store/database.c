@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/store/schema.h"
 
 #define DATABASE_NAME "queryd.db"
 #define LOCK_NAME "lock"
 /* 2 s: as long as a daemon that has nothing to do may take to end. */
 #define LOCK_TRIES 200
 #define LOCK_PAUSE_USEC 10000
-#define SCHEMA_VERSION 1
 /* A file that is only there to be deleted: on a full disk it gives the room that opening after a crash needs. */
 #define BALLAST_NAME "ballast"
 #define BALLAST_BYTES (1024 * 1024)
@@ -166,34 +166,24 @@ take_lock(QdDatabase *self, GError **error)
 static gboolean
 check_version(QdDatabase *self, GError **error)
 {
-    gint64 n_tables = 0;
     gint64 version = 0;
 
-    if (!qd_connection_get_int64(self->writer, "SELECT count(*) FROM sqlite_schema WHERE name='queryd_meta'", &n_tables, error))
+    if (!qd_schema_get_version(self->writer, &version, error))
         return FALSE;
-    if (n_tables == 0)
-        return TRUE;
-    if (!qd_connection_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key='schema_version'", &version, error))
-        return FALSE;
-    if (version > SCHEMA_VERSION) {
+    if (version > QD_SCHEMA_VERSION) {
         qd_error_set(error, QW_ERROR_UNSUPPORTED,
                      "database '%s' has schema version %" G_GINT64_FORMAT ", this queryd knows %d: a newer queryd wrote it",
-                     self->path, version, SCHEMA_VERSION);
+                     self->path, version, QD_SCHEMA_VERSION);
         return FALSE;
     }
     return TRUE;
 }
 
 static gboolean
-migrate_schema(QdDatabase *self, GError **error)
+count_start(QdDatabase *self, GError **error)
 {
     gint64 start = 0;
 
-    if (!qd_connection_execute(self->writer,
-                               "CREATE TABLE IF NOT EXISTS queryd_meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-                               "INSERT OR IGNORE INTO queryd_meta VALUES('schema_version', 1),('start_counter', 0)",
-                               error))
-        return FALSE;
     if (!qd_connection_execute(self->writer, "UPDATE queryd_meta SET value=value+1 WHERE key='start_counter'", error) ||
         !qd_connection_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key='start_counter'", &start, error))
         return FALSE;
@@ -212,7 +202,7 @@ open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
         return FALSE;
 
     return check_version(self, error) && qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) &&
-           migrate_schema(self, error);
+           qd_schema_migrate(self->writer, error) && count_start(self, error);
 }
 
 static gboolean
