@@ -11,10 +11,11 @@
 
 /* --- sums ----------------------------------------------------------------------------------------------------------------- */
 
+/* SQLite aligns to 8 bytes, a QdNumber wants 16: it is copied in and out. */
 typedef struct Sum {
     gint64 n_members;
     gboolean failed;
-    QdNumber sum;
+    guint8 sum[sizeof(QdNumber)];
 } Sum;
 
 static void
@@ -22,6 +23,7 @@ step_sum(sqlite3_context *context, int n_args, sqlite3_value **args)
 {
     QdEvaluation *ev = sqlite3_user_data(context);
     Sum *self = sqlite3_aggregate_context(context, sizeof *self);
+    QdNumber sum = qd_number_from_int64(0);
     QdValue value;
 
     if (self == NULL) {
@@ -34,22 +36,24 @@ step_sum(sqlite3_context *context, int n_args, sqlite3_value **args)
     value = qd_value_from_sql(ev, args[0]);
     if (qd_sql_fail(ev, context))
         return;
-    if (self->n_members++ == 0)
-        self->sum = qd_number_from_int64(0);
-    self->failed = value.kind != QD_VALUE_NUMBER || !qd_number_compute(QD_NUMBER_ADD, &self->sum, &value.number, &self->sum);
+    if (self->n_members++ > 0)
+        memcpy(&sum, self->sum, sizeof sum);
+    self->failed = value.kind != QD_VALUE_NUMBER || !qd_number_compute(QD_NUMBER_ADD, &sum, &value.number, &sum);
+    memcpy(self->sum, &sum, sizeof sum);
 }
 
-/* Of nothing: 0. */
+/* Of nothing: 0. FALSE when a member was no number. */
 static gboolean
-finish_sum(sqlite3_context *context, Sum *ret_sum)
+finish_sum(sqlite3_context *context, QdNumber *ret_sum, gint64 *ret_n_members)
 {
     Sum *self = sqlite3_aggregate_context(context, 0);
 
     qd_evaluation_reset(sqlite3_user_data(context));
-    *ret_sum = (Sum){ .sum = qd_number_from_int64(0) };
-    if (self != NULL && self->n_members > 0)
-        *ret_sum = *self;
-    return !ret_sum->failed;
+    *ret_sum = qd_number_from_int64(0);
+    *ret_n_members = self != NULL ? self->n_members : 0;
+    if (*ret_n_members > 0)
+        memcpy(ret_sum, self->sum, sizeof *ret_sum);
+    return *ret_n_members == 0 || !self->failed;
 }
 
 static void
@@ -65,23 +69,25 @@ set_number(sqlite3_context *context, const QdNumber *number)
 static void
 final_sum(sqlite3_context *context)
 {
-    Sum sum;
+    QdNumber sum;
+    gint64 n_members;
 
-    if (finish_sum(context, &sum))
-        set_number(context, &sum.sum);
+    if (finish_sum(context, &sum, &n_members))
+        set_number(context, &sum);
 }
 
 static void
 final_avg(sqlite3_context *context)
 {
-    Sum sum;
+    QdNumber sum;
     QdNumber count;
+    gint64 n_members;
 
-    if (!finish_sum(context, &sum))
+    if (!finish_sum(context, &sum, &n_members))
         return;
-    count = qd_number_from_int64(sum.n_members);
-    if (sum.n_members == 0 || qd_number_compute(QD_NUMBER_DIVIDE, &sum.sum, &count, &sum.sum))
-        set_number(context, &sum.sum);
+    count = qd_number_from_int64(n_members);
+    if (n_members == 0 || qd_number_compute(QD_NUMBER_DIVIDE, &sum, &count, &sum))
+        set_number(context, &sum);
 }
 
 /* --- one of the members ------------------------------------------------------------------------------------------------- */

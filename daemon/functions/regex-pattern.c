@@ -167,7 +167,7 @@ put_block(GString *out, const char *name, gsize n, gboolean negated)
         if (!negated)
             g_string_append_printf(out, "\\x{%x}-\\x{%x}", blocks[i].first, blocks[i].last);
         if (negated && blocks[i].first > 0)
-            g_string_append_printf(out, "\\x{0}-\\x{%x}", blocks[i].first - 1);
+            g_string_append_printf(out, "\\x{0}-\\x{%x}", blocks[i].first == 0xe000 ? 0xd7ff : blocks[i].first - 1);
         if (negated)
             g_string_append_printf(out, "\\x{%x}-\\x{10ffff}", blocks[i].last + 1);
         return TRUE;

@@ -16,10 +16,10 @@
 #include "daemon/rdf/term-id.h"
 
 #define FIRST_BYTES 16384
-#define ALIGNMENT 16
+#define ALIGNMENT 16 /* of __int128 */
 
 struct QdArenaBlock {
-    _Alignas(ALIGNMENT) QdArenaBlock *next;
+    QdArenaBlock *next;
 };
 
 /* What one call may hold: several values of the greatest size. */
@@ -84,7 +84,7 @@ qd_evaluation_alloc(QdEvaluation *self, gsize n_bytes)
         self->used += aligned;
         return self->first + self->used - aligned;
     }
-    block = sqlite3_malloc64(sizeof *block + n_bytes);
+    block = sqlite3_malloc64(sizeof *block + n_bytes + ALIGNMENT); /* SQLite aligns to 8 */
     if (block == NULL) {
         qd_evaluation_fail(self, QW_ERROR_NO_MEMORY, "no memory for a computed value of %" G_GSIZE_FORMAT " bytes", n_bytes);
         return NULL;
@@ -92,7 +92,7 @@ qd_evaluation_alloc(QdEvaluation *self, gsize n_bytes)
     self->n_block_bytes += n_bytes;
     block->next = self->blocks;
     self->blocks = block;
-    return block + 1;
+    return (gpointer) (((gsize) (block + 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
 void
