@@ -85,6 +85,8 @@ qd_call_free(QdCall *call)
         g_string_free(call->text, TRUE);
     g_clear_error(&call->error);
     g_free((char *) call->options.table);
+    g_free((char *) call->options.graph);
+    g_free((char *) call->options.base);
     g_free(call->format);
     g_free(call->sql);
     qd_client_unref(call->client);

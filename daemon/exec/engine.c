@@ -181,8 +181,8 @@ start_opening(QdEngine *self)
 static gboolean
 is_job(const QdCall *call)
 {
-    return call->kind == QD_CALL_EXPORT || call->kind == QD_CALL_IMPORT || call->kind == QD_CALL_BACKUP ||
-           call->kind == QD_CALL_CHECK || call->kind == QD_CALL_OPTIMIZE;
+    return call->kind == QD_CALL_EXPORT || call->kind == QD_CALL_IMPORT || call->kind == QD_CALL_DUMP ||
+           call->kind == QD_CALL_BACKUP || call->kind == QD_CALL_CHECK || call->kind == QD_CALL_OPTIMIZE;
 }
 
 static void

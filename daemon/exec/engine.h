@@ -30,6 +30,7 @@ typedef enum QdCallKind {
     QD_CALL_OPTIMIZE,
     QD_CALL_EXPORT, /* these run on job threads */
     QD_CALL_IMPORT,
+    QD_CALL_DUMP,
     QD_CALL_BACKUP,
 } QdCallKind;
 
@@ -50,8 +51,12 @@ typedef struct QdCallOptions {
     gboolean analyze;
     gboolean header; /* default TRUE */
     gboolean create;
-    gboolean quick;    /* Check; default TRUE */
-    const char *table; /* (owned by the call) Import */
+    gboolean quick;      /* Check; default TRUE */
+    gboolean check_only; /* Import of RDF */
+    gboolean replace;    /* Import of RDF */
+    const char *table;   /* (owned by the call) Import */
+    const char *graph;   /* (owned by the call) Import of RDF, Dump: IRI */
+    const char *base;    /* (owned by the call) Import of RDF: IRI */
 } QdCallOptions;
 
 typedef struct QdCallStatement {

@@ -82,5 +82,7 @@ gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **err
 /* The first column of the first row; @ret_value is 0 when there is none. */
 gboolean qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, GError **error);
 
+/* Memory for pages, in KiB; 0: as it was opened. */
+void qd_connection_set_cache_size(QdConnection *self, guint cache_kib);
 /* Gives memory back: statements and page cache. */
 void qd_connection_trim(QdConnection *self);
