@@ -74,7 +74,7 @@ test_solutions(void)
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sparql xmlns=\"http://www.w3.org/2005/sparql-results#\">"
             "<head><variable name=\"x\"/><variable name=\"lit\"/></head><results>\n"
             "<result><binding name=\"x\"><uri>http://e/a</uri></binding><binding name=\"lit\"><literal>a, "
-            "\"b\"\n</literal></binding>"
+            "&quot;b&quot;\n</literal></binding>"
             "</result>\n"
             "<result><binding name=\"x\"><bnode>b1</bnode></binding><binding name=\"lit\"><literal xml:lang=\"en\">t\tx</literal>"
             "</binding></result>\n"
