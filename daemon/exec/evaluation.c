@@ -26,10 +26,16 @@ find_id(gpointer data, const QdTerm *term, gint64 *ret_id, GError **error)
     return dictionary != NULL && qd_dictionary_find_id(dictionary, term, ret_id, error);
 }
 
+QdResolver
+qd_evaluation_get_resolver(QdConnection *connection)
+{
+    return (QdResolver){ get_term, find_id, connection };
+}
+
 gboolean
 qd_evaluation_register(QdConnection *connection, GError **error)
 {
-    const QdResolver resolver = { get_term, find_id, connection };
+    const QdResolver resolver = qd_evaluation_get_resolver(connection);
     QdEvaluationContext *context = g_new0(QdEvaluationContext, 1);
 
     qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);

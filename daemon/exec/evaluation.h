@@ -6,12 +6,15 @@
  */
 #pragma once
 
-#include "daemon/exec/parameters.h"
+#include "daemon/functions/resolver.h"
 #include "daemon/sparql/compile.h"
 #include "daemon/store/connection.h"
 
 /* Registers all SQL functions of ours on @connection; once, when it has been opened. */
 gboolean qd_evaluation_register(QdConnection *connection, GError **error);
+
+/* The connection's dictionary, for whoever turns ids into terms. */
+QdResolver qd_evaluation_get_resolver(QdConnection *connection);
 
 /* A new execution on @connection: NOW() is now, blank nodes are fresh. */
 void qd_evaluation_start(QdConnection *connection);
