@@ -224,7 +224,7 @@ def print_path(path, level=0):
     elif isinstance(path, Repeat):
         text, own = print_path(path.path, 4) + path.sign, 3
     else:
-        members = [print_path(member, 3) for member in path.members]
+        members = [print_path(member, 2) for member in path.members]
         text, own = "!" + (members[0] if len(members) == 1 else "(" + "|".join(members) + ")"), 4
     return f"({text})" if own < level else text
 
