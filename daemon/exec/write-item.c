@@ -214,14 +214,15 @@ static gboolean
 run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *connection, const QwPageReader *row,
            const QdLimits *limits, GError **error)
 {
-    const QdSparqlPlan *plan = qd_plans_get(connection, statement->text, statement->n_text_bytes, TRUE, NULL, limits, error);
+    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, TRUE };
+    const QdSparqlPlan *plan = qd_plans_get(connection, &what, NULL, limits, error);
     g_autoptr(GHashTable) terms = plan != NULL ? take_terms(statement, plan, row, error) : NULL;
     g_autoptr(GError) failure = NULL;
     gint cancelled;
     guint64 n_changes = 0;
 
     if (terms != NULL && g_hash_table_size(terms) > 0)
-        plan = qd_plans_get(connection, statement->text, statement->n_text_bytes, TRUE, terms, limits, error);
+        plan = qd_plans_get(connection, &what, terms, limits, error);
     if (terms == NULL || plan == NULL)
         return FALSE;
     if (qd_sparql_update_run(connection, plan, limits, terms, &n_changes, &failure)) {
@@ -242,6 +243,7 @@ static gboolean
 execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
     uint64_t before = item->changes;
+    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, TRUE };
     QwPageReader reader = { 0 };
     const QdSparqlPlan *plan;
 
@@ -253,7 +255,7 @@ execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *con
         if (!run_update(item, statement, connection, NULL, limits, error))
             return FALSE;
     } else {
-        plan = qd_plans_get(connection, statement->text, statement->n_text_bytes, TRUE, NULL, limits, error);
+        plan = qd_plans_get(connection, &what, NULL, limits, error);
         if (plan == NULL)
             return FALSE;
         if (qw_page_reader_init(&reader, statement->rows, statement->n_row_bytes, statement->n_rows, plan->n_parameters) < 0) {
