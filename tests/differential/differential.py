@@ -6,6 +6,7 @@ differential.py [N] [SEED] [--only CASE]: N queries and updates (default 300). A
 --only, it runs alone. A failing case is made small, then printed: data, request, what was expected and what came.
 """
 import argparse
+import contextlib
 import random
 import sys
 import time
@@ -195,7 +196,8 @@ def main():
         n_done, failures = run(runner, arguments)
     finally:
         sys.stdout.flush()
-        daemon.finish()
+        with contextlib.redirect_stdout(sys.stderr):
+            daemon.finish()
     for kind, names in failures.items():
         print(f"{len(names)} × {kind}: {' '.join(names[:10])}")
     n_failed = sum(map(len, failures.values()))

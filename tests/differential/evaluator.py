@@ -5,15 +5,13 @@ A solution is a dict from Var to Term; a graph is a set of triples; a dataset ma
 What the specification leaves open raises Undetermined, what grows too large TooLarge: such a query is no test.
 """
 import itertools
-from fractions import Fraction
 from typing import NamedTuple
 
 import functions
 from functions import FUNCTIONS, truth
 from syntax import (Aggregate, Alternative, Bind, Call, Cast, Exists, Filter, Graph, Group, In, Inverse, Minus, Op, Optional_, Repeat,
                     Select, Sequence, Triples, Union, Values)
-from terms import (DECIMAL, INTEGER, ExpressionError, Number, Term, Var, bnode, boolean, compare_for_sort, equals, from_number, get_value,
-                   integer, less, literal)
+from terms import ExpressionError, Term, Var, bnode, boolean, compare_for_sort, equals, from_number, integer, less, literal
 
 MAX_SOLUTIONS = 4000
 ORDERS = {"<": (-1, ), "<=": (-1, 0), ">": (1, ), ">=": (1, 0)}
@@ -217,7 +215,7 @@ def eval_element(element, scope):
 
 def holds(condition, solution, scope):
     try:
-        return truth(evaluate(condition, {**scope.outer, **solution}, scope))
+        return truth(evaluate(condition, environment(solution, scope), scope))
     except ExpressionError:
         return False
 
@@ -343,8 +341,7 @@ def choose_extreme(terms, sign):
 
 
 def add_up(terms):
-    total = Number(INTEGER, Fraction(0))
-    total = from_number(total)
+    total = integer(0)
     for term in terms:
         total = functions.compute("+", total, term)
     return total
@@ -414,13 +411,18 @@ def make_groups(select, solutions, scope):
     return [Members(dict((var, term) for var, term in key if isinstance(var, Var)), members) for key, members in groups.items()]
 
 
+def environment(solution, scope):
+    """What an expression sees. A group is never inside EXISTS."""
+    return solution if isinstance(solution, Members) else {**scope.outer, **solution}
+
+
 def eval_items(items, solution, scope):
     """What the expressions give, by their variables, or by their places where they have none."""
     bound = {}
     for index, item in enumerate(items):
         name = item.var or (item.expression if isinstance(item.expression, Var) else index)
         try:
-            bound[name] = evaluate(item.expression, {**scope.outer, **solution}, scope)
+            bound[name] = evaluate(item.expression, environment(solution, scope), scope)
         except ExpressionError:
             continue
     return bound
@@ -442,7 +444,9 @@ def visible_variables(node):
 
 
 def projected(select):
-    return [item.var or item.expression for item in select.items] if select.items else visible_variables(select.where)
+    if select.items:
+        return [item.var or item.expression for item in select.items]
+    return list(dict.fromkeys(visible_variables(select.where) + list(select.values.variables if select.values else ())))
 
 
 def compare_keys(a, b):
@@ -483,7 +487,7 @@ def eval_select(select, scope):
     solutions = eval_group(select.where, scope)
     if is_grouped(select):
         solutions = make_groups(select, solutions, scope)
-        solutions = [group for group in solutions if all(holds_in(condition, group, scope) for condition in select.having)]
+        solutions = [group for group in solutions if all(holds(condition, group, scope) for condition in select.having)]
     if select.values:
         solutions = join_values(solutions, eval_values(select.values))
     variables = projected(select)
@@ -516,13 +520,6 @@ def slice_rows(select, rows, keys):
     return rows[start:end], keys[start:end]
 
 
-def holds_in(condition, group, scope):
-    try:
-        return truth(evaluate(condition, group, scope))
-    except ExpressionError:
-        return False
-
-
 def join_values(solutions, table):
     merged = []
     for solution, row in itertools.product(solutions, table):
@@ -538,7 +535,7 @@ def make_dataset(dataset, default_graphs, named_graphs):
     """§13.2"""
     if not default_graphs and not named_graphs:
         return dataset
-    chosen = {name: dataset.get(name, frozenset()) for name in named_graphs if name in dataset}
+    chosen = {name: dataset.get(name, frozenset()) for name in named_graphs}
     return {None: frozenset().union(*(dataset.get(name, frozenset()) for name in default_graphs)), **chosen}
 
 

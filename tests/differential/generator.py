@@ -3,9 +3,11 @@
 
 What the specification leaves open is not made: blank node ends of EXISTS' zero-length paths, MINUS and OPTIONAL inside EXISTS.
 """
+from evaluator import Scope, TooLarge, Undetermined, evaluate, is_grouped, projected, visible_variables
+from functions import truth
 from syntax import (NS, Aggregate, Alternative, Bind, Call, Cast, Data, DeleteWhere, Exists, Filter, Graph, Group, In, Inverse, Item, Manage,
                     Minus, Modify, NotIn, Op, Optional_, Quads, Query, Repeat, Select, Sequence, Triples, Union, Update, Values)
-from terms import BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, FLOAT, INTEGER, STRING, XSD, Var, bnode, iri, literal
+from terms import BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, FLOAT, INTEGER, STRING, XSD, ExpressionError, Var, bnode, iri, literal
 
 SUBJECTS = [iri(NS + name) for name in "abcd"]
 PREDICATES = [iri(NS + name) for name in "pqr"]
@@ -26,7 +28,6 @@ TIMES = ([literal(text, DATE_TIME) for text in ("2020-01-02T03:04:05Z", "2020-01
 OTHERS = ([literal(text, BOOLEAN) for text in ("true", "false", "1", "0", "maybe")] +
           [literal("v", NS + "type"), literal("w", NS + "type"), literal("1", NS + "type")])
 KINDS = [(6, NUMBERS), (4, STRINGS), (2, TIMES), (2, OTHERS)]
-FORBIDDEN_IN_CONSTANTS = ("maybe", "x")
 
 
 class Generator:
@@ -35,6 +36,14 @@ class Generator:
     def __init__(self, random):
         self.random = random
         self.fresh = 0
+        self.quads = ()
+        self.forget()
+
+    def forget(self):
+        """Begins a request: no witness (terms that some variables have in one solution), the default graph is active."""
+        self.fresh = 0
+        self.witness = {}
+        self.active = None
 
     def one(self, values):
         return self.random.choice(values)
@@ -58,7 +67,8 @@ class Generator:
         return self.one(self.weighted(KINDS))
 
     def any_object(self):
-        return self.weighted([(5, self.one(SUBJECTS)), (1, self.one(BNODES)), (6, self.any_literal()), (3, literal(str(self.random.randint(0, 3)), INTEGER))])
+        return self.weighted([(5, self.one(SUBJECTS)), (1, self.one(BNODES)), (6, self.any_literal()),
+                              (3, literal(str(self.random.randint(0, 3)), INTEGER))])
 
     def quad(self):
         subject = self.weighted([(8, self.one(SUBJECTS)), (2, self.one(BNODES))])
@@ -66,12 +76,25 @@ class Generator:
         return (subject, self.one(PREDICATES), self.any_object(), graph)
 
     def data(self):
-        return tuple(dict.fromkeys(self.several(0 if self.chance(0.05) else 4, 16, self.quad)))
+        self.quads = tuple(dict.fromkeys(self.several(0 if self.chance(0.03) else 6, 18, self.quad)))
+        return self.quads
 
     # --- triples and paths -----------------------------------------------------------------------------------------------
 
     def variable(self):
         return self.one(VARIABLES)
+
+    def variable_for(self, term):
+        """A variable that has @term in the witness."""
+        known = [var for var, value in self.witness.items() if value == term]
+        unused = [var for var in VARIABLES if var not in self.witness]
+        if self.chance(0.06):
+            return self.variable()
+        if known and (self.chance(0.8) or not unused):
+            return self.one(known)
+        var = self.one(unused) if unused else self.new_variable()
+        self.witness[var] = term
+        return var
 
     def path(self, depth, in_exists):
         kind = self.weighted([(4, "iri"), (2, "inverse"), (3, "sequence"), (3, "alternative"), (3, "repeat"), (2, "not")])
@@ -87,17 +110,50 @@ class Generator:
             return Repeat(self.path(depth - 1, in_exists), "+" if in_exists else self.one("*+?"))
         return NotIn(self.several(1, 3, lambda: Inverse(self.one(PREDICATES)) if self.chance(0.3) else self.one(PREDICATES)))
 
-    def subject(self, label):
-        return self.weighted([(9, self.variable()), (3, self.one(SUBJECTS)), (0.6 if label else 0, bnode(label or "-"))])
+    def path_through(self, path, depth, in_exists):
+        """A path that joins what @path joins, and more."""
+        if depth == 0:
+            return path
+        other = self.path(1, in_exists)
+        path = self.one([Alternative(path, other), Alternative(other, path), Repeat(path, "+"), Inverse(Inverse(path)),
+                         path if in_exists else Repeat(path, self.one("*?")), path if in_exists else Sequence(path, Repeat(other, "*")),
+                         path if in_exists else Sequence(Repeat(other, "?"), path)])
+        return self.path_through(path, depth - 1, in_exists)
 
-    def object(self, label):
-        return self.weighted([(8, self.variable()), (2, self.one(SUBJECTS)), (2, self.any_literal()), (0.6 if label else 0, bnode(label or "-"))])
+    def triple_of(self, quad, label, in_exists, with_paths):
+        """A pattern that @quad matches."""
+        def part(term, variable_chance):
+            if term.kind != "bnode" and not self.chance(variable_chance):
+                return term
+            return bnode(label) if label and self.chance(0.06) else self.variable_for(term)
+
+        subject, predicate, object_, _ = quad
+        if self.chance(0.12):
+            return (part(subject, 0.7), self.variable_for(predicate), part(object_, 0.6))
+        if with_paths and self.chance(0.2):
+            following = [step for step in self.active_quads() if step[0] == object_]
+            if following and self.chance(0.5):
+                step = self.one(following)
+                predicate, object_ = Sequence(predicate, step[1]), step[2]
+            path = self.path_through(predicate, self.random.randint(0, 2), in_exists)
+            if self.chance(0.25):
+                return (part(object_, 0.8), Inverse(path), part(subject, 0.7))
+            return (part(subject, 0.8), path, part(object_, 0.7))
+        return (part(subject, 0.8), predicate, part(object_, 0.75))
 
     def triple(self, label, in_exists, with_paths=True):
+        quads = self.active_quads()
+        if quads and self.chance(0.88):
+            known = set(self.witness.values())
+            near = [quad for quad in quads if quad[0] in known or quad[2] in known]
+            return self.triple_of(self.one(near if near and self.chance(0.75) else quads), label, in_exists, with_paths)
         predicate = self.weighted([(10, self.one(PREDICATES)), (2, self.variable()), (3 if with_paths else 0, None)])
-        if predicate is None:
-            predicate = self.path(2, in_exists)
-        return (self.subject(label), predicate, self.object(label))
+        subject = self.weighted([(9, self.variable()), (3, self.one(SUBJECTS)), (0.6 if label else 0, bnode(label or "-"))])
+        object_ = self.weighted([(8, self.variable()), (2, self.one(SUBJECTS)), (2, self.any_literal()), (0.6 if label else 0, bnode(label or "-"))])
+        return (subject, self.path(2, in_exists) if predicate is None else predicate, object_)
+
+    def active_quads(self):
+        return [quad for quad in self.quads if quad[3] == self.active]
 
     def triples(self, in_exists=False):
         self.fresh += 1
@@ -123,6 +179,31 @@ class Generator:
         make = self.weighted([(5, self.comparison), (3, self.logical), (3, self.call), (1.5, self.membership), (1, self.negation),
                               (1 if depth > 1 else 0, self.exists), (1, self.bound)])
         return make(scope, depth - 1)
+
+    def likely(self, make, wanted):
+        """One of some of @make()'s expressions that is @wanted where the witness is the solution."""
+        dataset = {None: frozenset(quad[:3] for quad in self.quads if quad[3] is None)}
+        for _ in range(8):
+            expression = make()
+            try:
+                if wanted(evaluate(expression, self.witness, Scope(dataset, dataset[None], {}))) or self.chance(0.1):
+                    break
+            except (ExpressionError, TooLarge, Undetermined):
+                if self.chance(0.1):
+                    break
+        return expression
+
+    def filter(self, scope, depth):
+        return Filter(self.likely(lambda: self.condition(scope, depth), truth))
+
+    def bind(self, scope):
+        var = self.new_variable()
+        expression = self.likely(lambda: self.expression(scope, 2), lambda term: True)
+        try:
+            self.witness[var] = evaluate(expression, self.witness, Scope({None: frozenset()}, frozenset(), {}))
+        except (ExpressionError, TooLarge, Undetermined):
+            pass
+        return Bind(expression, var)
 
     def bound(self, scope, _depth):
         return Call("BOUND", (self.one(scope or VARIABLES), ))
@@ -192,25 +273,31 @@ class Generator:
         inner = list(dict.fromkeys(scope + self.variables_of(elements[0])))
         kind = self.weighted([(4, None), (4, "filter"), (1, "union"), (1, "graph"), (1, "bind"), (1, "nested")])
         if kind == "filter":
-            elements.append(Filter(self.condition(inner, min(depth, 1))))
+            elements.append(self.filter(inner, min(depth, 1)))
         elif kind == "union":
-            elements.append(Union((Group((self.triples(True), )), Group((self.triples(True), Filter(self.condition(inner, 0)))))))
+            elements.append(Union((Group((self.triples(True), )), Group((self.triples(True), self.filter(inner, 0))))))
         elif kind == "graph":
-            elements.append(Graph(self.one(GRAPHS + GRAPH_VARIABLES), Group((self.triples(True), ))))
+            elements.append(self.graph(lambda: Group((self.triples(True), ))))
         elif kind == "bind":
-            var = self.new_variable()
-            elements += [Bind(self.expression(inner, 1), var), Filter(self.condition(inner + [var], 0))]
+            elements.append(self.bind(inner))
+            elements.append(self.filter(inner + [elements[-1].var], 0))
         elif kind == "nested":
-            elements.append(Group((self.triples(True), Filter(self.condition(inner, 0)))))
+            elements.append(Group((self.triples(True), self.filter(inner, 0))))
         return Group(tuple(elements))
 
     def variables_of(self, element):
-        from evaluator import visible_variables
         return visible_variables(element)
 
     def values(self, scope):
         variables = tuple(self.random.sample(sorted(set(scope) | set(VARIABLES[:2])), self.random.randint(1, 2)))
-        return Values(variables, self.several(0, 3, lambda: tuple(None if self.chance(0.2) else self.any_object_constant() for _ in variables)))
+        def row():
+            return tuple(None if self.chance(0.2) else self.any_object_constant() for _ in variables)
+
+        rows = self.several(0, 2, row)
+        known = tuple(self.witness.get(var) for var in variables)
+        if all(term is None or term.kind != "bnode" for term in known) and self.chance(0.8):
+            rows += (known, )
+        return Values(variables, rows)
 
     def any_object_constant(self):
         return self.weighted([(2, self.one(SUBJECTS)), (1, self.any_literal()), (1, literal(str(self.random.randint(0, 3)), INTEGER))])
@@ -223,9 +310,9 @@ class Generator:
         if kind == "triples":
             return self.triples()
         if kind == "filter":
-            return Filter(self.condition(scope, 2))
+            return self.filter(scope, 2)
         if kind == "bind":
-            return Bind(self.expression(scope, 2), self.new_variable())
+            return self.bind(scope)
         if kind == "values":
             return self.values(scope)
         if kind == "optional":
@@ -235,7 +322,7 @@ class Generator:
         if kind == "minus":
             return Minus(self.group(depth - 1, scope))
         if kind == "graph":
-            return Graph(self.one(GRAPHS + 2 * GRAPH_VARIABLES), self.group(depth - 1, scope))
+            return self.graph(lambda: self.group(depth - 1, scope))
         return self.select(depth - 1) if kind == "select" else self.group(depth - 1, scope)
 
     def group(self, depth, outer=()):
@@ -289,8 +376,14 @@ class Generator:
             items.append(Item(self.expression(scope, 2), self.new_variable()))
         return Select(where, "DISTINCT" if self.chance(0.25) else "", tuple(items))
 
+    def graph(self, make):
+        before, self.active = self.active, self.one(GRAPHS[:2])
+        name = self.active if self.chance(0.4) else self.one(GRAPH_VARIABLES) if self.chance(0.9) else self.one(GRAPHS)
+        group = make()
+        self.active = before
+        return Graph(name, group)
+
     def select(self, depth):
-        from evaluator import is_grouped, projected
         where = self.group(depth)
         scope = self.variables_of(where)
         select = self.grouped(where, scope) if self.chance(0.22) else self.plain(where, scope)
@@ -309,7 +402,7 @@ class Generator:
         return select
 
     def query(self):
-        self.fresh = 0
+        self.forget()
         depth = self.weighted([(3, 1), (5, 2), (1, 3)])
         form = self.weighted([(16, "SELECT"), (1.5, "ASK"), (1.5, "CONSTRUCT")])
         if form == "SELECT":
@@ -338,7 +431,7 @@ class Generator:
         return Quads(graph, ((subject, predicate, object_), ))
 
     def modify(self):
-        self.fresh = 0
+        self.forget()
         depth = self.random.randint(0, 2)
         where = self.group(depth)
         kind = self.weighted([(3, "both"), (2, "insert"), (2, "delete")])
