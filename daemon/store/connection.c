@@ -18,6 +18,7 @@
 
 struct QdConnection {
     sqlite3 *db;
+    guint cache_kib;
     QdGuard guard;
     GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
     guint64 clock;
@@ -103,10 +104,9 @@ static gboolean
 connection_configure(QdConnection *self, QdConnectionRole role, GError **error)
 {
     g_autofree char *sql = g_strdup_printf(
-        "PRAGMA mmap_size=%lld; PRAGMA cache_size=-%d; PRAGMA cell_size_check=1; PRAGMA temp_store=FILE; "
+        "PRAGMA mmap_size=%lld; PRAGMA cache_size=-%u; PRAGMA cell_size_check=1; PRAGMA temp_store=FILE; "
         "PRAGMA secure_delete=OFF; PRAGMA synchronous=FULL; %s",
-        (long long) MMAP_BYTES, role == QD_CONNECTION_READER ? READER_CACHE_KIB : WRITER_CACHE_KIB,
-        role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "");
+        (long long) MMAP_BYTES, self->cache_kib, role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "");
 
     return qd_connection_execute(self, sql, error);
 }
@@ -121,6 +121,7 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
                                                                  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     int r;
 
+    self->cache_kib = role == QD_CONNECTION_READER ? READER_CACHE_KIB : WRITER_CACHE_KIB;
     self->statements = g_ptr_array_new_with_free_func(compiled_free);
     r = sqlite3_open_v2(uri, &self->db, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
     if (r != SQLITE_OK) {
@@ -439,6 +440,14 @@ qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPol
 
     cache_add(self, compiled);
     return compiled;
+}
+
+void
+qd_connection_set_cache_size(QdConnection *self, guint cache_kib)
+{
+    g_autofree char *sql = g_strdup_printf("PRAGMA cache_size=-%u", cache_kib > 0 ? cache_kib : self->cache_kib);
+
+    (void) qd_connection_execute(self, sql, NULL);
 }
 
 void

@@ -54,6 +54,9 @@ QdPolicy qd_connection_set_policy(QdConnection *self, QdPolicy policy);
 typedef enum QdAttachment {
     QD_ATTACHMENT_DICTIONARY,
     QD_ATTACHMENT_QUADS,
+    QD_ATTACHMENT_EVALUATION,
+    QD_ATTACHMENT_PLANS,
+    QD_ATTACHMENT_ENCODER,
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
@@ -81,5 +84,7 @@ gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **err
 /* The first column of the first row; @ret_value is 0 when there is none. */
 gboolean qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, GError **error);
 
+/* Memory for pages, in KiB; 0: as it was opened. */
+void qd_connection_set_cache_size(QdConnection *self, guint cache_kib);
 /* Gives memory back: statements and page cache. */
 void qd_connection_trim(QdConnection *self);

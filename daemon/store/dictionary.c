@@ -31,7 +31,8 @@ typedef enum Statement {
 
 static const char *const statement_texts[N_STATEMENTS] = {
     [STATEMENT_GET] = "SELECT lexical, datatype FROM queryd_term WHERE id=?",
-    [STATEMENT_FIND] = "SELECT t.id, t.lexical, t.datatype FROM queryd_term_hash h CROSS JOIN queryd_term t ON t.id=h.id WHERE h.h=?",
+    [STATEMENT_FIND] =
+        "SELECT t.id, t.lexical, t.datatype FROM queryd_term_hash h CROSS JOIN queryd_term t ON t.id=h.id WHERE h.h=?",
     [STATEMENT_INSERT_TERM] = "INSERT INTO queryd_term(id, datatype, lexical, num) VALUES(?, ?, ?, ?)",
     [STATEMENT_INSERT_HASH] = "INSERT INTO queryd_term_hash(h, id) VALUES(?, ?)",
     [STATEMENT_READ_COUNTERS] = "SELECT (SELECT value FROM queryd_meta WHERE key='term_sequence'),"
@@ -292,16 +293,15 @@ row_matches(sqlite3_stmt *stmt, const QdTerm *term, gint64 datatype_id)
     return TRUE;
 }
 
-/* FALSE with ret_found untouched after an error. */
+/* *@ret_id is 0 when there is none. */
 static gboolean
-find_row(QdDictionary *self, const QdTerm *term, const QdTermKey *key, gint64 datatype_id, gint64 *ret_id, gboolean *ret_found,
-         GError **error)
+find_row(QdDictionary *self, const QdTerm *term, guint64 hash, gint64 datatype_id, gint64 *ret_id, GError **error)
 {
     sqlite3_stmt *stmt = self->statements[STATEMENT_FIND];
     gint64 id = 0;
     int r;
 
-    (void) sqlite3_bind_int64(stmt, 1, (gint64) key->low);
+    (void) sqlite3_bind_int64(stmt, 1, (gint64) hash);
     while ((r = sqlite3_step(stmt)) == SQLITE_ROW && id == 0)
         if (row_matches(stmt, term, datatype_id))
             id = sqlite3_column_int64(stmt, 0);
@@ -310,7 +310,6 @@ find_row(QdDictionary *self, const QdTerm *term, const QdTermKey *key, gint64 da
         return fail(self, r, error);
 
     *ret_id = id;
-    *ret_found = id != 0;
     return TRUE;
 }
 
@@ -341,7 +340,7 @@ gboolean
 qd_dictionary_find_id(QdDictionary *self, const QdTerm *term, gint64 *ret_id, GError **error)
 {
     gint64 datatype_id = 0;
-    gboolean found = FALSE;
+    gint64 id = 0;
     guint64 serial;
     QdTermKey key;
     Known *known;
@@ -366,10 +365,11 @@ qd_dictionary_find_id(QdDictionary *self, const QdTerm *term, gint64 *ret_id, GE
         if (!qd_dictionary_find_id(self, &datatype, &datatype_id, error))
             return FALSE;
     }
-    if (!find_row(self, term, &key, datatype_id, ret_id, &found, error) || !found)
+    if (!find_row(self, term, key.low, datatype_id, &id, error) || id == 0)
         return FALSE;
 
-    *known = (Known){ .key = key, .id = *ret_id };
+    *known = (Known){ .key = key, .id = id };
+    *ret_id = id;
     return TRUE;
 }
 
@@ -445,23 +445,55 @@ qd_dictionary_get_secret(const QdDictionary *self)
     return &self->secret;
 }
 
-static gboolean
-insert_term(QdDictionary *self, const QdTerm *term, const QdTermKey *key, gint64 id, gint64 datatype_id, GError **error)
+guint64
+qd_dictionary_reserve(QdDictionary *self, guint64 n_terms, guint64 n_bnodes, guint64 *ret_sequence, guint64 *ret_bnode)
 {
-    sqlite3_stmt *stmt = self->statements[STATEMENT_INSERT_TERM];
-    double number;
+    guint64 last = self->sequence;
+
+    *ret_sequence = last + 1;
+    *ret_bnode = self->bnode_serial + 1;
+    self->sequence += n_terms;
+    self->bnode_serial += n_bnodes;
+    self->counted = TRUE;
+    return last;
+}
+
+gboolean
+qd_dictionary_find_stored(QdDictionary *self, const QdStoredTerm *term, gint64 *ret_id, GError **error)
+{
+    return find_row(self, &term->term, term->hash, term->datatype_id, ret_id, error);
+}
+
+gboolean
+qd_dictionary_append_hash(QdDictionary *self, guint64 hash, gint64 id, GError **error)
+{
+    sqlite3_stmt *stmt = self->statements[STATEMENT_INSERT_HASH];
     int r;
 
-    (void) sqlite3_bind_int64(stmt, 1, id);
+    (void) sqlite3_bind_int64(stmt, 1, (gint64) hash);
+    (void) sqlite3_bind_int64(stmt, 2, id);
+    r = sqlite3_step(stmt);
+    (void) sqlite3_reset(stmt);
+    return r == SQLITE_DONE || fail(self, r, error);
+}
+
+gboolean
+qd_dictionary_append(QdDictionary *self, const QdStoredTerm *stored, gboolean with_hash, GError **error)
+{
+    sqlite3_stmt *stmt = self->statements[STATEMENT_INSERT_TERM];
+    const QdTerm *term = &stored->term;
+    int r;
+
+    (void) sqlite3_bind_int64(stmt, 1, stored->id);
     if (term->kind == QD_TERM_TYPED)
-        (void) sqlite3_bind_int64(stmt, 2, datatype_id);
+        (void) sqlite3_bind_int64(stmt, 2, stored->datatype_id);
     else if (term->kind == QD_TERM_LANG_STRING)
         (void) sqlite3_bind_text64(stmt, 2, term->qualifier, term->n_qualifier, SQLITE_STATIC, SQLITE_UTF8);
     else
         (void) sqlite3_bind_null(stmt, 2);
     r = sqlite3_bind_text64(stmt, 3, term->n_lexical > 0 ? term->lexical : "", term->n_lexical, SQLITE_STATIC, SQLITE_UTF8);
-    if (qd_dictionary_get_number(term, &number))
-        (void) sqlite3_bind_double(stmt, 4, number);
+    if (stored->has_number)
+        (void) sqlite3_bind_double(stmt, 4, stored->number);
     else
         (void) sqlite3_bind_null(stmt, 4);
     if (r == SQLITE_OK)
@@ -471,12 +503,7 @@ insert_term(QdDictionary *self, const QdTerm *term, const QdTermKey *key, gint64
     if (r != SQLITE_DONE)
         return fail(self, r, error);
 
-    stmt = self->statements[STATEMENT_INSERT_HASH];
-    (void) sqlite3_bind_int64(stmt, 1, (gint64) key->low);
-    (void) sqlite3_bind_int64(stmt, 2, id);
-    r = sqlite3_step(stmt);
-    (void) sqlite3_reset(stmt);
-    return r == SQLITE_DONE || fail(self, r, error);
+    return !with_hash || qd_dictionary_append_hash(self, stored->hash, stored->id, error);
 }
 
 static gboolean
@@ -488,18 +515,18 @@ intern_bnode(QdDictionary *self, const QdTerm *term, gint64 *ret_id, GError **er
         *ret_id = qd_term_id_from_bnode(serial);
         return TRUE;
     }
-    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no blank node has the label '%.*s'", (int) MIN(term->n_lexical, 100), term->lexical);
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no blank node has the label '%.*s'", (int) MIN(term->n_lexical, 100),
+                 term->lexical);
     return FALSE;
 }
 
 gboolean
 qd_dictionary_intern(QdDictionary *self, const QdTerm *term, gint64 *ret_id, GError **error)
 {
-    gint64 datatype_id = 0;
-    gboolean found = FALSE;
-    gint64 id = 0;
+    QdStoredTerm stored = { .term = *term };
     QdTermKey key;
     Known *known;
+    gint64 id = 0;
 
     if (term->kind == QD_TERM_BNODE)
         return intern_bnode(self, term, ret_id, error);
@@ -515,15 +542,17 @@ qd_dictionary_intern(QdDictionary *self, const QdTerm *term, gint64 *ret_id, GEr
     if (term->kind == QD_TERM_TYPED) {
         QdTerm datatype = get_datatype(term);
 
-        if (!qd_dictionary_intern(self, &datatype, &datatype_id, error))
+        if (!qd_dictionary_intern(self, &datatype, &stored.datatype_id, error))
             return FALSE;
     }
-    if (!find_row(self, term, &key, datatype_id, &id, &found, error))
+    if (!find_row(self, term, key.low, stored.datatype_id, &id, error))
         return FALSE;
-    if (!found) {
-        id = qd_term_id_from_sequence(++self->sequence, term->kind);
+    if (id == 0) {
+        id = stored.id = qd_term_id_from_sequence(++self->sequence, term->kind);
+        stored.hash = key.low;
+        stored.has_number = qd_dictionary_get_number(term, &stored.number);
         self->counted = TRUE;
-        if (!insert_term(self, term, &key, id, datatype_id, error))
+        if (!qd_dictionary_append(self, &stored, TRUE, error))
             return FALSE;
     }
     *known = (Known){ .key = key, .id = id };

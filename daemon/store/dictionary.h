@@ -50,6 +50,26 @@ gboolean qd_dictionary_intern(QdDictionary *self, const QdTerm *term, gint64 *re
 /* A blank node that was never there before. */
 gint64 qd_dictionary_make_bnode(QdDictionary *self);
 
-/* For bulk-load: the key by which terms are hashed, and the value of the column num: FALSE when it is NULL. */
+/* For bulk-load ------------------------------------------------------------------------------------------------------- */
+
+/* A new term with all that its rows need; its datatype by id. */
+typedef struct QdStoredTerm {
+    QdTerm term; /* the qualifier of a TYPED one is not looked at */
+    gint64 id;
+    gint64 datatype_id;
+    guint64 hash; /* the low half of its key */
+    gboolean has_number;
+    double number;
+} QdStoredTerm;
+
+/* The secret of the store's keys. */
 const QdTermKey *qd_dictionary_get_secret(const QdDictionary *self);
+/* The value of the column num: FALSE when it is NULL. */
 gboolean qd_dictionary_get_number(const QdTerm *term, double *ret_number);
+/* So many numbers, from *@ret_sequence and *@ret_bnode on. Returns: the last sequence that was in use before */
+guint64 qd_dictionary_reserve(QdDictionary *self, guint64 n_terms, guint64 n_bnodes, guint64 *ret_sequence, guint64 *ret_bnode);
+/* @ret_id: (out): the id of an equal term that is stored, or 0 */
+gboolean qd_dictionary_find_stored(QdDictionary *self, const QdStoredTerm *term, gint64 *ret_id, GError **error);
+/* The term's row, @with_hash also that of its hash. */
+gboolean qd_dictionary_append(QdDictionary *self, const QdStoredTerm *term, gboolean with_hash, GError **error);
+gboolean qd_dictionary_append_hash(QdDictionary *self, guint64 hash, gint64 id, GError **error);

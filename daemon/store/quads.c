@@ -6,6 +6,7 @@
 #include "daemon/store/quads.h"
 
 #include "daemon/rdf/term-id.h"
+#include "daemon/store/schema.h"
 #include "daemon/store/sqlite-error.h"
 
 /* A graph is deleted in portions, so that the list of what to delete stays small. */
@@ -250,15 +251,24 @@ count_quad(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gint64 sign, G
 }
 
 gboolean
-qd_quads_insert(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gboolean *ret_changed, GError **error)
+qd_quads_insert_uncounted(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gboolean *ret_changed, GError **error)
 {
     const gint64 values[] = { s, p, o, g };
     gint64 before = sqlite3_total_changes64(self->db);
-    gboolean changed;
 
     if (!run(self, STATEMENT_INSERT, values, 4, NULL, error))
         return FALSE;
-    changed = sqlite3_total_changes64(self->db) != before;
+    *ret_changed = sqlite3_total_changes64(self->db) != before;
+    return TRUE;
+}
+
+gboolean
+qd_quads_insert(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gboolean *ret_changed, GError **error)
+{
+    gboolean changed = FALSE;
+
+    if (!qd_quads_insert_uncounted(self, s, p, o, g, &changed, error))
+        return FALSE;
     if (ret_changed != NULL)
         *ret_changed = changed;
     return !changed || count_quad(self, s, p, o, g, 1, error);
@@ -359,4 +369,80 @@ qd_quads_create_graph(QdQuads *self, gint64 g, GError **error)
     const gint64 values[] = { g, 1 };
 
     return run(self, STATEMENT_EXPLICIT_GRAPH, values, 2, NULL, error);
+}
+
+/* All anew --------------------------------------------------------------------------------------------------------------- */
+
+gboolean
+qd_quads_begin_rebuild(QdQuads *self, GError **error)
+{
+    return qd_connection_execute(self->connection, qd_schema_drop_quad_indexes, error);
+}
+
+gboolean
+qd_quads_finish_rebuild(QdQuads *self, GError **error)
+{
+    return qd_connection_execute(self->connection, qd_schema_create_quad_indexes, error) && qd_quads_recount(self, error);
+}
+
+/* Calls @count for each row of two ids; they come in order. */
+static gboolean
+scan(QdQuads *self, const char *sql, void (*count)(QdQuads *self, gint64 a, gint64 b, gboolean same_a, gboolean same_b),
+     GError **error)
+{
+    sqlite3_stmt *stmt = NULL;
+    gint64 last_a = 0;
+    gint64 last_b = 0;
+    int r = sqlite3_prepare_v2(self->db, sql, -1, &stmt, NULL);
+
+    if (r == SQLITE_OK)
+        while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
+            gint64 a = sqlite3_column_int64(stmt, 0);
+            gint64 b = sqlite3_column_int64(stmt, 1);
+
+            count(self, a, b, a == last_a, a == last_a && b == last_b);
+            last_a = a;
+            last_b = b;
+        }
+    (void) sqlite3_finalize(stmt);
+    return r == SQLITE_DONE || fail(self, r, error);
+}
+
+static void
+count_object(QdQuads *self, gint64 p, gint64 o, gboolean same_p, gboolean same_o)
+{
+    Change *change = find_predicate(self, p);
+
+    change->n_quads++;
+    if (same_o)
+        return;
+    change->n_objects++;
+    change->tags |= qd_quads_get_tag_bit(o);
+}
+
+static void
+count_subject(QdQuads *self, gint64 s, gint64 p, gboolean same_s, gboolean same_p)
+{
+    if (!same_p)
+        find_predicate(self, p)->n_subjects++;
+}
+
+gboolean
+qd_quads_recount(QdQuads *self, GError **error)
+{
+    QdPolicy policy = qd_connection_set_policy(self->connection, QD_POLICY_INTERNAL);
+    gboolean ok;
+
+    forget_changes(self);
+    ok = scan(self, "SELECT p, o FROM queryd_quad INDEXED BY queryd_quad_posg ORDER BY p, o", count_object, error) &&
+         scan(self, "SELECT s, p FROM queryd_quad NOT INDEXED ORDER BY s, p", count_subject, error) &&
+         qd_connection_execute(self->connection,
+                               "DELETE FROM queryd_predicate; UPDATE queryd_graph SET n_quads=0;"
+                               "INSERT INTO queryd_graph(id, n_quads, explicit)"
+                               " SELECT g, count(*), 0 FROM queryd_quad INDEXED BY queryd_quad_gspo WHERE g<>0 GROUP BY g"
+                               " ON CONFLICT(id) DO UPDATE SET n_quads=excluded.n_quads;"
+                               "DELETE FROM queryd_graph WHERE n_quads=0 AND explicit=0",
+                               error);
+    (void) qd_connection_set_policy(self->connection, policy);
+    return ok;
 }

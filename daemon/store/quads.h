@@ -36,5 +36,13 @@ gboolean qd_quads_has_graph(QdQuads *self, gint64 g, gboolean *ret_exists, GErro
 /* Makes a named graph, which may stay empty. */
 gboolean qd_quads_create_graph(QdQuads *self, gint64 g, GError **error);
 
+/* For bulk-load: between these two there are no indexes and no statistics; both are made anew at the end. */
+gboolean qd_quads_begin_rebuild(QdQuads *self, GError **error);
+gboolean qd_quads_insert_uncounted(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gboolean *ret_changed, GError **error);
+gboolean qd_quads_finish_rebuild(QdQuads *self, GError **error);
+
+/* Statistics and graphs from the quads themselves. */
+gboolean qd_quads_recount(QdQuads *self, GError **error);
+
 /* The bit of an object in the column tags: in line by its tag, of the dictionary by its kind. */
 guint64 qd_quads_get_tag_bit(gint64 o);

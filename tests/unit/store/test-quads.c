@@ -41,8 +41,7 @@ insert(QdQuads *quads, gint64 s, gint64 p, gint64 o, gint64 g)
     return changed;
 }
 
-static gboolean
-delete(QdQuads *quads, gint64 s, gint64 p, gint64 o, gint64 g)
+static gboolean delete (QdQuads *quads, gint64 s, gint64 p, gint64 o, gint64 g)
 {
     g_autoptr(GError) error = NULL;
     gboolean changed = FALSE;
@@ -56,16 +55,15 @@ delete(QdQuads *quads, gint64 s, gint64 p, gint64 o, gint64 g)
 static void
 assert_statistics(StoreFixture *fixture)
 {
-    static const char predicates[] =
-        "WITH counted AS (SELECT p, count(*), count(DISTINCT s), count(DISTINCT o) FROM queryd_quad GROUP BY p),"
-        " kept AS (SELECT id, n_quads, n_subjects, n_objects FROM queryd_predicate)"
-        " SELECT count(*) FROM (SELECT * FROM (SELECT * FROM counted EXCEPT SELECT * FROM kept)"
-        " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM counted))";
-    static const char graphs[] =
-        "WITH counted AS (SELECT g, count(*) FROM queryd_quad WHERE g<>0 GROUP BY g),"
-        " kept AS (SELECT id, n_quads FROM queryd_graph WHERE n_quads>0 OR NOT explicit)"
-        " SELECT count(*) FROM (SELECT * FROM (SELECT * FROM counted EXCEPT SELECT * FROM kept)"
-        " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM counted))";
+    static const char
+        predicates[] = "WITH counted AS (SELECT p, count(*), count(DISTINCT s), count(DISTINCT o) FROM queryd_quad GROUP BY p),"
+                       " kept AS (SELECT id, n_quads, n_subjects, n_objects FROM queryd_predicate)"
+                       " SELECT count(*) FROM (SELECT * FROM (SELECT * FROM counted EXCEPT SELECT * FROM kept)"
+                       " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM counted))";
+    static const char graphs[] = "WITH counted AS (SELECT g, count(*) FROM queryd_quad WHERE g<>0 GROUP BY g),"
+                                 " kept AS (SELECT id, n_quads FROM queryd_graph WHERE n_quads>0 OR NOT explicit)"
+                                 " SELECT count(*) FROM (SELECT * FROM (SELECT * FROM counted EXCEPT SELECT * FROM kept)"
+                                 " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM counted))";
 
     g_assert_cmpint(store_get_int64(fixture->writer, predicates), ==, 0);
     g_assert_cmpint(store_get_int64(fixture->writer, graphs), ==, 0);
@@ -107,13 +105,13 @@ test_delete(StoreFixture *fixture, gconstpointer data)
     (void) insert(quads, 4, 8, 12, 0);
     finish(fixture, quads);
     (void) begin(fixture);
-    g_assert_true(delete(quads, 4, 8, 12, 16));
-    g_assert_false(delete(quads, 4, 8, 12, 16));
+    g_assert_true(delete (quads, 4, 8, 12, 16));
+    g_assert_false(delete (quads, 4, 8, 12, 16));
     finish(fixture, quads);
     assert_statistics(fixture);
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_graph"), ==, 0);
     (void) begin(fixture);
-    g_assert_true(delete(quads, 4, 8, 12, 0));
+    g_assert_true(delete (quads, 4, 8, 12, 0));
     finish(fixture, quads);
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_predicate"), ==, 0);
 }
@@ -134,7 +132,7 @@ test_random(StoreFixture *fixture, gconstpointer data)
             if (g_test_rand_int_range(0, 2) == 0)
                 (void) insert(quads, s, p, o, g);
             else
-                (void) delete(quads, s, p, o, g);
+                (void) delete (quads, s, p, o, g);
         }
         if (round % 4 == 3)
             store_execute(fixture->writer, "ROLLBACK");

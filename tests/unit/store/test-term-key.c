@@ -33,7 +33,8 @@ test_equal(void)
     g_autofree char *upper = g_ascii_strup(long_tag, -1);
 
     g_assert_true(keys_equal(compute(SECRET, QD_TERM_IRI, "a:b", NULL), compute(SECRET, QD_TERM_IRI, "a:b", NULL)));
-    g_assert_true(keys_equal(compute(SECRET, QD_TERM_LANG_STRING, "x", long_tag), compute(SECRET, QD_TERM_LANG_STRING, "x", upper)));
+    g_assert_true(
+        keys_equal(compute(SECRET, QD_TERM_LANG_STRING, "x", long_tag), compute(SECRET, QD_TERM_LANG_STRING, "x", upper)));
 }
 
 static void
@@ -44,10 +45,17 @@ test_different(void)
         const char *lexical;
         const char *qualifier;
     } terms[] = {
-        { QD_TERM_IRI, "", NULL },           { QD_TERM_IRI, "a", NULL },         { QD_TERM_STRING, "a", NULL },
-        { QD_TERM_LANG_STRING, "a", "b" },   { QD_TERM_LANG_STRING, "a", "bb" }, { QD_TERM_LANG_STRING, "ab", "b" },
-        { QD_TERM_TYPED, "a", "b" },         { QD_TERM_TYPED, "a", "B" },        { QD_TERM_TYPED, "b", "a" },
-        { QD_TERM_STRING, "12345678", NULL }, { QD_TERM_STRING, "123456789", NULL },
+        { QD_TERM_IRI, "", NULL },
+        { QD_TERM_IRI, "a", NULL },
+        { QD_TERM_STRING, "a", NULL },
+        { QD_TERM_LANG_STRING, "a", "b" },
+        { QD_TERM_LANG_STRING, "a", "bb" },
+        { QD_TERM_LANG_STRING, "ab", "b" },
+        { QD_TERM_TYPED, "a", "b" },
+        { QD_TERM_TYPED, "a", "B" },
+        { QD_TERM_TYPED, "b", "a" },
+        { QD_TERM_STRING, "12345678", NULL },
+        { QD_TERM_STRING, "123456789", NULL },
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(terms); i++)
@@ -61,7 +69,8 @@ test_different(void)
 static void
 test_fixed(void)
 {
-    g_assert_cmphex(compute(SECRET, QD_TERM_TYPED, "1.50", "http://example.org/money").low, ==, G_GUINT64_CONSTANT(0xbc444856a0e6af04));
+    g_assert_cmphex(compute(SECRET, QD_TERM_TYPED, "1.50", "http://example.org/money").low, ==,
+                    G_GUINT64_CONSTANT(0xbc444856a0e6af04));
 }
 
 int
