@@ -54,6 +54,7 @@ QdPolicy qd_connection_set_policy(QdConnection *self, QdPolicy policy);
 typedef enum QdAttachment {
     QD_ATTACHMENT_DICTIONARY,
     QD_ATTACHMENT_QUADS,
+    QD_ATTACHMENT_CATALOG,
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
