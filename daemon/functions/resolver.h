@@ -2,8 +2,8 @@
 /*
  * What SQL functions need to know of the world: terms of the dictionary, and what is fixed for one execution.
  *
- * Place: layer 3; the store implements the resolver on the connection's own dictionary, exec connects them and starts a
- * context before each execution. Thread: whoever runs the connection.
+ * Place: layer 3; the store's dictionary stands behind the resolver, exec connects them and starts the context before each
+ * execution. Thread: whoever runs the connection.
  */
 #pragma once
 
@@ -20,13 +20,9 @@ typedef struct QdResolver {
 typedef struct QdEvaluationContext {
     gint64 now_usec;                        /* NOW(): µs since 1970 */
     guint64 next_bnode;                     /* the serial of the next fresh blank node (QD_TAG_BNODE_FRESH) */
-    GHashTable *bnodes;                     /* BNODE(string): (solution serial, string) → fresh blank node; made when needed */
-    guint64 bnode_serial;                   /* the solution that @bnodes belongs to */
     gboolean (*interrupted)(gpointer data); /* (nullable): asked in long work; TRUE ends it */
     gpointer data;
-    gsize max_value_bytes; /* of a computed text; 0: SQLite's limit alone */
 } QdEvaluationContext;
 
-/* qd_evaluation_context_start: a new execution: the clock is read, blank nodes are fresh. Also of a zeroed context. */
+/* qd_evaluation_context_start: a new execution: the clock is read, blank nodes are fresh. */
 void qd_evaluation_context_start(QdEvaluationContext *self);
-void qd_evaluation_context_clear(QdEvaluationContext *self);

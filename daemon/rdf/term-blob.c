@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "daemon/rdf/code-point.h"
+
 #define HEAD_BYTES 5
 
 void
@@ -27,24 +29,6 @@ qd_term_blob_append(GByteArray *out, const QdTerm *term)
         g_byte_array_append(out, (const guint8 *) term->lexical, (guint) term->n_lexical);
 }
 
-/* As g_utf8_validate_len(), which refuses U+0000. */
-static gboolean
-is_utf8(const char *p, gsize n_bytes)
-{
-    const char *end = p + n_bytes;
-
-    while (p < end) {
-        const char *bad = NULL;
-
-        if (g_utf8_validate_len(p, (gsize) (end - p), &bad))
-            return TRUE;
-        if (*bad != 0)
-            return FALSE;
-        p = bad + 1;
-    }
-    return TRUE;
-}
-
 gboolean
 qd_term_blob_parse(const void *blob, gsize n_bytes, QdTerm *ret_term)
 {
@@ -60,7 +44,8 @@ qd_term_blob_parse(const void *blob, gsize n_bytes, QdTerm *ret_term)
     has_qualifier = p[0] == QD_TERM_LANG_STRING || p[0] == QD_TERM_TYPED;
     if (n_qualifier > n_bytes - HEAD_BYTES || has_qualifier != (n_qualifier > 0))
         return FALSE;
-    if (!is_utf8(p + HEAD_BYTES, n_qualifier) || !is_utf8(p + HEAD_BYTES + n_qualifier, n_bytes - HEAD_BYTES - n_qualifier))
+    if (!qd_code_point_check(p + HEAD_BYTES, n_qualifier, NULL) ||
+        !qd_code_point_check(p + HEAD_BYTES + n_qualifier, n_bytes - HEAD_BYTES - n_qualifier, NULL))
         return FALSE;
 
     *ret_term = (QdTerm){ .kind = (QdTermKind) p[0],

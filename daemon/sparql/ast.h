@@ -85,8 +85,9 @@ struct QdExpression {
     guint variable;
     QdExpression **children; /* CALL; AGGREGATE: one, or none for COUNT(*) */
     guint n_children;
-    QdPattern *pattern; /* EXISTS */
-    gboolean negated;   /* NOT EXISTS */
+    QdPattern *pattern;        /* EXISTS */
+    struct QdAlgebra *algebra; /* of the pattern, once it was needed */
+    gboolean negated;          /* NOT EXISTS */
     QdAggregateKind aggregate;
     gboolean distinct;
     const QdTerm *separator; /* GROUP_CONCAT; nullable */
