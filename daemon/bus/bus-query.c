@@ -274,7 +274,7 @@ get_list(sd_bus *bus, const char *path, const char *interface, const char *prope
          sd_bus_error *ret_error)
 {
     if (g_str_equal(property, "Languages"))
-        return sd_bus_message_append(reply, "as", 1, "sql");
+        return sd_bus_message_append(reply, "as", 2, "sql", "sparql");
     if (g_str_equal(property, "Formats"))
         return sd_bus_message_append(reply, "as", 9, "csv", "tsv", "json", "jsonl", "turtle", "trig", "ntriples", "nquads",
                                      "rdfxml");

@@ -90,6 +90,3 @@ gboolean qd_call_pull_text(QdCall *call, QdRun *run, QdTextFormat format, QdText
 
 /* From any thread: something was done, so the time of idleness starts anew. Tells the main thread at most once a second. */
 void qd_engine_note_activity(QdEngine *self);
-
-/* "sql" works; "sparql" is Unsupported; anything else BadParameter. */
-gboolean qd_engine_check_language(const char *language, GError **error);

@@ -14,6 +14,7 @@
 #include "daemon/base/limits.h"
 #include "daemon/base/mailbox.h"
 #include "daemon/exec/parameters.h"
+#include "daemon/exec/shape.h"
 
 typedef struct QdEngine QdEngine;
 typedef struct QdClient QdClient;
@@ -60,7 +61,7 @@ typedef struct QdCallOptions {
 } QdCallOptions;
 
 typedef struct QdCallStatement {
-    char *language;
+    QdLanguage language;
     char *text;
     QdParameters *parameters; /* (nullable) */
     uint64_t changes;         /* result, for BATCH */
@@ -127,7 +128,7 @@ QdCall *qd_call_free(QdCall *call);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdCall, qd_call_free)
 
 /* Appends a statement; copies strings, takes @parameters (nullable) over. */
-void qd_call_add_statement(QdCall *call, const char *language, const char *text, QdParameters *parameters);
+void qd_call_add_statement(QdCall *call, QdLanguage language, const char *text, QdParameters *parameters);
 
 /* Clients: who is charged. One object for each process (or sandbox) that calls; kept by the bus layer while the peer lives. */
 QdClient *qd_client_new(QdEngine *engine, const char *label);

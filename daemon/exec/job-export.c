@@ -62,12 +62,11 @@ qd_job_export(QdCall *call, GError **error)
     };
     QdTextFormat format;
 
-    if (!check_writable(call, error) || !qd_engine_check_language(statement->language, error) ||
-        !qd_call_find_format(call, &format, error))
+    if (!check_writable(call, error) || !qd_call_find_format(call, &format, error))
         return;
-    run = qd_run_new(engine->pool, call->client, NULL, statement->text, strlen(statement->text), QD_POLICY_READ, &engine->limits,
-                     error);
-    if (run == NULL || !qd_bind_parameters(qd_run_get_stmt(run), statement->parameters, error))
+    run = qd_run_new(engine->pool, call->client, NULL, statement->language, statement->text, strlen(statement->text),
+                     QD_POLICY_READ, &engine->limits, error);
+    if (run == NULL || !qd_run_bind_parameters(run, statement->parameters, error))
         return;
 
     options.generation = qd_writer_get_generation(engine->writer);

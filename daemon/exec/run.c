@@ -6,9 +6,14 @@
  */
 #include "daemon/exec/run.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/exec/bind.h"
+#include "daemon/exec/evaluation.h"
+#include "daemon/exec/plans.h"
+#include "daemon/exec/rdf-encoder.h"
 #include "daemon/exec/row-encoder.h"
 #include "daemon/store/memory.h"
 #include "daemon/store/sqlite-error.h"
@@ -22,7 +27,12 @@
 struct QdRun {
     QdPool *pool;
     QdReader *reader;
-    QdCompiled *compiled;
+    QdCompiled *compiled;  /* NULL: an update in SPARQL */
+    QdRdfEncoder *encoder; /* SPARQL; the connection's */
+    const QdSparqlPlan *plan;
+    char *text; /* SPARQL (owned): for a plan with parameters */
+    gsize n_text_bytes;
+    gboolean in_transaction;
     const QdLimits *limits;
     QdRunOptions options;
 
@@ -58,16 +68,62 @@ qd_run_free(QdRun *self)
     }
     if (self->reader != NULL) {
         sqlite3_progress_handler(qd_connection_get_db(self->reader->connection), 0, NULL, NULL);
+        if (self->in_transaction)
+            (void) qd_connection_execute(self->reader->connection, "COMMIT", NULL);
         qd_pool_release(self->pool, self->reader);
     }
     g_clear_error(&self->stop);
+    g_free(self->text);
     g_free(self);
     return NULL;
 }
 
+static gboolean
+compile_plan(QdRun *self, GHashTable *parameters, gboolean is_update, GError **error)
+{
+    QdConnection *connection = self->reader->connection;
+
+    self->plan = qd_plans_get(connection, self->text, self->n_text_bytes, is_update, parameters, self->limits, error);
+    if (self->plan == NULL)
+        return FALSE;
+    if (is_update)
+        return TRUE;
+    self->compiled = qd_connection_compile(connection, self->plan->query.sql, strlen(self->plan->query.sql), QD_POLICY_READ,
+                                           self->limits, error);
+    return self->compiled != NULL;
+}
+
+static void
+encoder_free(gpointer data)
+{
+    (void) qd_rdf_encoder_free(data);
+}
+
+static gboolean
+compile_sparql(QdRun *self, const char *text, gsize n_bytes, QdPolicy policy, GError **error)
+{
+    QdConnection *connection = self->reader->connection;
+    gboolean is_update = qd_sparql_is_update(text, n_bytes);
+
+    if (is_update && policy == QD_POLICY_READ) {
+        qd_error_set(error, QW_ERROR_READ_ONLY, "an update in a query that was opened for reading");
+        return FALSE;
+    }
+    self->text = g_strndup(text, n_bytes);
+    self->n_text_bytes = n_bytes;
+    self->encoder = qd_connection_get_attachment(connection, QD_ATTACHMENT_ENCODER);
+    if (self->encoder == NULL) {
+        const QdResolver resolver = qd_evaluation_get_resolver(connection);
+
+        self->encoder = qd_rdf_encoder_new(&resolver);
+        qd_connection_set_attachment(connection, QD_ATTACHMENT_ENCODER, self->encoder, encoder_free);
+    }
+    return compile_plan(self, NULL, is_update, error);
+}
+
 QdRun *
-qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const char *text, gsize n_bytes, QdPolicy compile_policy,
-           const QdLimits *limits, GError **error)
+qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, QdLanguage language, const char *text, gsize n_bytes,
+           QdPolicy compile_policy, const QdLimits *limits, GError **error)
 {
     g_autoptr(QdRun) self = g_new0(QdRun, 1);
 
@@ -78,11 +134,10 @@ qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const char
     if (self->reader == NULL)
         return NULL;
 
+    if (language == QD_LANGUAGE_SPARQL)
+        return compile_sparql(self, text, n_bytes, compile_policy, error) ? g_steal_pointer(&self) : NULL;
     self->compiled = qd_connection_compile(self->reader->connection, text, n_bytes, compile_policy, limits, error);
-    if (self->compiled == NULL)
-        return NULL;
-
-    return g_steal_pointer(&self);
+    return self->compiled != NULL ? g_steal_pointer(&self) : NULL;
 }
 
 void
@@ -91,16 +146,64 @@ qd_run_set_options(QdRun *self, const QdRunOptions *options)
     self->options = *options;
 }
 
-QdCompiled *
-qd_run_get_compiled(QdRun *self)
+QdShape
+qd_run_get_shape(QdRun *self)
 {
-    return self->compiled;
+    return self->plan != NULL ? qd_shape_from_plan(self->plan) : qd_shape_from_compiled(self->compiled);
 }
 
-sqlite3_stmt *
-qd_run_get_stmt(QdRun *self)
+/* Constants are looked up in the snapshot that is read: the transaction begins with them. */
+static gboolean
+bind_terms(QdRun *self, GHashTable *parameters, GError **error)
 {
-    return self->compiled->stmt;
+    QdConnection *connection = self->reader->connection;
+
+    if (g_hash_table_size(parameters) > 0 && !compile_plan(self, parameters, FALSE, error))
+        return FALSE;
+    if (!qd_connection_execute(connection, "BEGIN", error))
+        return FALSE;
+    self->in_transaction = TRUE;
+    qd_evaluation_start(connection);
+    return qd_evaluation_bind(connection, self->compiled->stmt, &self->plan->query, parameters, error);
+}
+
+gboolean
+qd_run_bind_row(QdRun *self, const QwPageReader *row, GError **error)
+{
+    const QdShape shape = qd_run_get_shape(self);
+    g_autoptr(GHashTable) parameters = NULL;
+
+    if (self->plan == NULL)
+        return row != NULL ? qd_bind_row(self->compiled->stmt, row, error) : qd_bind_parameters(self->compiled->stmt, NULL, error);
+    parameters = qd_plans_new_parameters();
+    for (uint32_t i = 0; row != NULL && i < row->n_columns; i++) {
+        QwValue value;
+
+        qw_page_reader_get(row, i, &value);
+        if (!qd_plans_add_parameter(parameters, qd_shape_get_parameter_name(&shape, i), &value, error))
+            return FALSE;
+    }
+    return bind_terms(self, parameters, error);
+}
+
+gboolean
+qd_run_bind_parameters(QdRun *self, const QdParameters *parameters, GError **error)
+{
+    const QdShape shape = qd_run_get_shape(self);
+    g_autoptr(GHashTable) terms = NULL;
+    g_autofree const QwValue **values = NULL;
+
+    if (self->plan == NULL)
+        return qd_bind_parameters(self->compiled->stmt, parameters, error);
+    values = qd_bind_resolve(&shape, parameters, error);
+    if (values == NULL)
+        return FALSE;
+    terms = qd_plans_new_parameters();
+    for (guint i = 0; i < qd_shape_get_n_names(&shape); i++) {
+        if (values[i] != NULL && !qd_plans_add_parameter(terms, qd_shape_get_parameter_name(&shape, i), values[i], error))
+            return FALSE;
+    }
+    return bind_terms(self, terms, error);
 }
 
 const QdReader *
@@ -212,7 +315,7 @@ step_to_row(QdRun *self, QdRunStatus *ret_status, GError **error)
         uint64_t before = self->compiled->schema_signature;
 
         self->stepped = TRUE;
-        if (qd_compiled_refresh(self->compiled))
+        if (qd_compiled_refresh(self->compiled) && self->plan == NULL)
             self->new_schema = self->compiled->schema_signature != before;
     }
     if (r == SQLITE_DONE) {
@@ -253,9 +356,12 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
 
         writer->n_columns = (uint32_t) self->compiled->n_columns;
         used = writer->used;
-        r = qd_row_encode(writer, self->compiled->stmt);
+        r = self->encoder != NULL ? qd_rdf_encoder_put_row(self->encoder, writer, self->compiled->stmt, error)
+                                  : qd_row_encode(writer, self->compiled->stmt);
         if (r == -ENOBUFS)
             return writer->n_rows > 0 ? QD_RUN_PAGE : QD_RUN_LARGE;
+        if (r == -EIO)
+            return QD_RUN_FAILED;
         if (r < 0) {
             qd_limit_set_error(error, self->limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
             return QD_RUN_FAILED;
@@ -299,7 +405,9 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
 size_t
 qd_run_get_row_size(QdRun *self)
 {
-    return qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
+    return self->encoder != NULL
+               ? qd_rdf_encoder_get_row_size(self->encoder, self->compiled->stmt, (uint32_t) self->compiled->n_columns)
+               : qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
 }
 
 gboolean

@@ -9,7 +9,9 @@
 
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
+#include "daemon/exec/parameters.h"
 #include "daemon/exec/pool.h"
+#include "daemon/exec/shape.h"
 
 typedef enum QdRunStatus {
     QD_RUN_PAGE,     /* the page has all the rows it should get */
@@ -49,21 +51,27 @@ typedef struct QdRun QdRun;
 /**
  * qd_run_new:
  * @pool: gives the connection
+ * @language: in SPARQL @text is a query, or with QD_POLICY_WRITE an update, to look at
  * @compile_policy: QD_POLICY_READ, or QD_POLICY_WRITE to look at a statement that is not stepped here
  *
  * Leases a connection and compiles @text on it.
  *
  * Returns: (transfer full): the run before its first step, or NULL
  */
-QdRun *qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const char *text, gsize n_bytes,
+QdRun *qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, QdLanguage language, const char *text, gsize n_bytes,
                   QdPolicy compile_policy, const QdLimits *limits, GError **error);
 QdRun *qd_run_free(QdRun *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRun, qd_run_free)
 
 void qd_run_set_options(QdRun *self, const QdRunOptions *options);
 
-QdCompiled *qd_run_get_compiled(QdRun *self);
-sqlite3_stmt *qd_run_get_stmt(QdRun *self);
+/* Valid until the run's first step or its end. */
+QdShape qd_run_get_shape(QdRun *self);
+
+/* Values for one execution, before the first fill: @row (nullable) has the shape's n_parameters; in SPARQL NULL is no value, and
+ * the snapshot begins here. BAD_PARAMETER. */
+gboolean qd_run_bind_row(QdRun *self, const QwPageReader *row, GError **error);
+gboolean qd_run_bind_parameters(QdRun *self, const QdParameters *parameters, GError **error);
 const QdReader *qd_run_get_reader(const QdRun *self);
 
 /**

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "daemon/rdf/lexer.h"
 #include "daemon/sparql/algebra.h"
 #include "daemon/sparql/parser.h"
 
@@ -225,18 +226,46 @@ compile_update(QdSparqlPlan *plan, const QdSparqlOptions *options, const QdCatal
 
 /* --- both ------------------------------------------------------------------------------------------------------------- */
 
+/* Named variables of the text, those written with '$' (or the others). */
+static void
+list_names(QdSparqlPlan *plan, const char **names, gboolean is_parameter)
+{
+    for (guint i = 0; i < plan->ast->variables->len; i++) {
+        const QdVariable *variable = &g_array_index(plan->ast->variables, QdVariable, i);
+
+        if (variable->name != NULL && variable->is_parameter == is_parameter)
+            names[plan->n_names++] = qd_arena_printf(plan->ast->arena, "$%s", variable->name);
+    }
+}
+
 static void
 list_parameters(QdSparqlPlan *plan)
 {
     const char **names = qd_arena_array0(plan->ast->arena, const char *, plan->ast->variables->len + 1);
 
-    for (guint i = 0; i < plan->ast->variables->len; i++) {
-        const QdVariable *variable = &g_array_index(plan->ast->variables, QdVariable, i);
-
-        if (variable->is_parameter)
-            names[plan->n_parameters++] = variable->name;
-    }
+    list_names(plan, names, TRUE);
+    plan->n_parameters = plan->n_names;
+    list_names(plan, names, FALSE);
     plan->parameters = names;
+}
+
+gboolean
+qd_sparql_is_update(const char *text, gsize n_bytes)
+{
+    static const char *const queries[] = { "SELECT", "CONSTRUCT", "DESCRIBE", "ASK" };
+    g_autoptr(QdLexer) lexer = qd_lexer_new_for_text(QD_LEXER_SPARQL, text, n_bytes);
+    QdToken token;
+
+    while (qd_lexer_next(lexer, &token, NULL) && token.kind != QD_TOKEN_END) {
+        if (token.kind != QD_TOKEN_WORD || qd_token_is_word(&token, "PREFIX") || qd_token_is_word(&token, "BASE"))
+            continue;
+        for (guint i = 0; i < G_N_ELEMENTS(queries); i++) {
+            if (qd_token_is_word(&token, queries[i]))
+                return FALSE;
+        }
+        return TRUE;
+    }
+    return FALSE;
 }
 
 QdSparqlPlan *

@@ -60,15 +60,19 @@ typedef struct QdSparqlPlan {
     QdSparqlStatement query;
     const char *const *columns; /* names; SELECT: its variables, CONSTRUCT and DESCRIBE: subject, predicate, object, ASK: result */
     guint n_columns;
-    const char *const *parameters; /* names of variables written with '$', without it */
-    guint n_parameters;
-    gboolean ordered; /* ORDER BY decides the order of the rows */
+    const char *const *parameters; /* "$name": first the variables written with '$', then all others */
+    guint n_parameters;            /* of the first */
+    guint n_names;                 /* of both */
+    gboolean ordered;              /* ORDER BY decides the order of the rows */
     QdSparqlOperation *operations;
     guint n_operations;
     const char *algebra; /* for Explain */
     const char *notes;   /* join orders and estimates */
     QdAst *ast;          /* owns all of it */
 } QdSparqlPlan;
+
+/* Whether a text that is SPARQL at all is an update request: by its first word behind the prologue. */
+gboolean qd_sparql_is_update(const char *text, gsize n_bytes);
 
 /**
  * qd_sparql_compile:

@@ -196,7 +196,8 @@ write_eval(QdGenerator *self, const QdExpression *expression, const QdRelation *
     put_expression(&program, expression);
     if (arguments->len > ARGUMENTS_MAX)
         qd_generator_fail(self, QW_ERROR_TOO_COMPLEX, "an expression with more than %d variables", ARGUMENTS_MAX);
-    g_string_append_printf(call, "queryd_eval(%s", qd_generator_put_program(self, bytes->data, bytes->len));
+    g_string_append_printf(call, "queryd_eval%s(%s", qd_expression_is_volatile(expression) ? "_volatile" : "",
+                           qd_generator_put_program(self, bytes->data, bytes->len));
     for (guint i = 0; i < arguments->len; i++)
         g_string_append_printf(call, ",%s", (const char *) arguments->pdata[i]);
     g_string_append_c(call, ')');

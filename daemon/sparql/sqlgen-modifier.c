@@ -158,7 +158,7 @@ write_aggregate(QdGenerator *self, const QdExpression *aggregate, const QdRelati
     if (!aggregate->distinct)
         return qd_arena_printf(self->arena, "queryd_group_concat(%s,%s)%s", value,
                                qd_generator_put_term(self, aggregate->separator), only);
-    return qd_arena_printf(self->arena, "queryd_join(queryd_group_array(DISTINCT %s)%s,%s)", value, only,
+    return qd_arena_printf(self->arena, "queryd_list_join(queryd_group_list(DISTINCT %s)%s,%s)", value, only,
                            qd_generator_put_term(self, aggregate->separator));
 }
 

@@ -55,6 +55,9 @@ typedef enum QdAttachment {
     QD_ATTACHMENT_DICTIONARY,
     QD_ATTACHMENT_QUADS,
     QD_ATTACHMENT_CATALOG,
+    QD_ATTACHMENT_EVALUATION,
+    QD_ATTACHMENT_PLANS,
+    QD_ATTACHMENT_ENCODER,
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
