@@ -116,7 +116,7 @@ QueryIo query_channel_receive_exactly(QueryChannel *self, QueryRecord *ret_recor
  * @want: WANT_READ or WANT_WRITE
  * @cancellable: (nullable): ends the wait
  *
- * Waits in the calling thread; needs no main loop.
+ * Waits in the calling thread; needs no main loop. May return before there is anything to read: the caller tries again anyway.
  *
  * Errors: G_IO_ERROR_CANCELLED, INTERNAL.
  *
@@ -131,5 +131,8 @@ gboolean query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *canc
  */
 GSource *query_channel_create_source(QueryChannel *self, QueryIo want, GCancellable *cancellable);
 
-/* FALSE when the daemon hung up or sent something unasked: then the channel cannot be used for a new request. */
+/* Every answer has been read, every request sent. Looks at the channel only: the next send tells whether the daemon is there. */
+gboolean query_channel_is_idle(const QueryChannel *self);
+
+/* The same, and asks the socket: FALSE when the daemon hung up or sent something unasked; no request can use the channel then. */
 gboolean query_channel_is_quiet(QueryChannel *self);

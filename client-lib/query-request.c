@@ -28,7 +28,7 @@ query_request_new(GObject *owner, QueryBus *bus, QueryPool *pool, QueryRequestKi
     self->parameters = parameters != NULL ? parameters : query_parameters_new();
     self->row = row != NULL ? g_bytes_ref(row) : NULL;
     self->channel = channel;
-    if (channel != NULL && !query_channel_is_quiet(channel))
+    if (channel != NULL && !query_channel_is_idle(channel))
         g_clear_pointer(&self->channel, query_channel_free);
     return self;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Calls that read: Prepare, Query, Explain; call-text.c has QueryText. They run to their end on one worker; results are small by
+ * Calls that read: Prepare, Query, Explain (QueryText: call-text.c). They run to their end on one worker; results are small by
  * limit.
  */
 #include <string.h>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "client-lib/wire/wire-message.h"
+#include "client-lib/wire/wire-spin.h"
 #include "daemon/exec/channel.h"
 #include "daemon/exec/run.h"
 
@@ -87,6 +88,10 @@ struct QdChannel {
     QwHeader large_header;
     GByteArray *trailer;
     uint64_t blocked_usec; /* atomic: since when; 0: not blocked */
+
+    /* between requests */
+    QwSpin spin;
+    uint64_t answered_usec; /* when the last request ended; 0: there was none */
 };
 
 /* channel-input.c */

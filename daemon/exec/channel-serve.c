@@ -360,6 +360,9 @@ end_query(QdChannel *self)
     };
 
     qd_channel_put_end(self, &end, self->current->serial);
+    qd_registry_remove(self->engine->registry, &self->entry);
+    if (qd_channel_flush(self) < 0) /* before the tidying up: the client goes on meanwhile */
+        self->broken = TRUE;
     qd_channel_end_request(self);
 }
 

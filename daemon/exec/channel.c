@@ -251,6 +251,38 @@ channel_park(QdChannel *self, gboolean blocked)
 }
 
 static gboolean
+has_input(const QdChannel *self)
+{
+    return self->requests.length > 0 || self->ended || self->broken;
+}
+
+/*
+ * Waits awake for the next request, for a moment and without a slot: a client that asks one thing after the other then finds
+ * this thread, and no core has to be woken for it. At most so many threads do as leave a core for the others.
+ */
+static gboolean
+channel_linger(QdChannel *self)
+{
+    QdWorkers *workers = self->engine->workers;
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    uint64_t end_usec = now + QW_SPIN_USEC;
+
+    if (!qw_spin_pays(&self->spin) || self->ended || !qd_workers_begin_linger(workers)) {
+        self->answered_usec = now;
+        return FALSE;
+    }
+
+    do
+        qd_channel_read(self);
+    while (!has_input(self) && !qd_workers_has_waiting(workers) && (uint64_t) g_get_monotonic_time() < end_usec);
+
+    qd_workers_end_linger(workers);
+    qw_spin_note_awake(&self->spin, self->requests.length > 0);
+    self->answered_usec = self->requests.length > 0 ? 0 : now;
+    return has_input(self);
+}
+
+static gboolean
 has_work(const QdChannel *self)
 {
     return self->run != NULL || self->write_is_done || self->current != NULL || self->requests.length > 0;
@@ -316,6 +348,17 @@ channel_drop_cancelled(QdChannel *self)
     return TRUE;
 }
 
+/* How long the client took from an answer to its next request. */
+static void
+note_gap(QdChannel *self)
+{
+    if (self->requests.length == 0 || self->answered_usec == 0)
+        return;
+
+    qw_spin_note_asleep(&self->spin, (uint64_t) g_get_monotonic_time() - self->answered_usec);
+    self->answered_usec = 0;
+}
+
 /* Returns: true while the caller still owns the channel. */
 static gboolean
 channel_turn(QdChannel *self, gboolean *has_slot)
@@ -325,6 +368,7 @@ channel_turn(QdChannel *self, gboolean *has_slot)
     if (self->readable) {
         self->readable = FALSE;
         qd_channel_read(self);
+        note_gap(self);
     }
     channel_check_run(self);
     if (sent < 0 || self->broken) {
@@ -349,6 +393,12 @@ channel_turn(QdChannel *self, gboolean *has_slot)
     if (self->ended || self->transport == QD_TRANSPORT_PIPE) {
         channel_destroy(self);
         return FALSE;
+    }
+    if (*has_slot) {
+        qd_workers_give_slot(self->engine->workers, self->client);
+        *has_slot = FALSE;
+        if (channel_linger(self))
+            return TRUE;
     }
     return !channel_park(self, FALSE);
 }
@@ -473,6 +523,8 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     g_queue_init(&channel->requests);
     channel->readable = channel->ended = channel->broken = FALSE;
     channel->last_reader = NULL;
+    channel->spin = (QwSpin){ 0 };
+    channel->answered_usec = 0;
     __atomic_store_n(&channel->blocked_usec, 0, __ATOMIC_RELAXED);
     channel->statement = (QdStatement){
         .prepared = TRUE,

@@ -9,7 +9,6 @@
 #include "daemon/exec/bind.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
-#include "daemon/exec/text-writer.h"
 
 #define FLUSH_BYTES (256 * 1024)
 
@@ -61,7 +60,8 @@ qd_job_export(QdCall *call, GError **error)
         .max_bytes = call->options.max_bytes,
         .cancelled = &call->private->entry.cancelled,
     };
-    if (!check_writable(call, error))
+
+    if (!check_writable(call, error) || !qd_call_check_format(call, error))
         return;
     run = qd_run_new(engine->pool, call->client, NULL, &what, QD_POLICY_READ, &engine->limits, error);
     if (run == NULL || !qd_run_bind_parameters(run, statement->parameters, error))

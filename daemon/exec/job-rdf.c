@@ -115,7 +115,8 @@ check_room(Import *self, GError **error)
         return TRUE;
 
     qd_error_set(error, QW_ERROR_DISK_FULL,
-                 "import needs about %" G_GUINT64_FORMAT " bytes, but the file system of '%s' has only %" G_GUINT64_FORMAT " bytes free",
+                 "import needs about %" G_GUINT64_FORMAT " bytes, but the file system of '%s' has only %" G_GUINT64_FORMAT
+                 " bytes free",
                  needed, qd_database_get_directory(database), (guint64) fs.f_bavail * fs.f_frsize);
     return FALSE;
 }
@@ -124,9 +125,9 @@ static gboolean
 commit_load(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
 {
     Import *self = user_data;
-    QdBulkReplace replace = !self->call->options.replace                 ? QD_BULK_REPLACE_NOTHING
+    QdBulkReplace replace = !self->call->options.replace             ? QD_BULK_REPLACE_NOTHING
                             : qd_rdf_format_has_graphs(self->format) ? QD_BULK_REPLACE_ALL
-                                                                         : QD_BULK_REPLACE_GRAPH;
+                                                                     : QD_BULK_REPLACE_GRAPH;
 
     if (!qd_bulk_load_commit(self->load, connection, replace, &self->n_inserted, error))
         return FALSE;
@@ -189,7 +190,8 @@ qd_job_import_rdf(QdCall *call, QdRdfFormat format, GError **error)
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option 'table' is not for the format '%s'", qd_rdf_format_get_name(format));
         return;
     }
-    if (!check_iri("base", call->options.base, error) || !check_iri("graph", call->options.graph, error) || !open_source(call, error))
+    if (!check_iri("base", call->options.base, error) || !check_iri("graph", call->options.graph, error) ||
+        !open_source(call, error))
         return;
 
     ok = call->options.check_only ? read_document(&import, error) : import_document(&import, error);

@@ -107,7 +107,7 @@ static gboolean
 compile_sparql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 {
     QdConnection *connection = self->reader->connection;
-    gboolean is_update = qd_sparql_is_update(what->text, what->n_bytes);
+    gboolean is_update = qd_sparql_is_update(what->text, what->n_bytes, policy == QD_POLICY_WRITE);
 
     if (is_update && policy == QD_POLICY_READ) {
         qd_error_set(error, QW_ERROR_READ_ONLY, "an update in a query that was opened for reading");

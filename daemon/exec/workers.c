@@ -47,7 +47,9 @@ struct QdWorkers {
     guint n_running;
     guint n_long; /* of those; the others leave their threads soon */
     guint n_taken;
-    gint n_queued; /* atomic, written under the mutex */
+    gint n_queued;    /* atomic, written under the mutex */
+    gint n_lingering; /* atomic */
+    gint max_lingering;
     gint stopping;
     gint sweep_is_due;
     uint64_t last_progress_usec; /* atomic: a thread took something, or had nothing to take */
@@ -281,6 +283,22 @@ qd_workers_become_long(QdWorkers *self, QdClient *client)
     return may;
 }
 
+gboolean
+qd_workers_begin_linger(QdWorkers *self)
+{
+    if (g_atomic_int_add(&self->n_lingering, 1) < self->max_lingering)
+        return TRUE;
+
+    qd_workers_end_linger(self);
+    return FALSE;
+}
+
+void
+qd_workers_end_linger(QdWorkers *self)
+{
+    (void) g_atomic_int_add(&self->n_lingering, -1);
+}
+
 static void
 note_short(void)
 {
@@ -392,6 +410,7 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
     self->event_func = event_func;
     self->sweep_func = sweep_func;
     self->user_data = user_data;
+    self->max_lingering = (gint) g_get_num_processors() / 2; /* none on a single core */
     self->fresh.end = &self->fresh.first;
     self->sliced.end = &self->sliced.first;
     self->last_progress_usec = (uint64_t) g_get_monotonic_time();

@@ -60,6 +60,10 @@ void qd_workers_note_batch(void);
  */
 gboolean qd_workers_become_long(QdWorkers *self, QdClient *client);
 
+/* TRUE: the caller may wait awake for a moment; then it must end so. As many threads may as leave half of the cores. */
+gboolean qd_workers_begin_linger(QdWorkers *self);
+void qd_workers_end_linger(QdWorkers *self);
+
 /* Asks for a sweep (sweep_func on some worker) within a quarter of a second. */
 void qd_workers_request_sweep(QdWorkers *self);
 

@@ -247,7 +247,7 @@ execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *con
     QwPageReader reader = { 0 };
     const QdSparqlPlan *plan;
 
-    if (!qd_sparql_is_update(statement->text, statement->n_text_bytes)) {
+    if (!qd_sparql_is_update(statement->text, statement->n_text_bytes, TRUE)) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement changes nothing: run it as a query");
         return FALSE;
     }

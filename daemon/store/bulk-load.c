@@ -336,9 +336,9 @@ get_real_id(const QdBulkLoad *self, gint64 id)
         if (number < PROVISIONAL_SEQUENCE)
             return id;
         alias = self->aliases != NULL ? g_hash_table_lookup(self->aliases, &number) : NULL;
-        return alias != NULL ? *alias
-                             : qd_term_id_from_sequence(self->first_sequence + (number - PROVISIONAL_SEQUENCE),
-                                                        qd_term_id_get_kind(id));
+        return alias != NULL
+                   ? *alias
+                   : qd_term_id_from_sequence(self->first_sequence + (number - PROVISIONAL_SEQUENCE), qd_term_id_get_kind(id));
     }
     if (id < 0 && qd_term_id_get_tag(id) == QD_TAG_BNODE && qd_term_id_get_payload(id) >= (gint64) PROVISIONAL_BNODE)
         return qd_term_id_from_bnode(self->first_bnode + (guint64) qd_term_id_get_payload(id) - PROVISIONAL_BNODE);
@@ -494,8 +494,8 @@ replace_quads(QdBulkLoad *self, QdQuads *quads, QdBulkReplace replace, GError **
         return TRUE;
     case QD_BULK_REPLACE_GRAPH:
         /* the id is final by now, if it was provisional there is no such graph yet */
-        return qd_quads_delete_graph(quads, get_real_id(self, self->graph), FALSE, NULL, error) &&
-               qd_quads_finish(quads, error) && qd_quads_begin(quads, error);
+        return qd_quads_delete_graph(quads, get_real_id(self, self->graph), FALSE, NULL, error) && qd_quads_finish(quads, error) &&
+               qd_quads_begin(quads, error);
     case QD_BULK_REPLACE_ALL:
         return qd_quads_delete_all(quads, NULL, error);
     }

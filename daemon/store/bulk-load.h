@@ -22,7 +22,8 @@ typedef struct QdBulkLoad QdBulkLoad;
  * @graph: (nullable): IRI of the graph of quads that name none; copied
  * @limits: for import_memory_bytes
  */
-QdBulkLoad *qd_bulk_load_new(QdConnection *reader, const char *directory, const char *graph, const QdLimits *limits, GError **error);
+QdBulkLoad *qd_bulk_load_new(QdConnection *reader, const char *directory, const char *graph, const QdLimits *limits,
+                             GError **error);
 QdBulkLoad *qd_bulk_load_free(QdBulkLoad *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdBulkLoad, qd_bulk_load_free)
 
@@ -44,4 +45,5 @@ typedef enum QdBulkReplace {
 } QdBulkReplace;
 
 /* @writer: in a transaction. @ret_n_inserted: (out): quads that were not there before. After it nothing can be added. */
-gboolean qd_bulk_load_commit(QdBulkLoad *self, QdConnection *writer, QdBulkReplace replace, guint64 *ret_n_inserted, GError **error);
+gboolean qd_bulk_load_commit(QdBulkLoad *self, QdConnection *writer, QdBulkReplace replace, guint64 *ret_n_inserted,
+                             GError **error);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * When waiting awake for the peer pays: the policy that client and daemon share. No I/O, no clock.
+ *
+ * Waking a sleeping core costs more than a small query (10-55 µs on virtual machines). Who waits awake, for QW_SPIN_USEC at
+ * most, spares that when the peer answers in time from another core; on a shared core he only keeps the peer from running.
+ * So waiting awake starts after some answers that came quickly, ends with those that did not, and each try that fails
+ * doubles what it takes to try again.
+ * Invariant: credit <= QW_SPIN_CREDIT_MAX; one quick answer more than `needed` starts a try.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How long to wait awake. */
+#define QW_SPIN_USEC 50u
+/* An answer within this time, the waking of a core included, is one that waiting awake may catch. */
+#define QW_SPIN_QUICK_USEC 120u
+#define QW_SPIN_CREDIT_MAX 4u
+#define QW_SPIN_NEEDED_MIN 4u
+#define QW_SPIN_NEEDED_MAX 512u
+
+/* All zero: asleep, nothing known. */
+typedef struct QwSpin {
+    uint16_t credit; /* misses in a row that are forgiven; 0: sleep at once */
+    uint16_t quick;  /* quick answers in a row while asleep */
+    uint16_t needed; /* so many make a try; 0 stands for QW_SPIN_NEEDED_MIN */
+} QwSpin;
+
+static inline bool
+qw_spin_pays(const QwSpin *self)
+{
+    return self->credit > 0;
+}
+
+/* What came of waiting awake. */
+static inline void
+qw_spin_note_awake(QwSpin *self, bool caught)
+{
+    uint16_t needed = self->needed != 0 ? self->needed : QW_SPIN_NEEDED_MIN;
+
+    if (caught) {
+        self->credit += self->credit < QW_SPIN_CREDIT_MAX ? 1 : 0;
+        if (self->credit == QW_SPIN_CREDIT_MAX)
+            self->needed = QW_SPIN_NEEDED_MIN;
+        return;
+    }
+    self->credit /= 2;
+    self->quick = 0;
+    if (self->credit == 0)
+        self->needed = needed < QW_SPIN_NEEDED_MAX ? (uint16_t) (2 * needed) : QW_SPIN_NEEDED_MAX;
+}
+
+/* @waited_usec: until the peer's answer woke us */
+static inline void
+qw_spin_note_asleep(QwSpin *self, uint64_t waited_usec)
+{
+    uint16_t needed = self->needed != 0 ? self->needed : QW_SPIN_NEEDED_MIN;
+
+    self->quick = waited_usec <= QW_SPIN_QUICK_USEC ? (uint16_t) (self->quick + 1) : 0;
+    if (self->quick < needed)
+        return;
+
+    self->quick = 0;
+    self->credit = 1;
+}

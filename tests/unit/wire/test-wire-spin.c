@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * When waiting awake starts, when it ends, and that what fails is tried less and less often.
+ */
+#include "client-lib/wire/wire-spin.h"
+
+#include <glib.h>
+
+/* Returns: how many quick answers it takes until waiting awake is tried. */
+static guint
+count_until_tried(QwSpin *spin)
+{
+    guint n = 0;
+
+    while (!qw_spin_pays(spin)) {
+        qw_spin_note_asleep(spin, QW_SPIN_QUICK_USEC);
+        g_assert_cmpuint(++n, <=, QW_SPIN_NEEDED_MAX);
+    }
+    return n;
+}
+
+static void
+test_starts_after_quick_answers(void)
+{
+    QwSpin spin = { 0 };
+
+    g_assert_false(qw_spin_pays(&spin));
+    g_assert_cmpuint(count_until_tried(&spin), ==, QW_SPIN_NEEDED_MIN);
+}
+
+static void
+test_slow_answer_starts_anew(void)
+{
+    QwSpin spin = { 0 };
+
+    for (guint i = 0; i < 100; i++) {
+        for (guint k = 1; k < QW_SPIN_NEEDED_MIN; k++)
+            qw_spin_note_asleep(&spin, 1);
+        qw_spin_note_asleep(&spin, QW_SPIN_QUICK_USEC + 1);
+        g_assert_false(qw_spin_pays(&spin));
+    }
+}
+
+static void
+test_failing_tries_get_rare(void)
+{
+    QwSpin spin = { 0 };
+    guint expected = QW_SPIN_NEEDED_MIN;
+
+    for (guint i = 0; i < 20; i++) {
+        g_assert_cmpuint(count_until_tried(&spin), ==, expected);
+        qw_spin_note_awake(&spin, false);
+        g_assert_false(qw_spin_pays(&spin));
+        expected = MIN(2 * expected, QW_SPIN_NEEDED_MAX);
+    }
+}
+
+static void
+test_some_misses_are_forgiven(void)
+{
+    QwSpin spin = { 0 };
+
+    (void) count_until_tried(&spin);
+    for (guint i = 0; i < 1000; i++)
+        qw_spin_note_awake(&spin, true);
+    qw_spin_note_awake(&spin, false);
+    g_assert_true(qw_spin_pays(&spin));
+    qw_spin_note_awake(&spin, false);
+    g_assert_true(qw_spin_pays(&spin));
+    qw_spin_note_awake(&spin, false);
+    g_assert_false(qw_spin_pays(&spin));
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/wire/spin/starts-after-quick-answers", test_starts_after_quick_answers);
+    g_test_add_func("/wire/spin/slow-answer-starts-anew", test_slow_answer_starts_anew);
+    g_test_add_func("/wire/spin/failing-tries-get-rare", test_failing_tries_get_rare);
+    g_test_add_func("/wire/spin/some-misses-are-forgiven", test_some_misses_are_forgiven);
+    return g_test_run();
+}
