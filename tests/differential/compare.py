@@ -32,47 +32,39 @@ def is_bnode(term):
     return isinstance(term, Term) and term.kind == "bnode"
 
 
-def refine(rows):
-    """A signature for each blank node that no renaming changes."""
-    colours = {term: 0 for row in rows for term in row if is_bnode(term)}
+def refine(rows, marks):
+    """A colour for each blank node that depends on its places and @marks only, not on its name."""
+    colours = {term: marks.get(term, 0) for row in rows for term in row if is_bnode(term)}
     for _ in range(4):
         seen = {node: [] for node in colours}
         for row in rows:
-            shape = tuple(("_", colours[term]) if is_bnode(term) else term for term in row)
+            shape = repr(tuple(("_", colours[term]) if is_bnode(term) else term for term in row))
             for place, term in enumerate(row):
                 if is_bnode(term):
-                    seen[term].append((place, repr(shape), tuple(row.index(other) for other in row)))
+                    seen[term].append((place, shape, tuple(row.index(other) for other in row)))
         colours = {node: hash((colours[node], tuple(sorted(places)))) for node, places in seen.items()}
     return colours
 
 
-def masked(rows, colours):
-    return Counter(tuple(("_", colours[term]) if is_bnode(term) else term for term in row) for row in rows)
-
-
-def renamed(rows, names):
-    return Counter(tuple(names.get(term, term) for term in row) for row in rows)
-
-
-def equal_bags(expected, got):
-    """Blank nodes by bijection: candidates have the same signature; ties are tried out."""
-    if len(expected) != len(got):
-        return False
-    ours, theirs = refine(expected), refine(got)
-    if masked(expected, ours) != masked(got, theirs):
-        return False
+def classes_of(colours):
     classes = {}
-    for side, colours in enumerate((ours, theirs)):
-        for node, colour in colours.items():
-            classes.setdefault(colour, ([], []))[side].append(node)
-    if any(len(a) != len(b) for a, b in classes.values()):
+    for node, colour in colours.items():
+        classes.setdefault(colour, []).append(node)
+    return classes
+
+
+def equal_bags(expected, got, marks=((), ())):
+    """Blank nodes by bijection: where colours do not tell them apart, one pair after another is tried."""
+    ours, theirs = (classes_of(refine(rows, dict(marked))) for rows, marked in zip((expected, got), marks))
+    if {colour: len(nodes) for colour, nodes in ours.items()} != {colour: len(nodes) for colour, nodes in theirs.items()}:
         return False
-    wanted = Counter(got)
-    choices = [[list(zip(a, order)) for order in itertools.permutations(b)] for a, b in classes.values()]
-    for choice in itertools.islice(itertools.product(*choices), 50000):
-        if renamed(expected, dict(itertools.chain.from_iterable(choice))) == wanted:
-            return True
-    return False
+    open_classes = [colour for colour, nodes in ours.items() if len(nodes) > 1]
+    if not open_classes:
+        names = {nodes[0]: theirs[colour][0] for colour, nodes in ours.items()}
+        return Counter(tuple(names.get(term, term) for term in row) for row in expected) == Counter(got)
+    colour = min(open_classes, key=lambda colour: len(ours[colour]))
+    mark = len(marks[0]) + 1
+    return any(equal_bags(expected, got, (marks[0] + ((ours[colour][0], mark), ), marks[1] + ((node, mark), ))) for node in theirs[colour])
 
 
 def same_rows(expected, got, given):
