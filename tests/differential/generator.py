@@ -403,7 +403,7 @@ class Generator:
 
     def query(self):
         self.forget()
-        depth = self.weighted([(3, 1), (5, 2), (1, 3)])
+        depth = self.weighted([(3, 1), (5, 2), (3, 3)])
         form = self.weighted([(16, "SELECT"), (1.5, "ASK"), (1.5, "CONSTRUCT")])
         if form == "SELECT":
             query = Query(self.select(depth))
@@ -425,13 +425,13 @@ class Generator:
                      for _ in range(self.random.randint(1, 2)))
 
     def ground(self, with_bnodes):
-        subject, predicate, object_, graph = self.quad()
-        if not with_bnodes and "bnode" in (subject.kind, object_.kind):
+        """@with_bnodes: their labels are new ones: no two INSERT DATA may share one."""
+        *triple, graph = self.quad()
+        if not with_bnodes and any(term.kind == "bnode" for term in triple):
             return self.ground(with_bnodes)
-        return Quads(graph, ((subject, predicate, object_), ))
+        return Quads(graph, (tuple(bnode(f"{term.lexical}{self.fresh}") if term.kind == "bnode" else term for term in triple), ))
 
     def modify(self):
-        self.forget()
         depth = self.random.randint(0, 2)
         where = self.group(depth)
         kind = self.weighted([(3, "both"), (2, "insert"), (2, "delete")])
@@ -456,6 +456,7 @@ class Generator:
 
     def operation(self):
         kind = self.weighted([(2, "insert"), (2, "delete"), (6, "modify"), (2, "where"), (1.5, "manage")])
+        self.fresh += 1
         if kind == "insert":
             return Data("INSERT DATA", self.several(1, 3, lambda: self.ground(True)))
         if kind == "delete":
@@ -465,4 +466,5 @@ class Generator:
         return self.delete_where() if kind == "where" else self.manage()
 
     def update(self):
+        self.forget()
         return Update(self.several(1, 3, self.operation))

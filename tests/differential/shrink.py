@@ -24,6 +24,11 @@ def is_node(value):
     return hasattr(value, "_fields") and not isinstance(value, Term)
 
 
+def is_triple(values):
+    """No list of anything else begins with a term and has three members, but for wide rows of VALUES."""
+    return len(values) == 3 and isinstance(values[0], (Term, Var))
+
+
 def descendants(node, sorts):
     """The nearest nodes inside @node of one of @sorts."""
     for child in node:
@@ -73,7 +78,8 @@ def variants(node):
                 if allowed(node, name, smaller):
                     yield node._replace(**{name: smaller})
         return
-    yield from smaller_lists(node)
+    if not is_triple(node):
+        yield from smaller_lists(node)
     for index, value in enumerate(node):
         for smaller in variants(value):
             yield node[:index] + (smaller, ) + node[index + 1:]
