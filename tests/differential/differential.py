@@ -22,6 +22,7 @@ from updates import Store
 
 CASES_PER_DATASET = 25
 UPDATE_SHARE = 0.12
+TWIN_SHARE = 0.2
 MAX_ROWS = 400
 
 
@@ -153,13 +154,22 @@ class Runner:
 
 
 def make_cases(seed):
-    """(name, request, quads) without end."""
+    """(name, request, quads) without end. Some queries come again, with other constants or other data, as cached plans must serve."""
+    before = []
     for batch in range(sys.maxsize):
         generator = Generator(random.Random(f"{seed}/{batch}"))
         quads = generator.data()
+        queries = []
         for number in range(CASES_PER_DATASET):
-            request = generator.update() if generator.chance(UPDATE_SHARE) else generator.query()
+            if generator.chance(UPDATE_SHARE):
+                request = generator.update()
+            elif generator.chance(TWIN_SHARE) and before + queries:
+                request = generator.twin(generator.one(before + queries))
+            else:
+                request = generator.query()
+                queries.append(request)
             yield f"{batch}-{number}", request, quads
+        before = queries
 
 
 def run(runner, arguments):

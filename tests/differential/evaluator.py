@@ -11,9 +11,12 @@ import functions
 from functions import FUNCTIONS, truth
 from syntax import (Aggregate, Alternative, Bind, Call, Cast, Exists, Filter, Graph, Group, In, Inverse, Minus, Op, Optional_, Repeat,
                     Select, Sequence, Triples, Union, Values)
-from terms import ExpressionError, Term, Var, bnode, boolean, compare_for_sort, equals, from_number, integer, less, literal
+from terms import (DATE_TIME, DOUBLE, ExpressionError, Term, Var, bnode, boolean, compare_for_sort, equals, from_number, integer, iri, less,
+                   literal)
 
 MAX_SOLUTIONS = 4000
+VOLATILE = ("RAND", "NOW", "BNODE", "UUID", "STRUUID")
+SERIALS = itertools.count()
 ORDERS = {"<": (-1, ), "<=": (-1, 0), ">": (1, ), ">=": (1, 0)}
 
 
@@ -292,6 +295,20 @@ def eval_in(expression, solution, scope):
     return boolean(expression.negated)
 
 
+def make_volatile(name, arguments):
+    """A term that nobody can foretell: tests ask only what is true of each."""
+    if name == "RAND":
+        return from_number(functions.parse_number("0.5", DOUBLE))
+    if name == "NOW":
+        return literal("2026-01-01T00:00:00Z", DATE_TIME)
+    if name == "BNODE":
+        if arguments:
+            functions.get_simple(arguments[0])
+        return bnode(f"made-{next(SERIALS)}")
+    text = f"urn:uuid:{next(SERIALS):036}"
+    return iri(text) if name == "UUID" else literal(text[len("urn:uuid:"):])
+
+
 def eval_call(expression, solution, scope):
     name, arguments = expression.name, expression.arguments
     if name == "BOUND":
@@ -306,6 +323,8 @@ def eval_call(expression, solution, scope):
             except ExpressionError:
                 continue
         raise ExpressionError("nothing left")
+    if name in VOLATILE:
+        return make_volatile(name, [evaluate(argument, solution, scope) for argument in arguments])
     return FUNCTIONS[name](*(evaluate(argument, solution, scope) for argument in arguments))
 
 
@@ -326,7 +345,8 @@ def evaluate(expression, solution, scope):
     if isinstance(expression, In):
         return eval_in(expression, solution, scope)
     if isinstance(expression, Exists):
-        return boolean(bool(eval_group(expression.group, scope._replace(outer=dict(solution)))) != expression.negated)
+        found = eval_group(expression.group, scope._replace(outer=dict(solution)))
+        return boolean(any(compatible(solution, row) for row in found) != expression.negated)
     return eval_aggregate(expression, solution, scope)
 
 

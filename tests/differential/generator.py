@@ -7,7 +7,7 @@ from evaluator import Scope, TooLarge, Undetermined, evaluate, is_grouped, proje
 from functions import truth
 from syntax import (NS, Aggregate, Alternative, Bind, Call, Cast, Data, DeleteWhere, Exists, Filter, Graph, Group, In, Inverse, Item, Manage,
                     Minus, Modify, NotIn, Op, Optional_, Quads, Query, Repeat, Select, Sequence, Triples, Union, Update, Values)
-from terms import BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, FLOAT, INTEGER, STRING, XSD, ExpressionError, Var, bnode, iri, literal
+from terms import BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, FLOAT, INTEGER, STRING, XSD, ExpressionError, Term, Var, bnode, iri, literal
 
 SUBJECTS = [iri(NS + name) for name in "abcd"]
 PREDICATES = [iri(NS + name) for name in "pqr"]
@@ -205,6 +205,15 @@ class Generator:
             pass
         return Bind(expression, var)
 
+    def volatile(self):
+        """An expression on a term that differs at each evaluation, the same for all of them."""
+        name = self.one(["RAND", "NOW", "BNODE", "UUID", "STRUUID"])
+        var = self.new_variable()
+        test = {"RAND": Op("<", (var, literal("1", INTEGER))), "NOW": Op(">", (var, literal("2020-01-01T00:00:00Z", DATE_TIME))),
+                "BNODE": Call("isBlank", (var, )), "UUID": Call("STRLEN", (Call("STR", (var, )), )), "STRUUID": Call("STRLEN", (var, ))}[name]
+        same = Call("sameTerm", (var, var))
+        return Group((Bind(Call(name, ()), var), Bind(test, self.new_variable()), Filter(same)))
+
     def bound(self, scope, _depth):
         return Call("BOUND", (self.one(scope or VARIABLES), ))
 
@@ -271,7 +280,8 @@ class Generator:
     def exists_group(self, scope, depth):
         elements = [self.triples(in_exists=True)]
         inner = list(dict.fromkeys(scope + self.variables_of(elements[0])))
-        kind = self.weighted([(4, None), (4, "filter"), (1, "union"), (1, "graph"), (1, "bind"), (1, "nested")])
+        kind = self.weighted([(4, None), (4, "filter"), (1, "union"), (1, "graph"), (1, "bind"), (1, "nested"), (1, "optional"), (1, "values"),
+                              (1, "select")])
         if kind == "filter":
             elements.append(self.filter(inner, min(depth, 1)))
         elif kind == "union":
@@ -283,6 +293,15 @@ class Generator:
             elements.append(self.filter(inner + [elements[-1].var], 0))
         elif kind == "nested":
             elements.append(Group((self.triples(True), self.filter(inner, 0))))
+        elif kind == "optional":
+            made = self.new_variable()
+            start = self.one(self.variables_of(elements[0]) or SUBJECTS)
+            elements += [Optional_(Group((Triples(((start, self.one(PREDICATES), made), )), ))), self.filter(inner + [made], 1)]
+        elif kind == "values":
+            elements.append(self.values(inner))
+        elif kind == "select":
+            where = Group((self.triples(True), ))
+            elements.append(Select(where, "", tuple(Item(var, None) for var in self.variables_of(where)[:2])))
         return Group(tuple(elements))
 
     def variables_of(self, element):
@@ -330,8 +349,12 @@ class Generator:
         elements = []
         for index in range(self.random.randint(1, 3) if self.chance(0.97) else 0):
             scope = self.variables_of(tuple(elements))
-            hints = scope + list(outer) if self.chance(0.15) else scope
+            hints = scope + list(outer) if self.chance(0.25) else scope
             elements.append(self.triples() if index == 0 and self.chance(0.75) else self.element(hints, depth))
+        if self.chance(0.03):
+            made = self.volatile()
+            visible = [Item(element.var, None) for element in made.elements[1:2]]
+            elements.append(Select(made, "", tuple(visible)))
         return Group(tuple(elements))
 
     # --- SELECT ----------------------------------------------------------------------------------------------------------
@@ -373,7 +396,8 @@ class Generator:
         chosen = self.random.sample(scope, self.random.randint(1, len(scope))) if scope else []
         items = [Item(var, None) for var in chosen]
         while self.chance(0.3) or not items:
-            items.append(Item(self.expression(scope, 2), self.new_variable()))
+            make = self.exists if self.chance(0.06) else self.expression
+            items.append(Item(make(scope, 2), self.new_variable()))
         return Select(where, "DISTINCT" if self.chance(0.25) else "", tuple(items))
 
     def graph(self, make):
@@ -392,8 +416,8 @@ class Generator:
         if self.chance(0.35) and visible:
             names = self.random.sample(visible, self.random.randint(1, len(visible)))
             order = [Item(name, None, self.chance(0.4)) for name in names]
-            if not grouped and select.modifier == "" and self.chance(0.2):
-                order.insert(0, Item(self.expression(scope, 1), None, self.chance(0.4)))
+            if select.modifier == "" and self.chance(0.2):
+                order.insert(0, Item(self.aggregate(scope) if grouped else self.expression(scope, 1), None, self.chance(0.4)))
             select = select._replace(order=tuple(order))
             if self.chance(0.4):
                 select = select._replace(limit=self.random.randint(0, 5), offset=self.one([None, None, 0, 1, 2]))
@@ -415,6 +439,18 @@ class Generator:
             query = query._replace(default_graphs=tuple(self.random.sample(GRAPHS, self.random.randint(0, 3))),
                                    named_graphs=tuple(self.random.sample(GRAPHS, self.random.randint(0, 2))))
         return query
+
+    def twin(self, node):
+        """The same request with other constants: a plan made for one may serve the other."""
+        if isinstance(node, Term):
+            for pool in (SUBJECTS, NUMBERS, STRINGS, TIMES):
+                if node in pool and self.chance(0.6):
+                    return self.one([term for term in pool if (term.datatype, term.lang is None) == (node.datatype, node.lang is None)])
+            return node
+        if not isinstance(node, tuple):
+            return node
+        parts = [self.twin(part) for part in node]
+        return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
 
     # --- updates ---------------------------------------------------------------------------------------------------------
 
