@@ -64,7 +64,8 @@ def equal_bags(expected, got, marks=((), ())):
         return Counter(tuple(names.get(term, term) for term in row) for row in expected) == Counter(got)
     colour = min(open_classes, key=lambda colour: len(ours[colour]))
     mark = len(marks[0]) + 1
-    return any(equal_bags(expected, got, (marks[0] + ((ours[colour][0], mark), ), marks[1] + ((node, mark), ))) for node in theirs[colour])
+    ours_marked = marks[0] + ((ours[colour][0], mark), )
+    return any(equal_bags(expected, got, (ours_marked, marks[1] + ((node, mark), ))) for node in theirs[colour])
 
 
 def same_rows(expected, got, given):

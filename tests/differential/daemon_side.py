@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 
 from harness import BusError, World  # noqa: E402
 from syntax import to_ntriples  # noqa: E402
-from terms import bnode, iri, literal  # noqa: E402
+from terms import STRING, bnode, iri, literal  # noqa: E402
 
 LIMITS = {"idle_exit_ms": 0}
 STATEMENT = re.compile(r'(?:<([^>]*)>|_:(\S+)|"((?:[^"\\]|\\.)*)"(?:\^\^<([^>]*)>|@([A-Za-z0-9-]+))?) *')
@@ -31,6 +31,10 @@ def unescape(text):
     return re.sub(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", char, text)
 
 
+def make_literal(text, datatype, lang):
+    return literal(text, lang=lang) if lang else literal(text, datatype or STRING)
+
+
 def parse_line(line):
     """The terms of a line of N-Triples or N-Quads."""
     terms = []
@@ -40,7 +44,7 @@ def parse_line(line):
         elif label is not None:
             terms.append(bnode(label))
         else:
-            terms.append(literal(unescape(text), lang=lang) if lang else literal(unescape(text), datatype) if datatype else literal(unescape(text)))
+            terms.append(make_literal(unescape(text), datatype, lang))
     return terms
 
 
@@ -57,8 +61,7 @@ def from_json(cell):
         return iri(cell["value"])
     if cell["type"] == "bnode":
         return bnode(cell["value"])
-    lang = cell.get("xml:lang")
-    return literal(cell["value"], lang=lang) if lang else literal(cell["value"], cell["datatype"]) if "datatype" in cell else literal(cell["value"])
+    return make_literal(cell["value"], cell.get("datatype"), cell.get("xml:lang"))
 
 
 class Daemon:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Random SPARQL through the real daemon and through a naive evaluator of the specification: the answers must be equal.
 
-differential.py [N] [SEED] [--only CASE]: N queries and updates (default 300). A case has a name, such as 7-12: given with the same seed to
---only, it runs alone. A failing case is made small, then printed: data, request, what was expected and what came.
+differential.py [N] [SEED] [--only CASE]: N queries and updates (default 300). A case has a name, such as 7-12: given with the same
+seed to --only, it runs alone. A failing case is made small, then printed: data, request, what was expected and what came.
 """
 import argparse
 import contextlib
@@ -154,7 +154,7 @@ class Runner:
 
 
 def make_cases(seed):
-    """(name, request, quads) without end. Some queries come again, with other constants or other data, as cached plans must serve."""
+    """(name, request, quads) without end. Some queries come again with other constants or other data: cached plans must serve."""
     before = []
     for batch in range(sys.maxsize):
         generator = Generator(random.Random(f"{seed}/{batch}"))
@@ -211,8 +211,8 @@ def main():
     for kind, names in failures.items():
         print(f"{len(names)} × {kind}: {' '.join(names[:10])}")
     n_failed = sum(map(len, failures.values()))
-    print(f"differential: {n_done} cases of seed {arguments.seed}, {n_failed} differ, {runner.n_skipped} undetermined or too large, "
-          f"{time.monotonic() - start:.1f} s")
+    print(f"differential: {n_done} cases of seed {arguments.seed}, {n_failed} differ, "
+          f"{runner.n_skipped} undetermined or too large, {time.monotonic() - start:.1f} s")
     return 1 if failures or n_done == 0 else 0
 
 

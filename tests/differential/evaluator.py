@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A naive evaluator of SPARQL 1.1 by the definitions of §18: every operator makes its whole multiset, in the order of the text.
 
-A solution is a dict from Var to Term; a graph is a set of triples; a dataset maps a graph's name (None: the default graph) to a graph.
+A solution is a dict from Var to Term; a graph is a set of triples; a dataset maps a graph's name (None: the default graph) to it.
 What the specification leaves open raises Undetermined, what grows too large TooLarge: such a query is no test.
 """
 import itertools
@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import functions
 from functions import FUNCTIONS, truth
-from syntax import (Aggregate, Alternative, Bind, Call, Cast, Exists, Filter, Graph, Group, In, Inverse, Minus, Op, Optional_, Repeat,
-                    Select, Sequence, Triples, Union, Values)
-from terms import (DATE_TIME, DOUBLE, ExpressionError, Term, Var, bnode, boolean, compare_for_sort, equals, from_number, integer, iri, less,
-                   literal)
+from syntax import (Aggregate, Alternative, Bind, Call, Cast, Exists, Filter, Graph, Group, In, Inverse, Minus, Op, Optional_,
+                    Repeat, Select, Sequence, Triples, Union, Values)
+from terms import (DATE_TIME, DOUBLE, ExpressionError, Term, Var, bnode, boolean, compare_for_sort, equals, from_number, integer,
+                   iri, less, literal)
 
 MAX_SOLUTIONS = 4000
 VOLATILE = ("RAND", "NOW", "BNODE", "UUID", "STRUUID")
@@ -171,7 +171,8 @@ def eval_optional(left, group, scope):
     """§18.2.2.6: the filters of the optional group itself see the variables of both sides."""
     conditions = [element.expression for element in group.elements if isinstance(element, Filter)]
     rest = Group(tuple(element for element in group.elements if not isinstance(element, Filter)))
-    return left_join(left, eval_group(rest, scope), lambda solution: all(holds(condition, solution, scope) for condition in conditions))
+    return left_join(left, eval_group(rest, scope),
+                     lambda solution: all(holds(condition, solution, scope) for condition in conditions))
 
 
 def eval_graph(element, scope):
@@ -179,7 +180,7 @@ def eval_graph(element, scope):
     if isinstance(name, Var) and name in scope.outer:
         name = scope.outer[name]
     if isinstance(name, Term):
-        return eval_group(element.group, scope._replace(graph=scope.dataset.get(name, frozenset()))) if name in scope.dataset else []
+        return eval_group(element.group, scope._replace(graph=scope.dataset[name])) if name in scope.dataset else []
     result = []
     for graph_name, graph in scope.dataset.items():
         if graph_name is not None:
@@ -497,8 +498,8 @@ def eval_projection(select, solution, scope):
     extended = solution
     for item in select.items:
         if item.var is not None:
-            extra = eval_items((item, ), extended, scope)
-            extended = Members({**extended, **extra}, solution.solutions) if isinstance(solution, Members) else {**extended, **extra}
+            merged = {**extended, **eval_items((item, ), extended, scope)}
+            extended = Members(merged, solution.solutions) if isinstance(solution, Members) else merged
     return extended
 
 

@@ -6,7 +6,7 @@ import re
 import urllib.parse
 from fractions import Fraction
 
-from terms import (BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, EXACT, FLOAT, INTEGER, LANG_STRING, PROMOTION, STRING, XSD, ExpressionError,
+from terms import (BOOLEAN, DATE, DATE_TIME, DECIMAL, EXACT, FLOAT, INTEGER, LANG_STRING, PROMOTION, STRING, XSD, ExpressionError,
                    Number, Time, boolean, format_number, format_real, from_number, get_value, integer, iri, is_string, literal,
                    parse_number, parse_time, promote, round_float)
 
@@ -52,8 +52,8 @@ def truth(term):
         return value.value == value.value and value.value != 0
     if is_string(term):
         return term.lexical != ""
-    if term.kind == "literal" and value is None and (term.datatype == BOOLEAN or term.datatype in (INTEGER, DECIMAL, FLOAT, DOUBLE)):
-        return False
+    if term.kind == "literal" and term.datatype in (BOOLEAN, *PROMOTION):
+        return False  # ill-typed
     raise ExpressionError("no truth value")
 
 
@@ -139,7 +139,10 @@ def language_matches(tag, range_):
 
 def compile_pattern(pattern, flags):
     options = {"i": re.I, "s": re.S, "m": re.M}
-    return re.compile(get_simple(pattern), sum(options[flag] for flag in (get_simple(flags) if flags else "")))
+    try:
+        return re.compile(get_simple(pattern), sum(options[flag] for flag in (get_simple(flags) if flags else "")))
+    except re.error:
+        raise ExpressionError("no regular expression") from None
 
 
 def matches(text, pattern, flags=None):
@@ -151,6 +154,8 @@ def replace(text, pattern, replacement, flags=None):
     get_string(text)
     if compiled.search(""):
         raise ExpressionError("the pattern matches nothing")
+    if re.search(r"\\(?![\\$])|\$(?![0-9])", get_simple(replacement)):
+        raise ExpressionError("no replacement")
     return like(text, compiled.sub(re.sub(r"\$([0-9])", r"\\g<\1>", get_simple(replacement)), text.lexical))
 
 
@@ -337,7 +342,8 @@ FUNCTIONS = {
     "CONTAINS": test(lambda text, part: str.__contains__(*get_compatible(text, part))),
     "ENCODE_FOR_URI": lambda text: literal(urllib.parse.quote(get_string(text), safe="-_.~")),
     "LANGMATCHES": language_matches, "REGEX": matches, "REPLACE": replace,
-    "MD5": digest("md5"), "SHA1": digest("sha1"), "SHA256": digest("sha256"), "SHA384": digest("sha384"), "SHA512": digest("sha512"),
+    "MD5": digest("md5"), "SHA1": digest("sha1"), "SHA256": digest("sha256"), "SHA384": digest("sha384"),
+    "SHA512": digest("sha512"),
     "YEAR": time_field(0), "MONTH": time_field(1), "DAY": time_field(2), "HOURS": time_field(3), "MINUTES": time_field(4),
     "SECONDS": time_field(5), "TZ": zone_text, "TIMEZONE": zone_duration,
 }

@@ -5,9 +5,11 @@ What the specification leaves open is not made: blank node ends of EXISTS' zero-
 """
 from evaluator import Scope, TooLarge, Undetermined, evaluate, is_grouped, projected, visible_variables
 from functions import truth
-from syntax import (NS, Aggregate, Alternative, Bind, Call, Cast, Data, DeleteWhere, Exists, Filter, Graph, Group, In, Inverse, Item, Manage,
-                    Minus, Modify, NotIn, Op, Optional_, Quads, Query, Repeat, Select, Sequence, Triples, Union, Update, Values)
-from terms import BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, FLOAT, INTEGER, STRING, XSD, ExpressionError, Term, Var, bnode, iri, literal
+from syntax import (NS, Aggregate, Alternative, Bind, Call, Cast, Data, DeleteWhere, Exists, Filter, Graph, Group, In, Inverse,
+                    Item, Manage, Minus, Modify, NotIn, Op, Optional_, Quads, Query, Repeat, Select, Sequence, Triples, Union,
+                    Update, Values)
+from terms import (BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, FLOAT, INTEGER, STRING, XSD, ExpressionError, Term, Var, bnode, iri,
+                   literal)
 
 SUBJECTS = [iri(NS + name) for name in "abcd"]
 PREDICATES = [iri(NS + name) for name in "pqr"]
@@ -20,7 +22,8 @@ NUMBERS = ([literal(text, INTEGER) for text in ("1", "01", "+1", "2", "-3", "0",
            [literal(text, DECIMAL) for text in ("1.0", "1.50", "2.5", "-0.5", "0.0", ".5", "0.333")] +
            [literal(text, DOUBLE) for text in ("1e0", "1.0E0", "2.5e0", "-1.5E3", "NaN", "INF", "0e0", "-0.0e0")] +
            [literal("1.5", FLOAT), literal("2", XSD + "int"), literal("7", XSD + "nonNegativeInteger"), literal("x", INTEGER)])
-STRINGS = ([literal(text) for text in ("", "a", "b", "abc", "A", "1", "true", "a b", "\u00e9t\u00e9", "\U0001f600x", 'q"\\', "2020-01-02")] +
+STRINGS = ([literal(text) for text in ("", "a", "b", "abc", "A", "1", "true", "a b", "\u00e9t\u00e9", "\U0001f600x", 'q"\\',
+                                       "2020-01-02")] +
            [literal(text, lang=tag) for text, tag in (("a", "en"), ("abc", "en"), ("a", "en-GB"), ("a", "de"), ("", "en"))])
 TIMES = ([literal(text, DATE_TIME) for text in ("2020-01-02T03:04:05Z", "2020-01-02T03:04:05", "2020-01-02T04:04:05+01:00",
                                                "2020-01-02T03:04:05.250Z", "2020-01-05T00:00:00-05:30", "1999-12-31T23:59:59Z")] +
@@ -115,9 +118,10 @@ class Generator:
         if depth == 0:
             return path
         other = self.path(1, in_exists)
-        path = self.one([Alternative(path, other), Alternative(other, path), Repeat(path, "+"), Inverse(Inverse(path)),
-                         path if in_exists else Repeat(path, self.one("*?")), path if in_exists else Sequence(path, Repeat(other, "*")),
-                         path if in_exists else Sequence(Repeat(other, "?"), path)])
+        choices = [Alternative(path, other), Alternative(other, path), Repeat(path, "+"), Inverse(Inverse(path))]
+        if not in_exists:
+            choices += [Repeat(path, self.one("*?")), Sequence(path, Repeat(other, "*")), Sequence(Repeat(other, "?"), path)]
+        path = self.one(choices)
         return self.path_through(path, depth - 1, in_exists)
 
     def triple_of(self, quad, label, in_exists, with_paths):
@@ -149,7 +153,8 @@ class Generator:
             return self.triple_of(self.one(near if near and self.chance(0.75) else quads), label, in_exists, with_paths)
         predicate = self.weighted([(10, self.one(PREDICATES)), (2, self.variable()), (3 if with_paths else 0, None)])
         subject = self.weighted([(9, self.variable()), (3, self.one(SUBJECTS)), (0.6 if label else 0, bnode(label or "-"))])
-        object_ = self.weighted([(8, self.variable()), (2, self.one(SUBJECTS)), (2, self.any_literal()), (0.6 if label else 0, bnode(label or "-"))])
+        object_ = self.weighted([(8, self.variable()), (2, self.one(SUBJECTS)), (2, self.any_literal()),
+                                 (0.6 if label else 0, bnode(label or "-"))])
         return (subject, self.path(2, in_exists) if predicate is None else predicate, object_)
 
     def active_quads(self):
@@ -163,7 +168,7 @@ class Generator:
     # --- expressions -----------------------------------------------------------------------------------------------------
 
     def constant(self):
-        return self.weighted([(1, self.one(SUBJECTS)), (3, self.one(NUMBERS)), (3, self.one(STRINGS)), (1, self.one(TIMES)), (1, self.one(OTHERS))])
+        return self.one(self.weighted([(1, SUBJECTS), (3, NUMBERS), (3, STRINGS), (1, TIMES), (1, OTHERS)]))
 
     def operand(self, scope):
         """@scope: the variables that are likely to be bound."""
@@ -210,7 +215,8 @@ class Generator:
         name = self.one(["RAND", "NOW", "BNODE", "UUID", "STRUUID"])
         var = self.new_variable()
         test = {"RAND": Op("<", (var, literal("1", INTEGER))), "NOW": Op(">", (var, literal("2020-01-01T00:00:00Z", DATE_TIME))),
-                "BNODE": Call("isBlank", (var, )), "UUID": Call("STRLEN", (Call("STR", (var, )), )), "STRUUID": Call("STRLEN", (var, ))}[name]
+                "BNODE": Call("isBlank", (var, )), "UUID": Call("STRLEN", (Call("STR", (var, )), )),
+                "STRUUID": Call("STRLEN", (var, ))}[name]
         same = Call("sameTerm", (var, var))
         return Group((Bind(Call(name, ()), var), Bind(test, self.new_variable()), Filter(same)))
 
@@ -264,15 +270,14 @@ class Generator:
             (1, ("SUBSTR", (text, number))),
             (1, ("SUBSTR", (text, number, self.one(NUMBERS[:5])))),
             (1, ("LANGMATCHES", (Call("LANG", (value, )), literal(self.one(["en", "*", "de", "EN-gb"]))))),
-            (1, ("REGEX", (text, literal(self.one(["^a", "b$", "a.c", "[a-c]+", "", "B"]))) + ((literal("i"), ) if self.chance(0.3) else ()))),
+            (1, ("REGEX", (text, literal(self.one(["^a", "b$", "a.c", "[a-c]+", "", "B"]))))),
+            (1, ("REGEX", (text, literal(self.one(["^A", "B$", "[A-C]+"])), literal("i")))),
             (1, ("REPLACE", (text, literal(self.one(["a", "b+", "(a)(b)"])), literal(self.one(["", "x", "yy"]))))),
             (2, (self.one(["YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "TZ", "TIMEZONE"]), (self.operand(scope), ))),
             (1, ("STRDT", (text, iri(self.one([INTEGER, NS + "type", STRING]))))),
             (1, ("STRLANG", (text, literal(self.one(["en", "EN", "fr-CA"]))))),
             (0.5, ("IRI", (self.one([self.one(SUBJECTS), literal(NS + "a")]), ))),
         ])
-        if name == "REGEX":
-            arguments = arguments[:2] if not isinstance(arguments[-1], tuple) else arguments
         return Call(name, arguments)
 
     # --- patterns --------------------------------------------------------------------------------------------------------
@@ -280,8 +285,8 @@ class Generator:
     def exists_group(self, scope, depth):
         elements = [self.triples(in_exists=True)]
         inner = list(dict.fromkeys(scope + self.variables_of(elements[0])))
-        kind = self.weighted([(4, None), (4, "filter"), (1, "union"), (1, "graph"), (1, "bind"), (1, "nested"), (1, "optional"), (1, "values"),
-                              (1, "select")])
+        kind = self.weighted([(4, None), (4, "filter"), (1, "union"), (1, "graph"), (1, "bind"), (1, "nested"), (1, "optional"),
+                              (1, "values"), (1, "select")])
         if kind == "filter":
             elements.append(self.filter(inner, min(depth, 1)))
         elif kind == "union":
@@ -319,7 +324,8 @@ class Generator:
         return Values(variables, rows)
 
     def any_object_constant(self):
-        return self.weighted([(2, self.one(SUBJECTS)), (1, self.any_literal()), (1, literal(str(self.random.randint(0, 3)), INTEGER))])
+        small = literal(str(self.random.randint(0, 3)), INTEGER)
+        return self.weighted([(2, self.one(SUBJECTS)), (1, self.any_literal()), (1, small)])
 
     def element(self, scope, depth):
         kinds = [(5, "triples"), (4, "filter"), (2, "bind"), (1.5, "values")]
@@ -386,7 +392,8 @@ class Generator:
                 keys.append(Item(self.expression(scope, 1), self.new_variable()))
         names = list(dict.fromkeys(key.var or key.expression for key in keys))
         items = [Item(name, None) for name in names if self.chance(0.8)]
-        items += [Item(self.aggregate_expression(scope, names), self.new_variable()) for _ in range(self.random.randint(0 if items else 1, 2))]
+        for _ in range(self.random.randint(0 if items else 1, 2)):
+            items.append(Item(self.aggregate_expression(scope, names), self.new_variable()))
         having = (Op(self.one(["<", ">", "!="]), (self.aggregate(scope), self.one(NUMBERS[:6]))), ) if self.chance(0.25) else ()
         return Select(where, "", tuple(items), tuple(keys) or None, having)
 
@@ -445,7 +452,7 @@ class Generator:
         if isinstance(node, Term):
             for pool in (SUBJECTS, NUMBERS, STRINGS, TIMES):
                 if node in pool and self.chance(0.6):
-                    return self.one([term for term in pool if (term.datatype, term.lang is None) == (node.datatype, node.lang is None)])
+                    return self.one([term for term in pool if (term.datatype, not term.lang) == (node.datatype, not node.lang)])
             return node
         if not isinstance(node, tuple):
             return node

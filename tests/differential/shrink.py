@@ -56,12 +56,15 @@ def replacements(node):
         for element in node.elements:
             if isinstance(element, Group):
                 yield element
-            for inner in descendants(element, ("pattern", )) if is_node(element) and not isinstance(element, (Group, Filter)) else ():
+            if isinstance(element, (Group, Filter)):
+                continue
+            for inner in descendants(element, ("pattern", )):
                 if isinstance(inner, Group):
                     yield Group(tuple(other for e in node.elements for other in (inner.elements if e is element else (e, ))))
     elif isinstance(node, Select):
         yield from (node._replace(**change) for change in
-                    ({"modifier": ""}, {"order": ()}, {"limit": None, "offset": None}, {"offset": None}, {"values": None}, {"having": ()},
+                    ({"modifier": ""}, {"order": ()}, {"limit": None, "offset": None}, {"offset": None}, {"values": None},
+                     {"having": ()},
                      {"items": ()}, {"items": (), "group": None, "having": (), "order": (), "limit": None, "offset": None}))
     elif isinstance(node, Query):
         yield node._replace(default_graphs=(), named_graphs=())

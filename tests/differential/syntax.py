@@ -195,7 +195,8 @@ def to_ntriples(term):
     return quoted(term.lexical) + ("" if term.datatype == STRING else f"^^<{term.datatype}>")
 
 
-SHORT_FORMS = {INTEGER: r"[+-]?[0-9]+", DECIMAL: r"[+-]?[0-9]*\.[0-9]+", DOUBLE: r"[+-]?[0-9]+\.[0-9]*[eE][+-]?[0-9]+", BOOLEAN: "true|false"}
+SHORT_FORMS = {INTEGER: r"[+-]?[0-9]+", DECIMAL: r"[+-]?[0-9]*\.[0-9]+", DOUBLE: r"[+-]?[0-9]+\.[0-9]*[eE][+-]?[0-9]+",
+               BOOLEAN: "true|false"}
 
 
 def print_term(term):
@@ -208,7 +209,8 @@ def print_term(term):
         return to_ntriples(term)
     if re.fullmatch(SHORT_FORMS.get(term.datatype, "(?!)"), term.lexical):
         return term.lexical
-    return quoted(term.lexical) + "^^" + (f"xsd:{term.datatype[len(XSD):]}" if term.datatype.startswith(XSD) else f"<{term.datatype}>")
+    datatype = f"xsd:{term.datatype[len(XSD):]}" if term.datatype.startswith(XSD) else f"<{term.datatype}>"
+    return quoted(term.lexical) + "^^" + datatype
 
 
 def print_path(path, level=0):
@@ -262,13 +264,16 @@ def print_expression(expression, level=0):
     if isinstance(expression, Aggregate):
         return print_aggregate(expression)
     if isinstance(expression, In):
-        text = f"{print_expression(expression.needle, 4)}{' NOT' if expression.negated else ''} IN {print_arguments(expression.members)}"
+        sign = "NOT IN" if expression.negated else "IN"
+        text = f"{print_expression(expression.needle, 4)} {sign} {print_arguments(expression.members)}"
         return f"({text})" if level > 3 else text
     return f"{'NOT ' if expression.negated else ''}EXISTS {print_group(expression.group, 0)}"
 
 
 def print_triple(triple):
-    return " ".join(print_path(part) if index == 1 and not isinstance(part, Var) else print_term(part) for index, part in enumerate(triple))
+    subject, predicate, object_ = triple
+    verb = print_term(predicate) if isinstance(predicate, Var) else print_path(predicate)
+    return f"{print_term(subject)} {verb} {print_term(object_)}"
 
 
 def print_values(values):

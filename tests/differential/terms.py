@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """RDF terms and the values of XML Schema that SPARQL's operators know, exact and slow.
 
-A term is a tuple; two terms are the same when the tuples are equal (language tags are kept in lower case). get_value() gives what an
-operator computes with: numbers are Fractions or floats, times are Fractions of a second with an optional zone.
+A term is a tuple; two terms are the same when the tuples are equal (language tags are kept in lower case). get_value() gives what
+an operator computes with: numbers are Fractions or floats, times are Fractions of a second with an optional zone.
 """
 import math
 import re
@@ -12,7 +12,8 @@ from typing import NamedTuple, Optional
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-STRING, BOOLEAN, INTEGER, DECIMAL, FLOAT, DOUBLE = (XSD + name for name in ("string", "boolean", "integer", "decimal", "float", "double"))
+STRING, BOOLEAN = XSD + "string", XSD + "boolean"
+INTEGER, DECIMAL, FLOAT, DOUBLE = XSD + "integer", XSD + "decimal", XSD + "float", XSD + "double"
 DATE_TIME, DATE = XSD + "dateTime", XSD + "date"
 LANG_STRING = RDF + "langString"
 INTEGER_RANGES = {INTEGER: (None, None), XSD + "int": (-2**31, 2**31 - 1), XSD + "byte": (-128, 127),
@@ -122,7 +123,9 @@ def parse_time(text, datatype):
     if not match:
         return None
     year, month, day = (int(field) for field in match.group(1, 2, 3))
-    hour, minute, second = (0, 0, Fraction(0)) if datatype == DATE else (int(match.group(4)), int(match.group(5)), Fraction(match.group(6)))
+    hour, minute, second = 0, 0, Fraction(0)
+    if datatype == DATE_TIME:
+        hour, minute, second = int(match.group(4)), int(match.group(5)), Fraction(match.group(6))
     if not 1 <= month <= 12 or not 1 <= day <= days_in_month(year, month) or hour > 23 or minute > 59 or second >= 60:
         return None
     zone = match.group(match.lastindex) if text[-1] == "Z" or text[-6] in "+-" and text[-3] == ":" else None

@@ -2,7 +2,7 @@
 """SPARQL 1.1 Update on the evaluator's datasets, by the definitions of its §4."""
 from evaluator import Scope, eval_group, fresh_bnode, make_dataset, resolve
 from syntax import Data, DeleteWhere, Graph, Group, Manage, Triples
-from terms import Term, bnode
+from terms import Term
 
 
 class Store:
@@ -38,7 +38,7 @@ class Store:
         for block in operation.quads:
             for triple in block.triples:
                 if operation.verb == "INSERT DATA":
-                    renamed = tuple(bnode(f"{part.lexical}-{self.n_operations}") if part.kind == "bnode" else part for part in triple)
+                    renamed = tuple(self.make_bnode(part.lexical, 0) if part.kind == "bnode" else part for part in triple)
                     self.graphs.setdefault(block.graph, set()).add(renamed)
                 else:
                     self.graphs.get(block.graph, set()).discard(triple)
