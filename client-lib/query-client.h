@@ -320,24 +320,11 @@ gboolean query_connection_explain(QueryConnection *self, QueryLanguage language,
  */
 typedef void (*QueryProgressFunc)(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data);
 
-/**
- * query_connection_import:
- * @self: a connection
- * @fd: what to read: a file, pipe or socket; borrowed, the daemon has its own copy
- * @format: "csv", "tsv" or "jsonl"
- * @options: (nullable): a{sv}, a floating one is consumed: table s, create b, header b, durability s
- * @progress: (scope call) (nullable): told about progress
- * @user_data: for @progress
- * @n_rows: (out) (optional): rows imported
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Fills a table from a descriptor, in one transaction, and waits for the end.
- *
- * Returns: %FALSE on error: nothing was imported, unless it is DISCONNECTED: then it is not known
- */
+/* Import fills a table or graphs from a descriptor, dump writes graphs to one: described with the code. */
 gboolean query_connection_import(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                                  gpointer user_data, guint64 *n_rows, GCancellable *cancellable, GError **error);
+gboolean query_connection_dump(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
+                               gpointer user_data, guint64 *n_quads, GCancellable *cancellable, GError **error);
 
 /**
  * query_connection_export:

@@ -39,7 +39,7 @@ void query_direct_file_unref(QueryDirectFile *file);
 QdRun *query_direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryPlan *plan, GError **error);
 
 /* What @compiled looks like. (transfer full) */
-QuerySchema *query_direct_create_schema(const QdCompiled *compiled);
+QuerySchema *query_direct_create_schema(const QdShape *shape);
 
 /* Consumes @failure, an error of the engine: the same code and words as QUERY_ERROR. */
 void query_direct_propagate(GError **error, GError *failure);

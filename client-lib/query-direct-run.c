@@ -156,11 +156,13 @@ static void
 follow_schema(QueryDirectRun *self)
 {
     g_autoptr(QuerySchema) old G_GNUC_UNUSED = NULL;
+    QdShape shape;
 
     if (!qd_run_has_new_schema(self->run))
         return;
     old = self->schema;
-    self->schema = query_direct_create_schema(qd_run_get_compiled(self->run));
+    shape = qd_run_get_shape(self->run);
+    self->schema = query_direct_create_schema(&shape);
 }
 
 /* Under the mutex. */
@@ -252,7 +254,6 @@ query_direct_run_take(QueryDirectRun *self, QwPageReader *ret_reader, QwEnd *ret
 static gboolean
 bind(QueryDirectRun *self, const QueryParameters *parameters, GBytes *row, GError **error)
 {
-    sqlite3_stmt *stmt = qd_run_get_stmt(self->run);
     g_autoptr(GError) failure = NULL;
     QwPageReader reader;
     const void *data;
@@ -263,11 +264,15 @@ bind(QueryDirectRun *self, const QueryParameters *parameters, GBytes *row, GErro
         return FALSE;
 
     data = g_bytes_get_data(self->row, &n_bytes);
-    if (n_bytes == 0)
-        return TRUE; /* the statement has no parameters */
+    if (n_bytes == 0) { /* the statement has no parameters */
+        if (qd_run_bind_row(self->run, NULL, &failure))
+            return TRUE;
+        query_direct_propagate(error, g_steal_pointer(&failure));
+        return FALSE;
+    }
     reader = (QwPageReader){ .data = data, .n_bytes = n_bytes, .n_columns = self->schema->n_parameters, .n_rows_left = 1 };
     (void) qw_page_reader_next(&reader);
-    if (qd_bind_row(stmt, &reader, &failure))
+    if (qd_run_bind_row(self->run, &reader, &failure))
         return TRUE;
 
     query_direct_propagate(error, g_steal_pointer(&failure));
@@ -317,7 +322,7 @@ query_direct_start(QueryDirect *direct, const QueryPlan *plan, QuerySchema *know
         .peer_func = is_wanted,
         .func_data = self,
     };
-    QdCompiled *compiled;
+    QdShape shape;
 
     if (self == NULL)
         return NULL;
@@ -327,9 +332,9 @@ query_direct_start(QueryDirect *direct, const QueryPlan *plan, QuerySchema *know
         return NULL;
     }
 
-    compiled = qd_run_get_compiled(self->run);
-    self->schema = known != NULL && known->signature == compiled->schema_signature ? query_schema_ref(known)
-                                                                                   : query_direct_create_schema(compiled);
+    shape = qd_run_get_shape(self->run);
+    self->schema = known != NULL && known->signature == shape.signature ? query_schema_ref(known)
+                                                                        : query_direct_create_schema(&shape);
     if (!bind(self, parameters, row, error))
         return NULL;
 

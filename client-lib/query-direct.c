@@ -209,31 +209,30 @@ query_direct_set_times(QueryDirect *self, guint64 snapshot_age_msec, guint64 fil
 /* Statements ------------------------------------------------------------------------------------------------------------ */
 
 QuerySchema *
-query_direct_create_schema(const QdCompiled *compiled)
+query_direct_create_schema(const QdShape *shape)
 {
-    QuerySchema *schema = query_schema_new((guint) compiled->n_columns, (guint) compiled->n_parameters);
+    QuerySchema *schema = query_schema_new(shape->n_columns, shape->n_parameters);
 
-    for (int i = 0; i < compiled->n_columns; i++)
-        query_schema_set_column(schema, (guint) i, sqlite3_column_name(compiled->stmt, i),
-                                sqlite3_column_decltype(compiled->stmt, i));
-    for (int i = 0; i < compiled->n_parameters; i++)
-        query_schema_set_parameter(schema, (guint) i, sqlite3_bind_parameter_name(compiled->stmt, i + 1));
-    schema->signature = compiled->schema_signature;
+    for (guint i = 0; i < shape->n_columns; i++)
+        query_schema_set_column(schema, i, qd_shape_get_column_name(shape, i), qd_shape_get_column_type(shape, i));
+    for (guint i = 0; i < shape->n_parameters; i++)
+        query_schema_set_parameter(schema, i, qd_shape_get_parameter_name(shape, i));
+    schema->signature = shape->signature;
     return schema;
 }
 
 QdRun *
 query_direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryPlan *plan, GError **error)
 {
-    if (!g_str_equal(plan->language, "sql")) {
-        qd_error_set(error, QW_ERROR_UNSUPPORTED, "a direct connection reads SQL only, the daemon serves '%s'", plan->language);
+    QdRunText what = { .text = plan->text, .n_bytes = strlen(plan->text) };
+
+    if (!qd_language_from_name(plan->language, &what.language, error))
         return NULL;
-    }
     if (plan->writes) {
         qd_error_set(error, QW_ERROR_READ_ONLY, "a direct connection only reads: updates go through the daemon");
         return NULL;
     }
-    return qd_run_new(file->pool, self->client, NULL, plan->text, strlen(plan->text), QD_POLICY_READ, &self->limits, error);
+    return qd_run_new(file->pool, self->client, NULL, &what, QD_POLICY_READ, &self->limits, error);
 }
 
 QuerySchema *
@@ -242,6 +241,7 @@ query_direct_describe(QueryDirect *self, const QueryPlan *plan, GError **error)
     g_autoptr(QueryDirectFile) file = query_direct_get_file(self, error);
     g_autoptr(GError) failure = NULL;
     g_autoptr(QdRun) run = NULL;
+    QdShape shape;
 
     if (file == NULL)
         return NULL;
@@ -250,5 +250,6 @@ query_direct_describe(QueryDirect *self, const QueryPlan *plan, GError **error)
         query_direct_propagate(error, g_steal_pointer(&failure));
         return NULL;
     }
-    return query_direct_create_schema(qd_run_get_compiled(run));
+    shape = qd_run_get_shape(run);
+    return query_direct_create_schema(&shape);
 }

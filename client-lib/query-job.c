@@ -248,6 +248,23 @@ run_job(QueryConnection *self, const QueryBusCall *call, QueryProgressFunc progr
     return job_wait(job, n_rows, cancellable, error);
 }
 
+/**
+ * query_connection_import:
+ * @self: a connection
+ * @fd: what to read: a file, pipe or socket; borrowed, the daemon has its own copy
+ * @format: "csv", "tsv", "json" or "jsonl" into a table; "turtle", "trig", "ntriples", "nquads" or "rdfxml" into graphs
+ * @options: (nullable): a{sv}, a floating one is consumed: table s, create b, header b, durability s; for RDF graph s, base s,
+ *   check_only b, durability s
+ * @progress: (scope call) (nullable): told about progress
+ * @user_data: for @progress
+ * @n_rows: (out) (optional): rows, or quads of the document
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Fills a table or graphs from a descriptor, in one transaction, and waits for the end.
+ *
+ * Returns: %FALSE on error: nothing was imported, unless it is DISCONNECTED: then it is not known
+ */
 gboolean
 query_connection_import(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                         gpointer user_data, guint64 *n_rows, GCancellable *cancellable, GError **error)
@@ -267,6 +284,43 @@ query_connection_import(QueryConnection *self, int fd, const char *format, GVari
         options = g_variant_new("a{sv}", NULL);
     call.arguments = g_variant_new("(hs@a{sv})", 0, format, options);
     return run_job(self, &call, progress, user_data, n_rows, cancellable, error);
+}
+
+/**
+ * query_connection_dump:
+ * @self: a connection
+ * @fd: where to write: a file, pipe or socket; borrowed, the daemon has its own copy
+ * @format: "turtle", "trig", "ntriples", "nquads" or "rdfxml"
+ * @options: (nullable): a{sv}, a floating one is consumed: graph s
+ * @progress: (scope call) (nullable): told about progress
+ * @user_data: for @progress
+ * @n_quads: (out) (optional): quads written
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Writes the RDF data of one moment: all graphs in a format that has them, else the default graph or that of the option.
+ *
+ * Returns: %FALSE on error: what was written is not complete
+ */
+gboolean
+query_connection_dump(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
+                      gpointer user_data, guint64 *n_quads, GCancellable *cancellable, GError **error)
+{
+    QueryBusCall call = { .interface = QUERY_BUS_INTERFACE,
+                          .method = "Dump",
+                          .reply_type = "(o)",
+                          .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
+                          .fd = fd };
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+    g_return_val_if_fail(fd >= 0, FALSE);
+    g_return_val_if_fail(format != NULL, FALSE);
+    g_return_val_if_fail(options == NULL || g_variant_is_of_type(options, G_VARIANT_TYPE_VARDICT), FALSE);
+
+    if (options == NULL)
+        options = g_variant_new("a{sv}", NULL);
+    call.arguments = g_variant_new("(hs@a{sv})", 0, format, options);
+    return run_job(self, &call, progress, user_data, n_quads, cancellable, error);
 }
 
 gboolean

@@ -17,6 +17,7 @@ typedef struct VerbInfo {
 
 static const VerbInfo verb_table[QCTL_N_VERBS] = {
     [QCTL_VERB_SQL] = { "sql", "[STATEMENT|-]", "run queries and print their rows" },
+    [QCTL_VERB_SPARQL] = { "sparql", "[QUERY|-]", "run a SPARQL query and print its rows or triples" },
     [QCTL_VERB_UPDATE] = { "update", "[STATEMENT|-]", "run statements that write" },
     [QCTL_VERB_IMPORT] = { "import", "FILE|- --table TABLE", "read csv, tsv or jsonl into a table" },
     [QCTL_VERB_EXPORT] = { "export", "TABLE|QUERY", "write a table or result as csv, tsv, json or jsonl" },
@@ -34,7 +35,7 @@ static const VerbInfo verb_table[QCTL_N_VERBS] = {
 
 static const char *const format_names[QCTL_N_FORMATS] = {
     [QCTL_FORMAT_AUTO] = "auto", [QCTL_FORMAT_TABLE] = "table", [QCTL_FORMAT_TSV] = "tsv",           [QCTL_FORMAT_CSV] = "csv",
-    [QCTL_FORMAT_JSON] = "json", [QCTL_FORMAT_JSONL] = "jsonl", [QCTL_FORMAT_MARKDOWN] = "markdown",
+    [QCTL_FORMAT_JSON] = "json", [QCTL_FORMAT_JSONL] = "jsonl", [QCTL_FORMAT_MARKDOWN] = "markdown", [QCTL_FORMAT_REMOTE] = NULL,
 };
 
 typedef enum OptionKind {
@@ -51,6 +52,7 @@ typedef enum OptionKind {
     OPTION_TIMEOUT,
     OPTION_TIMING,
     OPTION_WATCH,
+    OPTION_SPARQL,
     OPTION_FULL,
     OPTION_OPENMETRICS,
     OPTION_NO_PAGER,
@@ -63,7 +65,7 @@ typedef enum OptionKind {
 
 #define V(name) (1u << QCTL_VERB_##name)
 #define ANY_VERB ((1u << QCTL_N_VERBS) - 1)
-#define STATEMENTS (V(SQL) | V(UPDATE))
+#define STATEMENTS (V(SQL) | V(SPARQL) | V(UPDATE))
 #define PRINTS (STATEMENTS | V(LS) | V(STATS) | V(SHELL) | V(STORE))
 
 typedef struct OptionInfo {
@@ -76,7 +78,8 @@ typedef struct OptionInfo {
 } OptionInfo;
 
 static const OptionInfo option_table[] = {
-    { OPTION_FORMAT, "format", 'F', "FORMAT", PRINTS | V(IMPORT) | V(EXPORT), "table, tsv, csv, json, jsonl or markdown" },
+    { OPTION_FORMAT, "format", 'F', "FORMAT", PRINTS | V(IMPORT) | V(EXPORT),
+      "table, tsv, csv, json, jsonl, markdown; sparql-json, turtle, …" },
     { OPTION_PARAM, "param", 'p', "NAME=VALUE", STATEMENTS, "a parameter: integer, real, NULL, X'hex' or text, by its looks" },
     { OPTION_PARAM_TEXT, "param-text", 'P', "NAME=TEXT", STATEMENTS, "a parameter that is a text, whatever it looks like" },
     { OPTION_FILE, "file", 'f', "FILE", STATEMENTS | V(EXPLAIN), "read the statements from FILE; - is standard input" },
@@ -88,7 +91,8 @@ static const OptionInfo option_table[] = {
     { OPTION_MAX_ROWS, "max-rows", 'n', "N", STATEMENTS | V(EXPORT) | V(SHELL), "end each result after N rows" },
     { OPTION_TIMEOUT, "timeout", 0, "SECONDS", STATEMENTS | V(EXPORT) | V(SHELL), "end each statement after SECONDS; 0: never" },
     { OPTION_TIMING, "timing", 0, NULL, STATEMENTS | V(SHELL), "print rows and times to standard error" },
-    { OPTION_WATCH, "watch", 0, NULL, V(SQL), "print the results again after each change, until interrupted" },
+    { OPTION_WATCH, "watch", 0, NULL, V(SQL) | V(SPARQL), "print the results again after each change, until interrupted" },
+    { OPTION_SPARQL, "sparql", 0, NULL, V(UPDATE) | V(EXPLAIN) | V(EXPORT), "the statement is SPARQL" },
     { OPTION_FULL, "full", 0, NULL, V(CHECK), "check indexes too, which takes longer" },
     { OPTION_OPENMETRICS, "openmetrics", 0, NULL, V(STATS), "print in the OpenMetrics text format" },
     { OPTION_WARM, "warm", 0, NULL, V(OPTIMIZE), "instead read the database into the system's memory" },
@@ -118,7 +122,7 @@ qctl_format_get_name(QctlFormat format)
 bool
 qctl_format_from_name(const char *name, QctlFormat *ret_format)
 {
-    for (guint i = QCTL_FORMAT_TABLE; i < QCTL_N_FORMATS; i++) {
+    for (guint i = QCTL_FORMAT_TABLE; i < QCTL_FORMAT_REMOTE; i++) {
         if (g_str_equal(format_names[i], name)) {
             *ret_format = (QctlFormat) i;
             return true;
@@ -205,6 +209,25 @@ set_timeout(QctlArguments *self, const OptionInfo *info, const char *value, GErr
     return true;
 }
 
+static bool
+set_format(QctlArguments *self, const OptionInfo *info, const char *value, GError **error)
+{
+    static const char *const remote[] = { "sparql-json", "sparql-xml", "sparql-csv", "sparql-tsv", "turtle",
+                                          "trig",        "ntriples",   "nquads",     "rdfxml" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(remote); i++)
+        if (g_str_equal(remote[i], value)) {
+            self->format = QCTL_FORMAT_REMOTE;
+            self->remote_format = remote[i];
+            return true;
+        }
+    return qctl_format_from_name(value, &self->format) ||
+           bad_value(
+               error, info, value,
+               "table, tsv, csv, json, jsonl, markdown, sparql-json, sparql-xml, sparql-csv, sparql-tsv, turtle, trig, ntriples, "
+               "nquads or rdfxml");
+}
+
 /* A name that can be the last element of a bus name and an instance of a unit. */
 static bool
 is_store_name(const char *name)
@@ -229,8 +252,7 @@ set_option(QctlArguments *self, const OptionInfo *info, const char *value, GErro
 {
     switch (info->kind) {
     case OPTION_FORMAT:
-        return qctl_format_from_name(value, &self->format) ||
-               bad_value(error, info, value, "table, tsv, csv, json, jsonl or markdown");
+        return set_format(self, info, value, error);
     case OPTION_PARAM:
     case OPTION_PARAM_TEXT:
         return set_parameter(self, info, value, error);
@@ -262,6 +284,9 @@ set_option(QctlArguments *self, const OptionInfo *info, const char *value, GErro
         return true;
     case OPTION_WATCH:
         self->watch = true;
+        return true;
+    case OPTION_SPARQL:
+        self->sparql = true;
         return true;
     case OPTION_FULL:
         self->full = true;
@@ -378,6 +403,7 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
 
     switch (self->verb) {
     case QCTL_VERB_SQL:
+    case QCTL_VERB_SPARQL:
     case QCTL_VERB_UPDATE:
     case QCTL_VERB_EXPLAIN:
         *ret_max = self->file != NULL ? 0 : 1;
@@ -435,6 +461,13 @@ check_format(const QctlArguments *self, GError **error)
 {
     bool import = self->verb == QCTL_VERB_IMPORT;
 
+    if (self->format == QCTL_FORMAT_REMOTE) {
+        if (self->verb == QCTL_VERB_EXPORT || (self->verb == QCTL_VERB_SPARQL && self->parameters->len == 0 && !self->watch))
+            return true;
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                    "the format '%s' is for 'sparql' without parameters, and for 'export'", self->remote_format);
+        return false;
+    }
     if (!import && self->verb != QCTL_VERB_EXPORT)
         return true;
     if (self->format != QCTL_FORMAT_TABLE && self->format != QCTL_FORMAT_MARKDOWN && !(import && self->format == QCTL_FORMAT_JSON))
@@ -518,13 +551,16 @@ qctl_arguments_parse(int argc, const char *const *argv, GError **error)
             return NULL;
         }
     }
+    if (self->verb == QCTL_VERB_SPARQL)
+        self->sparql = true;
     return check_words(self, error) ? g_steal_pointer(&self) : NULL;
 }
 
 char *
 qctl_arguments_get_help(void)
 {
-    GString *out = g_string_new("Usage: queryctl [OPTION…] VERB [ARGUMENT…]\n\nSQL for the queryd of this session.\n\nVerbs:\n");
+    GString *out = g_string_new(
+        "Usage: queryctl [OPTION…] VERB [ARGUMENT…]\n\nSQL and SPARQL for the queryd of this session.\n\nVerbs:\n");
 
     for (guint i = 0; i < QCTL_N_VERBS; i++) {
         g_string_append_printf(out, "  %-8s %s\n", verb_table[i].name, verb_table[i].help);

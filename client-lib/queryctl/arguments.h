@@ -11,6 +11,7 @@
 
 typedef enum QctlVerb {
     QCTL_VERB_SQL,
+    QCTL_VERB_SPARQL,
     QCTL_VERB_UPDATE,
     QCTL_VERB_IMPORT,
     QCTL_VERB_EXPORT,
@@ -36,9 +37,10 @@ typedef enum QctlFormat {
     QCTL_FORMAT_JSON,
     QCTL_FORMAT_JSONL,
     QCTL_FORMAT_MARKDOWN,
+    QCTL_FORMAT_REMOTE, /* one that only the daemon writes: SPARQL results and RDF */
 } QctlFormat;
 
-#define QCTL_N_FORMATS (QCTL_FORMAT_MARKDOWN + 1)
+#define QCTL_N_FORMATS (QCTL_FORMAT_REMOTE + 1)
 
 /* Exit codes; docs/man/queryctl.1.scd. */
 enum {
@@ -64,6 +66,7 @@ typedef struct QctlArguments {
     GPtrArray *words;   /* of char*: what is neither verb nor option */
     GArray *parameters; /* of QctlParameter */
     QctlFormat format;
+    const char *remote_format; /* (nullable): REMOTE: its name */
     char *file;
     char *output;
     char *null_text;     /* (nullable) */
@@ -74,6 +77,7 @@ typedef struct QctlArguments {
     gint64 timeout_msec; /* -1: not given; 0: none */
     bool timing;
     bool watch;
+    bool sparql; /* statements are SPARQL */
     bool no_header;
     bool no_pager;
     bool create;
@@ -102,5 +106,5 @@ char *qctl_arguments_get_help(void);
 const char *qctl_verb_get_name(QctlVerb verb);
 const char *qctl_format_get_name(QctlFormat format);
 
-/* false when no format has this name; "auto" is none. */
+/* false when no format of queryctl's own has this name; "auto" is none. */
 bool qctl_format_from_name(const char *name, QctlFormat *ret_format);

@@ -146,6 +146,7 @@ begin(QctlOutput *self)
     case QCTL_FORMAT_AUTO:
     case QCTL_FORMAT_TABLE:
     case QCTL_FORMAT_JSONL:
+    case QCTL_FORMAT_REMOTE:
         break;
     }
 }

@@ -54,6 +54,36 @@ bind_parameter(QueryStatement *statement, const QctlParameter *parameter, GError
     return query_statement_bind_string(statement, parameter->name, parameter->text, -1, error);
 }
 
+/* <iri>, "text", "text"@tag, "text"^^<datatype>; @ret_done says whether @text was a term. */
+static gboolean
+bind_term(QueryStatement *statement, const QctlParameter *parameter, bool *ret_done, GError **error)
+{
+    const char *text = parameter->text;
+    gsize n = strlen(text);
+    const char *close = n > 1 ? strrchr(text, '"') : NULL;
+    g_autofree char *value = NULL;
+    g_autofree char *datatype = NULL;
+
+    *ret_done = true;
+    if (n > 2 && text[0] == '<' && text[n - 1] == '>') {
+        value = g_strndup(text + 1, n - 2);
+        return query_statement_bind_iri(statement, parameter->name, value, error);
+    }
+    if (text[0] == '"' && close > text) {
+        value = g_strndup(text + 1, (gsize) (close - text - 1));
+        if (close[1] == 0)
+            return query_statement_bind_literal(statement, parameter->name, value, NULL, NULL, error);
+        if (close[1] == '@')
+            return query_statement_bind_literal(statement, parameter->name, value, NULL, close + 2, error);
+        if (g_str_has_prefix(close, "\"^^<") && text[n - 1] == '>') {
+            datatype = g_strndup(close + 4, n - (gsize) (close - text) - 5);
+            return query_statement_bind_literal(statement, parameter->name, value, datatype, NULL, error);
+        }
+    }
+    *ret_done = false;
+    return true;
+}
+
 /* Rows ---------------------------------------------------------------------------------------------------------------- */
 
 static bool
@@ -125,18 +155,24 @@ run(QctlSession *session, QctlSink *sink, const char *text, bool writes, GError 
     g_autoptr(QueryStatement) statement = NULL;
     g_autoptr(QueryCursor) cursor = NULL;
     gint64 start_usec = g_get_monotonic_time();
+    QueryLanguage language = qctl_session_get_arguments(session)->sparql ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL;
 
     if (connection == NULL)
         return false;
 
     if (writes)
-        statement = query_connection_prepare_update(connection, QUERY_LANGUAGE_SQL, text, cancellable, error);
+        statement = query_connection_prepare_update(connection, language, text, cancellable, error);
     else
-        statement = query_connection_prepare(connection, QUERY_LANGUAGE_SQL, text, cancellable, error);
+        statement = query_connection_prepare(connection, language, text, cancellable, error);
     if (statement == NULL)
         return false;
     for (guint i = 0; i < parameters->len; i++) {
-        if (!bind_parameter(statement, &g_array_index(parameters, QctlParameter, i), error))
+        const QctlParameter *parameter = &g_array_index(parameters, QctlParameter, i);
+        bool done = false;
+
+        if (language == QUERY_LANGUAGE_SPARQL && !parameter->is_text && !bind_term(statement, parameter, &done, error))
+            return false;
+        if (!done && !bind_parameter(statement, parameter, error))
             return false;
     }
 
@@ -181,6 +217,8 @@ qctl_run_script(QctlSession *session, QctlSink *sink, const char *text, QctlAcce
     int code = QCTL_EXIT_OK;
     bool several = qctl_span_find(text, 0, &span) && qctl_span_find(text, span.next, &after);
 
+    if (qctl_session_get_arguments(session)->sparql) /* its semicolons are within */
+        return qctl_run_statement(session, sink, text, access, NULL);
     if (!qctl_span_find(text, 0, &span)) {
         (void) fprintf(stderr, "queryctl: there is no statement\n");
         return QCTL_EXIT_USAGE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sql, update and explain: statements from the command line, a file or standard input.
+ * sql, sparql, update and explain: statements from the command line, a file or standard input.
  */
 #include <unistd.h>
 
@@ -84,6 +84,29 @@ qctl_verb_sql(QctlSession *session)
     return run_verb(session, QCTL_ACCESS_READ);
 }
 
+static int
+run_remote(QctlSession *session, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (!qctl_export(session, STDOUT_FILENO, text, qctl_session_get_arguments(session)->remote_format, &error))
+        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+    return QCTL_EXIT_OK;
+}
+
+int
+qctl_verb_sparql(QctlSession *session)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = NULL;
+
+    if (qctl_session_get_format(session) != QCTL_FORMAT_REMOTE)
+        return run_verb(session, QCTL_ACCESS_READ);
+
+    text = qctl_read_statements(qctl_session_get_arguments(session), &error);
+    return text != NULL ? run_remote(session, text) : qctl_session_report(session, g_steal_pointer(&error), NULL);
+}
+
 int
 qctl_verb_update(QctlSession *session)
 {
@@ -99,11 +122,12 @@ qctl_verb_explain(QctlSession *session)
     g_autofree char *plan = NULL;
     g_autoptr(QctlSink) sink = NULL;
     QueryConnection *connection = NULL;
+    QueryLanguage language = qctl_session_get_arguments(session)->sparql ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL;
 
     if (text != NULL)
         connection = qctl_session_connect(session, &error);
     if (connection == NULL ||
-        !query_connection_explain(connection, QUERY_LANGUAGE_SQL, text, &sql, &plan, qctl_session_get_cancellable(session), &error))
+        !query_connection_explain(connection, language, text, &sql, &plan, qctl_session_get_cancellable(session), &error))
         return qctl_session_report(session, g_steal_pointer(&error), NULL);
 
     sink = qctl_session_create_sink(session);

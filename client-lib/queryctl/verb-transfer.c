@@ -66,6 +66,8 @@ guess_format(const QctlArguments *arguments, const char *name)
 {
     static const char *const formats[] = { "csv", "tsv", "jsonl", "json" };
 
+    if (arguments->format == QCTL_FORMAT_REMOTE)
+        return arguments->remote_format;
     if (arguments->format != QCTL_FORMAT_AUTO)
         return qctl_format_get_name(arguments->format);
 
@@ -166,12 +168,13 @@ is_reader_gone(int fd)
     return poll(&entry, 1, 0) == 1 && (entry.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-static bool export(QctlSession *session, int fd, const char *format, GError **error)
+bool
+qctl_export(QctlSession *session, int fd, const char *query, const char *format, GError **error)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
     QueryConnection *connection = qctl_session_connect(session, error);
     g_autoptr(QctlRelay) relay = connection != NULL ? qctl_relay_new(fd, true, error) : NULL;
-    g_autofree char *query = make_query(arguments->words->pdata[0]);
+    QueryLanguage language = arguments->sparql ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL;
     g_autoptr(GVariant) options = NULL;
     GError *failure = NULL;
     GVariantDict dict;
@@ -189,8 +192,8 @@ static bool export(QctlSession *session, int fd, const char *format, GError **er
     if (arguments->timeout_msec >= 0)
         g_variant_dict_insert(&dict, "timeout_ms", "u", (guint32) arguments->timeout_msec);
     options = g_variant_ref_sink(g_variant_dict_end(&dict));
-    (void) query_connection_export(connection, QUERY_LANGUAGE_SQL, query, format, qctl_relay_get_fd(relay), options, &n_rows,
-                                   &n_bytes, qctl_session_get_cancellable(session), &failure);
+    (void) query_connection_export(connection, language, query, format, qctl_relay_get_fd(relay), options, &n_rows, &n_bytes,
+                                   qctl_session_get_cancellable(session), &failure);
     if (!qctl_relay_finish(relay, error)) {
         g_clear_error(&failure);
         return false;
@@ -203,6 +206,14 @@ static bool export(QctlSession *session, int fd, const char *format, GError **er
     if (failure != NULL)
         g_propagate_error(error, failure);
     return failure == NULL;
+}
+
+static bool export(QctlSession *session, int fd, const char *format, GError **error)
+{
+    const QctlArguments *arguments = qctl_session_get_arguments(session);
+    g_autofree char *query = arguments->sparql ? g_strdup(arguments->words->pdata[0]) : make_query(arguments->words->pdata[0]);
+
+    return qctl_export(session, fd, query, format, error);
 }
 
 /* A device, a FIFO: what is there is written to, never replaced. */

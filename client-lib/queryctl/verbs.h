@@ -10,6 +10,7 @@
 
 /* verb-sql.c */
 int qctl_verb_sql(QctlSession *session);
+int qctl_verb_sparql(QctlSession *session);
 int qctl_verb_update(QctlSession *session);
 int qctl_verb_explain(QctlSession *session);
 
@@ -17,6 +18,9 @@ int qctl_verb_explain(QctlSession *session);
 int qctl_verb_import(QctlSession *session);
 int qctl_verb_export(QctlSession *session);
 int qctl_verb_backup(QctlSession *session);
+
+/* For sparql: the daemon writes the result of @query to @fd, in a format that only it knows. */
+bool qctl_export(QctlSession *session, int fd, const char *query, const char *format, GError **error);
 
 /* verb-manage.c */
 int qctl_verb_ls(QctlSession *session);

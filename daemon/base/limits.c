@@ -20,6 +20,11 @@
 static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(STATEMENT_TEXT_BYTES, "statement_text_bytes", "bytes", MIB, KIB, 64 * MIB, TOO_BIG, "text of one statement"),
     ROW(SQL_DEPTH, "sql_depth", "", 200, 10, 1000, TOO_COMPLEX, "nesting of an SQL expression"),
+    ROW(IMPORT_MEMORY_BYTES, "import_memory_bytes", "bytes", 256 * MIB, 16 * MIB, 64 * GIB, TOO_BIG,
+        "memory of an import of RDF for the terms that it has met"),
+    ROW(RDF_DEPTH, "rdf_depth", "", 128, 10, 2000, TOO_COMPLEX, "nesting of a document in Turtle, TriG or RDF/XML"),
+    ROW(SPARQL_DEPTH, "sparql_depth", "", 100, 10, 100, TOO_COMPLEX, "nesting of groups, expressions and paths in SPARQL"),
+    ROW(SPARQL_VARIABLES, "sparql_variables", "", 10000, 100, 30000, TOO_COMPLEX, "variables and blank nodes of a SPARQL text"),
     ROW(VALUE_BYTES, "value_bytes", "bytes", 64 * MIB, MIB, 255 * MIB, TOO_BIG, "one value in a row, and one row"),
     ROW(COLUMNS, "columns", "", 2000, 100, 2000, TOO_COMPLEX, "columns of a table or result"),
     ROW(COMPOUND_SELECTS, "compound_selects", "", 500, 10, 500, TOO_COMPLEX, "SELECTs joined by UNION and its kin"),

@@ -27,24 +27,15 @@ qd_bus_read_text(sd_bus_message *message, const char *what, const char **ret_tex
     return TRUE;
 }
 
-static gboolean
-check_language(const char *language, GError **error)
-{
-    if (g_str_equal(language, "sql") || g_str_equal(language, "sparql"))
-        return TRUE;
-
-    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown language '%.40s', expected 'sql' or 'sparql'", language);
-    return FALSE;
-}
-
 gboolean
 qd_bus_read_statement(sd_bus_message *message, gboolean with_parameters, QdCall *call, GError **error)
 {
     g_autoptr(QdParameters) parameters = NULL;
-    const char *language;
+    const char *name;
     const char *text;
+    QdLanguage language;
 
-    if (!qd_bus_read_text(message, "language", &language, error) || !check_language(language, error) ||
+    if (!qd_bus_read_text(message, "language", &name, error) || !qd_language_from_name(name, &language, error) ||
         !qd_bus_read_text(message, "text", &text, error))
         return FALSE;
 

@@ -29,7 +29,7 @@ static const char *const kind_names[] = {
     [QD_CALL_PREPARE] = "Prepare", [QD_CALL_QUERY] = "Query",       [QD_CALL_QUERY_TEXT] = "QueryText",
     [QD_CALL_UPDATE] = "Update",   [QD_CALL_BATCH] = "Batch",       [QD_CALL_EXPLAIN] = "Explain",
     [QD_CALL_CHECK] = "Check",     [QD_CALL_OPTIMIZE] = "Optimize", [QD_CALL_EXPORT] = "Export",
-    [QD_CALL_IMPORT] = "Import",   [QD_CALL_BACKUP] = "Backup",
+    [QD_CALL_IMPORT] = "Import",   [QD_CALL_DUMP] = "Dump",         [QD_CALL_BACKUP] = "Backup",
 };
 
 static void
@@ -53,6 +53,7 @@ is_reading(const QdCall *call)
     case QD_CALL_QUERY_TEXT:
     case QD_CALL_EXPLAIN:
     case QD_CALL_EXPORT:
+    case QD_CALL_DUMP:
     case QD_CALL_CHECK:
         return TRUE;
     case QD_CALL_PREPARE:

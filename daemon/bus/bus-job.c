@@ -145,7 +145,7 @@ qd_bus_jobs_start(QdBusJobs *self, sd_bus_message *message, QdClient *client, Qd
     job->path = g_strdup_printf(JOB_PREFIX "/%" G_GUINT64_FORMAT, ++self->last_id);
     job->owner = g_strdup(sd_bus_message_get_sender(message));
     job->call = call;
-    job->kind = call->kind == QD_CALL_IMPORT ? "import" : "backup";
+    job->kind = call->kind == QD_CALL_IMPORT ? "import" : call->kind == QD_CALL_DUMP ? "dump" : "backup";
     job->state = "running";
     job->error_name = "";
     job->error_message = g_strdup("");

@@ -112,6 +112,34 @@ set_table(QdCallOptions *options, const OptionValue *value, GError **error)
 }
 
 static gboolean
+set_graph(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->graph = g_strdup(value->text);
+    return TRUE;
+}
+
+static gboolean
+set_base(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->base = g_strdup(value->text);
+    return TRUE;
+}
+
+static gboolean
+set_replace(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->replace = value->boolean;
+    return TRUE;
+}
+
+static gboolean
+set_check_only(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->check_only = value->boolean;
+    return TRUE;
+}
+
+static gboolean
 set_analyze(QdCallOptions *options, const OptionValue *value, GError **error)
 {
     options->analyze = value->boolean;
@@ -158,6 +186,10 @@ static const OptionInfo option_table[] = {
     { "table", 's', ON(IMPORT), set_table },
     { "create", 'b', ON(IMPORT), set_create },
     { "header", 'b', ON(IMPORT) | ON(EXPORT) | ON(QUERY_TEXT), set_header },
+    { "graph", 's', ON(IMPORT) | ON(DUMP), set_graph },
+    { "base", 's', ON(IMPORT) | ON_STATEMENTS, set_base },
+    { "replace", 'b', ON(IMPORT), set_replace },
+    { "check_only", 'b', ON(IMPORT), set_check_only },
     { "quick", 'b', ON(CHECK), set_quick },
     { "warm", 'b', ON(OPTIMIZE), set_warm },
 };

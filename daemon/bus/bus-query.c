@@ -247,6 +247,19 @@ handle_import(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 }
 
 static int
+handle_dump(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_DUMP, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_format(message, call, &error) ||
+        !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start_job(userdata, message, g_steal_pointer(&call));
+}
+
+static int
 get_version(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply, void *userdata,
             sd_bus_error *ret_error)
 {
@@ -261,9 +274,10 @@ get_list(sd_bus *bus, const char *path, const char *interface, const char *prope
          sd_bus_error *ret_error)
 {
     if (g_str_equal(property, "Languages"))
-        return sd_bus_message_append(reply, "as", 1, "sql");
+        return sd_bus_message_append(reply, "as", 2, "sql", "sparql");
     if (g_str_equal(property, "Formats"))
-        return sd_bus_message_append(reply, "as", 4, "csv", "tsv", "json", "jsonl");
+        return sd_bus_message_append(reply, "as", 13, "csv", "tsv", "json", "jsonl", "sparql-json", "sparql-xml", "sparql-csv",
+                                     "sparql-tsv", "turtle", "trig", "ntriples", "nquads", "rdfxml");
     if (g_str_equal(property, "Features"))
         return sd_bus_message_append(reply, "as", 3, "socketpair", "pipe", "fts5");
 
@@ -303,6 +317,8 @@ const sd_bus_vtable qd_bus_query_vtable[] = {
                             handle_explain, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Import", SD_BUS_ARGS("h", source, "s", format, "a{sv}", options), SD_BUS_RESULT("o", job),
                             handle_import, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Dump", SD_BUS_ARGS("h", target, "s", format, "a{sv}", options), SD_BUS_RESULT("o", job), handle_dump,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_SIGNAL_WITH_ARGS("Changed", SD_BUS_ARGS("t", generation, "as", tables, "as", graphs), 0),
     SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
     SD_BUS_PROPERTY("ProtocolVersion", "u", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),

@@ -77,64 +77,87 @@ qd_bind_row(sqlite3_stmt *stmt, const QwPageReader *row, GError **error)
 }
 
 static int
-find_bare_name(sqlite3_stmt *stmt, const char *key, GError **error)
+find_bare_name(const QdShape *shape, const char *key, GError **error)
 {
     int found = 0;
-    int n = sqlite3_bind_parameter_count(stmt);
+    guint n = qd_shape_get_n_names(shape);
 
-    for (int i = 1; i <= n; i++) {
-        const char *name = sqlite3_bind_parameter_name(stmt, i);
+    for (guint i = 0; i < n; i++) {
+        const char *name = qd_shape_get_parameter_name(shape, i);
 
-        if (name == NULL || name[0] == '?' || !g_str_equal(name + 1, key))
+        if (name[0] == '\0' || name[0] == '?' || !g_str_equal(name + 1, key))
             continue;
         if (found > 0) {
             qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameter name '%s' is ambiguous: '%s' and '%s'", key,
-                         sqlite3_bind_parameter_name(stmt, found), name);
+                         qd_shape_get_parameter_name(shape, (guint) found - 1), name);
             return 0;
         }
-        found = i;
+        found = (int) i + 1;
     }
     if (found == 0)
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement has no parameter '%s'", key);
     return found;
 }
 
-/* Returns an index from 1, 0 with @error set. */
 static int
-find_parameter(sqlite3_stmt *stmt, const char *key, GError **error)
+find_whole_name(const QdShape *shape, const char *key, GError **error)
 {
-    int n = sqlite3_bind_parameter_count(stmt);
-    int index;
+    guint n = qd_shape_get_n_names(shape);
 
+    for (guint i = 0; i < n; i++) {
+        if (g_str_equal(qd_shape_get_parameter_name(shape, i), key))
+            return (int) i + 1;
+    }
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement has no parameter '%s'", key);
+    return 0;
+}
+
+/* Returns an index from 1, 0 with @error set. In SPARQL ?x and $x are one variable. */
+static int
+find_parameter(const QdShape *shape, const char *key, GError **error)
+{
     if (g_ascii_isdigit(key[0])) {
         guint64 number = 0;
 
-        if (!g_ascii_string_to_unsigned(key, 10, 1, G_MAXINT, &number, NULL) || number > (guint64) n) {
-            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement has no parameter '%s', it has %d", key, n);
+        if (!g_ascii_string_to_unsigned(key, 10, 1, G_MAXINT, &number, NULL) || number > shape->n_parameters) {
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement has no parameter '%s', it has %u", key, shape->n_parameters);
             return 0;
         }
         return (int) number;
     }
+    if (shape->plan != NULL && (key[0] == '?' || key[0] == '$'))
+        return find_bare_name(shape, key + 1, error);
     if (key[0] != ':' && key[0] != '@' && key[0] != '$' && key[0] != '?')
-        return find_bare_name(stmt, key, error);
-
-    index = sqlite3_bind_parameter_index(stmt, key);
-    if (index == 0)
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement has no parameter '%s'", key);
-    return index;
+        return find_bare_name(shape, key, error);
+    return find_whole_name(shape, key, error);
 }
 
-/* values[i] is the value of parameter i + 1. Returns: (transfer container), NULL on error */
-static const QwValue **
-resolve(sqlite3_stmt *stmt, const QdParameters *parameters, GError **error)
+/* SQL's parameters need a value each; a variable of SPARQL without one is just a variable. */
+static gboolean
+check_complete(const QdShape *shape, const QwValue *const *values, GError **error)
 {
-    int n = sqlite3_bind_parameter_count(stmt);
+    for (guint i = 0; shape->plan == NULL && i < shape->n_parameters; i++) {
+        const char *name = qd_shape_get_parameter_name(shape, i);
+        gboolean named = name[0] != '\0';
+
+        if (values[i] == NULL) {
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no value for parameter %u%s%s%s", i + 1, named ? " ('" : "", name,
+                         named ? "')" : "");
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+const QwValue **
+qd_bind_resolve(const QdShape *shape, const QdParameters *parameters, GError **error)
+{
     guint n_given = parameters != NULL ? qd_parameters_get_n(parameters) : 0;
-    g_autofree const QwValue **values = g_new0(const QwValue *, (gsize) n + 1);
+    g_autofree const QwValue **values = g_new0(const QwValue *, (gsize) qd_shape_get_n_names(shape) + 1);
 
     for (guint i = 0; i < n_given; i++) {
         const char *key = qd_parameters_get_key(parameters, i);
-        int index = find_parameter(stmt, key, error);
+        int index = find_parameter(shape, key, error);
 
         if (index == 0)
             return NULL;
@@ -144,23 +167,15 @@ resolve(sqlite3_stmt *stmt, const QdParameters *parameters, GError **error)
         }
         values[index - 1] = qd_parameters_get_value(parameters, i);
     }
-    for (int i = 0; i < n; i++) {
-        const char *name = sqlite3_bind_parameter_name(stmt, i + 1);
-
-        if (values[i] == NULL) {
-            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameter %d%s%s%s has no value", i + 1, name != NULL ? " ('" : "",
-                         name != NULL ? name : "", name != NULL ? "')" : "");
-            return NULL;
-        }
-    }
-    return g_steal_pointer(&values);
+    return check_complete(shape, values, error) ? g_steal_pointer(&values) : NULL;
 }
 
 gboolean
 qd_bind_parameters(sqlite3_stmt *stmt, const QdParameters *parameters, GError **error)
 {
-    g_autofree const QwValue **values = resolve(stmt, parameters, error);
-    int n = sqlite3_bind_parameter_count(stmt);
+    const QdShape shape = qd_shape_from_stmt(stmt);
+    g_autofree const QwValue **values = qd_bind_resolve(&shape, parameters, error);
+    int n = (int) shape.n_parameters;
 
     if (values == NULL)
         return FALSE;
@@ -172,25 +187,29 @@ qd_bind_parameters(sqlite3_stmt *stmt, const QdParameters *parameters, GError **
 }
 
 GBytes *
-qd_bind_encode_row(sqlite3_stmt *stmt, const QdParameters *parameters, GError **error)
+qd_bind_encode_row(const QdShape *shape, const QdParameters *parameters, GError **error)
 {
-    g_autofree const QwValue **values = resolve(stmt, parameters, error);
+    static const QwValue null = { .type = QW_TYPE_NULL };
+    g_autofree const QwValue **values = qd_bind_resolve(shape, parameters, error);
     g_autofree uint8_t *data = NULL;
-    int n = sqlite3_bind_parameter_count(stmt);
+    guint n = shape->n_parameters;
     gsize size = QW_HEADER_SIZE + qw_align8(4 + 4 * (gsize) n) + 8;
     QwPageWriter writer;
 
     if (values == NULL)
         return NULL;
 
-    for (int i = 0; i < n; i++)
+    for (guint i = 0; i < n; i++) {
+        if (values[i] == NULL)
+            values[i] = &null;
         size += 24 + (qw_type_is_word(values[i]->type) || values[i]->type == QW_TYPE_NULL
                           ? 0
                           : values[i]->n_bytes + values[i]->n_tag_bytes);
+    }
     data = g_malloc(size);
-    qw_page_writer_init(&writer, data, size, (uint32_t) n);
+    qw_page_writer_init(&writer, data, size, n);
     (void) qw_row_begin(&writer);
-    for (int i = 0; i < n; i++)
+    for (guint i = 0; i < n; i++)
         (void) qw_row_put_value(&writer, values[i]);
     if (qw_row_end(&writer) < 0) {
         qd_error_set(error, QW_ERROR_TOO_BIG, "parameters are too big");

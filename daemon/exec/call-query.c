@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Calls that read: Prepare, Query, QueryText, Explain. They run to their end on one worker; results are small by limit.
+ * Calls that read: Prepare, Query, Explain (QueryText: call-text.c). They run to their end on one worker; results are small by
+ * limit.
  */
 #include <string.h>
 
@@ -8,7 +9,6 @@
 #include "daemon/exec/channel.h"
 #include "daemon/exec/engine-private.h"
 #include "daemon/exec/run.h"
-#include "daemon/exec/text-writer.h"
 
 #define SLICE_USEC 10000
 
@@ -24,10 +24,11 @@ may_be_long(void *data)
 }
 
 static QdRun *
-start_run(QdCall *call, const char *text, QdPolicy policy, GError **error)
+start_run(QdCall *call, QdLanguage language, const char *text, QdPolicy policy, GError **error)
 {
     QdEngine *engine = call->private->engine;
-    g_autoptr(QdRun) run = qd_run_new(engine->pool, call->client, NULL, text, strlen(text), policy, &engine->limits, error);
+    const QdRunText what = { language, text, strlen(text), call->options.base };
+    g_autoptr(QdRun) run = qd_run_new(engine->pool, call->client, NULL, &what, policy, &engine->limits, error);
     QdRunOptions options = {
         .timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.has_timeout,
                                                    call->options.timeout_msec),
@@ -54,28 +55,22 @@ start_run(QdCall *call, const char *text, QdPolicy policy, GError **error)
 }
 
 static void
-describe_columns(QdCall *call, sqlite3_stmt *stmt)
+describe_columns(QdCall *call, const QdShape *shape)
 {
-    int n = sqlite3_column_count(stmt);
-
     g_array_set_size(call->columns, 0);
-    for (int i = 0; i < n; i++) {
-        const char *name = sqlite3_column_name(stmt, i);
-        const char *type = sqlite3_column_decltype(stmt, i);
-        QdCallColumn column = { .name = g_strdup(name != NULL ? name : ""), .decl_type = g_strdup(type != NULL ? type : "") };
+    for (guint i = 0; i < shape->n_columns; i++) {
+        QdCallColumn column = { .name = g_strdup(qd_shape_get_column_name(shape, i)),
+                                .decl_type = g_strdup(qd_shape_get_column_type(shape, i)) };
 
         g_array_append_val(call->columns, column);
     }
 }
 
 static void
-describe_parameters(QdCall *call, sqlite3_stmt *stmt)
+describe_parameters(QdCall *call, const QdShape *shape)
 {
-    int n = sqlite3_bind_parameter_count(stmt);
-
-    for (int i = 1; i <= n; i++) {
-        const char *name = sqlite3_bind_parameter_name(stmt, i);
-        QdCallParameter parameter = { .index = (uint32_t) i, .name = g_strdup(name != NULL ? name : "") };
+    for (guint i = 0; i < shape->n_parameters; i++) {
+        QdCallParameter parameter = { .index = i + 1, .name = g_strdup(qd_shape_get_parameter_name(shape, i)) };
 
         g_array_append_val(call->parameters, parameter);
     }
@@ -103,12 +98,8 @@ fill_page(QdRun *run, uint8_t **ret_data, QwPageWriter *page, GError **error)
     return status;
 }
 
-/* @func gets each page's body; it may end the run by returning false. */
-typedef gboolean (*PageFunc)(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data,
-                             GError **error);
-
-static gboolean
-pull_pages(QdCall *call, QdRun *run, PageFunc func, void *data, GError **error)
+gboolean
+qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError **error)
 {
     for (;;) {
         g_autofree uint8_t *buffer = NULL;
@@ -140,13 +131,13 @@ keep_page(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uin
     return TRUE;
 }
 
-static QdRun *
-start_bound_run(QdCall *call, GError **error)
+QdRun *
+qd_call_start_bound_run(QdCall *call, GError **error)
 {
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
-    g_autoptr(QdRun) run = start_run(call, statement->text, QD_POLICY_READ, error);
+    g_autoptr(QdRun) run = start_run(call, statement->language, statement->text, QD_POLICY_READ, error);
 
-    if (run == NULL || !qd_bind_parameters(qd_run_get_stmt(run), statement->parameters, error))
+    if (run == NULL || !qd_run_bind_parameters(run, statement->parameters, error))
         return NULL;
 
     qd_registry_set_state(call->private->engine->registry, &call->private->entry, "running", TRUE);
@@ -156,97 +147,13 @@ start_bound_run(QdCall *call, GError **error)
 void
 qd_call_run_query(QdCall *call, GError **error)
 {
-    g_autoptr(QdRun) run = start_bound_run(call, error);
+    g_autoptr(QdRun) run = qd_call_start_bound_run(call, error);
 
-    if (run != NULL && pull_pages(call, run, keep_page, NULL, error))
-        describe_columns(call, qd_run_get_stmt(run));
-}
+    if (run != NULL && qd_call_pull_pages(call, run, keep_page, NULL, error)) {
+        const QdShape shape = qd_run_get_shape(run);
 
-/* Text results ---------------------------------------------------------------------------------------------------------- */
-
-typedef struct TextSink {
-    QdRun *run;
-    QdTextFormat format;
-    QdTextWriter *writer; /* NULL before the first page */
-    GString *out;
-    QdTextFlushFunc flush; /* (nullable) */
-} TextSink;
-
-/* Not before the run's first step: it compiles a cached statement anew when the schema has changed, `SELECT *` with other columns.
- */
-static void
-ensure_text_writer(QdCall *call, TextSink *sink)
-{
-    sqlite3_stmt *stmt = qd_run_get_stmt(sink->run);
-    int n = sqlite3_column_count(stmt);
-    g_autofree const char **names = NULL;
-
-    if (sink->writer != NULL)
-        return;
-
-    names = g_new0(const char *, (gsize) n + 1);
-    for (int i = 0; i < n; i++)
-        names[i] = sqlite3_column_name(stmt, i);
-    sink->writer = qd_text_writer_new(sink->format, names, (guint) n, call->options.header);
-    qd_text_writer_begin(sink->writer, sink->out);
-}
-
-static gboolean
-put_page_as_text(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
-{
-    TextSink *sink = data;
-    QwPageReader reader;
-
-    if (qw_page_reader_init(&reader, body, n_bytes, n_rows, n_columns) < 0) {
-        qd_error_set(error, QW_ERROR_INTERNAL, "page is malformed");
-        return FALSE;
+        describe_columns(call, &shape);
     }
-    ensure_text_writer(call, sink);
-    while (qw_page_reader_next(&reader))
-        qd_text_writer_put_row(sink->writer, &reader, sink->out);
-    return sink->flush == NULL || sink->flush(call, sink->out, error);
-}
-
-gboolean
-qd_call_find_format(const QdCall *call, QdTextFormat *ret_format, GError **error)
-{
-    if (qd_text_format_from_name(call->format, ret_format))
-        return TRUE;
-
-    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown format '%s': csv, tsv, json and jsonl are known", call->format);
-    return FALSE;
-}
-
-gboolean
-qd_call_pull_text(QdCall *call, QdRun *run, QdTextFormat format, QdTextFlushFunc flush, GString *out, GError **error)
-{
-    TextSink sink = { .run = run, .format = format, .out = out, .flush = flush };
-    gboolean ok = pull_pages(call, run, put_page_as_text, &sink, error);
-
-    if (ok) {
-        ensure_text_writer(call, &sink);
-        qd_text_writer_end(sink.writer, out);
-    }
-    qd_text_writer_free(sink.writer);
-    return ok;
-}
-
-void
-qd_call_run_query_text(QdCall *call, GError **error)
-{
-    g_autoptr(QdRun) run = NULL;
-    g_autoptr(GString) out = g_string_new(NULL);
-    QdTextFormat format;
-
-    if (!qd_call_find_format(call, &format, error))
-        return;
-    run = start_bound_run(call, error);
-    if (run == NULL || !qd_call_pull_text(call, run, format, NULL, out, error))
-        return;
-
-    call->content_type = qd_text_format_get_content_type(format);
-    call->text = g_string_sized_new(out->len);
-    (void) qd_text_append_lossy(call->text, out->str, out->len);
 }
 
 /* Prepare ------------------------------------------------------------------------------------------------------------- */
@@ -265,12 +172,15 @@ qd_call_run_prepare(QdCall *call, GError **error)
         qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
         return;
     }
-    run = start_run(call, statement->text, policy, error);
+    run = start_run(call, statement->language, statement->text, policy, error);
     if (run == NULL)
         return;
+    setup.language = statement->language;
+    setup.shape = qd_run_get_shape(run);
 
     if (qd_transport_is_pipe(call->options.transport)) {
-        row = qd_bind_encode_row(qd_run_get_stmt(run), statement->parameters, error);
+        setup.shape.n_parameters = qd_shape_get_n_names(&setup.shape); /* by name any is one */
+        row = qd_bind_encode_row(&setup.shape, statement->parameters, error);
         if (row == NULL)
             return;
     } else if (statement->parameters != NULL && qd_parameters_get_n(statement->parameters) > 0) {
@@ -279,13 +189,12 @@ qd_call_run_prepare(QdCall *call, GError **error)
     }
 
     call->page_size = call->options.page_size > 0 ? call->options.page_size : QW_PAGE_SIZE_DEFAULT;
-    call->writes = qd_run_get_compiled(run)->writes;
-    describe_columns(call, qd_run_get_stmt(run));
-    describe_parameters(call, qd_run_get_stmt(run));
+    call->writes = setup.shape.writes;
+    describe_columns(call, &setup.shape);
+    describe_parameters(call, &setup.shape);
     setup.page_size = call->page_size;
     setup.text = statement->text;
     setup.n_text_bytes = strlen(statement->text);
-    setup.compiled = qd_run_get_compiled(run);
     setup.parameters = row;
     setup.options.table = NULL;
     (void) qd_channels_open(engine->channels, call->client, &setup, &call->channel_fd, error);
@@ -324,40 +233,66 @@ count_page(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, ui
 }
 
 static void
-analyze_query(QdCall *call, const char *text, GError **error)
+analyze_query(QdCall *call, const QdCallStatement *statement, GError **error)
 {
-    g_autoptr(QdRun) run = start_run(call, text, QD_POLICY_READ, error);
+    g_autoptr(QdRun) run = start_run(call, statement->language, statement->text, QD_POLICY_READ, error);
     gint64 start = g_get_monotonic_time();
 
-    if (run != NULL && pull_pages(call, run, count_page, NULL, error))
+    if (run == NULL || (statement->language == QD_LANGUAGE_SPARQL && !qd_run_bind_row(run, NULL, error)))
+        return;
+    if (qd_call_pull_pages(call, run, count_page, NULL, error))
         g_string_append_printf(call->text, "rows: %" G_GUINT64_FORMAT ", time: %.3f ms\n", call->n_rows,
                                (double) (g_get_monotonic_time() - start) / 1000.0);
+}
+
+/* What SQLite does with @sql goes to the call's text. */
+static gboolean
+explain_sql(QdCall *call, const char *sql, GError **error)
+{
+    g_autofree char *text = g_strconcat(EXPLAIN_PREFIX, sql, NULL);
+    g_autoptr(GHashTable) depths = g_hash_table_new(NULL, NULL);
+    g_autoptr(QdRun) run = start_run(call, QD_LANGUAGE_SQL, text, QD_POLICY_WRITE, error);
+
+    return run != NULL && qd_call_pull_pages(call, run, put_plan, depths, error);
+}
+
+/* Algebra and join orders before SQLite's plan; an update has them for each WHERE. */
+static void
+describe_plan(QdCall *call, const QdSparqlPlan *plan)
+{
+    g_autoptr(GString) sql = g_string_new(plan->is_update ? NULL : plan->query.sql);
+
+    for (guint i = 0; i < plan->n_operations; i++) {
+        if (plan->operations[i].where.sql != NULL)
+            g_string_append_printf(sql, "%s%s", sql->len > 0 ? ";\n" : "", plan->operations[i].where.sql);
+    }
+    call->sql = g_string_free(g_steal_pointer(&sql), FALSE);
+    call->text = g_string_new(plan->algebra);
+    g_string_append(call->text, plan->notes != NULL ? plan->notes : "");
 }
 
 void
 qd_call_run_explain(QdCall *call, GError **error)
 {
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
-    g_autofree char *text = g_strconcat(EXPLAIN_PREFIX, statement->text, NULL);
-    g_autoptr(GHashTable) depths = g_hash_table_new(NULL, NULL);
 
     /* the statement by itself first: its errors name the place in the caller's text */
     {
-        g_autoptr(QdRun) probe = start_run(call, statement->text, QD_POLICY_WRITE, error);
+        g_autoptr(QdRun) probe = start_run(call, statement->language, statement->text, QD_POLICY_WRITE, error);
+        QdShape shape;
 
         if (probe == NULL)
             return;
-    }
-    {
-        g_autoptr(QdRun) run = start_run(call, text, QD_POLICY_WRITE, error);
-
-        if (run == NULL)
+        shape = qd_run_get_shape(probe);
+        if (shape.plan != NULL) {
+            describe_plan(call, shape.plan);
+        } else {
+            call->sql = g_strdup(statement->text);
+            call->text = g_string_new(NULL);
+        }
+        if (shape.plan != NULL && shape.plan->is_update)
             return;
-        call->sql = g_strdup(statement->text);
-        call->text = g_string_new(NULL);
-        if (!pull_pages(call, run, put_plan, depths, error))
-            return;
     }
-    if (call->options.analyze)
-        analyze_query(call, statement->text, error);
+    if (explain_sql(call, call->sql, error) && call->options.analyze)
+        analyze_query(call, statement, error);
 }

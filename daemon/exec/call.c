@@ -11,7 +11,6 @@ statement_clear(gpointer data)
 {
     QdCallStatement *statement = data;
 
-    g_free(statement->language);
     g_free(statement->text);
     qd_parameters_free(statement->parameters);
 }
@@ -85,6 +84,8 @@ qd_call_free(QdCall *call)
         g_string_free(call->text, TRUE);
     g_clear_error(&call->error);
     g_free((char *) call->options.table);
+    g_free((char *) call->options.graph);
+    g_free((char *) call->options.base);
     g_free(call->format);
     g_free(call->sql);
     qd_client_unref(call->client);
@@ -93,9 +94,9 @@ qd_call_free(QdCall *call)
 }
 
 void
-qd_call_add_statement(QdCall *call, const char *language, const char *text, QdParameters *parameters)
+qd_call_add_statement(QdCall *call, QdLanguage language, const char *text, QdParameters *parameters)
 {
-    QdCallStatement statement = { .language = g_strdup(language), .text = g_strdup(text), .parameters = parameters };
+    QdCallStatement statement = { .language = language, .text = g_strdup(text), .parameters = parameters };
 
     g_array_append_val(call->statements, statement);
 }
@@ -158,12 +159,12 @@ prepare_write(QdCall *call, GError **error)
     call->private->write_statements = g_array_new(FALSE, FALSE, sizeof(QdWriteStatement));
     for (guint i = 0; i < call->statements->len; i++) {
         const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, i);
-        QdWriteStatement write = { .text = statement->text,
+        QdWriteStatement write = { .language = statement->language,
+                                   .base = call->options.base,
+                                   .text = statement->text,
                                    .n_text_bytes = strlen(statement->text),
                                    .parameters = statement->parameters };
 
-        if (!qd_engine_check_language(statement->language, error))
-            return FALSE;
         g_array_append_val(call->private->write_statements, write);
     }
     qd_write_item_init(item);
@@ -198,18 +199,14 @@ run_write(QdCall *call)
 static void
 run_read(QdCall *call)
 {
-    const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
-
-    if (qd_engine_check_language(statement->language, &call->error)) {
-        if (call->kind == QD_CALL_PREPARE)
-            qd_call_run_prepare(call, &call->error);
-        else if (call->kind == QD_CALL_QUERY)
-            qd_call_run_query(call, &call->error);
-        else if (call->kind == QD_CALL_QUERY_TEXT)
-            qd_call_run_query_text(call, &call->error);
-        else
-            qd_call_run_explain(call, &call->error);
-    }
+    if (call->kind == QD_CALL_PREPARE)
+        qd_call_run_prepare(call, &call->error);
+    else if (call->kind == QD_CALL_QUERY)
+        qd_call_run_query(call, &call->error);
+    else if (call->kind == QD_CALL_QUERY_TEXT)
+        qd_call_run_query_text(call, &call->error);
+    else
+        qd_call_run_explain(call, &call->error);
     if (call->private->deferred) {
         call->private->deferred = FALSE;
         call->private->task.sliced = TRUE;

@@ -201,54 +201,48 @@ qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t ser
 }
 
 static void
-write_schema(QwBodyWriter *body, const QdChannel *self, sqlite3_stmt *stmt, gboolean writes)
+write_schema(QwBodyWriter *body, const QdChannel *self, const QdShape *shape)
 {
-    int n_columns = sqlite3_column_count(stmt);
-    int n_parameters = sqlite3_bind_parameter_count(stmt);
     QwSchemaHead head = { .version = QW_PROTOCOL_VERSION,
                           .page_size = (uint32_t) self->page_size,
-                          .flags = writes ? QW_SCHEMA_WRITES : 0,
-                          .n_parameters = (uint32_t) n_parameters };
+                          .flags = (shape->writes ? QW_SCHEMA_WRITES : 0) | (shape->plan != NULL ? QW_SCHEMA_RDF : 0),
+                          .n_parameters = shape->n_parameters };
 
     qw_schema_put_head(body, &head);
-    for (int i = 0; i < n_columns; i++) {
-        const char *name = sqlite3_column_name(stmt, i);
-        const char *type = sqlite3_column_decltype(stmt, i);
+    for (guint i = 0; i < shape->n_columns; i++) {
+        const char *name = qd_shape_get_column_name(shape, i);
+        const char *type = qd_shape_get_column_type(shape, i);
 
-        name = name != NULL ? name : "";
-        type = type != NULL ? type : "";
         qw_body_put_string(body, name, strlen(name));
         qw_body_put_string(body, type, strlen(type));
     }
-    for (int i = 1; i <= n_parameters; i++) {
-        const char *name = sqlite3_bind_parameter_name(stmt, i);
+    for (guint i = 0; i < shape->n_parameters; i++) {
+        const char *name = qd_shape_get_parameter_name(shape, i);
 
-        name = name != NULL ? name : "";
-        qw_body_put_u32(body, (uint32_t) i);
+        qw_body_put_u32(body, i + 1);
         qw_body_put_string(body, name, strlen(name));
     }
 }
 
 GBytes *
-qd_channel_encode_schema(const QdChannel *self, sqlite3_stmt *stmt, gboolean writes)
+qd_channel_encode_schema(const QdChannel *self, const QdShape *shape)
 {
     QwBodyWriter body = { 0 };
     uint8_t *data;
 
-    write_schema(&body, self, stmt, writes);
+    write_schema(&body, self, shape);
     data = g_malloc(body.used);
     body = (QwBodyWriter){ .data = data, .capacity = body.used };
-    write_schema(&body, self, stmt, writes);
+    write_schema(&body, self, shape);
     return g_bytes_new_take(data, body.used);
 }
 
 void
-qd_channel_put_schema(QdChannel *self, sqlite3_stmt *stmt, gboolean writes, uint32_t serial)
+qd_channel_put_schema(QdChannel *self, const QdShape *shape, uint32_t serial)
 {
-    g_autoptr(GBytes) body = qd_channel_encode_schema(self, stmt, writes);
+    g_autoptr(GBytes) body = qd_channel_encode_schema(self, shape);
 
-    qd_channel_put_record(self, QW_KIND_SCHEMA, (uint32_t) sqlite3_column_count(stmt), serial, g_bytes_get_data(body, NULL),
-                          g_bytes_get_size(body));
+    qd_channel_put_record(self, QW_KIND_SCHEMA, shape->n_columns, serial, g_bytes_get_data(body, NULL), g_bytes_get_size(body));
 }
 
 void

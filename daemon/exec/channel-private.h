@@ -31,8 +31,10 @@ typedef struct QdRequest {
 
 typedef struct QdStatement {
     gboolean prepared;
+    QdLanguage language;
     char *text; /* (owned) */
     gsize n_text_bytes;
+    char *base;         /* (owned) (nullable) SPARQL */
     uint64_t signature; /* of the columns that the client knows */
     uint32_t n_parameters;
     gboolean writes;
@@ -109,8 +111,8 @@ QdRequest *qd_request_free(QdRequest *request);
 int qd_channel_flush(QdChannel *self);
 void qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t serial, const uint8_t *body, gsize n_bytes);
 /* The body of a SCHEMA record. */
-GBytes *qd_channel_encode_schema(const QdChannel *self, sqlite3_stmt *stmt, gboolean writes);
-void qd_channel_put_schema(QdChannel *self, sqlite3_stmt *stmt, gboolean writes, uint32_t serial);
+GBytes *qd_channel_encode_schema(const QdChannel *self, const QdShape *shape);
+void qd_channel_put_schema(QdChannel *self, const QdShape *shape, uint32_t serial);
 void qd_channel_put_end(QdChannel *self, const QwEnd *end, uint32_t serial);
 void qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial);
 /* Takes @data over: a whole record of @size bytes, header included, larger than a page. */

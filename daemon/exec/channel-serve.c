@@ -18,6 +18,7 @@ void
 qd_statement_clear(QdStatement *statement)
 {
     g_free(statement->text);
+    g_free(statement->base);
     *statement = (QdStatement){ 0 };
 }
 
@@ -108,6 +109,10 @@ parse_option(QdCallOptions *options, const char *key, const char *value, GError 
         return parse_number(key, value, G_MAXUINT64, &options->max_rows, error);
     if (g_str_equal(key, "max_bytes"))
         return parse_number(key, value, G_MAXUINT64, &options->max_bytes, error);
+    if (g_str_equal(key, "base")) {
+        options->base = value;
+        return TRUE;
+    }
     if (g_str_equal(key, "timeout_ms")) {
         options->has_timeout = parse_number(key, value, G_MAXUINT32, &number, error);
         options->timeout_msec = (uint32_t) number;
@@ -118,7 +123,8 @@ parse_option(QdCallOptions *options, const char *key, const char *value, GError 
 }
 
 static gboolean
-parse_prepare(const QdRequest *request, QdCallOptions *options, const char **ret_text, uint32_t *ret_n_bytes, GError **error)
+parse_prepare(const QdRequest *request, QdCallOptions *options, QdLanguage *ret_language, const char **ret_text,
+              uint32_t *ret_n_bytes, GError **error)
 {
     QwBodyReader body = { .data = request->body, .n_bytes = request->n_bytes };
     const char *language;
@@ -143,7 +149,7 @@ parse_prepare(const QdRequest *request, QdCallOptions *options, const char **ret
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "PREPARE record is malformed");
         return FALSE;
     }
-    return qd_engine_check_language(language, error);
+    return qd_language_from_name(language, ret_language, error);
 }
 
 static gboolean
@@ -153,33 +159,40 @@ serve_prepare(QdChannel *self, GError **error)
     const char *text = NULL;
     uint32_t n_bytes = 0;
     g_autoptr(QdRun) run = NULL;
-    QdCompiled *compiled;
+    QdLanguage language;
+    QdRunText what;
+    QdShape shape;
 
     qd_statement_clear(&self->statement);
-    if (!parse_prepare(self->current, &options, &text, &n_bytes, error))
+    if (!parse_prepare(self->current, &options, &language, &text, &n_bytes, error))
         return FALSE;
 
     if (options.access_write && qd_client_is_read_only(self->client)) {
         qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(self->client));
         return FALSE;
     }
-    run = qd_run_new(self->engine->pool, self->client, self->last_reader, text, n_bytes,
+    what = (QdRunText){ language, text, n_bytes, options.base };
+    run = qd_run_new(self->engine->pool, self->client, self->last_reader, &what,
                      options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, &self->engine->limits, error);
     if (run == NULL)
         return FALSE;
 
-    compiled = qd_run_get_compiled(run);
+    shape = qd_run_get_shape(run);
     self->last_reader = qd_run_get_reader(run);
     self->statement = (QdStatement){
         .prepared = TRUE,
+        .language = language,
         .text = g_strndup(text, n_bytes),
         .n_text_bytes = n_bytes,
-        .signature = compiled->schema_signature,
-        .n_parameters = (uint32_t) compiled->n_parameters,
-        .writes = compiled->writes,
+        .base = g_strdup(options.base),
+        .signature = shape.signature,
+        .n_parameters = shape.n_parameters,
+        .writes = shape.writes,
         .options = options,
     };
-    qd_channel_put_schema(self, compiled->stmt, compiled->writes, self->current->serial);
+    self->statement.options.base = NULL;
+    self->entry.language = qd_language_get_name(language);
+    qd_channel_put_schema(self, &shape, self->current->serial);
     qd_channel_end_request(self);
     return TRUE;
 }
@@ -187,7 +200,7 @@ serve_prepare(QdChannel *self, GError **error)
 /* FETCH of a query ---------------------------------------------------------------------------------------------------- */
 
 static gboolean
-bind_request(void *data, sqlite3_stmt *stmt, GError **error)
+bind_request(void *data, GError **error)
 {
     const QdChannel *self = data;
     const QdRequest *request = self->current;
@@ -198,20 +211,33 @@ bind_request(void *data, sqlite3_stmt *stmt, GError **error)
         return FALSE;
     }
     if (request->count == 0)
-        return qd_bind_parameters(stmt, NULL, error);
-    if (qw_page_reader_init(&reader, request->body, request->n_bytes, 1, (uint32_t) sqlite3_bind_parameter_count(stmt)) < 0) {
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters do not fit the statement, which has %d",
-                     sqlite3_bind_parameter_count(stmt));
+        return qd_run_bind_row(self->run, NULL, error);
+    if (qw_page_reader_init(&reader, request->body, request->n_bytes, 1, self->statement.n_parameters) < 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters do not fit the statement, which has %u",
+                     self->statement.n_parameters);
         return FALSE;
     }
     (void) qw_page_reader_next(&reader);
-    return qd_bind_row(stmt, &reader, error);
+    return qd_run_bind_row(self->run, &reader, error);
+}
+
+static void
+put_schema_if_new(QdChannel *self)
+{
+    QdShape shape = qd_run_get_shape(self->run);
+
+    if (shape.signature == self->statement.signature)
+        return;
+    shape.writes = FALSE;
+    self->statement.signature = shape.signature;
+    qd_channel_put_schema(self, &shape, self->current->serial);
 }
 
 static gboolean
 start_query(QdChannel *self, GError **error)
 {
     const QdStatement *statement = &self->statement;
+    const QdRunText what = { statement->language, statement->text, statement->n_text_bytes, statement->base };
     QdRunOptions options = {
         .timeout_msec = qd_engine_get_timeout_msec(self->engine, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->options.has_timeout,
                                                    statement->options.timeout_msec),
@@ -225,19 +251,16 @@ start_query(QdChannel *self, GError **error)
         .func_data = self,
     };
 
-    self->run = qd_run_new(self->engine->pool, self->client, self->last_reader, statement->text, statement->n_text_bytes,
+    self->run = qd_run_new(self->engine->pool, self->client, self->last_reader, &what,
                            statement->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, &self->engine->limits, error);
-    if (self->run == NULL || !bind_request(self, qd_run_get_stmt(self->run), error))
+    if (self->run == NULL || !bind_request(self, error))
         return FALSE;
 
     qd_run_set_options(self->run, &options);
     self->last_reader = qd_run_get_reader(self->run);
     self->first_fill = TRUE;
     qd_registry_set_state(self->engine->registry, &self->entry, "running", TRUE);
-    if (qd_run_get_compiled(self->run)->schema_signature != self->statement.signature) {
-        self->statement.signature = qd_run_get_compiled(self->run)->schema_signature;
-        qd_channel_put_schema(self, qd_run_get_stmt(self->run), FALSE, self->current->serial);
-    }
+    put_schema_if_new(self);
     return TRUE;
 }
 
@@ -248,8 +271,7 @@ put_late_schema(QdChannel *self, QwPageWriter *page)
     g_autofree uint8_t *rows = g_memdup2(page->data + QW_HEADER_SIZE, page->used - QW_HEADER_SIZE);
     gsize n_bytes = page->used - QW_HEADER_SIZE;
 
-    self->statement.signature = qd_run_get_compiled(self->run)->schema_signature;
-    qd_channel_put_schema(self, qd_run_get_stmt(self->run), FALSE, self->current->serial);
+    put_schema_if_new(self);
     if (page->n_rows > 0)
         qd_channel_put_record(self, QW_KIND_ROWS, page->n_rows, self->current->serial, rows, n_bytes);
 }
@@ -351,7 +373,7 @@ qd_channel_continue_run(QdChannel *self)
     QdRunStatus status;
 
     qd_channel_try_ring(self);
-    qd_channel_begin_page(self, &page, (uint32_t) qd_run_get_compiled(self->run)->n_columns);
+    qd_channel_begin_page(self, &page, qd_run_get_shape(self->run).n_columns);
     self->page = &page;
     status = qd_run_fill(self->run, &page, self->first_fill ? FIRST_PAGE_BYTES : SIZE_MAX, SLICE_USEC, &error);
     self->page = NULL;
@@ -407,12 +429,13 @@ static void
 on_rows_begin(QdWriteItem *item, const QdCompiled *compiled)
 {
     QdChannel *self = item->data;
+    const QdShape shape = qd_shape_from_compiled(compiled);
 
     g_clear_pointer(&self->write_schema, g_bytes_unref);
     if (compiled->schema_signature == self->statement.signature)
         return;
 
-    self->write_schema = qd_channel_encode_schema(self, compiled->stmt, TRUE);
+    self->write_schema = qd_channel_encode_schema(self, &shape);
     self->n_write_columns = (uint32_t) compiled->n_columns;
     self->write_signature = compiled->schema_signature;
 }
@@ -422,6 +445,8 @@ start_write(QdChannel *self, GError **error)
 {
     const QdStatement *statement = &self->statement;
     QdWriteStatement write = {
+        .language = statement->language,
+        .base = statement->base,
         .text = statement->text,
         .n_text_bytes = statement->n_text_bytes,
         .rows = self->current->body,

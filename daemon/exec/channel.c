@@ -500,7 +500,9 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->page_size = setup->page_size;
     channel->client = qd_client_ref(client);
     channel->task = (QdTask){ .client = channel->client, .watch_fd = -1, .run = run_channel_task };
-    channel->entry = (QdEntry){ .language = "sql", .client = channel->client, .kick = kick_entry, .owner = channel };
+    channel->entry = (QdEntry){
+        .language = qd_language_get_name(setup->language), .client = channel->client, .kick = kick_entry, .owner = channel
+    };
     channel->in = g_byte_array_new();
     channel->chunks = (QwChunks){ 0 };
     g_queue_init(&channel->requests);
@@ -513,11 +515,14 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
         .prepared = TRUE,
         .text = g_strndup(setup->text, setup->n_text_bytes),
         .n_text_bytes = setup->n_text_bytes,
-        .signature = setup->compiled->schema_signature,
-        .n_parameters = (uint32_t) setup->compiled->n_parameters,
-        .writes = setup->compiled->writes,
+        .base = g_strdup(setup->options.base),
+        .language = setup->language,
+        .signature = setup->shape.signature,
+        .n_parameters = setup->shape.n_parameters,
+        .writes = setup->shape.writes,
         .options = setup->options,
     };
+    channel->statement.options.base = NULL; /* the call's */
     __atomic_store_n(&channel->state, (state & ~(uint64_t) QD_CHANNEL_FREE) | QD_CHANNEL_OWNED, __ATOMIC_RELEASE);
 }
 
@@ -530,13 +535,13 @@ start_pipe(QdChannel *channel, const QdChannelSetup *setup)
 
     request->kind = QW_KIND_FETCH;
     request->received_usec = (uint64_t) g_get_monotonic_time();
-    if (setup->parameters != NULL && setup->compiled->n_parameters > 0) {
+    if (setup->parameters != NULL && setup->shape.n_parameters > 0) {
         request->body = g_bytes_unref_to_data(g_bytes_ref(setup->parameters), &n_bytes);
         request->n_bytes = n_bytes;
         request->count = 1;
     }
     g_queue_push_tail(&channel->requests, request);
-    qd_channel_put_schema(channel, setup->compiled->stmt, setup->compiled->writes, 0);
+    qd_channel_put_schema(channel, &setup->shape, 0);
 }
 
 gboolean

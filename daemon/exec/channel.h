@@ -10,6 +10,7 @@
 #pragma once
 
 #include "daemon/exec/engine-private.h"
+#include "daemon/exec/shape.h"
 
 QdChannels *qd_channels_new(QdEngine *engine);
 /* All workers have ended. */
@@ -21,8 +22,9 @@ typedef struct QdChannelSetup {
     const char *text;
     gsize n_text_bytes;
     QdCallOptions options;
-    const QdCompiled *compiled; /* the statement as compiled just now */
-    GBytes *parameters;         /* (nullable): pipes: one row */
+    QdLanguage language;
+    QdShape shape;      /* of the statement as compiled just now */
+    GBytes *parameters; /* (nullable): pipes: one row */
 } QdChannelSetup;
 
 /**

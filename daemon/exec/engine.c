@@ -25,19 +25,6 @@ typedef struct Opening {
     GError *error;
 } Opening;
 
-gboolean
-qd_engine_check_language(const char *language, GError **error)
-{
-    if (g_str_equal(language, "sql"))
-        return TRUE;
-
-    if (g_str_equal(language, "sparql"))
-        qd_error_set(error, QW_ERROR_UNSUPPORTED, "language 'sparql' is not supported by this version");
-    else
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown language '%s': 'sql' and 'sparql' are known", language);
-    return FALSE;
-}
-
 uint64_t
 qd_engine_get_timeout_msec(QdEngine *self, QdLimit limit, gboolean has_timeout, uint64_t timeout_msec)
 {
@@ -182,8 +169,8 @@ start_opening(QdEngine *self)
 static gboolean
 is_job(const QdCall *call)
 {
-    return call->kind == QD_CALL_EXPORT || call->kind == QD_CALL_IMPORT || call->kind == QD_CALL_BACKUP ||
-           call->kind == QD_CALL_CHECK || call->kind == QD_CALL_OPTIMIZE;
+    return call->kind == QD_CALL_EXPORT || call->kind == QD_CALL_IMPORT || call->kind == QD_CALL_DUMP ||
+           call->kind == QD_CALL_BACKUP || call->kind == QD_CALL_CHECK || call->kind == QD_CALL_OPTIMIZE;
 }
 
 static void
@@ -208,7 +195,7 @@ describe_entry(QdCall *call, QdEntry *entry)
 
     *entry = (QdEntry){ .client = call->client, .owner = call, .language = "sql" };
     if (first != NULL) {
-        entry->language = first->language;
+        entry->language = qd_language_get_name(first->language);
         entry->text = first->text;
         entry->n_text_bytes = strlen(first->text);
     }

@@ -14,6 +14,7 @@
 #include "daemon/base/limits.h"
 #include "daemon/base/mailbox.h"
 #include "daemon/exec/parameters.h"
+#include "daemon/exec/shape.h"
 #include "daemon/exec/transport.h"
 
 typedef struct QdEngine QdEngine;
@@ -31,6 +32,7 @@ typedef enum QdCallKind {
     QD_CALL_OPTIMIZE,
     QD_CALL_EXPORT, /* these run on job threads */
     QD_CALL_IMPORT,
+    QD_CALL_DUMP,
     QD_CALL_BACKUP,
 } QdCallKind;
 
@@ -46,13 +48,17 @@ typedef struct QdCallOptions {
     gboolean analyze;
     gboolean header; /* default TRUE */
     gboolean create;
-    gboolean quick;    /* Check; default TRUE */
-    gboolean warm;     /* Optimize */
-    const char *table; /* (owned by the call) Import */
+    gboolean quick;      /* Check; default TRUE */
+    gboolean warm;       /* Optimize */
+    gboolean check_only; /* Import of RDF */
+    gboolean replace;    /* Import of RDF */
+    const char *table;   /* (owned by the call) Import */
+    const char *graph;   /* (owned by the call) Import of RDF, Dump: IRI */
+    const char *base;    /* (owned by the call) Import of RDF: IRI */
 } QdCallOptions;
 
 typedef struct QdCallStatement {
-    char *language;
+    QdLanguage language;
     char *text;
     QdParameters *parameters; /* (nullable) */
     uint64_t changes;         /* result, for BATCH */
@@ -119,7 +125,7 @@ QdCall *qd_call_free(QdCall *call);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdCall, qd_call_free)
 
 /* Appends a statement; copies strings, takes @parameters (nullable) over. */
-void qd_call_add_statement(QdCall *call, const char *language, const char *text, QdParameters *parameters);
+void qd_call_add_statement(QdCall *call, QdLanguage language, const char *text, QdParameters *parameters);
 
 /* Clients: who is charged. One object for each process (or sandbox) that calls; kept by the bus layer while the peer lives. */
 QdClient *qd_client_new(QdEngine *engine, const char *label);

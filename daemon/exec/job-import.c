@@ -269,7 +269,9 @@ static gboolean
 check_request(QdCall *call, QdTextFormat *ret_format, GError **error)
 {
     if (!qd_text_format_from_name(call->format, ret_format)) {
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown format '%s': csv, tsv, json and jsonl are known", call->format);
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER,
+                     "unknown format '%s': csv, tsv, json, jsonl, turtle, trig, ntriples, nquads and rdfxml are known",
+                     call->format);
         return FALSE;
     }
     if (call->options.table == NULL || call->options.table[0] == '\0') {
@@ -289,8 +291,13 @@ qd_job_import(QdCall *call, GError **error)
     QdEngine *engine = call->private->engine;
     Import import = { .call = call, .fd = -1 };
     QdWriteItem item;
+    QdRdfFormat rdf_format;
     QdTextFormat format;
 
+    if (qd_rdf_format_from_name(call->format, &rdf_format)) {
+        qd_job_import_rdf(call, rdf_format, error);
+        return;
+    }
     if (!check_request(call, &format, error))
         return;
 

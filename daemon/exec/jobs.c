@@ -41,6 +41,9 @@ run_job(QdCall *call, GError **error)
     case QD_CALL_IMPORT:
         qd_job_import(call, error);
         break;
+    case QD_CALL_DUMP:
+        qd_job_dump(call, error);
+        break;
     case QD_CALL_BACKUP:
         qd_job_backup(call, error);
         break;
@@ -60,6 +63,15 @@ run_job(QdCall *call, GError **error)
     }
 }
 
+static void
+uncharge_job(QdJobs *self, QdClient *client)
+{
+    qd_client_discharge(client, QD_CHARGE_JOB);
+    pthread_mutex_lock(&self->mutex);
+    self->n_limited--;
+    pthread_mutex_unlock(&self->mutex);
+}
+
 static void *
 job_main(void *data)
 {
@@ -69,14 +81,14 @@ job_main(void *data)
 
     (void) pthread_setname_np(pthread_self(), "queryd-job");
     run_job(job->call, &job->call->error);
+    /* uncharged first: who hears of the end may start the next */
+    if (job->limited)
+        uncharge_job(jobs, client);
     qd_call_finish(job->call);
 
-    if (job->limited)
-        qd_client_discharge(client, QD_CHARGE_JOB);
     qd_client_unref(client);
     pthread_mutex_lock(&jobs->mutex);
     jobs->n--;
-    jobs->n_limited -= job->limited ? 1 : 0;
     pthread_cond_broadcast(&jobs->cond);
     pthread_mutex_unlock(&jobs->mutex);
     g_free(job);
@@ -135,7 +147,7 @@ charge_job(QdJobs *self, QdCall *call, GError **error)
 void
 qd_jobs_start(QdJobs *self, QdCall *call)
 {
-    gboolean limited = call->kind == QD_CALL_EXPORT || call->kind == QD_CALL_IMPORT || call->kind == QD_CALL_BACKUP;
+    gboolean limited = call->kind != QD_CALL_CHECK && call->kind != QD_CALL_OPTIMIZE;
     pthread_attr_t attributes;
     pthread_t thread;
     Job *job;
@@ -161,10 +173,9 @@ qd_jobs_start(QdJobs *self, QdCall *call)
     qd_error_set_errno(&call->error, r, "cannot start a job thread");
     pthread_mutex_lock(&self->mutex);
     self->n--;
-    self->n_limited -= limited ? 1 : 0;
     pthread_mutex_unlock(&self->mutex);
     if (limited)
-        qd_client_discharge(call->client, QD_CHARGE_JOB);
+        uncharge_job(self, call->client);
     g_free(job);
     qd_call_finish(call);
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "daemon/exec/engine-private.h"
+#include "daemon/rdf/rdf-format.h"
 
 QdJobs *qd_jobs_new(QdEngine *engine);
 /* Waits for all jobs; cancel them first. */
@@ -20,6 +21,9 @@ guint qd_jobs_get_n(QdJobs *self);
 /* job-*.c: what each kind does, on its thread */
 void qd_job_export(QdCall *call, GError **error);
 void qd_job_import(QdCall *call, GError **error);
+/* An Import in one of the formats of RDF. */
+void qd_job_import_rdf(QdCall *call, QdRdfFormat format, GError **error);
+void qd_job_dump(QdCall *call, GError **error);
 void qd_job_backup(QdCall *call, GError **error);
 void qd_job_check(QdCall *call, GError **error);
 void qd_job_optimize(QdCall *call, GError **error);

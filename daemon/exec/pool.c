@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "daemon/base/error.h"
-#include "daemon/functions/linear.h"
+#include "daemon/exec/evaluation.h"
 #include "daemon/store/memory.h"
 
 /* Idle connections kept open; beyond that they are closed when they come back. */
@@ -70,7 +70,7 @@ qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 
     __atomic_add_fetch(&self->n_opened, role == QD_CONNECTION_READER ? 1 : 0, __ATOMIC_RELAXED);
 
-    if (connection == NULL || !qd_functions_register_linear(qd_connection_get_db(connection), error))
+    if (connection == NULL || !qd_evaluation_register(connection, error))
         return NULL;
 
     return g_steal_pointer(&connection);

@@ -6,9 +6,14 @@
  */
 #include "daemon/exec/run.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/exec/bind.h"
+#include "daemon/exec/evaluation.h"
+#include "daemon/exec/plans.h"
+#include "daemon/exec/rdf-encoder.h"
 #include "daemon/exec/row-encoder.h"
 #include "daemon/store/memory.h"
 #include "daemon/store/sqlite-error.h"
@@ -24,8 +29,14 @@
 struct QdRun {
     QdPool *pool;
     QdReader *reader;
-    QdCompiled *compiled;
-    sqlite3_stmt *stmt; /* of compiled: as it is, or wrapped */
+    QdCompiled *compiled;  /* NULL: an update in SPARQL */
+    sqlite3_stmt *stmt;    /* of compiled: as it is, or wrapped */
+    QdRdfEncoder *encoder; /* SPARQL; the connection's */
+    const QdSparqlPlan *plan;
+    char *text; /* SPARQL (owned): for a plan with parameters */
+    gsize n_text_bytes;
+    char *base; /* (nullable) (owned) */
+    gboolean in_transaction;
     const QdLimits *limits;
     QdRunOptions options;
 
@@ -85,15 +96,74 @@ qd_run_free(QdRun *self)
     }
     if (self->reader != NULL) {
         sqlite3_progress_handler(qd_connection_get_db(self->reader->connection), 0, NULL, NULL);
+        if (self->in_transaction)
+            (void) qd_connection_execute(self->reader->connection, "COMMIT", NULL);
         qd_pool_release(self->pool, self->reader);
     }
     g_clear_error(&self->stop);
+    g_free(self->text);
+    g_free(self->base);
     g_free(self);
     return NULL;
 }
 
+static gboolean
+compile_sql(QdRun *self, const char *text, gsize n_bytes, QdPolicy policy, GError **error)
+{
+    self->compiled = qd_connection_compile(self->reader->connection, text, n_bytes, policy, self->limits, error);
+    if (self->compiled == NULL)
+        return FALSE;
+
+    self->stmt = self->compiled->stmt;
+    return TRUE;
+}
+
+static gboolean
+compile_plan(QdRun *self, GHashTable *parameters, gboolean is_update, GError **error)
+{
+    QdConnection *connection = self->reader->connection;
+
+    const QdPlanText what = { self->text, self->n_text_bytes, self->base, is_update };
+
+    self->plan = qd_plans_get(connection, &what, parameters, self->limits, error);
+    if (self->plan == NULL)
+        return FALSE;
+    if (is_update)
+        return TRUE;
+    return compile_sql(self, self->plan->query.sql, strlen(self->plan->query.sql), QD_POLICY_READ, error);
+}
+
+static void
+encoder_free(gpointer data)
+{
+    (void) qd_rdf_encoder_free(data);
+}
+
+static gboolean
+compile_sparql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
+{
+    QdConnection *connection = self->reader->connection;
+    gboolean is_update = qd_sparql_is_update(what->text, what->n_bytes, policy == QD_POLICY_WRITE);
+
+    if (is_update && policy == QD_POLICY_READ) {
+        qd_error_set(error, QW_ERROR_READ_ONLY, "an update in a query that was opened for reading");
+        return FALSE;
+    }
+    self->text = g_strndup(what->text, what->n_bytes);
+    self->n_text_bytes = what->n_bytes;
+    self->base = g_strdup(what->base);
+    self->encoder = qd_connection_get_attachment(connection, QD_ATTACHMENT_ENCODER);
+    if (self->encoder == NULL) {
+        const QdResolver resolver = qd_evaluation_get_resolver(connection);
+
+        self->encoder = qd_rdf_encoder_new(&resolver);
+        qd_connection_set_attachment(connection, QD_ATTACHMENT_ENCODER, self->encoder, encoder_free);
+    }
+    return compile_plan(self, NULL, is_update, error);
+}
+
 QdRun *
-qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const char *text, gsize n_bytes, QdPolicy compile_policy,
+qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
            const QdLimits *limits, GError **error)
 {
     g_autoptr(QdRun) self = g_new0(QdRun, 1);
@@ -105,11 +175,10 @@ qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const char
     if (self->reader == NULL)
         return NULL;
 
-    self->compiled = qd_connection_compile(self->reader->connection, text, n_bytes, compile_policy, limits, error);
-    if (self->compiled == NULL)
+    if (what->language == QD_LANGUAGE_SPARQL)
+        return compile_sparql(self, what, compile_policy, error) ? g_steal_pointer(&self) : NULL;
+    if (!compile_sql(self, what->text, what->n_bytes, compile_policy, error))
         return NULL;
-
-    self->stmt = self->compiled->stmt;
     return g_steal_pointer(&self);
 }
 
@@ -125,10 +194,64 @@ qd_run_get_compiled(QdRun *self)
     return self->compiled;
 }
 
-sqlite3_stmt *
-qd_run_get_stmt(QdRun *self)
+QdShape
+qd_run_get_shape(QdRun *self)
 {
-    return self->compiled->stmt;
+    return self->plan != NULL ? qd_shape_from_plan(self->plan) : qd_shape_from_compiled(self->compiled);
+}
+
+/* Constants are looked up in the snapshot that is read: the transaction begins with them. */
+static gboolean
+bind_terms(QdRun *self, GHashTable *parameters, GError **error)
+{
+    QdConnection *connection = self->reader->connection;
+
+    if (g_hash_table_size(parameters) > 0 && !compile_plan(self, parameters, FALSE, error))
+        return FALSE;
+    if (!qd_connection_execute(connection, "BEGIN", error))
+        return FALSE;
+    self->in_transaction = TRUE;
+    qd_evaluation_start(connection);
+    return qd_evaluation_bind(connection, self->compiled->stmt, &self->plan->query, parameters, error);
+}
+
+gboolean
+qd_run_bind_row(QdRun *self, const QwPageReader *row, GError **error)
+{
+    const QdShape shape = qd_run_get_shape(self);
+    g_autoptr(GHashTable) parameters = NULL;
+
+    if (self->plan == NULL)
+        return row != NULL ? qd_bind_row(self->stmt, row, error) : qd_bind_parameters(self->stmt, NULL, error);
+    parameters = qd_plans_new_parameters();
+    for (uint32_t i = 0; row != NULL && i < row->n_columns; i++) {
+        QwValue value;
+
+        qw_page_reader_get(row, i, &value);
+        if (!qd_plans_add_parameter(parameters, qd_shape_get_parameter_name(&shape, i), &value, error))
+            return FALSE;
+    }
+    return bind_terms(self, parameters, error);
+}
+
+gboolean
+qd_run_bind_parameters(QdRun *self, const QdParameters *parameters, GError **error)
+{
+    const QdShape shape = qd_run_get_shape(self);
+    g_autoptr(GHashTable) terms = NULL;
+    g_autofree const QwValue **values = NULL;
+
+    if (self->plan == NULL)
+        return qd_bind_parameters(self->stmt, parameters, error);
+    values = qd_bind_resolve(&shape, parameters, error);
+    if (values == NULL)
+        return FALSE;
+    terms = qd_plans_new_parameters();
+    for (guint i = 0; i < qd_shape_get_n_names(&shape); i++) {
+        if (values[i] != NULL && !qd_plans_add_parameter(terms, qd_shape_get_parameter_name(&shape, i), values[i], error))
+            return FALSE;
+    }
+    return bind_terms(self, terms, error);
 }
 
 const QdReader *
@@ -259,11 +382,15 @@ try_wrapped(QdRun *self, QwPageWriter *writer)
     if (!compiled->wrap_tried)
         compiled->wrapped = qd_packing_prepare(self->reader->connection, compiled, self->limits);
     compiled->wrap_tried = TRUE;
-    if (compiled->wrapped == NULL || !self->options.bind_func(self->options.func_data, compiled->wrapped, NULL))
+    if (compiled->wrapped == NULL)
         return FALSE;
 
-    (void) sqlite3_reset(compiled->stmt);
     self->stmt = compiled->wrapped;
+    if (!self->options.bind_func(self->options.func_data, NULL)) {
+        self->stmt = compiled->stmt;
+        return FALSE;
+    }
+    (void) sqlite3_reset(compiled->stmt);
     self->stepped = FALSE;
     self->n_rows = self->n_bytes = 0;
     writer->used = QW_HEADER_SIZE;
@@ -289,7 +416,7 @@ wrapped_is_void(QdRun *self, int r)
 static gboolean
 is_worth_wrapping(const QdRun *self, const QwPageWriter *writer)
 {
-    return self->options.bind_func != NULL && !is_wrapped(self) && writer->n_rows == self->n_rows &&
+    return self->options.bind_func != NULL && self->plan == NULL && !is_wrapped(self) && writer->n_rows == self->n_rows &&
            sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0) > 0 &&
            sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) < PROGRESS_OPS;
 }
@@ -300,7 +427,7 @@ choose_form(QdRun *self, QwPageWriter *writer)
 {
     (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
     (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
-    if (self->options.bind_func != NULL && (self->compiled->gives_much || self->compiled->wrapped != NULL))
+    if (self->options.bind_func != NULL && self->plan == NULL && (self->compiled->gives_much || self->compiled->wrapped != NULL))
         (void) try_wrapped(self, writer);
 }
 
@@ -321,7 +448,8 @@ step_first(QdRun *self, QwPageWriter *writer)
         r = sqlite3_step(self->stmt);
     }
     self->stepped = TRUE;
-    if (!is_wrapped(self) && qd_compiled_refresh(self->compiled) && self->compiled->schema_signature != before)
+    if (!is_wrapped(self) && qd_compiled_refresh(self->compiled) && self->plan == NULL &&
+        self->compiled->schema_signature != before)
         self->new_schema = TRUE;
     return r;
 }
@@ -352,11 +480,15 @@ step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError *
 }
 
 static int
-take_row(QdRun *self, QwPageWriter *writer)
+take_row(QdRun *self, QwPageWriter *writer, GError **error)
 {
     if (is_wrapped(self))
         return qd_packer_take_row(self->reader->packer, writer);
 
+    if (self->encoder != NULL) {
+        writer->n_columns = self->plan->n_columns; /* SELECT * of nothing has none, its SQL has one */
+        return qd_rdf_encoder_put_row(self->encoder, writer, self->stmt, error);
+    }
     writer->n_columns = (uint32_t) self->compiled->n_columns;
     return qd_row_encode(writer, self->stmt);
 }
@@ -380,9 +512,11 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
         if (!self->row_waits && !step_to_row(self, writer, &status, error))
             return status;
 
-        r = take_row(self, writer);
+        r = take_row(self, writer, error);
         if (r == -ENOBUFS)
             return writer->n_rows > 0 ? QD_RUN_PAGE : QD_RUN_LARGE;
+        if (r == -EIO)
+            return QD_RUN_FAILED;
         if (r < 0) {
             qd_limit_set_error(error, self->limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
             return QD_RUN_FAILED;
@@ -431,8 +565,14 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
 gboolean
 qd_run_get_row_size(QdRun *self, size_t page_size, size_t *ret_size, GError **error)
 {
-    size_t size = is_wrapped(self) ? qd_packer_get_row_size(self->reader->packer)
-                                   : qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
+    size_t size;
+
+    if (self->encoder != NULL)
+        size = qd_rdf_encoder_get_row_size(self->encoder, self->compiled->stmt, self->plan->n_columns);
+    else if (is_wrapped(self))
+        size = qd_packer_get_row_size(self->reader->packer);
+    else
+        size = qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
 
     if (size > MIN(qd_limits_get(self->limits, QD_LIMIT_VALUE_BYTES) + page_size, QW_ROWS_SIZE_MAX)) {
         qd_limit_set_error(error, self->limits, QD_LIMIT_VALUE_BYTES, "row of %zu bytes is too big", size);

@@ -9,7 +9,9 @@
 
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
+#include "daemon/exec/parameters.h"
 #include "daemon/exec/pool.h"
+#include "daemon/exec/shape.h"
 
 typedef enum QdRunStatus {
     QD_RUN_PAGE,     /* the page has all the rows it should get */
@@ -25,8 +27,8 @@ typedef gboolean (*QdRunPeerFunc)(void *data);
 /* The run has worked longer than a short one should without coming back: called once for each fill, from within a step.
  * FALSE gives the thread up, which works only as long as no row has come out. */
 typedef gboolean (*QdRunLongFunc)(void *data);
-/* Binds the parameters once more, to another form of the same statement. */
-typedef gboolean (*QdRunBindFunc)(void *data, sqlite3_stmt *stmt, GError **error);
+/* Binds the parameters once more by qd_run_bind_row(), to another form of the same statement. */
+typedef gboolean (*QdRunBindFunc)(void *data, GError **error);
 
 /* What the atomic behind QdRunOptions.cancelled may say. */
 enum {
@@ -49,24 +51,39 @@ typedef struct QdRunOptions {
 
 typedef struct QdRun QdRun;
 
+typedef struct QdRunText {
+    QdLanguage language;
+    const char *text;
+    gsize n_bytes;
+    const char *base; /* (nullable) SPARQL: an absolute IRI */
+} QdRunText;
+
 /**
  * qd_run_new:
  * @pool: gives the connection
+ * @what: in SPARQL a query, or with QD_POLICY_WRITE an update, to look at
  * @compile_policy: QD_POLICY_READ, or QD_POLICY_WRITE to look at a statement that is not stepped here
  *
  * Leases a connection and compiles @text on it.
  *
  * Returns: (transfer full): the run before its first step, or NULL
  */
-QdRun *qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const char *text, gsize n_bytes,
-                  QdPolicy compile_policy, const QdLimits *limits, GError **error);
+QdRun *qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
+                  const QdLimits *limits, GError **error);
 QdRun *qd_run_free(QdRun *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRun, qd_run_free)
 
 void qd_run_set_options(QdRun *self, const QdRunOptions *options);
 
+/* Valid until the run's first step or its end. */
+QdShape qd_run_get_shape(QdRun *self);
+/* As it was compiled; NULL for an update in SPARQL. */
 QdCompiled *qd_run_get_compiled(QdRun *self);
-sqlite3_stmt *qd_run_get_stmt(QdRun *self);
+
+/* Values for one execution, before the first fill: @row (nullable) has the shape's n_parameters; in SPARQL NULL is no value, and
+ * the snapshot begins here. BAD_PARAMETER. */
+gboolean qd_run_bind_row(QdRun *self, const QwPageReader *row, GError **error);
+gboolean qd_run_bind_parameters(QdRun *self, const QdParameters *parameters, GError **error);
 const QdReader *qd_run_get_reader(const QdRun *self);
 
 /**

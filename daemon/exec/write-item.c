@@ -8,8 +8,10 @@
 
 #include "daemon/base/error.h"
 #include "daemon/exec/bind.h"
+#include "daemon/exec/plans.h"
 #include "daemon/exec/row-encoder.h"
 #include "daemon/exec/run.h"
+#include "daemon/exec/sparql-update.h"
 #include "daemon/store/sqlite-error.h"
 #include "daemon/store/temp-files.h"
 
@@ -182,6 +184,94 @@ add_tables(QdWriteItem *item, const QdCompiled *compiled)
             g_ptr_array_add(item->tables, g_strdup(*table));
 }
 
+/* SPARQL ---------------------------------------------------------------------------------------------------------------- */
+
+/* The values of one execution by name; @row (nullable) or else those that came with the statement. */
+static GHashTable *
+take_terms(const QdWriteStatement *statement, const QdSparqlPlan *plan, const QwPageReader *row, GError **error)
+{
+    const QdShape shape = qd_shape_from_plan(plan);
+    g_autoptr(GHashTable) terms = qd_plans_new_parameters();
+    g_autofree const QwValue **values = row == NULL ? qd_bind_resolve(&shape, statement->parameters, error) : NULL;
+    guint n = row != NULL ? row->n_columns : qd_shape_get_n_names(&shape);
+
+    if (row == NULL && values == NULL)
+        return NULL;
+    for (guint i = 0; i < n; i++) {
+        QwValue value = { .type = QW_TYPE_NULL };
+
+        if (row != NULL)
+            qw_page_reader_get(row, i, &value);
+        else if (values[i] != NULL)
+            value = *values[i];
+        if (!qd_plans_add_parameter(terms, qd_shape_get_parameter_name(&shape, i), &value, error))
+            return NULL;
+    }
+    return g_steal_pointer(&terms);
+}
+
+static gboolean
+run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *connection, const QwPageReader *row,
+           const QdLimits *limits, GError **error)
+{
+    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, TRUE };
+    const QdSparqlPlan *plan = qd_plans_get(connection, &what, NULL, limits, error);
+    g_autoptr(GHashTable) terms = plan != NULL ? take_terms(statement, plan, row, error) : NULL;
+    g_autoptr(GError) failure = NULL;
+    gint cancelled;
+    guint64 n_changes = 0;
+
+    if (terms != NULL && g_hash_table_size(terms) > 0)
+        plan = qd_plans_get(connection, &what, terms, limits, error);
+    if (terms == NULL || plan == NULL)
+        return FALSE;
+    if (qd_sparql_update_run(connection, plan, limits, terms, &n_changes, &failure)) {
+        item->changes += n_changes;
+        return TRUE;
+    }
+    cancelled = item->cancelled != NULL ? g_atomic_int_get(item->cancelled) : 0;
+    if (watch.stop != NULL)
+        g_propagate_error(error, g_steal_pointer(&watch.stop));
+    else if (cancelled)
+        qd_error_set(error, QW_ERROR_CANCELLED, "update was cancelled");
+    else
+        g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
+}
+
+static gboolean
+execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
+{
+    uint64_t before = item->changes;
+    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, TRUE };
+    QwPageReader reader = { 0 };
+    const QdSparqlPlan *plan;
+
+    if (!qd_sparql_is_update(statement->text, statement->n_text_bytes, TRUE)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement changes nothing: run it as a query");
+        return FALSE;
+    }
+    if (statement->rows == NULL || statement->n_rows == 0) {
+        if (!run_update(item, statement, connection, NULL, limits, error))
+            return FALSE;
+    } else {
+        plan = qd_plans_get(connection, &what, NULL, limits, error);
+        if (plan == NULL)
+            return FALSE;
+        if (qw_page_reader_init(&reader, statement->rows, statement->n_row_bytes, statement->n_rows, plan->n_parameters) < 0) {
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters do not fit the statement, which has %u", plan->n_parameters);
+            return FALSE;
+        }
+        while (qw_page_reader_next(&reader))
+            if (!run_update(item, statement, connection, &reader, limits, error))
+                return FALSE;
+    }
+    statement->changes = item->changes - before;
+    if (statement->changes > 0 && !g_ptr_array_find_with_equal_func(item->tables, "queryd_quad", g_str_equal, NULL))
+        g_ptr_array_add(item->tables, g_strdup("queryd_quad"));
+    return TRUE;
+}
+
 static gboolean
 execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
@@ -236,7 +326,8 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     for (guint i = 0; i < item->statements->len; i++) {
         QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
 
-        if (!execute_statement(item, statement, connection, limits, error)) {
+        if (!(statement->language == QD_LANGUAGE_SPARQL ? execute_update : execute_statement)(item, statement, connection, limits,
+                                                                                              error)) {
             if (item->statements->len > 1)
                 g_prefix_error(error, "statement %u of the batch: ", i + 1);
             return FALSE;
@@ -251,7 +342,7 @@ qd_write_item_runs_alone(const QdWriteItem *item, QdConnection *connection, cons
     const QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, 0);
     const QdCompiled *compiled;
 
-    if (item->statements->len != 1 || statement->n_text_bytes < 6)
+    if (item->statements->len != 1 || statement->n_text_bytes < 6 || statement->language != QD_LANGUAGE_SQL)
         return FALSE;
 
     compiled = qd_connection_compile(connection, statement->text, statement->n_text_bytes, QD_POLICY_WRITE, limits, NULL);

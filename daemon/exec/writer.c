@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "daemon/base/error.h"
+#include "daemon/exec/evaluation.h"
 #include "daemon/exec/write-item.h"
-#include "daemon/functions/linear.h"
 #include "daemon/store/sqlite-error.h"
 
 #define GROUP_MAX 512
@@ -100,7 +100,7 @@ qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
     (void) pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&self->cond, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (connection != NULL && qd_functions_register_linear(qd_connection_get_db(connection), NULL)) {
+    if (connection != NULL && qd_evaluation_register(connection, NULL)) {
         self->connection = g_steal_pointer(&connection);
         watch_log(self);
     }

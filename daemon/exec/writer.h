@@ -9,6 +9,7 @@
 #pragma once
 
 #include "daemon/exec/pool.h"
+#include "daemon/exec/shape.h"
 #include "daemon/exec/workers.h"
 #include "daemon/store/database.h"
 
@@ -16,6 +17,8 @@ typedef struct QdWriter QdWriter;
 typedef struct QdWriteItem QdWriteItem;
 
 typedef struct QdWriteStatement {
+    QdLanguage language;
+    const char *base; /* (nullable) SPARQL */
     const char *text;
     gsize n_text_bytes;
     const QdParameters *parameters; /* (nullable) by name; or: */

@@ -20,9 +20,14 @@
 
 struct QdConnection {
     sqlite3 *db;
+    uint64_t cache_bytes;
     QdGuard guard;
     GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
     guint64 clock;
+    struct {
+        gpointer object;
+        GDestroyNotify destroy;
+    } attachments[QD_N_ATTACHMENTS];
 };
 
 void
@@ -49,6 +54,9 @@ qd_connection_free(QdConnection *self)
     if (self == NULL)
         return NULL;
 
+    for (guint i = 0; i < QD_N_ATTACHMENTS; i++)
+        if (self->attachments[i].object != NULL)
+            self->attachments[i].destroy(self->attachments[i].object);
     g_clear_pointer(&self->statements, g_ptr_array_unref);
     (void) sqlite3_close_v2(self->db);
     qd_guard_clear(&self->guard);
@@ -133,12 +141,14 @@ connection_configure(QdConnection *self, const QdConnectionInfo *info, QdConnect
                      GError **error)
 {
     uint64_t mmap_bytes = get_mmap_bytes(info, limits);
+    uint64_t cache_bytes = get_cache_bytes(info, role, limits, mmap_bytes);
     g_autofree char *sql = g_strdup_printf("PRAGMA mmap_size=%" G_GUINT64_FORMAT "; PRAGMA cache_size=-%" G_GUINT64_FORMAT
                                            "; PRAGMA temp_store=FILE; PRAGMA secure_delete=OFF; "
                                            "PRAGMA synchronous=FULL; %s",
-                                           mmap_bytes, get_cache_bytes(info, role, limits, mmap_bytes) / 1024,
+                                           mmap_bytes, cache_bytes / 1024,
                                            role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "PRAGMA cell_size_check=1;");
 
+    self->cache_bytes = cache_bytes;
     return qd_connection_execute(self, sql, error);
 }
 
@@ -177,6 +187,30 @@ QdGuard *
 qd_connection_get_guard(QdConnection *self)
 {
     return &self->guard;
+}
+
+QdPolicy
+qd_connection_set_policy(QdConnection *self, QdPolicy policy)
+{
+    QdPolicy before = self->guard.policy;
+
+    self->guard.policy = policy;
+    return before;
+}
+
+gpointer
+qd_connection_get_attachment(QdConnection *self, QdAttachment which)
+{
+    return self->attachments[which].object;
+}
+
+void
+qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy)
+{
+    g_assert(self->attachments[which].object == NULL);
+
+    self->attachments[which].object = object;
+    self->attachments[which].destroy = destroy;
 }
 
 gboolean
@@ -457,6 +491,15 @@ qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, con
     if (prepare_within_budget(self, text, strlen(text), policy, limits, &stmt, &tail, NULL) != SQLITE_OK)
         return NULL;
     return stmt;
+}
+
+void
+qd_connection_set_cache_size(QdConnection *self, uint64_t cache_bytes)
+{
+    g_autofree char *sql = g_strdup_printf("PRAGMA cache_size=-%" G_GUINT64_FORMAT,
+                                           (cache_bytes > 0 ? cache_bytes : self->cache_bytes) / 1024);
+
+    (void) qd_connection_execute(self, sql, NULL);
 }
 
 void

@@ -51,6 +51,21 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConnection, qd_connection_free)
 
 sqlite3 *qd_connection_get_db(QdConnection *self);
 QdGuard *qd_connection_get_guard(QdConnection *self);
+/* What the guard allows from now on. Returns: what it allowed before, to be set again. */
+QdPolicy qd_connection_set_policy(QdConnection *self, QdPolicy policy);
+
+/* Objects of other files that work on this connection, made at first use: they live and end with it. */
+typedef enum QdAttachment {
+    QD_ATTACHMENT_DICTIONARY,
+    QD_ATTACHMENT_QUADS,
+    QD_ATTACHMENT_CATALOG,
+    QD_ATTACHMENT_EVALUATION,
+    QD_ATTACHMENT_PLANS,
+    QD_ATTACHMENT_ENCODER,
+    QD_N_ATTACHMENTS,
+} QdAttachment;
+gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
+void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy);
 
 /**
  * qd_connection_compile:
@@ -79,5 +94,7 @@ gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **err
 /* The first column of the first row; @ret_value is 0 when there is none. */
 gboolean qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, GError **error);
 
+/* Memory for pages, in KiB; 0: as it was opened. */
+void qd_connection_set_cache_size(QdConnection *self, uint64_t cache_bytes);
 /* Gives memory back: statements and page cache. */
 void qd_connection_trim(QdConnection *self);

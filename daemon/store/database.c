@@ -17,6 +17,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/store/file-check.h"
+#include "daemon/store/schema.h"
 
 #define DATABASE_NAME "queryd.db"
 #define LOCK_NAME "lock"
@@ -141,15 +142,10 @@ take_lock(QdDatabase *self, GError **error)
 }
 
 static gboolean
-migrate_schema(QdDatabase *self, GError **error)
+count_start(QdDatabase *self, GError **error)
 {
     gint64 start = 0;
 
-    if (!qd_connection_execute(self->writer,
-                               "CREATE TABLE IF NOT EXISTS queryd_meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-                               "INSERT OR IGNORE INTO queryd_meta VALUES('schema_version', 1),('start_counter', 0)",
-                               error))
-        return FALSE;
     if (!qd_connection_execute(self->writer, "UPDATE queryd_meta SET value=value+1 WHERE key='start_counter'", error) ||
         !qd_connection_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key='start_counter'", &start, error))
         return FALSE;
@@ -168,7 +164,8 @@ open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
         return FALSE;
 
     return qd_file_check_version(self->writer, self->path, error) &&
-           qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) && migrate_schema(self, error);
+           qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) && qd_schema_migrate(self->writer, error) &&
+           count_start(self, error);
 }
 
 static gboolean

@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 
 #include "daemon/base/error.h"
+#include "daemon/store/schema.h"
 
 gboolean
 qd_file_check_system(const char *directory, GError **error)
@@ -33,14 +34,9 @@ qd_file_check_system(const char *directory, GError **error)
 gboolean
 qd_file_check_version(QdConnection *connection, const char *path, GError **error)
 {
-    gint64 n_tables = 0;
     gint64 version = 0;
 
-    if (!qd_connection_get_int64(connection, "SELECT count(*) FROM sqlite_schema WHERE name='queryd_meta'", &n_tables, error))
-        return FALSE;
-    if (n_tables == 0)
-        return TRUE;
-    if (!qd_connection_get_int64(connection, "SELECT value FROM queryd_meta WHERE key='schema_version'", &version, error))
+    if (!qd_schema_get_version(connection, &version, error))
         return FALSE;
     if (version > QD_SCHEMA_VERSION) {
         qd_error_set(error, QW_ERROR_UNSUPPORTED,

@@ -8,9 +8,6 @@
 
 #include "daemon/store/connection.h"
 
-/* The version of the internal tables that this queryd writes and the newest that it reads. */
-#define QD_SCHEMA_VERSION 1
-
 /* false with UNSUPPORTED for a network file system: SQLite can trust neither its locks nor its shared memory. */
 gboolean qd_file_check_system(const char *directory, GError **error);
 

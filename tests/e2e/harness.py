@@ -99,7 +99,7 @@ def parameters(values):
 
 
 OPTION_TYPES = {"page_size": "u", "timeout_ms": "u", "max_rows": "u", "max_bytes": "u", "header": "b", "create": "b",
-                "analyze": "b", "quick": "b"}
+                "analyze": "b", "quick": "b", "replace": "b", "check_only": "b"}
 
 
 def options(values):
@@ -199,6 +199,15 @@ class Caller:
 
     def import_fd(self, fd, fmt, **opts):
         return self.finish_job(self.start_job("Import", "(hsa{sv})", 0, fmt, options(opts), fds=[fd]))
+
+    def dump(self, fmt, **opts):
+        """Dump: the job's properties and the text."""
+        fd = os.memfd_create("dump", os.MFD_CLOEXEC)
+        try:
+            job = self.finish_job(self.start_job("Dump", "(hsa{sv})", 0, fmt, options(opts), fds=[fd]))
+            return job, os.pread(fd, os.fstat(fd).st_size, 0).decode()
+        finally:
+            os.close(fd)
 
     def backup(self, fd):
         return self.finish_job(self.start_job("Backup", "(ha{sv})", 0, {}, fds=[fd], interface=MANAGER))

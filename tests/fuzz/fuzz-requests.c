@@ -122,7 +122,7 @@ begin_world(void)
     g_assert_nonnull(world.engine);
     world.client = qd_client_new(world.engine, "fuzz");
     call = qd_call_new(QD_CALL_UPDATE, world.client);
-    qd_call_add_statement(call, "sql", "CREATE TABLE t (x, y)", NULL);
+    qd_call_add_statement(call, QD_LANGUAGE_SQL, "CREATE TABLE t (x, y)", NULL);
     run_call(call);
     g_assert_no_error(call->error);
     (void) atexit(end_world);
@@ -136,9 +136,9 @@ open_channel(uint8_t choice)
     call->options.access_write = (choice & 1) != 0;
     call->options.page_size = (choice & 2) != 0 ? PAGE_SIZE_SMALL : QW_PAGE_SIZE_DEFAULT;
     if ((choice & 1) != 0)
-        qd_call_add_statement(call, "sql", "DELETE FROM t", NULL);
+        qd_call_add_statement(call, QD_LANGUAGE_SQL, "DELETE FROM t", NULL);
     else
-        qd_call_add_statement(call, "sql", (choice & 4) != 0 ? "SELECT ?1, :b" : "SELECT 1", NULL);
+        qd_call_add_statement(call, QD_LANGUAGE_SQL, (choice & 4) != 0 ? "SELECT ?1, :b" : "SELECT 1", NULL);
     run_call(call);
     g_assert_no_error(call->error);
     return g_steal_fd(&call->channel_fd);

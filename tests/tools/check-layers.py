@@ -22,7 +22,7 @@ LAYERS = {
     STORE: ([WIRE, BASE, RDF, STORE], ["glib", "sqlite3"]),
     SPARQL: ([WIRE, BASE, RDF, SPARQL, STORE + "catalog.h"], ["glib"]),
     FUNCTIONS: ([WIRE, BASE, RDF, FUNCTIONS], ["glib", "sqlite3", "pcre2"]),
-    EXEC: ([WIRE, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC], ["glib", "sqlite3"]),
+    EXEC: ([WIRE, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC], ["glib", "sqlite3", "libxml2"]),
     BUS: ([WIRE, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC, BUS], ["glib", "sd-bus", "sd-event"]),
     MAIN: (["client-lib/wire/", "daemon/"], ["glib", "sd-bus", "sd-event", "sd-daemon", "sd-journal"]),
     "client-lib/": ([WIRE, "client-lib/query-"], ["glib", "gio"]),
@@ -88,8 +88,9 @@ def main():
     for path in files:
         names[os.path.basename(path)].append(path)
     tap.case("layers/base-names-are-unique", [" and ".join(paths) for paths in names.values() if len(paths) > 1])
-    xml_users = [p for p in files if p.startswith(RDF) and "libxml/" in read(p)]
-    tap.case("layers/one-file-uses-libxml2", xml_users if len(xml_users) > 1 else [])
+    for folder in RDF, EXEC:
+        xml_users = [p for p in files if p.startswith(folder) and "libxml/" in read(p)]
+        tap.case(f"layers/one-file-uses-libxml2/{folder}", xml_users if len(xml_users) > 1 else [])
     tap.finish()
 
 

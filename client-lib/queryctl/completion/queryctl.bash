@@ -9,9 +9,9 @@ _queryctl_lines()
 
 _queryctl()
 {
-    local verbs="sql update import export explain shell ls stats status cancel backup check optimize store"
+    local verbs="sql sparql update import export explain shell ls stats status cancel backup check optimize store"
     local options="--format --param --param-text --file --output --table --create --null --no-header --max-rows --timeout --timing
-        --watch --full --openmetrics --warm --no-pager --store --direct --help --version"
+        --watch --sparql --full --openmetrics --warm --no-pager --store --direct --help --version"
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb="" words=0 i
 
     for ((i = 1; i < COMP_CWORD; i++)); do
@@ -24,7 +24,8 @@ _queryctl()
 
     COMPREPLY=()
     case $previous in
-        --format|-F) COMPREPLY=($(compgen -W "table tsv csv json jsonl markdown" -- "$cur")); return ;;
+        --format|-F) COMPREPLY=($(compgen -W "table tsv csv json jsonl markdown sparql-json sparql-xml sparql-csv sparql-tsv
+            turtle trig ntriples nquads rdfxml" -- "$cur")); return ;;
         --file|--output|--direct|-f|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --table|-t) _queryctl_lines "$(queryctl ls --format tsv --no-header 2>/dev/null | cut -f1)"; return ;;
         --store|-s) _queryctl_lines "$(queryctl store list --format tsv --no-header 2>/dev/null | cut -f1)"; return ;;

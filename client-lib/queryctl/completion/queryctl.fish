@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of queryctl for fish.
 
-set -l verbs sql update import export explain shell ls stats status cancel backup check optimize store
+set -l verbs sql sparql update import export explain shell ls stats status cancel backup check optimize store
 
 function __queryctl_tables
     queryctl ls --format tsv --no-header 2>/dev/null | cut -f1
@@ -13,6 +13,7 @@ end
 
 complete -c queryctl -f
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a sql -d 'Run queries and print their rows'
+complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a sparql -d 'Run a SPARQL query'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a update -d 'Run statements that write'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a import -d 'Read csv, tsv or jsonl into a table'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a export -d 'Write a table or result'
@@ -30,7 +31,7 @@ complete -c queryctl -n "__fish_seen_subcommand_from import backup" -F
 complete -c queryctl -n "__fish_seen_subcommand_from export ls" -a "(__queryctl_tables)"
 complete -c queryctl -n "__fish_seen_subcommand_from store" -a "list create import" -F
 
-complete -c queryctl -s F -l format -x -a "table tsv csv json jsonl markdown" -d 'Format of rows'
+complete -c queryctl -s F -l format -x -a "table tsv csv json jsonl markdown sparql-json sparql-xml sparql-csv sparql-tsv turtle trig ntriples nquads rdfxml" -d 'Format of rows'
 complete -c queryctl -s p -l param -x -d 'A parameter'
 complete -c queryctl -s P -l param-text -x -d 'A parameter that is a text'
 complete -c queryctl -s f -l file -r -F -d 'Read the statements from a file'
@@ -43,6 +44,7 @@ complete -c queryctl -s n -l max-rows -x -d 'End after N rows'
 complete -c queryctl -l timeout -x -d 'End after seconds'
 complete -c queryctl -l timing -d 'Print rows and times'
 complete -c queryctl -l watch -d 'Print again after each change'
+complete -c queryctl -l sparql -d 'The statement is SPARQL'
 complete -c queryctl -l full -d 'Check indexes too'
 complete -c queryctl -l openmetrics -d 'OpenMetrics text format'
 complete -c queryctl -l warm -d 'Read the database into memory'

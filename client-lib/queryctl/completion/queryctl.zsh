@@ -18,6 +18,7 @@ _queryctl_verbs() {
   local -a verbs
   verbs=(
     'sql:run queries and print their rows'
+    'sparql:run a SPARQL query and print its rows or triples'
     'update:run statements that write'
     'import:read csv, tsv or jsonl into a table'
     'export:write a table or result as csv, tsv, json or jsonl'
@@ -46,7 +47,7 @@ _queryctl_words() {
 _queryctl() {
   local curcontext=$curcontext state line
   _arguments -C \
-    '(-F --format)'{-F,--format}'[format of rows]:format:(table tsv csv json jsonl markdown)' \
+    '(-F --format)'{-F,--format}'[format of rows]:format:(table tsv csv json jsonl markdown sparql-json sparql-xml sparql-csv sparql-tsv turtle trig ntriples nquads rdfxml)' \
     '*'{-p,--param}'[a parameter]:name=value:' \
     '*'{-P,--param-text}'[a parameter that is a text]:name=text:' \
     '(-f --file)'{-f,--file}'[read the statements from a file]:file:_files' \
@@ -59,6 +60,7 @@ _queryctl() {
     '--timeout[end after seconds]:seconds:' \
     '--timing[print rows and times]' \
     '--watch[print again after each change]' \
+    '--sparql[the statement is SPARQL]' \
     '--full[check indexes too]' \
     '--openmetrics[print in the OpenMetrics text format]' \
     '--warm[read the database into memory]' \

@@ -42,7 +42,7 @@ test_statement(Fixture *self, gconstpointer data)
     g_assert_true(qd_bus_read_statement(self->message, TRUE, call, &error));
     g_assert_cmpuint(call->statements->len, ==, 1);
     statement = &g_array_index(call->statements, QdCallStatement, 0);
-    g_assert_cmpstr(statement->language, ==, "sparql");
+    g_assert_cmpint(statement->language, ==, QD_LANGUAGE_SPARQL);
     g_assert_cmpstr(statement->text, ==, "ASK {}");
     g_assert_cmpuint(qd_parameters_get_n(statement->parameters), ==, 1);
 }

@@ -193,17 +193,19 @@ test_encoded_row(Fixture *self, gconstpointer data)
     QwPageReader reader;
     gsize n_bytes = 0;
     const uint8_t *bytes;
+    QdShape shape;
 
     prepare(self, "SELECT :a || '-' || hex(:b) || '-' || typeof(:c) || '-' || :d");
     add_bytes(self, ":d", QW_TYPE_TEXT, "text", 4);
     add_bytes(self, ":b", QW_TYPE_BLOB, "\0\xff\1", 3);
     add_integer(self, ":a", 7);
-    g_assert_null(qd_bind_encode_row(self->stmt, self->parameters, &error));
-    store_assert_error(error, QW_ERROR_BAD_PARAMETER, "parameter 3 (':c') has no value");
+    shape = qd_shape_from_stmt(self->stmt);
+    g_assert_null(qd_bind_encode_row(&shape, self->parameters, &error));
+    store_assert_error(error, QW_ERROR_BAD_PARAMETER, "no value for parameter 3 (':c')");
     g_clear_error(&error);
     qd_parameters_add(self->parameters, ":c", &(QwValue){ .type = QW_TYPE_NULL });
 
-    row = qd_bind_encode_row(self->stmt, self->parameters, &error);
+    row = qd_bind_encode_row(&shape, self->parameters, &error);
     g_assert_no_error(error);
     bytes = g_bytes_get_data(row, &n_bytes);
     g_assert_cmpint(qw_page_reader_init(&reader, bytes, n_bytes, 1, 4), ==, 0);

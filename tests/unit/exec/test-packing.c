@@ -73,12 +73,25 @@ result_clear(Result *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Result, result_clear)
 
-static gboolean
-bind_numbers(void *data, sqlite3_stmt *stmt, GError **error)
+static QdRun *
+new_run(Fixture *self, const char *text, GError **error)
 {
-    for (int i = 1; i <= sqlite3_bind_parameter_count(stmt); i++)
-        g_assert_cmpint(sqlite3_bind_int(stmt, i, i), ==, SQLITE_OK);
-    return TRUE;
+    const QdRunText what = { .text = text, .n_bytes = strlen(text) };
+
+    return qd_run_new(self->pool, self->client, NULL, &what, QD_POLICY_READ, &self->store.limits, error);
+}
+
+static gboolean
+bind_numbers(void *data, GError **error)
+{
+    static const char *const names[] = { "1", "2", "3", "4" };
+    g_autoptr(QdParameters) parameters = qd_parameters_new();
+    guint n = qd_run_get_shape(data).n_parameters;
+
+    g_assert_cmpuint(n, <=, G_N_ELEMENTS(names));
+    for (guint i = 0; i < n; i++)
+        qd_parameters_add(parameters, names[i], &(QwValue){ .type = QW_TYPE_INTEGER, .integer = i + 1 });
+    return qd_run_bind_parameters(data, parameters, error);
 }
 
 static QdRunStatus
@@ -100,16 +113,16 @@ static void
 read_all(Fixture *self, const char *text, gboolean packed, QdRunOptions options, Result *ret_result)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(QdRun)
-        run = qd_run_new(self->pool, self->client, NULL, text, strlen(text), QD_POLICY_READ, &self->store.limits, &error);
+    g_autoptr(QdRun) run = new_run(self, text, &error);
     QdRunStatus status;
     size_t size;
 
     g_assert_no_error(error);
     options.bind_func = packed ? bind_numbers : NULL;
+    options.func_data = run;
     qd_run_set_options(run, &options);
     qd_run_get_compiled(run)->gives_much = packed;
-    (void) bind_numbers(NULL, qd_run_get_stmt(run), NULL);
+    g_assert_true(bind_numbers(run, NULL));
     *ret_result = (Result){ .rows = g_byte_array_new() };
     do {
         status = fill(run, PAGE_BYTES, ret_result);
@@ -271,9 +284,8 @@ static void
 test_row_above_limit(Fixture *self, gconstpointer data)
 {
     static const char text[] = "SELECT id, zeroblob(id + 40000000), zeroblob(id + 40000000) FROM t";
-    g_autoptr(QdRun)
-        run = qd_run_new(self->pool, self->client, NULL, text, strlen(text), QD_POLICY_READ, &self->store.limits, NULL);
-    QdRunOptions options = { .bind_func = bind_numbers };
+    g_autoptr(QdRun) run = new_run(self, text, NULL);
+    QdRunOptions options = { .bind_func = bind_numbers, .func_data = run };
     g_auto(Result) result = { .rows = g_byte_array_new() };
     size_t size;
 
@@ -290,9 +302,8 @@ test_row_above_limit(Fixture *self, gconstpointer data)
 static void
 test_starts_by_itself(Fixture *self, gconstpointer data)
 {
-    g_autoptr(QdRun)
-        run = qd_run_new(self->pool, self->client, NULL, "SELECT * FROM t", 15, QD_POLICY_READ, &self->store.limits, NULL);
-    QdRunOptions options = { .bind_func = bind_numbers };
+    g_autoptr(QdRun) run = new_run(self, "SELECT * FROM t", NULL);
+    QdRunOptions options = { .bind_func = bind_numbers, .func_data = run };
     uint64_t buffer[512];
     QwPageWriter page;
     QwPageReader reader;
@@ -317,9 +328,8 @@ test_small_results_stay_plain(Fixture *self, gconstpointer data)
     static const char *const texts[] = { "SELECT * FROM t WHERE id = 5", "SELECT * FROM t LIMIT 3", "SELECT * FROM t WHERE a = 3" };
 
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
-        g_autoptr(QdRun)
-            run = qd_run_new(self->pool, self->client, NULL, texts[i], strlen(texts[i]), QD_POLICY_READ, &self->store.limits, NULL);
-        QdRunOptions options = { .bind_func = bind_numbers };
+        g_autoptr(QdRun) run = new_run(self, texts[i], NULL);
+        QdRunOptions options = { .bind_func = bind_numbers, .func_data = run };
         uint64_t buffer[128];
         QwPageWriter page;
 
@@ -361,8 +371,7 @@ test_function_is_not_for_statements(Fixture *self, gconstpointer data)
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
         g_autoptr(GError) error = NULL;
 
-        g_assert_null(
-            qd_run_new(self->pool, self->client, NULL, texts[i], strlen(texts[i]), QD_POLICY_READ, &self->store.limits, &error));
+        g_assert_null(new_run(self, texts[i], &error));
         store_assert_error(error, QW_ERROR_ACCESS_DENIED, "is not allowed");
     }
 }

@@ -59,6 +59,18 @@ test_values(void)
 }
 
 static void
+test_sparql(void)
+{
+    g_autoptr(QctlArguments) query = parse("queryctl sparql x --format sparql-json", NULL);
+    g_autoptr(QctlArguments) update = parse("queryctl update x --sparql", NULL);
+    g_autoptr(QctlArguments) sql = parse("queryctl update x", NULL);
+
+    g_assert_true(query->sparql && update->sparql && !sql->sparql);
+    g_assert_cmpint(query->format, ==, QCTL_FORMAT_REMOTE);
+    g_assert_cmpstr(query->remote_format, ==, "sparql-json");
+}
+
+static void
 test_refused(void)
 {
     static const char *const lines[][2] = {
@@ -66,7 +78,12 @@ test_refused(void)
         { "queryctl sqll", "unknown verb 'sqll'" },
         { "queryctl sql --fromat csv", "unknown option '--fromat'" },
         { "queryctl sql -x", "unknown option '-x'" },
-        { "queryctl sql --format xml", "--format: 'xml' is not table, tsv, csv, json, jsonl or markdown" },
+        { "queryctl sql --format xml",
+          "--format: 'xml' is not table, tsv, csv, json, jsonl, markdown, sparql-json, sparql-xml, sparql-csv, sparql-tsv, turtle, "
+          "trig, ntriples, nquads or rdfxml" },
+        { "queryctl sql x --format turtle", "the format 'turtle' is for 'sparql' without parameters, and for 'export'" },
+        { "queryctl sparql x --format turtle -p a=1", "the format 'turtle' is for 'sparql' without parameters, and for 'export'" },
+        { "queryctl sql x --sparql", "'sql' has no option '--sparql'" },
         { "queryctl sql --format", "option '--format' needs FORMAT" },
         { "queryctl sql --timing=yes", "option '--timing' takes no value" },
         { "queryctl sql --max-rows 0", "--max-rows: '0' is not a number of rows, from 1" },
@@ -116,6 +133,7 @@ main(int argc, char **argv)
 
     g_test_add_func("/queryctl/arguments/order", test_order);
     g_test_add_func("/queryctl/arguments/values", test_values);
+    g_test_add_func("/queryctl/arguments/sparql", test_sparql);
     g_test_add_func("/queryctl/arguments/refused", test_refused);
     g_test_add_func("/queryctl/arguments/help", test_help);
     return g_test_run();

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/store/schema.h"
 #include "tests/unit/store/store-fixture.h"
 
 static QdDatabase *
@@ -47,8 +48,9 @@ test_fresh(StoreFixture *self, gconstpointer data)
     g_assert_cmpint(g_stat(path, &st), ==, 0);
     g_assert_nonnull(self->writer);
     g_assert_null(qd_database_steal_writer(self->database));
-    g_assert_cmpint(store_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key = 'schema_version'"), ==, 1);
-    g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM queryd_meta"), ==, 2);
+    g_assert_cmpint(store_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key = 'schema_version'"), ==,
+                    QD_SCHEMA_VERSION);
+    g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM queryd_meta"), ==, 5);
 }
 
 static void
@@ -135,12 +137,12 @@ test_newer_schema(StoreFixture *self, gconstpointer data)
     gsize n_before;
     gsize n_after;
 
-    store_execute(self->writer, "UPDATE queryd_meta SET value = 2 WHERE key = 'schema_version'");
+    store_execute(self->writer, "UPDATE queryd_meta SET value = 1000 WHERE key = 'schema_version'");
     store_execute(self->writer, "PRAGMA journal_mode=DELETE");
     store_fixture_close(self);
     g_assert_true(g_file_get_contents(path, &before, &n_before, NULL));
-    assert_refused(self, QW_ERROR_UNSUPPORTED, "has schema version 2, this queryd knows 1");
-    assert_refused(self, QW_ERROR_UNSUPPORTED, "has schema version 2");
+    assert_refused(self, QW_ERROR_UNSUPPORTED, "has schema version 1000, this queryd knows ");
+    assert_refused(self, QW_ERROR_UNSUPPORTED, "has schema version 1000");
     g_assert_true(g_file_get_contents(path, &after, &n_after, NULL));
     g_assert_cmpmem(before, n_before, after, n_after);
 }

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The store's dictionary as the resolver of SQL functions.
+ */
+#include "daemon/exec/evaluation.h"
+
+#include "daemon/base/error.h"
+#include "daemon/functions/linear.h"
+#include "daemon/functions/register.h"
+#include "daemon/rdf/term-blob.h"
+#include "daemon/store/dictionary.h"
+
+static gboolean
+get_term(gpointer data, gint64 id, QdTerm *ret_term, GError **error)
+{
+    QdDictionary *dictionary = qd_dictionary_get(data, error);
+
+    return dictionary != NULL && qd_dictionary_get_term(dictionary, id, ret_term, error);
+}
+
+static gboolean
+find_id(gpointer data, const QdTerm *term, gint64 *ret_id, GError **error)
+{
+    QdDictionary *dictionary = qd_dictionary_get(data, error);
+
+    return dictionary != NULL && qd_dictionary_find_id(dictionary, term, ret_id, error);
+}
+
+QdResolver
+qd_evaluation_get_resolver(QdConnection *connection)
+{
+    return (QdResolver){ get_term, find_id, connection };
+}
+
+gboolean
+qd_evaluation_register(QdConnection *connection, GError **error)
+{
+    const QdResolver resolver = qd_evaluation_get_resolver(connection);
+    QdEvaluationContext *context = g_new0(QdEvaluationContext, 1);
+
+    qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);
+    return qd_functions_register_linear(qd_connection_get_db(connection), error) &&
+           qd_functions_register(qd_connection_get_db(connection), &resolver, context, error);
+}
+
+void
+qd_evaluation_start(QdConnection *connection)
+{
+    qd_evaluation_context_start(qd_connection_get_attachment(connection, QD_ATTACHMENT_EVALUATION));
+}
+
+gboolean
+qd_evaluation_bind_term(QdConnection *connection, sqlite3_stmt *stmt, int number, const QdTerm *term, GError **error)
+{
+    QdDictionary *dictionary = qd_dictionary_get(connection, error);
+    g_autoptr(GError) failure = NULL;
+    g_autoptr(GByteArray) blob = NULL;
+    gint64 id;
+    int r;
+
+    if (dictionary == NULL)
+        return FALSE;
+    if (number > sqlite3_bind_parameter_count(stmt)) /* of a part that needs no SQL, such as MINUS without a shared variable */
+        return TRUE;
+    if (qd_dictionary_find_id(dictionary, term, &id, &failure)) {
+        r = sqlite3_bind_int64(stmt, number, id);
+    } else if (failure != NULL) {
+        g_propagate_error(error, g_steal_pointer(&failure));
+        return FALSE;
+    } else {
+        blob = g_byte_array_new();
+        qd_term_blob_append(blob, term);
+        r = sqlite3_bind_blob64(stmt, number, blob->data, blob->len, SQLITE_TRANSIENT);
+    }
+    if (r != SQLITE_OK)
+        qd_error_set(error, QW_ERROR_INTERNAL, "cannot bind constant %d: %s", number, sqlite3_errstr(r));
+    return r == SQLITE_OK;
+}
+
+gboolean
+qd_evaluation_bind(QdConnection *connection, sqlite3_stmt *stmt, const QdSparqlStatement *statement, GHashTable *parameters,
+                   GError **error)
+{
+    for (guint i = 0; i < statement->n_constants; i++) {
+        const QdSqlConstant *constant = &statement->constants[i];
+        const QdTerm *term = constant->term;
+
+        if (constant->program != NULL) {
+            (void) sqlite3_bind_blob64(stmt, (int) i + 1, constant->program, constant->n_program, SQLITE_STATIC);
+            continue;
+        }
+        if (term == NULL && parameters != NULL)
+            term = g_hash_table_lookup(parameters, constant->parameter);
+        if (term == NULL) {
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameter '$%s' has no value", constant->parameter);
+            return FALSE;
+        }
+        if (!qd_evaluation_bind_term(connection, stmt, (int) i + 1, term, error))
+            return FALSE;
+    }
+    return TRUE;
+}

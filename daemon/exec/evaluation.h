@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a connection needs to run SPARQL's SQL: our functions on its dictionary, and constants bound in its snapshot.
+ *
+ * Place: layer 4. Thread: whoever has the connection.
+ */
+#pragma once
+
+#include "daemon/functions/resolver.h"
+#include "daemon/sparql/compile.h"
+#include "daemon/store/connection.h"
+
+/* Registers all SQL functions of ours on @connection; once, when it has been opened. */
+gboolean qd_evaluation_register(QdConnection *connection, GError **error);
+
+/* The connection's dictionary, for whoever turns ids into terms. */
+QdResolver qd_evaluation_get_resolver(QdConnection *connection);
+
+/* A new execution on @connection: NOW() is now, blank nodes are fresh. */
+void qd_evaluation_start(QdConnection *connection);
+
+/**
+ * qd_evaluation_bind:
+ * @stmt: compiled from @statement's SQL, reset
+ * @parameters: (nullable): terms of the parameters of the statement's, by name
+ *
+ * Binds the constants: ids where the term is stored or lives in line, else blobs. Call it inside the transaction that reads.
+ *
+ * Errors: BAD_PARAMETER: a parameter without a value; and SQLite's own
+ */
+gboolean qd_evaluation_bind(QdConnection *connection, sqlite3_stmt *stmt, const QdSparqlStatement *statement,
+                            GHashTable *parameters, GError **error);
+
+/* The value of a term in SQL, bound to parameter @number. */
+gboolean qd_evaluation_bind_term(QdConnection *connection, sqlite3_stmt *stmt, int number, const QdTerm *term, GError **error);

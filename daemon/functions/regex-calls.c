@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * REGEX and REPLACE: SPARQL 1.1 §17.4.3.14, §17.4.3.15.
+ */
+#include <string.h>
+
+#include "daemon/functions/calls.h"
+#include "daemon/functions/regex.h"
+#include "daemon/rdf/code-point.h"
+
+static gboolean
+on_interrupt(gpointer data)
+{
+    return qd_evaluation_is_interrupted(data);
+}
+
+/* NULL: not valid, an error of SPARQL, or one that ends the query. */
+static QdRegex *
+get_regex(QdEvaluation *ev, QdValue *pattern, QdValue *flags)
+{
+    if (pattern->kind != QD_VALUE_STRING || !qd_value_get_term(ev, pattern))
+        return NULL;
+    if (flags != NULL && (flags->kind != QD_VALUE_STRING || !qd_value_get_term(ev, flags)))
+        return NULL;
+    if (pattern->term.n_lexical > QD_REGEX_PATTERN_BYTES_MAX) {
+        qd_evaluation_fail(ev, QW_ERROR_TOO_COMPLEX, "regular expression has %" G_GSIZE_FORMAT " bytes, at most %d",
+                           pattern->term.n_lexical, QD_REGEX_PATTERN_BYTES_MAX);
+        return NULL;
+    }
+    if (ev->regexes == NULL)
+        ev->regexes = qd_regex_cache_new();
+    return qd_regex_cache_get(ev->regexes, pattern->term.lexical, pattern->term.n_lexical, flags != NULL ? flags->term.lexical : "",
+                              flags != NULL ? flags->term.n_lexical : 0);
+}
+
+/* FALSE when there is no match, or the query has ended. */
+static gboolean
+search(QdEvaluation *ev, QdRegex *regex, const QdTerm *text, gsize start)
+{
+    switch (qd_regex_search(regex, text->lexical, text->n_lexical, start, on_interrupt, ev)) {
+    case QD_REGEX_MATCH:
+        return TRUE;
+    case QD_REGEX_TOO_COMPLEX:
+        qd_evaluation_fail(ev, QW_ERROR_TOO_COMPLEX, "regular expression needs more than %d steps or too much memory",
+                           QD_REGEX_STEPS_MAX);
+        return FALSE;
+    case QD_REGEX_NO_MATCH:
+    case QD_REGEX_INTERRUPTED:
+        return FALSE;
+    }
+    g_assert_not_reached();
+}
+
+static gboolean
+get_text(QdEvaluation *ev, QdValue *text)
+{
+    return qd_value_is_string(text) && qd_value_get_term(ev, text) &&
+           qd_code_point_check(text->term.lexical, text->term.n_lexical, NULL);
+}
+
+QdValue
+qd_call_regex(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
+{
+    QdRegex *regex = get_regex(ev, &args[1], n_args > 2 ? &args[2] : NULL);
+    gboolean found;
+
+    if (regex == NULL || !get_text(ev, &args[0]))
+        return qd_value_error();
+
+    found = search(ev, regex, &args[0].term, 0);
+    return ev->error != NULL ? qd_value_error() : qd_value_from_boolean(found);
+}
+
+/* $12 is group 12 if there are so many, else group 1 and a "2"; 0 is all of the match. */
+static guint
+take_group(const char **p, const char *end, guint n_groups)
+{
+    guint group = (guint) (*(*p)++ - '0');
+
+    while (*p < end && g_ascii_isdigit(**p) && group * 10 + (guint) (**p - '0') <= n_groups)
+        group = group * 10 + (guint) (*(*p)++ - '0');
+    return group;
+}
+
+/* Appends what replaces one match; FALSE when the replacement is not valid. */
+static gboolean
+append_replacement(GString *out, const QdRegex *regex, const QdTerm *text, const QdTerm *replacement)
+{
+    const char *p = replacement->lexical;
+    const char *end = p + replacement->n_lexical;
+    gsize from;
+    gsize to;
+
+    if (qd_regex_is_literal(regex)) {
+        g_string_append_len(out, p, end - p);
+        return TRUE;
+    }
+    while (p < end) {
+        char c = *p++;
+
+        if (c == '\\') {
+            if (p == end || (*p != '\\' && *p != '$'))
+                return FALSE;
+            g_string_append_c(out, *p++);
+        } else if (c == '$') {
+            if (p == end || !g_ascii_isdigit(*p))
+                return FALSE;
+            if (qd_regex_get_group(regex, take_group(&p, end, qd_regex_get_n_groups(regex)), &from, &to))
+                g_string_append_len(out, text->lexical + from, (gssize) (to - from));
+        } else {
+            g_string_append_c(out, c);
+        }
+    }
+    return TRUE;
+}
+
+/* The replacement is checked also when nothing matches. */
+static gboolean
+replace_all(QdEvaluation *ev, QdRegex *regex, const QdTerm *text, const QdTerm *replacement, GString *out)
+{
+    gsize start = 0;
+    gsize from = 0;
+    gsize to = 0;
+
+    while (search(ev, regex, text, start)) {
+        (void) qd_regex_get_group(regex, 0, &from, &to);
+        if (to <= from)
+            return FALSE;
+        g_string_append_len(out, text->lexical + start, (gssize) (from - start));
+        if (!append_replacement(out, regex, text, replacement))
+            return FALSE;
+        if (out->len > ev->max_bytes) {
+            qd_evaluation_fail(ev, QW_ERROR_TOO_BIG, "computed value is too big");
+            return FALSE;
+        }
+        start = to;
+    }
+    g_string_append_len(out, text->lexical + start, (gssize) (text->n_lexical - start));
+    return ev->error == NULL;
+}
+
+QdValue
+qd_call_replace(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
+{
+    QdRegex *regex = get_regex(ev, &args[1], n_args > 3 ? &args[3] : NULL);
+    g_autoptr(GString) out = NULL;
+    char *copy;
+
+    if (regex == NULL || !get_text(ev, &args[0]) || args[2].kind != QD_VALUE_STRING || !qd_value_get_term(ev, &args[2]) ||
+        qd_regex_matches_empty(regex))
+        return qd_value_error();
+
+    out = g_string_sized_new(args[0].term.n_lexical);
+    if (!replace_all(ev, regex, &args[0].term, &args[2].term, out))
+        return qd_value_error();
+    copy = qd_evaluation_alloc(ev, out->len);
+    if (copy == NULL)
+        return qd_value_error();
+    memcpy(copy, out->str, out->len);
+    return qd_value_from_string_like(&args[0], copy, out->len);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * XPath's regular expressions on PCRE2: fn:matches() and fn:replace() of XPath and XQuery Functions and Operators 3.1, §5.6.
+ *
+ * Place: layer 3. A pattern is translated piece by piece: what XPath does not have never reaches PCRE2. Matching is bounded in
+ * steps and memory, and looks at the deadline between start positions.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "client-lib/wire/wire-error.h"
+
+typedef struct QdRegex QdRegex;
+typedef struct QdRegexCache QdRegexCache;
+
+/* The pattern's size in bytes, and PCRE2's steps at one start position. */
+#define QD_REGEX_PATTERN_BYTES_MAX 1024
+#define QD_REGEX_STEPS_MAX 1000000
+
+typedef enum QdRegexResult {
+    QD_REGEX_NO_MATCH,
+    QD_REGEX_MATCH,
+    QD_REGEX_TOO_COMPLEX, /* too many steps, or too much memory */
+    QD_REGEX_INTERRUPTED,
+} QdRegexResult;
+
+/* Asked between start positions of long texts; TRUE ends the work. */
+typedef gboolean (*QdRegexInterruptFunc)(gpointer data);
+
+/**
+ * qd_regex_new:
+ * @pattern: UTF-8, at most QD_REGEX_PATTERN_BYTES_MAX bytes
+ * @flags: of the letters s, m, i, x, q
+ *
+ * Returns: (transfer full) (nullable): NULL when pattern or flags are not valid
+ */
+QdRegex *qd_regex_new(const char *pattern, gsize n_pattern, const char *flags, gsize n_flags);
+QdRegex *qd_regex_free(QdRegex *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRegex, qd_regex_free)
+
+/* qd_regex_search: finds the first match at or behind @start; @text is UTF-8. */
+QdRegexResult qd_regex_search(QdRegex *self, const char *text, gsize n_bytes, gsize start, QdRegexInterruptFunc interrupt,
+                              gpointer data);
+
+/* qd_regex_get_group: of the last match: 0 is all of it. FALSE: the group has not matched. */
+gboolean qd_regex_get_group(const QdRegex *self, guint group, gsize *ret_start, gsize *ret_end);
+guint qd_regex_get_n_groups(const QdRegex *self);
+
+/* qd_regex_matches_empty: whether it matches the empty text, which fn:replace() refuses. */
+gboolean qd_regex_matches_empty(QdRegex *self);
+
+/* qd_regex_is_literal: flag q. */
+gboolean qd_regex_is_literal(const QdRegex *self);
+
+/* qd_regex_cache_get: (transfer none) (nullable): the compiled pattern; valid until the next call. Also keeps what is invalid. */
+QdRegex *qd_regex_cache_get(QdRegexCache *self, const char *pattern, gsize n_pattern, const char *flags, gsize n_flags);
+QdRegexCache *qd_regex_cache_new(void);
+QdRegexCache *qd_regex_cache_free(QdRegexCache *self);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What SQL functions need to know of the world: terms of the dictionary, and what is fixed for one execution.
+ *
+ * Place: layer 3; the store's dictionary stands behind the resolver, exec connects them and starts the context before each
+ * execution. Thread: whoever runs the connection.
+ */
+#pragma once
+
+#include "daemon/rdf/term.h"
+
+typedef struct QdResolver {
+    /* The term of an id > 0. Borrowed until the next call. FALSE with an error when there is none, or reading failed. */
+    gboolean (*get_term)(gpointer data, gint64 id, QdTerm *ret_term, GError **error);
+    /* The dictionary's id of a term. FALSE without an error: not stored. */
+    gboolean (*find_id)(gpointer data, const QdTerm *term, gint64 *ret_id, GError **error);
+    gpointer data;
+} QdResolver;
+
+typedef struct QdEvaluationContext {
+    gint64 now_usec;                        /* NOW(): µs since 1970 */
+    guint64 next_bnode;                     /* the serial of the next fresh blank node (QD_TAG_BNODE_FRESH) */
+    gboolean (*interrupted)(gpointer data); /* (nullable): asked in long work; TRUE ends it */
+    gpointer data;
+} QdEvaluationContext;
+
+/* qd_evaluation_context_start: a new execution: the clock is read, blank nodes are fresh. */
+void qd_evaluation_context_start(QdEvaluationContext *self);

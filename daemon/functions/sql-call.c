@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Errors of functions as SQLite wants them.
+ */
+#include "daemon/functions/sql-call.h"
+
+#include "daemon/base/error.h"
+
+gboolean
+qd_sql_fail(QdEvaluation *ev, sqlite3_context *result)
+{
+    QwError code;
+
+    if (ev->error == NULL)
+        return FALSE;
+
+    code = qd_error_get_code(ev->error);
+    sqlite3_result_error(result, ev->error->message, -1);
+    if (code == QW_ERROR_TOO_BIG)
+        sqlite3_result_error_toobig(result);
+    else if (code == QW_ERROR_NO_MEMORY)
+        sqlite3_result_error_nomem(result);
+    else if (code == QW_ERROR_CANCELLED || code == QW_ERROR_TIMEOUT)
+        sqlite3_result_error_code(result, SQLITE_INTERRUPT);
+    else if (code == QW_ERROR_CORRUPT)
+        sqlite3_result_error_code(result, SQLITE_CORRUPT);
+    return TRUE;
+}
+
+void
+qd_sql_create_error(GError **error, const char *name, int code)
+{
+    qd_error_set(error, QW_ERROR_INTERNAL, "cannot register function '%s': %s", name, sqlite3_errstr(code));
+}

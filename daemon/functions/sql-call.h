@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What every SQL function of ours does around its work.
+ *
+ * Place: layer 3, internal to functions.
+ */
+#pragma once
+
+#include "daemon/functions/value.h"
+
+/* qd_sql_fail: the error that ended the query becomes the function's. TRUE when there was one. */
+gboolean qd_sql_fail(QdEvaluation *ev, sqlite3_context *result);
+
+/* qd_sql_create_error: for a function that could not be registered. */
+void qd_sql_create_error(GError **error, const char *name, int code);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A term as expressions see it: its value where it has one, its texts when somebody asks for them.
+ *
+ * Place: layer 3, internal to functions. A value and its texts live until the next qd_evaluation_reset().
+ * Invariant: an error of SPARQL is a value (QD_VALUE_ERROR, as is unbound); only what ends the whole query is a GError, which
+ * the evaluation keeps.
+ */
+#pragma once
+
+#include <sqlite3.h>
+
+#include "client-lib/wire/wire-error.h"
+#include "daemon/functions/resolver.h"
+#include "daemon/rdf/xsd-date-time.h"
+#include "daemon/rdf/xsd-number.h"
+
+typedef enum QdValueKind {
+    QD_VALUE_ERROR,
+    QD_VALUE_IRI,
+    QD_VALUE_BNODE,
+    QD_VALUE_STRING,
+    QD_VALUE_LANG_STRING,
+    QD_VALUE_BOOLEAN,
+    QD_VALUE_NUMBER,
+    QD_VALUE_DATE_TIME,
+    QD_VALUE_DURATION,
+    QD_VALUE_OTHER, /* a literal whose datatype is not known here, or whose form is not in its lexical space */
+} QdValueKind;
+
+typedef struct QdValue {
+    QdValueKind kind;
+    gboolean has_term; /* @term is filled */
+    gint64 id;         /* 0: none is known */
+    QdTerm term;
+    union {
+        gboolean boolean;
+        QdNumber number;
+        QdDateTime date_time;
+        QdDuration duration;
+    };
+} QdValue;
+
+typedef struct QdRegexCache QdRegexCache;
+typedef struct QdArenaBlock QdArenaBlock;
+
+/* One of a connection. */
+typedef struct QdEvaluation {
+    QdResolver resolver;
+    QdEvaluationContext *context;
+    QdRegexCache *regexes; /* (nullable): made when needed */
+    gsize max_bytes;       /* of a computed text: the connection's limit on a value */
+    GError *error;         /* ends the query */
+    guint8 *first;         /* memory that is kept between calls */
+    gsize used;            /* of it */
+    gsize n_block_bytes;
+    QdArenaBlock *blocks; /* more of it, freed by the reset */
+} QdEvaluation;
+
+/* qd_evaluation_new: @context outlives it. */
+QdEvaluation *qd_evaluation_new(const QdResolver *resolver, QdEvaluationContext *context, gsize max_bytes);
+QdEvaluation *qd_evaluation_free(QdEvaluation *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdEvaluation, qd_evaluation_free)
+
+/* qd_evaluation_reset: before each call from SQL: all values and the error are gone. */
+void qd_evaluation_reset(QdEvaluation *self);
+
+/* qd_evaluation_alloc: memory until the reset; NULL, with the query ended, when there is none or @n_bytes is above the limit. */
+gpointer qd_evaluation_alloc(QdEvaluation *self, gsize n_bytes);
+
+/* qd_evaluation_fail: ends the query. */
+void qd_evaluation_fail(QdEvaluation *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* qd_evaluation_is_interrupted: TRUE, with the query ended, when the execution has to stop. */
+gboolean qd_evaluation_is_interrupted(QdEvaluation *self);
+
+/* --- making values. Texts that are passed are borrowed: they live as long as the value. ------------------------------------- */
+
+QdValue qd_value_from_id(QdEvaluation *ev, gint64 id);
+QdValue qd_value_from_term(const QdTerm *term);
+QdValue qd_value_from_sql(QdEvaluation *ev, sqlite3_value *value);
+
+/* qd_value_parse_literal: the value of a lexical form of a datatype; kind OTHER when it has none. Fills no term. */
+QdValue qd_value_parse_literal(QdXsdType type, const char *lexical, gsize n_bytes);
+
+static inline QdValue
+qd_value_error(void)
+{
+    return (QdValue){ .kind = QD_VALUE_ERROR };
+}
+
+static inline QdValue
+qd_value_from_boolean(gboolean value)
+{
+    return (QdValue){ .kind = QD_VALUE_BOOLEAN, .boolean = value };
+}
+
+static inline QdValue
+qd_value_from_number(const QdNumber *number)
+{
+    return (QdValue){ .kind = QD_VALUE_NUMBER, .number = *number };
+}
+
+QdValue qd_value_from_int64(gint64 value);
+QdValue qd_value_from_string(const char *text, gsize n_bytes);
+QdValue qd_value_from_iri(const char *iri, gsize n_bytes);
+
+/* A string, with the language of @like when that has one. */
+QdValue qd_value_from_string_like(const QdValue *like, const char *text, gsize n_bytes);
+
+/* --- using them -------------------------------------------------------------------------------------------------------- */
+
+/* qd_value_get_term: fills @self->term; FALSE for ERROR, and when the query has ended. */
+gboolean qd_value_get_term(QdEvaluation *ev, QdValue *self);
+
+/* qd_value_set_result: the SQL value: NULL, an id in line or one that @self came with, or a blob. */
+void qd_value_set_result(QdEvaluation *ev, QdValue *self, sqlite3_context *result);
+
+/* qd_value_get_datatype: of a literal; OTHER for those that are none of XML Schema's here, and for language strings. */
+QdXsdType qd_value_get_type(const QdValue *self);
+
+static inline gboolean
+qd_value_is_literal(const QdValue *self)
+{
+    return self->kind >= QD_VALUE_STRING;
+}
+
+static inline gboolean
+qd_value_is_string(const QdValue *self)
+{
+    return self->kind == QD_VALUE_STRING || self->kind == QD_VALUE_LANG_STRING;
+}
+
+typedef enum QdTruth {
+    QD_FALSE = 0,
+    QD_TRUE = 1,
+    QD_UNKNOWN = 2, /* an error */
+} QdTruth;
+
+/* qd_value_get_truth: the effective boolean value, SPARQL 1.1 §17.2.2. */
+QdTruth qd_value_get_truth(QdEvaluation *ev, QdValue *self);
+
+static inline QdValue
+qd_value_from_truth(QdTruth truth)
+{
+    return truth == QD_UNKNOWN ? qd_value_error() : qd_value_from_boolean(truth == QD_TRUE);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Resolution works on borrowed pieces of the two texts; only the merged path is copied.
+ */
+#include "daemon/rdf/iri.h"
+
+#include <string.h>
+
+#include "daemon/rdf/code-point.h"
+
+typedef struct Piece {
+    const char *text; /* NULL: not there, which is not the same as empty */
+    gsize n_bytes;
+} Piece;
+
+typedef struct Parts {
+    Piece scheme;    /* without ":" */
+    Piece authority; /* without "//" */
+    Piece path;
+    Piece query; /* without "?" */
+    Piece fragment;
+} Parts;
+
+static gsize
+scheme_length(const char *iri, gsize n_bytes)
+{
+    gsize i = 0;
+
+    if (n_bytes == 0 || !g_ascii_isalpha(iri[0]))
+        return 0;
+    while (i < n_bytes && (g_ascii_isalnum(iri[i]) || iri[i] == '+' || iri[i] == '-' || iri[i] == '.'))
+        i++;
+    return i < n_bytes && iri[i] == ':' ? i : 0;
+}
+
+gboolean
+qd_iri_is_absolute(const char *iri, gsize n_bytes)
+{
+    return scheme_length(iri, n_bytes) > 0;
+}
+
+gboolean
+qd_iri_check(const char *iri, gsize n_bytes)
+{
+    for (gsize i = 0; i < n_bytes; i++) {
+        if ((guchar) iri[i] <= 0x20 || strchr("<>\"{}|^`\\", iri[i]) != NULL)
+            return FALSE;
+    }
+    return qd_code_point_check(iri, n_bytes, NULL);
+}
+
+/* What stands before any of @stops, which must not hold NUL. */
+static Piece
+take_until(const char **p, const char *end, const char *stops)
+{
+    Piece piece = { *p, 0 };
+
+    while (*p < end && (**p == '\0' || strchr(stops, **p) == NULL))
+        (*p)++;
+    piece.n_bytes = (gsize) (*p - piece.text);
+    return piece;
+}
+
+static Parts
+split(const char *iri, gsize n_bytes)
+{
+    Parts parts = { 0 };
+    const char *p = iri;
+    const char *end = iri + n_bytes;
+    gsize n_scheme = scheme_length(iri, n_bytes);
+
+    if (n_scheme > 0) {
+        parts.scheme = (Piece){ iri, n_scheme };
+        p += n_scheme + 1;
+    }
+    if (end - p >= 2 && p[0] == '/' && p[1] == '/') {
+        p += 2;
+        parts.authority = take_until(&p, end, "/?#");
+    }
+    parts.path = take_until(&p, end, "?#");
+    if (p < end && *p == '?') {
+        p++;
+        parts.query = take_until(&p, end, "#");
+    }
+    if (p < end)
+        parts.fragment = (Piece){ p + 1, (gsize) (end - p - 1) };
+    return parts;
+}
+
+static void
+append(GString *out, const char *before, Piece piece, const char *after)
+{
+    if (piece.text == NULL)
+        return;
+    g_string_append(out, before);
+    g_string_append_len(out, piece.text, (gssize) piece.n_bytes);
+    g_string_append(out, after);
+}
+
+/* RFC 3986 §5.2.4, in place on what follows @start. */
+static void
+remove_dot_segments(GString *out, gsize start)
+{
+    g_autofree char *input = g_strndup(out->str + start, out->len - start);
+    const char *p = input;
+    const char *end = input + (out->len - start);
+
+    g_string_truncate(out, start);
+    while (p < end) {
+        const char *next = memchr(p + 1, '/', (gsize) (end - p - 1));
+        gsize n;
+
+        if (next == NULL)
+            next = end;
+        n = (gsize) (next - p);
+        if (n == 2 && p[0] == '/' && p[1] == '.') {
+            if (next == end)
+                g_string_append_c(out, '/');
+        } else if (n == 3 && p[0] == '/' && p[1] == '.' && p[2] == '.') {
+            while (out->len > start && out->str[out->len - 1] != '/')
+                g_string_truncate(out, out->len - 1);
+            if (out->len > start)
+                g_string_truncate(out, out->len - 1);
+            if (next == end)
+                g_string_append_c(out, '/');
+        } else if (!(p == input && ((n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.')))) {
+            g_string_append_len(out, p, (gssize) n);
+        } else if (next < end) {
+            next++; /* a leading "./" or "../" goes with its slash */
+            p = next;
+            continue;
+        }
+        p = next;
+    }
+}
+
+static void
+append_path(GString *out, const Parts *base, const Parts *reference)
+{
+    gsize start = out->len;
+
+    if (reference->path.text[0] == '/' || reference->authority.text != NULL) {
+        append(out, "", reference->path, "");
+    } else {
+        gsize n = base->path.n_bytes;
+
+        while (n > 0 && base->path.text[n - 1] != '/')
+            n--;
+        if (base->authority.text != NULL && base->path.n_bytes == 0)
+            g_string_append_c(out, '/');
+        g_string_append_len(out, base->path.text, (gssize) n);
+        append(out, "", reference->path, "");
+    }
+    remove_dot_segments(out, start);
+}
+
+gboolean
+qd_iri_resolve(const char *base, gsize n_base, const char *reference, gsize n_reference, GString *out)
+{
+    Parts from;
+    Parts to;
+
+    if (qd_iri_is_absolute(reference, n_reference) || base == NULL || n_base == 0) {
+        g_string_append_len(out, reference, (gssize) n_reference);
+        return qd_iri_is_absolute(reference, n_reference);
+    }
+
+    from = split(base, n_base);
+    to = split(reference, n_reference);
+    append(out, "", from.scheme, ":");
+    append(out, "//", to.authority.text != NULL ? to.authority : from.authority, "");
+    if (to.authority.text != NULL || to.path.n_bytes > 0) {
+        if (to.path.n_bytes > 0)
+            append_path(out, &from, &to);
+        append(out, "?", to.query, "");
+    } else {
+        append(out, "", from.path, "");
+        append(out, "?", to.query.text != NULL ? to.query : from.query, "");
+    }
+    append(out, "#", to.fragment, "");
+    return from.scheme.text != NULL;
+}

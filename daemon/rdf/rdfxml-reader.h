@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * RDF/XML, RDF 1.1.
+ *
+ * Place: layer 2, behind rdf-reader.h; the one user of libxml2, whose push parser reads the XML. No DOCTYPE, and so no entities.
+ */
+#pragma once
+
+#include "daemon/rdf/rdf-reader.h"
+
+/* qd_rdfxml_read: as qd_rdf_read(), for its format. An error in an element has the place where its tag ends. */
+gboolean qd_rdfxml_read(const QdRdfReading *reading, GError **error);

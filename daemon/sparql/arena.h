@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * QdArena: memory of one compilation, freed at once.
+ *
+ * Place: layer 3, under the AST, the algebra and the SQL generator.
+ */
+#pragma once
+
+#include <glib.h>
+
+typedef struct QdArena QdArena;
+
+QdArena *qd_arena_new(void);
+
+/* Returns NULL; takes NULL. */
+QdArena *qd_arena_free(QdArena *self);
+
+/* Zeroed memory, aligned for anything, valid as long as the arena. Never NULL. */
+gpointer qd_arena_alloc(QdArena *self, gsize n_bytes);
+
+/* A copy with a NUL behind it. */
+char *qd_arena_strndup(QdArena *self, const char *text, gsize n_bytes);
+
+/* printf into the arena. */
+char *qd_arena_printf(QdArena *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+#define qd_arena_new0(arena, type) ((type *) qd_arena_alloc((arena), sizeof(type)))
+#define qd_arena_array0(arena, type, n) ((type *) qd_arena_alloc((arena), sizeof(type) * (n)))
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdArena, qd_arena_free)

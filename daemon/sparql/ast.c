@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Variables and sets of them. Everything else of the AST is plain data.
+ */
+#include "daemon/sparql/ast.h"
+
+#include <string.h>
+
+QdAst *
+qd_ast_free(QdAst *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    g_array_unref(self->variables);
+    (void) qd_arena_free(self->arena);
+    g_free(self);
+    return NULL;
+}
+
+guint
+qd_ast_add_variable(QdAst *self, const char *name)
+{
+    QdVariable variable = { name, FALSE };
+
+    g_array_append_val(self->variables, variable);
+    return self->variables->len - 1;
+}
+
+const char *
+qd_ast_get_variable_name(const QdAst *self, guint variable)
+{
+    return g_array_index(self->variables, QdVariable, variable).name;
+}
+
+void
+qd_variable_set_add(QdVariableSet *self, QdArena *arena, guint variable)
+{
+    guint word = variable / 64;
+
+    if (word >= self->n_words) {
+        guint n_words = MAX(word + 1, self->n_words * 2);
+        guint64 *words = qd_arena_array0(arena, guint64, n_words);
+
+        if (self->n_words > 0)
+            memcpy(words, self->words, self->n_words * sizeof(guint64));
+        self->words = words;
+        self->n_words = n_words;
+    }
+    self->words[word] |= G_GUINT64_CONSTANT(1) << variable % 64;
+}
+
+gboolean
+qd_variable_set_has(const QdVariableSet *self, guint variable)
+{
+    return variable / 64 < self->n_words && (self->words[variable / 64] >> variable % 64 & 1) != 0;
+}
+
+void
+qd_variable_set_add_all(QdVariableSet *self, QdArena *arena, const QdVariableSet *other)
+{
+    for (guint word = other->n_words; word-- > 0;) {
+        if (other->words[word] == 0)
+            continue;
+        qd_variable_set_add(self, arena, word * 64 + (guint) __builtin_ctzll(other->words[word]));
+        self->words[word] |= other->words[word];
+    }
+}
+
+gboolean
+qd_variable_set_is_empty(const QdVariableSet *self)
+{
+    for (guint word = 0; word < self->n_words; word++) {
+        if (self->words[word] != 0)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+void
+qd_expression_add_variables(const QdExpression *expression, QdArena *arena, gboolean with_exists, QdVariableSet *set)
+{
+    if (expression->kind == QD_EXPRESSION_KIND_VARIABLE)
+        qd_variable_set_add(set, arena, expression->variable);
+    if (expression->kind == QD_EXPRESSION_KIND_EXISTS && with_exists)
+        qd_variable_set_add_all(set, arena, &expression->pattern->visible);
+    for (guint i = 0; i < expression->n_children; i++)
+        qd_expression_add_variables(expression->children[i], arena, with_exists, set);
+}

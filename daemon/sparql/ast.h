@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the parser makes of a SPARQL text: queries, updates, patterns, paths, expressions, all in one arena.
+ *
+ * Place: layer 3, between parser and algebra. Variables are numbers into QdAst.variables; a blank node of a pattern is a
+ * variable without a name. IRIs are resolved, collections and property lists are expanded into triples.
+ */
+#pragma once
+
+#include "daemon/rdf/expression-code.h"
+#include "daemon/rdf/term.h"
+#include "daemon/sparql/arena.h"
+
+/* A set of variables; grows in the arena. */
+typedef struct QdVariableSet {
+    guint64 *words;
+    guint n_words;
+} QdVariableSet;
+
+typedef enum QdNodeKind {
+    QD_NODE_NONE = 0, /* no graph, "*" */
+    QD_NODE_TERM,
+    QD_NODE_VARIABLE,
+} QdNodeKind;
+
+typedef struct QdNode {
+    QdNodeKind kind;
+    guint variable;
+    const QdTerm *term; /* in templates also blank nodes, by label */
+} QdNode;
+
+typedef struct QdPattern QdPattern;
+typedef struct QdExpression QdExpression;
+typedef struct QdSelect QdSelect;
+
+typedef enum QdPathKind {
+    QD_PATH_LINK,
+    QD_PATH_INVERSE,
+    QD_PATH_SEQUENCE,
+    QD_PATH_ALTERNATIVE,
+    QD_PATH_ZERO_OR_MORE,
+    QD_PATH_ONE_OR_MORE,
+    QD_PATH_ZERO_OR_ONE,
+    QD_PATH_NEGATED, /* children: LINK, or INVERSE of a LINK */
+} QdPathKind;
+
+typedef struct QdPath {
+    QdPathKind kind;
+    const QdTerm *iri;        /* LINK */
+    struct QdPath **children; /* one for INVERSE and the modifiers */
+    guint n_children;
+} QdPath;
+
+typedef struct QdTriple {
+    QdNode s;
+    QdNode p;     /* NONE when there is a path */
+    QdPath *path; /* nullable */
+    QdNode o;
+    QdNode g; /* of quads in templates and data; NONE: the default graph, or that of WITH */
+} QdTriple;
+
+typedef enum QdExpressionKind {
+    QD_EXPRESSION_KIND_TERM,
+    QD_EXPRESSION_KIND_VARIABLE,
+    QD_EXPRESSION_KIND_CALL,
+    QD_EXPRESSION_KIND_EXISTS,
+    QD_EXPRESSION_KIND_AGGREGATE,
+    QD_EXPRESSION_KIND_UNKNOWN, /* a function that nobody knows: an error at each call */
+} QdExpressionKind;
+
+typedef enum QdAggregateKind {
+    QD_AGGREGATE_COUNT,
+    QD_AGGREGATE_SUM,
+    QD_AGGREGATE_MIN,
+    QD_AGGREGATE_MAX,
+    QD_AGGREGATE_AVG,
+    QD_AGGREGATE_SAMPLE,
+    QD_AGGREGATE_GROUP_CONCAT,
+} QdAggregateKind;
+
+struct QdExpression {
+    QdExpressionKind kind;
+    QdExpressionOp op; /* CALL */
+    const QdTerm *term;
+    guint variable;
+    QdExpression **children; /* CALL; AGGREGATE: one, or none for COUNT(*) */
+    guint n_children;
+    QdPattern *pattern;        /* EXISTS */
+    struct QdAlgebra *algebra; /* of the pattern, once it was needed */
+    gboolean negated;          /* NOT EXISTS */
+    QdAggregateKind aggregate;
+    gboolean distinct;
+    const QdTerm *separator; /* GROUP_CONCAT; nullable */
+};
+
+typedef enum QdPatternKind {
+    QD_PATTERN_TRIPLES,
+    QD_PATTERN_GROUP,
+    QD_PATTERN_OPTIONAL, /* one child */
+    QD_PATTERN_UNION,
+    QD_PATTERN_MINUS,   /* one child */
+    QD_PATTERN_GRAPH,   /* one child, node */
+    QD_PATTERN_SERVICE, /* one child, node */
+    QD_PATTERN_FILTER,
+    QD_PATTERN_BIND,
+    QD_PATTERN_VALUES,
+    QD_PATTERN_SELECT,
+} QdPatternKind;
+
+typedef struct QdValues {
+    guint *variables;
+    guint n_variables;
+    const QdTerm **cells; /* row by row; NULL is UNDEF */
+    guint n_rows;
+} QdValues;
+
+struct QdPattern {
+    QdPatternKind kind;
+    guint64 offset;
+    QdPattern **children;
+    guint n_children;
+    QdTriple *triples;
+    guint n_triples;
+    QdNode node;
+    gboolean silent; /* SERVICE */
+    QdExpression *expression;
+    guint variable; /* BIND */
+    QdValues *values;
+    QdSelect *select;
+    QdVariableSet visible; /* variables in scope outside it, §18.2.1 */
+};
+
+typedef struct QdBinding {
+    QdExpression *expression; /* NULL: the variable as it is */
+    guint variable;           /* G_MAXUINT: a GROUP BY expression without a name */
+} QdBinding;
+
+typedef struct QdOrder {
+    QdExpression *expression;
+    gboolean descending;
+} QdOrder;
+
+typedef struct QdDatasetClause {
+    const QdTerm **graphs; /* FROM, or USING */
+    guint n_graphs;
+    const QdTerm **named;
+    guint n_named;
+} QdDatasetClause;
+
+#define QD_NO_LIMIT G_MAXUINT64
+
+struct QdSelect {
+    gboolean distinct;
+    gboolean reduced;
+    QdBinding *items; /* SELECT * is expanded */
+    guint n_items;
+    QdPattern *where;
+    QdBinding *groups;
+    guint n_groups;
+    gboolean grouped; /* GROUP BY, or aggregates without it */
+    QdExpression **having;
+    guint n_having;
+    QdOrder *orders;
+    guint n_orders;
+    guint64 limit;
+    guint64 offset;
+    QdValues *values; /* nullable: the VALUES clause at the end */
+};
+
+typedef enum QdQueryForm {
+    QD_FORM_SELECT,
+    QD_FORM_CONSTRUCT,
+    QD_FORM_DESCRIBE,
+    QD_FORM_ASK,
+} QdQueryForm;
+
+typedef enum QdUpdateKind {
+    QD_UPDATE_INSERT_DATA,
+    QD_UPDATE_DELETE_DATA,
+    QD_UPDATE_MODIFY, /* DELETE WHERE too */
+    QD_UPDATE_LOAD,
+    QD_UPDATE_CLEAR,
+    QD_UPDATE_DROP,
+    QD_UPDATE_CREATE,
+    QD_UPDATE_ADD,
+    QD_UPDATE_MOVE,
+    QD_UPDATE_COPY,
+} QdUpdateKind;
+
+typedef enum QdGraphTarget {
+    QD_TARGET_GRAPH, /* QdUpdate.graph; NULL: the default graph */
+    QD_TARGET_DEFAULT,
+    QD_TARGET_NAMED,
+    QD_TARGET_ALL,
+} QdGraphTarget;
+
+typedef struct QdUpdate {
+    QdUpdateKind kind;
+    guint64 offset;
+    gboolean silent;
+    QdGraphTarget target;     /* CLEAR, DROP */
+    const QdTerm *source;     /* LOAD; ADD, MOVE, COPY: NULL is the default graph */
+    const QdTerm *graph;      /* what is written; NULL is the default graph */
+    const QdTerm *with;       /* MODIFY; nullable */
+    QdDatasetClause *dataset; /* USING; nullable */
+    QdTriple *deletes;        /* also DELETE DATA */
+    guint n_deletes;
+    QdTriple *inserts; /* also INSERT DATA */
+    guint n_inserts;
+    QdPattern *where;
+} QdUpdate;
+
+typedef struct QdVariable {
+    const char *name;      /* NULL: a blank node, or ours */
+    gboolean is_parameter; /* written with $ somewhere */
+} QdVariable;
+
+typedef struct QdAst {
+    QdArena *arena;
+    GArray *variables; /* QdVariable */
+    gboolean is_update;
+    const char *base; /* nullable: the last BASE, or the caller's */
+    QdQueryForm form;
+    QdSelect *select; /* of every form: where, modifiers; the items of DESCRIBE are variables */
+    QdDatasetClause *dataset;
+    QdTriple *template; /* CONSTRUCT */
+    guint n_template;
+    QdNode *described;
+    guint n_described;
+    QdUpdate *updates;
+    guint n_updates;
+} QdAst;
+
+/* Frees the arena with all that is in it. Returns NULL; takes NULL. */
+QdAst *qd_ast_free(QdAst *self);
+
+/* A new variable; @name (nullable, transfer none) lives in the arena or longer. */
+guint qd_ast_add_variable(QdAst *self, const char *name);
+const char *qd_ast_get_variable_name(const QdAst *self, guint variable);
+
+void qd_variable_set_add(QdVariableSet *self, QdArena *arena, guint variable);
+gboolean qd_variable_set_has(const QdVariableSet *self, guint variable);
+void qd_variable_set_add_all(QdVariableSet *self, QdArena *arena, const QdVariableSet *other);
+gboolean qd_variable_set_is_empty(const QdVariableSet *self);
+
+/* Calls @func for each variable of @self, in order. */
+#define QD_VARIABLE_SET_FOREACH(self, variable)                           \
+    for (guint variable = 0; variable < (self)->n_words * 64; variable++) \
+        if (qd_variable_set_has((self), variable))
+
+/* Adds the variables that @expression names; those inside EXISTS too when @with_exists. */
+void qd_expression_add_variables(const QdExpression *expression, QdArena *arena, gboolean with_exists, QdVariableSet *set);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdAst, qd_ast_free)

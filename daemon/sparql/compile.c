@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Parses, makes the algebra, has SQL generated for it, and gathers what execution needs.
+ */
+#include "daemon/sparql/compile.h"
+
+#include <string.h>
+
+#include "daemon/rdf/lexer.h"
+#include "daemon/sparql/algebra.h"
+#include "daemon/sparql/parser.h"
+
+static void
+take_statement(QdSparqlPlan *plan, QdGenerator *generator, const char *sql, QdSparqlStatement *statement)
+{
+    const GArray *constants = qd_generator_get_constants(generator);
+    QdSqlConstant *copy = qd_arena_array0(plan->ast->arena, QdSqlConstant, constants->len);
+
+    if (constants->len > 0)
+        memcpy(copy, constants->data, constants->len * sizeof(QdSqlConstant));
+    *statement = (QdSparqlStatement){ sql, copy, constants->len };
+}
+
+static void
+append_notes(QdSparqlPlan *plan, const QdAlgebra *algebra, QdGenerator *generator)
+{
+    g_autofree char *text = qd_algebra_print(plan->ast, algebra);
+
+    plan->algebra = qd_arena_printf(plan->ast->arena, "%s%s", plan->algebra != NULL ? plan->algebra : "", text);
+    plan->notes = qd_arena_printf(plan->ast->arena, "%s%s", plan->notes != NULL ? plan->notes : "",
+                                  qd_generator_get_notes(generator));
+}
+
+/* --- queries ---------------------------------------------------------------------------------------------------------- */
+
+static void
+name_columns(QdSparqlPlan *plan, const guint *variables, guint n_variables)
+{
+    static const char *const triple[] = { "subject", "predicate", "object" };
+    static const char *const boolean[] = { "result" };
+    const char **names;
+
+    switch (plan->form) {
+    case QD_FORM_SELECT:
+        names = qd_arena_array0(plan->ast->arena, const char *, n_variables);
+        for (guint i = 0; i < n_variables; i++)
+            names[i] = qd_ast_get_variable_name(plan->ast, variables[i]);
+        plan->columns = names;
+        plan->n_columns = n_variables;
+        return;
+    case QD_FORM_CONSTRUCT:
+    case QD_FORM_DESCRIBE:
+        plan->columns = triple;
+        plan->n_columns = G_N_ELEMENTS(triple);
+        return;
+    case QD_FORM_ASK:
+        plan->columns = boolean;
+        plan->n_columns = G_N_ELEMENTS(boolean);
+        return;
+    }
+}
+
+static const char *
+make_sql(QdAst *ast, QdGenerator *generator, const QdAlgebra *algebra, const guint *variables, guint n_variables, GError **error)
+{
+    switch (ast->form) {
+    case QD_FORM_SELECT:
+        return qd_generator_make_select(generator, algebra, variables, n_variables, error);
+    case QD_FORM_CONSTRUCT:
+        return qd_generator_make_construct(generator, algebra, ast->template, ast->n_template, error);
+    case QD_FORM_DESCRIBE:
+        return qd_generator_make_describe(generator, algebra, ast->described, ast->n_described, error);
+    case QD_FORM_ASK:
+        return qd_generator_make_ask(generator, algebra, error);
+    }
+    return NULL;
+}
+
+/* The numbers of the variables that @options gives values to; names that the text has not are none of ours. */
+static GArray *
+find_parameters(const QdAst *ast, const QdSparqlOptions *options)
+{
+    GArray *found = g_array_new(FALSE, FALSE, sizeof(guint));
+
+    for (guint i = 0; i < ast->variables->len && options->parameters != NULL; i++) {
+        const char *name = qd_ast_get_variable_name(ast, i);
+
+        if (name != NULL && g_strv_contains(options->parameters, name))
+            g_array_append_val(found, i);
+    }
+    return found;
+}
+
+static gboolean
+compile_query(QdSparqlPlan *plan, const QdSparqlOptions *options, const QdCatalog *catalog, GError **error)
+{
+    QdAst *ast = plan->ast;
+    const QdDataset dataset = { .clause = options->dataset != NULL ? options->dataset : ast->dataset };
+    guint n_variables = ast->select->n_items;
+    guint *variables = qd_arena_array0(ast->arena, guint, n_variables);
+    g_autoptr(GArray) parameters = find_parameters(ast, options);
+    g_autoptr(QdGenerator) generator = qd_generator_new(ast, &dataset, catalog);
+    const QdAlgebra *algebra;
+    const char *sql;
+
+    for (guint i = 0; i < n_variables; i++)
+        variables[i] = ast->select->items[i].variable;
+    algebra = qd_algebra_from_select(ast, ast->select);
+    qd_generator_set_parameters(generator, parameters);
+    sql = make_sql(ast, generator, algebra, variables, n_variables, error);
+    if (sql == NULL)
+        return FALSE;
+    plan->form = ast->form;
+    plan->ordered = ast->select->n_orders > 0;
+    name_columns(plan, variables, n_variables);
+    take_statement(plan, generator, sql, &plan->query);
+    append_notes(plan, algebra, generator);
+    return TRUE;
+}
+
+/* --- updates ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct TemplateBuilder {
+    QdSparqlPlan *plan;
+    QdSparqlOperation *operation;
+    GArray *columns;        /* guint: variables of the WHERE that templates use */
+    GPtrArray *blank_nodes; /* labels */
+} TemplateBuilder;
+
+static QdTemplateCell
+make_cell(TemplateBuilder *self, const QdNode *node)
+{
+    QdTemplateCell cell = { .term = node->term };
+
+    switch (node->kind) {
+    case QD_NODE_NONE:
+        cell.kind = QD_TEMPLATE_NONE;
+        break;
+    case QD_NODE_VARIABLE:
+        cell.kind = QD_TEMPLATE_COLUMN;
+        while (cell.index < self->columns->len && g_array_index(self->columns, guint, cell.index) != node->variable)
+            cell.index++;
+        if (cell.index == self->columns->len)
+            g_array_append_val(self->columns, node->variable);
+        break;
+    case QD_NODE_TERM:
+        cell.kind = node->term->kind == QD_TERM_BNODE ? QD_TEMPLATE_BLANK_NODE : QD_TEMPLATE_TERM;
+        if (cell.kind == QD_TEMPLATE_TERM)
+            break;
+        while (cell.index < self->blank_nodes->len && strcmp(self->blank_nodes->pdata[cell.index], node->term->lexical) != 0)
+            cell.index++;
+        if (cell.index == self->blank_nodes->len)
+            g_ptr_array_add(self->blank_nodes, (gpointer) node->term->lexical);
+        break;
+    }
+    return cell;
+}
+
+static QdTemplateQuad *
+make_template(TemplateBuilder *self, const QdTriple *triples, guint n_triples, const QdTerm *with)
+{
+    QdTemplateQuad *quads = qd_arena_array0(self->plan->ast->arena, QdTemplateQuad, n_triples);
+
+    for (guint i = 0; i < n_triples; i++) {
+        quads[i] = (QdTemplateQuad){ make_cell(self, &triples[i].s), make_cell(self, &triples[i].p), make_cell(self, &triples[i].o),
+                                     make_cell(self, &triples[i].g) };
+        if (quads[i].g.kind == QD_TEMPLATE_NONE && with != NULL)
+            quads[i].g = (QdTemplateCell){ .kind = QD_TEMPLATE_TERM, .term = with };
+    }
+    return quads;
+}
+
+static gboolean
+compile_where(TemplateBuilder *self, const QdUpdate *update, const QdSparqlOptions *options, const QdCatalog *catalog,
+              GError **error)
+{
+    QdAst *ast = self->plan->ast;
+    const QdDataset dataset = { .clause = update->dataset, .with = update->with };
+    g_autoptr(GArray) parameters = find_parameters(ast, options);
+    g_autoptr(QdGenerator) generator = qd_generator_new(ast, &dataset, catalog);
+    const QdAlgebra *algebra = qd_algebra_from_pattern(ast, update->where);
+    const char *sql;
+
+    qd_generator_set_parameters(generator, parameters);
+    sql = qd_generator_make_select(generator, algebra, (const guint *) (gpointer) self->columns->data, self->columns->len, error);
+    if (sql == NULL)
+        return FALSE;
+    take_statement(self->plan, generator, sql, &self->operation->where);
+    self->operation->n_columns = self->columns->len;
+    append_notes(self->plan, algebra, generator);
+    return TRUE;
+}
+
+static gboolean
+compile_operation(QdSparqlPlan *plan, const QdUpdate *update, const QdSparqlOptions *options, const QdCatalog *catalog,
+                  QdSparqlOperation *operation, GError **error)
+{
+    g_autoptr(GArray) columns = g_array_new(FALSE, FALSE, sizeof(guint));
+    g_autoptr(GPtrArray) blank_nodes = g_ptr_array_new();
+    TemplateBuilder builder = { plan, operation, columns, blank_nodes };
+
+    operation->kind = update->kind;
+    operation->silent = update->silent;
+    operation->target = update->target;
+    operation->source = update->source;
+    operation->graph = update->graph;
+    operation->deletes = make_template(&builder, update->deletes, update->n_deletes, update->with);
+    operation->n_deletes = update->n_deletes;
+    operation->inserts = make_template(&builder, update->inserts, update->n_inserts, update->with);
+    operation->n_inserts = update->n_inserts;
+    operation->n_blank_nodes = blank_nodes->len;
+    return update->where == NULL || compile_where(&builder, update, options, catalog, error);
+}
+
+static gboolean
+compile_update(QdSparqlPlan *plan, const QdSparqlOptions *options, const QdCatalog *catalog, GError **error)
+{
+    plan->n_operations = plan->ast->n_updates;
+    plan->operations = qd_arena_array0(plan->ast->arena, QdSparqlOperation, plan->n_operations);
+    for (guint i = 0; i < plan->n_operations; i++) {
+        if (!compile_operation(plan, &plan->ast->updates[i], options, catalog, &plan->operations[i], error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* --- both ------------------------------------------------------------------------------------------------------------- */
+
+/* Named variables of the text, those written with '$' (or the others). */
+static void
+list_names(QdSparqlPlan *plan, const char **names, gboolean is_parameter)
+{
+    for (guint i = 0; i < plan->ast->variables->len; i++) {
+        const QdVariable *variable = &g_array_index(plan->ast->variables, QdVariable, i);
+
+        if (variable->name != NULL && variable->is_parameter == is_parameter)
+            names[plan->n_names++] = qd_arena_printf(plan->ast->arena, "$%s", variable->name);
+    }
+}
+
+static void
+list_parameters(QdSparqlPlan *plan)
+{
+    const char **names = qd_arena_array0(plan->ast->arena, const char *, plan->ast->variables->len + 1);
+
+    list_names(plan, names, TRUE);
+    plan->n_parameters = plan->n_names;
+    list_names(plan, names, FALSE);
+    plan->parameters = names;
+}
+
+gboolean
+qd_sparql_is_update(const char *text, gsize n_bytes, gboolean if_empty)
+{
+    static const char *const queries[] = { "SELECT", "CONSTRUCT", "DESCRIBE", "ASK" };
+    g_autoptr(QdLexer) lexer = qd_lexer_new_for_text(QD_LEXER_SPARQL, text, n_bytes);
+    QdToken token;
+
+    while (qd_lexer_next(lexer, &token, NULL) && token.kind != QD_TOKEN_END) {
+        if (token.kind != QD_TOKEN_WORD || qd_token_is_word(&token, "PREFIX") || qd_token_is_word(&token, "BASE"))
+            continue;
+        for (guint i = 0; i < G_N_ELEMENTS(queries); i++) {
+            if (qd_token_is_word(&token, queries[i]))
+                return FALSE;
+        }
+        return TRUE;
+    }
+    return if_empty;
+}
+
+QdSparqlPlan *
+qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdSparqlOptions *options, const QdCatalog *catalog,
+                  GError **error)
+{
+    const QdParseOptions parse_options = { options->base, options->prefixes, options->limits };
+    g_autoptr(QdSparqlPlan) plan = g_new0(QdSparqlPlan, 1);
+
+    plan->is_update = is_update;
+    plan->ast = qd_parser_parse(text, n_bytes, is_update, &parse_options, error);
+    if (plan->ast == NULL)
+        return NULL;
+    list_parameters(plan);
+    if (is_update ? !compile_update(plan, options, catalog, error) : !compile_query(plan, options, catalog, error))
+        return NULL;
+    return g_steal_pointer(&plan);
+}
+
+QdSparqlPlan *
+qd_sparql_plan_free(QdSparqlPlan *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    (void) qd_ast_free(self->ast);
+    g_free(self);
+    return NULL;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Expressions by precedence. Chains of && and || become balanced trees, chains of + and * lean to the left, as they must.
+ */
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/sparql/parser-private.h"
+
+#define CHAIN_MAX 500 /* operators of + - * / in one chain, each a level of the tree */
+
+static QdExpression *
+new_expression(QdParser *self, QdExpressionKind kind)
+{
+    QdExpression *expression = qd_arena_new0(self->arena, QdExpression);
+
+    expression->kind = kind;
+    return expression;
+}
+
+static QdExpression *
+new_call(QdParser *self, QdExpressionOp op, QdExpression **children, guint n_children)
+{
+    QdExpression *call = new_expression(self, QD_EXPRESSION_KIND_CALL);
+
+    call->op = op;
+    call->n_children = n_children;
+    call->children = qd_arena_array0(self->arena, QdExpression *, n_children);
+    if (n_children > 0)
+        memcpy(call->children, children, n_children * sizeof(QdExpression *));
+    return call;
+}
+
+static QdExpression *
+new_binary(QdParser *self, QdExpressionOp op, QdExpression *left, QdExpression *right)
+{
+    QdExpression *children[] = { left, right };
+
+    return left != NULL && right != NULL ? new_call(self, op, children, 2) : NULL;
+}
+
+static QdExpression *
+new_term(QdParser *self, const QdTerm *term)
+{
+    QdExpression *expression = new_expression(self, QD_EXPRESSION_KIND_TERM);
+
+    expression->term = term;
+    return expression;
+}
+
+/* --- calls ------------------------------------------------------------------------------------------------------------ */
+
+/* '(' … ')' with expressions between commas, none included; appends to @arguments. */
+static gboolean
+parse_arguments(QdParser *self, GArray *arguments)
+{
+    if (!qd_parser_expect(self, '(', "'('"))
+        return FALSE;
+    if (qd_parser_accept(self, ')'))
+        return self->error == NULL;
+    do {
+        QdExpression *argument = qd_parser_parse_expression(self);
+
+        if (argument == NULL)
+            return FALSE;
+        g_array_append_val(arguments, argument);
+    } while (qd_parser_accept(self, ','));
+    return qd_parser_expect(self, ')', "',' or ')'");
+}
+
+static QdExpression *
+parse_exists(QdParser *self, gboolean negated)
+{
+    QdExpression *exists = new_expression(self, QD_EXPRESSION_KIND_EXISTS);
+    gboolean takes_aggregate = self->takes_aggregate;
+
+    self->takes_aggregate = FALSE;
+    self->n_patterns++;
+    exists->negated = negated;
+    exists->pattern = qd_parser_parse_group(self);
+    self->n_patterns++;
+    self->takes_aggregate = takes_aggregate;
+    return exists->pattern != NULL ? exists : NULL;
+}
+
+static gboolean
+check_arity(QdParser *self, guint64 offset, const char *name, guint n, guint min, guint max)
+{
+    if (n < min || n > max)
+        return qd_parser_fail(self, offset, "%s takes %u%s%.0u arguments, not %u", name, min, max > min ? " or more" : "", max, n);
+    return TRUE;
+}
+
+static QdExpression *
+parse_built_in(QdParser *self, QdExpressionOp op)
+{
+    const QdExpressionOpInfo *info = qd_expression_op_get_info(op);
+    g_autoptr(GArray) arguments = g_array_new(FALSE, FALSE, sizeof(QdExpression *));
+    guint64 offset = self->token.offset;
+    guint max = op == QD_EXPRESSION_BNODE || op == QD_EXPRESSION_IRI ? 1 : info->max; /* programs add arguments of their own */
+
+    if (!qd_parser_advance(self) || !parse_arguments(self, arguments) ||
+        !check_arity(self, offset, info->name, arguments->len, info->min, max))
+        return NULL;
+    if (op == QD_EXPRESSION_BOUND && g_array_index(arguments, QdExpression *, 0)->kind != QD_EXPRESSION_KIND_VARIABLE) {
+        (void) qd_parser_fail(self, offset, "BOUND takes a variable");
+        return NULL;
+    }
+    return new_call(self, op, (QdExpression **) (gpointer) arguments->data, arguments->len);
+}
+
+static QdExpression *
+parse_function(QdParser *self)
+{
+    g_autoptr(GArray) arguments = g_array_new(FALSE, FALSE, sizeof(QdExpression *));
+    guint64 offset = self->token.offset;
+    const QdTerm *iri;
+    QdExpressionOp cast;
+
+    if (!qd_parser_parse_iri(self, &iri))
+        return NULL;
+    if (!qd_parser_is(self, '('))
+        return new_term(self, iri);
+    if (qd_parser_next_is_word(self, "DISTINCT")) {
+        (void) qd_parser_fail(self, offset, "DISTINCT in a call of <%s>, which is no aggregate", iri->lexical);
+        return NULL;
+    }
+    if (!parse_arguments(self, arguments))
+        return NULL;
+    cast = qd_expression_op_from_iri(iri->lexical, iri->n_lexical);
+    if (cast == 0)
+        return new_expression(self, QD_EXPRESSION_KIND_UNKNOWN);
+    if (!check_arity(self, offset, iri->lexical, arguments->len, 1, 1))
+        return NULL;
+    return new_call(self, cast, (QdExpression **) (gpointer) arguments->data, 1);
+}
+
+static gboolean
+find_aggregate(const QdToken *token, QdAggregateKind *ret_kind)
+{
+    static const char *const names[] = { "COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+        if (qd_token_is_word(token, names[i])) {
+            *ret_kind = (QdAggregateKind) i;
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+static gboolean
+parse_separator(QdParser *self, QdExpression *aggregate)
+{
+    if (!qd_parser_accept(self, ';'))
+        return self->error == NULL;
+    if (!qd_parser_expect_word(self, "SEPARATOR") || !qd_parser_expect(self, '=', "'='"))
+        return FALSE;
+    if (!qd_parser_is(self, QD_TOKEN_STRING))
+        return qd_parser_fail_expected(self, "a string");
+    aggregate->separator = qd_parser_make_term(self, QD_TERM_STRING, self->token.text, self->token.n_text);
+    return qd_parser_advance(self);
+}
+
+static QdExpression *
+parse_aggregate(QdParser *self, QdAggregateKind kind)
+{
+    QdExpression *aggregate = new_expression(self, QD_EXPRESSION_KIND_AGGREGATE);
+    QdExpression *argument;
+
+    if (!self->takes_aggregate) {
+        (void) qd_parser_fail(self, self->token.offset, "an aggregate outside SELECT, HAVING and ORDER BY, or inside another");
+        return NULL;
+    }
+    self->has_aggregate = TRUE;
+    aggregate->aggregate = kind;
+    if (!qd_parser_advance(self) || !qd_parser_expect(self, '(', "'('"))
+        return NULL;
+    aggregate->distinct = qd_parser_accept_word(self, "DISTINCT");
+    if (kind == QD_AGGREGATE_COUNT && qd_parser_accept(self, '*'))
+        return qd_parser_expect(self, ')', "')'") ? aggregate : NULL;
+
+    self->takes_aggregate = FALSE;
+    argument = self->error == NULL ? qd_parser_parse_expression(self) : NULL;
+    self->takes_aggregate = TRUE;
+    if (argument == NULL || (kind == QD_AGGREGATE_GROUP_CONCAT && !parse_separator(self, aggregate)) ||
+        !qd_parser_expect(self, ')', "')'"))
+        return NULL;
+    aggregate->children = qd_arena_new0(self->arena, QdExpression *);
+    aggregate->children[0] = argument;
+    aggregate->n_children = 1;
+    return aggregate;
+}
+
+/* A word that begins a call; NULL without an error: none of ours. */
+static QdExpression *
+parse_named_call(QdParser *self)
+{
+    QdAggregateKind aggregate;
+    QdExpressionOp op;
+
+    if (qd_parser_accept_word(self, "EXISTS"))
+        return parse_exists(self, FALSE);
+    if (qd_parser_accept_word(self, "NOT"))
+        return qd_parser_expect_word(self, "EXISTS") ? parse_exists(self, TRUE) : NULL;
+    if (find_aggregate(&self->token, &aggregate))
+        return parse_aggregate(self, aggregate);
+    op = self->error == NULL ? qd_expression_op_from_keyword(self->token.text, self->token.n_text) : 0;
+    return op != 0 ? parse_built_in(self, op) : NULL;
+}
+
+/* --- operators -------------------------------------------------------------------------------------------------------- */
+
+static QdExpression *
+parse_primary(QdParser *self)
+{
+    QdExpression *expression = NULL;
+    const QdTerm *literal;
+    guint variable;
+
+    if (qd_parser_accept(self, '(')) {
+        expression = self->error == NULL ? qd_parser_parse_expression(self) : NULL;
+        return expression != NULL && qd_parser_expect(self, ')', "an operator or ')'") ? expression : NULL;
+    }
+    if (qd_parser_is(self, QD_TOKEN_VAR)) {
+        if (!qd_parser_parse_variable(self, &variable))
+            return NULL;
+        expression = new_expression(self, QD_EXPRESSION_KIND_VARIABLE);
+        expression->variable = variable;
+        return expression;
+    }
+    if (qd_parser_starts_iri(self))
+        return parse_function(self);
+    if (qd_parser_starts_literal(self))
+        return qd_parser_parse_literal(self, &literal) ? new_term(self, literal) : NULL;
+    if (qd_parser_is(self, QD_TOKEN_WORD))
+        expression = parse_named_call(self);
+    if (expression == NULL)
+        (void) qd_parser_fail_expected(self, "an expression");
+    return expression;
+}
+
+static QdExpression *
+parse_unary(QdParser *self)
+{
+    QdExpressionOp op = 0;
+    QdExpression *operand;
+
+    if (qd_parser_is(self, '!'))
+        op = QD_EXPRESSION_NOT;
+    else if (qd_parser_is(self, '-'))
+        op = QD_EXPRESSION_NEG;
+    else if (qd_parser_is(self, '+'))
+        op = QD_EXPRESSION_PLUS;
+    if (op == 0)
+        return parse_primary(self);
+    if (!qd_parser_advance(self))
+        return NULL;
+    operand = parse_primary(self);
+    return operand != NULL ? new_call(self, op, &operand, 1) : NULL;
+}
+
+static gboolean
+count_link(QdParser *self, guint *n)
+{
+    if (++*n <= CHAIN_MAX)
+        return TRUE;
+    if (self->error == NULL) {
+        guint line, column;
+
+        qd_lexer_get_place(self->lexer, self->token.offset, &line, &column);
+        qd_error_set(&self->error, QW_ERROR_TOO_COMPLEX, "%u:%u: more than %u operators in one chain", line, column, CHAIN_MAX);
+    }
+    return FALSE;
+}
+
+/* What follows a first factor. */
+static QdExpression *
+parse_factors(QdParser *self, QdExpression *left)
+{
+    guint n = 0;
+
+    while (left != NULL && self->error == NULL && (qd_parser_is(self, '*') || qd_parser_is(self, '/'))) {
+        QdExpressionOp op = qd_parser_is(self, '*') ? QD_EXPRESSION_MUL : QD_EXPRESSION_DIV;
+
+        if (!count_link(self, &n) || !qd_parser_advance(self))
+            return NULL;
+        left = new_binary(self, op, left, parse_unary(self));
+    }
+    return left;
+}
+
+static gboolean
+is_signed_number(const QdParser *self)
+{
+    return (qd_parser_is(self, QD_TOKEN_INTEGER) || qd_parser_is(self, QD_TOKEN_DECIMAL) || qd_parser_is(self, QD_TOKEN_DOUBLE)) &&
+           !g_ascii_isdigit(self->token.text[0]) && self->token.text[0] != '.';
+}
+
+static QdExpression *
+parse_additive(QdParser *self)
+{
+    QdExpression *left = parse_factors(self, parse_unary(self));
+    guint n = 0;
+
+    while (left != NULL && self->error == NULL) {
+        QdExpressionOp op = qd_parser_is(self, '-') ? QD_EXPRESSION_SUB : QD_EXPRESSION_ADD;
+
+        if (!qd_parser_is(self, '+') && !qd_parser_is(self, '-') && !is_signed_number(self))
+            break;
+        /* "?x -1": the lexer took the sign along, so the number is added */
+        if (!count_link(self, &n) || (!is_signed_number(self) && !qd_parser_advance(self)))
+            return NULL;
+        left = new_binary(self, op, left, parse_factors(self, parse_unary(self)));
+    }
+    return left;
+}
+
+static QdExpression *
+parse_in(QdParser *self, QdExpression *left, QdExpressionOp op)
+{
+    g_autoptr(GArray) arguments = g_array_new(FALSE, FALSE, sizeof(QdExpression *));
+
+    g_array_append_val(arguments, left);
+    if (!parse_arguments(self, arguments))
+        return NULL;
+    return new_call(self, op, (QdExpression **) (gpointer) arguments->data, arguments->len);
+}
+
+static QdExpression *
+parse_relational(QdParser *self)
+{
+    static const struct {
+        guint token;
+        QdExpressionOp op;
+    } operators[] = {
+        { '=', QD_EXPRESSION_EQ }, { QD_TOKEN_NOT_EQUAL, QD_EXPRESSION_NE },  { '<', QD_EXPRESSION_LT },
+        { '>', QD_EXPRESSION_GT }, { QD_TOKEN_LESS_EQUAL, QD_EXPRESSION_LE }, { QD_TOKEN_GREATER_EQUAL, QD_EXPRESSION_GE },
+    };
+    QdExpression *left = parse_additive(self);
+
+    if (left == NULL)
+        return NULL;
+    for (guint i = 0; i < G_N_ELEMENTS(operators); i++) {
+        if (qd_parser_accept(self, operators[i].token))
+            return self->error == NULL ? new_binary(self, operators[i].op, left, parse_additive(self)) : NULL;
+    }
+    if (qd_parser_accept_word(self, "IN"))
+        return parse_in(self, left, QD_EXPRESSION_IN);
+    if (qd_parser_is_word(self, "NOT") && qd_parser_next_is_word(self, "IN")) {
+        if (!qd_parser_advance(self) || !qd_parser_advance(self))
+            return NULL;
+        return parse_in(self, left, QD_EXPRESSION_NOT_IN);
+    }
+    return self->error == NULL ? left : NULL;
+}
+
+static QdExpression *
+balance(QdParser *self, QdExpressionOp op, QdExpression **members, guint n_members)
+{
+    if (n_members == 1)
+        return members[0];
+    return new_binary(self, op, balance(self, op, members, n_members / 2),
+                      balance(self, op, members + n_members / 2, n_members - n_members / 2));
+}
+
+static QdExpression *
+parse_chain(QdParser *self, QdExpressionOp op, guint token, QdExpression *(*parse_member)(QdParser *) )
+{
+    g_autoptr(GArray) members = g_array_new(FALSE, FALSE, sizeof(QdExpression *));
+
+    do {
+        QdExpression *member = self->error == NULL ? parse_member(self) : NULL;
+
+        if (member == NULL)
+            return NULL;
+        g_array_append_val(members, member);
+    } while (qd_parser_accept(self, token));
+    return self->error == NULL ? balance(self, op, (QdExpression **) (gpointer) members->data, members->len) : NULL;
+}
+
+static QdExpression *
+parse_and(QdParser *self)
+{
+    return parse_chain(self, QD_EXPRESSION_AND, QD_TOKEN_AND, parse_relational);
+}
+
+QdExpression *
+qd_parser_parse_expression(QdParser *self)
+{
+    QdExpression *expression;
+
+    if (!qd_parser_enter(self))
+        return NULL;
+    expression = parse_chain(self, QD_EXPRESSION_OR, QD_TOKEN_OR, parse_and);
+    qd_parser_leave(self);
+    return expression;
+}
+
+gboolean
+qd_parser_starts_constraint(const QdParser *self)
+{
+    QdAggregateKind aggregate;
+
+    return qd_parser_is(self, '(') || qd_parser_starts_iri(self) || qd_parser_is_word(self, "EXISTS") ||
+           qd_parser_is_word(self, "NOT") ||
+           (qd_parser_is(self, QD_TOKEN_WORD) &&
+            (find_aggregate(&self->token, &aggregate) || qd_expression_op_from_keyword(self->token.text, self->token.n_text) != 0));
+}
+
+QdExpression *
+qd_parser_parse_constraint(QdParser *self)
+{
+    guint64 offset = self->token.offset;
+    gboolean is_iri = qd_parser_starts_iri(self);
+    QdExpression *expression;
+
+    if (!qd_parser_starts_constraint(self)) {
+        (void) qd_parser_fail_expected(self, "'(' or a call");
+        return NULL;
+    }
+    expression = parse_primary(self);
+    if (expression != NULL && is_iri && expression->kind == QD_EXPRESSION_KIND_TERM) {
+        (void) qd_parser_fail(self, offset, "an IRI alone, expected a call of it");
+        return NULL;
+    }
+    return expression;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of the parser share: the position, and one function per part of the grammar.
+ *
+ * Place: layer 3. A function that fails has set @error of the parser and returns FALSE or NULL; its caller only returns.
+ */
+#pragma once
+
+#include "daemon/base/limits.h"
+#include "daemon/rdf/lexer.h"
+#include "daemon/sparql/ast.h"
+#include "daemon/sparql/parser.h"
+
+typedef enum QdBlankNodes {
+    QD_BLANK_NODES_VARIABLES, /* in patterns */
+    QD_BLANK_NODES_FRESH,     /* in templates and INSERT DATA */
+    QD_BLANK_NODES_FORBIDDEN, /* where something is deleted */
+} QdBlankNodes;
+
+typedef struct QdParser {
+    QdAst *ast;
+    QdArena *arena;
+    QdLexer *lexer;
+    QdToken token;
+    QdToken next;
+    gboolean has_next;
+    const QdParseOptions *options;
+    GHashTable *prefixes;       /* of this text: prefix → IRI, both in the arena */
+    GHashTable *variable_names; /* name → number + 1 */
+    GHashTable *labels;         /* of blank nodes in patterns: label → Label */
+    GHashTable *data_labels;    /* of INSERT DATA: label → number of the operation + 1 */
+    guint n_patterns;           /* basic graph patterns so far: a label belongs to one of them */
+    guint n_operations;
+    guint n_fresh;
+    QdBlankNodes blank_nodes;
+    gboolean only_terms;      /* no variables: INSERT DATA and DELETE DATA */
+    gboolean takes_aggregate; /* in SELECT, HAVING, ORDER BY */
+    gboolean has_aggregate;   /* one was met */
+    guint depth;
+    GError *error;
+} QdParser;
+
+/* Moving on. */
+gboolean qd_parser_advance(QdParser *self);
+gboolean qd_parser_is(const QdParser *self, guint kind);
+gboolean qd_parser_is_word(const QdParser *self, const char *keyword);
+gboolean qd_parser_next_is(QdParser *self, guint kind);
+gboolean qd_parser_next_is_word(QdParser *self, const char *keyword);
+/* Takes the token if it is that one; look at @error after FALSE only where the next step does not. */
+gboolean qd_parser_accept(QdParser *self, guint kind);
+gboolean qd_parser_accept_word(QdParser *self, const char *keyword);
+gboolean qd_parser_expect(QdParser *self, guint kind, const char *what);
+gboolean qd_parser_expect_word(QdParser *self, const char *keyword);
+
+/* Failing: what was expected instead of the token; or any message at an offset. Always FALSE. */
+gboolean qd_parser_fail_expected(QdParser *self, const char *what);
+gboolean qd_parser_fail(QdParser *self, guint64 offset, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* One more level of nesting, up to the limit; qd_parser_leave() takes it back. */
+gboolean qd_parser_enter(QdParser *self);
+void qd_parser_leave(QdParser *self);
+
+/* A copy of a GArray's content in the arena. */
+gpointer qd_parser_take_array(QdParser *self, GArray *array);
+
+/* Terms (parser.c). */
+gboolean qd_parser_starts_iri(const QdParser *self);
+gboolean qd_parser_starts_literal(const QdParser *self);
+gboolean qd_parser_parse_iri(QdParser *self, const QdTerm **ret_iri);
+gboolean qd_parser_parse_literal(QdParser *self, const QdTerm **ret_literal);
+gboolean qd_parser_parse_variable(QdParser *self, guint *ret_variable);
+gboolean qd_parser_parse_variable_or_iri(QdParser *self, QdNode *ret_node);
+gboolean qd_parser_parse_blank_node(QdParser *self, QdNode *ret_node); /* a label */
+gboolean qd_parser_make_blank_node(QdParser *self, QdNode *ret_node);  /* without one */
+QdTerm *qd_parser_make_term(QdParser *self, QdTermKind kind, const char *lexical, gsize n_bytes);
+gboolean qd_parser_parse_integer(QdParser *self, guint64 *ret_value);
+
+/* parse-triples.c: appends to @triples (of QdTriple). */
+gboolean qd_parser_parse_triples(QdParser *self, GArray *triples, gboolean with_paths);
+gboolean qd_parser_starts_triples(const QdParser *self);
+gboolean qd_parser_parse_template(QdParser *self, GArray *triples); /* { TriplesTemplate? } */
+QdPath *qd_parser_parse_path(QdParser *self);
+
+/* parse-expression.c */
+QdExpression *qd_parser_parse_expression(QdParser *self);
+QdExpression *qd_parser_parse_constraint(QdParser *self); /* (…), a built-in call or a function call */
+gboolean qd_parser_starts_constraint(const QdParser *self);
+
+/* parse-pattern.c */
+QdPattern *qd_parser_parse_group(QdParser *self);
+QdValues *qd_parser_parse_values(QdParser *self); /* behind VALUES */
+QdPattern *qd_parser_new_pattern(QdParser *self, QdPatternKind kind);
+void qd_parser_add_triple_variables(QdParser *self, const QdTriple *triples, guint n_triples, QdVariableSet *set);
+
+/* parse-query.c */
+gboolean qd_parser_parse_query(QdParser *self);
+QdSelect *qd_parser_parse_subselect(QdParser *self, QdVariableSet *visible);
+QdDatasetClause *qd_parser_parse_dataset(QdParser *self, const char *keyword); /* FROM or USING, any number; NULL with error */
+
+/* parse-update.c */
+gboolean qd_parser_parse_update(QdParser *self);
+
+/* parser.c */
+gboolean qd_parser_parse_prologue(QdParser *self);

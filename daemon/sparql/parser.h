@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SPARQL 1.1 text to AST: recursive descent over the grammar of §19.8 with its notes.
+ *
+ * Place: layer 3. Pure. Whatever is wrong has the form "line:column: unexpected X, expected Y".
+ */
+#pragma once
+
+#include "daemon/base/limits.h"
+#include "daemon/sparql/ast.h"
+
+typedef struct QdParseOptions {
+    const char *base;     /* nullable: an absolute IRI */
+    GHashTable *prefixes; /* nullable: prefix → IRI, used where the text declares none of that name */
+    const QdLimits *limits;
+} QdParseOptions;
+
+/**
+ * qd_parser_parse:
+ * @text: UTF-8; need not outlive the call
+ * @is_update: whether it is an update request
+ *
+ * Parses and checks what the grammar's notes and the scope rules say; looks at no data.
+ *
+ * Errors: SYNTAX with a place; TOO_COMPLEX, TOO_BIG.
+ *
+ * Returns: (transfer full) (nullable): the AST
+ */
+QdAst *qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdParseOptions *options, GError **error);

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Expressions: conditions stay SQL where SQL means the same (AND, OR, NOT over 1, 0, NULL; equality with IRIs; EXISTS);
+ * everything else is one call of queryd_eval() with a program of ours.
+ */
+#include <string.h>
+
+#include "daemon/rdf/term-id.h"
+#include "daemon/sparql/sqlgen-private.h"
+
+#define ARGUMENTS_MAX 126     /* of queryd_eval behind its program; SQLite takes 127 */
+#define CONDITION_DEPTH_MAX 8 /* of parentheses in SQL text */
+#define EXISTS_DEPTH_MAX 8    /* SQLite's parser ends at 12 */
+
+/* --- EXISTS ----------------------------------------------------------------------------------------------------------- */
+
+/* The pattern's own tables stand in a WITH inside the EXISTS, where they see the outer columns. */
+static const char *
+write_exists(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+{
+    QdExpression *cached = (QdExpression *) expression;
+    QdOuter outer = { relation, self->outer };
+    GString *with = self->with;
+    QdVariableSet bound = { 0 };
+    QdRelation *inner;
+    const char *text;
+
+    if (self->depth >= EXISTS_DEPTH_MAX) {
+        qd_generator_fail(self, QW_ERROR_TOO_COMPLEX, "EXISTS is nested more than %d deep", EXISTS_DEPTH_MAX);
+        return "0";
+    }
+    if (cached->algebra == NULL)
+        cached->algebra = qd_algebra_from_pattern(self->ast, expression->pattern);
+    for (guint i = 0; i < relation->n_columns; i++)
+        qd_variable_set_add(&bound, self->arena, relation->columns[i].variable);
+
+    self->depth++;
+    self->outer = &outer;
+    self->with = g_string_new(NULL);
+    inner = qd_relation_copy(self, qd_generator_generate(self, cached->algebra, &bound));
+    qd_relation_add_where(self, inner, qd_relation_match(self, relation, inner, NULL));
+    text = qd_relation_write_list(self, inner, "SELECT", "1", NULL);
+    if (self->with->len > 0)
+        text = qd_arena_printf(self->arena, "WITH RECURSIVE %s %s", self->with->str, text);
+    g_string_free(self->with, TRUE);
+    self->with = with;
+    self->outer = outer.next;
+    self->depth--;
+    return qd_arena_printf(self->arena, "EXISTS(%s)", text);
+}
+
+/* --- values ----------------------------------------------------------------------------------------------------------- */
+
+static const QdColumn *
+find_variable(QdGenerator *self, const QdRelation *relation, guint variable)
+{
+    const QdColumn *column = qd_relation_find(relation, variable);
+
+    for (const QdOuter *outer = self->outer; column == NULL && outer != NULL; outer = outer->next)
+        column = qd_relation_find(outer->relation, variable);
+    return column;
+}
+
+static QdColumn
+make_variable(QdGenerator *self, guint variable, const QdRelation *relation)
+{
+    const QdColumn *column = find_variable(self, relation, variable);
+    const char *parameter;
+
+    if (column != NULL)
+        return *column;
+    parameter = qd_generator_find_parameter(self, variable);
+    if (parameter != NULL)
+        return (QdColumn){ .variable = variable, .sql = parameter, .certain = TRUE, .interned = TRUE };
+    return (QdColumn){ .variable = variable, .sql = "NULL", .interned = TRUE };
+}
+
+typedef struct Program {
+    QdGenerator *generator;
+    const QdRelation *relation;
+    GByteArray *bytes;
+    GPtrArray *arguments; /* SQL */
+} Program;
+
+static void
+put_argument(Program *self, const char *sql)
+{
+    guint index = 0;
+
+    while (index < self->arguments->len && strcmp(self->arguments->pdata[index], sql) != 0)
+        index++;
+    if (index == self->arguments->len)
+        g_ptr_array_add(self->arguments, (gpointer) sql);
+    qd_expression_put_arg(self->bytes, index);
+}
+
+static void
+put_term(Program *self, const QdTerm *term)
+{
+    gint64 id;
+
+    if (qd_term_id_from_term(term, &id))
+        qd_expression_put_id(self->bytes, id);
+    else
+        qd_expression_put_const(self->bytes, term);
+}
+
+static void put_expression(Program *self, const QdExpression *expression);
+
+static void
+put_call(Program *self, const QdExpression *expression)
+{
+    QdGenerator *generator = self->generator;
+    const char *base = generator->ast->base;
+    gboolean with_base = expression->op == QD_EXPRESSION_IRI && base != NULL;
+    gboolean with_serial = expression->op == QD_EXPRESSION_BNODE && expression->n_children == 1;
+
+    if (expression->n_children + 1 > QD_EXPRESSION_CHILDREN_MAX) {
+        qd_generator_fail(generator, QW_ERROR_TOO_COMPLEX, "a call with more than %d arguments", QD_EXPRESSION_CHILDREN_MAX - 1);
+        return;
+    }
+    qd_expression_put_node(self->bytes, expression->op, expression->n_children + (with_base || with_serial ? 1 : 0));
+    for (guint i = 0; i < expression->n_children; i++)
+        put_expression(self, expression->children[i]);
+    if (with_base) {
+        QdTerm term = { .kind = QD_TERM_IRI, .lexical = base, .n_lexical = strlen(base) };
+
+        qd_expression_put_const(self->bytes, &term);
+    }
+    if (with_serial) {
+        const QdColumn *serial = qd_relation_find_serial(self->relation);
+
+        put_argument(self, qd_arena_printf(generator->arena, "queryd_integer(%s)", serial != NULL ? serial->sql : "0"));
+    }
+}
+
+/* A long IN is IN of a part or IN of the rest. */
+static void
+put_membership(Program *self, const QdExpression *expression)
+{
+    guint n_list = expression->n_children - 1;
+    guint n_parts = MAX(1, (n_list + QD_EXPRESSION_CHILDREN_MAX - 2) / (QD_EXPRESSION_CHILDREN_MAX - 1));
+    guint done = 0;
+
+    for (guint part = 0; part < n_parts; part++) {
+        guint n = MIN(QD_EXPRESSION_CHILDREN_MAX - 1, n_list - done);
+
+        if (part + 1 < n_parts)
+            qd_expression_put_node(self->bytes, expression->op == QD_EXPRESSION_IN ? QD_EXPRESSION_OR : QD_EXPRESSION_AND, 2);
+        qd_expression_put_node(self->bytes, expression->op, n + 1);
+        put_expression(self, expression->children[0]);
+        for (guint i = 0; i < n; i++)
+            put_expression(self, expression->children[1 + done + i]);
+        done += n;
+    }
+}
+
+static void
+put_expression(Program *self, const QdExpression *expression)
+{
+    QdGenerator *generator = self->generator;
+    const char *exists;
+
+    switch (expression->kind) {
+    case QD_EXPRESSION_KIND_TERM:
+        put_term(self, expression->term);
+        return;
+    case QD_EXPRESSION_KIND_VARIABLE:
+        put_argument(self, make_variable(generator, expression->variable, self->relation).sql);
+        return;
+    case QD_EXPRESSION_KIND_CALL:
+        if (expression->op == QD_EXPRESSION_IN || expression->op == QD_EXPRESSION_NOT_IN)
+            put_membership(self, expression);
+        else
+            put_call(self, expression);
+        return;
+    case QD_EXPRESSION_KIND_EXISTS:
+        exists = write_exists(generator, expression, self->relation);
+        put_argument(self, qd_arena_printf(generator->arena, "queryd_boolean(%s%s)", expression->negated ? "NOT " : "", exists));
+        return;
+    case QD_EXPRESSION_KIND_AGGREGATE: /* became a variable in the algebra */
+    case QD_EXPRESSION_KIND_UNKNOWN:
+        qd_expression_put_node(self->bytes, QD_EXPRESSION_UNBOUND, 0);
+        return;
+    }
+}
+
+static const char *
+write_eval(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+{
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+    g_autoptr(GString) call = g_string_new(NULL);
+    Program program = { self, relation, bytes, arguments };
+
+    put_expression(&program, expression);
+    if (arguments->len > ARGUMENTS_MAX)
+        qd_generator_fail(self, QW_ERROR_TOO_COMPLEX, "an expression with more than %d variables", ARGUMENTS_MAX);
+    g_string_append_printf(call, "queryd_eval%s(%s", qd_expression_is_volatile(expression) ? "_volatile" : "",
+                           qd_generator_put_program(self, bytes->data, bytes->len));
+    for (guint i = 0; i < arguments->len; i++)
+        g_string_append_printf(call, ",%s", (const char *) arguments->pdata[i]);
+    g_string_append_c(call, ')');
+    return qd_arena_strndup(self->arena, call->str, call->len);
+}
+
+QdColumn
+qd_expression_make_value(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+{
+    if (expression->kind == QD_EXPRESSION_KIND_VARIABLE)
+        return make_variable(self, expression->variable, relation);
+    if (expression->kind == QD_EXPRESSION_KIND_TERM)
+        return (QdColumn){ .sql = qd_generator_put_term(self, expression->term), .certain = TRUE, .interned = TRUE };
+    if (expression->kind == QD_EXPRESSION_KIND_UNKNOWN)
+        return (QdColumn){ .sql = "NULL", .interned = TRUE };
+    return (QdColumn){ .sql = write_eval(self, expression, relation) };
+}
+
+/* --- conditions ------------------------------------------------------------------------------------------------------- */
+
+static const char *make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, guint depth);
+
+static gboolean
+is_iri(const QdExpression *expression)
+{
+    return expression->kind == QD_EXPRESSION_KIND_TERM && expression->term->kind == QD_TERM_IRI;
+}
+
+/* An IRI equals nothing but itself, so its id does. */
+static const char *
+make_comparison(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+{
+    static const char *const names[] = {
+        [QD_EXPRESSION_EQ] = "eq", [QD_EXPRESSION_NE] = "ne", [QD_EXPRESSION_LT] = "lt",
+        [QD_EXPRESSION_LE] = "le", [QD_EXPRESSION_GT] = "gt", [QD_EXPRESSION_GE] = "ge",
+    };
+    QdColumn a = qd_expression_make_value(self, expression->children[0], relation);
+    QdColumn b = qd_expression_make_value(self, expression->children[1], relation);
+    gboolean by_id = (expression->op == QD_EXPRESSION_EQ || expression->op == QD_EXPRESSION_NE) && a.interned && b.interned &&
+                     (is_iri(expression->children[0]) || is_iri(expression->children[1]));
+
+    if (by_id)
+        return qd_arena_printf(self->arena, "%s%s%s", a.sql, expression->op == QD_EXPRESSION_EQ ? "=" : "<>", b.sql);
+    return qd_arena_printf(self->arena, "queryd_%s(%s,%s)", names[expression->op], a.sql, b.sql);
+}
+
+/* NULL: not all of the list are IRIs, or the value may be a blob. */
+static const char *
+make_membership(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+{
+    QdColumn value = qd_expression_make_value(self, expression->children[0], relation);
+    g_autoptr(GString) list = g_string_new(NULL);
+
+    if (!value.interned || expression->n_children == 1)
+        return NULL;
+    for (guint i = 1; i < expression->n_children; i++) {
+        if (!is_iri(expression->children[i]))
+            return NULL;
+        g_string_append_printf(list, "%s%s", i > 1 ? "," : "", qd_generator_put_term(self, expression->children[i]->term));
+    }
+    return qd_arena_printf(self->arena, "%s %s (%s)", value.sql, expression->op == QD_EXPRESSION_IN ? "IN" : "NOT IN", list->str);
+}
+
+static const char *
+make_same_term(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+{
+    QdColumn a = qd_expression_make_value(self, expression->children[0], relation);
+    QdColumn b = qd_expression_make_value(self, expression->children[1], relation);
+
+    return qd_arena_printf(self->arena, "%s=%s", qd_column_intern(self, &a), qd_column_intern(self, &b));
+}
+
+static const char *
+make_call(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, guint depth)
+{
+    const char *condition = NULL;
+
+    switch (expression->op) {
+    case QD_EXPRESSION_AND:
+    case QD_EXPRESSION_OR:
+        if (depth >= CONDITION_DEPTH_MAX)
+            return NULL;
+        return qd_arena_printf(self->arena, "(%s %s %s)", make_condition(self, expression->children[0], relation, depth + 1),
+                               expression->op == QD_EXPRESSION_AND ? "AND" : "OR",
+                               make_condition(self, expression->children[1], relation, depth + 1));
+    case QD_EXPRESSION_NOT:
+        if (depth >= CONDITION_DEPTH_MAX)
+            return NULL;
+        return qd_arena_printf(self->arena, "(NOT %s)", make_condition(self, expression->children[0], relation, depth + 1));
+    case QD_EXPRESSION_EQ:
+    case QD_EXPRESSION_NE:
+    case QD_EXPRESSION_LT:
+    case QD_EXPRESSION_LE:
+    case QD_EXPRESSION_GT:
+    case QD_EXPRESSION_GE:
+        condition = make_comparison(self, expression, relation);
+        break;
+    case QD_EXPRESSION_IN:
+    case QD_EXPRESSION_NOT_IN:
+        condition = make_membership(self, expression, relation);
+        break;
+    case QD_EXPRESSION_SAME_TERM:
+        condition = make_same_term(self, expression, relation);
+        break;
+    case QD_EXPRESSION_BOUND:
+        condition = qd_arena_printf(self->arena, "%s IS NOT NULL",
+                                    qd_expression_make_value(self, expression->children[0], relation).sql);
+        break;
+    default: /* the evaluator knows the others */
+        break;
+    }
+    return condition != NULL ? qd_arena_printf(self->arena, "(%s)", condition) : NULL;
+}
+
+static const char *
+make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, guint depth)
+{
+    const char *condition = NULL;
+
+    if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
+        return qd_arena_printf(self->arena, "(%s%s)", expression->negated ? "NOT " : "", write_exists(self, expression, relation));
+    if (expression->kind == QD_EXPRESSION_KIND_CALL)
+        condition = make_call(self, expression, relation, depth);
+    if (condition == NULL)
+        condition = qd_arena_printf(self->arena, "queryd_ebv(%s)", qd_expression_make_value(self, expression, relation).sql);
+    return condition;
+}
+
+const char *
+qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+{
+    return make_condition(self, expression, relation, 0);
+}
+
+/* a && b holds when both do, whatever errors there are: SQLite may test each where it first can. */
+static void
+filter(QdGenerator *self, QdRelation *relation, const QdRelation *seen, const QdExpression *expression)
+{
+    if (expression->kind == QD_EXPRESSION_KIND_CALL && expression->op == QD_EXPRESSION_AND) {
+        filter(self, relation, seen, expression->children[0]);
+        filter(self, relation, seen, expression->children[1]);
+    } else {
+        qd_relation_add_where(self, relation, qd_expression_make_condition(self, expression, seen));
+    }
+}
+
+void
+qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const *expressions, guint n_expressions)
+{
+    const QdRelation *seen = qd_relation_copy(self, relation); /* EXISTS remembers it while the other changes */
+
+    for (guint i = 0; i < n_expressions; i++)
+        filter(self, relation, seen, expressions[i]);
+}
+
+/* --- volatile functions ----------------------------------------------------------------------------------------------- */
+
+gboolean
+qd_expression_is_volatile(const QdExpression *expression)
+{
+    if (expression->kind == QD_EXPRESSION_KIND_CALL && qd_expression_op_get_info(expression->op)->volatile_)
+        return TRUE;
+    for (guint i = 0; i < expression->n_children; i++) {
+        if (qd_expression_is_volatile(expression->children[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+gboolean
+qd_expression_needs_serial(const QdExpression *expression)
+{
+    if (expression->kind == QD_EXPRESSION_KIND_CALL && expression->op == QD_EXPRESSION_BNODE && expression->n_children == 1)
+        return TRUE;
+    for (guint i = 0; i < expression->n_children; i++) {
+        if (qd_expression_needs_serial(expression->children[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+QdColumn *
+qd_relation_find_serial(const QdRelation *relation)
+{
+    for (guint i = 0; i < relation->n_columns; i++) {
+        if (relation->columns[i].serial)
+            return &relation->columns[i];
+    }
+    return NULL;
+}
+
+QdRelation *
+qd_relation_add_serial(QdGenerator *self, QdRelation *relation)
+{
+    QdColumn *serial;
+
+    if (qd_relation_find_serial(relation) != NULL)
+        return relation;
+    relation = qd_relation_copy(self, relation);
+    serial = qd_relation_add(self, relation, qd_ast_add_variable(self->ast, NULL), "row_number() OVER ()");
+    serial->certain = serial->interned = serial->serial = TRUE;
+    return qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
+}

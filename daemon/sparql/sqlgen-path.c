@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Paths that are sets or repeat: p*, p+, p?, !(…), and p|q of plain links. Repetition is a recursive common table expression
+ * that starts from the end that is known: a constant, the solutions on the left, or, if nothing is, from every node.
+ */
+#include "daemon/sparql/sqlgen-private.h"
+
+/* --- one scan --------------------------------------------------------------------------------------------------------- */
+
+static const char *
+list_links(QdGenerator *self, const QdPath *path, QdPathKind kind)
+{
+    g_autoptr(GString) list = g_string_new(NULL);
+
+    for (guint i = 0; i < path->n_children; i++) {
+        const QdPath *child = path->children[i];
+
+        if (child->kind != kind)
+            continue;
+        if (child->kind == QD_PATH_INVERSE)
+            child = child->children[0];
+        g_string_append_printf(list, "%s%s", list->len > 0 ? "," : "", qd_generator_put_term(self, child->iri));
+    }
+    return list->len > 0 ? qd_arena_strndup(self->arena, list->str, list->len) : NULL;
+}
+
+/* Any predicate that the condition on ?p allows: a triple with a predicate of our own. */
+static QdRelation *
+generate_scan(QdGenerator *self, const QdNode *s, const QdNode *o, const char *operator, const char * list)
+{
+    guint predicate = qd_ast_add_variable(self->ast, NULL);
+    QdTriple triple = { .s = *s, .p = { .kind = QD_NODE_VARIABLE, .variable = predicate }, .o = *o };
+    QdRelation *relation = qd_generate_triple(self, &triple);
+    QdRelation *result = qd_relation_new(self);
+
+    if (list != NULL)
+        qd_relation_add_where(
+            self, relation, qd_arena_printf(self->arena, "%s %s (%s)", qd_relation_find(relation, predicate)->sql, operator, list));
+    *result = *relation;
+    result->columns = NULL;
+    result->n_columns = 0;
+    for (guint i = 0; i < relation->n_columns; i++) {
+        if (relation->columns[i].variable != predicate)
+            *qd_relation_add(self, result, relation->columns[i].variable, NULL) = relation->columns[i];
+    }
+    return result;
+}
+
+/* Columns of @shape, from @arms whose columns may stand in another order. */
+static QdRelation *
+unite(QdGenerator *self, QdRelation *shape, const QdRelation *other)
+{
+    g_autoptr(GString) list = g_string_new(NULL);
+
+    for (guint i = 0; i < shape->n_columns; i++)
+        g_string_append_printf(list, "%s%s", i > 0 ? "," : "", qd_relation_find(other, shape->columns[i].variable)->sql);
+    return qd_relation_seal_text(
+        self, shape,
+        qd_arena_printf(self->arena, "%s UNION ALL %s", qd_relation_write(self, shape, "SELECT", NULL),
+                        qd_relation_write_list(self, other, "SELECT", list->len > 0 ? list->str : "1", NULL)),
+        QD_SEAL_PLAIN);
+}
+
+static QdRelation *
+generate_negated(QdGenerator *self, const QdTriple *triple)
+{
+    const char *forward = list_links(self, triple->path, QD_PATH_LINK);
+    const char *backward = list_links(self, triple->path, QD_PATH_INVERSE);
+    QdRelation *scan;
+
+    if (backward == NULL)
+        return generate_scan(self, &triple->s, &triple->o, "NOT IN", forward);
+    scan = generate_scan(self, &triple->o, &triple->s, "NOT IN", backward);
+    if (forward == NULL)
+        return scan;
+    return unite(self, generate_scan(self, &triple->s, &triple->o, "NOT IN", forward), scan);
+}
+
+/* --- repetition ------------------------------------------------------------------------------------------------------- */
+
+/* What a closure is made of: columns from and to (and graph), one step of the path. */
+typedef struct Closure {
+    QdPathKind kind;
+    const QdRelation *step;
+    guint x, y;        /* the step's variables, from the seeded end to the other */
+    const char *graph; /* of the step; NULL: the active graph is no variable */
+    const char *seeds; /* SELECT n [, g], or NULL: every node */
+} Closure;
+
+/* Every node of the active graph: SELECT n [, g]. */
+static const char *
+write_nodes(QdGenerator *self)
+{
+    const char *g = self->graph.kind == QD_NODE_VARIABLE ? ",z.g AS g" : "";
+    const char *condition = qd_generate_graph_condition(self, "z");
+
+    return qd_arena_printf(self->arena,
+                           "SELECT z.s AS n%s FROM queryd_quad AS z WHERE %s UNION SELECT z.o%s FROM queryd_quad AS z WHERE %s", g,
+                           condition, g, condition);
+}
+
+/* A constant as a seed, in each graph. A path of length zero has it even where no triple has. */
+static const char *
+write_constant_seed(QdGenerator *self, const char *sql)
+{
+    QdRelation *unit = qd_generate_unit(self);
+    const QdColumn *graph = self->graph.kind == QD_NODE_VARIABLE ? qd_relation_find(unit, self->graph.variable) : NULL;
+
+    return qd_relation_write_list(self, unit, "SELECT",
+                                  qd_arena_printf(self->arena, "%s AS n%s%s%s", sql, graph != NULL ? "," : "",
+                                                  graph != NULL ? graph->sql : "", graph != NULL ? " AS g" : ""),
+                                  NULL);
+}
+
+/* The nodes that @left binds @variable to: those of the active graph, since a variable matches nothing else. */
+static const char *
+write_bound_seeds(QdGenerator *self, const QdRelation *left, guint variable)
+{
+    const QdColumn *column = qd_relation_find(left, variable);
+    const QdColumn *graph = self->graph.kind == QD_NODE_VARIABLE ? qd_relation_find(left, self->graph.variable) : NULL;
+    const char *condition = qd_generate_graph_condition(self, "z");
+    const char *node = qd_column_intern(self, column);
+    const char *same_graph = graph != NULL ? qd_arena_printf(self->arena, " AND z.g=%s", graph->sql) : "";
+
+    return qd_arena_printf(
+        self->arena,
+        "SELECT DISTINCT %s AS n%s%s%s FROM %s WHERE EXISTS(SELECT 1 FROM queryd_quad AS z WHERE z.s=%s AND %s%s) OR "
+        "EXISTS(SELECT 1 FROM queryd_quad AS z WHERE z.o=%s AND %s%s)",
+        node, graph != NULL ? "," : "", graph != NULL ? graph->sql : "", graph != NULL ? " AS g" : "", left->from, node, condition,
+        same_graph, node, condition, same_graph);
+}
+
+/* Seeds, and what steps lead to from them, as SELECTs between UNION: pairs are a set. */
+static const char *
+write_closure(QdGenerator *self, const Closure *closure, const char *name)
+{
+    const char *x = qd_relation_find(closure->step, closure->x)->sql;
+    const char *y = qd_relation_find(closure->step, closure->y)->sql;
+    const char *g = closure->graph != NULL ? qd_arena_printf(self->arena, ",%s", closure->graph) : "";
+    const char *same = closure->graph != NULL ? qd_arena_printf(self->arena, " AND n.g=%s", closure->graph) : "";
+    const char *seeds = closure->seeds != NULL ? closure->seeds : write_nodes(self);
+    const char *and = closure->step->where != NULL ? " AND " : "";
+    const char *where = closure->step->where != NULL ? closure->step->where : "";
+    const char *first;
+
+    if (closure->kind == QD_PATH_ONE_OR_MORE && closure->seeds == NULL)
+        first = qd_relation_write_list(self, closure->step, "SELECT", qd_arena_printf(self->arena, "%s,%s%s", x, y, g), NULL);
+    else
+        first = qd_arena_printf(self->arena, "SELECT %s,%s%s FROM (%s) AS n CROSS JOIN %s WHERE %s=n.n%s%s%s", x, y, g, seeds,
+                                closure->step->from, x, same, and, where);
+    if (closure->kind != QD_PATH_ONE_OR_MORE)
+        first = qd_arena_printf(self->arena, "SELECT n.n,n.n%s FROM (%s) AS n%s%s", closure->graph != NULL ? ",n.g" : "", seeds,
+                                closure->kind == QD_PATH_ZERO_OR_ONE ? " UNION " : "",
+                                closure->kind == QD_PATH_ZERO_OR_ONE ? first : "");
+    if (closure->kind == QD_PATH_ZERO_OR_ONE)
+        return first;
+    return qd_arena_printf(self->arena, "%s UNION SELECT %s.a,%s%s FROM %s CROSS JOIN %s WHERE %s=%s.b%s%s%s%s", first, name, y, g,
+                           name, closure->step->from, x, name,
+                           closure->graph != NULL ? qd_arena_printf(self->arena, " AND %s.g=%s", name, closure->graph) : "", and,
+                           where, "");
+}
+
+static void
+bind_end(QdGenerator *self, QdRelation *relation, const QdNode *node, const char *sql)
+{
+    QdColumn *column = node->kind == QD_NODE_VARIABLE ? qd_relation_find(relation, node->variable) : NULL;
+    const char *value = node->kind == QD_NODE_TERM ? qd_generator_put_term(self, node->term) : NULL;
+
+    if (node->kind == QD_NODE_VARIABLE)
+        value = column != NULL ? column->sql : qd_generator_find_parameter(self, node->variable);
+    if (value != NULL) {
+        qd_relation_add_where(self, relation, qd_arena_printf(self->arena, "%s=%s", sql, value));
+        return;
+    }
+    column = qd_relation_add(self, relation, node->variable, sql);
+    column->certain = column->interned = column->plain = TRUE;
+}
+
+/* (p*)* is p*, (p+)? is p*, … : one repetition of what repeats. */
+static const QdPath *
+simplify(const QdPath *path, QdPathKind *ret_kind)
+{
+    QdPathKind kind = path->kind;
+    const QdPath *inner = path->children[0];
+
+    while (inner->kind == QD_PATH_ZERO_OR_MORE || inner->kind == QD_PATH_ONE_OR_MORE || inner->kind == QD_PATH_ZERO_OR_ONE) {
+        if (inner->kind != kind)
+            kind = QD_PATH_ZERO_OR_MORE;
+        inner = inner->children[0];
+    }
+    *ret_kind = kind;
+    return inner;
+}
+
+/* One step of the path between two variables of ours; a table or a view, that the recursion can look into by index. */
+static QdRelation *
+generate_step(QdGenerator *self, const QdPath *path, QdNode *ret_x, QdNode *ret_y)
+{
+    QdRelation *step;
+
+    *ret_x = (QdNode){ .kind = QD_NODE_VARIABLE, .variable = qd_ast_add_variable(self->ast, NULL) };
+    *ret_y = (QdNode){ .kind = QD_NODE_VARIABLE, .variable = qd_ast_add_variable(self->ast, NULL) };
+    step = qd_generator_generate(self, qd_algebra_from_path(self->ast, ret_x, path, ret_y), NULL);
+    return step->n_tables == 1 ? step : qd_relation_seal(self, step, QD_SEAL_VIEW);
+}
+
+/* The value that an end has before anything runs; NULL: none. */
+static const char *
+constant_end(QdGenerator *self, const QdNode *node)
+{
+    return node->kind == QD_NODE_TERM ? qd_generator_put_term(self, node->term) : qd_generator_find_parameter(self, node->variable);
+}
+
+static gboolean
+is_seed(const QdRelation *left, const QdNode *node)
+{
+    const QdColumn *column = left != NULL && node->kind == QD_NODE_VARIABLE ? qd_relation_find(left, node->variable) : NULL;
+
+    return column != NULL && column->certain;
+}
+
+/* Sets where the closure begins; TRUE when that is the object's end. */
+static gboolean
+choose_seeds(QdGenerator *self, const QdTriple *triple, QdRelation **left, Closure *closure)
+{
+    const QdRelation *known = left != NULL ? *left : NULL;
+    const char *s = constant_end(self, &triple->s);
+    const char *o = constant_end(self, &triple->o);
+    gboolean from_object;
+
+    if (s != NULL || o != NULL) {
+        closure->seeds = write_constant_seed(self, s != NULL ? s : o);
+        return s == NULL;
+    }
+    from_object = !is_seed(known, &triple->s) && is_seed(known, &triple->o);
+    if (!from_object && !is_seed(known, &triple->s))
+        return FALSE;
+    *left = qd_relation_seal(self, *left, QD_SEAL_MATERIALIZED);
+    closure->seeds = write_bound_seeds(self, *left, from_object ? triple->o.variable : triple->s.variable);
+    return from_object;
+}
+
+static QdRelation *
+generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left)
+{
+    Closure closure = { 0 };
+    const QdPath *inner = simplify(triple->path, &closure.kind);
+    gboolean from_object = choose_seeds(self, triple, left, &closure);
+    const char *name = NULL;
+    QdRelation *relation = qd_relation_new(self);
+    QdNode x, y;
+
+    closure.step = generate_step(self, inner, &x, &y);
+    if (self->error != NULL)
+        return relation;
+    closure.x = from_object ? y.variable : x.variable;
+    closure.y = from_object ? x.variable : y.variable;
+    if (self->graph.kind == QD_NODE_VARIABLE)
+        closure.graph = qd_relation_find(closure.step, self->graph.variable)->sql;
+    name = qd_arena_printf(self->arena, "p%u", qd_generator_make_name(self));
+    {
+        const char *text = write_closure(self, &closure, name);
+
+        g_string_append_printf(self->with, "%s%s(a,b%s) AS (%s)", self->with->len > 0 ? ",\n" : "", name,
+                               closure.graph != NULL ? ",g" : "", text);
+    }
+
+    relation->from = name;
+    relation->n_tables = 1;
+    if (closure.graph != NULL) {
+        QdColumn *graph = qd_relation_add(self, relation, self->graph.variable, qd_arena_printf(self->arena, "%s.g", name));
+
+        graph->certain = graph->interned = graph->plain = TRUE;
+    }
+    bind_end(self, relation, &triple->s, qd_arena_printf(self->arena, from_object ? "%s.b" : "%s.a", name));
+    bind_end(self, relation, &triple->o, qd_arena_printf(self->arena, from_object ? "%s.a" : "%s.b", name));
+    return relation;
+}
+
+QdRelation *
+qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left)
+{
+    switch (triple->path->kind) {
+    case QD_PATH_ALTERNATIVE:
+        return generate_scan(self, &triple->s, &triple->o, "IN", list_links(self, triple->path, QD_PATH_LINK));
+    case QD_PATH_NEGATED:
+        return generate_negated(self, triple);
+    case QD_PATH_ZERO_OR_MORE:
+    case QD_PATH_ONE_OR_MORE:
+    case QD_PATH_ZERO_OR_ONE:
+        return generate_closure(self, triple, left);
+    case QD_PATH_LINK:
+    case QD_PATH_INVERSE:
+    case QD_PATH_SEQUENCE:
+        break; /* became triples in the algebra */
+    }
+    g_assert_not_reached();
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of the SQL generator share: relations, which are SELECTs that are not written yet.
+ *
+ * Place: layer 3. A relation is FROM, WHERE and an SQL expression for each variable; parts are merged as long as SQL's own
+ * SELECT can hold them, and become a common table expression (they are "sealed") where it cannot. All in the AST's arena.
+ * A failure is kept in the generator; functions go on with whatever they have, and the text is thrown away.
+ */
+#pragma once
+
+#include "daemon/base/error.h"
+#include "daemon/sparql/sqlgen.h"
+
+typedef struct QdColumn {
+    guint variable;
+    const char *sql;
+    gboolean certain;  /* never NULL */
+    gboolean interned; /* equal terms are equal SQL values; else a blob may stand for a term that has an id */
+    gboolean plain;    /* a column of a table: may be named often, is NULL where an outer join found nothing */
+    gboolean serial;   /* no term: the solution's number, for BNODE(string) */
+} QdColumn;
+
+typedef struct QdRelation {
+    const char *from; /* NULL: no table, one row */
+    guint n_tables;
+    const char *where; /* NULL: all */
+    QdColumn *columns;
+    guint n_columns;
+} QdRelation;
+
+/* The columns that an EXISTS sees from outside, innermost first. */
+typedef struct QdOuter {
+    const QdRelation *relation;
+    const struct QdOuter *next;
+} QdOuter;
+
+struct QdGenerator {
+    QdAst *ast;
+    QdArena *arena;
+    const QdDataset *dataset;
+    const QdCatalog *catalog;
+    GArray *constants;      /* QdSqlConstant */
+    GHashTable *numbers;    /* constant's key → number */
+    GHashTable *parameters; /* nullable: variable + 1 → itself, of the user's parameters */
+    GString *with;          /* the common table expressions of the SELECT that is being made */
+    GString *notes;
+    guint n_names;
+    QdNode graph; /* NONE: default graph; TERM; VARIABLE: each relation has a column for it */
+    const QdOuter *outer;
+    guint depth; /* of nested EXISTS */
+    GError *error;
+};
+
+/* sqlgen.c */
+void qd_generator_fail(QdGenerator *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+const char *qd_generator_put_term(QdGenerator *self, const QdTerm *term);                      /* "?1" */
+const char *qd_generator_put_program(QdGenerator *self, const guint8 *program, gsize n_bytes); /* "?1" */
+/* "?1" of a variable that has the user's value wherever it stands; NULL: it is an ordinary one. */
+const char *qd_generator_find_parameter(QdGenerator *self, guint variable);
+guint qd_generator_make_name(QdGenerator *self);
+QdRelation *qd_generator_generate(QdGenerator *self, const QdAlgebra *algebra, const QdVariableSet *bound);
+
+/* relation.c */
+QdRelation *qd_relation_new(QdGenerator *self);
+QdRelation *qd_relation_copy(QdGenerator *self, const QdRelation *relation);
+QdColumn *qd_relation_find(const QdRelation *relation, guint variable);
+QdColumn *qd_relation_add(QdGenerator *self, QdRelation *relation, guint variable, const char *sql);
+void qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condition);
+/* The SQL value of a column that equals another's exactly when the terms are equal. */
+const char *qd_column_intern(QdGenerator *self, const QdColumn *column);
+/* @head SELECT: the text of a SELECT of the relation's columns. */
+const char *qd_relation_write(QdGenerator *self, const QdRelation *relation, const char *head, const char *tail);
+/* SELECT list FROM … WHERE … tail */
+const char *qd_relation_write_list(QdGenerator *self, const QdRelation *relation, const char *head, const char *list,
+                                   const char *tail);
+typedef enum QdSeal {
+    QD_SEAL_PLAIN,        /* SQLite decides */
+    QD_SEAL_MATERIALIZED, /* evaluated once */
+    QD_SEAL_VIEW,         /* never evaluated by itself */
+} QdSeal;
+/* @text as a common table expression with the columns of @shape; a relation that reads it. */
+QdRelation *qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *text, QdSeal seal);
+QdRelation *qd_relation_seal(QdGenerator *self, const QdRelation *relation, QdSeal seal);
+/* Bag join on what both may bind. */
+QdRelation *qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right);
+/* The condition that solutions of both are compatible; NULL: always. @ret_shared (nullable): both bind one variable, for MINUS. */
+const char *qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *right, const char **ret_shared);
+
+/* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */
+QdColumn qd_expression_make_value(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+const char *qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+gboolean qd_expression_is_volatile(const QdExpression *expression);
+gboolean qd_expression_needs_serial(const QdExpression *expression);
+void qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const *expressions, guint n_expressions);
+QdRelation *qd_relation_add_serial(QdGenerator *self, QdRelation *relation);
+QdColumn *qd_relation_find_serial(const QdRelation *relation);
+
+/* sqlgen-join.c */
+QdRelation *qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+QdRelation *qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+QdRelation *qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+QdRelation *qd_generate_union(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+
+/* sqlgen-graph.c */
+QdRelation *qd_generate_triple(QdGenerator *self, const QdTriple *triple);
+QdRelation *qd_generate_graph(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+QdRelation *qd_generate_unit(QdGenerator *self);                           /* one row, or one per graph of GRAPH ?g */
+QdRelation *qd_generate_in_graph(QdGenerator *self, QdRelation *relation); /* a relation that reads no quads, per graph */
+/* The condition on alias.g; NULL: none. */
+const char *qd_generate_graph_condition(QdGenerator *self, const char *alias);
+/* A quad of the active graph as a relation: alias in @ret_alias. */
+QdRelation *qd_generate_quad(QdGenerator *self, const char **ret_alias);
+
+/* sqlgen-path.c; @left (nullable): solutions to be joined with, sealed on return when it was used for its ends. */
+QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left);
+
+/* sqlgen-modifier.c */
+QdRelation *qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+QdRelation *qd_generate_group(QdGenerator *self, const QdAlgebra *node);
+QdRelation *qd_generate_values(QdGenerator *self, const QdValues *values);
+/* PROJECT, DISTINCT, SLICE, ORDER as they lie upon each other. @variables (nullable): the last SELECT's columns, and its text. */
+QdRelation *qd_generate_solution(QdGenerator *self, const QdAlgebra *node);
+const char *qd_generate_final(QdGenerator *self, const QdAlgebra *node, const guint *variables, guint n_variables);
+
+/* join-order.c */
+/* Sorts @children (of @n) for evaluation from left to right, @bound being bound before. */
+void qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One statement for each pattern of bound positions, each on the index that has them in front.
+ */
+#include "daemon/store/store-catalog.h"
+
+#include "daemon/store/dictionary.h"
+#include "daemon/store/sqlite-error.h"
+
+enum {
+    BOUND_S = 1,
+    BOUND_P = 2,
+    BOUND_O = 4,
+    N_PATTERNS = 8,
+};
+
+#define COUNT(where) "SELECT count(*) FROM (SELECT 1 FROM queryd_quad " where " LIMIT ?)"
+#define BY_SUBJECT "NOT INDEXED WHERE "
+#define BY_PREDICATE "INDEXED BY queryd_quad_posg WHERE "
+#define BY_OBJECT "INDEXED BY queryd_quad_ospg WHERE "
+
+static const char *const count_texts[N_PATTERNS] = {
+    [0] = COUNT("NOT INDEXED"),
+    [BOUND_S] = COUNT(BY_SUBJECT "s=?"),
+    [BOUND_P] = COUNT(BY_PREDICATE "p=?"),
+    [BOUND_S | BOUND_P] = COUNT(BY_SUBJECT "s=? AND p=?"),
+    [BOUND_O] = COUNT(BY_OBJECT "o=?"),
+    [BOUND_S | BOUND_O] = COUNT(BY_OBJECT "s=? AND o=?"),
+    [BOUND_P | BOUND_O] = COUNT(BY_PREDICATE "p=? AND o=?"),
+    [BOUND_S | BOUND_P | BOUND_O] = COUNT(BY_SUBJECT "s=? AND p=? AND o=?"),
+};
+
+typedef struct StoreCatalog {
+    QdDictionary *dictionary;
+    sqlite3_stmt *totals;
+    sqlite3_stmt *predicate;
+    sqlite3_stmt *counts[N_PATTERNS];
+} StoreCatalog;
+
+static void
+store_catalog_free(gpointer data)
+{
+    StoreCatalog *self = data;
+
+    (void) sqlite3_finalize(self->totals);
+    (void) sqlite3_finalize(self->predicate);
+    for (guint i = 0; i < N_PATTERNS; i++)
+        (void) sqlite3_finalize(self->counts[i]);
+    g_free(self);
+}
+
+static StoreCatalog *
+store_catalog_new(QdConnection *connection, GError **error)
+{
+    sqlite3 *db = qd_connection_get_db(connection);
+    QdDictionary *dictionary = qd_dictionary_get(connection, error);
+    StoreCatalog *self;
+    QdPolicy policy;
+    int r;
+
+    if (dictionary == NULL)
+        return NULL;
+
+    self = g_new0(StoreCatalog, 1);
+    self->dictionary = dictionary;
+    policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
+    r = sqlite3_prepare_v3(db, "SELECT sum(n_quads), count(*) FROM queryd_predicate", -1, SQLITE_PREPARE_PERSISTENT, &self->totals,
+                           NULL);
+    if (r == SQLITE_OK)
+        r = sqlite3_prepare_v3(db, "SELECT n_quads, n_subjects, n_objects, tags FROM queryd_predicate WHERE id=?", -1,
+                               SQLITE_PREPARE_PERSISTENT, &self->predicate, NULL);
+    for (guint i = 0; i < N_PATTERNS && r == SQLITE_OK; i++)
+        r = sqlite3_prepare_v3(db, count_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &self->counts[i], NULL);
+    (void) qd_connection_set_policy(connection, policy);
+    if (r == SQLITE_OK)
+        return self;
+
+    qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
+    store_catalog_free(self);
+    return NULL;
+}
+
+static gboolean
+get_predicate(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret_statistics)
+{
+    StoreCatalog *self = data;
+    sqlite3_stmt *stmt = self->predicate;
+    gboolean found = FALSE;
+    gint64 id;
+
+    if (!qd_dictionary_find_id(self->dictionary, predicate, &id, NULL))
+        return FALSE;
+    (void) sqlite3_bind_int64(stmt, 1, id);
+    found = sqlite3_step(stmt) == SQLITE_ROW;
+    if (found)
+        *ret_statistics = (QdPredicateStatistics){
+            .n_quads = (guint64) sqlite3_column_int64(stmt, 0),
+            .n_subjects = (guint64) sqlite3_column_int64(stmt, 1),
+            .n_objects = (guint64) sqlite3_column_int64(stmt, 2),
+            .tags = (guint64) sqlite3_column_int64(stmt, 3),
+        };
+    (void) sqlite3_reset(stmt);
+    return found;
+}
+
+static guint64
+count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap)
+{
+    StoreCatalog *self = data;
+    const QdTerm *terms[] = { s, p, o };
+    sqlite3_stmt *stmt = self->counts[(s != NULL ? BOUND_S : 0) | (p != NULL ? BOUND_P : 0) | (o != NULL ? BOUND_O : 0)];
+    guint64 n_quads = 0;
+    int index = 0;
+    gint64 id;
+
+    for (guint i = 0; i < G_N_ELEMENTS(terms); i++) {
+        if (terms[i] == NULL)
+            continue;
+        if (!qd_dictionary_find_id(self->dictionary, terms[i], &id, NULL))
+            return 0;
+        (void) sqlite3_bind_int64(stmt, ++index, id);
+    }
+    (void) sqlite3_bind_int64(stmt, ++index, (gint64) MIN(cap, (guint64) G_MAXINT64));
+    if (sqlite3_step(stmt) == SQLITE_ROW)
+        n_quads = (guint64) sqlite3_column_int64(stmt, 0);
+    (void) sqlite3_reset(stmt);
+    return n_quads;
+}
+
+gboolean
+qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError **error)
+{
+    StoreCatalog *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_CATALOG);
+    int r;
+
+    if (self == NULL) {
+        self = store_catalog_new(connection, error);
+        if (self == NULL)
+            return FALSE;
+        qd_connection_set_attachment(connection, QD_ATTACHMENT_CATALOG, self, store_catalog_free);
+    }
+    r = sqlite3_step(self->totals);
+    if (r == SQLITE_ROW)
+        *ret_catalog = (QdCatalog){
+            .n_quads = (guint64) sqlite3_column_int64(self->totals, 0),
+            .n_predicates = (guint64) sqlite3_column_int64(self->totals, 1),
+            .get_predicate = get_predicate,
+            .count_quads = count_quads,
+            .data = self,
+        };
+    else
+        qd_sqlite_set_error(error, qd_connection_get_db(connection), r, NULL, 0, NULL);
+    (void) sqlite3_reset(self->totals);
+    return r == SQLITE_ROW;
+}

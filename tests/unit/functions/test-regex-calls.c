@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * REGEX and REPLACE: flags, groups, errors.
+ */
+#include "tests/unit/functions/expression-fixture.h"
+
+static void
+test_regex(void)
+{
+    static const char *const cases[][2] = {
+        { "(REGEX \"abcDEFghiJKL\" \"GHI\")", "false" },
+        { "(REGEX \"abcDEFghiJKL\" \"DeFghI\" \"i\")", "true" },
+        { "(REGEX \"abc\"@en \"b\")", "true" },
+        { "(REGEX \"abc\" \"\")", "true" },
+        { "(REGEX \"abc\" \"^b\")", "false" },
+        { "(REGEX \"a\\nc\" \"a.c\")", "false" },
+        { "(REGEX \"a\\nc\" \"a.c\" \"s\")", "true" },
+        { "(REGEX \"a\\nb\\nc\" \"^b$\" \"m\")", "true" },
+        { "(REGEX \"a\\nb\\nc\" \"^b$\")", "false" },
+        { "(REGEX \"ab\\n\" \"b$\")", "false" },
+        { "(REGEX \"a\\nc\" \" a\\n[\\\\n]c \" \"x\")", "true" },
+        { "(REGEX \"a c\" \"a[ ]c\" \"x\")", "true" },
+        { "(REGEX \"ac\" \"a c\" \"x\")", "true" },
+        { "(REGEX \"a?+*.{}()[]c\" \"a?+*.{}()[]C\" \"iq\")", "true" },
+        { "(REGEX \"abc\" \"a.c\" \"q\")", "false" },
+        { "(REGEX \"abc\" \"b\" \"z\")", "unbound" },
+        { "(REGEX \"abc\" \"(\")", "unbound" },
+        { "(REGEX 1 \"1\")", "unbound" },
+        { "(REGEX <a:b> \"a\")", "unbound" },
+        { "(REGEX \"abc\" \"b\"@en)", "unbound" },
+        { "(REGEX \"É\" \"é\" \"i\")", "true" },
+        { "(REGEX \"hé\" \"^..$\")", "true" },
+        { NULL, NULL },
+    };
+
+    expressions_check(cases);
+}
+
+static void
+test_replace(void)
+{
+    static const char *const cases[][2] = {
+        { "(REPLACE \"abcd\" \"b\" \"Z\")", "\"aZcd\"" },
+        { "(REPLACE \"abab\" \"B\" \"Z\" \"i\")", "\"aZaZ\"" },
+        { "(REPLACE \"abab\"@en \"B.\" \"Z\" \"i\")", "\"aZb\"@en" },
+        { "(REPLACE \"abracadabra\" \"bra\" \"*\")", "\"a*cada*\"" },
+        { "(REPLACE \"abracadabra\" \"a.*a\" \"*\")", "\"*\"" },
+        { "(REPLACE \"abracadabra\" \"a.*?a\" \"*\")", "\"*c*bra\"" },
+        { "(REPLACE \"abracadabra\" \"a\" \"\")", "\"brcdbr\"" },
+        { "(REPLACE \"abracadabra\" \"a(.)\" \"a$1$1\")", "\"abbraccaddabbra\"" },
+        { "(REPLACE \"AAAA\" \"A+\" \"b\")", "\"b\"" },
+        { "(REPLACE \"darted\" \"^(.*?)d(.*)$\" \"$1c$2\")", "\"carted\"" },
+        { "(REPLACE \"abcd\" \"(ab)|(a)\" \"[1=$1][2=$2]\")", "\"[1=ab][2=]cd\"" },
+        { "(REPLACE \"abc\" \"b\" \"$0$0\")", "\"abbc\"" },
+        { "(REPLACE \"abc\" \"(b)\" \"$12\")", "\"ab2c\"" },
+        { "(REPLACE \"abc\" \"b\" \"\\\\$\")", "\"a$c\"" },
+        { "(REPLACE \"a.c\" \".\" \"$\" \"q\")", "\"a$c\"" },
+        { "(REPLACE \"abc\" \"x*\" \"-\")", "unbound" },
+        { "(REPLACE \"abc\" \"b\" \"$\")", "unbound" },
+        { "(REPLACE \"abc\" \"b\" \"\\\\n\")", "unbound" },
+        { "(REPLACE \"abc\" \"b\" \"x\"@en)", "unbound" },
+        { "(REPLACE 1 \"1\" \"2\")", "unbound" },
+        { "(REPLACE \"\" \"a\" \"b\")", "\"\"" },
+        { "(REPLACE \"aAbBaC\" \"a\" \"~/\" \"i\")", "\"~/~/bB~/C\"" },
+        { "(REPLACE \"banana\" \"ana\" \"*\")", "\"b*na\"" },
+        { NULL, NULL },
+    };
+
+    expressions_check(cases);
+}
+
+/* What would take exponential time ends with an error that names the limit; a long text can be interrupted. */
+static void
+test_bounds(void)
+{
+    g_autoptr(Expressions) self = expressions_new();
+    g_autoptr(GString) pattern = g_string_new("(REGEX \"a\" \"");
+    g_autofree char *steps = expressions_run(self, "(REGEX \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\" \"^(a+)+$\")");
+    g_autofree char *size = NULL;
+
+    g_assert_true(g_str_has_prefix(steps, "error: regular expression needs more than 1000000 steps"));
+    for (guint i = 0; i < 1025; i++)
+        g_string_append_c(pattern, 'a');
+    g_string_append(pattern, "\")");
+    size = expressions_run(self, pattern->str);
+    g_assert_cmpstr(size, ==, "error: regular expression has 1025 bytes, at most 1024");
+}
+
+static gboolean
+count_down(gpointer data)
+{
+    return --*(gint *) data == 0;
+}
+
+static void
+test_interrupt(void)
+{
+    g_autoptr(Expressions) self = expressions_new();
+    g_autoptr(GString) text = g_string_new("(REGEX \"");
+    g_autofree char *result = NULL;
+    gint left = 10;
+
+    for (guint i = 0; i < 100000; i++)
+        g_string_append_c(text, 'a');
+    g_string_append(text, "\" \"a*b\")");
+    self->context.interrupted = count_down;
+    self->context.data = &left;
+    result = expressions_run(self, text->str);
+    g_assert_cmpstr(result, ==, "error: interrupted");
+    g_assert_cmpint(left, <=, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/functions/regex-calls/regex", test_regex);
+    g_test_add_func("/functions/regex-calls/replace", test_replace);
+    g_test_add_func("/functions/regex-calls/bounds", test_bounds);
+    g_test_add_func("/functions/regex-calls/interrupt", test_interrupt);
+    return g_test_run();
+}
