@@ -31,6 +31,8 @@ static const char *const allowed_modules[] = { "fts3", "fts4", "fts4aux", "fts5"
 static const char *const denied_functions[] = { "load_extension", "fts3_tokenizer", "edit", "readfile", "writefile" };
 
 #define RESERVED_PREFIX "queryd_"
+/* It writes into a page (exec/packing.h): not for statements of a client. */
+#define PACKING_FUNCTION "queryd_pack"
 
 static int deny(QdGuard *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
@@ -59,12 +61,6 @@ list_has(const char *const *list, gsize n, const char *name)
     return FALSE;
 }
 
-static gboolean
-name_is_reserved(const char *name)
-{
-    return g_ascii_strncasecmp(name, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0;
-}
-
 static int
 check_pragma(QdGuard *self, const char *name, const char *argument)
 {
@@ -81,7 +77,7 @@ check_pragma(QdGuard *self, const char *name, const char *argument)
 static int
 check_write(QdGuard *self, const char *what, const char *table)
 {
-    if (name_is_reserved(table))
+    if (g_ascii_strncasecmp(table, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0)
         return deny(self, QW_ERROR_ACCESS_DENIED,
                     "%s '%s' is not allowed: names that begin with '" RESERVED_PREFIX "' are reserved", what, table);
     /* a virtual table that is connected declares its columns by a CREATE TABLE, whose UPDATE shows up here */
@@ -130,7 +126,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_READ:
         return SQLITE_OK;
     case SQLITE_FUNCTION:
-        if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b) || (!self->packing && name_is_reserved(b)))
+        if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b) || (!self->packing && g_ascii_strcasecmp(b, PACKING_FUNCTION) == 0))
             return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", b);
         return SQLITE_OK;
     case SQLITE_PRAGMA:

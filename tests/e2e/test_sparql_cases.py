@@ -18,7 +18,8 @@ QUERIES = [
 # (name, data, update, quads afterwards)
 UPDATES = [
     ("clear-sees-new-graphs", ":a :p :a", "INSERT DATA { GRAPH :g { :a :p :b } } ; CLEAR SILENT NAMED", 1),
-    ("graph-sees-new-graphs", ":a :p :a", "INSERT DATA { GRAPH :g { :a :p :b } } ; INSERT { ?g :is :graph } WHERE { GRAPH ?g {} }", 3),
+    ("graph-sees-new-graphs", ":a :p :a",
+     "INSERT DATA { GRAPH :g { :a :p :b } } ; INSERT { ?g :is :graph } WHERE { GRAPH ?g {} }", 3),
 ]
 
 

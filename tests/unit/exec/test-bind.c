@@ -201,7 +201,7 @@ test_encoded_row(Fixture *self, gconstpointer data)
     add_integer(self, ":a", 7);
     shape = qd_shape_from_stmt(self->stmt);
     g_assert_null(qd_bind_encode_row(&shape, self->parameters, &error));
-    store_assert_error(error, QW_ERROR_BAD_PARAMETER, "no value for parameter 3 (':c')");
+    store_assert_error(error, QW_ERROR_BAD_PARAMETER, "parameter 3 (':c') has no value");
     g_clear_error(&error);
     qd_parameters_add(self->parameters, ":c", &(QwValue){ .type = QW_TYPE_NULL });
 
