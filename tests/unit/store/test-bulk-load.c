@@ -102,8 +102,9 @@ assert_sound(StoreFixture *fixture)
     (void) qd_quads_recount(quads, &error);
     (void) qd_quads_finish(quads, &error);
     g_assert_no_error(error);
-    g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM (SELECT * FROM before EXCEPT SELECT * FROM queryd_predicate)"),
-                    ==, 0);
+    g_assert_cmpint(
+        store_get_int64(fixture->writer, "SELECT count(*) FROM (SELECT * FROM before EXCEPT SELECT * FROM queryd_predicate)"), ==,
+        0);
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*)-(SELECT count(*) FROM before) FROM queryd_predicate"), ==, 0);
     store_execute(fixture->writer, "ROLLBACK");
 }
@@ -233,8 +234,8 @@ test_prefixes(StoreFixture *fixture, gconstpointer data)
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(prefixes); i++)
-        g_assert_true(qd_bulk_load_add_prefix(prefixes[i][0], strlen(prefixes[i][0]), prefixes[i][1], strlen(prefixes[i][1]), load,
-                                              NULL));
+        g_assert_true(
+            qd_bulk_load_add_prefix(prefixes[i][0], strlen(prefixes[i][0]), prefixes[i][1], strlen(prefixes[i][1]), load, NULL));
     (void) commit(fixture, load, QD_BULK_REPLACE_NOTHING);
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_prefix WHERE iri GLOB '" EX "*'"), ==, 3);
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_prefix WHERE prefix='ex'"), ==, 1);
