@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Calls that read: Prepare, Query, QueryText, Explain. They run to their end on one worker; results are small by limit.
+ * Calls that read: Prepare, Query, Explain (QueryText: call-text.c). They run to their end on one worker; results are small by
+ * limit.
  */
 #include <string.h>
 
@@ -8,7 +9,6 @@
 #include "daemon/exec/channel.h"
 #include "daemon/exec/engine-private.h"
 #include "daemon/exec/run.h"
-#include "daemon/exec/text-writer.h"
 
 #define SLICE_USEC 10000
 
@@ -27,8 +27,8 @@ static QdRun *
 start_run(QdCall *call, QdLanguage language, const char *text, QdPolicy policy, GError **error)
 {
     QdEngine *engine = call->private->engine;
-    g_autoptr(QdRun)
-        run = qd_run_new(engine->pool, call->client, NULL, language, text, strlen(text), policy, &engine->limits, error);
+    const QdRunText what = { language, text, strlen(text), call->options.base };
+    g_autoptr(QdRun) run = qd_run_new(engine->pool, call->client, NULL, &what, policy, &engine->limits, error);
     QdRunOptions options = {
         .timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.has_timeout,
                                                    call->options.timeout_msec),
@@ -96,12 +96,8 @@ fill_page(QdRun *run, uint8_t **ret_data, QwPageWriter *page, GError **error)
     return status;
 }
 
-/* @func gets each page's body; it may end the run by returning false. */
-typedef gboolean (*PageFunc)(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data,
-                             GError **error);
-
-static gboolean
-pull_pages(QdCall *call, QdRun *run, PageFunc func, void *data, GError **error)
+gboolean
+qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError **error)
 {
     for (;;) {
         g_autofree uint8_t *buffer = NULL;
@@ -133,8 +129,8 @@ keep_page(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uin
     return TRUE;
 }
 
-static QdRun *
-start_bound_run(QdCall *call, GError **error)
+QdRun *
+qd_call_start_bound_run(QdCall *call, GError **error)
 {
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
     g_autoptr(QdRun) run = start_run(call, statement->language, statement->text, QD_POLICY_READ, error);
@@ -149,100 +145,13 @@ start_bound_run(QdCall *call, GError **error)
 void
 qd_call_run_query(QdCall *call, GError **error)
 {
-    g_autoptr(QdRun) run = start_bound_run(call, error);
+    g_autoptr(QdRun) run = qd_call_start_bound_run(call, error);
 
-    if (run != NULL && pull_pages(call, run, keep_page, NULL, error)) {
+    if (run != NULL && qd_call_pull_pages(call, run, keep_page, NULL, error)) {
         const QdShape shape = qd_run_get_shape(run);
 
         describe_columns(call, &shape);
     }
-}
-
-/* Text results ---------------------------------------------------------------------------------------------------------- */
-
-typedef struct TextSink {
-    QdRun *run;
-    QdTextFormat format;
-    QdTextWriter *writer; /* NULL before the first page */
-    GString *out;
-    QdTextFlushFunc flush; /* (nullable) */
-} TextSink;
-
-/* Not before the run's first step: it compiles a cached statement anew when the schema has changed, `SELECT *` with other columns.
- */
-static void
-ensure_text_writer(QdCall *call, TextSink *sink)
-{
-    const QdShape shape = qd_run_get_shape(sink->run);
-    guint n = shape.n_columns;
-    g_autofree const char **names = NULL;
-
-    if (sink->writer != NULL)
-        return;
-
-    names = g_new0(const char *, (gsize) n + 1);
-    for (guint i = 0; i < n; i++)
-        names[i] = qd_shape_get_column_name(&shape, i);
-    sink->writer = qd_text_writer_new(sink->format, names, n, call->options.header);
-    qd_text_writer_begin(sink->writer, sink->out);
-}
-
-static gboolean
-put_page_as_text(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
-{
-    TextSink *sink = data;
-    QwPageReader reader;
-
-    if (qw_page_reader_init(&reader, body, n_bytes, n_rows, n_columns) < 0) {
-        qd_error_set(error, QW_ERROR_INTERNAL, "page is malformed");
-        return FALSE;
-    }
-    ensure_text_writer(call, sink);
-    while (qw_page_reader_next(&reader))
-        qd_text_writer_put_row(sink->writer, &reader, sink->out);
-    return sink->flush == NULL || sink->flush(call, sink->out, error);
-}
-
-gboolean
-qd_call_find_format(const QdCall *call, QdTextFormat *ret_format, GError **error)
-{
-    if (qd_text_format_from_name(call->format, ret_format))
-        return TRUE;
-
-    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown format '%s': csv, tsv, json and jsonl are known", call->format);
-    return FALSE;
-}
-
-gboolean
-qd_call_pull_text(QdCall *call, QdRun *run, QdTextFormat format, QdTextFlushFunc flush, GString *out, GError **error)
-{
-    TextSink sink = { .run = run, .format = format, .out = out, .flush = flush };
-    gboolean ok = pull_pages(call, run, put_page_as_text, &sink, error);
-
-    if (ok) {
-        ensure_text_writer(call, &sink);
-        qd_text_writer_end(sink.writer, out);
-    }
-    qd_text_writer_free(sink.writer);
-    return ok;
-}
-
-void
-qd_call_run_query_text(QdCall *call, GError **error)
-{
-    g_autoptr(QdRun) run = NULL;
-    g_autoptr(GString) out = g_string_new(NULL);
-    QdTextFormat format;
-
-    if (!qd_call_find_format(call, &format, error))
-        return;
-    run = start_bound_run(call, error);
-    if (run == NULL || !qd_call_pull_text(call, run, format, NULL, out, error))
-        return;
-
-    call->content_type = qd_text_format_get_content_type(format);
-    call->text = g_string_sized_new(out->len);
-    (void) qd_text_append_lossy(call->text, out->str, out->len);
 }
 
 /* Prepare ------------------------------------------------------------------------------------------------------------- */
@@ -329,7 +238,7 @@ analyze_query(QdCall *call, const QdCallStatement *statement, GError **error)
 
     if (run == NULL || (statement->language == QD_LANGUAGE_SPARQL && !qd_run_bind_row(run, NULL, error)))
         return;
-    if (pull_pages(call, run, count_page, NULL, error))
+    if (qd_call_pull_pages(call, run, count_page, NULL, error))
         g_string_append_printf(call->text, "rows: %" G_GUINT64_FORMAT ", time: %.3f ms\n", call->n_rows,
                                (double) (g_get_monotonic_time() - start) / 1000.0);
 }
@@ -342,7 +251,7 @@ explain_sql(QdCall *call, const char *sql, GError **error)
     g_autoptr(GHashTable) depths = g_hash_table_new(NULL, NULL);
     g_autoptr(QdRun) run = start_run(call, QD_LANGUAGE_SQL, text, QD_POLICY_WRITE, error);
 
-    return run != NULL && pull_pages(call, run, put_plan, depths, error);
+    return run != NULL && qd_call_pull_pages(call, run, put_plan, depths, error);
 }
 
 /* Algebra and join orders before SQLite's plan; an update has them for each WHERE. */

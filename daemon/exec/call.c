@@ -160,6 +160,7 @@ prepare_write(QdCall *call, GError **error)
     for (guint i = 0; i < call->statements->len; i++) {
         const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, i);
         QdWriteStatement write = { .language = statement->language,
+                                   .base = call->options.base,
                                    .text = statement->text,
                                    .n_text_bytes = strlen(statement->text),
                                    .parameters = statement->parameters };

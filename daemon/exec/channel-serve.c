@@ -18,6 +18,7 @@ void
 qd_statement_clear(QdStatement *statement)
 {
     g_free(statement->text);
+    g_free(statement->base);
     *statement = (QdStatement){ 0 };
 }
 
@@ -107,6 +108,10 @@ parse_option(QdCallOptions *options, const char *key, const char *value, GError 
         return parse_number(key, value, G_MAXUINT64, &options->max_rows, error);
     if (g_str_equal(key, "max_bytes"))
         return parse_number(key, value, G_MAXUINT64, &options->max_bytes, error);
+    if (g_str_equal(key, "base")) {
+        options->base = value;
+        return TRUE;
+    }
     if (g_str_equal(key, "timeout_ms")) {
         options->has_timeout = parse_number(key, value, G_MAXUINT32, &number, error);
         options->timeout_msec = (uint32_t) number;
@@ -154,6 +159,7 @@ serve_prepare(QdChannel *self, GError **error)
     uint32_t n_bytes = 0;
     g_autoptr(QdRun) run = NULL;
     QdLanguage language;
+    QdRunText what;
     QdShape shape;
 
     qd_statement_clear(&self->statement);
@@ -164,7 +170,8 @@ serve_prepare(QdChannel *self, GError **error)
         qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(self->client));
         return FALSE;
     }
-    run = qd_run_new(self->engine->pool, self->client, self->last_reader, language, text, n_bytes,
+    what = (QdRunText){ language, text, n_bytes, options.base };
+    run = qd_run_new(self->engine->pool, self->client, self->last_reader, &what,
                      options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, &self->engine->limits, error);
     if (run == NULL)
         return FALSE;
@@ -176,11 +183,13 @@ serve_prepare(QdChannel *self, GError **error)
         .language = language,
         .text = g_strndup(text, n_bytes),
         .n_text_bytes = n_bytes,
+        .base = g_strdup(options.base),
         .signature = shape.signature,
         .n_parameters = shape.n_parameters,
         .writes = shape.writes,
         .options = options,
     };
+    self->statement.options.base = NULL;
     self->entry.language = qd_language_get_name(language);
     qd_channel_put_schema(self, &shape, self->current->serial);
     qd_channel_end_request(self);
@@ -226,6 +235,7 @@ static gboolean
 start_query(QdChannel *self, GError **error)
 {
     const QdStatement *statement = &self->statement;
+    const QdRunText what = { statement->language, statement->text, statement->n_text_bytes, statement->base };
     QdRunOptions options = {
         .timeout_msec = qd_engine_get_timeout_msec(self->engine, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->options.has_timeout,
                                                    statement->options.timeout_msec),
@@ -238,9 +248,8 @@ start_query(QdChannel *self, GError **error)
         .func_data = self,
     };
 
-    self->run = qd_run_new(self->engine->pool, self->client, self->last_reader, statement->language, statement->text,
-                           statement->n_text_bytes, statement->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ,
-                           &self->engine->limits, error);
+    self->run = qd_run_new(self->engine->pool, self->client, self->last_reader, &what,
+                           statement->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, &self->engine->limits, error);
     if (self->run == NULL || !bind_request(self, error))
         return FALSE;
 
@@ -437,6 +446,7 @@ start_write(QdChannel *self, GError **error)
     const QdStatement *statement = &self->statement;
     QdWriteStatement write = {
         .language = statement->language,
+        .base = statement->base,
         .text = statement->text,
         .n_text_bytes = statement->n_text_bytes,
         .rows = self->current->body,

@@ -530,12 +530,14 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
         .prepared = TRUE,
         .text = g_strndup(setup->text, setup->n_text_bytes),
         .n_text_bytes = setup->n_text_bytes,
+        .base = g_strdup(setup->options.base),
         .language = setup->language,
         .signature = setup->shape.signature,
         .n_parameters = setup->shape.n_parameters,
         .writes = setup->shape.writes,
         .options = setup->options,
     };
+    channel->statement.options.base = NULL; /* the call's */
     __atomic_store_n(&channel->state, (state & ~(uint64_t) QD_CHANNEL_FREE) | QD_CHANNEL_OWNED, __ATOMIC_RELEASE);
 }
 

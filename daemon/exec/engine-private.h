@@ -80,13 +80,22 @@ void qd_call_run_query_text(QdCall *call, GError **error);
 void qd_call_run_prepare(QdCall *call, GError **error);
 void qd_call_run_explain(QdCall *call, GError **error);
 
+/* The call's statement, leased, compiled and bound. */
+QdRun *qd_call_start_bound_run(QdCall *call, GError **error);
+
+/* Gets each page's body; it may end the run by returning FALSE. */
+typedef gboolean (*QdPageFunc)(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data,
+                               GError **error);
+/* Pulls the whole result of @run, with counts in the call. */
+gboolean qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError **error);
+
 /* What to do with text that has come in; it may leave it for later. */
 typedef gboolean (*QdTextFlushFunc)(QdCall *call, GString *out, GError **error);
 
-/* The format that the call names. */
-gboolean qd_call_find_format(const QdCall *call, QdTextFormat *ret_format, GError **error);
-/* Pulls the whole result of @run and appends it to @out as text, with counts in the call. @flush: (nullable): after each page */
-gboolean qd_call_pull_text(QdCall *call, QdRun *run, QdTextFormat format, QdTextFlushFunc flush, GString *out, GError **error);
+/* Pulls the whole result of @run and appends it to @out in the format that the call names. @flush: (nullable): after each page */
+gboolean qd_call_pull_text(QdCall *call, QdRun *run, QdTextFlushFunc flush, GString *out, GError **error);
+/* BAD_PARAMETER when no format has the name that the call has. */
+gboolean qd_call_check_format(const QdCall *call, GError **error);
 
 /* From any thread: something was done, so the time of idleness starts anew. Tells the main thread at most once a second. */
 void qd_engine_note_activity(QdEngine *self);

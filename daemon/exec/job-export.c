@@ -9,7 +9,6 @@
 #include "daemon/exec/bind.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
-#include "daemon/exec/text-writer.h"
 
 #define FLUSH_BYTES (256 * 1024)
 
@@ -51,6 +50,7 @@ qd_job_export(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
+    const QdRunText what = { statement->language, statement->text, strlen(statement->text), call->options.base };
     g_autoptr(GString) out = g_string_new(NULL);
     g_autoptr(QdRun) run = NULL;
     QdRunOptions options = {
@@ -60,17 +60,15 @@ qd_job_export(QdCall *call, GError **error)
         .max_bytes = call->options.max_bytes,
         .cancelled = &call->private->entry.cancelled,
     };
-    QdTextFormat format;
 
-    if (!check_writable(call, error) || !qd_call_find_format(call, &format, error))
+    if (!check_writable(call, error) || !qd_call_check_format(call, error))
         return;
-    run = qd_run_new(engine->pool, call->client, NULL, statement->language, statement->text, strlen(statement->text),
-                     QD_POLICY_READ, &engine->limits, error);
+    run = qd_run_new(engine->pool, call->client, NULL, &what, QD_POLICY_READ, &engine->limits, error);
     if (run == NULL || !qd_run_bind_parameters(run, statement->parameters, error))
         return;
 
     options.generation = qd_writer_get_generation(engine->writer);
     qd_run_set_options(run, &options);
-    if (qd_call_pull_text(call, run, format, write_much, out, error))
+    if (qd_call_pull_text(call, run, write_much, out, error))
         (void) write_out(call, out, error);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/rdf/iri.h"
 
 #define N_PLANS_MAX 64
 
@@ -52,17 +53,19 @@ get_plans(QdConnection *connection)
     return self;
 }
 
-/* Names in order, each behind a NUL, then the text. */
+/* Kind, base and the names in order, each with a NUL behind it, then the text. */
 static GBytes *
-make_key(const char *text, gsize n_bytes, gboolean is_update, char **names)
+make_key(const QdPlanText *what, char **names)
 {
     GByteArray *key = g_byte_array_new();
 
-    g_byte_array_append(key, (const guint8 *) (is_update ? "u" : "q"), 2);
+    g_byte_array_append(key, (const guint8 *) (what->is_update ? "u" : "q"), 2);
+    g_byte_array_append(key, (const guint8 *) (what->base != NULL ? what->base : ""),
+                        (guint) (what->base != NULL ? strlen(what->base) : 0) + 1);
     for (char **name = names; *name != NULL; name++)
         g_byte_array_append(key, (const guint8 *) *name, (guint) strlen(*name) + 1);
     g_byte_array_append(key, (const guint8 *) "", 1);
-    g_byte_array_append(key, (const guint8 *) text, (guint) n_bytes);
+    g_byte_array_append(key, (const guint8 *) what->text, (guint) what->n_bytes);
     return g_byte_array_free_to_bytes(key);
 }
 
@@ -98,13 +101,12 @@ drop_oldest(Plans *self)
 }
 
 const QdSparqlPlan *
-qd_plans_get(QdConnection *connection, const char *text, gsize n_bytes, gboolean is_update, GHashTable *parameters,
-             const QdLimits *limits, GError **error)
+qd_plans_get(QdConnection *connection, const QdPlanText *what, GHashTable *parameters, const QdLimits *limits, GError **error)
 {
     Plans *self = get_plans(connection);
     g_autofree char **names = list_names(parameters);
-    const QdSparqlOptions options = { .limits = limits, .parameters = (const char *const *) names };
-    g_autoptr(GBytes) key = make_key(text, n_bytes, is_update, names);
+    const QdSparqlOptions options = { .base = what->base, .limits = limits, .parameters = (const char *const *) names };
+    g_autoptr(GBytes) key = make_key(what, names);
     Entry *entry;
     QdSparqlPlan *plan;
 
@@ -116,11 +118,16 @@ qd_plans_get(QdConnection *connection, const char *text, gsize n_bytes, gboolean
             return entry->plan;
         }
     }
-    if (n_bytes > qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES)) {
-        qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES, "text of %zu bytes is too long", n_bytes);
+    if (what->n_bytes > qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES)) {
+        qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES, "text of %zu bytes is too long", what->n_bytes);
         return NULL;
     }
-    plan = qd_sparql_compile(text, n_bytes, is_update, &options, NULL, error);
+    if (what->base != NULL &&
+        (!qd_iri_is_absolute(what->base, strlen(what->base)) || !qd_iri_check(what->base, strlen(what->base)))) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "base '%.200s' is no absolute IRI", what->base);
+        return NULL;
+    }
+    plan = qd_sparql_compile(what->text, what->n_bytes, what->is_update, &options, NULL, error);
     if (plan == NULL)
         return NULL;
     drop_oldest(self);

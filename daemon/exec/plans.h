@@ -11,14 +11,21 @@
 #include "daemon/sparql/compile.h"
 #include "daemon/store/connection.h"
 
+typedef struct QdPlanText {
+    const char *text;
+    gsize n_bytes;
+    const char *base; /* (nullable): an absolute IRI */
+    gboolean is_update;
+} QdPlanText;
+
 /**
  * qd_plans_get:
  * @parameters: (nullable): names (without sigil) → QdTerm of those that have a value
  *
  * Returns: (transfer none) (nullable): the plan, valid until the next call for this connection
  */
-const QdSparqlPlan *qd_plans_get(QdConnection *connection, const char *text, gsize n_bytes, gboolean is_update,
-                                 GHashTable *parameters, const QdLimits *limits, GError **error);
+const QdSparqlPlan *qd_plans_get(QdConnection *connection, const QdPlanText *what, GHashTable *parameters, const QdLimits *limits,
+                                 GError **error);
 
 /* (transfer full): an empty table for qd_plans_add_parameter(). */
 GHashTable *qd_plans_new_parameters(void);

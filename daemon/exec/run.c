@@ -32,6 +32,7 @@ struct QdRun {
     const QdSparqlPlan *plan;
     char *text; /* SPARQL (owned): for a plan with parameters */
     gsize n_text_bytes;
+    char *base; /* (nullable) (owned) */
     gboolean in_transaction;
     const QdLimits *limits;
     QdRunOptions options;
@@ -67,13 +68,14 @@ qd_run_free(QdRun *self)
         (void) sqlite3_clear_bindings(self->compiled->stmt);
     }
     if (self->reader != NULL) {
-        sqlite3_progress_handler(qd_connection_get_db(self->reader->connection), 0, NULL, NULL);
+        qd_evaluation_watch(self->reader->connection, 0, NULL, NULL);
         if (self->in_transaction)
             (void) qd_connection_execute(self->reader->connection, "COMMIT", NULL);
         qd_pool_release(self->pool, self->reader);
     }
     g_clear_error(&self->stop);
     g_free(self->text);
+    g_free(self->base);
     g_free(self);
     return NULL;
 }
@@ -83,7 +85,9 @@ compile_plan(QdRun *self, GHashTable *parameters, gboolean is_update, GError **e
 {
     QdConnection *connection = self->reader->connection;
 
-    self->plan = qd_plans_get(connection, self->text, self->n_text_bytes, is_update, parameters, self->limits, error);
+    const QdPlanText what = { self->text, self->n_text_bytes, self->base, is_update };
+
+    self->plan = qd_plans_get(connection, &what, parameters, self->limits, error);
     if (self->plan == NULL)
         return FALSE;
     if (is_update)
@@ -100,17 +104,18 @@ encoder_free(gpointer data)
 }
 
 static gboolean
-compile_sparql(QdRun *self, const char *text, gsize n_bytes, QdPolicy policy, GError **error)
+compile_sparql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 {
     QdConnection *connection = self->reader->connection;
-    gboolean is_update = qd_sparql_is_update(text, n_bytes);
+    gboolean is_update = qd_sparql_is_update(what->text, what->n_bytes, policy == QD_POLICY_WRITE);
 
     if (is_update && policy == QD_POLICY_READ) {
         qd_error_set(error, QW_ERROR_READ_ONLY, "an update in a query that was opened for reading");
         return FALSE;
     }
-    self->text = g_strndup(text, n_bytes);
-    self->n_text_bytes = n_bytes;
+    self->text = g_strndup(what->text, what->n_bytes);
+    self->n_text_bytes = what->n_bytes;
+    self->base = g_strdup(what->base);
     self->encoder = qd_connection_get_attachment(connection, QD_ATTACHMENT_ENCODER);
     if (self->encoder == NULL) {
         const QdResolver resolver = qd_evaluation_get_resolver(connection);
@@ -122,8 +127,8 @@ compile_sparql(QdRun *self, const char *text, gsize n_bytes, QdPolicy policy, GE
 }
 
 QdRun *
-qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, QdLanguage language, const char *text, gsize n_bytes,
-           QdPolicy compile_policy, const QdLimits *limits, GError **error)
+qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
+           const QdLimits *limits, GError **error)
 {
     g_autoptr(QdRun) self = g_new0(QdRun, 1);
 
@@ -134,9 +139,9 @@ qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, QdLanguage
     if (self->reader == NULL)
         return NULL;
 
-    if (language == QD_LANGUAGE_SPARQL)
-        return compile_sparql(self, text, n_bytes, compile_policy, error) ? g_steal_pointer(&self) : NULL;
-    self->compiled = qd_connection_compile(self->reader->connection, text, n_bytes, compile_policy, limits, error);
+    if (what->language == QD_LANGUAGE_SPARQL)
+        return compile_sparql(self, what, compile_policy, error) ? g_steal_pointer(&self) : NULL;
+    self->compiled = qd_connection_compile(self->reader->connection, what->text, what->n_bytes, compile_policy, limits, error);
     return self->compiled != NULL ? g_steal_pointer(&self) : NULL;
 }
 
@@ -354,7 +359,7 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
         if (!self->row_waits && !step_to_row(self, &status, error))
             return status;
 
-        writer->n_columns = (uint32_t) self->compiled->n_columns;
+        writer->n_columns = qd_run_get_shape(self).n_columns; /* SELECT * of nothing has none, its SQL has one */
         used = writer->used;
         r = self->encoder != NULL ? qd_rdf_encoder_put_row(self->encoder, writer, self->compiled->stmt, error)
                                   : qd_row_encode(writer, self->compiled->stmt);
@@ -395,7 +400,7 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     if (!check_times(self, self->fill_start_usec, error))
         return QD_RUN_FAILED;
 
-    sqlite3_progress_handler(qd_connection_get_db(self->reader->connection), PROGRESS_OPS, on_progress, self);
+    qd_evaluation_watch(self->reader->connection, PROGRESS_OPS, on_progress, self);
     status = fill_rows(self, writer, target_bytes, error);
     self->memory_bytes += qd_memory_get_thread_balance() - self->balance_before;
     self->produced_usec += (uint64_t) g_get_monotonic_time() - self->fill_start_usec;
@@ -405,9 +410,8 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
 size_t
 qd_run_get_row_size(QdRun *self)
 {
-    return self->encoder != NULL
-               ? qd_rdf_encoder_get_row_size(self->encoder, self->compiled->stmt, (uint32_t) self->compiled->n_columns)
-               : qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
+    return self->encoder != NULL ? qd_rdf_encoder_get_row_size(self->encoder, self->compiled->stmt, self->plan->n_columns)
+                                 : qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
 }
 
 gboolean

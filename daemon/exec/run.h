@@ -48,18 +48,25 @@ typedef struct QdRunOptions {
 
 typedef struct QdRun QdRun;
 
+typedef struct QdRunText {
+    QdLanguage language;
+    const char *text;
+    gsize n_bytes;
+    const char *base; /* (nullable) SPARQL: an absolute IRI */
+} QdRunText;
+
 /**
  * qd_run_new:
  * @pool: gives the connection
- * @language: in SPARQL @text is a query, or with QD_POLICY_WRITE an update, to look at
+ * @what: in SPARQL a query, or with QD_POLICY_WRITE an update, to look at
  * @compile_policy: QD_POLICY_READ, or QD_POLICY_WRITE to look at a statement that is not stepped here
  *
  * Leases a connection and compiles @text on it.
  *
  * Returns: (transfer full): the run before its first step, or NULL
  */
-QdRun *qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, QdLanguage language, const char *text, gsize n_bytes,
-                  QdPolicy compile_policy, const QdLimits *limits, GError **error);
+QdRun *qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
+                  const QdLimits *limits, GError **error);
 QdRun *qd_run_free(QdRun *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRun, qd_run_free)
 

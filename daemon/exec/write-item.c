@@ -8,6 +8,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/exec/bind.h"
+#include "daemon/exec/evaluation.h"
 #include "daemon/exec/plans.h"
 #include "daemon/exec/row-encoder.h"
 #include "daemon/exec/run.h"
@@ -66,10 +67,8 @@ on_progress(void *data)
 void
 qd_write_item_watch(QdConnection *connection, QdWriteItem *item)
 {
-    sqlite3 *db = qd_connection_get_db(connection);
-
     if (item == NULL) {
-        sqlite3_progress_handler(db, 0, NULL, NULL);
+        qd_evaluation_watch(connection, 0, NULL, NULL);
         return;
     }
     g_clear_error(&watch.stop);
@@ -77,7 +76,7 @@ qd_write_item_watch(QdConnection *connection, QdWriteItem *item)
         .cancelled = item->cancelled,
         .deadline_usec = item->timeout_msec > 0 ? (uint64_t) g_get_monotonic_time() + 1000 * item->timeout_msec : 0,
     };
-    sqlite3_progress_handler(db, PROGRESS_OPS, on_progress, NULL);
+    qd_evaluation_watch(connection, PROGRESS_OPS, on_progress, NULL);
 }
 
 static void
@@ -214,14 +213,15 @@ static gboolean
 run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *connection, const QwPageReader *row,
            const QdLimits *limits, GError **error)
 {
-    const QdSparqlPlan *plan = qd_plans_get(connection, statement->text, statement->n_text_bytes, TRUE, NULL, limits, error);
+    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, TRUE };
+    const QdSparqlPlan *plan = qd_plans_get(connection, &what, NULL, limits, error);
     g_autoptr(GHashTable) terms = plan != NULL ? take_terms(statement, plan, row, error) : NULL;
     g_autoptr(GError) failure = NULL;
     gint cancelled;
     guint64 n_changes = 0;
 
     if (terms != NULL && g_hash_table_size(terms) > 0)
-        plan = qd_plans_get(connection, statement->text, statement->n_text_bytes, TRUE, terms, limits, error);
+        plan = qd_plans_get(connection, &what, terms, limits, error);
     if (terms == NULL || plan == NULL)
         return FALSE;
     if (qd_sparql_update_run(connection, plan, limits, terms, &n_changes, &failure)) {
@@ -242,10 +242,11 @@ static gboolean
 execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
     uint64_t before = item->changes;
+    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, TRUE };
     QwPageReader reader = { 0 };
     const QdSparqlPlan *plan;
 
-    if (!qd_sparql_is_update(statement->text, statement->n_text_bytes)) {
+    if (!qd_sparql_is_update(statement->text, statement->n_text_bytes, TRUE)) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement changes nothing: run it as a query");
         return FALSE;
     }
@@ -253,7 +254,7 @@ execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *con
         if (!run_update(item, statement, connection, NULL, limits, error))
             return FALSE;
     } else {
-        plan = qd_plans_get(connection, statement->text, statement->n_text_bytes, TRUE, NULL, limits, error);
+        plan = qd_plans_get(connection, &what, NULL, limits, error);
         if (plan == NULL)
             return FALSE;
         if (qw_page_reader_init(&reader, statement->rows, statement->n_row_bytes, statement->n_rows, plan->n_parameters) < 0) {

@@ -18,6 +18,7 @@ typedef struct QdWriteItem QdWriteItem;
 
 typedef struct QdWriteStatement {
     QdLanguage language;
+    const char *base; /* (nullable) SPARQL */
     const char *text;
     gsize n_text_bytes;
     const QdParameters *parameters; /* (nullable) by name; or: */

@@ -46,6 +46,7 @@ cast_to_string(QdEvaluation *ev, QdValue *value)
     case QD_VALUE_STRING:
         return *value;
     case QD_VALUE_IRI:
+    case QD_VALUE_OTHER: /* of a type that we know nothing of: its lexical form */
         if (!qd_value_get_term(ev, value))
             return qd_value_error();
         return qd_value_from_string(value->term.lexical, value->term.n_lexical);
@@ -63,7 +64,6 @@ cast_to_string(QdEvaluation *ev, QdValue *value)
     case QD_VALUE_ERROR:
     case QD_VALUE_BNODE:
     case QD_VALUE_LANG_STRING:
-    case QD_VALUE_OTHER:
         return qd_value_error();
     }
     g_assert_not_reached();

@@ -250,7 +250,7 @@ list_parameters(QdSparqlPlan *plan)
 }
 
 gboolean
-qd_sparql_is_update(const char *text, gsize n_bytes)
+qd_sparql_is_update(const char *text, gsize n_bytes, gboolean if_empty)
 {
     static const char *const queries[] = { "SELECT", "CONSTRUCT", "DESCRIBE", "ASK" };
     g_autoptr(QdLexer) lexer = qd_lexer_new_for_text(QD_LEXER_SPARQL, text, n_bytes);
@@ -265,7 +265,7 @@ qd_sparql_is_update(const char *text, gsize n_bytes)
         }
         return TRUE;
     }
-    return FALSE;
+    return if_empty;
 }
 
 QdSparqlPlan *

@@ -71,8 +71,8 @@ typedef struct QdSparqlPlan {
     QdAst *ast;          /* owns all of it */
 } QdSparqlPlan;
 
-/* Whether a text that is SPARQL at all is an update request: by its first word behind the prologue. */
-gboolean qd_sparql_is_update(const char *text, gsize n_bytes);
+/* Whether a text that is SPARQL at all is an update request: by its first word behind the prologue; @if_empty where none is. */
+gboolean qd_sparql_is_update(const char *text, gsize n_bytes, gboolean if_empty);
 
 /**
  * qd_sparql_compile:

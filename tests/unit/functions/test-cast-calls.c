@@ -19,7 +19,7 @@ test_string(void)
         { "(xsd:string \"2002-10-10T17:00:00Z\"^^xsd:dateTime)", "\"2002-10-10T17:00:00Z\"" },
         { "(xsd:string \"x\"@en)", "unbound" },
         { "(xsd:string _:b)", "unbound" },
-        { "(xsd:string \"x\"^^<a:t>)", "unbound" },
+        { "(xsd:string \"x\"^^<a:t>)", "\"x\"" },
         { NULL, NULL },
     };
 
