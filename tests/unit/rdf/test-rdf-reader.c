@@ -187,6 +187,7 @@ test_line_too_long(void)
     qd_limits_init(&limits);
     limits.values[QD_LIMIT_VALUE_BYTES] = 1 << 20;
     quads = read_text(QD_RDF_NTRIPLES, text, strlen(text), 4096, &limits, &error);
+    g_assert_null(quads);
     g_assert_error(error, QD_ERROR, QW_ERROR_TOO_BIG);
     g_assert_cmpstr(error->message, ==, "1:1: line is too long: the limit 'value_bytes' is 1048576 bytes");
 }
@@ -205,6 +206,7 @@ test_no_xml(void)
         g_autoptr(GError) error = NULL;
         g_autofree char *quads = read_text(QD_RDF_XML, documents[i], strlen(documents[i]), 4096, &limits, &error);
 
+        g_assert_null(quads);
         g_assert_error(error, QD_ERROR, QW_ERROR_SYNTAX);
         g_assert_true(g_str_has_prefix(error->message, starts[i]));
         g_assert_nonnull(strstr(error->message, "no well-formed XML"));
@@ -225,6 +227,7 @@ test_literal_too_long(void)
     qd_limits_init(&limits);
     limits.values[QD_LIMIT_VALUE_BYTES] = 1 << 20;
     quads = read_text(QD_RDF_XML, text->str, text->len, 4096, &limits, &error);
+    g_assert_null(quads);
     g_assert_error(error, QD_ERROR, QW_ERROR_TOO_BIG);
     g_assert_nonnull(strstr(error->message, "XML literal is too long: the limit 'value_bytes' is 1048576 bytes"));
 }
@@ -253,6 +256,7 @@ test_depth(void)
         for (guint k = 0; k < 200; k++)
             g_string_append(text, cases[i].repeated);
         quads = read_text(cases[i].format, text->str, text->len, 4096, &limits, &error);
+        g_assert_null(quads);
         g_assert_error(error, QD_ERROR, QW_ERROR_TOO_COMPLEX);
         g_assert_nonnull(strstr(error->message, ": nested too deep: the limit 'rdf_depth' is 128"));
     }
