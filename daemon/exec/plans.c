@@ -9,18 +9,24 @@
 
 #include "daemon/base/error.h"
 #include "daemon/rdf/iri.h"
+#include "daemon/store/store-catalog.h"
 
 #define N_PLANS_MAX 64
+#define CATALOG_USEC 1000000 /* totals of this age do */
+#define GROWTH 4             /* so many times more or fewer quads, and join orders are chosen anew */
 
 typedef struct Entry {
     GBytes *key;
     QdSparqlPlan *plan;
+    guint64 n_quads; /* when it was made */
     guint64 last_use;
 } Entry;
 
 typedef struct Plans {
     GPtrArray *entries; /* of Entry */
     guint64 clock;
+    QdCatalog catalog;
+    gint64 catalog_usec; /* when its totals were read */
 } Plans;
 
 static void
@@ -100,6 +106,43 @@ drop_oldest(Plans *self)
     g_ptr_array_remove_index_fast(self->entries, oldest);
 }
 
+/* Totals of now, or of a moment ago. */
+static gboolean
+refresh_catalog(Plans *self, QdConnection *connection, GError **error)
+{
+    gint64 now = g_get_monotonic_time();
+
+    if (self->catalog_usec != 0 && now - self->catalog_usec < CATALOG_USEC)
+        return TRUE;
+    self->catalog_usec = now;
+    return qd_store_catalog_load(connection, &self->catalog, error);
+}
+
+static gboolean
+is_stale(const Plans *self, const Entry *entry)
+{
+    return self->catalog.n_quads / GROWTH > entry->n_quads || entry->n_quads / GROWTH > self->catalog.n_quads;
+}
+
+/* The entry of @key that may still be used. */
+static Entry *
+find_entry(Plans *self, GBytes *key)
+{
+    for (guint i = 0; i < self->entries->len; i++) {
+        Entry *entry = self->entries->pdata[i];
+
+        if (!g_bytes_equal(entry->key, key))
+            continue;
+        if (!is_stale(self, entry)) {
+            entry->last_use = self->clock;
+            return entry;
+        }
+        g_ptr_array_remove_index_fast(self->entries, i);
+        break;
+    }
+    return NULL;
+}
+
 const QdSparqlPlan *
 qd_plans_get(QdConnection *connection, const QdPlanText *what, GHashTable *parameters, const QdLimits *limits, GError **error)
 {
@@ -110,14 +153,12 @@ qd_plans_get(QdConnection *connection, const QdPlanText *what, GHashTable *param
     Entry *entry;
     QdSparqlPlan *plan;
 
+    if (!refresh_catalog(self, connection, error))
+        return NULL;
     self->clock++;
-    for (guint i = 0; i < self->entries->len; i++) {
-        entry = self->entries->pdata[i];
-        if (g_bytes_equal(entry->key, key)) {
-            entry->last_use = self->clock;
-            return entry->plan;
-        }
-    }
+    entry = find_entry(self, key);
+    if (entry != NULL)
+        return entry->plan;
     if (what->n_bytes > qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES)) {
         qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES, "text of %zu bytes is too long", what->n_bytes);
         return NULL;
@@ -127,12 +168,12 @@ qd_plans_get(QdConnection *connection, const QdPlanText *what, GHashTable *param
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "base '%.200s' is no absolute IRI", what->base);
         return NULL;
     }
-    plan = qd_sparql_compile(what->text, what->n_bytes, what->is_update, &options, NULL, error);
+    plan = qd_sparql_compile(what->text, what->n_bytes, what->is_update, &options, &self->catalog, error);
     if (plan == NULL)
         return NULL;
     drop_oldest(self);
     entry = g_new0(Entry, 1);
-    *entry = (Entry){ g_steal_pointer(&key), plan, self->clock };
+    *entry = (Entry){ g_steal_pointer(&key), plan, self->catalog.n_quads, self->clock };
     g_ptr_array_add(self->entries, entry);
     return plan;
 }

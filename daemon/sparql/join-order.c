@@ -9,6 +9,7 @@
 #define GUESSED_QUADS 1e6     /* without a catalog */
 #define GUESSED_PREDICATES 50 /* without a catalog */
 #define GUESSED_ROWS 1e3      /* of a part that is no triple */
+#define WINDOW 300            /* parts compared for each place: a text has at most so much order to lose */
 #define UNSEEDED_PATH 1e12    /* a path with both ends free: as late as can be */
 
 typedef struct Counts {
@@ -47,33 +48,39 @@ get_counts(QdGenerator *self, const QdTriple *triple, gboolean predicate_bound)
     return counts;
 }
 
-/* Rows of a triple for each row that is there; the true number where all that is bound are constants. */
+/* What is known of a part before anything is bound; asked of the catalog once. */
+typedef struct Item {
+    const QdAlgebra *node;
+    Counts counts;
+    double n_probed; /* rows that match the constants; negative: not counted */
+} Item;
+
+/* A count is asked for where the averages of the predicate say little: a constant object, or no predicate. */
 static double
-estimate_triple(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bound)
+probe(QdGenerator *self, const QdTriple *triple)
 {
-    gboolean s = is_bound(self, &triple->s, bound);
-    gboolean p = is_bound(self, &triple->p, bound);
-    gboolean o = is_bound(self, &triple->o, bound);
-    const QdTerm *constants[] = { triple->s.kind == QD_NODE_TERM ? triple->s.term : NULL,
-                                  triple->p.kind == QD_NODE_TERM ? triple->p.term : NULL,
-                                  triple->o.kind == QD_NODE_TERM ? triple->o.term : NULL };
-    Counts counts = get_counts(self, triple, p);
-    double rows = counts.n_quads;
+    const QdTerm *s = triple->s.kind == QD_NODE_TERM ? triple->s.term : NULL;
+    const QdTerm *p = triple->p.kind == QD_NODE_TERM ? triple->p.term : NULL;
+    const QdTerm *o = triple->o.kind == QD_NODE_TERM ? triple->o.term : NULL;
+    guint64 n;
 
-    if (s)
-        rows /= counts.n_subjects;
-    if (o)
-        rows /= counts.n_objects;
-    if (self->catalog != NULL && (constants[0] != NULL || constants[2] != NULL)) {
-        guint64 n = self->catalog->count_quads(self->catalog->data, constants[0], constants[1], constants[2], PROBE_CAP);
+    if (self->catalog == NULL || (o == NULL && (s == NULL || p != NULL)))
+        return -1;
+    n = self->catalog->count_quads(self->catalog->data, s, p, o, PROBE_CAP);
+    return n < PROBE_CAP ? (double) n : -1;
+}
 
-        if (n < PROBE_CAP || rows < (double) n)
-            rows = (double) n;
-        if (s && constants[0] == NULL)
-            rows /= counts.n_subjects;
-        if (o && constants[2] == NULL)
-            rows /= counts.n_objects;
-    }
+/* Rows of a triple for each row that is there. */
+static double
+estimate_triple(QdGenerator *self, const Item *item, const QdVariableSet *bound)
+{
+    const QdTriple *triple = item->node->triple;
+    double rows = item->n_probed >= 0 ? item->n_probed : item->counts.n_quads;
+
+    if (is_bound(self, &triple->s, bound) && (item->n_probed < 0 || triple->s.kind != QD_NODE_TERM))
+        rows /= item->counts.n_subjects;
+    if (is_bound(self, &triple->o, bound) && (item->n_probed < 0 || triple->o.kind != QD_NODE_TERM))
+        rows /= item->counts.n_objects;
     return rows;
 }
 
@@ -98,11 +105,13 @@ shares(const QdVariableSet *a, const QdVariableSet *b)
 }
 
 static double
-estimate(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+estimate(QdGenerator *self, const Item *item, const QdVariableSet *bound)
 {
+    const QdAlgebra *node = item->node;
+
     switch (node->kind) {
     case QD_ALGEBRA_TRIPLE:
-        return estimate_triple(self, node->triple, bound);
+        return estimate_triple(self, item, bound);
     case QD_ALGEBRA_PATH:
         return estimate_path(self, node->triple, bound);
     case QD_ALGEBRA_VALUES:
@@ -114,34 +123,50 @@ estimate(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
     }
 }
 
+static Item
+make_item(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    Item item = { .node = node, .n_probed = -1 };
+
+    if (node->kind == QD_ALGEBRA_TRIPLE) {
+        item.counts = get_counts(self, node->triple, is_bound(self, &node->triple->p, bound));
+        item.n_probed = probe(self, node->triple);
+    }
+    return item;
+}
+
 void
 qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound)
 {
+    Item *items = qd_arena_array0(self->arena, Item, n);
     QdVariableSet known = { 0 };
 
     if (bound != NULL)
         qd_variable_set_add_all(&known, self->arena, bound);
+    for (guint i = 0; i < n; i++)
+        items[i] = make_item(self, children[i], &known);
     for (guint i = 0; i < n; i++) {
-        const QdAlgebra *chosen;
         double best = 0;
         guint best_index = i;
+        Item chosen;
 
-        for (guint j = i; j < n; j++) {
-            double rows = estimate(self, children[j], &known);
+        for (guint j = i; j < MIN(n, i + WINDOW); j++) {
+            double rows = estimate(self, &items[j], &known);
 
             /* a part that shares nothing multiplies everything: it waits unless it is tiny */
-            if (i > 0 && rows > 1 && !shares(&children[j]->possible, &known))
+            if (i > 0 && rows > 1 && !shares(&items[j].node->possible, &known))
                 rows *= 1000;
             if (j == i || rows < best) {
                 best = rows;
                 best_index = j;
             }
         }
-        chosen = children[best_index];
-        children[best_index] = children[i];
-        children[i] = chosen;
-        qd_variable_set_add_all(&known, self->arena, &chosen->possible);
-        g_string_append_printf(self->notes, "%s%.4g", i == 0 ? "join" : " ⋈ ", best);
+        chosen = items[best_index];
+        items[best_index] = items[i];
+        items[i] = chosen;
+        children[i] = chosen.node;
+        qd_variable_set_add_all(&known, self->arena, &chosen.node->possible);
+        g_string_append_printf(self->notes, "%s%.4g", i == 0 ? "join: " : " ⋈ ", best);
     }
     g_string_append_c(self->notes, '\n');
 }
