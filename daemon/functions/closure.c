@@ -343,6 +343,7 @@ static int
 filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_args, sqlite3_value **args)
 {
     Cursor *self = (Cursor *) cursor;
+    gint64 graph;
     int r;
 
     self->found.n = 0;
@@ -351,7 +352,9 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
     table_reset(&self->seen);
     sqlite3_value_free(self->other);
     self->other = NULL;
-    if (!set_path(self, sqlite3_value_blob(args[1]), (gsize) sqlite3_value_bytes(args[1]), sqlite3_value_int64(args[2]))) {
+    /* a graph that is not stored has no links */
+    graph = sqlite3_value_type(args[2]) == SQLITE_INTEGER ? sqlite3_value_int64(args[2]) : G_MININT64;
+    if (!set_path(self, sqlite3_value_blob(args[1]), (gsize) sqlite3_value_bytes(args[1]), graph)) {
         self->base.pVtab->zErrMsg = sqlite3_mprintf("queryd_closure: not the steps of a path");
         return SQLITE_ERROR;
     }

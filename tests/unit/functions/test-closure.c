@@ -68,6 +68,7 @@ test_small(void)
     check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100, 1, 200), 0)", "2 3 5 1 4");
     check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 9)", "6");
     check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, x'00'), 0)", "");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('*', 1, 100), x'00')", "1");
     check(db, "SELECT hex(node) FROM queryd_closure(x'0102', queryd_steps('*', 1, 100), 0)", "0102");
     check(db, "SELECT node FROM queryd_closure(x'0102', queryd_steps('+', 1, 100), 0)", "");
     check(db, "SELECT node FROM queryd_closure(NULL, queryd_steps('*', 1, 100), 0)", "");
