@@ -33,16 +33,17 @@ typedef struct Table {
     gsize capacity; /* a power of two, or 0 */
 } Table;
 
+/* Its statements are in use only within one call, so all cursors share them. */
 typedef struct ClosureTable {
     sqlite3_vtab base;
     sqlite3 *db;
+    sqlite3_stmt *forward;
+    sqlite3_stmt *backward;
 } ClosureTable;
 
 typedef struct Cursor {
     sqlite3_vtab_cursor base;
-    sqlite3 *db;
-    sqlite3_stmt *forward;
-    sqlite3_stmt *backward;
+    ClosureTable *table;
     guint8 steps[1 + STEPS_MAX * STEP_BYTES];
     gsize n_steps; /* bytes of @steps */
     gint64 graph;
@@ -140,7 +141,7 @@ table_reset(Table *self)
 /* --- the search ------------------------------------------------------------------------------------------------------- */
 
 static int
-prepare(Cursor *self, sqlite3_stmt **stmt, const char *sql)
+prepare(ClosureTable *self, sqlite3_stmt **stmt, const char *sql)
 {
     if (*stmt != NULL)
         return SQLITE_OK;
@@ -151,8 +152,8 @@ prepare(Cursor *self, sqlite3_stmt **stmt, const char *sql)
 static int
 read_step(Cursor *self, gint64 node, gboolean backward, gint64 predicate)
 {
-    sqlite3_stmt **stmt = backward ? &self->backward : &self->forward;
-    int r = prepare(self, stmt,
+    sqlite3_stmt **stmt = backward ? &self->table->backward : &self->table->forward;
+    int r = prepare(self->table, stmt,
                     backward ? "SELECT s FROM queryd_quad WHERE o=?1 AND p=?2 AND g=?3"
                              : "SELECT o FROM queryd_quad WHERE s=?1 AND p=?2 AND g=?3");
 
@@ -262,7 +263,11 @@ connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqli
 static int
 disconnect_table(sqlite3_vtab *table)
 {
-    g_free(table);
+    ClosureTable *self = (ClosureTable *) table;
+
+    (void) sqlite3_finalize(self->forward);
+    (void) sqlite3_finalize(self->backward);
+    g_free(self);
     return SQLITE_OK;
 }
 
@@ -292,7 +297,7 @@ open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
 {
     Cursor *self = g_new0(Cursor, 1);
 
-    self->db = ((ClosureTable *) table)->db;
+    self->table = (ClosureTable *) table;
     *ret_cursor = &self->base;
     return SQLITE_OK;
 }
@@ -302,8 +307,6 @@ close_cursor(sqlite3_vtab_cursor *cursor)
 {
     Cursor *self = (Cursor *) cursor;
 
-    (void) sqlite3_finalize(self->forward);
-    (void) sqlite3_finalize(self->backward);
     sqlite3_value_free(self->other);
     sqlite3_free(self->found.values);
     sqlite3_free(self->links.values);
@@ -335,7 +338,7 @@ static int
 fail(Cursor *self, int r)
 {
     sqlite3_free(self->base.pVtab->zErrMsg);
-    self->base.pVtab->zErrMsg = r == SQLITE_NOMEM ? NULL : sqlite3_mprintf("%s", sqlite3_errmsg(self->db));
+    self->base.pVtab->zErrMsg = r == SQLITE_NOMEM ? NULL : sqlite3_mprintf("%s", sqlite3_errmsg(self->table->db));
     return r;
 }
 
