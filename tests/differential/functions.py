@@ -262,8 +262,9 @@ def cast_to_string(term):
         return literal("true" if value else "false")
     if isinstance(value, Number):
         return literal(number_as_text(value))
-    if isinstance(value, Time) and "." not in term.lexical:
-        return literal(re.sub(r"[+-]00:00$", "Z", term.lexical))
+    if isinstance(value, Time):
+        text = re.sub(r"\.([0-9]*[1-9])?0*", lambda match: "." + match.group(1) if match.group(1) else "", term.lexical)
+        return literal(re.sub(r"[+-]00:00$", "Z", text))
     raise ExpressionError("no cast to string")
 
 
