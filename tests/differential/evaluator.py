@@ -311,7 +311,7 @@ def make_volatile(name, arguments):
 def eval_call(expression, solution, scope):
     name, arguments = expression.name, expression.arguments
     if name == "BOUND":
-        return boolean(arguments[0] in solution)
+        return boolean(isinstance(arguments[0], Term) or arguments[0] in solution)
     if name == "IF":
         chosen = arguments[1] if truth(evaluate(arguments[0], solution, scope)) else arguments[2]
         return evaluate(chosen, solution, scope)

@@ -265,6 +265,8 @@ def cast_to_string(term):
     if isinstance(value, Time):
         text = re.sub(r"\.([0-9]*[1-9])?0*", lambda match: "." + match.group(1) if match.group(1) else "", term.lexical)
         return literal(re.sub(r"[+-]00:00$", "Z", text))
+    if term.kind == "literal" and not term.lang:
+        raise Undetermined()  # §17.5 knows no such type; an extension may cast it
     raise ExpressionError("no cast to string")
 
 

@@ -5,9 +5,9 @@ What the specification leaves open is not made: blank node ends of EXISTS' zero-
 """
 from evaluator import Scope, TooLarge, Undetermined, evaluate, is_grouped, projected, visible_variables
 from functions import truth
-from syntax import (NS, Aggregate, Alternative, Bind, Call, Cast, Data, DeleteWhere, Exists, Filter, Graph, Group, In, Inverse,
-                    Item, Manage, Minus, Modify, NotIn, Op, Optional_, Quads, Query, Repeat, Select, Sequence, Triples, Union,
-                    Update, Values)
+from syntax import (NS, Aggregate, Alternative, Bind, Bound, Call, Cast, Data, DeleteWhere, Exists, Filter, Graph, Group, In,
+                    Inverse, Item, Manage, Minus, Modify, NotIn, Op, Optional_, Quads, Query, Repeat, Select, Sequence, Triples,
+                    Union, Update, Values, sets_variable)
 from terms import (BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, FLOAT, INTEGER, STRING, XSD, ExpressionError, Term, Var, bnode, iri,
                    literal)
 
@@ -462,6 +462,17 @@ class Generator:
             return node
         parts = [self.twin(part) for part in node]
         return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
+
+    def bound_query(self):
+        """A query with a parameter, or without where no variable can be one."""
+        query = self.query()
+        scope = [var for var in self.variables_of(query.select.where) if not sets_variable(query.select, var)]
+        if query.form != "SELECT" or not scope:
+            return query
+        var = self.one(scope)
+        term = self.witness.get(var)
+        fits = term is not None and term.kind != "bnode" and self.chance(0.8)
+        return Bound(query, var, term if fits else self.any_object_constant())
 
     # --- updates ---------------------------------------------------------------------------------------------------------
 
