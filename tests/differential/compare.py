@@ -58,10 +58,12 @@ def equal_bags(expected, got, marks=((), ())):
     ours, theirs = (classes_of(refine(rows, dict(marked))) for rows, marked in zip((expected, got), marks))
     if {colour: len(nodes) for colour, nodes in ours.items()} != {colour: len(nodes) for colour, nodes in theirs.items()}:
         return False
+    names = {node: other for colour, nodes in ours.items() for node, other in zip(nodes, theirs[colour])}
+    if Counter(tuple(names.get(term, term) for term in row) for row in expected) == Counter(got):
+        return True
     open_classes = [colour for colour, nodes in ours.items() if len(nodes) > 1]
     if not open_classes:
-        names = {nodes[0]: theirs[colour][0] for colour, nodes in ours.items()}
-        return Counter(tuple(names.get(term, term) for term in row) for row in expected) == Counter(got)
+        return False
     colour = min(open_classes, key=lambda colour: len(ours[colour]))
     mark = len(marks[0]) + 1
     ours_marked = marks[0] + ((ours[colour][0], mark), )

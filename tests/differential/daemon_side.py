@@ -64,6 +64,20 @@ def from_json(cell):
     return make_literal(cell["value"], cell.get("datatype"), cell.get("xml:lang"))
 
 
+def to_triple(term):
+    """A term as a value on the bus: lexical form, datatype, language."""
+    return (term.lexical, "@id" if term.kind == "iri" else term.datatype, term.lang or "")
+
+
+def from_triple(cell):
+    if isinstance(cell, str):
+        return literal(cell)
+    lexical, datatype, lang = cell
+    if datatype == "@id":
+        return iri(lexical)
+    return bnode(lexical) if datatype == "@bnode" else make_literal(lexical, datatype, lang)
+
+
 class Daemon:
     """One store; load() replaces what is in it."""
 
@@ -96,6 +110,14 @@ class Daemon:
             return body["boolean"]
         variables = body["head"]["vars"]
         return variables, [{name: from_json(cell) for name, cell in row.items()} for row in body["results"]["bindings"]]
+
+    def query_bound(self, text, var, term):
+        """A SELECT with a parameter: as query(), through values on the bus."""
+        value = to_triple(term)
+        variables, rows, truncated = self.call(self.world.query_full, text, {str(var): value}, language="sparql")
+        if truncated:
+            raise DaemonError("Truncated", "the result was cut")
+        return variables, [{name: from_triple(cell) for name, cell in zip(variables, row) if cell is not None} for row in rows]
 
     def update(self, text):
         self.call(self.world.update, text, language="sparql")

@@ -16,13 +16,14 @@ from daemon_side import Daemon, DaemonError, to_nquads
 from evaluator import TooLarge, Undetermined, run_query
 from generator import Generator
 from shrink import shrink
-from syntax import Query, print_term, to_text
+from syntax import Bound, Query, print_term, sets_variable, substitute, to_text
 from terms import Term, Var
 from updates import Store
 
 CASES_PER_DATASET = 25
 UPDATE_SHARE = 0.12
 TWIN_SHARE = 0.2
+BOUND_SHARE = 0.15
 MAX_ROWS = 400
 
 
@@ -62,6 +63,10 @@ class Expected:
 
     def __init__(self, request, quads):
         self.given = set(terms_of(quads)) | set(terms_of(request))
+        if isinstance(request, Bound):
+            if sets_variable(request.query.select, request.var):
+                raise Undetermined()
+            request = request.query._replace(select=substitute(request.query.select, request.var, request.term))
         self.request = request
         if isinstance(request, Query):
             self.result = run_query(request, make_dataset(quads))
@@ -117,6 +122,9 @@ class Runner:
 
     def ask(self, request, quads):
         text = to_text(request)
+        if isinstance(request, Bound):
+            self.load(quads)
+            return self.daemon.query_bound(text, request.var, request.term)
         if isinstance(request, Query):
             self.load(quads)
             return self.daemon.query(text, request.form)
@@ -149,7 +157,8 @@ class Runner:
     def report(self, name, request, quads, difference):
         request, quads = shrink(request, quads, self.still_fails(difference.kind))
         difference = self.difference(request, quads) or difference
-        print(f"--- {name}: {difference.kind}\ndata:\n{to_nquads(quads)}request:\n{to_text(request)}"
+        bound = f"with ?{request.var} = {print_term(request.term)}\n" if isinstance(request, Bound) else ""
+        print(f"--- {name}: {difference.kind}\ndata:\n{to_nquads(quads)}request:\n{to_text(request)}{bound}"
               f"expected: {difference.expected}\ngot: {difference.got}\n", flush=True)
 
 
@@ -166,7 +175,7 @@ def make_cases(seed):
             elif generator.chance(TWIN_SHARE) and before + queries:
                 request = generator.twin(generator.one(before + queries))
             else:
-                request = generator.query()
+                request = generator.bound_query() if generator.chance(BOUND_SHARE) else generator.query()
                 queries.append(request)
             yield f"{batch}-{number}", request, quads
         before = queries

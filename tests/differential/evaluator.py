@@ -11,17 +11,15 @@ import functions
 from functions import FUNCTIONS, truth
 from syntax import (Aggregate, Alternative, Bind, Call, Cast, Exists, Filter, Graph, Group, In, Inverse, Minus, Op, Optional_,
                     Repeat, Select, Sequence, Triples, Union, Values)
-from terms import (DATE_TIME, DOUBLE, ExpressionError, Term, Var, bnode, boolean, compare_for_sort, equals, from_number, integer,
-                   iri, less, literal)
+from terms import (DATE_TIME, DOUBLE, ExpressionError, Term, Undetermined, Var, bnode, boolean, compare_for_sort, equals,
+                   integer, iri, less, literal)
 
 MAX_SOLUTIONS = 4000
 VOLATILE = ("RAND", "NOW", "BNODE", "UUID", "STRUUID")
 SERIALS = itertools.count()
+UUID_START = "12345678-9ab"
+UNFORESEEN = ("23456789", UUID_START)
 ORDERS = {"<": (-1, ), "<=": (-1, 0), ">": (1, ), ">=": (1, 0)}
-
-
-class Undetermined(Exception):
-    """The specification allows several answers."""
 
 
 class TooLarge(Exception):
@@ -275,7 +273,7 @@ def eval_op(expression, solution, scope):
     if len(terms) == 1:
         if sign == "!":
             return boolean(not truth(terms[0]))
-        return functions.negate(terms[0]) if sign == "-" else from_number(functions.get_number(terms[0]))
+        return functions.negate(terms[0]) if sign == "-" else functions.keep_number(terms[0])
     if sign in ("=", "!="):
         return boolean(equals(*terms) == (sign == "="))
     return boolean(less(*terms, ORDERS[sign])) if sign in ORDERS else functions.compute(sign, *terms)
@@ -297,23 +295,23 @@ def eval_in(expression, solution, scope):
 
 
 def make_volatile(name, arguments):
-    """A term that nobody can foretell: tests ask only what is true of each."""
+    """A term that nobody can foretell: tests ask only what is true of each, see UNFORESEEN."""
     if name == "RAND":
-        return from_number(functions.parse_number("0.5", DOUBLE))
+        return literal("1.23456789E-1", DOUBLE)
     if name == "NOW":
-        return literal("2026-01-01T00:00:00Z", DATE_TIME)
+        return literal("2026-01-01T00:00:00.123456789Z", DATE_TIME)
     if name == "BNODE":
         if arguments:
             functions.get_simple(arguments[0])
         return bnode(f"made-{next(SERIALS)}")
-    text = f"urn:uuid:{next(SERIALS):036}"
+    text = f"urn:uuid:{UUID_START}{next(SERIALS):024}"
     return iri(text) if name == "UUID" else literal(text[len("urn:uuid:"):])
 
 
 def eval_call(expression, solution, scope):
     name, arguments = expression.name, expression.arguments
     if name == "BOUND":
-        return boolean(arguments[0] in solution)
+        return boolean(isinstance(arguments[0], Term) or arguments[0] in solution)
     if name == "IF":
         chosen = arguments[1] if truth(evaluate(arguments[0], solution, scope)) else arguments[2]
         return evaluate(chosen, solution, scope)
@@ -580,6 +578,8 @@ def run_query(query, dataset):
     """SELECT: (variables, rows, keys); ASK: a bool; CONSTRUCT: a set of triples."""
     chosen = make_dataset(dataset, query.default_graphs, query.named_graphs)
     rows, keys = eval_select(query.select, Scope(chosen, chosen[None], {}))
+    if any(mark in term.lexical for row in rows for term in row.values() for mark in UNFORESEEN):
+        raise Undetermined()
     if query.form == "ASK":
         return bool(rows)
     if query.form == "CONSTRUCT":

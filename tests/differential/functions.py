@@ -6,9 +6,12 @@ import re
 import urllib.parse
 from fractions import Fraction
 
-from terms import (BOOLEAN, DATE, DATE_TIME, DECIMAL, EXACT, FLOAT, INTEGER, LANG_STRING, PROMOTION, STRING, XSD, ExpressionError,
-                   Number, Time, boolean, format_number, format_real, from_number, get_value, integer, iri, is_string, literal,
-                   parse_number, parse_time, promote, round_float)
+from terms import (BOOLEAN, DATE, DATE_TIME, DECIMAL, DURATION, EXACT, FLOAT, INTEGER, LANG_STRING, PROMOTION, STRING,
+                   ExpressionError, Number, Time, Undetermined, boolean, format_number, format_real, from_number, get_value,
+                   integer, iri, is_string, literal, parse_number, parse_time, promote, round_float)
+
+
+MAX_EXACT = 10**27  # beyond, an implementation may have too few digits
 
 
 def get_number(term):
@@ -68,6 +71,8 @@ def divide_reals(a, b):
 
 
 def compute(sign, a, b):
+    if isinstance(get_value(a), Time) and isinstance(get_value(b), Time):
+        raise Undetermined()  # an extension may subtract them
     kind, x, y = promote(get_number(a), get_number(b))
     if sign == "/":
         kind = DECIMAL if kind == INTEGER else kind
@@ -76,12 +81,20 @@ def compute(sign, a, b):
         value = x / y if kind == DECIMAL else divide_reals(x, y)
     else:
         value = x + y if sign == "+" else x - y if sign == "-" else x * y
+    if kind in EXACT and abs(value) > MAX_EXACT:
+        raise Undetermined()
     return from_number(Number(kind, round_float(value) if kind == FLOAT else value))
 
 
 def negate(term):
     number = get_number(term)
     return from_number(Number(number.type, -number.value))
+
+
+def keep_number(term):
+    """The unary plus."""
+    number = get_number(term)
+    return term if term.datatype == number.type else from_number(number)
 
 
 def round_half_up(value):
@@ -224,7 +237,7 @@ def zone_duration(term):
         raise ExpressionError("no zone")
     hours, minutes = divmod(abs(value.zone_minutes), 60)
     text = "PT" + (f"{hours}H" if hours else "") + (f"{minutes}M" if minutes else "")
-    return literal(("-" if value.zone_minutes < 0 else "") + ("PT0S" if text == "PT" else text), XSD + "dayTimeDuration")
+    return literal(("-" if value.zone_minutes < 0 else "") + ("PT0S" if text == "PT" else text), DURATION)
 
 
 # --- casts ------------------------------------------------------------------------------------------------------------------
@@ -249,8 +262,11 @@ def cast_to_string(term):
         return literal("true" if value else "false")
     if isinstance(value, Number):
         return literal(number_as_text(value))
-    if isinstance(value, Time) and "." not in term.lexical:
-        return literal(re.sub(r"[+-]00:00$", "Z", term.lexical))
+    if isinstance(value, Time):
+        text = re.sub(r"\.([0-9]*[1-9])?0*", lambda match: "." + match.group(1) if match.group(1) else "", term.lexical)
+        return literal(re.sub(r"[+-]00:00$", "Z", text))
+    if term.kind == "literal" and not term.lang:
+        raise Undetermined()  # §17.5 knows no such type; an extension may cast it
     raise ExpressionError("no cast to string")
 
 

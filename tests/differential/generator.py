@@ -5,9 +5,9 @@ What the specification leaves open is not made: blank node ends of EXISTS' zero-
 """
 from evaluator import Scope, TooLarge, Undetermined, evaluate, is_grouped, projected, visible_variables
 from functions import truth
-from syntax import (NS, Aggregate, Alternative, Bind, Call, Cast, Data, DeleteWhere, Exists, Filter, Graph, Group, In, Inverse,
-                    Item, Manage, Minus, Modify, NotIn, Op, Optional_, Quads, Query, Repeat, Select, Sequence, Triples, Union,
-                    Update, Values)
+from syntax import (NS, Aggregate, Alternative, Bind, Bound, Call, Cast, Data, DeleteWhere, Exists, Filter, Graph, Group, In,
+                    Inverse, Item, Manage, Minus, Modify, NotIn, Op, Optional_, Quads, Query, Repeat, Select, Sequence, Triples,
+                    Union, Update, Values, sets_variable)
 from terms import (BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, FLOAT, INTEGER, STRING, XSD, ExpressionError, Term, Var, bnode, iri,
                    literal)
 
@@ -18,15 +18,17 @@ BNODES = [bnode(name) for name in "xy"]
 VARIABLES = [Var(name) for name in ("x", "y", "z", "X", "n")]
 GRAPH_VARIABLES = [Var("g"), Var("h"), Var("x")]
 
-NUMBERS = ([literal(text, INTEGER) for text in ("1", "01", "+1", "2", "-3", "0", "10", "9007199254740993")] +
-           [literal(text, DECIMAL) for text in ("1.0", "1.50", "2.5", "-0.5", "0.0", ".5", "0.333")] +
-           [literal(text, DOUBLE) for text in ("1e0", "1.0E0", "2.5e0", "-1.5E3", "NaN", "INF", "0e0", "-0.0e0")] +
-           [literal("1.5", FLOAT), literal("2", XSD + "int"), literal("7", XSD + "nonNegativeInteger"), literal("x", INTEGER)])
-STRINGS = ([literal(text) for text in ("", "a", "b", "abc", "A", "1", "true", "a b", "\u00e9t\u00e9", "\U0001f600x", 'q"\\',
-                                       "2020-01-02")] +
+NUMBERS = ([literal(text, INTEGER) for text in ("1", "01", "+1", "2", "-3", "0", "10", "9007199254740993", "9223372036854775808")] +
+           [literal(text, DECIMAL) for text in ("1.0", "1.50", "2.5", "-0.5", "0.0", ".5", "0.333", "1234567890.123456789")] +
+           [literal(text, DOUBLE) for text in ("1e0", "1.0E0", "2.5e0", "-1.5E3", "NaN", "INF", "0e0", "-0.0e0", "1E400")] +
+           [literal("9007199254740993e0", DOUBLE), literal("1.5", FLOAT), literal("2", XSD + "int"),
+            literal("7", XSD + "nonNegativeInteger"), literal("x", INTEGER)])
+STRINGS = ([literal(text) for text in ("", "a", "b", "abc", "A", "1", "true", "a b", "\u00e9t\u00e9", "\U0001f600x", 'q"\\')] +
+           [literal("2020-01-02")] +
            [literal(text, lang=tag) for text, tag in (("a", "en"), ("abc", "en"), ("a", "en-GB"), ("a", "de"), ("", "en"))])
 TIMES = ([literal(text, DATE_TIME) for text in ("2020-01-02T03:04:05Z", "2020-01-02T03:04:05", "2020-01-02T04:04:05+01:00",
-                                               "2020-01-02T03:04:05.250Z", "2020-01-05T00:00:00-05:30", "1999-12-31T23:59:59Z")] +
+                                               "2020-01-02T03:04:05.250Z", "2020-01-05T00:00:00-05:30", "1999-12-31T23:59:59Z",
+                                               "2020-01-02T03:04:05+00:00", "2020-01-02T03:04:05.000Z", "2020-02-30T00:00:00Z")] +
          [literal(text, DATE) for text in ("2020-01-02", "2020-01-02Z", "2020-01-05", "2019-02-28+02:00")])
 OTHERS = ([literal(text, BOOLEAN) for text in ("true", "false", "1", "0", "maybe")] +
           [literal("v", NS + "type"), literal("w", NS + "type"), literal("1", NS + "type")])
@@ -79,7 +81,8 @@ class Generator:
         return (subject, self.one(PREDICATES), self.any_object(), graph)
 
     def data(self):
-        self.quads = tuple(dict.fromkeys(self.several(0 if self.chance(0.03) else 6, 18, self.quad)))
+        n_least, n_most = self.weighted([(3, (0, 3)), (80, (6, 18)), (15, (30, 60))])
+        self.quads = tuple(dict.fromkeys(self.several(n_least, n_most, self.quad)))
         return self.quads
 
     # --- triples and paths -----------------------------------------------------------------------------------------------
@@ -163,7 +166,8 @@ class Generator:
     def triples(self, in_exists=False):
         self.fresh += 1
         label = f"n{self.fresh}"
-        return Triples(self.several(1, 2 if in_exists else 3, lambda: self.triple(label, in_exists)))
+        n_most = 2 if in_exists else self.weighted([(40, 3), (3, 8), (1, 30)])
+        return Triples(self.several(1 if n_most < 8 else n_most - 4, n_most, lambda: self.triple(label, in_exists, n_most < 30)))
 
     # --- expressions -----------------------------------------------------------------------------------------------------
 
@@ -458,6 +462,17 @@ class Generator:
             return node
         parts = [self.twin(part) for part in node]
         return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
+
+    def bound_query(self):
+        """A query with a parameter, or without where no variable can be one."""
+        query = self.query()
+        scope = [var for var in self.variables_of(query.select.where) if not sets_variable(query.select, var)]
+        if query.form != "SELECT" or not scope:
+            return query
+        var = self.one(scope)
+        term = self.witness.get(var)
+        fits = term is not None and term.kind != "bnode" and self.chance(0.8)
+        return Bound(query, var, term if fits else self.any_object_constant())
 
     # --- updates ---------------------------------------------------------------------------------------------------------
 

@@ -105,6 +105,13 @@ class Query(NamedTuple):
     named_graphs: tuple = ()
 
 
+class Bound(NamedTuple):
+    """A query that is run with a parameter."""
+    query: Query
+    var: Var
+    term: Term
+
+
 # --- updates ----------------------------------------------------------------------------------------------------------------
 
 class Quads(NamedTuple):
@@ -385,7 +392,32 @@ def print_operation(operation):
     return " ".join(parts) + " WHERE " + print_group(operation.where, 0)
 
 
+def substitute(node, var, term):
+    """@node with @term in the places of @var, which nothing in it may set."""
+    if node == var and isinstance(node, Var):
+        return term
+    if isinstance(node, Item) and node.var is None and node.expression == var:
+        return Item(term, var, node.descending)
+    if not isinstance(node, tuple) or isinstance(node, Term):
+        return node
+    parts = [substitute(part, var, term) for part in node]
+    return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
+
+
+def sets_variable(node, var):
+    """Whether @var is the target of an AS, in VALUES, a key of GROUP BY, or left to SELECT *."""
+    if not isinstance(node, tuple) or isinstance(node, Term):
+        return False
+    if isinstance(node, Select) and (not node.items or var in [key.expression for key in node.group or ()]):
+        return True
+    if (isinstance(node, (Bind, Item)) and node.var == var) or (isinstance(node, Values) and var in node.variables):
+        return True
+    return any(sets_variable(part, var) for part in node)
+
+
 def to_text(request):
+    if isinstance(request, Bound):
+        return print_query(request.query)
     if isinstance(request, Query):
         return print_query(request)
     return PROLOGUE + " ;\n".join(print_operation(operation) for operation in request.operations) + "\n"

@@ -14,7 +14,7 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 STRING, BOOLEAN = XSD + "string", XSD + "boolean"
 INTEGER, DECIMAL, FLOAT, DOUBLE = XSD + "integer", XSD + "decimal", XSD + "float", XSD + "double"
-DATE_TIME, DATE = XSD + "dateTime", XSD + "date"
+DATE_TIME, DATE, DURATION = XSD + "dateTime", XSD + "date", XSD + "dayTimeDuration"
 LANG_STRING = RDF + "langString"
 INTEGER_RANGES = {INTEGER: (None, None), XSD + "int": (-2**31, 2**31 - 1), XSD + "byte": (-128, 127),
                   XSD + "nonNegativeInteger": (0, None), XSD + "negativeInteger": (None, -1)}
@@ -37,6 +37,10 @@ TIME_FORMS = {
 
 class ExpressionError(Exception):
     """SPARQL's error value."""
+
+
+class Undetermined(Exception):
+    """The specification allows several answers."""
 
 
 class Var(str):
@@ -140,6 +144,8 @@ def get_value(term):
     """str, bool, Number or Time; None for a literal of an unknown datatype or an ill-typed one, and for IRIs and blank nodes."""
     if term.kind != "literal" or term.lang:
         return None
+    if term.datatype == DURATION:
+        raise Undetermined()  # SPARQL 1.1 has TIMEZONE() and no operator on what it gives
     if term.datatype == STRING:
         return term.lexical
     if term.datatype == BOOLEAN:

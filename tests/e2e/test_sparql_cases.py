@@ -9,8 +9,10 @@ PREFIX = "PREFIX : <http://example.org/> "
 # (name, N-Triples-like data in SPARQL's syntax, query, rows: each a dict of lexical forms)
 QUERIES = [
     ("constant-without-sql", ":a :p 1", "SELECT (COUNT(*) AS ?n) { MINUS { ?x :p 1 } }", [{"n": "1"}]),
-    ("count-distinct-of-a-path", "_:y :r :b", "SELECT (COUNT(DISTINCT *) AS ?n) { ?z ^(!:q?/:r*) ?x . ?y ?p ?z } GROUP BY ?x ?p",
+    ("count-distinct-of-a-path", "_:y :r :b",
+     "SELECT (COUNT(DISTINCT *) AS ?n) { ?z ^(!:q?/:r*) ?x . ?y ?p ?z } GROUP BY ?x ?p",
      [{"n": "1"}, {"n": "1"}]),
+    ("repeated-nothing", "", "SELECT ?y { 1 (:p?|:r)+ ?y }", [{"y": "1"}]),
     ("key-never-bound", "", "SELECT ?z {} GROUP BY ?z", [{}]),
     ("key-never-bound-counted", "", "SELECT (COUNT(?n) AS ?c) { { SELECT ?n {} GROUP BY ?n } }", [{"c": "0"}]),
 ]
