@@ -551,15 +551,11 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     if (!check_times(self, self->fill_start_usec, error))
         return QD_RUN_FAILED;
 
-<<<<<<< HEAD
     if (is_wrapped(self))
         begin_packing(self, writer);
     else if (!self->stepped)
         choose_form(self, writer);
-    sqlite3_progress_handler(qd_connection_get_db(self->reader->connection), PROGRESS_OPS, on_progress, self);
-=======
     qd_evaluation_watch(self->reader->connection, PROGRESS_OPS, on_progress, self);
->>>>>>> rdf
     status = fill_rows(self, writer, target_bytes, error);
     self->memory_bytes += qd_memory_get_thread_balance() - self->balance_before;
     self->produced_usec += (uint64_t) g_get_monotonic_time() - self->fill_start_usec;

@@ -9,24 +9,14 @@ _queryctl_lines()
 
 _queryctl()
 {
-<<<<<<< HEAD
-    local verbs="sql sparql update import export explain shell ls stats status cancel backup check optimize store"
-    local options="--format --param --param-text --file --output --table --create --null --no-header --max-rows --timeout --timing
-        --watch --sparql --full --openmetrics --warm --no-pager --store --direct --help --version"
-=======
-    local verbs="sql sparql update import export explain shell ls prefixes stats status cancel backup check store"
-    local options="--format --param --param-text --file --output --table --create --graph --base --replace --check-only --null --no-header --max-rows --timeout --timing
-        --watch --sparql --full --openmetrics --no-pager --store --help --version"
->>>>>>> rdf
+    local verbs="sql sparql update import export explain shell ls prefixes stats status cancel backup check optimize store"
+    local options="--format --param --param-text --file --output --table --create --graph --base --replace --check-only --null --no-header
+        --max-rows --timeout --timing --watch --sparql --full --openmetrics --warm --no-pager --store --direct --help --version"
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb="" words=0 i
 
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-<<<<<<< HEAD
-            --format|--param|--param-text|--file|--output|--table|--null|--max-rows|--timeout|--store|--direct|-[FpPfotns]) ((i++)) ;;
-=======
-            --format|--param|--param-text|--file|--output|--table|--graph|--base|--null|--max-rows|--timeout|--store|-[FpPfotnsg]) ((i++)) ;;
->>>>>>> rdf
+            --format|--param|--param-text|--file|--output|--table|--graph|--base|--null|--max-rows|--timeout|--store|--direct|-[FpPfotnsg]) ((i++)) ;;
             -*) ;;
             *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else ((++words)); fi ;;
         esac

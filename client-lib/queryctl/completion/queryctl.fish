@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of queryctl for fish.
 
-<<<<<<< HEAD
-set -l verbs sql sparql update import export explain shell ls stats status cancel backup check optimize store
-=======
-set -l verbs sql sparql update import export explain shell ls prefixes stats status cancel backup check store
->>>>>>> rdf
+set -l verbs sql sparql update import export explain shell ls prefixes stats status cancel backup check optimize store
 
 function __queryctl_tables
     queryctl ls --format tsv --no-header 2>/dev/null | cut -f1
