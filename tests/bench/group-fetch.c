@@ -140,7 +140,7 @@ static const BenchCase cases[] = {
     { "queryd, ring", READER(fetch_queryd_open, fetch_queryd_read, "ring", .is_kept_too = TRUE) },
     { "queryd, pipe, by hand", READER(fetch_queryd_open, fetch_raw_read, "pipe") },
     { "queryd, vmsplice, by hand", READER(fetch_queryd_open, fetch_raw_read, "vmsplice") },
-    { "queryd, direct connection", READER(fetch_direct_mode_open, fetch_queryd_read, NULL, .is_kept_too = TRUE) },
+    { "direct connection", READER(fetch_direct_mode_open, fetch_queryd_read, NULL, .is_kept_too = TRUE) },
     { "classic protocol, socket", READER(fetch_classic_open, fetch_classic_read, "socket") },
     { "classic protocol, pipe", READER(fetch_classic_open, fetch_classic_read, "pipe") },
     { "sd-bus Fetch(n)", READER(fetch_sd_bus_open, fetch_sd_bus_read, .goes_over_bus = TRUE) },
