@@ -54,16 +54,20 @@ static const Bar bars[] = {
       1.5 },
     { "8 scanning readers to 2", "concurrency", { "scans", "throughput@8" }, { "scans", "throughput@2" }, 0.95, AT_LEAST },
     { "8 looking up to 2", "concurrency", { "look-ups", "throughput@8" }, { "look-ups", "throughput@2" }, 0.95, AT_LEAST },
-    { "one row beside 4 long queries, p99 ms", "concurrency", { "one row, 4 long queries", "dense.p99" }, { NULL }, 5 },
-    { "the same, one each ms", "concurrency", { "one row, 4 long queries", "paced.p99" }, { NULL }, 5 },
-    { "one row beside 31 scanning, p99 ms", "concurrency", { "one row, 31 scanning clients", "dense.p99" }, { NULL }, 20 },
-    { "the same, one each ms", "concurrency", { "one row, 31 scanning clients", "paced.p99" }, { NULL }, 20 },
-    { "32 stopped readers to quiet, p99",
+    { "beside 4 long queries, p99 ms", "concurrency", { "one row, 4 long queries", "dense.p99" }, { NULL }, 5 },
+    { "beside 4 long queries, p99 ms, one each ms", "concurrency", { "one row, 4 long queries", "paced.p99" }, { NULL }, 5 },
+    { "beside 31 scanning clients, p99 ms", "concurrency", { "one row, 31 scanning clients", "dense.p99" }, { NULL }, 20 },
+    { "beside 31 scanning clients, p99 ms, one each ms",
+      "concurrency",
+      { "one row, 31 scanning clients", "paced.p99" },
+      { NULL },
+      20 },
+    { "beside 32 stopped readers, p99 to quiet",
       "concurrency",
       { "one row, 32 stopped readers", "dense.p99" },
       { "one row, quiet", "dense.p99" },
       2 },
-    { "the same, one each ms",
+    { "beside 32 stopped readers, p99 to quiet, one each ms",
       "concurrency",
       { "one row, 32 stopped readers", "paced.p99" },
       { "one row, quiet", "paced.p99" },
@@ -100,12 +104,12 @@ bars_judge(Figures *figures, GString *text)
             continue; /* not asked for */
         if (!place_get_median(figures, bar->group, bar->value, bar->is_best, &value) ||
             (bar->reference.case_name != NULL && !place_get_median(figures, bar->group, bar->reference, FALSE, &reference))) {
-            g_string_append_printf(text, "bar %-40s was not measured\n", bar->name);
+            g_string_append_printf(text, "bar %-54s was not measured\n", bar->name);
             continue;
         }
         value /= reference;
         met = bar->is_least ? value >= bar->limit : value <= bar->limit;
-        g_string_append_printf(text, "bar %-40s %8.3f %s %8.3f %s\n", bar->name, value, bar->is_least ? "at least" : "at most ",
+        g_string_append_printf(text, "bar %-54s %8.3f %s %8.3f %s\n", bar->name, value, bar->is_least ? "at least" : "at most ",
                                bar->limit, met ? "met" : "MISSED");
         ok = ok && met;
     }
