@@ -6,7 +6,6 @@
  */
 
 #include "tests/bench/fetch.h"
-#include "tests/bench/newer-library.h"
 #include "tests/bench/wire-client.h"
 #include "tests/demo/measure.h"
 #include "tests/demo/store-control.h"
@@ -19,8 +18,7 @@ fetch_queryd_open(FetchRun *run)
 
     run->server = run->bench->daemon;
     run->state = connection;
-    if (run->reader->read == fetch_queryd_read && run->reader->variant != NULL)
-        newer_library_set_transport(run->bench, connection, run->reader->variant);
+    query_connection_set_transport(connection, run->reader->transport);
     (void) query_number(connection, "SELECT 1");
     bench_record(run->bench, "first_query", "ms", get_now_msec() - start_msec);
 }
@@ -29,7 +27,10 @@ fetch_queryd_open(FetchRun *run)
 void
 fetch_direct_mode_open(FetchRun *run)
 {
-    run->state = newer_library_open_directly(run->bench, run->path);
+    g_autoptr(GError) error = NULL;
+
+    run->state = query_connection_new_direct(run->path, NULL, &error);
+    die_on_error(error, run->path);
 }
 
 void

@@ -27,9 +27,10 @@ struct FetchReader {
     void (*open)(FetchRun *run); /* (nullable): everything that happens once, before the clock starts */
     void (*read)(FetchRun *run, const char *sql, CellSink *sink);
     const char *variant;
-    guint max_rows;         /* of the curve; 0: all */
-    gboolean is_kept_too;   /* measured once more with all values kept in fresh memory, as the peers do */
-    gboolean has_no_values; /* nothing to check */
+    QueryTransport transport; /* of the library; 0 is its own choice */
+    guint max_rows;           /* of the curve; 0: all */
+    gboolean is_kept_too;     /* measured once more with all values kept in fresh memory, as the peers do */
+    gboolean has_no_values;   /* nothing to check */
     gboolean goes_over_bus;
 };
 

@@ -53,6 +53,23 @@ figures_find(Figures *self, const char *group, const char *case_name, const char
     return NULL;
 }
 
+Figure *
+figures_find_least(Figures *self, const char *group, const char *prefix, const char *metric)
+{
+    Figure *least = NULL;
+
+    for (guint i = 0; i < self->figures->len; i++) {
+        Figure *figure = self->figures->pdata[i];
+
+        if (!g_str_equal(figure->group, group) || !g_str_has_prefix(figure->case_name, prefix) ||
+            !g_str_equal(figure->metric, metric))
+            continue;
+        if (least == NULL || samples_get_quantile(&figure->samples, 0.5) < samples_get_quantile(&least->samples, 0.5))
+            least = figure;
+    }
+    return least;
+}
+
 void
 figures_add(Figures *self, const char *group, const char *case_name, const char *reference, const char *metric, const char *unit,
             double value)

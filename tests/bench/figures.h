@@ -31,6 +31,9 @@ void figures_add(Figures *self, const char *group, const char *case_name, const 
 /* NULL when there is no such figure. */
 Figure *figures_find(Figures *self, const char *group, const char *case_name, const char *metric);
 
+/* Of the cases whose names begin with @prefix, the one with the least median; NULL when there is none. */
+Figure *figures_find_least(Figures *self, const char *group, const char *prefix, const char *metric);
+
 /* Median by the reference's median; FALSE when there is no reference, or it was not measured. */
 gboolean figures_get_ratio(Figures *self, Figure *figure, double *ret_ratio);
 

@@ -125,7 +125,7 @@ static const BenchCase cases[] = {
     { "socketpair", PROBE(latency_socket_open, latency_echo_call, "echo", .has_no_row = TRUE) },
     { "socketpair + SQLite", PROBE(latency_socket_open, latency_socket_call, "") },
     { "queryd, kept channel", PROBE(latency_prepared_open, latency_prepared_call) },
-    { "queryd, kept channel, ring", PROBE(latency_prepared_open, latency_prepared_call, "ring") },
+    { "queryd, kept channel, ring", PROBE(latency_prepared_open, latency_prepared_call, .uses_ring = TRUE) },
     { "queryd, ad-hoc text", PROBE(latency_ad_hoc_open, latency_ad_hoc_call) },
     { "queryd, Prepare anew", PROBE(latency_ad_hoc_open, latency_anew_call) },
     { "queryd, Query by value", PROBE(latency_value_open, latency_value_call), .reference = "sd-bus Ping" },

@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "tests/bench/latency.h"
-#include "tests/bench/newer-library.h"
 #include "tests/bench/wire-client.h"
 #include "tests/demo/store-control.h"
 
@@ -23,15 +22,19 @@ latency_prepared_open(LatencyRun *run)
 {
     QueryConnection *connection = open_connection();
 
-    if (run->probe->variant != NULL)
-        newer_library_set_transport(run->bench, connection, run->probe->variant);
+    if (run->probe->uses_ring)
+        query_connection_set_transport(connection, QUERY_TRANSPORT_RING);
     prepare(run, connection);
 }
 
 void
 latency_direct_mode_open(LatencyRun *run)
 {
-    prepare(run, newer_library_open_directly(run->bench, run->path));
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryConnection) connection = query_connection_new_direct(run->path, NULL, &error);
+
+    die_on_error(error, run->path);
+    prepare(run, connection);
 }
 
 static void

@@ -33,6 +33,7 @@ struct LatencyProbe {
     const char *variant;
     gboolean has_no_server; /* placement has no meaning */
     gboolean has_no_row;    /* an empty call */
+    gboolean uses_ring;     /* the library's transport */
 };
 
 void latency_direct_open(LatencyRun *run);
@@ -42,7 +43,7 @@ void latency_echo_call(LatencyRun *run, gint64 id);
 void latency_socket_call(LatencyRun *run, gint64 id);
 
 void latency_direct_mode_open(LatencyRun *run);
-void latency_prepared_open(LatencyRun *run); /* variant: transport, NULL is the library's choice */
+void latency_prepared_open(LatencyRun *run);
 void latency_prepared_call(LatencyRun *run, gint64 id);
 void latency_ad_hoc_open(LatencyRun *run);
 void latency_ad_hoc_call(LatencyRun *run, gint64 id);

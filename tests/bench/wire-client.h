@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "client-lib/wire/wire-ring.h"
 #include "tests/bench/bench.h"
 #include "tests/demo/cell-sink.h"
 
@@ -15,6 +16,11 @@ typedef struct WireClient {
     gsize page_size;
     guint8 *page;
     gboolean is_two_way;
+    int ring_fds[2];     /* that came with the last record; -1: none */
+    QwRing ring;         /* of the result; no slots: there is none */
+    const guint8 *slots; /* mapped */
+    guint8 *index;       /* mapped */
+    guint64 n_taken;
 } WireClient;
 
 /* @page_size: 0 is the daemon's default. Skips the case when the daemon does not have the transport. */
