@@ -215,8 +215,11 @@ query_direct_create_schema(const QdShape *shape)
 
     for (guint i = 0; i < shape->n_columns; i++)
         query_schema_set_column(schema, i, qd_shape_get_column_name(shape, i), qd_shape_get_column_type(shape, i));
-    for (guint i = 0; i < shape->n_parameters; i++)
-        query_schema_set_parameter(schema, i, qd_shape_get_parameter_name(shape, i));
+    for (guint i = 0; i < shape->n_parameters; i++) {
+        const char *name = qd_shape_get_parameter_name(shape, i);
+
+        query_schema_set_parameter(schema, i, name[0] != '\0' ? name : NULL);
+    }
     schema->signature = shape->signature;
     return schema;
 }

@@ -126,7 +126,8 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_READ:
         return SQLITE_OK;
     case SQLITE_FUNCTION:
-        if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b) || (!self->packing && g_ascii_strcasecmp(b, PACKING_FUNCTION) == 0))
+        if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b) ||
+            (!self->packing && g_ascii_strcasecmp(b, PACKING_FUNCTION) == 0))
             return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", b);
         return SQLITE_OK;
     case SQLITE_PRAGMA:
