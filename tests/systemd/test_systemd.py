@@ -15,6 +15,7 @@ from session import (ACTIVATION, CONFIG, NAME, PATH, STORE, UNIT, Caller, Sessio
                      show, systemctl, thread_state, unit_log, wait_until, write)
 from harness import BusError
 from wire_client import CutOff, RemoteError
+from wire_reader import WireReader
 
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) "
 DATABASE = os.path.join(STORE, "queryd.db")
@@ -236,6 +237,17 @@ def test_taken_name(session):
         assert other.wait() == 0
     assert session.query("SELECT a FROM t") == [(8,)]
     assert session.owner_pid() == session.main_pid()
+
+
+@pytest.mark.parametrize("transport", ["ring", "vmsplice"])
+def test_transports_in_the_sandbox(session, transport):
+    """Memory files and vmsplice() are among the calls that the unit's filter allows."""
+    result = session.prepare(NUMBERS.format(100000) + "SELECT i, hex(zeroblob(30)) FROM n", transport=transport)
+    if transport == "ring":
+        assert len(result.fetch()) == 100000 and result.reader.n_ring_pages > 0
+    else:
+        assert len(list(WireReader(result.read).rows())) == 100000
+    result.close()
 
 
 # --- stop --------------------------------------------------------------------------------------------------------------------
