@@ -57,8 +57,10 @@ def test_single_calls(bus, expressions):
     # each doubles its text until the limit on a value stops it
     "BIND(REPLACE(?x, 'a', '$0$0$0$0$0$0$0$0') AS ?y) BIND(REPLACE(?y, 'a', '$0$0$0$0$0$0$0$0') AS ?z) "
     "BIND(REPLACE(?z, 'a', '$0$0$0$0$0$0$0$0') AS ?v)",
-    "BIND(CONCAT(?x,?x,?x,?x,?x,?x,?x,?x) AS ?y) BIND(CONCAT(?y,?y,?y,?y,?y,?y,?y,?y) AS ?z) BIND(CONCAT(?z,?z,?z,?z,?z,?z,?z,?z) AS ?v)",
-    "BIND(ENCODE_FOR_URI(CONCAT(?x,?x,?x)) AS ?y) BIND(ENCODE_FOR_URI(CONCAT(?y,?y,?y)) AS ?z) BIND(ENCODE_FOR_URI(CONCAT(?z,?z,?z)) AS ?v)",
+    "BIND(CONCAT(?x,?x,?x,?x,?x,?x,?x,?x) AS ?y) BIND(CONCAT(?y,?y,?y,?y,?y,?y,?y,?y) AS ?z) "
+    "BIND(CONCAT(?z,?z,?z,?z,?z,?z,?z,?z) AS ?v)",
+    "BIND(ENCODE_FOR_URI(CONCAT(?x,?x,?x)) AS ?y) BIND(ENCODE_FOR_URI(CONCAT(?y,?y,?y)) AS ?z) "
+    "BIND(ENCODE_FOR_URI(CONCAT(?z,?z,?z)) AS ?v)",
     # quadratic for a naive engine
     "BIND(REGEX(?x, '(a|ab|b)*[cd]') AS ?v)",
     "BIND(REPLACE(?x, '[ab]*?c', '') AS ?v)",
