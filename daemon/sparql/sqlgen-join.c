@@ -9,6 +9,7 @@
 #define TABLES_MAX 24        /* SQLite joins 64; what is longer is cut */
 #define CHAIN_TABLES_MAX 10  /* of an OPTIONAL: each looks whether the rest can follow */
 #define CHAIN_BYTES_MAX 4000 /* of its conditions, which OPTIONALs around it say again */
+#define MERGED_ARMS_MAX 16   /* SQLite would write what reads a UNION once for each arm, in quadratic time */
 #define ARMS_MAX 100         /* SELECTs in one UNION ALL, of which SQLite takes 500 */
 
 /* @bound (nullable) and what @relation binds. */
@@ -84,7 +85,7 @@ union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
         g_string_append_printf(text, "%s%s", i > 0 ? " UNION ALL " : "",
                                qd_relation_write_list(self, arms[i], "SELECT", list->len > 0 ? list->str : "1", NULL));
     }
-    return qd_relation_seal_text(self, shape, text->str, QD_SEAL_PLAIN);
+    return qd_relation_seal_text(self, shape, text->str, n_arms > MERGED_ARMS_MAX ? QD_SEAL_MATERIALIZED : QD_SEAL_PLAIN);
 }
 
 /* Whether @text names a column of table @name. */
