@@ -6,10 +6,51 @@
 
 #include "daemon/sparql/sqlgen-private.h"
 
+#define CHAIN_MAX 50 /* operators AND in a row */
+
 QdRelation *
 qd_relation_new(QdGenerator *self)
 {
     return qd_arena_new0(self->arena, QdRelation);
+}
+
+/* Room for one more in an array of @n elements, which grows by powers of two: (transfer none) the array. */
+static gpointer
+grow(QdGenerator *self, gpointer array, guint n, gsize size)
+{
+    gpointer larger;
+
+    if (n > 0 && (n & (n - 1)) != 0)
+        return array;
+    larger = qd_arena_alloc(self->arena, size * (n == 0 ? 1 : 2 * (gsize) n));
+    if (n > 0)
+        memcpy(larger, array, n * size);
+    return larger;
+}
+
+void
+qd_relation_add_table(QdGenerator *self, QdRelation *relation, const QdTable *table)
+{
+    relation->tables = grow(self, relation->tables, relation->n_tables, sizeof(QdTable));
+    relation->tables[relation->n_tables++] = *table;
+}
+
+void
+qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condition)
+{
+    if (condition == NULL)
+        return;
+    relation->conditions = grow(self, relation->conditions, relation->n_conditions, sizeof(const char *));
+    relation->conditions[relation->n_conditions++] = condition;
+}
+
+void
+qd_relation_take_rows(QdGenerator *self, QdRelation *relation, const QdRelation *source)
+{
+    for (guint i = 0; i < source->n_tables; i++)
+        qd_relation_add_table(self, relation, &source->tables[i]);
+    for (guint i = 0; i < source->n_conditions; i++)
+        qd_relation_add_where(self, relation, source->conditions[i]);
 }
 
 QdRelation *
@@ -17,9 +58,7 @@ qd_relation_copy(QdGenerator *self, const QdRelation *relation)
 {
     QdRelation *copy = qd_relation_new(self);
 
-    *copy = *relation;
-    copy->columns = NULL;
-    copy->n_columns = 0;
+    qd_relation_take_rows(self, copy, relation);
     for (guint i = 0; i < relation->n_columns; i++)
         *qd_relation_add(self, copy, relation->columns[i].variable, NULL) = relation->columns[i];
     return copy;
@@ -35,31 +74,15 @@ qd_relation_find(const QdRelation *relation, guint variable)
     return NULL;
 }
 
-/* The array grows by powers of two; the count tells when. */
 QdColumn *
 qd_relation_add(QdGenerator *self, QdRelation *relation, guint variable, const char *sql)
 {
-    guint n = relation->n_columns;
     QdColumn *column;
 
-    if ((n & (n - 1)) == 0 || n == 0) {
-        QdColumn *columns = qd_arena_array0(self->arena, QdColumn, n == 0 ? 1 : 2 * n);
-
-        if (n > 0)
-            memcpy(columns, relation->columns, n * sizeof(QdColumn));
-        relation->columns = columns;
-    }
+    relation->columns = grow(self, relation->columns, relation->n_columns, sizeof(QdColumn));
     column = &relation->columns[relation->n_columns++];
     *column = (QdColumn){ .variable = variable, .sql = sql };
     return column;
-}
-
-void
-qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condition)
-{
-    if (condition == NULL)
-        return;
-    relation->where = relation->where == NULL ? condition : qd_arena_printf(self->arena, "%s AND %s", relation->where, condition);
 }
 
 const char *
@@ -69,11 +92,55 @@ qd_column_intern(QdGenerator *self, const QdColumn *column)
 }
 
 const char *
+qd_relation_write_from(QdGenerator *self, const QdRelation *relation, guint first)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+
+    for (guint i = first; i < relation->n_tables; i++) {
+        const QdTable *table = &relation->tables[i];
+
+        if (table->on != NULL)
+            g_string_append_printf(text, "%s LEFT JOIN %s ON %s", i == first ? "(SELECT 1)" : "", table->text, table->on);
+        else
+            g_string_append_printf(text, "%s%s", i == first ? "" : " CROSS JOIN ", table->text);
+    }
+    return text->len > 0 ? qd_arena_strndup(self->arena, text->str, text->len) : "(SELECT 1)";
+}
+
+/* A long chain of AND is a deep tree to SQLite, so it becomes a balanced one. */
+static void
+write_conjunction(GString *text, const char **conditions, guint n_conditions)
+{
+    if (n_conditions <= CHAIN_MAX) {
+        for (guint i = 0; i < n_conditions; i++)
+            g_string_append_printf(text, "%s%s", i > 0 ? " AND " : "", conditions[i]);
+        return;
+    }
+    g_string_append_c(text, '(');
+    write_conjunction(text, conditions, n_conditions / 2);
+    g_string_append(text, ") AND (");
+    write_conjunction(text, conditions + n_conditions / 2, n_conditions - n_conditions / 2);
+    g_string_append_c(text, ')');
+}
+
+const char *
+qd_relation_write_where(QdGenerator *self, const QdRelation *relation)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+
+    write_conjunction(text, relation->conditions, relation->n_conditions);
+    return text->len > 0 ? qd_arena_strndup(self->arena, text->str, text->len) : "1";
+}
+
+const char *
 qd_relation_write_list(QdGenerator *self, const QdRelation *relation, const char *head, const char *list, const char *tail)
 {
-    return qd_arena_printf(self->arena, "%s %s%s%s%s%s%s%s", head, list, relation->from != NULL ? " FROM " : "",
-                           relation->from != NULL ? relation->from : "", relation->where != NULL ? " WHERE " : "",
-                           relation->where != NULL ? relation->where : "", tail != NULL ? " " : "", tail != NULL ? tail : "");
+    const char *from = relation->n_tables > 0 ? qd_relation_write_from(self, relation, 0) : NULL;
+    const char *where = relation->n_conditions > 0 ? qd_relation_write_where(self, relation) : NULL;
+
+    return qd_arena_printf(self->arena, "%s %s%s%s%s%s%s%s", head, list, from != NULL ? " FROM " : "", from != NULL ? from : "",
+                           where != NULL ? " WHERE " : "", where != NULL ? where : "", tail != NULL ? " " : "",
+                           tail != NULL ? tail : "");
 }
 
 const char *
@@ -91,9 +158,10 @@ qd_relation_write(QdGenerator *self, const QdRelation *relation, const char *hea
 QdRelation *
 qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *text, QdSeal seal)
 {
-    static const char *const hints[] = { "", "MATERIALIZED ", "NOT MATERIALIZED " };
+    static const char *const hints[] = { "", "MATERIALIZED ", "NOT MATERIALIZED ", "" };
     QdRelation *sealed = qd_relation_new(self);
     const char *name = qd_arena_printf(self->arena, "c%u", qd_generator_make_name(self));
+    const QdTable table = { .text = name, .name = name };
 
     g_string_append_printf(self->with, "%s%s(", self->with->len > 0 ? ",\n" : "", name);
     for (guint i = 0; i < shape->n_columns; i++) {
@@ -108,28 +176,21 @@ qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *te
         column->plain = TRUE;
     }
     g_string_append_printf(self->with, "%s) AS %s(%s)", shape->n_columns == 0 ? "u" : "", hints[seal], text);
-    sealed->from = name;
-    sealed->n_tables = 1;
+    qd_relation_add_table(self, sealed, &table);
     return sealed;
 }
 
 QdRelation *
 qd_relation_seal(QdGenerator *self, const QdRelation *relation, QdSeal seal)
 {
-    return qd_relation_seal_text(self, relation, qd_relation_write(self, relation, "SELECT", NULL), seal);
-}
+    const char *tail = seal == QD_SEAL_STREAM ? "LIMIT -1" : NULL; /* SQLite merges no SELECT with a LIMIT into a join */
 
-/* Appends @condition to the conjunction in *conditions. */
-static void
-conjoin(QdGenerator *self, const char **conditions, const char *condition)
-{
-    *conditions = *conditions == NULL ? condition : qd_arena_printf(self->arena, "%s AND %s", *conditions, condition);
+    return qd_relation_seal_text(self, relation, qd_relation_write(self, relation, "SELECT", tail), seal);
 }
 
 const char *
-qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *right, const char **ret_shared)
+qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *right, QdRelation *target)
 {
-    const char *conditions = NULL;
     const char *shared = NULL;
     gboolean surely_shared = FALSE;
 
@@ -145,16 +206,14 @@ qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *r
             condition = qd_arena_printf(self->arena, "(%s%s%s%s%s%s%s)", condition, a->certain ? "" : " OR ",
                                         a->certain ? "" : a->sql, a->certain ? "" : " IS NULL", b->certain ? "" : " OR ",
                                         b->certain ? "" : b->sql, b->certain ? "" : " IS NULL");
-        conjoin(self, &conditions, condition);
+        qd_relation_add_where(self, target, condition);
         if (self->graph.kind == QD_NODE_VARIABLE && b->variable == self->graph.variable)
             continue; /* no variable of the query's */
         surely_shared = surely_shared || (a->certain && b->certain);
         shared = qd_arena_printf(self->arena, "%s%s(%s IS NOT NULL AND %s IS NOT NULL)", shared != NULL ? shared : "",
                                  shared != NULL ? " OR " : "", a->sql, b->sql);
     }
-    if (ret_shared != NULL)
-        *ret_shared = surely_shared ? "1" : shared;
-    return conditions;
+    return surely_shared ? "1" : shared;
 }
 
 /* The column of a variable that both sides may bind. */
@@ -177,13 +236,8 @@ qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *ri
 {
     QdRelation *joined = qd_relation_copy(self, left);
 
-    if (left->from != NULL && right->from != NULL)
-        joined->from = qd_arena_printf(self->arena, "%s CROSS JOIN %s", left->from, right->from);
-    else if (right->from != NULL)
-        joined->from = right->from;
-    joined->n_tables += right->n_tables;
-    qd_relation_add_where(self, joined, right->where);
-    qd_relation_add_where(self, joined, qd_relation_match(self, left, right, NULL));
+    qd_relation_take_rows(self, joined, right);
+    (void) qd_relation_match(self, left, right, joined);
     for (guint i = 0; i < right->n_columns; i++) {
         QdColumn *column = qd_relation_find(joined, right->columns[i].variable);
 

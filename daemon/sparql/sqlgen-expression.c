@@ -38,7 +38,7 @@ write_exists(QdGenerator *self, const QdExpression *expression, const QdRelation
     self->outer = &outer;
     self->with = g_string_new(NULL);
     inner = qd_relation_copy(self, qd_generator_generate(self, cached->algebra, &bound));
-    qd_relation_add_where(self, inner, qd_relation_match(self, relation, inner, NULL));
+    (void) qd_relation_match(self, relation, inner, inner);
     text = qd_relation_write_list(self, inner, "SELECT", "1", NULL);
     if (self->with->len > 0)
         text = qd_arena_printf(self->arena, "WITH RECURSIVE %s %s", self->with->str, text);

@@ -74,9 +74,11 @@ qd_generate_quad(QdGenerator *self, const char **ret_alias)
 {
     const char *alias = qd_arena_printf(self->arena, "q%u", qd_generator_make_name(self));
     QdRelation *relation = qd_relation_new(self);
+    QdTable table = { .is_base = TRUE };
 
-    relation->from = qd_arena_printf(self->arena, "queryd_quad AS %s", alias);
-    relation->n_tables = 1;
+    table.text = qd_arena_printf(self->arena, "queryd_quad AS %s", alias);
+    table.name = alias;
+    qd_relation_add_table(self, relation, &table);
     if (self->graph.kind == QD_NODE_VARIABLE) {
         QdColumn *column = qd_relation_add(self, relation, self->graph.variable, qd_arena_printf(self->arena, "%s.g", alias));
 
@@ -135,12 +137,13 @@ generate_graphs(QdGenerator *self, guint variable)
     const QdDatasetClause *clause = self->dataset->clause;
     const char *alias = qd_arena_printf(self->arena, "g%u", qd_generator_make_name(self));
     QdRelation *relation = qd_relation_new(self);
+    QdTable table = { .name = alias };
     QdColumn *column;
 
-    relation->n_tables = 1;
     if (clause == NULL) {
-        relation->from = qd_arena_printf(self->arena, "queryd_graph AS %s", alias);
-        relation->where = qd_arena_printf(self->arena, "%s.id<>0 AND (%s.n_quads>0 OR %s.explicit)", alias, alias, alias);
+        table.text = qd_arena_printf(self->arena, "queryd_graph AS %s", alias);
+        qd_relation_add_where(self, relation,
+                              qd_arena_printf(self->arena, "%s.id<>0 AND (%s.n_quads>0 OR %s.explicit)", alias, alias, alias));
         column = qd_relation_add(self, relation, variable, qd_arena_printf(self->arena, "%s.id", alias));
     } else {
         g_autoptr(GString) rows = g_string_new(NULL);
@@ -150,10 +153,11 @@ generate_graphs(QdGenerator *self, guint variable)
                                    qd_generator_put_term(self, clause->named[i]));
         if (clause->n_named == 0)
             g_string_append(rows, "SELECT NULL AS id WHERE 0");
-        relation->from = qd_arena_printf(self->arena, "(%s) AS %s", rows->str, alias);
+        table.text = qd_arena_printf(self->arena, "(%s) AS %s", rows->str, alias);
         column = qd_relation_add(self, relation, variable, qd_arena_printf(self->arena, "%s.id", alias));
     }
     column->certain = column->interned = column->plain = TRUE;
+    qd_relation_add_table(self, relation, &table);
     return relation;
 }
 
@@ -199,9 +203,7 @@ name_graph(QdGenerator *self, const QdRelation *inner, guint hidden, guint varia
     const char *parameter;
     QdRelation *joined;
 
-    rest->from = inner->from;
-    rest->n_tables = inner->n_tables;
-    rest->where = inner->where;
+    qd_relation_take_rows(self, rest, inner);
     for (guint i = 0; i < inner->n_columns; i++) {
         if (inner->columns[i].variable != hidden)
             *qd_relation_add(self, rest, inner->columns[i].variable, NULL) = inner->columns[i];

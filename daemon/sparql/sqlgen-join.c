@@ -6,8 +6,10 @@
 
 #include "daemon/sparql/sqlgen-private.h"
 
-#define TABLES_MAX 24 /* SQLite joins 64; what is longer is cut where it is read once */
-#define ARMS_MAX 100  /* SELECTs in one UNION ALL, of which SQLite takes 500 */
+#define TABLES_MAX 24        /* SQLite joins 64; what is longer is cut */
+#define CHAIN_TABLES_MAX 10  /* of an OPTIONAL: each looks whether the rest can follow */
+#define CHAIN_BYTES_MAX 4000 /* of its conditions, which OPTIONALs around it say again */
+#define ARMS_MAX 100         /* SELECTs in one UNION ALL, of which SQLite takes 500 */
 
 /* @bound (nullable) and what @relation binds. */
 static QdVariableSet
@@ -41,7 +43,7 @@ qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *
             next = qd_generator_generate(self, order[i], joined != NULL ? &known : bound);
         }
         if (joined != NULL && joined->n_tables + next->n_tables > TABLES_MAX) {
-            joined = qd_relation_seal(self, joined, QD_SEAL_MATERIALIZED);
+            joined = qd_relation_seal(self, joined, QD_SEAL_STREAM);
             if (next->n_tables > TABLES_MAX / 2)
                 next = qd_relation_seal(self, next, QD_SEAL_MATERIALIZED);
         }
@@ -51,57 +53,6 @@ qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *
 }
 
 /* --- left join -------------------------------------------------------------------------------------------------------- */
-
-static const char *
-conjoin(QdGenerator *self, const char *a, const char *b)
-{
-    if (a == NULL || b == NULL)
-        return a != NULL ? a : b;
-    return qd_arena_printf(self->arena, "%s AND %s", a, b);
-}
-
-/* One table whose columns are nothing but its own can be the right side of SQL's LEFT JOIN. */
-static gboolean
-is_single_table(const QdRelation *relation)
-{
-    if (relation->n_tables != 1)
-        return FALSE;
-    for (guint i = 0; i < relation->n_columns; i++) {
-        if (!relation->columns[i].plain)
-            return FALSE;
-    }
-    return TRUE;
-}
-
-static QdRelation *
-left_join_table(QdGenerator *self, const QdRelation *left, const QdRelation *right, const QdAlgebra *node)
-{
-    QdRelation *joined = qd_relation_copy(self, left);
-    QdRelation *inner = qd_relation_join(self, left, right); /* what the condition sees */
-    QdRelation *condition = qd_relation_copy(self, inner);
-    const char *on = conjoin(self, right->where, qd_relation_match(self, left, right, NULL));
-
-    condition->where = on;
-    qd_relation_filter(self, condition, node->expressions, node->n_expressions);
-    joined->from = qd_arena_printf(self->arena, "%s LEFT JOIN %s ON %s", left->from != NULL ? left->from : "(SELECT 1)",
-                                   right->from, condition->where != NULL ? condition->where : "1");
-    joined->n_tables = MAX(left->n_tables, 1) + 1;
-    for (guint i = 0; i < right->n_columns; i++) {
-        const QdColumn *b = &right->columns[i];
-        QdColumn *a = qd_relation_find(joined, b->variable);
-
-        if (a == NULL) {
-            a = qd_relation_add(self, joined, b->variable, b->sql);
-            *a = *b;
-            a->certain = FALSE;
-        } else if (!a->certain) {
-            a->sql = qd_arena_printf(self->arena, "coalesce(%s,%s)", a->sql, b->sql);
-            a->interned = a->interned && b->interned;
-            a->plain = FALSE;
-        }
-    }
-    return joined;
-}
 
 /* The columns of all @arms, certain where all are; the arms' SELECTs with NULL for what one has not. */
 static QdRelation *
@@ -136,22 +87,133 @@ union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
     return qd_relation_seal_text(self, shape, text->str, QD_SEAL_PLAIN);
 }
 
-/* Those of the left that find partners, with them; and those that find none. */
-static QdRelation *
-left_join_arms(QdGenerator *self, const QdRelation *left, const QdRelation *right, const QdAlgebra *node)
+/* Whether @text names a column of table @name. */
+static gboolean
+mentions(const char *text, const char *name)
 {
-    QdRelation *arms[2];
-    QdRelation *probe;
+    gsize n = strlen(name);
 
-    left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
-    arms[0] = qd_relation_join(self, left, right);
-    qd_relation_filter(self, arms[0], node->expressions, node->n_expressions);
-    probe = qd_relation_copy(self, right);
-    probe->where = arms[0]->where; /* of a sealed left: all that makes a partner */
-    arms[1] = qd_relation_copy(self, left);
-    qd_relation_add_where(self, arms[1],
-                          qd_arena_printf(self->arena, "NOT EXISTS(%s)", qd_relation_write_list(self, probe, "SELECT", "1", NULL)));
-    return union_arms(self, arms, 2);
+    for (const char *p = strstr(text, name); p != NULL; p = strstr(p + 1, name)) {
+        if (p[n] == '.' && (p == text || !g_ascii_isalnum(p[-1])))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* The last of the right's tables that a condition names; -1: none. */
+static int
+find_last_table(const QdRelation *right, const char *condition)
+{
+    int last = -1;
+
+    for (guint i = 0; i < right->n_tables; i++) {
+        if (mentions(condition, right->tables[i].name))
+            last = (int) i;
+    }
+    return last;
+}
+
+static void
+add_condition(GString *text, const char *condition)
+{
+    g_string_append_printf(text, "%s%s", text->len > 0 ? " AND " : "", condition);
+}
+
+/*
+ * ON of the right's table @i: the conditions that can be told by then, and that the tables behind it can complete the row. A row
+ * is let in only if it can be completed, so nothing has to be taken back.
+ */
+static const char *
+write_on(QdGenerator *self, const QdRelation *right, guint i, const QdRelation *seen)
+{
+    g_autoptr(GString) on = g_string_new(NULL);
+    QdRelation *rest = qd_relation_new(self);
+
+    if (i > 0)
+        g_string_append_printf(on, "%s.g IS NOT NULL", right->tables[0].name);
+    if (right->tables[i].on != NULL)
+        add_condition(on, right->tables[i].on);
+    for (guint j = 0; j < seen->n_conditions; j++) {
+        int last = find_last_table(right, seen->conditions[j]);
+
+        if (last > (int) i)
+            qd_relation_add_where(self, rest, seen->conditions[j]);
+        else if (last == (int) i || (i == 0 && last < 0))
+            add_condition(on, seen->conditions[j]);
+    }
+    if (rest->n_conditions > 0 || (i + 1 < right->n_tables && right->tables[i + 1].on == NULL))
+        add_condition(on, qd_arena_printf(self->arena, "EXISTS(SELECT 1 FROM %s WHERE %s)",
+                                          qd_relation_write_from(self, right, i + 1), qd_relation_write_where(self, rest)));
+    return on->len > 0 ? qd_arena_strndup(self->arena, on->str, on->len) : "1";
+}
+
+/* What the right adds: NULL where it is not there, whatever its expression says. */
+static void
+add_optional_columns(QdGenerator *self, QdRelation *joined, const QdRelation *right)
+{
+    for (guint i = 0; i < right->n_columns; i++) {
+        QdColumn b = right->columns[i];
+        QdColumn *a = qd_relation_find(joined, b.variable);
+
+        if (!b.plain)
+            b.sql = qd_arena_printf(self->arena, "CASE WHEN %s.g IS NOT NULL THEN %s END", right->tables[0].name, b.sql);
+        b.certain = FALSE;
+        if (a == NULL) {
+            *qd_relation_add(self, joined, b.variable, NULL) = b;
+        } else if (!a->certain) {
+            a->sql = qd_arena_printf(self->arena, "coalesce(%s,%s)", a->sql, b.sql);
+            a->interned = a->interned && b.interned;
+            a->plain = FALSE;
+        }
+    }
+}
+
+static QdRelation *
+left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *right, const QdAlgebra *node)
+{
+    QdRelation *joined = qd_relation_copy(self, left);
+    QdRelation *seen = qd_relation_join(self, left, right); /* what the conditions see */
+
+    seen->n_conditions = 0;
+    seen->conditions = NULL;
+    for (guint i = 0; i < right->n_conditions; i++)
+        qd_relation_add_where(self, seen, right->conditions[i]);
+    (void) qd_relation_match(self, left, right, seen);
+    qd_relation_filter(self, seen, node->expressions, node->n_expressions);
+    if (joined->n_tables == 0) {
+        const QdTable row = { .text = "(SELECT 1)", .name = "" };
+
+        qd_relation_add_table(self, joined, &row);
+    }
+    for (guint i = 0; i < right->n_tables; i++) {
+        QdTable table = right->tables[i];
+
+        table.on = write_on(self, right, i, seen);
+        qd_relation_add_table(self, joined, &table);
+    }
+    add_optional_columns(self, joined, right);
+    return joined;
+}
+
+/* A single table may be anything if nothing is computed from it; more have to be quads, which cost little to look at twice. */
+static gboolean
+can_chain(const QdRelation *right)
+{
+    gsize n_bytes = 0;
+    gboolean plain = TRUE;
+
+    if (right->n_tables == 0 || right->n_tables > CHAIN_TABLES_MAX || right->tables[0].on != NULL)
+        return FALSE;
+    for (guint i = 0; i < right->n_columns; i++)
+        plain = plain && right->columns[i].plain;
+    for (guint i = 0; i < right->n_tables; i++) {
+        if (!right->tables[i].is_base && (right->n_tables > 1 || !plain))
+            return FALSE;
+        n_bytes += right->tables[i].on != NULL ? strlen(right->tables[i].on) : 0;
+    }
+    for (guint i = 0; i < right->n_conditions; i++)
+        n_bytes += strlen(right->conditions[i]);
+    return n_bytes <= CHAIN_BYTES_MAX;
 }
 
 QdRelation *
@@ -162,10 +224,10 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariable
     QdRelation *right = qd_generator_generate(self, node->children[1], &known);
 
     if (left->n_tables >= TABLES_MAX)
-        left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
-    if (right->n_tables > TABLES_MAX)
-        right = qd_relation_seal(self, right, QD_SEAL_MATERIALIZED);
-    return is_single_table(right) ? left_join_table(self, left, right, node) : left_join_arms(self, left, right, node);
+        left = qd_relation_seal(self, left, QD_SEAL_STREAM);
+    if (!can_chain(right))
+        right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
+    return left_join_chain(self, left, right, node);
 }
 
 /* --- minus and union -------------------------------------------------------------------------------------------------- */
@@ -181,11 +243,11 @@ qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet 
 
     left = qd_relation_copy(self, left);
     probe = qd_relation_copy(self, right);
-    probe->where = conjoin(self, right->where, qd_relation_match(self, left, right, &shared));
+    shared = qd_relation_match(self, left, right, probe);
     if (shared == NULL)
         return left; /* nothing in common: nothing is taken away */
     if (strcmp(shared, "1") != 0)
-        probe->where = conjoin(self, probe->where, qd_arena_printf(self->arena, "(%s)", shared));
+        qd_relation_add_where(self, probe, qd_arena_printf(self->arena, "(%s)", shared));
     qd_relation_add_where(self, left,
                           qd_arena_printf(self->arena, "NOT EXISTS(%s)", qd_relation_write_list(self, probe, "SELECT", "1", NULL)));
     return left;

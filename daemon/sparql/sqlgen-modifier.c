@@ -175,13 +175,16 @@ add_empty_groups(QdGenerator *self, const QdRelation *relation, const char **ret
     QdRelation *graphs = qd_generate_unit(self);
     QdRelation *sealed = qd_relation_seal(self, relation, QD_SEAL_PLAIN);
     const QdColumn *graph = qd_relation_find(sealed, self->graph.variable);
-    QdRelation *joined = qd_relation_copy(self, sealed);
+    QdRelation *joined = qd_relation_copy(self, graphs);
+    QdTable table = sealed->tables[0];
 
     *ret_only = qd_arena_printf(self->arena, " FILTER (WHERE %s IS NOT NULL)", graph->sql);
-    joined->from = qd_arena_printf(self->arena, "%s LEFT JOIN %s ON %s=%s", graphs->from, sealed->from, graphs->columns[0].sql,
-                                   graph->sql);
-    joined->where = graphs->where;
-    *qd_relation_find(joined, self->graph.variable) = graphs->columns[0];
+    table.on = qd_arena_printf(self->arena, "%s=%s", graphs->columns[0].sql, graph->sql);
+    qd_relation_add_table(self, joined, &table);
+    for (guint i = 0; i < sealed->n_columns; i++) {
+        if (sealed->columns[i].variable != self->graph.variable)
+            *qd_relation_add(self, joined, sealed->columns[i].variable, NULL) = sealed->columns[i];
+    }
     return joined;
 }
 
@@ -219,8 +222,7 @@ qd_generate_group(QdGenerator *self, const QdAlgebra *node)
 
         column->certain = column->interned = aggregate->aggregate == QD_AGGREGATE_COUNT;
     }
-    shape->from = relation->from;
-    shape->where = relation->where;
+    qd_relation_take_rows(self, shape, relation);
     if (shape->n_columns == 0)
         (void) qd_relation_add(self, shape, qd_ast_add_variable(self->ast, NULL), "count(*)");
     relation = qd_relation_seal_text(self, shape, qd_relation_write(self, shape, "SELECT", keys->str), QD_SEAL_PLAIN);
@@ -295,9 +297,7 @@ project(QdGenerator *self, const QdRelation *relation, const guint *variables, g
 {
     QdRelation *projected = qd_relation_new(self);
 
-    projected->from = relation->from;
-    projected->n_tables = relation->n_tables;
-    projected->where = relation->where;
+    qd_relation_take_rows(self, projected, relation);
     for (guint i = 0; i < n_variables + (self->graph.kind == QD_NODE_VARIABLE ? 1 : 0); i++) {
         guint variable = i < n_variables ? variables[i] : self->graph.variable;
         const QdColumn *column = qd_relation_find(relation, variable);

@@ -36,9 +36,7 @@ generate_scan(QdGenerator *self, const QdNode *s, const QdNode *o, const char *o
     if (list != NULL)
         qd_relation_add_where(
             self, relation, qd_arena_printf(self->arena, "%s %s (%s)", qd_relation_find(relation, predicate)->sql, operator, list));
-    *result = *relation;
-    result->columns = NULL;
-    result->n_columns = 0;
+    qd_relation_take_rows(self, result, relation);
     for (guint i = 0; i < relation->n_columns; i++) {
         if (relation->columns[i].variable != predicate)
             *qd_relation_add(self, result, relation->columns[i].variable, NULL) = relation->columns[i];
@@ -126,8 +124,8 @@ write_bound_seeds(QdGenerator *self, const QdRelation *left, guint variable)
         self->arena,
         "SELECT DISTINCT %s AS n%s%s%s FROM %s WHERE EXISTS(SELECT 1 FROM queryd_quad AS z WHERE z.s=%s AND %s%s) OR "
         "EXISTS(SELECT 1 FROM queryd_quad AS z WHERE z.o=%s AND %s%s)",
-        node, graph != NULL ? "," : "", graph != NULL ? graph->sql : "", graph != NULL ? " AS g" : "", left->from, node, condition,
-        same_graph, node, condition, same_graph);
+        node, graph != NULL ? "," : "", graph != NULL ? graph->sql : "", graph != NULL ? " AS g" : "", left->tables[0].text, node,
+        condition, same_graph, node, condition, same_graph);
 }
 
 /* Seeds, and what steps lead to from them, as SELECTs between UNION: pairs are a set. */
@@ -139,25 +137,23 @@ write_closure(QdGenerator *self, const Closure *closure, const char *name)
     const char *g = closure->graph != NULL ? qd_arena_printf(self->arena, ",%s", closure->graph) : "";
     const char *same = closure->graph != NULL ? qd_arena_printf(self->arena, " AND n.g=%s", closure->graph) : "";
     const char *seeds = closure->seeds != NULL ? closure->seeds : write_nodes(self);
-    const char *and = closure->step->where != NULL ? " AND " : "";
-    const char *where = closure->step->where != NULL ? closure->step->where : "";
+    const char *from = closure->step->tables[0].text;
+    const char *where = qd_relation_write_where(self, closure->step);
     const char *first;
 
     if (closure->kind == QD_PATH_ONE_OR_MORE && closure->seeds == NULL)
-        first = qd_relation_write_list(self, closure->step, "SELECT", qd_arena_printf(self->arena, "%s,%s%s", x, y, g), NULL);
+        first = qd_arena_printf(self->arena, "SELECT %s,%s%s FROM %s WHERE %s", x, y, g, from, where);
     else
-        first = qd_arena_printf(self->arena, "SELECT %s,%s%s FROM (%s) AS n CROSS JOIN %s WHERE %s=n.n%s%s%s", x, y, g, seeds,
-                                closure->step->from, x, same, and, where);
-    if (closure->kind != QD_PATH_ONE_OR_MORE)
-        first = qd_arena_printf(self->arena, "SELECT n.n,n.n%s FROM (%s) AS n%s%s", closure->graph != NULL ? ",n.g" : "", seeds,
-                                closure->kind == QD_PATH_ZERO_OR_ONE ? " UNION " : "",
-                                closure->kind == QD_PATH_ZERO_OR_ONE ? first : "");
+        first = qd_arena_printf(self->arena, "SELECT %s,%s%s FROM (%s) AS n CROSS JOIN %s WHERE %s=n.n%s AND %s", x, y, g, seeds,
+                                from, x, same, where);
     if (closure->kind == QD_PATH_ZERO_OR_ONE)
-        return first;
-    return qd_arena_printf(self->arena, "%s UNION SELECT %s.a,%s%s FROM %s CROSS JOIN %s WHERE %s=%s.b%s%s%s%s", first, name, y, g,
-                           name, closure->step->from, x, name,
-                           closure->graph != NULL ? qd_arena_printf(self->arena, " AND %s.g=%s", name, closure->graph) : "", and,
-                           where, "");
+        return qd_arena_printf(self->arena, "SELECT n.n,n.n%s FROM (%s) AS n UNION %s", closure->graph != NULL ? ",n.g" : "", seeds,
+                               first);
+    if (closure->kind == QD_PATH_ZERO_OR_MORE)
+        first = qd_arena_printf(self->arena, "SELECT n.n,n.n%s FROM (%s) AS n", closure->graph != NULL ? ",n.g" : "", seeds);
+    same = closure->graph != NULL ? qd_arena_printf(self->arena, " AND %s.g=%s", name, closure->graph) : "";
+    return qd_arena_printf(self->arena, "%s UNION SELECT %s.a,%s%s FROM %s CROSS JOIN %s WHERE %s=%s.b%s AND %s", first, name, y, g,
+                           name, from, x, name, same, where);
 }
 
 static void
@@ -228,7 +224,7 @@ generate_step(QdGenerator *self, const QdPath *path, QdNode *ret_x, QdNode *ret_
     *ret_x = (QdNode){ .kind = QD_NODE_VARIABLE, .variable = qd_ast_add_variable(self->ast, NULL) };
     *ret_y = (QdNode){ .kind = QD_NODE_VARIABLE, .variable = qd_ast_add_variable(self->ast, NULL) };
     step = qd_generator_generate(self, qd_algebra_from_path(self->ast, ret_x, path, ret_y), NULL);
-    return step->n_tables == 1 ? step : qd_relation_seal(self, step, QD_SEAL_VIEW);
+    return step->n_tables == 1 && step->tables[0].on == NULL ? step : qd_relation_seal(self, step, QD_SEAL_VIEW);
 }
 
 /* The value that an end has before anything runs; NULL: none. */
@@ -292,8 +288,11 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left)
                                closure.graph != NULL ? ",g" : "", text);
     }
 
-    relation->from = name;
-    relation->n_tables = 1;
+    {
+        const QdTable table = { .text = name, .name = name };
+
+        qd_relation_add_table(self, relation, &table);
+    }
     if (closure.graph != NULL) {
         QdColumn *graph = qd_relation_add(self, relation, self->graph.variable, qd_arena_printf(self->arena, "%s.g", name));
 

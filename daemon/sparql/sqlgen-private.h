@@ -20,10 +20,18 @@ typedef struct QdColumn {
     gboolean serial;   /* no term: the solution's number, for BNODE(string) */
 } QdColumn;
 
+typedef struct QdTable {
+    const char *text; /* "queryd_quad AS q1", "c2" */
+    const char *name; /* "q1", "c2" */
+    const char *on;   /* NULL: CROSS JOIN; else LEFT JOIN with this condition */
+    gboolean is_base; /* a stored table, cheap to name again; its column g (or id) is never NULL */
+} QdTable;
+
 typedef struct QdRelation {
-    const char *from; /* NULL: no table, one row */
+    QdTable *tables; /* none: one row */
     guint n_tables;
-    const char *where; /* NULL: all */
+    const char **conditions; /* all must hold */
+    guint n_conditions;
     QdColumn *columns;
     guint n_columns;
 } QdRelation;
@@ -65,7 +73,13 @@ QdRelation *qd_relation_new(QdGenerator *self);
 QdRelation *qd_relation_copy(QdGenerator *self, const QdRelation *relation);
 QdColumn *qd_relation_find(const QdRelation *relation, guint variable);
 QdColumn *qd_relation_add(QdGenerator *self, QdRelation *relation, guint variable, const char *sql);
-void qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condition);
+void qd_relation_add_table(QdGenerator *self, QdRelation *relation, const QdTable *table);
+void qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condition); /* @condition: (nullable) */
+/* The tables and conditions of @source are added to @relation's. */
+void qd_relation_take_rows(QdGenerator *self, QdRelation *relation, const QdRelation *source);
+/* What stands behind FROM ("(SELECT 1)" for no table), from the table @first on; and behind WHERE ("1" for all). */
+const char *qd_relation_write_from(QdGenerator *self, const QdRelation *relation, guint first);
+const char *qd_relation_write_where(QdGenerator *self, const QdRelation *relation);
 /* The SQL value of a column that equals another's exactly when the terms are equal. */
 const char *qd_column_intern(QdGenerator *self, const QdColumn *column);
 /* @head SELECT: the text of a SELECT of the relation's columns. */
@@ -77,14 +91,16 @@ typedef enum QdSeal {
     QD_SEAL_PLAIN,        /* SQLite decides */
     QD_SEAL_MATERIALIZED, /* evaluated once */
     QD_SEAL_VIEW,         /* never evaluated by itself */
+    QD_SEAL_STREAM,       /* neither kept nor merged into what reads it: first in a join its rows come as they are asked for */
 } QdSeal;
 /* @text as a common table expression with the columns of @shape; a relation that reads it. */
 QdRelation *qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *text, QdSeal seal);
 QdRelation *qd_relation_seal(QdGenerator *self, const QdRelation *relation, QdSeal seal);
 /* Bag join on what both may bind. */
 QdRelation *qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right);
-/* The condition that solutions of both are compatible; NULL: always. @ret_shared (nullable): both bind one variable, for MINUS. */
-const char *qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *right, const char **ret_shared);
+/* Adds the conditions that solutions of both are compatible to @target. Returns the condition that both bind one variable ("1":
+ * always, NULL: never), for MINUS. */
+const char *qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *right, QdRelation *target);
 
 /* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */
 QdColumn qd_expression_make_value(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);

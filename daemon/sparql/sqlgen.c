@@ -325,8 +325,7 @@ write_construct(QdGenerator *self, const QdRelation *solution, const QdTriple *t
         self->arena,
         "SELECT DISTINCT CASE t.column1%s END AS subject,CASE t.column1%s END AS predicate,CASE t.column1%s END AS object "
         "FROM %s CROSS JOIN (VALUES %s) AS t WHERE CASE t.column1%s END",
-        subjects->str, predicates->str, objects->str, solution->from != NULL ? solution->from : "(SELECT 1)", numbers->str,
-        condition->str);
+        subjects->str, predicates->str, objects->str, qd_relation_write_from(self, solution, 0), numbers->str, condition->str);
 }
 
 const char *
@@ -359,7 +358,7 @@ qd_generator_make_describe(QdGenerator *self, const QdAlgebra *algebra, const Qd
                                    qd_generator_put_term(self, nodes[i].term));
         else if (column != NULL)
             g_string_append_printf(roots, "%sSELECT %s FROM %s WHERE %s IS NOT NULL", roots->len > 0 ? " UNION " : "",
-                                   qd_column_intern(self, column), solution->from, column->sql);
+                                   qd_column_intern(self, column), solution->tables[0].text, column->sql);
     }
     if (roots->len == 0)
         g_string_append(roots, "SELECT NULL WHERE 0");
