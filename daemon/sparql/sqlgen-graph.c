@@ -200,6 +200,7 @@ name_graph(QdGenerator *self, const QdRelation *inner, guint hidden, guint varia
     QdRelation *rest = qd_relation_new(self);
     QdNode no_graph = { 0 };
     QdNode active = self->graph;
+    const char *parameter;
     QdRelation *joined;
 
     qd_relation_take_rows(self, rest, inner);
@@ -212,6 +213,9 @@ name_graph(QdGenerator *self, const QdRelation *inner, guint hidden, guint varia
     if (name->n_columns == 0) /* after an error */
         return rest;
     name->columns[0].variable = variable;
+    parameter = qd_generator_find_parameter(self, variable);
+    if (parameter != NULL)
+        qd_relation_add_where(self, rest, qd_arena_printf(self->arena, "%s=%s", name->columns[0].sql, parameter));
     self->graph = no_graph;
     joined = qd_relation_join(self, rest, name);
     self->graph = active;

@@ -9,6 +9,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 
 from harness import BusError, World  # noqa: E402
 from syntax import to_ntriples  # noqa: E402
+from wire_client import RemoteError  # noqa: E402
+from wire_reader import BNODE, IRI, LITERAL_LANG  # noqa: E402
 from terms import STRING, bnode, iri, literal  # noqa: E402
 
 LIMITS = {"idle_exit_ms": 0}
@@ -78,13 +80,27 @@ def from_triple(cell):
     return bnode(lexical) if datatype == "@bnode" else make_literal(lexical, datatype, lang)
 
 
+def from_wire(value):
+    """A value of a page. Only plain strings come as texts."""
+    if isinstance(value, str):
+        return literal(value)
+    if value.kind == IRI:
+        return iri(value.text)
+    if value.kind == BNODE:
+        return bnode(value.text)
+    return literal(value.text, lang=value.tag) if value.kind == LITERAL_LANG else literal(value.text, value.tag)
+
+
 class Daemon:
     """One store; load() replaces what is in it."""
 
     def __init__(self):
         self.world = World(limits=LIMITS)
+        self.channel = None
 
     def finish(self):
+        if self.channel is not None:
+            self.channel.close()
         self.world.finish()
 
     def load(self, quads):
@@ -110,6 +126,21 @@ class Daemon:
             return body["boolean"]
         variables = body["head"]["vars"]
         return variables, [{name: from_json(cell) for name, cell in row.items()} for row in body["results"]["bindings"]]
+
+    def query_channel(self, text):
+        """A SELECT as query(), prepared on a kept channel and run twice."""
+        if self.channel is None:
+            self.channel = self.world.prepare("SELECT 1")
+        try:
+            schema = self.channel.prepare(text, language="sparql")
+            rows = self.channel.fetch()
+            again = self.channel.fetch()
+        except RemoteError as error:
+            raise DaemonError(error.name, error.message) from None
+        if len(rows) != len(again):
+            raise DaemonError("Again", "the second run of the statement has another number of rows")
+        names = [name for name, _ in schema.columns]
+        return names, [{name: from_wire(value) for name, value in zip(names, row) if value is not None} for row in again]
 
     def query_bound(self, text, var, term):
         """A SELECT with a parameter: as query(), through values on the bus."""

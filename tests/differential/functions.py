@@ -322,7 +322,9 @@ def cast(target, term):
         return cast_to_string(term)
     value = get_value(term)
     if isinstance(value, bool):
-        return boolean(value) if target == BOOLEAN else cast_number(Number(INTEGER, Fraction(value)), target)
+        if target == BOOLEAN and term != boolean(value):
+            raise Undetermined()  # "1" or "true"
+        return term if target == BOOLEAN else cast_number(Number(INTEGER, Fraction(value)), target)
     if isinstance(value, str):
         return cast_text(value, target)
     if isinstance(value, Number):

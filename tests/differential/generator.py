@@ -414,6 +414,8 @@ class Generator:
     def graph(self, make):
         before, self.active = self.active, self.one(GRAPHS[:2])
         name = self.active if self.chance(0.4) else self.one(GRAPH_VARIABLES) if self.chance(0.9) else self.one(GRAPHS)
+        if isinstance(name, Var):
+            self.witness.setdefault(name, self.active)
         group = make()
         self.active = before
         return Graph(name, group)

@@ -41,6 +41,14 @@ def test_query(bus, data, query, rows):
     assert sorted(rows_of(bus, query), key=repr) == sorted(rows, key=repr)
 
 
+@pytest.mark.parametrize("pattern", ["GRAPH ?g {}", "GRAPH ?g { :a :p 1 }", "GRAPH ?g { :a :p+ 1 }", "GRAPH ?g { VALUES ?x { 1 } }"])
+def test_parameter_names_a_graph(bus, pattern):
+    insert(bus, "GRAPH :g { :a :p 1 }")
+    for name, n_rows in (("g", 1), ("h", 0)):
+        graph = ("http://example.org/" + name, "@id", "")
+        assert len(bus.query(PREFIX + "SELECT ?z { " + pattern + " }", {"g": graph}, language="sparql")) == n_rows, name
+
+
 @pytest.mark.parametrize("data, update, n_quads", [case[1:] for case in UPDATES], ids=[case[0] for case in UPDATES])
 def test_update(bus, data, update, n_quads):
     insert(bus, data)
