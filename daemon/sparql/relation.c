@@ -139,7 +139,7 @@ qd_relation_write_list(QdGenerator *self, const QdRelation *relation, const char
     const char *where = relation->n_conditions > 0 ? qd_relation_write_where(self, relation) : NULL;
 
     return qd_arena_printf(self->arena, "%s %s%s%s%s%s%s%s", head, list, from != NULL ? " FROM " : "", from != NULL ? from : "",
-                           where != NULL ? " WHERE " : "", where != NULL ? where : "", tail != NULL ? " " : "",
+                           where != NULL ? " WHERE " : "", where != NULL ? where : "", tail != NULL && tail[0] != '\0' ? " " : "",
                            tail != NULL ? tail : "");
 }
 

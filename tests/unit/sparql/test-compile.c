@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Text to plan: SQL, constants, columns, parameters, templates.
+ */
+#include "daemon/sparql/compile.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+
+static QdSparqlPlan *
+compile(const char *text, gboolean is_update, const char *const *parameters, GError **error)
+{
+    QdLimits limits;
+    const QdSparqlOptions options = { .base = "http://e/", .limits = &limits, .parameters = parameters };
+
+    qd_limits_init(&limits);
+    return qd_sparql_compile(text, strlen(text), is_update, &options, NULL, error);
+}
+
+static void
+check_sql(const char *text, const char *expected)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdSparqlPlan) plan = compile(text, FALSE, NULL, &error);
+
+    g_assert_no_error(error);
+    g_assert_cmpstr(plan->query.sql, ==, expected);
+}
+
+static void
+test_select(void)
+{
+    check_sql("SELECT ?o { <a> <p> ?o }", "SELECT q0.o AS v0 FROM queryd_quad AS q0 WHERE q0.s=?1 AND q0.p=?2 AND q0.g=0");
+    check_sql("SELECT ?s { ?s <p> ?o OPTIONAL { ?s <q> ?x } }",
+              "SELECT q0.s AS v0 FROM queryd_quad AS q0 LEFT JOIN queryd_quad AS q1 ON q1.p=?2 AND q1.g=0 AND q1.s=q0.s "
+              "WHERE q0.p=?1 AND q0.g=0");
+    check_sql("SELECT ?s { ?s <p> ?o FILTER(?o = <x> && ?s != <y>) }",
+              "SELECT q0.s AS v0 FROM queryd_quad AS q0 WHERE q0.p=?1 AND q0.g=0 AND (q0.o=?2) AND (q0.s<>?3)");
+    check_sql("SELECT ?g { GRAPH ?g { ?s <p> <o> } }",
+              "SELECT q0.g AS v0 FROM queryd_quad AS q0 WHERE q0.p=?1 AND q0.o=?2 AND q0.g<>0");
+}
+
+static void
+test_constants(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdSparqlPlan) plan = compile("SELECT ?X ?x { ?X <p> ?x . ?x <p> \"a\"@en }", FALSE, NULL, &error);
+
+    g_assert_no_error(error);
+    g_assert_cmpuint(plan->query.n_constants, ==, 2);
+    g_assert_cmpstr(plan->query.constants[0].term->lexical, ==, "http://e/p");
+    g_assert_cmpstr(plan->query.constants[1].term->qualifier, ==, "en");
+    g_assert_cmpuint(plan->n_columns, ==, 2);
+    g_assert_cmpstr(plan->columns[0], ==, "X");
+    g_assert_cmpstr(plan->columns[1], ==, "x");
+}
+
+static void
+test_parameters(void)
+{
+    static const char *const given[] = { "x", NULL };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdSparqlPlan) plan = compile("SELECT * { ?s ?p $x }", FALSE, given, &error);
+
+    g_assert_no_error(error);
+    g_assert_cmpuint(plan->n_parameters, ==, 1);
+    g_assert_cmpuint(plan->n_names, ==, 3);
+    g_assert_cmpstr(plan->parameters[0], ==, "$x");
+    g_assert_cmpstr(plan->query.constants[0].parameter, ==, "x");
+    g_assert_cmpstr(plan->query.sql, ==, "SELECT q0.s AS v0,q0.p AS v1,?1 AS v2 FROM queryd_quad AS q0 WHERE q0.o=?1 AND q0.g=0");
+}
+
+static void
+test_update(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdSparqlPlan)
+        plan = compile("WITH <g> DELETE { ?s <p> ?o } INSERT { ?s <q> _:b } WHERE { ?s <p> ?o }", TRUE, NULL, &error);
+    const QdSparqlOperation *operation;
+
+    g_assert_no_error(error);
+    g_assert_cmpuint(plan->n_operations, ==, 1);
+    operation = &plan->operations[0];
+    g_assert_cmpuint(operation->n_columns, ==, 2);
+    g_assert_cmpuint(operation->n_blank_nodes, ==, 1);
+    g_assert_cmpint(operation->deletes[0].g.kind, ==, QD_TEMPLATE_TERM);
+    g_assert_cmpint(operation->inserts[0].o.kind, ==, QD_TEMPLATE_BLANK_NODE);
+    g_assert_cmpstr(operation->where.sql, ==, "SELECT q0.s AS v0,q0.o AS v1 FROM queryd_quad AS q0 WHERE q0.p=?1 AND q0.g=?2");
+}
+
+static void
+test_errors(void)
+{
+    g_autoptr(GError) error = NULL;
+
+    g_assert_null(compile("SELECT * { SERVICE <http://x/> { ?s ?p ?o } }", FALSE, NULL, &error));
+    g_assert_error(error, QD_ERROR, QW_ERROR_UNSUPPORTED);
+    g_assert_cmpstr(error->message, ==, "SERVICE <http://x/>: this daemon has no network");
+}
+
+static void
+test_is_update(void)
+{
+    g_assert_true(qd_sparql_is_update("PREFIX a: <b> INSERT DATA {}", 28, FALSE));
+    g_assert_false(qd_sparql_is_update("BASE <b> select * {}", 20, TRUE));
+    g_assert_true(qd_sparql_is_update("# nothing", 9, TRUE));
+    g_assert_false(qd_sparql_is_update("", 0, FALSE));
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/sparql/compile/select", test_select);
+    g_test_add_func("/sparql/compile/constants", test_constants);
+    g_test_add_func("/sparql/compile/parameters", test_parameters);
+    g_test_add_func("/sparql/compile/update", test_update);
+    g_test_add_func("/sparql/compile/errors", test_errors);
+    g_test_add_func("/sparql/compile/is-update", test_is_update);
+    return g_test_run();
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the grammar takes, and what it says about what it does not take.
+ */
+#include "daemon/sparql/parser.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+
+static void
+check(const char *text, gboolean is_update, const char *expected_error)
+{
+    QdLimits limits;
+    const QdParseOptions options = { "http://example.org/", NULL, &limits };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdAst) ast = NULL;
+
+    qd_limits_init(&limits);
+    ast = qd_parser_parse(text, strlen(text), is_update, &options, &error);
+    g_assert_cmpstr(error != NULL ? error->message : NULL, ==, expected_error);
+    g_assert_true((ast == NULL) == (error != NULL));
+}
+
+static void
+test_queries(void)
+{
+    check("SELECT * { ?s a <x> ; <p> 1, \"a\"@en, 'b'^^<t> ; . [] <q> (1 [ <r> true ]) }", FALSE, NULL);
+    check("SELECT (COUNT(*) AS ?n) ?g { ?s ?p ?g } GROUP BY ?g HAVING(COUNT(?s) > 1) ORDER BY DESC(?n) LIMIT 3 OFFSET 1", FALSE,
+          NULL);
+    check("PREFIX : <http://e/> ASK { :a (^:p/(:q|!(:r|^a))*)+ ?x OPTIONAL { ?x :y ?z FILTER(?z -1 > 2 && NOT EXISTS { ?z :w ?x }) "
+          "} }",
+          FALSE, NULL);
+    check("CONSTRUCT WHERE { ?s ?p ?o } LIMIT 1", FALSE, NULL);
+    check("DESCRIBE ?x <y> FROM <g> { VALUES (?x ?y) { (UNDEF 1) (<a> \"b\") } }", FALSE, NULL);
+    check("SELECT ?x { { SELECT ?x { ?x ?p ?o } VALUES ?x { <a> } } MINUS { ?x a <b> } } VALUES ?x { <c> }", FALSE, NULL);
+}
+
+static void
+test_query_errors(void)
+{
+    check("SELEC", FALSE, "1:1: unexpected 'SELEC', expected SELECT, CONSTRUCT, DESCRIBE, ASK, BASE or PREFIX");
+    check("SELECT * {\n ?s ?p }", FALSE, "2:8: unexpected '}', expected a variable or a term");
+    check("ASK { ?s x:y ?o }", FALSE, "1:10: the prefix 'x:' is not declared");
+    check("ASK { BIND(1 AS ?x) BIND(2 AS ?x) }", FALSE, "1:31: BIND to ?x, which the group has already");
+    check("SELECT ?x (COUNT(?y) AS ?z) { ?x ?y ?q }", FALSE, "1:8: ?x is neither in GROUP BY nor in an aggregate");
+    check("SELECT * { ?x ?y ?q } GROUP BY ?x", FALSE, "1:1: SELECT * with GROUP BY or aggregates");
+    check("SELECT (1 AS ?x) { ?x ?y ?z }", FALSE, "1:8: AS ?x, which is there already");
+    check("ASK { VALUES (?a ?b) { (1) } }", FALSE, "1:24: a row of 1 values for 2 variables");
+    check("ASK { { _:a <p> 1 } UNION { _:a <p> 2 } }", FALSE, "1:29: the blank node '_:a' stands in two basic graph patterns");
+    check("ASK { FILTER(COUNT(?x)) }", FALSE, "1:14: an aggregate outside SELECT, HAVING and ORDER BY, or inside another");
+    check("ASK { ?x ?y ?z } x", FALSE, "1:18: unexpected 'x', expected the end of the query");
+}
+
+static void
+test_updates(void)
+{
+    check("", TRUE, NULL);
+    check("INSERT DATA { <a> <p> _:b . GRAPH <g> { _:b <p> 1 } } ; DELETE WHERE { ?s ?p ?o } ;", TRUE, NULL);
+    check("WITH <g> DELETE { ?s ?p ?o } INSERT { ?s ?p [] } USING NAMED <h> WHERE { ?s ?p ?o }", TRUE, NULL);
+    check("LOAD SILENT <x> INTO GRAPH <g> ; CLEAR ALL ; DROP SILENT NAMED ; CREATE GRAPH <g> ; COPY DEFAULT TO <g>", TRUE, NULL);
+    check("DELETE DATA { <a> <p> _:b }", TRUE, "1:23: a blank node where something is deleted");
+    check("INSERT DATA { <a> <p> ?x }", TRUE, "1:23: unexpected '?x', expected a term");
+    check("INSERT DATA { _:a <p> 1 } ; INSERT DATA { _:a <p> 2 }", TRUE,
+          "1:43: the blank node '_:a' stands in two INSERT DATA operations");
+    check("SELECT * {}", TRUE, "1:1: unexpected 'SELECT', expected an update operation, BASE or PREFIX");
+}
+
+static void
+test_depth(void)
+{
+    g_autoptr(GString) text = g_string_new("ASK ");
+
+    for (guint i = 0; i < 101; i++)
+        g_string_append_c(text, '{');
+    check(text->str, FALSE, "1:105: nested too deep: the limit 'sparql_depth' is 100");
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/sparql/parser/queries", test_queries);
+    g_test_add_func("/sparql/parser/query-errors", test_query_errors);
+    g_test_add_func("/sparql/parser/updates", test_updates);
+    g_test_add_func("/sparql/parser/depth", test_depth);
+    return g_test_run();
+}
