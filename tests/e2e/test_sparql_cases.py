@@ -41,7 +41,8 @@ def test_query(bus, data, query, rows):
     assert sorted(rows_of(bus, query), key=repr) == sorted(rows, key=repr)
 
 
-@pytest.mark.parametrize("pattern", ["GRAPH ?g {}", "GRAPH ?g { :a :p 1 }", "GRAPH ?g { :a :p+ 1 }", "GRAPH ?g { VALUES ?x { 1 } }"])
+@pytest.mark.parametrize("pattern", ["GRAPH ?g {}", "GRAPH ?g { :a :p 1 }", "GRAPH ?g { :a :p+ 1 }",
+                                     "GRAPH ?g { VALUES ?x { 1 } }"])
 def test_parameter_names_a_graph(bus, pattern):
     insert(bus, "GRAPH :g { :a :p 1 }")
     for name, n_rows in (("g", 1), ("h", 0)):
