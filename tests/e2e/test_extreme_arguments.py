@@ -21,7 +21,8 @@ VALUES = [f'"{lexical}"^^<{XSD}{name}>' for name, lexical in [
     ("double", "NaN"), ("double", "4.9e-324"), ("float", "3.4e38"), ("dateTime", "-999999999-12-31T23:59:59.999999999999-14:00"),
     ("dateTime", "999999999-12-31T24:00:00+14:00"), ("date", "0000-01-01"), ("duration", "-P999999999999Y"),
     ("dayTimeDuration", "P999999999999DT0.000000000001S"), ("gMonthDay", "--02-29Z"), ("boolean", "maybe")]]
-VALUES += ["<http://e/a>", '""', '"x"@en', '"\\u0000"', '"' + "aé😀" * 30000 + '"', '"' + "ab" * 150000 + '"', '"(" ', '"[a-z-[b]]+"']
+VALUES += ["<http://e/a>", '""', '"x"@en', '"\\u0000"', '"' + "aé😀" * 30000 + '"', '"' + "ab" * 150000 + '"', '"(" ',
+                                                                                                                 '"[a-z-[b]]+"']
 
 
 @pytest.fixture(scope="module")
