@@ -22,7 +22,7 @@ VALUES = [f'"{lexical}"^^<{XSD}{name}>' for name, lexical in [
     ("dateTime", "999999999-12-31T24:00:00+14:00"), ("date", "0000-01-01"), ("duration", "-P999999999999Y"),
     ("dayTimeDuration", "P999999999999DT0.000000000001S"), ("gMonthDay", "--02-29Z"), ("boolean", "maybe")]]
 VALUES += ["<http://e/a>", '""', '"x"@en', '"\\u0000"', '"' + "aé😀" * 30000 + '"', '"' + "ab" * 150000 + '"', '"(" ',
-                                                                                                                 '"[a-z-[b]]+"']
+           '"[a-z-[b]]+"']
 
 
 @pytest.fixture(scope="module")
