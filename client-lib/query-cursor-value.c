@@ -57,6 +57,16 @@ int64_from_double(double number)
     return (gint64) number;
 }
 
+/* The number a text begins with; one with a fraction or an exponent is cut, as a FLOAT is. */
+static gint64
+int64_from_text(const char *text)
+{
+    char *end = NULL;
+    gint64 integer = g_ascii_strtoll(text, &end, 10);
+
+    return *end == '.' || ((*end == 'e' || *end == 'E') && end != text) ? int64_from_double(g_ascii_strtod(text, NULL)) : integer;
+}
+
 gint64
 query_cursor_get_int64(QueryCursor *self, guint column)
 {
@@ -70,7 +80,7 @@ query_cursor_get_int64(QueryCursor *self, guint column)
     if (value.type == QW_TYPE_FLOAT)
         return int64_from_double(value.real);
     if (qw_type_has_nul(value.type))
-        return g_ascii_strtoll(value.data, NULL, 10);
+        return int64_from_text(value.data);
     return 0;
 }
 
@@ -187,9 +197,11 @@ parse_date_time(const char *text, gsize n_bytes)
 {
     g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
     g_autofree char *with_time = NULL;
+    const gsize n_date = strlen("2000-01-01");
 
-    if (n_bytes == strlen("2000-01-01")) {
-        with_time = g_strdup_printf("%sT00:00:00", text);
+    /* an xsd:date may have a zone */
+    if (n_bytes == n_date || (n_bytes > n_date && strchr("Z+-", text[n_date]) != NULL)) {
+        with_time = g_strdup_printf("%.*sT00:00:00%s", (int) n_date, text, text + n_date);
         return g_date_time_new_from_iso8601(with_time, utc);
     }
     if (n_bytes == strlen("2000-01-01 00:00")) {

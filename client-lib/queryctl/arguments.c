@@ -19,11 +19,12 @@ static const VerbInfo verb_table[QCTL_N_VERBS] = {
     [QCTL_VERB_SQL] = { "sql", "[STATEMENT|-]", "run queries and print their rows" },
     [QCTL_VERB_SPARQL] = { "sparql", "[QUERY|-]", "run a SPARQL query and print its rows or triples" },
     [QCTL_VERB_UPDATE] = { "update", "[STATEMENT|-]", "run statements that write" },
-    [QCTL_VERB_IMPORT] = { "import", "FILE|- --table TABLE", "read csv, tsv or jsonl into a table" },
-    [QCTL_VERB_EXPORT] = { "export", "TABLE|QUERY", "write a table or result as csv, tsv, json or jsonl" },
+    [QCTL_VERB_IMPORT] = { "import", "FILE|- [--table TABLE]", "read csv, tsv or jsonl into a table, or RDF into a graph" },
+    [QCTL_VERB_EXPORT] = { "export", "[TABLE|QUERY]", "write a table or result, or all RDF data, in a format" },
     [QCTL_VERB_EXPLAIN] = { "explain", "[STATEMENT|-]", "show how a statement would be run" },
     [QCTL_VERB_SHELL] = { "shell", "", "type statements and see their results" },
     [QCTL_VERB_LS] = { "ls", "[PATTERN]", "list tables and views" },
+    [QCTL_VERB_PREFIXES] = { "prefixes", "", "list the prefixes of namespaces" },
     [QCTL_VERB_STATS] = { "stats", "", "print the daemon's figures" },
     [QCTL_VERB_STATUS] = { "status", "", "show the daemon, its running queries and its limits" },
     [QCTL_VERB_CANCEL] = { "cancel", "ID…", "end running queries" },
@@ -45,6 +46,10 @@ typedef enum OptionKind {
     OPTION_OUTPUT,
     OPTION_TABLE,
     OPTION_CREATE,
+    OPTION_GRAPH,
+    OPTION_BASE,
+    OPTION_REPLACE,
+    OPTION_CHECK_ONLY,
     OPTION_NULL,
     OPTION_NO_HEADER,
     OPTION_MAX_ROWS,
@@ -63,7 +68,7 @@ typedef enum OptionKind {
 #define V(name) (1u << QCTL_VERB_##name)
 #define ANY_VERB ((1u << QCTL_N_VERBS) - 1)
 #define STATEMENTS (V(SQL) | V(SPARQL) | V(UPDATE))
-#define PRINTS (STATEMENTS | V(LS) | V(STATS) | V(SHELL) | V(STORE))
+#define PRINTS (STATEMENTS | V(LS) | V(PREFIXES) | V(STATS) | V(SHELL) | V(STORE))
 
 typedef struct OptionInfo {
     OptionKind kind;
@@ -83,6 +88,11 @@ static const OptionInfo option_table[] = {
     { OPTION_OUTPUT, "output", 'o', "FILE", V(EXPORT), "write to FILE, which appears only when it is whole" },
     { OPTION_TABLE, "table", 't', "TABLE", V(IMPORT), "the table to fill" },
     { OPTION_CREATE, "create", 0, NULL, V(IMPORT), "create the table from the header when it does not exist" },
+    { OPTION_GRAPH, "graph", 'g', "IRI", V(IMPORT) | V(EXPORT),
+      "RDF: the graph to fill or to write; without it the default graph" },
+    { OPTION_BASE, "base", 0, "IRI", V(IMPORT), "RDF: what relative IRIs are resolved against; default: the file's address" },
+    { OPTION_REPLACE, "replace", 0, NULL, V(IMPORT), "RDF: what is there goes first: of the graph; trig, nquads: of all" },
+    { OPTION_CHECK_ONLY, "check-only", 0, NULL, V(IMPORT), "RDF: read the file and change nothing" },
     { OPTION_NULL, "null", 0, "TEXT", PRINTS, "print NULL as TEXT in table, markdown, csv and tsv" },
     { OPTION_NO_HEADER, "no-header", 0, NULL, PRINTS | V(IMPORT) | V(EXPORT), "csv, tsv: no line with the columns' names" },
     { OPTION_MAX_ROWS, "max-rows", 'n', "N", STATEMENTS | V(EXPORT) | V(SHELL), "end each result after N rows" },
@@ -127,6 +137,17 @@ qctl_format_from_name(const char *name, QctlFormat *ret_format)
     return false;
 }
 
+bool
+qctl_format_is_rdf(const char *name)
+{
+    static const char *const names[] = { "turtle", "trig", "ntriples", "nquads", "rdfxml" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+        if (g_str_equal(names[i], name))
+            return true;
+    return false;
+}
+
 static void
 parameter_clear(gpointer data)
 {
@@ -161,6 +182,8 @@ qctl_arguments_free(QctlArguments *self)
     g_free(self->null_text);
     g_free(self->store);
     g_free(self->table);
+    g_free(self->graph);
+    g_free(self->base);
     g_free(self);
     return NULL;
 }
@@ -258,6 +281,18 @@ set_option(QctlArguments *self, const OptionInfo *info, const char *value, GErro
         return true;
     case OPTION_TABLE:
         replace(&self->table, value);
+        return true;
+    case OPTION_GRAPH:
+        replace(&self->graph, value);
+        return true;
+    case OPTION_BASE:
+        replace(&self->base, value);
+        return true;
+    case OPTION_REPLACE:
+        self->replace = true;
+        return true;
+    case OPTION_CHECK_ONLY:
+        self->check_only = true;
         return true;
     case OPTION_CREATE:
         self->create = true;
@@ -396,8 +431,10 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
     case QCTL_VERB_EXPLAIN:
         *ret_max = self->file != NULL ? 0 : 1;
         break;
-    case QCTL_VERB_IMPORT:
     case QCTL_VERB_EXPORT:
+        *ret_max = 1;
+        break;
+    case QCTL_VERB_IMPORT:
     case QCTL_VERB_BACKUP:
         *ret_min = *ret_max = 1;
         break;
@@ -413,6 +450,7 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
         *ret_max = 3;
         break;
     case QCTL_VERB_SHELL:
+    case QCTL_VERB_PREFIXES:
     case QCTL_VERB_STATS:
     case QCTL_VERB_STATUS:
     case QCTL_VERB_CHECK:
@@ -449,10 +487,12 @@ check_format(const QctlArguments *self, GError **error)
     bool import = self->verb == QCTL_VERB_IMPORT;
 
     if (self->format == QCTL_FORMAT_REMOTE) {
-        if (self->verb == QCTL_VERB_EXPORT || (self->verb == QCTL_VERB_SPARQL && self->parameters->len == 0 && !self->watch))
+        if (self->verb == QCTL_VERB_EXPORT || (import && qctl_format_is_rdf(self->remote_format)) ||
+            (self->verb == QCTL_VERB_SPARQL && self->parameters->len == 0 && !self->watch))
             return true;
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                    "the format '%s' is for 'sparql' without parameters, and for 'export'", self->remote_format);
+                    "the format '%s' is for 'sparql' without parameters, for 'export', and of RDF for 'import'",
+                    self->remote_format);
         return false;
     }
     if (!import && self->verb != QCTL_VERB_EXPORT)
@@ -473,7 +513,7 @@ check_words(const QctlArguments *self, GError **error)
     guint n_max = 0;
 
     get_word_range(self, &n_min, &n_max);
-    if (self->words->len < n_min || self->words->len > n_max || (self->verb == QCTL_VERB_IMPORT && self->table == NULL)) {
+    if (self->words->len < n_min || self->words->len > n_max) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "usage: queryctl %s%s%s", info->name,
                     info->arguments[0] != 0 ? " " : "", info->arguments);
         return false;

@@ -18,6 +18,7 @@ typedef enum QctlVerb {
     QCTL_VERB_EXPLAIN,
     QCTL_VERB_SHELL,
     QCTL_VERB_LS,
+    QCTL_VERB_PREFIXES,
     QCTL_VERB_STATS,
     QCTL_VERB_STATUS,
     QCTL_VERB_CANCEL,
@@ -71,6 +72,8 @@ typedef struct QctlArguments {
     char *null_text;     /* (nullable) */
     char *store;         /* (nullable) */
     char *table;         /* (nullable) */
+    char *graph;         /* (nullable) IRI */
+    char *base;          /* (nullable) IRI */
     guint64 max_rows;    /* 0: not given */
     gint64 timeout_msec; /* -1: not given; 0: none */
     bool timing;
@@ -79,6 +82,8 @@ typedef struct QctlArguments {
     bool no_header;
     bool no_pager;
     bool create;
+    bool replace;
+    bool check_only;
     bool full;
     bool openmetrics;
 } QctlArguments;
@@ -102,6 +107,9 @@ char *qctl_arguments_get_help(void);
 /* The name of a verb, of a format. */
 const char *qctl_verb_get_name(QctlVerb verb);
 const char *qctl_format_get_name(QctlFormat format);
+
+/* One that RDF is imported from and exported to. */
+bool qctl_format_is_rdf(const char *name);
 
 /* false when no format of queryctl's own has this name; "auto" is none. */
 bool qctl_format_from_name(const char *name, QctlFormat *ret_format);

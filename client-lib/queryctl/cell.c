@@ -189,6 +189,15 @@ typedef struct Dialect {
     void (*put_text)(GString *out, const char *data, gsize n_bytes);
 } Dialect;
 
+/* A number of one of XML Schema's types is no text that only looks like a number: it needs no quotes. */
+static bool
+is_bare_number(const QctlCell *self)
+{
+    return self->type == QUERY_VALUE_TYPE_LITERAL_TYPED && self->n_bytes > 0 &&
+           g_str_has_prefix(self->tag, "http://www.w3.org/2001/XMLSchema#") &&
+           strspn(self->data, "0123456789+-.eE") == self->n_bytes;
+}
+
 static void
 put_in_dialect(const QctlCell *self, GString *out, const Dialect *dialect)
 {
@@ -212,7 +221,10 @@ put_in_dialect(const QctlCell *self, GString *out, const Dialect *dialect)
     case QUERY_VALUE_TYPE_IRI:
     case QUERY_VALUE_TYPE_LITERAL_LANG:
     case QUERY_VALUE_TYPE_LITERAL_TYPED:
-        dialect->put_text(out, self->data, self->n_bytes);
+        if (is_bare_number(self))
+            g_string_append_len(out, self->data, (gssize) self->n_bytes);
+        else
+            dialect->put_text(out, self->data, self->n_bytes);
         break;
     }
 }

@@ -39,6 +39,16 @@ qctl_verb_ls(QctlSession *session)
     return qctl_list_tables(session, sink, words->len > 0 ? words->pdata[0] : NULL);
 }
 
+/* prefixes ------------------------------------------------------------------------------------------------------------ */
+
+int
+qctl_verb_prefixes(QctlSession *session)
+{
+    g_autoptr(QctlSink) sink = qctl_session_create_sink(session);
+
+    return qctl_run_statement(session, sink, "SELECT prefix, iri FROM queryd_prefix ORDER BY prefix", QCTL_ACCESS_READ, NULL);
+}
+
 /* stats --------------------------------------------------------------------------------------------------------------- */
 
 static int

@@ -64,23 +64,56 @@ clear_progress(const Progress *progress)
 static const char *
 guess_format(const QctlArguments *arguments, const char *name)
 {
-    static const char *const formats[] = { "csv", "tsv", "jsonl", "json" };
+    static const struct {
+        const char *suffix;
+        const char *format;
+    } formats[] = {
+        { ".csv", "csv" },   { ".tsv", "tsv" },    { ".jsonl", "jsonl" }, { ".ndjson", "jsonl" },
+        { ".json", "json" }, { ".ttl", "turtle" }, { ".trig", "trig" },   { ".nt", "ntriples" },
+        { ".nq", "nquads" }, { ".rdf", "rdfxml" }, { ".owl", "rdfxml" },
+    };
 
     if (arguments->format == QCTL_FORMAT_REMOTE)
         return arguments->remote_format;
     if (arguments->format != QCTL_FORMAT_AUTO)
         return qctl_format_get_name(arguments->format);
 
-    for (guint i = 0; name != NULL && i < G_N_ELEMENTS(formats); i++) {
-        g_autofree char *suffix = g_strconcat(".", formats[i], NULL);
-
-        if (g_str_has_suffix(name, suffix))
-            return formats[i];
-    }
-    return name != NULL && g_str_has_suffix(name, ".ndjson") ? "jsonl" : NULL;
+    for (guint i = 0; name != NULL && i < G_N_ELEMENTS(formats); i++)
+        if (g_str_has_suffix(name, formats[i].suffix))
+            return formats[i].format;
+    return NULL;
 }
 
 /* import -------------------------------------------------------------------------------------------------------------- */
+
+/* Into a table. */
+static void
+add_table_options(GVariantDict *dict, const QctlArguments *arguments)
+{
+    g_variant_dict_insert(dict, "table", "s", arguments->table);
+    if (arguments->create)
+        g_variant_dict_insert(dict, "create", "b", TRUE);
+    if (arguments->no_header)
+        g_variant_dict_insert(dict, "header", "b", FALSE);
+}
+
+/* Into graphs. A file's own address is the base of its relative IRIs. */
+static void
+add_rdf_options(GVariantDict *dict, const QctlArguments *arguments)
+{
+    const char *name = arguments->words->pdata[0];
+    g_autofree char *path = arguments->base == NULL && !g_str_equal(name, "-") ? realpath(name, NULL) : NULL;
+    g_autofree char *address = path != NULL ? g_filename_to_uri(path, NULL, NULL) : NULL;
+
+    if (arguments->base != NULL || address != NULL)
+        g_variant_dict_insert(dict, "base", "s", arguments->base != NULL ? arguments->base : address);
+    if (arguments->graph != NULL)
+        g_variant_dict_insert(dict, "graph", "s", arguments->graph);
+    if (arguments->replace)
+        g_variant_dict_insert(dict, "replace", "b", TRUE);
+    if (arguments->check_only)
+        g_variant_dict_insert(dict, "check_only", "b", TRUE);
+}
 
 static bool
 import(QctlSession *session, int fd, const char *format, guint64 *ret_n_rows, GError **error)
@@ -98,11 +131,10 @@ import(QctlSession *session, int fd, const char *format, guint64 *ret_n_rows, GE
         return false;
 
     g_variant_dict_init(&dict, NULL);
-    g_variant_dict_insert(&dict, "table", "s", arguments->table);
-    if (arguments->create)
-        g_variant_dict_insert(&dict, "create", "b", TRUE);
-    if (arguments->no_header)
-        g_variant_dict_insert(&dict, "header", "b", FALSE);
+    if (qctl_format_is_rdf(format))
+        add_rdf_options(&dict, arguments);
+    else
+        add_table_options(&dict, arguments);
     options = g_variant_ref_sink(g_variant_dict_end(&dict));
     ok = query_connection_import(connection, qctl_relay_get_fd(relay), format, options, func, &progress, ret_n_rows,
                                  qctl_session_get_cancellable(session), error);
@@ -123,7 +155,15 @@ qctl_verb_import(QctlSession *session)
     bool ok = false;
 
     if (format == NULL || g_str_equal(format, "json")) {
-        (void) fprintf(stderr, "queryctl: say --format csv, tsv or jsonl: the name '%s' does not\n", name);
+        (void) fprintf(stderr,
+                       "queryctl: say --format csv, tsv, jsonl, turtle, trig, ntriples, nquads or rdfxml: the name '%s' does not\n",
+                       name);
+        return QCTL_EXIT_USAGE;
+    }
+    if (qctl_format_is_rdf(format) ? arguments->table != NULL : arguments->table == NULL) {
+        (void) fprintf(stderr, "queryctl: %s\n",
+                       arguments->table == NULL ? "say --table TABLE: which table to fill"
+                                                : "RDF goes into graphs, not into tables");
         return QCTL_EXIT_USAGE;
     }
     if (!is_stdin)
@@ -138,7 +178,8 @@ qctl_verb_import(QctlSession *session)
         (void) close(fd);
     if (!ok)
         return qctl_session_report(session, g_steal_pointer(&error), is_stdin ? NULL : name);
-    (void) fprintf(stderr, "%" G_GUINT64_FORMAT " row%s imported\n", n_rows, n_rows == 1 ? "" : "s");
+    (void) fprintf(stderr, "%" G_GUINT64_FORMAT " %s%s %s\n", n_rows, qctl_format_is_rdf(format) ? "statement" : "row",
+                   n_rows == 1 ? "" : "s", arguments->check_only ? "read" : "imported");
     return QCTL_EXIT_OK;
 }
 
@@ -208,10 +249,47 @@ qctl_export(QctlSession *session, int fd, const char *query, const char *format,
     return failure == NULL;
 }
 
+/* All RDF data, or one graph. */
+static bool
+dump(QctlSession *session, int fd, const char *format, GError **error)
+{
+    const QctlArguments *arguments = qctl_session_get_arguments(session);
+    Progress progress = { .what = "export", .last_usec = g_get_monotonic_time() };
+    QueryProgressFunc func = isatty(STDERR_FILENO) && !isatty(fd) ? show_progress : NULL;
+    QueryConnection *connection = qctl_session_connect(session, error);
+    g_autoptr(QctlRelay) relay = connection != NULL ? qctl_relay_new(fd, true, error) : NULL;
+    g_autoptr(GVariant) options = NULL;
+    GError *failure = NULL;
+    GVariantDict dict;
+
+    if (relay == NULL)
+        return false;
+
+    g_variant_dict_init(&dict, NULL);
+    if (arguments->graph != NULL)
+        g_variant_dict_insert(&dict, "graph", "s", arguments->graph);
+    options = g_variant_ref_sink(g_variant_dict_end(&dict));
+    (void) query_connection_dump(connection, qctl_relay_get_fd(relay), format, options, func, &progress, NULL,
+                                 qctl_session_get_cancellable(session), &failure);
+    clear_progress(&progress);
+    if (!qctl_relay_finish(relay, error)) {
+        g_clear_error(&failure);
+        return false;
+    }
+    if (failure != NULL)
+        g_propagate_error(error, failure);
+    return failure == NULL;
+}
+
 static bool export(QctlSession *session, int fd, const char *format, GError **error)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
-    g_autofree char *query = arguments->sparql ? g_strdup(arguments->words->pdata[0]) : make_query(arguments->words->pdata[0]);
+    g_autofree char *query = NULL;
+
+    if (arguments->words->len == 0)
+        return dump(session, fd, format, error);
+
+    query = arguments->sparql ? g_strdup(arguments->words->pdata[0]) : make_query(arguments->words->pdata[0]);
 
     return qctl_export(session, fd, query, format, error);
 }
@@ -274,7 +352,12 @@ qctl_verb_export(QctlSession *session)
     bool ok = false;
 
     if (format == NULL)
-        format = "tsv";
+        format = arguments->words->len > 0 ? "tsv" : "trig";
+    if (arguments->words->len == 0 && !qctl_format_is_rdf(format)) {
+        (void) fprintf(stderr, "queryctl: say what to export: a table or a query; without one it is RDF, which '%s' cannot hold\n",
+                       format);
+        return QCTL_EXIT_USAGE;
+    }
     if (name == NULL)
         ok = export(session, STDOUT_FILENO, format, &error);
     else if (stat(name, &st) == 0 && !S_ISREG(st.st_mode))

@@ -24,6 +24,7 @@ bool qctl_export(QctlSession *session, int fd, const char *query, const char *fo
 
 /* verb-manage.c */
 int qctl_verb_ls(QctlSession *session);
+int qctl_verb_prefixes(QctlSession *session);
 int qctl_verb_stats(QctlSession *session);
 int qctl_verb_status(QctlSession *session);
 int qctl_verb_cancel(QctlSession *session);

@@ -33,14 +33,27 @@ qd_evaluation_get_resolver(QdConnection *connection)
 }
 
 gboolean
-qd_evaluation_register(QdConnection *connection, GError **error)
+qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError **error)
 {
     const QdResolver resolver = qd_evaluation_get_resolver(connection);
     QdEvaluationContext *context = g_new0(QdEvaluationContext, 1);
 
+    context->limits = limits;
     qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);
     return qd_functions_register_linear(qd_connection_get_db(connection), error) &&
            qd_functions_register(qd_connection_get_db(connection), &resolver, context, error);
+}
+
+void
+qd_evaluation_watch(QdConnection *connection, int n_ops, int (*func)(void *), void *data)
+{
+    QdEvaluationContext *context = qd_connection_get_attachment(connection, QD_ATTACHMENT_EVALUATION);
+
+    sqlite3_progress_handler(qd_connection_get_db(connection), n_ops, func, data);
+    if (context != NULL) {
+        context->interrupted = func;
+        context->data = data;
+    }
 }
 
 void

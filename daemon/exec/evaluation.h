@@ -11,7 +11,11 @@
 #include "daemon/store/connection.h"
 
 /* Registers all SQL functions of ours on @connection; once, when it has been opened. */
-gboolean qd_evaluation_register(QdConnection *connection, GError **error);
+gboolean qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError **error);
+
+/* @func (nullable) is asked while statements run on @connection, every @n_ops instructions of SQLite and within long functions;
+ * not 0 ends them with SQLITE_INTERRUPT. */
+void qd_evaluation_watch(QdConnection *connection, int n_ops, int (*func)(void *), void *data);
 
 /* The connection's dictionary, for whoever turns ids into terms. */
 QdResolver qd_evaluation_get_resolver(QdConnection *connection);

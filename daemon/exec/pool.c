@@ -67,7 +67,7 @@ qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 
     __atomic_add_fetch(&self->n_opened, role == QD_CONNECTION_READER ? 1 : 0, __ATOMIC_RELAXED);
 
-    if (connection == NULL || !qd_evaluation_register(connection, error))
+    if (connection == NULL || !qd_evaluation_register(connection, self->limits, error))
         return NULL;
 
     return g_steal_pointer(&connection);

@@ -68,7 +68,7 @@ qd_run_free(QdRun *self)
         (void) sqlite3_clear_bindings(self->compiled->stmt);
     }
     if (self->reader != NULL) {
-        sqlite3_progress_handler(qd_connection_get_db(self->reader->connection), 0, NULL, NULL);
+        qd_evaluation_watch(self->reader->connection, 0, NULL, NULL);
         if (self->in_transaction)
             (void) qd_connection_execute(self->reader->connection, "COMMIT", NULL);
         qd_pool_release(self->pool, self->reader);
@@ -400,7 +400,7 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     if (!check_times(self, self->fill_start_usec, error))
         return QD_RUN_FAILED;
 
-    sqlite3_progress_handler(qd_connection_get_db(self->reader->connection), PROGRESS_OPS, on_progress, self);
+    qd_evaluation_watch(self->reader->connection, PROGRESS_OPS, on_progress, self);
     status = fill_rows(self, writer, target_bytes, error);
     self->memory_bytes += qd_memory_get_thread_balance() - self->balance_before;
     self->produced_usec += (uint64_t) g_get_monotonic_time() - self->fill_start_usec;

@@ -8,6 +8,7 @@
 #include "daemon/exec/text-value.h"
 
 #include "daemon/exec/text-format.h"
+#include "daemon/rdf/term.h"
 
 /* Bits of a byte's class: the formats in which a text that has it needs a closer look. */
 enum {
@@ -102,6 +103,15 @@ typedef struct Dialect {
     void (*put_text)(GString *out, const char *data, size_t n_bytes);
 } Dialect;
 
+/* A number of one of XML Schema's types is no text that only looks like a number: it needs no quotes. */
+static bool
+is_bare_number(const QwValue *value)
+{
+    return value->type == QW_TYPE_LITERAL_TYPED && value->n_bytes > 0 &&
+           strncmp(value->tag, QD_XSD_NAMESPACE, sizeof QD_XSD_NAMESPACE - 1) == 0 &&
+           strspn(value->data, "0123456789+-.eE") == value->n_bytes;
+}
+
 static void
 put_in_dialect(GString *out, const QwValue *value, const Dialect *dialect)
 {
@@ -126,7 +136,10 @@ put_in_dialect(GString *out, const QwValue *value, const Dialect *dialect)
     case QW_TYPE_IRI:
     case QW_TYPE_LITERAL_LANG:
     case QW_TYPE_LITERAL_TYPED:
-        dialect->put_text(out, value->data, value->n_bytes);
+        if (is_bare_number(value))
+            qd_text_put_bytes(out, value->data, value->n_bytes);
+        else
+            dialect->put_text(out, value->data, value->n_bytes);
         break;
     }
 }

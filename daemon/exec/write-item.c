@@ -8,6 +8,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/exec/bind.h"
+#include "daemon/exec/evaluation.h"
 #include "daemon/exec/plans.h"
 #include "daemon/exec/row-encoder.h"
 #include "daemon/exec/run.h"
@@ -66,10 +67,8 @@ on_progress(void *data)
 void
 qd_write_item_watch(QdConnection *connection, QdWriteItem *item)
 {
-    sqlite3 *db = qd_connection_get_db(connection);
-
     if (item == NULL) {
-        sqlite3_progress_handler(db, 0, NULL, NULL);
+        qd_evaluation_watch(connection, 0, NULL, NULL);
         return;
     }
     g_clear_error(&watch.stop);
@@ -77,7 +76,7 @@ qd_write_item_watch(QdConnection *connection, QdWriteItem *item)
         .cancelled = item->cancelled,
         .deadline_usec = item->timeout_msec > 0 ? (uint64_t) g_get_monotonic_time() + 1000 * item->timeout_msec : 0,
     };
-    sqlite3_progress_handler(db, PROGRESS_OPS, on_progress, NULL);
+    qd_evaluation_watch(connection, PROGRESS_OPS, on_progress, NULL);
 }
 
 static void

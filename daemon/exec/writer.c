@@ -100,7 +100,7 @@ qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
     (void) pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&self->cond, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (connection != NULL && qd_evaluation_register(connection, NULL)) {
+    if (connection != NULL && qd_evaluation_register(connection, config->limits, NULL)) {
         self->connection = g_steal_pointer(&connection);
         watch_log(self);
     }

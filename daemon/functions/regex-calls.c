@@ -22,9 +22,8 @@ get_regex(QdEvaluation *ev, QdValue *pattern, QdValue *flags)
         return NULL;
     if (flags != NULL && (flags->kind != QD_VALUE_STRING || !qd_value_get_term(ev, flags)))
         return NULL;
-    if (pattern->term.n_lexical > QD_REGEX_PATTERN_BYTES_MAX) {
-        qd_evaluation_fail(ev, QW_ERROR_TOO_COMPLEX, "regular expression has %" G_GSIZE_FORMAT " bytes, at most %d",
-                           pattern->term.n_lexical, QD_REGEX_PATTERN_BYTES_MAX);
+    if (pattern->term.n_lexical > qd_evaluation_get_limit(ev, QD_LIMIT_REGEX_PATTERN_BYTES)) {
+        qd_evaluation_fail_limit(ev, QD_LIMIT_REGEX_PATTERN_BYTES, "regular expression is too long");
         return NULL;
     }
     if (ev->regexes == NULL)
@@ -37,12 +36,13 @@ get_regex(QdEvaluation *ev, QdValue *pattern, QdValue *flags)
 static gboolean
 search(QdEvaluation *ev, QdRegex *regex, const QdTerm *text, gsize start)
 {
-    switch (qd_regex_search(regex, text->lexical, text->n_lexical, start, on_interrupt, ev)) {
+    const QdRegexBounds bounds = { (guint32) qd_evaluation_get_limit(ev, QD_LIMIT_REGEX_STEPS), on_interrupt, ev };
+
+    switch (qd_regex_search(regex, text->lexical, text->n_lexical, start, &bounds)) {
     case QD_REGEX_MATCH:
         return TRUE;
     case QD_REGEX_TOO_COMPLEX:
-        qd_evaluation_fail(ev, QW_ERROR_TOO_COMPLEX, "regular expression needs more than %d steps or too much memory",
-                           QD_REGEX_STEPS_MAX);
+        qd_evaluation_fail_limit(ev, QD_LIMIT_REGEX_STEPS, "regular expression takes too many steps");
         return FALSE;
     case QD_REGEX_NO_MATCH:
     case QD_REGEX_INTERRUPTED:

@@ -63,8 +63,7 @@ qd_regex_new(const char *pattern, gsize n_pattern, const char *flags, gsize n_fl
     int code = 0;
     PCRE2_SIZE offset = 0;
 
-    if (n_pattern > QD_REGEX_PATTERN_BYTES_MAX || !qd_code_point_check(pattern, n_pattern, NULL) ||
-        !parse_flags(flags, n_flags, &options, &self->literal, &skip_space))
+    if (!qd_code_point_check(pattern, n_pattern, NULL) || !parse_flags(flags, n_flags, &options, &self->literal, &skip_space))
         return NULL;
 
     if (self->literal) {
@@ -84,7 +83,6 @@ qd_regex_new(const char *pattern, gsize n_pattern, const char *flags, gsize n_fl
 
     self->match = pcre2_match_data_create_from_pattern(self->code, NULL);
     self->context = pcre2_match_context_create(NULL);
-    (void) pcre2_set_match_limit(self->context, QD_REGEX_STEPS_MAX);
     (void) pcre2_set_heap_limit(self->context, HEAP_KIB);
     return g_steal_pointer(&self);
 }
@@ -116,8 +114,9 @@ search_window(QdRegex *self, const char *text, gsize n_bytes, gsize start, gsize
 }
 
 QdRegexResult
-qd_regex_search(QdRegex *self, const char *text, gsize n_bytes, gsize start, QdRegexInterruptFunc interrupt, gpointer data)
+qd_regex_search(QdRegex *self, const char *text, gsize n_bytes, gsize start, const QdRegexBounds *bounds)
 {
+    (void) pcre2_set_match_limit(self->context, bounds->max_steps);
     while (start <= n_bytes) {
         gsize last = n_bytes - start > WINDOW_BYTES ? start + WINDOW_BYTES : n_bytes;
         QdRegexResult result;
@@ -129,7 +128,7 @@ qd_regex_search(QdRegex *self, const char *text, gsize n_bytes, gsize start, QdR
             return result;
         if (last == n_bytes)
             return QD_REGEX_NO_MATCH;
-        if (interrupt != NULL && interrupt(data))
+        if (bounds->interrupt != NULL && bounds->interrupt(bounds->data))
             return QD_REGEX_INTERRUPTED;
         start = last;
     }
@@ -225,9 +224,6 @@ qd_regex_cache_get(QdRegexCache *self, const char *pattern, gsize n_pattern, con
         if (entry->pattern != NULL && bytes_are(entry->pattern, pattern, n_pattern) && bytes_are(entry->flags, flags, n_flags))
             return entry->regex;
     }
-    if (n_pattern > QD_REGEX_PATTERN_BYTES_MAX)
-        return NULL;
-
     entry = &self->entries[self->next];
     self->next = (self->next + 1) % CACHE_SIZE;
     clear_entry(entry);

@@ -14,10 +14,6 @@
 typedef struct QdRegex QdRegex;
 typedef struct QdRegexCache QdRegexCache;
 
-/* The pattern's size in bytes, and PCRE2's steps at one start position. */
-#define QD_REGEX_PATTERN_BYTES_MAX 1024
-#define QD_REGEX_STEPS_MAX 1000000
-
 typedef enum QdRegexResult {
     QD_REGEX_NO_MATCH,
     QD_REGEX_MATCH,
@@ -25,12 +21,15 @@ typedef enum QdRegexResult {
     QD_REGEX_INTERRUPTED,
 } QdRegexResult;
 
-/* Asked between start positions of long texts; TRUE ends the work. */
-typedef gboolean (*QdRegexInterruptFunc)(gpointer data);
+typedef struct QdRegexBounds {
+    guint32 max_steps;                    /* of PCRE2, at one start position */
+    gboolean (*interrupt)(gpointer data); /* (nullable): asked between start positions of long texts; TRUE ends the work */
+    gpointer data;
+} QdRegexBounds;
 
 /**
  * qd_regex_new:
- * @pattern: UTF-8, at most QD_REGEX_PATTERN_BYTES_MAX bytes
+ * @pattern: UTF-8
  * @flags: of the letters s, m, i, x, q
  *
  * Returns: (transfer full) (nullable): NULL when pattern or flags are not valid
@@ -40,8 +39,7 @@ QdRegex *qd_regex_free(QdRegex *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRegex, qd_regex_free)
 
 /* qd_regex_search: finds the first match at or behind @start; @text is UTF-8. */
-QdRegexResult qd_regex_search(QdRegex *self, const char *text, gsize n_bytes, gsize start, QdRegexInterruptFunc interrupt,
-                              gpointer data);
+QdRegexResult qd_regex_search(QdRegex *self, const char *text, gsize n_bytes, gsize start, const QdRegexBounds *bounds);
 
 /* qd_regex_get_group: of the last match: 0 is all of it. FALSE: the group has not matched. */
 gboolean qd_regex_get_group(const QdRegex *self, guint group, gsize *ret_start, gsize *ret_end);

@@ -12,6 +12,7 @@
  *     queryd_to_term(v)                     in line if it fits, the id if it is stored, else BLOB
  *     queryd_boolean(i) queryd_integer(i)   the term of a truth value, of a number
  *     queryd_str_text(v)                    TEXT: STR(), and _:label of a blank node
+ *     queryd_closure(seed, steps, graph), queryd_steps(kind, …): daemon/functions/closure.h
  *     queryd_sum avg min max sample group_concat group_list list_join: daemon/functions/aggregate.h
  *
  * Place: layer 3; exec registers them on every connection it opens.

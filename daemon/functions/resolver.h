@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "daemon/base/limits.h"
 #include "daemon/rdf/term.h"
 
 typedef struct QdResolver {
@@ -18,9 +19,10 @@ typedef struct QdResolver {
 } QdResolver;
 
 typedef struct QdEvaluationContext {
-    gint64 now_usec;                        /* NOW(): µs since 1970 */
-    guint64 next_bnode;                     /* the serial of the next fresh blank node (QD_TAG_BNODE_FRESH) */
-    gboolean (*interrupted)(gpointer data); /* (nullable): asked in long work; TRUE ends it */
+    const QdLimits *limits;            /* (nullable): NULL: the defaults */
+    gint64 now_usec;                   /* NOW(): µs since 1970 */
+    guint64 next_bnode;                /* the serial of the next fresh blank node (QD_TAG_BNODE_FRESH) */
+    int (*interrupted)(gpointer data); /* (nullable): asked in long work, as SQLite's progress handler; not 0 ends it */
     gpointer data;
 } QdEvaluationContext;
 

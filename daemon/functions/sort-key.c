@@ -87,7 +87,7 @@ put_number(GByteArray *out, const QdNumber *number)
     put_int128(out, whole.digits);
     if (!qd_decimal_subtract(&exact, &whole, &exact))
         return;
-    while (exact.scale < QD_DECIMAL_DIGITS_MAX) {
+    while (exact.digits != 0 && exact.scale < QD_DECIMAL_DIGITS_MAX) {
         exact.digits *= 10;
         exact.scale++;
     }

@@ -117,6 +117,23 @@ qd_evaluation_fail(QdEvaluation *self, QwError code, const char *format, ...)
     qd_error_set(&self->error, code, "%s", message);
 }
 
+uint64_t
+qd_evaluation_get_limit(const QdEvaluation *self, QdLimit limit)
+{
+    const QdLimits *limits = self->context->limits;
+
+    return limits != NULL ? qd_limits_get(limits, limit) : qd_limit_get_info(limit)->value;
+}
+
+void
+qd_evaluation_fail_limit(QdEvaluation *self, QdLimit limit, const char *what)
+{
+    const QdLimitInfo *info = qd_limit_get_info(limit);
+
+    qd_evaluation_fail(self, info->error, "%s: the limit '%s' is %" G_GUINT64_FORMAT "%s%s", what, info->name,
+                       qd_evaluation_get_limit(self, limit), info->unit[0] != '\0' ? " " : "", info->unit);
+}
+
 gboolean
 qd_evaluation_is_interrupted(QdEvaluation *self)
 {

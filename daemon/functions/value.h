@@ -71,6 +71,12 @@ gpointer qd_evaluation_alloc(QdEvaluation *self, gsize n_bytes);
 /* qd_evaluation_fail: ends the query. */
 void qd_evaluation_fail(QdEvaluation *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
+/* qd_evaluation_get_limit: the value in force. */
+uint64_t qd_evaluation_get_limit(const QdEvaluation *self, QdLimit limit);
+
+/* qd_evaluation_fail_limit: ends the query with the limit's error, "WHAT: the limit 'NAME' is VALUE". */
+void qd_evaluation_fail_limit(QdEvaluation *self, QdLimit limit, const char *what);
+
 /* qd_evaluation_is_interrupted: TRUE, with the query ended, when the execution has to stop. */
 gboolean qd_evaluation_is_interrupted(QdEvaluation *self);
 

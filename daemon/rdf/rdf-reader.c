@@ -19,8 +19,13 @@ qd_rdf_append_label(GString *out, const char *label, gsize n_bytes)
         g_string_append(out, QD_RDF_ANONYMOUS_PREFIX "x");
         label += n_prefix;
         n_bytes -= n_prefix;
+    } else if (n_bytes > 0 && label[n_bytes - 1] == '.') {
+        g_string_append_printf(out, QD_RDF_ANONYMOUS_PREFIX "y%.*se", (int) n_bytes, label);
+        return;
     }
     g_string_append_len(out, label, (gssize) n_bytes);
+    if (n_bytes > 0 && label[n_bytes - 1] == '.')
+        g_string_append_c(out, 'e');
 }
 
 gboolean

@@ -32,7 +32,8 @@ typedef struct QdRdfReading {
 /* Anonymous nodes get this and a number as label. */
 #define QD_RDF_ANONYMOUS_PREFIX "genid"
 
-/* qd_rdf_append_label: for the readers: a label of a document. One that looks anonymous gets an "x" more, and so never is. */
+/* qd_rdf_append_label: for the readers: a label of a document. One that looks anonymous gets an "x" more, and so never is; one that
+ * ends in a dot, as only XML has them, gets something around it. */
 void qd_rdf_append_label(GString *out, const char *label, gsize n_bytes);
 
 /**

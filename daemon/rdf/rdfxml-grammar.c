@@ -257,6 +257,28 @@ is_of_xml(const QdXmlAttribute *attribute)
 }
 
 static gboolean
+is_language_tag(const char *text)
+{
+    gsize n = 0; /* characters of the part */
+    gboolean first = TRUE;
+
+    for (const char *p = text;; p++) {
+        if (*p == '-' || *p == '\0') {
+            if (n == 0)
+                return FALSE;
+            if (*p == '\0')
+                return TRUE;
+            first = FALSE;
+            n = 0;
+        } else if (first ? !g_ascii_isalpha(*p) : !g_ascii_isalnum(*p)) {
+            return FALSE;
+        } else {
+            n++;
+        }
+    }
+}
+
+static gboolean
 take_xml_attributes(Frame *frame, const QdXmlAttribute *attributes, guint n, GError **error)
 {
     g_autoptr(GString) base = g_string_new(NULL);
@@ -264,8 +286,11 @@ take_xml_attributes(Frame *frame, const QdXmlAttribute *attributes, guint n, GEr
     for (guint i = 0; i < n; i++) {
         if (attributes[i].uri == NULL || !g_str_equal(attributes[i].uri, QD_XML_NAMESPACE))
             continue;
-        if (g_str_equal(attributes[i].local, "lang"))
+        if (g_str_equal(attributes[i].local, "lang")) {
+            if (attributes[i].value[0] != '\0' && !is_language_tag(attributes[i].value))
+                return fail(error, "xml:lang '%.100s' is no language tag", attributes[i].value);
             g_string_assign(frame->language, attributes[i].value);
+        }
         if (!g_str_equal(attributes[i].local, "base"))
             continue;
         if (!resolve(frame->base, attributes[i].value, base, error))

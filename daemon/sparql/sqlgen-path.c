@@ -76,6 +76,9 @@ generate_negated(QdGenerator *self, const QdTriple *triple)
 
 /* --- repetition ------------------------------------------------------------------------------------------------------- */
 
+/* Links of a step that queryd_steps() takes. */
+#define LINKS_MAX 60
+
 /* What a closure is made of: columns from and to (and graph), one step of the path. */
 typedef struct Closure {
     QdPathKind kind;
@@ -154,6 +157,55 @@ write_closure(QdGenerator *self, const Closure *closure, const char *name)
     same = closure->graph != NULL ? qd_arena_printf(self->arena, " AND %s.g=%s", name, closure->graph) : "";
     return qd_arena_printf(self->arena, "%s UNION SELECT %s.a,%s%s FROM %s CROSS JOIN %s WHERE %s=%s.b%s AND %s", first, name, y, g,
                            name, from, x, name, same, where);
+}
+
+/* The links of a step that is one of several, forward or back: arguments of queryd_steps(); FALSE for any other step. */
+static gboolean
+append_links(QdGenerator *self, const QdPath *path, gboolean backward, GString *out)
+{
+    switch (path->kind) {
+    case QD_PATH_LINK:
+        g_string_append_printf(out, ",%d,%s", backward ? -1 : 1, qd_generator_put_term(self, path->iri));
+        return TRUE;
+    case QD_PATH_INVERSE:
+        return append_links(self, path->children[0], !backward, out);
+    case QD_PATH_ALTERNATIVE:
+        for (guint i = 0; i < path->n_children; i++)
+            if (!append_links(self, path->children[i], backward, out))
+                return FALSE;
+        return path->n_children < LINKS_MAX;
+    case QD_PATH_SEQUENCE:
+    case QD_PATH_ZERO_OR_MORE:
+    case QD_PATH_ONE_OR_MORE:
+    case QD_PATH_ZERO_OR_ONE:
+    case QD_PATH_NEGATED:
+        return FALSE;
+    }
+    g_assert_not_reached();
+}
+
+/*
+ * A repetition of links in one graph is searched breadth first, a set for each seed (daemon/functions/closure.h). NULL: of
+ * anything else.
+ */
+static const char *
+write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gboolean from_object)
+{
+    static const char kinds[] = { [QD_PATH_ZERO_OR_MORE] = '*', [QD_PATH_ONE_OR_MORE] = '+', [QD_PATH_ZERO_OR_ONE] = '?' };
+    g_autoptr(GString) links = g_string_new(NULL);
+    const char *seeds = closure->seeds;
+
+    if (self->dataset->clause != NULL || self->graph.kind == QD_NODE_VARIABLE || !append_links(self, inner, from_object, links))
+        return NULL;
+
+    if (seeds == NULL && closure->kind == QD_PATH_ONE_OR_MORE)
+        seeds = qd_relation_write_list(self, closure->step, "SELECT DISTINCT",
+                                       qd_arena_printf(self->arena, "%s AS n", qd_relation_find(closure->step, closure->x)->sql),
+                                       NULL);
+    return qd_arena_printf(self->arena,
+                           "SELECT n.n,c.node FROM (%s) AS n CROSS JOIN queryd_closure(n.n,queryd_steps('%c'%s),%s) AS c",
+                           seeds != NULL ? seeds : write_nodes(self), kinds[closure->kind], links->str,
+                           self->graph.kind == QD_NODE_TERM ? qd_generator_put_term(self, self->graph.term) : "0");
 }
 
 static void
@@ -243,6 +295,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left)
     const QdPath *inner = simplify(triple->path, &closure.kind);
     gboolean from_object = choose_seeds(self, triple, left, &closure);
     const char *name = NULL;
+    const char *search;
     QdRelation *relation = qd_relation_new(self);
     QdNode x, y;
 
@@ -254,11 +307,13 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left)
     if (self->graph.kind == QD_NODE_VARIABLE)
         closure.graph = qd_relation_find(closure.step, self->graph.variable)->sql;
     name = qd_arena_printf(self->arena, "p%u", qd_generator_make_name(self));
+    search = write_search(self, &closure, inner, from_object);
     {
-        const char *text = write_closure(self, &closure, name);
+        const char *text = search != NULL ? search : write_closure(self, &closure, name);
+        gboolean joined = search != NULL && left != NULL && *left != NULL;
 
-        g_string_append_printf(self->with, "%s%s(a,b%s) AS (%s)", self->with->len > 0 ? ",\n" : "", name,
-                               closure.graph != NULL ? ",g" : "", text);
+        g_string_append_printf(self->with, "%s%s(a,b%s) AS %s(%s)", self->with->len > 0 ? ",\n" : "", name,
+                               closure.graph != NULL ? ",g" : "", joined ? "MATERIALIZED " : "", text);
     }
 
     {

@@ -56,6 +56,9 @@ static const struct {
     { "too many SQL variables", QD_LIMIT_VARIABLES },
     { "variable number must be", QD_LIMIT_VARIABLES },
     { "LIKE or GLOB pattern too complex", QD_LIMIT_LIKE_PATTERN_BYTES },
+    { "regular expression ", QD_N_LIMITS }, /* and the next two: of our functions, which name the limit */
+    { "expression has more than ", QD_N_LIMITS },
+    { "expression is nested ", QD_N_LIMITS },
     { "too many FROM clause terms", QD_N_LIMITS },
     { "at most 64 tables", QD_N_LIMITS },
     { "too many arguments", QD_N_LIMITS },

@@ -96,7 +96,7 @@ def test_text_that_is_not_utf8(healthy):
 
 def test_unknown_language_and_format(healthy):
     for call in (lambda: healthy.prepare("SELECT 1", language="SQL"), lambda: healthy.query("SELECT 1", language="xquery"),
-                 lambda: healthy.update("SELECT 1", language=""), lambda: healthy.query("SELECT * {}", language="sparql"),
+                 lambda: healthy.update("SELECT 1", language=""), lambda: healthy.query("SELECT * {}", language="SPARQL"),
                  lambda: healthy.query_text("SELECT 1", "xls")):
         with pytest.raises(BusError) as error:
             call()

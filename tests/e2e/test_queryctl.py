@@ -256,7 +256,7 @@ def test_a_failed_import_leaves_nothing(ctl, tmp_path):
     ctl.fails(QUERY, "import", str(path), "-t", "nosuch")
     assert "No such file" in ctl.fails(QUERY, "import", str(tmp_path / "none.csv"), "-t", "t")
     assert "--format" in ctl.fails(USAGE, "import", "-", "-t", "t")
-    assert "usage" in ctl.fails(USAGE, "import", str(path))
+    assert "--table" in ctl.fails(USAGE, "import", str(path))
 
 
 def test_export_of_a_query_and_its_options(ctl, tmp_path):

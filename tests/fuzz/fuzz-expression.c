@@ -72,6 +72,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char text[] = "The quick brown f\xc3\xb6x\njumps 1234 times";
+    static const QdRegexBounds bounds = { .max_steps = 100000 };
     static const char *const flags[] = { "", "i", "x", "q", "smi" };
     g_autoptr(QdRegex) regex = NULL;
 
@@ -83,6 +84,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     regex = qd_regex_new((const char *) data + 1, size - 1, flags[data[0] % 5], strlen(flags[data[0] % 5]));
     if (regex != NULL)
-        (void) qd_regex_search(regex, text, strlen(text), 0, NULL, NULL);
+        (void) qd_regex_search(regex, text, strlen(text), 0, &bounds);
     return 0;
 }

@@ -9,14 +9,14 @@ _queryctl_lines()
 
 _queryctl()
 {
-    local verbs="sql sparql update import export explain shell ls stats status cancel backup check store"
-    local options="--format --param --param-text --file --output --table --create --null --no-header --max-rows --timeout --timing
+    local verbs="sql sparql update import export explain shell ls prefixes stats status cancel backup check store"
+    local options="--format --param --param-text --file --output --table --create --graph --base --replace --check-only --null --no-header --max-rows --timeout --timing
         --watch --sparql --full --openmetrics --no-pager --store --help --version"
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb="" words=0 i
 
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --format|--param|--param-text|--file|--output|--table|--null|--max-rows|--timeout|--store|-[FpPfotns]) ((i++)) ;;
+            --format|--param|--param-text|--file|--output|--table|--graph|--base|--null|--max-rows|--timeout|--store|-[FpPfotnsg]) ((i++)) ;;
             -*) ;;
             *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else ((++words)); fi ;;
         esac
@@ -29,7 +29,7 @@ _queryctl()
         --file|--output|-f|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --table|-t) _queryctl_lines "$(queryctl ls --format tsv --no-header 2>/dev/null | cut -f1)"; return ;;
         --store|-s) _queryctl_lines "$(queryctl store list --format tsv --no-header 2>/dev/null | cut -f1)"; return ;;
-        --param|--param-text|--null|--max-rows|--timeout|-[pPn]) return ;;
+        --param|--param-text|--null|--max-rows|--timeout|--graph|--base|-[pPng]) return ;;
     esac
     if [[ $cur == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$cur"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of queryctl for fish.
 
-set -l verbs sql sparql update import export explain shell ls stats status cancel backup check store
+set -l verbs sql sparql update import export explain shell ls prefixes stats status cancel backup check store
 
 function __queryctl_tables
     queryctl ls --format tsv --no-header 2>/dev/null | cut -f1
@@ -20,6 +20,7 @@ complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a export -d 'W
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a explain -d 'Show how a statement would be run'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a shell -d 'Type statements and see their results'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a ls -d 'List tables and views'
+complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a prefixes -d 'List the prefixes of namespaces'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a stats -d 'Print the figures of the daemon'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a status -d 'Show the daemon and its limits'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a cancel -d 'End running queries'
@@ -37,6 +38,10 @@ complete -c queryctl -s f -l file -r -F -d 'Read the statements from a file'
 complete -c queryctl -s o -l output -r -F -d 'Write to a file'
 complete -c queryctl -s t -l table -x -a "(__queryctl_tables)" -d 'The table to fill'
 complete -c queryctl -l create -d 'Create the table from the header'
+complete -c queryctl -s g -l graph -x -d 'RDF: the graph'
+complete -c queryctl -l base -x -d 'RDF: what relative IRIs are resolved against'
+complete -c queryctl -l replace -d 'RDF: what is there goes first'
+complete -c queryctl -l check-only -d 'RDF: read and change nothing'
 complete -c queryctl -l null -x -d 'Print NULL as text'
 complete -c queryctl -l no-header -d 'No line with the names'
 complete -c queryctl -s n -l max-rows -x -d 'End after N rows'

@@ -20,11 +20,12 @@ _queryctl_verbs() {
     'sql:run queries and print their rows'
     'sparql:run a SPARQL query and print its rows or triples'
     'update:run statements that write'
-    'import:read csv, tsv or jsonl into a table'
-    'export:write a table or result as csv, tsv, json or jsonl'
+    'import:read csv, tsv or jsonl into a table, or RDF into graphs'
+    'export:write a table or result, or all RDF data'
     'explain:show how a statement would be run'
     'shell:type statements and see their results'
     'ls:list tables and views'
+    'prefixes:list the prefixes of namespaces'
     'stats:print the figures of the daemon'
     'status:show the daemon, its running queries and its limits'
     'cancel:end running queries'
@@ -53,6 +54,10 @@ _queryctl() {
     '(-o --output)'{-o,--output}'[write to a file]:file:_files' \
     '(-t --table)'{-t,--table}'[the table to fill]:table:_queryctl_tables' \
     '--create[create the table from the header]' \
+    '(-g --graph)'{-g,--graph}'[RDF\: the graph]:IRI:' \
+    '--base[RDF\: what relative IRIs are resolved against]:IRI:' \
+    '--replace[RDF\: what is there goes first]' \
+    '--check-only[RDF\: read and change nothing]' \
     '--null[print NULL as text]:text:' \
     '--no-header[no line with the names]' \
     '(-n --max-rows)'{-n,--max-rows}'[end after N rows]:number:' \

@@ -111,14 +111,17 @@ test_conversions(void)
         TEXT_VALUE("2000-01-02 03:04:05"),
         INTEGER_VALUE(86400),
         TEXT_VALUE("no date"),
+        { .type = QW_TYPE_LITERAL_TYPED, .data = "1.5E3", .n_bytes = 5, .tag = "urn:double", .n_tag_bytes = 10 },
+        { .type = QW_TYPE_LITERAL_TYPED, .data = "2000-01-02+01:00", .n_bytes = 16, .tag = "urn:date", .n_tag_bytes = 8 },
     };
-    const char *const names[] = { "0", "1", "2", "3", "4", "5", "6", "7", NULL };
+    const char *const names[] = { "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", NULL };
     g_autoptr(FakeDaemon) fake = fake_daemon_new();
     g_autoptr(QueryConnection) connection = fake_daemon_connect(fake);
     g_autoptr(QueryCursor) cursor = NULL;
     g_autoptr(GError) error = NULL;
     g_autoptr(GDateTime) date = NULL;
     g_autoptr(GDateTime) epoch_day = NULL;
+    g_autoptr(GDateTime) zoned = NULL;
     GByteArray *answer = g_byte_array_new();
 
     answer_put_schema(answer, 1, names, NULL);
@@ -142,6 +145,9 @@ test_conversions(void)
     epoch_day = query_cursor_get_date_time(cursor, 6);
     g_assert_cmpint(g_date_time_get_day_of_month(epoch_day), ==, 2);
     g_assert_null(query_cursor_get_date_time(cursor, 7));
+    g_assert_cmpint(query_cursor_get_int64(cursor, 8), ==, 1500);
+    zoned = query_cursor_get_date_time(cursor, 9);
+    g_assert_cmpint(g_date_time_to_unix(zoned), ==, 946767600);
 }
 
 /* Getters without a row, or beyond the columns, complain and give nothing. */

@@ -187,8 +187,79 @@ test_line_too_long(void)
     qd_limits_init(&limits);
     limits.values[QD_LIMIT_VALUE_BYTES] = 1 << 20;
     quads = read_text(QD_RDF_NTRIPLES, text, strlen(text), 4096, &limits, &error);
+    g_assert_null(quads);
     g_assert_error(error, QD_ERROR, QW_ERROR_TOO_BIG);
     g_assert_cmpstr(error->message, ==, "1:1: line is too long: the limit 'value_bytes' is 1048576 bytes");
+}
+
+/* What libxml2 says is its own; where, and that it is the XML, is ours. */
+static void
+test_no_xml(void)
+{
+    static const char *const documents[] = { "<r:RDF xmlns:r='" QD_RDF_NAMESPACE "'>\n</r:Rdf>", "\n", "<x:a/>",
+                                             "<r:RDF xmlns:r='" QD_RDF_NAMESPACE "'>\n\xff</r:RDF>" };
+    static const char *const starts[] = { "2:", "", "1:", "2:1: " };
+    QdLimits limits;
+
+    qd_limits_init(&limits);
+    for (guint i = 0; i < G_N_ELEMENTS(documents); i++) {
+        g_autoptr(GError) error = NULL;
+        g_autofree char *quads = read_text(QD_RDF_XML, documents[i], strlen(documents[i]), 4096, &limits, &error);
+
+        g_assert_null(quads);
+        g_assert_error(error, QD_ERROR, QW_ERROR_SYNTAX);
+        g_assert_true(g_str_has_prefix(error->message, starts[i]));
+        g_assert_nonnull(strstr(error->message, "no well-formed XML"));
+    }
+}
+
+/* A literal of many small nodes costs more memory than its text. */
+static void
+test_literal_too_long(void)
+{
+    g_autoptr(GString) text = g_string_new("<d xmlns='a:' xmlns:r='" QD_RDF_NAMESPACE "'><p r:parseType='Literal'>");
+    g_autoptr(GError) error = NULL;
+    g_autofree char *quads = NULL;
+    QdLimits limits;
+
+    for (guint i = 0; i < 20000; i++)
+        g_string_append(text, "<b/>");
+    qd_limits_init(&limits);
+    limits.values[QD_LIMIT_VALUE_BYTES] = 1 << 20;
+    quads = read_text(QD_RDF_XML, text->str, text->len, 4096, &limits, &error);
+    g_assert_null(quads);
+    g_assert_error(error, QD_ERROR, QW_ERROR_TOO_BIG);
+    g_assert_nonnull(strstr(error->message, "XML literal is too long: the limit 'value_bytes' is 1048576 bytes"));
+}
+
+static void
+test_depth(void)
+{
+    static const struct {
+        QdRdfFormat format;
+        const char *start;
+        const char *repeated;
+    } cases[] = {
+        { QD_RDF_TURTLE, "<a:s> <a:p> ", "[ <a:p> " },
+        { QD_RDF_TURTLE, "<a:s> <a:p> ", "( " },
+        { QD_RDF_XML, "<d xmlns='a:' xmlns:r='" QD_RDF_NAMESPACE "'>", "<p r:parseType='Resource'>" },
+        { QD_RDF_XML, "<d xmlns='a:' xmlns:r='" QD_RDF_NAMESPACE "'><p r:parseType='Literal'>", "<b>" },
+    };
+    QdLimits limits;
+
+    qd_limits_init(&limits);
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(GString) text = g_string_new(cases[i].start);
+        g_autoptr(GError) error = NULL;
+        g_autofree char *quads = NULL;
+
+        for (guint k = 0; k < 200; k++)
+            g_string_append(text, cases[i].repeated);
+        quads = read_text(cases[i].format, text->str, text->len, 4096, &limits, &error);
+        g_assert_null(quads);
+        g_assert_error(error, QD_ERROR, QW_ERROR_TOO_COMPLEX);
+        g_assert_nonnull(strstr(error->message, ": nested too deep: the limit 'rdf_depth' is 128"));
+    }
 }
 
 int
@@ -200,5 +271,8 @@ main(int argc, char **argv)
     g_test_add_data_func("/rdf/rdf-reader/round-trip/turtle", "turtle", test_round_trip);
     g_test_add_data_func("/rdf/rdf-reader/round-trip/graphs", "graphs", test_round_trip);
     g_test_add_func("/rdf/rdf-reader/line-too-long", test_line_too_long);
+    g_test_add_func("/rdf/rdf-reader/no-xml", test_no_xml);
+    g_test_add_func("/rdf/rdf-reader/literal-too-long", test_literal_too_long);
+    g_test_add_func("/rdf/rdf-reader/depth", test_depth);
     return g_test_run();
 }

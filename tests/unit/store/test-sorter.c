@@ -32,7 +32,7 @@ make_value(guint column)
     case 1:
         return g_test_rand_int_range(-3, 3);
     case 2:
-        return (gint64) g_test_rand_int() << 32 | (gint64) (guint32) g_test_rand_int();
+        return (gint64) ((guint64) (guint32) g_test_rand_int() << 32 | (guint32) g_test_rand_int());
     default:
         return G_MAXINT64 - column;
     }

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The virtual table of repeated paths, and the function that packs a path's steps.
+ *
+ * Measured against a recursive common table expression over pairs: docs/decisions/paths.md.
+ */
+#include "daemon/functions/closure.h"
+
+#include <string.h>
+
+#include "daemon/functions/sql-call.h"
+
+#define STEP_BYTES 9 /* of the packed form: direction, predicate */
+#define STEPS_MAX 60
+#define FIRST_CAPACITY 64
+/* What nodes lead to is kept up to so many links: 8 MiB. */
+#define KEPT_LINKS_MAX (1 << 20)
+
+enum { COLUMN_NODE, COLUMN_SEED, COLUMN_STEPS, COLUMN_GRAPH };
+
+/* A growing array of ids. */
+typedef struct Ids {
+    gint64 *values;
+    gsize n;
+    gsize capacity;
+} Ids;
+
+/* Open addressing from an id, which is never 0, to a number; a set where the numbers are of no interest. */
+typedef struct Table {
+    gint64 *keys;
+    guint32 *numbers;
+    gsize n;
+    gsize capacity; /* a power of two, or 0 */
+} Table;
+
+/* Its statements are in use only within one call, so all cursors share them. */
+typedef struct ClosureTable {
+    sqlite3_vtab base;
+    sqlite3 *db;
+    sqlite3_stmt *forward;
+    sqlite3_stmt *backward;
+} ClosureTable;
+
+typedef struct Cursor {
+    sqlite3_vtab_cursor base;
+    ClosureTable *table;
+    guint8 steps[1 + STEPS_MAX * STEP_BYTES];
+    gsize n_steps; /* bytes of @steps */
+    gint64 graph;
+    sqlite3_value *other; /* (nullable): a seed that is no id */
+    Ids found;            /* in order; its elements are rows */
+    Table seen;
+    gsize position;
+    gsize n_expanded; /* of @found */
+    Ids links;        /* of the nodes in @known, each run ended by 0 */
+    Table known;      /* node → its place in @links */
+} Cursor;
+
+/* --- containers ------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+ids_add(Ids *self, gint64 id)
+{
+    if (self->n == self->capacity) {
+        gsize capacity = MAX(FIRST_CAPACITY, 2 * self->capacity);
+        gint64 *values = sqlite3_realloc64(self->values, capacity * sizeof *values);
+
+        if (values == NULL)
+            return FALSE;
+        self->values = values;
+        self->capacity = capacity;
+    }
+    self->values[self->n++] = id;
+    return TRUE;
+}
+
+static gsize
+table_find(const Table *self, gint64 id)
+{
+    gsize slot = (gsize) (((guint64) id * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> 20) & (self->capacity - 1);
+
+    while (self->keys[slot] != 0 && self->keys[slot] != id)
+        slot = (slot + 1) & (self->capacity - 1);
+    return slot;
+}
+
+static gboolean
+table_grow(Table *self)
+{
+    Table larger = { .capacity = MAX(FIRST_CAPACITY, 2 * self->capacity), .n = self->n };
+
+    larger.keys = sqlite3_malloc64(larger.capacity * (sizeof *larger.keys + sizeof *larger.numbers));
+    if (larger.keys == NULL)
+        return FALSE;
+    memset(larger.keys, 0, larger.capacity * sizeof *larger.keys);
+    larger.numbers = (guint32 *) (larger.keys + larger.capacity);
+    for (gsize i = 0; i < self->capacity; i++)
+        if (self->keys[i] != 0) {
+            gsize slot = table_find(&larger, self->keys[i]);
+
+            larger.keys[slot] = self->keys[i];
+            larger.numbers[slot] = self->numbers[i];
+        }
+    sqlite3_free(self->keys);
+    *self = larger;
+    return TRUE;
+}
+
+/* *@ret_added is FALSE when @id is there already. Returns: FALSE without memory. */
+static gboolean
+table_add(Table *self, gint64 id, guint32 number, gboolean *ret_added)
+{
+    gsize slot;
+
+    if (2 * self->n >= self->capacity && !table_grow(self))
+        return FALSE;
+
+    slot = table_find(self, id);
+    *ret_added = self->keys[slot] == 0;
+    if (*ret_added) {
+        self->keys[slot] = id;
+        self->numbers[slot] = number;
+        self->n++;
+    }
+    return TRUE;
+}
+
+/* For the next seed: what was large is given back. */
+static void
+table_reset(Table *self)
+{
+    if (self->capacity > 1024 && self->n * 8 < self->capacity) {
+        sqlite3_free(self->keys);
+        *self = (Table){ .n = 0 };
+    } else if (self->n > 0) {
+        memset(self->keys, 0, self->capacity * sizeof *self->keys);
+        self->n = 0;
+    }
+}
+
+/* --- the search ------------------------------------------------------------------------------------------------------- */
+
+static int
+prepare(ClosureTable *self, sqlite3_stmt **stmt, const char *sql)
+{
+    if (*stmt != NULL)
+        return SQLITE_OK;
+    return sqlite3_prepare_v3(self->db, sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
+}
+
+/* Appends what one step leads to from @node. */
+static int
+read_step(Cursor *self, gint64 node, gboolean backward, gint64 predicate)
+{
+    sqlite3_stmt **stmt = backward ? &self->table->backward : &self->table->forward;
+    int r = prepare(self->table, stmt,
+                    backward ? "SELECT s FROM queryd_quad WHERE o=?1 AND p=?2 AND g=?3"
+                             : "SELECT o FROM queryd_quad WHERE s=?1 AND p=?2 AND g=?3");
+
+    if (r != SQLITE_OK)
+        return r;
+    sqlite3_bind_int64(*stmt, 1, node);
+    sqlite3_bind_int64(*stmt, 2, predicate);
+    sqlite3_bind_int64(*stmt, 3, self->graph);
+    while ((r = sqlite3_step(*stmt)) == SQLITE_ROW)
+        if (sqlite3_column_int64(*stmt, 0) != 0 && !ids_add(&self->links, sqlite3_column_int64(*stmt, 0))) {
+            (void) sqlite3_reset(*stmt);
+            return SQLITE_NOMEM;
+        }
+    return sqlite3_reset(*stmt);
+}
+
+/* The place in @links of what @node leads to. */
+static int
+get_links(Cursor *self, gint64 node, gsize *ret_place)
+{
+    gsize slot = self->known.capacity > 0 ? table_find(&self->known, node) : 0;
+    gboolean added;
+
+    if (self->known.capacity > 0 && self->known.keys[slot] == node) {
+        *ret_place = self->known.numbers[slot];
+        return SQLITE_OK;
+    }
+    if (self->links.n > KEPT_LINKS_MAX) {
+        self->links.n = 0;
+        table_reset(&self->known);
+    }
+    *ret_place = self->links.n;
+    for (gsize i = 1; i < self->n_steps; i += STEP_BYTES) {
+        gint64 predicate;
+        int r;
+
+        memcpy(&predicate, self->steps + i + 1, sizeof predicate);
+        r = read_step(self, node, self->steps[i] != 1, predicate);
+        if (r != SQLITE_OK)
+            return r;
+    }
+    if (!ids_add(&self->links, 0) || !table_add(&self->known, node, (guint32) *ret_place, &added))
+        return SQLITE_NOMEM;
+    return SQLITE_OK;
+}
+
+static int
+find(Cursor *self, gint64 node)
+{
+    gboolean added;
+
+    if (!table_add(&self->seen, node, 0, &added) || (added && !ids_add(&self->found, node)))
+        return SQLITE_NOMEM;
+    return SQLITE_OK;
+}
+
+static int
+expand(Cursor *self, gint64 node)
+{
+    gsize place;
+    int r = get_links(self, node, &place);
+
+    for (; r == SQLITE_OK && self->links.values[place] != 0; place++)
+        r = find(self, self->links.values[place]);
+    return r;
+}
+
+/* Until there is a row at the position, or no more. '?' goes one step. */
+static int
+search(Cursor *self)
+{
+    int r = SQLITE_OK;
+
+    while (r == SQLITE_OK && self->position >= self->found.n && self->n_expanded < self->found.n && self->steps[0] != '?')
+        r = expand(self, self->found.values[self->n_expanded++]);
+    return r;
+}
+
+static int
+start(Cursor *self, gint64 seed)
+{
+    int r = SQLITE_OK;
+
+    if (self->steps[0] != '+')
+        r = find(self, seed);
+    if (r == SQLITE_OK && self->steps[0] != '*')
+        r = expand(self, seed);
+    return r == SQLITE_OK ? search(self) : r;
+}
+
+/* --- the virtual table -------------------------------------------------------------------------------------------------- */
+
+static int
+connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqlite3_vtab **ret_table, char **ret_message)
+{
+    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(node, seed HIDDEN, steps HIDDEN, graph HIDDEN)");
+    ClosureTable *self;
+
+    if (r != SQLITE_OK)
+        return r;
+    self = g_new0(ClosureTable, 1);
+    self->db = db;
+    *ret_table = &self->base;
+    return SQLITE_OK;
+}
+
+static int
+disconnect_table(sqlite3_vtab *table)
+{
+    ClosureTable *self = (ClosureTable *) table;
+
+    (void) sqlite3_finalize(self->forward);
+    (void) sqlite3_finalize(self->backward);
+    g_free(self);
+    return SQLITE_OK;
+}
+
+/* Nothing without its three arguments. */
+static int
+plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+    guint found = 0;
+
+    for (int i = 0; i < info->nConstraint; i++) {
+        int column = info->aConstraint[i].iColumn;
+
+        if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || column < COLUMN_SEED ||
+            (found & (1u << column)) != 0)
+            continue;
+        info->aConstraintUsage[i].argvIndex = column;
+        info->aConstraintUsage[i].omit = 1;
+        found |= 1u << column;
+    }
+    info->estimatedCost = 100;
+    info->estimatedRows = 100;
+    return found == (1u << COLUMN_SEED | 1u << COLUMN_STEPS | 1u << COLUMN_GRAPH) ? SQLITE_OK : SQLITE_CONSTRAINT;
+}
+
+static int
+open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
+{
+    Cursor *self = g_new0(Cursor, 1);
+
+    self->table = (ClosureTable *) table;
+    *ret_cursor = &self->base;
+    return SQLITE_OK;
+}
+
+static int
+close_cursor(sqlite3_vtab_cursor *cursor)
+{
+    Cursor *self = (Cursor *) cursor;
+
+    sqlite3_value_free(self->other);
+    sqlite3_free(self->found.values);
+    sqlite3_free(self->links.values);
+    sqlite3_free(self->seen.keys);
+    sqlite3_free(self->known.keys);
+    g_free(self);
+    return SQLITE_OK;
+}
+
+/* Another path or graph: what is known of links is of no use. */
+static gboolean
+set_path(Cursor *self, const guint8 *steps, gsize n_steps, gint64 graph)
+{
+    if (n_steps == 0 || (n_steps - 1) % STEP_BYTES != 0 || n_steps > sizeof self->steps || strchr("*+?", steps[0]) == NULL ||
+        steps[0] == '\0')
+        return FALSE;
+    if (n_steps == self->n_steps && graph == self->graph && memcmp(steps, self->steps, n_steps) == 0)
+        return TRUE;
+
+    memcpy(self->steps, steps, n_steps);
+    self->n_steps = n_steps;
+    self->graph = graph;
+    self->links.n = 0;
+    table_reset(&self->known);
+    return TRUE;
+}
+
+static int
+fail(Cursor *self, int r)
+{
+    sqlite3_free(self->base.pVtab->zErrMsg);
+    self->base.pVtab->zErrMsg = r == SQLITE_NOMEM ? NULL : sqlite3_mprintf("%s", sqlite3_errmsg(self->table->db));
+    return r;
+}
+
+static int
+filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_args, sqlite3_value **args)
+{
+    Cursor *self = (Cursor *) cursor;
+    gint64 graph;
+    int r;
+
+    self->found.n = 0;
+    self->position = 0;
+    self->n_expanded = 0;
+    table_reset(&self->seen);
+    sqlite3_value_free(self->other);
+    self->other = NULL;
+    /* a graph that is not stored has no links */
+    graph = sqlite3_value_type(args[2]) == SQLITE_INTEGER ? sqlite3_value_int64(args[2]) : G_MININT64;
+    if (!set_path(self, sqlite3_value_blob(args[1]), (gsize) sqlite3_value_bytes(args[1]), graph)) {
+        self->base.pVtab->zErrMsg = sqlite3_mprintf("queryd_closure: not the steps of a path");
+        return SQLITE_ERROR;
+    }
+    if (sqlite3_value_type(args[0]) == SQLITE_INTEGER && sqlite3_value_int64(args[0]) != 0) {
+        r = start(self, sqlite3_value_int64(args[0]));
+        return r == SQLITE_OK ? r : fail(self, r);
+    }
+    if (sqlite3_value_type(args[0]) == SQLITE_BLOB && self->steps[0] != '+')
+        self->other = sqlite3_value_dup(args[0]); /* a path of no length has it, stored or not */
+    return SQLITE_OK;
+}
+
+static int
+next(sqlite3_vtab_cursor *cursor)
+{
+    Cursor *self = (Cursor *) cursor;
+    int r;
+
+    self->position++;
+    r = search(self);
+    return r == SQLITE_OK ? r : fail(self, r);
+}
+
+static int
+is_at_end(sqlite3_vtab_cursor *cursor)
+{
+    const Cursor *self = (const Cursor *) cursor;
+
+    return self->other != NULL ? self->position > 0 : self->position >= self->found.n;
+}
+
+static int
+get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
+{
+    const Cursor *self = (const Cursor *) cursor;
+
+    if (column == COLUMN_NODE && self->other != NULL)
+        sqlite3_result_value(context, self->other);
+    else if (column == COLUMN_NODE)
+        sqlite3_result_int64(context, self->found.values[self->position]);
+    return SQLITE_OK;
+}
+
+static int
+get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
+{
+    *ret_rowid = (sqlite3_int64) ((const Cursor *) cursor)->position;
+    return SQLITE_OK;
+}
+
+/* queryd_steps(kind, direction, predicate, …): predicates that are not stored lead nowhere. */
+static void
+function_steps(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    guint8 steps[1 + STEPS_MAX * STEP_BYTES];
+    const guchar *kind = n_args > 0 ? sqlite3_value_text(args[0]) : NULL;
+    gsize n = 1;
+
+    if (kind == NULL || n_args % 2 == 0 || n_args > 1 + 2 * STEPS_MAX) {
+        sqlite3_result_error(context, "queryd_steps: a kind, then pairs of direction and predicate", -1);
+        return;
+    }
+    steps[0] = kind[0];
+    for (int i = 1; i < n_args; i += 2) {
+        gint64 predicate = sqlite3_value_int64(args[i + 1]);
+
+        if (sqlite3_value_type(args[i + 1]) != SQLITE_INTEGER)
+            continue;
+        steps[n] = sqlite3_value_int(args[i]) == 1 ? 1 : 255;
+        memcpy(steps + n + 1, &predicate, sizeof predicate);
+        n += STEP_BYTES;
+    }
+    sqlite3_result_blob64(context, steps, n, SQLITE_TRANSIENT);
+}
+
+gboolean
+qd_closure_register(sqlite3 *db, GError **error)
+{
+    static const sqlite3_module module = {
+        .xConnect = connect_table,
+        .xDisconnect = disconnect_table,
+        .xBestIndex = plan_table,
+        .xOpen = open_cursor,
+        .xClose = close_cursor,
+        .xFilter = filter,
+        .xNext = next,
+        .xEof = is_at_end,
+        .xColumn = get_column,
+        .xRowid = get_rowid,
+    };
+    int r = sqlite3_create_module_v2(db, "queryd_closure", &module, NULL, NULL);
+
+    if (r == SQLITE_OK)
+        r = sqlite3_create_function_v2(db, "queryd_steps", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
+                                       function_steps, NULL, NULL, NULL);
+    if (r != SQLITE_OK)
+        qd_sql_create_error(error, "queryd_closure", r);
+    return r == SQLITE_OK;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Repeated paths as a table: queryd_closure(seed, steps, graph) has a row for each node that the path leads to from one seed.
+ *
+ *     SELECT n.n, c.node FROM seeds AS n CROSS JOIN queryd_closure(n.n, ?1, 0) AS c
+ *     queryd_steps(kind, direction, predicate, …)   makes ?1: kind '*', '+' or '?', direction 1 (forward) or -1 (inverse)
+ *
+ * Breadth first, a set for each seed, rows as they are found: both ends of a path may be free without a table of all pairs. What
+ * a node leads to is read once for all seeds of a statement. Only nodes are stored, in SQLite's memory, which counts for the query.
+ *
+ * Place: layer 3, internal to functions. It knows of the store that queryd_quad(s, p, o, g) can be read.
+ */
+#pragma once
+
+#include <glib.h>
+#include <sqlite3.h>
+
+gboolean qd_closure_register(sqlite3 *db, GError **error);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Repeated paths: small graphs by hand, random ones against a recursive common table expression.
+ */
+#include "daemon/functions/closure.h"
+
+#define N_NODES 40
+
+static sqlite3 *
+open_store(void)
+{
+    sqlite3 *db = NULL;
+
+    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
+    g_assert_true(qd_closure_register(db, NULL));
+    g_assert_cmpint(sqlite3_exec(db,
+                                 "CREATE TABLE queryd_quad(s INTEGER NOT NULL, p INTEGER NOT NULL, o INTEGER NOT NULL, "
+                                 "g INTEGER NOT NULL, PRIMARY KEY(s,p,o,g)) WITHOUT ROWID;"
+                                 "CREATE INDEX queryd_quad_posg ON queryd_quad(p,o,s,g);",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    return db;
+}
+
+/* All values of the first column, in order. */
+static char *
+query(sqlite3 *db, const char *sql)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    sqlite3_stmt *stmt = NULL;
+    int r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+
+    while (r == SQLITE_OK || r == SQLITE_ROW) {
+        r = sqlite3_step(stmt);
+        if (r == SQLITE_ROW)
+            g_string_append_printf(out, "%s%s", out->len > 0 ? " " : "", (const char *) sqlite3_column_text(stmt, 0));
+    }
+    if (r != SQLITE_DONE)
+        g_string_append_printf(out, "error: %s", sqlite3_errmsg(db));
+    (void) sqlite3_finalize(stmt);
+    return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+static void
+check(sqlite3 *db, const char *sql, const char *expected)
+{
+    g_autofree char *result = query(db, sql);
+
+    g_test_message("%s", sql);
+    g_assert_cmpstr(result, ==, expected);
+}
+
+/* 1 → 2 → 3 → 1, 3 → 4, 2 ⇢ 5 by another predicate, and 1 → 6 in another graph. */
+static void
+test_small(void)
+{
+    sqlite3 *db = open_store();
+
+    (void) sqlite3_exec(db,
+                        "INSERT INTO queryd_quad VALUES (1,100,2,0),(2,100,3,0),(3,100,1,0),(3,100,4,0),(2,200,5,0),(1,100,6,9)",
+                        NULL, NULL, NULL);
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('*', 1, 100), 0)", "1 2 3 4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0)", "2 3 1 4");
+    check(db, "SELECT node FROM queryd_closure(4, queryd_steps('+', 1, 100), 0)", "");
+    check(db, "SELECT node FROM queryd_closure(4, queryd_steps('*', 1, 100), 0)", "4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('?', 1, 100), 0)", "1 2");
+    check(db, "SELECT node FROM queryd_closure(4, queryd_steps('+', -1, 100), 0)", "3 2 1");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100, 1, 200), 0)", "2 3 5 1 4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 9)", "6");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, x'00'), 0)", "");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('*', 1, 100), x'00')", "1");
+    check(db, "SELECT hex(node) FROM queryd_closure(x'0102', queryd_steps('*', 1, 100), 0)", "0102");
+    check(db, "SELECT node FROM queryd_closure(x'0102', queryd_steps('+', 1, 100), 0)", "");
+    check(db, "SELECT node FROM queryd_closure(NULL, queryd_steps('*', 1, 100), 0)", "");
+    check(db,
+          "SELECT v.n || '-' || node FROM (SELECT 1 AS n UNION ALL SELECT 3) AS v "
+          "CROSS JOIN queryd_closure(v.n, queryd_steps('?', 1, 100), 0)",
+          "1-1 1-2 3-3 3-1 3-4");
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
+static void
+test_hostile(void)
+{
+    sqlite3 *db = open_store();
+
+    check(db, "SELECT node FROM queryd_closure(1, NULL, 0)", "error: queryd_closure: not the steps of a path");
+    check(db, "SELECT node FROM queryd_closure(1, x'2b01', 0)", "error: queryd_closure: not the steps of a path");
+    check(db, "SELECT node FROM queryd_closure(1, zeroblob(100000), 0)", "error: queryd_closure: not the steps of a path");
+    check(db, "SELECT node FROM queryd_closure(1, 'x', 0)", "error: queryd_closure: not the steps of a path");
+    check(db, "SELECT queryd_steps()", "error: queryd_steps: a kind, then pairs of direction and predicate");
+    check(db, "SELECT queryd_steps('*', 1)", "error: queryd_steps: a kind, then pairs of direction and predicate");
+    check(db, "SELECT node FROM queryd_closure", "error: no query solution");
+    (void) sqlite3_exec(db, "DROP TABLE queryd_quad", NULL, NULL, NULL);
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0)", "error: no such table: queryd_quad");
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
+/* The same pairs as a recursion over pairs, for each kind and direction. */
+static void
+test_random(void)
+{
+    for (guint round = 0; round < 60; round++) {
+        sqlite3 *db = open_store();
+        char kind = "*+"[round % 2];
+        g_autofree char *closure = g_strdup_printf(
+            "SELECT a || '-' || b FROM (SELECT DISTINCT n.n AS a, c.node AS b FROM (SELECT s AS n FROM queryd_quad UNION SELECT o "
+            "FROM "
+            "queryd_quad) AS n CROSS JOIN queryd_closure(n.n, queryd_steps('%c', 1, 1000, -1, 2000), 0) AS c) ORDER BY a, b",
+            kind);
+        g_autofree char *count = g_strdup_printf(
+            "SELECT count(*) = count(DISTINCT n.n * 1000 + c.node) FROM (SELECT s AS n FROM queryd_quad UNION SELECT o FROM "
+            "queryd_quad) "
+            "AS n CROSS JOIN queryd_closure(n.n, queryd_steps('%c', 1, 1000, -1, 2000), 0) AS c",
+            kind);
+        g_autofree char *recursive = g_strdup_printf(
+            "WITH RECURSIVE e(x, y) AS (SELECT s, o FROM queryd_quad WHERE p=1000 AND g=0 UNION SELECT o, s FROM queryd_quad WHERE "
+            "p=2000 "
+            "AND g=0), r(a, b) AS (%s UNION SELECT r.a, e.y FROM r JOIN e ON e.x=r.b) SELECT a || '-' || b FROM r ORDER BY a, b",
+            kind == '*' ? "SELECT s, s FROM queryd_quad UNION SELECT o, o FROM queryd_quad" : "SELECT x, y FROM e");
+        g_autofree char *expected = NULL;
+
+        for (gint i = g_test_rand_int_range(1, 80); i > 0; i--) {
+            g_autofree char *insert = g_strdup_printf("INSERT OR IGNORE INTO queryd_quad VALUES (%d,%d,%d,%d)",
+                                                      g_test_rand_int_range(1, N_NODES),
+                                                      g_test_rand_int_range(0, 2) == 0 ? 1000 : 2000,
+                                                      g_test_rand_int_range(1, N_NODES), g_test_rand_int_range(0, 4) == 0 ? 7 : 0);
+
+            g_assert_cmpint(sqlite3_exec(db, insert, NULL, NULL, NULL), ==, SQLITE_OK);
+        }
+        expected = query(db, recursive);
+        check(db, closure, expected);
+        check(db, count, "1");
+        g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/functions/closure/small", test_small);
+    g_test_add_func("/functions/closure/hostile", test_hostile);
+    g_test_add_func("/functions/closure/random", test_random);
+    return g_test_run();
+}
