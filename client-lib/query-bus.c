@@ -80,12 +80,18 @@ keep_connection(QueryBus *self, GDBusConnection *connection)
 GDBusConnection *
 query_bus_get_connection(QueryBus *self, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(GDBusConnection) connection = get_open_connection(self);
+    g_autoptr(GDBusConnection) connection = self != NULL ? get_open_connection(self) : NULL;
     g_autoptr(GError) local_error = NULL;
     g_autofree char *address = NULL;
 
     if (connection != NULL)
         return g_steal_pointer(&connection);
+    if (self == NULL) {
+        g_set_error_literal(
+            error, QUERY_ERROR, QUERY_ERROR_UNSUPPORTED,
+            "a direct connection reads the file itself and has no daemon to ask: use one of query_connection_new()");
+        return NULL;
+    }
 
     address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, cancellable, &local_error);
     if (address == NULL) {

@@ -50,10 +50,11 @@ guint query_bus_get_n_calls(QueryBus *self);
 
 /**
  * query_bus_get_connection:
+ * @self: (nullable): NULL on a direct connection
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Errors: UNAVAILABLE, G_IO_ERROR_CANCELLED.
+ * Errors: UNAVAILABLE, G_IO_ERROR_CANCELLED; UNSUPPORTED without @self, which so fails every call.
  *
  * Returns: (transfer full) (nullable): an open connection to the session bus
  */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "client-lib/query-error.h"
+#include "client-lib/query-ring.h"
 #include "client-lib/wire/wire-spin.h"
 
 typedef struct Outgoing {
@@ -28,6 +29,7 @@ typedef struct Outgoing {
 struct QueryChannel {
     int fd;
     gsize page_size;
+    QueryTransport transport;
     guint32 last_serial;
     GBytes *key;
     QuerySchema *schema;
@@ -44,6 +46,9 @@ struct QueryChannel {
     guint8 *assembled; /* the body of a chain, chunks.total_bytes long */
     QwSpin spin;
     gint64 awake_until_usec; /* 0: not waiting awake */
+
+    int passed_fds[2]; /* that came with bytes, until their RING is read; -1 */
+    QueryRing *ring;   /* (nullable): of the result that comes */
 };
 
 QueryChannel *
@@ -56,6 +61,7 @@ query_channel_new(int fd, gsize page_size)
     self->page_size = page_size;
     self->capacity = page_size + QW_HEADER_SIZE;
     self->out = g_byte_array_new();
+    self->passed_fds[0] = self->passed_fds[1] = -1;
     g_queue_init(&self->outgoing);
     return self;
 }
@@ -69,14 +75,24 @@ outgoing_free(gpointer data)
     g_free(outgoing);
 }
 
+static void
+close_fd(int *fd)
+{
+    if (*fd >= 0)
+        (void) close(*fd);
+    *fd = -1;
+}
+
 void
 query_channel_free(QueryChannel *self)
 {
     if (self == NULL)
         return;
 
-    if (self->fd >= 0)
-        (void) close(self->fd);
+    close_fd(&self->fd);
+    close_fd(&self->passed_fds[0]);
+    close_fd(&self->passed_fds[1]);
+    query_ring_free(self->ring);
     g_queue_clear_full(&self->outgoing, outgoing_free);
     g_byte_array_unref(self->out);
     g_free(self->buffer);
@@ -89,6 +105,18 @@ int
 query_channel_get_fd(const QueryChannel *self)
 {
     return self->fd;
+}
+
+void
+query_channel_set_transport(QueryChannel *self, QueryTransport transport)
+{
+    self->transport = transport;
+}
+
+QueryTransport
+query_channel_get_transport(const QueryChannel *self)
+{
+    return self->transport;
 }
 
 int
@@ -213,6 +241,45 @@ fail_protocol(GError **error, const char *what)
     return QUERY_IO_FAILED;
 }
 
+/* Descriptors that came with bytes. The daemon passes two at a time; others are closed, and missed by their RING. */
+static void
+keep_passed_fds(QueryChannel *self, struct msghdr *message)
+{
+    for (struct cmsghdr *cmsg = CMSG_FIRSTHDR(message); cmsg != NULL; cmsg = CMSG_NXTHDR(message, cmsg)) {
+        gsize n_fds = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+        if (cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (gsize i = 0; i < n_fds; i++) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof fd, sizeof fd);
+            if (i < G_N_ELEMENTS(self->passed_fds)) {
+                close_fd(&self->passed_fds[i]);
+                self->passed_fds[i] = fd;
+            } else {
+                close_fd(&fd);
+            }
+        }
+    }
+}
+
+static ssize_t
+receive_with_fds(QueryChannel *self, void *data, size_t n_bytes, int flags)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+    } control;
+    struct iovec iov = { .iov_base = data, .iov_len = n_bytes };
+    struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control };
+    ssize_t n = recvmsg(self->fd, &message, flags | MSG_CMSG_CLOEXEC);
+
+    if (n > 0 && message.msg_controllen > 0)
+        keep_passed_fds(self, &message);
+    return n;
+}
+
 /* recv() without waiting; DONE means that *ret_n > 0. */
 static QueryIo
 receive_some(QueryChannel *self, void *data, size_t n_bytes, int flags, size_t *ret_n, GError **error)
@@ -220,7 +287,8 @@ receive_some(QueryChannel *self, void *data, size_t n_bytes, int flags, size_t *
     ssize_t n;
 
     do
-        n = recv(self->fd, data, n_bytes, flags | MSG_DONTWAIT);
+        n = flags & MSG_PEEK ? recv(self->fd, data, n_bytes, flags | MSG_DONTWAIT) /* it would duplicate descriptors */
+                             : receive_with_fds(self, data, n_bytes, flags | MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
 
     if (n > 0) {
@@ -312,6 +380,43 @@ take_chunk(QueryChannel *self, const QwHeader *header, const guint8 *body, GErro
     return self->chunks.active ? QUERY_IO_WANT_READ : QUERY_IO_DONE;
 }
 
+static gboolean
+take_ring(QueryChannel *self, const QwHeader *header, const guint8 *body, GError **error)
+{
+    int fds[2] = { self->passed_fds[0], self->passed_fds[1] };
+    QwRing shape;
+
+    if (qw_ring_decode(header, body, self->page_size, &shape) < 0 || fds[0] < 0 || fds[1] < 0) {
+        (void) fail_protocol(error, "a RING that is not valid");
+        return FALSE;
+    }
+
+    self->passed_fds[0] = self->passed_fds[1] = -1;
+    g_clear_pointer(&self->ring, query_ring_free);
+    self->ring = query_ring_new(&shape, fds, error);
+    return self->ring != NULL;
+}
+
+/* The record that a PAGE stands for. */
+static QueryIo
+take_page(QueryChannel *self, const QwHeader *page, QueryRecord *ret_record, GError **error)
+{
+    const guint8 *data;
+    QwHeader header;
+    size_t size;
+
+    if (qw_ring_decode_page(self->ring != NULL ? query_ring_get_shape(self->ring) : NULL, page, &size) < 0)
+        return fail_protocol(error, "a PAGE that is not in its ring");
+
+    data = query_ring_take(self->ring, size);
+    if (qw_header_decode(data, size, QW_TO_CLIENT, &header) < 0 || header.size != size || header.kind != QW_KIND_ROWS ||
+        header.serial != page->serial)
+        return fail_protocol(error, "something in its ring that is not a page");
+
+    *ret_record = (QueryRecord){ QW_KIND_ROWS, header.count, header.serial, data + QW_HEADER_SIZE, size - QW_HEADER_SIZE };
+    return QUERY_IO_DONE;
+}
+
 static QueryIo
 receive_record(QueryChannel *self, gboolean exactly, QueryRecord *ret_record, GError **error)
 {
@@ -332,6 +437,14 @@ receive_record(QueryChannel *self, gboolean exactly, QueryRecord *ret_record, GE
         if (header.kind != QW_KIND_CHUNK) {
             if (self->chunks.active)
                 return fail_protocol(error, "another record in the middle of a large one");
+            if (header.kind == QW_KIND_RING && !take_ring(self, &header, body, error))
+                return QUERY_IO_FAILED;
+            if (header.kind == QW_KIND_RING)
+                continue;
+            if (header.kind == QW_KIND_PAGE)
+                return take_page(self, &header, ret_record, error);
+            if (header.kind != QW_KIND_ROWS) /* the result ends here, and its ring */
+                g_clear_pointer(&self->ring, query_ring_free);
             *ret_record = (QueryRecord){ (QwKind) header.kind, header.count, header.serial, body, header.size - QW_HEADER_SIZE };
             return QUERY_IO_DONE;
         }
@@ -392,7 +505,9 @@ query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error)
     if (header.kind == QW_KIND_CHUNK && (header.flags & QW_CHUNK_FIRST) == 0)
         return fail_protocol(error, "the middle of a large record first");
 
-    *ret_kind = (QwKind) (header.kind == QW_KIND_CHUNK ? data[QW_HEADER_SIZE] : header.kind);
+    *ret_kind = (QwKind) (header.kind == QW_KIND_CHUNK  ? data[QW_HEADER_SIZE]
+                          : header.kind == QW_KIND_PAGE ? QW_KIND_ROWS
+                                                        : header.kind);
     return QUERY_IO_DONE;
 }
 

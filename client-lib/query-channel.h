@@ -41,6 +41,9 @@ void query_channel_free(QueryChannel *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryChannel, query_channel_free)
 
 int query_channel_get_fd(const QueryChannel *self);
+/* What it was opened for; nothing in the channel depends on it. */
+void query_channel_set_transport(QueryChannel *self, QueryTransport transport);
+QueryTransport query_channel_get_transport(const QueryChannel *self);
 
 /**
  * query_channel_steal_fd:

@@ -19,11 +19,7 @@
 
 G_BEGIN_DECLS
 
-/**
- * QueryError:
- *
- * Numbers up to 18 are those of the wire format; the last three arise in the library.
- */
+/* Numbers up to 18 are those of the wire format; the last three arise in the library. */
 typedef enum {
     QUERY_ERROR_SYNTAX = 1,          /* the text is no statement of its language; query_error_get_place() tells where */
     QUERY_ERROR_UNSUPPORTED = 2,     /* correct, but not served by this daemon */
@@ -45,7 +41,7 @@ typedef enum {
     QUERY_ERROR_INTERNAL = 18,       /* a mistake in the daemon, or an error that this version does not know */
     QUERY_ERROR_DISCONNECTED = 64,   /* the daemon went away before the result was whole; an update may have been executed or not */
     QUERY_ERROR_PROTOCOL = 65,       /* the daemon sent something that is not the wire format */
-    QUERY_ERROR_UNAVAILABLE = 66,    /* no daemon could be reached or activated, at most after five seconds */
+    QUERY_ERROR_UNAVAILABLE = 66,    /* no daemon could be reached or activated within five seconds; or no file opened directly */
 } QueryError;
 
 #define QUERY_ERROR (query_error_quark())
@@ -63,21 +59,20 @@ GQuark query_error_quark(void);
  */
 gboolean query_error_get_place(const GError *error, guint *line, guint *column);
 
-/**
- * QueryLanguage:
- * @QUERY_LANGUAGE_SQL: SQL as SQLite has it
- * @QUERY_LANGUAGE_SPARQL: SPARQL 1.1
- */
+/* Languages of statements. */
 typedef enum {
-    QUERY_LANGUAGE_SQL,
-    QUERY_LANGUAGE_SPARQL,
+    QUERY_LANGUAGE_SQL,    /* SQL as SQLite has it */
+    QUERY_LANGUAGE_SPARQL, /* SPARQL 1.1 */
 } QueryLanguage;
 
-/**
- * QueryValueType:
- *
- * Types of values; the last four are RDF terms.
- */
+/* How results come from the daemon: query_connection_set_transport(). */
+typedef enum {
+    QUERY_TRANSPORT_AUTO,       /* the fastest of the others that can be had */
+    QUERY_TRANSPORT_SOCKETPAIR, /* by a socket */
+    QUERY_TRANSPORT_RING,       /* by a socket, large ones through shared memory if there is enough of it */
+} QueryTransport;
+
+/* Types of values; the last four are RDF terms. */
 typedef enum {
     QUERY_VALUE_TYPE_NULL = 0,          /* no value */
     QUERY_VALUE_TYPE_INTEGER = 1,       /* 64 bits, signed */
@@ -90,11 +85,7 @@ typedef enum {
     QUERY_VALUE_TYPE_LITERAL_TYPED = 8, /* a lexical form with a datatype IRI */
 } QueryValueType;
 
-/**
- * QUERY_TIMEOUT_NONE:
- *
- * For query_connection_set_timeout_msec(): as long as it takes, if the daemon's cap allows that.
- */
+/* For query_connection_set_timeout_msec(): as long as it takes, if the daemon's cap allows that. */
 #define QUERY_TIMEOUT_NONE 4294967295u
 
 /**
@@ -167,6 +158,28 @@ QueryConnection *query_connection_new_for_store(const char *store, GCancellable 
 void query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback,
                                           gpointer user_data);
 QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GError **error);
+
+/**
+ * query_connection_new_direct:
+ * @path: (nullable) (type filename): the database file; %NULL is that of the default store
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Reads the database file in this process, with no daemon in between: SQL queries, each on a snapshot of its own, with the
+ * statements, values, limits and errors of the daemon. Updates are READ_ONLY, what only a daemon can do is UNSUPPORTED. What is
+ * committed is seen by the next execution, tables that changed too; generations are not known: 0. A result ends after 5 minutes.
+ *
+ * Errors: UNAVAILABLE when the file cannot be opened from here, as in a sandbox: use query_connection_new() then; CORRUPT when it
+ * is no database; UNSUPPORTED when a newer queryd wrote it, or on a network file system.
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
+QueryConnection *query_connection_new_direct(const char *path, GCancellable *cancellable, GError **error);
+
+/* The same without waiting: described with the code. */
+void query_connection_new_direct_async(const char *path, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                       gpointer user_data);
+QueryConnection *query_connection_new_direct_finish(GAsyncResult *result, GError **error);
 
 /**
  * query_connection_query:
@@ -275,6 +288,10 @@ void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec
  */
 void query_connection_set_max_rows(QueryConnection *self, guint64 max_rows);
 
+/* Described with the code. */
+void query_connection_set_transport(QueryConnection *self, QueryTransport transport);
+QueryTransport query_connection_get_transport(QueryConnection *self);
+
 /**
  * query_connection_explain:
  * @self: a connection
@@ -365,6 +382,7 @@ gboolean query_connection_check(QueryConnection *self, gboolean quick, char ***m
 /**
  * query_connection_optimize:
  * @self: a connection
+ * @warm: instead read the database file into the system's memory, so that the first queries need not wait for the disk
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
@@ -372,59 +390,15 @@ gboolean query_connection_check(QueryConnection *self, gboolean quick, char ***m
  *
  * Returns: %FALSE on error
  */
-gboolean query_connection_optimize(QueryConnection *self, GCancellable *cancellable, GError **error);
+gboolean query_connection_optimize(QueryConnection *self, gboolean warm, GCancellable *cancellable, GError **error);
 /* Makes the daemon read its configuration again. FALSE on error. */
 gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error);
 
-/**
- * query_connection_get_stats:
- * @self: a connection
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- * Returns: (transfer full): a{sv}: numbers (t) and texts (s) by name, %NULL on error
- */
+/* About the daemon and its work, NULL or FALSE on error: described with the code. */
 GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error);
-
-/**
- * query_connection_get_limits:
- * @self: a connection
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- * Returns: (transfer full): a(sttsss): name, value, default, unit, error name, description; %NULL on error
- */
 GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error);
-
-/**
- * query_connection_list_queries:
- * @self: a connection
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- * Returns: (transfer full): aa{sv}: id t, language s, text s, state s, client s, elapsed_usec t, rows t, bytes t;
- *   %NULL on error
- */
 GVariant *query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, GError **error);
-
-/**
- * query_connection_cancel_query:
- * @self: a connection
- * @id: of query_connection_list_queries()
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Ends somebody's query; its owner gets CANCELLED.
- *
- * Returns: %FALSE on error
- */
 gboolean query_connection_cancel_query(QueryConnection *self, guint64 id, GCancellable *cancellable, GError **error);
-
-/**
- * query_connection_get_daemon_property:
- * @self: a connection
- * @name: a property of org.queryd.Query1: "Version", "Formats", "Generation", …
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- * Returns: (transfer full): its value, %NULL on error
- */
 GVariant *query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error);
 
 /* Emits QueryConnection::changed from here on: described with the code. */

@@ -11,8 +11,11 @@
 /* Not connected to anything; the first call will. */
 QueryConnection *query_connection_new_offline(const char *store);
 
+/* (nullable): NULL on a direct connection */
 QueryBus *query_connection_get_bus(QueryConnection *self);
 QueryPool *query_connection_get_pool(QueryConnection *self);
+/* (nullable): the file that is read instead of asking a daemon. */
+QueryDirect *query_connection_get_direct(QueryConnection *self);
 
 /**
  * query_connection_create_plan:

@@ -8,6 +8,7 @@
 #include "client-lib/query-connection-private.h"
 
 #include "client-lib/query-cursor-private.h"
+#include "client-lib/query-direct.h"
 #include "client-lib/query-error.h"
 #include "client-lib/query-mutex.h"
 #include "client-lib/query-notifier.h"
@@ -17,6 +18,7 @@ struct _QueryConnection {
     GObject parent_instance;
     QueryBus *bus;
     QueryPool *pool;
+    QueryDirect *direct; /* (nullable): then there is no bus */
     pthread_mutex_t mutex;
     gint64 timeout_msec;     /* -1: the daemon's default; 0: none */
     guint64 max_rows;        /* 0: the daemon's default */
@@ -35,6 +37,7 @@ query_connection_finalize(GObject *object)
     query_notifier_free(self->notifier);
     query_pool_free(self->pool);
     query_bus_free(self->bus);
+    query_direct_unref(self->direct);
     (void) pthread_mutex_destroy(&self->mutex);
     G_OBJECT_CLASS(query_connection_parent_class)->finalize(object);
 }
@@ -84,6 +87,12 @@ QueryPool *
 query_connection_get_pool(QueryConnection *self)
 {
     return self->pool;
+}
+
+QueryDirect *
+query_connection_get_direct(QueryConnection *self)
+{
+    return self->direct;
 }
 
 /* Changes ------------------------------------------------------------------------------------------------------------- */
@@ -250,6 +259,65 @@ query_connection_new_finish(GAsyncResult *result, GError **error)
     return query_connection_new_for_store_finish(result, error);
 }
 
+/* Direct --------------------------------------------------------------------------------------------------------------- */
+
+QueryConnection *
+query_connection_new_direct(const char *path, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryConnection) self = NULL;
+
+    if (g_cancellable_set_error_if_cancelled(cancellable, error))
+        return NULL;
+
+    self = g_object_new(QUERY_TYPE_CONNECTION, NULL);
+    self->direct = query_direct_open(path, error);
+    return self->direct != NULL ? g_steal_pointer(&self) : NULL;
+}
+
+static void
+new_direct_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+{
+    GError *error = NULL;
+    QueryConnection *self = query_connection_new_direct(task_data, cancellable, &error);
+
+    if (self != NULL)
+        g_task_return_pointer(task, self, g_object_unref);
+    else
+        g_task_return_error(task, error);
+}
+
+/**
+ * query_connection_new_direct_async:
+ * @path: (nullable) (type filename): the database file; %NULL is that of the default store
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_new_direct().
+ */
+void
+query_connection_new_direct_async(const char *path, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    g_autoptr(GTask) task = g_task_new(NULL, cancellable, callback, user_data);
+
+    g_task_set_source_tag(task, query_connection_new_direct_async);
+    g_task_set_task_data(task, g_strdup(path), g_free);
+    g_task_run_in_thread(task, new_direct_in_thread);
+}
+
+/**
+ * query_connection_new_direct_finish:
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
+QueryConnection *
+query_connection_new_direct_finish(GAsyncResult *result, GError **error)
+{
+    return query_connection_new_for_store_finish(result, error);
+}
+
 /* Options -------------------------------------------------------------------------------------------------------------- */
 
 void
@@ -273,6 +341,35 @@ query_connection_set_max_rows(QueryConnection *self, guint64 max_rows)
     (void) pthread_mutex_lock(&self->mutex);
     self->max_rows = max_rows;
     (void) pthread_mutex_unlock(&self->mutex);
+}
+
+/**
+ * query_connection_set_transport:
+ * @self: a connection
+ * @transport: how results come from the daemon
+ *
+ * For the channels that are opened from now on; idle ones are closed. The default is %QUERY_TRANSPORT_AUTO.
+ */
+void
+query_connection_set_transport(QueryConnection *self, QueryTransport transport)
+{
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+
+    query_pool_set_transport(self->pool, transport);
+}
+
+/**
+ * query_connection_get_transport:
+ * @self: a connection
+ *
+ * Returns: what query_connection_set_transport() has set
+ */
+QueryTransport
+query_connection_get_transport(QueryConnection *self)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), QUERY_TRANSPORT_AUTO);
+
+    return query_pool_get_transport(self->pool);
 }
 
 const char *
@@ -331,7 +428,7 @@ create_request(QueryConnection *self, QueryRequestKind kind, QueryLanguage langu
     if (values == NULL)
         return NULL;
 
-    return query_request_new(G_OBJECT(self), self->bus, self->pool, kind, plan, g_steal_pointer(&values), NULL, NULL);
+    return query_request_new(self, kind, plan, g_steal_pointer(&values), NULL, NULL);
 }
 
 /* Ends an update: the channel is idle again. */

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "client-lib/query-request.h"
+#include "client-lib/query-direct.h"
 #include "client-lib/wire/wire-page-reader.h"
 
 #define QUERY_NUMBER_TEXT_SIZE 32
@@ -30,6 +30,7 @@ struct _QueryCursor {
     QueryConnection *connection;
     QueryStatement *statement; /* (nullable) (owned) */
     QueryChannel *channel;     /* while open */
+    QueryDirectRun *direct;    /* while open on a direct connection, instead of the channel */
     QuerySchema *schema;
     guint32 serial;
     guint64 n_rows_received;

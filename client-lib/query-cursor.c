@@ -52,6 +52,7 @@ query_cursor_new(QueryConnection *connection, QueryRequest *request, QueryStatem
     self->schema = query_schema_ref(query_request_get_schema(request));
     self->n_columns = self->schema->n_columns;
     self->channel = query_request_steal_channel(request);
+    self->direct = query_request_steal_direct_run(request);
     return self;
 }
 
@@ -101,6 +102,9 @@ leave_rows(QueryCursor *self, QueryCursorState state)
     self->n_valid_columns = 0;
     self->reader = (QwPageReader){ 0 };
     self->state = state;
+    if (self->direct != NULL)
+        query_direct_run_cancel(self->direct); /* a thread may be at work */
+    g_clear_pointer(&self->direct, query_direct_run_unref);
 }
 
 static QueryIo
@@ -162,7 +166,7 @@ query_cursor_steal_fd(QueryCursor *self)
 
     if (self->state != QUERY_CURSOR_OPEN || self->n_rows_received > 0)
         return -1;
-    fd = query_channel_steal_fd(self->channel);
+    fd = self->channel != NULL ? query_channel_steal_fd(self->channel) : -1;
     if (fd >= 0)
         query_cursor_close(self);
 
@@ -205,16 +209,50 @@ take_record(QueryCursor *self, const QueryRecord *record, GError **error)
     case QW_KIND_BEGIN:
     case QW_KIND_COMMIT:
     case QW_KIND_ROLLBACK:
+    case QW_KIND_RING:
+    case QW_KIND_PAGE:
         break;
     }
     return end_with_protocol_error(self, "a record out of turn", error);
 }
 
+/* The next page, or the end, from wherever they come. */
+static QueryIo
+receive(QueryCursor *self, GError **error)
+{
+    GError *failure = NULL;
+    QueryRecord record;
+    QueryIo io = query_channel_receive(self->channel, &record, &failure);
+
+    if (io == QUERY_IO_FAILED)
+        return end_with_failure(self, FALSE, failure, error);
+    return io == QUERY_IO_DONE ? take_record(self, &record, error) : io;
+}
+
+static QueryIo
+receive_directly(QueryCursor *self, GError **error)
+{
+    GError *failure = NULL;
+
+    switch (query_direct_run_take(self->direct, &self->reader, &self->end, &failure)) {
+    case QUERY_DIRECT_WORK:
+        return QUERY_IO_WANT_READ;
+    case QUERY_DIRECT_ROWS:
+        self->n_rows_received += self->reader.n_rows_left;
+        return QUERY_IO_DONE;
+    case QUERY_DIRECT_END:
+        leave_rows(self, QUERY_CURSOR_ENDED);
+        give_channel_back(self, NULL);
+        return QUERY_IO_DONE;
+    case QUERY_DIRECT_FAILED:
+        return end_with_failure(self, FALSE, failure, error);
+    }
+    g_assert_not_reached();
+}
+
 QueryIo
 query_cursor_step(QueryCursor *self, gboolean *ret_has_row, GError **error)
 {
-    g_autoptr(GError) local_error = NULL;
-    QueryRecord record;
     QueryIo io;
 
     for (;;) {
@@ -239,11 +277,7 @@ query_cursor_step(QueryCursor *self, gboolean *ret_has_row, GError **error)
         }
 
         self->n_valid_columns = 0;
-        io = query_channel_receive(self->channel, &record, &local_error);
-        if (io == QUERY_IO_FAILED)
-            return end_with_failure(self, FALSE, g_steal_pointer(&local_error), error);
-        if (io == QUERY_IO_DONE)
-            io = take_record(self, &record, error);
+        io = self->direct != NULL ? receive_directly(self, error) : receive(self, error);
         if (io != QUERY_IO_DONE)
             return io;
     }
@@ -262,6 +296,10 @@ next_waiting(QueryCursor *self, GCancellable *cancellable, GError **error)
         }
         if (query_cursor_step(self, &has_row, error) != QUERY_IO_WANT_READ)
             return has_row;
+        if (self->direct != NULL) {
+            query_direct_run_work(self->direct, cancellable);
+            continue;
+        }
         if (!query_channel_wait(self->channel, QUERY_IO_WANT_READ, cancellable, &local_error)) {
             (void) end_with_failure(self, FALSE, g_steal_pointer(&local_error), error);
             return FALSE;
@@ -288,6 +326,41 @@ typedef gboolean (*OnStep)(GTask *task, QueryCursor *self);
 
 static gboolean on_readable(int fd, GIOCondition condition, gpointer user_data);
 
+static void run_on(GTask *task);
+
+static void
+work_in_thread(GTask *thread_task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+{
+    query_direct_run_work(task_data, cancellable);
+    g_task_return_boolean(thread_task, TRUE);
+}
+
+static void
+on_worked(GObject *source_object, GAsyncResult *result, gpointer user_data)
+{
+    run_on(G_TASK(user_data));
+}
+
+/* Continues with @task when there are rows, or an end. */
+static void
+await_rows(GTask *task, QueryCursor *self)
+{
+    GCancellable *cancellable = g_task_get_cancellable(task);
+    g_autoptr(GSource) source = NULL;
+
+    if (self->direct != NULL) {
+        g_autoptr(GTask) thread_task = g_task_new(NULL, cancellable, on_worked, g_object_ref(task));
+
+        g_task_set_task_data(thread_task, query_direct_run_ref(self->direct), (GDestroyNotify) query_direct_run_unref);
+        g_task_run_in_thread(thread_task, work_in_thread);
+        return;
+    }
+
+    source = query_channel_create_source(self->channel, QUERY_IO_WANT_READ, cancellable);
+    g_source_set_callback(source, G_SOURCE_FUNC(on_readable), g_object_ref(task), g_object_unref);
+    g_source_attach(source, g_task_get_context(task));
+}
+
 /* Consumes @task. */
 static void
 run_on(GTask *task)
@@ -295,7 +368,6 @@ run_on(GTask *task)
     g_autoptr(GTask) owned G_GNUC_UNUSED = task;
     QueryCursor *self = g_task_get_source_object(task);
     GCancellable *cancellable = g_task_get_cancellable(task);
-    g_autoptr(GSource) source = NULL;
     OnStep on_step = (OnStep) g_object_get_data(G_OBJECT(task), "on-step");
 
     if (g_cancellable_is_cancelled(cancellable)) {
@@ -306,14 +378,10 @@ run_on(GTask *task)
         g_task_return_error(task, error);
         return;
     }
-    if (on_step(task, self)) {
+    if (on_step(task, self))
         self->is_busy = FALSE;
-        return;
-    }
-
-    source = query_channel_create_source(self->channel, QUERY_IO_WANT_READ, cancellable);
-    g_source_set_callback(source, G_SOURCE_FUNC(on_readable), g_object_ref(task), g_object_unref);
-    g_source_attach(source, g_task_get_context(task));
+    else
+        await_rows(task, self);
 }
 
 static gboolean

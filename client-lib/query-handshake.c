@@ -10,11 +10,30 @@
 #include "client-lib/query-error.h"
 #include "client-lib/query-request-private.h"
 
+/* Half the wake-ups of the default size; still larger pages gave nothing (docs/decisions/pages.md). */
+#define PAGE_SIZE (128u * 1024u)
+
+static const char *
+get_transport_name(QueryTransport transport)
+{
+    switch (transport) {
+    case QUERY_TRANSPORT_AUTO:
+        return "auto";
+    case QUERY_TRANSPORT_SOCKETPAIR:
+        return "socketpair";
+    case QUERY_TRANSPORT_RING:
+        return "ring";
+    }
+    return "auto"; /* a number from the application */
+}
+
 static GVariant *
-build_prepare_arguments(const QueryPlan *plan)
+build_prepare_arguments(const QueryPlan *plan, QueryTransport transport)
 {
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
+    g_variant_builder_add(&options, "{sv}", "transport", g_variant_new_string(get_transport_name(transport)));
+    g_variant_builder_add(&options, "{sv}", "page_size", g_variant_new_uint32(PAGE_SIZE));
     if (plan->writes)
         g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
     if (plan->timeout_msec >= 0)
@@ -57,12 +76,13 @@ query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **er
     g_autoptr(GUnixFDList) fds = NULL;
     g_autoptr(QueryChannel) channel = NULL;
     g_autoptr(QuerySchema) schema = NULL;
+    QueryTransport transport = query_pool_get_transport(self->pool);
     gint32 handle;
 
     reply = query_bus_call(self->bus,
                            &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
                                             .method = "Prepare",
-                                            .arguments = build_prepare_arguments(self->plan),
+                                            .arguments = build_prepare_arguments(self->plan, transport),
                                             .reply_type = "(ha(ss)a{sv})",
                                             .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
                                             .fd = -1 },
@@ -78,6 +98,7 @@ query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **er
     if (schema == NULL)
         return FALSE;
 
+    query_channel_set_transport(channel, transport);
     self->channel = g_steal_pointer(&channel);
     query_request_learn_schema(self, schema);
     self->state = QUERY_STATE_ACQUIRE;

@@ -117,6 +117,14 @@ query_connection_export(QueryConnection *self, QueryLanguage language, const cha
     return TRUE;
 }
 
+/**
+ * query_connection_get_daemon_property:
+ * @self: a connection
+ * @name: a property of org.queryd.Query1: "Version", "Formats", "Generation", …
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): its value, %NULL on error
+ */
 GVariant *
 query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error)
 {
@@ -166,11 +174,15 @@ query_connection_check(QueryConnection *self, gboolean quick, char ***messages, 
 }
 
 gboolean
-query_connection_optimize(QueryConnection *self, GCancellable *cancellable, GError **error)
+query_connection_optimize(QueryConnection *self, gboolean warm, GCancellable *cancellable, GError **error)
 {
+    GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
+
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
 
-    return call_without_answer(self, "Optimize", g_variant_new("(@a{sv})", new_vardict()), cancellable, error);
+    if (warm)
+        g_variant_builder_add(&options, "{sv}", "warm", g_variant_new_boolean(TRUE));
+    return call_without_answer(self, "Optimize", g_variant_new("(a{sv})", &options), cancellable, error);
 }
 
 gboolean
@@ -181,6 +193,13 @@ query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError
     return call_without_answer(self, "Reload", NULL, cancellable, error);
 }
 
+/**
+ * query_connection_get_stats:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): a{sv}: numbers (t) and texts (s) by name, %NULL on error
+ */
 GVariant *
 query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
@@ -189,6 +208,13 @@ query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GEr
     return call_for_value(self, "GetStats", "(a{sv})", cancellable, error);
 }
 
+/**
+ * query_connection_get_limits:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): a(sttsss): name, value, default, unit, error name, description; %NULL on error
+ */
 GVariant *
 query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
@@ -197,6 +223,14 @@ query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GE
     return call_for_value(self, "GetLimits", "(a(sttsss))", cancellable, error);
 }
 
+/**
+ * query_connection_list_queries:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): aa{sv}: id t, language s, text s, state s, client s, elapsed_usec t, rows t, bytes t;
+ *   %NULL on error
+ */
 GVariant *
 query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
@@ -205,6 +239,17 @@ query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, 
     return call_for_value(self, "ListQueries", "(aa{sv})", cancellable, error);
 }
 
+/**
+ * query_connection_cancel_query:
+ * @self: a connection
+ * @id: of query_connection_list_queries()
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Ends somebody's query; its owner gets CANCELLED.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean
 query_connection_cancel_query(QueryConnection *self, guint64 id, GCancellable *cancellable, GError **error)
 {

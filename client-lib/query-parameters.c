@@ -293,8 +293,8 @@ query_parameters_encode(const QueryParameters *self, const QuerySchema *schema, 
     guint n = schema != NULL ? schema->n_parameters : 0;
     g_autofree const Entry **slots = g_new0(const Entry *, n);
     g_autofree uint8_t *buffer = NULL;
-    g_autoptr(GBytes) record = NULL;
     QwPageWriter writer;
+    const uint8_t *row;
     gsize capacity;
 
     g_assert(schema != NULL || query_parameters_get_n(self) == 0);
@@ -323,6 +323,6 @@ query_parameters_encode(const QueryParameters *self, const QuerySchema *schema, 
     if (qw_row_end(&writer) < 0)
         g_assert_not_reached();
 
-    record = g_bytes_new_take(g_steal_pointer(&buffer), writer.used);
-    return g_bytes_new_from_bytes(record, QW_HEADER_SIZE, writer.used - QW_HEADER_SIZE);
+    row = buffer + QW_HEADER_SIZE;
+    return g_bytes_new_with_free_func(row, writer.used - QW_HEADER_SIZE, g_free, g_steal_pointer(&buffer));
 }

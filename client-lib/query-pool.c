@@ -14,6 +14,7 @@ struct QueryPool {
     GPtrArray *idle;       /* of QueryChannel */
     GHashTable *schemas;   /* GBytes → QuerySchema */
     GQueue keys_by_recall; /* borrowed keys of `schemas`, oldest first */
+    QueryTransport transport;
 };
 
 QueryPool *
@@ -72,8 +73,25 @@ query_pool_give(QueryPool *self, QueryChannel *channel)
     g_autoptr(QueryChannel) owned = channel;
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 
-    if (self->idle->len < QUERY_POOL_MAX_CHANNELS)
+    if (self->idle->len < QUERY_POOL_MAX_CHANNELS && query_channel_get_transport(channel) == self->transport)
         g_ptr_array_add(self->idle, g_steal_pointer(&owned));
+}
+
+void
+query_pool_set_transport(QueryPool *self, QueryTransport transport)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+
+    self->transport = transport;
+    g_ptr_array_set_size(self->idle, 0);
+}
+
+QueryTransport
+query_pool_get_transport(QueryPool *self)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+
+    return self->transport;
 }
 
 void

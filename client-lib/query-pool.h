@@ -40,6 +40,10 @@ QueryChannel *query_pool_take(QueryPool *self, GBytes *key);
  */
 void query_pool_give(QueryPool *self, QueryChannel *channel);
 
+/* How channels are to be opened from now on; those that are idle are closed. */
+void query_pool_set_transport(QueryPool *self, QueryTransport transport);
+QueryTransport query_pool_get_transport(QueryPool *self);
+
 /* Remembers what @key turned out to be. Takes a reference of both. */
 void query_pool_remember(QueryPool *self, GBytes *key, QuerySchema *schema);
 

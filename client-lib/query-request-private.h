@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inside of a request, for the three files that make it up: its steps, its handshake over D-Bus, its drivers.
+ * The inside of a request, for the files that make it up: its steps, its handshake over D-Bus, the direct way, its drivers.
  *
  * Place: internal to libquery-client.
  */
 #pragma once
 
-#include "client-lib/query-request.h"
+#include "client-lib/query-direct.h"
 
 typedef enum QueryRequestState {
     QUERY_STATE_ACQUIRE,
@@ -28,9 +28,10 @@ typedef enum QueryStep {
 } QueryStep;
 
 struct QueryRequest {
-    GObject *owner;
+    QueryConnection *connection; /* keeps the next three alive */
     QueryBus *bus;
     QueryPool *pool;
+    QueryDirect *direct; /* (nullable): instead of bus and channels */
     QueryRequestKind kind;
     QueryPlan *plan;
     QueryParameters *parameters;
@@ -38,6 +39,7 @@ struct QueryRequest {
 
     QueryRequestState state;
     QueryChannel *channel;
+    QueryDirectRun *direct_run;
     QuerySchema *schema; /* of the channel's statement, when known */
     guint32 prepare_serial;
     guint32 fetch_serial; /* 0: not queued yet */
@@ -58,6 +60,15 @@ QueryStep query_request_step(QueryRequest *self, GError **error);
 
 /* Gets a channel by Prepare over D-Bus; waits in the calling thread. Errors as query_bus_call(), PROTOCOL. */
 gboolean query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_request_run_directly:
+ *
+ * The whole request on a direct connection, in the calling thread. Errors: READ_ONLY for updates, those of the statement.
+ *
+ * Returns: FALSE on error
+ */
+gboolean query_request_run_directly(QueryRequest *self, GCancellable *cancellable, GError **error);
 
 /* The shape of the statement came from the daemon: keeps it with the channel and for the next time. */
 void query_request_learn_schema(QueryRequest *self, QuerySchema *schema);

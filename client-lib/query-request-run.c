@@ -2,8 +2,9 @@
 /*
  * The two drivers of a request: one waits in the calling thread, one in a main context.
  *
- * Place: internal to libquery-client. Only the handshake, which GDBus does by waiting, goes to a thread of GTask's pool;
- * every wait for the daemon's answer is a source, so that any number of async queries needs no thread.
+ * Place: internal to libquery-client. The handshake, which GDBus does by waiting, goes to a thread of GTask's pool, as does what
+ * a direct connection computes; every wait for the daemon's answer is a source, so that any number of async queries needs no
+ * thread.
  */
 #include "client-lib/query-error.h"
 #include "client-lib/query-request-private.h"
@@ -11,6 +12,8 @@
 gboolean
 query_request_run(QueryRequest *self, GCancellable *cancellable, GError **error)
 {
+    if (self->direct != NULL)
+        return query_request_run_directly(self, cancellable, error);
     if (g_cancellable_set_error_if_cancelled(cancellable, error))
         return FALSE;
 
@@ -55,6 +58,40 @@ wait_for(GTask *task, QueryRequest *self, QueryIo want)
     g_source_set_callback(source, G_SOURCE_FUNC(on_ready), g_object_ref(task), g_object_unref);
     g_source_set_priority(source, g_task_get_priority(task));
     g_source_attach(source, g_task_get_context(task));
+}
+
+/* @function: does a part of the request that waits; @on_done: gets the result and goes on with @task. */
+static void
+run_in_thread(GTask *task, QueryRequest *self, GTaskThreadFunc function, GAsyncReadyCallback on_done)
+{
+    g_autoptr(GTask) thread_task = g_task_new(NULL, g_task_get_cancellable(task), on_done, g_object_ref(task));
+
+    g_task_set_task_data(thread_task, self, NULL); /* kept by @task, which the callback holds */
+    g_task_run_in_thread(thread_task, function);
+}
+
+static void
+run_directly_in_thread(GTask *thread_task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+{
+    GError *error = NULL;
+
+    if (query_request_run_directly(task_data, cancellable, &error))
+        g_task_return_boolean(thread_task, TRUE);
+    else
+        g_task_return_error(thread_task, error);
+}
+
+static void
+on_ran_directly(GObject *source_object, GAsyncResult *result, gpointer user_data)
+{
+    g_autoptr(GTask) task = G_TASK(user_data);
+    QueryRequest *self = g_task_get_task_data(task);
+    GError *error = NULL;
+
+    if (g_task_propagate_boolean(G_TASK(result), &error))
+        self->done(task, self);
+    else
+        g_task_return_error(task, error);
 }
 
 static void
@@ -102,13 +139,9 @@ run_on(GTask *task)
     case QUERY_STEP_WANT_WRITE:
         wait_for(task, self, QUERY_IO_WANT_WRITE);
         break;
-    case QUERY_STEP_CONNECT: {
-        g_autoptr(GTask) thread_task = g_task_new(NULL, g_task_get_cancellable(task), on_connected, g_object_ref(task));
-
-        g_task_set_task_data(thread_task, self, NULL); /* kept by @task, which the callback holds */
-        g_task_run_in_thread(thread_task, connect_in_thread);
+    case QUERY_STEP_CONNECT:
+        run_in_thread(task, self, connect_in_thread, on_connected);
         break;
-    }
     case QUERY_STEP_FAILED:
         g_task_return_error(task, error);
         break;
@@ -121,5 +154,8 @@ void
 query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *task, QueryRequest *self))
 {
     self->done = done;
-    run_on(g_object_ref(task));
+    if (self->direct != NULL)
+        run_in_thread(task, self, run_directly_in_thread, on_ran_directly);
+    else
+        run_on(g_object_ref(task));
 }

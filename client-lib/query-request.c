@@ -12,17 +12,19 @@
  */
 #include "client-lib/query-request-private.h"
 
+#include "client-lib/query-connection-private.h"
 #include "client-lib/query-error.h"
 
 QueryRequest *
-query_request_new(GObject *owner, QueryBus *bus, QueryPool *pool, QueryRequestKind kind, QueryPlan *plan,
-                  QueryParameters *parameters, GBytes *row, QueryChannel *channel)
+query_request_new(QueryConnection *connection, QueryRequestKind kind, QueryPlan *plan, QueryParameters *parameters, GBytes *row,
+                  QueryChannel *channel)
 {
     QueryRequest *self = g_new0(QueryRequest, 1);
 
-    self->owner = g_object_ref(owner);
-    self->bus = bus;
-    self->pool = pool;
+    self->connection = g_object_ref(connection);
+    self->bus = query_connection_get_bus(connection);
+    self->pool = query_connection_get_pool(connection);
+    self->direct = query_connection_get_direct(connection);
     self->kind = kind;
     self->plan = query_plan_ref(plan);
     self->parameters = parameters != NULL ? parameters : query_parameters_new();
@@ -40,12 +42,13 @@ query_request_free(QueryRequest *self)
         return;
 
     g_clear_pointer(&self->channel, query_channel_free);
+    g_clear_pointer(&self->direct_run, query_direct_run_unref);
     g_clear_pointer(&self->schema, query_schema_unref);
     g_clear_pointer(&self->row, g_bytes_unref);
     query_parameters_free(self->parameters);
     query_plan_unref(self->plan);
     g_clear_error(&self->prepare_error);
-    g_object_unref(self->owner);
+    g_object_unref(self->connection);
     g_free(self);
 }
 
@@ -53,6 +56,12 @@ QueryChannel *
 query_request_steal_channel(QueryRequest *self)
 {
     return g_steal_pointer(&self->channel);
+}
+
+QueryDirectRun *
+query_request_steal_direct_run(QueryRequest *self)
+{
+    return g_steal_pointer(&self->direct_run);
 }
 
 QuerySchema *
@@ -73,8 +82,8 @@ query_request_get_end(const QueryRequest *self)
     return &self->end;
 }
 
-static void
-set_schema(QueryRequest *self, QuerySchema *schema)
+void
+query_request_set_schema(QueryRequest *self, QuerySchema *schema)
 {
     g_autoptr(QuerySchema) old G_GNUC_UNUSED = self->schema;
 
@@ -84,7 +93,7 @@ set_schema(QueryRequest *self, QuerySchema *schema)
 void
 query_request_learn_schema(QueryRequest *self, QuerySchema *schema)
 {
-    set_schema(self, schema);
+    query_request_set_schema(self, schema);
     query_channel_set_prepared(self->channel, self->plan->key, schema);
     query_pool_remember(self->pool, self->plan->key, schema);
 }
@@ -134,7 +143,7 @@ step_acquire(QueryRequest *self, GError **error)
     self->fetch_serial = 0;
     is_prepared = query_channel_is_prepared(self->channel, self->plan->key);
     if (is_prepared)
-        set_schema(self, query_channel_get_schema(self->channel));
+        query_request_set_schema(self, query_channel_get_schema(self->channel));
     else if (self->schema == NULL)
         self->schema = query_pool_recall(self->pool, self->plan->key);
     if (is_prepared && self->kind == QUERY_REQUEST_PREPARE) {

@@ -38,10 +38,11 @@ void query_plan_unref(QueryPlan *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryPlan, query_plan_unref)
 
 typedef struct QueryRequest QueryRequest;
+typedef struct QueryDirect QueryDirect;
 
 /**
  * query_request_new:
- * @owner: keeps @bus and @pool alive
+ * @connection: the way to the daemon or to the file
  * @plan: what to run
  * @parameters: (transfer full) (nullable): values; NULL for none
  * @row: (nullable): instead of @parameters: the body of FETCH, already encoded
@@ -49,8 +50,8 @@ typedef struct QueryRequest QueryRequest;
  *
  * Returns: (transfer full): a new request
  */
-QueryRequest *query_request_new(GObject *owner, QueryBus *bus, QueryPool *pool, QueryRequestKind kind, QueryPlan *plan,
-                                QueryParameters *parameters, GBytes *row, QueryChannel *channel);
+QueryRequest *query_request_new(QueryConnection *connection, QueryRequestKind kind, QueryPlan *plan, QueryParameters *parameters,
+                                GBytes *row, QueryChannel *channel);
 void query_request_free(QueryRequest *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryRequest, query_request_free)
 
@@ -74,8 +75,13 @@ gboolean query_request_run(QueryRequest *self, GCancellable *cancellable, GError
  */
 void query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *task, QueryRequest *self));
 
-/* After success. The channel: at the result (ROWS), or idle. (transfer full) */
+/* What the statement looked like last, if the caller knows. */
+void query_request_set_schema(QueryRequest *self, QuerySchema *schema);
+
+/* After success. The channel: at the result (ROWS), or idle. (transfer full) (nullable): NULL on a direct connection */
 QueryChannel *query_request_steal_channel(QueryRequest *self);
+/* After success of ROWS on a direct connection. (transfer full) (nullable) */
+struct QueryDirectRun *query_request_steal_direct_run(QueryRequest *self);
 QuerySchema *query_request_get_schema(const QueryRequest *self);
 guint32 query_request_get_serial(const QueryRequest *self);
 const QwEnd *query_request_get_end(const QueryRequest *self);

@@ -16,8 +16,8 @@
 #define COLUMN_MIN_BYTES 16u
 #define PARAMETER_MIN_BYTES 12u
 
-static QuerySchema *
-schema_alloc(guint n_columns, guint n_parameters)
+QuerySchema *
+query_schema_new(guint n_columns, guint n_parameters)
 {
     QuerySchema *self = g_new0(QuerySchema, 1);
 
@@ -60,6 +60,19 @@ keep_string(QuerySchema *self, const char *data, gsize n_bytes)
 
     valid = g_utf8_make_valid(data, (gssize) n_bytes);
     return g_string_chunk_insert(self->strings, valid);
+}
+
+void
+query_schema_set_column(QuerySchema *self, guint index, const char *name, const char *type)
+{
+    self->columns[index].name = name != NULL ? keep_string(self, name, strlen(name)) : "";
+    self->columns[index].type = type != NULL ? keep_string(self, type, strlen(type)) : "";
+}
+
+void
+query_schema_set_parameter(QuerySchema *self, guint index, const char *name)
+{
+    self->parameter_names[index] = name != NULL ? keep_string(self, name, strlen(name)) : NULL;
 }
 
 static gboolean
@@ -118,7 +131,7 @@ query_schema_new_from_wire(const uint8_t *body, gsize n_bytes, guint32 n_columns
         return NULL;
     }
 
-    self = schema_alloc(n_columns, head.n_parameters);
+    self = query_schema_new(n_columns, head.n_parameters);
     self->writes = (head.flags & QW_SCHEMA_WRITES) != 0;
     if (!read_columns(self, &reader) || !read_parameters(self, &reader) || qw_body_finish(&reader) < 0) {
         g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon sent a SCHEMA that is cut short or too long");
@@ -136,7 +149,7 @@ query_schema_new_from_dbus(GVariant *columns, GVariant *info, GError **error)
     guint n_parameters = parameters != NULL ? (guint) g_variant_n_children(parameters) : 0;
     guint n_columns = (guint) g_variant_n_children(columns);
 
-    self = schema_alloc(n_columns, n_parameters);
+    self = query_schema_new(n_columns, n_parameters);
     g_variant_lookup(info, "writes", "b", &self->writes);
     for (guint i = 0; i < n_columns; i++) {
         const char *name;

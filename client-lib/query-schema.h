@@ -2,7 +2,8 @@
 /*
  * What a prepared statement looks like: its columns and its parameters.
  *
- * Place: internal to libquery-client. Made from a SCHEMA record or from the reply of Prepare; both give the same object.
+ * Place: internal to libquery-client. Made from a SCHEMA record, from the reply of Prepare, or by who compiles
+ * itself; all give the same object.
  * Invariant: immutable once made, shared by reference between channel, statement, cursor and cache, from any thread.
  */
 #pragma once
@@ -22,8 +23,14 @@ typedef struct QuerySchema {
     guint n_parameters;           /* columns of a FETCH row */
     QuerySchemaColumn *columns;   /* of n_columns */
     const char **parameter_names; /* of n_parameters, by index - 1; NULL for a plain "?" */
+    guint64 signature;            /* of the columns, where the library has compiled the statement itself; else 0 */
     GStringChunk *strings;
 } QuerySchema;
+
+/* To be filled before it is shared: names are copied, NULL is "" for a column and a plain "?" for a parameter. Indexes from 0. */
+QuerySchema *query_schema_new(guint n_columns, guint n_parameters);
+void query_schema_set_column(QuerySchema *self, guint index, const char *name, const char *type);
+void query_schema_set_parameter(QuerySchema *self, guint index, const char *name);
 
 /**
  * query_schema_new_from_wire:

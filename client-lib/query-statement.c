@@ -92,8 +92,7 @@ prepare(QueryConnection *connection, QueryLanguage language, const char *text, g
     if (plan == NULL)
         return NULL;
 
-    request = query_request_new(G_OBJECT(connection), query_connection_get_bus(connection), query_connection_get_pool(connection),
-                                QUERY_REQUEST_PREPARE, plan, NULL, NULL, NULL);
+    request = query_request_new(connection, QUERY_REQUEST_PREPARE, plan, NULL, NULL, NULL);
     if (!query_request_run(request, cancellable, error))
         return NULL;
 
@@ -286,15 +285,16 @@ static QueryRequest *
 create_request(QueryStatement *self, QueryRequestKind kind, GError **error)
 {
     g_autoptr(GBytes) row = query_parameters_encode(self->parameters, self->schema, error);
+    QueryRequest *request;
 
     if (row == NULL)
         return NULL;
 
     if (self->cursor != NULL)
         query_cursor_close(self->cursor); /* gives the channel back if its result is whole */
-    return query_request_new(G_OBJECT(self), query_connection_get_bus(self->connection),
-                             query_connection_get_pool(self->connection), kind, self->plan, NULL, row,
-                             g_steal_pointer(&self->channel));
+    request = query_request_new(self->connection, kind, self->plan, NULL, row, g_steal_pointer(&self->channel));
+    query_request_set_schema(request, self->schema);
+    return request;
 }
 
 static QueryCursor *

@@ -30,6 +30,7 @@ static const VerbInfo verb_table[QCTL_N_VERBS] = {
     [QCTL_VERB_CANCEL] = { "cancel", "ID…", "end running queries" },
     [QCTL_VERB_BACKUP] = { "backup", "FILE", "write a consistent copy of the database to a new file" },
     [QCTL_VERB_CHECK] = { "check", "", "check the database" },
+    [QCTL_VERB_OPTIMIZE] = { "optimize", "", "refresh the planner's statistics and shorten the log" },
     [QCTL_VERB_STORE] = { "store", "list|create NAME|import FILE NAME", "manage further databases" },
 };
 
@@ -60,7 +61,9 @@ typedef enum OptionKind {
     OPTION_FULL,
     OPTION_OPENMETRICS,
     OPTION_NO_PAGER,
+    OPTION_WARM,
     OPTION_STORE,
+    OPTION_DIRECT,
     OPTION_HELP,
     OPTION_VERSION,
 } OptionKind;
@@ -102,8 +105,10 @@ static const OptionInfo option_table[] = {
     { OPTION_SPARQL, "sparql", 0, NULL, V(UPDATE) | V(EXPLAIN) | V(EXPORT), "the statement is SPARQL" },
     { OPTION_FULL, "full", 0, NULL, V(CHECK), "check indexes too, which takes longer" },
     { OPTION_OPENMETRICS, "openmetrics", 0, NULL, V(STATS), "print in the OpenMetrics text format" },
+    { OPTION_WARM, "warm", 0, NULL, V(OPTIMIZE), "instead read the database into the system's memory" },
     { OPTION_NO_PAGER, "no-pager", 0, NULL, PRINTS, "print tables straight to the terminal" },
     { OPTION_STORE, "store", 's', "NAME", ANY_VERB & ~V(STORE), "use the database NAME instead of the default one" },
+    { OPTION_DIRECT, "direct", 0, "FILE", V(SQL) | V(LS) | V(SHELL), "read the database FILE itself, without the daemon" },
     { OPTION_HELP, "help", 'h', NULL, ANY_VERB, "print this help" },
     { OPTION_VERSION, "version", 0, NULL, ANY_VERB, "print the version" },
 };
@@ -181,6 +186,7 @@ qctl_arguments_free(QctlArguments *self)
     g_free(self->output);
     g_free(self->null_text);
     g_free(self->store);
+    g_free(self->direct);
     g_free(self->table);
     g_free(self->graph);
     g_free(self->base);
@@ -323,12 +329,18 @@ set_option(QctlArguments *self, const OptionInfo *info, const char *value, GErro
     case OPTION_OPENMETRICS:
         self->openmetrics = true;
         return true;
+    case OPTION_WARM:
+        self->warm = true;
+        return true;
     case OPTION_NO_PAGER:
         self->no_pager = true;
         return true;
     case OPTION_STORE:
         replace(&self->store, value);
         return is_store_name(value) || bad_value(error, info, value, "a name of letters, digits and '_'");
+    case OPTION_DIRECT:
+        replace(&self->direct, value);
+        return true;
     case OPTION_HELP:
         self->help = true;
         return true;
@@ -454,6 +466,7 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
     case QCTL_VERB_STATS:
     case QCTL_VERB_STATUS:
     case QCTL_VERB_CHECK:
+    case QCTL_VERB_OPTIMIZE:
         break;
     }
 }
@@ -526,6 +539,12 @@ check_words(const QctlArguments *self, GError **error)
                         (const char *) self->words->pdata[i]);
             return false;
         }
+    }
+
+    if (self->direct != NULL && (self->store != NULL || self->watch)) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "'--direct' reads a file without the daemon, '--%s' needs it",
+                    self->watch ? "watch" : "store");
+        return false;
     }
 
     return check_format(self, error) && (self->verb != QCTL_VERB_STORE || check_store(self, error));

@@ -24,6 +24,7 @@ typedef enum QctlVerb {
     QCTL_VERB_CANCEL,
     QCTL_VERB_BACKUP,
     QCTL_VERB_CHECK,
+    QCTL_VERB_OPTIMIZE,
     QCTL_VERB_STORE,
 } QctlVerb;
 
@@ -71,6 +72,7 @@ typedef struct QctlArguments {
     char *output;
     char *null_text;     /* (nullable) */
     char *store;         /* (nullable) */
+    char *direct;        /* (nullable): a database file */
     char *table;         /* (nullable) */
     char *graph;         /* (nullable) IRI */
     char *base;          /* (nullable) IRI */
@@ -85,6 +87,7 @@ typedef struct QctlArguments {
     bool replace;
     bool check_only;
     bool full;
+    bool warm;
     bool openmetrics;
 } QctlArguments;
 

@@ -96,7 +96,8 @@ qctl_session_connect(QctlSession *self, GError **error)
     if (self->connection != NULL)
         return self->connection;
 
-    self->connection = query_connection_new_for_store(store, self->cancellable, error);
+    self->connection = arguments->direct != NULL ? query_connection_new_direct(arguments->direct, self->cancellable, error)
+                                                 : query_connection_new_for_store(store, self->cancellable, error);
     if (self->connection == NULL)
         return NULL;
     if (arguments->timeout_msec >= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ls, stats, status, cancel and check: what the daemon is doing, and telling it to stop.
+ * ls, stats, status, cancel, check and optimize: what the daemon is doing, and telling it what to do.
  */
 #include <stdio.h>
 #include <string.h>
@@ -277,7 +277,8 @@ qctl_verb_status(QctlSession *session)
     return qctl_sink_flush(sink, &error) ? QCTL_EXIT_OK : report(session, &error);
 }
 
-/* cancel, check ------------------------------------------------------------------------------------------------------- */
+/* cancel, check, optimize -------------------------------------------------------------------------------------------------------
+ */
 
 int
 qctl_verb_cancel(QctlSession *session)
@@ -322,4 +323,16 @@ qctl_verb_check(QctlSession *session)
         g_string_append_printf(qctl_sink_get_buffer(sink), "%s\n", messages[i]);
     (void) qctl_sink_flush(sink, NULL);
     return report(session, &error);
+}
+
+int
+qctl_verb_optimize(QctlSession *session)
+{
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = qctl_session_connect(session, &error);
+
+    if (connection == NULL || !query_connection_optimize(connection, qctl_session_get_arguments(session)->warm,
+                                                         qctl_session_get_cancellable(session), &error))
+        return report(session, &error);
+    return QCTL_EXIT_OK;
 }

@@ -29,6 +29,7 @@ int qctl_verb_stats(QctlSession *session);
 int qctl_verb_status(QctlSession *session);
 int qctl_verb_cancel(QctlSession *session);
 int qctl_verb_check(QctlSession *session);
+int qctl_verb_optimize(QctlSession *session);
 
 /* verb-store.c */
 int qctl_verb_store(QctlSession *session);

@@ -108,6 +108,27 @@ qw_row_put_double(QwPageWriter *self, double value)
     return qw_row_put_word(self, QW_TYPE_FLOAT, word);
 }
 
+/* memcpy() without the call, which for a text of some letters is most of its cost. */
+static inline void
+qw_copy_short(uint8_t *to, const uint8_t *from, size_t n_bytes)
+{
+    uint64_t words[4];
+
+    if (n_bytes > 32 || n_bytes < 8) {
+        memcpy(to, from, n_bytes);
+    } else if (n_bytes >= 16) { /* two halves, which overlap */
+        memcpy(words, from, 16);
+        memcpy(words + 2, from + n_bytes - 16, 16);
+        memcpy(to, words, 16);
+        memcpy(to + n_bytes - 16, words + 2, 16);
+    } else {
+        memcpy(words, from, 8);
+        memcpy(words + 1, from + n_bytes - 8, 8);
+        memcpy(to, words, 8);
+        memcpy(to + n_bytes - 8, words + 1, 8);
+    }
+}
+
 /* TEXT, IRI or BNODE: the bytes and a NUL. */
 static inline int
 qw_row_put_string(QwPageWriter *self, QwType type, const void *data, size_t n_bytes)
@@ -115,7 +136,7 @@ qw_row_put_string(QwPageWriter *self, QwType type, const void *data, size_t n_by
     if (n_bytes >= self->capacity - self->cursor)
         return -ENOBUFS;
 
-    memcpy(self->data + self->cursor, data, n_bytes);
+    qw_copy_short(self->data + self->cursor, data, n_bytes);
     self->data[self->cursor + n_bytes] = 0;
     qw_row_set_slot(self, type, self->cursor + n_bytes);
     self->cursor += n_bytes + 1;
@@ -162,6 +183,24 @@ qw_row_end(QwPageWriter *self)
     qw_store_u32(self->data + self->used, (uint32_t) (self->cursor - self->used));
     memset(self->data + self->cursor, 0, end - self->cursor);
     self->used = end;
+    self->n_rows++;
+    return 0;
+}
+
+/**
+ * qw_page_put_row:
+ * @row: a finished row of another page, with its padding
+ *
+ * Returns: 0, or -ENOBUFS
+ */
+static inline int
+qw_page_put_row(QwPageWriter *self, const uint8_t *row, size_t n_bytes)
+{
+    if (n_bytes > self->capacity - self->used)
+        return -ENOBUFS;
+
+    memcpy(self->data + self->used, row, n_bytes);
+    self->used += n_bytes;
     self->n_rows++;
     return 0;
 }

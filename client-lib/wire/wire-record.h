@@ -33,6 +33,8 @@ typedef enum QwKind {
     QW_KIND_ROWS = 'R',
     QW_KIND_END = 'E',
     QW_KIND_ERROR = 'X',
+    QW_KIND_RING = 'G', /* wire-ring.h */
+    QW_KIND_PAGE = 'A',
     /* both directions */
     QW_KIND_CHUNK = 'K',
     /* client → daemon */

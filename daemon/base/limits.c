@@ -11,6 +11,8 @@
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 #define GIB (1024 * MIB)
+/* SQLite's own bound, as it is compiled by default. */
+#define MAP_MAX_BYTES UINT64_C(2147418112)
 #define HOUR_MSEC UINT64_C(3600000)
 #define ROW(id, name, unit, value, min, max, error, description) \
     [QD_LIMIT_##id] = { name, unit, value, min, max, QW_ERROR_##error, description }
@@ -43,6 +45,10 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         "SQLite's memory in all, from which caches shrink"),
     ROW(HEAP_HARD_BYTES, "heap_hard_bytes", "bytes", 256 * MIB, 16 * MIB, 16 * GIB, NO_MEMORY, "SQLite's memory in all"),
     ROW(TEMP_FILE_BYTES, "temp_file_bytes", "bytes", GIB, MIB, 1024 * GIB, DISK_FULL, "temporary files in all"),
+    ROW(MAP_BYTES, "map_bytes", "bytes", MAP_MAX_BYTES, 0, MAP_MAX_BYTES, NO_MEMORY,
+        "of the database file mapped into memory; never more than half of the memory"),
+    ROW(READER_CACHE_BYTES, "reader_cache_bytes", "bytes", 2 * MIB, 0, GIB, NO_MEMORY,
+        "cache of one read connection for what is not mapped"),
     ROW(CHANNELS_PER_CLIENT, "channels_per_client", "", 64, 1, 4096, LIMIT_EXCEEDED, "open channels of one client"),
     ROW(CHANNELS, "channels", "", 1024, 1, 4096, LIMIT_EXCEEDED, "open channels in all"),
     ROW(RUNNING_PER_CLIENT, "running_per_client", "", 4, 1, 64, BUSY, "queries of one client that run long at once; more wait"),
@@ -50,6 +56,10 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(RUN_QUEUE, "run_queue", "", 256, 1, 4096, BUSY, "requests that wait to run"),
     ROW(SNAPSHOTS_PER_CLIENT, "snapshots_per_client", "", 32, 1, 4096, BUSY, "unfinished results of one client"),
     ROW(SNAPSHOTS, "snapshots", "", 256, 1, 4096, BUSY, "unfinished results in all"),
+    ROW(RING_PER_CLIENT_BYTES, "ring_per_client_bytes", "bytes", 4 * MIB, 0, GIB, LIMIT_EXCEEDED,
+        "shared memory for results of one client; more results go by their sockets"),
+    ROW(RING_BYTES, "ring_bytes", "bytes", 16 * MIB, 0, GIB, LIMIT_EXCEEDED,
+        "shared memory for results in all; more results go by their sockets"),
     ROW(READER_IDLE_MSEC, "reader_idle_ms", "ms", 30000, 100, 24 * HOUR_MSEC, TIMEOUT,
         "time a reader may take no byte of a result"),
     ROW(SNAPSHOT_AGE_MSEC, "snapshot_age_ms", "ms", 300000, 100, 24 * HOUR_MSEC, TIMEOUT, "age of an unfinished result"),

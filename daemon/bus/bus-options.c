@@ -37,15 +37,11 @@ refuse_text(const char *key, const char *text, const char *expected, GError **er
 static gboolean
 set_transport(QdCallOptions *options, const OptionValue *value, GError **error)
 {
-    /* "auto" leaves the choice to the daemon, which has one two-way transport. */
-    if (g_str_equal(value->text, "socketpair") || g_str_equal(value->text, "auto"))
-        options->transport = QD_TRANSPORT_SOCKETPAIR;
-    else if (g_str_equal(value->text, "pipe"))
-        options->transport = QD_TRANSPORT_PIPE;
-    else
-        return refuse_text("transport", value->text, "'socketpair', 'pipe' or 'auto'", error);
+    /* "auto" is the fastest that is two-way: the reader says that it understands rings. */
+    if (qd_transport_from_name(g_str_equal(value->text, "auto") ? "ring" : value->text, &options->transport))
+        return TRUE;
 
-    return TRUE;
+    return refuse_text("transport", value->text, "'socketpair', 'ring', 'pipe', 'vmsplice' or 'auto'", error);
 }
 
 static gboolean
@@ -171,6 +167,13 @@ set_quick(QdCallOptions *options, const OptionValue *value, GError **error)
     return TRUE;
 }
 
+static gboolean
+set_warm(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->warm = value->boolean;
+    return TRUE;
+}
+
 static const OptionInfo option_table[] = {
     { "transport", 's', ON(PREPARE), set_transport },
     { "page_size", 'u', ON(PREPARE), set_page_size },
@@ -188,6 +191,7 @@ static const OptionInfo option_table[] = {
     { "replace", 'b', ON(IMPORT), set_replace },
     { "check_only", 'b', ON(IMPORT), set_check_only },
     { "quick", 'b', ON(CHECK), set_quick },
+    { "warm", 'b', ON(OPTIMIZE), set_warm },
 };
 
 static const OptionInfo *

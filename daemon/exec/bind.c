@@ -141,7 +141,7 @@ check_complete(const QdShape *shape, const QwValue *const *values, GError **erro
         gboolean named = name[0] != '\0';
 
         if (values[i] == NULL) {
-            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no value for parameter %u%s%s%s", i + 1, named ? " ('" : "", name,
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameter %u%s%s%s has no value", i + 1, named ? " ('" : "", name,
                          named ? "')" : "");
             return FALSE;
         }

@@ -86,8 +86,10 @@ fill_page(QdRun *run, uint8_t **ret_data, QwPageWriter *page, GError **error)
     qw_page_writer_init(page, *ret_data, QW_PAGE_SIZE_DEFAULT, 0);
     status = qd_run_fill(run, page, SIZE_MAX, SLICE_USEC, error);
     if (status == QD_RUN_LARGE) {
-        gsize size = qd_run_get_row_size(run);
+        gsize size;
 
+        if (!qd_run_get_row_size(run, QW_PAGE_SIZE_DEFAULT, &size, error))
+            return QD_RUN_FAILED;
         g_free(*ret_data);
         *ret_data = g_malloc(size);
         qw_page_writer_init(page, *ret_data, size, 0);
@@ -176,13 +178,13 @@ qd_call_run_prepare(QdCall *call, GError **error)
     setup.language = statement->language;
     setup.shape = qd_run_get_shape(run);
 
-    if (call->options.transport == QD_TRANSPORT_PIPE) {
+    if (qd_transport_is_pipe(call->options.transport)) {
         setup.shape.n_parameters = qd_shape_get_n_names(&setup.shape); /* by name any is one */
         row = qd_bind_encode_row(&setup.shape, statement->parameters, error);
         if (row == NULL)
             return;
     } else if (statement->parameters != NULL && qd_parameters_get_n(statement->parameters) > 0) {
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters of a socketpair channel come with FETCH, not with Prepare");
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters of a two-way channel come with FETCH, not with Prepare");
         return;
     }
 

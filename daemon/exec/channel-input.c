@@ -119,7 +119,7 @@ qd_channel_read(QdChannel *self)
 {
     uint8_t buffer[READ_BYTES];
 
-    if (self->transport != QD_TRANSPORT_SOCKETPAIR || self->ended || self->broken)
+    if (qd_transport_is_pipe(self->transport) || self->ended || self->broken)
         return;
 
     while (qd_channel_has_room(self)) {

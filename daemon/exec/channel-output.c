@@ -5,22 +5,76 @@
  * Invariant: bytes leave in the order out, large, trailer, and each is empty before the one before it is filled again.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "daemon/exec/channel-private.h"
 
 #define ERROR_MESSAGE_MAX 2048
+/* While its ring is full the reader is behind: it gets small pages by the socket, which take little memory. */
+#define OVERFLOW_PAGE_BYTES 32768u
+/* A slot of a pipe refers to one of these at most. */
+#define PAGE_OF_MEMORY 4096
 
-static void
-ensure_out(QdChannel *self)
+static gsize
+get_full_capacity(const QdChannel *self)
 {
-    if (self->out != NULL)
+    return self->page_size + QD_CHANNEL_OUT_SLACK;
+}
+
+/*
+ * The pipe refers to what vmsplice() gives it, until the reader has copied it. So the buffer goes round in a region that is larger
+ * than the pipe: a place comes again when the pipe has taken more behind it than it holds. The region is unmapped, never freed to
+ * an allocator: what the pipe still has stays as it is.
+ */
+static gboolean
+ensure_region(QdChannel *self)
+{
+    int n_pipe_bytes = fcntl(self->fd, F_GETPIPE_SZ);
+    gsize n_bytes = (gsize) MAX(n_pipe_bytes, 0) + PAGE_OF_MEMORY + 2 * get_full_capacity(self);
+    void *map;
+
+    if (self->out_region != NULL)
+        return TRUE;
+    if (self->transport != QD_TRANSPORT_VMSPLICE || self->out != NULL || n_pipe_bytes <= 0)
+        return FALSE;
+    map = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return FALSE;
+
+    self->out_region = self->out = map;
+    self->out_region_bytes = n_bytes;
+    self->out_capacity = get_full_capacity(self);
+    return TRUE;
+}
+
+/* A page in a ring takes no room here. */
+static void
+ensure_out(QdChannel *self, gsize capacity)
+{
+    if (self->out != NULL && self->out_capacity >= capacity)
+        return;
+    if (ensure_region(self))
         return;
 
-    self->out_capacity = self->page_size + QD_CHANNEL_OUT_SLACK;
-    self->out = g_malloc(self->out_capacity);
+    self->out = g_realloc(self->out, capacity);
+    self->out_capacity = capacity;
+}
+
+/* All of it has been sent. */
+static void
+rewind_out(QdChannel *self)
+{
+    if (self->out_region != NULL) {
+        self->out += self->out_used;
+        if ((gsize) (self->out - self->out_region) + self->out_capacity > self->out_region_bytes)
+            self->out = self->out_region;
+    }
+    self->out_used = self->out_sent = 0;
 }
 
 gboolean
@@ -32,7 +86,11 @@ qd_channel_output_is_empty(const QdChannel *self)
 void
 qd_channel_clear_output(QdChannel *self)
 {
-    g_clear_pointer(&self->out, g_free);
+    if (self->out_region != NULL)
+        (void) munmap(self->out_region, self->out_region_bytes);
+    else
+        g_free(self->out);
+    self->out_region = self->out = NULL;
     if (self->large != NULL)
         g_free(self->large - QW_HEADER_SIZE);
     self->large = NULL;
@@ -43,11 +101,14 @@ qd_channel_clear_output(QdChannel *self)
 static ssize_t
 send_some(const QdChannel *self, const uint8_t *data, gsize n_bytes)
 {
+    struct iovec iov = { .iov_base = (void *) data, .iov_len = n_bytes };
     ssize_t n;
 
     do {
-        if (self->transport == QD_TRANSPORT_SOCKETPAIR)
+        if (!qd_transport_is_pipe(self->transport))
             n = send(self->fd, data, n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+        else if (self->out_region != NULL)
+            n = vmsplice(self->fd, &iov, 1, SPLICE_F_NONBLOCK);
         else
             n = write(self->fd, data, n_bytes);
     } while (n < 0 && errno == EINTR);
@@ -93,7 +154,7 @@ qd_channel_flush(QdChannel *self)
             /* the peer takes bytes: its time starts anew */
             __atomic_store_n(&self->blocked_usec, 0, __ATOMIC_RELAXED);
         }
-        self->out_used = self->out_sent = 0;
+        rewind_out(self);
         if (!refill_out(self))
             return 1;
     }
@@ -102,7 +163,7 @@ qd_channel_flush(QdChannel *self)
 void
 qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, uint32_t n_rows, uint32_t serial)
 {
-    ensure_out(self);
+    ensure_out(self, get_full_capacity(self));
     self->large = data + QW_HEADER_SIZE;
     self->n_large_bytes = size - QW_HEADER_SIZE;
     self->large_sent = 0;
@@ -124,7 +185,7 @@ qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t ser
 {
     gsize size = qw_align8(QW_HEADER_SIZE + n_bytes);
 
-    ensure_out(self);
+    ensure_out(self, self->ring != NULL ? QD_CHANNEL_OUT_SLACK : get_full_capacity(self));
     if (self->large == NULL && self->trailer == NULL && size <= self->page_size && size <= self->out_capacity - self->out_used) {
         self->out_used += qw_record_encode(self->out + self->out_used, kind, count, serial, body, n_bytes);
         return;
@@ -215,9 +276,34 @@ qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial)
 void
 qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns)
 {
+    uint8_t *slot;
+    int r = self->ring != NULL ? qd_ring_get_slot(self->ring, &slot) : -EAGAIN;
+    gsize page_size;
     gsize room;
 
-    ensure_out(self);
+    self->broken = self->broken || r == -EBADMSG;
+    self->page_in_ring = r == 0;
+    if (self->page_in_ring) {
+        qw_page_writer_init(writer, slot, qd_ring_get_shape(self->ring)->slot_size, n_columns);
+        return;
+    }
+
+    page_size = self->ring != NULL ? MIN(self->page_size, OVERFLOW_PAGE_BYTES) : self->page_size;
+    ensure_out(self, page_size + QD_CHANNEL_OUT_SLACK);
     room = self->out_capacity - self->out_used - (QW_HEADER_SIZE + QW_END_BODY_SIZE);
-    qw_page_writer_init(writer, self->out + self->out_used, MIN(room, self->page_size), n_columns);
+    qw_page_writer_init(writer, self->out + self->out_used, MIN(room, page_size), n_columns);
+}
+
+gsize
+qd_channel_put_page(QdChannel *self, QwPageWriter *writer, uint32_t serial)
+{
+    gsize size = qw_page_writer_finish(writer, QW_KIND_ROWS, serial);
+
+    if (self->page_in_ring) {
+        qd_ring_commit(self->ring);
+        qd_channel_put_record(self, QW_KIND_PAGE, (uint32_t) size, serial, NULL, 0);
+    } else {
+        self->out_used += size;
+    }
+    return size;
 }

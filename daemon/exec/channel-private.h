@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The channel itself, for the files that make it up: channel.c (life), channel-input.c (requests), channel-output.c (records),
- * channel-serve.c (what a request does).
+ * channel-ring.c (shared memory), channel-serve.c (what a request does).
  */
 #pragma once
 
 #include "client-lib/wire/wire-message.h"
 #include "client-lib/wire/wire-spin.h"
 #include "daemon/exec/channel.h"
+#include "daemon/exec/ring.h"
 #include "daemon/exec/run.h"
 
 #define QD_CHANNEL_OWNED 1u
@@ -79,6 +80,8 @@ struct QdChannel {
 
     /* output: `out`, then the pieces of `large`, then `trailer` */
     uint8_t *out;
+    uint8_t *out_region; /* (nullable): vmsplice: what `out` goes round in */
+    gsize out_region_bytes;
     gsize out_capacity;
     gsize out_used;
     gsize out_sent;
@@ -87,7 +90,10 @@ struct QdChannel {
     gsize large_sent;
     QwHeader large_header;
     GByteArray *trailer;
-    uint64_t blocked_usec; /* atomic: since when; 0: not blocked */
+    QdRing *ring;              /* (nullable): of the result that runs */
+    uint64_t ring_after_bytes; /* of this result: not before */
+    gboolean page_in_ring;     /* where qd_channel_begin_page() has begun it */
+    uint64_t blocked_usec;     /* atomic: since when; 0: not blocked */
 
     /* between requests */
     QwSpin spin;
@@ -111,10 +117,18 @@ void qd_channel_put_end(QdChannel *self, const QwEnd *end, uint32_t serial);
 void qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial);
 /* Takes @data over: a whole record of @size bytes, header included, larger than a page. */
 void qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, uint32_t n_rows, uint32_t serial);
-/* A page writer on what is free of the output buffer. */
+/* A page writer on a slot of the ring, or on what is free of the output buffer. */
 void qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns);
+/* Puts the page begun, which has rows, into the output. Returns: its size in bytes. */
+gsize qd_channel_put_page(QdChannel *self, QwPageWriter *writer, uint32_t serial);
 void qd_channel_clear_output(QdChannel *self);
 gboolean qd_channel_output_is_empty(const QdChannel *self);
+
+/* channel-ring.c */
+/* From here on the result goes through shared memory, if it is one of those and there is enough. The output is empty. */
+void qd_channel_try_ring(QdChannel *self);
+/* The result is over. */
+void qd_channel_drop_ring(QdChannel *self);
 
 /* channel-serve.c */
 /* Makes the first waiting request the current one, unless there is one already. */

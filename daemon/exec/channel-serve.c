@@ -25,6 +25,7 @@ qd_statement_clear(QdStatement *statement)
 void
 qd_channel_end_request(QdChannel *self)
 {
+    qd_channel_drop_ring(self);
     if (self->run != NULL) {
         __atomic_add_fetch(&self->engine->counters.n_rows, qd_run_get_n_rows(self->run), __ATOMIC_RELAXED);
         g_clear_pointer(&self->run, qd_run_free);
@@ -199,8 +200,9 @@ serve_prepare(QdChannel *self, GError **error)
 /* FETCH of a query ---------------------------------------------------------------------------------------------------- */
 
 static gboolean
-bind_request(QdChannel *self, GError **error)
+bind_request(void *data, GError **error)
 {
+    const QdChannel *self = data;
     const QdRequest *request = self->current;
     QwPageReader reader;
 
@@ -245,6 +247,7 @@ start_query(QdChannel *self, GError **error)
         .cancelled = &self->entry.cancelled,
         .peer_func = peer_is_there,
         .long_func = may_be_long,
+        .bind_func = bind_request,
         .func_data = self,
     };
 
@@ -285,9 +288,8 @@ put_page(QdChannel *self, QwPageWriter *page)
         return;
     }
     if (page->n_rows > 0) {
-        gsize size = qw_page_writer_finish(page, QW_KIND_ROWS, self->current->serial);
+        gsize size = qd_channel_put_page(self, page, self->current->serial);
 
-        self->out_used += size;
         __atomic_add_fetch(&self->entry.n_bytes, size, __ATOMIC_RELAXED);
     }
 }
@@ -322,15 +324,12 @@ may_be_long(void *data)
 static gboolean
 put_large_row(QdChannel *self, GError **error)
 {
-    gsize size = qd_run_get_row_size(self->run);
-    uint64_t limit = MIN(qd_limits_get(&self->engine->limits, QD_LIMIT_VALUE_BYTES) + self->page_size, QW_ROWS_SIZE_MAX);
     QwPageWriter page;
     uint8_t *data;
+    gsize size;
 
-    if (size > limit) {
-        qd_limit_set_error(error, &self->engine->limits, QD_LIMIT_VALUE_BYTES, "row of %zu bytes is too big", size);
+    if (!qd_run_get_row_size(self->run, self->page_size, &size, error))
         return FALSE;
-    }
     data = g_try_malloc(size);
     if (data == NULL) {
         qd_error_set(error, QW_ERROR_NO_MEMORY, "no memory for a row of %zu bytes", size);
@@ -373,6 +372,7 @@ qd_channel_continue_run(QdChannel *self)
     QwPageWriter page;
     QdRunStatus status;
 
+    qd_channel_try_ring(self);
     qd_channel_begin_page(self, &page, qd_run_get_shape(self->run).n_columns);
     self->page = &page;
     status = qd_run_fill(self->run, &page, self->first_fill ? FIRST_PAGE_BYTES : SIZE_MAX, SLICE_USEC, &error);

@@ -15,8 +15,6 @@
 #include "daemon/exec/bind.h"
 #include "daemon/exec/channel-private.h"
 
-#define SOCKET_BUFFER_BYTES (1024 * 1024)
-#define PIPE_BYTES (256 * 1024)
 /* Large pipes are a scarce right of the user: beyond these every new one would get 8 KiB. */
 #define PIPE_MAX_LARGE 32
 #define SLICE_USEC 2000
@@ -27,7 +25,8 @@ struct QdChannels {
     GPtrArray *slots;   /* of QdChannel, all that ever were; reused, freed at the end */
     GArray *free_slots; /* of guint */
     guint n_open;
-    gint n_large_pipes;
+    gint n_pipes;
+    gint n_ring_bytes;
     gint draining;
 };
 
@@ -101,7 +100,7 @@ qd_channels_handle_event(QdChannels *self, uint64_t token, uint32_t events)
 
     channel->readable = TRUE;
     if ((events & (EPOLLHUP | EPOLLERR)) && token >> 32 == __atomic_load_n(&channel->state, __ATOMIC_RELAXED) >> 32)
-        channel->broken = channel->transport == QD_TRANSPORT_PIPE || (events & EPOLLERR) || !(events & EPOLLIN);
+        channel->broken = qd_transport_is_pipe(channel->transport) || (events & EPOLLERR) || !(events & EPOLLIN);
     channel_process(channel, FALSE);
 }
 
@@ -115,7 +114,7 @@ run_channel_task(QdTask *task, QdWorkers *workers)
 static uint32_t
 input_events(const QdChannel *self)
 {
-    return self->transport == QD_TRANSPORT_SOCKETPAIR && !self->ended && qd_channel_has_room(self) ? EPOLLIN : 0;
+    return !qd_transport_is_pipe(self->transport) && !self->ended && qd_channel_has_room(self) ? EPOLLIN : 0;
 }
 
 /* In the queue it hears of CANCEL and of a hang-up. */
@@ -170,6 +169,13 @@ channel_clear(QdChannel *self)
     self->fd = -1;
 }
 
+static void
+discharge_transport(QdChannels *self, QdTransport transport)
+{
+    if (qd_transport_is_pipe(transport))
+        g_atomic_int_add(&self->n_pipes, -1);
+}
+
 /* The owner ends the channel; its slot gets a new generation, which makes all old events void. */
 static void
 channel_destroy(QdChannel *self)
@@ -180,8 +186,7 @@ channel_destroy(QdChannel *self)
     channel_clear(self);
     qd_client_discharge(self->client, QD_CHARGE_CHANNEL);
     g_clear_pointer(&self->client, qd_client_unref);
-    if (self->transport == QD_TRANSPORT_PIPE)
-        g_atomic_int_add(&channels->n_large_pipes, -1);
+    discharge_transport(channels, self->transport);
 
     __atomic_store_n(&self->blocked_usec, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&self->state, (generation & 0xffffffff) << 32 | QD_CHANNEL_FREE, __ATOMIC_RELEASE);
@@ -390,7 +395,7 @@ channel_turn(QdChannel *self, gboolean *has_slot)
         *has_slot = TRUE;
         return channel_work(self);
     }
-    if (self->ended || self->transport == QD_TRANSPORT_PIPE) {
+    if (self->ended || qd_transport_is_pipe(self->transport)) {
         channel_destroy(self);
         return FALSE;
     }
@@ -449,36 +454,16 @@ discharge_channel(QdChannels *self, QdClient *client)
 }
 
 static gboolean
-make_descriptors(QdChannels *self, QdTransport transport, int fds[2], GError **error)
+open_transport(QdChannels *self, QdTransport transport, int ret_fds[2], GError **error)
 {
-    int size = SOCKET_BUFFER_BYTES;
-    int r;
+    gboolean is_pipe = qd_transport_is_pipe(transport);
+    gboolean large_pipe = is_pipe && g_atomic_int_add(&self->n_pipes, 1) < PIPE_MAX_LARGE;
 
-    if (transport == QD_TRANSPORT_SOCKETPAIR) {
-        r = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds);
-    } else {
-        r = pipe2(fds, O_CLOEXEC);
-        if (r == 0) { /* ours is the second */
-            int swap = fds[0];
-
-            fds[0] = fds[1];
-            fds[1] = swap;
-        }
-    }
-    if (r < 0) {
-        qd_error_set_errno(error, errno, "cannot make a descriptor pair");
-        return FALSE;
-    }
-
-    if (transport == QD_TRANSPORT_SOCKETPAIR) {
-        (void) setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-        (void) setsockopt(fds[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    if (qd_transport_open(transport, large_pipe, ret_fds, error))
         return TRUE;
-    }
-    (void) fcntl(fds[0], F_SETFL, O_NONBLOCK);
-    if (g_atomic_int_add(&self->n_large_pipes, 1) < PIPE_MAX_LARGE)
-        (void) fcntl(fds[0], F_SETPIPE_SZ, PIPE_BYTES);
-    return TRUE;
+
+    discharge_transport(self, transport);
+    return FALSE;
 }
 
 static QdChannel *
@@ -572,7 +557,7 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
     }
     if (!charge_channel(self, client, error))
         return FALSE;
-    if (!make_descriptors(self, setup->transport, fds, error)) {
+    if (!open_transport(self, setup->transport, fds, error)) {
         discharge_channel(self, client);
         return FALSE;
     }
@@ -580,8 +565,7 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
         qd_limit_set_error(error, &self->engine->limits, QD_LIMIT_DESCRIPTORS, "too many open descriptors");
         (void) close(fds[0]);
         (void) close(fds[1]);
-        if (setup->transport == QD_TRANSPORT_PIPE)
-            g_atomic_int_add(&self->n_large_pipes, -1);
+        discharge_transport(self, setup->transport);
         discharge_channel(self, client);
         return FALSE;
     }
@@ -596,10 +580,35 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
         return FALSE;
     }
     *ret_fd = fds[1];
-    if (setup->transport == QD_TRANSPORT_PIPE)
+    if (qd_transport_is_pipe(setup->transport))
         start_pipe(channel, setup);
     qd_channel_push(channel, FALSE);
     return TRUE;
+}
+
+/* Rings --------------------------------------------------------------------------------------------------------------- */
+
+gboolean
+qd_channels_charge_ring(QdChannels *self, QdClient *client, guint n_bytes)
+{
+    const QdLimits *limits = &self->engine->limits;
+    gint before;
+
+    if (!qd_client_charge_many(client, QD_CHARGE_RING, n_bytes, qd_limits_get(limits, QD_LIMIT_RING_PER_CLIENT_BYTES)))
+        return FALSE;
+    before = g_atomic_int_add(&self->n_ring_bytes, (gint) n_bytes);
+    if ((uint64_t) before + n_bytes <= qd_limits_get(limits, QD_LIMIT_RING_BYTES))
+        return TRUE;
+
+    qd_channels_discharge_ring(self, client, n_bytes);
+    return FALSE;
+}
+
+void
+qd_channels_discharge_ring(QdChannels *self, QdClient *client, guint n_bytes)
+{
+    g_atomic_int_add(&self->n_ring_bytes, -(gint) n_bytes);
+    qd_client_discharge_many(client, QD_CHARGE_RING, n_bytes);
 }
 
 /* The table ----------------------------------------------------------------------------------------------------------- */

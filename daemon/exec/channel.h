@@ -38,6 +38,10 @@ typedef struct QdChannelSetup {
  */
 gboolean qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup, int *ret_fd, GError **error);
 
+/* Shared memory of a result. FALSE: as much as there may be is in use. */
+gboolean qd_channels_charge_ring(QdChannels *self, QdClient *client, guint n_bytes);
+void qd_channels_discharge_ring(QdChannels *self, QdClient *client, guint n_bytes);
+
 /* Workers: an event of the descriptor with this token. */
 void qd_channels_handle_event(QdChannels *self, uint64_t token, uint32_t events);
 /* Workers, by timer: ends what has been blocked for too long. */

@@ -56,19 +56,31 @@ qd_client_is_charged(const QdClient *client)
 }
 
 gboolean
-qd_client_charge(QdClient *self, QdCharge charge, uint64_t limit)
+qd_client_charge_many(QdClient *self, QdCharge charge, guint n, uint64_t limit)
 {
-    gint before = g_atomic_int_add(&self->charges[charge], 1);
+    gint before = g_atomic_int_add(&self->charges[charge], (gint) n);
 
-    if ((uint64_t) before < limit)
+    if ((uint64_t) before + n <= limit)
         return TRUE;
 
-    g_atomic_int_add(&self->charges[charge], -1);
+    g_atomic_int_add(&self->charges[charge], -(gint) n);
     return FALSE;
+}
+
+void
+qd_client_discharge_many(QdClient *self, QdCharge charge, guint n)
+{
+    g_atomic_int_add(&self->charges[charge], -(gint) n);
+}
+
+gboolean
+qd_client_charge(QdClient *self, QdCharge charge, uint64_t limit)
+{
+    return qd_client_charge_many(self, charge, 1, limit);
 }
 
 void
 qd_client_discharge(QdClient *self, QdCharge charge)
 {
-    g_atomic_int_add(&self->charges[charge], -1);
+    qd_client_discharge_many(self, charge, 1);
 }

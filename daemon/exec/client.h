@@ -15,6 +15,7 @@ typedef enum QdCharge {
     QD_CHARGE_RUNNING,
     QD_CHARGE_LONG, /* of those running, the ones that take long */
     QD_CHARGE_JOB,
+    QD_CHARGE_RING, /* in bytes */
     QD_N_CHARGES,
 } QdCharge;
 
@@ -28,3 +29,6 @@ struct QdClient {
 /* Takes one unit of @charge when the client has fewer than @limit; false when it has not. */
 gboolean qd_client_charge(QdClient *self, QdCharge charge, uint64_t limit);
 void qd_client_discharge(QdClient *self, QdCharge charge);
+/* The same for @n units at once. */
+gboolean qd_client_charge_many(QdClient *self, QdCharge charge, guint n, uint64_t limit);
+void qd_client_discharge_many(QdClient *self, QdCharge charge, guint n);

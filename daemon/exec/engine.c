@@ -96,10 +96,11 @@ static void start_call(QdEngine *self, QdCall *call);
 static void
 take_database(QdEngine *self, QdDatabase *database)
 {
+    QdConnectionInfo info = qd_database_get_info(database);
     QdWriterConfig config = {
         .database = database,
         .limits = &self->limits,
-        .pool = qd_pool_new(database, &self->limits),
+        .pool = qd_pool_new(&info, &self->limits),
         .workers = self->workers,
         .commit_func = on_commit,
         .log_func = on_log_too_big,

@@ -15,6 +15,7 @@
 #include "daemon/base/mailbox.h"
 #include "daemon/exec/parameters.h"
 #include "daemon/exec/shape.h"
+#include "daemon/exec/transport.h"
 
 typedef struct QdEngine QdEngine;
 typedef struct QdClient QdClient;
@@ -35,11 +36,6 @@ typedef enum QdCallKind {
     QD_CALL_BACKUP,
 } QdCallKind;
 
-typedef enum QdTransport {
-    QD_TRANSPORT_SOCKETPAIR,
-    QD_TRANSPORT_PIPE,
-} QdTransport;
-
 typedef struct QdCallOptions {
     QdTransport transport;
     uint32_t page_size; /* bytes; 0: default */
@@ -53,6 +49,7 @@ typedef struct QdCallOptions {
     gboolean header; /* default TRUE */
     gboolean create;
     gboolean quick;      /* Check; default TRUE */
+    gboolean warm;       /* Optimize */
     gboolean check_only; /* Import of RDF */
     gboolean replace;    /* Import of RDF */
     const char *table;   /* (owned by the call) Import */

@@ -73,6 +73,8 @@ qd_evaluation_bind_term(QdConnection *connection, sqlite3_stmt *stmt, int number
 
     if (dictionary == NULL)
         return FALSE;
+    if (number > sqlite3_bind_parameter_count(stmt)) /* of a part that needs no SQL, such as MINUS without a shared variable */
+        return TRUE;
     if (qd_dictionary_find_id(dictionary, term, &id, &failure)) {
         r = sqlite3_bind_int64(stmt, number, id);
     } else if (failure != NULL) {

@@ -151,10 +151,55 @@ optimize(QdConnection *connection, QdWriteItem *item, void *user_data, GError **
     return qd_connection_execute(connection, "PRAGMA analysis_limit=1000; PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)", error);
 }
 
+/* What the kernel could give without swapping, in bytes; 0 when it does not say. */
+static uint64_t
+get_available_memory(void)
+{
+    g_autofree char *text = NULL;
+    const char *line;
+
+    if (!g_file_get_contents("/proc/meminfo", &text, NULL, NULL))
+        return 0;
+
+    line = strstr(text, "MemAvailable:");
+    return line != NULL ? 1024 * g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10) : 0;
+}
+
+/*
+ * Through SQLite's own descriptor of the file: another one of this process, when closed, would drop the locks of all connections.
+ * By reading and not by mapping or advice: what was read is in the page cache.
+ */
+static void
+warm(QdCall *call, GError **error)
+{
+    g_autoptr(QdConnection) connection = qd_pool_open_connection(call->private->engine->pool, QD_CONNECTION_READER, error);
+    g_autofree char *buffer = g_malloc(COPY_BYTES);
+    sqlite3_int64 n_bytes = 0;
+    sqlite3_file *file = NULL;
+    int r;
+
+    if (connection == NULL || !qd_connection_execute(connection, "PRAGMA mmap_size=0", error))
+        return;
+
+    r = sqlite3_file_control(qd_connection_get_db(connection), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (r == SQLITE_OK)
+        r = file->pMethods->xFileSize(file, &n_bytes);
+    n_bytes = MIN(n_bytes, (sqlite3_int64) (get_available_memory() / 2));
+    for (sqlite3_int64 done = 0; r == SQLITE_OK && done < n_bytes && !qd_job_is_cancelled(call, error); done += COPY_BYTES)
+        r = file->pMethods->xRead(file, buffer, (int) MIN(COPY_BYTES, n_bytes - done), done);
+    if (r != SQLITE_OK && r != SQLITE_IOERR_SHORT_READ) /* VACUUM may shorten it meanwhile */
+        qd_sqlite_set_error(error, NULL, r, NULL, 0, NULL);
+}
+
 void
 qd_job_optimize(QdCall *call, GError **error)
 {
     QdWriteItem item;
+
+    if (call->options.warm) {
+        warm(call, error);
+        return;
+    }
 
     qd_write_item_init(&item);
     item.timeout_msec = qd_limits_get(&call->private->engine->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);

@@ -17,7 +17,8 @@
 #define IDLE_USEC 2000000
 
 struct QdPool {
-    const QdDatabase *database;
+    char *path;
+    QdConnectionInfo info; /* its path is ours */
     const QdLimits *limits;
     pthread_mutex_t mutex;
     GPtrArray *idle; /* of QdReader */
@@ -27,11 +28,13 @@ struct QdPool {
 };
 
 QdPool *
-qd_pool_new(const QdDatabase *database, const QdLimits *limits)
+qd_pool_new(const QdConnectionInfo *info, const QdLimits *limits)
 {
     QdPool *self = g_new0(QdPool, 1);
 
-    self->database = database;
+    self->path = g_strdup(info->path);
+    self->info = *info;
+    self->info.path = self->path;
     self->limits = limits;
     self->idle = g_ptr_array_new();
     pthread_mutex_init(&self->mutex, NULL);
@@ -55,6 +58,7 @@ qd_pool_free(QdPool *self)
         reader_free(self->idle->pdata[i]);
     g_ptr_array_unref(self->idle);
     pthread_mutex_destroy(&self->mutex);
+    g_free(self->path);
     g_free(self);
     return NULL;
 }
@@ -62,8 +66,7 @@ qd_pool_free(QdPool *self)
 QdConnection *
 qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 {
-    QdConnectionInfo info = qd_database_get_info(self->database);
-    g_autoptr(QdConnection) connection = qd_connection_open(&info, role, self->limits, error);
+    g_autoptr(QdConnection) connection = qd_connection_open(&self->info, role, self->limits, error);
 
     __atomic_add_fetch(&self->n_opened, role == QD_CONNECTION_READER ? 1 : 0, __ATOMIC_RELAXED);
 
@@ -73,8 +76,20 @@ qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
     return g_steal_pointer(&connection);
 }
 
+/* Under the mutex. NULL when another connection has to be opened. */
+static QdReader *
+take_idle(QdPool *self, const QdReader *preferred)
+{
+    for (guint i = self->idle->len; i > 0 && preferred != NULL; i--)
+        if (self->idle->pdata[i - 1] == preferred)
+            return g_ptr_array_steal_index(self->idle, i - 1);
+
+    return self->idle->len > 0 ? g_ptr_array_steal_index(self->idle, self->idle->len - 1) : NULL;
+}
+
+/* Takes an idle connection too, if there is one. */
 static gboolean
-charge_lease(QdPool *self, QdClient *client, GError **error)
+charge_lease(QdPool *self, QdClient *client, const QdReader *preferred, QdReader **ret_reader, GError **error)
 {
     gboolean full;
 
@@ -86,8 +101,10 @@ charge_lease(QdPool *self, QdClient *client, GError **error)
 
     pthread_mutex_lock(&self->mutex);
     full = self->n_leased >= qd_limits_get(self->limits, QD_LIMIT_SNAPSHOTS);
-    if (!full)
+    if (!full) {
         self->n_leased++;
+        *ret_reader = take_idle(self, preferred);
+    }
     pthread_mutex_unlock(&self->mutex);
     if (full) {
         qd_client_discharge(client, QD_CHARGE_SNAPSHOT);
@@ -97,48 +114,44 @@ charge_lease(QdPool *self, QdClient *client, GError **error)
     return TRUE;
 }
 
-static void
-discharge_lease(QdPool *self, QdClient *client)
+/* @reader: (nullable): kept if there are not enough. Returns: whether it was */
+static gboolean
+discharge_lease(QdPool *self, QdClient *client, QdReader *reader)
 {
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    gboolean keep;
+
+    if (reader != NULL)
+        reader->idle_since_usec = now;
     pthread_mutex_lock(&self->mutex);
     self->n_leased--;
-    self->last_lease_usec = (uint64_t) g_get_monotonic_time();
+    self->last_lease_usec = now;
+    keep = reader != NULL && self->idle->len < KEEP_IDLE;
+    if (keep)
+        g_ptr_array_add(self->idle, reader);
     pthread_mutex_unlock(&self->mutex);
     qd_client_discharge(client, QD_CHARGE_SNAPSHOT);
-}
-
-static QdReader *
-take_idle(QdPool *self, const QdReader *preferred)
-{
-    QdReader *reader = NULL;
-
-    pthread_mutex_lock(&self->mutex);
-    for (guint i = self->idle->len; i > 0 && preferred != NULL && reader == NULL; i--)
-        if (self->idle->pdata[i - 1] == preferred)
-            reader = g_ptr_array_steal_index(self->idle, i - 1);
-    if (reader == NULL && self->idle->len > 0)
-        reader = g_ptr_array_steal_index(self->idle, self->idle->len - 1);
-    pthread_mutex_unlock(&self->mutex);
-    return reader;
+    return keep;
 }
 
 QdReader *
 qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError **error)
 {
-    QdReader *reader;
+    QdReader *reader = NULL;
 
-    if (!charge_lease(self, client, error))
+    if (!charge_lease(self, client, preferred, &reader, error))
         return NULL;
 
-    reader = take_idle(self, preferred);
     if (reader == NULL) {
         g_autoptr(QdConnection) connection = qd_pool_open_connection(self, QD_CONNECTION_READER, error);
+        QdPacker *packer = connection != NULL ? qd_packer_register(qd_connection_get_db(connection), error) : NULL;
 
-        if (connection == NULL) {
-            discharge_lease(self, client);
+        if (packer == NULL) {
+            (void) discharge_lease(self, client, NULL);
             return NULL;
         }
         reader = g_new0(QdReader, 1);
+        reader->packer = packer;
         reader->connection = g_steal_pointer(&connection);
     }
     reader->client = qd_client_ref(client);
@@ -149,22 +162,13 @@ void
 qd_pool_release(QdPool *self, QdReader *reader)
 {
     QdClient *client = g_steal_pointer(&reader->client);
-    gboolean keep;
 
     if (qd_memory_is_above_soft_limit())
         qd_connection_trim(reader->connection);
 
-    discharge_lease(self, client);
-    qd_client_unref(client);
-    reader->idle_since_usec = (uint64_t) g_get_monotonic_time();
-
-    pthread_mutex_lock(&self->mutex);
-    keep = self->idle->len < KEEP_IDLE;
-    if (keep)
-        g_ptr_array_add(self->idle, reader);
-    pthread_mutex_unlock(&self->mutex);
-    if (!keep)
+    if (!discharge_lease(self, client, reader))
         reader_free(reader);
+    qd_client_unref(client);
 }
 
 /* Under the mutex: the connection that has been idle the longest, if that is long. */

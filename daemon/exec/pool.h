@@ -8,17 +8,20 @@
 #pragma once
 
 #include "daemon/exec/client.h"
-#include "daemon/store/database.h"
+#include "daemon/exec/packing.h"
+#include "daemon/store/connection.h"
 
 typedef struct QdPool QdPool;
 
 typedef struct QdReader {
     QdConnection *connection;
+    QdPacker *packer; /* the connection's */
     QdClient *client; /* (owned reference) of the lease */
     uint64_t idle_since_usec;
 } QdReader;
 
-QdPool *qd_pool_new(const QdDatabase *database, const QdLimits *limits);
+/* @info: how the file is opened; its path is copied. @limits outlive the pool. */
+QdPool *qd_pool_new(const QdConnectionInfo *info, const QdLimits *limits);
 /* All leases must have been given back. */
 QdPool *qd_pool_free(QdPool *self);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One sqlite3_column_value() per value, then the value's own accessors: sqlite3_column_text() and _bytes() would each take
- * the connection's bookkeeping again (measured: 405 against 296 ms for 9.3 M values).
+ * One call for a value's type, one for its bytes, one for their number: the fewest that SQLite allows.
  */
 #include "daemon/exec/row-encoder.h"
 
-static inline int
+static inline __attribute__((always_inline)) int
 encode_text(QwPageWriter *writer, sqlite3_value *value)
 {
     const void *text = sqlite3_value_text(value);
@@ -16,7 +15,7 @@ encode_text(QwPageWriter *writer, sqlite3_value *value)
     return qw_row_put_string(writer, QW_TYPE_TEXT, text, (size_t) sqlite3_value_bytes(value));
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 encode_blob(QwPageWriter *writer, sqlite3_value *value)
 {
     const void *blob = sqlite3_value_blob(value);
@@ -28,7 +27,7 @@ encode_blob(QwPageWriter *writer, sqlite3_value *value)
     return qw_row_put_blob(writer, blob, (size_t) n_bytes);
 }
 
-static inline int
+static inline __attribute__((always_inline)) int
 encode_value(QwPageWriter *writer, sqlite3_value *value)
 {
     switch (sqlite3_value_type(value)) {
@@ -46,30 +45,55 @@ encode_value(QwPageWriter *writer, sqlite3_value *value)
     }
 }
 
-int
-qd_row_encode(QwPageWriter *writer, sqlite3_stmt *stmt)
+/* Constant arguments: each caller gets a loop of its own. */
+static inline sqlite3_value *
+get_value(sqlite3_value *const *values, sqlite3_stmt *stmt, uint32_t i)
 {
-    int r = qw_row_begin(writer);
+    return values != NULL ? values[i] : sqlite3_column_value(stmt, (int) i);
+}
+
+/* Works on a copy of the writer: what nobody else can see stays in registers. */
+static inline __attribute__((always_inline)) int
+encode_row(QwPageWriter *writer, sqlite3_value *const *values, sqlite3_stmt *stmt)
+{
+    QwPageWriter local = *writer;
+    int r = qw_row_begin(&local);
 
     if (r < 0)
         return r;
 
-    for (uint32_t i = 0; i < writer->n_columns; i++) {
-        r = encode_value(writer, sqlite3_column_value(stmt, (int) i));
+    for (uint32_t i = 0; i < local.n_columns; i++) {
+        r = encode_value(&local, get_value(values, stmt, i));
         if (r < 0)
             return r;
     }
+    r = qw_row_end(&local);
+    if (r < 0)
+        return r;
 
-    return qw_row_end(writer);
+    *writer = local;
+    return 0;
 }
 
-size_t
-qd_row_get_size(sqlite3_stmt *stmt, uint32_t n_columns)
+int
+qd_row_encode(QwPageWriter *writer, sqlite3_stmt *stmt)
+{
+    return encode_row(writer, NULL, stmt);
+}
+
+int
+qd_row_encode_values(QwPageWriter *writer, sqlite3_value *const *values)
+{
+    return encode_row(writer, values, NULL);
+}
+
+static inline size_t
+get_row_size(sqlite3_value *const *values, sqlite3_stmt *stmt, uint32_t n_columns)
 {
     size_t size = QW_HEADER_SIZE + qw_align8(4 + 4 * (size_t) n_columns);
 
     for (uint32_t i = 0; i < n_columns; i++) {
-        sqlite3_value *value = sqlite3_column_value(stmt, (int) i);
+        sqlite3_value *value = get_value(values, stmt, i);
         int type = sqlite3_value_type(value);
 
         if (type == SQLITE_TEXT)
@@ -80,4 +104,16 @@ qd_row_get_size(sqlite3_stmt *stmt, uint32_t n_columns)
             size += (size_t) sqlite3_value_bytes(value) + 1;
     }
     return qw_align8(size);
+}
+
+size_t
+qd_row_get_size(sqlite3_stmt *stmt, uint32_t n_columns)
+{
+    return get_row_size(NULL, stmt, n_columns);
+}
+
+size_t
+qd_row_get_values_size(sqlite3_value *const *values, uint32_t n_columns)
+{
+    return get_row_size(values, NULL, n_columns);
 }

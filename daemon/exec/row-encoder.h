@@ -20,6 +20,9 @@
  * Returns: 0; -ENOBUFS when the page is full; -ENOMEM when SQLite could not give a value
  */
 int qd_row_encode(QwPageWriter *writer, sqlite3_stmt *stmt);
+/* The same for values that are there already: as many as @writer has columns. */
+int qd_row_encode_values(QwPageWriter *writer, sqlite3_value *const *values);
 
 /* The size in bytes that the row needs in an empty page, header and padding included. */
 size_t qd_row_get_size(sqlite3_stmt *stmt, uint32_t n_columns);
+size_t qd_row_get_values_size(sqlite3_value *const *values, uint32_t n_columns);

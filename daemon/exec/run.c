@@ -23,11 +23,14 @@
 #define PROGRESS_OPS 5000
 #define PEER_CHECK_USEC 10000
 #define LONG_USEC 5000
+/* A result of so many bytes makes the next run of its statement a packed one from the start. */
+#define MUCH_BYTES (256 * 1024)
 
 struct QdRun {
     QdPool *pool;
     QdReader *reader;
     QdCompiled *compiled;  /* NULL: an update in SPARQL */
+    sqlite3_stmt *stmt;    /* of compiled: as it is, or wrapped */
     QdRdfEncoder *encoder; /* SPARQL; the connection's */
     const QdSparqlPlan *plan;
     char *text; /* SPARQL (owned): for a plan with parameters */
@@ -57,6 +60,27 @@ struct QdRun {
     GError *stop; /* why the progress handler interrupted */
 };
 
+/* The wrapped statement --------------------------------------------------------------------------------------------------- */
+
+static gboolean
+is_wrapped(const QdRun *self)
+{
+    return self->stmt != self->compiled->stmt;
+}
+
+static void
+leave_wrapped(QdRun *self)
+{
+    if (!is_wrapped(self))
+        return;
+
+    (void) sqlite3_reset(self->stmt);
+    (void) sqlite3_clear_bindings(self->stmt);
+    qd_packer_end(self->reader->packer);
+    qd_connection_get_guard(self->reader->connection)->packing = FALSE;
+    self->stmt = self->compiled->stmt;
+}
+
 QdRun *
 qd_run_free(QdRun *self)
 {
@@ -66,6 +90,9 @@ qd_run_free(QdRun *self)
     if (self->compiled != NULL) {
         (void) sqlite3_reset(self->compiled->stmt);
         (void) sqlite3_clear_bindings(self->compiled->stmt);
+        leave_wrapped(self);
+        if (self->n_bytes >= MUCH_BYTES)
+            self->compiled->gives_much = TRUE;
     }
     if (self->reader != NULL) {
         qd_evaluation_watch(self->reader->connection, 0, NULL, NULL);
@@ -81,6 +108,17 @@ qd_run_free(QdRun *self)
 }
 
 static gboolean
+compile_sql(QdRun *self, const char *text, gsize n_bytes, QdPolicy policy, GError **error)
+{
+    self->compiled = qd_connection_compile(self->reader->connection, text, n_bytes, policy, self->limits, error);
+    if (self->compiled == NULL)
+        return FALSE;
+
+    self->stmt = self->compiled->stmt;
+    return TRUE;
+}
+
+static gboolean
 compile_plan(QdRun *self, GHashTable *parameters, gboolean is_update, GError **error)
 {
     QdConnection *connection = self->reader->connection;
@@ -92,9 +130,7 @@ compile_plan(QdRun *self, GHashTable *parameters, gboolean is_update, GError **e
         return FALSE;
     if (is_update)
         return TRUE;
-    self->compiled = qd_connection_compile(connection, self->plan->query.sql, strlen(self->plan->query.sql), QD_POLICY_READ,
-                                           self->limits, error);
-    return self->compiled != NULL;
+    return compile_sql(self, self->plan->query.sql, strlen(self->plan->query.sql), QD_POLICY_READ, error);
 }
 
 static void
@@ -141,14 +177,21 @@ qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRu
 
     if (what->language == QD_LANGUAGE_SPARQL)
         return compile_sparql(self, what, compile_policy, error) ? g_steal_pointer(&self) : NULL;
-    self->compiled = qd_connection_compile(self->reader->connection, what->text, what->n_bytes, compile_policy, limits, error);
-    return self->compiled != NULL ? g_steal_pointer(&self) : NULL;
+    if (!compile_sql(self, what->text, what->n_bytes, compile_policy, error))
+        return NULL;
+    return g_steal_pointer(&self);
 }
 
 void
 qd_run_set_options(QdRun *self, const QdRunOptions *options)
 {
     self->options = *options;
+}
+
+QdCompiled *
+qd_run_get_compiled(QdRun *self)
+{
+    return self->compiled;
 }
 
 QdShape
@@ -179,7 +222,7 @@ qd_run_bind_row(QdRun *self, const QwPageReader *row, GError **error)
     g_autoptr(GHashTable) parameters = NULL;
 
     if (self->plan == NULL)
-        return row != NULL ? qd_bind_row(self->compiled->stmt, row, error) : qd_bind_parameters(self->compiled->stmt, NULL, error);
+        return row != NULL ? qd_bind_row(self->stmt, row, error) : qd_bind_parameters(self->stmt, NULL, error);
     parameters = qd_plans_new_parameters();
     for (uint32_t i = 0; row != NULL && i < row->n_columns; i++) {
         QwValue value;
@@ -199,7 +242,7 @@ qd_run_bind_parameters(QdRun *self, const QdParameters *parameters, GError **err
     g_autofree const QwValue **values = NULL;
 
     if (self->plan == NULL)
-        return qd_bind_parameters(self->compiled->stmt, parameters, error);
+        return qd_bind_parameters(self->stmt, parameters, error);
     values = qd_bind_resolve(&shape, parameters, error);
     if (values == NULL)
         return FALSE;
@@ -310,19 +353,114 @@ fail_step(QdRun *self, int r, GError **error)
     return QD_RUN_FAILED;
 }
 
+static void
+begin_packing(QdRun *self, QwPageWriter *writer)
+{
+    uint64_t max_row_bytes = qd_limits_get(self->limits, QD_LIMIT_VALUE_BYTES) + QW_PAGE_SIZE_MAX;
+
+    writer->n_columns = (uint32_t) self->compiled->n_columns;
+    qd_packer_begin(self->reader->packer, writer, (size_t) MIN(max_row_bytes, QW_ROWS_SIZE_MAX));
+}
+
+/* A row of the page that is not to count after all. */
+static void
+drop_row(QdRun *self, QwPageWriter *writer, size_t used_before)
+{
+    if (writer->used > used_before)
+        writer->n_rows--;
+    writer->used = used_before;
+    if (is_wrapped(self))
+        qd_packer_drop_row(self->reader->packer);
+}
+
+/* From now on the wrapped statement is stepped, from its beginning. FALSE: there is none, nothing has changed. */
+static gboolean
+try_wrapped(QdRun *self, QwPageWriter *writer)
+{
+    QdCompiled *compiled = self->compiled;
+
+    if (!compiled->wrap_tried)
+        compiled->wrapped = qd_packing_prepare(self->reader->connection, compiled, self->limits);
+    compiled->wrap_tried = TRUE;
+    if (compiled->wrapped == NULL)
+        return FALSE;
+
+    self->stmt = compiled->wrapped;
+    if (!self->options.bind_func(self->options.func_data, NULL)) {
+        self->stmt = compiled->stmt;
+        return FALSE;
+    }
+    (void) sqlite3_reset(compiled->stmt);
+    self->stepped = FALSE;
+    self->n_rows = self->n_bytes = 0;
+    writer->used = QW_HEADER_SIZE;
+    writer->n_rows = 0;
+    qd_connection_get_guard(self->reader->connection)->packing = TRUE;
+    begin_packing(self, writer);
+    return TRUE;
+}
+
+/* The first step of the wrapped statement went wrong, or it was compiled anew, so that nobody has compared the programs. */
+static gboolean
+wrapped_is_void(QdRun *self, int r)
+{
+    if (self->stop != NULL || self->deferred)
+        return FALSE;
+    return (r != SQLITE_ROW && r != SQLITE_DONE) || sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_REPREPARE, 0) > 0;
+}
+
+/*
+ * The first page is full, and of a whole table's scan: there will be many rows. None of them has left yet, and few steps were made,
+ * so it starts again packed. What an index finds is packed when an earlier run has given much.
+ */
+static gboolean
+is_worth_wrapping(const QdRun *self, const QwPageWriter *writer)
+{
+    return self->options.bind_func != NULL && self->plan == NULL && !is_wrapped(self) && writer->n_rows == self->n_rows &&
+           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0) > 0 &&
+           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) < PROGRESS_OPS;
+}
+
+/* Before the first step. */
+static void
+choose_form(QdRun *self, QwPageWriter *writer)
+{
+    (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
+    (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
+    if (self->options.bind_func != NULL && self->plan == NULL && (self->compiled->gives_much || self->compiled->wrapped != NULL))
+        (void) try_wrapped(self, writer);
+}
+
+/* Stepping ------------------------------------------------------------------------------------------------------------------ */
+
+static int
+step_first(QdRun *self, QwPageWriter *writer)
+{
+    uint64_t before = self->compiled->schema_signature;
+    size_t used = writer->used;
+    int r = sqlite3_step(self->stmt);
+
+    if (is_wrapped(self) && wrapped_is_void(self, r)) {
+        drop_row(self, writer, used);
+        leave_wrapped(self);
+        qd_compiled_drop_wrapped(self->compiled);
+        qd_guard_forget_denial(qd_connection_get_guard(self->reader->connection));
+        r = sqlite3_step(self->stmt);
+    }
+    self->stepped = TRUE;
+    if (!is_wrapped(self) && qd_compiled_refresh(self->compiled) && self->plan == NULL &&
+        self->compiled->schema_signature != before)
+        self->new_schema = TRUE;
+    return r;
+}
+
 /* TRUE when the statement stands on a row; otherwise *ret_status says why not. */
 static gboolean
-step_to_row(QdRun *self, QdRunStatus *ret_status, GError **error)
+step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError **error)
 {
-    int r = sqlite3_step(self->compiled->stmt);
+    size_t used = writer->used;
+    int r = self->stepped ? sqlite3_step(self->stmt) : step_first(self, writer);
 
-    if (!self->stepped) {
-        uint64_t before = self->compiled->schema_signature;
-
-        self->stepped = TRUE;
-        if (qd_compiled_refresh(self->compiled) && self->plan == NULL)
-            self->new_schema = self->compiled->schema_signature != before;
-    }
     if (r == SQLITE_DONE) {
         *ret_status = QD_RUN_DONE;
         return FALSE;
@@ -332,12 +470,27 @@ step_to_row(QdRun *self, QdRunStatus *ret_status, GError **error)
         return FALSE;
     }
     if (self->options.max_rows > 0 && self->n_rows >= self->options.max_rows) {
+        drop_row(self, writer, used);
         self->truncated = TRUE;
         *ret_status = QD_RUN_DONE;
         return FALSE;
     }
     self->row_waits = TRUE;
     return TRUE;
+}
+
+static int
+take_row(QdRun *self, QwPageWriter *writer, GError **error)
+{
+    if (is_wrapped(self))
+        return qd_packer_take_row(self->reader->packer, writer);
+
+    if (self->encoder != NULL) {
+        writer->n_columns = self->plan->n_columns; /* SELECT * of nothing has none, its SQL has one */
+        return qd_rdf_encoder_put_row(self->encoder, writer, self->stmt, error);
+    }
+    writer->n_columns = (uint32_t) self->compiled->n_columns;
+    return qd_row_encode(writer, self->stmt);
 }
 
 /* The first row always goes out, so that a result is never empty for want of room. */
@@ -353,16 +506,13 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
     QdRunStatus status = QD_RUN_DONE;
 
     for (;;) {
-        size_t used;
+        size_t used = writer->used;
         int r;
 
-        if (!self->row_waits && !step_to_row(self, &status, error))
+        if (!self->row_waits && !step_to_row(self, writer, &status, error))
             return status;
 
-        writer->n_columns = qd_run_get_shape(self).n_columns; /* SELECT * of nothing has none, its SQL has one */
-        used = writer->used;
-        r = self->encoder != NULL ? qd_rdf_encoder_put_row(self->encoder, writer, self->compiled->stmt, error)
-                                  : qd_row_encode(writer, self->compiled->stmt);
+        r = take_row(self, writer, error);
         if (r == -ENOBUFS)
             return writer->n_rows > 0 ? QD_RUN_PAGE : QD_RUN_LARGE;
         if (r == -EIO)
@@ -373,15 +523,16 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
         }
         self->row_waits = FALSE;
         if (exceeds_max_bytes(self, writer->used - used)) {
-            writer->used = used;
-            writer->n_rows--;
+            drop_row(self, writer, used);
             self->truncated = TRUE;
             return QD_RUN_DONE;
         }
         self->n_rows++;
         self->n_bytes += writer->used - used;
-        if (writer->used >= target_bytes)
-            return QD_RUN_PAGE;
+        if (writer->used >= target_bytes) {
+            if (!is_worth_wrapping(self, writer) || !try_wrapped(self, writer))
+                return QD_RUN_PAGE;
+        }
         if (self->slice_over)
             return QD_RUN_SLICE;
     }
@@ -400,6 +551,10 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     if (!check_times(self, self->fill_start_usec, error))
         return QD_RUN_FAILED;
 
+    if (is_wrapped(self))
+        begin_packing(self, writer);
+    else if (!self->stepped)
+        choose_form(self, writer);
     qd_evaluation_watch(self->reader->connection, PROGRESS_OPS, on_progress, self);
     status = fill_rows(self, writer, target_bytes, error);
     self->memory_bytes += qd_memory_get_thread_balance() - self->balance_before;
@@ -407,11 +562,24 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     return status;
 }
 
-size_t
-qd_run_get_row_size(QdRun *self)
+gboolean
+qd_run_get_row_size(QdRun *self, size_t page_size, size_t *ret_size, GError **error)
 {
-    return self->encoder != NULL ? qd_rdf_encoder_get_row_size(self->encoder, self->compiled->stmt, self->plan->n_columns)
-                                 : qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
+    size_t size;
+
+    if (self->encoder != NULL)
+        size = qd_rdf_encoder_get_row_size(self->encoder, self->compiled->stmt, self->plan->n_columns);
+    else if (is_wrapped(self))
+        size = qd_packer_get_row_size(self->reader->packer);
+    else
+        size = qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
+
+    if (size > MIN(qd_limits_get(self->limits, QD_LIMIT_VALUE_BYTES) + page_size, QW_ROWS_SIZE_MAX)) {
+        qd_limit_set_error(error, self->limits, QD_LIMIT_VALUE_BYTES, "row of %zu bytes is too big", size);
+        return FALSE;
+    }
+    *ret_size = size;
+    return TRUE;
 }
 
 gboolean
@@ -433,6 +601,12 @@ qd_run_get_n_rows(const QdRun *self)
 }
 
 uint64_t
+qd_run_get_n_bytes(const QdRun *self)
+{
+    return self->n_bytes;
+}
+
+uint64_t
 qd_run_get_generation(const QdRun *self)
 {
     return self->options.generation;
@@ -442,4 +616,10 @@ uint64_t
 qd_run_get_start_usec(const QdRun *self)
 {
     return self->start_usec;
+}
+
+uint64_t
+qd_run_get_produced_usec(const QdRun *self)
+{
+    return self->produced_usec;
 }

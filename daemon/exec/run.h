@@ -27,6 +27,8 @@ typedef gboolean (*QdRunPeerFunc)(void *data);
 /* The run has worked longer than a short one should without coming back: called once for each fill, from within a step.
  * FALSE gives the thread up, which works only as long as no row has come out. */
 typedef gboolean (*QdRunLongFunc)(void *data);
+/* Binds the parameters once more by qd_run_bind_row(), to another form of the same statement. */
+typedef gboolean (*QdRunBindFunc)(void *data, GError **error);
 
 /* What the atomic behind QdRunOptions.cancelled may say. */
 enum {
@@ -43,6 +45,7 @@ typedef struct QdRunOptions {
     const gint *cancelled; /* (nullable): an atomic; non-zero ends the run */
     QdRunPeerFunc peer_func;
     QdRunLongFunc long_func;
+    QdRunBindFunc bind_func; /* (nullable): the result may be packed (packing.h) */
     void *func_data;
 } QdRunOptions;
 
@@ -74,6 +77,8 @@ void qd_run_set_options(QdRun *self, const QdRunOptions *options);
 
 /* Valid until the run's first step or its end. */
 QdShape qd_run_get_shape(QdRun *self);
+/* As it was compiled; NULL for an update in SPARQL. */
+QdCompiled *qd_run_get_compiled(QdRun *self);
 
 /* Values for one execution, before the first fill: @row (nullable) has the shape's n_parameters; in SPARQL NULL is no value, and
  * the snapshot begins here. BAD_PARAMETER. */
@@ -91,10 +96,15 @@ const QdReader *qd_run_get_reader(const QdRun *self);
  */
 QdRunStatus qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t slice_usec, GError **error);
 
-size_t qd_run_get_row_size(QdRun *self);
+/* After QD_RUN_LARGE: what a page for the next row alone takes. false with TOO_BIG when that is above the limit. */
+gboolean qd_run_get_row_size(QdRun *self, size_t page_size, size_t *ret_size, GError **error);
 /* After the first fill: true when the result's columns are not those the statement had when it was compiled. */
 gboolean qd_run_has_new_schema(const QdRun *self);
 gboolean qd_run_is_truncated(const QdRun *self);
 uint64_t qd_run_get_n_rows(const QdRun *self);
+/* What its pages have taken so far. */
+uint64_t qd_run_get_n_bytes(const QdRun *self);
 uint64_t qd_run_get_generation(const QdRun *self);
 uint64_t qd_run_get_start_usec(const QdRun *self);
+/* Time within fills. */
+uint64_t qd_run_get_produced_usec(const QdRun *self);

@@ -414,18 +414,20 @@ static gboolean
 run_all(Update *self, const QdSparqlPlan *plan, GError **error)
 {
     self->quads = qd_quads_get(self->connection, error);
-    if (self->quads == NULL || !qd_quads_begin(self->quads, error))
+    if (self->quads == NULL)
         return FALSE;
     self->dictionary = qd_quads_get_dictionary(self->quads);
     qd_evaluation_start(self->connection);
     for (guint i = 0; i < plan->n_operations; i++) {
-        if (!run_operation(self, &plan->operations[i], error)) {
+        /* the next operation sees the counts, and so the graphs, that this one makes */
+        if (!qd_quads_begin(self->quads, error) || !run_operation(self, &plan->operations[i], error) ||
+            !qd_quads_finish(self->quads, error)) {
             if (plan->n_operations > 1)
                 g_prefix_error(error, "operation %u of the update: ", i + 1);
             return FALSE;
         }
     }
-    return qd_quads_finish(self->quads, error);
+    return TRUE;
 }
 
 gboolean

@@ -122,7 +122,7 @@ qd_generate_values(QdGenerator *self, const QdValues *values)
 
 /* --- groups ----------------------------------------------------------------------------------------------------------- */
 
-/* COUNT(DISTINCT *): rows as texts, since a row is no value of SQL. */
+/* COUNT(DISTINCT *): rows of the query's own variables as texts, since a row is no value of SQL. */
 static const char *
 write_row(QdGenerator *self, const QdRelation *relation)
 {
@@ -130,8 +130,11 @@ write_row(QdGenerator *self, const QdRelation *relation)
 
     if (relation->n_columns > 120)
         qd_generator_fail(self, QW_ERROR_TOO_COMPLEX, "COUNT(DISTINCT *) of more than 120 variables");
-    for (guint i = 0; i < relation->n_columns; i++)
-        g_string_append_printf(row, "%squote(%s)", i > 0 ? "," : "", qd_column_intern(self, &relation->columns[i]));
+    for (guint i = 0; i < relation->n_columns; i++) {
+        if (qd_ast_get_variable_name(self->ast, relation->columns[i].variable) != NULL)
+            g_string_append_printf(row, "%squote(%s)", row->str[row->len - 1] == '(' ? "" : ",",
+                                   qd_column_intern(self, &relation->columns[i]));
+    }
     g_string_append_c(row, ')');
     return qd_arena_strndup(self->arena, row->str, row->len);
 }
@@ -221,7 +224,7 @@ qd_generate_group(QdGenerator *self, const QdAlgebra *node)
     }
     qd_relation_take_rows(self, shape, relation);
     if (shape->n_columns == 0)
-        *qd_relation_add(self, shape, qd_ast_add_variable(self->ast, NULL), NULL) = (QdColumn){ .sql = "count(*)" };
+        (void) qd_relation_add(self, shape, qd_ast_add_variable(self->ast, NULL), "count(*)");
     relation = qd_relation_seal_text(self, shape, qd_relation_write(self, shape, "SELECT", keys->str), QD_SEAL_PLAIN);
     return self->graph.kind == QD_NODE_TERM ? qd_generate_in_graph(self, relation) : relation;
 }

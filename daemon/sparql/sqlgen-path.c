@@ -224,7 +224,32 @@ bind_end(QdGenerator *self, QdRelation *relation, const QdNode *node, const char
     column->certain = column->interned = column->plain = TRUE;
 }
 
-/* (p*)* is p*, (p+)? is p*, … : one repetition of what repeats. */
+/* Whether @path joins each term with itself, also one that the graph does not have. A sequence does not: its middle is a node. */
+static gboolean
+joins_itself(const QdPath *path)
+{
+    switch (path->kind) {
+    case QD_PATH_ZERO_OR_MORE:
+    case QD_PATH_ZERO_OR_ONE:
+        return TRUE;
+    case QD_PATH_ONE_OR_MORE:
+    case QD_PATH_INVERSE:
+        return joins_itself(path->children[0]);
+    case QD_PATH_ALTERNATIVE:
+        for (guint i = 0; i < path->n_children; i++) {
+            if (joins_itself(path->children[i]))
+                return TRUE;
+        }
+        return FALSE;
+    case QD_PATH_LINK:
+    case QD_PATH_SEQUENCE:
+    case QD_PATH_NEGATED:
+        return FALSE;
+    }
+    g_assert_not_reached();
+}
+
+/* (p*)* is p*, (p+)? is p*, (p?|q)+ is (p?|q)*, … : one repetition of what repeats. */
 static const QdPath *
 simplify(const QdPath *path, QdPathKind *ret_kind)
 {
@@ -236,6 +261,8 @@ simplify(const QdPath *path, QdPathKind *ret_kind)
             kind = QD_PATH_ZERO_OR_MORE;
         inner = inner->children[0];
     }
+    if (kind == QD_PATH_ONE_OR_MORE && joins_itself(inner))
+        kind = QD_PATH_ZERO_OR_MORE;
     *ret_kind = kind;
     return inner;
 }

@@ -30,7 +30,7 @@
 #define QUAD_BYTES 115
 #define TERM_BYTES 60
 /* While a large load is written. */
-#define LOAD_CACHE_KIB 32768
+#define LOAD_CACHE_BYTES (UINT64_C(1024) * 32768)
 
 /* A new term in the spool; behind it the lexical form and the language tag. */
 typedef struct TermRecord {
@@ -513,7 +513,7 @@ write_quads(QdBulkLoad *self, QdQuads *quads, QdConnection *writer, guint64 *ret
     if (!large)
         return insert_quads(self, quads, FALSE, ret_n_inserted, error);
 
-    qd_connection_set_cache_size(writer, LOAD_CACHE_KIB);
+    qd_connection_set_cache_size(writer, LOAD_CACHE_BYTES);
     ok = qd_quads_begin_rebuild(quads, error) && insert_quads(self, quads, TRUE, ret_n_inserted, error) &&
          qd_quads_finish_rebuild(quads, error);
     qd_connection_set_cache_size(writer, 0);

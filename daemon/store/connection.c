@@ -5,20 +5,22 @@
 #include "daemon/store/connection.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "daemon/store/memory.h"
 #include "daemon/store/sqlite-error.h"
 
-#define CACHE_MAX_STATEMENTS 32
-/* Readers see the file through mmap, so that all share the kernel's page cache; their own cache only serves what is not mapped. */
-#define READER_CACHE_KIB 128
-#define WRITER_CACHE_KIB 4096
-#define MMAP_BYTES 2147418112
+/* These are measured: docs/decisions/sqlite-settings.md. */
+#define CACHE_MAX_STATEMENTS 128
+/* Readers see the file through mmap, so that all share the kernel's page cache; what is left is read from the write-ahead log. */
+#define MAPPED_READER_CACHE_BYTES 131072
+#define WRITER_CACHE_BYTES 4194304
 #define BUSY_TIMEOUT_MSEC 5000
 
 struct QdConnection {
     sqlite3 *db;
-    guint cache_kib;
+    uint64_t cache_bytes;
     QdGuard guard;
     GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
     guint64 clock;
@@ -28,11 +30,18 @@ struct QdConnection {
     } attachments[QD_N_ATTACHMENTS];
 };
 
+void
+qd_compiled_drop_wrapped(QdCompiled *compiled)
+{
+    (void) sqlite3_finalize(g_steal_pointer(&compiled->wrapped));
+}
+
 static void
 compiled_free(gpointer data)
 {
     QdCompiled *compiled = data;
 
+    qd_compiled_drop_wrapped(compiled);
     (void) sqlite3_finalize(compiled->stmt);
     g_strfreev(compiled->write_tables);
     g_free(compiled->text);
@@ -101,17 +110,45 @@ connection_harden(QdConnection *self, const QdLimits *limits, GError **error)
 }
 
 /*
+ * A mapping that memory cannot hold would make each row fetch what the kernel reads around it, again and again: half of the memory,
+ * the rest of the file is read page by page.
+ */
+static uint64_t
+get_mmap_bytes(const QdConnectionInfo *info, const QdLimits *limits)
+{
+    uint64_t memory_bytes = (uint64_t) sysconf(_SC_PHYS_PAGES) * (uint64_t) sysconf(_SC_PAGESIZE);
+
+    return info->in_application ? 0 : MIN(qd_limits_get(limits, QD_LIMIT_MAP_BYTES), memory_bytes / 2);
+}
+
+static uint64_t
+get_cache_bytes(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, uint64_t mmap_bytes)
+{
+    uint64_t n_bytes = qd_limits_get(limits, QD_LIMIT_READER_CACHE_BYTES);
+    struct stat st;
+
+    if (role == QD_CONNECTION_WRITER)
+        return WRITER_CACHE_BYTES;
+    return stat(info->path, &st) == 0 && (uint64_t) st.st_size <= mmap_bytes ? MIN(n_bytes, MAPPED_READER_CACHE_BYTES) : n_bytes;
+}
+
+/*
  * The writer checks the cells of each page that it loads, lest damage spreads. Readers do not: a look-up by key took 4.6 µs
  * with it and 3.4 without, and SQLite bounds what it reads from a cell anyway.
  */
 static gboolean
-connection_configure(QdConnection *self, QdConnectionRole role, GError **error)
+connection_configure(QdConnection *self, const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits,
+                     GError **error)
 {
-    g_autofree char *sql = g_strdup_printf("PRAGMA mmap_size=%lld; PRAGMA cache_size=-%u; PRAGMA temp_store=FILE; "
-                                           "PRAGMA secure_delete=OFF; PRAGMA synchronous=FULL; %s",
-                                           (long long) MMAP_BYTES, self->cache_kib,
+    uint64_t mmap_bytes = get_mmap_bytes(info, limits);
+    uint64_t cache_bytes = get_cache_bytes(info, role, limits, mmap_bytes);
+    g_autofree char *sql = g_strdup_printf("PRAGMA mmap_size=%" G_GUINT64_FORMAT "; PRAGMA cache_size=-%" G_GUINT64_FORMAT
+                                           "; PRAGMA temp_store=FILE; PRAGMA secure_delete=OFF; "
+                                           "PRAGMA synchronous=FULL; %s",
+                                           mmap_bytes, cache_bytes / 1024,
                                            role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "PRAGMA cell_size_check=1;");
 
+    self->cache_bytes = cache_bytes;
     return qd_connection_execute(self, sql, error);
 }
 
@@ -125,7 +162,6 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
                                                                  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     int r;
 
-    self->cache_kib = role == QD_CONNECTION_READER ? READER_CACHE_KIB : WRITER_CACHE_KIB;
     self->statements = g_ptr_array_new_with_free_func(compiled_free);
     r = sqlite3_open_v2(uri, &self->db, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
     if (r != SQLITE_OK) {
@@ -135,7 +171,7 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
     }
 
     qd_guard_install(&self->guard, self->db);
-    if (!connection_harden(self, limits, error) || !connection_configure(self, role, error))
+    if (!connection_harden(self, limits, error) || !connection_configure(self, info, role, limits, error))
         return NULL;
 
     return g_steal_pointer(&self);
@@ -364,15 +400,15 @@ check_compiled(const QdCompiled *compiled, const char *tail, GError **error)
 }
 
 static int
-prepare_within_budget(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, const char **ret_tail, GError **error)
+prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits,
+                      sqlite3_stmt **ret_stmt, const char **ret_tail, GError **error)
 {
     QdBudgetVerdict verdict;
     int r;
 
-    qd_guard_begin(&self->guard, compiled->policy, limits);
+    qd_guard_begin(&self->guard, policy, limits);
     qd_memory_begin_budget(qd_limits_get(limits, QD_LIMIT_QUERY_MEMORY_BYTES), self->guard.compile_deadline_usec);
-    r = sqlite3_prepare_v3(self->db, compiled->text, (int) compiled->n_text_bytes + 1, SQLITE_PREPARE_PERSISTENT, &compiled->stmt,
-                           ret_tail);
+    r = sqlite3_prepare_v3(self->db, text, (int) n_bytes + 1, SQLITE_PREPARE_PERSISTENT, ret_stmt, ret_tail);
     verdict = qd_memory_end_budget();
     qd_guard_end(&self->guard);
     if (r != SQLITE_OK && verdict == QD_BUDGET_MEMORY_EXCEEDED)
@@ -388,7 +424,8 @@ compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, G
 {
     const char *tail = NULL;
     g_autoptr(GError) limit_error = NULL;
-    int r = prepare_within_budget(self, compiled, limits, &tail, &limit_error);
+    int r = prepare_within_budget(self, compiled->text, compiled->n_text_bytes, compiled->policy, limits, &compiled->stmt, &tail,
+                                  &limit_error);
 
     if (limit_error != NULL) {
         g_propagate_error(error, g_steal_pointer(&limit_error));
@@ -424,8 +461,7 @@ qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPol
 
     if (compiled != NULL) {
         self->guard.policy = policy;
-        self->guard.denial_code = 0;
-        g_clear_pointer(&self->guard.denial, g_free);
+        qd_guard_forget_denial(&self->guard);
         return compiled;
     }
     if (!check_text(text, n_bytes, limits, error))
@@ -446,10 +482,22 @@ qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPol
     return compiled;
 }
 
-void
-qd_connection_set_cache_size(QdConnection *self, guint cache_kib)
+sqlite3_stmt *
+qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits)
 {
-    g_autofree char *sql = g_strdup_printf("PRAGMA cache_size=-%u", cache_kib > 0 ? cache_kib : self->cache_kib);
+    sqlite3_stmt *stmt = NULL;
+    const char *tail;
+
+    if (prepare_within_budget(self, text, strlen(text), policy, limits, &stmt, &tail, NULL) != SQLITE_OK)
+        return NULL;
+    return stmt;
+}
+
+void
+qd_connection_set_cache_size(QdConnection *self, uint64_t cache_bytes)
+{
+    g_autofree char *sql = g_strdup_printf("PRAGMA cache_size=-%" G_GUINT64_FORMAT,
+                                           (cache_bytes > 0 ? cache_bytes : self->cache_bytes) / 1024);
 
     (void) qd_connection_execute(self, sql, NULL);
 }

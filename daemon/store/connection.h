@@ -18,6 +18,9 @@ typedef struct QdConnection QdConnection;
 /* A compiled statement; belongs to its connection. */
 typedef struct QdCompiled {
     sqlite3_stmt *stmt;
+    sqlite3_stmt *wrapped; /* (nullable) the same, each row packed: exec's packing.h */
+    gboolean wrap_tried;   /* whether it can be had has been looked at */
+    gboolean gives_much;   /* some run of it gave a large result */
     QdPolicy policy;
     char *text; /* (owned) */
     gsize n_text_bytes;
@@ -38,7 +41,8 @@ typedef enum QdConnectionRole {
 
 typedef struct QdConnectionInfo {
     const char *path;
-    gboolean immutable; /* the directory cannot be written: no lock, no WAL */
+    gboolean immutable;      /* the directory cannot be written: no lock, no WAL */
+    gboolean in_application; /* a stranger's process: nothing is mapped, since a file cut short would be a SIGBUS there */
 } QdConnectionInfo;
 
 QdConnection *qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error);
@@ -80,12 +84,17 @@ QdCompiled *qd_connection_compile(QdConnection *self, const char *text, gsize n_
 /* After the first step: true when SQLite has compiled @compiled anew, because the schema changed; it is then up to date. */
 gboolean qd_compiled_refresh(QdCompiled *compiled);
 
+void qd_compiled_drop_wrapped(QdCompiled *compiled);
+
+/* A statement of ours that a client's is part of, within the limits of @policy. (transfer full): NULL when it does not compile. */
+sqlite3_stmt *qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits);
+
 /* Our own statements, internal policy, no result. */
 gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **error);
 /* The first column of the first row; @ret_value is 0 when there is none. */
 gboolean qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, GError **error);
 
 /* Memory for pages, in KiB; 0: as it was opened. */
-void qd_connection_set_cache_size(QdConnection *self, guint cache_kib);
+void qd_connection_set_cache_size(QdConnection *self, uint64_t cache_bytes);
 /* Gives memory back: statements and page cache. */
 void qd_connection_trim(QdConnection *self);

@@ -9,15 +9,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/store/file-check.h"
 #include "daemon/store/schema.h"
 
 #define DATABASE_NAME "queryd.db"
@@ -89,26 +88,6 @@ make_directory(QdDatabase *self, GError **error)
     return FALSE;
 }
 
-static gboolean
-check_file_system(const char *directory, GError **error)
-{
-    struct statfs fs;
-
-    if (statfs(directory, &fs) < 0) {
-        qd_error_set_errno(error, errno, "cannot look at directory '%s'", directory);
-        return FALSE;
-    }
-    if (fs.f_type == NFS_SUPER_MAGIC || fs.f_type == SMB_SUPER_MAGIC || fs.f_type == (long) 0xff534d42 ||
-        fs.f_type == (long) 0xfe534d42) {
-        qd_error_set(error, QW_ERROR_UNSUPPORTED,
-                     "directory '%s' is on a network file system, which has no locks and shared memory "
-                     "that SQLite can trust",
-                     directory);
-        return FALSE;
-    }
-    return TRUE;
-}
-
 /* The holder writes its process id into the lock file, for the message of the loser. */
 /* The daemon before this one may have given up its name, but not yet the store. */
 static int
@@ -162,23 +141,6 @@ take_lock(QdDatabase *self, GError **error)
     return TRUE;
 }
 
-/* Before anything is changed: a newer queryd's file is not ours to touch. */
-static gboolean
-check_version(QdDatabase *self, GError **error)
-{
-    gint64 version = 0;
-
-    if (!qd_schema_get_version(self->writer, &version, error))
-        return FALSE;
-    if (version > QD_SCHEMA_VERSION) {
-        qd_error_set(error, QW_ERROR_UNSUPPORTED,
-                     "database '%s' has schema version %" G_GINT64_FORMAT ", this queryd knows %d: a newer queryd wrote it",
-                     self->path, version, QD_SCHEMA_VERSION);
-        return FALSE;
-    }
-    return TRUE;
-}
-
 static gboolean
 count_start(QdDatabase *self, GError **error)
 {
@@ -201,8 +163,9 @@ open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
     if (self->writer == NULL)
         return FALSE;
 
-    return check_version(self, error) && qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) &&
-           qd_schema_migrate(self->writer, error) && count_start(self, error);
+    return qd_file_check_version(self->writer, self->path, error) &&
+           qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) && qd_schema_migrate(self->writer, error) &&
+           count_start(self, error);
 }
 
 static gboolean
@@ -291,7 +254,7 @@ qd_database_open(const char *directory, const QdLimits *limits, GError **error)
     self->read_only_hint = g_strdup("");
     self->directory = g_strdup(directory);
     self->path = g_build_filename(directory, DATABASE_NAME, NULL);
-    if (!make_directory(self, error) || !check_file_system(directory, error) || !take_lock(self, error))
+    if (!make_directory(self, error) || !qd_file_check_system(directory, error) || !take_lock(self, error))
         return NULL;
 
     opened = self->read_only ? open_for_reading(self, limits, error) : open_for_writing(self, limits, error);

@@ -31,6 +31,8 @@ static const char *const allowed_modules[] = { "fts3", "fts4", "fts4aux", "fts5"
 static const char *const denied_functions[] = { "load_extension", "fts3_tokenizer", "edit", "readfile", "writefile" };
 
 #define RESERVED_PREFIX "queryd_"
+/* It writes into a page (exec/packing.h): not for statements of a client. */
+#define PACKING_FUNCTION "queryd_pack"
 
 static int deny(QdGuard *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
@@ -124,7 +126,8 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_READ:
         return SQLITE_OK;
     case SQLITE_FUNCTION:
-        if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b))
+        if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b) ||
+            (!self->packing && g_ascii_strcasecmp(b, PACKING_FUNCTION) == 0))
             return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", b);
         return SQLITE_OK;
     case SQLITE_PRAGMA:
@@ -226,14 +229,20 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     self->tells = FALSE;
     if (self->write_tables->len > 0)
         g_ptr_array_set_size(self->write_tables, 0);
-    self->denial_code = 0;
-    g_clear_pointer(&self->denial, g_free);
+    qd_guard_forget_denial(self);
 }
 
 void
 qd_guard_end(QdGuard *self)
 {
     self->compiling = FALSE;
+}
+
+void
+qd_guard_forget_denial(QdGuard *self)
+{
+    self->denial_code = 0;
+    g_clear_pointer(&self->denial, g_free);
 }
 
 gboolean

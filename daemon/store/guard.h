@@ -24,6 +24,7 @@ typedef enum QdPolicy {
 typedef struct QdGuard {
     QdPolicy policy;
     gboolean vacuuming; /* a VACUUM is being run: it attaches a database of its own */
+    gboolean packing;   /* one of our wrappers is compiled or run: it calls what statements may not */
     gboolean compiling;
     uint64_t compile_deadline_usec; /* monotonic; used while compiling */
     uint64_t n_calls;
@@ -45,5 +46,6 @@ void qd_guard_clear(QdGuard *self);
 void qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits);
 void qd_guard_end(QdGuard *self);
 
+void qd_guard_forget_denial(QdGuard *self);
 /* true, and @error set, when the guard itself denied what has just failed to compile or run. */
 gboolean qd_guard_get_denial(const QdGuard *self, GError **error);

@@ -11,6 +11,7 @@ qd_sqlite_get_code(int result)
 {
     switch (result & 0xff) {
     case SQLITE_ERROR:
+    case SQLITE_SCHEMA: /* what compiling gives for a syntax error on a connection that has not seen the latest schema */
         return QW_ERROR_SYNTAX;
     case SQLITE_PERM:
     case SQLITE_AUTH:
@@ -105,7 +106,7 @@ qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, s
 
     if (set_limit_error(error, result, limits))
         return;
-    if ((result & 0xff) == SQLITE_ERROR)
+    if (code == QW_ERROR_SYNTAX)
         code = refine_error(message, limits);
 
     if (offset >= 0 && (size_t) offset <= n_bytes)

@@ -131,6 +131,19 @@ def check_async():
     fails(QueryClient.error_quark(), QueryClient.Error.SYNTAX, connection.query_finish, result)
 
 
+def check_direct():
+    """The file itself; its name is the default store's."""
+    connection = QueryClient.Connection.new_direct(None, None)
+    statement = connection.prepare(SQL, "SELECT t FROM p WHERE id = :id", None)
+    statement.bind_int64("id", 1)
+    cursor = statement.execute(None)
+    equal(cursor.next(None), True)
+    equal(cursor.get_string(0)[0], "one")
+    equal(cursor.next(None), False)
+    fails(QueryClient.error_quark(), QueryClient.Error.READ_ONLY, connection.update, SQL, "DELETE FROM p", None, None)
+    fails(QueryClient.error_quark(), QueryClient.Error.UNAVAILABLE, QueryClient.Connection.new_direct, "/nonexistent", None)
+
+
 def main():
     connection = QueryClient.Connection.new(None)
     check_values(connection)
@@ -138,6 +151,7 @@ def main():
     check_changes(connection)
     check_errors(connection)
     check_async()
+    check_direct()
     print("all as expected")
 
 

@@ -15,19 +15,6 @@
 #include "tests/demo/store-control.h"
 
 #define LETTERS 20
-#define ROW_BUFFER_BYTES 4096
-#define KEEP_BLOCK_BYTES (1024 * 1024)
-#define FNV_OFFSET G_GUINT64_CONSTANT(0xcbf29ce484222325)
-#define FNV_PRIME G_GUINT64_CONSTANT(0x100000001b3)
-
-/* Where values are copied to. */
-typedef struct Sink {
-    ReadStyle style;
-    char row[ROW_BUFFER_BYTES];
-    gsize used; /* of row, or of the last block */
-    GPtrArray *blocks;
-    ReadResult result;
-} Sink;
 
 /* xorshift64*: the same table each time, without a library's state. */
 static guint64
@@ -105,57 +92,6 @@ founding_table_create(QueryConnection *connection, const char *table, guint n_ro
     return get_now_msec() - start_msec;
 }
 
-/* Copies ----------------------------------------------------------------------------------------------------------------- */
-
-static inline void
-sink_put(Sink *self, const void *data, gsize n_bytes)
-{
-    char *to;
-
-    if (self->style == READ_KEEP) {
-        if (self->blocks->len == 0 || self->used + n_bytes + 1 > KEEP_BLOCK_BYTES) {
-            g_ptr_array_add(self->blocks, g_malloc(KEEP_BLOCK_BYTES));
-            self->used = 0;
-        }
-        to = (char *) self->blocks->pdata[self->blocks->len - 1] + self->used;
-    } else {
-        to = self->row + self->used;
-        g_assert(self->used + n_bytes < sizeof self->row);
-    }
-    memcpy(to, data, n_bytes);
-    to[n_bytes] = '\0';
-    self->used += n_bytes + 1;
-    self->result.n_bytes += n_bytes;
-    if (self->style == READ_CHECKSUM) {
-        for (gsize i = 0; i < n_bytes; i++)
-            self->result.checksum = (self->result.checksum ^ (guint8) to[i]) * FNV_PRIME;
-    }
-}
-
-static inline void
-sink_end_row(Sink *self)
-{
-    self->result.n_rows++;
-    if (self->style != READ_KEEP)
-        self->used = 0;
-}
-
-static void
-sink_init(Sink *self, ReadStyle style)
-{
-    *self = (Sink){ .style = style, .result.checksum = FNV_OFFSET };
-    self->blocks = g_ptr_array_new_with_free_func(g_free);
-}
-
-/* Stops the clock before what was kept is freed: that is not reading. */
-static ReadResult
-sink_finish(Sink *self, double start_msec)
-{
-    self->result.msec = get_now_msec() - start_msec;
-    g_ptr_array_unref(self->blocks);
-    return self->result;
-}
-
 /* Readers ---------------------------------------------------------------------------------------------------------------- */
 
 ReadResult
@@ -164,33 +100,34 @@ founding_table_read(QueryConnection *connection, const char *table, ReadStyle st
     g_autofree char *sql = g_strdup_printf("SELECT * FROM %s", table);
     g_autoptr(QueryCursor) cursor = NULL;
     g_autoptr(GError) error = NULL;
-    double start_msec;
     double return_msec;
-    Sink sink;
+    CellSink sink;
 
-    sink_init(&sink, style);
-    start_msec = get_now_msec();
+    cell_sink_init(&sink, style);
     cursor = query_connection_query(connection, QUERY_LANGUAGE_SQL, sql, NULL, NULL, &error);
     die_on_error(error, sql);
-    return_msec = get_now_msec();
-    while (query_cursor_next(cursor, NULL, &error)) {
-        gint64 id = query_cursor_get_int64(cursor, 0);
+    return_msec = get_now_msec() - sink.start_msec;
+    founding_table_drain(cursor, &sink);
+    sink.result.first_row_after_msec = sink.result.first_row_msec - return_msec;
+    return cell_sink_finish(&sink);
+}
 
-        if (sink.result.n_rows == 0) {
-            sink.result.first_row_msec = get_now_msec() - start_msec;
-            sink.result.first_row_after_msec = get_now_msec() - return_msec;
-        }
-        sink_put(&sink, &id, sizeof id);
+void
+founding_table_drain(QueryCursor *cursor, CellSink *sink)
+{
+    g_autoptr(GError) error = NULL;
+
+    while (query_cursor_next(cursor, NULL, &error)) {
+        cell_sink_put_int64(sink, query_cursor_get_int64(cursor, 0));
         for (guint i = 1; i <= FOUNDING_TEXTS; i++) {
             gsize n_bytes;
             const char *text = query_cursor_get_string(cursor, i, &n_bytes);
 
-            sink_put(&sink, text, n_bytes);
+            cell_sink_put(sink, text, n_bytes);
         }
-        sink_end_row(&sink);
+        cell_sink_end_row(sink);
     }
-    die_on_error(error, sql);
-    return sink_finish(&sink, start_msec);
+    die_on_error(error, "reading the founding table");
 }
 
 static void
@@ -209,30 +146,25 @@ founding_table_read_directly(const char *path, const char *table, ReadStyle styl
     g_autofree char *sql = g_strdup_printf("SELECT * FROM %s", table);
     sqlite3 *db = NULL;
     sqlite3_stmt *stmt = NULL;
-    double start_msec;
-    Sink sink;
+    ReadResult result;
+    CellSink sink;
     int r;
 
-    sink_init(&sink, style);
-    start_msec = get_now_msec();
+    cell_sink_init(&sink, style);
     die_on_sqlite(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), db);
     die_on_sqlite(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), db);
     while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
-        gint64 id = sqlite3_column_int64(stmt, 0);
-
-        if (sink.result.n_rows == 0)
-            sink.result.first_row_msec = get_now_msec() - start_msec;
-        sink_put(&sink, &id, sizeof id);
+        cell_sink_put_int64(&sink, sqlite3_column_int64(stmt, 0));
         for (int i = 1; i <= FOUNDING_TEXTS; i++) {
             const unsigned char *text = sqlite3_column_text(stmt, i);
 
-            sink_put(&sink, text, (gsize) sqlite3_column_bytes(stmt, i));
+            cell_sink_put(&sink, text, (gsize) sqlite3_column_bytes(stmt, i));
         }
-        sink_end_row(&sink);
+        cell_sink_end_row(&sink);
     }
     die_on_sqlite(r, db);
     (void) sqlite3_finalize(stmt);
-    (void) sink_finish(&sink, start_msec);
+    result = cell_sink_finish(&sink);
     (void) sqlite3_close(db);
-    return sink.result;
+    return result;
 }

@@ -21,8 +21,8 @@ exit_at_end_of_input(gpointer data)
     _exit(0);
 }
 
-static void
-say_in_position(void)
+void
+helper_say_in_position(void)
 {
     if (write(STDOUT_FILENO, "\n", 1) != 1)
         exit(2);
@@ -53,7 +53,7 @@ hold(const char *table, guint n_streams, guint n_rows)
             ;
         die_on_error(error, sql);
     }
-    say_in_position();
+    helper_say_in_position();
     stay();
 }
 
@@ -70,7 +70,7 @@ repeat(const char *sql)
         die_on_error(error, sql);
         while (query_cursor_next(cursor, NULL, &error)) {
             if (first)
-                say_in_position();
+                helper_say_in_position();
             first = FALSE;
         }
         die_on_error(error, sql);
@@ -83,15 +83,21 @@ run_long(const char *sql)
     g_autoptr(QueryConnection) connection = open_connection();
 
     query_connection_set_timeout_msec(connection, QUERY_TIMEOUT_NONE);
-    say_in_position();
+    helper_say_in_position();
     for (;;)
         (void) query_number(connection, sql);
+}
+
+void
+helper_end_with_input(void)
+{
+    g_thread_unref(g_thread_new("input", exit_at_end_of_input, NULL));
 }
 
 int
 helper_main(int argc, char **argv)
 {
-    g_thread_unref(g_thread_new("input", exit_at_end_of_input, NULL));
+    helper_end_with_input();
     if (argc == 5 && g_str_equal(argv[1], "hold"))
         hold(argv[2], (guint) atoi(argv[3]), (guint) atoi(argv[4]));
     if (argc == 3 && g_str_equal(argv[1], "repeat"))

@@ -16,6 +16,12 @@
  */
 int helper_main(int argc, char **argv);
 
+/* For roles of other programs: starts the thread that ends the process with its standard input. */
+void helper_end_with_input(void);
+
+/* For roles of other programs: writes the line for which helpers_start() waits. */
+void helper_say_in_position(void);
+
 /* Starts @n helpers with the arguments @argv (NULL-terminated, without the program) and waits until all are in position. */
 GPtrArray *helpers_start(guint n, const char *const *argv);
 

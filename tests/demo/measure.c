@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #define SAMPLE_INTERVAL_USEC 5000
 
@@ -50,6 +50,16 @@ samples_get_quantile(Samples *self, double fraction)
 }
 
 double
+samples_get_mean(const Samples *self)
+{
+    double sum = 0;
+
+    for (guint i = 0; i < self->values->len; i++)
+        sum += g_array_index(self->values, double, i);
+    return self->values->len > 0 ? sum / self->values->len : 0;
+}
+
+double
 get_now_msec(void)
 {
     return (double) g_get_monotonic_time() / 1000.0;
@@ -73,16 +83,13 @@ get_status_kib(GPid pid, const char *field)
 double
 get_cpu_msec(GPid pid)
 {
-    g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int) pid);
-    g_autofree char *text = NULL;
-    unsigned long user_ticks = 0;
-    unsigned long system_ticks = 0;
+    struct timespec used;
+    clockid_t clock;
 
-    if (!g_file_get_contents(path, &text, NULL, NULL) || strrchr(text, ')') == NULL)
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
         return 0;
 
-    (void) sscanf(strrchr(text, ')'), ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user_ticks, &system_ticks);
-    return 1000.0 * (double) (user_ticks + system_ticks) / (double) sysconf(_SC_CLK_TCK);
+    return (double) used.tv_sec * 1e3 + (double) used.tv_nsec / 1e6;
 }
 
 void

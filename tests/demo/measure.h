@@ -21,6 +21,9 @@ void samples_add(Samples *self, double value);
 /* @fraction: 0.5 is the median, 0 the least, 1 the greatest. 0 when there are no samples. */
 double samples_get_quantile(Samples *self, double fraction);
 
+/* 0 when there are no samples. */
+double samples_get_mean(const Samples *self);
+
 double get_now_msec(void);
 
 /* A field of /proc/PID/status in KiB, such as "RssAnon"; 0 when there is no such process. */

@@ -4,8 +4,12 @@
  */
 #include "tests/demo/store-control.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define POLL_INTERVAL_USEC 2000
 #define POLL_MAX_USEC (30 * G_USEC_PER_SEC)
@@ -56,7 +60,7 @@ query_number(QueryConnection *connection, const char *text)
 }
 
 GPid
-get_daemon_pid(void)
+get_owner_pid(const char *name)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
@@ -65,11 +69,42 @@ get_daemon_pid(void)
 
     die_on_error(error, "session bus");
     reply = g_dbus_connection_call_sync(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-                                        "GetConnectionUnixProcessID", g_variant_new("(s)", "org.queryd.Query1"),
-                                        G_VARIANT_TYPE("(u)"), G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error);
-    die_on_error(error, "daemon's process");
+                                        "GetConnectionUnixProcessID", g_variant_new("(s)", name), G_VARIANT_TYPE("(u)"),
+                                        G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error);
+    die_on_error(error, name);
     g_variant_get(reply, "(u)", &pid);
     return (GPid) pid;
+}
+
+GPid
+get_daemon_pid(void)
+{
+    return get_owner_pid("org.queryd.Query1");
+}
+
+/* It owns the name as long as it is there, or has just given it back: a process that is no child is waited for by a descriptor. */
+static void
+end_process(GPid pid)
+{
+    struct pollfd end = { .fd = (int) syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+
+    if (end.fd < 0)
+        return;
+    (void) kill(pid, SIGTERM);
+    (void) poll(&end, 1, POLL_MAX_USEC / 1000);
+    (void) close(end.fd);
+}
+
+GPid
+restart_daemon(void)
+{
+    g_autoptr(QueryConnection) before = open_connection();
+    g_autoptr(QueryConnection) after = NULL;
+
+    end_process(get_daemon_pid());
+    after = open_connection();
+    (void) query_number(after, "SELECT 1"); /* it answers before it has opened the database */
+    return get_daemon_pid();
 }
 
 char *

@@ -19,8 +19,15 @@ void execute(QueryConnection *connection, const char *text);
 /* The first value of a query's only row. */
 gint64 query_number(QueryConnection *connection, const char *text);
 
+/* The process that owns a name on the session bus; of "org.freedesktop.DBus": the bus itself. */
+GPid get_owner_pid(const char *name);
+
 /* The process that owns the daemon's name. */
 GPid get_daemon_pid(void);
+
+/* Ends the daemon, if there is one, waits until it has left, and lets the bus start it again. Returns the new process, which has
+ * the database open. */
+GPid restart_daemon(void);
 
 /* (transfer full): the file of the default store. */
 char *get_database_path(void);

@@ -512,6 +512,44 @@ test_async_pending(void)
     g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, 300000);
 }
 
+static gboolean
+ring_is_mapped(void)
+{
+    g_autofree char *maps = NULL;
+
+    g_assert_true(g_file_get_contents("/proc/self/maps", &maps, NULL, NULL));
+    return strstr(maps, "memfd:queryd-slots") != NULL;
+}
+
+/* The same rows whichever way they come; the ring goes with its result, and a choice holds for the next query. */
+static void
+test_transports(void)
+{
+    static const QueryTransport transports[] = { QUERY_TRANSPORT_AUTO, QUERY_TRANSPORT_SOCKETPAIR, QUERY_TRANSPORT_RING };
+    g_autoptr(QueryConnection) connection = open_connection();
+
+    g_assert_cmpint(query_connection_get_transport(connection), ==, QUERY_TRANSPORT_AUTO);
+    for (gsize i = 0; i < 2 * G_N_ELEMENTS(transports); i++) {
+        QueryTransport transport = transports[i % G_N_ELEMENTS(transports)];
+        g_autoptr(QueryCursor) cursor = NULL;
+        g_autoptr(GError) error = NULL;
+        gint64 n = 0;
+
+        query_connection_set_transport(connection, transport);
+        g_assert_cmpint(query_connection_get_transport(connection), ==, transport);
+        cursor = query_connection_query(connection, SQL, COUNT_TO("300000"), NULL, NULL, &error);
+        g_assert_no_error(error);
+        while (query_cursor_next(cursor, NULL, &error)) {
+            g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, ++n);
+            if (n == 250000)
+                g_assert_cmpint(ring_is_mapped(), ==, transport != QUERY_TRANSPORT_SOCKETPAIR);
+        }
+        g_assert_no_error(error);
+        g_assert_cmpint(n, ==, 300000);
+        g_assert_false(ring_is_mapped());
+    }
+}
+
 static void
 test_timeout(void)
 {
@@ -569,7 +607,7 @@ test_management(void)
     g_assert_true(query_connection_check(connection, TRUE, &messages, NULL, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(g_strv_length(messages), ==, 0);
-    g_assert_true(query_connection_optimize(connection, NULL, &error));
+    g_assert_true(query_connection_optimize(connection, FALSE, NULL, &error));
     g_assert_no_error(error);
     g_assert_true(query_connection_reload(connection, NULL, &error));
     g_assert_no_error(error);
@@ -742,6 +780,7 @@ main(int argc, char **argv)
     g_test_add_func("/client-e2e/async-cancel", test_async_cancel);
     g_test_add_func("/client-e2e/sync-cancel", test_sync_cancel);
     g_test_add_func("/client-e2e/async-pending", test_async_pending);
+    g_test_add_func("/client-e2e/transports", test_transports);
     g_test_add_func("/client-e2e/timeout", test_timeout);
     g_test_add_func("/client-e2e/management", test_management);
     g_test_add_func("/client-e2e/import-export", test_import_export);

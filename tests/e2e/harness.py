@@ -150,7 +150,7 @@ class Caller:
         reply, fds = self.call("Prepare", "(ssa{sv}a{sv})", language, text, parameters(values), options(opts))
         index, columns, info = reply.unpack()
         assert len(fds) == 1 and index == 0
-        if info.get("transport", opts.get("transport")) == "pipe":
+        if info.get("transport", opts.get("transport")) in ("pipe", "vmsplice"):
             return Pipe(fds[0], columns, info)
         return Channel(fds[0], columns, info)
 
@@ -234,7 +234,7 @@ class Caller:
 
 
 class Pipe:
-    """A result of transport "pipe": its descriptor and what the reply said."""
+    """A result of transport "pipe" or "vmsplice": its descriptor and what the reply said."""
 
     def __init__(self, fd, columns, info):
         self.fd, self.columns, self.info = fd, columns, info

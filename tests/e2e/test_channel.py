@@ -194,11 +194,11 @@ def test_close_idle(bus):
 
 
 @pytest.mark.parametrize("sql", [ENDLESS, LONG_STEP], ids=["rows", "one-step"])
-@pytest.mark.parametrize("transport", ["socketpair", "pipe"])
+@pytest.mark.parametrize("transport", ["socketpair", "ring", "pipe", "vmsplice"])
 def test_close_while_running(bus, sql, transport):
     """Hang-up cancels, also within a step that gives no row."""
     result = bus.prepare(sql, transport=transport, timeout_ms=0)
-    if transport == "socketpair":
+    if isinstance(result, Channel):
         result.send_fetch()
     wait_until(lambda: running(bus), "the query to run")
     result.close()
@@ -279,13 +279,13 @@ def test_channel_outlives_its_maker(bus):
 
 # --- the daemon dies -----------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("transport", ["socketpair", "pipe"])
+@pytest.mark.parametrize("transport", ["socketpair", "ring", "pipe", "vmsplice"])
 def test_killed_daemon_is_an_error_never_a_short_result(bus, transport):
     bus.update("CREATE TABLE t AS " + NUMBERS.format(300000) + "SELECT i, hex(zeroblob(40)) AS x FROM n")
     results = [bus.prepare("SELECT * FROM t", transport=transport) for _ in range(8)]
     readers = []
     for result in results:
-        if transport == "socketpair":
+        if isinstance(result, Channel):
             result.send_fetch()
             result.reader.n_columns = 2
             readers.append(result.reader)

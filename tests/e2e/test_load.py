@@ -2,7 +2,7 @@
 """Many clients at once, readers that stand still, long queries beside short ones, and what is left when all are gone.
 
 Memory is checked against the bars of the project but under a sanitizer, where only correctness counts. Bars on time are in
-"tests/run bench latency".
+"tests/run bench concurrency".
 """
 import os
 import subprocess

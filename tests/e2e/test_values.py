@@ -74,10 +74,10 @@ def test_stored_values_socketpair_and_pipe(bus):
 @pytest.mark.parametrize("page_size", [4096, 65536, 1048576])
 def test_page_sizes(bus, page_size):
     values = fill(bus)
-    for transport in "socketpair", "pipe":
+    for transport in "socketpair", "ring", "pipe", "vmsplice":
         with bus.prepare("SELECT v, zeroblob(3000) FROM t ORDER BY id", transport=transport, page_size=page_size) as result:
             assert result.info["page_size"] == page_size
-            rows = result.fetch() if transport == "socketpair" else list(WireReader(result.read, page_size).rows())
+            rows = result.fetch() if transport in ("socketpair", "ring") else list(WireReader(result.read, page_size).rows())
         assert_same([v for v, _ in rows], values)
 
 
@@ -156,14 +156,14 @@ def test_export_to_pipe_and_socket_is_query_text(bus, fmt):
 
 
 @pytest.mark.parametrize("kind", ["text", "blob"])
-@pytest.mark.parametrize("transport", ["socketpair", "pipe"])
+@pytest.mark.parametrize("transport", ["socketpair", "ring", "pipe", "vmsplice"])
 def test_row_of_ten_mib(bus, kind, transport):
     data = os.urandom(TEN_MIB // 2).hex() if kind == "text" else os.urandom(TEN_MIB)
     bus.update("CREATE TABLE big (id INTEGER PRIMARY KEY, v)")
     with bus.prepare("INSERT INTO big VALUES (1, ?)", access="write") as channel:
         channel.fetch((data,))
     with bus.prepare("SELECT id, v, id + 1 FROM big UNION ALL SELECT 9, NULL, 9", transport=transport) as result:
-        rows = result.fetch() if transport == "socketpair" else list(WireReader(result.read).rows())
+        rows = result.fetch() if transport in ("socketpair", "ring") else list(WireReader(result.read).rows())
     assert rows[0][0] == 1 and rows[0][2] == 2 and rows[1] == (9, None, 9)
     assert same(rows[0][1], data)
 

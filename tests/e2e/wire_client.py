@@ -3,6 +3,7 @@
 
 Written from docs/wire-format.md. Deliberately able to send nonsense: tests use send_raw().
 """
+import os
 import socket
 import struct
 
@@ -72,7 +73,8 @@ class Channel:
         self.columns, self.info = list(columns), dict(info or {})
         self.page_size = self.info.get("page_size", 65536)
         self.socket = socket.socket(fileno=fd)
-        self.reader = WireReader(self.socket.recv, self.page_size)
+        self.fds = []
+        self.reader = WireReader(self.recv, self.page_size, take_fds=self.take_fds)
         self.serial = 0
         self.n_columns = len(self.columns)
 
@@ -84,6 +86,17 @@ class Channel:
 
     def close(self):
         self.socket.close()
+        for fd in self.take_fds():
+            os.close(fd)
+
+    def recv(self, n):
+        data, fds, _, _ = socket.recv_fds(self.socket, n, 2)
+        self.fds += fds
+        return data
+
+    def take_fds(self):
+        fds, self.fds = self.fds, []
+        return fds
 
     def set_timeout(self, seconds):
         self.socket.settimeout(seconds)

@@ -4,12 +4,14 @@
 It proves that the document is enough. Standard library only; no part of it looks at queryd's C code.
 Use: rows = list(WireReader(fd.read).rows()), or `wire_reader.py FILE` to print a stream.
 """
+import mmap
+import os
 import struct
 import sys
 
 NULL, INTEGER, FLOAT, TEXT, BLOB, IRI, BNODE, LITERAL_LANG, LITERAL_TYPED = range(9)
 HAS_NUL = {TEXT, IRI, BNODE, LITERAL_LANG, LITERAL_TYPED}
-TO_CLIENT = frozenset(b"SREXK")
+TO_CLIENT = frozenset(b"SREXKGA")
 TO_DAEMON = frozenset(b"PFCBMLK")
 ERROR_NAMES = (
     "", "Syntax", "Unsupported", "BadParameter", "Constraint", "ReadOnly", "Busy", "TooBig", "TooComplex", "Timeout",
@@ -191,11 +193,35 @@ def decode_header(header, page_size, kinds):
     return size, kind, flags, count, serial
 
 
-class WireReader:
-    """Reads records from read(n) -> bytes (fewer only at the end of the stream)."""
+class Ring:
+    """Shared memory of a large result: section 9."""
 
-    def __init__(self, read, page_size=65536, kinds=TO_CLIENT):
-        self.read, self.page_size, self.kinds = read, page_size, kinds
+    def __init__(self, record, fds, page_size):
+        check(len(fds) == 2 and len(record.body) == 8, "RING without its descriptors")
+        (self.slot_size, zero), self.n_slots, self.n_taken = struct.unpack("<II", record.body), record.count, 0
+        check(zero == 0 and 1 <= self.n_slots <= 16 and 4096 <= self.slot_size <= page_size, "bad ring")
+        for fd, size in zip(fds, (self.n_slots * self.slot_size, 4096)):
+            check(os.fstat(fd).st_size == size, "shared memory of another size")
+        self.slots = mmap.mmap(fds[0], self.n_slots * self.slot_size, prot=mmap.PROT_READ)
+        self.index = mmap.mmap(fds[1], 4096)
+        for fd in fds:
+            os.close(fd)
+
+    def take(self, size):
+        check(16 <= size <= self.slot_size and size % 8 == 0, "page leaves its slot")
+        start = self.n_taken % self.n_slots * self.slot_size
+        page = self.slots[start:start + size]
+        self.n_taken += 1
+        self.index[:8] = struct.pack("=Q", self.n_taken)
+        return page
+
+
+class WireReader:
+    """Reads records from read(n) -> bytes (fewer only at the end of the stream); take_fds() -> those that came with them."""
+
+    def __init__(self, read, page_size=65536, kinds=TO_CLIENT, take_fds=lambda: []):
+        self.read, self.page_size, self.kinds, self.take_fds = read, page_size, kinds, take_fds
+        self.ring, self.n_ring_pages = None, 0
         self.schema, self.end, self.n_columns = None, None, 0
 
     def read_exactly(self, n):
@@ -209,9 +235,25 @@ class WireReader:
             left -= len(part)
         return b"".join(parts)
 
-    def plain_record(self):
+    def socket_record(self):
         size, kind, flags, count, serial = decode_header(self.read_exactly(16), self.page_size, self.kinds)
         return Record(kind, flags, count, serial, self.read_exactly(size - 16) if size > 16 else b"")
+
+    def plain_record(self):
+        record = self.socket_record()
+        if record.kind == ord("G"):
+            self.ring = Ring(record, self.take_fds(), self.page_size)
+            return self.plain_record()
+        if record.kind == ord("A"):
+            check(self.ring is not None and not record.body, "PAGE without a ring")
+            page = self.ring.take(record.count)
+            self.n_ring_pages += 1
+            size, kind, flags, count, serial = decode_header(page[:16], self.page_size, self.kinds)
+            check(size == record.count and kind == ord("R") and serial == record.serial, "no page in the ring")
+            return Record(kind, flags, count, serial, page[16:])
+        if record.kind in b"EX":
+            self.ring = None
+        return record
 
     def record(self):
         """The next record, put together if it came in pieces."""

@@ -26,7 +26,7 @@ UNIT_NAMES = ["queryd.service", "queryd@.service", "queryd-setup.service"]
 @pytest.mark.parametrize("unit", UNIT_NAMES)
 def test_verify(session, unit):
     path = show("FragmentPath", unit.replace("@", "@some"))
-    done = run("systemd-analyze", "--user", "verify", path)
+    done = run("systemd-analyze", "--user", "--man=no", "verify", path)  # a bare machine has no man
     ours = [line for line in (done.stdout + done.stderr).splitlines() if "queryd" in line]
     assert ours == [] and done.returncode == 0, done.stderr
 

@@ -26,15 +26,20 @@ LAYERS = {
     BUS: ([WIRE, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC, BUS], ["glib", "sd-bus", "sd-event"]),
     MAIN: (["client-lib/wire/", "daemon/"], ["glib", "sd-bus", "sd-event", "sd-daemon", "sd-journal"]),
     "client-lib/": ([WIRE, "client-lib/query-"], ["glib", "gio"]),
+    # direct connections run the daemon's reader (daemon/meson.build, reader_lib) and nothing else of it
+    "client-lib/query-direct": (
+        [WIRE, "client-lib/query-", BASE + "error.h", BASE + "limits.h", STORE + "connection.h", STORE + "file-check.h",
+         EXEC + "bind.h", EXEC + "pool.h", EXEC + "run.h"], ["glib", "gio", "sqlite3"]),
     "client-lib/queryctl/": ([PUBLIC, "client-lib/queryctl/"], ["glib", "gio", "libedit", "public"]),
     "tests/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "sd-event", "sd-daemon", "public"]),
+    "tests/bench/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "lmdb", "public"]),
     "docs/": ([""], ["glib", "gio", "public"]),
 }
 THIRD_PARTY = [
     ("glib", r"glib(-object|-unix)?\.h|glib/.*|gmodule\.h|gobject/.*"), ("gio", r"gio/.*"), ("sqlite3", r"sqlite3(ext)?\.h"),
     ("libxml2", r"libxml/.*"), ("pcre2", r"pcre2\.h"), ("sd-bus", r"systemd/sd-bus(-.*)?\.h"), ("sd-event", r"systemd/sd-event\.h"),
     ("sd-daemon", r"systemd/sd-daemon\.h"), ("sd-journal", r"systemd/sd-(journal|messages|id128)\.h"),
-    ("libedit", r"histedit\.h|editline/.*"), ("public", r"query-client\.h"),
+    ("lmdb", r"lmdb\.h"), ("libedit", r"histedit\.h|editline/.*"), ("public", r"query-client\.h"),
 ]
 LIBC = re.compile(
     r"(alloca|assert|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|ftw|getopt|inttypes|langinfo|limits|locale|malloc|math|"

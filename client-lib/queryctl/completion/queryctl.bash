@@ -9,14 +9,14 @@ _queryctl_lines()
 
 _queryctl()
 {
-    local verbs="sql sparql update import export explain shell ls prefixes stats status cancel backup check store"
-    local options="--format --param --param-text --file --output --table --create --graph --base --replace --check-only --null --no-header --max-rows --timeout --timing
-        --watch --sparql --full --openmetrics --no-pager --store --help --version"
+    local verbs="sql sparql update import export explain shell ls prefixes stats status cancel backup check optimize store"
+    local options="--format --param --param-text --file --output --table --create --graph --base --replace --check-only --null --no-header
+        --max-rows --timeout --timing --watch --sparql --full --openmetrics --warm --no-pager --store --direct --help --version"
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb="" words=0 i
 
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --format|--param|--param-text|--file|--output|--table|--graph|--base|--null|--max-rows|--timeout|--store|-[FpPfotnsg]) ((i++)) ;;
+            --format|--param|--param-text|--file|--output|--table|--graph|--base|--null|--max-rows|--timeout|--store|--direct|-[FpPfotnsg]) ((i++)) ;;
             -*) ;;
             *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else ((++words)); fi ;;
         esac
@@ -26,7 +26,7 @@ _queryctl()
     case $previous in
         --format|-F) COMPREPLY=($(compgen -W "table tsv csv json jsonl markdown sparql-json sparql-xml sparql-csv sparql-tsv
             turtle trig ntriples nquads rdfxml" -- "$cur")); return ;;
-        --file|--output|-f|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --file|--output|--direct|-f|-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --table|-t) _queryctl_lines "$(queryctl ls --format tsv --no-header 2>/dev/null | cut -f1)"; return ;;
         --store|-s) _queryctl_lines "$(queryctl store list --format tsv --no-header 2>/dev/null | cut -f1)"; return ;;
         --param|--param-text|--null|--max-rows|--timeout|--graph|--base|-[pPng]) return ;;

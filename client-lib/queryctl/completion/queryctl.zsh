@@ -31,6 +31,7 @@ _queryctl_verbs() {
     'cancel:end running queries'
     'backup:write a consistent copy of the database to a new file'
     'check:check the database'
+    'optimize:refresh statistics and shorten the log'
     'store:manage further databases'
   )
   _describe verb verbs
@@ -67,8 +68,10 @@ _queryctl() {
     '--sparql[the statement is SPARQL]' \
     '--full[check indexes too]' \
     '--openmetrics[print in the OpenMetrics text format]' \
+    '--warm[read the database into memory]' \
     '--no-pager[print tables straight to the terminal]' \
     '(-s --store)'{-s,--store}'[use another database]:store:_queryctl_stores' \
+    '--direct[read a database file itself]:file:_files' \
     '(-h --help)'{-h,--help}'[print the help]' \
     '--version[print the version]' \
     '1:verb:_queryctl_verbs' \

@@ -117,7 +117,8 @@ test_bad_values(Fixture *self, gconstpointer data)
         const char *value;
         const char *message;
     } cases[] = {
-        { QD_CALL_PREPARE, "transport", "ring", "option 'transport' cannot be 'ring', expected 'socketpair', 'pipe' or 'auto'" },
+        { QD_CALL_PREPARE, "transport", "ringo",
+          "option 'transport' cannot be 'ringo', expected 'socketpair', 'ring', 'pipe', 'vmsplice' or 'auto'" },
         { QD_CALL_PREPARE, "access", "rw", "option 'access' cannot be 'rw', expected 'read' or 'write'" },
         { QD_CALL_UPDATE, "durability", "", "option 'durability' cannot be '', expected 'full' or 'relaxed'" },
         { QD_CALL_IMPORT, "table", "", "option 'table' cannot be '', expected the name of a table" },

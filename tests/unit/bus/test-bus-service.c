@@ -229,7 +229,7 @@ test_prepare(BusFixture *self, gconstpointer data)
     assert_read(sd_bus_message_read(reply, "ha(ss)", &fd, 2, &names[0], &types[0], &names[1], &types[1]));
     g_assert_cmpstr(names[1], ==, "q r");
     g_assert_cmpstr(types[1], ==, "");
-    assert_info(reply, "socketpair", 8192);
+    assert_info(reply, "ring", 8192);
     copy = qd_fd_dup(fd);
     sd_bus_message_unref(reply);
     g_assert_cmpint(getsockopt(copy, SOL_SOCKET, SO_TYPE, &type, &n_bytes), ==, 0);

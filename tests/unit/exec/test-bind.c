@@ -108,7 +108,7 @@ test_refused(Fixture *self, gconstpointer data)
     assert_refused(self, "parameter 1 is given twice, the second time as '1'");
     add_integer(self, ":a", 1);
     add_integer(self, "@a", 1);
-    assert_refused(self, "no value for parameter 3 (':b')");
+    assert_refused(self, "parameter 3 (':b') has no value");
     add_integer(self, "4", 1);
     assert_refused(self, "statement has no parameter '4', it has 3");
     add_integer(self, "0", 1);
@@ -123,7 +123,7 @@ test_refused(Fixture *self, gconstpointer data)
     assert_refused(self, "statement has no parameter ''");
     prepare(self, "SELECT ?3");
     add_integer(self, "3", 1);
-    assert_refused(self, "no value for parameter 1");
+    assert_refused(self, "parameter 1 has no value");
     prepare(self, "SELECT 1");
     add_integer(self, "1", 1);
     assert_refused(self, "statement has no parameter '1', it has 0");
@@ -201,7 +201,7 @@ test_encoded_row(Fixture *self, gconstpointer data)
     add_integer(self, ":a", 7);
     shape = qd_shape_from_stmt(self->stmt);
     g_assert_null(qd_bind_encode_row(&shape, self->parameters, &error));
-    store_assert_error(error, QW_ERROR_BAD_PARAMETER, "no value for parameter 3 (':c')");
+    store_assert_error(error, QW_ERROR_BAD_PARAMETER, "parameter 3 (':c') has no value");
     g_clear_error(&error);
     qd_parameters_add(self->parameters, ":c", &(QwValue){ .type = QW_TYPE_NULL });
 

@@ -16,9 +16,12 @@ typedef struct Fixture {
 static void
 set_up(Fixture *self, gconstpointer data)
 {
+    QdConnectionInfo info;
+
     store_fixture_set_up(&self->store, NULL);
     store_execute(self->store.writer, "CREATE TABLE t(a); INSERT INTO t VALUES(1)");
-    self->pool = qd_pool_new(self->store.database, &self->store.limits);
+    info = qd_database_get_info(self->store.database);
+    self->pool = qd_pool_new(&info, &self->store.limits);
     self->client = qd_client_new(NULL, "one");
     self->other = qd_client_new(NULL, "two");
 }

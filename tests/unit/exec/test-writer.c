@@ -79,6 +79,7 @@ set_up(Fixture *self, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
     QdWriterConfig config = { .limits = &self->store.limits, .commit_func = on_commit, .log_func = on_log, .user_data = self };
+    QdConnectionInfo info;
 
     store_fixture_set_up(&self->store, NULL);
     store_execute(self->store.writer, "CREATE TABLE t(a UNIQUE); CREATE TABLE r(a UNIQUE ON CONFLICT ROLLBACK); CREATE TABLE l(a)");
@@ -86,7 +87,8 @@ set_up(Fixture *self, gconstpointer data)
     g_assert_no_error(error);
     config.database = self->store.database;
     config.workers = self->workers;
-    config.pool = self->pool = qd_pool_new(self->store.database, &self->store.limits);
+    info = qd_database_get_info(self->store.database);
+    config.pool = self->pool = qd_pool_new(&info, &self->store.limits);
     self->writer = qd_writer_new(&config, self->store.writer);
     self->reader = store_fixture_open_reader(&self->store);
     self->members = g_ptr_array_new_with_free_func(member_free);

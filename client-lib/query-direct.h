@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A database file that the application reads itself, without a daemon.
+ *
+ * Place: internal to libquery-client; beside channel and pool, where rows come from when nobody is asked for them. What runs
+ * is the daemon's own reader (daemon/meson.build, reader_lib): the same policy, limits, values and errors.
+ * Invariant: a snapshot of the database is held only by a run whose rows did not all fit into a page yet, and never longer
+ * than the limit snapshot_age_ms, whether or not anybody asks for its rows.
+ */
+#pragma once
+
+#include "client-lib/query-parameters.h"
+#include "client-lib/query-request.h"
+#include "client-lib/wire/wire-page-reader.h"
+
+typedef struct QueryDirectRun QueryDirectRun;
+
+typedef enum QueryDirectResult {
+    QUERY_DIRECT_WORK, /* nothing is here: query_direct_run_work() */
+    QUERY_DIRECT_ROWS,
+    QUERY_DIRECT_END,
+    QUERY_DIRECT_FAILED,
+} QueryDirectResult;
+
+/**
+ * query_direct_open:
+ * @path: (nullable): the database file; NULL is that of the default store
+ * @error: (nullable): location for an error
+ *
+ * Errors: UNAVAILABLE when it cannot be opened, CORRUPT, UNSUPPORTED (a newer queryd wrote it, a network file system), BUSY.
+ *
+ * Returns: (transfer full) (nullable): the open file, for any thread
+ */
+QueryDirect *query_direct_open(const char *path, GError **error);
+QueryDirect *query_direct_ref(QueryDirect *self);
+void query_direct_unref(QueryDirect *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryDirect, query_direct_unref)
+
+/* For tests: how long a snapshot may be held, and how often to look whether the file was replaced. Before the first run. */
+void query_direct_set_times(QueryDirect *self, guint64 snapshot_age_msec, guint64 file_check_msec);
+
+/**
+ * query_direct_describe:
+ *
+ * Compiles the statement of @plan. Errors: those of the statement; READ_ONLY for one that was opened for writing.
+ *
+ * Returns: (transfer full) (nullable): what it looks like
+ */
+QuerySchema *query_direct_describe(QueryDirect *self, const QueryPlan *plan, GError **error);
+
+/**
+ * query_direct_start:
+ * @known: (nullable): what the statement looked like last
+ * @parameters: values by name or index, used when @row is NULL
+ * @row: (nullable): the values as the body of a FETCH for @known
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Compiles, binds and works until the first page is there.
+ *
+ * Errors: those of the statement, as the daemon gives them; whatever comes before the first row. CANCELLED for @cancellable.
+ *
+ * Returns: (transfer full) (nullable): a run before its first row
+ */
+QueryDirectRun *query_direct_start(QueryDirect *self, const QueryPlan *plan, QuerySchema *known, const QueryParameters *parameters,
+                                   GBytes *row, GCancellable *cancellable, GError **error);
+QueryDirectRun *query_direct_run_ref(QueryDirectRun *self);
+void query_direct_run_unref(QueryDirectRun *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryDirectRun, query_direct_run_unref)
+
+/* What the statement of @self looks like now. (transfer none) */
+QuerySchema *query_direct_run_get_schema(const QueryDirectRun *self);
+
+/* Makes work under way end soon, in whatever thread it is. */
+void query_direct_run_cancel(QueryDirectRun *self);
+
+/**
+ * query_direct_run_work:
+ * @cancellable: (nullable): looked at every 10 ms
+ *
+ * Works until query_direct_run_take() has something to give. May take long; in any thread, one at a time. The page that was
+ * taken last is void then.
+ */
+void query_direct_run_work(QueryDirectRun *self, GCancellable *cancellable);
+
+/**
+ * query_direct_run_take:
+ * @ret_reader: (out caller-allocates): set with ROWS: stands before the first row of a page
+ * @ret_end: (out caller-allocates): set with END
+ * @error: (nullable): set with FAILED
+ *
+ * Never waits.
+ */
+QueryDirectResult query_direct_run_take(QueryDirectRun *self, QwPageReader *ret_reader, QwEnd *ret_end, GError **error);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A bar compares medians of one run. Those of the demo are in demo.c.
+ */
+#include "tests/bench/bars.h"
+
+typedef struct Place {
+    const char *case_name;
+    const char *metric;
+} Place;
+
+typedef struct Bar {
+    const char *name;
+    const char *group;
+    Place value;
+    Place reference; /* no case: the value itself counts */
+    double limit;
+    gboolean is_least; /* the value must not be below */
+    gboolean is_best;  /* of all cases whose names begin with that of the value, the one with the least */
+} Bar;
+
+#define AT_LEAST .is_least = TRUE
+#define BEST .is_best = TRUE
+#define SERVER "socketpair + SQLite"
+#define KEPT "queryd, kept channel"
+
+static const Bar bars[] = {
+    { "fetch: default transport to direct", "fetch", { "queryd", "time" }, { "direct", "time" }, 0.55 },
+    { "fetch: best transport to direct", "fetch", { "queryd", "time" }, { "direct", "time" }, 0.45, BEST },
+    { "fetch: first row, ms", "fetch", { "queryd", "first_row" }, { NULL }, 1.5 },
+    { "fetch: daemon's own memory, MiB", "fetch", { "queryd", "server_anon" }, { NULL }, 10 },
+    { "fetch: client's growth, MiB", "fetch", { "queryd", "client_growth" }, { NULL }, 1 },
+    { "fetch: to PostgreSQL, single rows", "fetch", { "queryd", "time_kept" }, { "PostgreSQL, single rows", "time_kept" }, 1 },
+    { "fetch: to MariaDB, prepared, streamed",
+      "fetch",
+      { "queryd", "time_kept" },
+      { "MariaDB, prepared, streamed", "time_kept" },
+      1 },
+    { "one row, same core, to a bare server", "latency", { KEPT, "same.p50" }, { SERVER, "same.p50" }, 1.25 },
+    { "one row, cross core, to a bare server", "latency", { KEPT, "cross.p50" }, { SERVER, "cross.p50" }, 0.4 },
+    { "one row, cross core, 30 us apart", "latency", { KEPT, "cross-paced.p50" }, { SERVER, "cross-paced.p50" }, 0.4 },
+    { "ad-hoc text to prepared, same core", "latency", { "queryd, ad-hoc text", "same.p50" }, { KEPT, "same.p50" }, 1.5 },
+    { "ad-hoc text to prepared, cross core", "latency", { "queryd, ad-hoc text", "cross.p50" }, { KEPT, "cross.p50" }, 1.5 },
+    { "direct mode to direct", "latency", { "direct mode", "same.p50" }, { "direct", "same.p50" }, 1.3 },
+    { "Query by value to an empty call, same",
+      "latency",
+      { "queryd, Query by value", "same.p50" },
+      { "sd-bus Ping", "same.p50" },
+      1.5 },
+    { "Query by value to an empty call, cross",
+      "latency",
+      { "queryd, Query by value", "cross.p50" },
+      { "sd-bus Ping", "cross.p50" },
+      1.5 },
+    { "8 scanning readers to 2", "concurrency", { "scans", "throughput@8" }, { "scans", "throughput@2" }, 0.95, AT_LEAST },
+    { "8 looking up to 2", "concurrency", { "look-ups", "throughput@8" }, { "look-ups", "throughput@2" }, 0.95, AT_LEAST },
+    { "beside 4 long queries, p99 ms", "concurrency", { "one row, 4 long queries", "dense.p99" }, { NULL }, 5 },
+    { "beside 4 long queries, p99 ms, one each ms", "concurrency", { "one row, 4 long queries", "paced.p99" }, { NULL }, 5 },
+    { "beside 31 scanning clients, p99 ms", "concurrency", { "one row, 31 scanning clients", "dense.p99" }, { NULL }, 20 },
+    { "beside 31 scanning clients, p99 ms, one each ms",
+      "concurrency",
+      { "one row, 31 scanning clients", "paced.p99" },
+      { NULL },
+      20 },
+    { "beside 32 stopped readers, p99 to quiet",
+      "concurrency",
+      { "one row, 32 stopped readers", "dense.p99" },
+      { "one row, quiet", "dense.p99" },
+      2 },
+    { "beside 32 stopped readers, p99 to quiet, one each ms",
+      "concurrency",
+      { "one row, 32 stopped readers", "paced.p99" },
+      { "one row, quiet", "paced.p99" },
+      2 },
+    { "daemon with one stream, MiB", "memory", { "open streams", "daemon_anon_one" }, { NULL }, 10 },
+    { "each further stream, KiB", "memory", { "open streams", "each_further" }, { NULL }, 320 },
+};
+
+static gboolean
+place_get_median(Figures *figures, const char *group, Place place, gboolean is_best, double *ret_median)
+{
+    Figure *figure = is_best ? figures_find_least(figures, group, place.case_name, place.metric)
+                             : figures_find(figures, group, place.case_name, place.metric);
+
+    if (figure == NULL)
+        return FALSE;
+
+    *ret_median = samples_get_quantile(&figure->samples, 0.5);
+    return TRUE;
+}
+
+gboolean
+bars_judge(Figures *figures, GString *text)
+{
+    gboolean ok = TRUE;
+
+    for (gsize i = 0; i < G_N_ELEMENTS(bars); i++) {
+        const Bar *bar = &bars[i];
+        double reference = 1;
+        double value;
+        gboolean met;
+
+        if (figures_find(figures, bar->group, "machine", "stolen") == NULL)
+            continue; /* not asked for */
+        if (!place_get_median(figures, bar->group, bar->value, bar->is_best, &value) ||
+            (bar->reference.case_name != NULL && !place_get_median(figures, bar->group, bar->reference, FALSE, &reference))) {
+            g_string_append_printf(text, "bar %-54s was not measured\n", bar->name);
+            continue;
+        }
+        value /= reference;
+        met = bar->is_least ? value >= bar->limit : value <= bar->limit;
+        g_string_append_printf(text, "bar %-54s %8.3f %s %8.3f %s\n", bar->name, value, bar->is_least ? "at least" : "at most ",
+                               bar->limit, met ? "met" : "MISSED");
+        ok = ok && met;
+    }
+    return ok;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Programs outside the project that measure other systems on the same work, run as cases between ours.
+ *
+ * Place: tests/bench. QUERYD_PEERS names a folder with servers.sh ("start"); what it has built and loaded is in QUERYD_PEERS_DIR
+ * (/var/tmp/queryd-peers): bin/fetch_* and bin/lat, which print a line with tabs, and tracker/. Without it the cases are skipped
+ * aloud; nothing of ours needs it.
+ */
+#pragma once
+
+#include "tests/bench/bench.h"
+
+/* Both take a command as argument: a program of bin/, then its arguments. */
+
+/* "fetch NAME ms first_row_ms client_cpu_ms client_peak_kib server_peak_kib rows …" */
+void peers_run_fetch(Bench *bench, gconstpointer argument);
+
+/* "lat NAME n mean p50 p99 max calls_per_second", in µs; run on one processor and across two. */
+void peers_run_latency(Bench *bench, gconstpointer argument);
+
+/* TinySPARQL over its bus end, with as many rows as the loaded store has; takes no argument. */
+void peers_run_tinysparql(Bench *bench, gconstpointer argument);

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The side under test: a real queryd that a private bus activates, given data, queries and updates; its answers as terms."""
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
+
+from harness import BusError, World  # noqa: E402
+from syntax import to_ntriples  # noqa: E402
+from terms import STRING, bnode, iri, literal  # noqa: E402
+
+LIMITS = {"idle_exit_ms": 0}
+STATEMENT = re.compile(r'(?:<([^>]*)>|_:(\S+)|"((?:[^"\\]|\\.)*)"(?:\^\^<([^>]*)>|@([A-Za-z0-9-]+))?) *')
+ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+
+
+class DaemonError(Exception):
+    """An error reply; kind: the message without what is particular to the case."""
+
+    def __init__(self, name, message):
+        super().__init__(f"{name}: {message}")
+        self.kind = name + ": " + re.sub(r"'[^']*'|\"[^\"]*\"|\?\w+|[0-9]+", "…", message)[:60]
+
+
+def unescape(text):
+    def char(match):
+        code = match.group(1)
+        return chr(int(code[1:], 16)) if code[0] in "uU" else ESCAPES.get(code, code)
+    return re.sub(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", char, text)
+
+
+def make_literal(text, datatype, lang):
+    return literal(text, lang=lang) if lang else literal(text, datatype or STRING)
+
+
+def parse_line(line):
+    """The terms of a line of N-Triples or N-Quads."""
+    terms = []
+    for name, label, text, datatype, lang in (match.groups() for match in STATEMENT.finditer(line)):
+        if name is not None:
+            terms.append(iri(unescape(name)))
+        elif label is not None:
+            terms.append(bnode(label))
+        else:
+            terms.append(make_literal(unescape(text), datatype, lang))
+    return terms
+
+
+def parse_lines(text):
+    return [tuple(parse_line(line)) for line in text.split("\n") if line.strip()]
+
+
+def to_nquads(quads):
+    return "".join(" ".join(to_ntriples(term) for term in quad if term is not None) + " .\n" for quad in quads)
+
+
+def from_json(cell):
+    if cell["type"] == "uri":
+        return iri(cell["value"])
+    if cell["type"] == "bnode":
+        return bnode(cell["value"])
+    return make_literal(cell["value"], cell.get("datatype"), cell.get("xml:lang"))
+
+
+def to_triple(term):
+    """A term as a value on the bus: lexical form, datatype, language."""
+    return (term.lexical, "@id" if term.kind == "iri" else term.datatype, term.lang or "")
+
+
+def from_triple(cell):
+    if isinstance(cell, str):
+        return literal(cell)
+    lexical, datatype, lang = cell
+    if datatype == "@id":
+        return iri(lexical)
+    return bnode(lexical) if datatype == "@bnode" else make_literal(lexical, datatype, lang)
+
+
+class Daemon:
+    """One store; load() replaces what is in it."""
+
+    def __init__(self):
+        self.world = World(limits=LIMITS)
+
+    def finish(self):
+        self.world.finish()
+
+    def load(self, quads):
+        fd = os.memfd_create("data", os.MFD_CLOEXEC)
+        try:
+            os.write(fd, to_nquads(quads).encode())
+            os.lseek(fd, 0, os.SEEK_SET)
+            job = self.world.import_fd(fd, "nquads", replace=True)
+        finally:
+            os.close(fd)
+        if job["State"] != "finished":
+            raise DaemonError(job["ErrorName"], job["ErrorMessage"])
+
+    def query(self, text, form):
+        """SELECT: (variables, rows); ASK: a bool; CONSTRUCT: a list of triples."""
+        result = self.call(self.world.query_text, text, "ntriples" if form == "CONSTRUCT" else "sparql-json", language="sparql")
+        if result[2]:
+            raise DaemonError("Truncated", "the result was cut")
+        if form == "CONSTRUCT":
+            return parse_lines(result[1])
+        body = json.loads(result[1])
+        if form == "ASK":
+            return body["boolean"]
+        variables = body["head"]["vars"]
+        return variables, [{name: from_json(cell) for name, cell in row.items()} for row in body["results"]["bindings"]]
+
+    def query_bound(self, text, var, term):
+        """A SELECT with a parameter: as query(), through values on the bus."""
+        value = to_triple(term)
+        variables, rows, truncated = self.call(self.world.query_full, text, {str(var): value}, language="sparql")
+        if truncated:
+            raise DaemonError("Truncated", "the result was cut")
+        return variables, [{name: from_triple(cell) for name, cell in zip(variables, row) if cell is not None} for row in rows]
+
+    def update(self, text):
+        self.call(self.world.update, text, language="sparql")
+
+    def dump(self):
+        job, text = self.world.dump("nquads")
+        if job["State"] != "finished":
+            raise DaemonError(job["ErrorName"], job["ErrorMessage"])
+        return parse_lines(text)
+
+    @staticmethod
+    def call(method, *arguments, **options):
+        try:
+            return method(*arguments, **options)
+        except BusError as error:
+            raise DaemonError(error.name, error.message) from None

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Small SPARQL cases that once went wrong: data, what is asked, the answer. Most were found by tests/differential."""
+import json
+
+import pytest
+
+PREFIX = "PREFIX : <http://example.org/> "
+
+# (name, N-Triples-like data in SPARQL's syntax, query, rows: each a dict of lexical forms)
+QUERIES = [
+    ("constant-without-sql", ":a :p 1", "SELECT (COUNT(*) AS ?n) { MINUS { ?x :p 1 } }", [{"n": "1"}]),
+    ("count-distinct-of-a-path", "_:y :r :b",
+     "SELECT (COUNT(DISTINCT *) AS ?n) { ?z ^(!:q?/:r*) ?x . ?y ?p ?z } GROUP BY ?x ?p",
+     [{"n": "1"}, {"n": "1"}]),
+    ("repeated-nothing", "", "SELECT ?y { 1 (:p?|:r)+ ?y }", [{"y": "1"}]),
+    ("key-never-bound", "", "SELECT ?z {} GROUP BY ?z", [{}]),
+    ("key-never-bound-counted", "", "SELECT (COUNT(?n) AS ?c) { { SELECT ?n {} GROUP BY ?n } }", [{"c": "0"}]),
+]
+
+# (name, data, update, quads afterwards)
+UPDATES = [
+    ("clear-sees-new-graphs", ":a :p :a", "INSERT DATA { GRAPH :g { :a :p :b } } ; CLEAR SILENT NAMED", 1),
+    ("graph-sees-new-graphs", ":a :p :a",
+     "INSERT DATA { GRAPH :g { :a :p :b } } ; INSERT { ?g :is :graph } WHERE { GRAPH ?g {} }", 3),
+]
+
+
+def rows_of(bus, text):
+    _, body, truncated = bus.query_text(PREFIX + text, "sparql-json", language="sparql")
+    assert not truncated
+    return [{name: cell["value"] for name, cell in row.items()} for row in json.loads(body)["results"]["bindings"]]
+
+
+def insert(bus, data):
+    bus.update(PREFIX + "INSERT DATA { " + data + " }", language="sparql")
+
+
+@pytest.mark.parametrize("data, query, rows", [case[1:] for case in QUERIES], ids=[case[0] for case in QUERIES])
+def test_query(bus, data, query, rows):
+    insert(bus, data)
+    assert sorted(rows_of(bus, query), key=repr) == sorted(rows, key=repr)
+
+
+@pytest.mark.parametrize("data, update, n_quads", [case[1:] for case in UPDATES], ids=[case[0] for case in UPDATES])
+def test_update(bus, data, update, n_quads):
+    insert(bus, data)
+    bus.update(PREFIX + update, language="sparql")
+    job, text = bus.dump("nquads")
+    assert job["State"] == "finished"
+    assert len(text.splitlines()) == n_quads, text
