@@ -8,6 +8,9 @@
 #include "daemon/functions/regex.h"
 #include "daemon/rdf/code-point.h"
 
+/* Matches of REPLACE between two looks at the deadline. */
+#define MATCHES_PER_CHECK 1024
+
 static gboolean
 on_interrupt(gpointer data)
 {
@@ -121,8 +124,11 @@ replace_all(QdEvaluation *ev, QdRegex *regex, const QdTerm *text, const QdTerm *
     gsize start = 0;
     gsize from = 0;
     gsize to = 0;
+    guint n = 0;
 
     while (search(ev, regex, text, start)) {
+        if (++n % MATCHES_PER_CHECK == 0 && qd_evaluation_is_interrupted(ev))
+            return FALSE;
         (void) qd_regex_get_group(regex, 0, &from, &to);
         if (to <= from)
             return FALSE;

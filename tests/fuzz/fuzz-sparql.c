@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fuzz target: SPARQL texts, as queries and as updates, through parser, algebra and SQL generator. The first byte chooses.
+ *
+ * Whatever the text, there is a plan or an error that says why not.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/sparql/compile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    QdLimits limits;
+    const QdSparqlOptions options = { .base = "http://example.org/", .limits = &limits };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdSparqlPlan) plan = NULL;
+    gboolean is_update;
+
+    if (size == 0)
+        return 0;
+    qd_limits_init(&limits);
+    is_update = (data[0] & 1) != 0;
+    (void) qd_sparql_is_update((const char *) data + 1, size - 1, is_update);
+    plan = qd_sparql_compile((const char *) data + 1, size - 1, is_update, &options, NULL, &error);
+    g_assert_true((plan == NULL) == (error != NULL));
+    g_assert_true(plan == NULL || is_update || plan->query.sql != NULL);
+    return 0;
+}
