@@ -20,7 +20,8 @@ QUERIES = [
 # (name, data, update, quads afterwards)
 UPDATES = [
     ("clear-sees-new-graphs", ":a :p :a", "INSERT DATA { GRAPH :g { :a :p :b } } ; CLEAR SILENT NAMED", 1),
-    ("graph-sees-new-graphs", ":a :p :a", "INSERT DATA { GRAPH :g { :a :p :b } } ; INSERT { ?g :is :graph } WHERE { GRAPH ?g {} }", 3),
+    ("graph-sees-new-graphs", ":a :p :a",
+     "INSERT DATA { GRAPH :g { :a :p :b } } ; INSERT { ?g :is :graph } WHERE { GRAPH ?g {} }", 3),
 ]
 
 
@@ -40,7 +41,8 @@ def test_query(bus, data, query, rows):
     assert sorted(rows_of(bus, query), key=repr) == sorted(rows, key=repr)
 
 
-@pytest.mark.parametrize("pattern", ["GRAPH ?g {}", "GRAPH ?g { :a :p 1 }", "GRAPH ?g { :a :p+ 1 }", "GRAPH ?g { VALUES ?x { 1 } }"])
+@pytest.mark.parametrize("pattern", ["GRAPH ?g {}", "GRAPH ?g { :a :p 1 }", "GRAPH ?g { :a :p+ 1 }",
+                                     "GRAPH ?g { VALUES ?x { 1 } }"])
 def test_parameter_names_a_graph(bus, pattern):
     insert(bus, "GRAPH :g { :a :p 1 }")
     for name, n_rows in (("g", 1), ("h", 0)):
