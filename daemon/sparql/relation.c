@@ -201,7 +201,8 @@ qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *r
 
         if (a == NULL)
             continue;
-        condition = qd_arena_printf(self->arena, "%s=%s", qd_column_intern(self, b), qd_column_intern(self, a));
+        /* unary +: no transitive equalities, which cost 0.7 s to compile 24 tables; the right follows the left anyway */
+        condition = qd_arena_printf(self->arena, "%s=+%s", qd_column_intern(self, b), qd_column_intern(self, a));
         if (!a->certain || !b->certain)
             condition = qd_arena_printf(self->arena, "(%s%s%s%s%s%s%s)", condition, a->certain ? "" : " OR ",
                                         a->certain ? "" : a->sql, a->certain ? "" : " IS NULL", b->certain ? "" : " OR ",

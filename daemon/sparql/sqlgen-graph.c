@@ -214,8 +214,10 @@ name_graph(QdGenerator *self, const QdRelation *inner, guint hidden, guint varia
         return rest;
     name->columns[0].variable = variable;
     parameter = qd_generator_find_parameter(self, variable);
-    if (parameter != NULL)
+    if (parameter != NULL) { /* which needs no column */
         qd_relation_add_where(self, rest, qd_arena_printf(self->arena, "%s=%s", name->columns[0].sql, parameter));
+        return rest;
+    }
     self->graph = no_graph;
     joined = qd_relation_join(self, rest, name);
     self->graph = active;
