@@ -71,7 +71,8 @@ def test_bombs(bus, where):
     text = "ab" * 150000
     start = time.monotonic()
     try:
-        bus.query(f'SELECT (STRLEN(STR(?v)) AS ?n) {{ VALUES ?x {{ "{text}" }} {where} }}', language="sparql", timeout_ms=TIMEOUT_MS)
+        bus.query(f'SELECT (STRLEN(STR(?v)) AS ?n) {{ VALUES ?x {{ "{text}" }} {where} }}', language="sparql",
+                  timeout_ms=TIMEOUT_MS)
     except BusError as error:
         assert error.name in ("TooBig", "TooComplex", "Timeout", "NoMemory"), error
     assert time.monotonic() - start < TIMEOUT_MS / 1000 + LATE_SECONDS
