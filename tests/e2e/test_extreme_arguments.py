@@ -13,7 +13,8 @@ UNARY = ["STR", "LANG", "DATATYPE", "IRI", "isIRI", "isBlank", "isLiteral", "isN
          "ABS", "ROUND", "CEIL", "FLOOR", "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "TIMEZONE", "TZ", "MD5", "SHA1",
          "SHA256", "SHA384", "SHA512", "BNODE", "-", "!", f"<{XSD}integer>", f"<{XSD}decimal>", f"<{XSD}double>", f"<{XSD}float>",
          f"<{XSD}boolean>", f"<{XSD}string>", f"<{XSD}dateTime>", f"<{XSD}date>", f"<{XSD}duration>"]
-BINARY = ["STRSTARTS", "STRENDS", "CONTAINS", "STRBEFORE", "STRAFTER", "langMatches", "STRLANG", "REGEX", "sameTerm", "SUBSTR", "CONCAT"]
+BINARY = ["STRSTARTS", "STRENDS", "CONTAINS", "STRBEFORE", "STRAFTER", "langMatches", "STRLANG", "REGEX",
+          "sameTerm", "SUBSTR", "CONCAT"]
 OPERATORS = ["+", "-", "*", "/", "=", "!=", "<", ">="]
 VALUES = [f'"{lexical}"^^<{XSD}{name}>' for name, lexical in [
     ("integer", "99999999999999999999999999999999999999"), ("integer", "-99999999999999999999999999999999999999"),

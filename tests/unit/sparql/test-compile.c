@@ -33,7 +33,7 @@ test_select(void)
 {
     check_sql("SELECT ?o { <a> <p> ?o }", "SELECT q0.o AS v0 FROM queryd_quad AS q0 WHERE q0.s=?1 AND q0.p=?2 AND q0.g=0");
     check_sql("SELECT ?s { ?s <p> ?o OPTIONAL { ?s <q> ?x } }",
-              "SELECT q0.s AS v0 FROM queryd_quad AS q0 LEFT JOIN queryd_quad AS q1 ON q1.p=?2 AND q1.g=0 AND q1.s=q0.s "
+              "SELECT q0.s AS v0 FROM queryd_quad AS q0 LEFT JOIN queryd_quad AS q1 ON q1.p=?2 AND q1.g=0 AND q1.s=+q0.s "
               "WHERE q0.p=?1 AND q0.g=0");
     check_sql("SELECT ?s { ?s <p> ?o FILTER(?o = <x> && ?s != <y>) }",
               "SELECT q0.s AS v0 FROM queryd_quad AS q0 WHERE q0.p=?1 AND q0.g=0 AND (q0.o=?2) AND (q0.s<>?3)");
