@@ -324,7 +324,8 @@ on_progress(void *data)
 
     if (now >= self->slice_end_usec)
         self->slice_over = TRUE;
-    if (!self->noted_long && now > self->fill_start_usec + LONG_USEC) {
+    /* the statements that look terms up come here, too, amid a row, when the page must stay where it is */
+    if (!self->row_waits && !self->noted_long && now > self->fill_start_usec + LONG_USEC) {
         self->noted_long = TRUE;
         if (self->options.long_func != NULL && !self->options.long_func(self->options.func_data) && self->n_rows == 0) {
             self->deferred = TRUE;

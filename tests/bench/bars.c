@@ -22,6 +22,11 @@ typedef struct Bar {
 #define AT_LEAST .is_least = TRUE
 #define BEST .is_best = TRUE
 #define SERVER "socketpair + SQLite"
+#define SPARQL(metric)     \
+    { "queryd", metric },  \
+    {                      \
+        "Oxigraph", metric \
+    }
 #define KEPT "queryd, kept channel"
 
 static const Bar bars[] = {
@@ -74,6 +79,32 @@ static const Bar bars[] = {
       2 },
     { "daemon with one stream, MiB", "memory", { "open streams", "daemon_anon_one" }, { NULL }, 10 },
     { "each further stream, KiB", "memory", { "open streams", "each_further" }, { NULL }, 320 },
+    { "BSBM explore, geometric mean to Oxigraph", "sparql", SPARQL("explore.mean"), 0.5 },
+    { "BSBM explore 1 to Oxigraph", "sparql", SPARQL("explore.q01"), 1 },
+    { "BSBM explore 2 to Oxigraph", "sparql", SPARQL("explore.q02"), 1 },
+    { "BSBM explore 3 to Oxigraph", "sparql", SPARQL("explore.q03"), 1 },
+    { "BSBM explore 4 to Oxigraph", "sparql", SPARQL("explore.q04"), 1 },
+    { "BSBM explore 5 to Oxigraph", "sparql", SPARQL("explore.q05"), 1 },
+    { "BSBM explore 6 to Oxigraph", "sparql", SPARQL("explore.q06"), 1 },
+    { "BSBM explore 7 to Oxigraph", "sparql", SPARQL("explore.q07"), 1 },
+    { "BSBM explore 8 to Oxigraph", "sparql", SPARQL("explore.q08"), 1 },
+    { "BSBM explore 9 to Oxigraph", "sparql", SPARQL("explore.q09"), 1 },
+    { "BSBM explore 10 to Oxigraph", "sparql", SPARQL("explore.q10"), 1 },
+    { "BSBM explore 11 to Oxigraph", "sparql", SPARQL("explore.q11"), 1 },
+    { "BSBM explore 12 to Oxigraph", "sparql", SPARQL("explore.q12"), 1 },
+    { "BSBM business intelligence 1 to Oxigraph", "sparql", SPARQL("bi.q01"), 1 },
+    { "BSBM business intelligence 2 to Oxigraph", "sparql", SPARQL("bi.q02"), 1 },
+    { "BSBM business intelligence 3 to Oxigraph", "sparql", SPARQL("bi.q03"), 1 },
+    { "BSBM business intelligence 4 to Oxigraph", "sparql", SPARQL("bi.q04"), 1 },
+    { "BSBM business intelligence 5 to Oxigraph", "sparql", SPARQL("bi.q05"), 1 },
+    { "BSBM business intelligence 6 to Oxigraph", "sparql", SPARQL("bi.q06"), 1 },
+    { "BSBM business intelligence 7 to Oxigraph", "sparql", SPARQL("bi.q07"), 1 },
+    { "BSBM business intelligence 8 to Oxigraph", "sparql", SPARQL("bi.q08"), 1 },
+    { "BSBM business intelligence, time-outs", "sparql", { "queryd", "bi.timeouts" }, { NULL }, 0 },
+    { "load of triples to Oxigraph", "sparql", SPARQL("load.rate"), 1.5, AT_LEAST },
+    { "load of triples, MiB", "sparql", { "queryd", "load.memory" }, { NULL }, 500 },
+    { "all triples, rows/s", "sparql", { "queryd, all triples", "stream" }, { NULL }, 500000, AT_LEAST },
+    { "all triples to Oxigraph", "sparql", { "queryd, all triples", "stream" }, { "Oxigraph", "stream" }, 3, AT_LEAST },
 };
 
 static gboolean

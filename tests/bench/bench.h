@@ -49,6 +49,7 @@ extern const BenchGroup bench_concurrency;
 extern const BenchGroup bench_memory;
 extern const BenchGroup bench_ipc;
 extern const BenchGroup bench_cache;
+extern const BenchGroup bench_sparql;
 
 /* What a case may say ------------------------------------------------------------------------------------------------------ */
 

@@ -4,6 +4,7 @@
 Figures are not judged here: so few rows on a busy machine say nothing.
 """
 import json
+import lzma
 import math
 import os
 import re
@@ -15,14 +16,14 @@ import pytest
 from harness import BUILD, ROOT, SANITIZER, SLOWER
 
 SCRIPT = os.path.join(ROOT, "tests/demo/demo.sh")
-GROUPS = ["fetch", "buffers", "latency", "concurrency", "memory", "ipc", "cache"]
+GROUPS = ["fetch", "buffers", "latency", "concurrency", "memory", "ipc", "cache"]  # "sparql" needs data
 KEYS = ["group", "case", "metric", "unit", "median", "min", "max", "ratio"]
 
 pytestmark = pytest.mark.skipif(SANITIZER != "", reason="the benchmarks measure a plain build")
 
 
-def run(tmp_path, *arguments):
-    env = dict(os.environ, QUERYD_BUILD_DIR=BUILD, QUERYD_SOURCE_ROOT=ROOT, TMPDIR=str(tmp_path), HOME=str(tmp_path / "home"))
+def run(tmp_path, *arguments, **variables):
+    env = dict(os.environ, **variables, QUERYD_BUILD_DIR=BUILD, QUERYD_SOURCE_ROOT=ROOT, TMPDIR=str(tmp_path), HOME=str(tmp_path / "home"))
     return subprocess.run(["bash", SCRIPT, "bench", *arguments], env=env, capture_output=True, text=True, check=False,
                           timeout=60 * SLOWER)
 
@@ -44,6 +45,32 @@ def test_group(tmp_path, group):
     assert os.listdir(tmp_path) == ["out.json"]
 
 
+def make_benchmark(folder, n_expected):
+    """Three triples, one query in each of its folders."""
+    for mix in ("explore", "bi"):
+        (folder / mix).mkdir(parents=True)
+        (folder / mix / "q01-01.rq").write_text("SELECT ?o { <s:1> <p:1> ?o }")
+        (folder / mix / "EXPECTED.tsv").write_text(f"q01-01.rq\t{n_expected}\n")
+    (folder / "tiny.nt.xz").write_bytes(lzma.compress(b'<s:1> <p:1> "a" .\n<s:1> <p:1> <o:1> .\n<s:2> <p:1> "b" .\n'))
+
+
+@pytest.mark.parametrize("n_expected", [2, 3])
+def test_sparql(tmp_path, n_expected):
+    out = tmp_path / "out.json"
+    make_benchmark(tmp_path / "bsbm", n_expected)
+    result = run(tmp_path, "sparql", "--rounds", "1", "--rows", "3000", "--json", str(out), QUERYD_BSBM=str(tmp_path / "bsbm"))
+    if n_expected == 3:  # a wrong number of rows is a failure
+        assert result.returncode == 2
+        assert "explore/q01-01.rq: 2 rows instead of 3" in result.stderr
+        return
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "skipped: Oxigraph" in result.stdout or os.environ.get("QUERYD_OXIGRAPH")
+    figures = {figure["metric"]: figure["median"] for figure in json.loads(out.read_text()) if "queryd" in figure["case"]}
+    assert set(figures) >= {"load.rate", "load.file", "load.memory", "explore.q01", "explore.q01.cold", "explore.mean", "bi.q01",
+                            "bi.mean", "bi.timeouts", "stream"}
+    assert figures["bi.timeouts"] == 0
+
+
 @pytest.mark.skipif(shutil.which("gnuplot") is None, reason="the pictures are drawn by gnuplot, which only the bench installs")
 def test_report(tmp_path):
     folder = tmp_path / "report"
@@ -59,5 +86,5 @@ def test_report(tmp_path):
 def test_no_such_group(tmp_path):
     result = run(tmp_path, "fetch", "nonsense")
     assert result.returncode == 2
-    assert "no group is named 'nonsense'; there are: " + " ".join(GROUPS) in result.stderr
+    assert "no group is named 'nonsense'; there are: " + " ".join([*GROUPS, "sparql"]) in result.stderr
     assert os.listdir(tmp_path) == []

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The Berlin SPARQL Benchmark, of a folder that is no part of this project: load, each query, all triples; Oxigraph beside it.
+ *
+ * The folder has NAME.nt.xz, and explore/ and bi/ with queries qNN-MM.rq (MM: the instances of a template) and EXPECTED.tsv, which
+ * says how many rows each instance has. An instance that it leaves out is run for its time-out alone.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/bench/bench.h"
+#include "tests/demo/measure.h"
+#include "tests/demo/store-control.h"
+
+#define REPETITIONS_EXPLORE 9
+#define REPETITIONS_BI 1
+#define ROUNDS_MAX 3
+#define FAMILY_LETTERS 3 /* "q01" of "q01-07.rq" */
+#define ALL_TRIPLES "SELECT ?s ?p ?o { ?s ?p ?o }"
+
+/* One folder of queries under way. */
+typedef struct Mix {
+    const Bench *bench;
+    QueryConnection *connection;
+    const char *name;
+    char *folder;
+    guint n_repetitions;
+    GHashTable *expected; /* file name → number of rows, as text */
+    double sum_of_logs;
+    guint n_families;
+} Mix;
+
+static char *
+get_folder(const Bench *bench)
+{
+    const char *given = g_getenv("QUERYD_BSBM");
+    char *folder = given != NULL ? g_strdup(given) : g_build_filename(g_getenv("QUERYD_SOURCE_ROOT"), "..", "shared", "bsbm", NULL);
+
+    if (!g_file_test(folder, G_FILE_TEST_IS_DIR))
+        bench_skip(bench, "no folder '%s'; QUERYD_BSBM names one with the benchmark's data and queries", folder);
+    return folder;
+}
+
+/* The data as text; it goes with the bus's folder. */
+static char *
+get_data_path(void)
+{
+    return g_build_filename(g_get_user_data_dir(), "bsbm.nt", NULL);
+}
+
+/* Output of a program; skips the case when it cannot run. */
+static char *
+run_program(const Bench *bench, const char *const *argv)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *errors = NULL;
+    char *output = NULL;
+    int status = 0;
+
+    if (!g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, &errors, &status, &error))
+        bench_skip(bench, "%s", error->message);
+    if (status != 0)
+        bench_skip(bench, "'%s' failed: %s", argv[0], g_strdelimit(g_strstrip(errors), "\t\n", ' '));
+    return output;
+}
+
+/* Load ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+load(const Bench *bench, QueryConnection *connection, const char *folder, const char *data)
+{
+    const char *const argv[] = { "sh", "-c", "exec xz -dc \"$0\"/*.nt.xz >\"$1\"", folder, data, NULL };
+    g_autofree char *database = get_database_path();
+    g_autofree char *output = run_program(bench, argv);
+    g_autoptr(GError) error = NULL;
+    AnonSampler *sampler;
+    double start_msec;
+    double msec;
+    guint64 n_triples = 0;
+    struct stat status = { 0 };
+    int fd = open(data, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        bench_fail(bench, "cannot read '%s'", data);
+    sampler = anon_sampler_start(bench->daemon);
+    start_msec = get_now_msec();
+    (void) query_connection_import(connection, fd, "ntriples", NULL, NULL, NULL, &n_triples, NULL, &error);
+    msec = get_now_msec() - start_msec;
+    die_on_error(error, data);
+    (void) close(fd);
+    bench_record_once(bench, "load.memory", "MiB", (double) anon_sampler_stop(sampler) / 1024);
+    bench_record_once(bench, "load.rate", "triples/s", (double) n_triples / msec * 1000);
+    (void) query_connection_optimize(connection, FALSE, NULL, &error);
+    die_on_error(error, "optimize");
+    (void) stat(database, &status);
+    bench_record_once(bench, "load.file", "MiB", (double) status.st_size / (1024 * 1024));
+}
+
+/* Queries --------------------------------------------------------------------------------------------------------------- */
+
+/* Every cell is looked at. */
+static guint64
+read_rows(QueryCursor *cursor, GError **error)
+{
+    guint64 n_rows = 0;
+
+    for (; query_cursor_next(cursor, NULL, error); n_rows++)
+        for (guint i = 0; i < query_cursor_get_n_columns(cursor); i++)
+            (void) query_cursor_get_string(cursor, i, NULL);
+    return n_rows;
+}
+
+/* From the text to the last row, in ms. */
+static double
+time_query(QueryConnection *connection, const char *text, guint64 *ret_n_rows, GError **error)
+{
+    double start_msec = get_now_msec();
+    g_autoptr(QueryCursor) cursor = query_connection_query(connection, QUERY_LANGUAGE_SPARQL, text, NULL, NULL, error);
+
+    *ret_n_rows = cursor != NULL ? read_rows(cursor, error) : 0;
+    return get_now_msec() - start_msec;
+}
+
+static double
+time_instance(const Mix *mix, const char *name, const char *text)
+{
+    const char *expected = g_hash_table_lookup(mix->expected, name);
+    g_autoptr(GError) error = NULL;
+    guint64 n_rows;
+    double msec = time_query(mix->connection, text, &n_rows, &error);
+
+    if (error != NULL)
+        bench_fail(mix->bench, "%s/%s: %s", mix->name, name, error->message);
+    if (n_rows != g_ascii_strtoull(expected, NULL, 10))
+        bench_fail(mix->bench, "%s/%s: %" G_GUINT64_FORMAT " rows instead of %s", mix->name, name, n_rows, expected);
+    return msec;
+}
+
+/* The first time that the daemon sees a text, and the median of the next times, each the median of the instances. */
+static void
+measure_family(Mix *mix, GPtrArray *names, guint first, guint end)
+{
+    g_autofree char *metric = g_strdup_printf("%s.%.*s", mix->name, FAMILY_LETTERS, (const char *) names->pdata[first]);
+    g_autofree char *cold_metric = g_strconcat(metric, ".cold", NULL);
+    g_auto(Samples) cold = { NULL };
+    g_auto(Samples) warm = { NULL };
+
+    samples_init(&cold);
+    samples_init(&warm);
+    for (guint i = first; i < end; i++) {
+        g_autofree char *path = g_build_filename(mix->folder, names->pdata[i], NULL);
+        g_autofree char *text = NULL;
+        g_autoptr(GError) error = NULL;
+        g_auto(Samples) times = { NULL };
+
+        samples_init(&times);
+        (void) g_file_get_contents(path, &text, NULL, &error);
+        die_on_error(error, path);
+        samples_add(&cold, time_instance(mix, names->pdata[i], text));
+        for (guint n = 0; n < mix->n_repetitions; n++)
+            samples_add(&times, time_instance(mix, names->pdata[i], text));
+        samples_add(&warm, samples_get_quantile(&times, 0.5));
+    }
+    bench_record_once(mix->bench, cold_metric, "ms", samples_get_quantile(&cold, 0.5));
+    bench_record(mix->bench, metric, "ms", samples_get_quantile(&warm, 0.5));
+    mix->sum_of_logs += log(samples_get_quantile(&warm, 0.5));
+    mix->n_families++;
+}
+
+/* Time-outs of what no number of rows is known of. */
+static void
+count_timeouts(const Mix *mix)
+{
+    g_autoptr(GDir) dir = g_dir_open(mix->folder, 0, NULL);
+    const char *name;
+    guint n_timeouts = 0;
+
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+        g_autofree char *path = g_build_filename(mix->folder, name, NULL);
+        g_autofree char *text = NULL;
+        g_autoptr(GError) error = NULL;
+        guint64 n_rows;
+
+        if (!g_str_has_suffix(name, ".rq") || g_hash_table_contains(mix->expected, name) ||
+            !g_file_get_contents(path, &text, NULL, NULL))
+            continue;
+        (void) time_query(mix->connection, text, &n_rows, &error);
+        if (g_error_matches(error, QUERY_ERROR, QUERY_ERROR_TIMEOUT))
+            n_timeouts++;
+        else if (error != NULL)
+            bench_fail(mix->bench, "%s/%s: %s", mix->name, name, error->message);
+    }
+    {
+        g_autofree char *metric = g_strconcat(mix->name, ".timeouts", NULL);
+
+        bench_record_once(mix->bench, metric, "", n_timeouts);
+    }
+}
+
+static GPtrArray *
+read_expected(Mix *mix)
+{
+    g_autofree char *path = g_build_filename(mix->folder, "EXPECTED.tsv", NULL);
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = NULL;
+    g_auto(GStrv) lines = NULL;
+
+    (void) g_file_get_contents(path, &text, NULL, &error);
+    die_on_error(error, path);
+    lines = g_strsplit(text, "\n", -1);
+    for (guint i = 0; lines[i] != NULL; i++) {
+        g_auto(GStrv) fields = g_strsplit(lines[i], "\t", 2);
+
+        if (g_strv_length(fields) != 2)
+            continue;
+        g_ptr_array_add(names, g_strdup(fields[0]));
+        g_hash_table_insert(mix->expected, g_strdup(fields[0]), g_strdup(fields[1]));
+    }
+    return names;
+}
+
+static void
+run_mix(const Bench *bench, QueryConnection *connection, const char *folder, const char *name, guint n_repetitions)
+{
+    g_autoptr(GHashTable) expected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_autofree char *mix_folder = g_build_filename(folder, name, NULL);
+    g_autofree char *metric = g_strconcat(name, ".mean", NULL);
+    Mix mix = { bench, connection, name, mix_folder, n_repetitions, expected, 0, 0 };
+    g_autoptr(GPtrArray) names = read_expected(&mix);
+
+    for (guint first = 0, end; first < names->len; first = end) {
+        for (end = first; end < names->len && strncmp(names->pdata[first], names->pdata[end], FAMILY_LETTERS) == 0; end++)
+            ;
+        measure_family(&mix, names, first, end);
+    }
+    if (mix.n_families > 0)
+        bench_record(bench, metric, "ms", exp(mix.sum_of_logs / mix.n_families));
+    if (bench_is_warm_up(bench))
+        count_timeouts(&mix);
+}
+
+static void
+run_queryd(Bench *bench, gconstpointer argument)
+{
+    g_autofree char *folder = get_folder(bench);
+    g_autofree char *data = get_data_path();
+    g_autoptr(QueryConnection) connection = open_connection();
+
+    if (bench_is_warm_up(bench))
+        load(bench, connection, folder, data);
+    run_mix(bench, connection, folder, "explore", REPETITIONS_EXPLORE);
+    run_mix(bench, connection, folder, "bi", REPETITIONS_BI);
+}
+
+/* On what the other case has loaded. */
+static void
+run_stream(Bench *bench, gconstpointer argument)
+{
+    g_autofree char *folder = get_folder(bench);
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(GError) error = NULL;
+    guint64 n_rows;
+    double msec;
+
+    msec = time_query(connection, ALL_TRIPLES, &n_rows, &error);
+    die_on_error(error, ALL_TRIPLES);
+    bench_record(bench, "stream", "rows/s", (double) n_rows / msec * 1000);
+}
+
+/* Oxigraph -------------------------------------------------------------------------------------------------------------- */
+
+/* By a script, since it speaks HTTP; what it says is metric, unit and value. It has the rounds in itself: loading takes long. */
+static void
+run_oxigraph(Bench *bench, gconstpointer argument)
+{
+    const char *program = g_getenv("QUERYD_OXIGRAPH");
+    g_autofree char *folder = get_folder(bench);
+    g_autofree char *data = get_data_path();
+    g_autofree char *script = g_build_filename(g_getenv("QUERYD_SOURCE_ROOT"), "tests/bench/oxigraph_http.py", NULL);
+    const char *const argv[] = { "/usr/bin/python3", script, program, folder, data, NULL };
+    g_autofree char *output = NULL;
+    g_auto(GStrv) lines = NULL;
+
+    if (program == NULL)
+        bench_skip(bench, "QUERYD_OXIGRAPH names no program 'oxigraph'");
+    if (!bench_is_warm_up(bench))
+        return;
+    output = run_program(bench, argv);
+    lines = g_strsplit(g_strchomp(output), "\n", -1);
+    for (guint i = 0; lines[i] != NULL; i++) {
+        g_auto(GStrv) fields = g_strsplit(lines[i], "\t", -1);
+
+        if (g_strv_length(fields) != 3)
+            bench_fail(bench, "'%s' says '%s'", script, lines[i]);
+        bench_record_once(bench, fields[0], fields[1], g_ascii_strtod(fields[2], NULL));
+    }
+}
+
+static const BenchCase cases[] = {
+    { "queryd", run_queryd, .n_rounds_max = ROUNDS_MAX },
+    { "queryd, all triples", run_stream, .n_rounds_max = ROUNDS_MAX },
+    { "Oxigraph", run_oxigraph, .n_rounds_max = 1 },
+};
+
+const BenchGroup bench_sparql = {
+    .name = "sparql",
+    .title = "the Berlin SPARQL Benchmark: load, queries to their last row, all triples",
+    .reference = "Oxigraph",
+    .cases = cases,
+    .n_cases = G_N_ELEMENTS(cases),
+};
