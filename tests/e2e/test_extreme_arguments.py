@@ -9,7 +9,8 @@ from harness import BusError
 XSD = "http://www.w3.org/2001/XMLSchema#"
 TIMEOUT_MS = 2000
 LATE_SECONDS = 0.6  # what a busy machine may add to the deadline
-UNARY = ["STR", "LANG", "DATATYPE", "IRI", "isIRI", "isBlank", "isLiteral", "isNumeric", "STRLEN", "UCASE", "LCASE", "ENCODE_FOR_URI",
+UNARY = ["STR", "LANG", "DATATYPE", "IRI", "isIRI", "isBlank", "isLiteral", "isNumeric", "STRLEN", "UCASE", "LCASE",
+         "ENCODE_FOR_URI",
          "ABS", "ROUND", "CEIL", "FLOOR", "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "TIMEZONE", "TZ", "MD5", "SHA1",
          "SHA256", "SHA384", "SHA512", "BNODE", "-", "!", f"<{XSD}integer>", f"<{XSD}decimal>", f"<{XSD}double>", f"<{XSD}float>",
          f"<{XSD}boolean>", f"<{XSD}string>", f"<{XSD}dateTime>", f"<{XSD}date>", f"<{XSD}duration>"]
