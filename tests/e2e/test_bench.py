@@ -23,7 +23,8 @@ pytestmark = pytest.mark.skipif(SANITIZER != "", reason="the benchmarks measure 
 
 
 def run(tmp_path, *arguments, **variables):
-    env = dict(os.environ, **variables, QUERYD_BUILD_DIR=BUILD, QUERYD_SOURCE_ROOT=ROOT, TMPDIR=str(tmp_path), HOME=str(tmp_path / "home"))
+    env = dict(os.environ, **variables, QUERYD_BUILD_DIR=BUILD, QUERYD_SOURCE_ROOT=ROOT, TMPDIR=str(tmp_path),
+               HOME=str(tmp_path / "home"))
     return subprocess.run(["bash", SCRIPT, "bench", *arguments], env=env, capture_output=True, text=True, check=False,
                           timeout=60 * SLOWER)
 
