@@ -134,12 +134,21 @@ align(QdDecimal *a, QdDecimal *b)
     }
 }
 
-/* Rounds fractions away until the sum, which has 128 bits, has 38 digits. */
+/* Without the last digit, rounded half away from zero. */
+static __int128
+drop_digit(__int128 digits)
+{
+    int last = (int) (digits % 10);
+
+    return digits / 10 + (last >= 5) - (last <= -5);
+}
+
+/* Rounds fractions away until what has 128 bits has 38 digits. */
 static gboolean
 fit(__int128 digits, guint scale, QdDecimal *ret)
 {
     while (size_of(digits) >= BOUND && scale > 0) {
-        digits = (digits + (digits < 0 ? -5 : 5)) / 10;
+        digits = drop_digit(digits);
         scale--;
     }
     return set(ret, digits < 0, size_of(digits), scale);
@@ -150,9 +159,14 @@ qd_decimal_add(const QdDecimal *a, const QdDecimal *b, QdDecimal *ret)
 {
     QdDecimal x = *a;
     QdDecimal y = *b;
+    __int128 sum;
 
     align(&x, &y);
-    return fit(x.digits + y.digits, x.scale, ret); /* 2 · 10^38 fits in 128 bits with a sign */
+    if (!__builtin_add_overflow(x.digits, y.digits, &sum)) /* 2 · 10^38 does not fit in 127 bits */
+        return fit(sum, x.scale, ret);
+    if (x.scale == 0)
+        return FALSE;
+    return fit(drop_digit(x.digits) + drop_digit(y.digits), x.scale - 1, ret);
 }
 
 gboolean
