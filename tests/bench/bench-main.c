@@ -89,7 +89,7 @@ static gboolean
 write_report(const char *json, const char *bars)
 {
     g_autofree char *json_path = g_build_filename(arg_report, "figures.json", NULL);
-    g_autofree char *bars_path = g_build_filename(arg_report, "bars.txt", NULL);
+    g_autofree char *bars_path = g_build_filename(arg_report, "bars.log", NULL);
     g_autofree char *script = g_build_filename(g_getenv("QUERYD_SOURCE_ROOT"), "tests/bench/report.py", NULL);
     const char *const argv[] = { "/usr/bin/python3", script, arg_report, NULL };
     g_autoptr(GError) error = NULL;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """One self-contained page with a picture for each group.
 
-report.py DIR reads figures.json and bars.txt there and writes report.html.
+report.py DIR reads figures.json and bars.log there and writes report.html.
 """
 import datetime
 import html
@@ -71,7 +71,7 @@ def read(folder, name):
 def main():
     folder = sys.argv[1]
     figures = Figures(json.loads(read(folder, "figures.json")))
-    bars = html.escape(read(folder, "bars.txt")).replace("MISSED", "<span class='missed'>MISSED</span>")
+    bars = html.escape(read(folder, "bars.log")).replace("MISSED", "<span class='missed'>MISSED</span>")
     stolen, others = (", ".join(f"{row['group']} {row['median']:.2f} %" for row in figures.rows
                                 if (row["case"], row["metric"]) == ("machine", metric)) for metric in ("stolen", "others"))
     parts = ["<!DOCTYPE html>\n<html lang='en'><meta charset='utf-8'><title>queryd: benchmarks</title>\n",

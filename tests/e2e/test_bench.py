@@ -77,7 +77,7 @@ def test_report(tmp_path):
     folder = tmp_path / "report"
     result = run(tmp_path, "fetch", "ipc", "--rounds", "1", "--rows", "3000", "--report", str(folder))
     assert result.returncode == 0, result.stdout + result.stderr
-    assert sorted(os.listdir(folder)) == ["bars.txt", "figures.json", "report.html"]
+    assert sorted(os.listdir(folder)) == ["bars.log", "figures.json", "report.html"]
     page = (folder / "report.html").read_text()
     assert re.findall(r"<h2>(\w+)</h2>", page) == ["bars", "fetch", "ipc"]
     assert page.count("<svg") == page.count("</svg>") == 2
