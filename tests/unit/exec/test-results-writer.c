@@ -111,8 +111,8 @@ test_boolean(void)
     static const char boolean[] = "http://www.w3.org/2001/XMLSchema#boolean";
     static const char *const expected[] = {
         "{\"head\":{},\"boolean\":false}\n",
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sparql xmlns=\"http://www.w3.org/2005/sparql-results#\"><head/>"
-        "<boolean>false</boolean></sparql>\n",
+        ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sparql xmlns=\"http://www.w3.org/2005/sparql-results#\"><head/>"
+         "<boolean>false</boolean></sparql>\n"),
         "result\r\nfalse\r\n",
         "?result\nfalse\n",
     };
