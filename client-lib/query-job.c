@@ -248,6 +248,23 @@ run_job(QueryConnection *self, const QueryBusCall *call, QueryProgressFunc progr
     return job_wait(job, n_rows, cancellable, error);
 }
 
+/* Import and Dump: a descriptor, a format, options. */
+static gboolean
+transfer(QueryConnection *self, const char *method, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
+         gpointer user_data, guint64 *n_done, GCancellable *cancellable, GError **error)
+{
+    QueryBusCall call = { .interface = QUERY_BUS_INTERFACE,
+                          .method = method,
+                          .reply_type = "(o)",
+                          .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
+                          .fd = fd };
+
+    if (options == NULL)
+        options = g_variant_new("a{sv}", NULL);
+    call.arguments = g_variant_new("(hs@a{sv})", 0, format, options);
+    return run_job(self, &call, progress, user_data, n_done, cancellable, error);
+}
+
 /**
  * query_connection_import:
  * @self: a connection
@@ -269,21 +286,12 @@ gboolean
 query_connection_import(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                         gpointer user_data, guint64 *n_rows, GCancellable *cancellable, GError **error)
 {
-    QueryBusCall call = { .interface = QUERY_BUS_INTERFACE,
-                          .method = "Import",
-                          .reply_type = "(o)",
-                          .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
-                          .fd = fd };
-
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
     g_return_val_if_fail(fd >= 0, FALSE);
     g_return_val_if_fail(format != NULL, FALSE);
     g_return_val_if_fail(options == NULL || g_variant_is_of_type(options, G_VARIANT_TYPE_VARDICT), FALSE);
 
-    if (options == NULL)
-        options = g_variant_new("a{sv}", NULL);
-    call.arguments = g_variant_new("(hs@a{sv})", 0, format, options);
-    return run_job(self, &call, progress, user_data, n_rows, cancellable, error);
+    return transfer(self, "Import", fd, format, options, progress, user_data, n_rows, cancellable, error);
 }
 
 /**
@@ -306,21 +314,12 @@ gboolean
 query_connection_dump(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                       gpointer user_data, guint64 *n_quads, GCancellable *cancellable, GError **error)
 {
-    QueryBusCall call = { .interface = QUERY_BUS_INTERFACE,
-                          .method = "Dump",
-                          .reply_type = "(o)",
-                          .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
-                          .fd = fd };
-
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
     g_return_val_if_fail(fd >= 0, FALSE);
     g_return_val_if_fail(format != NULL, FALSE);
     g_return_val_if_fail(options == NULL || g_variant_is_of_type(options, G_VARIANT_TYPE_VARDICT), FALSE);
 
-    if (options == NULL)
-        options = g_variant_new("a{sv}", NULL);
-    call.arguments = g_variant_new("(hs@a{sv})", 0, format, options);
-    return run_job(self, &call, progress, user_data, n_quads, cancellable, error);
+    return transfer(self, "Dump", fd, format, options, progress, user_data, n_quads, cancellable, error);
 }
 
 gboolean

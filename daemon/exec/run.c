@@ -97,7 +97,7 @@ qd_run_free(QdRun *self)
     if (self->reader != NULL) {
         qd_evaluation_watch(self->reader->connection, 0, NULL, NULL);
         if (self->in_transaction)
-            (void) qd_connection_execute(self->reader->connection, "COMMIT", NULL);
+            (void) qd_connection_end(self->reader->connection, NULL);
         qd_pool_release(self->pool, self->reader);
     }
     g_clear_error(&self->stop);
@@ -208,7 +208,7 @@ bind_terms(QdRun *self, GHashTable *parameters, GError **error)
 
     if (g_hash_table_size(parameters) > 0 && !compile_plan(self, parameters, FALSE, error))
         return FALSE;
-    if (!qd_connection_execute(connection, "BEGIN", error))
+    if (!qd_connection_begin(connection, error))
         return FALSE;
     self->in_transaction = TRUE;
     qd_evaluation_start(connection);
@@ -494,6 +494,17 @@ take_row(QdRun *self, QwPageWriter *writer, GError **error)
     return qd_row_encode(writer, self->stmt);
 }
 
+/* A look-up of a term failed. When that was because the run shall end, it is the reason for that which counts. */
+static QdRunStatus
+fail_row(QdRun *self, GError **error)
+{
+    if (self->stop != NULL) {
+        g_clear_error(error);
+        g_propagate_error(error, g_steal_pointer(&self->stop));
+    }
+    return QD_RUN_FAILED;
+}
+
 /* The first row always goes out, so that a result is never empty for want of room. */
 static gboolean
 exceeds_max_bytes(const QdRun *self, size_t row_bytes)
@@ -517,7 +528,7 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
         if (r == -ENOBUFS)
             return writer->n_rows > 0 ? QD_RUN_PAGE : QD_RUN_LARGE;
         if (r == -EIO)
-            return QD_RUN_FAILED;
+            return fail_row(self, error);
         if (r < 0) {
             qd_limit_set_error(error, self->limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
             return QD_RUN_FAILED;

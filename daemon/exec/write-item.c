@@ -20,11 +20,12 @@
 
 /* What the progress handler of the writer's connection looks at; the role has one user at a time. */
 typedef struct Watch {
-    uint64_t deadline_usec;
+    uint64_t deadline_usec; /* 0: none */
+    uint64_t timeout_msec;
     const gint *cancelled;
     const QdLimits *limits; /* (nullable): not in a job */
     uint64_t temp_check_usec;
-    GError *stop; /* why it was interrupted, if for another reason than time */
+    GError *stop; /* why it was interrupted */
 } Watch;
 
 static _Thread_local Watch watch;
@@ -57,11 +58,17 @@ on_progress(void *data)
 {
     uint64_t now = (uint64_t) g_get_monotonic_time();
 
+    if (watch.stop != NULL)
+        return 1;
     if (watch.cancelled != NULL && g_atomic_int_get(watch.cancelled))
-        return 1;
-    if (watch.limits != NULL && !qd_temp_files_check(watch.limits, now, &watch.temp_check_usec, &watch.stop))
-        return 1;
-    return watch.deadline_usec > 0 && now > watch.deadline_usec;
+        qd_error_set(&watch.stop, QW_ERROR_CANCELLED, "update was cancelled");
+    else if (watch.deadline_usec > 0 && now > watch.deadline_usec)
+        qd_error_set(&watch.stop, QW_ERROR_TIMEOUT,
+                     "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
+                     watch.timeout_msec);
+    else if (watch.limits != NULL)
+        (void) qd_temp_files_check(watch.limits, now, &watch.temp_check_usec, &watch.stop);
+    return watch.stop != NULL;
 }
 
 void
@@ -74,25 +81,17 @@ qd_write_item_watch(QdConnection *connection, QdWriteItem *item)
     g_clear_error(&watch.stop);
     watch = (Watch){
         .cancelled = item->cancelled,
+        .timeout_msec = item->timeout_msec,
         .deadline_usec = item->timeout_msec > 0 ? (uint64_t) g_get_monotonic_time() + 1000 * item->timeout_msec : 0,
     };
     qd_evaluation_watch(connection, PROGRESS_OPS, on_progress, NULL);
 }
 
 static void
-set_step_error(QdWriteItem *item, QdConnection *connection, const QdCompiled *compiled, int r, const QdLimits *limits,
-               GError **error)
+set_step_error(QdConnection *connection, const QdCompiled *compiled, int r, const QdLimits *limits, GError **error)
 {
-    gint cancelled = item->cancelled != NULL ? g_atomic_int_get(item->cancelled) : 0;
-
-    if ((r & 0xff) == SQLITE_INTERRUPT && cancelled)
-        qd_error_set(error, QW_ERROR_CANCELLED, "update was cancelled");
-    else if (watch.stop != NULL)
+    if (watch.stop != NULL)
         g_propagate_error(error, g_steal_pointer(&watch.stop));
-    else if ((r & 0xff) == SQLITE_INTERRUPT)
-        qd_error_set(error, QW_ERROR_TIMEOUT,
-                     "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
-                     item->timeout_msec);
     else if (!qd_guard_get_denial(qd_connection_get_guard(connection), error))
         qd_sqlite_set_error(error, qd_connection_get_db(connection), r, compiled->text, compiled->n_text_bytes, limits);
 }
@@ -143,7 +142,7 @@ step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, c
         }
     }
     if (r != SQLITE_DONE) {
-        set_step_error(item, connection, compiled, r, limits, error);
+        set_step_error(connection, compiled, r, limits, error);
         (void) sqlite3_reset(compiled->stmt);
         return FALSE;
     }
@@ -217,7 +216,6 @@ run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *c
     const QdSparqlPlan *plan = qd_plans_get(connection, &what, NULL, limits, error);
     g_autoptr(GHashTable) terms = plan != NULL ? take_terms(statement, plan, row, error) : NULL;
     g_autoptr(GError) failure = NULL;
-    gint cancelled;
     guint64 n_changes = 0;
 
     if (terms != NULL && g_hash_table_size(terms) > 0)
@@ -228,13 +226,7 @@ run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *c
         item->changes += n_changes;
         return TRUE;
     }
-    cancelled = item->cancelled != NULL ? g_atomic_int_get(item->cancelled) : 0;
-    if (watch.stop != NULL)
-        g_propagate_error(error, g_steal_pointer(&watch.stop));
-    else if (cancelled)
-        qd_error_set(error, QW_ERROR_CANCELLED, "update was cancelled");
-    else
-        g_propagate_error(error, g_steal_pointer(&failure));
+    g_propagate_error(error, watch.stop != NULL ? g_steal_pointer(&watch.stop) : g_steal_pointer(&failure));
     return FALSE;
 }
 

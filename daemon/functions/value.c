@@ -173,28 +173,23 @@ qd_value_parse_literal(QdXsdType type, const char *lexical, gsize n_bytes)
     return value;
 }
 
+/* Of a term that needs no look at its lexical form. */
+static const QdValueKind kinds[] = {
+    [QD_TERM_IRI] = QD_VALUE_IRI,
+    [QD_TERM_STRING] = QD_VALUE_STRING,
+    [QD_TERM_LANG_STRING] = QD_VALUE_LANG_STRING,
+    [QD_TERM_BNODE] = QD_VALUE_BNODE,
+};
+
 QdValue
 qd_value_from_term(const QdTerm *term)
 {
     QdValue value = { .kind = QD_VALUE_ERROR };
 
-    switch (term->kind) {
-    case QD_TERM_IRI:
-        value.kind = QD_VALUE_IRI;
-        break;
-    case QD_TERM_STRING:
-        value.kind = QD_VALUE_STRING;
-        break;
-    case QD_TERM_LANG_STRING:
-        value.kind = QD_VALUE_LANG_STRING;
-        break;
-    case QD_TERM_BNODE:
-        value.kind = QD_VALUE_BNODE;
-        break;
-    case QD_TERM_TYPED:
+    if (term->kind == QD_TERM_TYPED)
         value = qd_value_parse_literal(qd_xsd_type_from_iri(term->qualifier, term->n_qualifier), term->lexical, term->n_lexical);
-        break;
-    }
+    else
+        value.kind = kinds[term->kind];
     value.term = *term;
     value.has_term = TRUE;
     return value;
@@ -256,25 +251,14 @@ qd_value_from_id(QdEvaluation *ev, gint64 id)
     if (id == 0)
         return value;
 
-    switch (qd_term_id_get_kind(id)) {
-    case QD_TERM_IRI:
-        value.kind = QD_VALUE_IRI;
-        break;
-    case QD_TERM_STRING:
-        value.kind = QD_VALUE_STRING;
-        break;
-    case QD_TERM_LANG_STRING:
-        value.kind = QD_VALUE_LANG_STRING;
-        break;
-    case QD_TERM_TYPED:
-        if (!fetch_term(ev, id, &term))
-            return qd_value_error();
-        value = qd_value_from_term(&term);
-        value.id = id;
-        break;
-    case QD_TERM_BNODE: /* those are in line */
-        break;
+    if (qd_term_id_get_kind(id) != QD_TERM_TYPED) {
+        value.kind = kinds[qd_term_id_get_kind(id)];
+        return value;
     }
+    if (!fetch_term(ev, id, &term))
+        return qd_value_error();
+    value = qd_value_from_term(&term);
+    value.id = id;
     return value;
 }
 

@@ -24,6 +24,7 @@ struct QdConnection {
     QdGuard guard;
     GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
     guint64 clock;
+    sqlite3_stmt *transaction[2]; /* BEGIN and COMMIT, from the first use on */
     struct {
         gpointer object;
         GDestroyNotify destroy;
@@ -58,6 +59,8 @@ qd_connection_free(QdConnection *self)
         if (self->attachments[i].object != NULL)
             self->attachments[i].destroy(self->attachments[i].object);
     g_clear_pointer(&self->statements, g_ptr_array_unref);
+    for (guint i = 0; i < G_N_ELEMENTS(self->transaction); i++)
+        (void) sqlite3_finalize(self->transaction[i]);
     (void) sqlite3_close_v2(self->db);
     qd_guard_clear(&self->guard);
     g_free(self);
@@ -227,6 +230,39 @@ qd_connection_execute(QdConnection *self, const char *sql, GError **error)
         return FALSE;
     }
     return TRUE;
+}
+
+static gboolean
+step_transaction(QdConnection *self, guint which, const char *sql, GError **error)
+{
+    QdPolicy policy = self->guard.policy;
+    int r = SQLITE_OK;
+
+    self->guard.policy = QD_POLICY_INTERNAL;
+    if (self->transaction[which] == NULL)
+        r = sqlite3_prepare_v3(self->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &self->transaction[which], NULL);
+    if (r == SQLITE_OK) {
+        (void) sqlite3_step(self->transaction[which]);
+        r = sqlite3_reset(self->transaction[which]);
+    }
+    self->guard.policy = policy;
+    if (r != SQLITE_OK) {
+        qd_sqlite_set_error(error, self->db, r, NULL, 0, NULL);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean
+qd_connection_begin(QdConnection *self, GError **error)
+{
+    return step_transaction(self, 0, "BEGIN", error);
+}
+
+gboolean
+qd_connection_end(QdConnection *self, GError **error)
+{
+    return step_transaction(self, 1, "COMMIT", error);
 }
 
 gboolean

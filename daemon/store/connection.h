@@ -89,6 +89,10 @@ void qd_compiled_drop_wrapped(QdCompiled *compiled);
 /* A statement of ours that a client's is part of, within the limits of @policy. (transfer full): NULL when it does not compile. */
 sqlite3_stmt *qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits);
 
+/* A transaction that only reads, for each execution: the two statements stay compiled. */
+gboolean qd_connection_begin(QdConnection *self, GError **error);
+gboolean qd_connection_end(QdConnection *self, GError **error);
+
 /* Our own statements, internal policy, no result. */
 gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **error);
 /* The first column of the first row; @ret_value is 0 when there is none. */

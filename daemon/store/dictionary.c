@@ -267,10 +267,22 @@ qd_dictionary_get_term(QdDictionary *self, gint64 id, QdTerm *ret_term, GError *
 
 /* By value -------------------------------------------------------------------------------------------------------------- */
 
+/* NULL: *@ret_id is the term's, in line or known. Else the key and the place to keep the id in. */
 static Known *
-find_known(QdDictionary *self, const QdTermKey *key)
+find_known(QdDictionary *self, const QdTerm *term, QdTermKey *ret_key, gint64 *ret_id)
 {
-    return &self->known[key->low % self->n_known];
+    Known *known;
+
+    if (qd_term_id_from_term(term, ret_id))
+        return NULL;
+
+    *ret_key = qd_term_key_compute(&self->secret, term);
+    known = &self->known[ret_key->low % self->n_known];
+    if (known->id == 0 || known->key.low != ret_key->low || known->key.high != ret_key->high)
+        return known;
+
+    *ret_id = known->id;
+    return NULL;
 }
 
 static gboolean
@@ -346,19 +358,14 @@ qd_dictionary_find_id(QdDictionary *self, const QdTerm *term, gint64 *ret_id, GE
     Known *known;
 
     if (term->kind == QD_TERM_BNODE) {
-        if (parse_label(term, &serial))
-            *ret_id = qd_term_id_from_bnode(serial);
-        return parse_label(term, &serial);
-    }
-    if (qd_term_id_from_term(term, ret_id))
-        return TRUE;
-
-    key = qd_term_key_compute(&self->secret, term);
-    known = find_known(self, &key);
-    if (known->id != 0 && known->key.low == key.low && known->key.high == key.high) {
-        *ret_id = known->id;
+        if (!parse_label(term, &serial))
+            return FALSE;
+        *ret_id = qd_term_id_from_bnode(serial);
         return TRUE;
     }
+    known = find_known(self, term, &key, ret_id);
+    if (known == NULL)
+        return TRUE;
     if (term->kind == QD_TERM_TYPED) {
         QdTerm datatype = get_datatype(term);
 
@@ -530,15 +537,9 @@ qd_dictionary_intern(QdDictionary *self, const QdTerm *term, gint64 *ret_id, GEr
 
     if (term->kind == QD_TERM_BNODE)
         return intern_bnode(self, term, ret_id, error);
-    if (qd_term_id_from_term(term, ret_id))
+    known = find_known(self, term, &key, ret_id);
+    if (known == NULL)
         return TRUE;
-
-    key = qd_term_key_compute(&self->secret, term);
-    known = find_known(self, &key);
-    if (known->id != 0 && known->key.low == key.low && known->key.high == key.high) {
-        *ret_id = known->id;
-        return TRUE;
-    }
     if (term->kind == QD_TERM_TYPED) {
         QdTerm datatype = get_datatype(term);
 

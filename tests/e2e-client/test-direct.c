@@ -71,11 +71,11 @@ append_row(GString *out, QueryCursor *cursor)
 
 /* Everything that the library tells about a result. */
 static GString *
-describe(QueryConnection *connection, const char *text, GVariant *parameters)
+describe(QueryConnection *connection, QueryLanguage language, const char *text, GVariant *parameters)
 {
     GString *out = g_string_new(NULL);
     g_autoptr(GError) error = NULL;
-    g_autoptr(QueryCursor) cursor = query_connection_query(connection, SQL, text, parameters, NULL, &error);
+    g_autoptr(QueryCursor) cursor = query_connection_query(connection, language, text, parameters, NULL, &error);
 
     for (guint i = 0; cursor != NULL && i < query_cursor_get_n_columns(cursor); i++)
         g_string_append_printf(out, "%s (%s), ", query_cursor_get_column_name(cursor, i), query_cursor_get_column_type(cursor, i));
@@ -95,16 +95,22 @@ describe(QueryConnection *connection, const char *text, GVariant *parameters)
 }
 
 static void
-compare(Fixture *self, const char *text, const char *parameters)
+compare_in(Fixture *self, QueryLanguage language, const char *text, const char *parameters)
 {
     g_autoptr(GVariant) values = parameters != NULL ? g_variant_ref_sink(g_variant_new_parsed(parameters)) : NULL;
-    g_autoptr(GString) by_daemon = describe(self->daemon, text, values);
-    g_autoptr(GString) by_direct = describe(self->direct, text, values);
+    g_autoptr(GString) by_daemon = describe(self->daemon, language, text, values);
+    g_autoptr(GString) by_direct = describe(self->direct, language, text, values);
 
     g_test_message("%s", text);
     if (by_daemon->len < 2000 && by_direct->len < 2000)
         g_assert_cmpstr(by_direct->str, ==, by_daemon->str);
     g_assert_cmpmem(by_direct->str, by_direct->len, by_daemon->str, by_daemon->len);
+}
+
+static void
+compare(Fixture *self, const char *text, const char *parameters)
+{
+    compare_in(self, SQL, text, parameters);
 }
 
 static void
@@ -220,6 +226,35 @@ test_parameters(Fixture *self, gconstpointer data)
         compare(self, cases[i].text, cases[i].parameters);
 }
 
+/* RDF lies in the same file, and the same reader answers for it. */
+static void
+test_sparql(Fixture *self, gconstpointer data)
+{
+    static const struct {
+        const char *text;
+        const char *parameters;
+    } cases[] = {
+        { "SELECT * { ?s ?p ?o }", NULL },
+        { "SELECT ?s ?n { ?s <urn:n> ?n FILTER(?n > 3 && ?n < 400) } ORDER BY DESC(?n)", NULL },
+        { "SELECT (COUNT(*) AS ?n) (SUM(?v) AS ?sum) (GROUP_CONCAT(STR(?v)) AS ?all) { ?s <urn:n> ?v }", NULL },
+        { "SELECT ?end { <urn:a> <urn:next>+ ?end }", NULL },
+        { "SELECT ?t { <urn:a> <urn:name> ?t FILTER REGEX(?t, '^n', 'i') }", NULL },
+        { "SELECT ?s { ?s <urn:n> $value }", "{'value': <int64 7>}" },
+        { "ASK { <urn:a> <urn:next> <urn:b> }", NULL },
+        { "SELECT * { ?s ?p ", NULL },
+        { "INSERT DATA { <urn:a> <urn:b> 1 }", NULL },
+    };
+    g_autoptr(GError) error = NULL;
+
+    (void) query_connection_update(self->daemon, QUERY_LANGUAGE_SPARQL,
+                                   "INSERT DATA { <urn:a> <urn:n> 7, 07, 7.5, 1e2 ; <urn:name> 'name'@en, 'Name', 'x'^^<urn:t> ;"
+                                   " <urn:next> <urn:b> . <urn:b> <urn:next> <urn:c> . <urn:c> <urn:next> [] }",
+                                   NULL, NULL, &error);
+    g_assert_no_error(error);
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
+        compare_in(self, QUERY_LANGUAGE_SPARQL, cases[i].text, cases[i].parameters);
+}
+
 static gint64
 query_number(QueryConnection *connection, const char *text)
 {
@@ -287,6 +322,7 @@ main(int argc, char **argv)
     ADD("results", test_results);
     ADD("errors", test_errors);
     ADD("parameters", test_parameters);
+    ADD("sparql", test_sparql);
     ADD("sees-the-daemons-updates", test_sees_the_daemons_updates);
     ADD("without-a-daemon", test_without_a_daemon);
     code = g_test_run();

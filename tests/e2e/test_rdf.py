@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from harness import SANITIZER, options, wait_until
+from harness import SANITIZER, BusError, options, wait_until
+from wire_client import RemoteError
 
 EX = "http://example.org/"
 TURTLE = f"""@prefix ex: <{EX}> .
@@ -228,3 +229,40 @@ def test_queryctl(bus, tmp_path):
     assert (result.returncode, result.stderr) == (0, "0 statements imported\n")
     for arguments in (["import", str(source), "--table", "t"], ["import", "x.csv"], ["export", "-F", "csv"]):
         assert bus.run(bus.queryctl, *arguments).returncode == 2
+
+
+@pytest.mark.parametrize("transport", ["socketpair", "ring"])
+def test_terms_looked_up_in_slow_rows(bus, transport):
+    """Looking terms up runs SQLite amid a row. What is due then, as a page that goes out early, waits for the row's end."""
+    n = 20000
+    load_well(bus, "".join(f'<{EX}subject/{i}> <{EX}p> "object number {i}" .\n' for i in range(n)), "ntriples")
+    slow = f'SELECT ?s ?o {{ ?s <{EX}p> ?o FILTER(SHA512(CONCAT(?o, "{"x" * 5000}")) != "") }}'
+    with bus.prepare(slow, language="sparql", transport=transport) as channel:
+        rows = channel.fetch()
+    assert len(rows) == n == channel.end.n_rows
+    assert len({tuple(map(str, row)) for row in rows}) == n
+
+
+def test_deadline_while_terms_are_looked_up(bus):
+    """The reason is told, wherever it is noticed: most of the work is the look-ups of terms that nobody has asked for yet."""
+    n_parts, n = 8, 10000
+    load_well(bus, "".join(f'<{EX}{part}/{i}> <{EX}p{part}> "object {part} {i}" .\n' for part in range(n_parts) for i in range(n)),
+              "ntriples")
+    for part in range(n_parts):
+        with bus.prepare(f"SELECT ?s ?o {{ ?s <{EX}p{part}> ?o }}", language="sparql", timeout_ms=2) as channel:
+            with pytest.raises(RemoteError) as caught:
+                channel.fetch()
+        assert caught.value.name == "Timeout", caught.value.message
+
+
+@pytest.mark.parametrize("language, text", [
+    ("sparql", f"INSERT {{ ?a <{EX}q> ?d }} WHERE {{ ?a <{EX}p> ?b . ?c <{EX}p> ?d }}"),
+    ("sql", "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO t SELECT i FROM n"),
+])
+def test_deadline_of_an_update(bus, language, text):
+    bus.update("CREATE TABLE t(a)")
+    load_well(bus, "".join(f'<{EX}{i}> <{EX}p> "object {i}" .\n' for i in range(3000)), "ntriples")
+    with pytest.raises(BusError) as caught:
+        bus.update(text, language=language, timeout_ms=50)
+    assert caught.value.name == "Timeout" and "50 ms" in str(caught.value)
+    assert bus.query("SELECT count(*) FROM t") == [(0,)] and len(quads(bus)) == 3000
