@@ -1,15 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The shared library exports exactly the functions of its public header, as its symbol map says, and nothing but query_*."""
+"""The shared library exports exactly the functions of its public headers, as its symbol map says, and nothing but query_*."""
 import glob
 import os
 import re
 import subprocess
 import sys
 
-from tap import ROOT, Tap, read
-
-HEADER = "client-lib/query-client.h"
+from tap import ROOT, Tap, public_headers, read
 
 
 def declared(text):
@@ -43,8 +41,8 @@ def main():
     if not libraries:
         tap.skip("exports/library", "the library is not built")
         tap.finish()
-    header, library = declared(read(HEADER)), exported(os.path.realpath(libraries[0]))
-    tap.case("exports/library-is-header", difference(library, header, "the library", HEADER))
+    headers, library = set().union(*(declared(read(p)) for p in public_headers())), exported(os.path.realpath(libraries[0]))
+    tap.case("exports/library-is-headers", difference(library, headers, "the library", "the public headers"))
     tap.case("exports/only-query", [n for n in sorted(library) if not n.startswith("query_")])
     if maps:
         names = mapped(read(os.path.relpath(maps[0], ROOT)))

@@ -8,11 +8,12 @@ import collections
 import os
 import re
 
-from tap import Tap, c_files, read
+from tap import Tap, c_files, public_headers, read
 
 WIRE, BASE, RDF, STORE = "client-lib/wire/", "daemon/base/", "daemon/rdf/", "daemon/store/"
 SPARQL, FUNCTIONS, EXEC, BUS, MAIN = "daemon/sparql/", "daemon/functions/", "daemon/exec/", "daemon/bus/", "daemon/main/"
 PUBLIC = "client-lib/query-client.h"
+PUBLIC_HEADERS = public_headers()
 
 # folder: (project prefixes or files, third-party groups); the longest matching folder counts
 LAYERS = {
@@ -74,6 +75,8 @@ def check_file(path, known):
     allowed, groups = LAYERS[layer]
     problems = []
     for quote, header in INCLUDE.findall(read(path)):
+        if quote == '"' and path in PUBLIC_HEADERS and "/" not in header:
+            header = os.path.join(os.path.dirname(path), header)  # installed headers name one another without a folder
         problems += check_quoted(path, header, allowed, known) if quote == '"' else check_angle(header, groups)
     return problems
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the lints share: the list of files and TAP output, so that each checked thing counts as one test case."""
 import os
+import re
 import subprocess
 import sys
 
@@ -28,6 +29,12 @@ def read(path):
 
 def c_files():
     return [p for p in tracked_files() if p.endswith((".c", ".h"))]
+
+
+def public_headers():
+    """The installed headers: query-client.h and those that it includes, which stand beside it."""
+    main = "client-lib/query-client.h"
+    return [main] + [os.path.join("client-lib", name) for name in re.findall(r'^#include "(query-[\w-]+\.h)"', read(main), re.M)]
 
 
 class Tap:
