@@ -2,7 +2,8 @@
 /*
  * libquery-client: SQL and SPARQL against the queryd of this session.
  *
- * The public header; what has a header of its own is included at the end. Everything hides the handshake: a query is one call, rows come from a cursor.
+ * The public header; a class with a header of its own is included at the end. Everything hides the handshake: a query is one
+ * call, rows come from a cursor.
  *
  * Threads: a QueryConnection may be shared by threads. A statement with its cursors, and a batch, belong to one thread at a
  * time. Sync calls need no main loop and run none; async calls complete in the caller's thread-default main context.
