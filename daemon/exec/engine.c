@@ -89,6 +89,12 @@ on_log_too_big(void *user_data)
     qd_registry_evict_oldest(((QdEngine *) user_data)->registry);
 }
 
+static void
+on_linger(uint64_t commit_usec, void *user_data)
+{
+    qd_channels_linger(((QdEngine *) user_data)->channels, commit_usec);
+}
+
 /* Opening --------------------------------------------------------------------------------------------------------------- */
 
 static void start_call(QdEngine *self, QdCall *call);
@@ -104,6 +110,7 @@ take_database(QdEngine *self, QdDatabase *database)
         .workers = self->workers,
         .commit_func = on_commit,
         .log_func = on_log_too_big,
+        .linger_func = on_linger,
         .user_data = self,
     };
 
