@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "daemon/exec/changes.h"
 #include "daemon/exec/pool.h"
 #include "daemon/exec/shape.h"
 #include "daemon/exec/workers.h"
@@ -49,8 +50,8 @@ struct QdWriteItem {
     int64_t last_insert_rowid;
     uint64_t generation;
     uint64_t n_rows;
-    GArray *pages;     /* of QdResultPage, cleared with the item */
-    GPtrArray *tables; /* of char* */
+    GArray *pages;      /* of QdResultPage, cleared with the item */
+    QdChanges *changed; /* what others may want to know of */
     /* (nullable) On the leader's thread, before the first row that the item returns; again when the item is run again. */
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
     /* On the leader's thread. @own: this thread has submitted it, and will look for work itself. */
@@ -58,8 +59,8 @@ struct QdWriteItem {
     void *data;
 };
 
-/* After a commit: tables that it changed, (transfer full) NULL-terminated. Any thread. */
-typedef void (*QdWriterCommitFunc)(uint64_t generation, char **tables, void *user_data);
+/* After a commit: @changes (transfer full) is what it changed. Any thread. */
+typedef void (*QdWriterCommitFunc)(uint64_t generation, QdChanges *changes, void *user_data);
 /* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
 typedef void (*QdWriterLogFunc)(void *user_data);
 
@@ -88,7 +89,7 @@ void qd_write_item_clear(QdWriteItem *item);
 void qd_writer_submit(QdWriter *self, QdWriteItem *item);
 
 /* A job: runs @func in a transaction of its own, as soon as the role is free; false when that takes longer than the item's
- * timeout, when @func fails or the commit does. Blocks: job threads only. @func adds to @item->tables. */
+ * timeout, when @func fails or the commit does. Blocks: job threads only. @func adds to @item->changed. */
 typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error);
 gboolean qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data,
                                  GError **error);

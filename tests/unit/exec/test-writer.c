@@ -47,11 +47,15 @@ on_sweep(void *user_data)
 }
 
 static void
-on_commit(uint64_t generation, char **tables, void *user_data)
+on_commit(uint64_t generation, QdChanges *changes, void *user_data)
 {
     Fixture *self = user_data;
-    g_auto(GStrv) owned = tables;
-    g_autofree char *names = g_strjoinv(" ", owned);
+    g_autoptr(QdChanges) owned = changes;
+    g_autoptr(GPtrArray) tables = qd_name_set_list(owned->tables);
+    g_autofree char *names = NULL;
+
+    g_ptr_array_add(tables, NULL);
+    names = g_strjoinv(" ", (char **) tables->pdata);
 
     g_ptr_array_add(self->commits, g_strdup_printf("%u: %s", (guint) (generation & 0xffffffff), names));
 }
@@ -270,7 +274,7 @@ test_share_a_commit(Fixture *self, gconstpointer data)
     g_assert_cmpuint(a->item.generation, ==, c->item.generation);
     g_assert_cmpuint(qd_writer_get_n_commits(self->writer), ==, 1);
     g_assert_cmpuint(qd_writer_get_n_items(self->writer), ==, 3);
-    assert_commits(self, "1: t l");
+    assert_commits(self, "1: l t");
 }
 
 /* An ordinary failure costs nobody else anything: its savepoint goes back, the group's transaction goes on. */
@@ -610,7 +614,7 @@ test_job(Fixture *self, gconstpointer data)
     g_assert_cmpint(count(self, "t"), ==, 0);
     assert_commits(self, "");
 
-    g_ptr_array_add(item.tables, g_strdup("t"));
+    qd_changes_add_table(item.changed, "t");
     g_assert_true(qd_writer_run_exclusive(self->writer, &item, TRUE, insert_and_fail, NULL, &error));
     g_assert_no_error(error);
     g_assert_cmpint(count(self, "t"), ==, 1);
