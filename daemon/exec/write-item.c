@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Statements of an update: compile, bind each row of parameters, step to the end, keep what RETURNING gives.
+ * Statements of an update: compile, bind each row of parameters, step to the end, keep what RETURNING gives. Or a function of
+ * ours that does its own.
  */
 #include "daemon/exec/write-item.h"
 
@@ -305,6 +306,19 @@ check_deferred_keys(QdConnection *connection, GError **error)
     return FALSE;
 }
 
+static gboolean
+execute_func(QdWriteItem *item, QdConnection *connection, GError **error)
+{
+    QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
+    g_autoptr(GError) failure = NULL;
+    gboolean ok = item->func(connection, item, item->func_data, &failure);
+
+    (void) qd_connection_set_policy(connection, policy);
+    if (!ok)
+        g_propagate_error(error, watch.stop != NULL ? g_steal_pointer(&watch.stop) : g_steal_pointer(&failure));
+    return ok;
+}
+
 gboolean
 qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
 {
@@ -313,6 +327,8 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     item->n_rows = 0;
     g_array_set_size(item->pages, 0);
     g_ptr_array_set_size(item->tables, 0);
+    if (item->func != NULL)
+        return execute_func(item, connection, error) && check_deferred_keys(connection, error);
 
     for (guint i = 0; i < item->statements->len; i++) {
         QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
@@ -330,10 +346,13 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
 gboolean
 qd_write_item_runs_alone(const QdWriteItem *item, QdConnection *connection, const QdLimits *limits)
 {
-    const QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, 0);
+    const QdWriteStatement *statement;
     const QdCompiled *compiled;
 
-    if (item->statements->len != 1 || statement->n_text_bytes < 6 || statement->language != QD_LANGUAGE_SQL)
+    if (item->func != NULL || item->statements->len != 1)
+        return FALSE;
+    statement = &g_array_index(item->statements, QdWriteStatement, 0);
+    if (statement->n_text_bytes < 6 || statement->language != QD_LANGUAGE_SQL)
         return FALSE;
 
     compiled = qd_connection_compile(connection, statement->text, statement->n_text_bytes, QD_POLICY_WRITE, limits, NULL);

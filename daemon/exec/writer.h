@@ -36,10 +36,17 @@ typedef struct QdResultPage {
     uint32_t n_columns;
 } QdResultPage;
 
+/* What an item does instead of running statements, inside its savepoint and under no client's policy. It may run again, when
+ * another member of the group has ended the transaction: it leaves nothing behind but what is in the database, in @item and in
+ * what it sets anew each time. It adds to @item->tables, and sets @item->changes. */
+typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error);
+
 struct QdWriteItem {
     QdWriteItem *next;
-    GArray *statements; /* (not owned) of QdWriteStatement */
-    gboolean relaxed;   /* durable with a later commit only */
+    GArray *statements; /* (not owned) (nullable) of QdWriteStatement; or: */
+    QdWriterFunc func;  /* (nullable), with func_data */
+    void *func_data;
+    gboolean relaxed; /* durable with a later commit only */
     uint64_t timeout_msec;
     const gint *cancelled; /* (nullable) atomic */
     gsize page_size;       /* of the pages of RETURNING rows */
@@ -53,7 +60,8 @@ struct QdWriteItem {
     GPtrArray *tables; /* of char* */
     /* (nullable) On the leader's thread, before the first row that the item returns; again when the item is run again. */
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
-    /* On the leader's thread. @own: this thread has submitted it, and will look for work itself. */
+    /* On the leader's thread, once: the commit is durable, or @error is set and nothing of the item is in the database.
+     * @own: this thread has submitted it, and will look for work itself. */
     void (*done)(QdWriteItem *item, gboolean own);
     void *data;
 };
@@ -88,8 +96,7 @@ void qd_write_item_clear(QdWriteItem *item);
 void qd_writer_submit(QdWriter *self, QdWriteItem *item);
 
 /* A job: runs @func in a transaction of its own, as soon as the role is free; false when that takes longer than the item's
- * timeout, when @func fails or the commit does. Blocks: job threads only. @func adds to @item->tables. */
-typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error);
+ * timeout, when @func fails or the commit does. Blocks: job threads only. */
 gboolean qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data,
                                  GError **error);
 
