@@ -12,6 +12,7 @@
 #include "daemon/exec/shape.h"
 #include "daemon/exec/workers.h"
 #include "daemon/store/database.h"
+#include "daemon/store/payload.h"
 
 typedef struct QdWriter QdWriter;
 typedef struct QdWriteItem QdWriteItem;
@@ -68,6 +69,8 @@ struct QdWriteItem {
 
 /* After a commit: tables that it changed, (transfer full) NULL-terminated. Any thread. */
 typedef void (*QdWriterCommitFunc)(uint64_t generation, char **tables, void *user_data);
+/* After a commit that gave payload files up. Any thread. */
+typedef void (*QdWriterSweepFunc)(void *user_data);
 /* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
 typedef void (*QdWriterLogFunc)(void *user_data);
 
@@ -78,6 +81,8 @@ typedef struct QdWriterConfig {
     QdWorkers *workers;
     QdWriterCommitFunc commit_func;
     QdWriterLogFunc log_func;
+    QdPayloads *payloads; /* (nullable) (not owned), with sweep_func */
+    QdWriterSweepFunc sweep_func;
     void *user_data;
 } QdWriterConfig;
 

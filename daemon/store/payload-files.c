@@ -88,6 +88,12 @@ get_folder(QdPayloadFiles *self, gboolean create)
     return fd;
 }
 
+gboolean
+qd_payload_files_exist(QdPayloadFiles *self)
+{
+    return get_folder(self, FALSE) >= 0;
+}
+
 static gboolean
 fail(const QdPayloadFiles *self, const char *what, int errno_value, GError **error)
 {

@@ -27,6 +27,8 @@ QdPayloadFiles *qd_payload_files_new(const char *directory);
 QdPayloadFiles *qd_payload_files_free(QdPayloadFiles *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPayloadFiles, qd_payload_files_free)
 
+/* qd_payload_files_exist: whether there is a folder. */
+gboolean qd_payload_files_exist(QdPayloadFiles *self);
 /* qd_payload_files_create: an empty file to be written; makes the folder if there is none. Errors: those of the system. */
 gboolean qd_payload_files_create(QdPayloadFiles *self, QdPayloadTemp *ret_temp, GError **error);
 /* qd_payload_files_append: Errors: DISK_FULL and others of the system. */

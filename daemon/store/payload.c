@@ -464,6 +464,7 @@ sweep(QdPayloads *self, QdConnection *reader, GBytes *hash)
 void
 qd_payloads_sweep(QdPayloads *self, QdConnection *reader, gboolean all)
 {
+    QdPolicy policy = qd_connection_set_policy(reader, QD_POLICY_INTERNAL);
     g_autoptr(GPtrArray) hashes = steal_sweepable(self);
 
     for (guint i = 0; i < hashes->len; i++)
@@ -474,6 +475,7 @@ qd_payloads_sweep(QdPayloads *self, QdConnection *reader, gboolean all)
         for (guint i = 0; i < found->len; i++)
             sweep(self, reader, found->pdata[i]);
     }
+    (void) qd_connection_set_policy(reader, policy);
 }
 
 /* Reading --------------------------------------------------------------------------------------------------------------- */
@@ -537,7 +539,7 @@ open_pending(Rows *self, const QdPayloadInfo *info, int *ret_fd)
 }
 
 gboolean
-qd_payload_read(QdConnection *connection, int64_t id, GBytes **ret_content, int *ret_fd, GError **error)
+qd_payload_read(QdConnection *connection, int64_t id, QdPayloadInfo *ret_info, GBytes **ret_content, int *ret_fd, GError **error)
 {
     Rows *rows = get_rows(connection);
     g_autoptr(GError) failure = NULL;
@@ -545,28 +547,24 @@ qd_payload_read(QdConnection *connection, int64_t id, GBytes **ret_content, int 
 
     /* a payload that was replaced or deleted since we looked has lost its file: look again */
     for (;;) {
-        g_autoptr(GBytes) content = NULL;
-        QdPayloadInfo info;
         gboolean missing = FALSE;
 
-        g_clear_error(&failure);
-        if (!find(rows, id, &info, &content, &failure)) {
-            if (failure == NULL)
-                qd_error_set(&failure, QW_ERROR_BAD_PARAMETER, "there is no payload %" G_GINT64_FORMAT, id);
-            break;
-        }
-        *ret_content = g_steal_pointer(&content);
+        *ret_content = NULL;
         *ret_fd = -1;
-        if (!info.in_file || open_pending(rows, &info, ret_fd))
+        g_clear_error(&failure);
+        if (!find(rows, id, ret_info, ret_content, &failure))
+            break;
+        if (!ret_info->in_file || open_pending(rows, ret_info, ret_fd))
             return TRUE;
-        *ret_fd = qd_payload_files_open_content(rows->files, info.hash, info.size, &missing, &failure);
+        *ret_fd = qd_payload_files_open_content(rows->files, ret_info->hash, ret_info->size, &missing, &failure);
         if (*ret_fd >= 0)
             return TRUE;
-        if (!missing || (before.in_file && memcmp(before.hash, info.hash, sizeof info.hash) == 0))
+        if (!missing || (before.in_file && memcmp(before.hash, ret_info->hash, sizeof before.hash) == 0))
             break;
-        before = info;
+        before = *ret_info;
     }
-    g_propagate_prefixed_error(error, g_steal_pointer(&failure), "payload %" G_GINT64_FORMAT ": ", id);
+    if (failure != NULL)
+        g_propagate_prefixed_error(error, g_steal_pointer(&failure), "payload %" G_GINT64_FORMAT ": ", id);
     return FALSE;
 }
 

@@ -71,9 +71,12 @@ gboolean qd_payload_find(QdConnection *connection, int64_t id, QdPayloadInfo *re
  * @ret_content: (out) (transfer full): the content, when it is in the row; else NULL
  * @ret_fd: (out): the file, when it is in one; else -1
  *
- * On any connection, in a transaction or not. Errors: BAD_PARAMETER: there is none; CORRUPT: its file is missing or damaged.
+ * On any connection, in a transaction or not. Errors: CORRUPT: its file is missing or damaged.
+ *
+ * Returns: FALSE on error, and without one when there is no such payload
  */
-gboolean qd_payload_read(QdConnection *connection, int64_t id, GBytes **ret_content, int *ret_fd, GError **error);
+gboolean qd_payload_read(QdConnection *connection, int64_t id, QdPayloadInfo *ret_info, GBytes **ret_content, int *ret_fd,
+                         GError **error);
 
 /* Told about each fault; FALSE ends the check. */
 typedef gboolean (*QdPayloadFaultFunc)(const char *message, void *data);
