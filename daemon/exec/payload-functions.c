@@ -176,9 +176,12 @@ qd_payload_functions_register(QdConnection *connection, const QdLimits *limits, 
         int n_args;
         void (*func)(sqlite3_context *context, int n, sqlite3_value **values);
     } functions[] = {
-        { "queryd_payload", 1, function_get },           { "queryd_store_payload", 1, function_store },
-        { "queryd_store_payload", 2, function_store },   { "queryd_replace_payload", 2, function_replace },
-        { "queryd_replace_payload", 3, function_replace }, { "queryd_delete_payload", 1, function_delete },
+        { "queryd_payload", 1, function_get },
+        { "queryd_store_payload", 1, function_store },
+        { "queryd_store_payload", 2, function_store },
+        { "queryd_replace_payload", 2, function_replace },
+        { "queryd_replace_payload", 3, function_replace },
+        { "queryd_delete_payload", 1, function_delete },
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(functions); i++) {

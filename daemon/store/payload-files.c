@@ -210,7 +210,8 @@ qd_payload_files_open_temp(QdPayloadFiles *self, const QdPayloadTemp *temp)
 static int
 open_beneath(int dir_fd, const char *name)
 {
-    struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+    struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
     long r = syscall(SYS_openat2, dir_fd, name, &how, sizeof how);
 
     if (r < 0 && errno == ENOSYS)
