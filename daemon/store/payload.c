@@ -601,7 +601,7 @@ check_file(Rows *rows, const QdPayloadInfo *info, gboolean contents, QdPayloadFa
 gboolean
 qd_payloads_check(QdConnection *reader, gboolean contents, QdPayloadFaultFunc func, void *data, GError **error)
 {
-    static const char text[] = "SELECT size, hash, 1, id FROM " QD_PAYLOAD_TABLE " WHERE content IS NULL";
+    static const char text[] = "SELECT size, hash, 1, id FROM " QD_PAYLOAD_TABLE " WHERE content IS NULL ORDER BY id";
     Rows *rows = get_rows(reader);
     sqlite3 *db = qd_connection_get_db(reader);
     sqlite3_stmt *stmt = NULL;
