@@ -117,7 +117,7 @@ write_row(QdConnection *connection, QdWriteItem *item, void *user_data, GError *
         }
     }
     item->changes = 1;
-    g_ptr_array_add(item->tables, g_strdup(QD_PAYLOAD_TABLE));
+    qd_changes_add_table(item->changed, QD_PAYLOAD_TABLE);
     return TRUE;
 }
 

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "daemon/exec/changes.h"
 #include "daemon/exec/pool.h"
 #include "daemon/exec/shape.h"
 #include "daemon/exec/workers.h"
@@ -39,7 +40,7 @@ typedef struct QdResultPage {
 
 /* What an item does instead of running statements, inside its savepoint and under no client's policy. It may run again, when
  * another member of the group has ended the transaction: it leaves nothing behind but what is in the database, in @item and in
- * what it sets anew each time. It adds to @item->tables, and sets @item->changes. */
+ * what it sets anew each time. It adds to @item->changed, and sets @item->changes. */
 typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error);
 
 struct QdWriteItem {
@@ -57,8 +58,8 @@ struct QdWriteItem {
     int64_t last_insert_rowid;
     uint64_t generation;
     uint64_t n_rows;
-    GArray *pages;     /* of QdResultPage, cleared with the item */
-    GPtrArray *tables; /* of char* */
+    GArray *pages;      /* of QdResultPage, cleared with the item */
+    QdChanges *changed; /* what others may want to know of */
     /* (nullable) On the leader's thread, before the first row that the item returns; again when the item is run again. */
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
     /* On the leader's thread, once: the commit is durable, or @error is set and nothing of the item is in the database.
@@ -67,8 +68,8 @@ struct QdWriteItem {
     void *data;
 };
 
-/* After a commit: tables that it changed, (transfer full) NULL-terminated. Any thread. */
-typedef void (*QdWriterCommitFunc)(uint64_t generation, char **tables, void *user_data);
+/* After a commit: @changes (transfer full) is what it changed. Any thread. */
+typedef void (*QdWriterCommitFunc)(uint64_t generation, QdChanges *changes, void *user_data);
 /* After a commit that gave payload files up. Any thread. */
 typedef void (*QdWriterSweepFunc)(void *user_data);
 /* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
