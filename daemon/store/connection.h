@@ -64,6 +64,7 @@ typedef enum QdAttachment {
     QD_ATTACHMENT_EVALUATION,
     QD_ATTACHMENT_PLANS,
     QD_ATTACHMENT_ENCODER,
+    QD_ATTACHMENT_PAYLOADS,
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
