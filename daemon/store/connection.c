@@ -513,6 +513,51 @@ compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, G
     return check_compiled(compiled, tail, error);
 }
 
+static QdCompiled *
+compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits, GError **error)
+{
+    QdCompiled *compiled;
+
+    if (!check_text(text, n_bytes, limits, error))
+        return NULL;
+
+    compiled = g_new0(QdCompiled, 1);
+    compiled->policy = policy;
+    compiled->n_text_bytes = n_bytes;
+    compiled->text = g_malloc(n_bytes + 1);
+    memcpy(compiled->text, text, n_bytes);
+    compiled->text[n_bytes] = '\0';
+    if (compile_text(self, compiled, limits, error))
+        return compiled;
+
+    compiled_free(compiled);
+    return NULL;
+}
+
+GPtrArray *
+qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, const QdLimits *limits, GError **error)
+{
+    g_autoptr(GPtrArray) tables = g_ptr_array_new_with_free_func(g_free);
+    QdCompiled *compiled;
+
+    /* the first time virtual tables are connected, which reads tables that the statement does not */
+    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, limits, error);
+    if (compiled == NULL)
+        return NULL;
+    compiled_free(compiled);
+
+    self->guard.read_tables = tables;
+    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, limits, error);
+    self->guard.read_tables = NULL;
+    if (compiled == NULL)
+        return NULL;
+
+    if (self->guard.tells)
+        g_ptr_array_add(tables, g_strdup("pragma_")); /* as its function would be called */
+    compiled_free(compiled);
+    return g_steal_pointer(&tables);
+}
+
 QdCompiled *
 qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits, GError **error)
 {
@@ -523,21 +568,9 @@ qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPol
         qd_guard_forget_denial(&self->guard);
         return compiled;
     }
-    if (!check_text(text, n_bytes, limits, error))
-        return NULL;
-
-    compiled = g_new0(QdCompiled, 1);
-    compiled->policy = policy;
-    compiled->n_text_bytes = n_bytes;
-    compiled->text = g_malloc(n_bytes + 1);
-    memcpy(compiled->text, text, n_bytes);
-    compiled->text[n_bytes] = '\0';
-    if (!compile_text(self, compiled, limits, error)) {
-        compiled_free(compiled);
-        return NULL;
-    }
-
-    cache_add(self, compiled);
+    compiled = compile_anew(self, text, n_bytes, policy, limits, error);
+    if (compiled != NULL)
+        cache_add(self, compiled);
     return compiled;
 }
 

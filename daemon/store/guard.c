@@ -74,6 +74,13 @@ check_pragma(QdGuard *self, const char *name, const char *argument)
                 argument != NULL ? " with a value" : "");
 }
 
+static void
+record_name(GPtrArray *names, const char *name)
+{
+    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+        g_ptr_array_add(names, g_strdup(name));
+}
+
 static int
 check_target(QdGuard *self, const char *what, const char *table)
 {
@@ -100,10 +107,7 @@ check_write(QdGuard *self, const char *what, const char *table)
 
     if (g_ascii_strncasecmp(table, "sqlite_", 7) == 0)
         return SQLITE_OK;
-    for (guint i = 0; i < self->write_tables->len; i++)
-        if (g_str_equal(self->write_tables->pdata[i], table))
-            return SQLITE_OK;
-    g_ptr_array_add(self->write_tables, g_strdup(table));
+    record_name(self->write_tables, table);
     return SQLITE_OK;
 }
 
@@ -134,7 +138,10 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_RECURSIVE:
+        return SQLITE_OK;
     case SQLITE_READ:
+        if (self->read_tables != NULL)
+            record_name(self->read_tables, a);
         return SQLITE_OK;
     case SQLITE_FUNCTION:
         if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b) ||
