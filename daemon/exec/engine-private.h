@@ -49,6 +49,7 @@ struct QdEngine {
     GPtrArray *held; /* of QdCall, until the database is open */
     guint n_calls;
     gboolean draining;
+    gboolean stopped; /* the workers are gone */
 };
 
 typedef enum QdEngineState {
@@ -79,6 +80,8 @@ void qd_call_run_query(QdCall *call, GError **error);
 void qd_call_run_query_text(QdCall *call, GError **error);
 void qd_call_run_prepare(QdCall *call, GError **error);
 void qd_call_run_explain(QdCall *call, GError **error);
+void qd_call_run_subscribe(QdCall *call, GError **error);
+void qd_call_run_prefixes(QdCall *call, GError **error);
 
 /* The call's statement, leased, compiled and bound. */
 QdRun *qd_call_start_bound_run(QdCall *call, GError **error);

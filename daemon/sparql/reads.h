@@ -12,7 +12,8 @@
 /**
  * qd_sparql_reads_collect:
  * @ast: of a query, not yet turned into algebra
- * @predicates: IRIs are added; all for a variable, a negated path, one of length zero, DESCRIBE, and a graph that has only to be there
+ * @predicates: IRIs are added; all for a variable, a negated path, one of length zero, DESCRIBE, and a graph that has only to be
+ * there
  * @graphs: IRIs are added, "" for the default graph; all for GRAPH with a variable
  */
 void qd_sparql_reads_collect(const QdAst *ast, QdNameSet *predicates, QdNameSet *graphs);

@@ -86,8 +86,8 @@ static void
 test_sparql(Fixture *self, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(QdReadSet) reads = qd_read_set_new_for_sparql(self->reader, "SELECT * { ?s <p> ?o }", "http://x/", &self->store.limits,
-                                                            &error);
+    g_autoptr(QdReadSet)
+        reads = qd_read_set_new_for_sparql(self->reader, "SELECT * { ?s <p> ?o }", "http://x/", &self->store.limits, &error);
 
     g_assert_no_error(error);
     g_assert_true(reads->is_sparql);
