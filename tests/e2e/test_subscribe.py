@@ -70,9 +70,8 @@ def test_never_before_the_commit(bus):
     def on_stale(_connection, _sender, _path, _interface, _signal, arguments):
         generation = arguments.unpack()[0]
         with bus.prepare("SELECT max(a) FROM t") as channel:
-            channel.fetch()
-            rows, end = channel.read_result()
-        seen.append((generation, end["generation"], rows[0][0]))
+            rows = channel.fetch()
+            seen.append((generation, channel.end.generation, rows[0][0]))
 
     bus.connection.signal_subscribe(NAME, NAME, "Stale", PATH, None, Gio.DBusSignalFlags.NONE, on_stale)
     first = None
