@@ -28,11 +28,24 @@ typedef struct QdBusCall {
 } QdBusCall;
 
 static const char *const kind_names[] = {
-    [QD_CALL_PREPARE] = "Prepare",     [QD_CALL_QUERY] = "Query",       [QD_CALL_QUERY_TEXT] = "QueryText",
-    [QD_CALL_UPDATE] = "Update",       [QD_CALL_BATCH] = "Batch",       [QD_CALL_EXPLAIN] = "Explain",
-    [QD_CALL_CHECK] = "Check",         [QD_CALL_OPTIMIZE] = "Optimize", [QD_CALL_EXPORT] = "Export",
-    [QD_CALL_IMPORT] = "Import",       [QD_CALL_DUMP] = "Dump",         [QD_CALL_BACKUP] = "Backup",
-    [QD_CALL_SUBSCRIBE] = "Subscribe", [QD_CALL_PREFIXES] = "Prefixes",
+    [QD_CALL_PREPARE] = "Prepare",
+    [QD_CALL_QUERY] = "Query",
+    [QD_CALL_QUERY_TEXT] = "QueryText",
+    [QD_CALL_UPDATE] = "Update",
+    [QD_CALL_BATCH] = "Batch",
+    [QD_CALL_EXPLAIN] = "Explain",
+    [QD_CALL_CHECK] = "Check",
+    [QD_CALL_OPTIMIZE] = "Optimize",
+    [QD_CALL_EXPORT] = "Export",
+    [QD_CALL_IMPORT] = "Import",
+    [QD_CALL_DUMP] = "Dump",
+    [QD_CALL_BACKUP] = "Backup",
+    [QD_CALL_STORE_PAYLOAD] = "StorePayload",
+    [QD_CALL_REPLACE_PAYLOAD] = "ReplacePayload",
+    [QD_CALL_DELETE_PAYLOAD] = "DeletePayload",
+    [QD_CALL_OPEN_PAYLOADS] = "OpenPayload",
+    [QD_CALL_SUBSCRIBE] = "Subscribe",
+    [QD_CALL_PREFIXES] = "Prefixes",
 };
 
 static void
@@ -60,6 +73,7 @@ is_reading(const QdCall *call)
     case QD_CALL_CHECK:
     case QD_CALL_SUBSCRIBE:
     case QD_CALL_PREFIXES:
+    case QD_CALL_OPEN_PAYLOADS:
         return TRUE;
     case QD_CALL_PREPARE:
         return !call->options.access_write;
@@ -68,6 +82,9 @@ is_reading(const QdCall *call)
     case QD_CALL_OPTIMIZE:
     case QD_CALL_IMPORT:
     case QD_CALL_BACKUP:
+    case QD_CALL_STORE_PAYLOAD:
+    case QD_CALL_REPLACE_PAYLOAD:
+    case QD_CALL_DELETE_PAYLOAD:
         return FALSE;
     }
     return FALSE;

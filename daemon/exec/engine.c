@@ -89,6 +89,12 @@ on_log_too_big(void *user_data)
     qd_registry_evict_oldest(((QdEngine *) user_data)->registry);
 }
 
+static void
+on_payloads_given_up(void *user_data)
+{
+    qd_payload_crew_sweep(((QdEngine *) user_data)->crew, FALSE);
+}
+
 /* Opening --------------------------------------------------------------------------------------------------------------- */
 
 static void start_call(QdEngine *self, QdCall *call);
@@ -104,12 +110,18 @@ take_database(QdEngine *self, QdDatabase *database)
         .workers = self->workers,
         .commit_func = on_commit,
         .log_func = on_log_too_big,
+        .payloads = qd_payloads_new(self->directory, &self->limits),
+        .sweep_func = on_payloads_given_up,
         .user_data = self,
     };
 
     self->database = database;
     self->pool = config.pool;
+    self->payloads = config.payloads;
+    self->crew = qd_payload_crew_new(self);
     self->writer = qd_writer_new(&config, qd_database_steal_writer(database));
+    if (!qd_database_is_read_only(database) && qd_payload_files_exist(qd_payloads_get_files(self->payloads)))
+        qd_payload_crew_sweep(self->crew, TRUE);
 }
 
 static void
@@ -185,6 +197,8 @@ start_call(QdEngine *self, QdCall *call)
     } else if (is_job(call)) {
         qd_registry_set_state(self->registry, &call->private->entry, "job", FALSE);
         qd_jobs_start(self->jobs, call);
+    } else if (call->kind == QD_CALL_STORE_PAYLOAD || call->kind == QD_CALL_REPLACE_PAYLOAD) {
+        qd_payload_crew_push(self->crew, call);
     } else if (!qd_workers_push(self->workers, &call->private->task, TRUE)) {
         qd_limit_set_error(&call->error, &self->limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
         qd_call_finish(call);
@@ -305,7 +319,9 @@ qd_engine_free(QdEngine *self)
     do /* what is told of the last commits may lead to calls, which fail */
         qd_mailbox_dispatch(self->mailbox);
     while (self->n_calls > 0);
+    self->crew = qd_payload_crew_free(self->crew);
     self->writer = qd_writer_free(self->writer);
+    self->payloads = qd_payloads_free(self->payloads);
     self->pool = qd_pool_free(self->pool);
     self->database = qd_database_free(self->database);
     qd_workers_free(self->workers);

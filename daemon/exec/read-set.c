@@ -8,6 +8,7 @@
 
 #include "daemon/sparql/parser.h"
 #include "daemon/sparql/reads.h"
+#include "daemon/store/payload.h"
 
 static QdReadSet *
 read_set_new(gboolean is_sparql)
@@ -60,7 +61,7 @@ add_table(QdNameSet *tables, const char *table)
 
     qd_name_set_add(tables, name, strlen(name));
     for (guint i = 0; i < G_N_ELEMENTS(rdf); i++)
-        if (g_str_has_prefix(name, rdf[i]))
+        if (g_str_has_prefix(name, rdf[i]) && !g_str_equal(name, QD_PAYLOAD_TABLE))
             qd_name_set_add(tables, QD_READ_SET_RDF, strlen(QD_READ_SET_RDF));
     if (g_str_has_prefix(name, "sqlite_") || g_str_has_prefix(name, "pragma_"))
         qd_name_set_make_all(tables);

@@ -64,6 +64,7 @@ typedef enum QdAttachment {
     QD_ATTACHMENT_EVALUATION,
     QD_ATTACHMENT_PLANS,
     QD_ATTACHMENT_ENCODER,
+    QD_ATTACHMENT_PAYLOADS,
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
@@ -82,6 +83,9 @@ void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpoint
  */
 QdCompiled *qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits,
                                   GError **error);
+
+/* The same for a query that we wrote, which may nest as deep as SQLite takes. */
+QdCompiled *qd_connection_compile_generated(QdConnection *self, const char *text, const QdLimits *limits, GError **error);
 
 /* After the first step: true when SQLite has compiled @compiled anew, because the schema changed; it is then up to date. */
 gboolean qd_compiled_refresh(QdCompiled *compiled);

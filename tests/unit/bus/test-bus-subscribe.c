@@ -271,7 +271,8 @@ test_limits(BusFixture *self, gconstpointer data)
     bus_fixture_call_error(self, new_subscribe(self, "sql", "SELECT 1"), "LimitExceeded", "the limit 'subscriptions' is 1");
     set_limit(self, "subscriptions", 10);
     set_limit(self, "subscriptions_per_client", 1);
-    bus_fixture_call_error(self, new_subscribe(self, "sql", "SELECT 1"), "LimitExceeded", "the limit 'subscriptions_per_client' is 1");
+    bus_fixture_call_error(self, new_subscribe(self, "sql", "SELECT 1"), "LimitExceeded",
+                           "the limit 'subscriptions_per_client' is 1");
     set_limit(self, "subscriptions_per_client", 2);
     set_limit(self, "subscription_bytes", 1024);
     bus_fixture_call_error(self, new_subscribe(self, "sql", long_query), "LimitExceeded", "'subscription_bytes' is 1024 bytes");

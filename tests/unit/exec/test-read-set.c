@@ -19,6 +19,7 @@ set_up(Fixture *self, gconstpointer data)
     store_execute(self->store.writer, "CREATE TABLE Item(a, b); CREATE TABLE other(a); CREATE VIEW v AS SELECT a FROM other;"
                                       "CREATE VIRTUAL TABLE f USING fts5(x)");
     self->reader = store_fixture_open_reader(&self->store);
+    g_assert_true(qd_evaluation_register(self->reader, &self->store.limits, NULL));
 }
 
 static void
@@ -53,6 +54,7 @@ test_sql(Fixture *self, gconstpointer data)
     check(self, "SELECT * FROM f WHERE f MATCH 'x'", "f");
     check(self, "SELECT 1", "");
     check(self, "SELECT s FROM queryd_quad", "queryd_ queryd_quad");
+    check(self, "SELECT queryd_payload(1)", "queryd_payload");
     check(self, "SELECT name FROM sqlite_schema", "all");
     check(self, "SELECT name FROM pragma_table_info('item')", "all");
     check(self, "PRAGMA table_info(item)", "all");
