@@ -80,6 +80,7 @@ qd_call_free(QdCall *call)
     g_ptr_array_unref(call->pages);
     g_array_unref(call->page_rows);
     g_ptr_array_unref(call->messages);
+    (void) qd_read_set_free(call->reads);
     if (call->text != NULL)
         g_string_free(call->text, TRUE);
     g_clear_error(&call->error);
@@ -208,6 +209,10 @@ run_read(QdCall *call)
         qd_call_run_query(call, &call->error);
     else if (call->kind == QD_CALL_QUERY_TEXT)
         qd_call_run_query_text(call, &call->error);
+    else if (call->kind == QD_CALL_SUBSCRIBE)
+        qd_call_run_subscribe(call, &call->error);
+    else if (call->kind == QD_CALL_PREFIXES)
+        qd_call_run_prefixes(call, &call->error);
     else if (call->kind == QD_CALL_OPEN_PAYLOADS)
         qd_call_open_payloads(call, &call->error);
     else

@@ -188,7 +188,10 @@ is_job(const QdCall *call)
 static void
 start_call(QdEngine *self, QdCall *call)
 {
-    if (self->state == QD_ENGINE_BROKEN) {
+    if (self->stopped) {
+        qd_error_set(&call->error, QW_ERROR_CLOSED, "the daemon ends");
+        qd_call_finish(call);
+    } else if (self->state == QD_ENGINE_BROKEN) {
         call->error = g_error_copy(self->open_error);
         qd_call_finish(call);
     } else if (is_job(call)) {
@@ -226,7 +229,8 @@ qd_engine_submit(QdEngine *self, QdCall *call)
     self->n_calls++;
     qd_registry_add(self->registry, &private->entry, "queued");
 
-    if (self->state == QD_ENGINE_BROKEN && (uint64_t) g_get_monotonic_time() > self->open_failed_usec + RETRY_OPEN_USEC)
+    if (!self->stopped && self->state == QD_ENGINE_BROKEN &&
+        (uint64_t) g_get_monotonic_time() > self->open_failed_usec + RETRY_OPEN_USEC)
         start_opening(self);
     if (self->state == QD_ENGINE_OPENING)
         g_ptr_array_add(self->held, call);
@@ -311,7 +315,10 @@ qd_engine_free(QdEngine *self)
     if (self->workers != NULL)
         qd_workers_stop(self->workers);
     self->channels = qd_channels_free(self->channels);
-    qd_mailbox_dispatch(self->mailbox);
+    self->stopped = TRUE;
+    do /* what is told of the last commits may lead to calls, which fail */
+        qd_mailbox_dispatch(self->mailbox);
+    while (self->n_calls > 0);
     self->crew = qd_payload_crew_free(self->crew);
     self->writer = qd_writer_free(self->writer);
     self->payloads = qd_payloads_free(self->payloads);
