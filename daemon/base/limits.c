@@ -24,6 +24,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         "memory of an import of RDF for the terms that it has met"),
     ROW(RDF_DEPTH, "rdf_depth", "", 128, 10, 2000, TOO_COMPLEX, "nesting of a document in Turtle, TriG or RDF/XML"),
     ROW(SPARQL_DEPTH, "sparql_depth", "", 100, 10, 100, TOO_COMPLEX, "nesting of groups, expressions and paths in SPARQL"),
+    ROW(SPARQL_CHAIN, "sparql_chain", "", 500, 10, 500, TOO_COMPLEX, "arithmetic operators in a row in SPARQL"),
     ROW(SPARQL_VARIABLES, "sparql_variables", "", 10000, 100, 30000, TOO_COMPLEX, "variables and blank nodes of a SPARQL text"),
     ROW(VALUE_BYTES, "value_bytes", "bytes", 64 * MIB, MIB, 255 * MIB, TOO_BIG, "one value in a row, and one row"),
     ROW(COLUMNS, "columns", "", 2000, 100, 2000, TOO_COMPLEX, "columns of a table or result"),

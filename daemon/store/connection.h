@@ -84,6 +84,9 @@ void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpoint
 QdCompiled *qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits,
                                   GError **error);
 
+/* The same for a query that we wrote, which may nest as deep as SQLite takes. */
+QdCompiled *qd_connection_compile_generated(QdConnection *self, const char *text, const QdLimits *limits, GError **error);
+
 /* After the first step: true when SQLite has compiled @compiled anew, because the schema changed; it is then up to date. */
 gboolean qd_compiled_refresh(QdCompiled *compiled);
 
