@@ -8,10 +8,12 @@
  */
 #pragma once
 
+#include "daemon/exec/changes.h"
 #include "daemon/exec/pool.h"
 #include "daemon/exec/shape.h"
 #include "daemon/exec/workers.h"
 #include "daemon/store/database.h"
+#include "daemon/store/payload.h"
 
 typedef struct QdWriter QdWriter;
 typedef struct QdWriteItem QdWriteItem;
@@ -38,7 +40,7 @@ typedef struct QdResultPage {
 
 /* What an item does instead of running statements, inside its savepoint and under no client's policy. It may run again, when
  * another member of the group has ended the transaction: it leaves nothing behind but what is in the database, in @item and in
- * what it sets anew each time. It adds to @item->tables, and sets @item->changes. */
+ * what it sets anew each time. It adds to @item->changed, and sets @item->changes. */
 typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error);
 
 struct QdWriteItem {
@@ -60,8 +62,8 @@ struct QdWriteItem {
     int64_t last_insert_rowid;
     uint64_t generation;
     uint64_t n_rows;
-    GArray *pages;     /* of QdResultPage, cleared with the item */
-    GPtrArray *tables; /* of char* */
+    GArray *pages;      /* of QdResultPage, cleared with the item */
+    QdChanges *changed; /* what others may want to know of */
     /* (nullable) On the leader's thread, before the first row that the item returns; again when the item is run again. */
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
     /* On the leader's thread (or that of qd_writer_sweep()), once: the commit is durable, or @error is set and nothing of the item
@@ -71,8 +73,10 @@ struct QdWriteItem {
     void *data;
 };
 
-/* After a commit: tables that it changed, (transfer full) NULL-terminated. Any thread. */
-typedef void (*QdWriterCommitFunc)(uint64_t generation, char **tables, void *user_data);
+/* After a commit: @changes (transfer full) is what it changed. Any thread. */
+typedef void (*QdWriterCommitFunc)(uint64_t generation, QdChanges *changes, void *user_data);
+/* After a commit that gave payload files up. Any thread. */
+typedef void (*QdWriterSweepFunc)(void *user_data);
 /* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
 typedef void (*QdWriterLogFunc)(void *user_data);
 
@@ -88,6 +92,8 @@ typedef struct QdWriterConfig {
     QdWriterCommitFunc commit_func;
     QdWriterLogFunc log_func;
     QdWriterLingerFunc linger_func; /* (nullable) */
+    QdPayloads *payloads;           /* (nullable) (not owned), with sweep_func */
+    QdWriterSweepFunc sweep_func;
     void *user_data;
 } QdWriterConfig;
 
@@ -122,10 +128,10 @@ gboolean qd_writer_in_transaction(QdWriter *self);
 /* Runs @item's statements in a savepoint; its error is set when they failed. */
 void qd_writer_execute_part(QdWriter *self, QdWriteItem *item);
 /*
- * Commits durably, or rolls back, and gives the role back. @item: the one that took it; it gets the tables of all parts from its
- * owner before, and its generation here. FALSE with @error when nothing was committed though it should have been.
+ * Commits durably, or rolls back, and gives the role back. @item: the one that took it; its owner has added what all parts
+ * changed, and its generation here. FALSE with @error when nothing was committed though it should have been.
  */
-gboolean qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean commit, GError **error);
+gboolean qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GError **error);
 
 /* A job: runs @func in a transaction of its own, as soon as the role is free; false when that takes longer than the item's
  * timeout, when @func fails or the commit does. Blocks: job threads only. */

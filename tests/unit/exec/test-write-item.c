@@ -22,7 +22,7 @@ insert_value(QdConnection *connection, QdWriteItem *item, void *user_data, GErro
         return FALSE;
 
     item->changes = 2;
-    g_ptr_array_add(item->tables, g_strdup("t"));
+    qd_changes_add_table(item->changed, "t");
     return TRUE;
 }
 

@@ -17,11 +17,15 @@ on_sweep(void *user_data)
 }
 
 static void
-on_commit(uint64_t generation, char **tables, void *user_data)
+on_commit(uint64_t generation, QdChanges *changes, void *user_data)
 {
     WriterFixture *self = user_data;
-    g_auto(GStrv) owned = tables;
-    g_autofree char *names = g_strjoinv(" ", owned);
+    g_autoptr(QdChanges) owned = changes;
+    g_autoptr(GPtrArray) tables = qd_name_set_list(owned->tables);
+    g_autofree char *names = NULL;
+
+    g_ptr_array_add(tables, NULL);
+    names = g_strjoinv(" ", (char **) tables->pdata);
 
     g_ptr_array_add(self->commits, g_strdup_printf("%u: %s", (guint) (generation & 0xffffffff), names));
 }
