@@ -765,3 +765,4 @@ G_END_DECLS
 #endif
 
 #include "query-payload.h"
+#include "query-transaction.h"
