@@ -347,15 +347,15 @@ on_request_done(GTask *inner, QueryRequest *request)
     g_task_return_boolean(inner, TRUE);
 }
 
-/* @task: (transfer full). @request: (transfer full) (nullable): @error is set */
+/* @task: (transfer full). @request: (transfer full) (nullable): *error is set, and consumed */
 static void
-run_async(QueryTransaction *self, GTask *task, QueryRequest *request, GError *error)
+run_async(QueryTransaction *self, GTask *task, QueryRequest *request, GError **error)
 {
     g_autoptr(GTask) owned = task;
     g_autoptr(GTask) inner = NULL;
 
     if (request == NULL) {
-        g_task_return_error(task, error);
+        g_task_return_error(task, g_steal_pointer(error));
         return;
     }
     inner = g_task_new(self, g_task_get_cancellable(task), on_run, g_steal_pointer(&owned));
@@ -387,7 +387,7 @@ query_transaction_query_async(QueryTransaction *self, QueryLanguage language, co
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_transaction_query_async);
-    run_async(self, task, create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), error);
+    run_async(self, task, create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), &error);
 }
 
 /**
@@ -430,7 +430,7 @@ query_transaction_update_async(QueryTransaction *self, QueryLanguage language, c
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_transaction_update_async);
-    run_async(self, task, create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), error);
+    run_async(self, task, create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), &error);
 }
 
 /**
@@ -454,7 +454,7 @@ end_async(QueryTransaction *self, GTask *task, QueryRequestKind kind)
 {
     GError *error = NULL;
 
-    run_async(self, task, create_request(self, kind, QUERY_LANGUAGE_SQL, NULL, NULL, &error), error);
+    run_async(self, task, create_request(self, kind, QUERY_LANGUAGE_SQL, NULL, NULL, &error), &error);
 }
 
 /**
