@@ -8,11 +8,13 @@
 
 #include "daemon/base/limits.h"
 #include "daemon/sparql/ast.h"
+#include "daemon/sparql/template.h"
 
 typedef struct QdParseOptions {
     const char *base;     /* nullable: an absolute IRI */
     GHashTable *prefixes; /* nullable: prefix → IRI, used where the text declares none of that name */
     const QdLimits *limits;
+    const QdTemplate *template; /* nullable: of this text; its constants become holes where their value does not matter */
 } QdParseOptions;
 
 /**

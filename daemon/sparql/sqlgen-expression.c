@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "daemon/rdf/term-id.h"
 #include "daemon/sparql/sqlgen-private.h"
 
 #define ARGUMENTS_MAX 126     /* of queryd_eval behind its program; SQLite takes 127 */
@@ -79,6 +78,7 @@ typedef struct Program {
     QdGenerator *generator;
     const QdRelation *relation;
     GByteArray *bytes;
+    GArray *holes;        /* QdProgramHole */
     GPtrArray *arguments; /* SQL */
 } Program;
 
@@ -97,12 +97,12 @@ put_argument(Program *self, const char *sql)
 static void
 put_term(Program *self, const QdTerm *term)
 {
-    gint64 id;
+    const QdProgramHole hole = { self->bytes->len, term };
 
-    if (qd_term_id_from_term(term, &id))
-        qd_expression_put_id(self->bytes, id);
+    if (qd_ast_find_hole(self->generator->ast, term) != NULL)
+        g_array_append_val(self->holes, hole);
     else
-        qd_expression_put_const(self->bytes, term);
+        qd_expression_put_term(self->bytes, term);
 }
 
 static void put_expression(Program *self, const QdExpression *expression);
@@ -189,15 +189,21 @@ static const char *
 write_eval(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
 {
     g_autoptr(GByteArray) bytes = g_byte_array_new();
+    g_autoptr(GArray) holes = g_array_new(FALSE, FALSE, sizeof(QdProgramHole));
     g_autoptr(GPtrArray) arguments = g_ptr_array_new();
     g_autoptr(GString) call = g_string_new(NULL);
-    Program program = { self, relation, bytes, arguments };
+    Program program = { self, relation, bytes, holes, arguments };
+    QdSqlConstant constant = { 0 };
 
     put_expression(&program, expression);
+    constant.program = bytes->data != NULL ? bytes->data : (const guint8 *) "";
+    constant.n_program = bytes->len;
+    constant.holes = (const QdProgramHole *) (gpointer) holes->data;
+    constant.n_holes = holes->len;
     if (arguments->len > ARGUMENTS_MAX)
         qd_generator_fail(self, QW_ERROR_TOO_COMPLEX, "an expression with more than %d variables", ARGUMENTS_MAX);
     g_string_append_printf(call, "queryd_eval%s(%s", qd_expression_is_volatile(expression) ? "_volatile" : "",
-                           qd_generator_put_program(self, bytes->data, bytes->len));
+                           qd_generator_put_program(self, &constant));
     for (guint i = 0; i < arguments->len; i++)
         g_string_append_printf(call, ",%s", (const char *) arguments->pdata[i]);
     g_string_append_c(call, ')');
