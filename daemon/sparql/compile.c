@@ -4,6 +4,7 @@
  */
 #include "daemon/sparql/compile.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "daemon/rdf/lexer.h"
@@ -23,8 +24,7 @@ take_statement(QdSparqlPlan *plan, QdGenerator *generator, const QdAlgebra *alge
         memcpy(copy, constants->data, constants->len * sizeof(QdSqlConstant));
     *statement = (QdSparqlStatement){ sql, copy, constants->len, algebra };
     g_array_append_vals(plan->probes, qd_generator_get_probes(generator)->data, qd_generator_get_probes(generator)->len);
-    plan->notes = qd_arena_printf(plan->ast->arena, "%s%s", plan->notes != NULL ? plan->notes : "",
-                                  qd_generator_get_notes(generator));
+    g_array_append_vals(plan->estimates, qd_generator_get_estimates(generator)->data, qd_generator_get_estimates(generator)->len);
 }
 
 /* --- queries ---------------------------------------------------------------------------------------------------------- */
@@ -271,6 +271,7 @@ qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdS
 
     plan->is_update = is_update;
     plan->probes = g_array_new(FALSE, FALSE, sizeof(QdPlanProbe));
+    plan->estimates = g_array_new(FALSE, FALSE, sizeof(double));
     plan->ast = qd_parser_parse(text, n_bytes, is_update, &parse_options, error);
     if (plan->ast == NULL)
         return NULL;
@@ -288,6 +289,7 @@ qd_sparql_plan_free(QdSparqlPlan *self)
 
     (void) qd_ast_free(self->ast);
     g_array_unref(self->probes);
+    g_array_unref(self->estimates);
     g_free(self);
     return NULL;
 }
@@ -333,7 +335,7 @@ qd_sparql_plan_fits(const QdSparqlPlan *self, const QdCatalog *catalog)
 }
 
 char *
-qd_sparql_plan_print_algebra(const QdSparqlPlan *self)
+qd_sparql_plan_print(const QdSparqlPlan *self)
 {
     g_autoptr(GString) text = g_string_new(NULL);
 
@@ -342,6 +344,14 @@ qd_sparql_plan_print_algebra(const QdSparqlPlan *self)
         g_autofree char *part = algebra != NULL ? qd_algebra_print(self->ast, algebra) : NULL;
 
         g_string_append(text, part != NULL ? part : "");
+    }
+    for (guint i = 0; i < self->estimates->len; i++) {
+        double rows = g_array_index(self->estimates, double, i);
+
+        if (isnan(rows))
+            g_string_append_c(text, '\n');
+        else
+            g_string_append_printf(text, "%s%.4g", i == 0 || text->str[text->len - 1] == '\n' ? "join: " : " ⋈ ", rows);
     }
     return g_string_free(g_steal_pointer(&text), FALSE);
 }

@@ -68,7 +68,7 @@ typedef struct QdSparqlPlan {
     gboolean ordered;              /* ORDER BY decides the order of the rows */
     QdSparqlOperation *operations;
     guint n_operations;
-    const char *notes; /* join orders and estimates */
+    GArray *estimates; /* double: rows of each part of a join in its order, NAN behind the last */
     GArray *probes;    /* QdPlanProbe */
     QdAst *ast;        /* owns all else */
 } QdSparqlPlan;
@@ -99,8 +99,8 @@ gboolean qd_sparql_plan_fill(QdSparqlPlan *self, QdTemplate *text);
 /* Whether the counts that the join orders rest on are much the same with the values of now. */
 gboolean qd_sparql_plan_fits(const QdSparqlPlan *self, const QdCatalog *catalog);
 
-/* (transfer full): the algebra, for Explain. */
-char *qd_sparql_plan_print_algebra(const QdSparqlPlan *self);
+/* (transfer full): the algebra, and the estimates of its joins in their order, for Explain. */
+char *qd_sparql_plan_print(const QdSparqlPlan *self);
 
 /* Returns NULL; takes NULL. */
 QdSparqlPlan *qd_sparql_plan_free(QdSparqlPlan *self);

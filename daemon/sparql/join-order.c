@@ -3,6 +3,8 @@
  * The order of a join: greedy, always the part next that multiplies the rows least, by the catalog's statistics and counts
  * that stop at a cap. SQLite gets it as CROSS JOIN and keeps it.
  */
+#include <math.h>
+
 #include "daemon/sparql/sqlgen-private.h"
 
 #define GUESSED_QUADS 1e6     /* without a catalog */
@@ -145,6 +147,7 @@ qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVa
 {
     Item *items = qd_arena_array0(self->arena, Item, n);
     QdVariableSet known = { 0 };
+    const double end = NAN;
 
     if (bound != NULL)
         qd_variable_set_add_all(&known, self->arena, bound);
@@ -171,7 +174,7 @@ qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVa
         items[i] = chosen;
         children[i] = chosen.node;
         qd_variable_set_add_all(&known, self->arena, &chosen.node->possible);
-        g_string_append_printf(self->notes, "%s%.4g", i == 0 ? "join: " : " ⋈ ", best);
+        g_array_append_val(self->estimates, best);
     }
-    g_string_append_c(self->notes, '\n');
+    g_array_append_val(self->estimates, end);
 }

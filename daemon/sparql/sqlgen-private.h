@@ -52,7 +52,7 @@ struct QdGenerator {
     GArray *probes;         /* QdPlanProbe */
     GHashTable *parameters; /* nullable: variable + 1 → itself, of the user's parameters */
     GString *with;          /* the common table expressions of the SELECT that is being made */
-    GString *notes;
+    GArray *estimates; /* double; NAN ends a join */
     guint n_names;
     QdNode graph; /* NONE: default graph; TERM; VARIABLE: each relation has a column for it */
     const QdOuter *outer;

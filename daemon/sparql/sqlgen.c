@@ -83,7 +83,7 @@ qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog)
     self->numbers = g_hash_table_new(constant_hash, constant_equal);
     self->probes = g_array_new(FALSE, FALSE, sizeof(QdPlanProbe));
     self->with = g_string_new(NULL);
-    self->notes = g_string_new(NULL);
+    self->estimates = g_array_new(FALSE, FALSE, sizeof(double));
     return self;
 }
 
@@ -98,7 +98,7 @@ qd_generator_free(QdGenerator *self)
     g_array_unref(self->probes);
     g_clear_pointer(&self->parameters, g_hash_table_unref);
     g_string_free(self->with, TRUE);
-    g_string_free(self->notes, TRUE);
+    g_array_unref(self->estimates);
     g_clear_error(&self->error);
     g_free(self);
     return NULL;
@@ -116,10 +116,10 @@ qd_generator_get_probes(const QdGenerator *self)
     return self->probes;
 }
 
-const char *
-qd_generator_get_notes(const QdGenerator *self)
+const GArray *
+qd_generator_get_estimates(const QdGenerator *self)
 {
-    return self->notes->str;
+    return self->estimates;
 }
 
 void

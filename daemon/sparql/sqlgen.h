@@ -80,7 +80,7 @@ const GArray *qd_generator_get_constants(const QdGenerator *self);
 /* Counts that the join orders rest on (of QdPlanProbe), valid as long as the generator. */
 const GArray *qd_generator_get_probes(const QdGenerator *self);
 
-/* (transfer none): the join orders chosen, with their estimates, one line each. */
-const char *qd_generator_get_notes(const QdGenerator *self);
+/* (transfer none): the estimates that joins were ordered by (of double), NAN behind each join; valid as long as the generator. */
+const GArray *qd_generator_get_estimates(const QdGenerator *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdGenerator, qd_generator_free)
