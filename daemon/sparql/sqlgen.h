@@ -32,7 +32,7 @@ typedef struct QdPlanProbe {
     guint64 n_quads;         /* QD_PLAN_PROBE_CAP: that or more */
 } QdPlanProbe;
 
-#define QD_PLAN_PROBE_CAP 1024 /* rows counted for a pattern */
+#define QD_PLAN_PROBE_CAP 256 /* rows counted for a pattern: 10 µs */
 
 /* The graphs a query sees. Without a clause: the default graph (or @with), and all named graphs. */
 typedef struct QdDataset {

@@ -32,20 +32,27 @@ static const char *const count_texts[N_PATTERNS] = {
     [BOUND_S | BOUND_P | BOUND_O] = COUNT(BY_SUBJECT "s=? AND p=? AND o=?"),
 };
 
-#define N_REMEMBERED 256 /* predicates, since the last load */
+#define N_REMEMBERED 256 /* predicates, and counts, since the last load */
 
-typedef struct Remembered {
+typedef struct RememberedPredicate {
     guint64 hash; /* 0: nothing */
     gboolean found;
     QdPredicateStatistics statistics;
-} Remembered;
+} RememberedPredicate;
+
+typedef struct RememberedCount {
+    guint64 hash; /* 0: nothing */
+    guint64 n_quads;
+    guint64 cap;
+} RememberedCount;
 
 typedef struct StoreCatalog {
     QdDictionary *dictionary;
     sqlite3_stmt *totals;
     sqlite3_stmt *predicate;
     sqlite3_stmt *counts[N_PATTERNS];
-    Remembered remembered[N_REMEMBERED]; /* by hash */
+    RememberedPredicate predicates[N_REMEMBERED]; /* by hash */
+    RememberedCount remembered_counts[N_REMEMBERED];
 } StoreCatalog;
 
 static void
@@ -120,10 +127,10 @@ get_predicate(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret
 {
     StoreCatalog *self = data;
     guint64 hash = MAX(qd_term_hash(predicate), 1);
-    Remembered *remembered = &self->remembered[hash % N_REMEMBERED];
+    RememberedPredicate *remembered = &self->predicates[hash % N_REMEMBERED];
 
     if (remembered->hash != hash) {
-        *remembered = (Remembered){ .hash = hash };
+        *remembered = (RememberedPredicate){ .hash = hash };
         remembered->found = read_predicate(data, predicate, &remembered->statistics);
     }
     if (remembered->found)
@@ -132,7 +139,7 @@ get_predicate(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret
 }
 
 static guint64
-count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap)
+read_count(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap)
 {
     StoreCatalog *self = data;
     const QdTerm *terms[] = { s, p, o };
@@ -155,6 +162,23 @@ count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, gu
     return n_quads;
 }
 
+static guint64
+count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap)
+{
+    StoreCatalog *self = data;
+    const QdTerm *terms[] = { s, p, o };
+    guint64 hash = 1;
+    RememberedCount *remembered;
+
+    for (guint i = 0; i < G_N_ELEMENTS(terms); i++)
+        hash = hash * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) + (terms[i] != NULL ? qd_term_hash(terms[i]) : 0);
+    hash = MAX(hash, 1);
+    remembered = &self->remembered_counts[hash % N_REMEMBERED];
+    if (remembered->hash != hash || (remembered->cap < cap && remembered->n_quads == remembered->cap))
+        *remembered = (RememberedCount){ hash, read_count(data, s, p, o, cap), cap };
+    return MIN(remembered->n_quads, cap);
+}
+
 gboolean
 qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError **error)
 {
@@ -167,7 +191,8 @@ qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError *
             return FALSE;
         qd_connection_set_attachment(connection, QD_ATTACHMENT_CATALOG, self, store_catalog_free);
     }
-    memset(self->remembered, 0, sizeof self->remembered);
+    memset(self->predicates, 0, sizeof self->predicates);
+    memset(self->remembered_counts, 0, sizeof self->remembered_counts);
     r = sqlite3_step(self->totals);
     if (r == SQLITE_ROW)
         *ret_catalog = (QdCatalog){
