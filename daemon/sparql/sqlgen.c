@@ -71,7 +71,7 @@ constant_equal(gconstpointer data_a, gconstpointer data_b)
 /* --- the generator ---------------------------------------------------------------------------------------------------- */
 
 QdGenerator *
-qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog)
+qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog, const QdLimits *limits)
 {
     QdGenerator *self = g_new0(QdGenerator, 1);
 
@@ -79,11 +79,13 @@ qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog)
     self->arena = ast->arena;
     self->dataset = dataset;
     self->catalog = catalog;
+    self->limits = limits;
     self->constants = g_array_new(FALSE, TRUE, sizeof(QdSqlConstant));
     self->numbers = g_hash_table_new(constant_hash, constant_equal);
     self->probes = g_array_new(FALSE, FALSE, sizeof(QdPlanProbe));
     self->with = g_string_new(NULL);
     self->estimates = g_array_new(FALSE, FALSE, sizeof(double));
+    self->outermost = G_MAXUINT;
     return self;
 }
 
