@@ -133,7 +133,7 @@ find_entry(Plans *self, GBytes *key)
 
         if (!g_bytes_equal(entry->key, key))
             continue;
-        if (!is_stale(self, entry)) {
+        if (!is_stale(self, entry) && qd_sparql_plan_has_prefixes(entry->plan, &self->catalog)) {
             entry->last_use = self->clock;
             return entry;
         }

@@ -13,6 +13,7 @@ qd_ast_free(QdAst *self)
         return NULL;
 
     g_array_unref(self->variables);
+    g_array_unref(self->stored_prefixes);
     (void) qd_arena_free(self->arena);
     g_free(self);
     return NULL;
