@@ -11,7 +11,7 @@
 #include "daemon/store/catalog.h"
 
 typedef struct QdParseOptions {
-    const char *base;     /* nullable: an absolute IRI */
+    const char *base;         /* nullable: an absolute IRI */
     const QdCatalog *catalog; /* nullable: has the prefixes of which the text declares none of that name */
     const QdLimits *limits;
 } QdParseOptions;

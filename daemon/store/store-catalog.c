@@ -72,7 +72,8 @@ store_catalog_new(QdConnection *connection, GError **error)
         r = sqlite3_prepare_v3(db, "SELECT n_quads, n_subjects, n_objects, tags FROM queryd_predicate WHERE id=?", -1,
                                SQLITE_PREPARE_PERSISTENT, &self->predicate, NULL);
     if (r == SQLITE_OK)
-        r = sqlite3_prepare_v3(db, "SELECT iri FROM queryd_prefix WHERE prefix=?", -1, SQLITE_PREPARE_PERSISTENT, &self->prefix, NULL);
+        r = sqlite3_prepare_v3(db, "SELECT iri FROM queryd_prefix WHERE prefix=?", -1, SQLITE_PREPARE_PERSISTENT, &self->prefix,
+                               NULL);
     for (guint i = 0; i < N_PATTERNS && r == SQLITE_OK; i++)
         r = sqlite3_prepare_v3(db, count_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &self->counts[i], NULL);
     (void) qd_connection_set_policy(connection, policy);

@@ -119,8 +119,8 @@ get_predicate(gpointer data G_GNUC_UNUSED, const QdTerm *predicate G_GNUC_UNUSED
 }
 
 static guint64
-count_quads(gpointer data G_GNUC_UNUSED, const QdTerm *s G_GNUC_UNUSED, const QdTerm *p G_GNUC_UNUSED, const QdTerm *o G_GNUC_UNUSED,
-            guint64 cap G_GNUC_UNUSED)
+count_quads(gpointer data G_GNUC_UNUSED, const QdTerm *s G_GNUC_UNUSED, const QdTerm *p G_GNUC_UNUSED,
+            const QdTerm *o G_GNUC_UNUSED, guint64 cap G_GNUC_UNUSED)
 {
     return 0;
 }
