@@ -38,6 +38,7 @@ def answer(bus, query):
     assert not truncated
     lines = re.sub(r"_:\w+", "_:b", text).splitlines()
     first = 0 if graph else 1
+    lines = ["\t".join(cell or "UNDEF" for cell in line.split("\t")) for line in lines]
     if "ORDER BY" not in query:
         lines[first:] = sorted(lines[first:])
     return "\n".join(lines)
