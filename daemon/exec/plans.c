@@ -20,8 +20,8 @@
  * A plan, and the last text that it was used for: the values of that text are in it.
  */
 typedef struct Entry {
-    GBytes *head; /* what beside the text makes the plan */
-    GBytes *long_text; /* of what has no template */
+    GBytes *head;         /* what beside the text makes the plan */
+    GBytes *long_text;    /* of what has no template */
     QdTemplate *template; /* (nullable) */
     QdSparqlPlan *plan;
     guint64 n_quads;     /* when it was made */
@@ -33,7 +33,7 @@ typedef struct Plans {
     GPtrArray *entries; /* of Entry */
     guint64 clock;
     QdCatalog catalog;
-    gint64 catalog_usec; /* when its totals were read */
+    gint64 catalog_usec;      /* when its totals were read */
     QdPlanCounters *counters; /* (nullable) */
 } Plans;
 
@@ -173,7 +173,7 @@ find_text(Plans *self, GBytes *head, const QdPlanText *what, gint64 now)
 
         if (!g_bytes_equal(entry->head, head) || !has_text(entry, what))
             continue;
-        if (still_fits(self, entry, now))
+        if (still_fits(self, entry, now) && qd_sparql_plan_has_prefixes(entry->plan, &self->catalog))
             return entry;
         g_ptr_array_remove_index_fast(self->entries, i);
         break;
@@ -191,7 +191,8 @@ find_template(Plans *self, GBytes *head, QdTemplate **template, gint64 now)
     for (guint i = 0; i < self->entries->len; i++) {
         Entry *entry = self->entries->pdata[i];
 
-        if (!g_bytes_equal(entry->head, head) || !has_template(entry, *template))
+        if (!g_bytes_equal(entry->head, head) || !has_template(entry, *template) ||
+            !qd_sparql_plan_has_prefixes(entry->plan, &self->catalog))
             continue;
         n_variants++;
         if (oldest == NULL || entry->last_use < oldest->last_use)

@@ -216,9 +216,16 @@ typedef struct QdVariable {
     gboolean is_parameter; /* written with $ somewhere */
 } QdVariable;
 
+/* A prefix that the text uses without declaring it. */
+typedef struct QdStoredPrefix {
+    const char *prefix;
+    const char *iri; /* of its namespace in the store, then */
+} QdStoredPrefix;
+
 typedef struct QdAst {
     QdArena *arena;
-    GArray *variables; /* QdVariable */
+    GArray *variables;       /* QdVariable */
+    GArray *stored_prefixes; /* QdStoredPrefix */
     gboolean is_update;
     const char *base; /* nullable: the last BASE, or the caller's */
     QdQueryForm form;

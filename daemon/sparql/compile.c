@@ -14,8 +14,7 @@
 #define PROBE_FACTOR 8 /* counts that differ less leave a join order as it is */
 
 static void
-take_statement(QdSparqlPlan *plan, QdGenerator *generator, const QdAlgebra *algebra, const char *sql,
-               QdSparqlStatement *statement)
+take_statement(QdSparqlPlan *plan, QdGenerator *generator, const QdAlgebra *algebra, const char *sql, QdSparqlStatement *statement)
 {
     const GArray *constants = qd_generator_get_constants(generator);
     QdSqlConstant *copy = qd_arena_array0(plan->ast->arena, QdSqlConstant, constants->len);
@@ -266,7 +265,7 @@ QdSparqlPlan *
 qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdSparqlOptions *options, const QdCatalog *catalog,
                   GError **error)
 {
-    const QdParseOptions parse_options = { options->base, options->prefixes, options->limits, options->template };
+    const QdParseOptions parse_options = { options->base, catalog, options->limits, options->template };
     g_autoptr(QdSparqlPlan) plan = g_new0(QdSparqlPlan, 1);
 
     plan->is_update = is_update;
@@ -279,6 +278,19 @@ qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdS
     if (is_update ? !compile_update(plan, options, catalog, error) : !compile_query(plan, options, catalog, error))
         return NULL;
     return g_steal_pointer(&plan);
+}
+
+gboolean
+qd_sparql_plan_has_prefixes(const QdSparqlPlan *self, const QdCatalog *catalog)
+{
+    for (guint i = 0; i < self->ast->stored_prefixes->len; i++) {
+        const QdStoredPrefix *stored = &g_array_index(self->ast->stored_prefixes, QdStoredPrefix, i);
+        g_autoptr(GString) iri = g_string_new(NULL);
+
+        if (!catalog->find_prefix(catalog->data, stored->prefix, iri) || !g_str_equal(iri->str, stored->iri))
+            return FALSE;
+    }
+    return TRUE;
 }
 
 QdSparqlPlan *

@@ -14,7 +14,6 @@
 
 typedef struct QdSparqlOptions {
     const char *base;               /* nullable: an absolute IRI */
-    GHashTable *prefixes;           /* nullable: prefix → IRI, for texts that do not declare theirs */
     const QdLimits *limits;         /* not NULL */
     const char *const *parameters;  /* nullable, NULL-terminated: variables that get a value at each execution */
     const QdDatasetClause *dataset; /* nullable: instead of what the text says */
@@ -80,7 +79,7 @@ gboolean qd_sparql_is_update(const char *text, gsize n_bytes, gboolean if_empty)
  * qd_sparql_compile:
  * @text: UTF-8; need not outlive the call
  * @is_update: whether it is an update request; a query and an update never mix
- * @catalog: (nullable): statistics, asked during the call only
+ * @catalog: (nullable): statistics and prefixes, asked during the call only
  *
  * Errors: SYNTAX with a place, UNSUPPORTED (SERVICE), TOO_COMPLEX, TOO_BIG.
  *
@@ -101,6 +100,9 @@ gboolean qd_sparql_plan_fits(const QdSparqlPlan *self, const QdCatalog *catalog)
 
 /* (transfer full): the algebra, and the estimates of its joins in their order, for Explain. */
 char *qd_sparql_plan_print(const QdSparqlPlan *self);
+
+/* Whether the prefixes that the text uses without declaring them still stand for what they stood for. */
+gboolean qd_sparql_plan_has_prefixes(const QdSparqlPlan *self, const QdCatalog *catalog);
 
 /* Returns NULL; takes NULL. */
 QdSparqlPlan *qd_sparql_plan_free(QdSparqlPlan *self);

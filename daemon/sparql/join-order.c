@@ -82,8 +82,8 @@ estimate_triple(QdGenerator *self, const Item *item, const QdVariableSet *bound)
     double rows = item->n_probed >= 0 ? item->n_probed : item->counts.n_quads;
 
     if (item->n_probed >= QD_PLAN_PROBE_CAP)
-        rows = MAX(rows, item->counts.n_quads / (s_counted ? item->counts.n_subjects : 1) /
-                             (o_counted ? item->counts.n_objects : 1));
+        rows = MAX(rows,
+                   item->counts.n_quads / (s_counted ? item->counts.n_subjects : 1) / (o_counted ? item->counts.n_objects : 1));
     if (!s_counted && is_bound(self, &triple->s, bound))
         rows /= item->counts.n_subjects;
     if (!o_counted && is_bound(self, &triple->o, bound))

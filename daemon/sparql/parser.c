@@ -195,6 +195,23 @@ resolve(QdParser *self, const char *iri, gsize n_bytes, QdTerm **ret_iri)
     return TRUE;
 }
 
+/* The namespace of a prefix that the store keeps, known from now on as if it were declared here. NULL: it keeps none. */
+static const char *
+find_stored_prefix(QdParser *self, const char *prefix)
+{
+    const QdCatalog *catalog = self->options->catalog;
+    g_autoptr(GString) iri = g_string_new(NULL);
+    QdStoredPrefix stored;
+
+    if (catalog == NULL || !catalog->find_prefix(catalog->data, prefix, iri))
+        return NULL;
+    stored.prefix = qd_arena_strndup(self->arena, prefix, strlen(prefix));
+    stored.iri = qd_arena_strndup(self->arena, iri->str, iri->len);
+    g_array_append_val(self->ast->stored_prefixes, stored);
+    g_hash_table_insert(self->prefixes, (gpointer) stored.prefix, (gpointer) stored.iri);
+    return stored.iri;
+}
+
 static gboolean
 expand_prefix(QdParser *self, QdTerm **ret_iri)
 {
@@ -202,8 +219,8 @@ expand_prefix(QdParser *self, QdTerm **ret_iri)
     g_autoptr(GString) out = NULL;
     const char *iri = g_hash_table_lookup(self->prefixes, prefix);
 
-    if (iri == NULL && self->options->prefixes != NULL)
-        iri = g_hash_table_lookup(self->options->prefixes, prefix);
+    if (iri == NULL)
+        iri = find_stored_prefix(self, prefix);
     if (iri == NULL)
         return qd_parser_fail(self, self->token.offset, "the prefix '%s:' is not declared", prefix);
     out = g_string_new(iri);
@@ -459,6 +476,7 @@ ast_new(const char *base)
     ast->variables = g_array_new(FALSE, TRUE, sizeof(QdVariable));
     ast->holes = g_array_new(FALSE, FALSE, sizeof(QdTemplateHole));
     ast->hole_terms = g_hash_table_new(NULL, NULL);
+    ast->stored_prefixes = g_array_new(FALSE, FALSE, sizeof(QdStoredPrefix));
     ast->base = base != NULL ? qd_arena_strndup(ast->arena, base, strlen(base)) : NULL;
     return ast;
 }

@@ -50,6 +50,7 @@ typedef struct StoreCatalog {
     QdDictionary *dictionary;
     sqlite3_stmt *totals;
     sqlite3_stmt *predicate;
+    sqlite3_stmt *prefix;
     sqlite3_stmt *counts[N_PATTERNS];
     RememberedPredicate predicates[N_REMEMBERED]; /* by hash */
     RememberedCount remembered_counts[N_REMEMBERED];
@@ -62,6 +63,7 @@ store_catalog_free(gpointer data)
 
     (void) sqlite3_finalize(self->totals);
     (void) sqlite3_finalize(self->predicate);
+    (void) sqlite3_finalize(self->prefix);
     for (guint i = 0; i < N_PATTERNS; i++)
         (void) sqlite3_finalize(self->counts[i]);
     g_free(self);
@@ -87,6 +89,9 @@ store_catalog_new(QdConnection *connection, GError **error)
     if (r == SQLITE_OK)
         r = sqlite3_prepare_v3(db, "SELECT n_quads, n_subjects, n_objects, tags FROM queryd_predicate WHERE id=?", -1,
                                SQLITE_PREPARE_PERSISTENT, &self->predicate, NULL);
+    if (r == SQLITE_OK)
+        r = sqlite3_prepare_v3(db, "SELECT iri FROM queryd_prefix WHERE prefix=?", -1, SQLITE_PREPARE_PERSISTENT, &self->prefix,
+                               NULL);
     for (guint i = 0; i < N_PATTERNS && r == SQLITE_OK; i++)
         r = sqlite3_prepare_v3(db, count_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &self->counts[i], NULL);
     (void) qd_connection_set_policy(connection, policy);
@@ -179,6 +184,21 @@ count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, gu
     return MIN(remembered->n_quads, cap);
 }
 
+static gboolean
+find_prefix(gpointer data, const char *prefix, GString *ret_iri)
+{
+    StoreCatalog *self = data;
+    gboolean found;
+
+    (void) sqlite3_bind_text(self->prefix, 1, prefix, -1, SQLITE_STATIC);
+    found = sqlite3_step(self->prefix) == SQLITE_ROW;
+    if (found)
+        g_string_append_len(ret_iri, (const char *) sqlite3_column_text(self->prefix, 0), sqlite3_column_bytes(self->prefix, 0));
+    (void) sqlite3_reset(self->prefix);
+    (void) sqlite3_clear_bindings(self->prefix);
+    return found;
+}
+
 gboolean
 qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError **error)
 {
@@ -200,6 +220,7 @@ qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError *
             .n_predicates = (guint64) sqlite3_column_int64(self->totals, 1),
             .get_predicate = get_predicate,
             .count_quads = count_quads,
+            .find_prefix = find_prefix,
             .data = self,
         };
     else
