@@ -158,6 +158,30 @@ qd_parser_make_term(QdParser *self, QdTermKind kind, const char *lexical, gsize 
     return term;
 }
 
+/* Of the token at the position. */
+static void
+note_hole(QdParser *self, QdTerm *term, const char *head)
+{
+    guint value;
+
+    self->hole.term = NULL;
+    if (self->options->template != NULL && qd_template_find_value(self->options->template, self->token.offset, &value))
+        self->hole = (QdTemplateHole){
+            .term = term,
+            .value = value,
+            .head = head != NULL ? qd_arena_strndup(self->arena, head, strlen(head)) : NULL,
+            .base = self->ast->base,
+        };
+}
+
+void
+qd_parser_lift_term(QdParser *self, const QdTerm *term)
+{
+    if (self->hole.term == term && term != NULL)
+        qd_ast_add_hole(self->ast, &self->hole);
+    self->hole.term = NULL;
+}
+
 static gboolean
 resolve(QdParser *self, const char *iri, gsize n_bytes, QdTerm **ret_iri)
 {
@@ -167,6 +191,7 @@ resolve(QdParser *self, const char *iri, gsize n_bytes, QdTerm **ret_iri)
     if (!qd_iri_resolve(base, base != NULL ? strlen(base) : 0, iri, n_bytes, out))
         return qd_parser_fail(self, self->token.offset, "the relative IRI <%.*s> without a base", (int) MIN(n_bytes, 200), iri);
     *ret_iri = qd_parser_make_term(self, QD_TERM_IRI, out->str, out->len);
+    note_hole(self, *ret_iri, NULL);
     return TRUE;
 }
 
@@ -201,6 +226,7 @@ expand_prefix(QdParser *self, QdTerm **ret_iri)
     out = g_string_new(iri);
     g_string_append_len(out, self->token.local, (gssize) self->token.n_local);
     *ret_iri = qd_parser_make_term(self, QD_TERM_IRI, out->str, out->len);
+    note_hole(self, *ret_iri, iri);
     return TRUE;
 }
 
@@ -241,7 +267,10 @@ static gboolean
 parse_string(QdParser *self, QdTerm **ret_literal)
 {
     QdTerm *term = qd_parser_make_term(self, QD_TERM_STRING, self->token.text, self->token.n_text);
+    QdTemplateHole hole;
 
+    note_hole(self, term, NULL);
+    hole = self->hole;
     if (!qd_parser_advance(self))
         return FALSE;
     if (qd_parser_is(self, QD_TOKEN_LANGTAG)) {
@@ -257,6 +286,7 @@ parse_string(QdParser *self, QdTerm **ret_literal)
             return FALSE;
         set_datatype(self, term, datatype->lexical, datatype->n_lexical);
     }
+    self->hole = hole; /* not the datatype's */
     *ret_literal = term;
     return self->error == NULL;
 }
@@ -286,6 +316,7 @@ qd_parser_parse_literal(QdParser *self, const QdTerm **ret_literal)
         datatype = qd_parser_is(self, QD_TOKEN_DECIMAL) ? QD_XSD_NAMESPACE "decimal" : QD_XSD_NAMESPACE "double";
     }
     set_datatype(self, term, datatype, strlen(datatype));
+    note_hole(self, term, NULL);
     *ret_literal = term;
     return qd_parser_advance(self);
 }
@@ -443,6 +474,8 @@ ast_new(const char *base)
 
     ast->arena = qd_arena_new();
     ast->variables = g_array_new(FALSE, TRUE, sizeof(QdVariable));
+    ast->holes = g_array_new(FALSE, FALSE, sizeof(QdTemplateHole));
+    ast->hole_terms = g_hash_table_new(NULL, NULL);
     ast->stored_prefixes = g_array_new(FALSE, FALSE, sizeof(QdStoredPrefix));
     ast->base = base != NULL ? qd_arena_strndup(ast->arena, base, strlen(base)) : NULL;
     return ast;

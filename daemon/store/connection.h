@@ -64,6 +64,7 @@ typedef enum QdAttachment {
     QD_ATTACHMENT_EVALUATION,
     QD_ATTACHMENT_PLANS,
     QD_ATTACHMENT_ENCODER,
+    QD_ATTACHMENT_PAYLOADS,
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
@@ -96,6 +97,14 @@ void qd_compiled_drop_wrapped(QdCompiled *compiled);
 
 /* A statement of ours that a client's is part of, within the limits of @policy. (transfer full): NULL when it does not compile. */
 sqlite3_stmt *qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits);
+
+/**
+ * qd_connection_list_reads:
+ * @text: a client's statement that reads; it is compiled and not kept
+ *
+ * Returns: (transfer full) (nullable): of char*: names of tables and views, also of those that a view reads
+ */
+GPtrArray *qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, const QdLimits *limits, GError **error);
 
 /* A transaction that only reads, for each execution: the two statements stay compiled. */
 gboolean qd_connection_begin(QdConnection *self, GError **error);

@@ -4,6 +4,8 @@
  */
 #include "daemon/store/store-catalog.h"
 
+#include <string.h>
+
 #include "daemon/store/dictionary.h"
 #include "daemon/store/sqlite-error.h"
 
@@ -30,12 +32,28 @@ static const char *const count_texts[N_PATTERNS] = {
     [BOUND_S | BOUND_P | BOUND_O] = COUNT(BY_SUBJECT "s=? AND p=? AND o=?"),
 };
 
+#define N_REMEMBERED 256 /* predicates, and counts, since the last load */
+
+typedef struct RememberedPredicate {
+    guint64 hash; /* 0: nothing */
+    gboolean found;
+    QdPredicateStatistics statistics;
+} RememberedPredicate;
+
+typedef struct RememberedCount {
+    guint64 hash; /* 0: nothing */
+    guint64 n_quads;
+    guint64 cap;
+} RememberedCount;
+
 typedef struct StoreCatalog {
     QdDictionary *dictionary;
     sqlite3_stmt *totals;
     sqlite3_stmt *predicate;
     sqlite3_stmt *prefix;
     sqlite3_stmt *counts[N_PATTERNS];
+    RememberedPredicate predicates[N_REMEMBERED]; /* by hash */
+    RememberedCount remembered_counts[N_REMEMBERED];
 } StoreCatalog;
 
 static void
@@ -86,7 +104,7 @@ store_catalog_new(QdConnection *connection, GError **error)
 }
 
 static gboolean
-get_predicate(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret_statistics)
+read_predicate(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret_statistics)
 {
     StoreCatalog *self = data;
     sqlite3_stmt *stmt = self->predicate;
@@ -108,8 +126,25 @@ get_predicate(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret
     return found;
 }
 
+/* Each compilation asks for the same few predicates: two look-ups in the dictionary and one here take 5 µs. */
+static gboolean
+get_predicate(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret_statistics)
+{
+    StoreCatalog *self = data;
+    guint64 hash = MAX(qd_term_hash(predicate), 1);
+    RememberedPredicate *remembered = &self->predicates[hash % N_REMEMBERED];
+
+    if (remembered->hash != hash) {
+        *remembered = (RememberedPredicate){ .hash = hash };
+        remembered->found = read_predicate(data, predicate, &remembered->statistics);
+    }
+    if (remembered->found)
+        *ret_statistics = remembered->statistics;
+    return remembered->found;
+}
+
 static guint64
-count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap)
+read_count(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap)
 {
     StoreCatalog *self = data;
     const QdTerm *terms[] = { s, p, o };
@@ -130,6 +165,23 @@ count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, gu
         n_quads = (guint64) sqlite3_column_int64(stmt, 0);
     (void) sqlite3_reset(stmt);
     return n_quads;
+}
+
+static guint64
+count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap)
+{
+    StoreCatalog *self = data;
+    const QdTerm *terms[] = { s, p, o };
+    guint64 hash = 1;
+    RememberedCount *remembered;
+
+    for (guint i = 0; i < G_N_ELEMENTS(terms); i++)
+        hash = hash * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) + (terms[i] != NULL ? qd_term_hash(terms[i]) : 0);
+    hash = MAX(hash, 1);
+    remembered = &self->remembered_counts[hash % N_REMEMBERED];
+    if (remembered->hash != hash || (remembered->cap < cap && remembered->n_quads == remembered->cap))
+        *remembered = (RememberedCount){ hash, read_count(data, s, p, o, cap), cap };
+    return MIN(remembered->n_quads, cap);
 }
 
 static gboolean
@@ -159,6 +211,8 @@ qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError *
             return FALSE;
         qd_connection_set_attachment(connection, QD_ATTACHMENT_CATALOG, self, store_catalog_free);
     }
+    memset(self->predicates, 0, sizeof self->predicates);
+    memset(self->remembered_counts, 0, sizeof self->remembered_counts);
     r = sqlite3_step(self->totals);
     if (r == SQLITE_ROW)
         *ret_catalog = (QdCatalog){
