@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""serd as oracle of our readers: the same quads of random valid documents and of our own corpus, in Turtle, TriG and the line formats.
+"""serd as oracle of our readers: the same quads of random valid documents and of our own corpus.
 
 Where the two differ, JUDGED and CORPUS_JUDGED say who is right by the specification. Skipped aloud without serdi.
 """
@@ -52,7 +52,9 @@ def unescape(term):
     """One spelling of a term: no escapes, tags in lower case."""
     def character(match):
         text = match.group(1)
-        return chr(int(text[1:], 16)) if text[0] in "uU" else {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}.get(text, text)
+        if text[0] in "uU":
+            return chr(int(text[1:], 16))
+        return {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}.get(text, text)
     text = re.sub(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", character, term)
     tag = re.search(r'"@([\w-]+)$', text)
     return text[:tag.start(1)] + tag.group(1).lower() if tag else text.removesuffix("^^<http://www.w3.org/2001/XMLSchema#string>")
@@ -88,7 +90,9 @@ def read_ours(fmt, paths):
 
 def read_serd(fmt, path):
     run = subprocess.run(["serdi", "-q", "-i", fmt, "-o", "nquads", path, BASE], capture_output=True, check=False)
-    return parse(run.stdout.decode(errors="replace")) if run.returncode == 0 else run.stderr.decode(errors="replace") or f"status {run.returncode}"
+    if run.returncode != 0:
+        return run.stderr.decode(errors="replace") or f"status {run.returncode}"
+    return parse(run.stdout.decode(errors="replace"))
 
 
 @pytest.mark.parametrize("fmt", FORMATS)

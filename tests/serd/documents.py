@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Random documents in Turtle, TriG, N-Triples and N-Quads: valid ones, from a seed, which use what the grammars offer; and broken ones."""
+"""Random documents in Turtle, TriG, N-Triples and N-Quads.
+
+Each comes from a seed: valid ones use what the grammars offer, the others have one character wrong."""
 import random
 
 LOCALS = ["a", "b1", "c-d", "e.f", "_g", "0h", "i:j", "k%41", "l\\~m", "n\\,o", "é", "p·q", "r_", "", "\\-s"]
