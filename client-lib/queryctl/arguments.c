@@ -31,6 +31,7 @@ static const VerbInfo verb_table[QCTL_N_VERBS] = {
     [QCTL_VERB_BACKUP] = { "backup", "FILE", "write a consistent copy of the database to a new file" },
     [QCTL_VERB_CHECK] = { "check", "", "check the database" },
     [QCTL_VERB_OPTIMIZE] = { "optimize", "", "refresh the planner's statistics and shorten the log" },
+    [QCTL_VERB_FULLTEXT] = { "fulltext", "add|remove PREDICATE…|--all, ls, rebuild, check", "what full-text search finds" },
     [QCTL_VERB_STORE] = { "store", "list|create NAME|import FILE NAME", "manage further databases" },
 };
 
@@ -62,6 +63,8 @@ typedef enum OptionKind {
     OPTION_OPENMETRICS,
     OPTION_NO_PAGER,
     OPTION_WARM,
+    OPTION_ALL,
+    OPTION_TOKENIZER,
     OPTION_STORE,
     OPTION_DIRECT,
     OPTION_HELP,
@@ -71,7 +74,7 @@ typedef enum OptionKind {
 #define V(name) (1u << QCTL_VERB_##name)
 #define ANY_VERB ((1u << QCTL_N_VERBS) - 1)
 #define STATEMENTS (V(SQL) | V(SPARQL) | V(UPDATE))
-#define PRINTS (STATEMENTS | V(LS) | V(PREFIXES) | V(STATS) | V(SHELL) | V(STORE))
+#define PRINTS (STATEMENTS | V(LS) | V(PREFIXES) | V(STATS) | V(SHELL) | V(FULLTEXT) | V(STORE))
 
 typedef struct OptionInfo {
     OptionKind kind;
@@ -106,6 +109,8 @@ static const OptionInfo option_table[] = {
     { OPTION_FULL, "full", 0, NULL, V(CHECK), "check indexes too, which takes longer" },
     { OPTION_OPENMETRICS, "openmetrics", 0, NULL, V(STATS), "print in the OpenMetrics text format" },
     { OPTION_WARM, "warm", 0, NULL, V(OPTIMIZE), "instead read the database into the system's memory" },
+    { OPTION_ALL, "all", 0, NULL, V(FULLTEXT), "the literals of every predicate" },
+    { OPTION_TOKENIZER, "tokenizer", 0, "NAME", V(FULLTEXT), "how texts are cut into words: unicode61, porter, trigram" },
     { OPTION_NO_PAGER, "no-pager", 0, NULL, PRINTS, "print tables straight to the terminal" },
     { OPTION_STORE, "store", 's', "NAME", ANY_VERB & ~V(STORE), "use the database NAME instead of the default one" },
     { OPTION_DIRECT, "direct", 0, "FILE", V(SQL) | V(LS) | V(SHELL), "read the database FILE itself, without the daemon" },
@@ -186,6 +191,7 @@ qctl_arguments_free(QctlArguments *self)
     g_free(self->output);
     g_free(self->null_text);
     g_free(self->store);
+    g_free(self->tokenizer);
     g_free(self->direct);
     g_free(self->table);
     g_free(self->graph);
@@ -332,6 +338,12 @@ set_option(QctlArguments *self, const OptionInfo *info, const char *value, GErro
     case OPTION_WARM:
         self->warm = true;
         return true;
+    case OPTION_ALL:
+        self->all = true;
+        return true;
+    case OPTION_TOKENIZER:
+        replace(&self->tokenizer, value);
+        return true;
     case OPTION_NO_PAGER:
         self->no_pager = true;
         return true;
@@ -461,6 +473,10 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
         *ret_min = 1;
         *ret_max = 3;
         break;
+    case QCTL_VERB_FULLTEXT:
+        *ret_min = 1;
+        *ret_max = G_MAXUINT;
+        break;
     case QCTL_VERB_SHELL:
     case QCTL_VERB_PREFIXES:
     case QCTL_VERB_STATS:
@@ -492,6 +508,22 @@ check_store(const QctlArguments *self, GError **error)
     }
 
     return true;
+}
+
+static bool
+check_fulltext(const QctlArguments *self, GError **error)
+{
+    static const char *const plain[] = { "ls", "rebuild", "check", NULL };
+    const char *action = self->words->pdata[0];
+    bool chooses = g_str_equal(action, "add") || g_str_equal(action, "remove");
+
+    if (chooses ? self->words->len > 1 || self->all
+                : g_strv_contains(plain, action) && self->words->len == 1 && !self->all &&
+                      (self->tokenizer == NULL || g_str_equal(action, "rebuild")))
+        return true;
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "usage: queryctl fulltext %s",
+                verb_table[QCTL_VERB_FULLTEXT].arguments);
+    return false;
 }
 
 static bool
@@ -547,7 +579,8 @@ check_words(const QctlArguments *self, GError **error)
         return false;
     }
 
-    return check_format(self, error) && (self->verb != QCTL_VERB_STORE || check_store(self, error));
+    return check_format(self, error) && (self->verb != QCTL_VERB_STORE || check_store(self, error)) &&
+           (self->verb != QCTL_VERB_FULLTEXT || check_fulltext(self, error));
 }
 
 QctlArguments *

@@ -26,10 +26,11 @@ typedef struct QdBusCall {
 } QdBusCall;
 
 static const char *const kind_names[] = {
-    [QD_CALL_PREPARE] = "Prepare", [QD_CALL_QUERY] = "Query",       [QD_CALL_QUERY_TEXT] = "QueryText",
-    [QD_CALL_UPDATE] = "Update",   [QD_CALL_BATCH] = "Batch",       [QD_CALL_EXPLAIN] = "Explain",
-    [QD_CALL_CHECK] = "Check",     [QD_CALL_OPTIMIZE] = "Optimize", [QD_CALL_EXPORT] = "Export",
-    [QD_CALL_IMPORT] = "Import",   [QD_CALL_DUMP] = "Dump",         [QD_CALL_BACKUP] = "Backup",
+    [QD_CALL_PREPARE] = "Prepare",       [QD_CALL_QUERY] = "Query",       [QD_CALL_QUERY_TEXT] = "QueryText",
+    [QD_CALL_UPDATE] = "Update",         [QD_CALL_BATCH] = "Batch",       [QD_CALL_EXPLAIN] = "Explain",
+    [QD_CALL_CHECK] = "Check",           [QD_CALL_OPTIMIZE] = "Optimize", [QD_CALL_EXPORT] = "Export",
+    [QD_CALL_IMPORT] = "Import",         [QD_CALL_DUMP] = "Dump",         [QD_CALL_BACKUP] = "Backup",
+    [QD_CALL_FULL_TEXT] = "SetFullText",
 };
 
 static void
@@ -61,6 +62,7 @@ is_reading(const QdCall *call)
     case QD_CALL_UPDATE:
     case QD_CALL_BATCH:
     case QD_CALL_OPTIMIZE:
+    case QD_CALL_FULL_TEXT:
     case QD_CALL_IMPORT:
     case QD_CALL_BACKUP:
         return FALSE;

@@ -86,6 +86,9 @@ qd_call_free(QdCall *call)
     g_free((char *) call->options.table);
     g_free((char *) call->options.graph);
     g_free((char *) call->options.base);
+    g_free(call->options.full_text.tokenizer);
+    g_strfreev(call->options.full_text.add);
+    g_strfreev(call->options.full_text.remove);
     g_free(call->format);
     g_free(call->sql);
     qd_client_unref(call->client);

@@ -30,11 +30,21 @@ typedef enum QdCallKind {
     QD_CALL_EXPLAIN,
     QD_CALL_CHECK,
     QD_CALL_OPTIMIZE,
+    QD_CALL_FULL_TEXT,
     QD_CALL_EXPORT, /* these run on job threads */
     QD_CALL_IMPORT,
     QD_CALL_DUMP,
     QD_CALL_BACKUP,
 } QdCallKind;
+
+/* SetFullText: what is to be done, in this order. */
+typedef struct QdFullTextOptions {
+    char *tokenizer; /* (nullable) */
+    char **add;      /* (nullable) IRIs of predicates */
+    char **remove;   /* (nullable) */
+    gboolean has_all, all;
+    gboolean rebuild, check;
+} QdFullTextOptions;
 
 typedef struct QdCallOptions {
     QdTransport transport;
@@ -48,13 +58,14 @@ typedef struct QdCallOptions {
     gboolean analyze;
     gboolean header; /* default TRUE */
     gboolean create;
-    gboolean quick;      /* Check; default TRUE */
-    gboolean warm;       /* Optimize */
-    gboolean check_only; /* Import of RDF */
-    gboolean replace;    /* Import of RDF */
-    const char *table;   /* (owned by the call) Import */
-    const char *graph;   /* (owned by the call) Import of RDF, Dump: IRI */
-    const char *base;    /* (owned by the call) Import of RDF: IRI */
+    gboolean quick;              /* Check; default TRUE */
+    gboolean warm;               /* Optimize */
+    gboolean check_only;         /* Import of RDF */
+    gboolean replace;            /* Import of RDF */
+    const char *table;           /* (owned by the call) Import */
+    const char *graph;           /* (owned by the call) Import of RDF, Dump: IRI */
+    const char *base;            /* (owned by the call) Import of RDF: IRI */
+    QdFullTextOptions full_text; /* its texts are owned by the call */
 } QdCallOptions;
 
 typedef struct QdCallStatement {

@@ -10,6 +10,7 @@
 
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
+#include "daemon/store/fts.h"
 #include "daemon/store/sqlite-error.h"
 
 #define COPY_BYTES (1024 * 1024)
@@ -138,9 +139,10 @@ qd_job_check(QdCall *call, GError **error)
     else if (r != SQLITE_DONE)
         qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
 
-    call->ok = r == SQLITE_DONE && call->messages->len == 1 && g_strcmp0(call->messages->pdata[0], "ok") == 0;
-    if (call->ok)
+    if (r == SQLITE_DONE && call->messages->len == 1 && g_strcmp0(call->messages->pdata[0], "ok") == 0) {
         g_ptr_array_set_size(call->messages, 0);
+        call->ok = qd_fts_check(connection, call->messages, error) && call->messages->len == 0;
+    }
 }
 
 /* Optimize -------------------------------------------------------------------------------------------------------------- */

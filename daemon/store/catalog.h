@@ -23,5 +23,9 @@ typedef struct QdCatalog {
     gboolean (*get_predicate)(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret_statistics);
     /* Quads of any graph that match, where a NULL term matches all, counted up to @cap. */
     guint64 (*count_quads)(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap);
+    /* (nullable) Literals that match a full-text query, counted up to @cap; 0 also when it is no query. */
+    guint64 (*count_matches)(gpointer data, const QdTerm *text, guint64 cap);
+    /* (nullable) Whether the objects of @predicate (NULL: of any predicate) are in the full-text index. */
+    gboolean (*is_indexed)(gpointer data, const QdTerm *predicate);
     gpointer data;
 } QdCatalog;

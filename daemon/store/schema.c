@@ -28,6 +28,12 @@ static const char *const steps[QD_SCHEMA_VERSION] = {
     "('rdf', 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'), ('rdfs', 'http://www.w3.org/2000/01/rdf-schema#'),"
     "('xsd', 'http://www.w3.org/2001/XMLSchema#'), ('owl', 'http://www.w3.org/2002/07/owl#');"
     "INSERT INTO queryd_meta VALUES('term_sequence', 0), ('bnode_serial', 0), ('term_secret', randomblob(16));",
+
+    /* predicates whose string literals are indexed, 0: every; and what is in the index (fts.h) */
+    "CREATE TABLE queryd_fulltext(id INTEGER PRIMARY KEY);"
+    "CREATE VIEW queryd_fts_content(id, lexical) AS SELECT id, lexical FROM queryd_term WHERE (id&3) IN (1, 2) AND"
+    " (EXISTS(SELECT 1 FROM queryd_fulltext WHERE id=0) AND EXISTS(SELECT 1 FROM queryd_quad WHERE o=queryd_term.id)"
+    " OR EXISTS(SELECT 1 FROM queryd_fulltext AS f CROSS JOIN queryd_quad AS q ON q.p=f.id AND q.o=queryd_term.id));",
 };
 
 gboolean
