@@ -53,7 +53,7 @@ qd_engine_note_activity(QdEngine *self)
 typedef struct Commit {
     QdEngine *engine;
     uint64_t generation;
-    char **tables;
+    QdChanges *changes;
 } Commit;
 
 static void
@@ -63,23 +63,23 @@ tell_commit_on_main(void *data)
     QdEngine *engine = commit->engine;
 
     if (engine->config.changed != NULL)
-        engine->config.changed(commit->generation, (const char *const *) commit->tables, engine->config.user_data);
-    g_strfreev(commit->tables);
+        engine->config.changed(commit->generation, commit->changes, engine->config.user_data);
+    (void) qd_changes_free(commit->changes);
     g_free(commit);
 }
 
 static void
-on_commit(uint64_t generation, char **tables, void *user_data)
+on_commit(uint64_t generation, QdChanges *changes, void *user_data)
 {
     QdEngine *self = user_data;
     Commit *commit;
 
-    if (tables[0] == NULL) {
-        g_strfreev(tables);
+    if (qd_changes_is_empty(changes)) {
+        (void) qd_changes_free(changes);
         return;
     }
     commit = g_new0(Commit, 1);
-    *commit = (Commit){ .engine = self, .generation = generation, .tables = tables };
+    *commit = (Commit){ .engine = self, .generation = generation, .changes = changes };
     qd_mailbox_post(self->mailbox, tell_commit_on_main, commit);
 }
 

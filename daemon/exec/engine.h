@@ -13,6 +13,7 @@
 #include "client-lib/wire/wire-value.h"
 #include "daemon/base/limits.h"
 #include "daemon/base/mailbox.h"
+#include "daemon/exec/changes.h"
 #include "daemon/exec/parameters.h"
 #include "daemon/exec/shape.h"
 #include "daemon/exec/transport.h"
@@ -153,7 +154,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdClient, qd_client_unref)
 typedef struct QdEngineConfig {
     const char *directory; /* the store's, made if missing */
     QdLimits limits;
-    void (*changed)(uint64_t generation, const char *const *tables, void *user_data); /* main thread, after a commit */
+    void (*changed)(uint64_t generation, const QdChanges *changes, void *user_data); /* main thread, after a commit */
     void (*activity)(void *user_data); /* main thread: the engine may have become idle */
     void *user_data;
 } QdEngineConfig;

@@ -155,15 +155,12 @@ publish_commit(QdWriter *self)
 static void
 tell_commit(QdWriter *self, uint64_t generation, QdWriteItem *const *items, guint n)
 {
-    g_autoptr(GPtrArray) tables = g_ptr_array_new();
+    g_autoptr(QdChanges) changes = qd_changes_new();
 
-    for (guint i = 0; i < n; i++) {
-        for (guint k = 0; items[i]->error == NULL && k < items[i]->tables->len; k++)
-            if (!g_ptr_array_find_with_equal_func(tables, items[i]->tables->pdata[k], g_str_equal, NULL))
-                g_ptr_array_add(tables, g_strdup(items[i]->tables->pdata[k]));
-    }
-    g_ptr_array_add(tables, NULL);
-    self->config.commit_func(generation, (char **) g_ptr_array_steal(tables, NULL), self->config.user_data);
+    for (guint i = 0; i < n; i++)
+        if (items[i]->error == NULL)
+            qd_changes_add_all(changes, items[i]->changed);
+    self->config.commit_func(generation, g_steal_pointer(&changes), self->config.user_data);
 }
 
 static void

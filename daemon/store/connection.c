@@ -455,6 +455,31 @@ prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPol
     return r;
 }
 
+/* What the guard has recorded. */
+static void
+take_writes(QdConnection *self, QdCompiled *compiled)
+{
+    const GPtrArray *tables = self->guard.write_tables;
+
+    g_strfreev(compiled->write_tables);
+    compiled->write_tables = g_new0(char *, tables->len + 1);
+    for (guint i = 0; i < tables->len; i++)
+        compiled->write_tables[i] = g_strdup(tables->pdata[i]);
+    compiled->changes_schema = self->guard.changes_schema;
+}
+
+void
+qd_connection_refresh_writes(QdConnection *self, QdCompiled *compiled)
+{
+    int n_reprepares = sqlite3_stmt_status(compiled->stmt, SQLITE_STMTSTATUS_REPREPARE, 0);
+
+    if (n_reprepares == compiled->n_write_reprepares)
+        return;
+
+    compiled->n_write_reprepares = n_reprepares;
+    take_writes(self, compiled);
+}
+
 static gboolean
 compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, GError **error)
 {
@@ -484,9 +509,7 @@ compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, G
                        (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
     compiled->runs_alone = compiled->writes && text_is_vacuum(compiled->text, compiled->text + compiled->n_text_bytes);
     compiled->schema_signature = compute_signature(compiled->stmt);
-    compiled->write_tables = g_new0(char *, self->guard.write_tables->len + 1);
-    for (guint i = 0; i < self->guard.write_tables->len; i++)
-        compiled->write_tables[i] = g_strdup(self->guard.write_tables->pdata[i]);
+    take_writes(self, compiled);
     return check_compiled(compiled, tail, error);
 }
 

@@ -75,7 +75,7 @@ check_pragma(QdGuard *self, const char *name, const char *argument)
 }
 
 static int
-check_write(QdGuard *self, const char *what, const char *table)
+check_target(QdGuard *self, const char *what, const char *table)
 {
     if (g_ascii_strncasecmp(table, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0)
         return deny(self, QW_ERROR_ACCESS_DENIED,
@@ -87,6 +87,17 @@ check_write(QdGuard *self, const char *what, const char *table)
         return deny(self, QW_ERROR_READ_ONLY, "%s '%s' in a query that was opened for reading", what, table);
 
     self->writes = TRUE;
+    return SQLITE_OK;
+}
+
+static int
+check_write(QdGuard *self, const char *what, const char *table)
+{
+    if (check_target(self, what, table) != SQLITE_OK)
+        return SQLITE_DENY;
+    if (!self->writes)
+        return SQLITE_OK;
+
     if (g_ascii_strncasecmp(table, "sqlite_", 7) == 0)
         return SQLITE_OK;
     for (guint i = 0; i < self->write_tables->len; i++)
@@ -142,6 +153,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_DROP_TABLE:
     case SQLITE_CREATE_VIEW:
     case SQLITE_DROP_VIEW:
+        self->changes_schema = TRUE;
         return check_write(self, "changing", a);
     case SQLITE_ANALYZE:
     case SQLITE_REINDEX:
@@ -150,11 +162,13 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_DROP_INDEX:
     case SQLITE_CREATE_TRIGGER:
     case SQLITE_DROP_TRIGGER:
-        return check_write(self, "changing", a) == SQLITE_OK ? check_write(self, "changing", b) : SQLITE_DENY;
+        return check_target(self, "changing", a) == SQLITE_OK ? check_write(self, "changing", b) : SQLITE_DENY;
     case SQLITE_ALTER_TABLE:
+        self->changes_schema = TRUE;
         return check_write(self, "changing", b);
     case SQLITE_CREATE_VTABLE:
     case SQLITE_DROP_VTABLE:
+        self->changes_schema = TRUE;
         return check_module(self, a, b);
     case SQLITE_TRANSACTION:
     case SQLITE_SAVEPOINT:
@@ -227,8 +241,7 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     self->compile_deadline_usec = (uint64_t) g_get_monotonic_time() + 1000 * self->compile_msec;
     self->writes = FALSE;
     self->tells = FALSE;
-    if (self->write_tables->len > 0)
-        g_ptr_array_set_size(self->write_tables, 0);
+    qd_guard_forget_writes(self);
     qd_guard_forget_denial(self);
 }
 
@@ -236,6 +249,14 @@ void
 qd_guard_end(QdGuard *self)
 {
     self->compiling = FALSE;
+}
+
+void
+qd_guard_forget_writes(QdGuard *self)
+{
+    self->changes_schema = FALSE;
+    if (self->write_tables->len > 0)
+        g_ptr_array_set_size(self->write_tables, 0);
 }
 
 void
