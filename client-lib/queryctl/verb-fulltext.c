@@ -50,8 +50,8 @@ qctl_verb_fulltext(QctlSession *session)
         return list_predicates(session);
 
     connection = qctl_session_connect(session, &error);
-    if (connection == NULL || !query_connection_set_full_text(connection, make_options(arguments),
-                                                              qctl_session_get_cancellable(session), &error))
+    if (connection == NULL ||
+        !query_connection_set_full_text(connection, make_options(arguments), qctl_session_get_cancellable(session), &error))
         return qctl_session_report(session, g_steal_pointer(&error), NULL);
     return QCTL_EXIT_OK;
 }

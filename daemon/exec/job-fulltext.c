@@ -8,8 +8,17 @@
 static gboolean
 change(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
 {
-    g_ptr_array_add(item->tables, g_strdup("queryd_fts"));
-    return qd_fts_change(connection, user_data, error);
+    const QdFtsChange *what = user_data;
+
+    if (!qd_fts_change(connection, what, error))
+        return FALSE;
+    if (what->add == NULL && what->remove == NULL && what->tokenizer == NULL && !what->has_all && !what->rebuild)
+        return TRUE;
+    /* what a full-text pattern finds in any graph may be other solutions now */
+    qd_changes_add_table(item->changed, "queryd_fts");
+    qd_name_set_make_all(item->changed->graphs);
+    qd_name_set_make_all(item->changed->predicates);
+    return TRUE;
 }
 
 void

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Full-text patterns. They are written as triples, and the parser has read them as such; here those with the predicate fts:match,
- * and the lists that are their subject and object, are taken out of a block again. Calls of fts:rank(?s) and its kin become variables
- * that the matches of ?s bind: known only when the whole text was read.
+ * and the lists that are their subject and object, are taken out of a block again. Calls of fts:rank(?s) and its kin become
+ * variables that the matches of ?s bind: known only when the whole text was read.
  */
 #include <string.h>
 
 #include "daemon/base/error.h"
 #include "daemon/sparql/parser-private.h"
 
-#define LIST_MAX 100 /* elements of a list: predicates, the text, a number */
+#define LIST_MAX 100  /* elements of a list: predicates, the text, a number */
 #define TOKENS_MAX 64 /* of a snippet: FTS5 */
 
 static gboolean
@@ -23,7 +23,7 @@ is_iri(const QdNode *node, const char *iri)
 
 typedef struct Block {
     QdParser *parser;
-    GArray *triples;   /* of QdTriple; what is taken out has neither predicate nor path */
+    GArray *triples;    /* of QdTriple; what is taken out has neither predicate nor path */
     GHashTable *firsts; /* variable + 1 → index of its rdf:first + 1 */
     guint64 offset;
 } Block;
@@ -82,8 +82,8 @@ read_subject(Block *self, const GArray *elements, QdMatch *match)
     QdNode *const nodes[] = { &match->subject, &match->rank, &match->literal, &match->predicate };
 
     if (elements->len > G_N_ELEMENTS(nodes))
-        return qd_parser_fail(self->parser, self->offset, "the subject of fts:match is (?s ?rank ?literal ?predicate), not %u terms",
-                              elements->len);
+        return qd_parser_fail(self->parser, self->offset,
+                              "the subject of fts:match is (?s ?rank ?literal ?predicate), not %u terms", elements->len);
     for (guint i = 0; i < elements->len; i++)
         *nodes[i] = g_array_index(elements, QdNode, i);
     if (match->rank.kind == QD_NODE_TERM)
@@ -114,7 +114,8 @@ read_object(Block *self, const GArray *elements, QdMatch *match)
         const char *digits = node->kind == QD_NODE_TERM && node->term->kind == QD_TERM_TYPED ? node->term->lexical : "";
 
         if (!g_ascii_string_to_unsigned(digits, 10, 1, G_MAXINT32, &match->limit, NULL))
-            return qd_parser_fail(self->parser, self->offset, "behind the query text of fts:match stands how many matches, from 1 on");
+            return qd_parser_fail(self->parser, self->offset,
+                                  "behind the query text of fts:match stands how many matches, from 1 on");
     }
     if (i < elements->len)
         return qd_parser_fail(self->parser, self->offset, "the object of fts:match is (predicates… text limit), and no more");
@@ -264,8 +265,7 @@ static gboolean
 is_same_column(const QdMatchColumn *a, const QdMatchColumn *b)
 {
     for (guint i = 0; i < G_N_ELEMENTS(a->texts); i++)
-        if (a->texts[i] != b->texts[i] &&
-            (a->texts[i] == NULL || b->texts[i] == NULL || !qd_term_equal(a->texts[i], b->texts[i])))
+        if (a->texts[i] != b->texts[i] && (a->texts[i] == NULL || b->texts[i] == NULL || !qd_term_equal(a->texts[i], b->texts[i])))
             return FALSE;
     return a->kind == b->kind && a->n_tokens == b->n_tokens;
 }

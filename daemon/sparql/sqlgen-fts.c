@@ -3,7 +3,8 @@
  * Full-text patterns: literals from the index queryd_fts, joined with the quads that have them as objects.
  *
  * A match is a common table expression of its own, which starts from the index (or, with a constant subject, from its quads): read
- * as it runs if it comes first in a join, else once, and looked up. Its columns: n (query text), s, p, o, g, r (rank, less is better).
+ * as it runs if it comes first in a join, else once, and looked up. Its columns: n (query text), s, p, o, g, r (rank, less is
+ * better).
  */
 #include <string.h>
 
@@ -17,12 +18,12 @@
 typedef struct Match {
     QdGenerator *generator;
     const QdMatch *match;
-    const char *text;     /* the query, where the index is read */
-    const char *kept;     /* the same, outside of it */
-    const char *seeds;    /* a table n with the query texts; NULL: there is one */
-    QdColumn seed;        /* of @seeds */
-    QdRelation *inner;    /* columns and conditions where index and quads are read */
-    QdRelation *shape;    /* the columns of the whole */
+    const char *text;  /* the query, where the index is read */
+    const char *kept;  /* the same, outside of it */
+    const char *seeds; /* a table n with the query texts; NULL: there is one */
+    QdColumn seed;     /* of @seeds */
+    QdRelation *inner; /* columns and conditions where index and quads are read */
+    QdRelation *shape; /* the columns of the whole */
     gboolean needs_rank;
     gboolean from_quads;
 } Match;
@@ -245,8 +246,9 @@ check_index(QdGenerator *self, const QdMatch *match)
     if (catalog == NULL || catalog->is_indexed == NULL)
         return TRUE;
     if (!catalog->is_indexed(catalog->data, NULL)) {
-        qd_generator_fail(self, QW_ERROR_UNSUPPORTED, "full-text search is not enabled in this store: "
-                                                      "'queryctl fulltext add PREDICATE' (or --all) does it");
+        qd_generator_fail(self, QW_ERROR_UNSUPPORTED,
+                          "full-text search is not enabled in this store: "
+                          "'queryctl fulltext add PREDICATE' (or --all) does it");
         return FALSE;
     }
     for (guint i = 0; i < match->n_predicates; i++)

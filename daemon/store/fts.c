@@ -24,7 +24,7 @@ typedef enum Statement { STATEMENT_LIST, STATEMENT_ADD, STATEMENT_DROP, N_STATEM
 #define IS_INDEXED "EXISTS(SELECT 1 FROM queryd_fts_docsize WHERE id=t.id)"
 #define IS_WANTED "EXISTS(SELECT 1 FROM queryd_fts_content WHERE id=t.id)"
 #define ADD "INSERT INTO queryd_fts(rowid, lexical) SELECT id, lexical FROM queryd_fts_content AS t WHERE NOT " IS_INDEXED
-#define DROP                                                                                            \
+#define DROP                                                                                                \
     "INSERT INTO queryd_fts(queryd_fts, rowid, lexical) SELECT 'delete', id, lexical FROM queryd_term AS t" \
     " WHERE (id&3) IN (1, 2) AND " IS_INDEXED " AND NOT " IS_WANTED
 
