@@ -2,8 +2,8 @@
 /*
  * A scan of queryd_quad by the index that has the given positions in front; ids become texts only for the columns that are read.
  *
- * An object's text alone does not say which term is meant (an IRI, a string, a number…), so it is looked up only with its datatype or
- * language: "datatype IS NULL" is an IRI or a blank node. SQLite compares all texts once more itself: nothing is omitted.
+ * An object's text alone does not say which term is meant (an IRI, a string, a number…), so it is looked up only with its datatype
+ * or language: "datatype IS NULL" is an IRI or a blank node. SQLite compares all texts once more itself: nothing is omitted.
  */
 #include "daemon/store/rdf-quad.h"
 
@@ -28,8 +28,8 @@ enum {
     N_COLUMNS,
 };
 
-#define DECLARATION                                                                                               \
-    "CREATE TABLE x(graph TEXT, subject TEXT, predicate TEXT, object TEXT, datatype TEXT, language TEXT,"        \
+#define DECLARATION                                                                                       \
+    "CREATE TABLE x(graph TEXT, subject TEXT, predicate TEXT, object TEXT, datatype TEXT, language TEXT," \
     " graph_id INTEGER HIDDEN, subject_id INTEGER HIDDEN, predicate_id INTEGER HIDDEN, object_id INTEGER HIDDEN)"
 
 /* What a plan is given, as bits of its number, in the order of the arguments. */
@@ -94,7 +94,7 @@ static double
 estimate_rows(guint bound)
 {
     guint n_known = ((bound & BOUND_S) != 0) + ((bound & BOUND_P) != 0) + ((bound & BOUND_O) != 0);
-    double rows = n_known >= 2              ? ROWS_OF_TWO
+    double rows = n_known >= 2             ? ROWS_OF_TWO
                   : (bound & BOUND_S) != 0 ? ROWS_OF_SUBJECT
                   : (bound & BOUND_O) != 0 ? ROWS_OF_OBJECT
                   : (bound & BOUND_P) != 0 ? ROWS_OF_PREDICATE
@@ -143,9 +143,8 @@ fail(Cursor *self, const GError *error, int r)
     sqlite3_vtab *table = self->base.pVtab;
 
     sqlite3_free(table->zErrMsg);
-    table->zErrMsg = sqlite3_mprintf("rdf_quad: %s",
-                                     error != NULL ? error->message
-                                                   : sqlite3_errmsg(qd_connection_get_db(((Table *) table)->connection)));
+    table->zErrMsg = sqlite3_mprintf(
+        "rdf_quad: %s", error != NULL ? error->message : sqlite3_errmsg(qd_connection_get_db(((Table *) table)->connection)));
     return r != SQLITE_OK ? r : SQLITE_ERROR;
 }
 
