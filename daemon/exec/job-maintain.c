@@ -113,6 +113,16 @@ on_check_progress(void *data)
     return qd_job_is_cancelled(data, NULL);
 }
 
+static gboolean
+on_payload_checked(const char *message, void *data)
+{
+    QdCall *call = data;
+
+    if (message != NULL)
+        g_ptr_array_add(call->messages, g_strdup(message));
+    return !qd_job_is_cancelled(call, NULL);
+}
+
 void
 qd_job_check(QdCall *call, GError **error)
 {
@@ -139,10 +149,12 @@ qd_job_check(QdCall *call, GError **error)
     else if (r != SQLITE_DONE)
         qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
 
-    if (r == SQLITE_DONE && call->messages->len == 1 && g_strcmp0(call->messages->pdata[0], "ok") == 0) {
-        g_ptr_array_set_size(call->messages, 0);
-        call->ok = qd_fts_check(connection, call->messages, error) && call->messages->len == 0;
-    }
+    call->ok = r == SQLITE_DONE && call->messages->len == 1 && g_strcmp0(call->messages->pdata[0], "ok") == 0;
+    if (!call->ok)
+        return;
+    g_ptr_array_set_size(call->messages, 0);
+    call->ok = qd_payloads_check(connection, !call->options.quick, on_payload_checked, call, error) &&
+               qd_fts_check(connection, call->messages, error) && call->messages->len == 0;
 }
 
 /* Optimize -------------------------------------------------------------------------------------------------------------- */

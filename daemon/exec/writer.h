@@ -13,6 +13,7 @@
 #include "daemon/exec/shape.h"
 #include "daemon/exec/workers.h"
 #include "daemon/store/database.h"
+#include "daemon/store/payload.h"
 
 typedef struct QdWriter QdWriter;
 typedef struct QdWriteItem QdWriteItem;
@@ -69,6 +70,8 @@ struct QdWriteItem {
 
 /* After a commit: @changes (transfer full) is what it changed. Any thread. */
 typedef void (*QdWriterCommitFunc)(uint64_t generation, QdChanges *changes, void *user_data);
+/* After a commit that gave payload files up. Any thread. */
+typedef void (*QdWriterSweepFunc)(void *user_data);
 /* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
 typedef void (*QdWriterLogFunc)(void *user_data);
 
@@ -79,6 +82,8 @@ typedef struct QdWriterConfig {
     QdWorkers *workers;
     QdWriterCommitFunc commit_func;
     QdWriterLogFunc log_func;
+    QdPayloads *payloads; /* (nullable) (not owned), with sweep_func */
+    QdWriterSweepFunc sweep_func;
     void *user_data;
 } QdWriterConfig;
 

@@ -70,7 +70,10 @@ take_text(Match *self, QdRelation **left)
     for (const QdOuter *outer = generator->outer; value == NULL && outer != NULL; outer = outer->next) {
         const QdColumn *column = qd_relation_find(outer->relation, node->variable);
 
-        value = column != NULL ? qd_arena_printf(generator->arena, "coalesce(%s,0)", column->sql) : NULL; /* 0: no term */
+        if (column == NULL)
+            continue;
+        value = qd_arena_printf(generator->arena, "coalesce(%s,0)", column->sql); /* 0: no term */
+        generator->outermost = MIN(generator->outermost, outer->level);
     }
     self->text = self->kept = write_query(generator, value != NULL ? value : "NULL");
 }
@@ -284,6 +287,6 @@ qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left)
     table.text = qd_arena_printf(self->arena, "(%s) AS m", write_best(&builder, write_rows(&builder)));
     qd_relation_add_table(self, builder.shape, &table);
     /* within EXISTS a table that does not depend on what is outside is made once, if SQLite is told so */
-    seal = self->depth > 0 && match->text.kind == QD_NODE_TERM ? QD_SEAL_MATERIALIZED : QD_SEAL_STREAM;
+    seal = self->outer != NULL && match->text.kind == QD_NODE_TERM ? QD_SEAL_MATERIALIZED : QD_SEAL_STREAM;
     return qd_relation_seal(self, builder.shape, seal);
 }

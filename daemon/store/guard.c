@@ -33,6 +33,9 @@ static const char *const denied_functions[] = { "load_extension", "fts3_tokenize
 #define RESERVED_PREFIX "queryd_"
 /* It writes into a page (exec/packing.h): not for statements of a client. */
 #define PACKING_FUNCTION "queryd_pack"
+/* These write (exec/payload-functions.h). */
+static const char *const payload_functions[] = { "queryd_store_payload", "queryd_replace_payload", "queryd_delete_payload" };
+#define PAYLOAD_TABLE "queryd_payload"
 
 static int deny(QdGuard *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
@@ -74,6 +77,20 @@ check_pragma(QdGuard *self, const char *name, const char *argument)
                 argument != NULL ? " with a value" : "");
 }
 
+static void
+record_name(GPtrArray *names, const char *name)
+{
+    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+        g_ptr_array_add(names, g_strdup(name));
+}
+
+static void
+note_write(QdGuard *self, const char *table)
+{
+    self->writes = TRUE;
+    record_name(self->write_tables, table);
+}
+
 static int
 check_target(QdGuard *self, const char *what, const char *table)
 {
@@ -95,15 +112,25 @@ check_write(QdGuard *self, const char *what, const char *table)
 {
     if (check_target(self, what, table) != SQLITE_OK)
         return SQLITE_DENY;
-    if (!self->writes)
-        return SQLITE_OK;
+    if (self->writes && g_ascii_strncasecmp(table, "sqlite_", 7) != 0)
+        note_write(self, table);
+    return SQLITE_OK;
+}
 
-    if (g_ascii_strncasecmp(table, "sqlite_", 7) == 0)
+static int
+check_function(QdGuard *self, const char *name)
+{
+    if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), name) ||
+        (!self->packing && g_ascii_strcasecmp(name, PACKING_FUNCTION) == 0))
+        return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", name);
+    if (self->read_tables != NULL && g_ascii_strcasecmp(name, PAYLOAD_TABLE) == 0)
+        record_name(self->read_tables, PAYLOAD_TABLE); /* the function of this name reads it */
+    if (!list_has(payload_functions, G_N_ELEMENTS(payload_functions), name))
         return SQLITE_OK;
-    for (guint i = 0; i < self->write_tables->len; i++)
-        if (g_str_equal(self->write_tables->pdata[i], table))
-            return SQLITE_OK;
-    g_ptr_array_add(self->write_tables, g_strdup(table));
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_READ_ONLY, "function %s() in a query that was opened for reading", name);
+
+    note_write(self, PAYLOAD_TABLE);
     return SQLITE_OK;
 }
 
@@ -134,13 +161,13 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_RECURSIVE:
+        return SQLITE_OK;
     case SQLITE_READ:
+        if (self->read_tables != NULL)
+            record_name(self->read_tables, a);
         return SQLITE_OK;
     case SQLITE_FUNCTION:
-        if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b) ||
-            (!self->packing && g_ascii_strcasecmp(b, PACKING_FUNCTION) == 0))
-            return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", b);
-        return SQLITE_OK;
+        return check_function(self, b);
     case SQLITE_PRAGMA:
         return check_pragma(self, a, b);
     case SQLITE_INSERT:

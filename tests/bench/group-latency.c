@@ -165,6 +165,8 @@ static const BenchCase cases[] = {
     { "queryd, ad-hoc text", PROBE(latency_ad_hoc_open, latency_ad_hoc_call) },
     { "queryd, Prepare anew", PROBE(latency_ad_hoc_open, latency_anew_call) },
     { "queryd, Query by value", PROBE(latency_value_open, latency_value_call), .reference = "sd-bus Ping" },
+    { "sd-bus, Query's messages alone", PROBE(latency_sd_bus_open, latency_value_call, .has_no_row = TRUE),
+      .reference = "sd-bus Ping" },
     { "sd-bus Ping", PROBE(latency_sd_bus_open, latency_sd_bus_call, "Ping", .has_no_row = TRUE) },
     { "sd-bus Lookup", PROBE(latency_sd_bus_open, latency_sd_bus_call, "Lookup") },
     { "GDBus Ping", PROBE(latency_gdbus_open, latency_gdbus_call, "Ping", .has_no_row = TRUE) },

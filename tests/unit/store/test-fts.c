@@ -259,8 +259,10 @@ main(int argc, char **argv)
         const char *path;
         void (*test)(StoreFixture *fixture, gconstpointer data);
     } tests[] = {
-        { "/store/fts/random", test_random },           { "/store/fts/settings", test_settings },
-        { "/store/fts/bad-settings", test_bad_settings }, { "/store/fts/damage", test_damage },
+        { "/store/fts/random", test_random },
+        { "/store/fts/settings", test_settings },
+        { "/store/fts/bad-settings", test_bad_settings },
+        { "/store/fts/damage", test_damage },
         { "/store/fts/bulk-load", test_bulk_load },
     };
 

@@ -69,8 +69,8 @@ assert_same(StoreFixture *fixture, const char *where)
         rows[] = "SELECT json_array(count(*), total(subject_id % 1001), total(object_id % 1003), group_concat(language)) FROM"
                  " (SELECT subject_id, object_id, language FROM ";
     static const char order[] = " ORDER BY subject_id, predicate_id, object_id, graph_id)";
-    g_autofree char *sql = g_strconcat("SELECT (", rows, "rdf_quad WHERE ", where, order, ")=(", rows, "copy WHERE ", where, order, ")",
-                                       NULL);
+    g_autofree char *sql = g_strconcat("SELECT (", rows, "rdf_quad WHERE ", where, order, ")=(", rows, "copy WHERE ", where, order,
+                                       ")", NULL);
 
     g_test_message("%s", where);
     g_assert_cmpint(store_get_int64(fixture->writer, sql), ==, 1);
