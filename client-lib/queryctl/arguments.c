@@ -276,92 +276,65 @@ replace(char **place, const char *value)
     *place = g_strdup(value);
 }
 
+/* The field of an option that is just a text; NULL: it is none. */
+static char **
+find_text(QctlArguments *self, OptionKind kind)
+{
+    char **const fields[OPTION_VERSION + 1] = {
+        [OPTION_FILE] = &self->file,           [OPTION_OUTPUT] = &self->output, [OPTION_TABLE] = &self->table,
+        [OPTION_GRAPH] = &self->graph,         [OPTION_BASE] = &self->base,     [OPTION_NULL] = &self->null_text,
+        [OPTION_TOKENIZER] = &self->tokenizer, [OPTION_DIRECT] = &self->direct, [OPTION_STORE] = &self->store,
+    };
+
+    return fields[kind];
+}
+
+static bool *
+find_switch(QctlArguments *self, OptionKind kind)
+{
+    bool *const fields[OPTION_VERSION + 1] = {
+        [OPTION_REPLACE] = &self->replace,
+        [OPTION_CHECK_ONLY] = &self->check_only,
+        [OPTION_CREATE] = &self->create,
+        [OPTION_NO_HEADER] = &self->no_header,
+        [OPTION_TIMING] = &self->timing,
+        [OPTION_WATCH] = &self->watch,
+        [OPTION_SPARQL] = &self->sparql,
+        [OPTION_FULL] = &self->full,
+        [OPTION_OPENMETRICS] = &self->openmetrics,
+        [OPTION_WARM] = &self->warm,
+        [OPTION_ALL] = &self->all,
+        [OPTION_NO_PAGER] = &self->no_pager,
+        [OPTION_HELP] = &self->help,
+        [OPTION_VERSION] = &self->version,
+    };
+
+    return fields[kind];
+}
+
 static bool
 set_option(QctlArguments *self, const OptionInfo *info, const char *value, GError **error)
 {
-    switch (info->kind) {
-    case OPTION_FORMAT:
-        return set_format(self, info, value, error);
-    case OPTION_PARAM:
-    case OPTION_PARAM_TEXT:
-        return set_parameter(self, info, value, error);
-    case OPTION_FILE:
-        replace(&self->file, value);
-        return true;
-    case OPTION_OUTPUT:
-        replace(&self->output, value);
-        return true;
-    case OPTION_TABLE:
-        replace(&self->table, value);
-        return true;
-    case OPTION_GRAPH:
-        replace(&self->graph, value);
-        return true;
-    case OPTION_BASE:
-        replace(&self->base, value);
-        return true;
-    case OPTION_REPLACE:
-        self->replace = true;
-        return true;
-    case OPTION_CHECK_ONLY:
-        self->check_only = true;
-        return true;
-    case OPTION_CREATE:
-        self->create = true;
-        return true;
-    case OPTION_NULL:
-        replace(&self->null_text, value);
-        return true;
-    case OPTION_NO_HEADER:
-        self->no_header = true;
-        return true;
-    case OPTION_MAX_ROWS:
-        return g_ascii_string_to_unsigned(value, 10, 1, G_MAXINT64, &self->max_rows, NULL) ||
-               bad_value(error, info, value, "a number of rows, from 1");
-    case OPTION_TIMEOUT:
-        return set_timeout(self, info, value, error);
-    case OPTION_TIMING:
-        self->timing = true;
-        return true;
-    case OPTION_WATCH:
-        self->watch = true;
-        return true;
-    case OPTION_SPARQL:
-        self->sparql = true;
-        return true;
-    case OPTION_FULL:
-        self->full = true;
-        return true;
-    case OPTION_OPENMETRICS:
-        self->openmetrics = true;
-        return true;
-    case OPTION_WARM:
-        self->warm = true;
-        return true;
-    case OPTION_ALL:
-        self->all = true;
-        return true;
-    case OPTION_TOKENIZER:
-        replace(&self->tokenizer, value);
-        return true;
-    case OPTION_NO_PAGER:
-        self->no_pager = true;
-        return true;
-    case OPTION_STORE:
-        replace(&self->store, value);
-        return is_store_name(value) || bad_value(error, info, value, "a name of letters, digits and '_'");
-    case OPTION_DIRECT:
-        replace(&self->direct, value);
-        return true;
-    case OPTION_HELP:
-        self->help = true;
-        return true;
-    case OPTION_VERSION:
-        self->version = true;
+    char **text = find_text(self, info->kind);
+    bool *is_on = find_switch(self, info->kind);
+
+    if (is_on != NULL) {
+        *is_on = true;
         return true;
     }
-
-    g_assert_not_reached();
+    if (text != NULL) {
+        replace(text, value);
+        return info->kind != OPTION_STORE || is_store_name(value) ||
+               bad_value(error, info, value, "a name of letters, digits and '_'");
+    }
+    if (info->kind == OPTION_FORMAT)
+        return set_format(self, info, value, error);
+    if (info->kind == OPTION_TIMEOUT)
+        return set_timeout(self, info, value, error);
+    if (info->kind == OPTION_MAX_ROWS)
+        return g_ascii_string_to_unsigned(value, 10, 1, G_MAXINT64, &self->max_rows, NULL) ||
+               bad_value(error, info, value, "a number of rows, from 1");
+    return set_parameter(self, info, value, error);
 }
 
 static const OptionInfo *

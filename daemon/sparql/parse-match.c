@@ -103,6 +103,7 @@ read_object(Block *self, const GArray *elements, QdMatch *match)
 
         if (node->kind != QD_NODE_TERM || node->term->kind != QD_TERM_IRI)
             break;
+        qd_ast_pin_term(self->parser->ast, node->term);
         g_array_append_val(predicates, node->term);
     }
     if (i < elements->len)
@@ -113,6 +114,8 @@ read_object(Block *self, const GArray *elements, QdMatch *match)
         const QdNode *node = &g_array_index(elements, QdNode, i++);
         const char *digits = node->kind == QD_NODE_TERM && node->term->kind == QD_TERM_TYPED ? node->term->lexical : "";
 
+        if (node->kind == QD_NODE_TERM)
+            qd_ast_pin_term(self->parser->ast, node->term);
         if (!g_ascii_string_to_unsigned(digits, 10, 1, G_MAXINT32, &match->limit, NULL))
             return qd_parser_fail(self->parser, self->offset,
                                   "behind the query text of fts:match stands how many matches, from 1 on");
@@ -223,6 +226,8 @@ read_arguments(QdParser *self, Call *call, const GArray *arguments)
         const QdTerm *term = argument->kind == QD_EXPRESSION_KIND_TERM ? argument->term : NULL;
         guint64 n_tokens = 0;
 
+        if (term != NULL)
+            qd_ast_pin_term(self->ast, term);
         if (i < G_N_ELEMENTS(call->column.texts)) {
             if (term == NULL || term->kind != QD_TERM_STRING)
                 return qd_parser_fail(self, call->offset, "fts:snippet takes strings: start, end and ellipsis");
