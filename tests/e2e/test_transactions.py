@@ -205,7 +205,8 @@ def test_a_reader_that_stops(make_bus):
     """With a result half read the time goes on."""
     bus = make_bus(limits={"transaction_idle_ms": 300 * SLOWER})
     bus.update("CREATE TABLE t (a)")
-    with bus.prepare("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, hex(zeroblob(100)) FROM n") as channel:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, hex(zeroblob(100)) FROM n"
+    with bus.prepare(endless) as channel:
         do(channel, "B")
         serial = channel.send_fetch()
         bus.update("INSERT INTO t VALUES (1)")
