@@ -33,6 +33,7 @@ _queryctl_verbs() {
     'check:check the database'
     'optimize:refresh statistics and shorten the log'
     'store:manage further databases'
+    'watch:print the result of a query again after each change of it'
   )
   _describe verb verbs
 }
