@@ -461,6 +461,9 @@ gboolean query_statement_bind_iri(QueryStatement *self, const char *name, const 
 gboolean query_statement_bind_literal(QueryStatement *self, const char *name, const char *lexical, const char *datatype,
                                       const char *language, GError **error);
 
+/* Keeps the values bound now as a row of the next update, which runs once for each: described with the code. */
+gboolean query_statement_add_row(QueryStatement *self, GError **error);
+
 /**
  * query_statement_clear_bindings:
  * @self: a statement
@@ -759,4 +762,5 @@ G_END_DECLS
 #endif
 
 #include "query-notifier.h"
+#include "query-payload.h"
 #include "query-subscription.h"

@@ -34,8 +34,8 @@ entry_free(gpointer data)
 }
 
 static void
-on_stale(GDBusConnection *bus, const char *sender, const char *path, const char *interface, const char *signal,
-         GVariant *arguments, gpointer user_data)
+on_stale(GDBusConnection *bus, const char *sender, const char *path, const char *interface, const char *signal, GVariant *arguments,
+         gpointer user_data)
 {
     QueryHub *self = user_data;
     g_autoptr(GPtrArray) told = g_ptr_array_new_with_free_func(g_object_unref);

@@ -37,8 +37,8 @@ G_DEFINE_TYPE(QuerySubscription, query_subscription, G_TYPE_OBJECT)
 static void
 close_path(GDBusConnection *bus, const char *name, const char *path)
 {
-    g_dbus_connection_call(bus, name, path, QUERY_BUS_SUBSCRIPTION_INTERFACE, "Close", NULL, NULL,
-                           G_DBUS_CALL_FLAGS_NO_AUTO_START, -1, NULL, NULL, NULL);
+    g_dbus_connection_call(bus, name, path, QUERY_BUS_SUBSCRIPTION_INTERFACE, "Close", NULL, NULL, G_DBUS_CALL_FLAGS_NO_AUTO_START,
+                           -1, NULL, NULL, NULL);
 }
 
 static const char *
