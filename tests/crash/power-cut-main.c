@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * power-cut [--images N] [--seed S] [--ops N] [--quads N]: power cuts of a store under load.
+ * power-cut [--records N] [--images N] [--ops N] [--seed S]: power cuts of a store under load.
  *
  * A memory disk records what the real store, writer and jobs do to it while a workload runs. Then the power fails at each point of
  * the record, many times with different luck; the real store opens what is left, and the workload looks at what it finds.
@@ -19,13 +19,14 @@
 #define SYNC_USEC 300
 /* Operations that a lying disk holds back. */
 #define N_LIES 40
+#define IMPORT_N_QUADS 40
 /* Every so many images the power fails again while the store is opened and closed. */
 #define AGAIN 8
 
+static gint arg_records = 4;
 static gint arg_images = 20000;
 static gint arg_seed = 0;
-static gint arg_ops = 12000;
-static gint arg_quads = 40;
+static gint arg_ops = 6000;
 static gint arg_processes = 0;
 static gboolean arg_verbose = FALSE;
 
@@ -36,13 +37,15 @@ typedef struct Counts {
     guint n_lost; /* images that lack what was acknowledged */
     guint n_half;
     guint n_units;
+    guint n_ops;
+    guint n_acknowledged;
 } Counts;
 
 typedef struct Record {
+    guint32 seed;
     MemoryDisk *disk;
     Workload *workload;
     guint n_ops;
-    guint n_syncs;
 } Record;
 
 static char *
@@ -63,13 +66,13 @@ record_clear(Record *self)
 }
 
 static void
-make_record(Record *self, gboolean relaxed)
+make_record(Record *self, guint32 seed, gboolean relaxed)
 {
     g_autofree char *directory = make_directory();
-    WorkloadConfig config = { .seed = (guint32) arg_seed, .relaxed = relaxed, .n_import_quads = (guint) arg_quads };
+    WorkloadConfig config = { .seed = seed, .relaxed = relaxed, .n_import_quads = IMPORT_N_QUADS };
     EngineDriver *driver;
 
-    *self = (Record){ .disk = memory_disk_new() };
+    *self = (Record){ .seed = seed, .disk = memory_disk_new() };
     memory_disk_start_log(self->disk, SYNC_USEC);
     memory_vfs_insert(self->disk);
     config.disk = self->disk;
@@ -81,8 +84,6 @@ make_record(Record *self, gboolean relaxed)
     workload_connect(self->workload, NULL);
     engine_driver_free(driver);
     self->n_ops = memory_disk_get_n_ops(self->disk);
-    for (guint i = 0; i < self->n_ops; i++)
-        self->n_syncs += memory_disk_get_op(self->disk, i)->kind == DISK_OP_SYNC ? 1 : 0;
     store_remove_folder(directory);
 }
 
@@ -142,7 +143,7 @@ probe_share(const Record *record, guint n_images, guint n_lies, guint process, g
 {
     g_autofree char *directory = make_directory();
     g_autoptr(PowerCut) cut = power_cut_new(record->disk, record->n_ops, NULL, n_lies);
-    GRand *rand = g_rand_new_with_seed((guint32) arg_seed + 1000 * process);
+    GRand *rand = g_rand_new_with_seed(record->seed + 1000 * (process + 1));
 
     for (guint i = process; i < n_images; i += n_processes) {
         guint position = (guint) ((guint64) i * record->n_ops / n_images);
@@ -154,12 +155,24 @@ probe_share(const Record *record, guint n_images, guint n_lies, guint process, g
     store_remove_folder(directory);
 }
 
+static void
+add_counts(Counts *total, const Counts *counts)
+{
+    total->n_images += counts->n_images;
+    total->n_again += counts->n_again;
+    total->n_corrupt += counts->n_corrupt;
+    total->n_lost += counts->n_lost;
+    total->n_half += counts->n_half;
+    total->n_units += counts->n_units;
+    total->n_ops += counts->n_ops;
+    total->n_acknowledged += counts->n_acknowledged;
+}
+
 /* In processes of their own: no thread is left from the record. */
-static Counts
-probe(const Record *record, guint n_images, guint n_lies)
+static void
+probe(const Record *record, guint n_images, guint n_lies, Counts *total)
 {
     guint n_processes = arg_processes > 0 ? (guint) arg_processes : MIN(g_get_num_processors(), 8);
-    Counts total = { 0 };
     int fds[2];
 
     g_assert_cmpint(pipe(fds), ==, 0);
@@ -181,26 +194,22 @@ probe(const Record *record, guint n_images, guint n_lies)
 
         if (read(fds[0], &counts, sizeof counts) != sizeof counts)
             g_error("a process that looked at images has died");
-        total.n_images += counts.n_images;
-        total.n_again += counts.n_again;
-        total.n_corrupt += counts.n_corrupt;
-        total.n_lost += counts.n_lost;
-        total.n_half += counts.n_half;
-        total.n_units += counts.n_units;
+        add_counts(total, &counts);
         (void) wait(&status);
         g_assert_cmpint(status, ==, 0);
     }
     (void) close(fds[0]);
-    return total;
+    total->n_ops += record->n_ops;
+    total->n_acknowledged += workload_get_n_acknowledged(record->workload);
 }
 
 static void
-say(const char *name, const Record *record, const Counts *counts, gint64 start_usec)
+say(const char *name, const Counts *counts, gint64 usec)
 {
-    printf("%s: %u images (%u of a second cut) of %u operations with %u syncs and %u acknowledged updates: "
-           "%u corrupt, %u with lost updates, %u with parts of updates, in %.1f s\n",
-           name, counts->n_images, counts->n_again, record->n_ops, record->n_syncs, workload_get_n_acknowledged(record->workload),
-           counts->n_corrupt, counts->n_lost, counts->n_half, (double) (g_get_monotonic_time() - start_usec) / 1e6);
+    printf("%s: %u images, %u of them of a second cut while it recovers, of %u operations and %u acknowledged updates; "
+           "%u corrupt, %u lost, %u in part; %.1f s\n",
+           name, counts->n_images, counts->n_again, counts->n_ops, counts->n_acknowledged, counts->n_corrupt, counts->n_lost,
+           counts->n_half, (double) usec / 1e6);
     (void) fflush(stdout);
 }
 
@@ -208,24 +217,25 @@ static gboolean
 run(void)
 {
     gint64 start_usec = g_get_monotonic_time();
+    Counts honest = { 0 }, lying = { 0 }, relaxed = { 0 };
+    guint n_images = (guint) (arg_images / arg_records);
+    guint n_control = MAX(n_images / 20, 50);
     Record record;
-    Counts honest, lying, relaxed;
-    guint n_control = MAX((guint) arg_images / 20, 100);
 
-    make_record(&record, FALSE);
-    honest = probe(&record, (guint) arg_images, 0);
-    say("power cut", &record, &honest, start_usec);
-    start_usec = g_get_monotonic_time();
-    lying = probe(&record, n_control, N_LIES);
-    say("control, a disk that lies", &record, &lying, start_usec);
-    record_clear(&record);
+    for (gint i = 0; i < arg_records; i++) {
+        guint32 seed = (guint32) (arg_seed + i);
 
-    start_usec = g_get_monotonic_time();
-    make_record(&record, TRUE);
-    relaxed = probe(&record, n_control, 0);
-    say("control, relaxed durability", &record, &relaxed, start_usec);
-    record_clear(&record);
-
+        make_record(&record, seed, FALSE);
+        probe(&record, n_images, 0, &honest);
+        probe(&record, n_control, N_LIES, &lying);
+        record_clear(&record);
+        make_record(&record, seed, TRUE);
+        probe(&record, n_control, 0, &relaxed);
+        record_clear(&record);
+    }
+    say("power cut", &honest, g_get_monotonic_time() - start_usec);
+    say("power cut, control: a disk that lies", &lying, 0);
+    say("power cut, control: relaxed durability", &relaxed, 0);
     return honest.n_corrupt + honest.n_lost + honest.n_half == 0 && honest.n_units > 0 && lying.n_corrupt > 0 && lying.n_lost > 0 &&
            relaxed.n_corrupt + relaxed.n_half == 0 && relaxed.n_lost > 0;
 }
@@ -234,10 +244,10 @@ int
 main(int argc, char **argv)
 {
     const GOptionEntry entries[] = {
-        { "images", 0, 0, G_OPTION_ARG_INT, &arg_images, "Images of the first test", "N" },
+        { "records", 0, 0, G_OPTION_ARG_INT, &arg_records, "Records", "N" },
+        { "images", 0, 0, G_OPTION_ARG_INT, &arg_images, "Images of all records", "N" },
+        { "ops", 0, 0, G_OPTION_ARG_INT, &arg_ops, "Disk operations of a record", "N" },
         { "seed", 0, 0, G_OPTION_ARG_INT, &arg_seed, "Start of the random numbers", "N" },
-        { "ops", 0, 0, G_OPTION_ARG_INT, &arg_ops, "Operations of a record", "N" },
-        { "quads", 0, 0, G_OPTION_ARG_INT, &arg_quads, "Quads of an import", "N" },
         { "processes", 0, 0, G_OPTION_ARG_INT, &arg_processes, "Processes that look at images", "N" },
         { "verbose", 'v', 0, G_OPTION_ARG_NONE, &arg_verbose, "Say what each bad image has", NULL },
         { NULL },

@@ -11,17 +11,39 @@
 
 #define XSD_INTEGER "http://www.w3.org/2001/XMLSchema#integer"
 
+/* A row's text is this word, so many times. */
+static guint
+make_word(guint client, guint k, char *word, gsize n_word)
+{
+    (void) snprintf(word, n_word, "client %u unit %u; ", client, k);
+    return 1 + (client * 7 + k * 13) % 20 + (k % 41 == 0 ? 500 : 0);
+}
+
 char *
 workload_make_text(guint client, guint k)
 {
-    guint n_words = 1 + (client * 7 + k * 13) % 20;
+    char word[64];
+    guint n_words = make_word(client, k, word, sizeof word);
     GString *text = g_string_new(NULL);
 
-    if (k % 41 == 0)
-        n_words += 500;
     for (guint i = 0; i < n_words; i++)
-        g_string_append_printf(text, "client %u unit %u; ", client, k);
+        g_string_append(text, word);
     return g_string_free(text, FALSE);
+}
+
+gboolean
+workload_text_is(guint client, guint k, const char *text, gsize n_bytes)
+{
+    char word[64];
+    guint n_words = make_word(client, k, word, sizeof word);
+    gsize n_word = strlen(word);
+
+    if (text == NULL || n_bytes != n_words * n_word)
+        return FALSE;
+    for (guint i = 0; i < n_words; i++)
+        if (memcmp(text + i * n_word, word, n_word) != 0)
+            return FALSE;
+    return TRUE;
 }
 
 static void

@@ -104,8 +104,9 @@ check_rows(Check *self)
     while (stmt != NULL && sqlite3_step(stmt) == SQLITE_ROW) {
         guint index = (guint) sqlite3_column_int(stmt, 0);
         gint64 k = sqlite3_column_int64(stmt, 1);
-        g_autofree char *text = workload_make_text(index, (guint) k);
-        gboolean whole = g_strcmp0(text, (const char *) sqlite3_column_text(stmt, 2)) == 0 && sqlite3_column_int64(stmt, 3) == k;
+        const char *text = (const char *) sqlite3_column_text(stmt, 2);
+        gboolean whole = workload_text_is(index, (guint) k, text, (gsize) sqlite3_column_bytes(stmt, 2)) &&
+                         sqlite3_column_int64(stmt, 3) == k;
 
         find_unit(self, get_client(self, index, WORKLOAD_ROWS, WORKLOAD_SCHEMA), k, whole);
     }

@@ -46,6 +46,7 @@ struct Workload {
 
 /* Of a row: the same for each (client, k), from 20 bytes to some pages. */
 char *workload_make_text(guint client, guint k);
+gboolean workload_text_is(guint client, guint k, const char *text, gsize n_bytes);
 /* workload-calls.c: the call for unit @k. */
 QdCall *workload_make_call(const WorkloadClient *client, guint k);
 QdCall *workload_make_set_up_call(const Workload *self, QdClient *client);
