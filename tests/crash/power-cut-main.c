@@ -37,7 +37,6 @@ typedef struct Counts {
     guint n_lost; /* images that lack what was acknowledged */
     guint n_half;
     guint n_units;
-    guint n_ops;
     guint n_acknowledged;
 } Counts;
 
@@ -164,7 +163,6 @@ add_counts(Counts *total, const Counts *counts)
     total->n_lost += counts->n_lost;
     total->n_half += counts->n_half;
     total->n_units += counts->n_units;
-    total->n_ops += counts->n_ops;
     total->n_acknowledged += counts->n_acknowledged;
 }
 
@@ -199,24 +197,55 @@ probe(const Record *record, guint n_images, guint n_lies, Counts *total)
         g_assert_cmpint(status, ==, 0);
     }
     (void) close(fds[0]);
-    total->n_ops += record->n_ops;
     total->n_acknowledged += workload_get_n_acknowledged(record->workload);
 }
 
 static void
-say(const char *name, const Counts *counts, gint64 usec)
+print_counts(const char *prefix, const Counts *counts)
 {
-    printf("%s: %u images, %u of them of a second cut while it recovers, of %u operations and %u acknowledged updates; "
-           "%u corrupt, %u lost, %u in part; %.1f s\n",
-           name, counts->n_images, counts->n_again, counts->n_ops, counts->n_acknowledged, counts->n_corrupt, counts->n_lost,
-           counts->n_half, (double) usec / 1e6);
-    (void) fflush(stdout);
+    printf(
+        "\"%simages\": %u, \"%ssecond_cuts\": %u, \"%sacknowledged\": %u, \"%scorrupt\": %u, \"%slost\": %u, \"%sin_part\": %u, ",
+        prefix, counts->n_images, prefix, counts->n_again, prefix, counts->n_acknowledged, prefix, counts->n_corrupt, prefix,
+        counts->n_lost, prefix, counts->n_half);
+}
+
+/* One line of JSON. */
+static gboolean
+report(const Counts *honest, const Counts *lying, const Counts *relaxed)
+{
+    const struct {
+        gboolean bad;
+        const char *text;
+    } problems[] = {
+        { honest->n_corrupt > 0, "corrupt images" },
+        { honest->n_lost > 0, "acknowledged updates are lost" },
+        { honest->n_half > 0, "updates are there in part" },
+        { honest->n_units == 0, "nothing was found in any image" },
+        { lying->n_corrupt == 0 || lying->n_lost == 0, "the control, a disk that lies, has not failed" },
+        { relaxed->n_lost == 0, "the control, relaxed durability, has not failed" },
+        { relaxed->n_corrupt > 0, "relaxed durability: corrupt images" },
+        { relaxed->n_half > 0, "relaxed durability: updates are there in part" },
+    };
+    gboolean ok = TRUE;
+
+    printf("{");
+    print_counts("", honest);
+    print_counts("lying_", lying);
+    print_counts("relaxed_", relaxed);
+    printf("\"problems\": [");
+    for (gsize i = 0; i < G_N_ELEMENTS(problems); i++) {
+        if (!problems[i].bad)
+            continue;
+        printf("%s\"%s\"", ok ? "" : ", ", problems[i].text);
+        ok = FALSE;
+    }
+    printf("]}\n");
+    return ok;
 }
 
 static gboolean
 run(void)
 {
-    gint64 start_usec = g_get_monotonic_time();
     Counts honest = { 0 }, lying = { 0 }, relaxed = { 0 };
     guint n_images = (guint) (arg_images / arg_records);
     guint n_control = MAX(n_images / 20, 50);
@@ -233,11 +262,7 @@ run(void)
         probe(&record, n_control, 0, &relaxed);
         record_clear(&record);
     }
-    say("power cut", &honest, g_get_monotonic_time() - start_usec);
-    say("power cut, control: a disk that lies", &lying, 0);
-    say("power cut, control: relaxed durability", &relaxed, 0);
-    return honest.n_corrupt + honest.n_lost + honest.n_half == 0 && honest.n_units > 0 && lying.n_corrupt > 0 && lying.n_lost > 0 &&
-           relaxed.n_corrupt + relaxed.n_half == 0 && relaxed.n_lost > 0;
+    return report(&honest, &lying, &relaxed);
 }
 
 int

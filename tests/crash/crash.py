@@ -1,0 +1,61 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""crash.py [--long] [--json FILE] [TEST...]: the crash tests, one line each; QUERYD_BUILD_DIR names the build.
+
+Each test is a function here that returns its figures; what is lost, in part, hung or not hit fails it. --long does ten times as
+much. docs/reliability.md says what the tests do and what they have shown.
+"""
+import argparse
+import json
+import os
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
+sys.path.insert(0, HERE)
+
+import disk_full  # noqa: E402
+import in_process  # noqa: E402
+import kills  # noqa: E402
+import syscalls  # noqa: E402
+from outcome import Skip  # noqa: E402
+
+TESTS = {"power-cut": in_process.power_cut, "sqlite-faults": in_process.sqlite_faults, "kills": kills.run, "syscalls": syscalls.run,
+         "disk-full": disk_full.run}
+
+
+def run(name, long):
+    """One test: its outcome as a dictionary, printed as a line."""
+    start = time.monotonic()
+    try:
+        outcome = TESTS[name](long)
+    except Skip as skip:
+        outcome = {"skipped": str(skip)}
+    outcome["seconds"] = round(time.monotonic() - start, 1)
+    outcome["ok"] = "skipped" in outcome or not outcome.get("problems")
+    figures = ", ".join(f"{value} {key.replace('_', ' ')}" for key, value in outcome.items() if isinstance(value, int)
+                        and not isinstance(value, bool))
+    state = "SKIPPED: " + outcome["skipped"] if "skipped" in outcome else figures
+    print(f"{'ok' if outcome['ok'] else 'FAILED'} {name}: {state}; {outcome['seconds']} s", flush=True)
+    for problem in outcome.get("problems", [])[:20]:
+        print(f"    {problem}", flush=True)
+    return outcome
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--long", action="store_true", help="ten times as much")
+    parser.add_argument("--json", metavar="FILE", help="all figures")
+    parser.add_argument("tests", metavar="TEST", nargs="*", choices=[[], *TESTS], help="of " + " ".join(TESTS))
+    arguments = parser.parse_args()
+    outcomes = {name: run(name, arguments.long) for name in arguments.tests or TESTS}
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as stream:
+            json.dump(outcomes, stream, indent=2)
+            stream.write("\n")
+    sys.exit(0 if all(outcome["ok"] for outcome in outcomes.values()) else 1)
+
+
+if __name__ == "__main__":
+    main()
