@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""crash.py [--long] [--json FILE] [TEST...]: the crash tests, one line each; QUERYD_BUILD_DIR names the build.
+"""crash.py [--long] [--json FILE] [--junit FILE] [TEST...]: the crash tests, one line each; QUERYD_BUILD_DIR names the build.
 
 Each test is a function here that returns its figures; what is lost, in part, hung or not hit fails it. --long does ten times as
 much. docs/reliability.md says what the tests do and what they have shown.
@@ -10,19 +10,18 @@ import json
 import os
 import sys
 import time
+import xml.etree.ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 sys.path.insert(0, HERE)
 
-import disk_full  # noqa: E402
 import in_process  # noqa: E402
 import kills  # noqa: E402
 import syscalls  # noqa: E402
 from outcome import Skip  # noqa: E402
 
-TESTS = {"power-cut": in_process.power_cut, "sqlite-faults": in_process.sqlite_faults, "kills": kills.run, "syscalls": syscalls.run,
-         "disk-full": disk_full.run}
+TESTS = {"power-cut": in_process.power_cut, "kills": kills.run, "syscalls": syscalls.run}
 
 
 def run(name, long):
@@ -43,10 +42,23 @@ def run(name, long):
     return outcome
 
 
+def write_junit(outcomes, path):
+    """As pytest does, for tests/tools/tally.py."""
+    suite = xml.etree.ElementTree.Element("testsuite", name="crash")
+    for name, outcome in outcomes.items():
+        case = xml.etree.ElementTree.SubElement(suite, "testcase", classname="crash", name=name, time=str(outcome["seconds"]))
+        if "skipped" in outcome:
+            xml.etree.ElementTree.SubElement(case, "skipped", message=outcome["skipped"])
+        for problem in outcome.get("problems", [])[:1]:
+            xml.etree.ElementTree.SubElement(case, "failure", message=problem)
+    xml.etree.ElementTree.ElementTree(suite).write(path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--long", action="store_true", help="ten times as much")
     parser.add_argument("--json", metavar="FILE", help="all figures")
+    parser.add_argument("--junit", metavar="FILE", help="for the tally of tests/run check")
     parser.add_argument("tests", metavar="TEST", nargs="*", choices=[[], *TESTS], help="of " + " ".join(TESTS))
     arguments = parser.parse_args()
     outcomes = {name: run(name, arguments.long) for name in arguments.tests or TESTS}
@@ -54,6 +66,8 @@ def main():
         with open(arguments.json, "w", encoding="utf-8") as stream:
             json.dump(outcomes, stream, indent=2)
             stream.write("\n")
+    if arguments.junit:
+        write_junit(outcomes, arguments.junit)
     sys.exit(0 if all(outcome["ok"] for outcome in outcomes.values()) else 1)
 
 
