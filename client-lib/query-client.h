@@ -760,3 +760,5 @@ G_END_DECLS
 #ifndef __GI_SCANNER__
 #pragma GCC visibility pop
 #endif
+
+#include "query-payload.h"

@@ -69,10 +69,10 @@ qd_call_free(QdCall *call)
         (void) close(call->fd);
     if (call->channel_fd >= 0)
         (void) close(call->channel_fd);
-    if (call->private->write_statements != NULL) {
+    if (call->private->write_statements != NULL || call->private->item.func != NULL)
         qd_write_item_clear(&call->private->item);
-        g_array_unref(call->private->write_statements);
-    }
+    g_clear_pointer(&call->private->write_statements, g_array_unref);
+    qd_payload_draft_unref(call->private->draft);
     g_free(call->private);
     g_array_unref(call->statements);
     g_array_unref(call->columns);
@@ -80,12 +80,16 @@ qd_call_free(QdCall *call)
     g_ptr_array_unref(call->pages);
     g_array_unref(call->page_rows);
     g_ptr_array_unref(call->messages);
+    (void) qd_read_set_free(call->reads);
     if (call->text != NULL)
         g_string_free(call->text, TRUE);
     g_clear_error(&call->error);
     g_free((char *) call->options.table);
     g_free((char *) call->options.graph);
     g_free((char *) call->options.base);
+    g_free(call->options.media_type);
+    g_clear_pointer(&call->payload_ids, g_array_unref);
+    g_clear_pointer(&call->payload_fds, g_array_unref);
     g_free(call->format);
     g_free(call->sql);
     qd_client_unref(call->client);
@@ -205,6 +209,12 @@ run_read(QdCall *call)
         qd_call_run_query(call, &call->error);
     else if (call->kind == QD_CALL_QUERY_TEXT)
         qd_call_run_query_text(call, &call->error);
+    else if (call->kind == QD_CALL_SUBSCRIBE)
+        qd_call_run_subscribe(call, &call->error);
+    else if (call->kind == QD_CALL_PREFIXES)
+        qd_call_run_prefixes(call, &call->error);
+    else if (call->kind == QD_CALL_OPEN_PAYLOADS)
+        qd_call_open_payloads(call, &call->error);
     else
         qd_call_run_explain(call, &call->error);
     if (call->private->deferred) {
@@ -225,6 +235,8 @@ qd_call_run_on_worker(QdTask *task, QdWorkers *workers)
 
     if (call->kind == QD_CALL_UPDATE || call->kind == QD_CALL_BATCH)
         run_write(call);
+    else if (call->kind == QD_CALL_DELETE_PAYLOAD)
+        qd_call_write_payload(call);
     else
         run_read(call);
     qd_workers_give_slot(workers, client);

@@ -13,7 +13,9 @@
 #include "client-lib/wire/wire-value.h"
 #include "daemon/base/limits.h"
 #include "daemon/base/mailbox.h"
+#include "daemon/exec/changes.h"
 #include "daemon/exec/parameters.h"
+#include "daemon/exec/read-set.h"
 #include "daemon/exec/shape.h"
 #include "daemon/exec/transport.h"
 
@@ -28,12 +30,18 @@ typedef enum QdCallKind {
     QD_CALL_UPDATE,
     QD_CALL_BATCH,
     QD_CALL_EXPLAIN,
+    QD_CALL_SUBSCRIBE, /* what a statement reads; it is not run */
+    QD_CALL_PREFIXES,  /* that the store keeps */
     QD_CALL_CHECK,
     QD_CALL_OPTIMIZE,
     QD_CALL_EXPORT, /* these run on job threads */
     QD_CALL_IMPORT,
     QD_CALL_DUMP,
     QD_CALL_BACKUP,
+    QD_CALL_STORE_PAYLOAD, /* these on threads of their own */
+    QD_CALL_REPLACE_PAYLOAD,
+    QD_CALL_DELETE_PAYLOAD,
+    QD_CALL_OPEN_PAYLOADS,
 } QdCallKind;
 
 typedef struct QdCallOptions {
@@ -55,6 +63,7 @@ typedef struct QdCallOptions {
     const char *table;   /* (owned by the call) Import */
     const char *graph;   /* (owned by the call) Import of RDF, Dump: IRI */
     const char *base;    /* (owned by the call) Import of RDF: IRI */
+    char *media_type;    /* (owned by the call) (nullable) StorePayload, ReplacePayload */
 } QdCallOptions;
 
 typedef struct QdCallStatement {
@@ -86,21 +95,24 @@ struct QdCall {
     QdCallKind kind;
     QdClient *client; /* (owned reference) who pays */
     QdCallOptions options;
-    GArray *statements; /* of QdCallStatement; one, but for BATCH any number */
-    char *format;       /* QUERY_TEXT, EXPORT, IMPORT */
-    int fd;             /* EXPORT, IMPORT, BACKUP: the caller's descriptor, owned, -1 otherwise */
+    GArray *statements;  /* of QdCallStatement; one, but for BATCH any number */
+    char *format;        /* QUERY_TEXT, EXPORT, IMPORT */
+    int fd;              /* EXPORT, IMPORT, BACKUP, STORE_ and REPLACE_PAYLOAD: the caller's descriptor, owned, -1 otherwise */
+    int64_t payload_id;  /* REPLACE_, DELETE_PAYLOAD; result of STORE_PAYLOAD */
+    GArray *payload_ids; /* (owned) (nullable) OPEN_PAYLOADS: of int64_t */
     void (*done)(QdCall *call, void *user_data);
     void *user_data;
 
     /* result; valid in `done`. @error is set exactly when the call failed. */
     GError *error;
-    int channel_fd;     /* PREPARE: owned; steal it with g_steal_fd-like assignment of -1 */
-    GArray *columns;    /* of QdCallColumn: PREPARE, QUERY */
-    GArray *parameters; /* of QdCallParameter: PREPARE */
-    gboolean writes;    /* PREPARE */
-    uint32_t page_size; /* PREPARE */
-    GPtrArray *pages;   /* QUERY: of GBytes, each a body of a ROWS record with its row count in page_rows */
-    GArray *page_rows;  /* QUERY: of uint32_t */
+    GArray *payload_fds; /* (owned) (nullable) OPEN_PAYLOADS: of int, in the order of the ids */
+    int channel_fd;      /* PREPARE: owned; steal it with g_steal_fd-like assignment of -1 */
+    GArray *columns;     /* of QdCallColumn: PREPARE, QUERY */
+    GArray *parameters;  /* of QdCallParameter: PREPARE */
+    gboolean writes;     /* PREPARE */
+    uint32_t page_size;  /* PREPARE */
+    GPtrArray *pages;    /* QUERY: of GBytes, each a body of a ROWS record with its row count in page_rows */
+    GArray *page_rows;   /* QUERY: of uint32_t */
     gboolean truncated;
     const char *content_type; /* QUERY_TEXT: static */
     GString *text;            /* QUERY_TEXT: valid UTF-8 without NUL; EXPLAIN: the plan */
@@ -109,7 +121,8 @@ struct QdCall {
     int64_t last_insert_rowid;
     uint64_t generation;
     gboolean ok;         /* CHECK */
-    GPtrArray *messages; /* CHECK: of char* */
+    GPtrArray *messages; /* CHECK: of char*; PREFIXES: prefix, IRI, … */
+    QdReadSet *reads;    /* SUBSCRIBE: (owned) */
     uint64_t n_rows;
     uint64_t n_bytes;
     QdJobProgress progress;
@@ -135,6 +148,9 @@ const char *qd_client_get_label(const QdClient *client);
 /* A sandboxed client: the engine refuses it every statement that writes, also on its channels, with AccessDenied. */
 void qd_client_set_read_only(QdClient *client);
 gboolean qd_client_is_read_only(const QdClient *client);
+/* Charges a subscription with a text of so many bytes; LIMIT_EXCEEDED. */
+gboolean qd_client_take_subscription(QdClient *client, gsize n_text_bytes, const QdLimits *limits, GError **error);
+void qd_client_give_subscription(QdClient *client, gsize n_text_bytes);
 /* Whether anybody but the caller holds a reference: a channel, a job, a waiting call. */
 gboolean qd_client_is_charged(const QdClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdClient, qd_client_unref)
@@ -142,7 +158,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdClient, qd_client_unref)
 typedef struct QdEngineConfig {
     const char *directory; /* the store's, made if missing */
     QdLimits limits;
-    void (*changed)(uint64_t generation, const char *const *tables, void *user_data); /* main thread, after a commit */
+    void (*changed)(uint64_t generation, const QdChanges *changes, void *user_data); /* main thread, after a commit */
     void (*activity)(void *user_data); /* main thread: the engine may have become idle */
     void *user_data;
 } QdEngineConfig;
