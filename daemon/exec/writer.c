@@ -68,12 +68,27 @@ set_read_only_error(const QdWriter *self, GError **error)
                  qd_database_get_read_only_hint(database));
 }
 
-/* For the holder of the role. */
+static gboolean
+is_in_transaction(QdWriter *self)
+{
+    return !sqlite3_get_autocommit(qd_connection_get_db(self->connection));
+}
+
+static void
+rollback(QdWriter *self)
+{
+    if (is_in_transaction(self))
+        (void) qd_connection_execute(self->connection, "ROLLBACK", NULL);
+}
+
+/* For the holder of the role: the connection is there and in no transaction. */
 static gboolean
 ensure_connection(QdWriter *self, GError **error)
 {
-    if (self->connection != NULL)
+    if (self->connection != NULL) {
+        rollback(self); /* the last time there may have been no memory for it */
         return TRUE;
+    }
     if (qd_database_is_read_only(self->config.database)) {
         set_read_only_error(self, error);
         return FALSE;
@@ -121,19 +136,6 @@ qd_writer_free(QdWriter *self)
     pthread_mutex_destroy(&self->mutex);
     g_free(self);
     return NULL;
-}
-
-static gboolean
-is_in_transaction(QdWriter *self)
-{
-    return !sqlite3_get_autocommit(qd_connection_get_db(self->connection));
-}
-
-static void
-rollback(QdWriter *self)
-{
-    if (is_in_transaction(self))
-        (void) qd_connection_execute(self->connection, "ROLLBACK", NULL);
 }
 
 static void

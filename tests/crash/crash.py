@@ -21,7 +21,7 @@ import kills  # noqa: E402
 import syscalls  # noqa: E402
 from outcome import Skip  # noqa: E402
 
-TESTS = {"power-cut": in_process.power_cut, "kills": kills.run, "syscalls": syscalls.run}
+TESTS = {"power-cut": in_process.power_cut, "sqlite-faults": in_process.sqlite_faults, "kills": kills.run, "syscalls": syscalls.run}
 
 
 def run(name, long):

@@ -46,6 +46,22 @@ engine_driver_free(EngineDriver *self)
     return NULL;
 }
 
+static void
+on_fact(const char *name, const char *value, void *user_data)
+{
+    if (g_str_equal(name, "database_path"))
+        *(gboolean *) user_data = TRUE;
+}
+
+gboolean
+engine_driver_is_open(EngineDriver *self)
+{
+    gboolean open = FALSE;
+
+    qd_engine_foreach_fact(self->engine, on_fact, &open);
+    return open;
+}
+
 QdClient *
 engine_driver_make_client(EngineDriver *self, const char *label)
 {

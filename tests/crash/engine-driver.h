@@ -13,6 +13,8 @@ EngineDriver *engine_driver_new(const char *directory);
 EngineDriver *engine_driver_free(EngineDriver *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(EngineDriver, engine_driver_free)
 
+/* Whether the store has been opened; false while it is not known. */
+gboolean engine_driver_is_open(EngineDriver *self);
 QdClient *engine_driver_make_client(EngineDriver *self, const char *label);
 /* Consumes @call, whose `done` has to free it. */
 void engine_driver_submit(EngineDriver *self, QdCall *call);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The tests that run the engine in a process of their own: power-cut-main.c says what it does."""
+"""The tests that run the engine in a process of their own: power-cut-main.c and sqlite-faults-main.c say what they do."""
 import json
 import os
 import subprocess
@@ -19,3 +19,6 @@ def run_program(name, *arguments):
 def power_cut(long):
     return run_program("power-cut", *(["--records", "40", "--images", "200000"] if long else []))
 
+
+def sqlite_faults(long):
+    return run_program("sqlite-faults", *(["--points", "50000"] if long else []))

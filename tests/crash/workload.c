@@ -162,8 +162,11 @@ on_set_up(QdCall *call, void *user_data)
 gboolean
 workload_set_up(Workload *self)
 {
-    QdCall *call = workload_make_set_up_call(self, ((WorkloadClient *) self->clients->pdata[0])->client);
+    QdCall *call;
 
+    if (self->set_up_position != WORKLOAD_NOT_ACKNOWLEDGED)
+        return TRUE;
+    call = workload_make_set_up_call(self, ((WorkloadClient *) self->clients->pdata[0])->client);
     call->done = on_set_up;
     call->user_data = self;
     self->set_up_busy = TRUE;
@@ -213,6 +216,12 @@ guint
 workload_get_n_acknowledged(const Workload *self)
 {
     return self->n_acknowledged;
+}
+
+guint
+workload_get_n_failed(const Workload *self)
+{
+    return self->n_failed;
 }
 
 const char *

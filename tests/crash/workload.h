@@ -35,7 +35,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Workload, workload_free)
 
 /* From here on calls go to @driver; NULL before it is freed. */
 void workload_connect(Workload *self, EngineDriver *driver);
-/* Makes the tables, if they are not there. Returns: false when that has failed. */
+/* Makes the tables, once. Returns: false when they are not there. */
 gboolean workload_set_up(Workload *self);
 /* All clients at once, until the disk has done @n_ops operations. */
 void workload_run(Workload *self, guint n_ops);
@@ -43,6 +43,7 @@ void workload_run(Workload *self, guint n_ops);
 guint workload_run_each(Workload *self);
 
 guint workload_get_n_acknowledged(const Workload *self);
+guint workload_get_n_failed(const Workload *self);
 /* (nullable): of the last call that failed unexpectedly */
 const char *workload_get_last_error(const Workload *self);
 
