@@ -138,14 +138,18 @@ qd_writer_free(QdWriter *self)
     return NULL;
 }
 
-static void
-set_durability(QdWriter *self, gboolean relaxed)
+/* false when what has to be durable would not be. */
+static gboolean
+set_durability(QdWriter *self, gboolean relaxed, GError **error)
 {
     if (self->synchronous_normal == relaxed)
-        return;
+        return TRUE;
 
-    if (qd_connection_execute(self->connection, relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL", NULL))
-        self->synchronous_normal = relaxed;
+    if (relaxed)
+        self->synchronous_normal = qd_connection_execute(self->connection, "PRAGMA synchronous=NORMAL", NULL);
+    else
+        self->synchronous_normal = !qd_connection_execute(self->connection, "PRAGMA synchronous=FULL", error);
+    return relaxed || !self->synchronous_normal;
 }
 
 /* Payloads that the transaction has stored get their files first. */
@@ -194,10 +198,9 @@ static void
 execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
 {
     g_autoptr(GError) error = NULL;
-    gboolean ok = TRUE;
+    gboolean ok = set_durability(self, item->relaxed, &error);
 
-    set_durability(self, item->relaxed);
-    if (in_transaction)
+    if (ok && in_transaction)
         ok = qd_connection_execute(self->connection, "BEGIN IMMEDIATE", &error);
     qd_write_item_watch(self->connection, item);
     ok = ok && qd_write_item_execute(item, self->connection, self->config.limits, &error);
@@ -262,8 +265,8 @@ execute_together(QdWriter *self, QdWriteItem **items, guint n)
 
     for (guint i = 0; i < n; i++)
         relaxed = relaxed && items[i]->relaxed;
-    set_durability(self, relaxed);
-    if (!check_free_space(self, &error) || !qd_connection_execute(self->connection, "BEGIN IMMEDIATE", &error)) {
+    if (!set_durability(self, relaxed, &error) || !check_free_space(self, &error) ||
+        !qd_connection_execute(self->connection, "BEGIN IMMEDIATE", &error)) {
         for (guint i = 0; i < n; i++)
             fail_item(items[i], error);
         return n;
@@ -471,7 +474,8 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
 {
     gboolean ok;
 
-    set_durability(self, item->relaxed);
+    if (!set_durability(self, item->relaxed, error))
+        return FALSE;
     if (in_transaction && (!check_free_space(self, error) || !qd_connection_execute(self->connection, "BEGIN IMMEDIATE", error)))
         return FALSE;
 

@@ -256,6 +256,9 @@ step_transaction(QdConnection *self, guint which, const char *sql, GError **erro
 gboolean
 qd_connection_begin(QdConnection *self, GError **error)
 {
+    /* the end of the last one may have lacked memory */
+    if (!sqlite3_get_autocommit(self->db) && !qd_connection_execute(self, "ROLLBACK", error))
+        return FALSE;
     return step_transaction(self, 0, "BEGIN", error);
 }
 

@@ -161,7 +161,7 @@ sweep(Counts *counts, const char *directory, Target target, guint n_points)
         g_error("calls fail without a fault");
     n = n_calls;
     step = MAX(1.0, 2.0 * n / n_points);
-    for (double k = 1; k <= n; k += step)
+    for (double k = 1; k < n + 1; k += step)
         for (guint sticky = 0; sticky < 2; sticky++)
             try_point(counts, directory, target, (guint) k, sticky == 1, &n_calls);
     fprintf(stderr, "%s: %u calls without a fault\n", target == TARGET_FILE ? "file" : "memory", n);
@@ -215,7 +215,7 @@ main(int argc, char **argv)
     insert_allocator();
     directory = g_dir_make_tmp("queryd-crash-XXXXXX", NULL);
     sweep(&counts, directory, TARGET_FILE, (guint) arg_points / 2);
-    sweep(&counts, directory, TARGET_MEMORY, (guint) arg_points / 2);
+    sweep(&counts, directory, TARGET_MEMORY, (guint) arg_points - counts.n_points);
     store_remove_folder(directory);
     return report(&counts);
 }
