@@ -6,10 +6,13 @@ Each test is a function here that returns its figures; what is lost, in part, hu
 much. docs/reliability.md says what the tests do and what they have shown.
 """
 import argparse
+import contextlib
+import io
 import json
 import os
 import sys
 import time
+import traceback
 import xml.etree.ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -26,11 +29,15 @@ TESTS = {"power-cut": in_process.power_cut, "sqlite-faults": in_process.sqlite_f
 
 def run(name, long):
     """One test: its outcome as a dictionary, printed as a line."""
-    start = time.monotonic()
+    start, log = time.monotonic(), io.StringIO()
     try:
-        outcome = TESTS[name](long)
+        with contextlib.redirect_stdout(log):  # the daemon's log, at the end of each world
+            outcome = TESTS[name](long)
     except Skip as skip:
         outcome = {"skipped": str(skip)}
+    except Exception as error:  # the other tests go on
+        traceback.print_exc()
+        outcome = {"problems": [f"{type(error).__name__}: {error}"]}
     outcome["seconds"] = round(time.monotonic() - start, 1)
     outcome["ok"] = "skipped" in outcome or not outcome.get("problems")
     figures = ", ".join(f"{value} {key.replace('_', ' ')}" for key, value in outcome.items() if isinstance(value, int)
@@ -39,6 +46,8 @@ def run(name, long):
     print(f"{'ok' if outcome['ok'] else 'FAILED'} {name}: {state}; {outcome['seconds']} s", flush=True)
     for problem in outcome.get("problems", [])[:20]:
         print(f"    {problem}", flush=True)
+    if not outcome["ok"]:
+        print(log.getvalue()[-4000:], file=sys.stderr)
     return outcome
 
 
