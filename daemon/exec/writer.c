@@ -484,8 +484,7 @@ begin_transaction(QdWriter *self, QdWriteItem *item)
     if (!ensure_connection(self, &item->error) || !check_free_space(self, &item->error))
         return FALSE;
 
-    set_durability(self, item->relaxed);
-    return qd_connection_begin_write(self->connection, &item->error);
+    return set_durability(self, item->relaxed, &item->error) && qd_connection_begin_write(self->connection, &item->error);
 }
 
 void
