@@ -294,6 +294,13 @@ execute_together(QdWriter *self, QdWriteItem **items, guint n)
     return n;
 }
 
+/* By its deadline or its caller: it would be stopped again, after as long again. */
+static gboolean
+was_stopped(const QdWriteItem *item)
+{
+    return g_error_matches(item->error, QD_ERROR, QW_ERROR_TIMEOUT) || g_error_matches(item->error, QD_ERROR, QW_ERROR_CANCELLED);
+}
+
 static void
 execute_group(QdWriter *self, QdWriteItem **items, guint n)
 {
@@ -305,8 +312,10 @@ execute_group(QdWriter *self, QdWriteItem **items, guint n)
         /* without the offender the members before it cannot fail in the same way; each round is shorter */
         if (offender > 0)
             execute_group(self, items, offender);
-        g_clear_error(&items[offender]->error);
-        execute_alone(self, items[offender], TRUE);
+        if (!was_stopped(items[offender])) {
+            g_clear_error(&items[offender]->error);
+            execute_alone(self, items[offender], TRUE);
+        }
         items += offender + 1;
         n -= offender + 1;
     }
