@@ -87,6 +87,9 @@ qd_call_free(QdCall *call)
     g_free((char *) call->options.table);
     g_free((char *) call->options.graph);
     g_free((char *) call->options.base);
+    g_free(call->options.full_text.tokenizer);
+    g_strfreev(call->options.full_text.add);
+    g_strfreev(call->options.full_text.remove);
     g_free(call->options.media_type);
     g_clear_pointer(&call->payload_ids, g_array_unref);
     g_clear_pointer(&call->payload_fds, g_array_unref);
@@ -172,6 +175,7 @@ prepare_write(QdCall *call, GError **error)
         g_array_append_val(call->private->write_statements, write);
     }
     qd_write_item_init(item);
+    item->client = call->client;
     item->statements = call->private->write_statements;
     item->relaxed = call->options.relaxed_durability;
     item->timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, call->options.has_timeout,
