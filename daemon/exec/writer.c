@@ -381,6 +381,13 @@ execute_together(QdWriter *self, Group *group)
     return group->n;
 }
 
+/* By its deadline or its caller: it would be stopped again, after as long again. */
+static gboolean
+was_stopped(const QdWriteItem *item)
+{
+    return g_error_matches(item->error, QD_ERROR, QW_ERROR_TIMEOUT) || g_error_matches(item->error, QD_ERROR, QW_ERROR_CANCELLED);
+}
+
 /* Without the offender the members before it cannot fail in the same way; each round is shorter. */
 static void
 execute_group(QdWriter *self, Group *group)
@@ -394,8 +401,10 @@ execute_group(QdWriter *self, Group *group)
 
         execute_group(self, &before);
     }
-    g_clear_error(&group->items[offender]->error);
-    execute_alone(self, group->items[offender], TRUE);
+    if (!was_stopped(group->items[offender])) {
+        g_clear_error(&group->items[offender]->error);
+        execute_alone(self, group->items[offender], TRUE);
+    }
     if (offender + 1 < group->n) {
         Group behind = { .items = group->items + offender + 1, .n = group->n - offender - 1, .relaxed = group->relaxed };
 
