@@ -146,7 +146,8 @@ def draw_concurrency(figures):
 
 def draw_inserts(figures):
     picture = Picture("inserts", 2, 1200, 460)
-    picture.panel("durable inserts of one row, all clients together", "clients", "rows/s", "set logscale xy", "set format y '%.0s%c'")
+    picture.panel("durable inserts of one row, all clients together", "clients", "rows/s", "set logscale xy",
+                  "set format y '%.0s%c'")
     picture.curves(figures.curves("inserts", "rate"))
     picture.panel("until the answer, 99th percentile", "clients", "ms", "set logscale xy")
     picture.curves(figures.curves("inserts", "p99"))
