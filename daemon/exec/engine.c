@@ -90,6 +90,12 @@ on_log_too_big(void *user_data)
 }
 
 static void
+on_linger(uint64_t commit_usec, void *user_data)
+{
+    qd_channels_linger(((QdEngine *) user_data)->channels, commit_usec);
+}
+
+static void
 on_payloads_given_up(void *user_data)
 {
     qd_payload_crew_sweep(((QdEngine *) user_data)->crew, FALSE);
@@ -110,6 +116,7 @@ take_database(QdEngine *self, QdDatabase *database)
         .workers = self->workers,
         .commit_func = on_commit,
         .log_func = on_log_too_big,
+        .linger_func = on_linger,
         .payloads = qd_payloads_new(self->directory, &self->limits),
         .sweep_func = on_payloads_given_up,
         .user_data = self,
