@@ -12,8 +12,8 @@
 #include "tests/demo/store-control.h"
 
 #define TABLE "notify"
-#define N_WRITES 600
-#define N_WRITES_SMOKE 10
+#define BUSY_USEC 1000000
+#define BUSY_SMOKE_USEC 20000
 #define N_WARM 50
 #define N_QUIET 20
 #define N_QUIET_SMOKE 2
@@ -111,13 +111,14 @@ subscriber_stop(Subscriber *self)
     g_mutex_clear(&self->mutex);
 }
 
-/* @pause_usec: from one to the next. Returns: microseconds per write */
+/* @n writes, or as many as @usec have room for; @pause_usec: from one to the next. Returns: microseconds per write */
 static double
-write_many(QueryStatement *insert, GArray *writes, guint n, gulong pause_usec)
+write_many(QueryStatement *insert, GArray *writes, guint n, gint64 usec, gulong pause_usec)
 {
+    gint64 end_usec = g_get_monotonic_time() + usec;
     guint64 nsec = 0;
 
-    for (guint i = 0; i < n; i++) {
+    while (n > 0 ? writes->len < n : g_get_monotonic_time() < end_usec) {
         g_autoptr(GError) error = NULL;
         guint64 start_nsec = machine_get_now_nsec();
         Write write;
@@ -130,7 +131,7 @@ write_many(QueryStatement *insert, GArray *writes, guint n, gulong pause_usec)
         if (pause_usec > 0)
             g_usleep(pause_usec);
     }
-    return (double) nsec / 1e3 / n;
+    return (double) nsec / 1e3 / writes->len;
 }
 
 /* From a write's acknowledgement to the first signal that covers it; some come before the acknowledgement: 0. */
@@ -171,14 +172,14 @@ run_notify(Bench *bench, gconstpointer argument)
     insert = query_connection_prepare_update(connection, QUERY_LANGUAGE_SQL, "INSERT INTO " TABLE " VALUES(1)", NULL, &error);
     die_on_error(error, "prepare");
     subscriber_start(&subscriber, n_subscriptions);
-    (void) write_many(insert, writes, N_WARM, 0);
+    (void) write_many(insert, writes, N_WARM, 0, 0);
     g_array_set_size(writes, 0);
-    bench_record(bench, "write", "us", write_many(insert, writes, bench_is_smoke(bench) ? N_WRITES_SMOKE : N_WRITES, 0));
+    bench_record(bench, "write", "us", write_many(insert, writes, 0, bench_is_smoke(bench) ? BUSY_SMOKE_USEC : BUSY_USEC, 0));
     if (n_subscriptions > 0) {
         record_delays(bench, &subscriber, writes, "busy");
         g_array_set_size(writes, 0);
         g_usleep(QUIET_USEC);
-        (void) write_many(insert, writes, bench_is_smoke(bench) ? N_QUIET_SMOKE : N_QUIET, QUIET_USEC);
+        (void) write_many(insert, writes, bench_is_smoke(bench) ? N_QUIET_SMOKE : N_QUIET, 0, QUIET_USEC);
         record_delays(bench, &subscriber, writes, "quiet");
     }
     subscriber_stop(&subscriber);
