@@ -765,3 +765,4 @@ G_END_DECLS
 #include "query-notifier.h"
 #include "query-payload.h"
 #include "query-subscription.h"
+#include "query-transaction.h"

@@ -463,12 +463,12 @@ on_update_done(GTask *task, QueryRequest *request)
 }
 
 static void
-start(GTask *task, QueryRequest *request, GError *error, void (*done)(GTask *task, QueryRequest *request))
+start(GTask *task, QueryRequest *request, GError **error, void (*done)(GTask *task, QueryRequest *request))
 {
     g_autoptr(GTask) owned = task;
 
     if (request == NULL) {
-        g_task_return_error(owned, error);
+        g_task_return_error(owned, g_steal_pointer(error));
         return;
     }
     g_task_set_task_data(owned, request, (GDestroyNotify) query_request_free);
@@ -499,7 +499,7 @@ query_connection_query_async(QueryConnection *self, QueryLanguage language, cons
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_connection_query_async);
-    start(task, create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), error, on_query_done);
+    start(task, create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), &error, on_query_done);
 }
 
 /**
@@ -542,7 +542,7 @@ query_connection_update_async(QueryConnection *self, QueryLanguage language, con
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_connection_update_async);
-    start(task, create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), error, on_update_done);
+    start(task, create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), &error, on_update_done);
 }
 
 /**

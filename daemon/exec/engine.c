@@ -271,6 +271,8 @@ on_sweep(void *user_data)
     qd_channels_sweep(self->channels);
     if (self->pool == NULL)
         return;
+    if (qd_writer_sweep(self->writer))
+        qd_workers_request_sweep(self->workers);
     state = qd_pool_trim(self->pool);
     if (state == QD_POOL_AT_REST && qd_writer_rest(self->writer)) {
         qd_pool_rest(self->pool);

@@ -358,7 +358,6 @@ test_schema_changes(DirectFixture *self, gconstpointer data)
     g_assert_no_error(error);
     for (guint n = 2; n < 5; n++) {
         g_autoptr(QueryCursor) cursor = query_statement_execute(statement, NULL, &error);
-        g_autofree char *name = g_strdup_printf("c%u", n);
         g_autofree char *alter = g_strdup_printf("ALTER TABLE t ADD COLUMN c%u DEFAULT %u", n, n);
 
         g_assert_no_error(error);
