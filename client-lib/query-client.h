@@ -464,6 +464,9 @@ gboolean query_statement_bind_iri(QueryStatement *self, const char *name, const 
 gboolean query_statement_bind_literal(QueryStatement *self, const char *name, const char *lexical, const char *datatype,
                                       const char *language, GError **error);
 
+/* Keeps the values bound now as a row of the next update, which runs once for each: described with the code. */
+gboolean query_statement_add_row(QueryStatement *self, GError **error);
+
 /**
  * query_statement_clear_bindings:
  * @self: a statement

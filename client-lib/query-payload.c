@@ -95,7 +95,8 @@ fits_channel(const Target *target, gsize n_bytes)
 {
     gsize n_options = g_variant_n_children(target->options);
 
-    return n_bytes <= CHANNEL_BYTES && (n_options == 0 || (n_options == 1 && g_variant_lookup(target->options, "media_type", "s", NULL)));
+    return n_bytes <= CHANNEL_BYTES &&
+           (n_options == 0 || (n_options == 1 && g_variant_lookup(target->options, "media_type", "s", NULL)));
 }
 
 static QueryParameters *
@@ -125,8 +126,8 @@ build_parameters(const Target *target, GBytes *content)
 static gint64
 store_by_channel(QueryConnection *self, const Target *target, GBytes *content, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(QueryPlan) plan = query_connection_create_plan(self, QUERY_LANGUAGE_SQL, target->id == 0 ? store_text : replace_text,
-                                                             TRUE, error);
+    g_autoptr(QueryPlan)
+        plan = query_connection_create_plan(self, QUERY_LANGUAGE_SQL, target->id == 0 ? store_text : replace_text, TRUE, error);
     g_autoptr(QueryRequest) request = NULL;
     g_autoptr(QueryCursor) cursor = NULL;
     gint64 id = -1;

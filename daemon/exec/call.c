@@ -171,6 +171,7 @@ prepare_write(QdCall *call, GError **error)
         g_array_append_val(call->private->write_statements, write);
     }
     qd_write_item_init(item);
+    item->client = call->client;
     item->statements = call->private->write_statements;
     item->relaxed = call->options.relaxed_durability;
     item->timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, call->options.has_timeout,

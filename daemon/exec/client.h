@@ -19,10 +19,19 @@ typedef enum QdCharge {
     QD_N_CHARGES,
 } QdCharge;
 
+/* Its updates that wait: write-queue.h. */
+typedef struct QdWriteLane {
+    struct QdWriteLane *next;
+    struct QdWriteItem *first;
+    struct QdWriteItem **end;
+    guint n;
+} QdWriteLane;
+
 struct QdClient {
     gint ref_count;
     char *label;
     gint read_only; /* atomic */
+    QdWriteLane write_lane;
     gint charges[QD_N_CHARGES];
 };
 

@@ -19,13 +19,27 @@
 #define BUSY_TIMEOUT_MSEC 5000
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
 
+typedef enum Command {
+    BEGIN_READ,
+    BEGIN_WRITE,
+    COMMIT,
+    SAVEPOINT,
+    RELEASE,
+    N_COMMANDS,
+} Command;
+
+static const char *const command_texts[N_COMMANDS] = {
+    [BEGIN_READ] = "BEGIN",           [BEGIN_WRITE] = "BEGIN IMMEDIATE", [COMMIT] = "COMMIT",
+    [SAVEPOINT] = "SAVEPOINT member", [RELEASE] = "RELEASE member",
+};
+
 struct QdConnection {
     sqlite3 *db;
     uint64_t cache_bytes;
     QdGuard guard;
     GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
     guint64 clock;
-    sqlite3_stmt *transaction[2]; /* BEGIN and COMMIT, from the first use on */
+    sqlite3_stmt *transaction[N_COMMANDS]; /* from the first use on */
     struct {
         gpointer object;
         GDestroyNotify destroy;
@@ -233,17 +247,18 @@ qd_connection_execute(QdConnection *self, const char *sql, GError **error)
 }
 
 static gboolean
-step_transaction(QdConnection *self, guint which, const char *sql, GError **error)
+run_command(QdConnection *self, Command command, GError **error)
 {
     QdPolicy policy = self->guard.policy;
+    sqlite3_stmt **stmt = &self->transaction[command];
     int r = SQLITE_OK;
 
     self->guard.policy = QD_POLICY_INTERNAL;
-    if (self->transaction[which] == NULL)
-        r = sqlite3_prepare_v3(self->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &self->transaction[which], NULL);
+    if (*stmt == NULL)
+        r = sqlite3_prepare_v3(self->db, command_texts[command], -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
     if (r == SQLITE_OK) {
-        (void) sqlite3_step(self->transaction[which]);
-        r = sqlite3_reset(self->transaction[which]);
+        (void) sqlite3_step(*stmt);
+        r = sqlite3_reset(*stmt);
     }
     self->guard.policy = policy;
     if (r != SQLITE_OK) {
@@ -256,13 +271,31 @@ step_transaction(QdConnection *self, guint which, const char *sql, GError **erro
 gboolean
 qd_connection_begin(QdConnection *self, GError **error)
 {
-    return step_transaction(self, 0, "BEGIN", error);
+    return run_command(self, BEGIN_READ, error);
+}
+
+gboolean
+qd_connection_begin_write(QdConnection *self, GError **error)
+{
+    return run_command(self, BEGIN_WRITE, error);
 }
 
 gboolean
 qd_connection_end(QdConnection *self, GError **error)
 {
-    return step_transaction(self, 1, "COMMIT", error);
+    return run_command(self, COMMIT, error);
+}
+
+gboolean
+qd_connection_begin_savepoint(QdConnection *self, GError **error)
+{
+    return run_command(self, SAVEPOINT, error);
+}
+
+gboolean
+qd_connection_end_savepoint(QdConnection *self, GError **error)
+{
+    return run_command(self, RELEASE, error);
 }
 
 gboolean
@@ -371,9 +404,11 @@ tail_is_empty(const char *tail, const char *end)
 }
 
 /* The first word of a statement decides what the authorizer does not see: VACUUM. */
-static gboolean
-text_is_vacuum(const char *text, const char *end)
+gboolean
+qd_connection_text_runs_alone(const char *text, gsize n_bytes)
 {
+    const char *end = text + n_bytes;
+
     while (text < end && !g_ascii_isalpha(*text)) {
         const char *before = text;
 
@@ -509,7 +544,8 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
     compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) &&
                        (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
-    compiled->runs_alone = compiled->writes && text_is_vacuum(compiled->text, compiled->text + compiled->n_text_bytes);
+    compiled->deletes_payloads = self->guard.deletes_payloads;
+    compiled->runs_alone = compiled->writes && qd_connection_text_runs_alone(compiled->text, compiled->n_text_bytes);
     compiled->schema_signature = compute_signature(compiled->stmt);
     take_writes(self, compiled);
     return check_compiled(compiled, tail, error);

@@ -27,6 +27,7 @@ typedef struct QdCompiled {
     int n_columns;
     int n_parameters;
     gboolean writes;
+    gboolean deletes_payloads;
     gboolean runs_alone;       /* VACUUM: outside of any transaction */
     char **write_tables;       /* (owned) NULL-terminated */
     gboolean changes_schema;   /* tables or views come, go, or change */
@@ -70,6 +71,9 @@ typedef enum QdAttachment {
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
 void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy);
 
+/* Whether @text is a statement that cannot be in a transaction: VACUUM. */
+gboolean qd_connection_text_runs_alone(const char *text, gsize n_bytes);
+
 /**
  * qd_connection_compile:
  * @text: one statement; need not be NUL-terminated at @n_bytes, must not contain a NUL
@@ -98,9 +102,13 @@ void qd_compiled_drop_wrapped(QdCompiled *compiled);
 /* A statement of ours that a client's is part of, within the limits of @policy. (transfer full): NULL when it does not compile. */
 sqlite3_stmt *qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits);
 
-/* A transaction that only reads, for each execution: the two statements stay compiled. */
+/* Transactions, for each execution: their statements stay compiled. One that only reads, and its end: */
 gboolean qd_connection_begin(QdConnection *self, GError **error);
 gboolean qd_connection_end(QdConnection *self, GError **error);
+/* One that writes, with the same end, and a savepoint inside it. */
+gboolean qd_connection_begin_write(QdConnection *self, GError **error);
+gboolean qd_connection_begin_savepoint(QdConnection *self, GError **error);
+gboolean qd_connection_end_savepoint(QdConnection *self, GError **error);
 
 /* Our own statements, internal policy, no result. */
 gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **error);

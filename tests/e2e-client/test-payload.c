@@ -155,7 +155,8 @@ test_descriptors(void)
     g_assert_cmpint(pread(fd, start, sizeof start, 0), ==, sizeof start);
     g_assert_cmpmem(start, sizeof start, g_bytes_get_data(content, NULL), sizeof start);
     (void) close(fd);
-    g_assert_cmpint(query_connection_store_payload_from_fd(connection, 0, g_variant_new_parsed("{'no': <1>}"), NULL, &error), ==, -1);
+    g_assert_cmpint(query_connection_store_payload_from_fd(connection, 0, g_variant_new_parsed("{'no': <1>}"), NULL, &error), ==,
+                    -1);
     g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
 }
 
@@ -174,8 +175,8 @@ test_many(void)
     }
     direct = open_connection(TRUE);
     for (guint k = 0; k < 2; k++) {
-        g_autoptr(GPtrArray) loaded = query_connection_load_payloads(k == 0 ? connection : direct, ids, G_N_ELEMENTS(ids), NULL,
-                                                                     &error);
+        g_autoptr(GPtrArray)
+            loaded = query_connection_load_payloads(k == 0 ? connection : direct, ids, G_N_ELEMENTS(ids), NULL, &error);
 
         g_assert_no_error(error);
         g_assert_cmpuint(loaded->len, ==, G_N_ELEMENTS(ids));

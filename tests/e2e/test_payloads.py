@@ -194,11 +194,29 @@ def test_queries_do_not_write(bus, text):
 
 
 @pytest.mark.parametrize("text", ["INSERT INTO queryd_payload(size, hash, created) VALUES (1, x'', 0)",
-                                  "DELETE FROM queryd_payload", "UPDATE queryd_payload SET size = 1"])
+                                  "DROP TABLE queryd_payload", "UPDATE queryd_payload SET size = 1"])
 def test_the_table_is_ours(bus, text):
     with pytest.raises(BusError) as error:
         bus.update(text)
     assert error.value.name == "AccessDenied"
+
+
+def test_delete_by_sql(bus):
+    bus.update("CREATE TABLE item (payload INTEGER REFERENCES queryd_payload(id))")
+    ids = [store(bus, LARGE[i:]) for i in range(5)] + [store(bus, SMALL)]
+    bus.update("INSERT INTO item VALUES (?)", [ids[4]])
+    assert bus.update("DELETE FROM queryd_payload WHERE id < ?", [ids[3]])[0] == 3
+    expect_files(bus, LARGE[3:], LARGE[4:])
+    with pytest.raises(BusError) as error:
+        bus.update("DELETE FROM queryd_payload")
+    assert error.value.name == "Constraint"
+    bus.update("DROP TABLE item")
+    assert bus.update("DELETE FROM queryd_payload")[0] == 3
+    expect_files(bus)
+    assert store(bus, SMALL) > ids[5]
+    with pytest.raises(BusError) as error:
+        bus.query("DELETE FROM queryd_payload")
+    assert error.value.name == "ReadOnly"
 
 
 def test_pipe(bus):
