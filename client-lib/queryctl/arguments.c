@@ -31,6 +31,8 @@ static const VerbInfo verb_table[QCTL_N_VERBS] = {
     [QCTL_VERB_BACKUP] = { "backup", "FILE", "write a consistent copy of the database to a new file" },
     [QCTL_VERB_CHECK] = { "check", "", "check the database" },
     [QCTL_VERB_OPTIMIZE] = { "optimize", "", "refresh the planner's statistics and shorten the log" },
+    [QCTL_VERB_PAYLOAD] = { "payload", "ls|store FILE|cat ID|replace ID FILE|rm ID…",
+                            "keep contents that have an id: store, read, replace, delete" },
     [QCTL_VERB_STORE] = { "store", "list|create NAME|import FILE NAME", "manage further databases" },
 };
 
@@ -51,6 +53,7 @@ typedef enum OptionKind {
     OPTION_BASE,
     OPTION_REPLACE,
     OPTION_CHECK_ONLY,
+    OPTION_MEDIA_TYPE,
     OPTION_NULL,
     OPTION_NO_HEADER,
     OPTION_MAX_ROWS,
@@ -71,7 +74,7 @@ typedef enum OptionKind {
 #define V(name) (1u << QCTL_VERB_##name)
 #define ANY_VERB ((1u << QCTL_N_VERBS) - 1)
 #define STATEMENTS (V(SQL) | V(SPARQL) | V(UPDATE))
-#define PRINTS (STATEMENTS | V(LS) | V(PREFIXES) | V(STATS) | V(SHELL) | V(STORE))
+#define PRINTS (STATEMENTS | V(LS) | V(PREFIXES) | V(STATS) | V(SHELL) | V(PAYLOAD) | V(STORE))
 
 typedef struct OptionInfo {
     OptionKind kind;
@@ -96,6 +99,7 @@ static const OptionInfo option_table[] = {
     { OPTION_BASE, "base", 0, "IRI", V(IMPORT), "RDF: what relative IRIs are resolved against; default: the file's address" },
     { OPTION_REPLACE, "replace", 0, NULL, V(IMPORT), "RDF: what is there goes first: of the graph; trig, nquads: of all" },
     { OPTION_CHECK_ONLY, "check-only", 0, NULL, V(IMPORT), "RDF: read the file and change nothing" },
+    { OPTION_MEDIA_TYPE, "media-type", 0, "TYPE", V(PAYLOAD), "what the content is, such as image/png" },
     { OPTION_NULL, "null", 0, "TEXT", PRINTS, "print NULL as TEXT in table, markdown, csv and tsv" },
     { OPTION_NO_HEADER, "no-header", 0, NULL, PRINTS | V(IMPORT) | V(EXPORT), "csv, tsv: no line with the columns' names" },
     { OPTION_MAX_ROWS, "max-rows", 'n', "N", STATEMENTS | V(EXPORT) | V(SHELL), "end each result after N rows" },
@@ -190,6 +194,7 @@ qctl_arguments_free(QctlArguments *self)
     g_free(self->table);
     g_free(self->graph);
     g_free(self->base);
+    g_free(self->media_type);
     g_free(self);
     return NULL;
 }
@@ -299,6 +304,9 @@ set_option(QctlArguments *self, const OptionInfo *info, const char *value, GErro
         return true;
     case OPTION_CHECK_ONLY:
         self->check_only = true;
+        return true;
+    case OPTION_MEDIA_TYPE:
+        replace(&self->media_type, value);
         return true;
     case OPTION_CREATE:
         self->create = true;
@@ -453,6 +461,7 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
     case QCTL_VERB_LS:
         *ret_max = 1;
         break;
+    case QCTL_VERB_PAYLOAD:
     case QCTL_VERB_CANCEL:
         *ret_min = 1;
         *ret_max = G_MAXUINT;
@@ -469,6 +478,37 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
     case QCTL_VERB_OPTIMIZE:
         break;
     }
+}
+
+static bool
+is_payload_id(const char *word)
+{
+    guint64 id = 0;
+
+    return g_ascii_string_to_unsigned(word, 10, 1, G_MAXINT64, &id, NULL);
+}
+
+static bool
+check_payload(const QctlArguments *self, GError **error)
+{
+    const char *action = self->words->pdata[0];
+    guint n = self->words->len;
+    bool has_id = g_str_equal(action, "cat") || g_str_equal(action, "replace") || g_str_equal(action, "rm");
+    bool ok = (g_str_equal(action, "ls") && n == 1) || (g_str_equal(action, "store") && n == 2) ||
+              (g_str_equal(action, "cat") && n == 2) || (g_str_equal(action, "replace") && n == 3) ||
+              (g_str_equal(action, "rm") && n >= 2);
+
+    for (guint i = 1; ok && has_id && i < (g_str_equal(action, "replace") ? 2 : n); i++) {
+        if (is_payload_id(self->words->pdata[i]))
+            continue;
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "'%s' is not the id of a payload; see 'queryctl payload ls'",
+                    (const char *) self->words->pdata[i]);
+        return false;
+    }
+    if (!ok)
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "usage: queryctl payload %s",
+                    verb_table[QCTL_VERB_PAYLOAD].arguments);
+    return ok;
 }
 
 static bool
@@ -547,7 +587,8 @@ check_words(const QctlArguments *self, GError **error)
         return false;
     }
 
-    return check_format(self, error) && (self->verb != QCTL_VERB_STORE || check_store(self, error));
+    return check_format(self, error) && (self->verb != QCTL_VERB_STORE || check_store(self, error)) &&
+           (self->verb != QCTL_VERB_PAYLOAD || check_payload(self, error));
 }
 
 QctlArguments *

@@ -80,7 +80,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(JOBS, "jobs", "", 4, 1, 64, BUSY, "jobs (import, export, backup) at once"),
     ROW(JOBS_PER_CLIENT, "jobs_per_client", "", 1, 1, 64, BUSY, "jobs of one client at once"),
     ROW(PAYLOAD_BYTES, "payload_bytes", "bytes", 2 * GIB, KIB, 1024 * GIB, TOO_BIG, "one payload"),
-    ROW(PAYLOAD_INLINE_BYTES, "payload_inline_bytes", "bytes", 64 * KIB, 0, 16 * MIB, TOO_BIG,
+    ROW(PAYLOAD_INLINE_BYTES, "payload_inline_bytes", "bytes", 32 * KIB, 0, 16 * MIB, TOO_BIG,
         "payload that is kept in its row; a larger one has a file"),
     ROW(PAYLOADS_PER_CALL, "payloads_per_call", "", 16, 1, 250, TOO_BIG, "descriptors of one answer of OpenPayloads"),
     ROW(VALUE_ROWS, "value_rows", "", 1000, 1, 100000, TOO_BIG, "rows that Query and QueryText give; more are cut off"),

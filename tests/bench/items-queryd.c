@@ -2,6 +2,7 @@
 /*
  * Payloads of queryd by its library: 16 jobs under way, each its own transaction.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/bench/items.h"
@@ -58,6 +59,26 @@ on_job_done(GObject *object, GAsyncResult *result, gpointer user_data)
 }
 
 static void
+on_stored(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    g_autoptr(GError) error = NULL;
+
+    (void) query_connection_store_payload_finish(QUERY_CONNECTION(object), result, &error);
+    die_on_error(error, "job");
+    ((Store *) user_data)->n_under_way--;
+}
+
+static void
+on_replaced(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    g_autoptr(GError) error = NULL;
+
+    (void) query_connection_replace_payload_finish(QUERY_CONNECTION(object), result, &error);
+    die_on_error(error, "job");
+    ((Store *) user_data)->n_under_way--;
+}
+
+static void
 wait_until_under_way(const Store *self, guint n)
 {
     while (self->n_under_way > n)
@@ -79,6 +100,15 @@ run_jobs(ItemsRun *run, const char *text, guint version)
         wait_until_under_way(self, IN_FLIGHT - 1);
         items_fill(run, i, version);
         content = g_bytes_new(run->content, run->size);
+        if (run->size >= (g_getenv("FD_BYTES") ? strtoul(g_getenv("FD_BYTES"), NULL, 10) : 65536)) {
+            self->n_under_way++;
+            if (version == 1)
+                query_connection_store_payload_async(self->connection, content, NULL, NULL, on_stored, self);
+            else
+                query_connection_replace_payload_async(self->connection, g_array_index(self->ids, gint64, i), content, NULL, NULL,
+                                                       on_replaced, self);
+            continue;
+        }
         (void) query_statement_bind_bytes(statement, "1", content, &error);
         if (version > 1)
             (void) query_statement_bind_int64(statement, "2", g_array_index(self->ids, gint64, i), &error);
@@ -94,8 +124,8 @@ read_ids(ItemsRun *run)
 {
     Store *self = run->state;
     g_autoptr(GError) error = NULL;
-    g_autoptr(QueryCursor) cursor = query_connection_query(self->connection, SQL, "SELECT id FROM queryd_payload ORDER BY id", NULL,
-                                                           NULL, &error);
+    g_autoptr(QueryCursor)
+        cursor = query_connection_query(self->connection, SQL, "SELECT id FROM queryd_payload ORDER BY id", NULL, NULL, &error);
 
     die_on_error(error, "ids");
     while (query_cursor_next(cursor, NULL, &error)) {
@@ -128,8 +158,8 @@ store_fetch(ItemsRun *run)
     g_autoptr(GError) error = NULL;
     g_autoptr(GPtrArray) contents = NULL;
     g_autoptr(GArray) absent = g_array_new(FALSE, FALSE, sizeof(gint64));
-    g_autoptr(QueryCursor) cursor = query_connection_query(self->reader, SQL, "SELECT id, content FROM queryd_payload", NULL, NULL,
-                                                           &error);
+    g_autoptr(QueryCursor)
+        cursor = query_connection_query(self->reader, SQL, "SELECT id, content FROM queryd_payload", NULL, NULL, &error);
 
     die_on_error(error, "fetch");
     while (query_cursor_next(cursor, NULL, &error)) {
@@ -165,5 +195,5 @@ get_disk_bytes(ItemsRun *run)
 }
 
 const ItemsWay items_queryd = { open_store, store_create, store_modify, store_fetch, store_remove, get_disk_bytes, close_store };
-const ItemsWay items_queryd_direct = { open_store, store_create, store_modify, store_fetch, store_remove, get_disk_bytes,
-                                       close_store };
+const ItemsWay items_queryd_direct = { open_store,   store_create,   store_modify, store_fetch,
+                                       store_remove, get_disk_bytes, close_store };

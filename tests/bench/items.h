@@ -14,12 +14,13 @@ typedef struct ItemsRun {
     Bench *bench;
     const ItemsWay *way;
     gboolean relaxed;
-    char *folder; /* on the file system of the store, for what is not queryd's */
-    guint n;      /* items */
-    gsize size;   /* bytes of each */
-    guint8 *content;
-    gpointer state;    /* the way's own */
-    guint64 checksum;  /* of what was fetched */
+    char *folder;     /* on the file system of the store, for what is not queryd's */
+    guint n;          /* items */
+    gsize size;       /* bytes of each */
+    guint8 *pool;     /* twice the size */
+    guint8 *content;  /* of the current item, in the pool */
+    gpointer state;   /* the way's own */
+    guint64 checksum; /* of what was fetched */
 } ItemsRun;
 
 struct ItemsWay {
