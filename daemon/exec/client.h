@@ -16,6 +16,8 @@ typedef enum QdCharge {
     QD_CHARGE_LONG, /* of those running, the ones that take long */
     QD_CHARGE_JOB,
     QD_CHARGE_RING, /* in bytes */
+    QD_CHARGE_SUBSCRIPTION,
+    QD_CHARGE_SUBSCRIPTION_BYTES,
     QD_N_CHARGES,
 } QdCharge;
 

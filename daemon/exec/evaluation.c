@@ -10,6 +10,7 @@
 #include "daemon/functions/register.h"
 #include "daemon/rdf/term-blob.h"
 #include "daemon/store/dictionary.h"
+#include "daemon/store/rdf-quad.h"
 
 static gboolean
 get_term(gpointer data, gint64 id, QdTerm *ret_term, GError **error)
@@ -43,7 +44,8 @@ qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError 
     qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);
     return qd_payload_functions_register(connection, limits, error) &&
            qd_functions_register_linear(qd_connection_get_db(connection), error) &&
-           qd_functions_register(qd_connection_get_db(connection), &resolver, context, error);
+           qd_functions_register(qd_connection_get_db(connection), &resolver, context, error) &&
+           qd_rdf_quad_register(connection, error);
 }
 
 void
@@ -92,6 +94,26 @@ qd_evaluation_bind_term(QdConnection *connection, sqlite3_stmt *stmt, int number
     return r == SQLITE_OK;
 }
 
+static void
+bind_program(sqlite3_stmt *stmt, int number, const QdSqlConstant *constant)
+{
+    g_autoptr(GByteArray) program = NULL;
+    gsize done = 0;
+
+    if (constant->n_holes == 0) {
+        (void) sqlite3_bind_blob64(stmt, number, constant->program, constant->n_program, SQLITE_STATIC);
+        return;
+    }
+    program = g_byte_array_new();
+    for (guint i = 0; i < constant->n_holes; i++) {
+        g_byte_array_append(program, constant->program + done, (guint) (constant->holes[i].offset - done));
+        done = constant->holes[i].offset;
+        qd_expression_put_term(program, constant->holes[i].term);
+    }
+    g_byte_array_append(program, constant->program + done, (guint) (constant->n_program - done));
+    (void) sqlite3_bind_blob64(stmt, number, program->data, program->len, SQLITE_TRANSIENT);
+}
+
 gboolean
 qd_evaluation_bind(QdConnection *connection, sqlite3_stmt *stmt, const QdSparqlStatement *statement, GHashTable *parameters,
                    GError **error)
@@ -101,7 +123,7 @@ qd_evaluation_bind(QdConnection *connection, sqlite3_stmt *stmt, const QdSparqlS
         const QdTerm *term = constant->term;
 
         if (constant->program != NULL) {
-            (void) sqlite3_bind_blob64(stmt, (int) i + 1, constant->program, constant->n_program, SQLITE_STATIC);
+            bind_program(stmt, (int) i + 1, constant);
             continue;
         }
         if (term == NULL && parameters != NULL)

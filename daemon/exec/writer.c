@@ -151,7 +151,7 @@ set_durability(QdWriter *self, gboolean relaxed)
 
 /* Payloads that the transaction has stored get their files first. */
 static gboolean
-commit_transaction(QdWriter *self, GError **error)
+commit(QdWriter *self, GError **error)
 {
     QdPayloads *payloads = self->config.payloads;
     QdPayloadSweep sweep = QD_PAYLOAD_SWEEP_NONE;
@@ -207,7 +207,7 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
     ok = ok && qd_write_item_execute(item, self->connection, self->config.limits, &error);
     qd_write_item_watch(self->connection, NULL);
     if (ok && in_transaction)
-        ok = commit_transaction(self, &error);
+        ok = commit(self, &error);
     if (!ok) {
         rollback(self);
         item->error = g_steal_pointer(&error);
@@ -338,7 +338,7 @@ commit_group(QdWriter *self, const Group *group)
     g_autoptr(GError) error = NULL;
     uint64_t generation;
 
-    if (!commit_transaction(self, &error)) {
+    if (!commit(self, &error)) {
         rollback(self);
         fail_group(group, error);
         return;
@@ -619,14 +619,13 @@ qd_writer_execute_part(QdWriter *self, QdWriteItem *item)
 }
 
 gboolean
-qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean commit, GError **error)
+qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GError **error)
 {
-    gboolean has_written = sqlite3_txn_state(qd_connection_get_db(self->connection), NULL) == SQLITE_TXN_WRITE;
-    gboolean ok = !commit || commit_transaction(self, error);
+    gboolean ok = !keep || commit(self, error);
 
-    if (!ok || !commit) {
+    if (!ok || !keep) {
         rollback(self);
-    } else if (has_written) {
+    } else if (!qd_changes_is_empty(item->changed)) {
         item->generation = publish_commit(self);
         tell_commit(self, item->generation, &item, 1);
     }
@@ -674,7 +673,7 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
     ok = func(self->connection, item, user_data, error);
     qd_write_item_watch(self->connection, NULL);
     if (ok && in_transaction)
-        ok = commit_transaction(self, error);
+        ok = commit(self, error);
     if (!ok) {
         rollback(self);
         return FALSE;

@@ -91,9 +91,9 @@ typedef struct QdWriterConfig {
     QdWorkers *workers;
     QdWriterCommitFunc commit_func;
     QdWriterLogFunc log_func;
-    QdPayloads *payloads; /* (nullable) (not owned), with sweep_func */
-    QdWriterSweepFunc sweep_func;
     QdWriterLingerFunc linger_func; /* (nullable) */
+    QdPayloads *payloads;           /* (nullable) (not owned), with sweep_func */
+    QdWriterSweepFunc sweep_func;
     void *user_data;
 } QdWriterConfig;
 
@@ -128,10 +128,10 @@ gboolean qd_writer_in_transaction(QdWriter *self);
 /* Runs @item's statements in a savepoint; its error is set when they failed. */
 void qd_writer_execute_part(QdWriter *self, QdWriteItem *item);
 /*
- * Commits durably, or rolls back, and gives the role back. @item: the one that took it; it gets the tables of all parts from its
- * owner before, and its generation here. FALSE with @error when nothing was committed though it should have been.
+ * Commits durably, or rolls back, and gives the role back. @item: the one that took it; its owner has added what all parts
+ * changed, and its generation here. FALSE with @error when nothing was committed though it should have been.
  */
-gboolean qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean commit, GError **error);
+gboolean qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GError **error);
 
 /* A job: runs @func in a transaction of its own, as soon as the role is free; false when that takes longer than the item's
  * timeout, when @func fails or the commit does. Blocks: job threads only. */

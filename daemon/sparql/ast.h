@@ -10,6 +10,10 @@
 #include "daemon/rdf/expression-code.h"
 #include "daemon/rdf/term.h"
 #include "daemon/sparql/arena.h"
+#include "daemon/sparql/template.h"
+
+/* Of fts:match and the functions on it: docs/full-text.md. */
+#define QD_FTS_NAMESPACE "http://queryd.org/fts#"
 
 /* A set of variables; grows in the arena. */
 typedef struct QdVariableSet {
@@ -58,6 +62,29 @@ typedef struct QdTriple {
     QdNode o;
     QdNode g; /* of quads in templates and data; NONE: the default graph, or that of WITH */
 } QdTriple;
+
+typedef enum QdMatchColumnKind { QD_MATCH_RANK, QD_MATCH_SNIPPET, QD_MATCH_OFFSETS } QdMatchColumnKind;
+
+/* What a function asks of a match; its value is a variable of ours. */
+typedef struct QdMatchColumn {
+    struct QdMatchColumn *next;
+    QdMatchColumnKind kind;
+    guint variable;
+    const QdTerm *texts[3]; /* SNIPPET: start, end, ellipsis; NULL: the default */
+    guint n_tokens;         /* 0: the default */
+} QdMatchColumn;
+
+/* ?s fts:match "text": a full-text pattern. */
+typedef struct QdMatch {
+    QdNode subject;
+    QdNode rank, literal, predicate; /* NONE: not asked for */
+    gboolean per_literal;            /* a solution for each triple that matches; else for each subject */
+    QdNode text;
+    const QdTerm **predicates; /* none: all that are indexed */
+    guint n_predicates;
+    guint64 limit; /* the best so many; QD_NO_LIMIT */
+    QdMatchColumn *columns;
+} QdMatch;
 
 typedef enum QdExpressionKind {
     QD_EXPRESSION_KIND_TERM,
@@ -121,6 +148,8 @@ struct QdPattern {
     guint n_children;
     QdTriple *triples;
     guint n_triples;
+    QdMatch **matches; /* TRIPLES */
+    guint n_matches;
     QdNode node;
     gboolean silent; /* SERVICE */
     QdExpression *expression;
@@ -215,9 +244,16 @@ typedef struct QdVariable {
     gboolean is_parameter; /* written with $ somewhere */
 } QdVariable;
 
+/* A prefix that the text uses without declaring it. */
+typedef struct QdStoredPrefix {
+    const char *prefix;
+    const char *iri; /* of its namespace in the store, then */
+} QdStoredPrefix;
+
 typedef struct QdAst {
     QdArena *arena;
-    GArray *variables; /* QdVariable */
+    GArray *variables;       /* QdVariable */
+    GArray *stored_prefixes; /* QdStoredPrefix */
     gboolean is_update;
     const char *base; /* nullable: the last BASE, or the caller's */
     QdQueryForm form;
@@ -229,6 +265,8 @@ typedef struct QdAst {
     guint n_described;
     QdUpdate *updates;
     guint n_updates;
+    GArray *holes;          /* QdTemplateHole: terms that another text of the same template may change */
+    GHashTable *hole_terms; /* term → its number in holes + 1 */
 } QdAst;
 
 /* Frees the arena with all that is in it. Returns NULL; takes NULL. */
@@ -237,6 +275,13 @@ QdAst *qd_ast_free(QdAst *self);
 /* A new variable; @name (nullable, transfer none) lives in the arena or longer. */
 guint qd_ast_add_variable(QdAst *self, const char *name);
 const char *qd_ast_get_variable_name(const QdAst *self, guint variable);
+
+/* Makes @hole, of which no other has the term. */
+void qd_ast_add_hole(QdAst *self, const QdTemplateHole *hole);
+/* NULL: @term is no hole. */
+const QdTemplateHole *qd_ast_find_hole(const QdAst *self, const QdTerm *term);
+/* Whoever looks at the text of a term that may be a hole and decides by it says so: the plan then serves this value only. */
+void qd_ast_pin_term(QdAst *self, const QdTerm *term);
 
 void qd_variable_set_add(QdVariableSet *self, QdArena *arena, guint variable);
 gboolean qd_variable_set_has(const QdVariableSet *self, guint variable);

@@ -3,13 +3,15 @@
  * The order of a join: greedy, always the part next that multiplies the rows least, by the catalog's statistics and counts
  * that stop at a cap. SQLite gets it as CROSS JOIN and keeps it.
  */
+#include <math.h>
+
 #include "daemon/sparql/sqlgen-private.h"
 
-#define PROBE_CAP 1024        /* rows counted for a pattern with a constant */
 #define GUESSED_QUADS 1e6     /* without a catalog */
 #define GUESSED_PREDICATES 50 /* without a catalog */
 #define GUESSED_ROWS 1e3      /* of a part that is no triple */
 #define WINDOW 300            /* parts compared for each place: a text has at most so much order to lose */
+#define GUESSED_MATCHES 1e3   /* of a full-text query that is not known, or one with more matches than are counted */
 #define UNSEEDED_PATH 1e12    /* a path with both ends free: as late as can be */
 
 typedef struct Counts {
@@ -57,29 +59,35 @@ typedef struct Item {
 
 /* A count is asked for where the averages of the predicate say little: a constant object, or no predicate. */
 static double
-probe(QdGenerator *self, const QdTriple *triple)
+count(QdGenerator *self, const QdTriple *triple)
 {
     const QdTerm *s = triple->s.kind == QD_NODE_TERM ? triple->s.term : NULL;
     const QdTerm *p = triple->p.kind == QD_NODE_TERM ? triple->p.term : NULL;
     const QdTerm *o = triple->o.kind == QD_NODE_TERM ? triple->o.term : NULL;
-    guint64 n;
+    QdPlanProbe probe = { s, p, o, 0 };
 
     if (self->catalog == NULL || (o == NULL && (s == NULL || p != NULL)))
         return -1;
-    n = self->catalog->count_quads(self->catalog->data, s, p, o, PROBE_CAP);
-    return n < PROBE_CAP ? (double) n : -1;
+    probe.n_quads = self->catalog->count_quads(self->catalog->data, s, p, o, QD_PLAN_PROBE_CAP);
+    g_array_append_val(self->probes, probe);
+    return (double) probe.n_quads;
 }
 
-/* Rows of a triple for each row that is there. */
+/* Rows of a triple for each row that is there. What reaches the cap has at least so many rows, or what is usual. */
 static double
 estimate_triple(QdGenerator *self, const Item *item, const QdVariableSet *bound)
 {
     const QdTriple *triple = item->node->triple;
+    gboolean s_counted = item->n_probed >= 0 && triple->s.kind == QD_NODE_TERM;
+    gboolean o_counted = item->n_probed >= 0 && triple->o.kind == QD_NODE_TERM;
     double rows = item->n_probed >= 0 ? item->n_probed : item->counts.n_quads;
 
-    if (is_bound(self, &triple->s, bound) && (item->n_probed < 0 || triple->s.kind != QD_NODE_TERM))
+    if (item->n_probed >= QD_PLAN_PROBE_CAP)
+        rows = MAX(rows,
+                   item->counts.n_quads / (s_counted ? item->counts.n_subjects : 1) / (o_counted ? item->counts.n_objects : 1));
+    if (!s_counted && is_bound(self, &triple->s, bound))
         rows /= item->counts.n_subjects;
-    if (is_bound(self, &triple->o, bound) && (item->n_probed < 0 || triple->o.kind != QD_NODE_TERM))
+    if (!o_counted && is_bound(self, &triple->o, bound))
         rows /= item->counts.n_objects;
     return rows;
 }
@@ -92,6 +100,18 @@ estimate_path(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bo
     if (triple->path->kind == QD_PATH_ALTERNATIVE || triple->path->kind == QD_PATH_NEGATED)
         return ends ? 10 : (self->catalog != NULL ? (double) self->catalog->n_quads : GUESSED_QUADS);
     return ends ? 20 : UNSEEDED_PATH;
+}
+
+/* Solutions of a full-text pattern. It cannot run before its query is there. */
+static double
+estimate_match(QdGenerator *self, const Item *item, const QdVariableSet *bound)
+{
+    const QdMatch *match = item->node->match;
+    double rows = item->n_probed >= 0 ? item->n_probed : GUESSED_MATCHES;
+
+    if (!is_bound(self, &match->text, bound))
+        return UNSEEDED_PATH;
+    return is_bound(self, &match->subject, bound) ? rows / GUESSED_MATCHES : rows;
 }
 
 static gboolean
@@ -114,6 +134,8 @@ estimate(QdGenerator *self, const Item *item, const QdVariableSet *bound)
         return estimate_triple(self, item, bound);
     case QD_ALGEBRA_PATH:
         return estimate_path(self, node->triple, bound);
+    case QD_ALGEBRA_MATCH:
+        return estimate_match(self, item, bound);
     case QD_ALGEBRA_VALUES:
         return node->values->n_rows;
     case QD_ALGEBRA_UNIT:
@@ -130,7 +152,10 @@ make_item(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 
     if (node->kind == QD_ALGEBRA_TRIPLE) {
         item.counts = get_counts(self, node->triple, is_bound(self, &node->triple->p, bound));
-        item.n_probed = probe(self, node->triple);
+        item.n_probed = count(self, node->triple);
+    } else if (node->kind == QD_ALGEBRA_MATCH && node->match->text.kind == QD_NODE_TERM && self->catalog != NULL &&
+               self->catalog->count_matches != NULL) {
+        item.n_probed = (double) self->catalog->count_matches(self->catalog->data, node->match->text.term, QD_PLAN_PROBE_CAP);
     }
     return item;
 }
@@ -140,6 +165,7 @@ qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVa
 {
     Item *items = qd_arena_array0(self->arena, Item, n);
     QdVariableSet known = { 0 };
+    const double end = NAN;
 
     if (bound != NULL)
         qd_variable_set_add_all(&known, self->arena, bound);
@@ -166,7 +192,7 @@ qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVa
         items[i] = chosen;
         children[i] = chosen.node;
         qd_variable_set_add_all(&known, self->arena, &chosen.node->possible);
-        g_string_append_printf(self->notes, "%s%.4g", i == 0 ? "join: " : " ⋈ ", best);
+        g_array_append_val(self->estimates, best);
     }
-    g_string_append_c(self->notes, '\n');
+    g_array_append_val(self->estimates, end);
 }

@@ -45,6 +45,7 @@ new_term(QdParser *self, const QdTerm *term)
     QdExpression *expression = new_expression(self, QD_EXPRESSION_KIND_TERM);
 
     expression->term = term;
+    qd_parser_lift_term(self, term);
     return expression;
 }
 
@@ -147,6 +148,8 @@ parse_function(QdParser *self)
     }
     if (!parse_arguments(self, arguments))
         return NULL;
+    if (g_str_has_prefix(iri->lexical, QD_FTS_NAMESPACE))
+        return qd_parser_make_match_call(self, offset, iri, arguments, new_expression(self, QD_EXPRESSION_KIND_UNKNOWN));
     cast = qd_expression_op_from_iri(iri->lexical, iri->n_lexical);
     if (cast == 0)
         return new_expression(self, QD_EXPRESSION_KIND_UNKNOWN);

@@ -29,6 +29,8 @@ typedef struct QdParser {
     GHashTable *variable_names; /* name → number + 1 */
     GHashTable *labels;         /* of blank nodes in patterns: label → Label */
     GHashTable *data_labels;    /* of INSERT DATA: label → number of the operation + 1 */
+    GPtrArray *matches;         /* of QdMatch: all of the text */
+    GPtrArray *match_calls;     /* of calls of fts:rank and its kin, until they are known */
     guint n_patterns;           /* basic graph patterns so far: a label belongs to one of them */
     guint n_operations;
     guint n_fresh;
@@ -37,6 +39,7 @@ typedef struct QdParser {
     gboolean takes_aggregate; /* in SELECT, HAVING, ORDER BY */
     gboolean has_aggregate;   /* one was met */
     guint depth;
+    QdTemplateHole hole; /* the last term made of a token of the template; term NULL: none */
     GError *error;
 } QdParser;
 
@@ -74,6 +77,8 @@ gboolean qd_parser_parse_variable_or_iri(QdParser *self, QdNode *ret_node);
 gboolean qd_parser_parse_blank_node(QdParser *self, QdNode *ret_node); /* a label */
 gboolean qd_parser_make_blank_node(QdParser *self, QdNode *ret_node);  /* without one */
 QdTerm *qd_parser_make_term(QdParser *self, QdTermKind kind, const char *lexical, gsize n_bytes);
+/* @term stands where only its kind matters until it is bound: it may be a hole. */
+void qd_parser_lift_term(QdParser *self, const QdTerm *term);
 gboolean qd_parser_parse_integer(QdParser *self, guint64 *ret_value);
 
 /* parse-triples.c: appends to @triples (of QdTriple). */
@@ -81,6 +86,13 @@ gboolean qd_parser_parse_triples(QdParser *self, GArray *triples, gboolean with_
 gboolean qd_parser_starts_triples(const QdParser *self);
 gboolean qd_parser_parse_template(QdParser *self, GArray *triples); /* { TriplesTemplate? } */
 QdPath *qd_parser_parse_path(QdParser *self);
+
+/* parse-match.c */
+gboolean qd_parser_take_matches(QdParser *self, GArray *triples, QdPattern *pattern); /* those of @triples, with their lists */
+/* A call of a function of full text: @expression is filled by qd_parser_finish_matches(), at the end of the text. */
+QdExpression *qd_parser_make_match_call(QdParser *self, guint64 offset, const QdTerm *iri, const GArray *arguments,
+                                        QdExpression *expression);
+gboolean qd_parser_finish_matches(QdParser *self);
 
 /* parse-expression.c */
 QdExpression *qd_parser_parse_expression(QdParser *self);

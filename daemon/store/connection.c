@@ -552,15 +552,11 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
 }
 
 static QdCompiled *
-compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits, GError **error)
+compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits,
+             GError **error)
 {
-    QdCompiled *compiled = cache_find(self, text, n_bytes, policy);
+    QdCompiled *compiled;
 
-    if (compiled != NULL) {
-        self->guard.policy = policy;
-        qd_guard_forget_denial(&self->guard);
-        return compiled;
-    }
     if (!check_text(text, n_bytes, limits, error))
         return NULL;
 
@@ -570,12 +566,50 @@ compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, in
     compiled->text = g_malloc(n_bytes + 1);
     memcpy(compiled->text, text, n_bytes);
     compiled->text[n_bytes] = '\0';
-    if (!compile_text(self, compiled, depth, limits, error)) {
-        compiled_free(compiled);
-        return NULL;
-    }
+    if (compile_text(self, compiled, depth, limits, error))
+        return compiled;
 
-    cache_add(self, compiled);
+    compiled_free(compiled);
+    return NULL;
+}
+
+GPtrArray *
+qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, const QdLimits *limits, GError **error)
+{
+    g_autoptr(GPtrArray) tables = g_ptr_array_new_with_free_func(g_free);
+    QdCompiled *compiled;
+
+    /* the first time virtual tables are connected, which reads tables that the statement does not */
+    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
+    if (compiled == NULL)
+        return NULL;
+    compiled_free(compiled);
+
+    self->guard.read_tables = tables;
+    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
+    self->guard.read_tables = NULL;
+    if (compiled == NULL)
+        return NULL;
+
+    if (self->guard.tells)
+        g_ptr_array_add(tables, g_strdup("pragma_")); /* as its function would be called */
+    compiled_free(compiled);
+    return g_steal_pointer(&tables);
+}
+
+static QdCompiled *
+compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits, GError **error)
+{
+    QdCompiled *compiled = cache_find(self, text, n_bytes, policy);
+
+    if (compiled != NULL) {
+        self->guard.policy = policy;
+        qd_guard_forget_denial(&self->guard);
+        return compiled;
+    }
+    compiled = compile_anew(self, text, n_bytes, policy, depth, limits, error);
+    if (compiled != NULL)
+        cache_add(self, compiled);
     return compiled;
 }
 

@@ -61,6 +61,7 @@ QdPolicy qd_connection_set_policy(QdConnection *self, QdPolicy policy);
 typedef enum QdAttachment {
     QD_ATTACHMENT_DICTIONARY,
     QD_ATTACHMENT_QUADS,
+    QD_ATTACHMENT_FTS,
     QD_ATTACHMENT_CATALOG,
     QD_ATTACHMENT_EVALUATION,
     QD_ATTACHMENT_PLANS,
@@ -101,6 +102,14 @@ void qd_compiled_drop_wrapped(QdCompiled *compiled);
 
 /* A statement of ours that a client's is part of, within the limits of @policy. (transfer full): NULL when it does not compile. */
 sqlite3_stmt *qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits);
+
+/**
+ * qd_connection_list_reads:
+ * @text: a client's statement that reads; it is compiled and not kept
+ *
+ * Returns: (transfer full) (nullable): of char*: names of tables and views, also of those that a view reads
+ */
+GPtrArray *qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, const QdLimits *limits, GError **error);
 
 /* Transactions, for each execution: their statements stay compiled. One that only reads, and its end: */
 gboolean qd_connection_begin(QdConnection *self, GError **error);

@@ -41,6 +41,23 @@ test_select(void)
               "SELECT q0.g AS v0 FROM queryd_quad AS q0 WHERE q0.p=?1 AND q0.o=?2 AND q0.g<>0");
 }
 
+#define FTS "<http://queryd.org/fts#match>"
+#define INDEXED "(q.p IN (SELECT id FROM queryd_fulltext) OR EXISTS(SELECT 1 FROM queryd_fulltext WHERE id=0))"
+
+static void
+test_matches(void)
+{
+    check_sql("SELECT ?s { ?s " FTS " \"a\" }",
+              "WITH RECURSIVE c0(v0) AS (SELECT m.s FROM (SELECT DISTINCT q.s AS s,q.g AS g FROM queryd_fts AS f CROSS JOIN "
+              "queryd_quad AS q WHERE f.queryd_fts MATCH queryd_match_text(?1) AND q.o=f.rowid AND " INDEXED
+              " AND q.g=0) AS m LIMIT -1)\nSELECT c0.v0 AS v0 FROM c0");
+    check_sql("SELECT ?l { (<s> ?r ?l) " FTS " (<p> \"a\" 3) }",
+              "WITH RECURSIVE c0(v0,v3) AS (SELECT m.o,queryd_to_term(-m.r) FROM (SELECT * FROM (SELECT *,row_number() OVER "
+              "(PARTITION BY g ORDER BY r) AS k FROM (SELECT q.s AS s,q.g AS g,q.p AS p,q.o AS o,f.rank AS r FROM queryd_quad AS q "
+              "CROSS JOIN queryd_fts AS f WHERE q.s=?2 AND f.queryd_fts MATCH queryd_match_text(?1) AND q.o>0 AND f.rowid=q.o AND "
+              "q.p IN (?3) AND " INDEXED " AND q.g=0)) WHERE k<=3) AS m LIMIT -1)\nSELECT c0.v0 AS v0 FROM c0");
+}
+
 static void
 test_constants(void)
 {
@@ -99,6 +116,62 @@ test_errors(void)
     g_assert_cmpstr(error->message, ==, "SERVICE <http://x/>: this daemon has no network");
 }
 
+/* Prefixes in pairs of name and namespace, NULL at the end. */
+static gboolean
+find_prefix(gpointer data, const char *prefix, GString *ret_iri)
+{
+    for (const char *const *pair = data; pair[0] != NULL; pair += 2) {
+        if (g_str_equal(pair[0], prefix)) {
+            g_string_append(ret_iri, pair[1]);
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+static gboolean
+get_predicate(gpointer data G_GNUC_UNUSED, const QdTerm *predicate G_GNUC_UNUSED, QdPredicateStatistics *ret G_GNUC_UNUSED)
+{
+    return FALSE;
+}
+
+static guint64
+count_quads(gpointer data G_GNUC_UNUSED, const QdTerm *s G_GNUC_UNUSED, const QdTerm *p G_GNUC_UNUSED,
+            const QdTerm *o G_GNUC_UNUSED, guint64 cap G_GNUC_UNUSED)
+{
+    return 0;
+}
+
+static void
+test_stored_prefixes(void)
+{
+    static const char text[] = "PREFIX b: <http://text/> SELECT * { ?s a:x b:x }";
+    const char *prefixes[] = { "a", "http://store/a#", "b", "http://store/b#", NULL };
+    const QdCatalog catalog = { 0, 0, get_predicate, count_quads, find_prefix, prefixes };
+    QdLimits limits;
+    const QdSparqlOptions options = { .limits = &limits };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdSparqlPlan) plan = NULL;
+    g_autoptr(QdSparqlPlan) other = NULL;
+
+    qd_limits_init(&limits);
+    plan = qd_sparql_compile(text, strlen(text), FALSE, &options, &catalog, &error);
+    g_assert_no_error(error);
+    g_assert_cmpstr(plan->query.constants[0].term->lexical, ==, "http://store/a#x");
+    g_assert_cmpstr(plan->query.constants[1].term->lexical, ==, "http://text/x");
+    g_assert_true(qd_sparql_plan_has_prefixes(plan, &catalog));
+    prefixes[3] = "http://other/"; /* which the text declares itself */
+    g_assert_true(qd_sparql_plan_has_prefixes(plan, &catalog));
+    prefixes[1] = "http://other/";
+    g_assert_false(qd_sparql_plan_has_prefixes(plan, &catalog));
+    prefixes[0] = NULL;
+    g_assert_false(qd_sparql_plan_has_prefixes(plan, &catalog));
+    other = qd_sparql_compile(text, strlen(text), FALSE, &options, &catalog, &error);
+    g_assert_null(other);
+    g_assert_error(error, QD_ERROR, QW_ERROR_SYNTAX);
+    g_assert_cmpstr(error->message, ==, "1:40: the prefix 'a:' is not declared");
+}
+
 static void
 test_is_update(void)
 {
@@ -113,10 +186,12 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/sparql/compile/select", test_select);
+    g_test_add_func("/sparql/compile/matches", test_matches);
     g_test_add_func("/sparql/compile/constants", test_constants);
     g_test_add_func("/sparql/compile/parameters", test_parameters);
     g_test_add_func("/sparql/compile/update", test_update);
     g_test_add_func("/sparql/compile/errors", test_errors);
+    g_test_add_func("/sparql/compile/stored-prefixes", test_stored_prefixes);
     g_test_add_func("/sparql/compile/is-update", test_is_update);
     return g_test_run();
 }
