@@ -115,8 +115,6 @@ run_items(Bench *bench, gconstpointer argument, gboolean relaxed)
     ItemsRun run = { .bench = bench, .way = argument, .relaxed = relaxed, .folder = folder, .pool = pool };
 
     for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++) {
-        if (g_getenv("ITEMS_SIZES") != NULL && strchr(g_getenv("ITEMS_SIZES"), (int) ('0' + i)) == NULL)
-            continue;
         run.size = sizes[i];
         for (gsize k = 0; k < 2 * run.size; k++)
             pool[k] = (guint8) (k * 2654435761u >> 13);

@@ -2,13 +2,14 @@
 /*
  * Payloads of queryd by its library: 16 jobs under way, each its own transaction.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/bench/items.h"
 #include "tests/demo/store-control.h"
 
 #define IN_FLIGHT 16
+/* Smaller ones are parameters of a statement on one channel. */
+#define DESCRIPTOR_BYTES 65536
 #define SQL QUERY_LANGUAGE_SQL
 
 typedef struct Store {
@@ -100,7 +101,7 @@ run_jobs(ItemsRun *run, const char *text, guint version)
         wait_until_under_way(self, IN_FLIGHT - 1);
         items_fill(run, i, version);
         content = g_bytes_new(run->content, run->size);
-        if (run->size >= (g_getenv("FD_BYTES") ? strtoul(g_getenv("FD_BYTES"), NULL, 10) : 65536)) {
+        if (run->size >= DESCRIPTOR_BYTES) {
             self->n_under_way++;
             if (version == 1)
                 query_connection_store_payload_async(self->connection, content, NULL, NULL, on_stored, self);

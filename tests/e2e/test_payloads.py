@@ -379,7 +379,7 @@ def test_queryctl(bus):
     lines = queryctl("ls", "--format", "tsv").stdout.decode().splitlines()
     assert lines[0].split("\t") == ["id", "size", "media_type", "created", "sha256", "place"]
     assert [(f[0], f[1], f[2], f[4], f[5]) for f in (line.split("\t") for line in lines[1:])] == [
-        ("1", str(len(LARGE)), "x/y", name_of(LARGE), "file"), ("2", str(len(SMALL)), "", name_of(SMALL), "row")]
+        ("1", str(len(LARGE)), "x/y", name_of(LARGE), "file"), ("2", str(len(SMALL)), "\\N", name_of(SMALL), "row")]
     assert queryctl("replace", "2", path).returncode == 0
     assert load(bus, 2) == LARGE
     assert queryctl("rm", "1", "2").returncode == 0
