@@ -96,9 +96,9 @@ on_linger(uint64_t commit_usec, void *user_data)
 }
 
 static void
-on_payloads_given_up(void *user_data)
+on_payloads_given_up(QdPayloadSweep what, void *user_data)
 {
-    qd_payload_crew_sweep(((QdEngine *) user_data)->crew, FALSE);
+    qd_payload_crew_sweep(((QdEngine *) user_data)->crew, what);
 }
 
 /* Opening --------------------------------------------------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ take_database(QdEngine *self, QdDatabase *database)
     self->crew = qd_payload_crew_new(self);
     self->writer = qd_writer_new(&config, qd_database_steal_writer(database));
     if (!qd_database_is_read_only(database) && qd_payload_files_exist(qd_payloads_get_files(self->payloads)))
-        qd_payload_crew_sweep(self->crew, TRUE);
+        qd_payload_crew_sweep(self->crew, QD_PAYLOAD_SWEEP_ALL);
 }
 
 static void

@@ -160,13 +160,16 @@ static gboolean
 commit(QdWriter *self, GError **error)
 {
     QdPayloads *payloads = self->config.payloads;
+    QdPayloadSweep sweep = QD_PAYLOAD_SWEEP_NONE;
 
     if (payloads != NULL && !qd_payloads_before_commit(payloads, self->connection, !self->synchronous_normal, error))
         return FALSE;
     if (!qd_connection_end(self->connection, error))
         return FALSE;
-    if (payloads != NULL && qd_payloads_after_commit(payloads, !self->synchronous_normal))
-        self->config.sweep_func(self->config.user_data);
+    if (payloads != NULL)
+        sweep = qd_payloads_after_commit(payloads, !self->synchronous_normal);
+    if (sweep != QD_PAYLOAD_SWEEP_NONE)
+        self->config.sweep_func(sweep, self->config.user_data);
     return TRUE;
 }
 

@@ -76,7 +76,7 @@ struct QdWriteItem {
 /* After a commit: @changes (transfer full) is what it changed. Any thread. */
 typedef void (*QdWriterCommitFunc)(uint64_t generation, QdChanges *changes, void *user_data);
 /* After a commit that gave payload files up. Any thread. */
-typedef void (*QdWriterSweepFunc)(void *user_data);
+typedef void (*QdWriterSweepFunc)(QdPayloadSweep what, void *user_data);
 /* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
 typedef void (*QdWriterLogFunc)(void *user_data);
 

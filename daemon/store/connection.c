@@ -157,12 +157,13 @@ static gboolean
 connection_configure(QdConnection *self, const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits,
                      GError **error)
 {
+    static const char *const modes[] = { "OFF", "FAST", "ON" };
     uint64_t mmap_bytes = get_mmap_bytes(info, limits);
     uint64_t cache_bytes = get_cache_bytes(info, role, limits, mmap_bytes);
     g_autofree char *sql = g_strdup_printf("PRAGMA mmap_size=%" G_GUINT64_FORMAT "; PRAGMA cache_size=-%" G_GUINT64_FORMAT
-                                           "; PRAGMA temp_store=FILE; PRAGMA secure_delete=OFF; "
+                                           "; PRAGMA temp_store=FILE; PRAGMA secure_delete=%s; "
                                            "PRAGMA synchronous=FULL; %s",
-                                           mmap_bytes, cache_bytes / 1024,
+                                           mmap_bytes, cache_bytes / 1024, modes[qd_limits_get(limits, QD_LIMIT_SECURE_DELETE)],
                                            role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "PRAGMA cell_size_check=1;");
 
     self->cache_bytes = cache_bytes;
@@ -547,6 +548,7 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
     compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) &&
                        (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
+    compiled->deletes_payloads = self->guard.deletes_payloads;
     compiled->runs_alone = compiled->writes && qd_connection_text_runs_alone(compiled->text, compiled->n_text_bytes);
     compiled->schema_signature = compute_signature(compiled->stmt);
     take_writes(self, compiled);
