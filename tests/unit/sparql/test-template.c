@@ -66,8 +66,8 @@ check_n_taken(const char *text, guint n_expected)
 static void
 test_taken(void)
 {
-    check_n_taken("SELECT * { <s> <p> <o> }", 2);                                        /* not the predicate */
-    check_n_taken("SELECT * { <s> <p> <p> }", 1);                                        /* nor what is one elsewhere */
+    check_n_taken("SELECT * { <s> <p> <o> }", 2);                                           /* not the predicate */
+    check_n_taken("SELECT * { <s> <p> <p> }", 1);                                           /* nor what is one elsewhere */
     check_n_taken("SELECT * { ?s <p> \"a\"^^<t> FILTER(?s != 5 && regex(?s, \"x\")) }", 3); /* not the datatype */
     check_n_taken("SELECT * { ?s <p> ?o } LIMIT 5", 0);
     check_n_taken("SELECT * FROM <g> { GRAPH <h> { ?s <p> ?o } VALUES ?s { <a> <b> } }", 2);
@@ -80,8 +80,8 @@ test_fill(void)
     static const char other[] = "PREFIX e: <http://x/>\nSELECT * { <c> <p> e:d , 'y'^^<t> FILTER(?q + 7 > 8) }";
     g_autoptr(QdTemplate) template = NULL;
     g_autoptr(QdTemplate) filled = qd_template_new(other, strlen(other));
-    g_autoptr(QdSparqlPlan) plan = compile("PREFIX e: <http://x/> SELECT * { <a> <p> e:b , 'x'^^<t> FILTER(?q + 1 > 2) }",
-                                           &template);
+    g_autoptr(QdSparqlPlan)
+        plan = compile("PREFIX e: <http://x/> SELECT * { <a> <p> e:b , 'x'^^<t> FILTER(?q + 1 > 2) }", &template);
     const QdSqlConstant *constants = plan->query.constants;
     guint n_holes = 0;
 
