@@ -21,9 +21,9 @@
 #define N_COUNTRIES 10
 #define N_NUMBERS 2000
 
-static const char *const words[] = { "amber", "birch",  "cedar",  "delta", "ember",  "fjord", "grain", "heron",
-                                     "iris",  "jasper", "kelp",   "linen", "maple",  "north", "ochre", "pearl",
-                                     "quill", "rowan",  "saffron", "thyme", "umber",  "vale",  "willow", "yarrow" };
+static const char *const words[] = { "amber", "birch",  "cedar",   "delta", "ember", "fjord", "grain",  "heron",
+                                     "iris",  "jasper", "kelp",    "linen", "maple", "north", "ochre",  "pearl",
+                                     "quill", "rowan",  "saffron", "thyme", "umber", "vale",  "willow", "yarrow" };
 
 /* A number below @n that belongs to thing @id; @what says which of its numbers. */
 static guint
@@ -216,8 +216,8 @@ shop_start_writing(const Shop *self)
 static const struct {
     const char *name, *text;
 } queries[SHOP_N_QUERIES] = {
-    { "q01", PREFIXES "SELECT DISTINCT ?p ?label { ?p :label ?label . ?p a " TYPE " . ?p :feature " FEATURE " . ?p :feature " FEATURE_2
-                      " . ?p :number1 ?v FILTER(?v > %N) } ORDER BY ?label LIMIT 10" },
+    { "q01", PREFIXES "SELECT DISTINCT ?p ?label { ?p :label ?label . ?p a " TYPE " . ?p :feature " FEATURE
+                      " . ?p :feature " FEATURE_2 " . ?p :number1 ?v FILTER(?v > %N) } ORDER BY ?label LIMIT 10" },
     { "q02", PREFIXES "SELECT * { " PRODUCT " :label ?label ; :comment ?comment ; :producer ?r . ?r :label ?producer . " PRODUCT
                       " :publisher ?r ; :feature ?f . ?f :label ?feature . " PRODUCT
                       " :text1 ?t1 ; :text2 ?t2 ; :text3 ?t3 ; :number1 ?n1 ; :number2 ?n2 . OPTIONAL { " PRODUCT
@@ -228,14 +228,16 @@ static const struct {
     { "q04", PREFIXES "SELECT DISTINCT ?p ?label { { ?p :label ?label ; a " TYPE " ; :feature " FEATURE
                       " ; :number1 ?v FILTER(?v > %N) } UNION { ?p :label ?label ; a " TYPE " ; :feature " FEATURE_2
                       " ; :number2 ?v FILTER(?v > %N) } } ORDER BY ?label OFFSET 1 LIMIT 10" },
-    { "q05", PREFIXES "SELECT DISTINCT ?p ?label { ?p :label ?label FILTER(" PRODUCT " != ?p) " PRODUCT
-                      " :feature ?f . ?p :feature ?f . " PRODUCT " :number1 ?a . ?p :number1 ?b FILTER(?b < ?a + 500 && ?b > ?a - 500) } "
-                      "ORDER BY ?label LIMIT 5" },
+    { "q05",
+      PREFIXES "SELECT DISTINCT ?p ?label { ?p :label ?label FILTER(" PRODUCT " != ?p) " PRODUCT
+               " :feature ?f . ?p :feature ?f . " PRODUCT " :number1 ?a . ?p :number1 ?b FILTER(?b < ?a + 500 && ?b > ?a - 500) } "
+               "ORDER BY ?label LIMIT 5" },
     { "q06", PREFIXES "SELECT ?p ?label { ?p :label ?label . ?p a " TYPE " FILTER regex(?label, \"maple|rowan\") }" },
-    { "q07", PREFIXES "SELECT * { " PRODUCT " :label ?label OPTIONAL { ?o :product " PRODUCT
-                      " ; :price ?price ; :vendor ?v . ?v :label ?title ; :country country:3 . ?o :publisher ?v ; :validTo ?date "
-                      "FILTER(?date > \"2015-06-20T00:00:00Z\"^^<" XSD "dateTime>) } OPTIONAL { ?r :reviewFor " PRODUCT
-                      " ; :reviewer ?w . ?w :name ?name . ?r :title ?rt OPTIONAL { ?r :rating1 ?r1 } OPTIONAL { ?r :rating2 ?r2 } } }" },
+    { "q07",
+      PREFIXES "SELECT * { " PRODUCT " :label ?label OPTIONAL { ?o :product " PRODUCT
+               " ; :price ?price ; :vendor ?v . ?v :label ?title ; :country country:3 . ?o :publisher ?v ; :validTo ?date "
+               "FILTER(?date > \"2015-06-20T00:00:00Z\"^^<" XSD "dateTime>) } OPTIONAL { ?r :reviewFor " PRODUCT
+               " ; :reviewer ?w . ?w :name ?name . ?r :title ?rt OPTIONAL { ?r :rating1 ?r1 } OPTIONAL { ?r :rating2 ?r2 } } }" },
     { "q08", PREFIXES "SELECT * { ?r :reviewFor " PRODUCT " ; :title ?title ; :text ?text FILTER langMatches(lang(?text), \"EN\") "
                       "?r :date ?date ; :reviewer ?w . ?w :name ?name OPTIONAL { ?r :rating1 ?r1 } OPTIONAL { ?r :rating2 ?r2 } "
                       "OPTIONAL { ?r :rating3 ?r3 } OPTIONAL { ?r :rating4 ?r4 } } ORDER BY DESC(?date) LIMIT 20" },
