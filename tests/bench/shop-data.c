@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * About 320 triples a product: 30 of itself, 20 offers of 9, 10 reviews of 10.
+ * About 295 triples a product: 30 of itself, 20 offers of 9, 10 reviews of 10.
  */
 #include "tests/bench/shop-data.h"
 
@@ -12,11 +12,11 @@
 #define NS "http://shop.example/"
 #define RDF_TYPE "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 #define XSD "http://www.w3.org/2001/XMLSchema#"
-#define TRIPLES_PER_PRODUCT 320
+#define TRIPLES_PER_PRODUCT 295
 #define N_FEATURES_OF_PRODUCT 12
 #define N_OFFERS 20
 #define N_REVIEWS 10
-#define PRODUCTS_PER_TYPE 25
+#define PRODUCTS_PER_TYPE 250
 #define PRODUCTS_PER_FEATURE 2 /* that many times fewer features than products */
 #define N_COUNTRIES 10
 #define N_NUMBERS 2000
