@@ -396,6 +396,7 @@ gboolean query_connection_optimize(QueryConnection *self, gboolean warm, GCancel
 gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error);
 
 /* About the daemon and its work, NULL or FALSE on error: described with the code. */
+gboolean query_connection_set_full_text(QueryConnection *self, GVariant *options, GCancellable *cancellable, GError **error);
 GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error);
 GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error);
 GVariant *query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, GError **error);
@@ -463,6 +464,9 @@ gboolean query_statement_bind_iri(QueryStatement *self, const char *name, const 
  */
 gboolean query_statement_bind_literal(QueryStatement *self, const char *name, const char *lexical, const char *datatype,
                                       const char *language, GError **error);
+
+/* Keeps the values bound now as a row of the next update, which runs once for each: described with the code. */
+gboolean query_statement_add_row(QueryStatement *self, GError **error);
 
 /**
  * query_statement_clear_bindings:
@@ -760,3 +764,5 @@ G_END_DECLS
 #ifndef __GI_SCANNER__
 #pragma GCC visibility pop
 #endif
+
+#include "query-payload.h"

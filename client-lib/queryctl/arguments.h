@@ -25,6 +25,7 @@ typedef enum QctlVerb {
     QCTL_VERB_BACKUP,
     QCTL_VERB_CHECK,
     QCTL_VERB_OPTIMIZE,
+    QCTL_VERB_FULLTEXT,
     QCTL_VERB_STORE,
 } QctlVerb;
 
@@ -88,6 +89,8 @@ typedef struct QctlArguments {
     bool check_only;
     bool full;
     bool warm;
+    bool all;
+    char *tokenizer; /* (nullable) */
     bool openmetrics;
 } QctlArguments;
 

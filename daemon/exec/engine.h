@@ -15,6 +15,7 @@
 #include "daemon/base/mailbox.h"
 #include "daemon/exec/changes.h"
 #include "daemon/exec/parameters.h"
+#include "daemon/exec/read-set.h"
 #include "daemon/exec/shape.h"
 #include "daemon/exec/transport.h"
 
@@ -29,8 +30,11 @@ typedef enum QdCallKind {
     QD_CALL_UPDATE,
     QD_CALL_BATCH,
     QD_CALL_EXPLAIN,
+    QD_CALL_SUBSCRIBE, /* what a statement reads; it is not run */
+    QD_CALL_PREFIXES,  /* that the store keeps */
     QD_CALL_CHECK,
     QD_CALL_OPTIMIZE,
+    QD_CALL_FULL_TEXT,
     QD_CALL_EXPORT, /* these run on job threads */
     QD_CALL_IMPORT,
     QD_CALL_DUMP,
@@ -40,6 +44,15 @@ typedef enum QdCallKind {
     QD_CALL_DELETE_PAYLOAD,
     QD_CALL_OPEN_PAYLOADS,
 } QdCallKind;
+
+/* SetFullText: what is to be done, in this order. */
+typedef struct QdFullTextOptions {
+    char *tokenizer; /* (nullable) */
+    char **add;      /* (nullable) IRIs of predicates */
+    char **remove;   /* (nullable) */
+    gboolean has_all, all;
+    gboolean rebuild, check;
+} QdFullTextOptions;
 
 typedef struct QdCallOptions {
     QdTransport transport;
@@ -53,14 +66,15 @@ typedef struct QdCallOptions {
     gboolean analyze;
     gboolean header; /* default TRUE */
     gboolean create;
-    gboolean quick;      /* Check; default TRUE */
-    gboolean warm;       /* Optimize */
-    gboolean check_only; /* Import of RDF */
-    gboolean replace;    /* Import of RDF */
-    const char *table;   /* (owned by the call) Import */
-    const char *graph;   /* (owned by the call) Import of RDF, Dump: IRI */
-    const char *base;    /* (owned by the call) Import of RDF: IRI */
-    char *media_type;    /* (owned by the call) (nullable) StorePayload, ReplacePayload */
+    gboolean quick;              /* Check; default TRUE */
+    gboolean warm;               /* Optimize */
+    gboolean check_only;         /* Import of RDF */
+    gboolean replace;            /* Import of RDF */
+    const char *table;           /* (owned by the call) Import */
+    const char *graph;           /* (owned by the call) Import of RDF, Dump: IRI */
+    const char *base;            /* (owned by the call) Import of RDF: IRI */
+    char *media_type;            /* (owned by the call) (nullable) StorePayload, ReplacePayload */
+    QdFullTextOptions full_text; /* its texts are owned by the call */
 } QdCallOptions;
 
 typedef struct QdCallStatement {
@@ -118,7 +132,8 @@ struct QdCall {
     int64_t last_insert_rowid;
     uint64_t generation;
     gboolean ok;         /* CHECK */
-    GPtrArray *messages; /* CHECK: of char* */
+    GPtrArray *messages; /* CHECK: of char*; PREFIXES: prefix, IRI, … */
+    QdReadSet *reads;    /* SUBSCRIBE: (owned) */
     uint64_t n_rows;
     uint64_t n_bytes;
     QdJobProgress progress;
@@ -144,6 +159,9 @@ const char *qd_client_get_label(const QdClient *client);
 /* A sandboxed client: the engine refuses it every statement that writes, also on its channels, with AccessDenied. */
 void qd_client_set_read_only(QdClient *client);
 gboolean qd_client_is_read_only(const QdClient *client);
+/* Charges a subscription with a text of so many bytes; LIMIT_EXCEEDED. */
+gboolean qd_client_take_subscription(QdClient *client, gsize n_text_bytes, const QdLimits *limits, GError **error);
+void qd_client_give_subscription(QdClient *client, gsize n_text_bytes);
 /* Whether anybody but the caller holds a reference: a channel, a job, a waiting call. */
 gboolean qd_client_is_charged(const QdClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdClient, qd_client_unref)

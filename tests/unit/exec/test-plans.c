@@ -39,8 +39,7 @@ fill(Fixture *self, guint n)
     for (guint i = 0; i < n; i++)
         g_string_append_printf(text, " <s%u> <p> <few%u> , <few%u> , <many> .", i, i, i + 1);
     g_string_append_c(text, '}');
-    (void) qd_sparql_update_run(self->store.writer, get(self, text->str), &self->store.limits, NULL, changes, &n_changes,
-                                &error);
+    (void) qd_sparql_update_run(self->store.writer, get(self, text->str), &self->store.limits, NULL, changes, &n_changes, &error);
     g_assert_no_error(error);
 }
 
