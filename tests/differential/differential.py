@@ -141,7 +141,7 @@ class Runner:
         return self.daemon.dump()
 
     def warm(self, request, text):
-        """Asks the same with other constants, so that a plan is there which was made for those; what comes out is of no interest."""
+        """Asks the same with other constants, so that a plan made for those is there; what comes out is of no interest."""
         if zlib.crc32(text.encode()) % WARM_EVERY == 0:
             with contextlib.suppress(DaemonError):
                 self.daemon.query(to_text(Generator(random.Random(text)).twin(request)), request.form)
