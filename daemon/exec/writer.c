@@ -14,6 +14,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/exec/evaluation.h"
+#include "daemon/exec/plans.h"
 #include "daemon/exec/write-item.h"
 #include "daemon/exec/write-queue.h"
 #include "daemon/store/sqlite-error.h"
@@ -122,6 +123,7 @@ qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
     pthread_condattr_destroy(&attributes);
     if (connection != NULL && qd_evaluation_register(connection, config->limits, NULL)) {
         self->connection = g_steal_pointer(&connection);
+        qd_plans_set_counters(self->connection, qd_pool_get_plan_counters(config->pool));
         watch_log(self);
     }
     qd_connection_free(connection);

@@ -17,6 +17,8 @@
 #define MAPPED_READER_CACHE_BYTES 131072
 #define WRITER_CACHE_BYTES 4194304
 #define BUSY_TIMEOUT_MSEC 5000
+/* A bit of SQLite's mask of optimizations: filters that are filled by a scan of a whole table, which for few rows take long. */
+#define BLOOM_FILTERS 0x80000
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
 
 typedef enum Command {
@@ -122,6 +124,7 @@ connection_harden(QdConnection *self, const QdLimits *limits, GError **error)
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_ATTACHED, 1); /* VACUUM needs one */
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_WORKER_THREADS, 0);
     (void) sqlite3_busy_timeout(self->db, BUSY_TIMEOUT_MSEC);
+    (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, self->db, BLOOM_FILTERS);
     (void) sqlite3_extended_result_codes(self->db, 1);
     return TRUE;
 }
