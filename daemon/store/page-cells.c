@@ -30,7 +30,8 @@ qd_page_cells_init(QdPageCells *self, const guint8 *data, guint32 number, guint3
     guint32 offset = number == 1 ? FILE_HEADER_BYTES : 0;
     guint8 kind = data[offset];
 
-    if (kind != QD_PAGE_INDEX_INTERIOR && kind != QD_PAGE_TABLE_INTERIOR && kind != QD_PAGE_INDEX_LEAF && kind != QD_PAGE_TABLE_LEAF)
+    if (kind != QD_PAGE_INDEX_INTERIOR && kind != QD_PAGE_TABLE_INTERIOR && kind != QD_PAGE_INDEX_LEAF &&
+        kind != QD_PAGE_TABLE_LEAF)
         return FALSE;
 
     *self = (QdPageCells){ .data = data, .usable_size = usable_size, .kind = (QdPageKind) kind };

@@ -113,7 +113,8 @@ read_frame(const QdPageFile *self, guint frame, guint32 page_size, const guint8 
         return FALSE;
     add_to_checksum(checksum, buffer, 8);
     add_to_checksum(checksum, buffer + LOG_FRAME_BYTES, page_size);
-    return checksum->a == qd_page_get_u32(buffer + 16) && checksum->b == qd_page_get_u32(buffer + 20) && qd_page_get_u32(buffer) > 0;
+    return checksum->a == qd_page_get_u32(buffer + 16) && checksum->b == qd_page_get_u32(buffer + 20) &&
+           qd_page_get_u32(buffer) > 0;
 }
 
 /* Frames up to the last that ends a transaction; what stands behind it was never committed. */

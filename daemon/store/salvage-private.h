@@ -17,8 +17,8 @@ typedef struct QdSalvageEntry {
     char *type; /* (owned), as the next three */
     char *name;
     char *table;
-    char *sql; /* NULL: an index that a constraint made */
-    guint32 root; /* 0: a view, a trigger, a virtual table */
+    char *sql;     /* NULL: an index that a constraint made */
+    guint32 root;  /* 0: a view, a trigger, a virtual table */
     gboolean made; /* in the new file */
 } QdSalvageEntry;
 

@@ -77,7 +77,8 @@ collect_votes(QdSalvage *self, guint which, gboolean *ret_damaged, GError **erro
     QdTreeResult result;
     gboolean ok = TRUE;
 
-    if (!qd_salvage_execute(self, error, "CREATE TEMP TABLE queryd_vote%u(s, p, o, g, PRIMARY KEY(s, p, o, g)) WITHOUT ROWID", which))
+    if (!qd_salvage_execute(self, error, "CREATE TEMP TABLE queryd_vote%u(s, p, o, g, PRIMARY KEY(s, p, o, g)) WITHOUT ROWID",
+                            which))
         return FALSE;
     *ret_damaged = entry == NULL || entry->root == 0;
     if (*ret_damaged)
@@ -104,10 +105,9 @@ collect_votes(QdSalvage *self, guint which, gboolean *ret_damaged, GError **erro
 static gboolean
 elect_quads(QdSalvage *self, const gboolean *damaged, GError **error)
 {
-    return qd_salvage_execute(self, error,
-                              ELECT("0", SAME("1") " OR " SAME("2") " OR %d") ";" ELECT("1", SAME("2") " OR %d") ";"
-                              ELECT("2", "%d"),
-                              damaged[1] && damaged[2], damaged[0] && damaged[2], damaged[0] && damaged[1]);
+    return qd_salvage_execute(
+        self, error, ELECT("0", SAME("1") " OR " SAME("2") " OR %d") ";" ELECT("1", SAME("2") " OR %d") ";" ELECT("2", "%d"),
+        damaged[1] && damaged[2], damaged[0] && damaged[2], damaged[0] && damaged[1]);
 }
 
 gboolean
@@ -227,8 +227,8 @@ term_is_sound(TermCheck *self, gint64 id, gint64 *ret_hash)
 {
     QdTerm term;
 
-    if (id <= 0 || sqlite3_column_type(self->terms, 1) != SQLITE_TEXT || !qd_dictionary_get_term(self->dictionary, id, &term, NULL) ||
-        !g_utf8_validate_len(term.lexical, term.n_lexical, NULL))
+    if (id <= 0 || sqlite3_column_type(self->terms, 1) != SQLITE_TEXT ||
+        !qd_dictionary_get_term(self->dictionary, id, &term, NULL) || !g_utf8_validate_len(term.lexical, term.n_lexical, NULL))
         return FALSE;
     *ret_hash = (gint64) qd_term_key_compute(qd_dictionary_get_secret(self->dictionary), &term).low;
     return !self->hashes_whole || run_with(self->find_hash, *ret_hash, id) == SQLITE_ROW;
@@ -301,7 +301,8 @@ judge_hashes(TermCheck *self, GError **error)
     }
     self->hashes_whole = 2 * n_sound >= n_seen;
     if (!self->hashes_whole)
-        qd_salvage_report_note(self->salvage->report, "the secret of the dictionary's keys was altered: its terms cannot be checked");
+        qd_salvage_report_note(self->salvage->report,
+                               "the secret of the dictionary's keys was altered: its terms cannot be checked");
     return TRUE;
 }
 

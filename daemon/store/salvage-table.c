@@ -12,16 +12,16 @@
 #include "daemon/store/sqlite-error.h"
 
 typedef struct Column {
-    char *name; /* (owned) */
+    char *name;        /* (owned) */
     gboolean computed; /* stored, but not to be given */
 } Column;
 
 struct QdRowWriter {
     QdSalvage *salvage;
     char *table;
-    GArray *columns;         /* of Column, as they stand in a record */
-    guint rowid_column;      /* that is the rowid; n columns: none */
-    const char *rowid_name;  /* (nullable) how the rowid is called, if no column is it */
+    GArray *columns;        /* of Column, as they stand in a record */
+    guint rowid_column;     /* that is the rowid; n columns: none */
+    const char *rowid_name; /* (nullable) how the rowid is called, if no column is it */
     gboolean of_rowids;
     GPtrArray *statements; /* sqlite3_stmt or NULL, by number of fields */
     GArray *fields;
@@ -113,8 +113,8 @@ read_columns(QdRowWriter *self, GError **error)
 {
     QdSalvage *salvage = self->salvage;
 
-    if (!foreach_row(salvage, "SELECT 1 FROM pragma_table_list(?) WHERE schema='main' AND wr", self->table, note_without_rowid, self,
-                     error))
+    if (!foreach_row(salvage, "SELECT 1 FROM pragma_table_list(?) WHERE schema='main' AND wr", self->table, note_without_rowid,
+                     self, error))
         return FALSE;
     if (!self->of_rowids)
         return foreach_row(salvage,

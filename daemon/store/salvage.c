@@ -365,7 +365,8 @@ fill_sequences(QdSalvage *self, GError **error)
     QdTreeResult result;
     gboolean ok;
 
-    if (!qd_connection_get_int64(self->connection, "SELECT count(*) FROM sqlite_schema WHERE name='sqlite_sequence'", &n_tables, error))
+    if (!qd_connection_get_int64(self->connection, "SELECT count(*) FROM sqlite_schema WHERE name='sqlite_sequence'", &n_tables,
+                                 error))
         return FALSE;
     if (entry == NULL || entry->root == 0 || n_tables == 0)
         return TRUE;
@@ -495,7 +496,8 @@ check_result(QdSalvage *self, GError **error)
 {
     gint64 n_bad = 0;
 
-    if (!qd_connection_get_int64(self->connection, "SELECT count(*) FROM pragma_quick_check WHERE quick_check<>'ok'", &n_bad, error))
+    if (!qd_connection_get_int64(self->connection, "SELECT count(*) FROM pragma_quick_check WHERE quick_check<>'ok'", &n_bad,
+                                 error))
         return FALSE;
     if (n_bad > 0)
         qd_error_set(error, QW_ERROR_INTERNAL, "what was salvaged from '%s' is not whole", self->options->source);

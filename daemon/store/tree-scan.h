@@ -14,7 +14,7 @@
 typedef struct QdTreeScan QdTreeScan;
 
 typedef struct QdTreeRow {
-    gint64 rowid; /* of a table */
+    gint64 rowid;       /* of a table */
     const guint8 *data; /* (borrowed until the function returns) a record */
     guint64 n_bytes;
 } QdTreeRow;
@@ -45,8 +45,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdTreeScan, qd_tree_scan_free)
 
 /* First of all for each tree: notes which pages are referred to, so that a page that two claim is known. */
 void qd_tree_scan_count(QdTreeScan *self, guint32 root);
-gboolean qd_tree_scan_run(QdTreeScan *self, guint32 root, gboolean is_table, QdTreeResult *result, QdTreeRowFunc func, gpointer data,
-                          GError **error);
+gboolean qd_tree_scan_run(QdTreeScan *self, guint32 root, gboolean is_table, QdTreeResult *result, QdTreeRowFunc func,
+                          gpointer data, GError **error);
 
 /* A page of rows that no page refers to. */
 typedef struct QdOrphan {

@@ -17,8 +17,8 @@
 #include "daemon/store/quads.h"
 #include "tests/unit/store/store-fixture.h"
 
-#define N_ROWS 3000
-#define N_QUADS 1500
+#define N_ROWS 2000
+#define N_QUADS 600
 #define N_DAMAGES 500
 
 typedef struct Fixture {
@@ -44,17 +44,18 @@ fill_tables(QdConnection *writer)
                   "CREATE TABLE noted(n); CREATE TRIGGER note AFTER INSERT ON plain BEGIN INSERT INTO noted VALUES(new.x); END;"
                   "CREATE VIRTUAL TABLE words USING fts5(body);");
     store_execute(writer,
-                  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<" G_STRINGIFY(N_ROWS) ") "
-                  "INSERT INTO item(id, name, size, data) SELECT i, 'name of ' || i, i/4.0, zeroblob(i%100) FROM n");
-    store_execute(writer,
-                  "INSERT INTO item(id, name, size, data) VALUES(1000000, 'large', NULL, randomblob(20000));"
-                  "INSERT INTO pair SELECT id, id%7, 'c' || id FROM item WHERE id<=" G_STRINGIFY(N_ROWS) ";"
-                  "INSERT INTO plain(x) SELECT id FROM item WHERE id<=500;"
-                  "ALTER TABLE plain ADD COLUMN z DEFAULT 'z';"
-                  "INSERT INTO plain VALUES(501, 'y', NULL);"
-                  "INSERT INTO counted(v) SELECT id FROM item LIMIT 50; DELETE FROM counted WHERE id>40;"
-                  "INSERT INTO \"odd \"\" name\" SELECT name, id FROM item LIMIT 20;"
-                  "INSERT INTO words SELECT 'some words with ' || id FROM item LIMIT 200");
+                  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<" G_STRINGIFY(
+                      N_ROWS) ") "
+                              "INSERT INTO item(id, name, size, data) SELECT i, 'name of ' || i, i/4.0, zeroblob(i%100) FROM n");
+    store_execute(writer, "INSERT INTO item(id, name, size, data) VALUES(1000000, 'large', NULL, randomblob(20000));"
+                          "INSERT INTO pair SELECT id, id%7, 'c' || id FROM item WHERE id<=" G_STRINGIFY(
+                              N_ROWS) ";"
+                                      "INSERT INTO plain(x) SELECT id FROM item WHERE id<=500;"
+                                      "ALTER TABLE plain ADD COLUMN z DEFAULT 'z';"
+                                      "INSERT INTO plain VALUES(501, 'y', NULL);"
+                                      "INSERT INTO counted(v) SELECT id FROM item LIMIT 50; DELETE FROM counted WHERE id>40;"
+                                      "INSERT INTO \"odd \"\" name\" SELECT name, id FROM item LIMIT 20;"
+                                      "INSERT INTO words SELECT 'some words with ' || id FROM item LIMIT 200");
 }
 
 /* <s i> <p i%5> "text i", and every third one a blank node and an integer. */
@@ -232,7 +233,7 @@ typedef struct Known {
     GHashTable *facts;      /* what questions about our own tables may answer */
     guint64 schema_pages;   /* bits, of the first 64 */
     guint32 page_size;
-    guint64 n_rows;         /* away from the damage, in all cases where the schema was whole */
+    guint64 n_rows; /* away from the damage, in all cases where the schema was whole */
     guint64 n_survived;
     guint n_failed;
     guint n_cases;
