@@ -126,3 +126,32 @@ qd_bus_read_fd(sd_bus_message *message, QdCall *call, GError **error)
     call->fd = fd;
     return TRUE;
 }
+
+gboolean
+qd_bus_read_payload_id(sd_bus_message *message, int64_t *ret_id, GError **error)
+{
+    if (sd_bus_message_read_basic(message, 'x', ret_id) > 0)
+        return TRUE;
+
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "id: malformed argument");
+    return FALSE;
+}
+
+gboolean
+qd_bus_read_payload_ids(sd_bus_message *message, QdCall *call, const QdLimits *limits, GError **error)
+{
+    const void *ids;
+    size_t n_bytes;
+
+    if (sd_bus_message_read_array(message, 'x', &ids, &n_bytes) < 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "ids: malformed argument");
+        return FALSE;
+    }
+    if (n_bytes / sizeof(int64_t) > qd_limits_get(limits, QD_LIMIT_PAYLOADS_PER_CALL)) {
+        qd_limit_set_error(error, limits, QD_LIMIT_PAYLOADS_PER_CALL, "too many ids");
+        return FALSE;
+    }
+    call->payload_ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    g_array_append_vals(call->payload_ids, ids, (guint) (n_bytes / sizeof(int64_t)));
+    return TRUE;
+}

@@ -97,3 +97,28 @@ gboolean qd_bus_read_format(sd_bus_message *message, QdCall *call, GError **erro
  * Returns: TRUE on success
  */
 gboolean qd_bus_read_fd(sd_bus_message *message, QdCall *call, GError **error);
+
+/**
+ * qd_bus_read_payload_id:
+ * @message: (transfer none): positioned at an `x`
+ * @ret_id: (out): the id
+ * @error: (nullable): location for an error
+ *
+ * Errors: BAD_PARAMETER. Thread: main.
+ *
+ * Returns: TRUE on success
+ */
+gboolean qd_bus_read_payload_id(sd_bus_message *message, int64_t *ret_id, GError **error);
+
+/**
+ * qd_bus_read_payload_ids:
+ * @message: (transfer none): positioned at an `ax`
+ * @call: (transfer none): gets the ids
+ * @limits: (transfer none): bounds their number
+ * @error: (nullable): location for an error
+ *
+ * Errors: BAD_PARAMETER, TOO_BIG. Thread: main.
+ *
+ * Returns: TRUE on success
+ */
+gboolean qd_bus_read_payload_ids(sd_bus_message *message, QdCall *call, const QdLimits *limits, GError **error);

@@ -26,10 +26,22 @@ typedef struct QdBusCall {
 } QdBusCall;
 
 static const char *const kind_names[] = {
-    [QD_CALL_PREPARE] = "Prepare", [QD_CALL_QUERY] = "Query",       [QD_CALL_QUERY_TEXT] = "QueryText",
-    [QD_CALL_UPDATE] = "Update",   [QD_CALL_BATCH] = "Batch",       [QD_CALL_EXPLAIN] = "Explain",
-    [QD_CALL_CHECK] = "Check",     [QD_CALL_OPTIMIZE] = "Optimize", [QD_CALL_EXPORT] = "Export",
-    [QD_CALL_IMPORT] = "Import",   [QD_CALL_DUMP] = "Dump",         [QD_CALL_BACKUP] = "Backup",
+    [QD_CALL_PREPARE] = "Prepare",
+    [QD_CALL_QUERY] = "Query",
+    [QD_CALL_QUERY_TEXT] = "QueryText",
+    [QD_CALL_UPDATE] = "Update",
+    [QD_CALL_BATCH] = "Batch",
+    [QD_CALL_EXPLAIN] = "Explain",
+    [QD_CALL_CHECK] = "Check",
+    [QD_CALL_OPTIMIZE] = "Optimize",
+    [QD_CALL_EXPORT] = "Export",
+    [QD_CALL_IMPORT] = "Import",
+    [QD_CALL_DUMP] = "Dump",
+    [QD_CALL_BACKUP] = "Backup",
+    [QD_CALL_STORE_PAYLOAD] = "StorePayload",
+    [QD_CALL_REPLACE_PAYLOAD] = "ReplacePayload",
+    [QD_CALL_DELETE_PAYLOAD] = "DeletePayload",
+    [QD_CALL_OPEN_PAYLOADS] = "OpenPayload",
 };
 
 static void
@@ -55,6 +67,7 @@ is_reading(const QdCall *call)
     case QD_CALL_EXPORT:
     case QD_CALL_DUMP:
     case QD_CALL_CHECK:
+    case QD_CALL_OPEN_PAYLOADS:
         return TRUE;
     case QD_CALL_PREPARE:
         return !call->options.access_write;
@@ -63,6 +76,9 @@ is_reading(const QdCall *call)
     case QD_CALL_OPTIMIZE:
     case QD_CALL_IMPORT:
     case QD_CALL_BACKUP:
+    case QD_CALL_STORE_PAYLOAD:
+    case QD_CALL_REPLACE_PAYLOAD:
+    case QD_CALL_DELETE_PAYLOAD:
         return FALSE;
     }
     return FALSE;

@@ -5,7 +5,6 @@
  */
 #include "daemon/bus/bus-changes.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "daemon/bus/bus-error.h"
@@ -13,23 +12,30 @@
 
 #define INTERVAL_USEC (40 * UINT64_C(1000))
 
+/* For "all graphs" (or tables): no IRI is written like this. */
+#define ALL_NAMES "*"
+
 struct QdBusChanges {
     sd_bus *bus;
     sd_event *event;
+    QdBusChangesFunc func;
+    void *user_data;
     sd_event_source *timer; /* exists while signals must wait */
     uint64_t generation;
-    GHashTable *tables; /* set of char*, owned */
+    QdChanges *changes;
     gboolean pending;
 };
 
 QdBusChanges *
-qd_bus_changes_new(sd_bus *bus, sd_event *event)
+qd_bus_changes_new(sd_bus *bus, sd_event *event, QdBusChangesFunc func, void *user_data)
 {
     QdBusChanges *self = g_new0(QdBusChanges, 1);
 
     self->bus = sd_bus_ref(bus);
     self->event = sd_event_ref(event);
-    self->tables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    self->func = func;
+    self->user_data = user_data;
+    self->changes = qd_changes_new();
     return self;
 }
 
@@ -41,7 +47,7 @@ qd_bus_changes_free(QdBusChanges *self)
 
     qd_bus_changes_flush(self);
     sd_event_source_disable_unref(self->timer);
-    g_hash_table_unref(self->tables);
+    (void) qd_changes_free(self->changes);
     sd_event_unref(self->event);
     sd_bus_unref(self->bus);
     g_free(self);
@@ -49,49 +55,52 @@ qd_bus_changes_free(QdBusChanges *self)
 }
 
 static int
-compare_names(gconstpointer a, gconstpointer b)
+append_names(sd_bus_message *signal, const QdNameSet *set)
 {
-    return strcmp(a, b);
-}
-
-static int
-append_tables(sd_bus_message *signal, GHashTable *tables)
-{
-    g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(tables), compare_names);
+    g_autoptr(GPtrArray) names = qd_name_set_list(set);
     int r;
 
     r = sd_bus_message_open_container(signal, 'a', "s");
-    for (GList *link = names; r >= 0 && link != NULL; link = link->next)
-        r = qd_bus_append_text(signal, link->data);
+    if (r >= 0 && qd_name_set_is_all(set))
+        r = sd_bus_message_append(signal, "s", ALL_NAMES);
+    for (guint i = 0; r >= 0 && i < names->len; i++)
+        r = qd_bus_append_text(signal, names->pdata[i]);
     if (r < 0)
         return r;
 
     return sd_bus_message_close_container(signal);
 }
 
-void
-qd_bus_changes_flush(QdBusChanges *self)
+static void
+send_changed(QdBusChanges *self)
 {
     sd_bus_message *signal = NULL;
     int r;
-
-    if (!self->pending)
-        return;
 
     r = sd_bus_message_new_signal(self->bus, &signal, QD_BUS_PATH, QD_BUS_INTERFACE, "Changed");
     if (r >= 0)
         r = sd_bus_message_append(signal, "t", self->generation);
     if (r >= 0)
-        r = append_tables(signal, self->tables);
+        r = append_names(signal, self->changes->tables);
     if (r >= 0)
-        r = sd_bus_message_append(signal, "as", 0); /* graphs */
+        r = append_names(signal, self->changes->graphs);
     /* Fails when the connection is gone, and nobody listens any more. */
     if (r >= 0)
         (void) sd_bus_send(self->bus, signal, NULL);
     sd_bus_message_unref(signal);
+}
 
+void
+qd_bus_changes_flush(QdBusChanges *self)
+{
+    if (!self->pending)
+        return;
+
+    send_changed(self);
+    if (self->func != NULL)
+        self->func(self->generation, self->user_data);
     self->pending = FALSE;
-    g_hash_table_remove_all(self->tables);
+    qd_changes_clear(self->changes);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *user_data);
@@ -117,13 +126,11 @@ on_timer(sd_event_source *source, uint64_t usec, void *user_data)
 }
 
 void
-qd_bus_changes_add(QdBusChanges *self, uint64_t generation, const char *const *tables)
+qd_bus_changes_add(QdBusChanges *self, uint64_t generation, const QdChanges *changes)
 {
     self->pending = TRUE;
     self->generation = MAX(self->generation, generation);
-    for (guint i = 0; tables != NULL && tables[i] != NULL; i++)
-        if (!g_hash_table_contains(self->tables, tables[i]))
-            g_hash_table_add(self->tables, g_strdup(tables[i]));
+    qd_changes_add_all(self->changes, changes);
 
     if (self->timer == NULL)
         send_and_wait(self);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The signal Changed: at once after a quiet time, then at least 40 ms apart with the tables merged.
+ * The signals of commits: Changed to everybody, Stale to those who subscribed. At once after a quiet time, then at least 40 ms
+ * apart with what was changed merged.
  *
  * Place: layer 5. Invariant: every commit told to qd_bus_changes_add() is covered by a signal that follows it.
  */
@@ -11,18 +12,25 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
+#include "daemon/exec/changes.h"
+
 typedef struct QdBusChanges QdBusChanges;
+
+/* Called with each Changed, for what else has to be told then. */
+typedef void (*QdBusChangesFunc)(uint64_t generation, void *user_data);
 
 /**
  * qd_bus_changes_new:
  * @bus: (transfer none): where to send
  * @event: (transfer none): for the timer
+ * @func: (nullable): called with each signal
+ * @user_data: for @func
  *
  * Thread: main, as everything here.
  *
  * Returns: (transfer full): nothing to tell yet
  */
-QdBusChanges *qd_bus_changes_new(sd_bus *bus, sd_event *event);
+QdBusChanges *qd_bus_changes_new(sd_bus *bus, sd_event *event, QdBusChangesFunc func, void *user_data);
 
 /**
  * qd_bus_changes_free:
@@ -37,9 +45,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdBusChanges, qd_bus_changes_free)
  * qd_bus_changes_add:
  * @self: the changes
  * @generation: of the commit
- * @tables: (transfer none): NULL-terminated
+ * @changes: (transfer none): what it changed
  */
-void qd_bus_changes_add(QdBusChanges *self, uint64_t generation, const char *const *tables);
+void qd_bus_changes_add(QdBusChanges *self, uint64_t generation, const QdChanges *changes);
 
 /**
  * qd_bus_changes_flush:

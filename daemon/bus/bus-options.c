@@ -12,6 +12,7 @@
 
 #define ON(kind) (1u << QD_CALL_##kind)
 #define ON_RESULTS (ON(PREPARE) | ON(QUERY) | ON(QUERY_TEXT) | ON(EXPORT))
+#define ON_PAYLOADS (ON(STORE_PAYLOAD) | ON(REPLACE_PAYLOAD) | ON(DELETE_PAYLOAD))
 #define ON_STATEMENTS (ON_RESULTS | ON(UPDATE) | ON(BATCH) | ON(EXPLAIN))
 
 typedef union OptionValue {
@@ -126,6 +127,13 @@ set_base(QdCallOptions *options, const OptionValue *value, GError **error)
 }
 
 static gboolean
+set_media_type(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->media_type = g_strdup(value->text);
+    return TRUE;
+}
+
+static gboolean
 set_replace(QdCallOptions *options, const OptionValue *value, GError **error)
 {
     options->replace = value->boolean;
@@ -178,10 +186,11 @@ static const OptionInfo option_table[] = {
     { "transport", 's', ON(PREPARE), set_transport },
     { "page_size", 'u', ON(PREPARE), set_page_size },
     { "access", 's', ON(PREPARE), set_access },
-    { "timeout_ms", 'u', ON_STATEMENTS | ON(IMPORT), set_timeout },
+    { "timeout_ms", 'u', ON_STATEMENTS | ON(IMPORT) | ON_PAYLOADS, set_timeout },
     { "max_rows", 'u', ON_RESULTS, set_max_rows },
     { "max_bytes", 'u', ON_RESULTS, set_max_bytes },
-    { "durability", 's', ON(PREPARE) | ON(UPDATE) | ON(BATCH) | ON(IMPORT), set_durability },
+    { "durability", 's', ON(PREPARE) | ON(UPDATE) | ON(BATCH) | ON(IMPORT) | ON_PAYLOADS, set_durability },
+    { "media_type", 's', ON(STORE_PAYLOAD) | ON(REPLACE_PAYLOAD), set_media_type },
     { "analyze", 'b', ON(EXPLAIN), set_analyze },
     { "table", 's', ON(IMPORT), set_table },
     { "create", 'b', ON(IMPORT), set_create },

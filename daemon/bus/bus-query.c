@@ -260,6 +260,103 @@ handle_dump(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 }
 
 static int
+fill_payload_id(sd_bus_message *reply, QdCall *call)
+{
+    return sd_bus_message_append(reply, "x", call->payload_id);
+}
+
+static int
+fill_nothing(sd_bus_message *reply, QdCall *call)
+{
+    return 0;
+}
+
+static int
+handle_store_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_STORE_PAYLOAD, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_payload_id);
+}
+
+static int
+handle_replace_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_REPLACE_PAYLOAD, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_payload_id(message, &call->payload_id, &error) || !qd_bus_read_fd(message, call, &error) ||
+        !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_nothing);
+}
+
+static int
+handle_delete_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_DELETE_PAYLOAD, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_payload_id(message, &call->payload_id, &error) || !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_nothing);
+}
+
+static int
+fill_payload(sd_bus_message *reply, QdCall *call)
+{
+    return sd_bus_message_append(reply, "h", g_array_index(call->payload_fds, int, 0));
+}
+
+static int
+handle_open_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_OPEN_PAYLOADS, NULL);
+    g_autoptr(GError) error = NULL;
+    int64_t id;
+
+    if (!qd_bus_read_payload_id(message, &id, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    call->payload_ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    g_array_append_val(call->payload_ids, id);
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_payload);
+}
+
+static int
+fill_payloads(sd_bus_message *reply, QdCall *call)
+{
+    int r;
+
+    r = sd_bus_message_open_container(reply, 'a', "h");
+    for (guint i = 0; r >= 0 && i < call->payload_fds->len; i++)
+        r = sd_bus_message_append(reply, "h", g_array_index(call->payload_fds, int, i));
+    if (r < 0)
+        return r;
+
+    return sd_bus_message_close_container(reply);
+}
+
+static int
+handle_open_payloads(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    const QdBusService *service = userdata;
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_OPEN_PAYLOADS, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_payload_ids(message, call, qd_engine_get_limits(service->engine), &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_payloads);
+}
+
+static int
 get_version(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply, void *userdata,
             sd_bus_error *ret_error)
 {
@@ -318,6 +415,16 @@ const sd_bus_vtable qd_bus_query_vtable[] = {
     SD_BUS_METHOD_WITH_ARGS("Import", SD_BUS_ARGS("h", source, "s", format, "a{sv}", options), SD_BUS_RESULT("o", job),
                             handle_import, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Dump", SD_BUS_ARGS("h", target, "s", format, "a{sv}", options), SD_BUS_RESULT("o", job), handle_dump,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("StorePayload", SD_BUS_ARGS("h", source, "a{sv}", options), SD_BUS_RESULT("x", id),
+                            handle_store_payload, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("ReplacePayload", SD_BUS_ARGS("x", id, "h", source, "a{sv}", options), SD_BUS_NO_RESULT,
+                            handle_replace_payload, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("DeletePayload", SD_BUS_ARGS("x", id, "a{sv}", options), SD_BUS_NO_RESULT, handle_delete_payload,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("OpenPayload", SD_BUS_ARGS("x", id), SD_BUS_RESULT("h", payload), handle_open_payload,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("OpenPayloads", SD_BUS_ARGS("ax", ids), SD_BUS_RESULT("ah", payloads), handle_open_payloads,
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_SIGNAL_WITH_ARGS("Changed", SD_BUS_ARGS("t", generation, "as", tables, "as", graphs), 0),
     SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),

@@ -27,7 +27,7 @@ qd_bus_service_new(sd_bus *bus, sd_event *event, QdEngine *engine, const QdBusSe
     self->engine = engine;
     self->hooks = *hooks;
     self->peers = qd_peers_new(bus, engine, on_peer_gone, self);
-    self->changes = qd_bus_changes_new(bus, event);
+    self->changes = qd_bus_changes_new(bus, event, NULL, NULL);
     self->jobs = qd_bus_jobs_new(self, error);
     if (self->jobs == NULL)
         return NULL;
@@ -63,9 +63,9 @@ qd_bus_service_free(QdBusService *self)
 }
 
 void
-qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const char *const *tables)
+qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const QdChanges *changes)
 {
-    qd_bus_changes_add(self->changes, generation, tables);
+    qd_bus_changes_add(self->changes, generation, changes);
 }
 
 guint

@@ -50,11 +50,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdBusService, qd_bus_service_free)
  * qd_bus_service_notify_change:
  * @self: the service
  * @generation: of the commit
- * @tables: (transfer none): NULL-terminated
+ * @changes: (transfer none): what it changed
  *
  * Announces a durable commit by the signal Changed, at once or merged with others a little later.
  */
-void qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const char *const *tables);
+void qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const QdChanges *changes);
 
 /**
  * qd_bus_service_is_idle:

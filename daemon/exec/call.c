@@ -69,10 +69,10 @@ qd_call_free(QdCall *call)
         (void) close(call->fd);
     if (call->channel_fd >= 0)
         (void) close(call->channel_fd);
-    if (call->private->write_statements != NULL) {
+    if (call->private->write_statements != NULL || call->private->item.func != NULL)
         qd_write_item_clear(&call->private->item);
-        g_array_unref(call->private->write_statements);
-    }
+    g_clear_pointer(&call->private->write_statements, g_array_unref);
+    qd_payload_draft_unref(call->private->draft);
     g_free(call->private);
     g_array_unref(call->statements);
     g_array_unref(call->columns);
@@ -86,6 +86,9 @@ qd_call_free(QdCall *call)
     g_free((char *) call->options.table);
     g_free((char *) call->options.graph);
     g_free((char *) call->options.base);
+    g_free(call->options.media_type);
+    g_clear_pointer(&call->payload_ids, g_array_unref);
+    g_clear_pointer(&call->payload_fds, g_array_unref);
     g_free(call->format);
     g_free(call->sql);
     qd_client_unref(call->client);
@@ -205,6 +208,8 @@ run_read(QdCall *call)
         qd_call_run_query(call, &call->error);
     else if (call->kind == QD_CALL_QUERY_TEXT)
         qd_call_run_query_text(call, &call->error);
+    else if (call->kind == QD_CALL_OPEN_PAYLOADS)
+        qd_call_open_payloads(call, &call->error);
     else
         qd_call_run_explain(call, &call->error);
     if (call->private->deferred) {
@@ -225,6 +230,8 @@ qd_call_run_on_worker(QdTask *task, QdWorkers *workers)
 
     if (call->kind == QD_CALL_UPDATE || call->kind == QD_CALL_BATCH)
         run_write(call);
+    else if (call->kind == QD_CALL_DELETE_PAYLOAD)
+        qd_call_write_payload(call);
     else
         run_read(call);
     qd_workers_give_slot(workers, client);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "daemon/exec/engine.h"
+#include "daemon/exec/payload-crew.h"
 #include "daemon/exec/pool.h"
 #include "daemon/exec/registry.h"
 #include "daemon/exec/run.h"
@@ -34,6 +35,8 @@ struct QdEngine {
     QdDatabase *database;
     QdPool *pool;
     QdWriter *writer;
+    QdPayloads *payloads;
+    QdPayloadCrew *crew;
 
     QdWorkers *workers;
     QdChannels *channels;
@@ -65,6 +68,7 @@ struct QdCallPrivate {
     QdWriteItem item;
     GArray *write_statements; /* of QdWriteStatement */
     gboolean deferred;        /* by may_be_long(): it goes back into the queue */
+    QdPayloadDraft *draft;    /* (nullable) of a payload that is stored */
 };
 
 /* From any thread: the call is over; `done` will run on the main thread. */
@@ -79,6 +83,12 @@ void qd_call_run_query(QdCall *call, GError **error);
 void qd_call_run_query_text(QdCall *call, GError **error);
 void qd_call_run_prepare(QdCall *call, GError **error);
 void qd_call_run_explain(QdCall *call, GError **error);
+
+/* exec/payload-calls.c. The content of the caller's descriptor, on a thread of the crew or of a job. */
+gboolean qd_call_read_payload(QdCall *call, GError **error);
+/* The row, by the writer; finishes the call. */
+void qd_call_write_payload(QdCall *call);
+void qd_call_open_payloads(QdCall *call, GError **error);
 
 /* The call's statement, leased, compiled and bound. */
 QdRun *qd_call_start_bound_run(QdCall *call, GError **error);

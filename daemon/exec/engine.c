@@ -53,7 +53,7 @@ qd_engine_note_activity(QdEngine *self)
 typedef struct Commit {
     QdEngine *engine;
     uint64_t generation;
-    char **tables;
+    QdChanges *changes;
 } Commit;
 
 static void
@@ -63,23 +63,23 @@ tell_commit_on_main(void *data)
     QdEngine *engine = commit->engine;
 
     if (engine->config.changed != NULL)
-        engine->config.changed(commit->generation, (const char *const *) commit->tables, engine->config.user_data);
-    g_strfreev(commit->tables);
+        engine->config.changed(commit->generation, commit->changes, engine->config.user_data);
+    (void) qd_changes_free(commit->changes);
     g_free(commit);
 }
 
 static void
-on_commit(uint64_t generation, char **tables, void *user_data)
+on_commit(uint64_t generation, QdChanges *changes, void *user_data)
 {
     QdEngine *self = user_data;
     Commit *commit;
 
-    if (tables[0] == NULL) {
-        g_strfreev(tables);
+    if (qd_changes_is_empty(changes)) {
+        (void) qd_changes_free(changes);
         return;
     }
     commit = g_new0(Commit, 1);
-    *commit = (Commit){ .engine = self, .generation = generation, .tables = tables };
+    *commit = (Commit){ .engine = self, .generation = generation, .changes = changes };
     qd_mailbox_post(self->mailbox, tell_commit_on_main, commit);
 }
 
@@ -87,6 +87,12 @@ static void
 on_log_too_big(void *user_data)
 {
     qd_registry_evict_oldest(((QdEngine *) user_data)->registry);
+}
+
+static void
+on_payloads_given_up(void *user_data)
+{
+    qd_payload_crew_sweep(((QdEngine *) user_data)->crew, FALSE);
 }
 
 /* Opening --------------------------------------------------------------------------------------------------------------- */
@@ -104,12 +110,18 @@ take_database(QdEngine *self, QdDatabase *database)
         .workers = self->workers,
         .commit_func = on_commit,
         .log_func = on_log_too_big,
+        .payloads = qd_payloads_new(self->directory, &self->limits),
+        .sweep_func = on_payloads_given_up,
         .user_data = self,
     };
 
     self->database = database;
     self->pool = config.pool;
+    self->payloads = config.payloads;
+    self->crew = qd_payload_crew_new(self);
     self->writer = qd_writer_new(&config, qd_database_steal_writer(database));
+    if (!qd_database_is_read_only(database) && qd_payload_files_exist(qd_payloads_get_files(self->payloads)))
+        qd_payload_crew_sweep(self->crew, TRUE);
 }
 
 static void
@@ -182,6 +194,8 @@ start_call(QdEngine *self, QdCall *call)
     } else if (is_job(call)) {
         qd_registry_set_state(self->registry, &call->private->entry, "job", FALSE);
         qd_jobs_start(self->jobs, call);
+    } else if (call->kind == QD_CALL_STORE_PAYLOAD || call->kind == QD_CALL_REPLACE_PAYLOAD) {
+        qd_payload_crew_push(self->crew, call);
     } else if (!qd_workers_push(self->workers, &call->private->task, TRUE)) {
         qd_limit_set_error(&call->error, &self->limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
         qd_call_finish(call);
@@ -298,7 +312,9 @@ qd_engine_free(QdEngine *self)
         qd_workers_stop(self->workers);
     self->channels = qd_channels_free(self->channels);
     qd_mailbox_dispatch(self->mailbox);
+    self->crew = qd_payload_crew_free(self->crew);
     self->writer = qd_writer_free(self->writer);
+    self->payloads = qd_payloads_free(self->payloads);
     self->pool = qd_pool_free(self->pool);
     self->database = qd_database_free(self->database);
     qd_workers_free(self->workers);

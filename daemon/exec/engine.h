@@ -13,6 +13,7 @@
 #include "client-lib/wire/wire-value.h"
 #include "daemon/base/limits.h"
 #include "daemon/base/mailbox.h"
+#include "daemon/exec/changes.h"
 #include "daemon/exec/parameters.h"
 #include "daemon/exec/shape.h"
 #include "daemon/exec/transport.h"
@@ -34,6 +35,10 @@ typedef enum QdCallKind {
     QD_CALL_IMPORT,
     QD_CALL_DUMP,
     QD_CALL_BACKUP,
+    QD_CALL_STORE_PAYLOAD, /* these on threads of their own */
+    QD_CALL_REPLACE_PAYLOAD,
+    QD_CALL_DELETE_PAYLOAD,
+    QD_CALL_OPEN_PAYLOADS,
 } QdCallKind;
 
 typedef struct QdCallOptions {
@@ -55,6 +60,7 @@ typedef struct QdCallOptions {
     const char *table;   /* (owned by the call) Import */
     const char *graph;   /* (owned by the call) Import of RDF, Dump: IRI */
     const char *base;    /* (owned by the call) Import of RDF: IRI */
+    char *media_type;    /* (owned by the call) (nullable) StorePayload, ReplacePayload */
 } QdCallOptions;
 
 typedef struct QdCallStatement {
@@ -86,21 +92,24 @@ struct QdCall {
     QdCallKind kind;
     QdClient *client; /* (owned reference) who pays */
     QdCallOptions options;
-    GArray *statements; /* of QdCallStatement; one, but for BATCH any number */
-    char *format;       /* QUERY_TEXT, EXPORT, IMPORT */
-    int fd;             /* EXPORT, IMPORT, BACKUP: the caller's descriptor, owned, -1 otherwise */
+    GArray *statements;  /* of QdCallStatement; one, but for BATCH any number */
+    char *format;        /* QUERY_TEXT, EXPORT, IMPORT */
+    int fd;              /* EXPORT, IMPORT, BACKUP, STORE_ and REPLACE_PAYLOAD: the caller's descriptor, owned, -1 otherwise */
+    int64_t payload_id;  /* REPLACE_, DELETE_PAYLOAD; result of STORE_PAYLOAD */
+    GArray *payload_ids; /* (owned) (nullable) OPEN_PAYLOADS: of int64_t */
     void (*done)(QdCall *call, void *user_data);
     void *user_data;
 
     /* result; valid in `done`. @error is set exactly when the call failed. */
     GError *error;
-    int channel_fd;     /* PREPARE: owned; steal it with g_steal_fd-like assignment of -1 */
-    GArray *columns;    /* of QdCallColumn: PREPARE, QUERY */
-    GArray *parameters; /* of QdCallParameter: PREPARE */
-    gboolean writes;    /* PREPARE */
-    uint32_t page_size; /* PREPARE */
-    GPtrArray *pages;   /* QUERY: of GBytes, each a body of a ROWS record with its row count in page_rows */
-    GArray *page_rows;  /* QUERY: of uint32_t */
+    GArray *payload_fds; /* (owned) (nullable) OPEN_PAYLOADS: of int, in the order of the ids */
+    int channel_fd;      /* PREPARE: owned; steal it with g_steal_fd-like assignment of -1 */
+    GArray *columns;     /* of QdCallColumn: PREPARE, QUERY */
+    GArray *parameters;  /* of QdCallParameter: PREPARE */
+    gboolean writes;     /* PREPARE */
+    uint32_t page_size;  /* PREPARE */
+    GPtrArray *pages;    /* QUERY: of GBytes, each a body of a ROWS record with its row count in page_rows */
+    GArray *page_rows;   /* QUERY: of uint32_t */
     gboolean truncated;
     const char *content_type; /* QUERY_TEXT: static */
     GString *text;            /* QUERY_TEXT: valid UTF-8 without NUL; EXPLAIN: the plan */
@@ -142,7 +151,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdClient, qd_client_unref)
 typedef struct QdEngineConfig {
     const char *directory; /* the store's, made if missing */
     QdLimits limits;
-    void (*changed)(uint64_t generation, const char *const *tables, void *user_data); /* main thread, after a commit */
+    void (*changed)(uint64_t generation, const QdChanges *changes, void *user_data); /* main thread, after a commit */
     void (*activity)(void *user_data); /* main thread: the engine may have become idle */
     void *user_data;
 } QdEngineConfig;

@@ -155,6 +155,7 @@ prepare_insert(Import *self, QdConnection *connection, QdWriteItem *item, guint 
         g_string_printf(sql, "CREATE TABLE %s(%s)", table, columns);
         if (!run_as_client(connection, sql->str, limits, error))
             return FALSE;
+        item->changed->schema = TRUE;
     }
 
     g_string_printf(sql, "INSERT INTO %s%s%s%s VALUES (", table, columns != NULL ? "(" : "", columns != NULL ? columns : "",
@@ -168,7 +169,7 @@ prepare_insert(Import *self, QdConnection *connection, QdWriteItem *item, guint 
 
     self->insert = compiled->stmt;
     self->n_columns = n_values;
-    g_ptr_array_add(item->tables, g_strdup(call->options.table));
+    qd_changes_add_statement(item->changed, compiled);
     return TRUE;
 }
 

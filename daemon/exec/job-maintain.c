@@ -112,6 +112,16 @@ on_check_progress(void *data)
     return qd_job_is_cancelled(data, NULL);
 }
 
+static gboolean
+on_payload_checked(const char *message, void *data)
+{
+    QdCall *call = data;
+
+    if (message != NULL)
+        g_ptr_array_add(call->messages, g_strdup(message));
+    return !qd_job_is_cancelled(call, NULL);
+}
+
 void
 qd_job_check(QdCall *call, GError **error)
 {
@@ -139,8 +149,11 @@ qd_job_check(QdCall *call, GError **error)
         qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
 
     call->ok = r == SQLITE_DONE && call->messages->len == 1 && g_strcmp0(call->messages->pdata[0], "ok") == 0;
-    if (call->ok)
-        g_ptr_array_set_size(call->messages, 0);
+    if (!call->ok)
+        return;
+    g_ptr_array_set_size(call->messages, 0);
+    (void) qd_payloads_check(connection, !call->options.quick, on_payload_checked, call, error);
+    call->ok = call->messages->len == 0;
 }
 
 /* Optimize -------------------------------------------------------------------------------------------------------------- */

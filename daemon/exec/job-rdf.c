@@ -18,6 +18,7 @@
 #include "daemon/store/sqlite-error.h"
 
 #define FLUSH_BYTES (256 * 1024)
+#define COUNT_PREFIXES "SELECT count(*) FROM queryd_prefix" /* a load only adds some */
 
 static gboolean
 check_iri(const char *option, const char *iri, GError **error)
@@ -34,7 +35,9 @@ check_iri(const char *option, const char *iri, GError **error)
 typedef struct Import {
     QdCall *call;
     QdRdfFormat format;
-    QdBulkLoad *load; /* NULL: the document is only checked */
+    QdBulkLoad *load;    /* NULL: the document is only checked */
+    QdChanges *changes;  /* the graphs of its quads */
+    gboolean names_none; /* some quad has no graph of its own */
     guint64 n_inserted;
 } Import;
 
@@ -73,6 +76,12 @@ take_quad(const QdTerm *s, const QdTerm *p, const QdTerm *o, const QdTerm *g, gp
 {
     Import *self = data;
 
+    if (g == NULL)
+        self->names_none = TRUE;
+    else if (g->kind == QD_TERM_IRI)
+        qd_name_set_add(self->changes->graphs, g->lexical, g->n_lexical);
+    else
+        qd_name_set_make_all(self->changes->graphs); /* a blank node, whose name here nobody knows */
     self->call->n_rows++;
     __atomic_store_n(&self->call->progress.rows_done, self->call->n_rows, __ATOMIC_RELAXED);
     return self->load == NULL || qd_bulk_load_add(s, p, o, g, self->load, error);
@@ -121,6 +130,22 @@ check_room(Import *self, GError **error)
     return FALSE;
 }
 
+/* Where the quads go, and where some may have gone from; predicates are not kept apart. */
+static void
+tell_changes(const Import *self, QdBulkReplace replace, QdChanges *changed)
+{
+    const char *graph = self->call->options.graph != NULL ? self->call->options.graph : "";
+
+    if (self->n_inserted == 0 && replace == QD_BULK_REPLACE_NOTHING)
+        return;
+    if (self->names_none || replace == QD_BULK_REPLACE_GRAPH)
+        qd_name_set_add(changed->graphs, graph, strlen(graph));
+    if (replace == QD_BULK_REPLACE_ALL)
+        qd_name_set_make_all(changed->graphs);
+    qd_name_set_add_all(changed->graphs, self->changes->graphs);
+    qd_name_set_make_all(changed->predicates);
+}
+
 static gboolean
 commit_load(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
 {
@@ -128,11 +153,15 @@ commit_load(QdConnection *connection, QdWriteItem *item, void *user_data, GError
     QdBulkReplace replace = !self->call->options.replace             ? QD_BULK_REPLACE_NOTHING
                             : qd_rdf_format_has_graphs(self->format) ? QD_BULK_REPLACE_ALL
                                                                      : QD_BULK_REPLACE_GRAPH;
+    gint64 n_before;
+    gint64 n_after;
 
-    if (!qd_bulk_load_commit(self->load, connection, replace, &self->n_inserted, error))
+    if (!qd_connection_get_int64(connection, COUNT_PREFIXES, &n_before, error) ||
+        !qd_bulk_load_commit(self->load, connection, replace, &self->n_inserted, error) ||
+        !qd_connection_get_int64(connection, COUNT_PREFIXES, &n_after, error))
         return FALSE;
-    if (self->n_inserted > 0 || replace != QD_BULK_REPLACE_NOTHING)
-        g_ptr_array_add(item->tables, g_strdup("queryd_quad"));
+    item->changed->prefixes = n_after != n_before;
+    tell_changes(self, replace, item->changed);
     return TRUE;
 }
 
@@ -183,7 +212,8 @@ import_document(Import *self, GError **error)
 void
 qd_job_import_rdf(QdCall *call, QdRdfFormat format, GError **error)
 {
-    Import import = { .call = call, .format = format };
+    g_autoptr(QdChanges) changes = qd_changes_new();
+    Import import = { .call = call, .format = format, .changes = changes };
     gboolean ok;
 
     if (call->options.table != NULL) {

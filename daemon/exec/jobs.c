@@ -53,6 +53,12 @@ run_job(QdCall *call, GError **error)
     case QD_CALL_OPTIMIZE:
         qd_job_optimize(call, error);
         break;
+    case QD_CALL_STORE_PAYLOAD:
+    case QD_CALL_REPLACE_PAYLOAD:
+        (void) qd_call_read_payload(call, error);
+        break;
+    case QD_CALL_DELETE_PAYLOAD:
+    case QD_CALL_OPEN_PAYLOADS:
     case QD_CALL_PREPARE:
     case QD_CALL_QUERY:
     case QD_CALL_QUERY_TEXT:
@@ -84,7 +90,10 @@ job_main(void *data)
     /* uncharged first: who hears of the end may start the next */
     if (job->limited)
         uncharge_job(jobs, client);
-    qd_call_finish(job->call);
+    if (job->call->error == NULL && (job->call->kind == QD_CALL_STORE_PAYLOAD || job->call->kind == QD_CALL_REPLACE_PAYLOAD))
+        qd_call_write_payload(job->call);
+    else
+        qd_call_finish(job->call);
 
     qd_client_unref(client);
     pthread_mutex_lock(&jobs->mutex);

@@ -108,14 +108,20 @@ qd_run_free(QdRun *self)
 }
 
 static gboolean
-compile_sql(QdRun *self, const char *text, gsize n_bytes, QdPolicy policy, GError **error)
+take_compiled(QdRun *self)
 {
-    self->compiled = qd_connection_compile(self->reader->connection, text, n_bytes, policy, self->limits, error);
     if (self->compiled == NULL)
         return FALSE;
 
     self->stmt = self->compiled->stmt;
     return TRUE;
+}
+
+static gboolean
+compile_sql(QdRun *self, const char *text, gsize n_bytes, QdPolicy policy, GError **error)
+{
+    self->compiled = qd_connection_compile(self->reader->connection, text, n_bytes, policy, self->limits, error);
+    return take_compiled(self);
 }
 
 static gboolean
@@ -130,7 +136,8 @@ compile_plan(QdRun *self, GHashTable *parameters, gboolean is_update, GError **e
         return FALSE;
     if (is_update)
         return TRUE;
-    return compile_sql(self, self->plan->query.sql, strlen(self->plan->query.sql), QD_POLICY_READ, error);
+    self->compiled = qd_connection_compile_generated(connection, self->plan->query.sql, self->limits, error);
+    return take_compiled(self);
 }
 
 static void

@@ -22,6 +22,7 @@ typedef struct Update {
     QdDictionary *dictionary;
     GHashTable *parameters;
     GHashTable *fresh; /* id of a blank node that WHERE computed → its stored id, both gint64 */
+    QdChanges *changed;
     guint64 n_changes;
 } Update;
 
@@ -410,6 +411,31 @@ run_operation(Update *self, const QdSparqlOperation *operation, GError **error)
     return FALSE;
 }
 
+/* Names of what the operation has touched so far, for those who watch. A set that is all takes no more. */
+static gboolean
+add_names(Update *self, const GArray *ids, QdNameSet *names, GError **error)
+{
+    for (guint i = 0; i < ids->len && !qd_name_set_is_all(names); i++) {
+        gint64 id = g_array_index(ids, gint64, i);
+        QdTerm term = { .lexical = "" };
+
+        if (id != 0 && !qd_dictionary_get_term(self->dictionary, id, &term, error))
+            return FALSE;
+        qd_name_set_add(names, term.lexical, term.n_lexical);
+    }
+    return TRUE;
+}
+
+static gboolean
+tell_touched(Update *self, GError **error)
+{
+    g_autoptr(GArray) predicates = g_array_new(FALSE, FALSE, sizeof(gint64));
+    g_autoptr(GArray) graphs = g_array_new(FALSE, FALSE, sizeof(gint64));
+
+    qd_quads_list_touched(self->quads, predicates, graphs);
+    return add_names(self, predicates, self->changed->predicates, error) && add_names(self, graphs, self->changed->graphs, error);
+}
+
 static gboolean
 run_all(Update *self, const QdSparqlPlan *plan, GError **error)
 {
@@ -421,7 +447,7 @@ run_all(Update *self, const QdSparqlPlan *plan, GError **error)
     for (guint i = 0; i < plan->n_operations; i++) {
         /* the next operation sees the counts, and so the graphs, that this one makes */
         if (!qd_quads_begin(self->quads, error) || !run_operation(self, &plan->operations[i], error) ||
-            !qd_quads_finish(self->quads, error)) {
+            !tell_touched(self, error) || !qd_quads_finish(self->quads, error)) {
             if (plan->n_operations > 1)
                 g_prefix_error(error, "operation %u of the update: ", i + 1);
             return FALSE;
@@ -432,7 +458,7 @@ run_all(Update *self, const QdSparqlPlan *plan, GError **error)
 
 gboolean
 qd_sparql_update_run(QdConnection *connection, const QdSparqlPlan *plan, const QdLimits *limits, GHashTable *parameters,
-                     guint64 *ret_changes, GError **error)
+                     QdChanges *changed, guint64 *ret_changes, GError **error)
 {
     g_autoptr(GHashTable) fresh = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     Update self = {
@@ -441,6 +467,7 @@ qd_sparql_update_run(QdConnection *connection, const QdSparqlPlan *plan, const Q
         .limits = limits,
         .parameters = parameters,
         .fresh = fresh,
+        .changed = changed,
     };
     QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
     gboolean ok = run_all(&self, plan, error);

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "daemon/exec/changes.h"
 #include "daemon/sparql/compile.h"
 #include "daemon/store/connection.h"
 
@@ -14,6 +15,7 @@
  * qd_sparql_update_run:
  * @plan: of an update
  * @parameters: (nullable): terms of the parameters, by name
+ * @changed: graphs and predicates of what changes are added
  * @ret_changes: quads inserted and deleted
  *
  * Runs all operations; the caller rolls back when one fails. Its guard is at QD_POLICY_INTERNAL meanwhile.
@@ -21,4 +23,4 @@
  * Errors: UNSUPPORTED (LOAD), CONSTRAINT (a graph that is there or is not), and SQLite's own
  */
 gboolean qd_sparql_update_run(QdConnection *connection, const QdSparqlPlan *plan, const QdLimits *limits, GHashTable *parameters,
-                              guint64 *ret_changes, GError **error);
+                              QdChanges *changed, guint64 *ret_changes, GError **error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Statements of an update: compile, bind each row of parameters, step to the end, keep what RETURNING gives.
+ * Statements of an update: compile, bind each row of parameters, step to the end, keep what RETURNING gives. Or a function of
+ * ours that does its own.
  */
 #include "daemon/exec/write-item.h"
 
@@ -42,7 +43,7 @@ qd_write_item_init(QdWriteItem *item)
     *item = (QdWriteItem){ .page_size = QW_PAGE_SIZE_DEFAULT };
     item->pages = g_array_new(FALSE, TRUE, sizeof(QdResultPage));
     g_array_set_clear_func(item->pages, result_page_clear);
-    item->tables = g_ptr_array_new_with_free_func(g_free);
+    item->changed = qd_changes_new();
 }
 
 void
@@ -50,7 +51,7 @@ qd_write_item_clear(QdWriteItem *item)
 {
     g_clear_error(&item->error);
     g_clear_pointer(&item->pages, g_array_unref);
-    g_clear_pointer(&item->tables, g_ptr_array_unref);
+    item->changed = qd_changes_free(item->changed);
 }
 
 static int
@@ -174,14 +175,6 @@ execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *conne
     return TRUE;
 }
 
-static void
-add_tables(QdWriteItem *item, const QdCompiled *compiled)
-{
-    for (char **table = compiled->write_tables; *table != NULL; table++)
-        if (!g_ptr_array_find_with_equal_func(item->tables, *table, g_str_equal, NULL))
-            g_ptr_array_add(item->tables, g_strdup(*table));
-}
-
 /* SPARQL ---------------------------------------------------------------------------------------------------------------- */
 
 /* The values of one execution by name; @row (nullable) or else those that came with the statement. */
@@ -222,7 +215,7 @@ run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *c
         plan = qd_plans_get(connection, &what, terms, limits, error);
     if (terms == NULL || plan == NULL)
         return FALSE;
-    if (qd_sparql_update_run(connection, plan, limits, terms, &n_changes, &failure)) {
+    if (qd_sparql_update_run(connection, plan, limits, terms, item->changed, &n_changes, &failure)) {
         item->changes += n_changes;
         return TRUE;
     }
@@ -258,8 +251,6 @@ execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *con
                 return FALSE;
     }
     statement->changes = item->changes - before;
-    if (statement->changes > 0 && !g_ptr_array_find_with_equal_func(item->tables, "queryd_quad", g_str_equal, NULL))
-        g_ptr_array_add(item->tables, g_strdup("queryd_quad"));
     return TRUE;
 }
 
@@ -283,11 +274,13 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     }
 
     qd_connection_get_guard(connection)->vacuuming = compiled->runs_alone;
+    qd_guard_forget_writes(qd_connection_get_guard(connection));
     ok = execute_rows(item, statement, connection, compiled, limits, error);
     qd_connection_get_guard(connection)->vacuuming = FALSE;
     (void) sqlite3_clear_bindings(compiled->stmt);
     statement->changes = item->changes - before;
-    add_tables(item, compiled);
+    qd_connection_refresh_writes(connection, compiled);
+    qd_changes_add_statement(item->changed, compiled);
     return ok;
 }
 
@@ -305,6 +298,19 @@ check_deferred_keys(QdConnection *connection, GError **error)
     return FALSE;
 }
 
+static gboolean
+execute_func(QdWriteItem *item, QdConnection *connection, GError **error)
+{
+    QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
+    g_autoptr(GError) failure = NULL;
+    gboolean ok = item->func(connection, item, item->func_data, &failure);
+
+    (void) qd_connection_set_policy(connection, policy);
+    if (!ok)
+        g_propagate_error(error, watch.stop != NULL ? g_steal_pointer(&watch.stop) : g_steal_pointer(&failure));
+    return ok;
+}
+
 gboolean
 qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
 {
@@ -312,7 +318,9 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     item->changes = 0;
     item->n_rows = 0;
     g_array_set_size(item->pages, 0);
-    g_ptr_array_set_size(item->tables, 0);
+    qd_changes_clear(item->changed);
+    if (item->func != NULL)
+        return execute_func(item, connection, error) && check_deferred_keys(connection, error);
 
     for (guint i = 0; i < item->statements->len; i++) {
         QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
@@ -330,10 +338,13 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
 gboolean
 qd_write_item_runs_alone(const QdWriteItem *item, QdConnection *connection, const QdLimits *limits)
 {
-    const QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, 0);
+    const QdWriteStatement *statement;
     const QdCompiled *compiled;
 
-    if (item->statements->len != 1 || statement->n_text_bytes < 6 || statement->language != QD_LANGUAGE_SQL)
+    if (item->func != NULL || item->statements->len != 1)
+        return FALSE;
+    statement = &g_array_index(item->statements, QdWriteStatement, 0);
+    if (statement->n_text_bytes < 6 || statement->language != QD_LANGUAGE_SQL)
         return FALSE;
 
     compiled = qd_connection_compile(connection, statement->text, statement->n_text_bytes, QD_POLICY_WRITE, limits, NULL);

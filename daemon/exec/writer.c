@@ -55,6 +55,8 @@ watch_log(QdWriter *self)
 {
     self->synchronous_normal = FALSE;
     (void) sqlite3_wal_hook(qd_connection_get_db(self->connection), on_wal, self);
+    if (self->config.payloads != NULL)
+        qd_payloads_attach(self->config.payloads, self->connection);
 }
 
 static void
@@ -144,6 +146,21 @@ set_durability(QdWriter *self, gboolean relaxed)
         self->synchronous_normal = relaxed;
 }
 
+/* Payloads that the transaction has stored get their files first. */
+static gboolean
+commit(QdWriter *self, GError **error)
+{
+    QdPayloads *payloads = self->config.payloads;
+
+    if (payloads != NULL && !qd_payloads_before_commit(payloads, self->connection, !self->synchronous_normal, error))
+        return FALSE;
+    if (!qd_connection_execute(self->connection, "COMMIT", error))
+        return FALSE;
+    if (payloads != NULL && qd_payloads_after_commit(payloads, !self->synchronous_normal))
+        self->config.sweep_func(self->config.user_data);
+    return TRUE;
+}
+
 /* Everything after the commit that does not hold up the answers: publish first. */
 static uint64_t
 publish_commit(QdWriter *self)
@@ -155,15 +172,12 @@ publish_commit(QdWriter *self)
 static void
 tell_commit(QdWriter *self, uint64_t generation, QdWriteItem *const *items, guint n)
 {
-    g_autoptr(GPtrArray) tables = g_ptr_array_new();
+    g_autoptr(QdChanges) changes = qd_changes_new();
 
-    for (guint i = 0; i < n; i++) {
-        for (guint k = 0; items[i]->error == NULL && k < items[i]->tables->len; k++)
-            if (!g_ptr_array_find_with_equal_func(tables, items[i]->tables->pdata[k], g_str_equal, NULL))
-                g_ptr_array_add(tables, g_strdup(items[i]->tables->pdata[k]));
-    }
-    g_ptr_array_add(tables, NULL);
-    self->config.commit_func(generation, (char **) g_ptr_array_steal(tables, NULL), self->config.user_data);
+    for (guint i = 0; i < n; i++)
+        if (items[i]->error == NULL)
+            qd_changes_add_all(changes, items[i]->changed);
+    self->config.commit_func(generation, g_steal_pointer(&changes), self->config.user_data);
 }
 
 static void
@@ -187,7 +201,7 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
     ok = ok && qd_write_item_execute(item, self->connection, self->config.limits, &error);
     qd_write_item_watch(self->connection, NULL);
     if (ok && in_transaction)
-        ok = qd_connection_execute(self->connection, "COMMIT", &error);
+        ok = commit(self, &error);
     if (!ok) {
         rollback(self);
         item->error = g_steal_pointer(&error);
@@ -266,7 +280,7 @@ execute_together(QdWriter *self, QdWriteItem **items, guint n)
         rollback(self);
         return n;
     }
-    if (!qd_connection_execute(self->connection, "COMMIT", &error)) {
+    if (!commit(self, &error)) {
         rollback(self);
         for (guint i = 0; i < n; i++)
             fail_item(items[i], error);
@@ -463,7 +477,7 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
     ok = func(self->connection, item, user_data, error);
     qd_write_item_watch(self->connection, NULL);
     if (ok && in_transaction)
-        ok = qd_connection_execute(self->connection, "COMMIT", error);
+        ok = commit(self, error);
     if (!ok) {
         rollback(self);
         return FALSE;

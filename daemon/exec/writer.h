@@ -8,10 +8,12 @@
  */
 #pragma once
 
+#include "daemon/exec/changes.h"
 #include "daemon/exec/pool.h"
 #include "daemon/exec/shape.h"
 #include "daemon/exec/workers.h"
 #include "daemon/store/database.h"
+#include "daemon/store/payload.h"
 
 typedef struct QdWriter QdWriter;
 typedef struct QdWriteItem QdWriteItem;
@@ -36,10 +38,17 @@ typedef struct QdResultPage {
     uint32_t n_columns;
 } QdResultPage;
 
+/* What an item does instead of running statements, inside its savepoint and under no client's policy. It may run again, when
+ * another member of the group has ended the transaction: it leaves nothing behind but what is in the database, in @item and in
+ * what it sets anew each time. It adds to @item->changed, and sets @item->changes. */
+typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error);
+
 struct QdWriteItem {
     QdWriteItem *next;
-    GArray *statements; /* (not owned) of QdWriteStatement */
-    gboolean relaxed;   /* durable with a later commit only */
+    GArray *statements; /* (not owned) (nullable) of QdWriteStatement; or: */
+    QdWriterFunc func;  /* (nullable), with func_data */
+    void *func_data;
+    gboolean relaxed; /* durable with a later commit only */
     uint64_t timeout_msec;
     const gint *cancelled; /* (nullable) atomic */
     gsize page_size;       /* of the pages of RETURNING rows */
@@ -49,17 +58,20 @@ struct QdWriteItem {
     int64_t last_insert_rowid;
     uint64_t generation;
     uint64_t n_rows;
-    GArray *pages;     /* of QdResultPage, cleared with the item */
-    GPtrArray *tables; /* of char* */
+    GArray *pages;      /* of QdResultPage, cleared with the item */
+    QdChanges *changed; /* what others may want to know of */
     /* (nullable) On the leader's thread, before the first row that the item returns; again when the item is run again. */
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
-    /* On the leader's thread. @own: this thread has submitted it, and will look for work itself. */
+    /* On the leader's thread, once: the commit is durable, or @error is set and nothing of the item is in the database.
+     * @own: this thread has submitted it, and will look for work itself. */
     void (*done)(QdWriteItem *item, gboolean own);
     void *data;
 };
 
-/* After a commit: tables that it changed, (transfer full) NULL-terminated. Any thread. */
-typedef void (*QdWriterCommitFunc)(uint64_t generation, char **tables, void *user_data);
+/* After a commit: @changes (transfer full) is what it changed. Any thread. */
+typedef void (*QdWriterCommitFunc)(uint64_t generation, QdChanges *changes, void *user_data);
+/* After a commit that gave payload files up. Any thread. */
+typedef void (*QdWriterSweepFunc)(void *user_data);
 /* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
 typedef void (*QdWriterLogFunc)(void *user_data);
 
@@ -70,6 +82,8 @@ typedef struct QdWriterConfig {
     QdWorkers *workers;
     QdWriterCommitFunc commit_func;
     QdWriterLogFunc log_func;
+    QdPayloads *payloads; /* (nullable) (not owned), with sweep_func */
+    QdWriterSweepFunc sweep_func;
     void *user_data;
 } QdWriterConfig;
 
@@ -88,8 +102,7 @@ void qd_write_item_clear(QdWriteItem *item);
 void qd_writer_submit(QdWriter *self, QdWriteItem *item);
 
 /* A job: runs @func in a transaction of its own, as soon as the role is free; false when that takes longer than the item's
- * timeout, when @func fails or the commit does. Blocks: job threads only. @func adds to @item->tables. */
-typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error);
+ * timeout, when @func fails or the commit does. Blocks: job threads only. */
 gboolean qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data,
                                  GError **error);
 

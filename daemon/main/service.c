@@ -71,12 +71,12 @@ reload(GError **error, void *user_data)
 }
 
 static void
-on_changed(uint64_t generation, const char *const *tables, void *user_data)
+on_changed(uint64_t generation, const QdChanges *changes, void *user_data)
 {
     QdService *self = user_data;
 
     if (self->bus_service != NULL)
-        qd_bus_service_notify_change(self->bus_service, generation, tables);
+        qd_bus_service_notify_change(self->bus_service, generation, changes);
 }
 
 static void

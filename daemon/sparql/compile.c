@@ -99,7 +99,7 @@ compile_query(QdSparqlPlan *plan, const QdSparqlOptions *options, const QdCatalo
     guint n_variables = ast->select->n_items;
     guint *variables = qd_arena_array0(ast->arena, guint, n_variables);
     g_autoptr(GArray) parameters = find_parameters(ast, options);
-    g_autoptr(QdGenerator) generator = qd_generator_new(ast, &dataset, catalog);
+    g_autoptr(QdGenerator) generator = qd_generator_new(ast, &dataset, catalog, options->limits);
     const QdAlgebra *algebra;
     const char *sql;
 
@@ -177,7 +177,7 @@ compile_where(TemplateBuilder *self, const QdUpdate *update, const QdSparqlOptio
     QdAst *ast = self->plan->ast;
     const QdDataset dataset = { .clause = update->dataset, .with = update->with };
     g_autoptr(GArray) parameters = find_parameters(ast, options);
-    g_autoptr(QdGenerator) generator = qd_generator_new(ast, &dataset, catalog);
+    g_autoptr(QdGenerator) generator = qd_generator_new(ast, &dataset, catalog, options->limits);
     const QdAlgebra *algebra = qd_algebra_from_pattern(ast, update->where);
     const char *sql;
 

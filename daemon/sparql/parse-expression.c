@@ -7,7 +7,7 @@
 #include "daemon/base/error.h"
 #include "daemon/sparql/parser-private.h"
 
-#define CHAIN_MAX 500 /* operators of + - * / in one chain, each a level of the tree */
+#define GROUP_MAX 64 /* arguments of a call, before it becomes calls of calls */
 
 static QdExpression *
 new_expression(QdParser *self, QdExpressionKind kind)
@@ -86,9 +86,29 @@ parse_exists(QdParser *self, gboolean negated)
 static gboolean
 check_arity(QdParser *self, guint64 offset, const char *name, guint n, guint min, guint max)
 {
-    if (n < min || n > max)
-        return qd_parser_fail(self, offset, "%s takes %u%s%.0u arguments, not %u", name, min, max > min ? " or more" : "", max, n);
+    if (n < min && max >= QD_EXPRESSION_CHILDREN_MAX)
+        return qd_parser_fail(self, offset, "%s takes at least %u arguments, not %u", name, min, n);
+    if ((n < min || n > max) && min == max)
+        return qd_parser_fail(self, offset, "%s takes %u arguments, not %u", name, min, n);
+    if (n < min || (n > max && max < QD_EXPRESSION_CHILDREN_MAX))
+        return qd_parser_fail(self, offset, "%s takes %u to %u arguments, not %u", name, min, max, n);
     return TRUE;
+}
+
+/* CONCAT and COALESCE of very many: calls of calls, since a node and SQLite's functions take so many only. */
+static QdExpression *
+new_grouped_call(QdParser *self, QdExpressionOp op, QdExpression **arguments, guint n_arguments)
+{
+    gboolean any_number = op == QD_EXPRESSION_CONCAT || op == QD_EXPRESSION_COALESCE;
+
+    while (any_number && n_arguments > GROUP_MAX) {
+        guint n_groups = 0;
+
+        for (guint i = 0; i < n_arguments; i += GROUP_MAX)
+            arguments[n_groups++] = new_call(self, op, arguments + i, MIN(GROUP_MAX, n_arguments - i));
+        n_arguments = n_groups;
+    }
+    return new_call(self, op, arguments, n_arguments);
 }
 
 static QdExpression *
@@ -106,7 +126,7 @@ parse_built_in(QdParser *self, QdExpressionOp op)
         (void) qd_parser_fail(self, offset, "BOUND takes a variable");
         return NULL;
     }
-    return new_call(self, op, (QdExpression **) (gpointer) arguments->data, arguments->len);
+    return new_grouped_call(self, op, (QdExpression **) (gpointer) arguments->data, arguments->len);
 }
 
 static QdExpression *
@@ -263,15 +283,9 @@ parse_unary(QdParser *self)
 static gboolean
 count_link(QdParser *self, guint *n)
 {
-    if (++*n <= CHAIN_MAX)
+    if (++*n <= qd_limits_get(self->options->limits, QD_LIMIT_SPARQL_CHAIN))
         return TRUE;
-    if (self->error == NULL) {
-        guint line, column;
-
-        qd_lexer_get_place(self->lexer, self->token.offset, &line, &column);
-        qd_error_set(&self->error, QW_ERROR_TOO_COMPLEX, "%u:%u: more than %u operators in one chain", line, column, CHAIN_MAX);
-    }
-    return FALSE;
+    return qd_parser_fail_limit(self, QD_LIMIT_SPARQL_CHAIN, "too many operators in a chain");
 }
 
 /* What follows a first factor. */

@@ -54,6 +54,7 @@ gboolean qd_parser_expect_word(QdParser *self, const char *keyword);
 
 /* Failing: what was expected instead of the token; or any message at an offset. Always FALSE. */
 gboolean qd_parser_fail_expected(QdParser *self, const char *what);
+gboolean qd_parser_fail_limit(QdParser *self, QdLimit limit, const char *what); /* at the token */
 gboolean qd_parser_fail(QdParser *self, guint64 offset, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* One more level of nesting, up to the limit; qd_parser_leave() takes it back. */

@@ -109,11 +109,13 @@ qd_parser_fail(QdParser *self, guint64 offset, const char *format, ...)
     return FALSE;
 }
 
-static gboolean
-fail_limit(QdParser *self, QdLimit limit, const char *what)
+gboolean
+qd_parser_fail_limit(QdParser *self, QdLimit limit, const char *what)
 {
     guint line, column;
 
+    if (self->error != NULL)
+        return FALSE;
     qd_lexer_get_place(self->lexer, self->token.offset, &line, &column);
     qd_limit_set_error(&self->error, self->options->limits, limit, "%u:%u: %s", line, column, what);
     return FALSE;
@@ -123,7 +125,7 @@ gboolean
 qd_parser_enter(QdParser *self)
 {
     if (self->depth >= qd_limits_get(self->options->limits, QD_LIMIT_SPARQL_DEPTH))
-        return fail_limit(self, QD_LIMIT_SPARQL_DEPTH, "nested too deep");
+        return qd_parser_fail_limit(self, QD_LIMIT_SPARQL_DEPTH, "nested too deep");
     self->depth++;
     return TRUE;
 }
@@ -297,7 +299,7 @@ qd_parser_parse_variable(QdParser *self, guint *ret_variable)
         const char *kept = qd_arena_strndup(self->arena, name, strlen(name));
 
         if (self->ast->variables->len >= qd_limits_get(self->options->limits, QD_LIMIT_SPARQL_VARIABLES))
-            return fail_limit(self, QD_LIMIT_SPARQL_VARIABLES, "too many variables");
+            return qd_parser_fail_limit(self, QD_LIMIT_SPARQL_VARIABLES, "too many variables");
         number = qd_ast_add_variable(self->ast, kept) + 1;
         g_hash_table_insert(self->variable_names, (gpointer) kept, GUINT_TO_POINTER(number));
     }
@@ -326,7 +328,7 @@ qd_parser_make_blank_node(QdParser *self, QdNode *ret_node)
     switch (self->blank_nodes) {
     case QD_BLANK_NODES_VARIABLES:
         if (self->ast->variables->len >= qd_limits_get(self->options->limits, QD_LIMIT_SPARQL_VARIABLES))
-            return fail_limit(self, QD_LIMIT_SPARQL_VARIABLES, "too many variables and blank nodes");
+            return qd_parser_fail_limit(self, QD_LIMIT_SPARQL_VARIABLES, "too many variables and blank nodes");
         ret_node->kind = QD_NODE_VARIABLE;
         ret_node->variable = qd_ast_add_variable(self->ast, NULL);
         return TRUE;

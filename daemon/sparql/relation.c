@@ -6,7 +6,9 @@
 
 #include "daemon/sparql/sqlgen-private.h"
 
-#define CHAIN_MAX 50 /* operators AND in a row */
+#define CHAIN_MAX 50         /* operators AND in a row */
+#define LEVELS_MAX 100       /* of parentheses; deeper than any text that SQLite takes */
+#define COLUMN_BYTES_MAX 500 /* of an SQL expression that is written again where its variable stands */
 
 QdRelation *
 qd_relation_new(QdGenerator *self)
@@ -90,6 +92,75 @@ qd_column_intern(QdGenerator *self, const QdColumn *column)
 {
     return column->interned ? column->sql : qd_arena_printf(self->arena, "queryd_to_term(%s)", column->sql);
 }
+
+/* --- size ------------------------------------------------------------------------------------------------------------- */
+
+/* What an open parenthesis at @p keeps on the parser's stack until it is closed, with the operator before it. */
+static guint
+parenthesis_cost(const char *text, const char *p)
+{
+    if (p - text >= 6 && memcmp(p - 6, "EXISTS", 6) == 0)
+        return g_str_has_prefix(p + 1, "WITH") ? 15 : 11;
+    return p > text && g_ascii_isalnum(p[-1]) ? 5 : 3;
+}
+
+guint
+qd_sql_get_depth(const char *text)
+{
+    guint costs[LEVELS_MAX];
+    guint n = 0;
+    guint depth = 0;
+    guint deepest = 0;
+
+    for (const char *p = strpbrk(text, "()"); p != NULL; p = strpbrk(p + 1, "()")) {
+        if (*p == ')') {
+            depth -= n > 0 ? costs[--n] : 0;
+            continue;
+        }
+        if (n == LEVELS_MAX)
+            return G_MAXUINT;
+        costs[n] = parenthesis_cost(text, p);
+        depth += costs[n++];
+        deepest = MAX(deepest, depth);
+    }
+    return deepest;
+}
+
+guint
+qd_relation_get_depth(const QdRelation *relation)
+{
+    guint deepest = 0;
+
+    for (guint i = 0; i < relation->n_tables; i++)
+        deepest = MAX(deepest, relation->tables[i].on != NULL ? qd_sql_get_depth(relation->tables[i].on) : 0);
+    for (guint i = 0; i < relation->n_conditions; i++)
+        deepest = MAX(deepest, qd_sql_get_depth(relation->conditions[i]));
+    for (guint i = 0; i < relation->n_columns; i++)
+        deepest = MAX(deepest, qd_sql_get_depth(relation->columns[i].sql));
+    return deepest;
+}
+
+guint
+qd_relation_get_n_arms(const QdRelation *relation)
+{
+    guint n = 1;
+
+    for (guint i = 0; i < relation->n_tables && n < G_MAXUINT16; i++)
+        n *= MAX(1, relation->tables[i].n_arms);
+    return n;
+}
+
+gboolean
+qd_relation_has_long_columns(const QdRelation *relation)
+{
+    for (guint i = 0; i < relation->n_columns; i++) {
+        if (strlen(relation->columns[i].sql) > COLUMN_BYTES_MAX)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* --- text ------------------------------------------------------------------------------------------------------------- */
 
 const char *
 qd_relation_write_from(QdGenerator *self, const QdRelation *relation, guint first)
@@ -217,6 +288,24 @@ qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *r
     return surely_shared ? "1" : shared;
 }
 
+/* --- join ------------------------------------------------------------------------------------------------------------- */
+
+/* The first of both that is bound: one call, however often it is put into another. */
+void
+qd_column_coalesce(QdGenerator *self, QdColumn *column, const QdColumn *other)
+{
+    static const char call[] = "coalesce(";
+    const char *a = column->sql;
+    gsize n = strlen(a);
+
+    if (g_str_has_prefix(a, call) && a[n - 1] == ')')
+        column->sql = qd_arena_printf(self->arena, "%.*s,%s)", (int) n - 1, a, other->sql);
+    else
+        column->sql = qd_arena_printf(self->arena, "coalesce(%s,%s)", a, other->sql);
+    column->interned = column->interned && other->interned;
+    column->plain = FALSE;
+}
+
 /* The column of a variable that both sides may bind. */
 static void
 merge_column(QdGenerator *self, QdColumn *a, const QdColumn *b)
@@ -227,13 +316,31 @@ merge_column(QdGenerator *self, QdColumn *a, const QdColumn *b)
         *a = *b;
         return;
     }
-    a->sql = qd_arena_printf(self->arena, "coalesce(%s,%s)", a->sql, b->sql);
-    a->interned = a->interned && b->interned;
-    a->plain = FALSE;
+    qd_column_coalesce(self, a, b);
+}
+
+/* A side that does not fit into one SELECT with the other is sealed. */
+static void
+cut_join(QdGenerator *self, const QdRelation **left, const QdRelation **right)
+{
+    gboolean fits = (*left)->n_tables + (*right)->n_tables <= QD_TABLES_MAX;
+
+    if (!fits || qd_relation_get_n_arms(*left) * qd_relation_get_n_arms(*right) > QD_MERGED_ARMS_MAX ||
+        qd_relation_has_long_columns(*left))
+        *left = qd_relation_seal(self, *left, QD_SEAL_STREAM);
+    if (!fits && (*right)->n_tables > QD_TABLES_MAX / 2)
+        *right = qd_relation_seal(self, *right, QD_SEAL_MATERIALIZED);
 }
 
 QdRelation *
 qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right)
+{
+    cut_join(self, &left, &right);
+    return qd_relation_merge(self, left, right);
+}
+
+QdRelation *
+qd_relation_merge(QdGenerator *self, const QdRelation *left, const QdRelation *right)
 {
     QdRelation *joined = qd_relation_copy(self, left);
 

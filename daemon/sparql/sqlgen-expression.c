@@ -10,43 +10,88 @@
 
 #define ARGUMENTS_MAX 126     /* of queryd_eval behind its program; SQLite takes 127 */
 #define CONDITION_DEPTH_MAX 8 /* of parentheses in SQL text */
-#define EXISTS_DEPTH_MAX 8    /* SQLite's parser ends at 12 */
 
 /* --- EXISTS ----------------------------------------------------------------------------------------------------------- */
 
-/* The pattern's own tables stand in a WITH inside the EXISTS, where they see the outer columns. */
+/* A condition for each variable that the pattern shares with what is around the EXISTS: the innermost that has it gives the value.
+ */
+static void
+match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target)
+{
+    QdVariableSet matched = { 0 };
+
+    for (; outer != NULL; outer = outer->next) {
+        QdRelation *shared = qd_relation_new(self);
+
+        for (guint i = 0; i < outer->relation->n_columns; i++) {
+            const QdColumn *column = &outer->relation->columns[i];
+
+            if (qd_variable_set_has(&matched, column->variable) || qd_relation_find(inner, column->variable) == NULL)
+                continue;
+            qd_variable_set_add(&matched, self->arena, column->variable);
+            *qd_relation_add(self, shared, column->variable, NULL) = *column;
+        }
+        if (shared->n_columns == 0)
+            continue;
+        (void) qd_relation_match(self, shared, inner, target);
+        self->outermost = MIN(self->outermost, outer->level);
+    }
+}
+
+/*
+ * The pattern inside. What is not correlated goes to the common table expressions of the query, so that texts do not nest; what
+ * is stands in a WITH inside the EXISTS, where it sees the outer columns. Returns that WITH, or "".
+ */
+static const char *
+generate_inside(QdGenerator *self, const QdExpression *expression, const QdOuter *outer, QdRelation **ret_inner)
+{
+    QdVariableSet bound = { 0 };
+    GString *around = self->with;
+    g_autoptr(GString) with = g_string_new(NULL);
+    gboolean correlated;
+
+    for (guint i = 0; i < outer->relation->n_columns; i++)
+        qd_variable_set_add(&bound, self->arena, outer->relation->columns[i].variable);
+    self->with = with;
+    *ret_inner = qd_generator_generate(self, expression->algebra, &bound);
+    self->with = around;
+    correlated = self->outermost <= outer->level;
+    if (correlated)
+        return with->len > 0 ? qd_arena_printf(self->arena, "WITH RECURSIVE %s ", with->str) : "";
+    if (with->len > 0)
+        g_string_append_printf(around, "%s%s", around->len > 0 ? ",\n" : "", with->str);
+    if (qd_relation_get_depth(*ret_inner) > QD_DEPTH_FLAT)
+        *ret_inner = qd_relation_seal(self, *ret_inner, QD_SEAL_PLAIN);
+    return "";
+}
+
 static const char *
 write_exists(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
 {
     QdExpression *cached = (QdExpression *) expression;
-    QdOuter outer = { relation, self->outer };
-    GString *with = self->with;
-    QdVariableSet bound = { 0 };
+    QdOuter outer = { relation, self->outer != NULL ? self->outer->level + 1 : 1, self->outer };
+    guint outermost = self->outermost;
     QdRelation *inner;
+    const char *with;
     const char *text;
 
-    if (self->depth >= EXISTS_DEPTH_MAX) {
-        qd_generator_fail(self, QW_ERROR_TOO_COMPLEX, "EXISTS is nested more than %d deep", EXISTS_DEPTH_MAX);
-        return "0";
-    }
     if (cached->algebra == NULL)
         cached->algebra = qd_algebra_from_pattern(self->ast, expression->pattern);
-    for (guint i = 0; i < relation->n_columns; i++)
-        qd_variable_set_add(&bound, self->arena, relation->columns[i].variable);
-
-    self->depth++;
     self->outer = &outer;
-    self->with = g_string_new(NULL);
-    inner = qd_relation_copy(self, qd_generator_generate(self, cached->algebra, &bound));
-    (void) qd_relation_match(self, relation, inner, inner);
-    text = qd_relation_write_list(self, inner, "SELECT", "1", NULL);
-    if (self->with->len > 0)
-        text = qd_arena_printf(self->arena, "WITH RECURSIVE %s %s", self->with->str, text);
-    g_string_free(self->with, TRUE);
-    self->with = with;
+    self->outermost = G_MAXUINT;
+    with = generate_inside(self, expression, &outer, &inner);
+    inner = qd_relation_copy(self, inner);
+    match_outer(self, &outer, inner, inner);
     self->outer = outer.next;
-    self->depth--;
-    return qd_arena_printf(self->arena, "EXISTS(%s)", text);
+    self->outermost = MIN(outermost, self->outermost < outer.level ? self->outermost : G_MAXUINT);
+    text = qd_arena_printf(self->arena, "EXISTS(%s%s)", with, qd_relation_write_list(self, inner, "SELECT", "1", NULL));
+    if (qd_sql_get_depth(text) > QD_DEPTH_PARSED) {
+        if (self->error == NULL)
+            qd_limit_set_error(&self->error, self->limits, QD_LIMIT_SQL_DEPTH,
+                               "EXISTS that names variables of the patterns around it is nested too deep");
+        return "0";
+    }
+    return text;
 }
 
 /* --- values ----------------------------------------------------------------------------------------------------------- */
@@ -56,8 +101,11 @@ find_variable(QdGenerator *self, const QdRelation *relation, guint variable)
 {
     const QdColumn *column = qd_relation_find(relation, variable);
 
-    for (const QdOuter *outer = self->outer; column == NULL && outer != NULL; outer = outer->next)
+    for (const QdOuter *outer = self->outer; column == NULL && outer != NULL; outer = outer->next) {
         column = qd_relation_find(outer->relation, variable);
+        if (column != NULL)
+            self->outermost = MIN(self->outermost, outer->level);
+    }
     return column;
 }
 
@@ -78,6 +126,8 @@ make_variable(QdGenerator *self, guint variable, const QdRelation *relation)
 typedef struct Program {
     QdGenerator *generator;
     const QdRelation *relation;
+    const QdExpression *root;
+    GHashTable *cut; /* QdExpression: parts that are programs of their own, whose value is an argument here */
     GByteArray *bytes;
     GPtrArray *arguments; /* SQL */
 } Program;
@@ -115,10 +165,6 @@ put_call(Program *self, const QdExpression *expression)
     gboolean with_base = expression->op == QD_EXPRESSION_IRI && base != NULL;
     gboolean with_serial = expression->op == QD_EXPRESSION_BNODE && expression->n_children == 1;
 
-    if (expression->n_children + 1 > QD_EXPRESSION_CHILDREN_MAX) {
-        qd_generator_fail(generator, QW_ERROR_TOO_COMPLEX, "a call with more than %d arguments", QD_EXPRESSION_CHILDREN_MAX - 1);
-        return;
-    }
     qd_expression_put_node(self->bytes, expression->op, expression->n_children + (with_base || with_serial ? 1 : 0));
     for (guint i = 0; i < expression->n_children; i++)
         put_expression(self, expression->children[i]);
@@ -155,6 +201,8 @@ put_membership(Program *self, const QdExpression *expression)
     }
 }
 
+static const char *write_program(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, GHashTable *cut);
+
 static void
 put_expression(Program *self, const QdExpression *expression)
 {
@@ -169,7 +217,9 @@ put_expression(Program *self, const QdExpression *expression)
         put_argument(self, make_variable(generator, expression->variable, self->relation).sql);
         return;
     case QD_EXPRESSION_KIND_CALL:
-        if (expression->op == QD_EXPRESSION_IN || expression->op == QD_EXPRESSION_NOT_IN)
+        if (expression != self->root && g_hash_table_contains(self->cut, expression))
+            put_argument(self, write_program(generator, expression, self->relation, self->cut));
+        else if (expression->op == QD_EXPRESSION_IN || expression->op == QD_EXPRESSION_NOT_IN)
             put_membership(self, expression);
         else
             put_call(self, expression);
@@ -185,23 +235,59 @@ put_expression(Program *self, const QdExpression *expression)
     }
 }
 
+/*
+ * Adds parts of @expression to @cut until what is left names few enough variables for one call: the largest parts first. Returns
+ * how many are left, the same counted as often as it is named.
+ */
+static guint
+cut_expression(const QdExpression *expression, GHashTable *cut)
+{
+    g_autofree guint *weights = g_new0(guint, MAX(1, expression->n_children));
+    guint n = expression->kind == QD_EXPRESSION_KIND_VARIABLE || expression->kind == QD_EXPRESSION_KIND_EXISTS ? 1 : 0;
+
+    for (guint i = 0; i < expression->n_children; i++)
+        n += weights[i] = cut_expression(expression->children[i], cut);
+    while (n >= ARGUMENTS_MAX) {
+        guint largest = 0;
+
+        for (guint i = 1; i < expression->n_children; i++)
+            largest = weights[i] > weights[largest] ? i : largest;
+        if (weights[largest] <= 1)
+            break;
+        g_hash_table_add(cut, expression->children[largest]);
+        n -= weights[largest] - 1;
+        weights[largest] = 1;
+    }
+    return n;
+}
+
 static const char *
-write_eval(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+write_program(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, GHashTable *cut)
 {
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_autoptr(GPtrArray) arguments = g_ptr_array_new();
     g_autoptr(GString) call = g_string_new(NULL);
-    Program program = { self, relation, bytes, arguments };
+    Program program = { self, relation, expression, cut, bytes, arguments };
 
     put_expression(&program, expression);
     if (arguments->len > ARGUMENTS_MAX)
-        qd_generator_fail(self, QW_ERROR_TOO_COMPLEX, "an expression with more than %d variables", ARGUMENTS_MAX);
+        qd_generator_fail(self, QW_ERROR_TOO_COMPLEX, "a function with more than %d different variables as arguments",
+                          ARGUMENTS_MAX);
     g_string_append_printf(call, "queryd_eval%s(%s", qd_expression_is_volatile(expression) ? "_volatile" : "",
                            qd_generator_put_program(self, bytes->data, bytes->len));
     for (guint i = 0; i < arguments->len; i++)
         g_string_append_printf(call, ",%s", (const char *) arguments->pdata[i]);
     g_string_append_c(call, ')');
     return qd_arena_strndup(self->arena, call->str, call->len);
+}
+
+static const char *
+write_eval(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+{
+    g_autoptr(GHashTable) cut = g_hash_table_new(NULL, NULL);
+
+    (void) cut_expression(expression, cut);
+    return write_program(self, expression, relation, cut);
 }
 
 QdColumn

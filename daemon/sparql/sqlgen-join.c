@@ -6,10 +6,8 @@
 
 #include "daemon/sparql/sqlgen-private.h"
 
-#define TABLES_MAX 24        /* SQLite joins 64; what is longer is cut */
 #define CHAIN_TABLES_MAX 10  /* of an OPTIONAL: each looks whether the rest can follow */
 #define CHAIN_BYTES_MAX 4000 /* of its conditions, which OPTIONALs around it say again */
-#define MERGED_ARMS_MAX 16   /* SQLite would write what reads a UNION once for each arm, in quadratic time */
 #define ARMS_MAX 100         /* SELECTs in one UNION ALL, of which SQLite takes 500 */
 
 /* @bound (nullable) and what @relation binds. */
@@ -43,11 +41,6 @@ qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *
 
             next = qd_generator_generate(self, order[i], joined != NULL ? &known : bound);
         }
-        if (joined != NULL && joined->n_tables + next->n_tables > TABLES_MAX) {
-            joined = qd_relation_seal(self, joined, QD_SEAL_STREAM);
-            if (next->n_tables > TABLES_MAX / 2)
-                next = qd_relation_seal(self, next, QD_SEAL_MATERIALIZED);
-        }
         joined = joined != NULL ? qd_relation_join(self, joined, next) : next;
     }
     return joined != NULL ? joined : qd_relation_new(self);
@@ -60,6 +53,7 @@ static QdRelation *
 union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
 {
     QdRelation *shape = qd_relation_new(self);
+    QdRelation *sealed;
     g_autoptr(GString) text = g_string_new(NULL);
 
     for (guint i = 0; i < n_arms; i++) {
@@ -85,7 +79,9 @@ union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
         g_string_append_printf(text, "%s%s", i > 0 ? " UNION ALL " : "",
                                qd_relation_write_list(self, arms[i], "SELECT", list->len > 0 ? list->str : "1", NULL));
     }
-    return qd_relation_seal_text(self, shape, text->str, n_arms > MERGED_ARMS_MAX ? QD_SEAL_MATERIALIZED : QD_SEAL_PLAIN);
+    sealed = qd_relation_seal_text(self, shape, text->str, n_arms > QD_MERGED_ARMS_MAX ? QD_SEAL_MATERIALIZED : QD_SEAL_PLAIN);
+    sealed->tables[0].n_arms = n_arms > QD_MERGED_ARMS_MAX ? 0 : n_arms;
+    return sealed;
 }
 
 /* Whether @text names a column of table @name. */
@@ -162,9 +158,7 @@ add_optional_columns(QdGenerator *self, QdRelation *joined, const QdRelation *ri
         if (a == NULL) {
             *qd_relation_add(self, joined, b.variable, NULL) = b;
         } else if (!a->certain) {
-            a->sql = qd_arena_printf(self->arena, "coalesce(%s,%s)", a->sql, b.sql);
-            a->interned = a->interned && b.interned;
-            a->plain = FALSE;
+            qd_column_coalesce(self, a, &b);
         }
     }
 }
@@ -173,7 +167,7 @@ static QdRelation *
 left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *right, const QdAlgebra *node)
 {
     QdRelation *joined = qd_relation_copy(self, left);
-    QdRelation *seen = qd_relation_join(self, left, right); /* what the conditions see */
+    QdRelation *seen = qd_relation_merge(self, left, right); /* what the conditions see */
 
     seen->n_conditions = 0;
     seen->conditions = NULL;
@@ -190,6 +184,7 @@ left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *rig
         QdTable table = right->tables[i];
 
         table.on = write_on(self, right, i, seen);
+        table.n_arms = 0; /* SQLite merges no UNION on the right of an outer join */
         qd_relation_add_table(self, joined, &table);
     }
     add_optional_columns(self, joined, right);
@@ -203,7 +198,8 @@ can_chain(const QdRelation *right)
     gsize n_bytes = 0;
     gboolean plain = TRUE;
 
-    if (right->n_tables == 0 || right->n_tables > CHAIN_TABLES_MAX || right->tables[0].on != NULL)
+    if (right->n_tables == 0 || right->n_tables > CHAIN_TABLES_MAX || right->tables[0].on != NULL ||
+        qd_relation_get_depth(right) > QD_DEPTH_FLAT)
         return FALSE;
     for (guint i = 0; i < right->n_columns; i++)
         plain = plain && right->columns[i].plain;
@@ -224,7 +220,7 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariable
     QdVariableSet known = add_bound(self, bound, left);
     QdRelation *right = qd_generator_generate(self, node->children[1], &known);
 
-    if (left->n_tables >= TABLES_MAX)
+    if (left->n_tables >= QD_TABLES_MAX || qd_relation_has_long_columns(left))
         left = qd_relation_seal(self, left, QD_SEAL_STREAM);
     if (!can_chain(right))
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
@@ -242,6 +238,8 @@ qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet 
     const char *shared;
     QdRelation *probe;
 
+    if (qd_relation_get_depth(right) > QD_DEPTH_FLAT)
+        right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
     left = qd_relation_copy(self, left);
     probe = qd_relation_copy(self, right);
     shared = qd_relation_match(self, left, right, probe);

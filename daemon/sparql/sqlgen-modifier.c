@@ -6,7 +6,8 @@
 
 #include "daemon/sparql/sqlgen-private.h"
 
-#define INLINE_BYTES 24 /* an SQL expression of this size may be written again where its variable stands */
+#define ARGUMENTS_MAX 100 /* of one call; SQLite takes 127 */
+#define INLINE_BYTES 24   /* an SQL expression of this size may be written again where its variable stands */
 
 /* --- extend and values ------------------------------------------------------------------------------------------------ */
 
@@ -122,18 +123,32 @@ qd_generate_values(QdGenerator *self, const QdValues *values)
 
 /* --- groups ----------------------------------------------------------------------------------------------------------- */
 
+/*
+ * A join with a UNION is a join with each of its arms: SQLite does that where it neither groups nor sorts, else it would evaluate
+ * the UNION whole.
+ */
+static QdRelation *
+fence_union(QdGenerator *self, QdRelation *relation)
+{
+    if (relation->n_tables == 1 || qd_relation_get_n_arms(relation) == 1)
+        return relation;
+    return qd_relation_seal(self, relation, QD_SEAL_STREAM);
+}
+
 /* COUNT(DISTINCT *): rows of the query's own variables as texts, since a row is no value of SQL. */
 static const char *
 write_row(QdGenerator *self, const QdRelation *relation)
 {
     g_autoptr(GString) row = g_string_new("json_array(");
+    guint n = 0;
 
-    if (relation->n_columns > 120)
-        qd_generator_fail(self, QW_ERROR_TOO_COMPLEX, "COUNT(DISTINCT *) of more than 120 variables");
     for (guint i = 0; i < relation->n_columns; i++) {
-        if (qd_ast_get_variable_name(self->ast, relation->columns[i].variable) != NULL)
-            g_string_append_printf(row, "%squote(%s)", row->str[row->len - 1] == '(' ? "" : ",",
-                                   qd_column_intern(self, &relation->columns[i]));
+        const char *separator = n == 0 ? "" : (n % ARGUMENTS_MAX == 0 ? ")||json_array(" : ",");
+
+        if (qd_ast_get_variable_name(self->ast, relation->columns[i].variable) == NULL)
+            continue;
+        g_string_append_printf(row, "%squote(%s)", separator, qd_column_intern(self, &relation->columns[i]));
+        n++;
     }
     g_string_append_c(row, ')');
     return qd_arena_strndup(self->arena, row->str, row->len);
@@ -199,6 +214,7 @@ qd_generate_group(QdGenerator *self, const QdAlgebra *node)
 
     if (self->error != NULL)
         return relation;
+    relation = fence_union(self, relation);
     if (per_graph && node->n_variables == 0)
         relation = add_empty_groups(self, relation, &only);
     for (guint i = 0; i < node->n_variables + (per_graph ? 1 : 0); i++) {
@@ -364,6 +380,8 @@ generate_modified(QdGenerator *self, const Modifiers *modifiers, const char **re
     *ret_tail = "";
     if (self->error != NULL || modifiers->project == NULL)
         return relation;
+    if (modifiers->distinct || modifiers->order != NULL)
+        relation = fence_union(self, relation);
     if (modifiers->distinct)
         return make_distinct(self, modifiers, relation, ret_tail);
     *ret_tail = write_order(self, modifiers, relation, "", "");

@@ -25,6 +25,7 @@ typedef struct QdTable {
     const char *name; /* "q1", "c2" */
     const char *on;   /* NULL: CROSS JOIN; else LEFT JOIN with this condition */
     gboolean is_base; /* a stored table, cheap to name again; its column g (or id) is never NULL */
+    guint n_arms;     /* of a UNION that SQLite merges into what reads it; else 0 */
 } QdTable;
 
 typedef struct QdRelation {
@@ -39,6 +40,7 @@ typedef struct QdRelation {
 /* The columns that an EXISTS sees from outside, innermost first. */
 typedef struct QdOuter {
     const QdRelation *relation;
+    guint level; /* 1: of the outermost EXISTS */
     const struct QdOuter *next;
 } QdOuter;
 
@@ -47,6 +49,7 @@ struct QdGenerator {
     QdArena *arena;
     const QdDataset *dataset;
     const QdCatalog *catalog;
+    const QdLimits *limits;
     GArray *constants;      /* QdSqlConstant */
     GHashTable *numbers;    /* constant's key → number */
     GHashTable *parameters; /* nullable: variable + 1 → itself, of the user's parameters */
@@ -55,7 +58,7 @@ struct QdGenerator {
     guint n_names;
     QdNode graph; /* NONE: default graph; TERM; VARIABLE: each relation has a column for it */
     const QdOuter *outer;
-    guint depth; /* of nested EXISTS */
+    guint outermost; /* level of the outermost relation that was named from inside an EXISTS so far; G_MAXUINT: none */
     GError *error;
 };
 
@@ -80,8 +83,14 @@ void qd_relation_take_rows(QdGenerator *self, QdRelation *relation, const QdRela
 /* What stands behind FROM ("(SELECT 1)" for no table), from the table @first on; and behind WHERE ("1" for all). */
 const char *qd_relation_write_from(QdGenerator *self, const QdRelation *relation, guint first);
 const char *qd_relation_write_where(QdGenerator *self, const QdRelation *relation);
+/* About how many entries of SQLite's parser stack, which has 100, the deepest of the conditions and columns takes. */
+guint qd_relation_get_depth(const QdRelation *relation);
+guint qd_sql_get_depth(const char *text);
+#define QD_DEPTH_FLAT 30   /* what is deeper becomes a common table expression where it would be put into another text */
+#define QD_DEPTH_PARSED 80 /* the rest is for what is around it */
 /* The SQL value of a column that equals another's exactly when the terms are equal. */
 const char *qd_column_intern(QdGenerator *self, const QdColumn *column);
+void qd_column_coalesce(QdGenerator *self, QdColumn *column, const QdColumn *other);
 /* @head SELECT: the text of a SELECT of the relation's columns. */
 const char *qd_relation_write(QdGenerator *self, const QdRelation *relation, const char *head, const char *tail);
 /* SELECT list FROM … WHERE … tail */
@@ -96,8 +105,16 @@ typedef enum QdSeal {
 /* @text as a common table expression with the columns of @shape; a relation that reads it. */
 QdRelation *qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *text, QdSeal seal);
 QdRelation *qd_relation_seal(QdGenerator *self, const QdRelation *relation, QdSeal seal);
+/* In how many copies SQLite writes what reads the relation's UNIONs. */
+guint qd_relation_get_n_arms(const QdRelation *relation);
+/* Whether a column has grown so long that it has to be computed before it is named again. */
+gboolean qd_relation_has_long_columns(const QdRelation *relation);
+#define QD_TABLES_MAX 24      /* of a SELECT: SQLite joins 64; what is longer is cut */
+#define QD_MERGED_ARMS_MAX 16 /* of UNIONs in a SELECT: SQLite writes it once for each arm, in quadratic time */
 /* Bag join on what both may bind. */
 QdRelation *qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right);
+/* The same as one SELECT, however large. */
+QdRelation *qd_relation_merge(QdGenerator *self, const QdRelation *left, const QdRelation *right);
 /* Adds the conditions that solutions of both are compatible to @target. Returns the condition that both bind one variable ("1":
  * always, NULL: never), for MINUS. */
 const char *qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *right, QdRelation *target);

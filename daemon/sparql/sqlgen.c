@@ -13,7 +13,7 @@
 #include "daemon/sparql/sqlgen-private.h"
 
 QdGenerator *
-qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog)
+qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog, const QdLimits *limits)
 {
     QdGenerator *self = g_new0(QdGenerator, 1);
 
@@ -21,11 +21,13 @@ qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog)
     self->arena = ast->arena;
     self->dataset = dataset;
     self->catalog = catalog;
+    self->limits = limits;
     self->constants = g_array_new(FALSE, TRUE, sizeof(QdSqlConstant));
     self->numbers = g_hash_table_new_full((GHashFunc) g_bytes_hash, (GEqualFunc) g_bytes_equal, (GDestroyNotify) g_bytes_unref,
                                           NULL);
     self->with = g_string_new(NULL);
     self->notes = g_string_new(NULL);
+    self->outermost = G_MAXUINT;
     return self;
 }
 

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "daemon/base/limits.h"
 #include "daemon/sparql/algebra.h"
 #include "daemon/store/catalog.h"
 
@@ -30,10 +31,11 @@ typedef struct QdGenerator QdGenerator;
  * qd_generator_new:
  * @ast: (transfer none): outlives the generator; what is generated lives in its arena
  * @catalog: (nullable): without it join order is guessed from the shape of the patterns
+ * @limits: (not nullable): outlives the generator
  *
  * Returns: (transfer full): a generator for one SQL statement
  */
-QdGenerator *qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog);
+QdGenerator *qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog, const QdLimits *limits);
 QdGenerator *qd_generator_free(QdGenerator *self);
 
 /* Variables that get the user's values (by name; array of guint): the query runs as if the value stood in each's place. */

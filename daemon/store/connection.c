@@ -17,6 +17,7 @@
 #define MAPPED_READER_CACHE_BYTES 131072
 #define WRITER_CACHE_BYTES 4194304
 #define BUSY_TIMEOUT_MSEC 5000
+#define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
 
 struct QdConnection {
     sqlite3 *db;
@@ -89,7 +90,6 @@ connection_harden(QdConnection *self, const QdLimits *limits, GError **error)
         { SQLITE_LIMIT_LENGTH, QD_LIMIT_VALUE_BYTES },
         { SQLITE_LIMIT_SQL_LENGTH, QD_LIMIT_STATEMENT_TEXT_BYTES },
         { SQLITE_LIMIT_COLUMN, QD_LIMIT_COLUMNS },
-        { SQLITE_LIMIT_EXPR_DEPTH, QD_LIMIT_SQL_DEPTH },
         { SQLITE_LIMIT_COMPOUND_SELECT, QD_LIMIT_COMPOUND_SELECTS },
         { SQLITE_LIMIT_VDBE_OP, QD_LIMIT_VDBE_OPS },
         { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, QD_LIMIT_LIKE_PATTERN_BYTES },
@@ -436,17 +436,19 @@ check_compiled(const QdCompiled *compiled, const char *tail, GError **error)
 }
 
 static int
-prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits,
+prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits,
                       sqlite3_stmt **ret_stmt, const char **ret_tail, GError **error)
 {
     QdBudgetVerdict verdict;
     int r;
 
+    (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, depth);
     qd_guard_begin(&self->guard, policy, limits);
     qd_memory_begin_budget(qd_limits_get(limits, QD_LIMIT_QUERY_MEMORY_BYTES), self->guard.compile_deadline_usec);
     r = sqlite3_prepare_v3(self->db, text, (int) n_bytes + 1, SQLITE_PREPARE_PERSISTENT, ret_stmt, ret_tail);
     verdict = qd_memory_end_budget();
     qd_guard_end(&self->guard);
+    (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, GENERATED_DEPTH_MAX); /* to compile it again within a step */
     if (r != SQLITE_OK && verdict == QD_BUDGET_MEMORY_EXCEEDED)
         qd_limit_set_error(error, limits, QD_LIMIT_QUERY_MEMORY_BYTES,
                            "statement is too complex: it needs too much memory to compile");
@@ -455,13 +457,38 @@ prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPol
     return r;
 }
 
+/* What the guard has recorded. */
+static void
+take_writes(QdConnection *self, QdCompiled *compiled)
+{
+    const GPtrArray *tables = self->guard.write_tables;
+
+    g_strfreev(compiled->write_tables);
+    compiled->write_tables = g_new0(char *, tables->len + 1);
+    for (guint i = 0; i < tables->len; i++)
+        compiled->write_tables[i] = g_strdup(tables->pdata[i]);
+    compiled->changes_schema = self->guard.changes_schema;
+}
+
+void
+qd_connection_refresh_writes(QdConnection *self, QdCompiled *compiled)
+{
+    int n_reprepares = sqlite3_stmt_status(compiled->stmt, SQLITE_STMTSTATUS_REPREPARE, 0);
+
+    if (n_reprepares == compiled->n_write_reprepares)
+        return;
+
+    compiled->n_write_reprepares = n_reprepares;
+    take_writes(self, compiled);
+}
+
 static gboolean
-compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, GError **error)
+compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits *limits, GError **error)
 {
     const char *tail = NULL;
     g_autoptr(GError) limit_error = NULL;
-    int r = prepare_within_budget(self, compiled->text, compiled->n_text_bytes, compiled->policy, limits, &compiled->stmt, &tail,
-                                  &limit_error);
+    int r = prepare_within_budget(self, compiled->text, compiled->n_text_bytes, compiled->policy, depth, limits, &compiled->stmt,
+                                  &tail, &limit_error);
 
     if (limit_error != NULL) {
         g_propagate_error(error, g_steal_pointer(&limit_error));
@@ -484,14 +511,12 @@ compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, G
                        (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
     compiled->runs_alone = compiled->writes && text_is_vacuum(compiled->text, compiled->text + compiled->n_text_bytes);
     compiled->schema_signature = compute_signature(compiled->stmt);
-    compiled->write_tables = g_new0(char *, self->guard.write_tables->len + 1);
-    for (guint i = 0; i < self->guard.write_tables->len; i++)
-        compiled->write_tables[i] = g_strdup(self->guard.write_tables->pdata[i]);
+    take_writes(self, compiled);
     return check_compiled(compiled, tail, error);
 }
 
-QdCompiled *
-qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits, GError **error)
+static QdCompiled *
+compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits, GError **error)
 {
     QdCompiled *compiled = cache_find(self, text, n_bytes, policy);
 
@@ -509,7 +534,7 @@ qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPol
     compiled->text = g_malloc(n_bytes + 1);
     memcpy(compiled->text, text, n_bytes);
     compiled->text[n_bytes] = '\0';
-    if (!compile_text(self, compiled, limits, error)) {
+    if (!compile_text(self, compiled, depth, limits, error)) {
         compiled_free(compiled);
         return NULL;
     }
@@ -518,13 +543,25 @@ qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPol
     return compiled;
 }
 
+QdCompiled *
+qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits, GError **error)
+{
+    return compile(self, text, n_bytes, policy, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
+}
+
+QdCompiled *
+qd_connection_compile_generated(QdConnection *self, const char *text, const QdLimits *limits, GError **error)
+{
+    return compile(self, text, strlen(text), QD_POLICY_READ, GENERATED_DEPTH_MAX, limits, error);
+}
+
 sqlite3_stmt *
 qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits)
 {
     sqlite3_stmt *stmt = NULL;
     const char *tail;
 
-    if (prepare_within_budget(self, text, strlen(text), policy, limits, &stmt, &tail, NULL) != SQLITE_OK)
+    if (prepare_within_budget(self, text, strlen(text), policy, GENERATED_DEPTH_MAX, limits, &stmt, &tail, NULL) != SQLITE_OK)
         return NULL;
     return stmt;
 }

@@ -29,8 +29,10 @@ typedef struct QdCompiled {
     gboolean writes;
     gboolean runs_alone;       /* VACUUM: outside of any transaction */
     char **write_tables;       /* (owned) NULL-terminated */
+    gboolean changes_schema;   /* tables or views come, go, or change */
     uint64_t schema_signature; /* of names and declared types of the columns */
     int n_reprepares;
+    int n_write_reprepares; /* that write_tables knows of */
     guint64 last_use;
 } QdCompiled;
 
@@ -62,6 +64,7 @@ typedef enum QdAttachment {
     QD_ATTACHMENT_EVALUATION,
     QD_ATTACHMENT_PLANS,
     QD_ATTACHMENT_ENCODER,
+    QD_ATTACHMENT_PAYLOADS,
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
@@ -81,8 +84,14 @@ void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpoint
 QdCompiled *qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits,
                                   GError **error);
 
+/* The same for a query that we wrote, which may nest as deep as SQLite takes. */
+QdCompiled *qd_connection_compile_generated(QdConnection *self, const char *text, const QdLimits *limits, GError **error);
+
 /* After the first step: true when SQLite has compiled @compiled anew, because the schema changed; it is then up to date. */
 gboolean qd_compiled_refresh(QdCompiled *compiled);
+
+/* After @compiled has run, with qd_guard_forget_writes() before: a new trigger may have made it write other tables. */
+void qd_connection_refresh_writes(QdConnection *self, QdCompiled *compiled);
 
 void qd_compiled_drop_wrapped(QdCompiled *compiled);
 

@@ -33,6 +33,9 @@ static const char *const denied_functions[] = { "load_extension", "fts3_tokenize
 #define RESERVED_PREFIX "queryd_"
 /* It writes into a page (exec/packing.h): not for statements of a client. */
 #define PACKING_FUNCTION "queryd_pack"
+/* These write (exec/payload-functions.h). */
+static const char *const payload_functions[] = { "queryd_store_payload", "queryd_replace_payload", "queryd_delete_payload" };
+#define PAYLOAD_TABLE "queryd_payload"
 
 static int deny(QdGuard *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
@@ -74,8 +77,18 @@ check_pragma(QdGuard *self, const char *name, const char *argument)
                 argument != NULL ? " with a value" : "");
 }
 
+static void
+note_write(QdGuard *self, const char *table)
+{
+    self->writes = TRUE;
+    for (guint i = 0; i < self->write_tables->len; i++)
+        if (g_str_equal(self->write_tables->pdata[i], table))
+            return;
+    g_ptr_array_add(self->write_tables, g_strdup(table));
+}
+
 static int
-check_write(QdGuard *self, const char *what, const char *table)
+check_target(QdGuard *self, const char *what, const char *table)
 {
     if (g_ascii_strncasecmp(table, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0)
         return deny(self, QW_ERROR_ACCESS_DENIED,
@@ -87,12 +100,31 @@ check_write(QdGuard *self, const char *what, const char *table)
         return deny(self, QW_ERROR_READ_ONLY, "%s '%s' in a query that was opened for reading", what, table);
 
     self->writes = TRUE;
-    if (g_ascii_strncasecmp(table, "sqlite_", 7) == 0)
+    return SQLITE_OK;
+}
+
+static int
+check_write(QdGuard *self, const char *what, const char *table)
+{
+    if (check_target(self, what, table) != SQLITE_OK)
+        return SQLITE_DENY;
+    if (self->writes && g_ascii_strncasecmp(table, "sqlite_", 7) != 0)
+        note_write(self, table);
+    return SQLITE_OK;
+}
+
+static int
+check_function(QdGuard *self, const char *name)
+{
+    if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), name) ||
+        (!self->packing && g_ascii_strcasecmp(name, PACKING_FUNCTION) == 0))
+        return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", name);
+    if (!list_has(payload_functions, G_N_ELEMENTS(payload_functions), name))
         return SQLITE_OK;
-    for (guint i = 0; i < self->write_tables->len; i++)
-        if (g_str_equal(self->write_tables->pdata[i], table))
-            return SQLITE_OK;
-    g_ptr_array_add(self->write_tables, g_strdup(table));
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_READ_ONLY, "function %s() in a query that was opened for reading", name);
+
+    note_write(self, PAYLOAD_TABLE);
     return SQLITE_OK;
 }
 
@@ -126,10 +158,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_READ:
         return SQLITE_OK;
     case SQLITE_FUNCTION:
-        if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), b) ||
-            (!self->packing && g_ascii_strcasecmp(b, PACKING_FUNCTION) == 0))
-            return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", b);
-        return SQLITE_OK;
+        return check_function(self, b);
     case SQLITE_PRAGMA:
         return check_pragma(self, a, b);
     case SQLITE_INSERT:
@@ -142,6 +171,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_DROP_TABLE:
     case SQLITE_CREATE_VIEW:
     case SQLITE_DROP_VIEW:
+        self->changes_schema = TRUE;
         return check_write(self, "changing", a);
     case SQLITE_ANALYZE:
     case SQLITE_REINDEX:
@@ -150,11 +180,13 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_DROP_INDEX:
     case SQLITE_CREATE_TRIGGER:
     case SQLITE_DROP_TRIGGER:
-        return check_write(self, "changing", a) == SQLITE_OK ? check_write(self, "changing", b) : SQLITE_DENY;
+        return check_target(self, "changing", a) == SQLITE_OK ? check_write(self, "changing", b) : SQLITE_DENY;
     case SQLITE_ALTER_TABLE:
+        self->changes_schema = TRUE;
         return check_write(self, "changing", b);
     case SQLITE_CREATE_VTABLE:
     case SQLITE_DROP_VTABLE:
+        self->changes_schema = TRUE;
         return check_module(self, a, b);
     case SQLITE_TRANSACTION:
     case SQLITE_SAVEPOINT:
@@ -227,8 +259,7 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     self->compile_deadline_usec = (uint64_t) g_get_monotonic_time() + 1000 * self->compile_msec;
     self->writes = FALSE;
     self->tells = FALSE;
-    if (self->write_tables->len > 0)
-        g_ptr_array_set_size(self->write_tables, 0);
+    qd_guard_forget_writes(self);
     qd_guard_forget_denial(self);
 }
 
@@ -236,6 +267,14 @@ void
 qd_guard_end(QdGuard *self)
 {
     self->compiling = FALSE;
+}
+
+void
+qd_guard_forget_writes(QdGuard *self)
+{
+    self->changes_schema = FALSE;
+    if (self->write_tables->len > 0)
+        g_ptr_array_set_size(self->write_tables, 0);
 }
 
 void

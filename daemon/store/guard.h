@@ -32,6 +32,7 @@ typedef struct QdGuard {
     uint64_t compile_msec; /* for the message */
 
     gboolean writes;         /* recorded: the statement changes something */
+    gboolean changes_schema; /* recorded: tables or views come, go, or change */
     gboolean tells;          /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
     GPtrArray *write_tables; /* recorded: their names, each once */
     QwError denial_code;     /* 0: nothing was denied */
@@ -46,6 +47,8 @@ void qd_guard_clear(QdGuard *self);
 void qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits);
 void qd_guard_end(QdGuard *self);
 
+/* Before a cached statement that writes is run: what is recorded then is of its being compiled anew. */
+void qd_guard_forget_writes(QdGuard *self);
 void qd_guard_forget_denial(QdGuard *self);
 /* true, and @error set, when the guard itself denied what has just failed to compile or run. */
 gboolean qd_guard_get_denial(const QdGuard *self, GError **error);

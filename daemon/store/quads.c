@@ -64,6 +64,7 @@ struct QdQuads {
     GHashTable *predicates; /* id → Change */
     GHashTable *graphs;     /* id → Change, of which n_quads counts */
     Change *last_predicate; /* the one that was asked for last */
+    gboolean default_graph; /* it was touched; it has no count */
 };
 
 static gboolean
@@ -182,6 +183,7 @@ static void
 forget_changes(QdQuads *self)
 {
     self->last_predicate = NULL;
+    self->default_graph = FALSE;
     g_hash_table_remove_all(self->predicates);
     g_hash_table_remove_all(self->graphs);
 }
@@ -191,6 +193,28 @@ qd_quads_begin(QdQuads *self, GError **error)
 {
     forget_changes(self);
     return qd_dictionary_begin(self->dictionary, error);
+}
+
+static void
+list_ids(GHashTable *changes, GArray *ids)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, changes);
+    while (g_hash_table_iter_next(&iter, NULL, &value))
+        g_array_append_val(ids, ((const Change *) value)->id);
+}
+
+void
+qd_quads_list_touched(QdQuads *self, GArray *predicates, GArray *graphs)
+{
+    const gint64 default_graph = 0;
+
+    list_ids(self->predicates, predicates);
+    list_ids(self->graphs, graphs);
+    if (self->default_graph)
+        g_array_append_val(graphs, default_graph);
 }
 
 gboolean
@@ -247,6 +271,8 @@ count_quad(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gint64 sign, G
         change->tags |= qd_quads_get_tag_bit(o);
     if (g != 0)
         find_change(self->graphs, g)->n_quads += sign;
+    else
+        self->default_graph = TRUE;
     return TRUE;
 }
 
@@ -368,6 +394,7 @@ qd_quads_create_graph(QdQuads *self, gint64 g, GError **error)
 {
     const gint64 values[] = { g, 1 };
 
+    (void) find_change(self->graphs, g); /* of 0 quads: it was touched */
     return run(self, STATEMENT_EXPLICIT_GRAPH, values, 2, NULL, error);
 }
 

@@ -19,6 +19,8 @@ QdDictionary *qd_quads_get_dictionary(QdQuads *self);
 
 /* Starts a change: counters are read, nothing is pending. The connection is the writer's, in a transaction. */
 gboolean qd_quads_begin(QdQuads *self, GError **error);
+/* Before finish: appends the ids (gint64) of predicates and graphs whose quads changed, or that came or went. */
+void qd_quads_list_touched(QdQuads *self, GArray *predicates, GArray *graphs);
 /* Writes what is pending: statistics and counters. */
 gboolean qd_quads_finish(QdQuads *self, GError **error);
 

@@ -28,6 +28,11 @@ static const char *const steps[QD_SCHEMA_VERSION] = {
     "('rdf', 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'), ('rdfs', 'http://www.w3.org/2000/01/rdf-schema#'),"
     "('xsd', 'http://www.w3.org/2001/XMLSchema#'), ('owl', 'http://www.w3.org/2002/07/owl#');"
     "INSERT INTO queryd_meta VALUES('term_sequence', 0), ('bnode_serial', 0), ('term_secret', randomblob(16));",
+
+    /* content: NULL when it is in a file. An id is never used again: applications keep them. */
+    "CREATE TABLE queryd_payload(id INTEGER PRIMARY KEY AUTOINCREMENT, size INTEGER NOT NULL, hash BLOB NOT NULL, media_type TEXT,"
+    " created INTEGER NOT NULL, content BLOB);"
+    "CREATE INDEX queryd_payload_file ON queryd_payload(hash) WHERE content IS NULL;",
 };
 
 gboolean

@@ -6,6 +6,7 @@
  */
 
 #include "tests/bench/fetch.h"
+#include "tests/bench/machine.h"
 #include "tests/bench/wire-client.h"
 #include "tests/demo/measure.h"
 #include "tests/demo/store-control.h"
@@ -21,6 +22,17 @@ fetch_queryd_open(FetchRun *run)
     query_connection_set_transport(connection, run->reader->transport);
     (void) query_number(connection, "SELECT 1");
     bench_record(run->bench, "first_query", "ms", get_now_msec() - start_msec);
+}
+
+/* The scheduler has no choice: the daemon keeps the last processor, the client the first one or, as variant "shared", the same. */
+void
+fetch_queryd_open_pinned(FetchRun *run)
+{
+    int last = (int) machine_get_n_cpus() - 1;
+
+    machine_pin(run->bench->daemon, last);
+    machine_pin(0, g_strcmp0(run->reader->variant, "shared") == 0 ? last : 0);
+    fetch_queryd_open(run);
 }
 
 /* The library reads the file itself, in this process. */

@@ -43,6 +43,7 @@ void fetch_lmdb_open(FetchRun *run);
 void fetch_lmdb_read(FetchRun *run, const char *sql, CellSink *sink);
 
 void fetch_queryd_open(FetchRun *run);
+void fetch_queryd_open_pinned(FetchRun *run);
 void fetch_direct_mode_open(FetchRun *run);
 void fetch_queryd_read(FetchRun *run, const char *sql, CellSink *sink);
 void fetch_raw_read(FetchRun *run, const char *sql, CellSink *sink);

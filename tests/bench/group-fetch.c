@@ -139,6 +139,8 @@ static const BenchCase cases[] = {
     { "queryd, socketpair",
       READER(fetch_queryd_open, fetch_queryd_read, .transport = QUERY_TRANSPORT_SOCKETPAIR, .is_kept_too = TRUE) },
     { "queryd, ring", READER(fetch_queryd_open, fetch_queryd_read, .transport = QUERY_TRANSPORT_RING, .is_kept_too = TRUE) },
+    { "pinned to two processors", READER(fetch_queryd_open_pinned, fetch_queryd_read) },
+    { "pinned to one processor", READER(fetch_queryd_open_pinned, fetch_queryd_read, "shared") },
     { "queryd, pipe, by hand", READER(fetch_queryd_open, fetch_raw_read, "pipe") },
     { "queryd, ring, by hand", READER(fetch_queryd_open, fetch_raw_read, "ring") },
     { "queryd, vmsplice, by hand", READER(fetch_queryd_open, fetch_raw_read, "vmsplice") },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One row of 31 values by its key, back to back and 30 µs apart, on one processor and across two.
+ * One row of 31 values by its key, back to back and 30 µs apart, on one processor and across two; across two that others keep busy;
+ * and what client and daemon burn afterwards, when nobody asks for anything.
  *
  * The pause is spent computing, as a program does between two questions: sleeping would measure the timer.
  */
@@ -16,6 +17,8 @@
 #define N_WARM 200
 #define BUDGET_NSEC G_GUINT64_CONSTANT(250000000)
 #define N_CHECKED 100
+#define IDLE_USEC 1000000
+#define IDLE_SMOKE_USEC 10000
 
 static gint64
 choose_id(const LatencyRun *run, guint i)
@@ -74,6 +77,35 @@ call_many(LatencyRun *run, guint n)
         run->probe->call(run, choose_id(run, i));
 }
 
+/* Each side shares its processor with somebody who computes: waiting awake takes from those who work. */
+static void
+measure_busy(LatencyRun *run)
+{
+    MachineLoad *load = machine_start_load();
+    guint64 start_nsec = machine_get_now_nsec();
+    guint n = 0;
+
+    while (n < N_CALLS_SMOKE || (!bench_is_smoke(run->bench) && machine_get_now_nsec() - start_nsec < BUDGET_NSEC))
+        run->probe->call(run, choose_id(run, n++));
+    bench_record(run->bench, "busy.mean", "us", (double) (machine_get_now_nsec() - start_nsec) / 1e3 / n);
+    machine_stop_load(load);
+}
+
+static void
+measure_idle(LatencyRun *run)
+{
+    guint64 start_nsec = machine_get_now_nsec();
+    guint64 client_nsec = machine_get_cpu_nsec(0);
+    guint64 daemon_nsec = machine_get_cpu_nsec(run->bench->daemon);
+    double seconds;
+
+    g_usleep(bench_is_smoke(run->bench) ? IDLE_SMOKE_USEC : IDLE_USEC);
+    seconds = (double) (machine_get_now_nsec() - start_nsec) / 1e9;
+    bench_record(run->bench, "idle.client", "us/s", (double) (machine_get_cpu_nsec(0) - client_nsec) / 1e3 / seconds);
+    bench_record(run->bench, "idle.daemon", "us/s",
+                 (double) (machine_get_cpu_nsec(run->bench->daemon) - daemon_nsec) / 1e3 / seconds);
+}
+
 /* All look-ups must give the same rows. */
 static void
 check(LatencyRun *run)
@@ -110,6 +142,10 @@ run_latency(Bench *bench, gconstpointer argument)
     call_many(&run, N_WARM);
     measure(&run, "cross", 0);
     measure(&run, "cross-paced", PAUSE_NSEC);
+    if (run.probe->is_watched) {
+        measure_idle(&run);
+        measure_busy(&run);
+    }
 }
 
 #define PROBE(...)                                        \
@@ -123,12 +159,14 @@ static const BenchCase cases[] = {
     { "direct", PROBE(latency_direct_open, latency_direct_call, .has_no_server = TRUE) },
     { "direct mode", PROBE(latency_direct_mode_open, latency_prepared_call, .has_no_server = TRUE), .reference = "direct" },
     { "socketpair", PROBE(latency_socket_open, latency_echo_call, "echo", .has_no_row = TRUE) },
-    { "socketpair + SQLite", PROBE(latency_socket_open, latency_socket_call, "") },
-    { "queryd, kept channel", PROBE(latency_prepared_open, latency_prepared_call) },
+    { "socketpair + SQLite", PROBE(latency_socket_open, latency_socket_call, "", .is_watched = TRUE) },
+    { "queryd, kept channel", PROBE(latency_prepared_open, latency_prepared_call, .is_watched = TRUE) },
     { "queryd, kept channel, ring", PROBE(latency_prepared_open, latency_prepared_call, .uses_ring = TRUE) },
     { "queryd, ad-hoc text", PROBE(latency_ad_hoc_open, latency_ad_hoc_call) },
     { "queryd, Prepare anew", PROBE(latency_ad_hoc_open, latency_anew_call) },
     { "queryd, Query by value", PROBE(latency_value_open, latency_value_call), .reference = "sd-bus Ping" },
+    { "sd-bus, Query's messages alone", PROBE(latency_sd_bus_open, latency_value_call, .has_no_row = TRUE),
+      .reference = "sd-bus Ping" },
     { "sd-bus Ping", PROBE(latency_sd_bus_open, latency_sd_bus_call, "Ping", .has_no_row = TRUE) },
     { "sd-bus Lookup", PROBE(latency_sd_bus_open, latency_sd_bus_call, "Lookup") },
     { "GDBus Ping", PROBE(latency_gdbus_open, latency_gdbus_call, "Ping", .has_no_row = TRUE) },

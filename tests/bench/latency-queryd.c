@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "tests/bench/latency.h"
+#include "tests/bench/reference-sd-bus.h"
 #include "tests/bench/wire-client.h"
 #include "tests/demo/store-control.h"
 
@@ -101,12 +102,15 @@ latency_value_open(LatencyRun *run)
     run->state = bus;
 }
 
+/* Of queryd, or of the reference service, which answers with a row of its own. */
 static int
 call_query(LatencyRun *run, gint64 id, sd_bus_message **ret_reply, sd_bus_error *error)
 {
     sd_bus_message *call = NULL;
-    int r = sd_bus_message_new_method_call(run->state, &call, "org.queryd.Query1", "/org/queryd/Query1", "org.queryd.Query1",
-                                           "Query");
+    gboolean is_reference = run->probe->has_no_row;
+    int r = sd_bus_message_new_method_call(run->state, &call, is_reference ? REFERENCE_SD_BUS_NAME : "org.queryd.Query1",
+                                           is_reference ? REFERENCE_PATH : "/org/queryd/Query1",
+                                           is_reference ? REFERENCE_INTERFACE : "org.queryd.Query1", "Query");
 
     if (r >= 0)
         r = sd_bus_message_append(call, "ssa{sv}a{sv}", "sql", LATENCY_SQL, 1, "1", "x", id, 0);

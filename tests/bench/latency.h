@@ -34,6 +34,7 @@ struct LatencyProbe {
     gboolean has_no_server; /* placement has no meaning */
     gboolean has_no_row;    /* an empty call */
     gboolean uses_ring;     /* the library's transport */
+    gboolean is_watched;    /* idle, and beside others who compute */
 };
 
 void latency_direct_open(LatencyRun *run);

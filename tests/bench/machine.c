@@ -4,9 +4,13 @@
  */
 #include "tests/bench/machine.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,6 +54,52 @@ machine_pin(GPid pid, int cpu)
 }
 
 /* With the children that it has waited for. */
+guint64
+machine_get_cpu_nsec(GPid pid)
+{
+    struct timespec used = { 0 };
+    clockid_t clock = CLOCK_PROCESS_CPUTIME_ID;
+
+    if (pid == 0 || clock_getcpuclockid(pid, &clock) == 0)
+        (void) clock_gettime(clock, &used);
+    return (guint64) used.tv_sec * 1000000000u + (guint64) used.tv_nsec;
+}
+
+struct MachineLoad {
+    guint n;
+    pid_t pids[];
+};
+
+MachineLoad *
+machine_start_load(void)
+{
+    guint n = machine_get_n_cpus();
+    MachineLoad *self = g_malloc0(sizeof *self + n * sizeof self->pids[0]);
+
+    for (; self->n < n; self->n++) {
+        self->pids[self->n] = fork();
+        if (self->pids[self->n] < 0)
+            g_error("fork: %s", g_strerror(errno));
+        if (self->pids[self->n] > 0)
+            continue;
+        (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+        machine_pin(0, (int) self->n);
+        for (volatile guint i = 0;; i++)
+            ;
+    }
+    return self;
+}
+
+void
+machine_stop_load(MachineLoad *self)
+{
+    for (guint i = 0; i < self->n; i++) {
+        (void) kill(self->pids[i], SIGKILL);
+        (void) waitpid(self->pids[i], NULL, 0);
+    }
+    g_free(self);
+}
+
 static guint64
 get_ticks(GPid pid)
 {

@@ -16,6 +16,14 @@ guint machine_get_n_cpus(void);
 /* Binds all threads of @pid (0: this process) to one processor; -1 gives back all. */
 void machine_pin(GPid pid, int cpu);
 
+/* Processor time that @pid (0: this process) has used; 0 when it is gone. */
+guint64 machine_get_cpu_nsec(GPid pid);
+
+/* Processes that compute and do nothing else, one bound to each processor, until machine_stop_load(). */
+typedef struct MachineLoad MachineLoad;
+MachineLoad *machine_start_load(void);
+void machine_stop_load(MachineLoad *self);
+
 /* Where the processors' time went, in ticks since the machine's start. */
 typedef struct MachineTime {
     guint64 total;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/bench/reference-database.h"
+#include "tests/demo/founding-table.h"
 #include "tests/demo/helper.h"
 
 static int
@@ -79,6 +80,40 @@ handle_lookup(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
     return r;
 }
 
+/* What queryd's Query answers to a look-up, without anybody who looks up: the message alone. */
+static int
+handle_query(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
+{
+    sd_bus_message *reply = NULL;
+    gint64 id = 1;
+    int r = sd_bus_message_new_method_return(call, &reply);
+
+    if (r >= 0)
+        r = sd_bus_message_open_container(reply, 'a', "s");
+    for (guint i = 0; r >= 0 && i <= FOUNDING_TEXTS; i++)
+        r = sd_bus_message_append(reply, "s", "column");
+    if (r >= 0)
+        r = sd_bus_message_close_container(reply);
+    if (r >= 0)
+        r = sd_bus_message_open_container(reply, 'a', "av");
+    if (r >= 0)
+        r = sd_bus_message_open_container(reply, 'a', "v");
+    if (r >= 0)
+        r = sd_bus_message_append(reply, "v", "x", id);
+    for (guint i = 0; r >= 0 && i < FOUNDING_TEXTS; i++)
+        r = sd_bus_message_append(reply, "v", "s", "twenty letters of it");
+    if (r >= 0)
+        r = sd_bus_message_close_container(reply);
+    if (r >= 0)
+        r = sd_bus_message_close_container(reply);
+    if (r >= 0)
+        r = sd_bus_message_append(reply, "b", 0);
+    if (r >= 0)
+        r = sd_bus_send(NULL, reply, NULL);
+    sd_bus_message_unref(reply);
+    return r;
+}
+
 static int
 handle_ping(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
 {
@@ -108,6 +143,8 @@ static const sd_bus_vtable vtable[] = {
     SD_BUS_METHOD_WITH_ARGS("Fetch", SD_BUS_ARGS("u", n_rows), SD_BUS_RESULT("aas", rows), handle_fetch,
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Lookup", SD_BUS_ARGS("x", id), SD_BUS_RESULT("as", row), handle_lookup, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Query", SD_BUS_ARGS("s", language, "s", text, "a{sv}", parameters, "a{sv}", options),
+                            SD_BUS_RESULT("as", columns, "aav", rows, "b", truncated), handle_query, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Ping", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, handle_ping, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("GetInteger", SD_BUS_ARGS("u", n), SD_BUS_RESULT("ai", numbers), handle_get_integer,
                             SD_BUS_VTABLE_UNPRIVILEGED),

@@ -127,6 +127,28 @@ def test_changed_signal(bus):
     assert "t" in seen[-1][1]
 
 
+def test_changed_signal_names_graphs(bus, tmp_path):
+    """"" is the default graph; above 64 graphs the list is "*". RDF is told by graphs, not by tables of ours."""
+    seen = listen(bus.connection)
+
+    def told(generation):
+        spin(lambda: seen and seen[-1][0] >= generation, "a signal")
+        tables, graphs = seen[-1][1:]
+        del seen[:]
+        assert tables == []
+        return graphs
+
+    assert told(bus.update("INSERT DATA { <x:a> <x:p> 1 . GRAPH <x:g> { <x:a> <x:p> 1 } }", language="sparql")[2]) == ["", "x:g"]
+    many = " ".join(f"GRAPH <x:g{i}> {{ <x:a> <x:p> 1 }}" for i in range(65))
+    assert told(bus.update(f"INSERT DATA {{ {many} }}", language="sparql")[2]) == ["*"]
+    path = tmp_path / "data.nq"
+    path.write_text("<x:a> <x:p> <x:b> <x:h> .\n<x:a> <x:q> <x:b> .\n")
+    with open(path, "rb") as stream:
+        bus.import_fd(stream.fileno(), "nquads")
+    spin(lambda: seen, "a signal of the import")
+    assert seen[-1][1:] == ([], ["", "x:h"])
+
+
 def test_changed_signals_are_apart(bus):
     """Many writes, few signals: at once after a quiet time, then at least 40 ms apart. The monitor's clock counts."""
     bus.update("CREATE TABLE t (a)")

@@ -193,7 +193,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Input input = { .data = data, .size = size };
-    QdCallKind kind = (QdCallKind) (take_byte(&input) % (QD_CALL_BACKUP + 1));
+    QdCallKind kind = (QdCallKind) (take_byte(&input) % (QD_CALL_OPEN_PAYLOADS + 1));
     sd_bus_message *message = NULL;
 
     g_assert_cmpint(sd_bus_message_new_method_call(get_bus(), &message, NULL, "/", "a.b", "C"), >=, 0);

@@ -41,7 +41,7 @@ typedef struct World {
 static World world;
 
 static void
-on_changed(uint64_t generation, const char *const *tables, void *user_data)
+on_changed(uint64_t generation, const QdChanges *changes, void *user_data)
 {
 }
 

@@ -43,9 +43,10 @@ THIRD_PARTY = [
     ("lmdb", r"lmdb\.h"), ("libedit", r"histedit\.h|editline/.*"), ("public", r"query-client\.h"),
 ]
 LIBC = re.compile(
-    r"(alloca|assert|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|ftw|getopt|inttypes|langinfo|limits|locale|malloc|math|"
-    r"memory|poll|pthread|pwd|regex|sched|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|"
-    r"strings|syscall|sysexits|syslog|termios|threads|time|unistd|wchar|wctype)\.h|(sys|linux|netinet|arpa|asm)/.*\.h")
+    r"(alloca|assert|cpuid|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|ftw|getopt|immintrin|inttypes|langinfo|limits|"
+    r"locale|malloc|math|memory|poll|pthread|pwd|regex|sched|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|"
+    r"stdlib|string|strings|syscall|sysexits|syslog|termios|threads|time|unistd|wchar|wctype)\.h|"
+    r"(sys|linux|netinet|arpa|asm)/.*\.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 
 

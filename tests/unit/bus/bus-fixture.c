@@ -33,12 +33,12 @@ on_mail(sd_event_source *source, int fd, uint32_t events, void *user_data)
 }
 
 static void
-on_changed(uint64_t generation, const char *const *tables, void *user_data)
+on_changed(uint64_t generation, const QdChanges *changes, void *user_data)
 {
     BusFixture *self = user_data;
 
     if (self->service != NULL)
-        qd_bus_service_notify_change(self->service, generation, tables);
+        qd_bus_service_notify_change(self->service, generation, changes);
 }
 
 static void

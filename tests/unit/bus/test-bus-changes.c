@@ -58,9 +58,10 @@ signals_clear(Signals *self)
 static void
 notify(BusFixture *self, uint64_t generation, const char *table)
 {
-    const char *tables[] = { table, NULL };
+    g_autoptr(QdChanges) changes = qd_changes_new();
 
-    qd_bus_service_notify_change(self->service, generation, tables);
+    qd_changes_add_table(changes, table);
+    qd_bus_service_notify_change(self->service, generation, changes);
 }
 
 static void

@@ -1,303 +1,71 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Group commit, with the traps that end the whole transaction of a group.
- *
- * A group is made by holding the writer's role with a job while its members are queued: no test depends on timing. Every
- * acknowledgement looks at the file through a connection of its own: what is acknowledged is there, and nothing else.
  */
-#include "daemon/exec/writer.h"
-
-#include <string.h>
-
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
-#include "tests/unit/exec/hand-over.h"
-#include "tests/unit/store/store-fixture.h"
-
-typedef struct Fixture {
-    StoreFixture store;
-    QdWorkers *workers;
-    QdWriter *writer;
-    QdPool *pool;
-    QdConnection *reader;
-    GPtrArray *members; /* of Member */
-    HandOver *done;     /* of Member */
-    HandOver *started;  /* the job holds the role */
-    HandOver *go;       /* the job may end */
-    GPtrArray *commits; /* of char*: "GENERATION-START: TABLES" of each commit */
-} Fixture;
-
-typedef struct Member {
-    Fixture *fixture;
-    QdWriteItem item;
-    char *probe;        /* (nullable) what to ask when it is acknowledged */
-    gint64 probe_value; /* and what was the answer */
-    gint64 synchronous; /* of the writer's connection then */
-    gint cancelled;
-} Member;
-
-static void
-on_event(void *user_data, uint64_t token, uint32_t events)
-{
-}
-
-static void
-on_sweep(void *user_data)
-{
-}
-
-static void
-on_commit(uint64_t generation, char **tables, void *user_data)
-{
-    Fixture *self = user_data;
-    g_auto(GStrv) owned = tables;
-    g_autofree char *names = g_strjoinv(" ", owned);
-
-    g_ptr_array_add(self->commits, g_strdup_printf("%u: %s", (guint) (generation & 0xffffffff), names));
-}
-
-static void
-on_log(void *user_data)
-{
-}
-
-static void
-member_free(gpointer data)
-{
-    Member *member = data;
-
-    for (guint i = 0; i < member->item.statements->len; i++)
-        g_free((char *) g_array_index(member->item.statements, QdWriteStatement, i).text);
-    g_array_unref(member->item.statements);
-    qd_write_item_clear(&member->item);
-    g_free(member->probe);
-    g_free(member);
-}
-
-static void
-set_up(Fixture *self, gconstpointer data)
-{
-    g_autoptr(GError) error = NULL;
-    QdWriterConfig config = { .limits = &self->store.limits, .commit_func = on_commit, .log_func = on_log, .user_data = self };
-    QdConnectionInfo info;
-
-    store_fixture_set_up(&self->store, NULL);
-    store_execute(self->store.writer, "CREATE TABLE t(a UNIQUE); CREATE TABLE r(a UNIQUE ON CONFLICT ROLLBACK); CREATE TABLE l(a)");
-    self->workers = qd_workers_new(&self->store.limits, on_event, on_sweep, NULL, &error);
-    g_assert_no_error(error);
-    config.database = self->store.database;
-    config.workers = self->workers;
-    info = qd_database_get_info(self->store.database);
-    config.pool = self->pool = qd_pool_new(&info, &self->store.limits);
-    self->writer = qd_writer_new(&config, self->store.writer);
-    self->reader = store_fixture_open_reader(&self->store);
-    self->members = g_ptr_array_new_with_free_func(member_free);
-    self->commits = g_ptr_array_new_with_free_func(g_free);
-    self->done = hand_over_new();
-    self->started = hand_over_new();
-    self->go = hand_over_new();
-}
-
-static void
-tear_down(Fixture *self, gconstpointer data)
-{
-    qd_workers_stop(self->workers);
-    qd_writer_free(self->writer);
-    qd_pool_free(self->pool);
-    self->store.writer = NULL;
-    qd_workers_free(self->workers);
-    qd_connection_free(self->reader);
-    g_ptr_array_unref(self->members);
-    g_ptr_array_unref(self->commits);
-    hand_over_free(self->done);
-    hand_over_free(self->started);
-    hand_over_free(self->go);
-    store_fixture_tear_down(&self->store, NULL);
-}
-
-/* Members --------------------------------------------------------------------------------------------------------------- */
-
-static void
-on_done(QdWriteItem *item, gboolean own)
-{
-    Member *member = item->data;
-
-    if (member->probe != NULL)
-        member->probe_value = store_get_int64(member->fixture->reader, member->probe);
-    if (member->fixture->store.writer != NULL)
-        member->synchronous = store_get_int64(member->fixture->store.writer, "PRAGMA synchronous");
-    hand_over_push(member->fixture->done, member);
-}
-
-static Member *
-add_member(Fixture *self, const char *text)
-{
-    Member *member = g_new0(Member, 1);
-    QdWriteStatement statement = { .text = g_strdup(text), .n_text_bytes = strlen(text) };
-
-    member->fixture = self;
-    qd_write_item_init(&member->item);
-    member->item.statements = g_array_new(FALSE, TRUE, sizeof(QdWriteStatement));
-    g_array_append_val(member->item.statements, statement);
-    member->item.done = on_done;
-    member->item.data = member;
-    g_ptr_array_add(self->members, member);
-    return member;
-}
-
-/* Asks for the count of rows @a of @table when the member is acknowledged. */
-static Member *
-add_insert(Fixture *self, const char *table, int a)
-{
-    g_autofree char *text = g_strdup_printf("INSERT INTO %s VALUES(%d)", table, a);
-    Member *member = add_member(self, text);
-
-    member->probe = g_strdup_printf("SELECT count(*) FROM %s WHERE a = %d", table, a);
-    return member;
-}
-
-static void
-add_statement(Member *member, const char *text)
-{
-    QdWriteStatement statement = { .text = g_strdup(text), .n_text_bytes = strlen(text) };
-
-    g_array_append_val(member->item.statements, statement);
-}
-
-static gboolean
-hold_role(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
-{
-    Fixture *self = user_data;
-
-    hand_over_push(self->started, self);
-    (void) hand_over_pop(self->go);
-    return TRUE;
-}
-
-static gpointer
-run_job(gpointer data)
-{
-    Fixture *self = data;
-    QdWriteItem item;
-
-    qd_write_item_init(&item);
-    (void) qd_writer_run_exclusive(self->writer, &item, FALSE, hold_role, self, NULL);
-    qd_write_item_clear(&item);
-    return NULL;
-}
-
-/* All members in one group; returns when the last was acknowledged. */
-static void
-run_group(Fixture *self)
-{
-    pthread_t job = start_thread(run_job, self);
-
-    (void) hand_over_pop(self->started);
-    for (guint i = 0; i < self->members->len; i++)
-        qd_writer_submit(self->writer, &((Member *) self->members->pdata[i])->item);
-    g_assert_cmpuint(qd_writer_get_n_queued(self->writer), ==, self->members->len);
-    hand_over_push(self->go, self);
-    (void) pthread_join(job, NULL);
-    for (guint i = 0; i < self->members->len; i++)
-        (void) hand_over_pop(self->done);
-    g_assert_null(hand_over_try_pop(self->done));
-}
-
-/* Acknowledged without an error, and durable by then. */
-static void
-assert_committed(const Member *member)
-{
-    g_assert_no_error(member->item.error);
-    g_assert_cmpint(member->probe_value, ==, 1);
-}
-
-static void
-assert_failed(const Member *member, QwError code, const char *words)
-{
-    store_assert_error(member->item.error, code, words);
-}
-
-static void
-assert_commits(const Fixture *self, const char *expected)
-{
-    g_autoptr(GPtrArray) copy = g_ptr_array_new();
-    g_autofree char *text = NULL;
-
-    for (guint i = 0; i < self->commits->len; i++)
-        g_ptr_array_add(copy, self->commits->pdata[i]);
-    g_ptr_array_add(copy, NULL);
-    text = g_strjoinv("; ", (char **) copy->pdata);
-    g_assert_cmpstr(text, ==, expected);
-}
-
-static gint64
-count(Fixture *self, const char *table)
-{
-    g_autofree char *sql = g_strdup_printf("SELECT count(*) FROM %s", table);
-
-    return store_get_int64(self->reader, sql);
-}
+#include "tests/unit/exec/writer-fixture.h"
 
 /* Groups ---------------------------------------------------------------------------------------------------------------- */
 
 static void
-test_alone(Fixture *self, gconstpointer data)
+test_alone(WriterFixture *self, gconstpointer data)
 {
-    Member *member = add_insert(self, "t", 1);
+    WriterMember *member = writer_add_insert(self, "t", 1);
 
     qd_writer_submit(self->writer, &member->item);
     /* nobody held the role: it was done on this thread */
     g_assert_true(hand_over_try_pop(self->done) == member);
-    assert_committed(member);
+    writer_assert_committed(member);
     g_assert_cmpuint(member->item.changes, ==, 1);
     g_assert_cmpint(member->item.last_insert_rowid, ==, 1);
     g_assert_cmpuint(member->item.generation, ==, (UINT64_C(1) << 40) + 1);
     g_assert_cmpuint(qd_writer_get_generation(self->writer), ==, (UINT64_C(1) << 40) + 1);
-    assert_commits(self, "1: t");
+    writer_assert_commits(self, "1: t");
 }
 
 static void
-test_share_a_commit(Fixture *self, gconstpointer data)
+test_share_a_commit(WriterFixture *self, gconstpointer data)
 {
-    Member *a = add_insert(self, "t", 1);
-    Member *b = add_insert(self, "l", 2);
-    Member *c = add_insert(self, "t", 3);
+    WriterMember *a = writer_add_insert(self, "t", 1);
+    WriterMember *b = writer_add_insert(self, "l", 2);
+    WriterMember *c = writer_add_insert(self, "t", 3);
 
-    run_group(self);
-    assert_committed(a);
-    assert_committed(b);
-    assert_committed(c);
+    writer_run_group(self);
+    writer_assert_committed(a);
+    writer_assert_committed(b);
+    writer_assert_committed(c);
     g_assert_cmpuint(a->item.generation, ==, c->item.generation);
     g_assert_cmpuint(qd_writer_get_n_commits(self->writer), ==, 1);
     g_assert_cmpuint(qd_writer_get_n_items(self->writer), ==, 3);
-    assert_commits(self, "1: t l");
+    writer_assert_commits(self, "1: l t");
 }
 
 /* An ordinary failure costs nobody else anything: its savepoint goes back, the group's transaction goes on. */
 static void
-test_failure_of_one(Fixture *self, gconstpointer data)
+test_failure_of_one(WriterFixture *self, gconstpointer data)
 {
-    Member *a = add_insert(self, "t", 1);
-    Member *twice = add_insert(self, "t", 1);
-    Member *nonsense = add_member(self, "INSERT INTO nosuch VALUES(1)");
-    Member *b = add_insert(self, "t", 2);
+    WriterMember *a = writer_add_insert(self, "t", 1);
+    WriterMember *twice = writer_add_insert(self, "t", 1);
+    WriterMember *nonsense = writer_add_member(self, "INSERT INTO nosuch VALUES(1)");
+    WriterMember *b = writer_add_insert(self, "t", 2);
 
-    run_group(self);
-    assert_committed(a);
-    assert_failed(twice, QW_ERROR_CONSTRAINT, "UNIQUE constraint failed: t.a");
-    assert_failed(nonsense, QW_ERROR_SYNTAX, "no such table: nosuch");
-    assert_committed(b);
-    g_assert_cmpint(count(self, "t"), ==, 2);
-    assert_commits(self, "1: t");
+    writer_run_group(self);
+    writer_assert_committed(a);
+    writer_assert_failed(twice, QW_ERROR_CONSTRAINT, "UNIQUE constraint failed: t.a");
+    writer_assert_failed(nonsense, QW_ERROR_SYNTAX, "no such table: nosuch");
+    writer_assert_committed(b);
+    g_assert_cmpint(writer_count(self, "t"), ==, 2);
+    writer_assert_commits(self, "1: t");
 }
 
 static void
-test_all_fail(Fixture *self, gconstpointer data)
+test_all_fail(WriterFixture *self, gconstpointer data)
 {
-    (void) add_member(self, "INSERT INTO nosuch VALUES(1)");
-    (void) add_member(self, "INSERT INTO nosuch VALUES(2)");
-    run_group(self);
-    assert_commits(self, "");
+    (void) writer_add_member(self, "INSERT INTO nosuch VALUES(1)");
+    (void) writer_add_member(self, "INSERT INTO nosuch VALUES(2)");
+    writer_run_group(self);
+    writer_assert_commits(self, "");
     g_assert_cmpuint(qd_writer_get_generation(self->writer), ==, UINT64_C(1) << 40);
 }
 
@@ -328,10 +96,10 @@ static const Trap traps[] = {
     { "release", NULL, "RELEASE member", QW_ERROR_ACCESS_DENIED, "SAVEPOINT is not allowed", FALSE, 0 },
 };
 
-static Member *
-add_trap(Fixture *self, const Trap *trap)
+static WriterMember *
+add_trap(WriterFixture *self, const Trap *trap)
 {
-    Member *member = add_member(self, trap->text);
+    WriterMember *member = writer_add_member(self, trap->text);
 
     member->cancelled = trap->cancelled;
     member->item.cancelled = &member->cancelled;
@@ -341,57 +109,57 @@ add_trap(Fixture *self, const Trap *trap)
 
 /* The offender alone gets its error; before and behind it everything is committed, each once. */
 static void
-test_trap(Fixture *self, gconstpointer data)
+test_trap(WriterFixture *self, gconstpointer data)
 {
     const Trap *trap = data;
-    Member *offenders[2];
+    WriterMember *offenders[2];
 
     store_execute(self->store.writer, "INSERT INTO t VALUES(99); INSERT INTO r VALUES(99); INSERT INTO l VALUES(99)");
     if (trap->preparation != NULL)
         store_execute(self->store.writer, trap->preparation);
-    (void) add_insert(self, "t", 1);
-    (void) add_insert(self, "t", 2);
+    (void) writer_add_insert(self, "t", 1);
+    (void) writer_add_insert(self, "t", 2);
     offenders[0] = add_trap(self, trap);
-    (void) add_insert(self, "t", 3);
+    (void) writer_add_insert(self, "t", 3);
     offenders[1] = add_trap(self, trap);
-    (void) add_insert(self, "t", 4);
-    run_group(self);
+    (void) writer_add_insert(self, "t", 4);
+    writer_run_group(self);
 
     for (guint i = 0; i < self->members->len; i++) {
-        Member *member = self->members->pdata[i];
+        WriterMember *member = self->members->pdata[i];
 
         if (member == offenders[0] || member == offenders[1])
-            assert_failed(member, trap->code, trap->words);
+            writer_assert_failed(member, trap->code, trap->words);
         else
-            assert_committed(member);
+            writer_assert_committed(member);
     }
-    g_assert_cmpint(count(self, "t"), ==, 5);
-    g_assert_cmpint(count(self, "r"), ==, 1);
-    g_assert_cmpint(count(self, "l"), ==, 1);
+    g_assert_cmpint(writer_count(self, "t"), ==, 5);
+    g_assert_cmpint(writer_count(self, "r"), ==, 1);
+    g_assert_cmpint(writer_count(self, "l"), ==, 1);
     g_assert_cmpint(store_get_int64(self->reader, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'"), ==, 0);
 }
 
 /* What runs alone behind an offender may do so with success: an ON CONFLICT ROLLBACK met nothing the second time. */
 static void
-test_offender_succeeds_alone(Fixture *self, gconstpointer data)
+test_offender_succeeds_alone(WriterFixture *self, gconstpointer data)
 {
-    Member *a = add_insert(self, "r", 1);
-    Member *undo = add_member(self, "DELETE FROM r WHERE a = 1");
-    Member *twice = add_insert(self, "r", 2);
-    Member *offender = add_insert(self, "r", 2);
+    WriterMember *a = writer_add_insert(self, "r", 1);
+    WriterMember *undo = writer_add_member(self, "DELETE FROM r WHERE a = 1");
+    WriterMember *twice = writer_add_insert(self, "r", 2);
+    WriterMember *offender = writer_add_insert(self, "r", 2);
 
-    run_group(self);
+    writer_run_group(self);
     g_assert_no_error(a->item.error);
     g_assert_no_error(undo->item.error);
-    assert_committed(twice);
-    assert_failed(offender, QW_ERROR_CONSTRAINT, "UNIQUE constraint failed: r.a");
-    g_assert_cmpint(count(self, "r"), ==, 1);
+    writer_assert_committed(twice);
+    writer_assert_failed(offender, QW_ERROR_CONSTRAINT, "UNIQUE constraint failed: r.a");
+    g_assert_cmpint(writer_count(self, "r"), ==, 1);
 }
 
 /* Results --------------------------------------------------------------------------------------------------------------- */
 
 static guint
-count_page_rows(const Member *member)
+count_page_rows(const WriterMember *member)
 {
     guint n = 0;
 
@@ -402,17 +170,17 @@ count_page_rows(const Member *member)
 
 /* Rows of RETURNING come with the acknowledgement, and once, however often the member had to be run. */
 static void
-test_returning(Fixture *self, gconstpointer data)
+test_returning(WriterFixture *self, gconstpointer data)
 {
-    Member *member = add_member(self, "INSERT INTO t VALUES(1), (2), (3) RETURNING a * 10, 'x'");
+    WriterMember *member = writer_add_member(self, "INSERT INTO t VALUES(1), (2), (3) RETURNING a * 10, 'x'");
     QdResultPage *page;
     QwPageReader reader;
     QwValue value;
 
-    (void) add_member(self, "INSERT OR ROLLBACK INTO t VALUES(1)");
+    (void) writer_add_member(self, "INSERT OR ROLLBACK INTO t VALUES(1)");
     member->probe = g_strdup("SELECT count(*) = 3 FROM t");
-    run_group(self);
-    assert_committed(member);
+    writer_run_group(self);
+    writer_assert_committed(member);
     g_assert_cmpuint(member->item.n_rows, ==, 3);
     g_assert_cmpuint(member->item.changes, ==, 3);
     g_assert_cmpuint(count_page_rows(member), ==, 3);
@@ -427,49 +195,49 @@ test_returning(Fixture *self, gconstpointer data)
 }
 
 static void
-test_returning_of_many_pages(Fixture *self, gconstpointer data)
+test_returning_of_many_pages(WriterFixture *self, gconstpointer data)
 {
-    Member *member = add_member(self, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 20000) "
-                                      "INSERT INTO l SELECT x FROM c RETURNING a, hex(zeroblob(10))");
-    Member *large = add_member(self, "INSERT INTO l VALUES(zeroblob(300000)) RETURNING a");
-    Member *too_much = add_member(self, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100) "
-                                        "INSERT INTO l SELECT x FROM c RETURNING zeroblob(100000)");
+    WriterMember *member = writer_add_member(self, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 20000) "
+                                                   "INSERT INTO l SELECT x FROM c RETURNING a, hex(zeroblob(10))");
+    WriterMember *large = writer_add_member(self, "INSERT INTO l VALUES(zeroblob(300000)) RETURNING a");
+    WriterMember *too_much = writer_add_member(self, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100) "
+                                                     "INSERT INTO l SELECT x FROM c RETURNING zeroblob(100000)");
 
     self->store.limits.values[QD_LIMIT_BATCH_BYTES] = 4 * 1024 * 1024;
-    run_group(self);
+    writer_run_group(self);
     g_assert_no_error(member->item.error);
     g_assert_cmpuint(member->item.pages->len, >, 5);
     g_assert_cmpuint(count_page_rows(member), ==, 20000);
     g_assert_no_error(large->item.error);
     g_assert_cmpuint(count_page_rows(large), ==, 1);
-    assert_failed(too_much, QW_ERROR_TOO_BIG, "the limit 'batch_bytes' is 4194304 bytes");
-    g_assert_cmpint(count(self, "l"), ==, 20001);
+    writer_assert_failed(too_much, QW_ERROR_TOO_BIG, "the limit 'batch_bytes' is 4194304 bytes");
+    g_assert_cmpint(writer_count(self, "l"), ==, 20001);
 }
 
 static void
-test_batch_is_one(Fixture *self, gconstpointer data)
+test_batch_is_one(WriterFixture *self, gconstpointer data)
 {
-    Member *good = add_member(self, "INSERT INTO t VALUES(1), (2)");
-    Member *bad = add_member(self, "INSERT INTO t VALUES(3)");
+    WriterMember *good = writer_add_member(self, "INSERT INTO t VALUES(1), (2)");
+    WriterMember *bad = writer_add_member(self, "INSERT INTO t VALUES(3)");
 
-    add_statement(good, "DELETE FROM t WHERE a = 1");
-    add_statement(good, "UPDATE t SET a = 7 WHERE a = 12345");
-    add_statement(bad, "INSERT INTO t VALUES(2)");
-    run_group(self);
+    writer_add_statement(good, "DELETE FROM t WHERE a = 1");
+    writer_add_statement(good, "UPDATE t SET a = 7 WHERE a = 12345");
+    writer_add_statement(bad, "INSERT INTO t VALUES(2)");
+    writer_run_group(self);
     g_assert_no_error(good->item.error);
     g_assert_cmpuint(good->item.changes, ==, 3);
     g_assert_cmpuint(g_array_index(good->item.statements, QdWriteStatement, 0).changes, ==, 2);
     g_assert_cmpuint(g_array_index(good->item.statements, QdWriteStatement, 1).changes, ==, 1);
     g_assert_cmpuint(g_array_index(good->item.statements, QdWriteStatement, 2).changes, ==, 0);
-    assert_failed(bad, QW_ERROR_CONSTRAINT, "statement 2 of the batch: ");
-    g_assert_cmpint(count(self, "t"), ==, 1);
+    writer_assert_failed(bad, QW_ERROR_CONSTRAINT, "statement 2 of the batch: ");
+    g_assert_cmpint(writer_count(self, "t"), ==, 1);
 }
 
 static void
-test_rows_of_parameters(Fixture *self, gconstpointer data)
+test_rows_of_parameters(WriterFixture *self, gconstpointer data)
 {
-    Member *member = add_member(self, "INSERT INTO t VALUES(?)");
-    Member *wrong = add_member(self, "INSERT INTO t VALUES(10 + ?, ?)");
+    WriterMember *member = writer_add_member(self, "INSERT INTO t VALUES(?)");
+    WriterMember *wrong = writer_add_member(self, "INSERT INTO t VALUES(10 + ?, ?)");
     uint64_t buffer[64];
     QwPageWriter page;
 
@@ -480,14 +248,14 @@ test_rows_of_parameters(Fixture *self, gconstpointer data)
         g_assert_cmpint(qw_row_end(&page), ==, 0);
     }
     for (guint i = 0; i < 2; i++) {
-        Member *each = i == 0 ? member : wrong;
+        WriterMember *each = i == 0 ? member : wrong;
         QdWriteStatement *statement = &g_array_index(each->item.statements, QdWriteStatement, 0);
 
         statement->rows = (uint8_t *) buffer + QW_HEADER_SIZE;
         statement->n_row_bytes = page.used - QW_HEADER_SIZE;
         statement->n_rows = 3;
     }
-    run_group(self);
+    writer_run_group(self);
     g_assert_no_error(member->item.error);
     g_assert_cmpuint(member->item.changes, ==, 3);
     g_assert_nonnull(wrong->item.error);
@@ -495,82 +263,82 @@ test_rows_of_parameters(Fixture *self, gconstpointer data)
 }
 
 static void
-test_deferred_keys(Fixture *self, gconstpointer data)
+test_deferred_keys(WriterFixture *self, gconstpointer data)
 {
-    Member *bad;
-    Member *good;
+    WriterMember *bad;
+    WriterMember *good;
 
     store_execute(self->store.writer, "CREATE TABLE p(a PRIMARY KEY); "
                                       "CREATE TABLE c(a REFERENCES p DEFERRABLE INITIALLY DEFERRED)");
-    bad = add_member(self, "INSERT INTO c VALUES(1)");
-    good = add_member(self, "INSERT INTO c VALUES(2)");
-    add_statement(good, "INSERT INTO p VALUES(2)");
-    run_group(self);
-    assert_failed(bad, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed");
+    bad = writer_add_member(self, "INSERT INTO c VALUES(1)");
+    good = writer_add_member(self, "INSERT INTO c VALUES(2)");
+    writer_add_statement(good, "INSERT INTO p VALUES(2)");
+    writer_run_group(self);
+    writer_assert_failed(bad, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed");
     g_assert_no_error(good->item.error);
-    g_assert_cmpint(count(self, "c"), ==, 1);
+    g_assert_cmpint(writer_count(self, "c"), ==, 1);
 }
 
 static void
-test_not_an_update(Fixture *self, gconstpointer data)
+test_not_an_update(WriterFixture *self, gconstpointer data)
 {
-    Member *query = add_member(self, "SELECT 1");
-    Member *a = add_insert(self, "t", 1);
+    WriterMember *query = writer_add_member(self, "SELECT 1");
+    WriterMember *a = writer_add_insert(self, "t", 1);
 
-    run_group(self);
-    assert_failed(query, QW_ERROR_BAD_PARAMETER, "changes nothing");
-    assert_committed(a);
+    writer_run_group(self);
+    writer_assert_failed(query, QW_ERROR_BAD_PARAMETER, "changes nothing");
+    writer_assert_committed(a);
 }
 
 /* Modes ----------------------------------------------------------------------------------------------------------------- */
 
 static void
-test_vacuum(Fixture *self, gconstpointer data)
+test_vacuum(WriterFixture *self, gconstpointer data)
 {
-    Member *a = add_insert(self, "t", 1);
-    Member *vacuum = add_member(self, "VACUUM");
-    Member *b = add_insert(self, "t", 2);
-    Member *mixed = add_member(self, "INSERT INTO t VALUES(3)");
+    WriterMember *a = writer_add_insert(self, "t", 1);
+    WriterMember *vacuum = writer_add_member(self, "VACUUM");
+    WriterMember *b = writer_add_insert(self, "t", 2);
+    WriterMember *mixed = writer_add_member(self, "INSERT INTO t VALUES(3)");
 
-    add_statement(mixed, "VACUUM");
-    run_group(self);
-    assert_committed(a);
+    writer_add_statement(mixed, "VACUUM");
+    writer_run_group(self);
+    writer_assert_committed(a);
     g_assert_no_error(vacuum->item.error);
-    assert_committed(b);
-    assert_failed(mixed, QW_ERROR_UNSUPPORTED, "VACUUM has to be the only statement");
-    g_assert_cmpint(count(self, "t"), ==, 2);
+    writer_assert_committed(b);
+    writer_assert_failed(mixed, QW_ERROR_UNSUPPORTED, "VACUUM has to be the only statement");
+    g_assert_cmpint(writer_count(self, "t"), ==, 2);
     g_assert_cmpuint(qd_writer_get_n_commits(self->writer), ==, 3);
 }
 
 /* A group is as durable as its most careful member asks for. */
 static void
-test_relaxed(Fixture *self, gconstpointer data)
+test_relaxed(WriterFixture *self, gconstpointer data)
 {
-    Member *relaxed = add_insert(self, "t", 1);
-    Member *full;
+    WriterMember *relaxed = writer_add_insert(self, "t", 1);
+    WriterMember *full;
 
     relaxed->item.relaxed = TRUE;
-    run_group(self);
-    assert_committed(relaxed);
+    writer_run_group(self);
+    writer_assert_committed(relaxed);
     g_assert_cmpint(relaxed->synchronous, ==, 1);
 
     g_ptr_array_set_size(self->members, 0);
-    relaxed = add_insert(self, "t", 2);
+    relaxed = writer_add_insert(self, "t", 2);
     relaxed->item.relaxed = TRUE;
-    full = add_insert(self, "t", 3);
-    run_group(self);
-    assert_committed(full);
+    full = writer_add_insert(self, "t", 3);
+    writer_run_group(self);
+    writer_assert_committed(full);
     g_assert_cmpint(relaxed->synchronous, ==, 2);
     g_assert_cmpint(full->synchronous, ==, 2);
 }
 
 static void
-test_queue_is_bounded(Fixture *self, gconstpointer data)
+test_queue_is_bounded(WriterFixture *self, gconstpointer data)
 {
-    pthread_t job = start_thread(run_job, self);
-    Member *a = add_insert(self, "t", 1);
-    Member *b = add_insert(self, "t", 2);
-    Member *surplus = add_insert(self, "t", 3);
+    pthread_t job = start_thread(writer_hold_role, self);
+    WriterMember *a = writer_add_insert(self, "t", 1);
+    WriterMember *b = writer_add_insert(self, "t", 2);
+    WriterMember *surplus = writer_add_insert(self, "t", 3);
 
     self->store.limits.values[QD_LIMIT_WRITE_QUEUE] = 2;
     (void) hand_over_pop(self->started);
@@ -578,13 +346,13 @@ test_queue_is_bounded(Fixture *self, gconstpointer data)
     qd_writer_submit(self->writer, &b->item);
     qd_writer_submit(self->writer, &surplus->item);
     g_assert_true(hand_over_try_pop(self->done) == surplus);
-    assert_failed(surplus, QW_ERROR_BUSY, "the limit 'write_queue' is 2");
+    writer_assert_failed(surplus, QW_ERROR_BUSY, "the limit 'write_queue' is 2");
     hand_over_push(self->go, self);
     (void) pthread_join(job, NULL);
     (void) hand_over_pop(self->done);
     (void) hand_over_pop(self->done);
-    assert_committed(a);
-    assert_committed(b);
+    writer_assert_committed(a);
+    writer_assert_committed(b);
 }
 
 static gboolean
@@ -598,7 +366,7 @@ insert_and_fail(QdConnection *connection, QdWriteItem *item, void *user_data, GE
 }
 
 static void
-test_job(Fixture *self, gconstpointer data)
+test_job(WriterFixture *self, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
     QdWriteItem item;
@@ -607,24 +375,24 @@ test_job(Fixture *self, gconstpointer data)
     g_assert_false(qd_writer_run_exclusive(self->writer, &item, TRUE, insert_and_fail, self, &error));
     store_assert_error(error, QW_ERROR_TOO_BIG, "enough");
     g_clear_error(&error);
-    g_assert_cmpint(count(self, "t"), ==, 0);
-    assert_commits(self, "");
+    g_assert_cmpint(writer_count(self, "t"), ==, 0);
+    writer_assert_commits(self, "");
 
-    g_ptr_array_add(item.tables, g_strdup("t"));
+    qd_changes_add_table(item.changed, "t");
     g_assert_true(qd_writer_run_exclusive(self->writer, &item, TRUE, insert_and_fail, NULL, &error));
     g_assert_no_error(error);
-    g_assert_cmpint(count(self, "t"), ==, 1);
+    g_assert_cmpint(writer_count(self, "t"), ==, 1);
     g_assert_cmpuint(item.generation, ==, (UINT64_C(1) << 40) + 1);
-    assert_commits(self, "1: t");
+    writer_assert_commits(self, "1: t");
     qd_write_item_clear(&item);
 }
 
 /* A job that comes while another has the role gives up at its time-out, and the writer goes on. */
 static void
-test_job_waits_in_vain(Fixture *self, gconstpointer data)
+test_job_waits_in_vain(WriterFixture *self, gconstpointer data)
 {
-    pthread_t job = start_thread(run_job, self);
-    Member *member = add_insert(self, "t", 2);
+    pthread_t job = start_thread(writer_hold_role, self);
+    WriterMember *member = writer_add_insert(self, "t", 2);
     g_autoptr(GError) error = NULL;
     QdWriteItem item;
 
@@ -637,15 +405,15 @@ test_job_waits_in_vain(Fixture *self, gconstpointer data)
     (void) pthread_join(job, NULL);
     qd_writer_submit(self->writer, &member->item);
     (void) hand_over_pop(self->done);
-    assert_committed(member);
+    writer_assert_committed(member);
     qd_write_item_clear(&item);
 }
 
 /* At rest the connection is closed; the next update, or job, opens another one. */
 static void
-test_rest(Fixture *self, gconstpointer data)
+test_rest(WriterFixture *self, gconstpointer data)
 {
-    Member *member = add_insert(self, "t", 1);
+    WriterMember *member = writer_add_insert(self, "t", 1);
 
     self->store.writer = NULL; /* it is not asked for its settings: it will be gone */
     g_assert_true(qd_writer_rest(self->writer));
@@ -653,16 +421,16 @@ test_rest(Fixture *self, gconstpointer data)
     g_assert_true(qd_writer_rest(self->writer));
     qd_writer_submit(self->writer, &member->item);
     g_assert_true(hand_over_pop(self->done) == member);
-    assert_committed(member);
+    writer_assert_committed(member);
 }
 
 static gpointer
 submit_many(gpointer data)
 {
-    Fixture *self = data;
+    WriterFixture *self = data;
 
     for (guint i = 0; i < self->members->len; i++) {
-        Member *member = self->members->pdata[i];
+        WriterMember *member = self->members->pdata[i];
 
         if (!g_atomic_int_exchange(&member->cancelled, 1))
             qd_writer_submit(self->writer, &member->item);
@@ -672,12 +440,12 @@ submit_many(gpointer data)
 
 /* Four threads lead and follow as it comes; each update is there exactly once. */
 static void
-test_many_threads(Fixture *self, gconstpointer data)
+test_many_threads(WriterFixture *self, gconstpointer data)
 {
     pthread_t threads[4];
 
     for (int i = 0; i < 400; i++)
-        (void) add_insert(self, i % 7 == 0 ? "r" : "t", i % 50 == 49 ? 0 : i + 1);
+        (void) writer_add_insert(self, i % 7 == 0 ? "r" : "t", i % 50 == 49 ? 0 : i + 1);
     for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
         threads[i] = start_thread(submit_many, self);
     for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
@@ -685,22 +453,22 @@ test_many_threads(Fixture *self, gconstpointer data)
     for (guint i = 0; i < self->members->len; i++)
         (void) hand_over_pop(self->done);
     for (guint i = 0; i < self->members->len; i++) {
-        Member *member = self->members->pdata[i];
+        WriterMember *member = self->members->pdata[i];
 
         if (member->item.error == NULL)
-            assert_committed(member);
+            writer_assert_committed(member);
         else
             g_assert_error(member->item.error, QD_ERROR, (gint) QW_ERROR_CONSTRAINT);
     }
     /* eight of the 400 have the value 0: of six into t and of two into r one each */
-    g_assert_cmpint(count(self, "t") + count(self, "r"), ==, 394);
+    g_assert_cmpint(writer_count(self, "t") + writer_count(self, "r"), ==, 394);
 }
 
 int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-#define ADD(path, func) g_test_add("/exec/writer/" path, Fixture, NULL, set_up, func, tear_down)
+#define ADD(path, func) g_test_add("/exec/writer/" path, WriterFixture, NULL, writer_fixture_set_up, func, writer_fixture_tear_down)
     ADD("alone", test_alone);
     ADD("group/share-a-commit", test_share_a_commit);
     ADD("group/failure-of-one", test_failure_of_one);
@@ -709,7 +477,7 @@ main(int argc, char **argv)
     for (guint i = 0; i < G_N_ELEMENTS(traps); i++) {
         g_autofree char *path = g_strconcat("/exec/writer/trap/", traps[i].name, NULL);
 
-        g_test_add(path, Fixture, &traps[i], set_up, test_trap, tear_down);
+        g_test_add(path, WriterFixture, &traps[i], writer_fixture_set_up, test_trap, writer_fixture_tear_down);
     }
     ADD("returning/once", test_returning);
     ADD("returning/many-pages", test_returning_of_many_pages);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * StorePayload, ReplacePayload, DeletePayload, OpenPayload: content comes and goes by descriptors.
+ *
+ * What comes in is read and synced before its row waits for the writer, so that a slow disk or a stalled pipe holds nobody up.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/fd.h"
+#include "daemon/exec/engine-private.h"
+#include "daemon/exec/jobs.h"
+
+#define BUFFER_BYTES (256 * 1024)
+/* Between two looks at the free space of the disk. */
+#define SPACE_CHECK_BYTES (16 * 1024 * 1024)
+
+/* Reading --------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+check_source(QdCall *call, struct stat *ret_st, GError **error)
+{
+    int flags = fcntl(call->fd, F_GETFL);
+
+    if (!qd_job_check_descriptor(call, error))
+        return FALSE;
+    if (flags >= 0 && (flags & O_ACCMODE) != O_WRONLY && (flags & O_PATH) == 0 && fstat(call->fd, ret_st) == 0)
+        return TRUE;
+
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "source is not a descriptor that is open for reading");
+    return FALSE;
+}
+
+/* A file is read from its start, and the caller's offset stays; what cannot be sought, from where it is. */
+static gssize
+read_piece(QdCall *call, gboolean regular, char *buffer, uint64_t offset, GError **error)
+{
+    ssize_t n;
+
+    if (!regular)
+        return qd_job_read(call, buffer, BUFFER_BYTES, error);
+    if (qd_job_is_cancelled(call, error))
+        return -1;
+    do
+        n = pread(call->fd, buffer, BUFFER_BYTES, (off_t) offset);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        qd_error_set_errno(error, errno, "cannot read from the descriptor");
+    return n;
+}
+
+gboolean
+qd_call_read_payload(QdCall *call, GError **error)
+{
+    QdEngine *engine = call->private->engine;
+    g_autoptr(QdPayloadDraft) draft = NULL;
+    g_autofree char *buffer = NULL;
+    struct stat st;
+    gssize n = 1;
+
+    if (!check_source(call, &st, error))
+        return FALSE;
+    if (qd_database_is_read_only(engine->database)) {
+        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", engine->directory,
+                     qd_database_get_read_only_hint(engine->database));
+        return FALSE;
+    }
+
+    draft = qd_payload_draft_new(qd_payloads_get_files(engine->payloads), &engine->limits);
+    buffer = g_malloc(BUFFER_BYTES);
+    while (n > 0) {
+        if (draft->size % SPACE_CHECK_BYTES < BUFFER_BYTES &&
+            !qd_database_check_free_space(engine->database, &engine->limits, error))
+            return FALSE;
+        n = read_piece(call, S_ISREG(st.st_mode), buffer, draft->size, error);
+        if (n < 0 || !qd_payload_draft_append(draft, buffer, (gsize) n, error))
+            return FALSE;
+    }
+    qd_payload_draft_finish(draft);
+    if (!call->options.relaxed_durability && !qd_payload_draft_sync(draft, error))
+        return FALSE;
+
+    call->n_bytes = draft->size;
+    call->private->draft = g_steal_pointer(&draft);
+    return TRUE;
+}
+
+/* Writing --------------------------------------------------------------------------------------------------------------- */
+
+static void
+set_missing(int64_t id, GError **error)
+{
+    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "there is no payload %" G_GINT64_FORMAT, id);
+}
+
+static gboolean
+write_row(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
+{
+    QdCall *call = user_data;
+    gboolean deleted = FALSE;
+
+    if (call->kind == QD_CALL_STORE_PAYLOAD) {
+        if (!qd_payload_store(connection, call->private->draft, call->options.media_type, &call->payload_id, error))
+            return FALSE;
+    } else if (call->kind == QD_CALL_REPLACE_PAYLOAD) {
+        if (!qd_payload_replace(connection, call->payload_id, call->private->draft, call->options.media_type, error))
+            return FALSE;
+    } else {
+        if (!qd_payload_delete(connection, call->payload_id, &deleted, error))
+            return FALSE;
+        if (!deleted) {
+            set_missing(call->payload_id, error);
+            return FALSE;
+        }
+    }
+    item->changes = 1;
+    qd_changes_add_table(item->changed, QD_PAYLOAD_TABLE);
+    return TRUE;
+}
+
+static void
+on_written(QdWriteItem *item, gboolean own)
+{
+    QdCall *call = item->data;
+
+    call->error = g_steal_pointer(&item->error);
+    call->generation = item->generation;
+    qd_call_finish(call);
+}
+
+void
+qd_call_write_payload(QdCall *call)
+{
+    QdEngine *engine = call->private->engine;
+    QdWriteItem *item = &call->private->item;
+
+    if (qd_client_is_read_only(call->client)) {
+        qd_error_set(&call->error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
+        qd_call_finish(call);
+        return;
+    }
+    qd_write_item_init(item);
+    item->func = write_row;
+    item->func_data = call;
+    item->relaxed = call->options.relaxed_durability;
+    item->timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, call->options.has_timeout,
+                                                    call->options.timeout_msec);
+    item->cancelled = &call->private->entry.cancelled;
+    item->done = on_written;
+    item->data = call;
+    qd_registry_set_state(engine->registry, &call->private->entry, "writing", FALSE);
+    qd_writer_submit(engine->writer, item);
+}
+
+/* Opening --------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+write_all(int fd, const void *data, gsize n_bytes)
+{
+    const char *p = data;
+
+    while (n_bytes > 0) {
+        ssize_t n = write(fd, p, n_bytes);
+
+        if (n < 0)
+            return FALSE;
+        p += n;
+        n_bytes -= (gsize) n;
+    }
+    return TRUE;
+}
+
+/* Sealed: who gets it can map it without fear. */
+static int
+make_memory_file(const void *data, gsize n_bytes, GError **error)
+{
+    g_auto(QdFd) fd = memfd_create("queryd-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd < 0 || !write_all(fd, data, n_bytes) || lseek(fd, 0, SEEK_SET) < 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0) {
+        qd_error_set_errno(error, errno, "cannot make a memory file for a payload");
+        return -1;
+    }
+    return g_steal_fd(&fd);
+}
+
+/* A sandboxed caller owns the file as much as we do, and could make it writable: it gets a copy. */
+static int
+copy_file(QdCall *call, int fd, uint64_t size, GError **error)
+{
+    const QdLimits *limits = &call->private->engine->limits;
+    g_autofree char *data = NULL;
+
+    if (size > qd_limits_get(limits, QD_LIMIT_VALUE_BYTES)) {
+        qd_limit_set_error(error, limits, QD_LIMIT_VALUE_BYTES, "payload is too big for a sandboxed application");
+        return -1;
+    }
+    data = g_malloc(MAX(size, 1));
+    if (pread(fd, data, size, 0) != (ssize_t) size) {
+        qd_error_set(error, QW_ERROR_CORRUPT, "cannot read the file of a payload");
+        return -1;
+    }
+    return make_memory_file(data, size, error);
+}
+
+static int
+open_payload(QdCall *call, QdConnection *connection, int64_t id, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    g_autoptr(GBytes) content = NULL;
+    g_auto(QdFd) fd = -1;
+    QdPayloadInfo info;
+
+    if (!qd_payload_read(connection, id, &info, &content, &fd, &failure)) {
+        if (failure != NULL)
+            g_propagate_error(error, g_steal_pointer(&failure));
+        else
+            set_missing(id, error);
+        return -1;
+    }
+    if (content != NULL)
+        return make_memory_file(g_bytes_get_data(content, NULL), g_bytes_get_size(content), error);
+    if (qd_client_is_read_only(call->client))
+        return copy_file(call, fd, info.size, error);
+    return g_steal_fd(&fd);
+}
+
+static void
+fd_clear(gpointer data)
+{
+    (void) qd_fd_close(*(int *) data);
+}
+
+void
+qd_call_open_payloads(QdCall *call, GError **error)
+{
+    QdEngine *engine = call->private->engine;
+    QdReader *reader = qd_pool_lease(engine->pool, call->client, NULL, error);
+
+    if (reader == NULL)
+        return;
+    call->payload_fds = g_array_new(FALSE, FALSE, sizeof(int));
+    g_array_set_clear_func(call->payload_fds, fd_clear);
+    for (guint i = 0; i < call->payload_ids->len; i++) {
+        int fd = open_payload(call, reader->connection, g_array_index(call->payload_ids, int64_t, i), error);
+
+        if (fd < 0)
+            break;
+        g_array_append_val(call->payload_fds, fd);
+    }
+    qd_pool_release(engine->pool, reader);
+}

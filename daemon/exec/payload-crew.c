@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A queue and a few threads, which start when there is work and linger for a moment after it.
+ */
+#include "daemon/exec/payload-crew.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "daemon/base/error.h"
+#include "daemon/exec/engine-private.h"
+#include "daemon/exec/jobs.h"
+
+#define LINGER_SEC 1
+
+struct QdPayloadCrew {
+    QdEngine *engine;
+    QdClient *client; /* ours, for leases of connections */
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    GQueue calls;
+    guint n_threads;
+    guint n_idle;
+    gboolean stopping;
+    gboolean sweep_some;
+    gboolean sweep_all;
+    gboolean sweeping;
+};
+
+static gboolean
+is_regular(const QdCall *call)
+{
+    struct stat st;
+
+    return fstat(call->fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static void
+serve(QdPayloadCrew *self, QdCall *call)
+{
+    if (!is_regular(call))
+        qd_jobs_start(self->engine->jobs, call);
+    else if (qd_call_read_payload(call, &call->error))
+        qd_call_write_payload(call);
+    else
+        qd_call_finish(call);
+}
+
+static void
+sweep(QdPayloadCrew *self, gboolean all)
+{
+    QdReader *reader = qd_pool_lease(self->engine->pool, self->client, NULL, NULL);
+
+    if (reader == NULL) /* the next start looks again */
+        return;
+    qd_payloads_sweep(self->engine->payloads, reader->connection, all);
+    qd_pool_release(self->engine->pool, reader);
+}
+
+/* Under the mutex, which is released meanwhile. FALSE: there is nothing to do. */
+static gboolean
+work(QdPayloadCrew *self)
+{
+    QdCall *call = g_queue_pop_head(&self->calls);
+    gboolean all = self->sweep_all;
+
+    if (call != NULL) {
+        pthread_mutex_unlock(&self->mutex);
+        serve(self, call);
+        pthread_mutex_lock(&self->mutex);
+        return TRUE;
+    }
+    if (self->stopping || self->sweeping || (!self->sweep_some && !all))
+        return FALSE;
+
+    self->sweep_some = self->sweep_all = FALSE;
+    self->sweeping = TRUE;
+    pthread_mutex_unlock(&self->mutex);
+    sweep(self, all);
+    pthread_mutex_lock(&self->mutex);
+    self->sweeping = FALSE;
+    return TRUE;
+}
+
+/* Under the mutex. FALSE: nothing came. */
+static gboolean
+linger(QdPayloadCrew *self)
+{
+    struct timespec until;
+    int r;
+
+    if (self->stopping)
+        return FALSE;
+    (void) clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += LINGER_SEC;
+    self->n_idle++;
+    r = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
+    self->n_idle--;
+    return r == 0;
+}
+
+static void *
+crew_main(void *data)
+{
+    QdPayloadCrew *self = data;
+
+    (void) pthread_setname_np(pthread_self(), "queryd-payload");
+    pthread_mutex_lock(&self->mutex);
+    while (work(self) || linger(self))
+        ;
+    self->n_threads--;
+    pthread_cond_broadcast(&self->cond);
+    pthread_mutex_unlock(&self->mutex);
+    return NULL;
+}
+
+/* Under the mutex. FALSE with errno: nobody will look at the queue. */
+static gboolean
+wake(QdPayloadCrew *self)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int r;
+
+    if (self->n_idle > 0) {
+        pthread_cond_signal(&self->cond);
+        return TRUE;
+    }
+    if (self->n_threads >= qd_limits_get(&self->engine->limits, QD_LIMIT_JOBS))
+        return TRUE;
+    pthread_attr_init(&attributes);
+    (void) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    r = pthread_create(&thread, &attributes, crew_main, self);
+    pthread_attr_destroy(&attributes);
+    self->n_threads += r == 0 ? 1 : 0;
+    errno = r;
+    return self->n_threads > 0;
+}
+
+QdPayloadCrew *
+qd_payload_crew_new(QdEngine *engine)
+{
+    QdPayloadCrew *self = g_new0(QdPayloadCrew, 1);
+    pthread_condattr_t attributes;
+
+    self->engine = engine;
+    self->client = qd_client_new(engine, "queryd");
+    pthread_mutex_init(&self->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    (void) pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&self->cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return self;
+}
+
+QdPayloadCrew *
+qd_payload_crew_free(QdPayloadCrew *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    pthread_mutex_lock(&self->mutex);
+    self->stopping = TRUE;
+    pthread_cond_broadcast(&self->cond);
+    while (self->n_threads > 0)
+        pthread_cond_wait(&self->cond, &self->mutex);
+    pthread_mutex_unlock(&self->mutex);
+    pthread_cond_destroy(&self->cond);
+    pthread_mutex_destroy(&self->mutex);
+    qd_client_unref(self->client);
+    g_free(self);
+    return NULL;
+}
+
+void
+qd_payload_crew_push(QdPayloadCrew *self, QdCall *call)
+{
+    const QdLimits *limits = &self->engine->limits;
+    gboolean pushed = FALSE;
+
+    pthread_mutex_lock(&self->mutex);
+    if (self->calls.length >= qd_limits_get(limits, QD_LIMIT_RUN_QUEUE)) {
+        qd_limit_set_error(&call->error, limits, QD_LIMIT_RUN_QUEUE, "too many payloads wait to be stored");
+    } else {
+        g_queue_push_tail(&self->calls, call);
+        pushed = wake(self);
+        if (!pushed) {
+            (void) g_queue_pop_tail(&self->calls);
+            qd_error_set_errno(&call->error, errno, "cannot start a thread");
+        }
+    }
+    pthread_mutex_unlock(&self->mutex);
+    if (!pushed)
+        qd_call_finish(call);
+}
+
+void
+qd_payload_crew_sweep(QdPayloadCrew *self, gboolean all)
+{
+    pthread_mutex_lock(&self->mutex);
+    self->sweep_some = TRUE;
+    self->sweep_all = self->sweep_all || all;
+    (void) wake(self);
+    pthread_mutex_unlock(&self->mutex);
+}

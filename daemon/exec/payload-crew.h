@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Threads that take payloads in and sweep their files: reading a caller's file, hashing and syncing, for several at once.
+ *
+ * Place: layer 4. What may stall, such as a pipe, is handed on to a job thread (jobs.h), which counts against the caller.
+ * Invariant: a thread that has had nothing to do for a while is gone.
+ */
+#pragma once
+
+#include "daemon/exec/engine.h"
+
+typedef struct QdPayloadCrew QdPayloadCrew;
+
+/* qd_payload_crew_new: starts no thread yet. */
+QdPayloadCrew *qd_payload_crew_new(QdEngine *engine);
+/* qd_payload_crew_free: waits for what is under way. */
+QdPayloadCrew *qd_payload_crew_free(QdPayloadCrew *self);
+
+/* qd_payload_crew_push: @call stores or replaces a payload; it finishes with BUSY when too many wait. Thread: any. */
+void qd_payload_crew_push(QdPayloadCrew *self, QdCall *call);
+/* qd_payload_crew_sweep: files that no row needs are deleted soon. @all: the folder is searched for them. Thread: any. */
+void qd_payload_crew_sweep(QdPayloadCrew *self, gboolean all);

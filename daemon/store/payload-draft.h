@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A payload on its way in: hashed while it comes; small ones stay in memory for their row, large ones go to a file.
+ *
+ * Place: layer 2. Shared by reference, since a transaction that ends as a whole is run again with the same draft.
+ * Invariant: a draft that no transaction commits leaves no file.
+ */
+#pragma once
+
+#include "daemon/base/limits.h"
+#include "daemon/store/payload-files.h"
+
+typedef struct QdPayloadDraft {
+    gint n_refs; /* atomic */
+    QdPayloadFiles *files;
+    const QdLimits *limits;
+    QdSha256 sha;
+    uint8_t hash[QD_SHA256_BYTES]; /* when finished */
+    uint64_t size;
+    GByteArray *content; /* (nullable): NULL when it is in a file */
+    QdPayloadTemp temp;
+    gboolean synced;
+    gboolean published;
+} QdPayloadDraft;
+
+/* qd_payload_draft_new: empty. @files and @limits outlive it. Thread of all: one at a time, but for references. */
+QdPayloadDraft *qd_payload_draft_new(QdPayloadFiles *files, const QdLimits *limits);
+QdPayloadDraft *qd_payload_draft_ref(QdPayloadDraft *self);
+void qd_payload_draft_unref(QdPayloadDraft *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPayloadDraft, qd_payload_draft_unref)
+
+/* qd_payload_draft_append: Errors: TOO_BIG, DISK_FULL. */
+gboolean qd_payload_draft_append(QdPayloadDraft *self, const void *data, gsize n_bytes, GError **error);
+/* qd_payload_draft_finish: nothing more is appended; the hash is known, and a file on its way to the disk. */
+void qd_payload_draft_finish(QdPayloadDraft *self);
+/* qd_payload_draft_sync: returns when the content of the file is on the disk; nothing to do for what goes into a row. */
+gboolean qd_payload_draft_sync(QdPayloadDraft *self, GError **error);
+/* qd_payload_draft_publish: the file gets its name, once. */
+gboolean qd_payload_draft_publish(QdPayloadDraft *self, GError **error);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The payload store: rows of the table queryd_payload, and the files of those whose content is not in the row.
+ *
+ * Place: layer 2. Rows are read on any connection; they are written on the writer's, inside of its transaction, to which
+ * qd_payloads_before_commit() belongs. What a row gave up is deleted later, by qd_payloads_sweep().
+ * Invariant: a committed row has its file; a file that no row needs goes away.
+ */
+#pragma once
+
+#include "daemon/store/connection.h"
+#include "daemon/store/payload-draft.h"
+
+#define QD_PAYLOAD_TABLE "queryd_payload"
+
+/* Of a store: drafts of the transaction that is open, and files that may have become free. */
+typedef struct QdPayloads QdPayloads;
+
+typedef struct QdPayloadInfo {
+    int64_t id;
+    uint64_t size;
+    uint8_t hash[QD_SHA256_BYTES];
+    gboolean in_file;
+} QdPayloadInfo;
+
+/* qd_payloads_new: @directory is the store's; @limits outlive it. Touches nothing. */
+QdPayloads *qd_payloads_new(const char *directory, const QdLimits *limits);
+QdPayloads *qd_payloads_free(QdPayloads *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPayloads, qd_payloads_free)
+QdPayloadFiles *qd_payloads_get_files(QdPayloads *self);
+
+/* qd_payloads_attach: makes @connection the one that writes payloads; @self outlives it. */
+void qd_payloads_attach(QdPayloads *self, QdConnection *connection);
+/* qd_payloads_get: that of a connection that writes; NULL on one that reads. */
+QdPayloads *qd_payloads_get(QdConnection *connection);
+
+/**
+ * qd_payload_store:
+ * @connection: the writer's, in a transaction
+ * @draft: finished; a reference is kept until the end of the transaction
+ * @media_type: (nullable): kept as it is
+ *
+ * Errors: BAD_PARAMETER on a connection that does not write; and SQLite's own. Thread: the writer's, as below.
+ *
+ * Returns: FALSE on error
+ */
+gboolean qd_payload_store(QdConnection *connection, QdPayloadDraft *draft, const char *media_type, int64_t *ret_id, GError **error);
+/* qd_payload_replace: other content for a payload; @media_type (nullable): as it was. Errors: BAD_PARAMETER: there is none. */
+gboolean qd_payload_replace(QdConnection *connection, int64_t id, QdPayloadDraft *draft, const char *media_type, GError **error);
+/* qd_payload_delete: *@ret_deleted tells whether there was one. */
+gboolean qd_payload_delete(QdConnection *connection, int64_t id, gboolean *ret_deleted, GError **error);
+
+/* qd_payloads_before_commit: what the transaction stored gets its files. @durable: they are on the disk when it returns. */
+gboolean qd_payloads_before_commit(QdPayloads *self, QdConnection *connection, gboolean durable, GError **error);
+/* qd_payloads_after_commit: Returns: TRUE when there are files to sweep. */
+gboolean qd_payloads_after_commit(QdPayloads *self, gboolean durable);
+
+/**
+ * qd_payloads_sweep:
+ * @reader: any connection that is in no transaction
+ * @all: looks at every file of the folder too, not only at those that rows have given up
+ *
+ * Deletes files that no row needs. Thread: any one at a time.
+ */
+void qd_payloads_sweep(QdPayloads *self, QdConnection *reader, gboolean all);
+
+/* qd_payload_find: on any connection. FALSE without an error: there is none. */
+gboolean qd_payload_find(QdConnection *connection, int64_t id, QdPayloadInfo *ret_info, GError **error);
+/**
+ * qd_payload_read:
+ * @ret_content: (out) (transfer full): the content, when it is in the row; else NULL
+ * @ret_fd: (out): the file, when it is in one; else -1
+ *
+ * On any connection, in a transaction or not. Errors: CORRUPT: its file is missing or damaged.
+ *
+ * Returns: FALSE on error, and without one when there is no such payload
+ */
+gboolean qd_payload_read(QdConnection *connection, int64_t id, QdPayloadInfo *ret_info, GBytes **ret_content, int *ret_fd,
+                         GError **error);
+
+/* Told about each fault; FALSE ends the check. */
+typedef gboolean (*QdPayloadFaultFunc)(const char *message, void *data);
+/**
+ * qd_payloads_check:
+ * @reader: any connection
+ * @contents: reads each file and computes its hash
+ * @func: gets a line for each payload whose file is missing or damaged; and NULL after each payload
+ */
+gboolean qd_payloads_check(QdConnection *reader, gboolean contents, QdPayloadFaultFunc func, void *data, GError **error);
