@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A key file, replaced as a whole.
+ * A key file, replaced as a whole, but not synced: it is written at each start and end.
  */
 #include "daemon/store/health.h"
 
@@ -34,6 +34,8 @@ void
 qd_health_save(const QdHealth *self)
 {
     g_autoptr(GKeyFile) file = g_key_file_new();
+    g_autofree char *text = NULL;
+    gsize n_bytes = 0;
 
     g_key_file_set_int64(file, GROUP, "checked", self->checked_sec);
     g_key_file_set_int64(file, GROUP, "salvaged", self->salvaged_sec);
@@ -42,7 +44,8 @@ qd_health_save(const QdHealth *self)
         g_key_file_set_string(file, GROUP, "damage", self->damage);
     if (self->report != NULL)
         g_key_file_set_string(file, GROUP, "report", self->report);
-    (void) g_key_file_save_to_file(file, self->path, NULL);
+    text = g_key_file_to_data(file, &n_bytes, NULL);
+    (void) g_file_set_contents_full(self->path, text, (gssize) n_bytes, G_FILE_SET_CONTENTS_NONE, 0600, NULL);
 }
 
 void

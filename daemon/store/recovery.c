@@ -13,7 +13,7 @@
 #include "daemon/store/salvage.h"
 
 /* Generations have to grow even when nobody knows any more how often the store was started. */
-#define USEC_PER_START (G_USEC_PER_SEC * 3600)
+#define USEC_PER_START G_GUINT64_CONSTANT(3600000000)
 
 void
 qd_recovery_result_clear(QdRecoveryResult *self)
@@ -75,7 +75,7 @@ qd_recovery_run(const QdRecoveryOptions *options, QdRecoveryResult *ret_result, 
         .target = target,
         .limits = options->limits,
         .cancelled = options->cancelled,
-        .start_counter = MAX(options->start_counter, (guint64) (g_get_real_time() / USEC_PER_START)),
+        .start_counter = MAX(options->start_counter, (guint64) g_get_real_time() / USEC_PER_START),
     };
 
     if (!check_space(options, source, error) || !qd_salvage_run(&salvage, report, error))

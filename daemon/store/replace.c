@@ -91,7 +91,15 @@ swap(const char *directory, const char *next, GError **error)
     if (!move(directory, DATABASE_NAME "-wal", aside_log, TRUE, error))
         return FALSE;
     (void) unlink(index);
-    return sync_directory(directory, error) && move(directory, next, DATABASE_NAME, FALSE, error) && sync_directory(directory, error);
+    return sync_directory(directory, error) && move(directory, next, DATABASE_NAME, FALSE, error) &&
+           sync_directory(directory, error);
+}
+
+/* The copy of a job that did not come to its end. */
+static gboolean
+is_left_over(const char *name)
+{
+    return strstr(name, ".tmp") != NULL && (g_str_has_prefix(name, "restore-") || g_str_has_prefix(name, "backup-"));
 }
 
 gboolean
@@ -102,9 +110,14 @@ qd_replace_finish(const char *directory, GError **error)
     g_autofree char *next = NULL;
     const char *name;
 
-    while (dir != NULL && next == NULL && (name = g_dir_read_name(dir)) != NULL) {
-        if (g_str_has_prefix(name, NEXT_PREFIX))
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+        if (next == NULL && g_str_has_prefix(name, NEXT_PREFIX))
             next = g_strdup(name);
+        if (is_left_over(name)) {
+            g_autofree char *path = g_build_filename(directory, name, NULL);
+
+            (void) unlink(path);
+        }
     }
     (void) unlink(unfinished);
     return next == NULL || swap(directory, next, error);
