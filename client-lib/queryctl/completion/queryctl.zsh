@@ -30,6 +30,7 @@ _queryctl_verbs() {
     'status:show the daemon, its running queries and its limits'
     'cancel:end running queries'
     'backup:write a consistent copy of the database to a new file'
+    'restore:put a backup in the place of the database'
     'check:check the database'
     'optimize:refresh statistics and shorten the log'
     'store:manage further databases'
@@ -39,7 +40,7 @@ _queryctl_verbs() {
 
 _queryctl_words() {
   case $words[1] in
-    import|backup) _files ;;
+    import|backup|restore) _files ;;
     export|ls) _queryctl_tables ;;
     store) if (( CURRENT == 2 )); then compadd list create import; else _files; fi ;;
   esac
@@ -58,7 +59,7 @@ _queryctl() {
     '(-g --graph)'{-g,--graph}'[RDF\: the graph]:IRI:' \
     '--base[RDF\: what relative IRIs are resolved against]:IRI:' \
     '--replace[RDF\: what is there goes first]' \
-    '--check-only[RDF\: read and change nothing]' \
+    '--check-only[read and change nothing]' \
     '--null[print NULL as text]:text:' \
     '--no-header[no line with the names]' \
     '(-n --max-rows)'{-n,--max-rows}'[end after N rows]:number:' \
