@@ -210,9 +210,7 @@ put_health(GString *out, GVariant *stats)
     static const struct {
         const char *name;
         const char *label;
-    } facts[] = {
-        { "state", "State" }, { "health", "Health" }, { "damage", "Damage" }, { "salvage_report", "Salvage report" }
-    };
+    } facts[] = { { "state", "State" }, { "health", "Health" }, { "damage", "Damage" }, { "salvage_report", "Salvage report" } };
 
     for (guint i = 0; i < G_N_ELEMENTS(facts); i++) {
         const char *text = NULL;

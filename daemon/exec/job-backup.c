@@ -2,8 +2,8 @@
 /*
  * Backup: the database of one moment to a descriptor of the caller.
  *
- * SQLite copies pages of one snapshot to a file of ours, while the writer goes on; that file then goes to the caller, whose descriptor
- * may be one that stalls.
+ * SQLite copies pages of one snapshot to a file of ours, while the writer goes on; that file then goes to the caller, whose
+ * descriptor may be one that stalls.
  */
 #include <errno.h>
 #include <fcntl.h>

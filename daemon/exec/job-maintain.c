@@ -56,6 +56,9 @@ qd_job_check(QdCall *call, GError **error)
     else if (r != SQLITE_DONE)
         qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
 
+    for (guint i = 0; i < call->messages->len; i++)
+        if (qd_integrity_is_damage(call->messages->pdata[i]))
+            qd_upkeep_report(engine->upkeep, call->messages->pdata[i]);
     call->ok = r == SQLITE_DONE && call->messages->len == 1 && g_strcmp0(call->messages->pdata[0], "ok") == 0;
     if (!call->ok)
         return;

@@ -2,9 +2,9 @@
 /*
  * Restore: a database from a descriptor of the caller in the place of the store's.
  *
- * Everything is done to a private copy first: checks, the schema's steps, the store's own counters. Then one transaction of the writer
- * puts all its pages in the place of the old ones: readers go on in their snapshots, and a failure or a crash leaves the old database.
- * A database that cannot be opened is set aside instead, and the copy gets its name.
+ * Everything is done to a private copy first: checks, the schema's steps, the store's own counters. Then one transaction of the
+ * writer puts all its pages in the place of the old ones: readers go on in their snapshots, and a failure or a crash leaves the old
+ * database. A database that cannot be opened is set aside instead, and the copy gets its name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,8 +48,8 @@ check_space(const Restore *self, guint64 n_bytes, GError **error)
     if (n_free >= n_bytes)
         return TRUE;
     qd_error_set(error, QW_ERROR_DISK_FULL,
-                 "to restore takes %" G_GUINT64_FORMAT " bytes more, and the file system of '%s' has only %" G_GUINT64_FORMAT, n_bytes,
-                 self->engine->directory, n_free);
+                 "to restore takes %" G_GUINT64_FORMAT " bytes more, and the file system of '%s' has only %" G_GUINT64_FORMAT,
+                 n_bytes, self->engine->directory, n_free);
     return FALSE;
 }
 

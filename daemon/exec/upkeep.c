@@ -20,12 +20,12 @@ struct QdUpkeep {
     QdHealth health;
     gboolean unclean; /* it was not closed last time, and has not been checked since */
     QdIntegrity integrity;
-    gint stopped;     /* atomic */
-    gint suspected;   /* atomic: one suspicion is enough */
-    gint running;     /* atomic */
-    gboolean urgent;  /* the check that runs */
+    gint stopped;        /* atomic */
+    gint suspected;      /* atomic: one suspicion is enough */
+    gint running;        /* atomic */
+    gboolean urgent;     /* the check that runs */
     gint64 checked_usec; /* monotonic: the last one that ended */
-    GError *error;    /* of the check's thread */
+    GError *error;       /* of the check's thread */
 };
 
 QdUpkeep *

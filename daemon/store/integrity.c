@@ -35,8 +35,8 @@ gboolean
 qd_integrity_is_damage(const char *message)
 {
     /* of SQLite's own words */
-    static const char *const harmless[] = { "ok", "NULL value in ", "CHECK constraint failed in ", "non-", "NUMERIC value in ",
-                                            "TEXT value in " };
+    static const char *const harmless[] = { "ok",   "NULL value in ",    "CHECK constraint failed in ",
+                                            "non-", "NUMERIC value in ", "TEXT value in " };
 
     for (guint i = 0; i < G_N_ELEMENTS(harmless); i++)
         if (g_str_has_prefix(message, harmless[i]))
@@ -64,8 +64,8 @@ find_table(QdIntegrity *self, sqlite3 *db, int *ret_result)
 {
     sqlite3_stmt *stmt = NULL;
     char *table = NULL;
-    int r = sqlite3_prepare_v2(db, "SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type='table' AND rootpage>0",
-                               -1, &stmt, NULL);
+    int r = sqlite3_prepare_v2(
+        db, "SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type='table' AND rootpage>0", -1, &stmt, NULL);
 
     while ((r == SQLITE_OK || r == SQLITE_ROW) && table == NULL) {
         r = sqlite3_step(stmt);

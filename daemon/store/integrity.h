@@ -25,8 +25,8 @@ void qd_integrity_clear(QdIntegrity *self);
  *
  * Checks the tables that are not done yet. Interrupted by @stop it returns true, too, and is not finished.
  */
-gboolean qd_integrity_run(QdIntegrity *self, QdConnection *connection, gboolean quick, gboolean (*stop)(gpointer data), gpointer data,
-                          GError **error);
+gboolean qd_integrity_run(QdIntegrity *self, QdConnection *connection, gboolean quick, gboolean (*stop)(gpointer data),
+                          gpointer data, GError **error);
 
 /* Whether a message of SQLite's check tells of damage, not only of a row that breaks a constraint. */
 gboolean qd_integrity_is_damage(const char *message);

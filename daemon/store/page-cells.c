@@ -163,6 +163,21 @@ qd_page_cells_are_whole(const QdPageCells *self)
     return TRUE;
 }
 
+guint32
+qd_page_cells_get_end(const QdPageCells *self)
+{
+    guint32 last = 0;
+
+    for (guint32 i = 0; i < self->n_cells; i++) {
+        QdPageCell cell;
+        guint32 end;
+
+        if (get_cell(self, i, &cell, &end))
+            last = MAX(last, end);
+    }
+    return last;
+}
+
 /* Records ------------------------------------------------------------------------------------------------------------------ */
 
 /* G_MAXUINT64 for a type that there is not. */

@@ -42,6 +42,8 @@ gboolean qd_page_cells_is_of_table(const QdPageCells *self);
 gboolean qd_page_cells_get(const QdPageCells *self, guint32 index, QdPageCell *ret_cell);
 /* Whether each cell can be had, none lies on another and, in a table, their rowids ascend. */
 gboolean qd_page_cells_are_whole(const QdPageCells *self);
+/* Behind the last cell: a page is filled from its end. 0: there is none */
+guint32 qd_page_cells_get_end(const QdPageCells *self);
 
 /* A value of a record. */
 typedef struct QdField {

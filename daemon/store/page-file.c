@@ -18,6 +18,7 @@
 #define MAX_PAGE_BYTES 65536u
 #define MIN_USABLE_BYTES 480u
 #define SAMPLE_PAGES 64u
+#define FILL_SHARE 16u /* of a page at its end: some cell reaches into it */
 
 #define LOG_HEADER_BYTES 32
 #define LOG_FRAME_BYTES 24
@@ -159,7 +160,7 @@ read_log(QdPageFile *self)
 
 /* The header --------------------------------------------------------------------------------------------------------------- */
 
-/* How many of the first pages look like pages, if they are of this size. */
+/* How many of the first pages look like pages that are of this size. */
 static double
 judge_page_size(const QdPageFile *self, guint32 page_size, guint64 n_file_bytes)
 {
@@ -171,7 +172,7 @@ judge_page_size(const QdPageFile *self, guint32 page_size, guint64 n_file_bytes)
         QdPageCells cells;
 
         if (read_all(self->fd, buffer, page_size, (off_t) i * page_size) && qd_page_cells_init(&cells, buffer, i + 1, page_size) &&
-            cells.n_cells > 0 && qd_page_cells_are_whole(&cells))
+            qd_page_cells_are_whole(&cells) && qd_page_cells_get_end(&cells) > page_size - page_size / FILL_SHARE)
             n_good++;
     }
     return n > 0 ? (double) n_good / n : 0;

@@ -80,6 +80,11 @@ qd_recovery_run(const QdRecoveryOptions *options, QdRecoveryResult *ret_result, 
 
     if (!check_space(options, source, error) || !qd_salvage_run(&salvage, report, error))
         return FALSE;
+    if (report->n_rows == 0) { /* an empty store is no better than a broken one */
+        (void) unlink(target);
+        qd_error_set(error, QW_ERROR_CORRUPT, "not one row of '%s' can be salvaged", source);
+        return FALSE;
+    }
     if (!replace(options, report, &result, error)) {
         qd_recovery_result_clear(&result);
         return FALSE;

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from harness import ERROR_PREFIX, MANAGER, SLOWER, BusError, options, wait_until  # noqa: F401
+from harness import MANAGER, BusError, options, wait_until
 
 ROWS = 4000
 
@@ -111,7 +111,7 @@ def test_restore(bus, tmp_path):
     assert restore(bus, path)["State"] == "finished"
     assert bus.query("SELECT count(*) FROM item") == [(ROWS,)]
     assert triples(bus) == ["3", "one", "two"], "the caches are those of the restored data"
-    assert channel.rows() == [(ROWS,)]
+    assert [tuple(row) for row in channel.fetch()] == [(ROWS,)]
     assert bus.property("Generation") > generation
     bus.update("INSERT DATA { <http://e/s> <http://e/p> 'new' }", language="sparql")
     assert triples(bus) == ["3", "new", "one", "two"]
@@ -227,6 +227,13 @@ def query_patiently(bus, text):
     return wait_until(ask, "the end of the salvage"), told
 
 
+def try_query(bus, text):
+    try:
+        return bus.query(text)
+    except BusError:
+        return None
+
+
 def test_a_damaged_file_is_salvaged_at_the_start(bus):
     fill(bus)
     bus.stop_daemon()
@@ -326,8 +333,8 @@ def test_no_check_when_it_is_off(make_bus):
         assert "open=true" in file.read(), "what was not checked still has to be"
 
 
-def test_no_room_for_a_salvage_loses_nothing(bus):
-    """A file system that is too small for a second copy: an error that says so, and nothing is changed."""
+def test_a_salvage_that_fails_changes_nothing(bus):
+    """It is tried again by the calls that follow."""
     fill(bus)
     bus.stop_daemon()
     path = database_path(bus)
@@ -341,5 +348,5 @@ def test_no_room_for_a_salvage_loses_nothing(bus):
     with open(path, "rb") as file:
         assert file.read() == before
     os.rmdir(path + ".new")
-    rows, _ = query_patiently(bus, "SELECT count(*) FROM item")
+    rows = wait_until(lambda: try_query(bus, "SELECT count(*) FROM item"), "another salvage")
     assert rows == [(ROWS,)], "only the file's header was damaged"

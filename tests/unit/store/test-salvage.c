@@ -220,6 +220,45 @@ test_whole(Fixture *self, gconstpointer data)
     (void) sqlite3_close(after);
 }
 
+/* Damage at known places --------------------------------------------------------------------------------------------- */
+
+static void
+overwrite(const Fixture *self, gsize offset, const void *data, gsize n_bytes)
+{
+    int fd = open(self->source, O_WRONLY | O_CLOEXEC);
+
+    g_assert_cmpint(pwrite(fd, data, n_bytes, (off_t) offset), ==, n_bytes);
+    (void) close(fd);
+}
+
+static sqlite3 *
+salvage_and_open(Fixture *self, QdSalvageReport *report)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = NULL;
+
+    (void) salvage(self, report, &error);
+    g_assert_no_error(error);
+    text = qd_salvage_report_format(report, self->source);
+    g_test_message("%s", text);
+    return open_plain(self->target);
+}
+
+/* Page size, encoding and list of free pages are not known: the pages themselves tell. */
+static void
+test_header(Fixture *self, gconstpointer data)
+{
+    g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
+    const guint8 zeros[100] = { 0 };
+    sqlite3 *after;
+
+    overwrite(self, 0, zeros, sizeof zeros);
+    after = salvage_and_open(self, report);
+    g_assert_cmpint(ask(after, "SELECT count(*) FROM item"), ==, N_ROWS + 1);
+    g_assert_cmpint(ask(after, "SELECT count(*) FROM queryd_quad"), ==, N_QUADS);
+    (void) sqlite3_close(after);
+}
+
 /* Damage at random ------------------------------------------------------------------------------------------------------- */
 
 typedef struct Damage {
@@ -461,6 +500,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
 #define ADD(path, func) g_test_add("/store/salvage/" path, Fixture, NULL, set_up, func, tear_down)
     ADD("whole", test_whole);
+    ADD("header", test_header);
     ADD("random", test_random);
     return g_test_run();
 }
