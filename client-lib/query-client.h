@@ -482,6 +482,9 @@ gboolean query_statement_bind_iri(QueryStatement *self, const char *name, const 
 gboolean query_statement_bind_literal(QueryStatement *self, const char *name, const char *lexical, const char *datatype,
                                       const char *language, GError **error);
 
+/* Keeps the values bound now as a row of the next update, which runs once for each: described with the code. */
+gboolean query_statement_add_row(QueryStatement *self, GError **error);
+
 /**
  * query_statement_clear_bindings:
  * @self: a statement
@@ -778,3 +781,5 @@ G_END_DECLS
 #ifndef __GI_SCANNER__
 #pragma GCC visibility pop
 #endif
+
+#include "query-payload.h"

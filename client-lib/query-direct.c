@@ -183,6 +183,12 @@ query_direct_ref(QueryDirect *self)
     return self;
 }
 
+const char *
+query_direct_get_path(const QueryDirect *self)
+{
+    return self->path;
+}
+
 void
 query_direct_unref(QueryDirect *self)
 {

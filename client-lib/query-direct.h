@@ -34,6 +34,7 @@ typedef enum QueryDirectResult {
 QueryDirect *query_direct_open(const char *path, GError **error);
 QueryDirect *query_direct_ref(QueryDirect *self);
 void query_direct_unref(QueryDirect *self);
+const char *query_direct_get_path(const QueryDirect *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryDirect, query_direct_unref)
 
 /* For tests: how long a snapshot may be held, and how often to look whether the file was replaced. Before the first run. */

@@ -35,7 +35,8 @@ struct QueryRequest {
     QueryRequestKind kind;
     QueryPlan *plan;
     QueryParameters *parameters;
-    GBytes *row; /* (nullable): the body of FETCH, instead of parameters */
+    GBytes *row;  /* (nullable): the body of FETCH, instead of parameters */
+    guint n_rows; /* of those; 0: one, or none when it is empty */
 
     QueryRequestState state;
     QueryChannel *channel;

@@ -83,6 +83,12 @@ query_request_get_end(const QueryRequest *self)
 }
 
 void
+query_request_set_n_rows(QueryRequest *self, guint n_rows)
+{
+    self->n_rows = n_rows;
+}
+
+void
 query_request_set_schema(QueryRequest *self, QuerySchema *schema)
 {
     g_autoptr(QuerySchema) old G_GNUC_UNUSED = self->schema;
@@ -122,7 +128,9 @@ has_row(const QueryRequest *self)
 static void
 queue_fetch(QueryRequest *self, GBytes *body)
 {
-    self->fetch_serial = query_channel_queue(self->channel, QW_KIND_FETCH, g_bytes_get_size(body) > 0 ? 1 : 0, body);
+    guint n_rows = self->n_rows > 0 ? self->n_rows : (g_bytes_get_size(body) > 0 ? 1 : 0);
+
+    self->fetch_serial = query_channel_queue(self->channel, QW_KIND_FETCH, n_rows, body);
 }
 
 /* Decides what goes out together: FETCH alone, PREPARE and FETCH, or PREPARE alone when the parameters are not known yet. */

@@ -75,6 +75,8 @@ gboolean query_request_run(QueryRequest *self, GCancellable *cancellable, GError
  */
 void query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *task, QueryRequest *self));
 
+/* Of the row given to query_request_new(), when it is not one. */
+void query_request_set_n_rows(QueryRequest *self, guint n_rows);
 /* What the statement looked like last, if the caller knows. */
 void query_request_set_schema(QueryRequest *self, QuerySchema *schema);
 

@@ -13,6 +13,17 @@
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
 #include "client-lib/query-error.h"
+#include "client-lib/query-pipeline.h"
+
+/* What the daemon takes in one request, with room for the text of none. */
+#define ROWS_MAX_BYTES (64u * 1024u * 1024u)
+
+/* An async update that is not on its way yet. */
+typedef struct Waiting {
+    GTask *task;
+    GBytes *row;
+    guint n_rows;
+} Waiting;
 
 struct _QueryStatement {
     GObject parent_instance;
@@ -20,8 +31,13 @@ struct _QueryStatement {
     QueryPlan *plan;
     QuerySchema *schema;
     QueryParameters *parameters;
-    QueryChannel *channel; /* idle, or NULL while a cursor has it */
-    QueryCursor *cursor;   /* borrowed */
+    QueryChannel *channel;   /* idle, or NULL while a cursor has it */
+    QueryCursor *cursor;     /* borrowed */
+    QueryPipeline *pipeline; /* (nullable) has the channel while async updates are under way */
+    GQueue waiting;          /* of Waiting: async updates, until the one that opens a channel is done */
+    gboolean is_opening;
+    GByteArray *rows; /* (nullable) that were added */
+    guint n_rows;
     gint64 last_insert_rowid;
     guint64 generation;
 };
@@ -36,6 +52,8 @@ query_statement_finalize(GObject *object)
     if (self->channel != NULL)
         query_pool_give(query_connection_get_pool(self->connection), g_steal_pointer(&self->channel));
     query_parameters_free(self->parameters);
+    if (self->rows != NULL)
+        g_byte_array_unref(self->rows);
     g_clear_pointer(&self->schema, query_schema_unref);
     g_clear_pointer(&self->plan, query_plan_unref);
     g_clear_object(&self->connection);
@@ -52,6 +70,7 @@ static void
 query_statement_init(QueryStatement *self)
 {
     self->parameters = query_parameters_new();
+    g_queue_init(&self->waiting);
 }
 
 void
@@ -279,22 +298,85 @@ query_statement_clear_bindings(QueryStatement *self)
     query_parameters_clear(self->parameters);
 }
 
+/**
+ * query_statement_add_row:
+ * @self: a statement of query_connection_prepare_update() with parameters
+ * @error: (nullable): location for an error
+ *
+ * Keeps the values bound now as a row. The next update runs the statement once for each row that was kept, in one transaction:
+ * all or none. Values that are bound then, and not kept, do not count.
+ *
+ * Errors: BAD_PARAMETER for a parameter without a value, and for a statement without parameters; TOO_BIG above 64 MiB of rows.
+ *
+ * Returns: %FALSE on error; nothing was kept
+ */
+gboolean
+query_statement_add_row(QueryStatement *self, GError **error)
+{
+    g_autoptr(GBytes) row = NULL;
+    gsize n_bytes;
+    const guint8 *data;
+
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
+
+    row = query_parameters_encode(self->parameters, self->schema, error);
+    if (row == NULL)
+        return FALSE;
+    data = g_bytes_get_data(row, &n_bytes);
+    if (n_bytes == 0) {
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER,
+                            "the statement has no parameters: it has no rows of them");
+        return FALSE;
+    }
+    if (self->rows == NULL)
+        self->rows = g_byte_array_new();
+    if (n_bytes > ROWS_MAX_BYTES - self->rows->len) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "the rows take more than %u bytes", ROWS_MAX_BYTES);
+        return FALSE;
+    }
+    g_byte_array_append(self->rows, data, (guint) n_bytes);
+    self->n_rows++;
+    return TRUE;
+}
+
 /* Executing ------------------------------------------------------------------------------------------------------------ */
+
+/* (transfer full) (nullable): the values of the next execution, of all rows that were added or of those bound. */
+static GBytes *
+take_rows(QueryStatement *self, guint *ret_n_rows, GError **error)
+{
+    GBytes *rows;
+
+    if (self->rows == NULL) {
+        rows = query_parameters_encode(self->parameters, self->schema, error);
+        *ret_n_rows = rows != NULL && g_bytes_get_size(rows) > 0 ? 1 : 0;
+        return rows;
+    }
+    *ret_n_rows = self->n_rows;
+    self->n_rows = 0;
+    return g_byte_array_free_to_bytes(g_steal_pointer(&self->rows));
+}
+
+static QueryRequest *
+create_request_of_rows(QueryStatement *self, QueryRequestKind kind, GBytes *rows, guint n_rows)
+{
+    QueryRequest *request;
+
+    if (self->cursor != NULL)
+        query_cursor_close(self->cursor); /* gives the channel back if its result is whole */
+    request = query_request_new(self->connection, kind, self->plan, NULL, rows, g_steal_pointer(&self->channel));
+    query_request_set_n_rows(request, n_rows);
+    query_request_set_schema(request, self->schema);
+    return request;
+}
 
 static QueryRequest *
 create_request(QueryStatement *self, QueryRequestKind kind, GError **error)
 {
-    g_autoptr(GBytes) row = query_parameters_encode(self->parameters, self->schema, error);
-    QueryRequest *request;
+    guint n_rows = 0;
+    g_autoptr(GBytes) rows = take_rows(self, &n_rows, error);
 
-    if (row == NULL)
-        return NULL;
-
-    if (self->cursor != NULL)
-        query_cursor_close(self->cursor); /* gives the channel back if its result is whole */
-    request = query_request_new(self->connection, kind, self->plan, NULL, row, g_steal_pointer(&self->channel));
-    query_request_set_schema(request, self->schema);
-    return request;
+    return rows != NULL ? create_request_of_rows(self, kind, rows, n_rows) : NULL;
 }
 
 static QueryCursor *
@@ -360,15 +442,8 @@ on_update_done(GTask *task, QueryRequest *request)
 }
 
 static void
-start(QueryStatement *self, GTask *task, QueryRequestKind kind, void (*done)(GTask *task, QueryRequest *request))
+run_request(GTask *task, QueryRequest *request, void (*done)(GTask *task, QueryRequest *request))
 {
-    GError *error = NULL;
-    QueryRequest *request = create_request(self, kind, &error);
-
-    if (request == NULL) {
-        g_task_return_error(task, error);
-        return;
-    }
     g_task_set_task_data(task, request, (GDestroyNotify) query_request_free);
     query_request_run_async(request, task, done);
 }
@@ -386,12 +461,18 @@ void
 query_statement_execute_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     g_autoptr(GTask) task = NULL;
+    QueryRequest *request;
+    GError *error = NULL;
 
     g_return_if_fail(QUERY_IS_STATEMENT(self));
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_statement_execute_async);
-    start(self, task, QUERY_REQUEST_ROWS, on_execute_done);
+    request = create_request(self, QUERY_REQUEST_ROWS, &error);
+    if (request != NULL)
+        run_request(task, request, on_execute_done);
+    else
+        g_task_return_error(task, error);
 }
 
 /**
@@ -410,6 +491,110 @@ query_statement_execute_finish(QueryStatement *self, GAsyncResult *result, GErro
     return g_task_propagate_pointer(G_TASK(result), error);
 }
 
+/* Many async updates ----------------------------------------------------------------------------------------------------- */
+
+static void start_update(QueryStatement *self, GTask *task, GBytes *row, guint n_rows);
+
+static void
+on_pushed_done(GTask *task, const QwEnd *end)
+{
+    QueryStatement *self = g_task_get_source_object(task);
+
+    self->last_insert_rowid = end->last_insert_rowid;
+    self->generation = end->generation;
+    g_task_return_int(task, end->changes);
+}
+
+static void
+on_pipeline_ended(gpointer user_data, QueryChannel *channel)
+{
+    g_autoptr(QueryStatement) self = user_data;
+
+    self->pipeline = NULL;
+    query_statement_take_back(self, NULL, channel);
+}
+
+/* The channel is there: no update needs to wait for the one before. Returns: FALSE when it is not, or not of use. */
+static gboolean
+ensure_pipeline(QueryStatement *self)
+{
+    QueryPipelineFuncs funcs = { .done = on_pushed_done, .ended = on_pipeline_ended };
+
+    if (self->pipeline != NULL)
+        return TRUE;
+    if (self->channel == NULL || !query_channel_is_quiet(self->channel) ||
+        !query_channel_is_prepared(self->channel, self->plan->key))
+        return FALSE;
+
+    funcs.user_data = g_object_ref(self);
+    self->pipeline = query_pipeline_new(g_steal_pointer(&self->channel), &funcs);
+    return TRUE;
+}
+
+/* The update that was to open a channel is over; those that have waited for that go on. */
+static void
+stop_opening(QueryStatement *self)
+{
+    GQueue waiting = self->waiting;
+
+    self->is_opening = FALSE;
+    g_queue_init(&self->waiting);
+    while (!g_queue_is_empty(&waiting)) {
+        Waiting *next = g_queue_pop_head(&waiting);
+        g_autoptr(GTask) task = next->task;
+
+        start_update(self, task, next->row, next->n_rows);
+        g_bytes_unref(next->row);
+        g_free(next);
+    }
+}
+
+static void
+on_opened(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    g_autoptr(GTask) task = G_TASK(user_data);
+    GError *error = NULL;
+    gint64 changes = g_task_propagate_int(G_TASK(result), &error);
+
+    stop_opening(QUERY_STATEMENT(object));
+    if (error != NULL)
+        g_task_return_error(task, error);
+    else
+        g_task_return_int(task, changes);
+}
+
+static void
+wait_for_channel(QueryStatement *self, GTask *task, GBytes *row, guint n_rows)
+{
+    Waiting *waiting = g_new0(Waiting, 1);
+
+    *waiting = (Waiting){ .task = g_object_ref(task), .row = g_bytes_ref(row), .n_rows = n_rows };
+    g_queue_push_tail(&self->waiting, waiting);
+}
+
+/* One that may be cancelled alone has a channel of its own, which cancelling closes. */
+static void
+start_update(QueryStatement *self, GTask *task, GBytes *row, guint n_rows)
+{
+    g_autoptr(GTask) opener = NULL;
+
+    if (g_task_get_cancellable(task) != NULL || query_connection_get_direct(self->connection) != NULL) {
+        run_request(task, create_request_of_rows(self, QUERY_REQUEST_UPDATE, row, n_rows), on_update_done);
+        return;
+    }
+    if (self->is_opening) {
+        wait_for_channel(self, task, row, n_rows);
+        return;
+    }
+    if (ensure_pipeline(self) && query_pipeline_fits(self->pipeline, task)) {
+        query_pipeline_push(self->pipeline, row, n_rows, g_object_ref(task));
+        return;
+    }
+    self->is_opening = self->pipeline == NULL;
+    opener = g_task_new(self, NULL, on_opened, g_object_ref(task));
+    run_request(opener, create_request_of_rows(self, QUERY_REQUEST_UPDATE, row, n_rows), on_update_done);
+}
+
 /**
  * query_statement_update_async:
  * @self: a statement of query_connection_prepare_update()
@@ -417,18 +602,26 @@ query_statement_execute_finish(QueryStatement *self, GAsyncResult *result, GErro
  * @callback: (scope async) (nullable): called when it is done
  * @user_data: for @callback
  *
- * Async form of query_statement_update().
+ * Async form of query_statement_update(). Several may be under way: they go out together on one channel, and are executed in the
+ * order of the calls, each as an update of its own. One with a @cancellable goes its own way.
  */
 void
 query_statement_update_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     g_autoptr(GTask) task = NULL;
+    g_autoptr(GBytes) rows = NULL;
+    GError *error = NULL;
+    guint n_rows;
 
     g_return_if_fail(QUERY_IS_STATEMENT(self));
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_statement_update_async);
-    start(self, task, QUERY_REQUEST_UPDATE, on_update_done);
+    rows = take_rows(self, &n_rows, &error);
+    if (rows != NULL)
+        start_update(self, task, rows, n_rows);
+    else
+        g_task_return_error(task, error);
 }
 
 /**

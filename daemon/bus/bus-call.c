@@ -21,6 +21,8 @@ typedef struct QdBusCall {
     QdCall *call;       /* (nullable) owned until submitted, then borrowed until `done` */
     QdBusFillFunc fill; /* NULL for a job */
     QdBusActFunc act;
+    QdBusObjectFunc make;
+    const char *path; /* of the object made */
     gint64 started_usec;
     gboolean submitted;
 } QdBusCall;
@@ -43,6 +45,8 @@ static const char *const kind_names[] = {
     [QD_CALL_REPLACE_PAYLOAD] = "ReplacePayload",
     [QD_CALL_DELETE_PAYLOAD] = "DeletePayload",
     [QD_CALL_OPEN_PAYLOADS] = "OpenPayload",
+    [QD_CALL_SUBSCRIBE] = "Subscribe",
+    [QD_CALL_PREFIXES] = "Prefixes",
 };
 
 static void
@@ -68,6 +72,8 @@ is_reading(const QdCall *call)
     case QD_CALL_EXPORT:
     case QD_CALL_DUMP:
     case QD_CALL_CHECK:
+    case QD_CALL_SUBSCRIBE:
+    case QD_CALL_PREFIXES:
     case QD_CALL_OPEN_PAYLOADS:
         return TRUE;
     case QD_CALL_PREPARE:
@@ -127,7 +133,7 @@ send_reply(QdBusCall *self)
 
     r = sd_bus_message_new_method_return(self->message, &reply);
     if (r >= 0)
-        r = self->fill(reply, self->call);
+        r = self->make != NULL ? sd_bus_message_append(reply, "o", self->path) : self->fill(reply, self->call);
     if (r >= 0)
         r = sd_bus_send(NULL, reply, NULL);
     sd_bus_message_unref(reply);
@@ -148,6 +154,8 @@ on_done(QdCall *call, void *user_data)
     g_autoptr(GError) error = NULL;
     int r;
 
+    if (call->error == NULL && self->make != NULL)
+        self->path = self->make(self->service, sd_bus_message_get_sender(self->message), call, &call->error);
     qd_bus_call_log(call, sd_bus_message_get_sender(self->message), self->started_usec);
     if (call->error != NULL) {
         bus_call_fail(self, call->error);
@@ -207,7 +215,7 @@ on_peer(const QdPeer *peer, const GError *peer_error, void *user_data)
     } else if (self->act != NULL) {
         self->act(self->service, self->message, peer);
         bus_call_free(self);
-    } else if (self->fill == NULL) {
+    } else if (self->fill == NULL && self->make == NULL) {
         start_job(self, peer);
     } else {
         submit(self, peer);
@@ -240,6 +248,12 @@ int
 qd_bus_call_start_job(QdBusService *service, sd_bus_message *message, QdCall *call)
 {
     return bus_call_run(service, message, &(QdBusCall){ .call = call });
+}
+
+int
+qd_bus_call_start_object(QdBusService *service, sd_bus_message *message, QdCall *call, QdBusObjectFunc make)
+{
+    return bus_call_run(service, message, &(QdBusCall){ .call = call, .make = make });
 }
 
 int

@@ -14,6 +14,9 @@
 /* Appends the results of a call that succeeded; negative errno on failure, when the reply is dropped. */
 typedef int (*QdBusFillFunc)(sd_bus_message *reply, QdCall *call);
 
+/* Makes an object of what a call has found out. Returns: (transfer none) (nullable): its path */
+typedef const char *(*QdBusObjectFunc)(QdBusService *service, const char *sender, QdCall *call, GError **error);
+
 /* A method that the engine has no call for: answers @message itself. */
 typedef void (*QdBusActFunc)(QdBusService *service, sd_bus_message *message, const QdPeer *peer);
 
@@ -41,6 +44,19 @@ int qd_bus_call_start(QdBusService *service, sd_bus_message *message, QdCall *ca
  * Returns: 1, for the handler to return
  */
 int qd_bus_call_start_job(QdBusService *service, sd_bus_message *message, QdCall *call);
+
+/**
+ * qd_bus_call_start_object:
+ * @service: the service
+ * @message: (transfer none): the method call
+ * @call: (transfer full): filled but for its client and `done`
+ * @make: called when @call has succeeded and the sender is still there; its error is answered as one of the call
+ *
+ * As qd_bus_call_start(), but answers with the path of an object. Thread: main.
+ *
+ * Returns: 1, for the handler to return
+ */
+int qd_bus_call_start_object(QdBusService *service, sd_bus_message *message, QdCall *call, QdBusObjectFunc make);
 
 /**
  * qd_bus_call_act:

@@ -67,6 +67,7 @@ handle_get_stats(sd_bus_message *message, void *userdata, sd_bus_error *ret_erro
     append_stat("bus_calls", service->calls.length, &building);
     append_stat("bus_clients", qd_peers_get_n_clients(service->peers), &building);
     append_stat("jobs_kept", qd_bus_jobs_get_n(service->jobs), &building);
+    append_stat("subscriptions", qd_bus_subscriptions_get_n(service->subscriptions), &building);
     append_fact("version", QUERYD_VERSION, &building);
     qd_engine_foreach_fact(service->engine, append_fact, &building);
     return finish_reply(&building, ret_error);

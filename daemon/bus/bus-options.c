@@ -196,7 +196,7 @@ static const OptionInfo option_table[] = {
     { "create", 'b', ON(IMPORT), set_create },
     { "header", 'b', ON(IMPORT) | ON(EXPORT) | ON(QUERY_TEXT), set_header },
     { "graph", 's', ON(IMPORT) | ON(DUMP), set_graph },
-    { "base", 's', ON(IMPORT) | ON_STATEMENTS, set_base },
+    { "base", 's', ON(IMPORT) | ON(SUBSCRIBE) | ON_STATEMENTS, set_base },
     { "replace", 'b', ON(IMPORT), set_replace },
     { "check_only", 'b', ON(IMPORT) | ON(RESTORE), set_check_only },
     { "quick", 'b', ON(CHECK), set_quick },

@@ -376,6 +376,14 @@ qd_peers_resolve(QdPeers *self, const char *name, QdPeerFunc func, void *user_da
         peer_ask_kernel(peer);
 }
 
+gboolean
+qd_peers_has(const QdPeers *self, const char *name)
+{
+    const QdPeer *peer = g_hash_table_lookup(self->peers, name != NULL ? name : "");
+
+    return peer != NULL && peer->payer != NULL;
+}
+
 guint
 qd_peers_get_n_clients(const QdPeers *self)
 {

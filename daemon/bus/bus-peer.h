@@ -55,6 +55,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPeers, qd_peers_free)
 void qd_peers_resolve(QdPeers *self, const char *name, QdPeerFunc func, void *user_data);
 
 /**
+ * qd_peers_has:
+ * @self: the peers
+ * @name: (nullable): as qd_peers_resolve() takes it
+ *
+ * Returns: whether it is known and has not left
+ */
+gboolean qd_peers_has(const QdPeers *self, const char *name);
+
+/**
  * qd_peers_get_n_clients:
  * @self: the peers
  *

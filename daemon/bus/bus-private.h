@@ -10,12 +10,15 @@
 #include "daemon/bus/bus-changes.h"
 #include "daemon/bus/bus-job.h"
 #include "daemon/bus/bus-peer.h"
+#include "daemon/bus/bus-prefixes.h"
 #include "daemon/bus/bus-service.h"
+#include "daemon/bus/bus-subscribe.h"
 
 #define QD_BUS_PATH "/org/queryd/Query1"
 #define QD_BUS_INTERFACE "org.queryd.Query1"
 #define QD_BUS_MANAGER_INTERFACE "org.queryd.Query1.Manager"
 #define QD_BUS_JOB_INTERFACE "org.queryd.Query1.Job"
+#define QD_BUS_SUBSCRIPTION_INTERFACE "org.queryd.Query1.Subscription"
 
 struct QdBusService {
     sd_bus *bus;
@@ -25,6 +28,8 @@ struct QdBusService {
     QdPeers *peers;
     QdBusChanges *changes;
     QdBusJobs *jobs;
+    QdBusPrefixes *prefixes;
+    QdBusSubscriptions *subscriptions;
     GQueue calls; /* of QdBusCall: not answered yet */
     sd_bus_slot *query_slot;
     sd_bus_slot *manager_slot;
@@ -33,3 +38,4 @@ struct QdBusService {
 extern const sd_bus_vtable qd_bus_query_vtable[];
 extern const sd_bus_vtable qd_bus_manager_vtable[];
 extern const sd_bus_vtable qd_bus_job_vtable[];
+extern const sd_bus_vtable qd_bus_subscription_vtable[];

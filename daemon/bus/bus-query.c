@@ -234,6 +234,18 @@ handle_explain(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 }
 
 static int
+handle_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_SUBSCRIBE, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start_object(userdata, message, g_steal_pointer(&call), qd_bus_subscriptions_add);
+}
+
+static int
 handle_import(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
     g_autoptr(QdCall) call = qd_call_new(QD_CALL_IMPORT, NULL);
@@ -378,7 +390,7 @@ get_list(sd_bus *bus, const char *path, const char *interface, const char *prope
     if (g_str_equal(property, "Features"))
         return sd_bus_message_append(reply, "as", 3, "socketpair", "pipe", "fts5");
 
-    return sd_bus_message_append(reply, "a{ss}", 0); /* Prefixes */
+    return qd_bus_prefixes_append(((const QdBusService *) userdata)->prefixes, reply);
 }
 
 static int
@@ -416,6 +428,9 @@ const sd_bus_vtable qd_bus_query_vtable[] = {
                             handle_import, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Dump", SD_BUS_ARGS("h", target, "s", format, "a{sv}", options), SD_BUS_RESULT("o", job), handle_dump,
                             SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Subscribe", SD_BUS_ARGS("s", language, "s", text, "a{sv}", options), SD_BUS_RESULT("o", subscription),
+                            handle_subscribe, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_SIGNAL_WITH_ARGS("Stale", SD_BUS_ARGS("t", generation, "ao", subscriptions), 0),
     SD_BUS_METHOD_WITH_ARGS("StorePayload", SD_BUS_ARGS("h", source, "a{sv}", options), SD_BUS_RESULT("x", id),
                             handle_store_payload, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("ReplacePayload", SD_BUS_ARGS("x", id, "h", source, "a{sv}", options), SD_BUS_NO_RESULT,
@@ -434,6 +449,6 @@ const sd_bus_vtable qd_bus_query_vtable[] = {
     SD_BUS_PROPERTY("Features", "as", get_list, 0, SD_BUS_VTABLE_PROPERTY_CONST),
     SD_BUS_PROPERTY("ReadOnly", "b", get_state, 0, 0),
     SD_BUS_PROPERTY("Generation", "t", get_state, 0, 0),
-    SD_BUS_PROPERTY("Prefixes", "a{ss}", get_list, 0, 0),
+    SD_BUS_PROPERTY("Prefixes", "a{ss}", get_list, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
     SD_BUS_VTABLE_END,
 };

@@ -14,6 +14,15 @@ on_peer_gone(const char *name, void *user_data)
 
     qd_bus_calls_cancel(self, name);
     qd_bus_jobs_cancel(self->jobs, name);
+    qd_bus_subscriptions_drop(self->subscriptions, name);
+}
+
+static void
+on_changes_told(uint64_t generation, void *user_data)
+{
+    const QdBusService *self = user_data;
+
+    qd_bus_subscriptions_tell(self->subscriptions, generation);
 }
 
 QdBusService *
@@ -27,10 +36,14 @@ qd_bus_service_new(sd_bus *bus, sd_event *event, QdEngine *engine, const QdBusSe
     self->engine = engine;
     self->hooks = *hooks;
     self->peers = qd_peers_new(bus, engine, on_peer_gone, self);
-    self->changes = qd_bus_changes_new(bus, event, NULL, NULL);
+    self->changes = qd_bus_changes_new(bus, event, on_changes_told, self);
     self->jobs = qd_bus_jobs_new(self, error);
     if (self->jobs == NULL)
         return NULL;
+    self->subscriptions = qd_bus_subscriptions_new(self, error);
+    if (self->subscriptions == NULL)
+        return NULL;
+    self->prefixes = qd_bus_prefixes_new(self);
 
     r = sd_bus_add_object_vtable(bus, &self->query_slot, QD_BUS_PATH, QD_BUS_INTERFACE, qd_bus_query_vtable, self);
     if (r >= 0)
@@ -55,7 +68,9 @@ qd_bus_service_free(QdBusService *self)
     (void) qd_peers_free(self->peers); /* answers calls of peers that are not known yet */
     g_assert(self->calls.length == 0);
     (void) qd_bus_jobs_free(self->jobs);
-    (void) qd_bus_changes_free(self->changes);
+    (void) qd_bus_changes_free(self->changes); /* tells the subscriptions, too */
+    (void) qd_bus_subscriptions_free(self->subscriptions);
+    (void) qd_bus_prefixes_free(self->prefixes);
     sd_event_unref(self->event);
     sd_bus_unref(self->bus);
     g_free(self);
@@ -65,7 +80,10 @@ qd_bus_service_free(QdBusService *self)
 void
 qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const QdChanges *changes)
 {
+    qd_bus_subscriptions_touch(self->subscriptions, generation, changes);
     qd_bus_changes_add(self->changes, generation, changes);
+    if (changes->prefixes)
+        qd_bus_prefixes_refresh(self->prefixes);
 }
 
 guint

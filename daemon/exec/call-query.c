@@ -261,14 +261,14 @@ static void
 describe_plan(QdCall *call, const QdSparqlPlan *plan)
 {
     g_autoptr(GString) sql = g_string_new(plan->is_update ? NULL : plan->query.sql);
+    g_autofree char *description = qd_sparql_plan_print(plan);
 
     for (guint i = 0; i < plan->n_operations; i++) {
         if (plan->operations[i].where.sql != NULL)
             g_string_append_printf(sql, "%s%s", sql->len > 0 ? ";\n" : "", plan->operations[i].where.sql);
     }
     call->sql = g_string_free(g_steal_pointer(&sql), FALSE);
-    call->text = g_string_new(plan->algebra);
-    g_string_append(call->text, plan->notes != NULL ? plan->notes : "");
+    call->text = g_string_new(description);
 }
 
 void

@@ -80,6 +80,7 @@ qd_call_free(QdCall *call)
     g_ptr_array_unref(call->pages);
     g_array_unref(call->page_rows);
     g_ptr_array_unref(call->messages);
+    (void) qd_read_set_free(call->reads);
     if (call->text != NULL)
         g_string_free(call->text, TRUE);
     g_clear_error(&call->error);
@@ -171,6 +172,7 @@ prepare_write(QdCall *call, GError **error)
         g_array_append_val(call->private->write_statements, write);
     }
     qd_write_item_init(item);
+    item->client = call->client;
     item->statements = call->private->write_statements;
     item->relaxed = call->options.relaxed_durability;
     item->timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, call->options.has_timeout,
@@ -208,6 +210,10 @@ run_read(QdCall *call)
         qd_call_run_query(call, &call->error);
     else if (call->kind == QD_CALL_QUERY_TEXT)
         qd_call_run_query_text(call, &call->error);
+    else if (call->kind == QD_CALL_SUBSCRIBE)
+        qd_call_run_subscribe(call, &call->error);
+    else if (call->kind == QD_CALL_PREFIXES)
+        qd_call_run_prefixes(call, &call->error);
     else if (call->kind == QD_CALL_OPEN_PAYLOADS)
         qd_call_open_payloads(call, &call->error);
     else

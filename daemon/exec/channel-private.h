@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The channel itself, for the files that make it up: channel.c (life), channel-input.c (requests), channel-output.c (records),
- * channel-ring.c (shared memory), channel-serve.c (what a request does).
+ * channel-ring.c (shared memory), channel-serve.c (what a request does), channel-write.c (updates).
  */
 #pragma once
 
@@ -70,13 +70,9 @@ struct QdChannel {
     gboolean first_fill;
     QwPageWriter *page; /* while the run fills it */
     uint64_t slice_end_usec;
-    QdWriteItem item;
-    GArray *write_statements;
-    gboolean write_is_done;
-    guint next_write_page;
-    GBytes *write_schema; /* (nullable) body of a SCHEMA to precede the rows: they have other columns than the client knows */
-    uint32_t n_write_columns;
-    uint64_t write_signature;
+    GQueue writes;         /* of QdChannelWrite: requests that the writer has or had, to be answered in this order */
+    gint n_writes_pending; /* atomic: the writer is not done with; until then it owns the channel */
+    guint next_write_page; /* of the first of them */
 
     /* output: `out`, then the pieces of `large`, then `trailer` */
     uint8_t *out;
@@ -133,17 +129,33 @@ void qd_channel_drop_ring(QdChannel *self);
 /* channel-serve.c */
 /* Makes the first waiting request the current one, unless there is one already. */
 void qd_channel_take_request(QdChannel *self);
-/* Starts the first waiting request, a slot is held. Returns: false when the writer owns the channel now. */
-gboolean qd_channel_start_request(QdChannel *self);
+/* Starts the first waiting request, a slot is held. */
+void qd_channel_start_request(QdChannel *self);
 /* Goes on with the run, a slot is held. Returns: false when it should yield. */
 gboolean qd_channel_continue_run(QdChannel *self);
-/* The writer is done: sends what it gave. */
-void qd_channel_continue_write(QdChannel *self);
 /* Ends the request in work with @error; the snapshot is given back. */
 void qd_channel_fail_request(QdChannel *self, const GError *error);
 void qd_channel_end_request(QdChannel *self);
 void qd_statement_clear(QdStatement *statement);
 
+/* channel-write.c */
+/* Whether the next request is an update. */
+gboolean qd_channel_next_is_write(const QdChannel *self);
+/*
+ * Hands all updates that are next in the queue to the writer. Returns: false when the writer owns the channel now.
+ * @ret_leads: (out): the caller has to call qd_writer_lead(), with no slot held
+ */
+gboolean qd_channel_start_writes(QdChannel *self, gboolean *ret_leads);
+/* The writer is done with them: puts answers into the output, which is empty, as far as they have room. */
+void qd_channel_continue_writes(QdChannel *self);
+void qd_channel_drop_writes(QdChannel *self);
+
 /* channel.c */
+/* The owner lets go of an idle channel. */
+void qd_channel_park(QdChannel *self);
+gboolean qd_channel_has_input(const QdChannel *self);
+/* The writer is done with an update of the channel, and this thread leads: qd_channels_linger() follows. */
+void qd_channels_add_answered(QdChannels *self, QdChannel *channel);
+GPtrArray *qd_channels_get_answered(QdChannels *self);
 /* The task that processes the channel, owned by the queue. */
 void qd_channel_push(QdChannel *self, gboolean wake);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a request does: PREPARE compiles, FETCH runs a query or hands an update to the writer.
+ * What a request does: PREPARE compiles, FETCH runs a query. Those that write are in channel-write.c.
  *
  * Invariant: each PREPARE and each FETCH gets exactly one terminal record: SCHEMA, END or ERROR.
  */
@@ -31,14 +31,8 @@ qd_channel_end_request(QdChannel *self)
         g_clear_pointer(&self->run, qd_run_free);
         qd_workers_request_sweep(self->engine->workers); /* for idle connections */
     }
-    if (self->write_statements != NULL) {
-        qd_write_item_clear(&self->item);
-        g_clear_pointer(&self->write_statements, g_array_unref);
-        g_clear_pointer(&self->write_schema, g_bytes_unref);
-    }
     qd_registry_remove(self->engine->registry, &self->entry);
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
-    self->write_is_done = FALSE;
     self->task.sliced = FALSE;
     self->current = qd_request_free(self->current);
     qd_engine_note_activity(self->engine);
@@ -415,104 +409,6 @@ qd_channel_continue_run(QdChannel *self)
     return self->run == NULL;
 }
 
-/* FETCH of an update -------------------------------------------------------------------------------------------------- */
-
-static void
-on_written(QdWriteItem *item, gboolean own)
-{
-    QdChannel *self = item->data;
-
-    self->write_is_done = TRUE;
-    qd_channel_push(self, !own);
-}
-
-/* As for a query: SQLite has compiled the statement anew inside its first step. */
-static void
-on_rows_begin(QdWriteItem *item, const QdCompiled *compiled)
-{
-    QdChannel *self = item->data;
-    const QdShape shape = qd_shape_from_compiled(compiled);
-
-    g_clear_pointer(&self->write_schema, g_bytes_unref);
-    if (compiled->schema_signature == self->statement.signature)
-        return;
-
-    self->write_schema = qd_channel_encode_schema(self, &shape);
-    self->n_write_columns = (uint32_t) compiled->n_columns;
-    self->write_signature = compiled->schema_signature;
-}
-
-static gboolean
-start_write(QdChannel *self, GError **error)
-{
-    const QdStatement *statement = &self->statement;
-    QdWriteStatement write = {
-        .language = statement->language,
-        .base = statement->base,
-        .text = statement->text,
-        .n_text_bytes = statement->n_text_bytes,
-        .rows = self->current->body,
-        .n_row_bytes = self->current->n_bytes,
-        .n_rows = self->current->count,
-    };
-    uint64_t max_rows = qd_limits_get(&self->engine->limits, QD_LIMIT_BATCH_STATEMENTS);
-
-    if (self->current->count > max_rows) {
-        qd_limit_set_error(error, &self->engine->limits, QD_LIMIT_BATCH_STATEMENTS, "%u rows of parameters are too many",
-                           self->current->count);
-        return FALSE;
-    }
-
-    self->write_statements = g_array_new(FALSE, FALSE, sizeof(QdWriteStatement));
-    g_array_append_val(self->write_statements, write);
-    qd_write_item_init(&self->item);
-    self->item.statements = self->write_statements;
-    self->item.relaxed = statement->options.relaxed_durability;
-    self->item.timeout_msec = qd_engine_get_timeout_msec(self->engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, statement->options.has_timeout,
-                                                         statement->options.timeout_msec);
-    self->item.cancelled = &self->entry.cancelled;
-    self->item.page_size = self->page_size;
-    self->item.rows_begin = on_rows_begin;
-    self->item.done = on_written;
-    self->item.data = self;
-    self->next_write_page = 0;
-    qd_registry_set_state(self->engine->registry, &self->entry, "writing", FALSE);
-    return TRUE;
-}
-
-/* One page at a time: the buffer is empty when this is called. */
-void
-qd_channel_continue_write(QdChannel *self)
-{
-    QdWriteItem *item = &self->item;
-    QwEnd end = { .n_rows = item->n_rows,
-                  .changes = (int64_t) item->changes,
-                  .last_insert_rowid = item->last_insert_rowid,
-                  .generation = item->generation,
-                  .elapsed_usec = (uint64_t) g_get_monotonic_time() - self->current->received_usec };
-
-    if (item->error != NULL) {
-        qd_channel_fail_request(self, item->error);
-        return;
-    }
-    if (self->write_schema != NULL) {
-        qd_channel_put_record(self, QW_KIND_SCHEMA, self->n_write_columns, self->current->serial,
-                              g_bytes_get_data(self->write_schema, NULL), g_bytes_get_size(self->write_schema));
-        self->statement.signature = self->write_signature;
-        g_clear_pointer(&self->write_schema, g_bytes_unref);
-        return;
-    }
-    if (self->next_write_page < item->pages->len) {
-        QdResultPage *page = &g_array_index(item->pages, QdResultPage, self->next_write_page++);
-
-        qd_channel_put_record(self, QW_KIND_ROWS, page->n_rows, self->current->serial, page->data + QW_HEADER_SIZE,
-                              page->size - QW_HEADER_SIZE);
-        return;
-    }
-    qd_channel_put_end(self, &end, self->current->serial);
-    qd_channel_end_request(self);
-}
-
 /* Dispatch ------------------------------------------------------------------------------------------------------------ */
 
 static gboolean
@@ -522,7 +418,7 @@ start_fetch(QdChannel *self, GError **error)
         qd_error_set(error, QW_ERROR_CLOSED, "FETCH without a prepared statement");
         return FALSE;
     }
-    return self->statement.writes ? start_write(self, error) : start_query(self, error);
+    return start_query(self, error);
 }
 
 void
@@ -538,7 +434,7 @@ qd_channel_take_request(QdChannel *self)
     qd_registry_add(self->engine->registry, &self->entry, "running");
 }
 
-gboolean
+void
 qd_channel_start_request(QdChannel *self)
 {
     g_autoptr(GError) error = NULL;
@@ -553,15 +449,6 @@ qd_channel_start_request(QdChannel *self)
         ok = start_fetch(self, &error);
     else
         qd_error_set(&error, QW_ERROR_UNSUPPORTED, "transactions on a channel are not supported");
-
-    if (!ok) {
+    if (!ok)
         qd_channel_fail_request(self, error);
-        return TRUE;
-    }
-    if (self->write_statements != NULL) {
-        /* from here on the writer owns the channel */
-        qd_writer_submit(self->engine->writer, &self->item);
-        return FALSE;
-    }
-    return TRUE;
 }

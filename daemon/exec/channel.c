@@ -28,6 +28,7 @@ struct QdChannels {
     gint n_pipes;
     gint n_ring_bytes;
     gint draining;
+    GPtrArray *answered; /* of QdChannel: owned by the leader of the writer's group */
 };
 
 static void channel_process(QdChannel *self, gboolean has_slot);
@@ -157,6 +158,7 @@ channel_clear(QdChannel *self)
 {
     if (self->current != NULL)
         qd_channel_end_request(self);
+    qd_channel_drop_writes(self);
     while (!g_queue_is_empty(&self->requests))
         qd_request_free(g_queue_pop_head(&self->requests));
     self->n_request_bytes = 0;
@@ -255,8 +257,8 @@ channel_park(QdChannel *self, gboolean blocked)
     return channel_release(self);
 }
 
-static gboolean
-has_input(const QdChannel *self)
+gboolean
+qd_channel_has_input(const QdChannel *self)
 {
     return self->requests.length > 0 || self->ended || self->broken;
 }
@@ -279,30 +281,55 @@ channel_linger(QdChannel *self)
 
     do
         qd_channel_read(self);
-    while (!has_input(self) && !qd_workers_has_waiting(workers) && (uint64_t) g_get_monotonic_time() < end_usec);
+    while (!qd_channel_has_input(self) && !qd_workers_has_waiting(workers) && (uint64_t) g_get_monotonic_time() < end_usec);
 
     qd_workers_end_linger(workers);
     qw_spin_note_awake(&self->spin, self->requests.length > 0);
     self->answered_usec = self->requests.length > 0 ? 0 : now;
-    return has_input(self);
+    return qd_channel_has_input(self);
+}
+
+void
+qd_channel_park(QdChannel *self)
+{
+    if (!channel_park(self, FALSE))
+        qd_channel_push(self, TRUE);
+}
+
+void
+qd_channels_add_answered(QdChannels *self, QdChannel *channel)
+{
+    g_ptr_array_add(self->answered, channel);
+}
+
+GPtrArray *
+qd_channels_get_answered(QdChannels *self)
+{
+    return self->answered;
 }
 
 static gboolean
 has_work(const QdChannel *self)
 {
-    return self->run != NULL || self->write_is_done || self->current != NULL || self->requests.length > 0;
+    return self->run != NULL || self->current != NULL || self->requests.length > 0;
 }
+
+/* What a thread has while it works on a channel. */
+typedef struct Turn {
+    gboolean has_slot;
+    gboolean leads; /* the writer's role */
+} Turn;
 
 /* One unit of work, with a slot. Returns: false when the channel is somebody else's now. */
 static gboolean
-channel_work(QdChannel *self)
+channel_work(QdChannel *self, Turn *turn)
 {
-    if (self->write_is_done) {
-        qd_channel_continue_write(self);
+    if (qd_channel_next_is_write(self))
+        return qd_channel_start_writes(self, &turn->leads);
+    if (self->run == NULL) {
+        qd_channel_start_request(self);
         return TRUE;
     }
-    if (self->run == NULL)
-        return qd_channel_start_request(self);
     if (qd_channel_continue_run(self))
         return TRUE;
 
@@ -342,7 +369,7 @@ channel_drop_cancelled(QdChannel *self)
     const QdRequest *next = self->current != NULL ? self->current : g_queue_peek_head(&self->requests);
     g_autoptr(GError) error = NULL;
 
-    if (self->run != NULL || self->write_is_done)
+    if (self->run != NULL)
         return FALSE;
     if (!next->cancelled && (self->current == NULL || g_atomic_int_get(&self->entry.cancelled) == QD_CANCEL_NONE))
         return FALSE;
@@ -366,7 +393,7 @@ note_gap(QdChannel *self)
 
 /* Returns: true while the caller still owns the channel. */
 static gboolean
-channel_turn(QdChannel *self, gboolean *has_slot)
+channel_turn(QdChannel *self, Turn *turn)
 {
     int sent = self->broken ? -1 : qd_channel_flush(self);
 
@@ -384,24 +411,28 @@ channel_turn(QdChannel *self, gboolean *has_slot)
         return !channel_park(self, TRUE);
     if (!qd_channel_output_is_empty(self))
         return TRUE;
+    if (!g_queue_is_empty(&self->writes)) {
+        qd_channel_continue_writes(self);
+        return TRUE;
+    }
     if (has_work(self)) {
         SlotResult result;
 
         if (channel_drop_cancelled(self))
             return TRUE;
-        result = *has_slot ? SLOT_TAKEN : channel_get_slot(self);
+        result = turn->has_slot ? SLOT_TAKEN : channel_get_slot(self);
         if (result != SLOT_TAKEN)
             return result == SLOT_REFUSED;
-        *has_slot = TRUE;
-        return channel_work(self);
+        turn->has_slot = TRUE;
+        return channel_work(self, turn);
     }
     if (self->ended || qd_transport_is_pipe(self->transport)) {
         channel_destroy(self);
         return FALSE;
     }
-    if (*has_slot) {
+    if (turn->has_slot) {
         qd_workers_give_slot(self->engine->workers, self->client);
-        *has_slot = FALSE;
+        turn->has_slot = FALSE;
         if (channel_linger(self))
             return TRUE;
     }
@@ -411,14 +442,17 @@ channel_turn(QdChannel *self, gboolean *has_slot)
 static void
 channel_process(QdChannel *self, gboolean has_slot)
 {
-    QdWorkers *workers = self->engine->workers;
+    QdEngine *engine = self->engine;
     g_autoptr(QdClient) client = qd_client_ref(self->client);
+    Turn turn = { .has_slot = has_slot };
 
     self->slice_end_usec = (uint64_t) g_get_monotonic_time() + SLICE_USEC;
-    while (channel_turn(self, &has_slot))
+    while (channel_turn(self, &turn))
         ;
-    if (has_slot)
-        qd_workers_give_slot(workers, client);
+    if (turn.has_slot)
+        qd_workers_give_slot(engine->workers, client);
+    if (turn.leads)
+        qd_writer_lead(engine->writer);
 }
 
 /* Making channels ----------------------------------------------------------------------------------------------------- */
@@ -506,6 +540,7 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->in = g_byte_array_new();
     channel->chunks = (QwChunks){ 0 };
     g_queue_init(&channel->requests);
+    g_queue_init(&channel->writes);
     channel->readable = channel->ended = channel->broken = FALSE;
     channel->last_reader = NULL;
     channel->spin = (QwSpin){ 0 };
@@ -621,6 +656,7 @@ qd_channels_new(QdEngine *engine)
     self->engine = engine;
     self->slots = g_ptr_array_new_with_free_func(g_free);
     self->free_slots = g_array_new(FALSE, FALSE, sizeof(guint));
+    self->answered = g_ptr_array_new();
     pthread_mutex_init(&self->mutex, NULL);
     return self;
 }
@@ -642,6 +678,7 @@ qd_channels_free(QdChannels *self)
     }
     g_ptr_array_unref(self->slots);
     g_array_unref(self->free_slots);
+    g_ptr_array_unref(self->answered);
     pthread_mutex_destroy(&self->mutex);
     g_free(self);
     return NULL;

@@ -84,3 +84,28 @@ qd_client_discharge(QdClient *self, QdCharge charge)
 {
     qd_client_discharge_many(self, charge, 1);
 }
+
+gboolean
+qd_client_take_subscription(QdClient *client, gsize n_text_bytes, const QdLimits *limits, GError **error)
+{
+    if (!qd_client_charge(client, QD_CHARGE_SUBSCRIPTION, qd_limits_get(limits, QD_LIMIT_SUBSCRIPTIONS_PER_CLIENT))) {
+        qd_limit_set_error(error, limits, QD_LIMIT_SUBSCRIPTIONS_PER_CLIENT, "too many subscriptions of client '%s'",
+                           client->label);
+        return FALSE;
+    }
+    if (!qd_client_charge_many(client, QD_CHARGE_SUBSCRIPTION_BYTES, (guint) n_text_bytes,
+                               qd_limits_get(limits, QD_LIMIT_SUBSCRIPTION_BYTES))) {
+        qd_client_discharge(client, QD_CHARGE_SUBSCRIPTION);
+        qd_limit_set_error(error, limits, QD_LIMIT_SUBSCRIPTION_BYTES, "texts of the subscriptions of client '%s' are too long",
+                           client->label);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+void
+qd_client_give_subscription(QdClient *client, gsize n_text_bytes)
+{
+    qd_client_discharge(client, QD_CHARGE_SUBSCRIPTION);
+    qd_client_discharge_many(client, QD_CHARGE_SUBSCRIPTION_BYTES, (guint) n_text_bytes);
+}

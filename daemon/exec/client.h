@@ -16,13 +16,24 @@ typedef enum QdCharge {
     QD_CHARGE_LONG, /* of those running, the ones that take long */
     QD_CHARGE_JOB,
     QD_CHARGE_RING, /* in bytes */
+    QD_CHARGE_SUBSCRIPTION,
+    QD_CHARGE_SUBSCRIPTION_BYTES,
     QD_N_CHARGES,
 } QdCharge;
+
+/* Its updates that wait: write-queue.h. */
+typedef struct QdWriteLane {
+    struct QdWriteLane *next;
+    struct QdWriteItem *first;
+    struct QdWriteItem **end;
+    guint n;
+} QdWriteLane;
 
 struct QdClient {
     gint ref_count;
     char *label;
     gint read_only; /* atomic */
+    QdWriteLane write_lane;
     gint charges[QD_N_CHARGES];
 };
 

@@ -56,6 +56,7 @@ struct QdEngine {
     GPtrArray *held; /* of QdCall, until the database is open */
     guint n_calls;
     gboolean draining;
+    gboolean stopped; /* the workers are gone */
 };
 
 typedef enum QdEngineState {
@@ -88,6 +89,8 @@ void qd_call_run_query(QdCall *call, GError **error);
 void qd_call_run_query_text(QdCall *call, GError **error);
 void qd_call_run_prepare(QdCall *call, GError **error);
 void qd_call_run_explain(QdCall *call, GError **error);
+void qd_call_run_subscribe(QdCall *call, GError **error);
+void qd_call_run_prefixes(QdCall *call, GError **error);
 
 /* exec/payload-calls.c. The content of the caller's descriptor, on a thread of the crew or of a job. */
 gboolean qd_call_read_payload(QdCall *call, GError **error);

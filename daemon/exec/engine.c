@@ -93,6 +93,12 @@ on_log_too_big(void *user_data)
 }
 
 static void
+on_linger(uint64_t commit_usec, void *user_data)
+{
+    qd_channels_linger(((QdEngine *) user_data)->channels, commit_usec);
+}
+
+static void
 on_payloads_given_up(void *user_data)
 {
     qd_payload_crew_sweep(((QdEngine *) user_data)->crew, FALSE);
@@ -113,6 +119,7 @@ take_database(QdEngine *self, QdDatabase *database)
         .workers = self->workers,
         .commit_func = on_commit,
         .log_func = on_log_too_big,
+        .linger_func = on_linger,
         .payloads = qd_payloads_new(self->directory, &self->limits),
         .sweep_func = on_payloads_given_up,
         .user_data = self,
@@ -233,7 +240,10 @@ is_job(const QdCall *call)
 static void
 start_call(QdEngine *self, QdCall *call)
 {
-    if (self->state == QD_ENGINE_RECOVERING) {
+    if (self->stopped) {
+        qd_error_set(&call->error, QW_ERROR_CLOSED, "the daemon ends");
+        qd_call_finish(call);
+    } else if (self->state == QD_ENGINE_RECOVERING) {
         qd_error_set(&call->error, QW_ERROR_RECOVERING, "the database of store '%s' was damaged and is being salvaged",
                      self->directory);
         qd_call_finish(call);
@@ -275,7 +285,8 @@ qd_engine_submit(QdEngine *self, QdCall *call)
     self->n_calls++;
     qd_registry_add(self->registry, &private->entry, "queued");
 
-    if (self->state == QD_ENGINE_BROKEN && (uint64_t) g_get_monotonic_time() > self->open_failed_usec + RETRY_OPEN_USEC)
+    if (!self->stopped && self->state == QD_ENGINE_BROKEN &&
+        (uint64_t) g_get_monotonic_time() > self->open_failed_usec + RETRY_OPEN_USEC)
         start_opening(self);
     if (self->state == QD_ENGINE_OPENING)
         g_ptr_array_add(self->held, call);
@@ -371,7 +382,10 @@ qd_engine_free(QdEngine *self)
     if (self->workers != NULL)
         qd_workers_stop(self->workers);
     self->channels = qd_channels_free(self->channels);
-    qd_mailbox_dispatch(self->mailbox);
+    self->stopped = TRUE;
+    do /* what is told of the last commits may lead to calls, which fail */
+        qd_mailbox_dispatch(self->mailbox);
+    while (self->n_calls > 0);
     self->crew = qd_payload_crew_free(self->crew);
     self->writer = qd_writer_free(self->writer);
     self->payloads = qd_payloads_free(self->payloads);

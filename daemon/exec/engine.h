@@ -15,6 +15,7 @@
 #include "daemon/base/mailbox.h"
 #include "daemon/exec/changes.h"
 #include "daemon/exec/parameters.h"
+#include "daemon/exec/read-set.h"
 #include "daemon/exec/shape.h"
 #include "daemon/exec/transport.h"
 
@@ -29,6 +30,8 @@ typedef enum QdCallKind {
     QD_CALL_UPDATE,
     QD_CALL_BATCH,
     QD_CALL_EXPLAIN,
+    QD_CALL_SUBSCRIBE, /* what a statement reads; it is not run */
+    QD_CALL_PREFIXES,  /* that the store keeps */
     QD_CALL_CHECK,
     QD_CALL_OPTIMIZE,
     QD_CALL_EXPORT, /* these run on job threads */
@@ -119,7 +122,8 @@ struct QdCall {
     int64_t last_insert_rowid;
     uint64_t generation;
     gboolean ok;         /* CHECK */
-    GPtrArray *messages; /* CHECK: of char* */
+    GPtrArray *messages; /* CHECK: of char*; PREFIXES: prefix, IRI, … */
+    QdReadSet *reads;    /* SUBSCRIBE: (owned) */
     uint64_t n_rows;
     uint64_t n_bytes;
     QdJobProgress progress;
@@ -145,6 +149,9 @@ const char *qd_client_get_label(const QdClient *client);
 /* A sandboxed client: the engine refuses it every statement that writes, also on its channels, with AccessDenied. */
 void qd_client_set_read_only(QdClient *client);
 gboolean qd_client_is_read_only(const QdClient *client);
+/* Charges a subscription with a text of so many bytes; LIMIT_EXCEEDED. */
+gboolean qd_client_take_subscription(QdClient *client, gsize n_text_bytes, const QdLimits *limits, GError **error);
+void qd_client_give_subscription(QdClient *client, gsize n_text_bytes);
 /* Whether anybody but the caller holds a reference: a channel, a job, a waiting call. */
 gboolean qd_client_is_charged(const QdClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdClient, qd_client_unref)

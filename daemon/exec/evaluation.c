@@ -92,6 +92,26 @@ qd_evaluation_bind_term(QdConnection *connection, sqlite3_stmt *stmt, int number
     return r == SQLITE_OK;
 }
 
+static void
+bind_program(sqlite3_stmt *stmt, int number, const QdSqlConstant *constant)
+{
+    g_autoptr(GByteArray) program = NULL;
+    gsize done = 0;
+
+    if (constant->n_holes == 0) {
+        (void) sqlite3_bind_blob64(stmt, number, constant->program, constant->n_program, SQLITE_STATIC);
+        return;
+    }
+    program = g_byte_array_new();
+    for (guint i = 0; i < constant->n_holes; i++) {
+        g_byte_array_append(program, constant->program + done, (guint) (constant->holes[i].offset - done));
+        done = constant->holes[i].offset;
+        qd_expression_put_term(program, constant->holes[i].term);
+    }
+    g_byte_array_append(program, constant->program + done, (guint) (constant->n_program - done));
+    (void) sqlite3_bind_blob64(stmt, number, program->data, program->len, SQLITE_TRANSIENT);
+}
+
 gboolean
 qd_evaluation_bind(QdConnection *connection, sqlite3_stmt *stmt, const QdSparqlStatement *statement, GHashTable *parameters,
                    GError **error)
@@ -101,7 +121,7 @@ qd_evaluation_bind(QdConnection *connection, sqlite3_stmt *stmt, const QdSparqlS
         const QdTerm *term = constant->term;
 
         if (constant->program != NULL) {
-            (void) sqlite3_bind_blob64(stmt, (int) i + 1, constant->program, constant->n_program, SQLITE_STATIC);
+            bind_program(stmt, (int) i + 1, constant);
             continue;
         }
         if (term == NULL && parameters != NULL)

@@ -68,6 +68,8 @@ run_job(QdCall *call, GError **error)
     case QD_CALL_UPDATE:
     case QD_CALL_BATCH:
     case QD_CALL_EXPLAIN:
+    case QD_CALL_SUBSCRIBE:
+    case QD_CALL_PREFIXES:
         g_assert_not_reached();
     }
 }

@@ -28,7 +28,9 @@ fail(sqlite3_context *context, const GError *error)
     else if (code == QW_ERROR_DISK_FULL)
         sqlite3_result_error_code(context, SQLITE_FULL);
     else if (code == QW_ERROR_BAD_PARAMETER)
-        sqlite3_result_error_code(context, SQLITE_CONSTRAINT);
+        sqlite3_result_error_code(context, SQLITE_RANGE);
+    else if (code == QW_ERROR_READ_ONLY)
+        sqlite3_result_error_code(context, SQLITE_READONLY);
 }
 
 static gboolean

@@ -2,8 +2,9 @@
 /*
  * Compiled SPARQL of one connection, least recently used out first.
  *
- * Place: layer 4. A plan is found again by its text and by which parameters have values; it is compiled anew when the store has
- * grown or shrunk so much that its join orders may be wrong.
+ * Place: layer 4. A plan is found again by its text, or by another text of the same template (sparql/template.h), whose constants
+ * are then written into it; and by which parameters have values. It is compiled anew when the store, or what the constants match,
+ * has grown or shrunk so much that its join orders may be wrong (docs/decisions/plan-cache.md).
  */
 #pragma once
 
@@ -18,11 +19,23 @@ typedef struct QdPlanText {
     gboolean is_update;
 } QdPlanText;
 
+/* What has happened, of all connections together; atomics. */
+typedef struct QdPlanCounters {
+    guint64 n_found;
+    guint64 n_made;
+    guint64 made_usec; /* time for those */
+} QdPlanCounters;
+
+/* @counters: outlive the connection. */
+void qd_plans_set_counters(QdConnection *connection, QdPlanCounters *counters);
+
 /**
  * qd_plans_get:
  * @parameters: (nullable): names (without sigil) → QdTerm of those that have a value
  *
- * Returns: (transfer none) (nullable): the plan, valid until the next call for this connection
+ * Call it outside of a statement under way. A transaction is begun for it where there is none.
+ *
+ * Returns: (transfer none) (nullable): the plan with the constants of @what, valid until the next call for this connection
  */
 const QdSparqlPlan *qd_plans_get(QdConnection *connection, const QdPlanText *what, GHashTable *parameters, const QdLimits *limits,
                                  GError **error);

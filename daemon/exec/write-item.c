@@ -133,6 +133,7 @@ step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, c
     QwPageWriter page = { 0 };
     int r;
 
+    item->has_begun = TRUE;
     while ((r = sqlite3_step(compiled->stmt)) == SQLITE_ROW) {
         (void) qd_compiled_refresh(compiled);
         if (item->pages->len == 0 && item->rows_begin != NULL)
@@ -317,6 +318,7 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     watch.limits = limits;
     item->changes = 0;
     item->n_rows = 0;
+    item->has_begun = FALSE;
     g_array_set_size(item->pages, 0);
     qd_changes_clear(item->changed);
     if (item->func != NULL)
@@ -336,17 +338,35 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
 }
 
 gboolean
-qd_write_item_runs_alone(const QdWriteItem *item, QdConnection *connection, const QdLimits *limits)
+qd_write_item_runs_alone(const QdWriteItem *item)
 {
     const QdWriteStatement *statement;
-    const QdCompiled *compiled;
+
+    if (item->func != NULL || item->statements == NULL || item->statements->len != 1)
+        return FALSE;
+
+    statement = &g_array_index(item->statements, QdWriteStatement, 0);
+    return statement->language == QD_LANGUAGE_SQL && qd_connection_text_runs_alone(statement->text, statement->n_text_bytes);
+}
+
+gboolean
+qd_write_item_is_atomic(const QdWriteItem *item)
+{
+    const QdWriteStatement *statement;
 
     if (item->func != NULL || item->statements->len != 1)
         return FALSE;
-    statement = &g_array_index(item->statements, QdWriteStatement, 0);
-    if (statement->n_text_bytes < 6 || statement->language != QD_LANGUAGE_SQL)
-        return FALSE;
 
-    compiled = qd_connection_compile(connection, statement->text, statement->n_text_bytes, QD_POLICY_WRITE, limits, NULL);
-    return compiled != NULL && compiled->runs_alone;
+    statement = &g_array_index(item->statements, QdWriteStatement, 0);
+    return statement->language == QD_LANGUAGE_SQL && statement->n_rows <= 1;
+}
+
+gboolean
+qd_write_item_failed_cleanly(const QdWriteItem *item, QdConnection *connection)
+{
+    int unresolved = 0;
+    int high;
+
+    (void) sqlite3_db_status(qd_connection_get_db(connection), SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &high, 0);
+    return unresolved == 0 && (!item->has_begun || g_error_matches(item->error, QD_ERROR, (gint) QW_ERROR_CONSTRAINT));
 }

@@ -14,5 +14,10 @@ void qd_write_item_watch(QdConnection *connection, QdWriteItem *item);
 /* Runs all statements; the results go into @item. false with @error set when one failed. */
 gboolean qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error);
 
-/* Whether the item is a single statement that cannot be in a transaction (VACUUM). Compiles it; false on errors too. */
-gboolean qd_write_item_runs_alone(const QdWriteItem *item, QdConnection *connection, const QdLimits *limits);
+/* Whether the item is a single statement that cannot be in a transaction (VACUUM). */
+gboolean qd_write_item_runs_alone(const QdWriteItem *item);
+
+/* Whether it is one execution of one statement, which SQLite itself undoes when it fails in an ordinary way. */
+gboolean qd_write_item_is_atomic(const QdWriteItem *item);
+/* Whether such an item has failed in that way: by a constraint, or before it began. */
+gboolean qd_write_item_failed_cleanly(const QdWriteItem *item, QdConnection *connection);

@@ -15,9 +15,12 @@
 #include "daemon/base/error.h"
 #include "daemon/exec/evaluation.h"
 #include "daemon/exec/write-item.h"
+#include "daemon/exec/write-queue.h"
 #include "daemon/store/sqlite-error.h"
 
 #define GROUP_MAX 512
+/* A group grows for so long: who comes later would make those wait who are in it. */
+#define GROUP_USEC 5000
 #define CHECKPOINT_PAGES 1000
 
 struct QdWriter {
@@ -29,17 +32,17 @@ struct QdWriter {
     QdTask lead_task;
     gboolean synchronous_normal;
     int wal_pages;
+    uint64_t commit_usec; /* of the last group */
 
     pthread_mutex_t mutex;
     pthread_cond_t cond;
-    QdWriteItem *first;
-    QdWriteItem **end;
-    guint n_queued;
+    QdWriteQueue queue;
     gboolean taken;
+    gboolean is_held; /* taken by a client's transaction or a job, and by that perhaps for long */
     guint n_exclusive_waiting;
 };
 
-static _Thread_local QdWriteItem *own_item;
+static _Thread_local const QdWriter *leading;
 
 static void run_lead_task(QdTask *task, QdWorkers *workers);
 
@@ -95,7 +98,7 @@ qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
 
     self->config = *config;
     self->generation = qd_database_get_start_counter(config->database) << 40;
-    self->end = &self->first;
+    qd_write_queue_init(&self->queue);
     self->lead_task = (QdTask){ .watch_fd = -1, .run = run_lead_task };
     pthread_mutex_init(&self->mutex, NULL);
     pthread_condattr_init(&attributes);
@@ -154,7 +157,7 @@ commit(QdWriter *self, GError **error)
 
     if (payloads != NULL && !qd_payloads_before_commit(payloads, self->connection, !self->synchronous_normal, error))
         return FALSE;
-    if (!qd_connection_execute(self->connection, "COMMIT", error))
+    if (!qd_connection_end(self->connection, error))
         return FALSE;
     if (payloads != NULL && qd_payloads_after_commit(payloads, !self->synchronous_normal))
         self->config.sweep_func(self->config.user_data);
@@ -196,7 +199,7 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
 
     set_durability(self, item->relaxed);
     if (in_transaction)
-        ok = qd_connection_execute(self->connection, "BEGIN IMMEDIATE", &error);
+        ok = qd_connection_begin_write(self->connection, &error);
     qd_write_item_watch(self->connection, item);
     ok = ok && qd_write_item_execute(item, self->connection, self->config.limits, &error);
     qd_write_item_watch(self->connection, NULL);
@@ -214,26 +217,54 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
 typedef enum MemberResult {
     MEMBER_OK,
     MEMBER_FAILED,
-    MEMBER_ENDED_TRANSACTION,
+    MEMBER_ENDED_TRANSACTION, /* or has left something behind that only its end can undo */
 } MemberResult;
+
+static MemberResult
+execute_in_savepoint(QdWriter *self, QdWriteItem *item)
+{
+    gboolean ok;
+
+    if (!qd_connection_begin_savepoint(self->connection, &item->error))
+        return is_in_transaction(self) ? MEMBER_FAILED : MEMBER_ENDED_TRANSACTION;
+
+    qd_write_item_watch(self->connection, item);
+    ok = qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
+    qd_write_item_watch(self->connection, NULL);
+    if (ok && is_in_transaction(self) && qd_connection_end_savepoint(self->connection, &item->error))
+        return MEMBER_OK;
+    if (!is_in_transaction(self) || !qd_connection_execute(self->connection, "ROLLBACK TO member; RELEASE member", NULL))
+        return MEMBER_ENDED_TRANSACTION;
+    return MEMBER_FAILED;
+}
+
+/*
+ * A statement that runs once is all or nothing by itself, but for OR FAIL, deferred keys and what goes wrong below it: then the
+ * transaction ends, and it runs alone. (A savepoint for each took 2.1 µs of an insert's 3.9.)
+ */
+static MemberResult
+execute_without_savepoint(QdWriter *self, QdWriteItem *item)
+{
+    sqlite3 *db = qd_connection_get_db(self->connection);
+    gint64 before = sqlite3_total_changes64(db);
+    gboolean ok;
+
+    qd_write_item_watch(self->connection, item);
+    ok = qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
+    qd_write_item_watch(self->connection, NULL);
+    if (!is_in_transaction(self))
+        return MEMBER_ENDED_TRANSACTION;
+    if (ok)
+        return MEMBER_OK;
+    return sqlite3_total_changes64(db) == before && qd_write_item_failed_cleanly(item, self->connection) ? MEMBER_FAILED
+                                                                                                         : MEMBER_ENDED_TRANSACTION;
+}
 
 static MemberResult
 execute_member(QdWriter *self, QdWriteItem *item)
 {
     g_clear_error(&item->error);
-    if (!qd_connection_execute(self->connection, "SAVEPOINT member", &item->error))
-        return is_in_transaction(self) ? MEMBER_FAILED : MEMBER_ENDED_TRANSACTION;
-
-    qd_write_item_watch(self->connection, item);
-    if (qd_write_item_execute(item, self->connection, self->config.limits, &item->error)) {
-        qd_write_item_watch(self->connection, NULL);
-        if (is_in_transaction(self) && qd_connection_execute(self->connection, "RELEASE member", &item->error))
-            return MEMBER_OK;
-    }
-    qd_write_item_watch(self->connection, NULL);
-    if (!is_in_transaction(self) || !qd_connection_execute(self->connection, "ROLLBACK TO member; RELEASE member", NULL))
-        return MEMBER_ENDED_TRANSACTION;
-    return MEMBER_FAILED;
+    return qd_write_item_is_atomic(item) ? execute_without_savepoint(self, item) : execute_in_savepoint(self, item);
 }
 
 /* Near the end of the disk the write-ahead log gives its space back first. For the holder of the role. */
@@ -249,105 +280,141 @@ check_free_space(QdWriter *self, GError **error)
     return qd_database_check_free_space(database, self->config.limits, error);
 }
 
-/* Runs items in one transaction. Returns: n when it was committed or failed as a whole; else the index of the offender. */
-static guint
-execute_together(QdWriter *self, QdWriteItem **items, guint n)
+/* Those who run in one transaction, in the order in which they came. */
+typedef struct Group {
+    QdWriteItem **items;
+    guint n;
+    gboolean grows; /* from the queue, while it runs */
+    gboolean relaxed;
+    uint64_t end_usec; /* it grows no more */
+} Group;
+
+/* One that can be in @group. NULL: there is none, or its turn comes when the group is over. */
+static QdWriteItem *
+pop_member(QdWriter *self, const Group *group)
+{
+    QdWriteItem *item;
+
+    if (group->n == GROUP_MAX || (uint64_t) g_get_monotonic_time() > group->end_usec)
+        return NULL;
+
+    pthread_mutex_lock(&self->mutex);
+    item = qd_write_queue_peek(&self->queue);
+    if (item != NULL && (item->takes_role || (group->relaxed && !item->relaxed) || qd_write_item_runs_alone(item)))
+        item = NULL;
+    if (item != NULL)
+        (void) qd_write_queue_pop(&self->queue);
+    pthread_mutex_unlock(&self->mutex);
+    return item;
+}
+
+static void
+fail_group(const Group *group, const GError *error)
+{
+    for (guint i = 0; i < group->n; i++)
+        fail_item(group->items[i], error);
+}
+
+static gboolean
+begin_group(QdWriter *self, Group *group)
 {
     g_autoptr(GError) error = NULL;
-    gboolean relaxed = TRUE;
-    guint n_ok = 0;
+
+    set_durability(self, group->relaxed);
+    if (check_free_space(self, &error) && qd_connection_begin_write(self->connection, &error))
+        return TRUE;
+
+    fail_group(group, error);
+    return FALSE;
+}
+
+static void
+commit_group(QdWriter *self, const Group *group)
+{
+    uint64_t start_usec = (uint64_t) g_get_monotonic_time();
+    g_autoptr(GError) error = NULL;
     uint64_t generation;
 
-    for (guint i = 0; i < n; i++)
-        relaxed = relaxed && items[i]->relaxed;
-    set_durability(self, relaxed);
-    if (!check_free_space(self, &error) || !qd_connection_execute(self->connection, "BEGIN IMMEDIATE", &error)) {
-        for (guint i = 0; i < n; i++)
-            fail_item(items[i], error);
-        return n;
+    if (!commit(self, &error)) {
+        rollback(self);
+        fail_group(group, error);
+        return;
     }
 
-    for (guint i = 0; i < n; i++) {
-        MemberResult result = execute_member(self, items[i]);
+    self->commit_usec = (uint64_t) g_get_monotonic_time() - start_usec;
+    generation = publish_commit(self);
+    for (guint i = 0; i < group->n; i++)
+        group->items[i]->generation = generation;
+    tell_commit(self, generation, group->items, group->n);
+}
+
+/* Runs items in one transaction. Returns: n when it was committed or failed as a whole; else the index of the offender. */
+static guint
+execute_together(QdWriter *self, Group *group)
+{
+    guint n_ok = 0;
+
+    if (!begin_group(self, group))
+        return group->n;
+
+    for (guint i = 0; i < group->n; i++) {
+        MemberResult result = execute_member(self, group->items[i]);
+        QdWriteItem *next;
 
         if (result == MEMBER_ENDED_TRANSACTION) {
             rollback(self);
             return i;
         }
         n_ok += result == MEMBER_OK ? 1 : 0;
+        if (group->grows && i + 1 == group->n && (next = pop_member(self, group)) != NULL)
+            group->items[group->n++] = next;
     }
-    if (n_ok == 0) {
+    if (n_ok > 0)
+        commit_group(self, group);
+    else
         rollback(self);
-        return n;
-    }
-    if (!commit(self, &error)) {
-        rollback(self);
-        for (guint i = 0; i < n; i++)
-            fail_item(items[i], error);
-        return n;
-    }
-
-    generation = publish_commit(self);
-    for (guint i = 0; i < n; i++)
-        items[i]->generation = generation;
-    tell_commit(self, generation, items, n);
-    return n;
+    return group->n;
 }
 
+/* Without the offender the members before it cannot fail in the same way; each round is shorter. */
 static void
-execute_group(QdWriter *self, QdWriteItem **items, guint n)
+execute_group(QdWriter *self, Group *group)
 {
-    while (n > 0) {
-        guint offender = execute_together(self, items, n);
+    guint offender = execute_together(self, group);
 
-        if (offender == n)
-            return;
-        /* without the offender the members before it cannot fail in the same way; each round is shorter */
-        if (offender > 0)
-            execute_group(self, items, offender);
-        g_clear_error(&items[offender]->error);
-        execute_alone(self, items[offender], TRUE);
-        items += offender + 1;
-        n -= offender + 1;
-    }
-}
-
-static guint
-take_items(QdWriter *self, QdWriteItem **ret_items)
-{
-    guint n = 0;
-
-    pthread_mutex_lock(&self->mutex);
-    while (self->first != NULL && n < GROUP_MAX) {
-        ret_items[n++] = self->first;
-        self->first = self->first->next;
-    }
-    if (self->first == NULL)
-        self->end = &self->first;
-    self->n_queued -= n;
-    pthread_mutex_unlock(&self->mutex);
-    return n;
-}
-
-static void
-execute_items(QdWriter *self, QdWriteItem **items, guint n)
-{
-    g_autoptr(GError) error = NULL;
-    guint start = 0;
-
-    if (!ensure_connection(self, &error)) {
-        for (guint i = 0; i < n; i++)
-            fail_item(items[i], error);
+    if (offender == group->n)
         return;
+    if (offender > 0) {
+        Group before = { .items = group->items, .n = offender, .relaxed = group->relaxed };
+
+        execute_group(self, &before);
     }
-    for (guint i = 0; i < n; i++) {
-        if (!qd_write_item_runs_alone(items[i], self->connection, self->config.limits))
-            continue;
-        execute_group(self, items + start, i - start);
-        execute_alone(self, items[i], FALSE);
-        start = i + 1;
+    g_clear_error(&group->items[offender]->error);
+    execute_alone(self, group->items[offender], TRUE);
+    if (offender + 1 < group->n) {
+        Group behind = { .items = group->items + offender + 1, .n = group->n - offender - 1, .relaxed = group->relaxed };
+
+        execute_group(self, &behind);
     }
-    execute_group(self, items + start, n - start);
+}
+
+/* What waits now, if it can: a group is for those who came in time, and for a while those who come while it runs. */
+static guint
+run_group(QdWriter *self, QdWriteItem *first, QdWriteItem **items, gboolean relaxed)
+{
+    Group group = {
+        .items = items, .n = 1, .grows = TRUE, .relaxed = relaxed, .end_usec = (uint64_t) g_get_monotonic_time() + GROUP_USEC
+    };
+    g_autoptr(GError) error = NULL;
+
+    items[0] = first;
+    if (!ensure_connection(self, &error))
+        fail_item(first, error);
+    else if (qd_write_item_runs_alone(first))
+        execute_alone(self, first, FALSE);
+    else
+        execute_group(self, &group);
+    return group.n;
 }
 
 /* Under no lock, by the holder of the role, after the answers are out. */
@@ -358,7 +425,7 @@ checkpoint(QdWriter *self)
     int n_log = 0;
     int n_done = 0;
 
-    if (self->wal_pages < CHECKPOINT_PAGES)
+    if (self->connection == NULL || self->wal_pages < CHECKPOINT_PAGES)
         return;
 
     (void) sqlite3_wal_checkpoint_v2(qd_connection_get_db(self->connection), NULL, SQLITE_CHECKPOINT_PASSIVE, &n_log, &n_done);
@@ -374,7 +441,8 @@ pass_role(QdWriter *self)
     gboolean push = FALSE;
 
     pthread_mutex_lock(&self->mutex);
-    if (self->n_exclusive_waiting > 0 || self->first == NULL) {
+    self->is_held = FALSE;
+    if (self->n_exclusive_waiting > 0 || self->queue.n == 0) {
         self->taken = FALSE;
         pthread_cond_signal(&self->cond);
     } else {
@@ -385,60 +453,185 @@ pass_role(QdWriter *self)
         qd_workers_push_always(self->config.workers, &self->lead_task, TRUE);
 }
 
-static void
-lead(QdWriter *self)
+/* The next one whose turn it is, for the leader. NULL: the role is given back, or to a job. */
+static QdWriteItem *
+pop_first(QdWriter *self, gboolean *ret_relaxed)
+{
+    QdWriteItem *item = NULL;
+
+    pthread_mutex_lock(&self->mutex);
+    if (self->n_exclusive_waiting == 0)
+        item = qd_write_queue_pop(&self->queue);
+    if (item == NULL) {
+        self->taken = self->is_held = FALSE;
+        pthread_cond_signal(&self->cond);
+    } else {
+        *ret_relaxed = item->relaxed && self->queue.n_durable == 0;
+        self->is_held = item->takes_role;
+    }
+    pthread_mutex_unlock(&self->mutex);
+    return item;
+}
+
+static gboolean
+begin_transaction(QdWriter *self, QdWriteItem *item)
+{
+    if (!ensure_connection(self, &item->error) || !check_free_space(self, &item->error))
+        return FALSE;
+
+    set_durability(self, item->relaxed);
+    return qd_connection_begin_write(self->connection, &item->error);
+}
+
+void
+qd_writer_lead(QdWriter *self)
 {
     QdWriteItem *items[GROUP_MAX];
-    guint n = take_items(self, items);
+    QdWriteItem *first;
+    gboolean relaxed;
 
-    execute_items(self, items, n);
-    for (guint i = 0; i < n; i++) {
-        QdWriteItem *item = items[i];
+    leading = self;
+    while ((first = pop_first(self, &relaxed)) != NULL) {
+        guint n = 1;
 
-        __atomic_add_fetch(&self->n_items, 1, __ATOMIC_RELAXED);
-        item->done(item, item == own_item);
-    }
-    if (self->connection != NULL)
+        if (first->takes_role) {
+            if (begin_transaction(self, first)) {
+                leading = NULL;
+                first->done(first, FALSE);
+                return;
+            }
+            items[0] = first;
+        } else {
+            n = run_group(self, first, items, relaxed);
+            __atomic_add_fetch(&self->n_items, n, __ATOMIC_RELAXED);
+        }
+        for (guint i = 0; i < n; i++)
+            items[i]->done(items[i], FALSE);
+        if (self->config.linger_func != NULL)
+            self->config.linger_func(self->commit_usec, self->config.user_data);
         checkpoint(self);
-    pass_role(self);
+    }
+    leading = NULL;
+}
+
+gboolean
+qd_writer_is_leading(const QdWriter *self)
+{
+    return leading == self;
 }
 
 static void
 run_lead_task(QdTask *task, QdWorkers *workers)
 {
-    lead((QdWriter *) ((char *) task - offsetof(QdWriter, lead_task)));
+    qd_writer_lead((QdWriter *) ((char *) task - offsetof(QdWriter, lead_task)));
+}
+
+/* Under the mutex. */
+static gboolean
+push_item(QdWriter *self, QdWriteItem *item)
+{
+    const QdLimits *limits = self->config.limits;
+
+    if (self->queue.n >= qd_limits_get(limits, QD_LIMIT_WRITE_QUEUE)) {
+        qd_limit_set_error(&item->error, limits, QD_LIMIT_WRITE_QUEUE, "too many updates wait for the writer");
+        return FALSE;
+    }
+    if (item->client != NULL && item->client->write_lane.n >= qd_limits_get(limits, QD_LIMIT_WRITE_QUEUE_PER_CLIENT)) {
+        qd_limit_set_error(&item->error, limits, QD_LIMIT_WRITE_QUEUE_PER_CLIENT,
+                           "too many updates of client '%s' wait for the writer", item->client->label);
+        return FALSE;
+    }
+    qd_write_queue_push(&self->queue, item);
+    return TRUE;
+}
+
+gboolean
+qd_writer_enqueue(QdWriter *self, QdWriteItem *item)
+{
+    gboolean leads = FALSE;
+    gboolean ok;
+    gboolean is_held;
+
+    item->submitted_usec = (uint64_t) g_get_monotonic_time();
+    pthread_mutex_lock(&self->mutex);
+    ok = push_item(self, item);
+    is_held = self->is_held;
+    if (ok && !self->taken && self->n_exclusive_waiting == 0)
+        leads = self->taken = TRUE;
+    pthread_mutex_unlock(&self->mutex);
+
+    if (!ok)
+        item->done(item, TRUE);
+    else if (is_held)
+        qd_workers_request_sweep(self->config.workers);
+    return leads;
 }
 
 void
 qd_writer_submit(QdWriter *self, QdWriteItem *item)
 {
-    gboolean full;
-    gboolean leads = FALSE;
-
-    item->next = NULL;
-    pthread_mutex_lock(&self->mutex);
-    full = self->n_queued >= qd_limits_get(self->config.limits, QD_LIMIT_WRITE_QUEUE);
-    if (!full) {
-        *self->end = item;
-        self->end = &item->next;
-        self->n_queued++;
-        leads = !self->taken && self->n_exclusive_waiting == 0;
-        if (leads)
-            self->taken = TRUE;
-    }
-    pthread_mutex_unlock(&self->mutex);
-
-    if (full) {
-        qd_limit_set_error(&item->error, self->config.limits, QD_LIMIT_WRITE_QUEUE, "too many updates wait for the writer");
-        item->done(item, TRUE);
-        return;
-    }
-    if (leads) {
-        own_item = item;
-        lead(self);
-        own_item = NULL;
-    }
+    if (qd_writer_enqueue(self, item))
+        qd_writer_lead(self);
 }
+
+gboolean
+qd_writer_sweep(QdWriter *self)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    QdWriteItem *item;
+    gboolean again;
+
+    do {
+        pthread_mutex_lock(&self->mutex);
+        item = self->is_held ? qd_write_queue_pop_late(&self->queue, now) : NULL;
+        again = self->is_held && self->queue.n > 0;
+        pthread_mutex_unlock(&self->mutex);
+        if (item != NULL)
+            item->done(item, FALSE);
+    } while (item != NULL);
+    return again;
+}
+
+/* Transactions of a client ------------------------------------------------------------------------------------------------ */
+
+QdConnection *
+qd_writer_get_connection(QdWriter *self)
+{
+    return self->connection;
+}
+
+gboolean
+qd_writer_in_transaction(QdWriter *self)
+{
+    return is_in_transaction(self);
+}
+
+void
+qd_writer_execute_part(QdWriter *self, QdWriteItem *item)
+{
+    g_clear_error(&item->error);
+    if (execute_in_savepoint(self, item) == MEMBER_ENDED_TRANSACTION)
+        rollback(self);
+    __atomic_add_fetch(&self->n_items, 1, __ATOMIC_RELAXED);
+}
+
+gboolean
+qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GError **error)
+{
+    gboolean ok = !keep || commit(self, error);
+
+    if (!ok || !keep) {
+        rollback(self);
+    } else if (!qd_changes_is_empty(item->changed)) {
+        item->generation = publish_commit(self);
+        tell_commit(self, item->generation, &item, 1);
+    }
+    checkpoint(self);
+    pass_role(self);
+    return ok;
+}
+
+/* Jobs -------------------------------------------------------------------------------------------------------------------- */
 
 static gboolean
 take_role_exclusively(QdWriter *self, const QdWriteItem *item, GError **error)
@@ -455,7 +648,7 @@ take_role_exclusively(QdWriter *self, const QdWriteItem *item, GError **error)
         r = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
     self->n_exclusive_waiting--;
     if (!self->taken) {
-        self->taken = TRUE;
+        self->taken = self->is_held = TRUE;
         r = 0;
     }
     pthread_mutex_unlock(&self->mutex);
@@ -470,7 +663,7 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
     gboolean ok;
 
     set_durability(self, item->relaxed);
-    if (in_transaction && (!check_free_space(self, error) || !qd_connection_execute(self->connection, "BEGIN IMMEDIATE", error)))
+    if (in_transaction && (!check_free_space(self, error) || !qd_connection_begin_write(self->connection, error)))
         return FALSE;
 
     qd_write_item_watch(self->connection, item);
@@ -575,7 +768,7 @@ qd_writer_get_n_queued(QdWriter *self)
     guint n;
 
     pthread_mutex_lock(&self->mutex);
-    n = self->n_queued;
+    n = self->queue.n;
     pthread_mutex_unlock(&self->mutex);
     return n;
 }

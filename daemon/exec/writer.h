@@ -45,14 +45,18 @@ typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, vo
 
 struct QdWriteItem {
     QdWriteItem *next;
+    QdClient *client;   /* (nullable) (not owned): whose turn it is, while it waits */
     GArray *statements; /* (not owned) (nullable) of QdWriteStatement; or: */
     QdWriterFunc func;  /* (nullable), with func_data */
     void *func_data;
-    gboolean relaxed; /* durable with a later commit only */
-    uint64_t timeout_msec;
+    gboolean relaxed;      /* durable with a later commit only */
+    gboolean takes_role;   /* instead of running anything: qd_writer_end_transaction() gives it back */
+    uint64_t timeout_msec; /* of waiting, and again of running */
+    uint64_t submitted_usec;
     const gint *cancelled; /* (nullable) atomic */
     gsize page_size;       /* of the pages of RETURNING rows */
 
+    gboolean has_begun; /* a statement was stepped */
     GError *error;
     uint64_t changes;
     int64_t last_insert_rowid;
@@ -62,8 +66,9 @@ struct QdWriteItem {
     QdChanges *changed; /* what others may want to know of */
     /* (nullable) On the leader's thread, before the first row that the item returns; again when the item is run again. */
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
-    /* On the leader's thread, once: the commit is durable, or @error is set and nothing of the item is in the database.
-     * @own: this thread has submitted it, and will look for work itself. */
+    /* On the leader's thread (or that of qd_writer_sweep()), once: the commit is durable, or @error is set and nothing of the item
+     * is in the database.
+     * @own: the item is refused; this is the thread that submits it. */
     void (*done)(QdWriteItem *item, gboolean own);
     void *data;
 };
@@ -75,6 +80,10 @@ typedef void (*QdWriterSweepFunc)(void *user_data);
 /* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
 typedef void (*QdWriterLogFunc)(void *user_data);
 
+/* On the leader's thread, when the members of a group have heard of it: for those who may have more to write at once.
+ * @commit_usec: how long the last commit took */
+typedef void (*QdWriterLingerFunc)(uint64_t commit_usec, void *user_data);
+
 typedef struct QdWriterConfig {
     const QdDatabase *database;
     const QdLimits *limits;
@@ -82,7 +91,8 @@ typedef struct QdWriterConfig {
     QdWorkers *workers;
     QdWriterCommitFunc commit_func;
     QdWriterLogFunc log_func;
-    QdPayloads *payloads; /* (nullable) (not owned), with sweep_func */
+    QdWriterLingerFunc linger_func; /* (nullable) */
+    QdPayloads *payloads;           /* (nullable) (not owned), with sweep_func */
     QdWriterSweepFunc sweep_func;
     void *user_data;
 } QdWriterConfig;
@@ -100,6 +110,28 @@ void qd_write_item_clear(QdWriteItem *item);
 
 /* Any worker. @item stays the caller's; `done` may be called before this returns. */
 void qd_writer_submit(QdWriter *self, QdWriteItem *item);
+/* The same in two steps. TRUE: the caller has got the role, and has to call qd_writer_lead() soon. */
+gboolean qd_writer_enqueue(QdWriter *self, QdWriteItem *item);
+void qd_writer_lead(QdWriter *self);
+/* Whether this thread has the role by qd_writer_lead(). */
+gboolean qd_writer_is_leading(const QdWriter *self);
+
+/* Workers, by timer: what waits for longer than it may is told so. TRUE: call it again soon, the role is held for long. */
+gboolean qd_writer_sweep(QdWriter *self);
+
+/*
+ * Of an item with `takes_role` that was done without an error: a transaction is open, and its owner has the connection for
+ * himself, from one thread at a time. Each of these ends with the transaction open, unless qd_writer_in_transaction() says no.
+ */
+QdConnection *qd_writer_get_connection(QdWriter *self);
+gboolean qd_writer_in_transaction(QdWriter *self);
+/* Runs @item's statements in a savepoint; its error is set when they failed. */
+void qd_writer_execute_part(QdWriter *self, QdWriteItem *item);
+/*
+ * Commits durably, or rolls back, and gives the role back. @item: the one that took it; its owner has added what all parts
+ * changed, and its generation here. FALSE with @error when nothing was committed though it should have been.
+ */
+gboolean qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GError **error);
 
 /* A job: runs @func in a transaction of its own, as soon as the role is free; false when that takes longer than the item's
  * timeout, when @func fails or the commit does. Blocks: job threads only. */

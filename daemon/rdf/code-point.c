@@ -4,6 +4,10 @@
  */
 #include "daemon/rdf/code-point.h"
 
+#include <string.h>
+
+#define NOT_ASCII G_GUINT64_CONSTANT(0x8080808080808080)
+
 static guint
 decode_tail(const guchar *p, gsize n_bytes, guint n_tail, gunichar c, gunichar min, gunichar *ret_code_point)
 {
@@ -47,8 +51,14 @@ qd_code_point_check(const char *text, gsize n_bytes, gsize *ret_offset)
     gsize i = 0;
 
     while (i < n_bytes) {
+        guint64 word;
         gunichar c;
         guint n = 1;
+
+        while (n_bytes - i >= sizeof word && (memcpy(&word, text + i, sizeof word), (word & NOT_ASCII) == 0))
+            i += sizeof word;
+        if (i == n_bytes)
+            break;
 
         if ((guchar) text[i] >= 0x80)
             n = qd_code_point_decode(text + i, n_bytes - i, &c);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/rdf/term-blob.h"
+#include "daemon/rdf/term-id.h"
 
 #define MANY QD_EXPRESSION_CHILDREN_MAX
 #define OP(id, min, max) [QD_EXPRESSION_##id] = { NULL, min, max, FALSE, FALSE }
@@ -185,4 +186,15 @@ qd_expression_put_const(GByteArray *program, const QdTerm *term)
     qd_term_blob_append(program, term);
     size = GUINT32_TO_LE(program->len - start - (guint32) sizeof size);
     memcpy(program->data + start, &size, sizeof size);
+}
+
+void
+qd_expression_put_term(GByteArray *program, const QdTerm *term)
+{
+    gint64 id;
+
+    if (qd_term_id_from_term(term, &id))
+        qd_expression_put_id(program, id);
+    else
+        qd_expression_put_const(program, term);
 }

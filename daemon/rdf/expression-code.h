@@ -138,3 +138,5 @@ void qd_expression_put_node(GByteArray *program, QdExpressionOp op, guint n_chil
 void qd_expression_put_arg(GByteArray *program, guint index);
 void qd_expression_put_id(GByteArray *program, gint64 id);
 void qd_expression_put_const(GByteArray *program, const QdTerm *term);
+/* ID where the term lives in line, else CONST. */
+void qd_expression_put_term(GByteArray *program, const QdTerm *term);

@@ -113,7 +113,8 @@ qd_lexer_new_for_text(QdLexerMode mode, const char *text, gsize n_bytes)
     }
     self->data = text;
     self->n_data = n_bytes;
-    if (mode == QD_LEXER_SPARQL && (memmem(text, n_bytes, "\\u", 2) != NULL || memmem(text, n_bytes, "\\U", 2) != NULL))
+    if (mode == QD_LEXER_SPARQL && memchr(text, '\\', n_bytes) != NULL &&
+        (memmem(text, n_bytes, "\\u", 2) != NULL || memmem(text, n_bytes, "\\U", 2) != NULL))
         decode_text(self, text, n_bytes);
     return self;
 }

@@ -41,10 +41,48 @@ fail_unexpected(QdLexer *self, GError **error)
     return FALSE;
 }
 
+/* Bytes that need no second look. */
+enum {
+    IRI_BYTE = 1,  /* in an IRI, also as a part of a longer character */
+    NAME_BYTE = 2, /* ASCII of PN_CHARS */
+};
+
+/* No IRI has a control, a space or one of <>"{}|^`\ */
+static const guint8 byte_classes[256] = {
+    [0x21] = IRI_BYTE,
+    [0x23 ... 0x2c] = IRI_BYTE,
+    ['-'] = IRI_BYTE | NAME_BYTE,
+    [0x2e ... 0x2f] = IRI_BYTE,
+    ['0' ... '9'] = IRI_BYTE | NAME_BYTE,
+    [0x3a ... 0x3b] = IRI_BYTE,
+    [0x3d] = IRI_BYTE,
+    [0x3f ... 0x40] = IRI_BYTE,
+    ['A' ... 'Z'] = IRI_BYTE | NAME_BYTE,
+    [0x5b] = IRI_BYTE,
+    [0x5d] = IRI_BYTE,
+    ['_'] = IRI_BYTE | NAME_BYTE,
+    ['a' ... 'z'] = IRI_BYTE | NAME_BYTE,
+    [0x7e ... 0xff] = IRI_BYTE,
+};
+
 static gboolean
 is_iri_byte(int c)
 {
-    return c > 0x20 && (c >= 0x80 || strchr("<>\"{}|^`\\", c) == NULL);
+    return c >= 0 && (byte_classes[c] & IRI_BYTE) != 0;
+}
+
+/* The position moves over bytes of @class that are there already. Returns: whether one was not ASCII */
+static gboolean
+skip_bytes(QdLexer *self, guint class)
+{
+    const guchar *data = (const guchar *) self->data;
+    gsize pos = self->pos;
+    guchar all = 0;
+
+    while (pos < self->n_data && (byte_classes[data[pos]] & class) != 0)
+        all |= data[pos++];
+    self->pos = pos;
+    return all >= 0x80;
 }
 
 static void
@@ -168,22 +206,28 @@ static gboolean
 scan_iri(QdLexer *self, QdToken *token, GError **error)
 {
     gboolean escaped = FALSE;
-    gsize n;
+    gboolean wide = FALSE;
     gsize bad;
     int c;
 
-    for (n = 1; (c = qd_lexer_peek(self, n)) != '>'; n++) {
+    self->pos++;
+    for (;;) {
+        wide |= skip_bytes(self, IRI_BYTE);
+        c = qd_lexer_peek(self, 0);
+        if (c == '>')
+            break;
         if (c == '\\' && self->mode == QD_LEXER_TURTLE) {
             escaped = TRUE;
-        } else if (!is_iri_byte(c)) {
-            if (self->mode == QD_LEXER_SPARQL)
+            self->pos++;
+        } else if (!is_iri_byte(c)) { /* else the buffer has been refilled */
+            if (self->mode == QD_LEXER_SPARQL) {
+                self->pos = self->start;
                 return FALSE; /* an operator */
-            self->pos += n;
+            }
             return c < 0 || c == '\n' ? fail(self, error, self->start, "an IRI without its '>'") : fail_unexpected(self, error);
         }
     }
-    self->pos += n;
-    if (!qd_code_point_check(self->data + self->start, self->pos - self->start, &bad))
+    if (wide && !qd_code_point_check(self->data + self->start, self->pos - self->start, &bad))
         return fail(self, error, self->start + bad, "the text is no UTF-8");
     self->pos++;
     if (escaped)
@@ -239,7 +283,15 @@ scan_name(QdLexer *self)
     gunichar c;
     guint n;
 
-    while ((n = qd_lexer_peek_code_point(self, 0, &c)) > 0 && (c == '.' || qd_code_point_is_pn(c))) {
+    for (;;) {
+        gsize before = self->pos;
+
+        (void) skip_bytes(self, NAME_BYTE);
+        if (self->pos > before)
+            end = self->pos - self->start;
+        n = qd_lexer_peek_code_point(self, 0, &c);
+        if (n == 0 || (c != '.' && !qd_code_point_is_pn(c)))
+            break;
         self->pos += n;
         if (c != '.')
             end = self->pos - self->start;
@@ -255,10 +307,18 @@ scan_local(QdLexer *self, gboolean *ret_escaped, GError **error)
     gsize end = start; /* relative to the token: the buffer may move */
 
     for (;;) {
-        gunichar c;
-        guint n = qd_lexer_peek_code_point(self, 0, &c);
         gboolean first = self->pos - self->start == start;
+        gunichar c;
+        guint n;
 
+        if (!first) {
+            gsize before = self->pos;
+
+            (void) skip_bytes(self, NAME_BYTE);
+            if (self->pos > before)
+                end = self->pos - self->start;
+        }
+        n = qd_lexer_peek_code_point(self, 0, &c);
         if (n == 0)
             break;
         if (c == '\\') {

@@ -24,16 +24,16 @@ print_term(GString *out, const QdTerm *term)
 {
     switch (term->kind) {
     case QD_TERM_IRI:
-        g_string_append_printf(out, "<%s>", term->lexical);
+        g_string_append_printf(out, "<%.*s>", (int) term->n_lexical, term->lexical);
         return;
     case QD_TERM_STRING:
-        g_string_append_printf(out, "\"%s\"", term->lexical);
+        g_string_append_printf(out, "\"%.*s\"", (int) term->n_lexical, term->lexical);
         return;
     case QD_TERM_LANG_STRING:
-        g_string_append_printf(out, "\"%s\"@%s", term->lexical, term->qualifier);
+        g_string_append_printf(out, "\"%.*s\"@%s", (int) term->n_lexical, term->lexical, term->qualifier);
         return;
     case QD_TERM_TYPED:
-        g_string_append_printf(out, "\"%s\"^^<%s>", term->lexical, term->qualifier);
+        g_string_append_printf(out, "\"%.*s\"^^<%s>", (int) term->n_lexical, term->lexical, term->qualifier);
         return;
     case QD_TERM_BNODE:
         g_string_append_printf(out, "_:%s", term->lexical);

@@ -5,6 +5,7 @@
 #include "daemon/sparql/arena.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BLOCK_BYTES ((gsize) 16384)
@@ -81,11 +82,21 @@ qd_arena_strndup(QdArena *self, const char *text, gsize n_bytes)
 char *
 qd_arena_printf(QdArena *self, const char *format, ...)
 {
-    g_autofree char *text = NULL;
+    char *text = self->free;
     va_list args;
+    int n;
 
     va_start(args, format);
-    text = g_strdup_vprintf(format, args);
+    n = vsnprintf(text, self->n_free, format, args);
     va_end(args);
-    return qd_arena_strndup(self, text, strlen(text));
+    g_assert(n >= 0);
+    if ((gsize) n < self->n_free)
+        return qd_arena_alloc(self, (gsize) n + 1);
+
+    /* cut off: what was written stays behind in the old block, of which nothing is given out any more */
+    text = qd_arena_alloc(self, (gsize) n + 1);
+    va_start(args, format);
+    (void) vsnprintf(text, (gsize) n + 1, format, args);
+    va_end(args);
+    return text;
 }

@@ -13,6 +13,9 @@ qd_ast_free(QdAst *self)
         return NULL;
 
     g_array_unref(self->variables);
+    g_array_unref(self->holes);
+    g_hash_table_unref(self->hole_terms);
+    g_array_unref(self->stored_prefixes);
     (void) qd_arena_free(self->arena);
     g_free(self);
     return NULL;
@@ -31,6 +34,30 @@ const char *
 qd_ast_get_variable_name(const QdAst *self, guint variable)
 {
     return g_array_index(self->variables, QdVariable, variable).name;
+}
+
+void
+qd_ast_add_hole(QdAst *self, const QdTemplateHole *hole)
+{
+    g_array_append_vals(self->holes, hole, 1);
+    g_hash_table_insert(self->hole_terms, hole->term, GUINT_TO_POINTER(self->holes->len));
+}
+
+const QdTemplateHole *
+qd_ast_find_hole(const QdAst *self, const QdTerm *term)
+{
+    guint number = GPOINTER_TO_UINT(g_hash_table_lookup(self->hole_terms, term));
+
+    return number > 0 ? &g_array_index(self->holes, QdTemplateHole, number - 1) : NULL;
+}
+
+void
+qd_ast_pin_term(QdAst *self, const QdTerm *term)
+{
+    guint number = GPOINTER_TO_UINT(g_hash_table_lookup(self->hole_terms, term));
+
+    if (number > 0)
+        g_array_index(self->holes, QdTemplateHole, number - 1).pinned = TRUE;
 }
 
 void

@@ -10,6 +10,7 @@
 #include "daemon/rdf/expression-code.h"
 #include "daemon/rdf/term.h"
 #include "daemon/sparql/arena.h"
+#include "daemon/sparql/template.h"
 
 /* A set of variables; grows in the arena. */
 typedef struct QdVariableSet {
@@ -215,9 +216,16 @@ typedef struct QdVariable {
     gboolean is_parameter; /* written with $ somewhere */
 } QdVariable;
 
+/* A prefix that the text uses without declaring it. */
+typedef struct QdStoredPrefix {
+    const char *prefix;
+    const char *iri; /* of its namespace in the store, then */
+} QdStoredPrefix;
+
 typedef struct QdAst {
     QdArena *arena;
-    GArray *variables; /* QdVariable */
+    GArray *variables;       /* QdVariable */
+    GArray *stored_prefixes; /* QdStoredPrefix */
     gboolean is_update;
     const char *base; /* nullable: the last BASE, or the caller's */
     QdQueryForm form;
@@ -229,6 +237,8 @@ typedef struct QdAst {
     guint n_described;
     QdUpdate *updates;
     guint n_updates;
+    GArray *holes;          /* QdTemplateHole: terms that another text of the same template may change */
+    GHashTable *hole_terms; /* term → its number in holes + 1 */
 } QdAst;
 
 /* Frees the arena with all that is in it. Returns NULL; takes NULL. */
@@ -237,6 +247,13 @@ QdAst *qd_ast_free(QdAst *self);
 /* A new variable; @name (nullable, transfer none) lives in the arena or longer. */
 guint qd_ast_add_variable(QdAst *self, const char *name);
 const char *qd_ast_get_variable_name(const QdAst *self, guint variable);
+
+/* Makes @hole, of which no other has the term. */
+void qd_ast_add_hole(QdAst *self, const QdTemplateHole *hole);
+/* NULL: @term is no hole. */
+const QdTemplateHole *qd_ast_find_hole(const QdAst *self, const QdTerm *term);
+/* Whoever looks at the text of a term that may be a hole and decides by it says so: the plan then serves this value only. */
+void qd_ast_pin_term(QdAst *self, const QdTerm *term);
 
 void qd_variable_set_add(QdVariableSet *self, QdArena *arena, guint variable);
 gboolean qd_variable_set_has(const QdVariableSet *self, guint variable);

@@ -4,31 +4,26 @@
  */
 #include "daemon/sparql/compile.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "daemon/rdf/lexer.h"
 #include "daemon/sparql/algebra.h"
 #include "daemon/sparql/parser.h"
 
+#define PROBE_FACTOR 8 /* counts that differ less leave a join order as it is */
+
 static void
-take_statement(QdSparqlPlan *plan, QdGenerator *generator, const char *sql, QdSparqlStatement *statement)
+take_statement(QdSparqlPlan *plan, QdGenerator *generator, const QdAlgebra *algebra, const char *sql, QdSparqlStatement *statement)
 {
     const GArray *constants = qd_generator_get_constants(generator);
     QdSqlConstant *copy = qd_arena_array0(plan->ast->arena, QdSqlConstant, constants->len);
 
     if (constants->len > 0)
         memcpy(copy, constants->data, constants->len * sizeof(QdSqlConstant));
-    *statement = (QdSparqlStatement){ sql, copy, constants->len };
-}
-
-static void
-append_notes(QdSparqlPlan *plan, const QdAlgebra *algebra, QdGenerator *generator)
-{
-    g_autofree char *text = qd_algebra_print(plan->ast, algebra);
-
-    plan->algebra = qd_arena_printf(plan->ast->arena, "%s%s", plan->algebra != NULL ? plan->algebra : "", text);
-    plan->notes = qd_arena_printf(plan->ast->arena, "%s%s", plan->notes != NULL ? plan->notes : "",
-                                  qd_generator_get_notes(generator));
+    *statement = (QdSparqlStatement){ sql, copy, constants->len, algebra };
+    g_array_append_vals(plan->probes, qd_generator_get_probes(generator)->data, qd_generator_get_probes(generator)->len);
+    g_array_append_vals(plan->estimates, qd_generator_get_estimates(generator)->data, qd_generator_get_estimates(generator)->len);
 }
 
 /* --- queries ---------------------------------------------------------------------------------------------------------- */
@@ -113,8 +108,7 @@ compile_query(QdSparqlPlan *plan, const QdSparqlOptions *options, const QdCatalo
     plan->form = ast->form;
     plan->ordered = ast->select->n_orders > 0;
     name_columns(plan, variables, n_variables);
-    take_statement(plan, generator, sql, &plan->query);
-    append_notes(plan, algebra, generator);
+    take_statement(plan, generator, algebra, sql, &plan->query);
     return TRUE;
 }
 
@@ -185,9 +179,8 @@ compile_where(TemplateBuilder *self, const QdUpdate *update, const QdSparqlOptio
     sql = qd_generator_make_select(generator, algebra, (const guint *) (gpointer) self->columns->data, self->columns->len, error);
     if (sql == NULL)
         return FALSE;
-    take_statement(self->plan, generator, sql, &self->operation->where);
+    take_statement(self->plan, generator, algebra, sql, &self->operation->where);
     self->operation->n_columns = self->columns->len;
-    append_notes(self->plan, algebra, generator);
     return TRUE;
 }
 
@@ -272,10 +265,12 @@ QdSparqlPlan *
 qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdSparqlOptions *options, const QdCatalog *catalog,
                   GError **error)
 {
-    const QdParseOptions parse_options = { options->base, options->prefixes, options->limits };
+    const QdParseOptions parse_options = { options->base, catalog, options->limits, options->template };
     g_autoptr(QdSparqlPlan) plan = g_new0(QdSparqlPlan, 1);
 
     plan->is_update = is_update;
+    plan->probes = g_array_new(FALSE, FALSE, sizeof(QdPlanProbe));
+    plan->estimates = g_array_new(FALSE, FALSE, sizeof(double));
     plan->ast = qd_parser_parse(text, n_bytes, is_update, &parse_options, error);
     if (plan->ast == NULL)
         return NULL;
@@ -285,6 +280,19 @@ qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdS
     return g_steal_pointer(&plan);
 }
 
+gboolean
+qd_sparql_plan_has_prefixes(const QdSparqlPlan *self, const QdCatalog *catalog)
+{
+    for (guint i = 0; i < self->ast->stored_prefixes->len; i++) {
+        const QdStoredPrefix *stored = &g_array_index(self->ast->stored_prefixes, QdStoredPrefix, i);
+        g_autoptr(GString) iri = g_string_new(NULL);
+
+        if (!catalog->find_prefix(catalog->data, stored->prefix, iri) || !g_str_equal(iri->str, stored->iri))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 QdSparqlPlan *
 qd_sparql_plan_free(QdSparqlPlan *self)
 {
@@ -292,6 +300,70 @@ qd_sparql_plan_free(QdSparqlPlan *self)
         return NULL;
 
     (void) qd_ast_free(self->ast);
+    g_array_unref(self->probes);
+    g_array_unref(self->estimates);
     g_free(self);
     return NULL;
+}
+
+/* --- plans of a template ---------------------------------------------------------------------------------------------- */
+
+gboolean
+qd_sparql_plan_takes_value(const QdSparqlPlan *self, const QdTemplate *own, guint i)
+{
+    guint n_holes = 0;
+
+    for (guint j = 0; j < self->ast->holes->len; j++) {
+        const QdTemplateHole *hole = &g_array_index(self->ast->holes, QdTemplateHole, j);
+
+        if (hole->value == i && hole->pinned)
+            return FALSE;
+        n_holes += hole->value == i;
+    }
+    return n_holes == qd_template_get_value(own, i)->n_tokens;
+}
+
+gboolean
+qd_sparql_plan_fill(QdSparqlPlan *self, QdTemplate *text)
+{
+    return qd_template_fill(text, (const QdTemplateHole *) (gpointer) self->ast->holes->data, self->ast->holes->len);
+}
+
+gboolean
+qd_sparql_plan_fits(const QdSparqlPlan *self, const QdCatalog *catalog)
+{
+    for (guint i = 0; i < self->probes->len; i++) {
+        const QdPlanProbe *probe = &g_array_index(self->probes, QdPlanProbe, i);
+        guint64 cap = probe->n_quads < QD_PLAN_PROBE_CAP ? PROBE_FACTOR * (probe->n_quads + 1) + 1
+                                                         : QD_PLAN_PROBE_CAP / PROBE_FACTOR;
+        guint64 n_quads = catalog->count_quads(catalog->data, probe->s, probe->p, probe->o, cap);
+
+        if (probe->n_quads < QD_PLAN_PROBE_CAP ? n_quads == cap : n_quads < cap)
+            return FALSE;
+        if (PROBE_FACTOR * (n_quads + 1) < probe->n_quads)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+char *
+qd_sparql_plan_print(const QdSparqlPlan *self)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+
+    for (guint i = 0; i < self->n_operations + (self->is_update ? 0 : 1); i++) {
+        const QdAlgebra *algebra = self->is_update ? self->operations[i].where.algebra : self->query.algebra;
+        g_autofree char *part = algebra != NULL ? qd_algebra_print(self->ast, algebra) : NULL;
+
+        g_string_append(text, part != NULL ? part : "");
+    }
+    for (guint i = 0; i < self->estimates->len; i++) {
+        double rows = g_array_index(self->estimates, double, i);
+
+        if (isnan(rows))
+            g_string_append_c(text, '\n');
+        else
+            g_string_append_printf(text, "%s%.4g", i == 0 || text->str[text->len - 1] == '\n' ? "join: " : " ⋈ ", rows);
+    }
+    return g_string_free(g_steal_pointer(&text), FALSE);
 }

@@ -14,16 +14,17 @@
 
 typedef struct QdSparqlOptions {
     const char *base;               /* nullable: an absolute IRI */
-    GHashTable *prefixes;           /* nullable: prefix → IRI, for texts that do not declare theirs */
     const QdLimits *limits;         /* not NULL */
     const char *const *parameters;  /* nullable, NULL-terminated: variables that get a value at each execution */
     const QdDatasetClause *dataset; /* nullable: instead of what the text says */
+    const QdTemplate *template;     /* nullable: of the text, for a plan that serves other texts, too */
 } QdSparqlOptions;
 
 typedef struct QdSparqlStatement {
     const char *sql;
     const QdSqlConstant *constants; /* of ?1, ?2, … */
     guint n_constants;
+    const struct QdAlgebra *algebra; /* NULL: no SQL */
 } QdSparqlStatement;
 
 /* A term, or a column of the operation's solutions, or a blank node that is new for each solution. */
@@ -66,9 +67,9 @@ typedef struct QdSparqlPlan {
     gboolean ordered;              /* ORDER BY decides the order of the rows */
     QdSparqlOperation *operations;
     guint n_operations;
-    const char *algebra; /* for Explain */
-    const char *notes;   /* join orders and estimates */
-    QdAst *ast;          /* owns all of it */
+    GArray *estimates; /* double: rows of each part of a join in its order, NAN behind the last */
+    GArray *probes;    /* QdPlanProbe */
+    QdAst *ast;        /* owns all else */
 } QdSparqlPlan;
 
 /* Whether a text that is SPARQL at all is an update request: by its first word behind the prologue; @if_empty where none is. */
@@ -78,7 +79,7 @@ gboolean qd_sparql_is_update(const char *text, gsize n_bytes, gboolean if_empty)
  * qd_sparql_compile:
  * @text: UTF-8; need not outlive the call
  * @is_update: whether it is an update request; a query and an update never mix
- * @catalog: (nullable): statistics, asked during the call only
+ * @catalog: (nullable): statistics and prefixes, asked during the call only
  *
  * Errors: SYNTAX with a place, UNSUPPORTED (SERVICE), TOO_COMPLEX, TOO_BIG.
  *
@@ -86,6 +87,22 @@ gboolean qd_sparql_is_update(const char *text, gsize n_bytes, gboolean if_empty)
  */
 QdSparqlPlan *qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdSparqlOptions *options,
                                 const QdCatalog *catalog, GError **error);
+
+/* Whether the plan serves texts in which value @i of its template is another one. */
+gboolean qd_sparql_plan_takes_value(const QdSparqlPlan *self, const QdTemplate *own, guint i);
+
+/* Makes the plan one of @text, which has the template of its own and differs in values that it takes; @text then has to outlive
+ * the plan, or the next call. FALSE: as qd_template_fill(). */
+gboolean qd_sparql_plan_fill(QdSparqlPlan *self, QdTemplate *text);
+
+/* Whether the counts that the join orders rest on are much the same with the values of now. */
+gboolean qd_sparql_plan_fits(const QdSparqlPlan *self, const QdCatalog *catalog);
+
+/* (transfer full): the algebra, and the estimates of its joins in their order, for Explain. */
+char *qd_sparql_plan_print(const QdSparqlPlan *self);
+
+/* Whether the prefixes that the text uses without declaring them still stand for what they stood for. */
+gboolean qd_sparql_plan_has_prefixes(const QdSparqlPlan *self, const QdCatalog *catalog);
 
 /* Returns NULL; takes NULL. */
 QdSparqlPlan *qd_sparql_plan_free(QdSparqlPlan *self);

@@ -3,9 +3,10 @@
  * The order of a join: greedy, always the part next that multiplies the rows least, by the catalog's statistics and counts
  * that stop at a cap. SQLite gets it as CROSS JOIN and keeps it.
  */
+#include <math.h>
+
 #include "daemon/sparql/sqlgen-private.h"
 
-#define PROBE_CAP 1024        /* rows counted for a pattern with a constant */
 #define GUESSED_QUADS 1e6     /* without a catalog */
 #define GUESSED_PREDICATES 50 /* without a catalog */
 #define GUESSED_ROWS 1e3      /* of a part that is no triple */
@@ -57,29 +58,35 @@ typedef struct Item {
 
 /* A count is asked for where the averages of the predicate say little: a constant object, or no predicate. */
 static double
-probe(QdGenerator *self, const QdTriple *triple)
+count(QdGenerator *self, const QdTriple *triple)
 {
     const QdTerm *s = triple->s.kind == QD_NODE_TERM ? triple->s.term : NULL;
     const QdTerm *p = triple->p.kind == QD_NODE_TERM ? triple->p.term : NULL;
     const QdTerm *o = triple->o.kind == QD_NODE_TERM ? triple->o.term : NULL;
-    guint64 n;
+    QdPlanProbe probe = { s, p, o, 0 };
 
     if (self->catalog == NULL || (o == NULL && (s == NULL || p != NULL)))
         return -1;
-    n = self->catalog->count_quads(self->catalog->data, s, p, o, PROBE_CAP);
-    return n < PROBE_CAP ? (double) n : -1;
+    probe.n_quads = self->catalog->count_quads(self->catalog->data, s, p, o, QD_PLAN_PROBE_CAP);
+    g_array_append_val(self->probes, probe);
+    return (double) probe.n_quads;
 }
 
-/* Rows of a triple for each row that is there. */
+/* Rows of a triple for each row that is there. What reaches the cap has at least so many rows, or what is usual. */
 static double
 estimate_triple(QdGenerator *self, const Item *item, const QdVariableSet *bound)
 {
     const QdTriple *triple = item->node->triple;
+    gboolean s_counted = item->n_probed >= 0 && triple->s.kind == QD_NODE_TERM;
+    gboolean o_counted = item->n_probed >= 0 && triple->o.kind == QD_NODE_TERM;
     double rows = item->n_probed >= 0 ? item->n_probed : item->counts.n_quads;
 
-    if (is_bound(self, &triple->s, bound) && (item->n_probed < 0 || triple->s.kind != QD_NODE_TERM))
+    if (item->n_probed >= QD_PLAN_PROBE_CAP)
+        rows = MAX(rows,
+                   item->counts.n_quads / (s_counted ? item->counts.n_subjects : 1) / (o_counted ? item->counts.n_objects : 1));
+    if (!s_counted && is_bound(self, &triple->s, bound))
         rows /= item->counts.n_subjects;
-    if (is_bound(self, &triple->o, bound) && (item->n_probed < 0 || triple->o.kind != QD_NODE_TERM))
+    if (!o_counted && is_bound(self, &triple->o, bound))
         rows /= item->counts.n_objects;
     return rows;
 }
@@ -130,7 +137,7 @@ make_item(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 
     if (node->kind == QD_ALGEBRA_TRIPLE) {
         item.counts = get_counts(self, node->triple, is_bound(self, &node->triple->p, bound));
-        item.n_probed = probe(self, node->triple);
+        item.n_probed = count(self, node->triple);
     }
     return item;
 }
@@ -140,6 +147,7 @@ qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVa
 {
     Item *items = qd_arena_array0(self->arena, Item, n);
     QdVariableSet known = { 0 };
+    const double end = NAN;
 
     if (bound != NULL)
         qd_variable_set_add_all(&known, self->arena, bound);
@@ -166,7 +174,7 @@ qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVa
         items[i] = chosen;
         children[i] = chosen.node;
         qd_variable_set_add_all(&known, self->arena, &chosen.node->possible);
-        g_string_append_printf(self->notes, "%s%.4g", i == 0 ? "join: " : " ⋈ ", best);
+        g_array_append_val(self->estimates, best);
     }
-    g_string_append_c(self->notes, '\n');
+    g_array_append_val(self->estimates, end);
 }

@@ -45,6 +45,7 @@ new_term(QdParser *self, const QdTerm *term)
     QdExpression *expression = new_expression(self, QD_EXPRESSION_KIND_TERM);
 
     expression->term = term;
+    qd_parser_lift_term(self, term);
     return expression;
 }
 

@@ -140,6 +140,7 @@ parse_cell(QdParser *self, GArray *cells)
     } else if (!qd_parser_parse_literal(self, &term)) {
         return FALSE;
     }
+    qd_parser_lift_term(self, term);
     g_array_append_val(cells, term);
     return TRUE;
 }

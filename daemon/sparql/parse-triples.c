@@ -291,11 +291,12 @@ parse_node(QdParser *self, GArray *triples, gboolean with_paths, QdNode *ret_nod
         return qd_parser_parse_variable(self, &ret_node->variable);
     }
     ret_node->kind = QD_NODE_TERM;
-    if (qd_parser_starts_iri(self))
-        return qd_parser_parse_iri(self, &ret_node->term);
-    if (qd_parser_starts_literal(self))
-        return qd_parser_parse_literal(self, &ret_node->term);
-    return qd_parser_fail_expected(self, self->only_terms ? "a term" : "a variable or a term");
+    if (!qd_parser_starts_iri(self) && !qd_parser_starts_literal(self))
+        return qd_parser_fail_expected(self, self->only_terms ? "a term" : "a variable or a term");
+    if (qd_parser_starts_iri(self) ? !qd_parser_parse_iri(self, &ret_node->term) : !qd_parser_parse_literal(self, &ret_node->term))
+        return FALSE;
+    qd_parser_lift_term(self, ret_node->term);
+    return TRUE;
 }
 
 static gboolean

@@ -37,6 +37,7 @@ typedef struct QdParser {
     gboolean takes_aggregate; /* in SELECT, HAVING, ORDER BY */
     gboolean has_aggregate;   /* one was met */
     guint depth;
+    QdTemplateHole hole; /* the last term made of a token of the template; term NULL: none */
     GError *error;
 } QdParser;
 
@@ -74,6 +75,8 @@ gboolean qd_parser_parse_variable_or_iri(QdParser *self, QdNode *ret_node);
 gboolean qd_parser_parse_blank_node(QdParser *self, QdNode *ret_node); /* a label */
 gboolean qd_parser_make_blank_node(QdParser *self, QdNode *ret_node);  /* without one */
 QdTerm *qd_parser_make_term(QdParser *self, QdTermKind kind, const char *lexical, gsize n_bytes);
+/* @term stands where only its kind matters until it is bound: it may be a hole. */
+void qd_parser_lift_term(QdParser *self, const QdTerm *term);
 gboolean qd_parser_parse_integer(QdParser *self, guint64 *ret_value);
 
 /* parse-triples.c: appends to @triples (of QdTriple). */

@@ -158,6 +158,30 @@ qd_parser_make_term(QdParser *self, QdTermKind kind, const char *lexical, gsize 
     return term;
 }
 
+/* Of the token at the position. */
+static void
+note_hole(QdParser *self, QdTerm *term, const char *head)
+{
+    guint value;
+
+    self->hole.term = NULL;
+    if (self->options->template != NULL && qd_template_find_value(self->options->template, self->token.offset, &value))
+        self->hole = (QdTemplateHole){
+            .term = term,
+            .value = value,
+            .head = head != NULL ? qd_arena_strndup(self->arena, head, strlen(head)) : NULL,
+            .base = self->ast->base,
+        };
+}
+
+void
+qd_parser_lift_term(QdParser *self, const QdTerm *term)
+{
+    if (self->hole.term == term && term != NULL)
+        qd_ast_add_hole(self->ast, &self->hole);
+    self->hole.term = NULL;
+}
+
 static gboolean
 resolve(QdParser *self, const char *iri, gsize n_bytes, QdTerm **ret_iri)
 {
@@ -167,7 +191,25 @@ resolve(QdParser *self, const char *iri, gsize n_bytes, QdTerm **ret_iri)
     if (!qd_iri_resolve(base, base != NULL ? strlen(base) : 0, iri, n_bytes, out))
         return qd_parser_fail(self, self->token.offset, "the relative IRI <%.*s> without a base", (int) MIN(n_bytes, 200), iri);
     *ret_iri = qd_parser_make_term(self, QD_TERM_IRI, out->str, out->len);
+    note_hole(self, *ret_iri, NULL);
     return TRUE;
+}
+
+/* The namespace of a prefix that the store keeps, known from now on as if it were declared here. NULL: it keeps none. */
+static const char *
+find_stored_prefix(QdParser *self, const char *prefix)
+{
+    const QdCatalog *catalog = self->options->catalog;
+    g_autoptr(GString) iri = g_string_new(NULL);
+    QdStoredPrefix stored;
+
+    if (catalog == NULL || !catalog->find_prefix(catalog->data, prefix, iri))
+        return NULL;
+    stored.prefix = qd_arena_strndup(self->arena, prefix, strlen(prefix));
+    stored.iri = qd_arena_strndup(self->arena, iri->str, iri->len);
+    g_array_append_val(self->ast->stored_prefixes, stored);
+    g_hash_table_insert(self->prefixes, (gpointer) stored.prefix, (gpointer) stored.iri);
+    return stored.iri;
 }
 
 static gboolean
@@ -177,13 +219,14 @@ expand_prefix(QdParser *self, QdTerm **ret_iri)
     g_autoptr(GString) out = NULL;
     const char *iri = g_hash_table_lookup(self->prefixes, prefix);
 
-    if (iri == NULL && self->options->prefixes != NULL)
-        iri = g_hash_table_lookup(self->options->prefixes, prefix);
+    if (iri == NULL)
+        iri = find_stored_prefix(self, prefix);
     if (iri == NULL)
         return qd_parser_fail(self, self->token.offset, "the prefix '%s:' is not declared", prefix);
     out = g_string_new(iri);
     g_string_append_len(out, self->token.local, (gssize) self->token.n_local);
     *ret_iri = qd_parser_make_term(self, QD_TERM_IRI, out->str, out->len);
+    note_hole(self, *ret_iri, iri);
     return TRUE;
 }
 
@@ -224,7 +267,10 @@ static gboolean
 parse_string(QdParser *self, QdTerm **ret_literal)
 {
     QdTerm *term = qd_parser_make_term(self, QD_TERM_STRING, self->token.text, self->token.n_text);
+    QdTemplateHole hole;
 
+    note_hole(self, term, NULL);
+    hole = self->hole;
     if (!qd_parser_advance(self))
         return FALSE;
     if (qd_parser_is(self, QD_TOKEN_LANGTAG)) {
@@ -240,6 +286,7 @@ parse_string(QdParser *self, QdTerm **ret_literal)
             return FALSE;
         set_datatype(self, term, datatype->lexical, datatype->n_lexical);
     }
+    self->hole = hole; /* not the datatype's */
     *ret_literal = term;
     return self->error == NULL;
 }
@@ -269,6 +316,7 @@ qd_parser_parse_literal(QdParser *self, const QdTerm **ret_literal)
         datatype = qd_parser_is(self, QD_TOKEN_DECIMAL) ? QD_XSD_NAMESPACE "decimal" : QD_XSD_NAMESPACE "double";
     }
     set_datatype(self, term, datatype, strlen(datatype));
+    note_hole(self, term, NULL);
     *ret_literal = term;
     return qd_parser_advance(self);
 }
@@ -426,6 +474,9 @@ ast_new(const char *base)
 
     ast->arena = qd_arena_new();
     ast->variables = g_array_new(FALSE, TRUE, sizeof(QdVariable));
+    ast->holes = g_array_new(FALSE, FALSE, sizeof(QdTemplateHole));
+    ast->hole_terms = g_hash_table_new(NULL, NULL);
+    ast->stored_prefixes = g_array_new(FALSE, FALSE, sizeof(QdStoredPrefix));
     ast->base = base != NULL ? qd_arena_strndup(ast->arena, base, strlen(base)) : NULL;
     return ast;
 }

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "daemon/rdf/term-id.h"
 #include "daemon/sparql/sqlgen-private.h"
 
 #define ARGUMENTS_MAX 126     /* of queryd_eval behind its program; SQLite takes 127 */
@@ -129,6 +128,7 @@ typedef struct Program {
     const QdExpression *root;
     GHashTable *cut; /* QdExpression: parts that are programs of their own, whose value is an argument here */
     GByteArray *bytes;
+    GArray *holes;        /* QdProgramHole */
     GPtrArray *arguments; /* SQL */
 } Program;
 
@@ -147,12 +147,12 @@ put_argument(Program *self, const char *sql)
 static void
 put_term(Program *self, const QdTerm *term)
 {
-    gint64 id;
+    const QdProgramHole hole = { self->bytes->len, term };
 
-    if (qd_term_id_from_term(term, &id))
-        qd_expression_put_id(self->bytes, id);
+    if (qd_ast_find_hole(self->generator->ast, term) != NULL)
+        g_array_append_val(self->holes, hole);
     else
-        qd_expression_put_const(self->bytes, term);
+        qd_expression_put_term(self->bytes, term);
 }
 
 static void put_expression(Program *self, const QdExpression *expression);
@@ -265,16 +265,22 @@ static const char *
 write_program(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, GHashTable *cut)
 {
     g_autoptr(GByteArray) bytes = g_byte_array_new();
+    g_autoptr(GArray) holes = g_array_new(FALSE, FALSE, sizeof(QdProgramHole));
     g_autoptr(GPtrArray) arguments = g_ptr_array_new();
     g_autoptr(GString) call = g_string_new(NULL);
-    Program program = { self, relation, expression, cut, bytes, arguments };
+    Program program = { self, relation, expression, cut, bytes, holes, arguments };
+    QdSqlConstant constant = { 0 };
 
     put_expression(&program, expression);
+    constant.program = bytes->data != NULL ? bytes->data : (const guint8 *) "";
+    constant.n_program = bytes->len;
+    constant.holes = (const QdProgramHole *) (gpointer) holes->data;
+    constant.n_holes = holes->len;
     if (arguments->len > ARGUMENTS_MAX)
         qd_generator_fail(self, QW_ERROR_TOO_COMPLEX, "a function with more than %d different variables as arguments",
                           ARGUMENTS_MAX);
     g_string_append_printf(call, "queryd_eval%s(%s", qd_expression_is_volatile(expression) ? "_volatile" : "",
-                           qd_generator_put_program(self, bytes->data, bytes->len));
+                           qd_generator_put_program(self, &constant));
     for (guint i = 0; i < arguments->len; i++)
         g_string_append_printf(call, ",%s", (const char *) arguments->pdata[i]);
     g_string_append_c(call, ')');

@@ -51,10 +51,11 @@ struct QdGenerator {
     const QdCatalog *catalog;
     const QdLimits *limits;
     GArray *constants;      /* QdSqlConstant */
-    GHashTable *numbers;    /* constant's key → number */
+    GHashTable *numbers;    /* constant → number */
+    GArray *probes;         /* QdPlanProbe */
     GHashTable *parameters; /* nullable: variable + 1 → itself, of the user's parameters */
     GString *with;          /* the common table expressions of the SELECT that is being made */
-    GString *notes;
+    GArray *estimates;      /* double; NAN ends a join */
     guint n_names;
     QdNode graph; /* NONE: default graph; TERM; VARIABLE: each relation has a column for it */
     const QdOuter *outer;
@@ -64,8 +65,9 @@ struct QdGenerator {
 
 /* sqlgen.c */
 void qd_generator_fail(QdGenerator *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
-const char *qd_generator_put_term(QdGenerator *self, const QdTerm *term);                      /* "?1" */
-const char *qd_generator_put_program(QdGenerator *self, const guint8 *program, gsize n_bytes); /* "?1" */
+const char *qd_generator_put_term(QdGenerator *self, const QdTerm *term); /* "?1" */
+/* "?1"; the arrays are copied. */
+const char *qd_generator_put_program(QdGenerator *self, const QdSqlConstant *program);
 /* "?1" of a variable that has the user's value wherever it stands; NULL: it is an ordinary one. */
 const char *qd_generator_find_parameter(QdGenerator *self, guint variable);
 guint qd_generator_make_name(QdGenerator *self);

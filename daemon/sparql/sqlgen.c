@@ -12,6 +12,64 @@
 #include "daemon/rdf/term-id.h"
 #include "daemon/sparql/sqlgen-private.h"
 
+/* --- constants -------------------------------------------------------------------------------------------------------- */
+
+/* What a term's number in the template says beside its text: terms that are equal in this text need not be so in another. */
+static guint
+get_value(const QdGenerator *self, const QdTerm *term)
+{
+    const QdTemplateHole *hole = qd_ast_find_hole(self->ast, term);
+
+    return hole != NULL ? hole->value + 1 : 0;
+}
+
+typedef struct Constant {
+    QdGenerator *generator;
+    QdSqlConstant value;
+    guint number;
+} Constant;
+
+static guint
+constant_hash(gconstpointer data)
+{
+    const Constant *constant = data;
+    const QdSqlConstant *value = &constant->value;
+
+    if (value->term != NULL)
+        return (guint) qd_term_hash(value->term) + get_value(constant->generator, value->term);
+    if (value->parameter != NULL)
+        return g_str_hash(value->parameter);
+    return (guint) value->n_program + (value->n_program > 0 ? value->program[value->n_program - 1] : 0);
+}
+
+static gboolean
+term_equal(QdGenerator *generator, const QdTerm *a, const QdTerm *b)
+{
+    return a == b || (qd_term_equal(a, b) && get_value(generator, a) == get_value(generator, b));
+}
+
+static gboolean
+constant_equal(gconstpointer data_a, gconstpointer data_b)
+{
+    QdGenerator *generator = ((const Constant *) data_a)->generator;
+    const QdSqlConstant *a = &((const Constant *) data_a)->value;
+    const QdSqlConstant *b = &((const Constant *) data_b)->value;
+
+    if (a->term != NULL || b->term != NULL)
+        return a->term != NULL && b->term != NULL && term_equal(generator, a->term, b->term);
+    if (a->parameter != NULL || b->parameter != NULL)
+        return g_strcmp0(a->parameter, b->parameter) == 0;
+    if (a->n_program != b->n_program || a->n_holes != b->n_holes || memcmp(a->program, b->program, a->n_program) != 0)
+        return FALSE;
+    for (guint i = 0; i < a->n_holes; i++) {
+        if (a->holes[i].offset != b->holes[i].offset || !term_equal(generator, a->holes[i].term, b->holes[i].term))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* --- the generator ---------------------------------------------------------------------------------------------------- */
+
 QdGenerator *
 qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog, const QdLimits *limits)
 {
@@ -23,10 +81,10 @@ qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog,
     self->catalog = catalog;
     self->limits = limits;
     self->constants = g_array_new(FALSE, TRUE, sizeof(QdSqlConstant));
-    self->numbers = g_hash_table_new_full((GHashFunc) g_bytes_hash, (GEqualFunc) g_bytes_equal, (GDestroyNotify) g_bytes_unref,
-                                          NULL);
+    self->numbers = g_hash_table_new(constant_hash, constant_equal);
+    self->probes = g_array_new(FALSE, FALSE, sizeof(QdPlanProbe));
     self->with = g_string_new(NULL);
-    self->notes = g_string_new(NULL);
+    self->estimates = g_array_new(FALSE, FALSE, sizeof(double));
     self->outermost = G_MAXUINT;
     return self;
 }
@@ -39,9 +97,10 @@ qd_generator_free(QdGenerator *self)
 
     g_array_unref(self->constants);
     g_hash_table_unref(self->numbers);
+    g_array_unref(self->probes);
     g_clear_pointer(&self->parameters, g_hash_table_unref);
     g_string_free(self->with, TRUE);
-    g_string_free(self->notes, TRUE);
+    g_array_unref(self->estimates);
     g_clear_error(&self->error);
     g_free(self);
     return NULL;
@@ -53,10 +112,16 @@ qd_generator_get_constants(const QdGenerator *self)
     return self->constants;
 }
 
-const char *
-qd_generator_get_notes(const QdGenerator *self)
+const GArray *
+qd_generator_get_probes(const QdGenerator *self)
 {
-    return self->notes->str;
+    return self->probes;
+}
+
+const GArray *
+qd_generator_get_estimates(const QdGenerator *self)
+{
+    return self->estimates;
 }
 
 void
@@ -80,43 +145,38 @@ qd_generator_make_name(QdGenerator *self)
 }
 
 static const char *
-put_constant(QdGenerator *self, GBytes *key, const QdSqlConstant *constant)
+put_constant(QdGenerator *self, const QdSqlConstant *constant)
 {
-    guint number = GPOINTER_TO_UINT(g_hash_table_lookup(self->numbers, key));
+    Constant key = { self, *constant, 0 };
+    Constant *found = g_hash_table_lookup(self->numbers, &key);
 
-    if (number == 0) {
-        g_array_append_val(self->constants, *constant);
-        number = self->constants->len;
-        g_hash_table_insert(self->numbers, g_bytes_ref(key), GUINT_TO_POINTER(number));
+    if (found == NULL) {
+        found = qd_arena_new0(self->arena, Constant);
+        *found = key;
+        if (constant->n_program > 0)
+            found->value.program = memcpy(qd_arena_alloc(self->arena, constant->n_program), constant->program, constant->n_program);
+        if (constant->n_holes > 0)
+            found->value.holes = memcpy(qd_arena_array0(self->arena, QdProgramHole, constant->n_holes), constant->holes,
+                                        constant->n_holes * sizeof(QdProgramHole));
+        g_array_append_val(self->constants, found->value);
+        found->number = self->constants->len;
+        g_hash_table_add(self->numbers, found);
     }
-    return qd_arena_printf(self->arena, "?%u", number);
+    return qd_arena_printf(self->arena, "?%u", found->number);
 }
 
 const char *
 qd_generator_put_term(QdGenerator *self, const QdTerm *term)
 {
-    g_autoptr(GByteArray) blob = g_byte_array_new();
-    g_autoptr(GBytes) key = NULL;
-    QdSqlConstant constant = { .term = term };
+    const QdSqlConstant constant = { .term = term };
 
-    qd_term_blob_append(blob, term);
-    key = g_byte_array_free_to_bytes(g_steal_pointer(&blob));
-    return put_constant(self, key, &constant);
+    return put_constant(self, &constant);
 }
 
 const char *
-qd_generator_put_program(QdGenerator *self, const guint8 *program, gsize n_bytes)
+qd_generator_put_program(QdGenerator *self, const QdSqlConstant *program)
 {
-    g_autoptr(GByteArray) keyed = g_byte_array_new();
-    g_autoptr(GBytes) key = NULL;
-    guint8 *copy = qd_arena_alloc(self->arena, n_bytes);
-    QdSqlConstant constant = { .program = copy, .n_program = n_bytes };
-
-    memcpy(copy, program, n_bytes);
-    g_byte_array_append(keyed, (const guint8 *) "program", 7); /* no term's blob begins like this */
-    g_byte_array_append(keyed, program, (guint) n_bytes);
-    key = g_byte_array_free_to_bytes(g_steal_pointer(&keyed));
-    return put_constant(self, key, &constant);
+    return put_constant(self, program);
 }
 
 void
@@ -130,16 +190,11 @@ qd_generator_set_parameters(QdGenerator *self, const GArray *variables)
 const char *
 qd_generator_find_parameter(QdGenerator *self, guint variable)
 {
-    const char *name = qd_ast_get_variable_name(self->ast, variable);
-    g_autofree char *text = NULL;
-    g_autoptr(GBytes) key = NULL;
-    QdSqlConstant constant = { .parameter = name };
+    const QdSqlConstant constant = { .parameter = qd_ast_get_variable_name(self->ast, variable) };
 
     if (self->parameters == NULL || !g_hash_table_contains(self->parameters, GUINT_TO_POINTER(variable + 1)))
         return NULL;
-    text = g_strconcat("parameter", name, NULL); /* no term's blob begins like this */
-    key = g_bytes_new(text, strlen(text));
-    return put_constant(self, key, &constant);
+    return put_constant(self, &constant);
 }
 
 static QdRelation *
@@ -269,13 +324,15 @@ make_template_node(QdGenerator *self, const QdRelation *solution, const QdNode *
     } else if (node->kind == QD_NODE_TERM && node->term->kind == QD_TERM_BNODE) {
         g_autoptr(GByteArray) program = g_byte_array_new();
         QdTerm label = *node->term;
+        QdSqlConstant constant = { 0 };
 
         label.kind = QD_TERM_STRING;
         qd_expression_put_node(program, QD_EXPRESSION_BNODE, 2);
         qd_expression_put_const(program, &label);
         qd_expression_put_arg(program, 0);
-        made.sql = qd_arena_printf(self->arena, "queryd_eval(%s,queryd_integer(%s))",
-                                   qd_generator_put_program(self, program->data, program->len),
+        constant.program = program->data;
+        constant.n_program = program->len;
+        made.sql = qd_arena_printf(self->arena, "queryd_eval(%s,queryd_integer(%s))", qd_generator_put_program(self, &constant),
                                    qd_relation_find_serial(solution)->sql);
         made.condition = position == POSITION_PREDICATE ? "0" : NULL;
     } else if (node->kind == QD_NODE_TERM) {

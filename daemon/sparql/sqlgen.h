@@ -11,13 +11,29 @@
 #include "daemon/sparql/algebra.h"
 #include "daemon/store/catalog.h"
 
+/* A term that belongs into a program at @offset. */
+typedef struct QdProgramHole {
+    gsize offset;
+    const QdTerm *term;
+} QdProgramHole;
+
 /* What stands for a numbered parameter; exactly one of them. */
 typedef struct QdSqlConstant {
-    const QdTerm *term; /* bind its id, or its blob when nothing stores it */
-    const guint8 *program;
+    const QdTerm *term;    /* bind its id, or its blob when nothing stores it */
+    const guint8 *program; /* with its holes filled */
     gsize n_program;
+    const QdProgramHole *holes;
+    guint n_holes;
     const char *parameter; /* a variable's name: the user's value is bound */
 } QdSqlConstant;
+
+/* A count of matching quads that a join order was chosen by. */
+typedef struct QdPlanProbe {
+    const QdTerm *s, *p, *o; /* nullable: any */
+    guint64 n_quads;         /* QD_PLAN_PROBE_CAP: that or more */
+} QdPlanProbe;
+
+#define QD_PLAN_PROBE_CAP 256 /* rows counted for a pattern: 10 µs */
 
 /* The graphs a query sees. Without a clause: the default graph (or @with), and all named graphs. */
 typedef struct QdDataset {
@@ -63,7 +79,10 @@ const char *qd_generator_make_describe(QdGenerator *self, const QdAlgebra *algeb
 /* The parameters ?1… of the SQL (of QdSqlConstant), valid as long as the generator. */
 const GArray *qd_generator_get_constants(const QdGenerator *self);
 
-/* (transfer none): the join orders chosen, with their estimates, one line each. */
-const char *qd_generator_get_notes(const QdGenerator *self);
+/* Counts that the join orders rest on (of QdPlanProbe), valid as long as the generator. */
+const GArray *qd_generator_get_probes(const QdGenerator *self);
+
+/* (transfer none): the estimates that joins were ordered by (of double), NAN behind each join; valid as long as the generator. */
+const GArray *qd_generator_get_estimates(const QdGenerator *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdGenerator, qd_generator_free)

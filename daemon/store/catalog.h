@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * QdCatalog: what the SPARQL compiler asks about the data, to order joins. The store implements it on a connection.
+ * QdCatalog: what the SPARQL compiler asks the store: figures to order joins by, and prefixes. The store implements it on a
+ * connection.
  *
- * Place: layer 2, an interface only: the compiler includes it and nothing else of the store. All answers are estimates;
+ * Place: layer 2, an interface only: the compiler includes it and nothing else of the store. All figures are estimates;
  * a wrong one costs time, never rows.
  */
 #pragma once
@@ -23,5 +24,7 @@ typedef struct QdCatalog {
     gboolean (*get_predicate)(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret_statistics);
     /* Quads of any graph that match, where a NULL term matches all, counted up to @cap. */
     guint64 (*count_quads)(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap);
+    /* The namespace of a prefix that the store keeps is appended to @ret_iri; FALSE: it keeps none. */
+    gboolean (*find_prefix)(gpointer data, const char *prefix, GString *ret_iri);
     gpointer data;
 } QdCatalog;

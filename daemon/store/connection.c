@@ -19,15 +19,29 @@
 #define BUSY_TIMEOUT_MSEC 5000
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
 
+typedef enum Command {
+    BEGIN_READ,
+    BEGIN_WRITE,
+    COMMIT,
+    SAVEPOINT,
+    RELEASE,
+    N_COMMANDS,
+} Command;
+
+static const char *const command_texts[N_COMMANDS] = {
+    [BEGIN_READ] = "BEGIN",           [BEGIN_WRITE] = "BEGIN IMMEDIATE", [COMMIT] = "COMMIT",
+    [SAVEPOINT] = "SAVEPOINT member", [RELEASE] = "RELEASE member",
+};
+
 struct QdConnection {
     sqlite3 *db;
     uint64_t cache_bytes;
     QdGuard guard;
     GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
     guint64 clock;
-    sqlite3_stmt *transaction[2]; /* BEGIN and COMMIT, from the first use on */
-    sqlite3_stmt *ask_schema;     /* from the first use on */
-    gint64 schema_version;        /* of the file, when the next was read */
+    sqlite3_stmt *transaction[N_COMMANDS]; /* from the first use on */
+    sqlite3_stmt *ask_schema;              /* from the first use on */
+    gint64 schema_version;                 /* of the file, when the next was read */
     gint64 incarnation;
     struct {
         gpointer object;
@@ -237,17 +251,18 @@ qd_connection_execute(QdConnection *self, const char *sql, GError **error)
 }
 
 static gboolean
-step_transaction(QdConnection *self, guint which, const char *sql, GError **error)
+run_command(QdConnection *self, Command command, GError **error)
 {
     QdPolicy policy = self->guard.policy;
+    sqlite3_stmt **stmt = &self->transaction[command];
     int r = SQLITE_OK;
 
     self->guard.policy = QD_POLICY_INTERNAL;
-    if (self->transaction[which] == NULL)
-        r = sqlite3_prepare_v3(self->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &self->transaction[which], NULL);
+    if (*stmt == NULL)
+        r = sqlite3_prepare_v3(self->db, command_texts[command], -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
     if (r == SQLITE_OK) {
-        (void) sqlite3_step(self->transaction[which]);
-        r = sqlite3_reset(self->transaction[which]);
+        (void) sqlite3_step(*stmt);
+        r = sqlite3_reset(*stmt);
     }
     self->guard.policy = policy;
     if (r != SQLITE_OK) {
@@ -260,13 +275,31 @@ step_transaction(QdConnection *self, guint which, const char *sql, GError **erro
 gboolean
 qd_connection_begin(QdConnection *self, GError **error)
 {
-    return step_transaction(self, 0, "BEGIN", error);
+    return run_command(self, BEGIN_READ, error);
+}
+
+gboolean
+qd_connection_begin_write(QdConnection *self, GError **error)
+{
+    return run_command(self, BEGIN_WRITE, error);
 }
 
 gboolean
 qd_connection_end(QdConnection *self, GError **error)
 {
-    return step_transaction(self, 1, "COMMIT", error);
+    return run_command(self, COMMIT, error);
+}
+
+gboolean
+qd_connection_begin_savepoint(QdConnection *self, GError **error)
+{
+    return run_command(self, SAVEPOINT, error);
+}
+
+gboolean
+qd_connection_end_savepoint(QdConnection *self, GError **error)
+{
+    return run_command(self, RELEASE, error);
 }
 
 /* 0 for a file that was never restored. */
@@ -409,9 +442,11 @@ tail_is_empty(const char *tail, const char *end)
 }
 
 /* The first word of a statement decides what the authorizer does not see: VACUUM. */
-static gboolean
-text_is_vacuum(const char *text, const char *end)
+gboolean
+qd_connection_text_runs_alone(const char *text, gsize n_bytes)
 {
+    const char *end = text + n_bytes;
+
     while (text < end && !g_ascii_isalpha(*text)) {
         const char *before = text;
 
@@ -547,10 +582,56 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
     compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) &&
                        (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
-    compiled->runs_alone = compiled->writes && text_is_vacuum(compiled->text, compiled->text + compiled->n_text_bytes);
+    compiled->runs_alone = compiled->writes && qd_connection_text_runs_alone(compiled->text, compiled->n_text_bytes);
     compiled->schema_signature = compute_signature(compiled->stmt);
     take_writes(self, compiled);
     return check_compiled(compiled, tail, error);
+}
+
+static QdCompiled *
+compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits,
+             GError **error)
+{
+    QdCompiled *compiled;
+
+    if (!check_text(text, n_bytes, limits, error))
+        return NULL;
+
+    compiled = g_new0(QdCompiled, 1);
+    compiled->policy = policy;
+    compiled->n_text_bytes = n_bytes;
+    compiled->text = g_malloc(n_bytes + 1);
+    memcpy(compiled->text, text, n_bytes);
+    compiled->text[n_bytes] = '\0';
+    if (compile_text(self, compiled, depth, limits, error))
+        return compiled;
+
+    compiled_free(compiled);
+    return NULL;
+}
+
+GPtrArray *
+qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, const QdLimits *limits, GError **error)
+{
+    g_autoptr(GPtrArray) tables = g_ptr_array_new_with_free_func(g_free);
+    QdCompiled *compiled;
+
+    /* the first time virtual tables are connected, which reads tables that the statement does not */
+    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
+    if (compiled == NULL)
+        return NULL;
+    compiled_free(compiled);
+
+    self->guard.read_tables = tables;
+    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
+    self->guard.read_tables = NULL;
+    if (compiled == NULL)
+        return NULL;
+
+    if (self->guard.tells)
+        g_ptr_array_add(tables, g_strdup("pragma_")); /* as its function would be called */
+    compiled_free(compiled);
+    return g_steal_pointer(&tables);
 }
 
 static QdCompiled *
@@ -563,21 +644,9 @@ compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, in
         qd_guard_forget_denial(&self->guard);
         return compiled;
     }
-    if (!check_text(text, n_bytes, limits, error))
-        return NULL;
-
-    compiled = g_new0(QdCompiled, 1);
-    compiled->policy = policy;
-    compiled->n_text_bytes = n_bytes;
-    compiled->text = g_malloc(n_bytes + 1);
-    memcpy(compiled->text, text, n_bytes);
-    compiled->text[n_bytes] = '\0';
-    if (!compile_text(self, compiled, depth, limits, error)) {
-        compiled_free(compiled);
-        return NULL;
-    }
-
-    cache_add(self, compiled);
+    compiled = compile_anew(self, text, n_bytes, policy, depth, limits, error);
+    if (compiled != NULL)
+        cache_add(self, compiled);
     return compiled;
 }
 

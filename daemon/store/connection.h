@@ -70,6 +70,9 @@ typedef enum QdAttachment {
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
 void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy);
 
+/* Whether @text is a statement that cannot be in a transaction: VACUUM. */
+gboolean qd_connection_text_runs_alone(const char *text, gsize n_bytes);
+
 /**
  * qd_connection_compile:
  * @text: one statement; need not be NUL-terminated at @n_bytes, must not contain a NUL
@@ -98,9 +101,21 @@ void qd_compiled_drop_wrapped(QdCompiled *compiled);
 /* A statement of ours that a client's is part of, within the limits of @policy. (transfer full): NULL when it does not compile. */
 sqlite3_stmt *qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits);
 
-/* A transaction that only reads, for each execution: the two statements stay compiled. */
+/**
+ * qd_connection_list_reads:
+ * @text: a client's statement that reads; it is compiled and not kept
+ *
+ * Returns: (transfer full) (nullable): of char*: names of tables and views, also of those that a view reads
+ */
+GPtrArray *qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, const QdLimits *limits, GError **error);
+
+/* Transactions, for each execution: their statements stay compiled. One that only reads, and its end: */
 gboolean qd_connection_begin(QdConnection *self, GError **error);
 gboolean qd_connection_end(QdConnection *self, GError **error);
+/* One that writes, with the same end, and a savepoint inside it. */
+gboolean qd_connection_begin_write(QdConnection *self, GError **error);
+gboolean qd_connection_begin_savepoint(QdConnection *self, GError **error);
+gboolean qd_connection_end_savepoint(QdConnection *self, GError **error);
 
 /* Whether the file holds the database that it held when this was asked first. After a Restore it does not: then what was cached of
  * it by ids is not true any more. Within a transaction the answer is of its snapshot. */

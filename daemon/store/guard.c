@@ -78,13 +78,17 @@ check_pragma(QdGuard *self, const char *name, const char *argument)
 }
 
 static void
+record_name(GPtrArray *names, const char *name)
+{
+    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+        g_ptr_array_add(names, g_strdup(name));
+}
+
+static void
 note_write(QdGuard *self, const char *table)
 {
     self->writes = TRUE;
-    for (guint i = 0; i < self->write_tables->len; i++)
-        if (g_str_equal(self->write_tables->pdata[i], table))
-            return;
-    g_ptr_array_add(self->write_tables, g_strdup(table));
+    record_name(self->write_tables, table);
 }
 
 static int
@@ -119,6 +123,8 @@ check_function(QdGuard *self, const char *name)
     if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), name) ||
         (!self->packing && g_ascii_strcasecmp(name, PACKING_FUNCTION) == 0))
         return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", name);
+    if (self->read_tables != NULL && g_ascii_strcasecmp(name, PAYLOAD_TABLE) == 0)
+        record_name(self->read_tables, PAYLOAD_TABLE); /* the function of this name reads it */
     if (!list_has(payload_functions, G_N_ELEMENTS(payload_functions), name))
         return SQLITE_OK;
     if (self->policy == QD_POLICY_READ)
@@ -155,7 +161,10 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_RECURSIVE:
+        return SQLITE_OK;
     case SQLITE_READ:
+        if (self->read_tables != NULL)
+            record_name(self->read_tables, a);
         return SQLITE_OK;
     case SQLITE_FUNCTION:
         return check_function(self, b);

@@ -35,6 +35,7 @@ typedef struct QdGuard {
     gboolean changes_schema; /* recorded: tables or views come, go, or change */
     gboolean tells;          /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
     GPtrArray *write_tables; /* recorded: their names, each once */
+    GPtrArray *read_tables;  /* (nullable) (not owned): where the names of tables and views that are read are recorded */
     QwError denial_code;     /* 0: nothing was denied */
     char *denial;            /* (owned) why */
 } QdGuard;

@@ -4,6 +4,8 @@
  */
 #include "daemon/store/store-catalog.h"
 
+#include <string.h>
+
 #include "daemon/store/dictionary.h"
 #include "daemon/store/sqlite-error.h"
 
@@ -30,11 +32,28 @@ static const char *const count_texts[N_PATTERNS] = {
     [BOUND_S | BOUND_P | BOUND_O] = COUNT(BY_SUBJECT "s=? AND p=? AND o=?"),
 };
 
+#define N_REMEMBERED 256 /* predicates, and counts, since the last load */
+
+typedef struct RememberedPredicate {
+    guint64 hash; /* 0: nothing */
+    gboolean found;
+    QdPredicateStatistics statistics;
+} RememberedPredicate;
+
+typedef struct RememberedCount {
+    guint64 hash; /* 0: nothing */
+    guint64 n_quads;
+    guint64 cap;
+} RememberedCount;
+
 typedef struct StoreCatalog {
     QdDictionary *dictionary;
     sqlite3_stmt *totals;
     sqlite3_stmt *predicate;
+    sqlite3_stmt *prefix;
     sqlite3_stmt *counts[N_PATTERNS];
+    RememberedPredicate predicates[N_REMEMBERED]; /* by hash */
+    RememberedCount remembered_counts[N_REMEMBERED];
 } StoreCatalog;
 
 static void
@@ -44,6 +63,7 @@ store_catalog_free(gpointer data)
 
     (void) sqlite3_finalize(self->totals);
     (void) sqlite3_finalize(self->predicate);
+    (void) sqlite3_finalize(self->prefix);
     for (guint i = 0; i < N_PATTERNS; i++)
         (void) sqlite3_finalize(self->counts[i]);
     g_free(self);
@@ -69,6 +89,9 @@ store_catalog_new(QdConnection *connection, GError **error)
     if (r == SQLITE_OK)
         r = sqlite3_prepare_v3(db, "SELECT n_quads, n_subjects, n_objects, tags FROM queryd_predicate WHERE id=?", -1,
                                SQLITE_PREPARE_PERSISTENT, &self->predicate, NULL);
+    if (r == SQLITE_OK)
+        r = sqlite3_prepare_v3(db, "SELECT iri FROM queryd_prefix WHERE prefix=?", -1, SQLITE_PREPARE_PERSISTENT, &self->prefix,
+                               NULL);
     for (guint i = 0; i < N_PATTERNS && r == SQLITE_OK; i++)
         r = sqlite3_prepare_v3(db, count_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &self->counts[i], NULL);
     (void) qd_connection_set_policy(connection, policy);
@@ -81,7 +104,7 @@ store_catalog_new(QdConnection *connection, GError **error)
 }
 
 static gboolean
-get_predicate(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret_statistics)
+read_predicate(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret_statistics)
 {
     StoreCatalog *self = data;
     sqlite3_stmt *stmt = self->predicate;
@@ -103,8 +126,25 @@ get_predicate(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret
     return found;
 }
 
+/* Each compilation asks for the same few predicates: two look-ups in the dictionary and one here take 5 µs. */
+static gboolean
+get_predicate(gpointer data, const QdTerm *predicate, QdPredicateStatistics *ret_statistics)
+{
+    StoreCatalog *self = data;
+    guint64 hash = MAX(qd_term_hash(predicate), 1);
+    RememberedPredicate *remembered = &self->predicates[hash % N_REMEMBERED];
+
+    if (remembered->hash != hash) {
+        *remembered = (RememberedPredicate){ .hash = hash };
+        remembered->found = read_predicate(data, predicate, &remembered->statistics);
+    }
+    if (remembered->found)
+        *ret_statistics = remembered->statistics;
+    return remembered->found;
+}
+
 static guint64
-count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap)
+read_count(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap)
 {
     StoreCatalog *self = data;
     const QdTerm *terms[] = { s, p, o };
@@ -127,6 +167,38 @@ count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, gu
     return n_quads;
 }
 
+static guint64
+count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, guint64 cap)
+{
+    StoreCatalog *self = data;
+    const QdTerm *terms[] = { s, p, o };
+    guint64 hash = 1;
+    RememberedCount *remembered;
+
+    for (guint i = 0; i < G_N_ELEMENTS(terms); i++)
+        hash = hash * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) + (terms[i] != NULL ? qd_term_hash(terms[i]) : 0);
+    hash = MAX(hash, 1);
+    remembered = &self->remembered_counts[hash % N_REMEMBERED];
+    if (remembered->hash != hash || (remembered->cap < cap && remembered->n_quads == remembered->cap))
+        *remembered = (RememberedCount){ hash, read_count(data, s, p, o, cap), cap };
+    return MIN(remembered->n_quads, cap);
+}
+
+static gboolean
+find_prefix(gpointer data, const char *prefix, GString *ret_iri)
+{
+    StoreCatalog *self = data;
+    gboolean found;
+
+    (void) sqlite3_bind_text(self->prefix, 1, prefix, -1, SQLITE_STATIC);
+    found = sqlite3_step(self->prefix) == SQLITE_ROW;
+    if (found)
+        g_string_append_len(ret_iri, (const char *) sqlite3_column_text(self->prefix, 0), sqlite3_column_bytes(self->prefix, 0));
+    (void) sqlite3_reset(self->prefix);
+    (void) sqlite3_clear_bindings(self->prefix);
+    return found;
+}
+
 gboolean
 qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError **error)
 {
@@ -139,6 +211,8 @@ qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError *
             return FALSE;
         qd_connection_set_attachment(connection, QD_ATTACHMENT_CATALOG, self, store_catalog_free);
     }
+    memset(self->predicates, 0, sizeof self->predicates);
+    memset(self->remembered_counts, 0, sizeof self->remembered_counts);
     r = sqlite3_step(self->totals);
     if (r == SQLITE_ROW)
         *ret_catalog = (QdCatalog){
@@ -146,6 +220,7 @@ qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError *
             .n_predicates = (guint64) sqlite3_column_int64(self->totals, 1),
             .get_predicate = get_predicate,
             .count_quads = count_quads,
+            .find_prefix = find_prefix,
             .data = self,
         };
     else

@@ -29,6 +29,19 @@ typedef struct Bar {
     }
 #define KEPT "queryd, kept channel"
 
+#define INSERTS(n)           \
+    {                        \
+        "queryd", "rate@" #n \
+    }
+#define PIPELINED(n)                       \
+    {                                      \
+        "queryd, 16 in flight", "rate@" #n \
+    }
+#define SQLITE_INSERTS     \
+    {                      \
+        "SQLite", "rate@1" \
+    }
+
 static const Bar bars[] = {
     { "fetch: default transport to direct", "fetch", { "queryd", "time" }, { "direct", "time" }, 0.55 },
     { "fetch: best transport to direct", "fetch", { "queryd", "time" }, { "direct", "time" }, 0.45, BEST },
@@ -108,6 +121,17 @@ static const Bar bars[] = {
     { "load of triples, MiB", "sparql", { "queryd", "load.memory" }, { NULL }, 500 },
     { "all triples, rows/s", "sparql", { "queryd, all triples", "stream" }, { NULL }, 500000, AT_LEAST },
     { "all triples to Oxigraph", "sparql", { "queryd, all triples", "stream" }, { "Oxigraph", "stream" }, 3, AT_LEAST },
+    { "inserts: 1 client waiting, to SQLite", "inserts", INSERTS(1), SQLITE_INSERTS, 0.7, AT_LEAST },
+    { "inserts: 1 client pipelined, to SQLite", "inserts", PIPELINED(1), SQLITE_INSERTS, 2, AT_LEAST },
+    { "inserts: 8 clients to SQLite", "inserts", INSERTS(8), SQLITE_INSERTS, 4, AT_LEAST },
+    { "inserts: 64 clients to SQLite", "inserts", INSERTS(64), SQLITE_INSERTS, 9, AT_LEAST },
+    { "inserts: 8 clients pipelined, to SQLite", "inserts", PIPELINED(8), SQLITE_INSERTS, 25, AT_LEAST },
+    { "inserts: p99 of 8 clients to a sync", "inserts", { "queryd", "p99@8" }, { "disk", "sync" }, 10 },
+    { "inserts: slowest of 8 clients to the fastest", "inserts", { "queryd", "fairness@8" }, { NULL }, 0.8, AT_LEAST },
+    { "inserts: batch to SQLite's transaction", "inserts", { "queryd", "batch" }, { "SQLite", "batch" }, 1.25 },
+    { "inserts: 1 client to PostgreSQL", "inserts", INSERTS(1), { "PostgreSQL", "rate@1" }, 1, AT_LEAST },
+    { "inserts: 8 clients to PostgreSQL", "inserts", INSERTS(8), { "PostgreSQL", "rate@8" }, 1, AT_LEAST },
+    { "inserts: 64 clients to PostgreSQL", "inserts", INSERTS(64), { "PostgreSQL", "rate@64" }, 1, AT_LEAST },
 };
 
 static gboolean

@@ -112,11 +112,9 @@ collect(const Bench *bench, GSubprocess *process)
 }
 
 CrewResult
-crew_measure(const Bench *bench, guint n, const char *sql, guint msec)
+crew_run(const Bench *bench, guint n, const char *const *argv, guint msec)
 {
-    g_autofree char *n_keys = g_strdup_printf("%u", bench->n_rows);
-    g_autofree char *duration = g_strdup_printf("%u", msec);
-    GPtrArray *members = helpers_start(n, (const char *[]){ CREW_ROLE, sql, n_keys, duration, NULL });
+    GPtrArray *members = helpers_start(n, argv);
     g_auto(Samples) p99_msec = { 0 };
     guint64 n_rows = 0;
     guint64 least = G_MAXUINT64;
@@ -138,4 +136,13 @@ crew_measure(const Bench *bench, guint n, const char *sql, guint msec)
                          .fairness = most > 0 ? (double) least / (double) most : 0,
                          .p99_msec = samples_get_quantile(&p99_msec, 0.5),
                          .p99_worst_msec = samples_get_quantile(&p99_msec, 1) };
+}
+
+CrewResult
+crew_measure(const Bench *bench, guint n, const char *sql, guint msec)
+{
+    g_autofree char *n_keys = g_strdup_printf("%u", bench->n_rows);
+    g_autofree char *duration = g_strdup_printf("%u", msec);
+
+    return crew_run(bench, n, (const char *[]){ CREW_ROLE, sql, n_keys, duration, NULL }, msec);
 }

@@ -18,6 +18,11 @@ typedef struct CrewResult {
     double p99_worst_msec; /* and the worst of them */
 } CrewResult;
 
+/*
+ * @n members of a role, which work for @msec when they get a byte, and then say "ROWS P99_MSEC".
+ */
+CrewResult crew_run(const Bench *bench, guint n, const char *const *argv, guint msec);
+
 /* @n members execute @sql, whose only parameter is a random key, for @msec. */
 CrewResult crew_measure(const Bench *bench, guint n, const char *sql, guint msec);
 

@@ -144,3 +144,20 @@ peers_run_tinysparql(Bench *bench, gconstpointer argument)
     bench_record_at(bench, "time", TINYSPARQL_ROWS, "ms", seconds * 1000);
     bench_record(bench, "first_row", "ms", first_row_msec);
 }
+
+void
+peers_run_inserts(Bench *bench, gconstpointer argument)
+{
+    static const guint n_connections[] = { 1, 8, 64 };
+
+    begin(bench);
+    for (gsize i = 0; i < G_N_ELEMENTS(n_connections); i++) {
+        g_autofree char *words = g_strdup_printf("%u 1", n_connections[i]);
+        g_auto(GStrv) fields = run_program(bench, argument, words);
+
+        if (g_strv_length(fields) < 8)
+            bench_fail(bench, "its output is not what is known of it");
+        bench_record_at(bench, "rate", n_connections[i], "rows/s", g_ascii_strtod(fields[2], NULL));
+        bench_record_at(bench, "p99", n_connections[i], "ms", g_ascii_strtod(fields[4], NULL) / 1000);
+    }
+}

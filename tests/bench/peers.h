@@ -10,13 +10,16 @@
 
 #include "tests/bench/bench.h"
 
-/* Both take a command as argument: a program of bin/, then its arguments. */
+/* All take a command as argument: a program of bin/, then its arguments. */
 
 /* "fetch NAME ms first_row_ms client_cpu_ms client_peak_kib server_peak_kib rows …" */
 void peers_run_fetch(Bench *bench, gconstpointer argument);
 
 /* "lat NAME n mean p50 p99 max calls_per_second", in µs; run on one processor and across two. */
 void peers_run_latency(Bench *bench, gconstpointer argument);
+
+/* "ins NAME-N rows_per_second p50 p99 …", in µs; the command lacks the number of connections and of seconds. */
+void peers_run_inserts(Bench *bench, gconstpointer argument);
 
 /* TinySPARQL over its bus end, with as many rows as the loaded store has; takes no argument. */
 void peers_run_tinysparql(Bench *bench, gconstpointer argument);

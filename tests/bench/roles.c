@@ -6,6 +6,7 @@
 
 #include "tests/bench/crew.h"
 #include "tests/bench/dbus-broker.h"
+#include "tests/bench/insert-crew.h"
 #include "tests/bench/reference-gdbus.h"
 #include "tests/bench/reference-sd-bus.h"
 #include "tests/demo/helper.h"
@@ -19,6 +20,8 @@ static const struct {
     { "long", helper_main },
     { CREW_ROLE, crew_serve },
     { CREW_WRITER_ROLE, crew_serve_writer },
+    { INSERT_CREW_ROLE, insert_crew_serve },
+    { INSERT_CREW_SQLITE_ROLE, insert_crew_serve_sqlite },
     { DBUS_BROKER_ROLE, dbus_broker_serve },
     { REFERENCE_SD_BUS_ROLE, reference_sd_bus_serve },
     { REFERENCE_GDBUS_ROLE, reference_gdbus_serve },

@@ -193,6 +193,12 @@ def test_restore_by_queryctl(bus, tmp_path):
     assert bus.query("SELECT count(*) FROM item") == [(ROWS,)]
 
 
+def error_of(bus):
+    with pytest.raises(BusError) as failure:
+        bus.query("SELECT 1")
+    return failure.value.name
+
+
 def test_restore_of_a_store_that_does_not_open(bus, tmp_path):
     fill(bus)
     path = str(tmp_path / "b.db")
@@ -200,9 +206,7 @@ def test_restore_of_a_store_that_does_not_open(bus, tmp_path):
     bus.stop_daemon()
     with open(database_path(bus), "wb") as file:
         file.write(b"no database at all " * 1000)
-    with pytest.raises(BusError) as failure:
-        bus.query("SELECT 1")
-    assert failure.value.name == "Corrupt"
+    wait_until(lambda: error_of(bus) == "Corrupt", "the end of a salvage in vain")
     assert restore(bus, path)["State"] == "finished"
     assert bus.query("SELECT count(*) FROM item") == [(ROWS,)]
     (aside,) = glob.glob(bus.store + "/queryd.db.replaced-*")

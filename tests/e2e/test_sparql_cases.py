@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Small SPARQL cases that once went wrong: data, what is asked, the answer. Most were found by tests/differential."""
 import json
+import tempfile
 
 import pytest
+
+from harness import BusError
 
 PREFIX = "PREFIX : <http://example.org/> "
 
@@ -39,6 +42,22 @@ def insert(bus, data):
 def test_query(bus, data, query, rows):
     insert(bus, data)
     assert sorted(rows_of(bus, query), key=repr) == sorted(rows, key=repr)
+
+
+def test_stored_prefixes(bus):
+    """What the store keeps needs no declaration; what a text declares is the text's."""
+    query = "SELECT ?o { ?s rdfs:label ?o }"
+    bus.update("INSERT DATA { <http://a/s> rdfs:label 'stored' ; <http://b/label> 'own' }", language="sparql")
+    assert bus.query(query, language="sparql") == [("stored",)]
+    assert bus.query("PREFIX rdfs: <http://b/> " + query, language="sparql") == [("own",)]
+    with pytest.raises(BusError) as error:
+        bus.query("SELECT ?o { ?s new:label ?o }", language="sparql")
+    assert error.value.name == "Syntax" and "1:16: the prefix 'new:' is not declared" in error.value.message
+    with tempfile.TemporaryFile() as file:
+        file.write(b"@prefix new: <http://b/> . <http://a/t> new:label 'imported' .")
+        file.seek(0)
+        assert bus.import_fd(file.fileno(), "turtle")["State"] == "finished"
+    assert bus.query("SELECT ?o { <http://a/t> new:label ?o }", language="sparql") == [("imported",)]
 
 
 @pytest.mark.parametrize("pattern", ["GRAPH ?g {}", "GRAPH ?g { :a :p 1 }", "GRAPH ?g { :a :p+ 1 }",

@@ -139,11 +139,31 @@ test_job(BusFixture *self, gconstpointer data)
     sd_bus_message_unref(reply);
 }
 
+static void
+test_subscription(BusFixture *self, gconstpointer data)
+{
+    sd_bus_message *call = bus_fixture_new_call(self, BUS_FIXTURE_INTERFACE, "Subscribe");
+    g_autoptr(GDBusNodeInfo) source = load("org.queryd.Query1.Subscription.xml");
+    g_autoptr(GDBusNodeInfo) shown = NULL;
+    g_autofree char *xml = NULL;
+    sd_bus_message *reply;
+    const char *path;
+
+    g_assert_cmpint(sd_bus_message_append(call, "ssa{sv}", "sql", "SELECT 1", 0), >=, 0);
+    reply = bus_fixture_call_ok(self, call);
+    g_assert_cmpint(sd_bus_message_read(reply, "o", &path), >, 0);
+    xml = introspect(self, path);
+    shown = parse(xml);
+    compare(source, shown, BUS_FIXTURE_INTERFACE ".Subscription");
+    sd_bus_message_unref(reply);
+}
+
 int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/bus/introspection/main-object", BusFixture, NULL, bus_fixture_set_up, test_main_object, bus_fixture_tear_down);
     g_test_add("/bus/introspection/job", BusFixture, NULL, bus_fixture_set_up, test_job, bus_fixture_tear_down);
+    g_test_add("/bus/introspection/subscription", BusFixture, NULL, bus_fixture_set_up, test_subscription, bus_fixture_tear_down);
     return g_test_run();
 }

@@ -99,6 +99,62 @@ test_errors(void)
     g_assert_cmpstr(error->message, ==, "SERVICE <http://x/>: this daemon has no network");
 }
 
+/* Prefixes in pairs of name and namespace, NULL at the end. */
+static gboolean
+find_prefix(gpointer data, const char *prefix, GString *ret_iri)
+{
+    for (const char *const *pair = data; pair[0] != NULL; pair += 2) {
+        if (g_str_equal(pair[0], prefix)) {
+            g_string_append(ret_iri, pair[1]);
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+static gboolean
+get_predicate(gpointer data G_GNUC_UNUSED, const QdTerm *predicate G_GNUC_UNUSED, QdPredicateStatistics *ret G_GNUC_UNUSED)
+{
+    return FALSE;
+}
+
+static guint64
+count_quads(gpointer data G_GNUC_UNUSED, const QdTerm *s G_GNUC_UNUSED, const QdTerm *p G_GNUC_UNUSED,
+            const QdTerm *o G_GNUC_UNUSED, guint64 cap G_GNUC_UNUSED)
+{
+    return 0;
+}
+
+static void
+test_stored_prefixes(void)
+{
+    static const char text[] = "PREFIX b: <http://text/> SELECT * { ?s a:x b:x }";
+    const char *prefixes[] = { "a", "http://store/a#", "b", "http://store/b#", NULL };
+    const QdCatalog catalog = { 0, 0, get_predicate, count_quads, find_prefix, prefixes };
+    QdLimits limits;
+    const QdSparqlOptions options = { .limits = &limits };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdSparqlPlan) plan = NULL;
+    g_autoptr(QdSparqlPlan) other = NULL;
+
+    qd_limits_init(&limits);
+    plan = qd_sparql_compile(text, strlen(text), FALSE, &options, &catalog, &error);
+    g_assert_no_error(error);
+    g_assert_cmpstr(plan->query.constants[0].term->lexical, ==, "http://store/a#x");
+    g_assert_cmpstr(plan->query.constants[1].term->lexical, ==, "http://text/x");
+    g_assert_true(qd_sparql_plan_has_prefixes(plan, &catalog));
+    prefixes[3] = "http://other/"; /* which the text declares itself */
+    g_assert_true(qd_sparql_plan_has_prefixes(plan, &catalog));
+    prefixes[1] = "http://other/";
+    g_assert_false(qd_sparql_plan_has_prefixes(plan, &catalog));
+    prefixes[0] = NULL;
+    g_assert_false(qd_sparql_plan_has_prefixes(plan, &catalog));
+    other = qd_sparql_compile(text, strlen(text), FALSE, &options, &catalog, &error);
+    g_assert_null(other);
+    g_assert_error(error, QD_ERROR, QW_ERROR_SYNTAX);
+    g_assert_cmpstr(error->message, ==, "1:40: the prefix 'a:' is not declared");
+}
+
 static void
 test_is_update(void)
 {
@@ -117,6 +173,7 @@ main(int argc, char **argv)
     g_test_add_func("/sparql/compile/parameters", test_parameters);
     g_test_add_func("/sparql/compile/update", test_update);
     g_test_add_func("/sparql/compile/errors", test_errors);
+    g_test_add_func("/sparql/compile/stored-prefixes", test_stored_prefixes);
     g_test_add_func("/sparql/compile/is-update", test_is_update);
     return g_test_run();
 }

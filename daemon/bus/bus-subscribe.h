@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Subscriptions on D-Bus: /org/queryd/Query1/subscription/N, and the signal Stale.
+ *
+ * Place: layer 5. Invariants: a subscription is visible to the bus name that made it and to nobody else, and goes when that name
+ * does; a commit that may have changed its result is covered by a Stale that follows.
+ */
+#pragma once
+
+#include <glib.h>
+#include <systemd/sd-bus.h>
+
+#include "daemon/bus/bus-service.h"
+
+typedef struct QdBusSubscriptions QdBusSubscriptions;
+
+/**
+ * qd_bus_subscriptions_new:
+ * @service: (transfer none): its bus and engine are used
+ * @error: (nullable): location for an error
+ *
+ * Thread: main, as everything here.
+ *
+ * Returns: (transfer full): no subscriptions yet; NULL on failure
+ */
+QdBusSubscriptions *qd_bus_subscriptions_new(QdBusService *service, GError **error);
+
+/**
+ * qd_bus_subscriptions_free:
+ * @self: (nullable) (transfer full): the subscriptions; the engine has ended its calls
+ *
+ * Returns: NULL
+ */
+QdBusSubscriptions *qd_bus_subscriptions_free(QdBusSubscriptions *self);
+
+/**
+ * qd_bus_subscriptions_add:
+ * @service: the service
+ * @sender: (nullable): who subscribes
+ * @call: (transfer none): a SUBSCRIBE that has succeeded; its text and read set are taken
+ * @error: (nullable): location for an error
+ *
+ * Errors: LIMIT_EXCEEDED; CLOSED when @sender has left.
+ *
+ * Returns: (transfer none) (nullable): the new object's path
+ */
+const char *qd_bus_subscriptions_add(QdBusService *service, const char *sender, QdCall *call, GError **error);
+
+/**
+ * qd_bus_subscriptions_drop:
+ * @self: the subscriptions
+ * @owner: a bus name that has left, "" without a bus
+ */
+void qd_bus_subscriptions_drop(QdBusSubscriptions *self, const char *owner);
+
+/**
+ * qd_bus_subscriptions_touch:
+ * @self: the subscriptions
+ * @generation: of a commit
+ * @changes: (transfer none): what it changed
+ *
+ * Notes whom to tell.
+ */
+void qd_bus_subscriptions_touch(QdBusSubscriptions *self, uint64_t generation, const QdChanges *changes);
+
+/**
+ * qd_bus_subscriptions_tell:
+ * @self: the subscriptions
+ * @generation: of the last commit
+ *
+ * Sends one Stale to each owner of subscriptions that were touched since the last time.
+ */
+void qd_bus_subscriptions_tell(QdBusSubscriptions *self, uint64_t generation);
+
+/**
+ * qd_bus_subscriptions_get_n:
+ * @self: the subscriptions
+ *
+ * Returns: how many there are
+ */
+guint qd_bus_subscriptions_get_n(const QdBusSubscriptions *self);

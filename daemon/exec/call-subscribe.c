@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Calls that look at a statement without running it: what it reads (Subscribe); and at the stored prefixes.
+ */
+#include <string.h>
+
+#include "daemon/exec/engine-private.h"
+#include "daemon/store/sqlite-error.h"
+
+/* The generation is read first: a schema that changes after it is told of later. */
+void
+qd_call_run_subscribe(QdCall *call, GError **error)
+{
+    QdEngine *engine = call->private->engine;
+    const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
+    const QdRunText what = { statement->language, statement->text, strlen(statement->text), call->options.base };
+    g_autoptr(QdRun) probe = NULL;
+    QdConnection *connection;
+
+    call->generation = qd_writer_get_generation(engine->writer);
+    probe = qd_run_new(engine->pool, call->client, NULL, &what, QD_POLICY_READ, &engine->limits, error);
+    if (probe == NULL)
+        return;
+    connection = qd_run_get_reader(probe)->connection;
+    if (statement->language == QD_LANGUAGE_SPARQL)
+        call->reads = qd_read_set_new_for_sparql(connection, statement->text, call->options.base, &engine->limits, error);
+    else
+        call->reads = qd_read_set_new_for_sql(connection, statement->text, &engine->limits, error);
+}
+
+void
+qd_call_run_prefixes(QdCall *call, GError **error)
+{
+    QdEngine *engine = call->private->engine;
+    g_autoptr(QdConnection) connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
+    sqlite3 *db = connection != NULL ? qd_connection_get_db(connection) : NULL;
+    sqlite3_stmt *stmt = NULL;
+    int r;
+
+    if (connection == NULL)
+        return;
+    r = sqlite3_prepare_v2(db, "SELECT prefix, iri FROM queryd_prefix ORDER BY prefix", -1, &stmt, NULL);
+    if (r == SQLITE_OK)
+        while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
+            for (int i = 0; i < 2; i++)
+                g_ptr_array_add(call->messages, g_strdup((const char *) sqlite3_column_text(stmt, i)));
+    (void) sqlite3_finalize(stmt);
+    if (r != SQLITE_DONE)
+        qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The updates that wait for the writer: a lane for each client, served in turns.
+ *
+ * Place: layer 4, private to writer.c, which guards it by its mutex.
+ * Invariant: of one client the items come out in the order in which they went in; of n clients that wait each is every n-th.
+ */
+#pragma once
+
+#include "daemon/exec/writer.h"
+
+typedef struct QdWriteQueue {
+    QdWriteLane *first; /* the one whose turn it is; lanes in here are not empty */
+    QdWriteLane **end;
+    QdWriteLane nobody; /* of the items without a client */
+    guint n;
+    guint n_durable; /* of those, the ones that are not relaxed */
+} QdWriteQueue;
+
+void qd_write_queue_init(QdWriteQueue *self);
+void qd_write_queue_push(QdWriteQueue *self, QdWriteItem *item);
+
+/* The next one, which stays. NULL: there is none. */
+QdWriteItem *qd_write_queue_peek(const QdWriteQueue *self);
+QdWriteItem *qd_write_queue_pop(QdWriteQueue *self);
+
+/* Takes an item out that was cancelled or has waited for longer than it may; its error is set. NULL: there is none. */
+QdWriteItem *qd_write_queue_pop_late(QdWriteQueue *self, uint64_t now_usec);

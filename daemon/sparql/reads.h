@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which quads a query may look at: those with the predicates, in the graphs, that it names.
+ *
+ * Place: layer 3, on the AST as the parser made it. Invariant: never too few; what cannot be told is all.
+ */
+#pragma once
+
+#include "daemon/base/name-set.h"
+#include "daemon/sparql/ast.h"
+
+/**
+ * qd_sparql_reads_collect:
+ * @ast: of a query, not yet turned into algebra
+ * @predicates: IRIs are added; all for a variable, a negated path, one of length zero, DESCRIBE, and a graph that has only to be
+ * there
+ * @graphs: IRIs are added, "" for the default graph; all for GRAPH with a variable
+ */
+void qd_sparql_reads_collect(const QdAst *ast, QdNameSet *predicates, QdNameSet *graphs);

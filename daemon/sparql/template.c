@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One pass of the lexer. The skeleton has, for each token, its kind, and behind it the number of its value, or its text where
+ * that is no constant.
+ */
+#include "daemon/sparql/template.h"
+
+#include <string.h>
+
+#include "daemon/rdf/iri.h"
+
+#define N_VALUES_MAX 256 /* each is compared with those before; further constants stand in the skeleton as they are */
+
+typedef struct Token {
+    guint64 offset;
+    guint value;
+} Token;
+
+struct QdTemplate {
+    char *text; /* (owned) */
+    gsize n_text;
+    QdLexer *lexer; /* has the decoded texts of tokens */
+    GByteArray *skeleton;
+    GArray *values;    /* QdTemplateValue */
+    GArray *tokens;    /* Token, by offset */
+    GPtrArray *filled; /* (nullable): texts of terms that stand in no token */
+};
+
+static void
+put_number(QdTemplate *self, guint number)
+{
+    guint16 bytes = (guint16) number; /* kinds and values both fit */
+
+    g_byte_array_append(self->skeleton, (const guint8 *) &bytes, sizeof bytes);
+}
+
+static void
+put_text(QdTemplate *self, const char *text, gsize n_text)
+{
+    guint32 n = (guint32) n_text;
+
+    g_byte_array_append(self->skeleton, (const guint8 *) &n, sizeof n);
+    g_byte_array_append(self->skeleton, (const guint8 *) text, n);
+}
+
+static gboolean
+is_constant(const QdToken *token)
+{
+    return token->kind == QD_TOKEN_IRIREF || token->kind == QD_TOKEN_PNAME_LN || token->kind == QD_TOKEN_STRING ||
+           token->kind == QD_TOKEN_INTEGER || token->kind == QD_TOKEN_DECIMAL || token->kind == QD_TOKEN_DOUBLE;
+}
+
+/* The value's number; N_VALUES_MAX: there is no room for another. */
+static guint
+find_value(QdTemplate *self, guint kind, const char *text, gsize n_text)
+{
+    QdTemplateValue value = { kind, text, n_text, 0 };
+    guint i;
+
+    for (i = 0; i < self->values->len; i++) {
+        const QdTemplateValue *other = &g_array_index(self->values, QdTemplateValue, i);
+
+        if (other->n_text == n_text && other->kind == kind && memcmp(other->text, text, n_text) == 0)
+            break;
+    }
+    if (i == self->values->len && i < N_VALUES_MAX)
+        g_array_append_val(self->values, value);
+    return i;
+}
+
+/* A sign takes part in the grammar: "?x -1" is a sum. */
+static void
+put_constant(QdTemplate *self, const QdToken *token)
+{
+    gboolean is_name = token->kind == QD_TOKEN_PNAME_LN;
+    const char *text = is_name ? token->local : token->text;
+    gsize n_text = is_name ? token->n_local : token->n_text;
+    Token entry = { token->offset, find_value(self, token->kind, text, n_text) };
+
+    if (is_name)
+        put_text(self, token->text, token->n_text);
+    else if (token->kind != QD_TOKEN_IRIREF && token->kind != QD_TOKEN_STRING)
+        put_number(self, text[0] == '-' || text[0] == '+');
+    put_number(self, entry.value);
+    if (entry.value == N_VALUES_MAX) {
+        put_text(self, text, n_text);
+    } else {
+        g_array_index(self->values, QdTemplateValue, entry.value).n_tokens++;
+        g_array_append_val(self->tokens, entry);
+    }
+}
+
+QdTemplate *
+qd_template_new(const char *text, gsize n_bytes)
+{
+    g_autoptr(QdTemplate) self = g_new0(QdTemplate, 1);
+    QdToken token;
+
+    g_assert(n_bytes <= QD_TEMPLATE_TEXT_MAX);
+    self->text = g_malloc(n_bytes + 1);
+    memcpy(self->text, text, n_bytes);
+    self->text[n_bytes] = '\0';
+    self->n_text = n_bytes;
+    self->lexer = qd_lexer_new_for_text(QD_LEXER_SPARQL, self->text, n_bytes);
+    self->skeleton = g_byte_array_sized_new(1024);
+    self->values = g_array_sized_new(FALSE, FALSE, sizeof(QdTemplateValue), 32);
+    self->tokens = g_array_sized_new(FALSE, FALSE, sizeof(Token), 64);
+    do {
+        if (!qd_lexer_next(self->lexer, &token, NULL))
+            return NULL;
+        put_number(self, token.kind);
+        if (is_constant(&token))
+            put_constant(self, &token);
+        else if (token.kind == QD_TOKEN_VAR)
+            put_text(self, token.text - 1, token.n_text + 1); /* with its sigil */
+        else if (token.kind >= 256)
+            put_text(self, token.text, token.n_text);
+    } while (token.kind != QD_TOKEN_END);
+    return g_steal_pointer(&self);
+}
+
+QdTemplate *
+qd_template_free(QdTemplate *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    g_clear_pointer(&self->skeleton, g_byte_array_unref);
+    g_clear_pointer(&self->values, g_array_unref);
+    g_clear_pointer(&self->tokens, g_array_unref);
+    g_clear_pointer(&self->filled, g_ptr_array_unref);
+    (void) qd_lexer_free(self->lexer);
+    g_free(self->text);
+    g_free(self);
+    return NULL;
+}
+
+const char *
+qd_template_get_text(const QdTemplate *self, gsize *ret_n_bytes)
+{
+    *ret_n_bytes = self->n_text;
+    return self->text;
+}
+
+const guint8 *
+qd_template_get_skeleton(const QdTemplate *self, gsize *ret_n_bytes)
+{
+    *ret_n_bytes = self->skeleton->len;
+    return self->skeleton->data;
+}
+
+guint
+qd_template_get_n_values(const QdTemplate *self)
+{
+    return self->values->len;
+}
+
+const QdTemplateValue *
+qd_template_get_value(const QdTemplate *self, guint i)
+{
+    return &g_array_index(self->values, QdTemplateValue, i);
+}
+
+gboolean
+qd_template_find_value(const QdTemplate *self, guint64 offset, guint *ret_value)
+{
+    guint low = 0;
+    guint high = self->tokens->len;
+
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        const Token *token = &g_array_index(self->tokens, Token, middle);
+
+        if (token->offset == offset) {
+            *ret_value = token->value;
+            return TRUE;
+        }
+        if (token->offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return FALSE;
+}
+
+gboolean
+qd_template_value_is_equal(const QdTemplate *self, const QdTemplate *other, guint i)
+{
+    const QdTemplateValue *a = qd_template_get_value(self, i);
+    const QdTemplateValue *b = qd_template_get_value(other, i);
+
+    return a->n_text == b->n_text && memcmp(a->text, b->text, a->n_text) == 0;
+}
+
+/* --- holes ------------------------------------------------------------------------------------------------------------ */
+
+static void
+keep_text(QdTemplate *self, GString *text, QdTerm *term)
+{
+    if (self->filled == NULL)
+        self->filled = g_ptr_array_new_with_free_func(g_free);
+    term->n_lexical = text->len;
+    term->lexical = g_string_free(text, FALSE);
+    g_ptr_array_add(self->filled, (gpointer) term->lexical);
+}
+
+static gboolean
+fill_hole(QdTemplate *self, const QdTemplateHole *hole)
+{
+    const QdTemplateValue *value = qd_template_get_value(self, hole->value);
+    GString *text;
+
+    if (hole->head != NULL) {
+        text = g_string_new(hole->head);
+        g_string_append_len(text, value->text, (gssize) value->n_text);
+        keep_text(self, text, hole->term);
+    } else if (value->kind != QD_TOKEN_IRIREF || qd_iri_is_absolute(value->text, value->n_text)) {
+        hole->term->lexical = value->text;
+        hole->term->n_lexical = value->n_text;
+    } else {
+        text = g_string_new(NULL);
+        if (!qd_iri_resolve(hole->base, hole->base != NULL ? strlen(hole->base) : 0, value->text, value->n_text, text)) {
+            g_string_free(text, TRUE);
+            return FALSE;
+        }
+        keep_text(self, text, hole->term);
+    }
+    return TRUE;
+}
+
+gboolean
+qd_template_fill(QdTemplate *self, const QdTemplateHole *holes, guint n_holes)
+{
+    for (guint i = 0; i < n_holes; i++) {
+        if (!fill_hole(self, &holes[i]))
+            return FALSE;
+    }
+    return TRUE;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * QdTemplate: the tokens of a text with numbers in place of its constants. Texts that differ in white space and constants only
+ * have one skeleton, so that one plan can serve them all.
+ *
+ * Place: layer 3, before the parser, which says which constants may really change: it makes a hole of each.
+ * Invariant: equal skeletons mean that the texts become each other when the values of one are written over those of the other;
+ * values that are equal in one are equal in the other.
+ */
+#pragma once
+
+#include "daemon/rdf/lexer.h"
+#include "daemon/rdf/term.h"
+
+/* A constant of the text, however often it stands there. */
+typedef struct QdTemplateValue {
+    guint kind;       /* of its tokens: an IRI, a prefixed name, a string, a number */
+    const char *text; /* of a prefixed name the part behind ':' */
+    gsize n_text;
+    guint n_tokens;
+} QdTemplateValue;
+
+/* A term that the parser made of one of those tokens. */
+typedef struct QdTemplateHole {
+    QdTerm *term;
+    guint value;      /* its number */
+    const char *head; /* (nullable): of a prefixed name, what stands for the prefix */
+    const char *base; /* (nullable): what an IRI is resolved against */
+    gboolean pinned;  /* something was decided by its value */
+} QdTemplateHole;
+
+typedef struct QdTemplate QdTemplate;
+
+/* A longer text has no template. */
+#define QD_TEMPLATE_TEXT_MAX 65536
+
+/**
+ * qd_template_new:
+ * @text: of at most QD_TEMPLATE_TEXT_MAX bytes; copied
+ *
+ * Returns: (transfer full) (nullable): NULL where the text cannot be cut into tokens; the parser says why
+ */
+QdTemplate *qd_template_new(const char *text, gsize n_bytes);
+/* Returns NULL; takes NULL. */
+QdTemplate *qd_template_free(QdTemplate *self);
+
+/* (transfer none): the text that it was made of. */
+const char *qd_template_get_text(const QdTemplate *self, gsize *ret_n_bytes);
+/* (transfer none): bytes that are equal for texts of one template. */
+const guint8 *qd_template_get_skeleton(const QdTemplate *self, gsize *ret_n_bytes);
+guint qd_template_get_n_values(const QdTemplate *self);
+const QdTemplateValue *qd_template_get_value(const QdTemplate *self, guint i);
+/* The number of the value of the token at @offset; FALSE: it is none of those. */
+gboolean qd_template_find_value(const QdTemplate *self, guint64 offset, guint *ret_value);
+/* Whether value @i is the same in both, which have one skeleton. */
+gboolean qd_template_value_is_equal(const QdTemplate *self, const QdTemplate *other, guint i);
+
+/**
+ * qd_template_fill:
+ * @holes: of the plan of another text with the same skeleton
+ *
+ * Writes this text's values into the holes' terms, whose texts then live as long as @self.
+ *
+ * Returns: FALSE when an IRI is relative and has no base: parse the text for the error
+ */
+gboolean qd_template_fill(QdTemplate *self, const QdTemplateHole *holes, guint n_holes);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdTemplate, qd_template_free)

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Payloads by libquery-client with the real daemon: every size class, every way in and out.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "client-lib/query-connection-private.h"
+#include "tests/e2e-client/private-bus.h"
+
+static PrivateBus *bus;
+
+/* In a row; in a file, by the channel; by a descriptor, and mapped. */
+static const gsize sizes[] = { 0, 1, 1000, 65536, 65537, 200000, 262144, 262145, 3000000 };
+
+static QueryConnection *
+open_connection(gboolean direct)
+{
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = direct ? query_connection_new_direct(NULL, NULL, &error) : query_connection_new(NULL, &error);
+
+    g_assert_no_error(error);
+    return connection;
+}
+
+static GBytes *
+make_content(gsize n_bytes, guint seed)
+{
+    guint8 *data = g_malloc(n_bytes + 1);
+
+    for (gsize i = 0; i < n_bytes; i++)
+        data[i] = (guint8) (i * 31 + seed + i / 251);
+    return g_bytes_new_take(data, n_bytes);
+}
+
+static void
+assert_content(QueryConnection *connection, gint64 id, GBytes *expected)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GBytes) content = query_connection_load_payload(connection, id, NULL, &error);
+
+    g_assert_no_error(error);
+    g_assert_true(g_bytes_equal(content, expected));
+}
+
+static gint64
+store(QueryConnection *connection, GBytes *content)
+{
+    g_autoptr(GError) error = NULL;
+    gint64 id = query_connection_store_payload(connection, content, NULL, NULL, &error);
+
+    g_assert_no_error(error);
+    g_assert_cmpint(id, >, 0);
+    return id;
+}
+
+static void
+test_bytes(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection(FALSE);
+    g_autoptr(QueryConnection) direct = NULL;
+    g_autoptr(GError) error = NULL;
+
+    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        g_autoptr(GBytes) first = make_content(sizes[i], 1);
+        g_autoptr(GBytes) second = make_content(sizes[G_N_ELEMENTS(sizes) - 1 - i], 2);
+        gint64 id = store(connection, first);
+
+        assert_content(connection, id, first);
+        g_assert_true(query_connection_replace_payload(connection, id, second, NULL, NULL, &error));
+        g_assert_no_error(error);
+        assert_content(connection, id, second);
+        if (direct == NULL)
+            direct = open_connection(TRUE);
+        assert_content(direct, id, second);
+        g_assert_true(query_connection_delete_payload(connection, id, NULL, &error));
+        g_assert_no_error(error);
+        g_assert_null(query_connection_load_payload(direct, id, NULL, &error));
+        g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+        g_clear_error(&error);
+        g_assert_false(query_connection_delete_payload(connection, id, NULL, &error));
+        g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+        g_clear_error(&error);
+        g_assert_false(query_connection_replace_payload(connection, id, second, NULL, NULL, &error));
+        g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+        g_clear_error(&error);
+    }
+}
+
+/* Small content needs no D-Bus, in or out. */
+static void
+test_channel(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection(FALSE);
+    g_autoptr(GBytes) content = make_content(1000, 3);
+    guint n_calls;
+    gint64 id;
+
+    id = store(connection, content);
+    assert_content(connection, id, content);
+    n_calls = query_bus_get_n_calls(query_connection_get_bus(connection));
+    for (guint i = 0; i < 10; i++)
+        assert_content(connection, store(connection, content), content);
+    g_assert_cmpuint(query_bus_get_n_calls(query_connection_get_bus(connection)), ==, n_calls);
+}
+
+static void
+test_streams(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection(FALSE);
+    g_autoptr(GError) error = NULL;
+
+    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        g_autoptr(GBytes) content = make_content(sizes[i], 4);
+        g_autoptr(GInputStream) in = g_memory_input_stream_new_from_bytes(content);
+        g_autoptr(GInputStream) again = g_memory_input_stream_new_from_bytes(content);
+        g_autoptr(GInputStream) out = NULL;
+        g_autoptr(GBytes) read = NULL;
+        gint64 id = query_connection_store_payload_from_stream(connection, in, NULL, NULL, &error);
+
+        g_assert_no_error(error);
+        g_assert_true(query_connection_replace_payload_from_stream(connection, id, again, NULL, NULL, &error));
+        out = query_connection_read_payload(connection, id, NULL, &error);
+        g_assert_no_error(error);
+        read = g_input_stream_read_bytes(out, sizes[i] + 10, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_true(g_bytes_equal(read, content));
+    }
+}
+
+static void
+test_descriptors(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection(FALSE);
+    g_autoptr(GBytes) content = make_content(100000, 5);
+    g_autoptr(GError) error = NULL;
+    int fd = memfd_create("source", MFD_CLOEXEC);
+    GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
+    char start[4];
+    gint64 id;
+
+    g_assert_cmpint(write(fd, g_bytes_get_data(content, NULL), 100000), ==, 100000);
+    g_variant_builder_add(&options, "{sv}", "media_type", g_variant_new_string("a/b"));
+    g_variant_builder_add(&options, "{sv}", "durability", g_variant_new_string("relaxed"));
+    id = query_connection_store_payload_from_fd(connection, fd, g_variant_builder_end(&options), NULL, &error);
+    g_assert_no_error(error);
+    assert_content(connection, id, content);
+    g_assert_true(query_connection_replace_payload_from_fd(connection, id, fd, NULL, NULL, &error));
+    (void) close(fd);
+    fd = query_connection_open_payload(connection, id, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(fcntl(fd, F_GETFD) & FD_CLOEXEC, !=, 0);
+    g_assert_cmpint(pread(fd, start, sizeof start, 0), ==, sizeof start);
+    g_assert_cmpmem(start, sizeof start, g_bytes_get_data(content, NULL), sizeof start);
+    (void) close(fd);
+    g_assert_cmpint(query_connection_store_payload_from_fd(connection, 0, g_variant_new_parsed("{'no': <1>}"), NULL, &error), ==,
+                    -1);
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+}
+
+static void
+test_many(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection(FALSE);
+    g_autoptr(QueryConnection) direct = NULL;
+    g_autoptr(GPtrArray) contents = g_ptr_array_new_with_free_func((GDestroyNotify) g_bytes_unref);
+    g_autoptr(GError) error = NULL;
+    gint64 ids[40];
+
+    for (guint i = 0; i < G_N_ELEMENTS(ids); i++) {
+        g_ptr_array_add(contents, make_content(i % 2 == 0 ? i : 70000 + i, i));
+        ids[G_N_ELEMENTS(ids) - 1 - i] = store(connection, contents->pdata[i]);
+    }
+    direct = open_connection(TRUE);
+    for (guint k = 0; k < 2; k++) {
+        g_autoptr(GPtrArray)
+            loaded = query_connection_load_payloads(k == 0 ? connection : direct, ids, G_N_ELEMENTS(ids), NULL, &error);
+
+        g_assert_no_error(error);
+        g_assert_cmpuint(loaded->len, ==, G_N_ELEMENTS(ids));
+        for (guint i = 0; i < loaded->len; i++)
+            g_assert_true(g_bytes_equal(loaded->pdata[i], contents->pdata[loaded->len - 1 - i]));
+    }
+    ids[7] = 12345678;
+    g_assert_null(query_connection_load_payloads(connection, ids, G_N_ELEMENTS(ids), NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+    g_assert_cmpstr(error->message, ==, "there is no payload 12345678");
+    g_clear_error(&error);
+    g_assert_cmpint(query_connection_store_payload(direct, contents->pdata[0], NULL, NULL, &error), ==, -1);
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY);
+}
+
+static void
+on_done(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    *(GAsyncResult **) user_data = g_object_ref(result);
+}
+
+static GAsyncResult *
+wait_for(GAsyncResult **result)
+{
+    while (*result == NULL)
+        g_main_context_iteration(NULL, TRUE);
+    return *result;
+}
+
+static void
+test_async(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection(FALSE);
+    g_autoptr(GBytes) content = make_content(300000, 6);
+    g_autoptr(GBytes) loaded = NULL;
+    g_autoptr(GAsyncResult) stored = NULL;
+    g_autoptr(GAsyncResult) replaced = NULL;
+    g_autoptr(GAsyncResult) got = NULL;
+    g_autoptr(GAsyncResult) deleted = NULL;
+    g_autoptr(GError) error = NULL;
+    gint64 id;
+
+    query_connection_store_payload_async(connection, content, NULL, NULL, on_done, &stored);
+    id = query_connection_store_payload_finish(connection, wait_for(&stored), &error);
+    g_assert_no_error(error);
+    query_connection_replace_payload_async(connection, id, content, NULL, NULL, on_done, &replaced);
+    g_assert_true(query_connection_replace_payload_finish(connection, wait_for(&replaced), &error));
+    query_connection_load_payload_async(connection, id, NULL, on_done, &got);
+    loaded = query_connection_load_payload_finish(connection, wait_for(&got), &error);
+    g_assert_no_error(error);
+    g_assert_true(g_bytes_equal(loaded, content));
+    query_connection_delete_payload_async(connection, id, NULL, on_done, &deleted);
+    g_assert_true(query_connection_delete_payload_finish(connection, wait_for(&deleted), &error));
+    g_assert_true(g_bytes_equal(loaded, content)); /* mapped, though its file is gone */
+}
+
+int
+main(int argc, char *argv[])
+{
+    int r;
+
+    bus = private_bus_new();
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/payload/bytes", test_bytes);
+    g_test_add_func("/payload/channel", test_channel);
+    g_test_add_func("/payload/streams", test_streams);
+    g_test_add_func("/payload/descriptors", test_descriptors);
+    g_test_add_func("/payload/many", test_many);
+    g_test_add_func("/payload/async", test_async);
+    r = g_test_run();
+    private_bus_free(bus);
+    return r;
+}
