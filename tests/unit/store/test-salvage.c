@@ -259,6 +259,94 @@ test_header(Fixture *self, gconstpointer data)
     (void) sqlite3_close(after);
 }
 
+static guint32
+get_root(const Fixture *self, const char *name)
+{
+    sqlite3 *db = open_plain(self->source);
+    g_autofree char *sql = g_strdup_printf("SELECT rootpage FROM sqlite_schema WHERE name='%s'", name);
+    guint32 root = (guint32) ask(db, sql);
+
+    (void) sqlite3_close(db);
+    return root;
+}
+
+/* The page above all others of a table: the rows are on pages that nothing refers to any more. */
+static void
+test_root(Fixture *self, gconstpointer data)
+{
+    g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
+    g_autofree guint8 *zeros = g_malloc0(4096);
+    sqlite3 *after;
+
+    overwrite(self, (gsize) (get_root(self, "item") - 1) * 4096, zeros, 4096);
+    after = salvage_and_open(self, report);
+    g_assert_cmpint(ask(after, "SELECT count(*) FROM item WHERE name='name of ' || id AND thrice=3*id"), ==, N_ROWS);
+    g_assert_cmpint(ask(after, "SELECT count(*) FROM pair"), ==, N_ROWS);
+    (void) sqlite3_close(after);
+}
+
+/* Rows that were deleted stand on free pages: they stay deleted. */
+static void
+test_deleted(Fixture *self, gconstpointer data)
+{
+    g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
+    g_autofree guint8 *zeros = g_malloc0(4096);
+    sqlite3 *db = open_plain(self->source);
+
+    g_assert_cmpint(sqlite3_exec(db, "DELETE FROM item WHERE id BETWEEN 100 AND 900", NULL, NULL, NULL), ==, SQLITE_OK);
+    (void) sqlite3_close(db);
+    overwrite(self, (gsize) (get_root(self, "item") - 1) * 4096, zeros, 4096);
+    db = salvage_and_open(self, report);
+    g_assert_cmpint(ask(db, "SELECT count(*) FROM item"), ==, N_ROWS + 1 - 801);
+    g_assert_cmpint(ask(db, "SELECT count(*) FROM item WHERE id BETWEEN 100 AND 900"), ==, 0);
+    (void) sqlite3_close(db);
+}
+
+/* What was committed is in the log only; the file is older, and damaged. A transaction that was not committed does not count. */
+static void
+test_log(Fixture *self, gconstpointer data)
+{
+    g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
+    g_autofree char *log = g_strconcat(self->source, "-wal", NULL);
+    g_autofree char *bytes = NULL;
+    g_autofree char *file = NULL;
+    gsize n_bytes = 0;
+    gsize n_file = 0;
+    sqlite3 *db = open_plain(self->source);
+
+    g_assert_cmpint(sqlite3_exec(db,
+                                 "PRAGMA journal_mode=WAL; UPDATE item SET name='new ' || id WHERE id<=1000;"
+                                 "PRAGMA cache_size=2; BEGIN; UPDATE item SET name='not committed'",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    g_assert_true(g_file_get_contents(log, &bytes, &n_bytes, NULL));
+    g_assert_true(g_file_get_contents(self->source, &file, &n_file, NULL));
+    (void) sqlite3_close(db);
+    memset(file, 0, 100);
+    g_assert_true(g_file_set_contents(self->source, file, (gssize) n_file, NULL));
+    g_assert_true(g_file_set_contents(log, bytes, (gssize) n_bytes, NULL));
+
+    db = salvage_and_open(self, report);
+    g_assert_cmpint(ask(db, "SELECT count(*) FROM item WHERE name='new ' || id"), ==, 1000);
+    g_assert_cmpint(ask(db, "SELECT count(*) FROM item WHERE name='name of ' || id"), ==, N_ROWS - 1000);
+    (void) sqlite3_close(db);
+}
+
+static void
+test_cancelled(Fixture *self, gconstpointer data)
+{
+    g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
+    g_autoptr(GError) error = NULL;
+    const gint cancelled = 1;
+    const QdSalvageOptions options = {
+        .source = self->source, .target = self->target, .limits = &self->store.limits, .cancelled = &cancelled
+    };
+
+    g_assert_false(qd_salvage_run(&options, report, &error));
+    g_assert_error(error, QD_ERROR, (gint) QW_ERROR_CANCELLED);
+    g_assert_false(g_file_test(self->target, G_FILE_TEST_EXISTS));
+}
+
 /* Damage at random ------------------------------------------------------------------------------------------------------- */
 
 typedef struct Damage {
@@ -501,6 +589,10 @@ main(int argc, char **argv)
 #define ADD(path, func) g_test_add("/store/salvage/" path, Fixture, NULL, set_up, func, tear_down)
     ADD("whole", test_whole);
     ADD("header", test_header);
+    ADD("root", test_root);
+    ADD("deleted", test_deleted);
+    ADD("log", test_log);
+    ADD("cancelled", test_cancelled);
     ADD("random", test_random);
     return g_test_run();
 }
