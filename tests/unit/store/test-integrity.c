@@ -15,9 +15,10 @@
 static void
 fill(StoreFixture *self)
 {
-    store_execute(self->writer, "CREATE TABLE a(x); CREATE TABLE b(x CHECK(x<>13)); CREATE INDEX bi ON b(x);"
-                                "WITH RECURSIVE n(i) AS (SELECT 20 UNION ALL SELECT i+1 FROM n WHERE i<3000) INSERT INTO b SELECT i FROM n;"
-                                "INSERT INTO a SELECT x FROM b");
+    store_execute(self->writer,
+                  "CREATE TABLE a(x); CREATE TABLE b(x CHECK(x<>13)); CREATE INDEX bi ON b(x);"
+                  "WITH RECURSIVE n(i) AS (SELECT 20 UNION ALL SELECT i+1 FROM n WHERE i<3000) INSERT INTO b SELECT i FROM n;"
+                  "INSERT INTO a SELECT x FROM b");
 }
 
 static gboolean
@@ -124,7 +125,8 @@ int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-#define ADD(path, func) g_test_add("/store/integrity/" path, StoreFixture, NULL, store_fixture_set_up, func, store_fixture_tear_down)
+#define ADD(path, func) \
+    g_test_add("/store/integrity/" path, StoreFixture, NULL, store_fixture_set_up, func, store_fixture_tear_down)
     ADD("whole", test_whole);
     ADD("constraint", test_constraint);
     ADD("damage", test_damage);

@@ -108,7 +108,8 @@ int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-#define ADD(path, data, func) g_test_add("/store/replace/" path, StoreFixture, data, store_fixture_set_up, func, store_fixture_tear_down)
+#define ADD(path, data, func) \
+    g_test_add("/store/replace/" path, StoreFixture, data, store_fixture_set_up, func, store_fixture_tear_down)
     ADD("at-once", NULL, test_at_once);
     ADD("interrupted/1", GUINT_TO_POINTER(1), test_interrupted);
     ADD("interrupted/2", GUINT_TO_POINTER(2), test_interrupted);
