@@ -414,6 +414,7 @@ gboolean query_connection_optimize(QueryConnection *self, gboolean warm, GCancel
 gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error);
 
 /* About the daemon and its work, NULL or FALSE on error: described with the code. */
+gboolean query_connection_set_full_text(QueryConnection *self, GVariant *options, GCancellable *cancellable, GError **error);
 GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error);
 GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error);
 GVariant *query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, GError **error);

@@ -185,6 +185,30 @@ query_connection_optimize(QueryConnection *self, gboolean warm, GCancellable *ca
     return call_without_answer(self, "Optimize", g_variant_new("(a{sv})", &options), cancellable, error);
 }
 
+/**
+ * query_connection_set_full_text:
+ * @self: a connection
+ * @options: a{sv}: tokenizer s, add as, remove as, all b, rebuild b, check b; consumed if floating
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Chooses the predicates whose string literals are in the full-text index, and brings the index up to date.
+ *
+ * Errors: BAD_PARAMETER; CORRUPT: "check" found a difference.
+ *
+ * Returns: %FALSE on error: nothing has changed
+ */
+gboolean
+query_connection_set_full_text(QueryConnection *self, GVariant *options, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GVariant) owned = g_variant_ref_sink(options);
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+    g_return_val_if_fail(g_variant_is_of_type(owned, G_VARIANT_TYPE_VARDICT), FALSE);
+
+    return call_without_answer(self, "SetFullText", g_variant_new("(@a{sv})", owned), cancellable, error);
+}
+
 gboolean
 query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error)
 {

@@ -32,6 +32,7 @@ static const VerbInfo verb_table[QCTL_N_VERBS] = {
     [QCTL_VERB_RESTORE] = { "restore", "FILE|-", "put a backup in the place of the database" },
     [QCTL_VERB_CHECK] = { "check", "", "check the database" },
     [QCTL_VERB_OPTIMIZE] = { "optimize", "", "refresh the planner's statistics and shorten the log" },
+    [QCTL_VERB_FULLTEXT] = { "fulltext", "add|remove PREDICATE…|--all, ls, rebuild, check", "what full-text search finds" },
     [QCTL_VERB_STORE] = { "store", "list|create NAME|import FILE NAME", "manage further databases" },
 };
 
@@ -63,6 +64,8 @@ typedef enum OptionKind {
     OPTION_OPENMETRICS,
     OPTION_NO_PAGER,
     OPTION_WARM,
+    OPTION_ALL,
+    OPTION_TOKENIZER,
     OPTION_STORE,
     OPTION_DIRECT,
     OPTION_HELP,
@@ -72,7 +75,7 @@ typedef enum OptionKind {
 #define V(name) (1u << QCTL_VERB_##name)
 #define ANY_VERB ((1u << QCTL_N_VERBS) - 1)
 #define STATEMENTS (V(SQL) | V(SPARQL) | V(UPDATE))
-#define PRINTS (STATEMENTS | V(LS) | V(PREFIXES) | V(STATS) | V(SHELL) | V(STORE))
+#define PRINTS (STATEMENTS | V(LS) | V(PREFIXES) | V(STATS) | V(SHELL) | V(FULLTEXT) | V(STORE))
 
 typedef struct OptionInfo {
     OptionKind kind;
@@ -107,6 +110,8 @@ static const OptionInfo option_table[] = {
     { OPTION_FULL, "full", 0, NULL, V(CHECK), "check indexes too, which takes longer" },
     { OPTION_OPENMETRICS, "openmetrics", 0, NULL, V(STATS), "print in the OpenMetrics text format" },
     { OPTION_WARM, "warm", 0, NULL, V(OPTIMIZE), "instead read the database into the system's memory" },
+    { OPTION_ALL, "all", 0, NULL, V(FULLTEXT), "the literals of every predicate" },
+    { OPTION_TOKENIZER, "tokenizer", 0, "NAME", V(FULLTEXT), "how texts are cut into words: unicode61, porter, trigram" },
     { OPTION_NO_PAGER, "no-pager", 0, NULL, PRINTS, "print tables straight to the terminal" },
     { OPTION_STORE, "store", 's', "NAME", ANY_VERB & ~V(STORE), "use the database NAME instead of the default one" },
     { OPTION_DIRECT, "direct", 0, "FILE", V(SQL) | V(LS) | V(SHELL), "read the database FILE itself, without the daemon" },
@@ -187,6 +192,7 @@ qctl_arguments_free(QctlArguments *self)
     g_free(self->output);
     g_free(self->null_text);
     g_free(self->store);
+    g_free(self->tokenizer);
     g_free(self->direct);
     g_free(self->table);
     g_free(self->graph);
@@ -271,86 +277,65 @@ replace(char **place, const char *value)
     *place = g_strdup(value);
 }
 
+/* The field of an option that is just a text; NULL: it is none. */
+static char **
+find_text(QctlArguments *self, OptionKind kind)
+{
+    char **const fields[OPTION_VERSION + 1] = {
+        [OPTION_FILE] = &self->file,           [OPTION_OUTPUT] = &self->output, [OPTION_TABLE] = &self->table,
+        [OPTION_GRAPH] = &self->graph,         [OPTION_BASE] = &self->base,     [OPTION_NULL] = &self->null_text,
+        [OPTION_TOKENIZER] = &self->tokenizer, [OPTION_DIRECT] = &self->direct, [OPTION_STORE] = &self->store,
+    };
+
+    return fields[kind];
+}
+
+static bool *
+find_switch(QctlArguments *self, OptionKind kind)
+{
+    bool *const fields[OPTION_VERSION + 1] = {
+        [OPTION_REPLACE] = &self->replace,
+        [OPTION_CHECK_ONLY] = &self->check_only,
+        [OPTION_CREATE] = &self->create,
+        [OPTION_NO_HEADER] = &self->no_header,
+        [OPTION_TIMING] = &self->timing,
+        [OPTION_WATCH] = &self->watch,
+        [OPTION_SPARQL] = &self->sparql,
+        [OPTION_FULL] = &self->full,
+        [OPTION_OPENMETRICS] = &self->openmetrics,
+        [OPTION_WARM] = &self->warm,
+        [OPTION_ALL] = &self->all,
+        [OPTION_NO_PAGER] = &self->no_pager,
+        [OPTION_HELP] = &self->help,
+        [OPTION_VERSION] = &self->version,
+    };
+
+    return fields[kind];
+}
+
 static bool
 set_option(QctlArguments *self, const OptionInfo *info, const char *value, GError **error)
 {
-    switch (info->kind) {
-    case OPTION_FORMAT:
-        return set_format(self, info, value, error);
-    case OPTION_PARAM:
-    case OPTION_PARAM_TEXT:
-        return set_parameter(self, info, value, error);
-    case OPTION_FILE:
-        replace(&self->file, value);
-        return true;
-    case OPTION_OUTPUT:
-        replace(&self->output, value);
-        return true;
-    case OPTION_TABLE:
-        replace(&self->table, value);
-        return true;
-    case OPTION_GRAPH:
-        replace(&self->graph, value);
-        return true;
-    case OPTION_BASE:
-        replace(&self->base, value);
-        return true;
-    case OPTION_REPLACE:
-        self->replace = true;
-        return true;
-    case OPTION_CHECK_ONLY:
-        self->check_only = true;
-        return true;
-    case OPTION_CREATE:
-        self->create = true;
-        return true;
-    case OPTION_NULL:
-        replace(&self->null_text, value);
-        return true;
-    case OPTION_NO_HEADER:
-        self->no_header = true;
-        return true;
-    case OPTION_MAX_ROWS:
-        return g_ascii_string_to_unsigned(value, 10, 1, G_MAXINT64, &self->max_rows, NULL) ||
-               bad_value(error, info, value, "a number of rows, from 1");
-    case OPTION_TIMEOUT:
-        return set_timeout(self, info, value, error);
-    case OPTION_TIMING:
-        self->timing = true;
-        return true;
-    case OPTION_WATCH:
-        self->watch = true;
-        return true;
-    case OPTION_SPARQL:
-        self->sparql = true;
-        return true;
-    case OPTION_FULL:
-        self->full = true;
-        return true;
-    case OPTION_OPENMETRICS:
-        self->openmetrics = true;
-        return true;
-    case OPTION_WARM:
-        self->warm = true;
-        return true;
-    case OPTION_NO_PAGER:
-        self->no_pager = true;
-        return true;
-    case OPTION_STORE:
-        replace(&self->store, value);
-        return is_store_name(value) || bad_value(error, info, value, "a name of letters, digits and '_'");
-    case OPTION_DIRECT:
-        replace(&self->direct, value);
-        return true;
-    case OPTION_HELP:
-        self->help = true;
-        return true;
-    case OPTION_VERSION:
-        self->version = true;
+    char **text = find_text(self, info->kind);
+    bool *is_on = find_switch(self, info->kind);
+
+    if (is_on != NULL) {
+        *is_on = true;
         return true;
     }
-
-    g_assert_not_reached();
+    if (text != NULL) {
+        replace(text, value);
+        return info->kind != OPTION_STORE || is_store_name(value) ||
+               bad_value(error, info, value, "a name of letters, digits and '_'");
+    }
+    if (info->kind == OPTION_FORMAT)
+        return set_format(self, info, value, error);
+    if (info->kind == OPTION_TIMEOUT)
+        return set_timeout(self, info, value, error);
+    if (info->kind == OPTION_MAX_ROWS)
+        return g_ascii_string_to_unsigned(value, 10, 1, G_MAXINT64, &self->max_rows, NULL) ||
+               bad_value(error, info, value, "a number of rows, from 1");
+    return set_parameter(self, info, value, error);
 }
 
 static const OptionInfo *
@@ -463,6 +448,10 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
         *ret_min = 1;
         *ret_max = 3;
         break;
+    case QCTL_VERB_FULLTEXT:
+        *ret_min = 1;
+        *ret_max = G_MAXUINT;
+        break;
     case QCTL_VERB_SHELL:
     case QCTL_VERB_PREFIXES:
     case QCTL_VERB_STATS:
@@ -494,6 +483,22 @@ check_store(const QctlArguments *self, GError **error)
     }
 
     return true;
+}
+
+static bool
+check_fulltext(const QctlArguments *self, GError **error)
+{
+    static const char *const plain[] = { "ls", "rebuild", "check", NULL };
+    const char *action = self->words->pdata[0];
+    bool chooses = g_str_equal(action, "add") || g_str_equal(action, "remove");
+
+    if (chooses ? self->words->len > 1 || self->all
+                : g_strv_contains(plain, action) && self->words->len == 1 && !self->all &&
+                      (self->tokenizer == NULL || g_str_equal(action, "rebuild")))
+        return true;
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "usage: queryctl fulltext %s",
+                verb_table[QCTL_VERB_FULLTEXT].arguments);
+    return false;
 }
 
 static bool
@@ -549,7 +554,8 @@ check_words(const QctlArguments *self, GError **error)
         return false;
     }
 
-    return check_format(self, error) && (self->verb != QCTL_VERB_STORE || check_store(self, error));
+    return check_format(self, error) && (self->verb != QCTL_VERB_STORE || check_store(self, error)) &&
+           (self->verb != QCTL_VERB_FULLTEXT || check_fulltext(self, error));
 }
 
 QctlArguments *

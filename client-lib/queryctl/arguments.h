@@ -26,6 +26,7 @@ typedef enum QctlVerb {
     QCTL_VERB_RESTORE,
     QCTL_VERB_CHECK,
     QCTL_VERB_OPTIMIZE,
+    QCTL_VERB_FULLTEXT,
     QCTL_VERB_STORE,
 } QctlVerb;
 
@@ -89,6 +90,8 @@ typedef struct QctlArguments {
     bool check_only;
     bool full;
     bool warm;
+    bool all;
+    char *tokenizer; /* (nullable) */
     bool openmetrics;
 } QctlArguments;
 

@@ -10,12 +10,15 @@
 #include "client-lib/queryctl/verbs.h"
 
 static int (*const verbs[QCTL_N_VERBS])(QctlSession *session) = {
-    [QCTL_VERB_SQL] = qctl_verb_sql,       [QCTL_VERB_SPARQL] = qctl_verb_sparql,   [QCTL_VERB_UPDATE] = qctl_verb_update,
-    [QCTL_VERB_IMPORT] = qctl_verb_import, [QCTL_VERB_EXPORT] = qctl_verb_export,   [QCTL_VERB_EXPLAIN] = qctl_verb_explain,
-    [QCTL_VERB_SHELL] = qctl_verb_shell,   [QCTL_VERB_LS] = qctl_verb_ls,           [QCTL_VERB_PREFIXES] = qctl_verb_prefixes,
-    [QCTL_VERB_STATS] = qctl_verb_stats,   [QCTL_VERB_STATUS] = qctl_verb_status,   [QCTL_VERB_CANCEL] = qctl_verb_cancel,
-    [QCTL_VERB_BACKUP] = qctl_verb_backup, [QCTL_VERB_CHECK] = qctl_verb_check,     [QCTL_VERB_OPTIMIZE] = qctl_verb_optimize,
-    [QCTL_VERB_STORE] = qctl_verb_store,   [QCTL_VERB_RESTORE] = qctl_verb_restore,
+    [QCTL_VERB_SQL] = qctl_verb_sql,           [QCTL_VERB_SPARQL] = qctl_verb_sparql,
+    [QCTL_VERB_UPDATE] = qctl_verb_update,     [QCTL_VERB_IMPORT] = qctl_verb_import,
+    [QCTL_VERB_EXPORT] = qctl_verb_export,     [QCTL_VERB_EXPLAIN] = qctl_verb_explain,
+    [QCTL_VERB_SHELL] = qctl_verb_shell,       [QCTL_VERB_LS] = qctl_verb_ls,
+    [QCTL_VERB_PREFIXES] = qctl_verb_prefixes, [QCTL_VERB_STATS] = qctl_verb_stats,
+    [QCTL_VERB_STATUS] = qctl_verb_status,     [QCTL_VERB_CANCEL] = qctl_verb_cancel,
+    [QCTL_VERB_BACKUP] = qctl_verb_backup,     [QCTL_VERB_CHECK] = qctl_verb_check,
+    [QCTL_VERB_OPTIMIZE] = qctl_verb_optimize, [QCTL_VERB_STORE] = qctl_verb_store,
+    [QCTL_VERB_FULLTEXT] = qctl_verb_fulltext, [QCTL_VERB_RESTORE] = qctl_verb_restore,
 };
 
 int

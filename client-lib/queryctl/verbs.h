@@ -32,6 +32,9 @@ int qctl_verb_cancel(QctlSession *session);
 int qctl_verb_check(QctlSession *session);
 int qctl_verb_optimize(QctlSession *session);
 
+/* verb-fulltext.c */
+int qctl_verb_fulltext(QctlSession *session);
+
 /* verb-store.c */
 int qctl_verb_store(QctlSession *session);
 

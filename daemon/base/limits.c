@@ -39,6 +39,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         "regular expression of REGEX or REPLACE"),
     ROW(REGEX_STEPS, "regex_steps", "", 1000000, 1000, 1000000000, TOO_COMPLEX,
         "steps of a regular expression at one place of the text"),
+    ROW(FULLTEXT_QUERY_BYTES, "fulltext_query_bytes", "bytes", 4 * KIB, 16, MIB, TOO_COMPLEX, "query text of a full-text search"),
     ROW(QUERY_TIMEOUT_MSEC, "query_timeout_ms", "ms", 30000, 0, 24 * HOUR_MSEC, TIMEOUT, "time a query may produce; 0: no limit"),
     ROW(UPDATE_TIMEOUT_MSEC, "update_timeout_ms", "ms", 60000, 0, 24 * HOUR_MSEC, TIMEOUT, "time an update may take; 0: no limit"),
     ROW(QUERY_MEMORY_BYTES, "query_memory_bytes", "bytes", 64 * MIB, MIB, 16 * GIB, NO_MEMORY, "memory of one query"),

@@ -47,6 +47,7 @@ static const char *const kind_names[] = {
     [QD_CALL_OPEN_PAYLOADS] = "OpenPayload",
     [QD_CALL_SUBSCRIBE] = "Subscribe",
     [QD_CALL_PREFIXES] = "Prefixes",
+    [QD_CALL_FULL_TEXT] = "SetFullText",
 };
 
 static void
@@ -81,6 +82,7 @@ is_reading(const QdCall *call)
     case QD_CALL_UPDATE:
     case QD_CALL_BATCH:
     case QD_CALL_OPTIMIZE:
+    case QD_CALL_FULL_TEXT:
     case QD_CALL_IMPORT:
     case QD_CALL_BACKUP:
     case QD_CALL_RESTORE:

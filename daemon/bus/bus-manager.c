@@ -211,6 +211,18 @@ handle_optimize(sd_bus_message *message, void *userdata, sd_bus_error *ret_error
 }
 
 static int
+handle_set_full_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_FULL_TEXT, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_nothing);
+}
+
+static int
 handle_backup(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
     g_autoptr(QdCall) call = qd_call_new(QD_CALL_BACKUP, NULL);
@@ -255,6 +267,8 @@ const sd_bus_vtable qd_bus_manager_vtable[] = {
     SD_BUS_METHOD_WITH_ARGS("Check", SD_BUS_ARGS("a{sv}", options), SD_BUS_RESULT("b", ok, "as", messages), handle_check,
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Optimize", SD_BUS_ARGS("a{sv}", options), SD_BUS_NO_RESULT, handle_optimize,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("SetFullText", SD_BUS_ARGS("a{sv}", options), SD_BUS_NO_RESULT, handle_set_full_text,
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Backup", SD_BUS_ARGS("h", target, "a{sv}", options), SD_BUS_RESULT("o", job), handle_backup,
                             SD_BUS_VTABLE_UNPRIVILEGED),

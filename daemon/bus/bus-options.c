@@ -19,11 +19,12 @@ typedef union OptionValue {
     const char *text;
     uint32_t number;
     int boolean;
+    char **texts; /* freed by the caller */
 } OptionValue;
 
 typedef struct OptionInfo {
     const char *key;
-    char type;
+    char type;     /* of D-Bus; SD_BUS_TYPE_ARRAY: of texts */
     guint methods; /* a bit for each QdCallKind */
     gboolean (*set)(QdCallOptions *options, const OptionValue *value, GError **error);
 } OptionInfo;
@@ -182,6 +183,49 @@ set_warm(QdCallOptions *options, const OptionValue *value, GError **error)
     return TRUE;
 }
 
+static gboolean
+set_tokenizer(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->full_text.tokenizer = g_strdup(value->text);
+    return TRUE;
+}
+
+static gboolean
+set_add(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->full_text.add = g_strdupv(value->texts);
+    return TRUE;
+}
+
+static gboolean
+set_remove(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->full_text.remove = g_strdupv(value->texts);
+    return TRUE;
+}
+
+static gboolean
+set_all(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->full_text.has_all = TRUE;
+    options->full_text.all = value->boolean;
+    return TRUE;
+}
+
+static gboolean
+set_rebuild(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->full_text.rebuild = value->boolean;
+    return TRUE;
+}
+
+static gboolean
+set_check(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->full_text.check = value->boolean;
+    return TRUE;
+}
+
 static const OptionInfo option_table[] = {
     { "transport", 's', ON(PREPARE), set_transport },
     { "page_size", 'u', ON(PREPARE), set_page_size },
@@ -201,6 +245,12 @@ static const OptionInfo option_table[] = {
     { "check_only", 'b', ON(IMPORT) | ON(RESTORE), set_check_only },
     { "quick", 'b', ON(CHECK), set_quick },
     { "warm", 'b', ON(OPTIMIZE), set_warm },
+    { "tokenizer", 's', ON(FULL_TEXT), set_tokenizer },
+    { "add", 'a', ON(FULL_TEXT), set_add },
+    { "remove", 'a', ON(FULL_TEXT), set_remove },
+    { "all", 'b', ON(FULL_TEXT), set_all },
+    { "rebuild", 'b', ON(FULL_TEXT), set_rebuild },
+    { "check", 'b', ON(FULL_TEXT), set_check },
 };
 
 static const OptionInfo *
@@ -222,7 +272,8 @@ find_option(const char *key, QdCallKind kind, GError **error)
 static gboolean
 read_option(sd_bus_message *message, const OptionInfo *info, QdCallOptions *options, GError **error)
 {
-    const char type[] = { info->type, '\0' };
+    const char type[] = { info->type, info->type == 'a' ? 's' : '\0', '\0' };
+    g_auto(GStrv) texts = NULL;
     const char *given_type;
     OptionValue value;
 
@@ -230,10 +281,14 @@ read_option(sd_bus_message *message, const OptionInfo *info, QdCallOptions *opti
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option '%s' has the type '%s'", info->key, type);
         return FALSE;
     }
-    if (sd_bus_message_enter_container(message, 'v', type) <= 0 || sd_bus_message_read_basic(message, info->type, &value) <= 0) {
+    if (sd_bus_message_enter_container(message, 'v', type) <= 0 ||
+        (info->type == 'a' ? sd_bus_message_read_strv(message, &texts) < 0
+                           : sd_bus_message_read_basic(message, info->type, &value) <= 0)) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option '%s': malformed value", info->key);
         return FALSE;
     }
+    if (info->type == 'a')
+        value.texts = texts;
     if (!info->set(options, &value, error))
         return FALSE;
 

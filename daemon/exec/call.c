@@ -87,6 +87,9 @@ qd_call_free(QdCall *call)
     g_free((char *) call->options.table);
     g_free((char *) call->options.graph);
     g_free((char *) call->options.base);
+    g_free(call->options.full_text.tokenizer);
+    g_strfreev(call->options.full_text.add);
+    g_strfreev(call->options.full_text.remove);
     g_free(call->options.media_type);
     g_clear_pointer(&call->payload_ids, g_array_unref);
     g_clear_pointer(&call->payload_fds, g_array_unref);

@@ -234,7 +234,7 @@ is_job(const QdCall *call)
 {
     return call->kind == QD_CALL_EXPORT || call->kind == QD_CALL_IMPORT || call->kind == QD_CALL_DUMP ||
            call->kind == QD_CALL_BACKUP || call->kind == QD_CALL_RESTORE || call->kind == QD_CALL_CHECK ||
-           call->kind == QD_CALL_OPTIMIZE;
+           call->kind == QD_CALL_OPTIMIZE || call->kind == QD_CALL_FULL_TEXT;
 }
 
 static void

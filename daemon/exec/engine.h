@@ -34,6 +34,7 @@ typedef enum QdCallKind {
     QD_CALL_PREFIXES,  /* that the store keeps */
     QD_CALL_CHECK,
     QD_CALL_OPTIMIZE,
+    QD_CALL_FULL_TEXT,
     QD_CALL_EXPORT, /* these run on job threads */
     QD_CALL_IMPORT,
     QD_CALL_DUMP,
@@ -44,6 +45,15 @@ typedef enum QdCallKind {
     QD_CALL_DELETE_PAYLOAD,
     QD_CALL_OPEN_PAYLOADS,
 } QdCallKind;
+
+/* SetFullText: what is to be done, in this order. */
+typedef struct QdFullTextOptions {
+    char *tokenizer; /* (nullable) */
+    char **add;      /* (nullable) IRIs of predicates */
+    char **remove;   /* (nullable) */
+    gboolean has_all, all;
+    gboolean rebuild, check;
+} QdFullTextOptions;
 
 typedef struct QdCallOptions {
     QdTransport transport;
@@ -57,14 +67,15 @@ typedef struct QdCallOptions {
     gboolean analyze;
     gboolean header; /* default TRUE */
     gboolean create;
-    gboolean quick;      /* Check; default TRUE */
-    gboolean warm;       /* Optimize */
-    gboolean check_only; /* Import of RDF, Restore */
-    gboolean replace;    /* Import of RDF */
-    const char *table;   /* (owned by the call) Import */
-    const char *graph;   /* (owned by the call) Import of RDF, Dump: IRI */
-    const char *base;    /* (owned by the call) Import of RDF: IRI */
-    char *media_type;    /* (owned by the call) (nullable) StorePayload, ReplacePayload */
+    gboolean quick;              /* Check; default TRUE */
+    gboolean warm;               /* Optimize */
+    gboolean check_only;         /* Import of RDF, Restore */
+    gboolean replace;            /* Import of RDF */
+    const char *table;           /* (owned by the call) Import */
+    const char *graph;           /* (owned by the call) Import of RDF, Dump: IRI */
+    const char *base;            /* (owned by the call) Import of RDF: IRI */
+    char *media_type;            /* (owned by the call) (nullable) StorePayload, ReplacePayload */
+    QdFullTextOptions full_text; /* its texts are owned by the call */
 } QdCallOptions;
 
 typedef struct QdCallStatement {

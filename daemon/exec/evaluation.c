@@ -10,6 +10,7 @@
 #include "daemon/functions/register.h"
 #include "daemon/rdf/term-blob.h"
 #include "daemon/store/dictionary.h"
+#include "daemon/store/rdf-quad.h"
 
 static gboolean
 get_term(gpointer data, gint64 id, QdTerm *ret_term, GError **error)
@@ -43,7 +44,8 @@ qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError 
     qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);
     return qd_payload_functions_register(connection, limits, error) &&
            qd_functions_register_linear(qd_connection_get_db(connection), error) &&
-           qd_functions_register(qd_connection_get_db(connection), &resolver, context, error);
+           qd_functions_register(qd_connection_get_db(connection), &resolver, context, error) &&
+           qd_rdf_quad_register(connection, error);
 }
 
 void

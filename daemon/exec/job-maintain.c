@@ -7,6 +7,7 @@
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
 #include "daemon/exec/upkeep.h"
+#include "daemon/store/fts.h"
 #include "daemon/store/integrity.h"
 #include "daemon/store/sqlite-error.h"
 
@@ -63,8 +64,8 @@ qd_job_check(QdCall *call, GError **error)
     if (!call->ok)
         return;
     g_ptr_array_set_size(call->messages, 0);
-    (void) qd_payloads_check(connection, !call->options.quick, on_payload_checked, call, error);
-    call->ok = call->messages->len == 0;
+    call->ok = qd_payloads_check(connection, !call->options.quick, on_payload_checked, call, error) &&
+               qd_fts_check(connection, call->messages, error) && call->messages->len == 0;
 }
 
 /* Optimize -------------------------------------------------------------------------------------------------------------- */

@@ -56,6 +56,9 @@ run_job(QdCall *call, GError **error)
     case QD_CALL_OPTIMIZE:
         qd_job_optimize(call, error);
         break;
+    case QD_CALL_FULL_TEXT:
+        qd_job_full_text(call, error);
+        break;
     case QD_CALL_STORE_PAYLOAD:
     case QD_CALL_REPLACE_PAYLOAD:
         (void) qd_call_read_payload(call, error);

@@ -28,6 +28,7 @@ void qd_job_backup(QdCall *call, GError **error);
 void qd_job_restore(QdCall *call, GError **error);
 void qd_job_check(QdCall *call, GError **error);
 void qd_job_optimize(QdCall *call, GError **error);
+void qd_job_full_text(QdCall *call, GError **error);
 
 /* false with BAD_PARAMETER when the caller's descriptor is of no kind that one can stream to or from. */
 gboolean qd_job_check_descriptor(QdCall *call, GError **error);

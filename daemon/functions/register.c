@@ -8,6 +8,7 @@
 
 #include "daemon/functions/aggregate.h"
 #include "daemon/functions/closure.h"
+#include "daemon/functions/match-calls.h"
 #include "daemon/functions/operators.h"
 #include "daemon/functions/program.h"
 #include "daemon/functions/sort-key.h"
@@ -305,5 +306,5 @@ qd_functions_register(sqlite3 *db, const QdResolver *resolver, QdEvaluationConte
             return FALSE;
         }
     }
-    return qd_aggregate_register(db, ev, error) && qd_closure_register(db, error);
+    return qd_aggregate_register(db, ev, error) && qd_closure_register(db, error) && qd_match_calls_register(db, ev, error);
 }

@@ -136,6 +136,10 @@ print_details(GString *out, const QdAst *ast, const QdAlgebra *node)
         }
         print_node(out, ast, &node->triple->o);
     }
+    if (node->match != NULL) {
+        print_node(out, ast, &node->match->subject);
+        print_node(out, ast, &node->match->text);
+    }
     if (node->node.kind != QD_NODE_NONE)
         print_node(out, ast, &node->node);
     for (guint i = 0; i < node->n_variables; i++) {
@@ -168,9 +172,9 @@ print_details(GString *out, const QdAst *ast, const QdAlgebra *node)
 static void
 print_node_and_children(GString *out, const QdAst *ast, const QdAlgebra *node, guint depth)
 {
-    static const char *const names[] = { "unit",  "triple", "path",    "join",     "left-join", "minus",
-                                         "union", "filter", "extend",  "graph",    "service",   "values",
-                                         "group", "order",  "project", "distinct", "slice" };
+    static const char *const names[] = { "unit",   "triple", "path",   "match",   "join",     "left-join",
+                                         "minus",  "union",  "filter", "extend",  "graph",    "service",
+                                         "values", "group",  "order",  "project", "distinct", "slice" };
 
     g_string_append_printf(out, "%*s%s", (int) depth * 2, "", names[node->kind]);
     print_details(out, ast, node);

@@ -161,9 +161,27 @@ qd_algebra_from_path(QdAst *ast, const QdNode *s, const QdPath *path, const QdNo
     return from_triple(ast, triple);
 }
 
+static QdAlgebra *
+from_match(QdAst *ast, const QdMatch *match)
+{
+    QdAlgebra *node = new_node(ast, QD_ALGEBRA_MATCH);
+    const QdNode *nodes[] = { &match->subject, &match->rank, &match->literal, &match->predicate, &match->text };
+
+    node->match = match;
+    for (guint i = 0; i < G_N_ELEMENTS(nodes); i++) {
+        if (nodes[i]->kind == QD_NODE_VARIABLE)
+            qd_variable_set_add(&node->possible, ast->arena, nodes[i]->variable);
+    }
+    for (const QdMatchColumn *column = match->columns; column != NULL; column = column->next)
+        qd_variable_set_add(&node->possible, ast->arena, column->variable);
+    return node;
+}
+
 static void
 add_triples(QdAst *ast, GPtrArray *operands, const QdPattern *pattern)
 {
+    for (guint i = 0; i < pattern->n_matches; i++)
+        add_operand(operands, from_match(ast, pattern->matches[i]));
     for (guint i = 0; i < pattern->n_triples; i++) {
         const QdTriple *triple = &pattern->triples[i];
 

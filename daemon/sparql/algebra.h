@@ -12,8 +12,9 @@
 typedef enum QdAlgebraKind {
     QD_ALGEBRA_UNIT, /* one empty solution */
     QD_ALGEBRA_TRIPLE,
-    QD_ALGEBRA_PATH, /* a triple whose predicate is a path */
-    QD_ALGEBRA_JOIN, /* two or more children */
+    QD_ALGEBRA_PATH,  /* a triple whose predicate is a path */
+    QD_ALGEBRA_MATCH, /* full text */
+    QD_ALGEBRA_JOIN,  /* two or more children */
     QD_ALGEBRA_LEFT_JOIN,
     QD_ALGEBRA_MINUS,
     QD_ALGEBRA_UNION,
@@ -34,6 +35,7 @@ typedef struct QdAlgebra {
     struct QdAlgebra **children;
     guint n_children;
     const QdTriple *triple;     /* TRIPLE, PATH */
+    const QdMatch *match;       /* MATCH */
     QdNode node;                /* GRAPH, SERVICE */
     gboolean silent;            /* SERVICE */
     QdExpression **expressions; /* FILTER, LEFT_JOIN: all must hold */

@@ -12,6 +12,9 @@
 #include "daemon/sparql/arena.h"
 #include "daemon/sparql/template.h"
 
+/* Of fts:match and the functions on it: docs/full-text.md. */
+#define QD_FTS_NAMESPACE "http://queryd.org/fts#"
+
 /* A set of variables; grows in the arena. */
 typedef struct QdVariableSet {
     guint64 *words;
@@ -59,6 +62,29 @@ typedef struct QdTriple {
     QdNode o;
     QdNode g; /* of quads in templates and data; NONE: the default graph, or that of WITH */
 } QdTriple;
+
+typedef enum QdMatchColumnKind { QD_MATCH_RANK, QD_MATCH_SNIPPET, QD_MATCH_OFFSETS } QdMatchColumnKind;
+
+/* What a function asks of a match; its value is a variable of ours. */
+typedef struct QdMatchColumn {
+    struct QdMatchColumn *next;
+    QdMatchColumnKind kind;
+    guint variable;
+    const QdTerm *texts[3]; /* SNIPPET: start, end, ellipsis; NULL: the default */
+    guint n_tokens;         /* 0: the default */
+} QdMatchColumn;
+
+/* ?s fts:match "text": a full-text pattern. */
+typedef struct QdMatch {
+    QdNode subject;
+    QdNode rank, literal, predicate; /* NONE: not asked for */
+    gboolean per_literal;            /* a solution for each triple that matches; else for each subject */
+    QdNode text;
+    const QdTerm **predicates; /* none: all that are indexed */
+    guint n_predicates;
+    guint64 limit; /* the best so many; QD_NO_LIMIT */
+    QdMatchColumn *columns;
+} QdMatch;
 
 typedef enum QdExpressionKind {
     QD_EXPRESSION_KIND_TERM,
@@ -122,6 +148,8 @@ struct QdPattern {
     guint n_children;
     QdTriple *triples;
     guint n_triples;
+    QdMatch **matches; /* TRIPLES */
+    guint n_matches;
     QdNode node;
     gboolean silent; /* SERVICE */
     QdExpression *expression;

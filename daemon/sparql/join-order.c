@@ -11,6 +11,7 @@
 #define GUESSED_PREDICATES 50 /* without a catalog */
 #define GUESSED_ROWS 1e3      /* of a part that is no triple */
 #define WINDOW 300            /* parts compared for each place: a text has at most so much order to lose */
+#define GUESSED_MATCHES 1e3   /* of a full-text query that is not known, or one with more matches than are counted */
 #define UNSEEDED_PATH 1e12    /* a path with both ends free: as late as can be */
 
 typedef struct Counts {
@@ -101,6 +102,18 @@ estimate_path(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bo
     return ends ? 20 : UNSEEDED_PATH;
 }
 
+/* Solutions of a full-text pattern. It cannot run before its query is there. */
+static double
+estimate_match(QdGenerator *self, const Item *item, const QdVariableSet *bound)
+{
+    const QdMatch *match = item->node->match;
+    double rows = item->n_probed >= 0 ? item->n_probed : GUESSED_MATCHES;
+
+    if (!is_bound(self, &match->text, bound))
+        return UNSEEDED_PATH;
+    return is_bound(self, &match->subject, bound) ? rows / GUESSED_MATCHES : rows;
+}
+
 static gboolean
 shares(const QdVariableSet *a, const QdVariableSet *b)
 {
@@ -121,6 +134,8 @@ estimate(QdGenerator *self, const Item *item, const QdVariableSet *bound)
         return estimate_triple(self, item, bound);
     case QD_ALGEBRA_PATH:
         return estimate_path(self, node->triple, bound);
+    case QD_ALGEBRA_MATCH:
+        return estimate_match(self, item, bound);
     case QD_ALGEBRA_VALUES:
         return node->values->n_rows;
     case QD_ALGEBRA_UNIT:
@@ -138,6 +153,9 @@ make_item(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
     if (node->kind == QD_ALGEBRA_TRIPLE) {
         item.counts = get_counts(self, node->triple, is_bound(self, &node->triple->p, bound));
         item.n_probed = count(self, node->triple);
+    } else if (node->kind == QD_ALGEBRA_MATCH && node->match->text.kind == QD_NODE_TERM && self->catalog != NULL &&
+               self->catalog->count_matches != NULL) {
+        item.n_probed = (double) self->catalog->count_matches(self->catalog->data, node->match->text.term, QD_PLAN_PROBE_CAP);
     }
     return item;
 }

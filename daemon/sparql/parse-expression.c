@@ -148,6 +148,8 @@ parse_function(QdParser *self)
     }
     if (!parse_arguments(self, arguments))
         return NULL;
+    if (g_str_has_prefix(iri->lexical, QD_FTS_NAMESPACE))
+        return qd_parser_make_match_call(self, offset, iri, arguments, new_expression(self, QD_EXPRESSION_KIND_UNKNOWN));
     cast = qd_expression_op_from_iri(iri->lexical, iri->n_lexical);
     if (cast == 0)
         return new_expression(self, QD_EXPRESSION_KIND_UNKNOWN);

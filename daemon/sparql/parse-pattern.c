@@ -40,9 +40,11 @@ parse_triples_block(QdParser *self)
 
     if (!qd_parser_parse_triples(self, triples, TRUE))
         return NULL;
+    qd_parser_add_triple_variables(self, (const QdTriple *) (gpointer) triples->data, triples->len, &pattern->visible);
+    if (!qd_parser_take_matches(self, triples, pattern))
+        return NULL;
     pattern->triples = qd_parser_take_array(self, triples);
     pattern->n_triples = triples->len;
-    qd_parser_add_triple_variables(self, pattern->triples, pattern->n_triples, &pattern->visible);
     return pattern;
 }
 

@@ -29,6 +29,8 @@ typedef struct QdParser {
     GHashTable *variable_names; /* name → number + 1 */
     GHashTable *labels;         /* of blank nodes in patterns: label → Label */
     GHashTable *data_labels;    /* of INSERT DATA: label → number of the operation + 1 */
+    GPtrArray *matches;         /* of QdMatch: all of the text */
+    GPtrArray *match_calls;     /* of calls of fts:rank and its kin, until they are known */
     guint n_patterns;           /* basic graph patterns so far: a label belongs to one of them */
     guint n_operations;
     guint n_fresh;
@@ -84,6 +86,13 @@ gboolean qd_parser_parse_triples(QdParser *self, GArray *triples, gboolean with_
 gboolean qd_parser_starts_triples(const QdParser *self);
 gboolean qd_parser_parse_template(QdParser *self, GArray *triples); /* { TriplesTemplate? } */
 QdPath *qd_parser_parse_path(QdParser *self);
+
+/* parse-match.c */
+gboolean qd_parser_take_matches(QdParser *self, GArray *triples, QdPattern *pattern); /* those of @triples, with their lists */
+/* A call of a function of full text: @expression is filled by qd_parser_finish_matches(), at the end of the text. */
+QdExpression *qd_parser_make_match_call(QdParser *self, guint64 offset, const QdTerm *iri, const GArray *arguments,
+                                        QdExpression *expression);
+gboolean qd_parser_finish_matches(QdParser *self);
 
 /* parse-expression.c */
 QdExpression *qd_parser_parse_expression(QdParser *self);

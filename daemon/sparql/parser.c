@@ -490,6 +490,8 @@ qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdPar
     g_autoptr(GHashTable) variable_names = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) labels = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) data_labels = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GPtrArray) matches = g_ptr_array_new();
+    g_autoptr(GPtrArray) match_calls = g_ptr_array_new();
     QdParser self = {
         .ast = ast,
         .arena = ast->arena,
@@ -499,10 +501,13 @@ qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdPar
         .variable_names = variable_names,
         .labels = labels,
         .data_labels = data_labels,
+        .matches = matches,
+        .match_calls = match_calls,
     };
 
     ast->is_update = is_update;
-    if (!qd_parser_advance(&self) || !(is_update ? qd_parser_parse_update(&self) : qd_parser_parse_query(&self))) {
+    if (!qd_parser_advance(&self) || !(is_update ? qd_parser_parse_update(&self) : qd_parser_parse_query(&self)) ||
+        !qd_parser_finish_matches(&self)) {
         g_propagate_error(error, self.error);
         return NULL;
     }

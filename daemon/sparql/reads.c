@@ -84,6 +84,16 @@ visit_triple(const Walk *self, const QdTriple *triple, const QdNode *graph)
 }
 
 static void
+visit_match(const Walk *self, const QdMatch *match, const QdNode *graph)
+{
+    add_graph(self, graph);
+    if (match->n_predicates > 0)
+        add_terms(self->predicates, match->predicates, match->n_predicates);
+    else
+        qd_name_set_make_all(self->predicates);
+}
+
+static void
 visit_expression(const Walk *self, const QdExpression *expression, const QdNode *graph)
 {
     if (expression == NULL)
@@ -114,7 +124,7 @@ static gboolean
 needs_triple(const QdPattern *pattern)
 {
     if (pattern->kind == QD_PATTERN_TRIPLES)
-        return pattern->n_triples > 0;
+        return pattern->n_triples + pattern->n_matches > 0;
     for (guint i = 0; pattern->kind == QD_PATTERN_GROUP && i < pattern->n_children; i++)
         if (needs_triple(pattern->children[i]))
             return TRUE;
@@ -128,6 +138,8 @@ visit_pattern(const Walk *self, const QdPattern *pattern, const QdNode *graph)
     case QD_PATTERN_TRIPLES:
         for (guint i = 0; i < pattern->n_triples; i++)
             visit_triple(self, &pattern->triples[i], graph);
+        for (guint i = 0; i < pattern->n_matches; i++)
+            visit_match(self, pattern->matches[i], graph);
         return;
     case QD_PATTERN_GRAPH:
         add_graph(self, &pattern->node);

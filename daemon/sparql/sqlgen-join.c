@@ -36,6 +36,8 @@ qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *
 
         if (order[i]->kind == QD_ALGEBRA_PATH) {
             next = qd_generate_path(self, order[i]->triple, &joined);
+        } else if (order[i]->kind == QD_ALGEBRA_MATCH) {
+            next = qd_generate_match(self, order[i]->match, &joined);
         } else {
             QdVariableSet known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
 

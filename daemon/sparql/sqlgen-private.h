@@ -149,6 +149,9 @@ QdRelation *qd_generate_quad(QdGenerator *self, const char **ret_alias);
 /* sqlgen-path.c; @left (nullable): solutions to be joined with, sealed on return when it was used for its ends. */
 QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left);
 
+/* sqlgen-fts.c; @left (nullable): solutions to be joined with, sealed on return when it gave the query texts. */
+QdRelation *qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left);
+
 /* sqlgen-modifier.c */
 QdRelation *qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 QdRelation *qd_generate_group(QdGenerator *self, const QdAlgebra *node);

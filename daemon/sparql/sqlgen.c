@@ -228,6 +228,8 @@ qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariable
         return qd_generate_triple(self, node->triple);
     case QD_ALGEBRA_PATH:
         return qd_generate_path(self, node->triple, NULL);
+    case QD_ALGEBRA_MATCH:
+        return qd_generate_match(self, node->match, NULL);
     case QD_ALGEBRA_JOIN:
         return qd_generate_join(self, node, bound);
     case QD_ALGEBRA_LEFT_JOIN:

@@ -27,4 +27,8 @@ typedef struct QdCatalog {
     /* The namespace of a prefix that the store keeps is appended to @ret_iri; FALSE: it keeps none. */
     gboolean (*find_prefix)(gpointer data, const char *prefix, GString *ret_iri);
     gpointer data;
+    /* (nullable) Literals that match a full-text query, counted up to @cap; 0 also when it is no query. */
+    guint64 (*count_matches)(gpointer data, const QdTerm *text, guint64 cap);
+    /* (nullable) Whether the objects of @predicate (NULL: of any predicate) are in the full-text index. */
+    gboolean (*is_indexed)(gpointer data, const QdTerm *predicate);
 } QdCatalog;

@@ -60,6 +60,7 @@ QdPolicy qd_connection_set_policy(QdConnection *self, QdPolicy policy);
 typedef enum QdAttachment {
     QD_ATTACHMENT_DICTIONARY,
     QD_ATTACHMENT_QUADS,
+    QD_ATTACHMENT_FTS,
     QD_ATTACHMENT_CATALOG,
     QD_ATTACHMENT_EVALUATION,
     QD_ATTACHMENT_PLANS,

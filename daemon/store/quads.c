@@ -6,6 +6,7 @@
 #include "daemon/store/quads.h"
 
 #include "daemon/rdf/term-id.h"
+#include "daemon/store/fts.h"
 #include "daemon/store/schema.h"
 #include "daemon/store/sqlite-error.h"
 
@@ -60,6 +61,7 @@ struct QdQuads {
     QdConnection *connection;
     sqlite3 *db;
     QdDictionary *dictionary;
+    QdFts *fts;
     sqlite3_stmt *statements[N_STATEMENTS];
     GHashTable *predicates; /* id → Change */
     GHashTable *graphs;     /* id → Change, of which n_quads counts */
@@ -119,16 +121,18 @@ qd_quads_get(QdConnection *connection, GError **error)
 {
     QdQuads *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_QUADS);
     QdDictionary *dictionary = qd_dictionary_get(connection, error);
+    QdFts *fts = qd_fts_get(connection, error);
     QdPolicy policy;
     int r = SQLITE_OK;
 
-    if (self != NULL || dictionary == NULL)
+    if (self != NULL || dictionary == NULL || fts == NULL)
         return self;
 
     self = g_new0(QdQuads, 1);
     self->connection = connection;
     self->db = qd_connection_get_db(connection);
     self->dictionary = dictionary;
+    self->fts = fts;
     self->predicates = make_changes();
     self->graphs = make_changes();
     policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
@@ -192,7 +196,7 @@ gboolean
 qd_quads_begin(QdQuads *self, GError **error)
 {
     forget_changes(self);
-    return qd_dictionary_begin(self->dictionary, error);
+    return qd_fts_begin(self->fts, error) && qd_dictionary_begin(self->dictionary, error);
 }
 
 static void
@@ -223,7 +227,7 @@ qd_quads_finish(QdQuads *self, GError **error)
     QdPolicy policy = qd_connection_set_policy(self->connection, QD_POLICY_INTERNAL);
     GHashTableIter iter;
     gpointer value;
-    gboolean ok = qd_dictionary_finish(self->dictionary, error);
+    gboolean ok = qd_dictionary_finish(self->dictionary, error) && qd_fts_finish(self->fts, error);
 
     g_hash_table_iter_init(&iter, self->predicates);
     while (ok && g_hash_table_iter_next(&iter, NULL, &value)) {
@@ -297,7 +301,7 @@ qd_quads_insert(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gboolean 
         return FALSE;
     if (ret_changed != NULL)
         *ret_changed = changed;
-    return !changed || count_quad(self, s, p, o, g, 1, error);
+    return !changed || (count_quad(self, s, p, o, g, 1, error) && qd_fts_note(self->fts, p, o, error));
 }
 
 gboolean
@@ -312,7 +316,7 @@ qd_quads_delete(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gboolean 
     changed = sqlite3_total_changes64(self->db) != before;
     if (ret_changed != NULL)
         *ret_changed = changed;
-    return !changed || count_quad(self, s, p, o, g, -1, error);
+    return !changed || (count_quad(self, s, p, o, g, -1, error) && qd_fts_note(self->fts, p, o, error));
 }
 
 /* Graphs ---------------------------------------------------------------------------------------------------------------- */
@@ -373,7 +377,8 @@ qd_quads_delete_all(QdQuads *self, guint64 *ret_n_quads, GError **error)
         return FALSE;
     if (ret_n_quads != NULL)
         *ret_n_quads = (guint64) (sqlite3_total_changes64(self->db) - before);
-    return qd_connection_execute(self->connection, "DELETE FROM queryd_predicate; DELETE FROM queryd_graph", error);
+    return qd_connection_execute(self->connection, "DELETE FROM queryd_predicate; DELETE FROM queryd_graph", error) &&
+           qd_fts_clear(self->fts, error);
 }
 
 gboolean
@@ -409,7 +414,8 @@ qd_quads_begin_rebuild(QdQuads *self, GError **error)
 gboolean
 qd_quads_finish_rebuild(QdQuads *self, GError **error)
 {
-    return qd_connection_execute(self->connection, qd_schema_create_quad_indexes, error) && qd_quads_recount(self, error);
+    return qd_connection_execute(self->connection, qd_schema_create_quad_indexes, error) && qd_quads_recount(self, error) &&
+           qd_fts_catch_up(self->fts, error);
 }
 
 /* Calls @count for each row of two ids; they come in order. */

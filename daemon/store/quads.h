@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writing quads: the rows of queryd_quad, and with each the statistics of its predicate and the count of its graph.
+ * Writing quads: the rows of queryd_quad, and with each the statistics of its predicate, the count of its graph, and the full-text
+ * index.
  *
  * Place: layer 2, over the dictionary. One for each connection, made at first use.
  * Invariant: between begin and finish in one transaction (or savepoint) the statistics are exact when finish has succeeded: counts

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The order of things: schema; tables without indexes; rows; pages that nothing refers to; indexes, views and triggers; our own
- * tables' invariants; a check of the result.
+ * tables' invariants; full-text indexes; a check of the result.
  */
 #include "daemon/store/salvage.h"
 
@@ -554,8 +554,8 @@ salvage(QdSalvage *self, GError **error)
     count_trees(self);
 
     /* twice: the schema that was written by hand is seen by a new connection only */
-    return open_target(self, error) && salvage_rows(self, error) && open_target(self, error) && rebuild_text_indexes(self, error) &&
-           qd_salvage_mend_rdf(self, error) && check_result(self, error);
+    return open_target(self, error) && salvage_rows(self, error) && open_target(self, error) && qd_salvage_mend_rdf(self, error) &&
+           rebuild_text_indexes(self, error) && check_result(self, error);
 }
 
 gboolean

@@ -33,6 +33,11 @@ static const char *const steps[QD_SCHEMA_VERSION] = {
     "CREATE TABLE queryd_payload(id INTEGER PRIMARY KEY AUTOINCREMENT, size INTEGER NOT NULL, hash BLOB NOT NULL, media_type TEXT,"
     " created INTEGER NOT NULL, content BLOB);"
     "CREATE INDEX queryd_payload_file ON queryd_payload(hash) WHERE content IS NULL;",
+    /* predicates whose string literals are indexed, 0: every; and what is in the index (fts.h) */
+    "CREATE TABLE queryd_fulltext(id INTEGER PRIMARY KEY);"
+    "CREATE VIEW queryd_fts_content(id, lexical) AS SELECT id, lexical FROM queryd_term WHERE (id&3) IN (1, 2) AND"
+    " (EXISTS(SELECT 1 FROM queryd_fulltext WHERE id=0) AND EXISTS(SELECT 1 FROM queryd_quad WHERE o=queryd_term.id)"
+    " OR EXISTS(SELECT 1 FROM queryd_fulltext AS f CROSS JOIN queryd_quad AS q ON q.p=f.id AND q.o=queryd_term.id));",
 };
 
 gboolean

@@ -60,12 +60,43 @@ static const struct {
     { "regular expression ", QD_N_LIMITS }, /* and the next two: of our functions, which name the limit */
     { "expression has more than ", QD_N_LIMITS },
     { "expression is nested ", QD_N_LIMITS },
+    { "full-text query is too long", QD_N_LIMITS },
     { "too many FROM clause terms", QD_N_LIMITS },
     { "at most 64 tables", QD_N_LIMITS },
     { "too many arguments", QD_N_LIMITS },
     { "too many levels of trigger recursion", QD_N_LIMITS },
     { "too many references to", QD_N_LIMITS },
 };
+
+/*
+ * Errors of full-text queries, which FTS5 finds when they run, and words as if they were SQL's. @in_text: SQLite knows the place in
+ * the SQL, so it is about SQL.
+ */
+static gboolean
+refine_full_text(GString *message, gboolean in_text, QwError *ret_code)
+{
+    static const char own[] = "fts5: ";
+
+    if (strcmp(message->str, "no such table: queryd_fts") == 0) {
+        g_string_assign(message,
+                        "full-text search is not enabled in this store: 'queryctl fulltext add PREDICATE' (or --all) does it");
+        *ret_code = QW_ERROR_UNSUPPORTED;
+        return TRUE;
+    }
+    if (in_text)
+        return FALSE;
+    if (g_str_has_prefix(message->str, own)) {
+        g_string_erase(message, 0, (gssize) strlen(own));
+        (void) g_string_replace(message, "near \"\"", "at its end", 1);
+    } else if (g_str_has_prefix(message->str, "no such column: ")) {
+        g_string_append(message, " (a word before ':' or behind '-' names a column; put it in double quotes)");
+    } else if (strcmp(message->str, "unterminated string") != 0) {
+        return FALSE;
+    }
+    g_string_prepend(message, "full-text query: ");
+    *ret_code = QW_ERROR_SYNTAX;
+    return TRUE;
+}
 
 /* The code of a generic error, and, appended to @message, the limit that it is about. */
 static QwError
@@ -102,14 +133,14 @@ qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, s
 {
     QwError code = qd_sqlite_get_code(result);
     g_autoptr(GString) message = g_string_new(db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result));
-    int offset = db != NULL && text != NULL ? sqlite3_error_offset(db) : -1;
+    int offset = db != NULL ? sqlite3_error_offset(db) : -1;
 
     if (set_limit_error(error, result, limits))
         return;
-    if (code == QW_ERROR_SYNTAX)
+    if (code == QW_ERROR_SYNTAX && !refine_full_text(message, offset >= 0, &code))
         code = refine_error(message, limits);
 
-    if (offset >= 0 && (size_t) offset <= n_bytes)
+    if (text != NULL && offset >= 0 && (size_t) offset <= n_bytes)
         qd_error_set_at(error, code, text, n_bytes, (size_t) offset, "%s", message->str);
     else
         qd_error_set(error, code, "%s", message->str);

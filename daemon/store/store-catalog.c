@@ -54,6 +54,9 @@ typedef struct StoreCatalog {
     sqlite3_stmt *counts[N_PATTERNS];
     RememberedPredicate predicates[N_REMEMBERED]; /* by hash */
     RememberedCount remembered_counts[N_REMEMBERED];
+    QdConnection *connection;
+    sqlite3_stmt *matches; /* these two compiled at first use: not every store has the tables */
+    sqlite3_stmt *indexed;
 } StoreCatalog;
 
 static void
@@ -66,6 +69,8 @@ store_catalog_free(gpointer data)
     (void) sqlite3_finalize(self->prefix);
     for (guint i = 0; i < N_PATTERNS; i++)
         (void) sqlite3_finalize(self->counts[i]);
+    (void) sqlite3_finalize(self->matches);
+    (void) sqlite3_finalize(self->indexed);
     g_free(self);
 }
 
@@ -83,6 +88,7 @@ store_catalog_new(QdConnection *connection, GError **error)
 
     self = g_new0(StoreCatalog, 1);
     self->dictionary = dictionary;
+    self->connection = connection;
     policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
     r = sqlite3_prepare_v3(db, "SELECT sum(n_quads), count(*) FROM queryd_predicate", -1, SQLITE_PREPARE_PERSISTENT, &self->totals,
                            NULL);
@@ -199,6 +205,50 @@ find_prefix(gpointer data, const char *prefix, GString *ret_iri)
     return found;
 }
 
+/* The number that a statement of full text gives; 0 without its tables. */
+static guint64
+step_full_text(StoreCatalog *self, sqlite3_stmt **stmt, const char *sql, const QdTerm *text, gint64 number)
+{
+    QdPolicy policy = qd_connection_set_policy(self->connection, QD_POLICY_INTERNAL);
+    guint64 result = 0;
+
+    if (*stmt == NULL)
+        (void) sqlite3_prepare_v3(qd_connection_get_db(self->connection), sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
+    if (*stmt != NULL) {
+        (void) sqlite3_bind_int64(*stmt, 1, number);
+        if (text != NULL)
+            (void) sqlite3_bind_text64(*stmt, 2, text->lexical, text->n_lexical, SQLITE_STATIC, SQLITE_UTF8);
+        if (sqlite3_step(*stmt) == SQLITE_ROW)
+            result = (guint64) sqlite3_column_int64(*stmt, 0);
+        (void) sqlite3_reset(*stmt);
+        (void) sqlite3_clear_bindings(*stmt);
+    }
+    (void) qd_connection_set_policy(self->connection, policy);
+    return result;
+}
+
+static guint64
+count_matches(gpointer data, const QdTerm *text, guint64 cap)
+{
+    StoreCatalog *self = data;
+
+    return step_full_text(self, &self->matches,
+                          "SELECT count(*) FROM (SELECT 1 FROM queryd_fts WHERE queryd_fts MATCH ?2 LIMIT ?1)", text,
+                          (gint64) MIN(cap, (guint64) G_MAXINT64));
+}
+
+static gboolean
+is_indexed(gpointer data, const QdTerm *predicate)
+{
+    StoreCatalog *self = data;
+    gint64 id = 0;
+
+    if (predicate != NULL && !qd_dictionary_find_id(self->dictionary, predicate, &id, NULL))
+        id = -1; /* nobody's: only an index of every predicate has it */
+    return step_full_text(self, &self->indexed, "SELECT EXISTS(SELECT 1 FROM queryd_fulltext WHERE id IN (0, ?1) OR ?1=0)", NULL,
+                          id) != 0;
+}
+
 gboolean
 qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError **error)
 {
@@ -221,6 +271,8 @@ qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError *
             .get_predicate = get_predicate,
             .count_quads = count_quads,
             .find_prefix = find_prefix,
+            .count_matches = count_matches,
+            .is_indexed = is_indexed,
             .data = self,
         };
     else

@@ -9,9 +9,9 @@ _queryctl_lines()
 
 _queryctl()
 {
-    local verbs="sql sparql update import export explain shell ls prefixes stats status cancel backup restore check optimize store"
+    local verbs="sql sparql update import export explain shell ls prefixes stats status cancel backup restore check optimize fulltext store"
     local options="--format --param --param-text --file --output --table --create --graph --base --replace --check-only --null --no-header
-        --max-rows --timeout --timing --watch --sparql --full --openmetrics --warm --no-pager --store --direct --help --version"
+        --max-rows --timeout --timing --watch --sparql --full --openmetrics --warm --all --tokenizer --no-pager --store --direct --help --version"
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb="" words=0 i
 
     for ((i = 1; i < COMP_CWORD; i++)); do

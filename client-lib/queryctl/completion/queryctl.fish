@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of queryctl for fish.
 
-set -l verbs sql sparql update import export explain shell ls prefixes stats status cancel backup restore check optimize store
+set -l verbs sql sparql update import export explain shell ls prefixes stats status cancel backup restore check optimize fulltext store
 
 function __queryctl_tables
     queryctl ls --format tsv --no-header 2>/dev/null | cut -f1
@@ -28,6 +28,7 @@ complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a backup -d 'C
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a restore -d 'Put a backup in the place of the database'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a check -d 'Check the database'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a optimize -d 'Refresh statistics, shorten the log'
+complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a fulltext -d 'What full-text search finds'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a store -d 'Manage further databases'
 complete -c queryctl -n "__fish_seen_subcommand_from import backup restore" -F
 complete -c queryctl -n "__fish_seen_subcommand_from export ls" -a "(__queryctl_tables)"
@@ -54,6 +55,8 @@ complete -c queryctl -l sparql -d 'The statement is SPARQL'
 complete -c queryctl -l full -d 'Check indexes too'
 complete -c queryctl -l openmetrics -d 'OpenMetrics text format'
 complete -c queryctl -l warm -d 'Read the database into memory'
+complete -c queryctl -l all -d 'Literals of every predicate'
+complete -c queryctl -l tokenizer -x -a 'unicode61 porter trigram' -d 'How texts are cut into words'
 complete -c queryctl -l no-pager -d 'Tables straight to the terminal'
 complete -c queryctl -s s -l store -x -a "(__queryctl_stores)" -d 'Use another database'
 complete -c queryctl -l direct -r -F -d 'Read a database file itself'

@@ -33,6 +33,7 @@ _queryctl_verbs() {
     'restore:put a backup in the place of the database'
     'check:check the database'
     'optimize:refresh statistics and shorten the log'
+    'fulltext:what full-text search finds'
     'store:manage further databases'
   )
   _describe verb verbs
@@ -70,6 +71,8 @@ _queryctl() {
     '--full[check indexes too]' \
     '--openmetrics[print in the OpenMetrics text format]' \
     '--warm[read the database into memory]' \
+    '--all[literals of every predicate]' \
+    '--tokenizer[how texts are cut into words]:tokenizer:(unicode61 porter trigram)' \
     '--no-pager[print tables straight to the terminal]' \
     '(-s --store)'{-s,--store}'[use another database]:store:_queryctl_stores' \
     '--direct[read a database file itself]:file:_files' \

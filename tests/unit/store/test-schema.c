@@ -26,6 +26,7 @@ test_older(StoreFixture *fixture, gconstpointer data)
     store_execute(fixture->writer, "DROP TABLE queryd_term; DROP TABLE queryd_term_hash; DROP TABLE queryd_quad;"
                                    "DROP TABLE queryd_graph; DROP TABLE queryd_predicate; DROP TABLE queryd_prefix;"
                                    "DROP TABLE queryd_payload;"
+                                   "DROP TABLE queryd_fulltext; DROP VIEW queryd_fts_content;"
                                    "DELETE FROM queryd_meta WHERE key NOT IN ('schema_version', 'start_counter');"
                                    "UPDATE queryd_meta SET value=1 WHERE key='schema_version';"
                                    "CREATE TABLE mine(x); INSERT INTO mine VALUES(7)");
