@@ -52,8 +52,8 @@ struct QdEngine {
     /* main thread only */
     gint state; /* QdEngineState, atomic for the statistics */
     GError *open_error;
-    uint64_t open_failed_usec;
-    GPtrArray *held; /* of QdCall, until the database is open */
+    uint64_t reopen_usec; /* from then on a call tries to open what could not be opened */
+    GPtrArray *held;      /* of QdCall, until the database is open */
     guint n_calls;
     gboolean draining;
     gboolean stopped; /* the workers are gone */

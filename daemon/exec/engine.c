@@ -19,12 +19,14 @@
 
 /* A database that could not be opened is tried again by the first call after this time. */
 #define RETRY_OPEN_USEC 500000
+#define RETRY_SALVAGE_USEC 5000000 /* the same, when it was read as a whole in vain */
 #define ACTIVITY_USEC 1000000
 
 typedef struct Opening {
     QdEngine *engine;
     QdDatabase *database;
     QdDatabaseRepair repair;
+    gboolean salvaged; /* tried, at least */
     GError *error;
 } Opening;
 
@@ -159,6 +161,7 @@ on_salvage_begins(gpointer data)
 {
     Opening *opening = data;
 
+    opening->salvaged = TRUE;
     qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE }, "the database in '%s' is damaged: salvaging it",
            opening->engine->directory);
     qd_mailbox_post(opening->engine->mailbox, begin_recovering, opening->engine);
@@ -179,7 +182,7 @@ finish_opening(void *data)
     } else {
         g_clear_error(&self->open_error);
         self->open_error = opening->error;
-        self->open_failed_usec = (uint64_t) g_get_monotonic_time();
+        self->reopen_usec = (uint64_t) g_get_monotonic_time() + (opening->salvaged ? RETRY_SALVAGE_USEC : RETRY_OPEN_USEC);
         g_atomic_int_set(&self->state, QD_ENGINE_BROKEN);
     }
     qd_recovery_result_clear(&opening->repair.result);
@@ -285,8 +288,7 @@ qd_engine_submit(QdEngine *self, QdCall *call)
     self->n_calls++;
     qd_registry_add(self->registry, &private->entry, "queued");
 
-    if (!self->stopped && self->state == QD_ENGINE_BROKEN &&
-        (uint64_t) g_get_monotonic_time() > self->open_failed_usec + RETRY_OPEN_USEC)
+    if (!self->stopped && self->state == QD_ENGINE_BROKEN && (uint64_t) g_get_monotonic_time() > self->reopen_usec)
         start_opening(self);
     if (self->state == QD_ENGINE_OPENING)
         g_ptr_array_add(self->held, call);
