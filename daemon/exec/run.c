@@ -27,7 +27,7 @@
 #define MUCH_BYTES (256 * 1024)
 
 struct QdRun {
-    QdPool *pool;
+    QdPool *pool; /* (nullable): gets the reader back */
     QdReader *reader;
     QdCompiled *compiled;  /* NULL: an update in SPARQL */
     sqlite3_stmt *stmt;    /* of compiled: as it is, or wrapped */
@@ -98,7 +98,8 @@ qd_run_free(QdRun *self)
         qd_evaluation_watch(self->reader->connection, 0, NULL, NULL);
         if (self->in_transaction)
             (void) qd_connection_end(self->reader->connection, NULL);
-        qd_pool_release(self->pool, self->reader);
+        if (self->pool != NULL)
+            qd_pool_release(self->pool, self->reader);
     }
     g_clear_error(&self->stop);
     g_free(self->text);
@@ -183,16 +184,16 @@ lease_reader(QdPool *pool, QdClient *client, const QdReader *preferred, QdLangua
     }
 }
 
-QdRun *
-qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
-           const QdLimits *limits, GError **error)
+/* @reader: (nullable): an error is set then. */
+static QdRun *
+run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_policy, const QdLimits *limits, GError **error)
 {
     g_autoptr(QdRun) self = g_new0(QdRun, 1);
 
     self->pool = pool;
     self->limits = limits;
     self->start_usec = (uint64_t) g_get_monotonic_time();
-    self->reader = lease_reader(pool, client, preferred, what->language, error);
+    self->reader = reader;
     if (self->reader == NULL)
         return NULL;
 
@@ -201,6 +202,19 @@ qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRu
     if (!compile_sql(self, what->text, what->n_bytes, compile_policy, error))
         return NULL;
     return g_steal_pointer(&self);
+}
+
+QdRun *
+qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
+           const QdLimits *limits, GError **error)
+{
+    return run_new(pool, lease_reader(pool, client, preferred, what->language, error), what, compile_policy, limits, error);
+}
+
+QdRun *
+qd_run_new_on(QdReader *reader, const QdRunText *what, QdPolicy compile_policy, const QdLimits *limits, GError **error)
+{
+    return run_new(NULL, reader, what, compile_policy, limits, error);
 }
 
 void
@@ -229,10 +243,10 @@ bind_terms(QdRun *self, GHashTable *parameters, GError **error)
 
     if (g_hash_table_size(parameters) > 0 && !compile_plan(self, parameters, FALSE, error))
         return FALSE;
-    if (!qd_connection_begin(connection, error))
+    if (self->pool != NULL && !qd_connection_begin(connection, error))
         return FALSE;
-    self->in_transaction = TRUE;
-    if (!qd_connection_is_current(connection)) {
+    self->in_transaction = self->pool != NULL;
+    if (self->in_transaction && !qd_connection_is_current(connection)) {
         self->reader->is_stale = TRUE;
         qd_error_set(error, QW_ERROR_BUSY, "the database was restored just now: try again");
         return FALSE;
