@@ -30,6 +30,7 @@ static const VerbInfo verb_table[QCTL_N_VERBS] = {
     [QCTL_VERB_STATUS] = { "status", "", "show the daemon, its running queries and its limits" },
     [QCTL_VERB_CANCEL] = { "cancel", "ID…", "end running queries" },
     [QCTL_VERB_BACKUP] = { "backup", "FILE", "write a consistent copy of the database to a new file" },
+    [QCTL_VERB_RESTORE] = { "restore", "FILE|-", "put a backup in the place of the database" },
     [QCTL_VERB_CHECK] = { "check", "", "check the database" },
     [QCTL_VERB_OPTIMIZE] = { "optimize", "", "refresh the planner's statistics and shorten the log" },
     [QCTL_VERB_FULLTEXT] = { "fulltext", "add|remove PREDICATE…|--all, ls, rebuild, check", "what full-text search finds" },
@@ -102,7 +103,7 @@ static const OptionInfo option_table[] = {
       "RDF: the graph to fill or to write; without it the default graph" },
     { OPTION_BASE, "base", 0, "IRI", V(IMPORT), "RDF: what relative IRIs are resolved against; default: the file's address" },
     { OPTION_REPLACE, "replace", 0, NULL, V(IMPORT), "RDF: what is there goes first: of the graph; trig, nquads: of all" },
-    { OPTION_CHECK_ONLY, "check-only", 0, NULL, V(IMPORT), "RDF: read the file and change nothing" },
+    { OPTION_CHECK_ONLY, "check-only", 0, NULL, V(IMPORT) | V(RESTORE), "read the file and change nothing" },
     { OPTION_MEDIA_TYPE, "media-type", 0, "TYPE", V(PAYLOAD), "what the content is, such as image/png" },
     { OPTION_NULL, "null", 0, "TEXT", PRINTS, "print NULL as TEXT in table, markdown, csv and tsv" },
     { OPTION_NO_HEADER, "no-header", 0, NULL, PRINTS | V(IMPORT) | V(EXPORT), "csv, tsv: no line with the columns' names" },
@@ -442,6 +443,7 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
         break;
     case QCTL_VERB_IMPORT:
     case QCTL_VERB_BACKUP:
+    case QCTL_VERB_RESTORE:
         *ret_min = *ret_max = 1;
         break;
     case QCTL_VERB_LS:

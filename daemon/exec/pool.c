@@ -5,6 +5,7 @@
 #include "daemon/exec/pool.h"
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "daemon/base/error.h"
 #include "daemon/exec/evaluation.h"
@@ -21,6 +22,7 @@ struct QdPool {
     char *path;
     QdConnectionInfo info; /* its path is ours */
     const QdLimits *limits;
+    ino_t inode; /* of the file; in an application only */
     pthread_mutex_t mutex;
     GPtrArray *idle; /* of QdReader */
     guint n_leased;
@@ -143,11 +145,24 @@ discharge_lease(QdPool *self, QdClient *client, QdReader *reader)
     return keep;
 }
 
+/* In an application nobody tells that the daemon has put another file in the place of a damaged one. */
+static void
+notice_other_file(QdPool *self)
+{
+    struct stat st;
+
+    if (!self->info.in_application || stat(self->path, &st) < 0 || st.st_ino == __atomic_load_n(&self->inode, __ATOMIC_RELAXED))
+        return;
+    __atomic_store_n(&self->inode, st.st_ino, __ATOMIC_RELAXED);
+    qd_pool_rest(self);
+}
+
 QdReader *
 qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError **error)
 {
     QdReader *reader = NULL;
 
+    notice_other_file(self);
     if (!charge_lease(self, client, preferred, &reader, error))
         return NULL;
 
@@ -175,7 +190,7 @@ qd_pool_release(QdPool *self, QdReader *reader)
     if (qd_memory_is_above_soft_limit())
         qd_connection_trim(reader->connection);
 
-    if (!discharge_lease(self, client, reader))
+    if (!discharge_lease(self, client, reader->is_stale ? NULL : reader))
         reader_free(reader);
     qd_client_unref(client);
 }

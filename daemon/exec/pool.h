@@ -18,6 +18,7 @@ typedef struct QdReader {
     QdPacker *packer; /* the connection's */
     QdClient *client; /* (owned reference) of the lease */
     uint64_t idle_since_usec;
+    gboolean is_stale; /* not to be used again */
 } QdReader;
 
 /* @info: how the file is opened; its path is copied. @limits outlive the pool. */

@@ -717,6 +717,26 @@ qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transacti
 }
 
 gboolean
+qd_writer_replace(QdWriter *self, QdWriteItem *item, QdWriterFunc func, void *user_data, GError **error)
+{
+    gboolean ok;
+
+    if (!take_role_exclusively(self, item, error))
+        return FALSE;
+
+    ok = ensure_connection(self, error) && check_free_space(self, error) && set_durability(self, FALSE, error) &&
+         func(self->connection, item, user_data, error);
+    if (ok) {
+        qd_changes_make_all(item->changed);
+        item->generation = publish_commit(self);
+        tell_commit(self, item->generation, &item, 1);
+        self->connection = qd_connection_free(self->connection);
+    }
+    pass_role(self);
+    return ok;
+}
+
+gboolean
 qd_writer_rest(QdWriter *self)
 {
     gboolean free;

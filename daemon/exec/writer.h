@@ -138,6 +138,10 @@ gboolean qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean k
 gboolean qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data,
                                  GError **error);
 
+/* A job: @func puts another database in the place of this one, by a transaction of its own. Then everything has changed, and the
+ * connection is closed, since nothing that it has cached is true any more. Blocks, and fails, as the above. */
+gboolean qd_writer_replace(QdWriter *self, QdWriteItem *item, QdWriterFunc func, void *user_data, GError **error);
+
 uint64_t qd_writer_get_generation(QdWriter *self);
 uint64_t qd_writer_get_n_commits(QdWriter *self);
 uint64_t qd_writer_get_n_items(QdWriter *self);

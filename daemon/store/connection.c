@@ -42,6 +42,9 @@ struct QdConnection {
     GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
     guint64 clock;
     sqlite3_stmt *transaction[N_COMMANDS]; /* from the first use on */
+    sqlite3_stmt *ask_schema;              /* from the first use on */
+    gint64 schema_version;                 /* of the file, when the next was read */
+    gint64 incarnation;
     struct {
         gpointer object;
         GDestroyNotify destroy;
@@ -78,6 +81,7 @@ qd_connection_free(QdConnection *self)
     g_clear_pointer(&self->statements, g_ptr_array_unref);
     for (guint i = 0; i < G_N_ELEMENTS(self->transaction); i++)
         (void) sqlite3_finalize(self->transaction[i]);
+    (void) sqlite3_finalize(self->ask_schema);
     (void) sqlite3_close_v2(self->db);
     qd_guard_clear(&self->guard);
     g_free(self);
@@ -303,6 +307,40 @@ gboolean
 qd_connection_end_savepoint(QdConnection *self, GError **error)
 {
     return run_command(self, RELEASE, error);
+}
+
+/* 0 for a file that was never restored. */
+static gint64
+read_incarnation(QdConnection *self)
+{
+    gint64 incarnation = 0;
+
+    (void) qd_connection_get_int64(self, "SELECT value FROM queryd_meta WHERE key='incarnation'", &incarnation, NULL);
+    return incarnation;
+}
+
+/* Asking for the version of the schema takes less than a microsecond; only when that has changed there is more to ask. */
+gboolean
+qd_connection_is_current(QdConnection *self)
+{
+    QdPolicy policy = self->guard.policy;
+    gboolean first = self->ask_schema == NULL;
+    gint64 before = self->incarnation;
+    gint64 version = self->schema_version;
+
+    self->guard.policy = QD_POLICY_INTERNAL;
+    if (first)
+        (void) sqlite3_prepare_v3(self->db, "PRAGMA schema_version", -1, SQLITE_PREPARE_PERSISTENT, &self->ask_schema, NULL);
+    if (sqlite3_step(self->ask_schema) == SQLITE_ROW)
+        version = sqlite3_column_int64(self->ask_schema, 0);
+    (void) sqlite3_reset(self->ask_schema);
+    self->guard.policy = policy;
+    if (!first && version == self->schema_version)
+        return TRUE;
+
+    self->schema_version = version;
+    self->incarnation = read_incarnation(self);
+    return first || self->incarnation == before;
 }
 
 gboolean

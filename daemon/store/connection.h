@@ -119,6 +119,10 @@ gboolean qd_connection_begin_write(QdConnection *self, GError **error);
 gboolean qd_connection_begin_savepoint(QdConnection *self, GError **error);
 gboolean qd_connection_end_savepoint(QdConnection *self, GError **error);
 
+/* Whether the file holds the database that it held when this was asked first. After a Restore it does not: then what was cached of
+ * it by ids is not true any more. Within a transaction the answer is of its snapshot. */
+gboolean qd_connection_is_current(QdConnection *self);
+
 /* Our own statements, internal policy, no result. */
 gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **error);
 /* The first column of the first row; @ret_value is 0 when there is none. */
