@@ -27,9 +27,11 @@ MAKE = ("EMFILE", "ENOMEM")
 # lock for up to ten seconds, whatever the reason, and strace cannot tell locking from unlocking, which never fails.
 ERRORS = {
     "openat": ("EMFILE", "ENOSPC", "EIO", "ENOMEM", "EINTR"), "pwrite64": FILE, "pread64": ("EIO", "EINTR"), "fdatasync": FILE,
-    "fsync": FILE, "ftruncate": FILE, "fallocate": FILE, "unlink": ("EIO", "ENOSPC", "ENOMEM"), "mkdir": ("EIO", "ENOSPC", "ENOMEM"),
+    "fsync": FILE, "ftruncate": FILE, "fallocate": FILE, "unlink": ("EIO", "ENOSPC", "ENOMEM"),
+    "mkdir": ("EIO", "ENOSPC", "ENOMEM"),
     "mmap": ("ENOMEM",), "mremap": ("ENOMEM",), "brk": ("ENOMEM",), "newfstatat": ("EIO", "ENOMEM"),
-    "statfs": ("EIO", "EINTR"), "epoll_create1": MAKE, "epoll_ctl": ("ENOMEM", "ENOSPC"), "epoll_wait": ("EINTR",), "eventfd2": MAKE,
+    "statfs": ("EIO", "EINTR"), "epoll_create1": MAKE, "epoll_ctl": ("ENOMEM", "ENOSPC"), "epoll_wait": ("EINTR",),
+    "eventfd2": MAKE,
     "socketpair": MAKE, "signalfd4": MAKE, "timerfd_create": MAKE, "memfd_create": MAKE, "clone3": ("EAGAIN", "ENOMEM"),
     "sendmsg": ("ENOMEM", "EINTR"), "recvmsg": ("ENOMEM", "EINTR"), "getrandom": ("EINTR",), "ppoll": ("EINTR", "ENOMEM"),
 }
