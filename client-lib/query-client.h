@@ -350,7 +350,7 @@ gboolean query_connection_export(QueryConnection *self, QueryLanguage language, 
 /**
  * query_connection_backup:
  * @self: a connection
- * @fd: a regular file, open for reading and writing; borrowed
+ * @fd: a file, which is emptied first, a pipe or a socket; borrowed
  * @progress: (scope call) (nullable): told about progress
  * @user_data: for @progress
  * @cancellable: (nullable): a #GCancellable
@@ -362,6 +362,24 @@ gboolean query_connection_export(QueryConnection *self, QueryLanguage language, 
  */
 gboolean query_connection_backup(QueryConnection *self, int fd, QueryProgressFunc progress, gpointer user_data,
                                  GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_restore:
+ * @self: a connection
+ * @fd: what query_connection_backup() wrote, or another SQLite file that is whole and closed; borrowed
+ * @check_only: only look whether it could be restored
+ * @progress: (scope call) (nullable): told about progress
+ * @user_data: for @progress
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Puts another database in the place of the daemon's, in one transaction, and waits for the end. Results that are being read go on.
+ * Also for a database that is damaged so that nothing else works.
+ *
+ * Returns: %FALSE on error: nothing has changed
+ */
+gboolean query_connection_restore(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress,
+                                  gpointer user_data, GCancellable *cancellable, GError **error);
 
 /**
  * query_connection_check:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Jobs: import and backup, waited for.
+ * Jobs: import, backup and restore, waited for.
  *
  * Place: methods of QueryConnection. The signal Finished only wakes; what happened is read from the job's properties, which
  * a finished job keeps for a minute. So an end that came before we listened is not missed, and a forged signal means nothing.
@@ -336,5 +336,25 @@ query_connection_backup(QueryConnection *self, int fd, QueryProgressFunc progres
     g_return_val_if_fail(fd >= 0, FALSE);
 
     call.arguments = g_variant_new("(ha{sv})", 0, NULL);
+    return run_job(self, &call, progress, user_data, NULL, cancellable, error);
+}
+
+gboolean
+query_connection_restore(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress, gpointer user_data,
+                         GCancellable *cancellable, GError **error)
+{
+    GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
+    QueryBusCall call = { .interface = QUERY_BUS_MANAGER_INTERFACE,
+                          .method = "Restore",
+                          .reply_type = "(o)",
+                          .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
+                          .fd = fd };
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+    g_return_val_if_fail(fd >= 0, FALSE);
+
+    if (check_only)
+        g_variant_builder_add(&options, "{sv}", "check_only", g_variant_new_boolean(TRUE));
+    call.arguments = g_variant_new("(ha{sv})", 0, &options);
     return run_job(self, &call, progress, user_data, NULL, cancellable, error);
 }

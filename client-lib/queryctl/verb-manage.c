@@ -203,6 +203,23 @@ put_properties(QctlSession *session, QueryConnection *connection, GString *out, 
     return true;
 }
 
+/* What the daemon knows of the database's file. */
+static void
+put_health(GString *out, GVariant *stats)
+{
+    static const struct {
+        const char *name;
+        const char *label;
+    } facts[] = { { "state", "State" }, { "health", "Health" }, { "damage", "Damage" }, { "salvage_report", "Salvage report" } };
+
+    for (guint i = 0; i < G_N_ELEMENTS(facts); i++) {
+        const char *text = NULL;
+
+        if (g_variant_lookup(stats, facts[i].name, "&s", &text))
+            g_string_append_printf(out, "%-16s %s\n", facts[i].label, text);
+    }
+}
+
 static void
 put_queries(GString *out, GVariant *queries)
 {
@@ -260,6 +277,7 @@ qctl_verb_status(QctlSession *session)
     QueryConnection *connection = qctl_session_connect(session, &error);
     g_autoptr(GVariant) queries = NULL;
     g_autoptr(GVariant) limits = NULL;
+    g_autoptr(GVariant) stats = NULL;
     g_autoptr(QctlSink) sink = qctl_session_create_sink(session);
     GString *out = qctl_sink_get_buffer(sink);
 
@@ -271,7 +289,11 @@ qctl_verb_status(QctlSession *session)
     limits = query_connection_get_limits(connection, cancellable, &error);
     if (limits == NULL)
         return report(session, &error);
+    stats = query_connection_get_stats(connection, cancellable, &error);
+    if (stats == NULL)
+        return report(session, &error);
 
+    put_health(out, stats);
     put_queries(out, queries);
     put_limits(out, limits);
     return qctl_sink_flush(sink, &error) ? QCTL_EXIT_OK : report(session, &error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * import, export and backup: the daemon reads or writes a descriptor of ours; we only wait and show progress.
+ * import, export, backup and restore: the daemon reads or writes a descriptor of ours; we only wait and show progress.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -368,37 +368,77 @@ qctl_verb_export(QctlSession *session)
     return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);
 }
 
-/* backup -------------------------------------------------------------------------------------------------------------- */
+/* backup and restore -------------------------------------------------------------------------------------------------- */
+
+static bool
+backup(QctlSession *session, QueryConnection *connection, int fd, GError **error)
+{
+    Progress progress = { .what = "backup", .last_usec = g_get_monotonic_time() };
+    QueryProgressFunc func = isatty(STDERR_FILENO) ? show_progress : NULL;
+    bool ok = query_connection_backup(connection, fd, func, &progress, qctl_session_get_cancellable(session), error);
+
+    clear_progress(&progress);
+    return ok;
+}
+
+static bool
+backup_to_file(QctlSession *session, QueryConnection *connection, const char *name, GError **error)
+{
+    int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool ok = false;
+
+    if (fd < 0) {
+        fail_errno(error, "cannot create", name);
+        return false;
+    }
+    ok = backup(session, connection, fd, error);
+    if (ok && fsync(fd) < 0) {
+        fail_errno(error, "cannot write", name);
+        ok = false;
+    }
+    (void) close(fd);
+    if (!ok)
+        (void) unlink(name);
+    return ok;
+}
 
 int
 qctl_verb_backup(QctlSession *session)
 {
     const char *name = qctl_session_get_arguments(session)->words->pdata[0];
-    Progress progress = { .what = "backup", .last_usec = g_get_monotonic_time() };
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = qctl_session_connect(session, &error);
+    bool ok = connection != NULL && (g_str_equal(name, "-") ? backup(session, connection, STDOUT_FILENO, &error)
+                                                            : backup_to_file(session, connection, name, &error));
+
+    return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);
+}
+
+int
+qctl_verb_restore(QctlSession *session)
+{
+    const QctlArguments *arguments = qctl_session_get_arguments(session);
+    const char *name = arguments->words->pdata[0];
+    Progress progress = { .what = "restore", .last_usec = g_get_monotonic_time() };
     QueryProgressFunc func = isatty(STDERR_FILENO) ? show_progress : NULL;
     g_autoptr(GError) error = NULL;
     QueryConnection *connection = qctl_session_connect(session, &error);
+    bool is_stdin = g_str_equal(name, "-");
     bool ok = false;
     int fd = -1;
 
     if (connection == NULL)
         return qctl_session_report(session, g_steal_pointer(&error), NULL);
 
-    fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        fail_errno(&error, "cannot create", name);
+        fail_errno(&error, "cannot open", name);
         return qctl_session_report(session, g_steal_pointer(&error), NULL);
     }
-    ok = query_connection_backup(connection, fd, func, &progress, qctl_session_get_cancellable(session), &error);
+    ok = query_connection_restore(connection, fd, arguments->check_only, func, &progress, qctl_session_get_cancellable(session),
+                                  &error);
     clear_progress(&progress);
-    if (ok && fsync(fd) < 0) {
-        fail_errno(&error, "cannot write", name);
-        ok = false;
-    }
-    (void) close(fd);
-    if (ok)
-        return QCTL_EXIT_OK;
-
-    (void) unlink(name);
-    return qctl_session_report(session, g_steal_pointer(&error), NULL);
+    if (!is_stdin)
+        (void) close(fd);
+    return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);
 }

@@ -23,6 +23,7 @@ int qctl_watch(QctlSession *session, const char *text);
 int qctl_verb_import(QctlSession *session);
 int qctl_verb_export(QctlSession *session);
 int qctl_verb_backup(QctlSession *session);
+int qctl_verb_restore(QctlSession *session);
 
 /* For sparql: the daemon writes the result of @query to @fd, in a format that only it knows. */
 bool qctl_export(QctlSession *session, int fd, const char *query, const char *format, GError **error);
@@ -38,6 +39,9 @@ int qctl_verb_optimize(QctlSession *session);
 
 /* verb-fulltext.c */
 int qctl_verb_fulltext(QctlSession *session);
+
+/* verb-payload.c */
+int qctl_verb_payload(QctlSession *session);
 
 /* verb-store.c */
 int qctl_verb_store(QctlSession *session);

@@ -85,13 +85,17 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(SUBSCRIPTION_BYTES, "subscription_bytes", "bytes", 4 * MIB, KIB, GIB, LIMIT_EXCEEDED,
         "texts of the subscriptions of one client"),
     ROW(PAYLOAD_BYTES, "payload_bytes", "bytes", 2 * GIB, KIB, 1024 * GIB, TOO_BIG, "one payload"),
-    ROW(PAYLOAD_INLINE_BYTES, "payload_inline_bytes", "bytes", 64 * KIB, 0, 16 * MIB, TOO_BIG,
+    ROW(PAYLOAD_INLINE_BYTES, "payload_inline_bytes", "bytes", 32 * KIB, 0, 16 * MIB, TOO_BIG,
         "payload that is kept in its row; a larger one has a file"),
     ROW(PAYLOADS_PER_CALL, "payloads_per_call", "", 16, 1, 250, TOO_BIG, "descriptors of one answer of OpenPayloads"),
+    ROW(SECURE_DELETE, "secure_delete", "", 0, 0, 2, INTERNAL,
+        "what is deleted from the database is overwritten: 0: later, by other data; 1: at once where that costs no I/O; 2: always"),
     ROW(VALUE_ROWS, "value_rows", "", 1000, 1, 100000, TOO_BIG, "rows that Query and QueryText give; more are cut off"),
     ROW(VALUE_RESULT_BYTES, "value_result_bytes", "bytes", MIB, KIB, 64 * MIB, TOO_BIG,
         "bytes that Query and QueryText give; more are cut off"),
     ROW(IDLE_EXIT_MSEC, "idle_exit_ms", "ms", 60000, 0, 24 * HOUR_MSEC, CLOSED, "idle time after which the daemon exits; 0: never"),
+    ROW(CHECK_INTERVAL_HOURS, "check_interval_hours", "hours", 168, 0, 24 * 366, CORRUPT,
+        "age of the last check of the database after which an idle daemon makes another; 0: never"),
 };
 
 const QdLimitInfo *

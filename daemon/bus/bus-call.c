@@ -40,6 +40,7 @@ static const char *const kind_names[] = {
     [QD_CALL_IMPORT] = "Import",
     [QD_CALL_DUMP] = "Dump",
     [QD_CALL_BACKUP] = "Backup",
+    [QD_CALL_RESTORE] = "Restore",
     [QD_CALL_STORE_PAYLOAD] = "StorePayload",
     [QD_CALL_REPLACE_PAYLOAD] = "ReplacePayload",
     [QD_CALL_DELETE_PAYLOAD] = "DeletePayload",
@@ -84,6 +85,7 @@ is_reading(const QdCall *call)
     case QD_CALL_FULL_TEXT:
     case QD_CALL_IMPORT:
     case QD_CALL_BACKUP:
+    case QD_CALL_RESTORE:
     case QD_CALL_STORE_PAYLOAD:
     case QD_CALL_REPLACE_PAYLOAD:
     case QD_CALL_DELETE_PAYLOAD:

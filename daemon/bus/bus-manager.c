@@ -234,6 +234,27 @@ handle_backup(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
     return qd_bus_call_start_job(userdata, message, g_steal_pointer(&call));
 }
 
+static int
+handle_restore(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    g_autoptr(QdCall) call = qd_call_new(QD_CALL_RESTORE, NULL);
+    g_autoptr(GError) error = NULL;
+
+    if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_options(message, call, &error))
+        return qd_bus_return_error(ret_error, error);
+
+    return qd_bus_call_start_job(userdata, message, g_steal_pointer(&call));
+}
+
+static int
+get_health(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply, void *userdata,
+           sd_bus_error *ret_error)
+{
+    const QdBusService *service = userdata;
+
+    return sd_bus_message_append(reply, "s", qd_engine_get_health(service->engine));
+}
+
 const sd_bus_vtable qd_bus_manager_vtable[] = {
     SD_BUS_VTABLE_START(0),
     SD_BUS_METHOD_WITH_ARGS("GetStats", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", stats), handle_get_stats,
@@ -251,6 +272,9 @@ const sd_bus_vtable qd_bus_manager_vtable[] = {
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Backup", SD_BUS_ARGS("h", target, "a{sv}", options), SD_BUS_RESULT("o", job), handle_backup,
                             SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("Restore", SD_BUS_ARGS("h", source, "a{sv}", options), SD_BUS_RESULT("o", job), handle_restore,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, handle_reload, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_PROPERTY("Health", "s", get_health, 0, 0),
     SD_BUS_VTABLE_END,
 };

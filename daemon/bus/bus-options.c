@@ -242,7 +242,7 @@ static const OptionInfo option_table[] = {
     { "graph", 's', ON(IMPORT) | ON(DUMP), set_graph },
     { "base", 's', ON(IMPORT) | ON(SUBSCRIBE) | ON_STATEMENTS, set_base },
     { "replace", 'b', ON(IMPORT), set_replace },
-    { "check_only", 'b', ON(IMPORT), set_check_only },
+    { "check_only", 'b', ON(IMPORT) | ON(RESTORE), set_check_only },
     { "quick", 'b', ON(CHECK), set_quick },
     { "warm", 'b', ON(OPTIMIZE), set_warm },
     { "tokenizer", 's', ON(FULL_TEXT), set_tokenizer },

@@ -126,8 +126,8 @@ qd_call_finish(QdCall *call)
 
     if (call->kind != QD_CALL_PREFIXES)
         qd_registry_remove(engine->registry, &call->private->entry);
-    if (call->error != NULL)
-        __atomic_add_fetch(&engine->counters.n_errors, 1, __ATOMIC_RELAXED);
+    if (call->error != NULL && call->kind != QD_CALL_RESTORE)
+        qd_engine_note_error(engine, call->error);
     qd_mailbox_post(engine->mailbox, finish_on_main, call);
 }
 

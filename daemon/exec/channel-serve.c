@@ -43,6 +43,8 @@ void
 qd_channel_fail_request(QdChannel *self, const GError *error)
 {
     qd_channel_put_error(self, error, self->current->serial);
+    if (qd_error_get_code(error) == QW_ERROR_CORRUPT)
+        qd_engine_note_error(self->engine, error);
     if (qd_error_get_code(error) == QW_ERROR_TIMEOUT)
         __atomic_add_fetch(&self->engine->counters.n_timeouts, 1, __ATOMIC_RELAXED);
     qd_channel_end_request(self);

@@ -17,6 +17,7 @@
 
 typedef struct QdChannels QdChannels;
 typedef struct QdJobs QdJobs;
+typedef struct QdUpkeep QdUpkeep;
 
 typedef struct QdCounters {
     uint64_t n_rows;     /* atomic: sent to readers */
@@ -42,14 +43,17 @@ struct QdEngine {
     QdChannels *channels;
     QdJobs *jobs;
     QdRegistry *registry;
+    QdUpkeep *upkeep;
     QdCounters counters;
+    gint ending;            /* atomic: a salvage is to stop */
+    gint n_restores;        /* atomic: so often another database has come in place of this one */
     uint64_t activity_usec; /* atomic: when the main thread was told last */
 
     /* main thread only */
     gint state; /* QdEngineState, atomic for the statistics */
     GError *open_error;
-    uint64_t open_failed_usec;
-    GPtrArray *held; /* of QdCall, until the database is open */
+    uint64_t reopen_usec; /* from then on a call tries to open what could not be opened */
+    GPtrArray *held;      /* of QdCall, until the database is open */
     guint n_calls;
     gboolean draining;
     gboolean stopped; /* the workers are gone */
@@ -57,6 +61,7 @@ struct QdEngine {
 
 typedef enum QdEngineState {
     QD_ENGINE_OPENING,
+    QD_ENGINE_RECOVERING, /* opening, by a salvage */
     QD_ENGINE_OPEN,
     QD_ENGINE_BROKEN,
 } QdEngineState;
@@ -109,6 +114,11 @@ typedef gboolean (*QdTextFlushFunc)(QdCall *call, GString *out, GError **error);
 gboolean qd_call_pull_text(QdCall *call, QdRun *run, QdTextFlushFunc flush, GString *out, GError **error);
 /* BAD_PARAMETER when no format has the name that the call has. */
 gboolean qd_call_check_format(const QdCall *call, GError **error);
+
+/* From any thread: the answer that a client gets; of CORRUPT a check follows. */
+void qd_engine_note_error(QdEngine *self, const GError *error);
+/* Main thread: a database that could not be opened is tried again. */
+void qd_engine_reopen(QdEngine *self);
 
 /* From any thread: something was done, so the time of idleness starts anew. Tells the main thread at most once a second. */
 void qd_engine_note_activity(QdEngine *self);

@@ -10,18 +10,24 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/log.h"
 #include "daemon/exec/channel.h"
 #include "daemon/exec/engine-private.h"
 #include "daemon/exec/jobs.h"
+#include "daemon/exec/plans.h"
+#include "daemon/exec/upkeep.h"
 #include "daemon/store/memory.h"
 
 /* A database that could not be opened is tried again by the first call after this time. */
 #define RETRY_OPEN_USEC 500000
+#define RETRY_SALVAGE_USEC 5000000 /* the same, when it was read as a whole in vain */
 #define ACTIVITY_USEC 1000000
 
 typedef struct Opening {
     QdEngine *engine;
     QdDatabase *database;
+    QdDatabaseRepair repair;
+    gboolean salvaged; /* tried, at least */
     GError *error;
 } Opening;
 
@@ -96,9 +102,9 @@ on_linger(uint64_t commit_usec, void *user_data)
 }
 
 static void
-on_payloads_given_up(void *user_data)
+on_payloads_given_up(QdPayloadSweep what, void *user_data)
 {
-    qd_payload_crew_sweep(((QdEngine *) user_data)->crew, FALSE);
+    qd_payload_crew_sweep(((QdEngine *) user_data)->crew, what);
 }
 
 /* Opening --------------------------------------------------------------------------------------------------------------- */
@@ -128,7 +134,38 @@ take_database(QdEngine *self, QdDatabase *database)
     self->crew = qd_payload_crew_new(self);
     self->writer = qd_writer_new(&config, qd_database_steal_writer(database));
     if (!qd_database_is_read_only(database) && qd_payload_files_exist(qd_payloads_get_files(self->payloads)))
-        qd_payload_crew_sweep(self->crew, TRUE);
+        qd_payload_crew_sweep(self->crew, QD_PAYLOAD_SWEEP_ALL);
+}
+
+/* Calls that have waited for the database. */
+static void
+start_held(QdEngine *self)
+{
+    g_autoptr(GPtrArray) held = g_steal_pointer(&self->held);
+
+    self->held = g_ptr_array_new();
+    for (guint i = 0; i < held->len; i++)
+        start_call(self, held->pdata[i]);
+}
+
+static void
+begin_recovering(void *data)
+{
+    QdEngine *self = data;
+
+    g_atomic_int_set(&self->state, QD_ENGINE_RECOVERING);
+    start_held(self);
+}
+
+static void
+on_salvage_begins(gpointer data)
+{
+    Opening *opening = data;
+
+    opening->salvaged = TRUE;
+    qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE }, "the database in '%s' is damaged: salvaging it",
+           opening->engine->directory);
+    qd_mailbox_post(opening->engine->mailbox, begin_recovering, opening->engine);
 }
 
 static void
@@ -136,22 +173,22 @@ finish_opening(void *data)
 {
     Opening *opening = data;
     QdEngine *self = opening->engine;
-    g_autoptr(GPtrArray) held = g_steal_pointer(&self->held);
 
-    self->held = g_ptr_array_new();
     self->n_calls--;
     if (opening->database != NULL) {
         take_database(self, opening->database);
+        if (!qd_database_is_read_only(self->database))
+            qd_upkeep_note_open(self->upkeep, &opening->repair.result, qd_database_get_start_counter(self->database) == 1);
         g_atomic_int_set(&self->state, QD_ENGINE_OPEN);
     } else {
         g_clear_error(&self->open_error);
         self->open_error = opening->error;
-        self->open_failed_usec = (uint64_t) g_get_monotonic_time();
+        self->reopen_usec = (uint64_t) g_get_monotonic_time() + (opening->salvaged ? RETRY_SALVAGE_USEC : RETRY_OPEN_USEC);
         g_atomic_int_set(&self->state, QD_ENGINE_BROKEN);
     }
+    qd_recovery_result_clear(&opening->repair.result);
     g_free(opening);
-    for (guint i = 0; i < held->len; i++)
-        start_call(self, held->pdata[i]);
+    start_held(self);
 }
 
 static void *
@@ -159,7 +196,8 @@ open_main(void *data)
 {
     Opening *opening = data;
 
-    opening->database = qd_database_open(opening->engine->directory, &opening->engine->limits, &opening->error);
+    opening->database = qd_database_open_repaired(opening->engine->directory, &opening->engine->limits, &opening->repair,
+                                                  &opening->error);
     qd_mailbox_post(opening->engine->mailbox, finish_opening, opening);
     return NULL;
 }
@@ -172,6 +210,9 @@ start_opening(QdEngine *self)
     int r;
 
     opening->engine = self;
+    opening->repair = (QdDatabaseRepair){
+        .damaged = qd_upkeep_begin(self->upkeep), .cancelled = &self->ending, .begins = on_salvage_begins, .data = opening
+    };
     g_atomic_int_set(&self->state, QD_ENGINE_OPENING);
     self->n_calls++;
     r = pthread_create(&thread, NULL, open_main, opening);
@@ -183,14 +224,21 @@ start_opening(QdEngine *self)
     qd_mailbox_post(self->mailbox, finish_opening, opening);
 }
 
+void
+qd_engine_reopen(QdEngine *self)
+{
+    if (self->state == QD_ENGINE_BROKEN)
+        start_opening(self);
+}
+
 /* Calls ----------------------------------------------------------------------------------------------------------------- */
 
 static gboolean
 is_job(const QdCall *call)
 {
     return call->kind == QD_CALL_EXPORT || call->kind == QD_CALL_IMPORT || call->kind == QD_CALL_DUMP ||
-           call->kind == QD_CALL_BACKUP || call->kind == QD_CALL_CHECK || call->kind == QD_CALL_OPTIMIZE ||
-           call->kind == QD_CALL_FULL_TEXT;
+           call->kind == QD_CALL_BACKUP || call->kind == QD_CALL_RESTORE || call->kind == QD_CALL_CHECK ||
+           call->kind == QD_CALL_OPTIMIZE || call->kind == QD_CALL_FULL_TEXT;
 }
 
 static void
@@ -199,7 +247,11 @@ start_call(QdEngine *self, QdCall *call)
     if (self->stopped) {
         qd_error_set(&call->error, QW_ERROR_CLOSED, "the daemon ends");
         qd_call_finish(call);
-    } else if (self->state == QD_ENGINE_BROKEN) {
+    } else if (self->state == QD_ENGINE_RECOVERING) {
+        qd_error_set(&call->error, QW_ERROR_RECOVERING, "the database of store '%s' was damaged and is being salvaged",
+                     self->directory);
+        qd_call_finish(call);
+    } else if (self->state == QD_ENGINE_BROKEN && call->kind != QD_CALL_RESTORE) {
         call->error = g_error_copy(self->open_error);
         qd_call_finish(call);
     } else if (is_job(call)) {
@@ -238,13 +290,20 @@ qd_engine_submit(QdEngine *self, QdCall *call)
     if (call->kind != QD_CALL_PREFIXES) /* nobody's query */
         qd_registry_add(self->registry, &private->entry, "queued");
 
-    if (!self->stopped && self->state == QD_ENGINE_BROKEN &&
-        (uint64_t) g_get_monotonic_time() > self->open_failed_usec + RETRY_OPEN_USEC)
+    if (!self->stopped && self->state == QD_ENGINE_BROKEN && (uint64_t) g_get_monotonic_time() > self->reopen_usec)
         start_opening(self);
     if (self->state == QD_ENGINE_OPENING)
         g_ptr_array_add(self->held, call);
     else
         start_call(self, call);
+}
+
+void
+qd_engine_note_error(QdEngine *self, const GError *error)
+{
+    __atomic_add_fetch(&self->counters.n_errors, 1, __ATOMIC_RELAXED);
+    if (qd_error_get_code(error) == QW_ERROR_CORRUPT)
+        qd_upkeep_suspect(self->upkeep);
 }
 
 void
@@ -299,6 +358,7 @@ qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
     self->registry = qd_registry_new();
     self->channels = qd_channels_new(self);
     self->jobs = qd_jobs_new(self);
+    self->upkeep = qd_upkeep_new(self);
     qd_memory_set_limits(qd_limits_get(&self->limits, QD_LIMIT_HEAP_SOFT_BYTES),
                          qd_limits_get(&self->limits, QD_LIMIT_HEAP_HARD_BYTES));
     self->workers = qd_workers_new(&self->limits, on_event, on_sweep, self, error);
@@ -315,6 +375,8 @@ qd_engine_free(QdEngine *self)
     if (self == NULL)
         return NULL;
 
+    g_atomic_int_set(&self->ending, TRUE);
+    qd_upkeep_stop(self->upkeep);
     qd_registry_cancel_all(self->registry);
     while (self->n_calls > 0) {
         struct pollfd pfd = { .fd = qd_mailbox_get_fd(self->mailbox), .events = POLLIN };
@@ -334,7 +396,10 @@ qd_engine_free(QdEngine *self)
     self->writer = qd_writer_free(self->writer);
     self->payloads = qd_payloads_free(self->payloads);
     self->pool = qd_pool_free(self->pool);
+    if (self->database != NULL && !qd_database_is_read_only(self->database))
+        qd_upkeep_note_closed(self->upkeep);
     self->database = qd_database_free(self->database);
+    self->upkeep = qd_upkeep_free(self->upkeep);
     qd_workers_free(self->workers);
     qd_registry_free(self->registry);
     g_ptr_array_unref(self->held);
@@ -350,10 +415,24 @@ qd_engine_is_idle(QdEngine *self)
     return self->n_calls == 0 && qd_registry_get_n(self->registry) == 0 && qd_jobs_get_n(self->jobs) == 0;
 }
 
+gboolean
+qd_engine_check_if_due(QdEngine *self)
+{
+    return qd_upkeep_start_if_due(self->upkeep);
+}
+
+const char *
+qd_engine_get_health(QdEngine *self)
+{
+    return qd_health_get_word(qd_upkeep_get_health(self->upkeep));
+}
+
 void
 qd_engine_drain(QdEngine *self)
 {
     self->draining = TRUE;
+    g_atomic_int_set(&self->ending, TRUE);
+    qd_upkeep_stop(self->upkeep);
     qd_channels_drain(self->channels);
 }
 
@@ -412,12 +491,18 @@ qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
     func("sqlite_memory_bytes", qd_memory_get_used(), user_data);
     func("heap_used_bytes", heap.uordblks, user_data);
     if (self->writer != NULL) {
+        const QdPlanCounters *plans = qd_pool_get_plan_counters(self->pool);
+
+        func("sparql_plans_found_total", __atomic_load_n(&plans->n_found, __ATOMIC_RELAXED), user_data);
+        func("sparql_plans_made_total", __atomic_load_n(&plans->n_made, __ATOMIC_RELAXED), user_data);
+        func("sparql_plans_made_usec_total", __atomic_load_n(&plans->made_usec, __ATOMIC_RELAXED), user_data);
         func("snapshots", qd_pool_get_n_leased(self->pool), user_data);
         func("connections", qd_pool_get_n_open(self->pool), user_data);
         func("commits_total", qd_writer_get_n_commits(self->writer), user_data);
         func("updates_total", qd_writer_get_n_items(self->writer), user_data);
         func("updates_queued", qd_writer_get_n_queued(self->writer), user_data);
         func("generation", qd_writer_get_generation(self->writer), user_data);
+        func("checked_unix_sec", (uint64_t) qd_upkeep_get_health(self->upkeep)->checked_sec, user_data);
     }
 }
 
@@ -425,8 +510,12 @@ void
 qd_engine_foreach_fact(QdEngine *self, QdFactFunc func, void *user_data)
 {
     static const char *const states[] = {
-        [QD_ENGINE_OPENING] = "opening", [QD_ENGINE_OPEN] = "open", [QD_ENGINE_BROKEN] = "broken"
+        [QD_ENGINE_OPENING] = "opening",
+        [QD_ENGINE_RECOVERING] = "recovering",
+        [QD_ENGINE_OPEN] = "open",
+        [QD_ENGINE_BROKEN] = "broken",
     };
+    const QdHealth *health = qd_upkeep_get_health(self->upkeep);
 
     func("sqlite_version", sqlite3_libversion(), user_data);
     func("state", states[self->state], user_data);
@@ -435,6 +524,11 @@ qd_engine_foreach_fact(QdEngine *self, QdFactFunc func, void *user_data)
         func("database_path", qd_database_get_path(self->database), user_data);
     if (self->state == QD_ENGINE_BROKEN)
         func("error", self->open_error->message, user_data);
+    func("health", qd_health_get_word(health), user_data);
+    if (health->damage != NULL)
+        func("damage", health->damage, user_data);
+    if (health->report != NULL)
+        func("salvage_report", health->report, user_data);
 }
 
 void

@@ -39,6 +39,7 @@ typedef enum QdCallKind {
     QD_CALL_IMPORT,
     QD_CALL_DUMP,
     QD_CALL_BACKUP,
+    QD_CALL_RESTORE,
     QD_CALL_STORE_PAYLOAD, /* these on threads of their own */
     QD_CALL_REPLACE_PAYLOAD,
     QD_CALL_DELETE_PAYLOAD,
@@ -68,7 +69,7 @@ typedef struct QdCallOptions {
     gboolean create;
     gboolean quick;              /* Check; default TRUE */
     gboolean warm;               /* Optimize */
-    gboolean check_only;         /* Import of RDF */
+    gboolean check_only;         /* Import of RDF, Restore */
     gboolean replace;            /* Import of RDF */
     const char *table;           /* (owned by the call) Import */
     const char *graph;           /* (owned by the call) Import of RDF, Dump: IRI */
@@ -106,9 +107,9 @@ struct QdCall {
     QdCallKind kind;
     QdClient *client; /* (owned reference) who pays */
     QdCallOptions options;
-    GArray *statements;  /* of QdCallStatement; one, but for BATCH any number */
-    char *format;        /* QUERY_TEXT, EXPORT, IMPORT */
-    int fd;              /* EXPORT, IMPORT, BACKUP, STORE_ and REPLACE_PAYLOAD: the caller's descriptor, owned, -1 otherwise */
+    GArray *statements; /* of QdCallStatement; one, but for BATCH any number */
+    char *format;       /* QUERY_TEXT, EXPORT, IMPORT */
+    int fd; /* EXPORT, IMPORT, BACKUP, RESTORE, STORE_ and REPLACE_PAYLOAD: the caller's descriptor, owned, -1 otherwise */
     int64_t payload_id;  /* REPLACE_, DELETE_PAYLOAD; result of STORE_PAYLOAD */
     GArray *payload_ids; /* (owned) (nullable) OPEN_PAYLOADS: of int64_t */
     void (*done)(QdCall *call, void *user_data);
@@ -171,6 +172,8 @@ typedef struct QdEngineConfig {
     QdLimits limits;
     void (*changed)(uint64_t generation, const QdChanges *changes, void *user_data); /* main thread, after a commit */
     void (*activity)(void *user_data); /* main thread: the engine may have become idle */
+    /* (nullable) main thread: the database is damaged; it will be salvaged when it is opened again: end soon */
+    void (*damaged)(void *user_data);
     void *user_data;
 } QdEngineConfig;
 
@@ -190,6 +193,11 @@ void qd_engine_cancel(QdEngine *self, QdCall *call);
 
 /* Main thread: no call, no request, no job. Idle channels do not count. */
 gboolean qd_engine_is_idle(QdEngine *self);
+
+/* Main thread, of an idle engine: checks the database if that is due. Returns: whether a check is running, which `activity` ends */
+gboolean qd_engine_check_if_due(QdEngine *self);
+/* "ok", "damaged" or "unchecked" */
+const char *qd_engine_get_health(QdEngine *self);
 
 /* Main thread: shutdown(SHUT_RD) on all channels; what is queued is served, then channels close. `activity` tells the end. */
 void qd_engine_drain(QdEngine *self);

@@ -1,109 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Maintenance: Backup, Check, Optimize.
+ * Maintenance: Check, Optimize.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
+#include "daemon/exec/upkeep.h"
 #include "daemon/store/fts.h"
+#include "daemon/store/integrity.h"
 #include "daemon/store/sqlite-error.h"
 
 #define COPY_BYTES (1024 * 1024)
-#define BACKUP_STEP_PAGES 1024
-
-/* Backup ---------------------------------------------------------------------------------------------------------------- */
-
-static gboolean
-check_target(QdCall *call, GError **error)
-{
-    int flags = fcntl(call->fd, F_GETFL);
-    struct stat st;
-
-    if (flags < 0 || (flags & O_ACCMODE) != O_RDWR || fstat(call->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "target is not a regular file that is open for reading and writing");
-        return FALSE;
-    }
-    return TRUE;
-}
-
-/* A snapshot: the copy is of one moment, and the writer goes on. */
-static gboolean
-copy_database(QdCall *call, sqlite3 *source, const char *path, GError **error)
-{
-    sqlite3 *target = NULL;
-    sqlite3_backup *backup;
-    int r = sqlite3_open_v2(path, &target, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-
-    backup = r == SQLITE_OK ? sqlite3_backup_init(target, "main", source, "main") : NULL;
-    while (backup != NULL && !qd_job_is_cancelled(call, error)) {
-        r = sqlite3_backup_step(backup, BACKUP_STEP_PAGES);
-        __atomic_store_n(&call->progress.bytes_total, 2 * 4096 * (uint64_t) sqlite3_backup_pagecount(backup), __ATOMIC_RELAXED);
-        __atomic_store_n(&call->progress.bytes_done,
-                         4096 * (uint64_t) (sqlite3_backup_pagecount(backup) - sqlite3_backup_remaining(backup)), __ATOMIC_RELAXED);
-        if (r != SQLITE_OK)
-            break;
-    }
-    if (backup != NULL)
-        (void) sqlite3_backup_finish(backup);
-    if (r != SQLITE_DONE && *error == NULL)
-        qd_sqlite_set_error(error, target, r, NULL, 0, NULL);
-    (void) sqlite3_close(target);
-    return r == SQLITE_DONE;
-}
-
-static gboolean
-copy_file(QdCall *call, const char *path, GError **error)
-{
-    g_autofree char *buffer = g_malloc(COPY_BYTES);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    off_t offset = 0;
-    ssize_t n = -1;
-
-    if (fd >= 0 && ftruncate(call->fd, 0) == 0)
-        while ((n = pread(fd, buffer, COPY_BYTES, offset)) > 0 && !qd_job_is_cancelled(call, error)) {
-            if (pwrite(call->fd, buffer, (size_t) n, offset) != n) {
-                n = -1;
-                break;
-            }
-            offset += n;
-            call->n_bytes = (uint64_t) offset;
-            __atomic_store_n(&call->progress.bytes_done, call->progress.bytes_total / 2 + (uint64_t) offset, __ATOMIC_RELAXED);
-        }
-    if (n == 0 && fsync(call->fd) < 0)
-        n = -1;
-    if (n < 0 && *error == NULL)
-        qd_error_set_errno(error, errno, "cannot write the backup");
-    if (fd >= 0)
-        (void) close(fd);
-    return *error == NULL;
-}
-
-void
-qd_job_backup(QdCall *call, GError **error)
-{
-    QdEngine *engine = call->private->engine;
-    g_autofree char *path = NULL;
-    g_autoptr(QdConnection) connection = NULL;
-
-    if (!check_target(call, error))
-        return;
-    connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
-    if (connection == NULL ||
-        !qd_connection_execute(connection, "PRAGMA query_only=0; BEGIN; SELECT count(*) FROM sqlite_schema", error))
-        return;
-
-    path = g_strdup_printf("%s/backup-%" G_GUINT64_FORMAT ".tmp", qd_database_get_directory(engine->database),
-                           call->private->entry.id);
-    (void) unlink(path);
-    if (copy_database(call, qd_connection_get_db(connection), path, error))
-        (void) copy_file(call, path, error);
-    (void) unlink(path);
-}
 
 /* Check ----------------------------------------------------------------------------------------------------------------- */
 
@@ -149,6 +57,9 @@ qd_job_check(QdCall *call, GError **error)
     else if (r != SQLITE_DONE)
         qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
 
+    for (guint i = 0; i < call->messages->len; i++)
+        if (qd_integrity_is_damage(call->messages->pdata[i]))
+            qd_upkeep_report(engine->upkeep, call->messages->pdata[i]);
     call->ok = r == SQLITE_DONE && call->messages->len == 1 && g_strcmp0(call->messages->pdata[0], "ok") == 0;
     if (!call->ok)
         return;

@@ -39,6 +39,7 @@ typedef struct Import {
     QdChanges *changes;  /* the graphs of its quads */
     gboolean names_none; /* some quad has no graph of its own */
     guint64 n_inserted;
+    gint n_restores; /* when the first pass began */
 } Import;
 
 static gboolean
@@ -156,6 +157,10 @@ commit_load(QdConnection *connection, QdWriteItem *item, void *user_data, GError
     gint64 n_before;
     gint64 n_after;
 
+    if (self->n_restores != g_atomic_int_get(&self->call->private->engine->n_restores)) {
+        qd_error_set(error, QW_ERROR_BUSY, "the database was restored while the document was read: nothing is imported");
+        return FALSE;
+    }
     if (!qd_connection_get_int64(connection, COUNT_PREFIXES, &n_before, error) ||
         !qd_bulk_load_commit(self->load, connection, replace, &self->n_inserted, error) ||
         !qd_connection_get_int64(connection, COUNT_PREFIXES, &n_after, error))
@@ -195,6 +200,7 @@ import_document(Import *self, GError **error)
     g_autoptr(QdConnection) reader = NULL;
     g_autoptr(QdBulkLoad) load = NULL;
 
+    self->n_restores = g_atomic_int_get(&engine->n_restores);
     if (qd_client_is_read_only(call->client)) {
         qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
         return FALSE;

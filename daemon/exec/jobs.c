@@ -47,6 +47,9 @@ run_job(QdCall *call, GError **error)
     case QD_CALL_BACKUP:
         qd_job_backup(call, error);
         break;
+    case QD_CALL_RESTORE:
+        qd_job_restore(call, error);
+        break;
     case QD_CALL_CHECK:
         qd_job_check(call, error);
         break;

@@ -25,6 +25,7 @@ void qd_job_import(QdCall *call, GError **error);
 void qd_job_import_rdf(QdCall *call, QdRdfFormat format, GError **error);
 void qd_job_dump(QdCall *call, GError **error);
 void qd_job_backup(QdCall *call, GError **error);
+void qd_job_restore(QdCall *call, GError **error);
 void qd_job_check(QdCall *call, GError **error);
 void qd_job_optimize(QdCall *call, GError **error);
 void qd_job_full_text(QdCall *call, GError **error);

@@ -5,9 +5,11 @@
 #include "daemon/exec/pool.h"
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "daemon/base/error.h"
 #include "daemon/exec/evaluation.h"
+#include "daemon/exec/plans.h"
 #include "daemon/store/memory.h"
 
 /* Idle connections kept open; beyond that they are closed when they come back. */
@@ -20,11 +22,13 @@ struct QdPool {
     char *path;
     QdConnectionInfo info; /* its path is ours */
     const QdLimits *limits;
+    ino_t inode; /* of the file; in an application only */
     pthread_mutex_t mutex;
     GPtrArray *idle; /* of QdReader */
     guint n_leased;
     guint n_opened; /* atomic: since the last rest */
     uint64_t last_lease_usec;
+    QdPlanCounters plan_counters;
 };
 
 QdPool *
@@ -63,6 +67,12 @@ qd_pool_free(QdPool *self)
     return NULL;
 }
 
+QdPlanCounters *
+qd_pool_get_plan_counters(QdPool *self)
+{
+    return &self->plan_counters;
+}
+
 QdConnection *
 qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 {
@@ -72,6 +82,7 @@ qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 
     if (connection == NULL || !qd_evaluation_register(connection, self->limits, error))
         return NULL;
+    qd_plans_set_counters(connection, &self->plan_counters);
 
     return g_steal_pointer(&connection);
 }
@@ -134,11 +145,24 @@ discharge_lease(QdPool *self, QdClient *client, QdReader *reader)
     return keep;
 }
 
+/* In an application nobody tells that the daemon has put another file in the place of a damaged one. */
+static void
+notice_other_file(QdPool *self)
+{
+    struct stat st;
+
+    if (!self->info.in_application || stat(self->path, &st) < 0 || st.st_ino == __atomic_load_n(&self->inode, __ATOMIC_RELAXED))
+        return;
+    __atomic_store_n(&self->inode, st.st_ino, __ATOMIC_RELAXED);
+    qd_pool_rest(self);
+}
+
 QdReader *
 qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError **error)
 {
     QdReader *reader = NULL;
 
+    notice_other_file(self);
     if (!charge_lease(self, client, preferred, &reader, error))
         return NULL;
 
@@ -166,7 +190,7 @@ qd_pool_release(QdPool *self, QdReader *reader)
     if (qd_memory_is_above_soft_limit())
         qd_connection_trim(reader->connection);
 
-    if (!discharge_lease(self, client, reader))
+    if (!discharge_lease(self, client, reader->is_stale ? NULL : reader))
         reader_free(reader);
     qd_client_unref(client);
 }

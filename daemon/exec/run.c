@@ -170,6 +170,20 @@ compile_sparql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **err
     return compile_plan(self, NULL, is_update, error);
 }
 
+/* With caches of the database that is there: after a Restore they are of another one. */
+static QdReader *
+lease_reader(QdPool *pool, QdClient *client, const QdReader *preferred, QdLanguage language, GError **error)
+{
+    for (;;) {
+        QdReader *reader = qd_pool_lease(pool, client, preferred, error);
+
+        if (reader == NULL || language != QD_LANGUAGE_SPARQL || qd_connection_is_current(reader->connection))
+            return reader;
+        reader->is_stale = TRUE;
+        qd_pool_release(pool, reader);
+    }
+}
+
 /* @reader: (nullable): an error is set then. */
 static QdRun *
 run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_policy, const QdLimits *limits, GError **error)
@@ -194,7 +208,7 @@ QdRun *
 qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
            const QdLimits *limits, GError **error)
 {
-    return run_new(pool, qd_pool_lease(pool, client, preferred, error), what, compile_policy, limits, error);
+    return run_new(pool, lease_reader(pool, client, preferred, what->language, error), what, compile_policy, limits, error);
 }
 
 QdRun *
@@ -232,6 +246,11 @@ bind_terms(QdRun *self, GHashTable *parameters, GError **error)
     if (self->pool != NULL && !qd_connection_begin(connection, error))
         return FALSE;
     self->in_transaction = self->pool != NULL;
+    if (self->in_transaction && !qd_connection_is_current(connection)) {
+        self->reader->is_stale = TRUE;
+        qd_error_set(error, QW_ERROR_BUSY, "the database was restored just now: try again");
+        return FALSE;
+    }
     qd_evaluation_start(connection);
     return qd_evaluation_bind(connection, self->compiled->stmt, &self->plan->query, parameters, error);
 }

@@ -17,6 +17,8 @@
 /* After SIGTERM: time to finish, and time for what was cancelled to tell its reader. systemd's patience is 90 s. */
 #define GRACE_USEC (5 * UINT64_C(1000000))
 #define LAST_USEC (5 * UINT64_C(1000000))
+/* A daemon that never exits is idle enough for a check of its database after this time. */
+#define CHECK_IDLE_MSEC 60000
 
 typedef enum LifeState {
     LIFE_RUNNING,
@@ -107,6 +109,12 @@ begin_stop(QdLifeCycle *self, const char *reason)
         become_answering(self);
 }
 
+static guint64
+get_idle_exit_msec(const QdLifeCycle *self)
+{
+    return qd_limits_get(qd_engine_get_limits(self->service->engine), QD_LIMIT_IDLE_EXIT_MSEC);
+}
+
 static void restart_idle_timer(QdLifeCycle *self);
 
 static int
@@ -115,20 +123,20 @@ on_idle(sd_event_source *source, uint64_t usec, void *user_data)
     QdLifeCycle *self = user_data;
 
     /* The engine tells that channels are used, but only once a second: hence the second look here. */
-    if (self->state == LIFE_RUNNING && is_idle(self))
-        begin_stop(self, "idle");
-    else
+    if (self->state != LIFE_RUNNING || !is_idle(self))
         restart_idle_timer(self);
+    else if (!qd_engine_check_if_due(self->service->engine) && get_idle_exit_msec(self) > 0) /* a check's end wakes us again */
+        begin_stop(self, "idle");
     return 0;
 }
 
 static void
 restart_idle_timer(QdLifeCycle *self)
 {
-    guint64 idle_msec = qd_limits_get(qd_engine_get_limits(self->service->engine), QD_LIMIT_IDLE_EXIT_MSEC);
+    guint64 idle_msec = get_idle_exit_msec(self) > 0 ? get_idle_exit_msec(self) : CHECK_IDLE_MSEC;
 
     self->idle_source = sd_event_source_disable_unref(self->idle_source);
-    if (self->state == LIFE_RUNNING && idle_msec > 0)
+    if (self->state == LIFE_RUNNING)
         (void) sd_event_add_time_relative(self->service->event, &self->idle_source, CLOCK_MONOTONIC, idle_msec * 1000, 0, on_idle,
                                           self);
 }

@@ -87,6 +87,16 @@ on_activity(void *user_data)
     qd_life_cycle_note_activity(self->life);
 }
 
+/* No client sees a damaged file being mended under it: the next call starts a daemon that salvages first. */
+static void
+on_damaged(void *user_data)
+{
+    QdService *self = user_data;
+
+    if (self->life != NULL)
+        qd_life_cycle_stop(self->life, "the database is damaged, and is salvaged at the next start", EXIT_SUCCESS);
+}
+
 static gboolean
 start_engine(QdService *self, GError **error)
 {
@@ -95,6 +105,7 @@ start_engine(QdService *self, GError **error)
         .limits = self->config->limits,
         .changed = on_changed,
         .activity = on_activity,
+        .damaged = on_damaged,
         .user_data = self,
     };
     const QdBusServiceHooks hooks = { .reload = reload, .activity = on_activity, .user_data = self };

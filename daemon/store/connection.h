@@ -27,6 +27,7 @@ typedef struct QdCompiled {
     int n_columns;
     int n_parameters;
     gboolean writes;
+    gboolean deletes_payloads;
     gboolean runs_alone;       /* VACUUM: outside of any transaction */
     char **write_tables;       /* (owned) NULL-terminated */
     gboolean changes_schema;   /* tables or views come, go, or change */
@@ -117,6 +118,10 @@ gboolean qd_connection_end(QdConnection *self, GError **error);
 gboolean qd_connection_begin_write(QdConnection *self, GError **error);
 gboolean qd_connection_begin_savepoint(QdConnection *self, GError **error);
 gboolean qd_connection_end_savepoint(QdConnection *self, GError **error);
+
+/* Whether the file holds the database that it held when this was asked first. After a Restore it does not: then what was cached of
+ * it by ids is not true any more. Within a transaction the answer is of its snapshot. */
+gboolean qd_connection_is_current(QdConnection *self);
 
 /* Our own statements, internal policy, no result. */
 gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **error);

@@ -17,6 +17,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/store/file-check.h"
+#include "daemon/store/replace.h"
 #include "daemon/store/schema.h"
 
 #define DATABASE_NAME "queryd.db"
@@ -88,7 +89,6 @@ make_directory(QdDatabase *self, GError **error)
     return FALSE;
 }
 
-/* The holder writes its process id into the lock file, for the message of the loser. */
 /* The daemon before this one may have given up its name, but not yet the store. */
 static int
 lock_patiently(int fd, const struct flock *lock)
@@ -104,6 +104,7 @@ lock_patiently(int fd, const struct flock *lock)
     return fcntl(fd, F_OFD_SETLK, lock);
 }
 
+/* The holder writes its process id into the lock file, for the message of the loser. */
 static gboolean
 take_lock(QdDatabase *self, GError **error)
 {
@@ -203,7 +204,7 @@ make_room_on_full_disk(QdDatabase *self)
 }
 
 static gboolean
-open_for_writing(QdDatabase *self, const QdLimits *limits, GError **error)
+open_with_ballast(QdDatabase *self, const QdLimits *limits, GError **error)
 {
     g_autoptr(GError) first = NULL;
 
@@ -216,6 +217,42 @@ open_for_writing(QdDatabase *self, const QdLimits *limits, GError **error)
     self->writer = qd_connection_free(self->writer);
     if (qd_error_get_code(first) == QW_ERROR_DISK_FULL && release_ballast(self))
         return open_writer(self, limits, error);
+    g_propagate_error(error, g_steal_pointer(&first));
+    return FALSE;
+}
+
+static gboolean
+salvage(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *repair, GError **error)
+{
+    const QdRecoveryOptions options = { .directory = self->directory, .limits = limits, .cancelled = repair->cancelled };
+
+    if (repair->begins != NULL)
+        repair->begins(repair->data);
+    return qd_recovery_run(&options, &repair->result, error) && open_with_ballast(self, limits, error);
+}
+
+/* When even the salvage fails, the first error says more. */
+static gboolean
+open_for_writing(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *repair, GError **error)
+{
+    g_autoptr(GError) first = NULL;
+    g_autoptr(GError) second = NULL;
+
+    if (!qd_replace_finish(self->directory, error))
+        return FALSE;
+    if (repair != NULL && repair->damaged && g_file_test(self->path, G_FILE_TEST_EXISTS))
+        return salvage(self, limits, repair, error);
+    if (open_with_ballast(self, limits, &first))
+        return TRUE;
+    if (repair != NULL && qd_error_get_code(first) == QW_ERROR_CORRUPT) {
+        if (salvage(self, limits, repair, &second))
+            return TRUE;
+        if (qd_error_get_code(second) != QW_ERROR_CORRUPT)
+            g_propagate_error(error, g_steal_pointer(&second));
+        else
+            qd_error_set(error, QW_ERROR_CORRUPT, "%s; it cannot be salvaged: %s", first->message, second->message);
+        return FALSE;
+    }
     g_propagate_error(error, g_steal_pointer(&first));
     return FALSE;
 }
@@ -247,6 +284,28 @@ open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
 QdDatabase *
 qd_database_open(const char *directory, const QdLimits *limits, GError **error)
 {
+    return qd_database_open_repaired(directory, limits, NULL, error);
+}
+
+gboolean
+qd_database_replace(const char *directory, const char *word, char **ret_aside, GError **error)
+{
+    g_autoptr(QdDatabase) self = g_new0(QdDatabase, 1);
+
+    self->lock_fd = -1;
+    self->directory = g_strdup(directory);
+    if (!take_lock(self, error))
+        return FALSE;
+    if (self->read_only) {
+        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written", directory);
+        return FALSE;
+    }
+    return qd_replace_begin(directory, word, ret_aside, error) && qd_replace_finish(directory, error);
+}
+
+QdDatabase *
+qd_database_open_repaired(const char *directory, const QdLimits *limits, QdDatabaseRepair *repair, GError **error)
+{
     g_autoptr(QdDatabase) self = g_new0(QdDatabase, 1);
     gboolean opened;
 
@@ -257,7 +316,7 @@ qd_database_open(const char *directory, const QdLimits *limits, GError **error)
     if (!make_directory(self, error) || !qd_file_check_system(directory, error) || !take_lock(self, error))
         return NULL;
 
-    opened = self->read_only ? open_for_reading(self, limits, error) : open_for_writing(self, limits, error);
+    opened = self->read_only ? open_for_reading(self, limits, error) : open_for_writing(self, limits, repair, error);
     if (!opened) {
         g_prefix_error(error, "database '%s': ", self->path);
         return NULL;

@@ -10,8 +10,18 @@
 
 #include "daemon/base/limits.h"
 #include "daemon/store/connection.h"
+#include "daemon/store/recovery.h"
 
 typedef struct QdDatabase QdDatabase;
+
+/* What to do with a damaged file. */
+typedef struct QdDatabaseRepair {
+    gboolean damaged;         /* known before it is opened */
+    const gint *cancelled;    /* (nullable) atomic */
+    void (*begins)(gpointer); /* from within: the salvage, which may take long, begins */
+    gpointer data;
+    QdRecoveryResult result; /* (out): its aside is NULL when nothing was salvaged; clear it */
+} QdDatabaseRepair;
 
 /**
  * qd_database_open:
@@ -27,11 +37,16 @@ typedef struct QdDatabase QdDatabase;
  * Returns: (transfer full): the database, or NULL
  */
 QdDatabase *qd_database_open(const char *directory, const QdLimits *limits, GError **error);
+/* The same, but a damaged file is salvaged. @repair: (nullable) */
+QdDatabase *qd_database_open_repaired(const char *directory, const QdLimits *limits, QdDatabaseRepair *repair, GError **error);
 QdDatabase *qd_database_free(QdDatabase *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdDatabase, qd_database_free)
 
 const char *qd_database_get_path(const QdDatabase *self);
 const char *qd_database_get_directory(const QdDatabase *self);
+/* The file at qd_replace_get_path() in the place of a database that cannot be opened. BUSY while another queryd has the store.
+ * @ret_aside: (out): path of the old file */
+gboolean qd_database_replace(const char *directory, const char *word, char **ret_aside, GError **error);
 /* How the file has to be opened. */
 QdConnectionInfo qd_database_get_info(const QdDatabase *self);
 gboolean qd_database_is_read_only(const QdDatabase *self);

@@ -481,10 +481,10 @@ def test_import_of_garbage(healthy):
     assert healthy.query("SELECT count(*) FROM sqlite_master WHERE name = 'g'") == [(0,)]
 
 
-def test_backup_into_a_pipe(healthy):
+def test_backup_into_what_cannot_be_written(healthy):
     read_end, write_end = os.pipe()
     try:
-        job = healthy.backup(write_end)
+        job = healthy.backup(read_end)
         assert job["State"] == "failed"
     except BusError as error:
         assert error.name in ("BadParameter", "Unsupported")

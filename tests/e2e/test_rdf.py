@@ -208,7 +208,7 @@ def test_killed_while_loading(bus):
     load_well(bus, text, "ntriples")
     assert len(quads(bus)) == 60001
     assert not [name for name in os.listdir(bus.store) if name not in ("queryd.db", "queryd.db-wal", "queryd.db-shm", "lock",
-                                                                           "ballast")]
+                                                                           "ballast", "health")]
 
 
 def test_queryctl(bus, tmp_path):

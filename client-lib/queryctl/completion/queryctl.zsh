@@ -30,9 +30,11 @@ _queryctl_verbs() {
     'status:show the daemon, its running queries and its limits'
     'cancel:end running queries'
     'backup:write a consistent copy of the database to a new file'
+    'restore:put a backup in the place of the database'
     'check:check the database'
     'optimize:refresh statistics and shorten the log'
     'fulltext:what full-text search finds'
+    'payload:keep contents that have an id'
     'store:manage further databases'
     'watch:print the result of a query again after each change of it'
   )
@@ -41,8 +43,9 @@ _queryctl_verbs() {
 
 _queryctl_words() {
   case $words[1] in
-    import|backup) _files ;;
+    import|backup|restore) _files ;;
     export|ls) _queryctl_tables ;;
+    payload) if (( CURRENT == 2 )); then compadd ls store cat replace rm; else _files; fi ;;
     store) if (( CURRENT == 2 )); then compadd list create import; else _files; fi ;;
   esac
 }
@@ -59,8 +62,9 @@ _queryctl() {
     '--create[create the table from the header]' \
     '(-g --graph)'{-g,--graph}'[RDF\: the graph]:IRI:' \
     '--base[RDF\: what relative IRIs are resolved against]:IRI:' \
+    '--media-type[what the content is]:type:' \
     '--replace[RDF\: what is there goes first]' \
-    '--check-only[RDF\: read and change nothing]' \
+    '--check-only[read and change nothing]' \
     '--null[print NULL as text]:text:' \
     '--no-header[no line with the names]' \
     '(-n --max-rows)'{-n,--max-rows}'[end after N rows]:number:' \

@@ -6,6 +6,8 @@
 
 #include "tests/unit/store/store-fixture.h"
 
+#define N_STORED_QUADS 8
+
 static void
 test_new(StoreFixture *fixture, gconstpointer data)
 {
@@ -52,6 +54,68 @@ test_failed(StoreFixture *fixture, gconstpointer data)
     g_assert_true(sqlite3_get_autocommit(qd_connection_get_db(fixture->writer)));
 }
 
+/* tests/data/old-stores/README.md */
+static void
+take_stored(StoreFixture *fixture, guint version)
+{
+    g_autofree char *name = g_strdup_printf("version-%u.db", version);
+    g_autofree char *from = g_test_build_filename(G_TEST_DIST, "..", "data", "old-stores", name, NULL);
+    g_autofree char *to = g_build_filename(fixture->dir, "queryd.db", NULL);
+    g_autofree char *bytes = NULL;
+    gsize n_bytes = 0;
+
+    store_fixture_close(fixture);
+    g_assert_true(g_file_get_contents(from, &bytes, &n_bytes, NULL));
+    g_assert_true(g_file_set_contents(to, bytes, (gssize) n_bytes, NULL));
+}
+
+static void
+assert_stored(QdConnection *writer, gboolean has_quads)
+{
+    g_assert_cmpint(store_get_int64(writer, "SELECT value FROM queryd_meta WHERE key='schema_version'"), ==, QD_SCHEMA_VERSION);
+    g_assert_cmpint(
+        store_get_int64(writer, "SELECT count(*) FROM item WHERE name='name of ' || id AND size=id/4.0 AND length(data)=id"), ==,
+        20);
+    g_assert_cmpint(store_get_int64(writer, "SELECT count(*) FROM pair WHERE b=a*a"), ==, 20);
+    g_assert_cmpint(store_get_int64(writer, "SELECT count(*) FROM queryd_quad"), ==, has_quads ? N_STORED_QUADS : 0);
+    g_assert_cmpint(store_get_int64(writer, "SELECT count(*) FROM queryd_term WHERE lexical='in a graph'"), ==, has_quads ? 1 : 0);
+    g_assert_cmpint(store_get_int64(writer, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check<>'ok'"), ==, 0);
+}
+
+static void
+test_stored(StoreFixture *fixture, gconstpointer data)
+{
+    for (guint version = 1; version <= 2; version++) {
+        take_stored(fixture, version);
+        store_fixture_open(fixture);
+        assert_stored(fixture->writer, version >= 2);
+    }
+}
+
+/* Each step is taken or not: what stands in the way of one leaves the file at the one before, and later it goes on from there. */
+static void
+test_stored_fails(StoreFixture *fixture, gconstpointer data)
+{
+    g_autofree char *path = g_build_filename(fixture->dir, "queryd.db", NULL);
+    g_autoptr(GError) error = NULL;
+    sqlite3 *db = NULL;
+
+    take_stored(fixture, 1);
+    g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(db, "CREATE TABLE queryd_predicate(mine)", NULL, NULL, NULL), ==, SQLITE_OK);
+    g_assert_null(qd_database_open(fixture->dir, &fixture->limits, &error));
+    store_assert_error(error, QW_ERROR_SYNTAX, "cannot bring the schema to version 2: ");
+    g_assert_cmpint(sqlite3_exec(db,
+                                 "SELECT abs(-9223372036854775808) WHERE (SELECT value FROM queryd_meta WHERE key='schema_version')"
+                                 "<>1 OR EXISTS (SELECT 1 FROM sqlite_schema WHERE name='queryd_term');"
+                                 "DROP TABLE queryd_predicate",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+    store_fixture_open(fixture);
+    assert_stored(fixture->writer, FALSE);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -59,5 +123,7 @@ main(int argc, char **argv)
     g_test_add("/store/schema/new", StoreFixture, NULL, store_fixture_set_up, test_new, store_fixture_tear_down);
     g_test_add("/store/schema/older", StoreFixture, NULL, store_fixture_set_up, test_older, store_fixture_tear_down);
     g_test_add("/store/schema/failed", StoreFixture, NULL, store_fixture_set_up, test_failed, store_fixture_tear_down);
+    g_test_add("/store/schema/stored", StoreFixture, NULL, store_fixture_set_up, test_stored, store_fixture_tear_down);
+    g_test_add("/store/schema/stored-fails", StoreFixture, NULL, store_fixture_set_up, test_stored_fails, store_fixture_tear_down);
     return g_test_run();
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The report is there before the names change: whoever finds a file set aside finds also what was lost.
+ */
+#include "daemon/store/recovery.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "daemon/base/error.h"
+#include "daemon/store/replace.h"
+#include "daemon/store/salvage.h"
+
+/* Generations have to grow even when nobody knows any more how often the store was started. */
+#define USEC_PER_START G_GUINT64_CONSTANT(3600000000)
+
+void
+qd_recovery_result_clear(QdRecoveryResult *self)
+{
+    g_free(self->aside);
+    g_free(self->report);
+    *self = (QdRecoveryResult){ 0 };
+}
+
+static gboolean
+check_space(const QdRecoveryOptions *options, const char *source, GError **error)
+{
+    struct statvfs fs;
+    struct stat st;
+    guint64 free_bytes;
+
+    if (stat(source, &st) < 0 || statvfs(options->directory, &fs) < 0)
+        return TRUE;
+    free_bytes = (guint64) fs.f_bavail * fs.f_frsize;
+    if (free_bytes >= (guint64) st.st_size)
+        return TRUE;
+    qd_error_set(error, QW_ERROR_DISK_FULL,
+                 "database '%s' is damaged, and to salvage it takes about %" G_GUINT64_FORMAT
+                 " bytes: the file system has only %" G_GUINT64_FORMAT,
+                 source, (guint64) st.st_size, free_bytes);
+    return FALSE;
+}
+
+static gboolean
+write_report(const QdSalvageReport *report, const char *aside, const char *path, GError **error)
+{
+    g_autofree char *text = qd_salvage_report_format(report, aside);
+    g_autoptr(GError) failure = NULL;
+
+    if (g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &failure))
+        return TRUE;
+    qd_error_set(error, QW_ERROR_DISK_FULL, "cannot write the report of the salvage: %s", failure->message);
+    return FALSE;
+}
+
+static gboolean
+replace(const QdRecoveryOptions *options, const QdSalvageReport *report, QdRecoveryResult *result, GError **error)
+{
+    if (!qd_replace_begin(options->directory, "corrupt", &result->aside, error))
+        return FALSE;
+    result->report = g_strconcat(result->aside, ".report.txt", NULL);
+    return write_report(report, result->aside, result->report, error) && qd_replace_finish(options->directory, error);
+}
+
+gboolean
+qd_recovery_run(const QdRecoveryOptions *options, QdRecoveryResult *ret_result, GError **error)
+{
+    g_autofree char *source = g_build_filename(options->directory, "queryd.db", NULL);
+    g_autofree char *target = qd_replace_get_path(options->directory);
+    g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
+    QdRecoveryResult result = { 0 };
+    const QdSalvageOptions salvage = {
+        .source = source,
+        .target = target,
+        .limits = options->limits,
+        .cancelled = options->cancelled,
+        .start_counter = MAX(options->start_counter, (guint64) g_get_real_time() / USEC_PER_START),
+    };
+
+    if (!check_space(options, source, error) || !qd_salvage_run(&salvage, report, error))
+        return FALSE;
+    if (report->n_rows == 0) { /* an empty store is no better than a broken one */
+        (void) unlink(target);
+        qd_error_set(error, QW_ERROR_CORRUPT, "not one row of '%s' can be salvaged", source);
+        return FALSE;
+    }
+    if (!replace(options, report, &result, error)) {
+        qd_recovery_result_clear(&result);
+        return FALSE;
+    }
+    result.n_rows = report->n_rows;
+    result.n_lost_rows = report->n_lost_rows;
+    result.n_lost_pages = report->n_lost_pages;
+    *ret_result = result;
+    return TRUE;
+}

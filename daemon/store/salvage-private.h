@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A salvage in work, as its files share it: salvage.c (the order of things), salvage-table.c (rows of one table),
+ * salvage-rdf.c (invariants of our own tables).
+ *
+ * Place: layer 2, private.
+ */
+#pragma once
+
+#include "daemon/store/connection.h"
+#include "daemon/store/page-cells.h"
+#include "daemon/store/salvage.h"
+#include "daemon/store/tree-scan.h"
+
+/* A row of sqlite_schema. */
+typedef struct QdSalvageEntry {
+    char *type; /* (owned), as the next three */
+    char *name;
+    char *table;
+    char *sql;     /* NULL: an index that a constraint made */
+    guint32 root;  /* 0: a view, a trigger, a virtual table */
+    gboolean made; /* in the new file */
+} QdSalvageEntry;
+
+typedef struct QdSalvage {
+    const QdSalvageOptions *options;
+    QdSalvageReport *report;
+    QdPageFile *file;
+    QdTreeScan *scan;
+    QdConnection *connection; /* on the new file */
+    GPtrArray *entries;       /* of QdSalvageEntry */
+    gboolean schema_damaged;  /* there may be tables that are not among them */
+    GPtrArray *writers;       /* of QdRowWriter: of the tables that were scanned */
+} QdSalvage;
+
+/* (nullable): by type ("table", "index", …) and name */
+QdSalvageEntry *qd_salvage_find_entry(const QdSalvage *self, const char *type, const char *name);
+gboolean qd_salvage_is_cancelled(const QdSalvage *self, GError **error);
+gboolean qd_salvage_execute(QdSalvage *self, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+/* Of an optional step: a failure becomes a note, unless the disk is full or memory is short. */
+gboolean qd_salvage_try(QdSalvage *self, const char *what, const char *sql, GError **error);
+
+/* Where rows of one tree go. */
+typedef struct QdRowWriter QdRowWriter;
+
+/* @table: in the new file; its columns are those of the records. NULL without an error when it has none that can be filled */
+QdRowWriter *qd_row_writer_new(QdSalvage *salvage, const char *table, GError **error);
+void qd_row_writer_free(gpointer data);
+const char *qd_row_writer_get_table(const QdRowWriter *self);
+gboolean qd_row_writer_is_of_rowids(const QdRowWriter *self);
+guint qd_row_writer_get_n_columns(const QdRowWriter *self);
+/* A QdTreeRowFunc; its data is the writer. */
+gboolean qd_row_writer_put(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **error);
+guint64 qd_row_writer_get_n_refused(const QdRowWriter *self);
+
+/* Scans a tree into @writer; the outcome goes to the report's table. */
+gboolean qd_salvage_scan(QdSalvage *self, const QdSalvageEntry *entry, QdRowWriter *writer, QdSalvageTable *table, GError **error);
+
+/* The rows of queryd_quad: by a vote of its three whole trees. */
+gboolean qd_salvage_vote_quads(QdSalvage *self, GError **error);
+/* After all rows: terms are what their keys say, nothing dangles, what can be computed is computed anew. */
+gboolean qd_salvage_mend_rdf(QdSalvage *self, GError **error);

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The order of things: schema; tables without indexes; rows; pages that nothing refers to; indexes, views and triggers; our own
+ * tables' invariants; full-text indexes; a check of the result.
+ */
+#include "daemon/store/salvage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/error.h"
+#include "daemon/store/salvage-private.h"
+#include "daemon/store/schema.h"
+#include "daemon/store/sqlite-error.h"
+
+#define CACHE_KIB 65536
+#define SCHEMA_FIELDS 5u
+
+QdSalvageEntry *
+qd_salvage_find_entry(const QdSalvage *self, const char *type, const char *name)
+{
+    for (guint i = 0; i < self->entries->len; i++) {
+        QdSalvageEntry *entry = self->entries->pdata[i];
+
+        if (g_str_equal(entry->type, type) && g_str_equal(entry->name, name))
+            return entry;
+    }
+    return NULL;
+}
+
+gboolean
+qd_salvage_is_cancelled(const QdSalvage *self, GError **error)
+{
+    if (self->options->cancelled == NULL || g_atomic_int_get(self->options->cancelled) == 0)
+        return FALSE;
+
+    qd_error_set(error, QW_ERROR_CANCELLED, "the salvage was interrupted");
+    return TRUE;
+}
+
+gboolean
+qd_salvage_execute(QdSalvage *self, GError **error, const char *format, ...)
+{
+    g_autofree char *sql = NULL;
+    va_list args;
+
+    va_start(args, format);
+    sql = g_strdup_vprintf(format, args);
+    va_end(args);
+    return !qd_salvage_is_cancelled(self, error) && qd_connection_execute(self->connection, sql, error);
+}
+
+gboolean
+qd_salvage_try(QdSalvage *self, const char *what, const char *sql, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    QwError code;
+
+    if (qd_salvage_is_cancelled(self, error))
+        return FALSE;
+    if (qd_connection_execute(self->connection, sql, &failure))
+        return TRUE;
+
+    code = qd_error_get_code(failure);
+    if (code == QW_ERROR_DISK_FULL || code == QW_ERROR_NO_MEMORY || code == QW_ERROR_INTERNAL) {
+        g_propagate_error(error, g_steal_pointer(&failure));
+        return FALSE;
+    }
+    qd_salvage_report_note(self->report, "%s: %s", what, failure->message);
+    return TRUE;
+}
+
+/* The schema ----------------------------------------------------------------------------------------------------------- */
+
+static void
+entry_free(gpointer data)
+{
+    QdSalvageEntry *entry = data;
+
+    g_free(entry->type);
+    g_free(entry->name);
+    g_free(entry->table);
+    g_free(entry->sql);
+    g_free(entry);
+}
+
+/* (nullable) when it is no text. */
+static char *
+get_text(const QdSalvage *self, const QdField *field)
+{
+    static const char *const encodings[] = { "UTF-8", "UTF-8", "UTF-16LE", "UTF-16BE" };
+    guint32 encoding = qd_page_file_get_info(self->file)->encoding;
+    g_autofree char *text = NULL;
+    gsize n_bytes = 0;
+
+    if (!qd_field_is_text(field))
+        return NULL;
+    text = g_convert((const char *) field->data, (gssize) field->n_bytes, "UTF-8", encodings[encoding], NULL, &n_bytes, NULL);
+    if (text == NULL || strlen(text) != n_bytes)
+        return NULL;
+    return g_steal_pointer(&text);
+}
+
+static gboolean
+is_type(const char *type)
+{
+    return g_str_equal(type, "table") || g_str_equal(type, "index") || g_str_equal(type, "view") || g_str_equal(type, "trigger");
+}
+
+static gboolean
+add_entry(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **error)
+{
+    QdSalvage *self = data;
+    g_autoptr(GArray) fields = g_array_new(FALSE, FALSE, sizeof(QdField));
+    g_autofree QdSalvageEntry *entry = g_new0(QdSalvageEntry, 1);
+    const QdField *field;
+
+    *ret_good = FALSE;
+    if (!qd_record_parse(row->data, row->n_bytes, fields) || fields->len != SCHEMA_FIELDS)
+        return TRUE;
+    field = (const QdField *) (const void *) fields->data;
+    if (!qd_field_is_text(&field[0]) || !qd_field_is_text(&field[1]) || !qd_field_is_text(&field[2]))
+        return TRUE;
+    entry->type = get_text(self, &field[0]);
+    entry->name = get_text(self, &field[1]);
+    entry->table = get_text(self, &field[2]);
+    entry->sql = get_text(self, &field[4]);
+    entry->root = qd_field_is_integer(&field[3]) ? (guint32) CLAMP(qd_field_get_int64(&field[3]), 0, G_MAXUINT32) : 0;
+    *ret_good = entry->type != NULL && entry->name != NULL && entry->table != NULL && is_type(entry->type) &&
+                entry->root <= qd_page_file_get_info(self->file)->n_pages &&
+                qd_salvage_find_entry(self, entry->type, entry->name) == NULL;
+    if (*ret_good)
+        g_ptr_array_add(self->entries, g_steal_pointer(&entry));
+    else
+        entry_free(g_steal_pointer(&entry));
+    return TRUE;
+}
+
+/* Pages that hold nothing but rows of the schema, whose page above is lost. */
+static gboolean
+search_schema(QdSalvage *self, GError **error)
+{
+    guint32 n_pages = qd_page_file_get_info(self->file)->n_pages;
+
+    for (guint32 page = 2; page <= n_pages; page++) {
+        g_autoptr(QdTreeScan) trial = NULL;
+        guint n_before = self->entries->len;
+        QdTreeResult result;
+        gboolean ok;
+
+        if (!qd_tree_scan_is_leaf(self->scan, page))
+            continue;
+        trial = qd_tree_scan_new(self->file, qd_limits_get(self->options->limits, QD_LIMIT_VALUE_BYTES));
+        qd_tree_result_init(&result);
+        ok = qd_tree_scan_run(trial, page, TRUE, &result, add_entry, self, error);
+        if (result.n_lost_rows > 0 || result.losses->len > 0)
+            g_ptr_array_set_size(self->entries, (gint) n_before);
+        qd_tree_result_clear(&result);
+        if (!ok)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+read_schema(QdSalvage *self, GError **error)
+{
+    QdTreeResult result;
+    gboolean ok;
+
+    qd_tree_result_init(&result);
+    qd_tree_scan_count(self->scan, 1);
+    ok = qd_tree_scan_run(self->scan, 1, TRUE, &result, add_entry, self, error);
+    if (ok && result.losses->len > 0)
+        ok = search_schema(self, error);
+    self->schema_damaged = result.n_lost_rows > 0 || result.losses->len > 0;
+    if (self->schema_damaged)
+        qd_salvage_report_note(self->report,
+                               "the schema is damaged: %u pages of it are lost, and %" G_GUINT64_FORMAT
+                               " of its rows; tables that are not named below cannot be found again",
+                               result.losses->len, result.n_lost_rows);
+    qd_tree_result_clear(&result);
+    if (ok && self->entries->len == 0) {
+        qd_error_set(error, QW_ERROR_CORRUPT, "no schema can be read in '%s'", self->options->source);
+        return FALSE;
+    }
+    return ok;
+}
+
+/* The new file --------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+open_target(QdSalvage *self, GError **error)
+{
+    const QdConnectionInfo info = { .path = self->options->target };
+    const QdPageFileInfo *old = qd_page_file_get_info(self->file);
+    static const char *const encodings[] = { "UTF-8", "UTF-8", "UTF-16le", "UTF-16be" };
+
+    self->connection = qd_connection_free(self->connection);
+    self->connection = qd_connection_open(&info, QD_CONNECTION_WRITER, self->options->limits, error);
+    if (self->connection == NULL)
+        return FALSE;
+    (void) sqlite3_db_config(qd_connection_get_db(self->connection), SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+    (void) sqlite3_db_config(qd_connection_get_db(self->connection), SQLITE_DBCONFIG_ENABLE_FKEY, 0, NULL);
+    return qd_salvage_execute(self, error,
+                              "PRAGMA page_size=%u; PRAGMA encoding='%s'; PRAGMA auto_vacuum=%u; PRAGMA journal_mode=OFF;"
+                              " PRAGMA synchronous=OFF; PRAGMA cache_size=-%d; PRAGMA user_version=%d; PRAGMA application_id=%d",
+                              old->page_size, encodings[old->encoding], old->auto_vacuum, CACHE_KIB, old->user_version,
+                              old->application_id);
+}
+
+static gboolean
+is_virtual(const QdSalvageEntry *entry)
+{
+    return g_str_equal(entry->type, "table") && entry->root == 0 && entry->sql != NULL &&
+           g_ascii_strncasecmp(entry->sql, "CREATE VIRTUAL", strlen("CREATE VIRTUAL")) == 0;
+}
+
+/* Names that SQLite makes itself. */
+static gboolean
+is_internal(const QdSalvageEntry *entry)
+{
+    return g_ascii_strncasecmp(entry->name, "sqlite_", strlen("sqlite_")) == 0;
+}
+
+static gboolean
+make_tables(QdSalvage *self, GError **error)
+{
+    for (guint i = 0; i < self->entries->len; i++) {
+        QdSalvageEntry *entry = self->entries->pdata[i];
+        guint n_notes = self->report->notes->len;
+        g_autofree char *what = g_strdup_printf("table '%s' is lost, it cannot be made", entry->name);
+
+        if (!g_str_equal(entry->type, "table") || is_internal(entry) || is_virtual(entry) || entry->sql == NULL)
+            continue;
+        if (!qd_salvage_try(self, what, entry->sql, error))
+            return FALSE;
+        entry->made = self->report->notes->len == n_notes;
+    }
+    return TRUE;
+}
+
+/* As a row of the schema: its own tables are there already. */
+static gboolean
+make_virtual_tables(QdSalvage *self, GError **error)
+{
+    for (guint i = 0; i < self->entries->len; i++) {
+        QdSalvageEntry *entry = self->entries->pdata[i];
+        char *sql;
+        gboolean ok;
+
+        if (!is_virtual(entry))
+            continue;
+        sql = sqlite3_mprintf("PRAGMA writable_schema=ON; INSERT INTO sqlite_schema(type, name, tbl_name, rootpage, sql)"
+                              " VALUES('table', %Q, %Q, 0, %Q)",
+                              entry->name, entry->name, entry->sql);
+        ok = qd_salvage_execute(self, error, "%s", sql);
+        sqlite3_free(sql);
+        if (!ok)
+            return FALSE;
+        entry->made = TRUE;
+    }
+    return TRUE;
+}
+
+static gboolean
+make_others(QdSalvage *self, const char *type, GError **error)
+{
+    for (guint i = 0; i < self->entries->len; i++) {
+        QdSalvageEntry *entry = self->entries->pdata[i];
+        g_autofree char *what = g_strdup_printf("%s '%s' is lost, it cannot be made", type, entry->name);
+
+        if (g_str_equal(entry->type, type) && entry->sql != NULL && !is_internal(entry) &&
+            !qd_salvage_try(self, what, entry->sql, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Rows ----------------------------------------------------------------------------------------------------------------- */
+
+static void
+count_trees(QdSalvage *self)
+{
+    for (guint i = 0; i < self->entries->len; i++) {
+        const QdSalvageEntry *entry = self->entries->pdata[i];
+
+        if (entry->root > 1)
+            qd_tree_scan_count(self->scan, entry->root);
+    }
+}
+
+static void
+add_result(QdSalvageTable *table, const QdTreeResult *result, guint64 n_refused)
+{
+    table->n_rows += result->n_rows;
+    table->n_lost_rows += result->n_lost_rows - MIN(n_refused, result->n_lost_rows);
+    table->n_refused_rows += n_refused;
+    g_array_append_vals(table->losses, result->losses->data, result->losses->len);
+}
+
+gboolean
+qd_salvage_scan(QdSalvage *self, const QdSalvageEntry *entry, QdRowWriter *writer, QdSalvageTable *table, GError **error)
+{
+    QdTreeResult result;
+    gboolean ok;
+
+    qd_tree_result_init(&result);
+    ok = qd_tree_scan_run(self->scan, entry->root, qd_row_writer_is_of_rowids(writer), &result, qd_row_writer_put, writer, error);
+    add_result(table, &result, qd_row_writer_get_n_refused(writer));
+    qd_tree_result_clear(&result);
+    return ok;
+}
+
+static gboolean
+fill_table(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    QdRowWriter *writer = qd_row_writer_new(self, entry->name, &failure);
+
+    if (writer == NULL) {
+        qd_salvage_report_note(self->report, "table '%s' cannot be filled: %s", entry->name,
+                               failure != NULL ? failure->message : "it has no columns");
+        return TRUE;
+    }
+    g_ptr_array_add(self->writers, writer);
+    return qd_salvage_scan(self, entry, writer, qd_salvage_report_get_table(self->report, entry->name), error);
+}
+
+/* The rows above have made entries of their own; the old ones may say more, of rows that were deleted. */
+static gboolean
+add_sequence(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **error)
+{
+    QdSalvage *self = data;
+    g_autoptr(GArray) fields = g_array_new(FALSE, FALSE, sizeof(QdField));
+    const QdField *field;
+    g_autofree char *name = NULL;
+    char *sql;
+    gboolean ok;
+
+    *ret_good = FALSE;
+    if (!qd_record_parse(row->data, row->n_bytes, fields) || fields->len != 2)
+        return TRUE;
+    field = (const QdField *) (const void *) fields->data;
+    name = get_text(self, &field[0]);
+    if (name == NULL || !qd_field_is_integer(&field[1]) || qd_salvage_find_entry(self, "table", name) == NULL)
+        return TRUE;
+    sql = sqlite3_mprintf("INSERT INTO sqlite_sequence SELECT %Q, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name=%Q);"
+                          "UPDATE sqlite_sequence SET seq=max(seq, %lld) WHERE name=%Q",
+                          name, name, (sqlite3_int64) qd_field_get_int64(&field[1]), name);
+    ok = qd_salvage_execute(self, error, "%s", sql);
+    sqlite3_free(sql);
+    *ret_good = ok;
+    return ok;
+}
+
+static gboolean
+fill_sequences(QdSalvage *self, GError **error)
+{
+    const QdSalvageEntry *entry = qd_salvage_find_entry(self, "table", "sqlite_sequence");
+    gint64 n_tables = 0;
+    QdTreeResult result;
+    gboolean ok;
+
+    if (!qd_connection_get_int64(self->connection, "SELECT count(*) FROM sqlite_schema WHERE name='sqlite_sequence'", &n_tables,
+                                 error))
+        return FALSE;
+    if (entry == NULL || entry->root == 0 || n_tables == 0)
+        return TRUE;
+    qd_tree_result_init(&result);
+    ok = qd_tree_scan_run(self->scan, entry->root, TRUE, &result, add_sequence, self, error);
+    qd_tree_result_clear(&result);
+    return ok;
+}
+
+static gboolean
+fill_tables(QdSalvage *self, GError **error)
+{
+    for (guint i = 0; i < self->entries->len; i++) {
+        const QdSalvageEntry *entry = self->entries->pdata[i];
+
+        if (!entry->made || entry->root == 0 || g_str_equal(entry->name, "queryd_quad"))
+            continue;
+        if (!fill_table(self, entry, error))
+            return FALSE;
+    }
+    return qd_salvage_vote_quads(self, error) && fill_sequences(self, error);
+}
+
+/* Whether @orphan can be of @writer's table: it lies where that has lost a page. */
+static gboolean
+could_own(const QdSalvage *self, const QdRowWriter *writer, const QdOrphan *orphan)
+{
+    const QdSalvageTable *table = qd_salvage_report_get_table(self->report, qd_row_writer_get_table(writer));
+
+    if (!qd_row_writer_is_of_rowids(writer) || orphan->n_fields > qd_row_writer_get_n_columns(writer))
+        return FALSE;
+    for (guint i = 0; i < table->losses->len; i++) {
+        const QdTreeLoss *loss = &g_array_index(table->losses, QdTreeLoss, i);
+
+        if (loss->first_rowid <= orphan->first_rowid && orphan->last_rowid <= loss->last_rowid)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* (nullable): the only one that can be, or the only one with as many columns. */
+static QdRowWriter *
+find_owner(const QdSalvage *self, const QdOrphan *orphan)
+{
+    QdRowWriter *owners[2] = { NULL, NULL }; /* any; with as many columns */
+    guint n_owners[2] = { 0, 0 };
+
+    for (guint i = 0; i < self->writers->len; i++) {
+        QdRowWriter *writer = self->writers->pdata[i];
+
+        if (!could_own(self, writer, orphan))
+            continue;
+        owners[0] = writer;
+        n_owners[0]++;
+        if (qd_row_writer_get_n_columns(writer) == orphan->n_fields) {
+            owners[1] = writer;
+            n_owners[1]++;
+        }
+    }
+    if (n_owners[0] == 1)
+        return owners[0];
+    return n_owners[1] == 1 ? owners[1] : NULL;
+}
+
+static gboolean
+adopt_orphans(QdSalvage *self, GError **error)
+{
+    g_autoptr(GArray) orphans = qd_tree_scan_find_orphans(self->scan);
+    guint n_left = 0;
+
+    if (self->schema_damaged) /* they may be of tables that are not known */
+        return TRUE;
+
+    for (guint i = 0; i < orphans->len; i++) {
+        const QdOrphan *orphan = &g_array_index(orphans, QdOrphan, i);
+        QdRowWriter *writer = find_owner(self, orphan);
+        QdSalvageTable *table;
+        QdTreeResult result;
+        guint64 n_refused;
+        gboolean ok;
+
+        if (writer == NULL) {
+            n_left++;
+            continue;
+        }
+        n_refused = qd_row_writer_get_n_refused(writer);
+        table = qd_salvage_report_get_table(self->report, qd_row_writer_get_table(writer));
+        qd_tree_result_init(&result);
+        ok = qd_tree_scan_run_orphan(self->scan, orphan, &result, qd_row_writer_put, writer, error);
+        add_result(table, &result, qd_row_writer_get_n_refused(writer) - n_refused);
+        table->n_found_rows += result.n_rows;
+        qd_tree_result_clear(&result);
+        if (!ok)
+            return FALSE;
+    }
+    if (n_left > 0)
+        qd_salvage_report_note(self->report, "%u pages of rows belong to no table that can be told", n_left);
+    return TRUE;
+}
+
+/* The end -------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+rebuild_text_indexes(QdSalvage *self, GError **error)
+{
+    for (guint i = 0; i < self->entries->len; i++) {
+        const QdSalvageEntry *entry = self->entries->pdata[i];
+        g_autofree char *what = g_strdup_printf("full-text index '%s' keeps what could be read of it, it cannot be rebuilt",
+                                                entry->name);
+        g_autofree char *lower = entry->sql != NULL ? g_ascii_strdown(entry->sql, -1) : g_strdup("");
+        char *sql;
+        gboolean ok;
+
+        if (!is_virtual(entry) || strstr(lower, "using fts") == NULL)
+            continue;
+        sql = sqlite3_mprintf("INSERT INTO \"%w\"(\"%w\") VALUES('rebuild')", entry->name, entry->name);
+        ok = qd_salvage_try(self, what, sql, error);
+        sqlite3_free(sql);
+        if (!ok)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+check_result(QdSalvage *self, GError **error)
+{
+    gint64 n_bad = 0;
+
+    if (!qd_connection_get_int64(self->connection, "SELECT count(*) FROM pragma_quick_check WHERE quick_check<>'ok'", &n_bad,
+                                 error))
+        return FALSE;
+    if (n_bad > 0)
+        qd_error_set(error, QW_ERROR_INTERNAL, "what was salvaged from '%s' is not whole", self->options->source);
+    return n_bad == 0;
+}
+
+static gboolean
+sync_target(const QdSalvage *self, GError **error)
+{
+    int fd = open(self->options->target, O_RDWR | O_CLOEXEC);
+    gboolean ok = fd >= 0 && fsync(fd) == 0;
+
+    if (!ok)
+        qd_error_set_errno(error, errno, "cannot make '%s' durable", self->options->target);
+    if (fd >= 0)
+        (void) close(fd);
+    return ok;
+}
+
+static void
+note_file(QdSalvage *self)
+{
+    const QdPageFileInfo *info = qd_page_file_get_info(self->file);
+
+    qd_salvage_report_note(self->report, "%u pages of %u bytes, %u of them from the log", info->n_pages, info->page_size,
+                           info->n_log_pages);
+    if (info->header_damaged)
+        qd_salvage_report_note(self->report, "the file's header is damaged, or the file was cut short");
+    if (info->log_damaged)
+        qd_salvage_report_note(self->report, "the log is damaged: what was committed last may be missing");
+}
+
+static gboolean
+salvage_rows(QdSalvage *self, GError **error)
+{
+    gboolean ok = qd_salvage_execute(self, error, "BEGIN") && make_tables(self, error) && fill_tables(self, error) &&
+                  adopt_orphans(self, error);
+
+    g_ptr_array_set_size(self->writers, 0);
+    return ok && make_others(self, "index", error) && make_others(self, "view", error) && make_others(self, "trigger", error) &&
+           make_virtual_tables(self, error) && qd_salvage_execute(self, error, "COMMIT");
+}
+
+static gboolean
+salvage(QdSalvage *self, GError **error)
+{
+    self->file = qd_page_file_open(self->options->source, error);
+    if (self->file == NULL)
+        return FALSE;
+    note_file(self);
+    self->scan = qd_tree_scan_new(self->file, qd_limits_get(self->options->limits, QD_LIMIT_VALUE_BYTES));
+    if (!read_schema(self, error))
+        return FALSE;
+    count_trees(self);
+
+    /* twice: the schema that was written by hand is seen by a new connection only */
+    return open_target(self, error) && salvage_rows(self, error) && open_target(self, error) && qd_salvage_mend_rdf(self, error) &&
+           rebuild_text_indexes(self, error) && check_result(self, error);
+}
+
+gboolean
+qd_salvage_run(const QdSalvageOptions *options, QdSalvageReport *report, GError **error)
+{
+    QdSalvage self = { .options = options, .report = report };
+    gboolean ok;
+
+    self.entries = g_ptr_array_new_with_free_func(entry_free);
+    self.writers = g_ptr_array_new_with_free_func(qd_row_writer_free);
+    (void) unlink(options->target);
+    ok = salvage(&self, error);
+    g_ptr_array_unref(self.writers);
+    g_ptr_array_unref(self.entries);
+    qd_tree_scan_free(self.scan);
+    qd_connection_free(self.connection);
+    ok = ok && sync_target(&self, error);
+    if (!ok)
+        (void) unlink(options->target);
+    qd_page_file_free(self.file);
+    qd_salvage_report_add_up(report);
+    return ok;
+}

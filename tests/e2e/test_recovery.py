@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Backup, Restore, checks, and the salvage of damaged databases, by the real daemon."""
+import glob
+import os
+import random
+import sqlite3
+import threading
+
+import pytest
+
+from harness import MANAGER, BusError, options, wait_until
+
+ROWS = 4000
+
+
+def fill(bus):
+    bus.update("CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)")
+    bus.update("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<?) "
+               "INSERT INTO item SELECT i, 'name of ' || i FROM n", [ROWS])
+    bus.update("CREATE INDEX item_name ON item(name)")
+    bus.update("INSERT DATA { <http://e/s> <http://e/p> 'one', 'two', 3 }", language="sparql")
+
+
+def database_path(bus):
+    return os.path.join(bus.store, "queryd.db")
+
+
+def restore(bus, path, **opts):
+    with open(path, "rb") as file:
+        job = bus.start_job("Restore", "(ha{sv})", 0, options(opts), fds=[file.fileno()],
+                            interface=MANAGER)
+        return bus.finish_job(job)
+
+
+def backup(bus, path):
+    with open(path, "w+b") as file:
+        job = bus.backup(file.fileno())
+        assert job["State"] == "finished", job
+
+
+def table_pages(path, table):
+    """The pages of a table's rows, in the file's order."""
+    with sqlite3.connect(path) as database:
+        return [row[0] for row in
+                database.execute("SELECT pageno FROM dbstat WHERE name=? AND pagetype='leaf' ORDER BY pageno", (table,))]
+
+
+def overwrite(path, page, data=None, page_size=4096):
+    with open(path, "r+b") as file:
+        file.seek((page - 1) * page_size)
+        file.write(data if data is not None else random.Random(page).randbytes(page_size))
+
+
+def triples(bus):
+    return sorted(row[0] if isinstance(row[0], str) else row[0][0]
+                  for row in bus.query("SELECT ?o WHERE { ?s <http://e/p> ?o }", language="sparql"))
+
+
+# --- backup ---------------------------------------------------------------------------------------------------------------
+
+def test_backup_is_of_one_moment(bus, tmp_path):
+    """While others write pairs of rows, no backup has half of a pair."""
+    bus.update("CREATE TABLE pair(id INTEGER PRIMARY KEY, half INT)")
+    other = bus.caller()
+    done = threading.Event()
+
+    def write():
+        number = 0
+        while not done.is_set():
+            other.batch([("INSERT INTO pair(half) VALUES(?)", [number]), ("INSERT INTO pair(half) VALUES(?)", [number])])
+            number += 1
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for i in range(5):
+            path = str(tmp_path / f"{i}.db")
+            backup(bus, path)
+            with sqlite3.connect(path) as database:
+                assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+                assert database.execute("SELECT count(*) % 2 FROM pair").fetchone() == (0,)
+                assert database.execute("SELECT count(*) FROM (SELECT half FROM pair GROUP BY half HAVING count(*)<>2)"
+                                        ).fetchone() == (0,)
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_backup_into_a_pipe(bus, tmp_path):
+    fill(bus)
+    run = bus.run("sh", "-c", f'queryctl backup - | cat > "{tmp_path}/b.db"')
+    assert run.returncode == 0, run.stderr
+    with sqlite3.connect(str(tmp_path / "b.db")) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert database.execute("SELECT count(*) FROM item").fetchone() == (ROWS,)
+
+
+# --- restore --------------------------------------------------------------------------------------------------------------
+
+def test_restore(bus, tmp_path):
+    fill(bus)
+    path = str(tmp_path / "b.db")
+    backup(bus, path)
+    assert triples(bus) == ["3", "one", "two"]
+    generation = bus.property("Generation")
+    bus.update("DELETE FROM item WHERE id>10")
+    bus.update("DELETE WHERE { ?s ?p 'one' }; INSERT DATA { <http://e/s> <http://e/p> 'later', 'much later' }", language="sparql")
+    assert triples(bus) == ["3", "later", "much later", "two"]
+    channel = bus.prepare("SELECT count(*) FROM item")
+
+    assert restore(bus, path)["State"] == "finished"
+    assert bus.query("SELECT count(*) FROM item") == [(ROWS,)]
+    assert triples(bus) == ["3", "one", "two"], "the caches are those of the restored data"
+    assert [tuple(row) for row in channel.fetch()] == [(ROWS,)]
+    assert bus.property("Generation") > generation
+    bus.update("INSERT DATA { <http://e/s> <http://e/p> 'new' }", language="sparql")
+    assert triples(bus) == ["3", "new", "one", "two"]
+    assert bus.check(quick=False) == (True, [])
+    bus.stop_daemon()
+    assert triples(bus) == ["3", "new", "one", "two"]
+    assert bus.property("Generation") > generation
+
+
+def test_restore_lets_readers_finish(bus, tmp_path):
+    fill(bus)
+    path = str(tmp_path / "b.db")
+    backup(bus, path)
+    bus.update("UPDATE item SET name='after ' || id || substr(hex(zeroblob(200)), 1, 300)")
+    with bus.prepare("SELECT name FROM item ORDER BY id", transport="pipe") as pipe:
+        first = pipe.read(1000)
+        assert b"after 1" in first
+        assert restore(bus, path)["State"] == "finished"
+        rest = b""
+        while True:
+            piece = pipe.read(65536)
+            if not piece:
+                break
+            rest += piece
+    assert b"name of" not in first + rest, "one result is of one moment"
+    assert f"after {ROWS}".encode() in first + rest
+    assert bus.query("SELECT name FROM item WHERE id=1") == [("name of 1",)]
+
+
+def test_restore_adopts_a_plain_file(bus, tmp_path):
+    """Of another page size, and without any of our tables."""
+    fill(bus)
+    path = str(tmp_path / "plain.db")
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA page_size=1024")
+        database.execute("CREATE TABLE mine(a)")
+        database.execute("INSERT INTO mine VALUES(7)")
+    assert restore(bus, path)["State"] == "finished"
+    assert bus.query("SELECT a FROM mine") == [(7,)]
+    assert triples(bus) == []
+
+
+@pytest.mark.parametrize("kind", ["junk", "damaged", "newer", "empty-write-only"])
+def test_restore_changes_nothing_when_it_fails(bus, tmp_path, kind):
+    fill(bus)
+    path = str(tmp_path / "b.db")
+    backup(bus, path)
+    if kind == "junk":
+        with open(path, "wb") as file:
+            file.write(b"no database " * 1000)
+    elif kind == "damaged":
+        overwrite(path, table_pages(path, "item")[3])
+    elif kind == "newer":
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE queryd_meta SET value=100000 WHERE key='schema_version'")
+        database.close()
+    generation = bus.property("Generation")
+    if kind == "empty-write-only":
+        with open(path, "wb") as file:
+            job = bus.finish_job(bus.start_job("Restore", "(ha{sv})", 0, {}, fds=[file.fileno()], interface=MANAGER))
+    else:
+        job = restore(bus, path)
+    assert job["State"] == "failed", job
+    assert bus.query("SELECT count(*) FROM item") == [(ROWS,)]
+    assert triples(bus) == ["3", "one", "two"]
+    assert bus.property("Generation") == generation
+    assert not glob.glob(bus.store + "/restore*")
+
+
+def test_restore_by_queryctl(bus, tmp_path):
+    fill(bus)
+    path = str(tmp_path / "b.db")
+    assert bus.run(bus.queryctl, "backup", path).returncode == 0
+    bus.update("DROP TABLE item")
+    assert bus.run(bus.queryctl, "restore", "--check-only", path).returncode == 0
+    assert bus.query("SELECT count(*) FROM sqlite_schema WHERE name='item'") == [(0,)]
+    run = bus.run(bus.queryctl, "restore", path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert bus.query("SELECT count(*) FROM item") == [(ROWS,)]
+
+
+def error_of(bus):
+    with pytest.raises(BusError) as failure:
+        bus.query("SELECT 1")
+    return failure.value.name
+
+
+def test_restore_of_a_store_that_does_not_open(bus, tmp_path):
+    fill(bus)
+    path = str(tmp_path / "b.db")
+    backup(bus, path)
+    bus.stop_daemon()
+    with open(database_path(bus), "wb") as file:
+        file.write(b"no database at all " * 1000)
+    wait_until(lambda: error_of(bus) == "Corrupt", "the end of a salvage in vain")
+    assert restore(bus, path)["State"] == "finished"
+    assert bus.query("SELECT count(*) FROM item") == [(ROWS,)]
+    (aside,) = glob.glob(bus.store + "/queryd.db.replaced-*")
+    with open(aside, "rb") as file:
+        assert file.read(11) == b"no database"
+
+
+# --- salvage --------------------------------------------------------------------------------------------------------------
+
+def query_patiently(bus, text):
+    """As a client does that is told to come again."""
+    told = []
+
+    def ask():
+        try:
+            return bus.query(text)
+        except BusError as error:
+            assert error.name == "Recovering", error
+            told.append(error)
+            return None
+
+    return wait_until(ask, "the end of the salvage"), told
+
+
+def try_query(bus, text):
+    try:
+        return bus.query(text)
+    except BusError:
+        return None
+
+
+def test_a_damaged_file_is_salvaged_at_the_start(bus):
+    fill(bus)
+    bus.stop_daemon()
+    pages = table_pages(database_path(bus), "item")
+    meta = table_pages(database_path(bus), "queryd_meta")
+    overwrite(database_path(bus), pages[2])
+    overwrite(database_path(bus), meta[0])
+    (rows, _) = query_patiently(bus, "SELECT count(*) FROM item")
+    assert ROWS * 0.9 < rows[0][0] < ROWS
+    assert bus.query("SELECT count(*) FROM item WHERE name<>'name of ' || id") == [(0,)]
+    assert bus.check(quick=False) == (True, [])
+    (report,) = glob.glob(bus.store + "/queryd.db.corrupt-*.report.txt")
+    with open(report, encoding="utf-8") as file:
+        text = file.read()
+    assert f"table 'item': {rows[0][0]} rows" in text
+    assert f"page {pages[2]}: rowids from " in text
+    assert os.path.exists(report[:-len(".report.txt")])
+    stats = bus.stats()
+    assert stats["salvage_report"] == report
+    assert stats["health"] == "ok"
+    status = bus.run(bus.queryctl, "status").stdout
+    assert report in status and "Health           ok" in status
+    assert triples(bus) == ["3", "one", "two"]
+    bus.update("INSERT INTO item(name) VALUES('goes on')")
+
+
+def test_who_comes_during_a_salvage_is_told(make_bus):
+    """The salvage is made slow by a large file."""
+    bus = make_bus()
+    fill(bus)
+    bus.update("CREATE TABLE large(a)")
+    for _ in range(6):
+        bus.update("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<40000) "
+                   "INSERT INTO large SELECT hex(randomblob(60)) FROM n")
+    bus.stop_daemon()
+    overwrite(database_path(bus), table_pages(database_path(bus), "queryd_meta")[0])
+    rows, told = query_patiently(bus, "SELECT count(*) FROM large")
+    assert rows == [(240000,)]
+    assert told, "a client was told to wait"
+    assert "is being salvaged" in told[0].message
+
+
+def test_damage_met_by_a_query_is_salvaged(bus):
+    """The daemon finds it with the first client that does, ends in order, and the next call starts one that salvages."""
+    fill(bus)
+    bus.stop_daemon()
+    path = database_path(bus)
+    overwrite(path, table_pages(path, "item")[2])
+    pid = bus.daemon_pid()
+    with pytest.raises(BusError) as failure:
+        bus.query("SELECT sum(length(name)) FROM item NOT INDEXED")
+    assert failure.value.name == "Corrupt"
+    wait_until(lambda: not bus.has_owner() or bus.daemon_pid() != pid, "the end of the daemon that met it")
+    rows, _ = query_patiently(bus, "SELECT count(*) FROM item NOT INDEXED")
+    assert ROWS * 0.9 < rows[0][0] < ROWS
+    assert glob.glob(bus.store + "/queryd.db.corrupt-*.report.txt")
+
+
+def test_a_check_that_a_client_asks_for_leads_to_a_salvage(bus):
+    fill(bus)
+    bus.stop_daemon()
+    path = database_path(bus)
+    overwrite(path, table_pages(path, "item")[1], bytes(4096))
+    ok, messages = bus.check()
+    assert not ok and messages
+    wait_until(lambda: glob.glob(bus.store + "/queryd.db.corrupt-*.report.txt") or not bus.property("Version"), "the salvage")
+    rows, _ = query_patiently(bus, "SELECT count(*) FROM item")
+    assert ROWS * 0.9 < rows[0][0] < ROWS
+
+
+def test_idle_check_finds_damage(make_bus):
+    """A store that was not closed is checked when the daemon is about to leave."""
+    bus = make_bus(limits={"idle_exit_ms": 300})
+    fill(bus)
+    bus.kill_daemon()
+    assert bus.query("SELECT count(*) FROM item") == [(ROWS,)]
+    wait_until(lambda: not bus.has_owner(), "the idle exit")
+    assert bus.stats()["health"] == "ok"
+    wait_until(lambda: not bus.has_owner(), "the idle exit")
+    overwrite(database_path(bus), table_pages(database_path(bus), "item")[2])
+    bus.query("SELECT 1")
+    bus.kill_daemon()
+    bus.query("SELECT 1")
+    wait_until(lambda: not bus.has_owner(), "the end after the check")
+    rows, _ = query_patiently(bus, "SELECT count(*) FROM item")
+    assert ROWS * 0.9 < rows[0][0] < ROWS
+    assert bus.call("Get", "(ss)", MANAGER, "Health", interface="org.freedesktop.DBus.Properties")[0].unpack()[0] == "ok"
+
+
+def test_no_check_when_it_is_off(make_bus):
+    bus = make_bus(limits={"idle_exit_ms": 200, "check_interval_hours": 0})
+    fill(bus)
+    bus.kill_daemon()
+    bus.query("SELECT 1")
+    wait_until(lambda: not bus.has_owner(), "the idle exit")
+    with open(bus.store + "/health", encoding="utf-8") as file:
+        assert "open=true" in file.read(), "what was not checked still has to be"
+
+
+def test_a_salvage_that_fails_changes_nothing(bus):
+    """It is tried again by the calls that follow."""
+    fill(bus)
+    bus.stop_daemon()
+    path = database_path(bus)
+    overwrite(path, 1, bytes(100))
+    with open(path, "rb") as file:
+        before = file.read()
+    # the new file's place is taken by what cannot be written
+    os.mkdir(path + ".new")
+    with pytest.raises(BusError):
+        bus.query("SELECT 1")
+    with open(path, "rb") as file:
+        assert file.read() == before
+    os.rmdir(path + ".new")
+    rows = wait_until(lambda: try_query(bus, "SELECT count(*) FROM item"), "another salvage")
+    assert rows == [(ROWS,)], "only the file's header was damaged"
