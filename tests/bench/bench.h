@@ -51,6 +51,7 @@ extern const BenchGroup bench_ipc;
 extern const BenchGroup bench_cache;
 extern const BenchGroup bench_sparql;
 extern const BenchGroup bench_items;
+extern const BenchGroup bench_notify;
 extern const BenchGroup bench_inserts;
 
 /* What a case may say ------------------------------------------------------------------------------------------------------ */

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Large and deep SPARQL: every construct works far beyond what people write, or ends at a limit that its error names."""
 import json
+import os
 import re
+import tempfile
+import time
 
 import pytest
 
-from harness import BusError
+from harness import SLOWER, BusError
 
 PREFIX = "PREFIX : <http://example.org/> "
 N_NODES = 260
@@ -212,10 +215,10 @@ UPDATES = {
 }
 
 
-def ask_or_count(store, text):
+def ask_or_count(store, text, **opts):
     """Rows that are there; for ASK the answer."""
-    _, body, truncated = store.query_text(PREFIX + text, "sparql-json", language="sparql")
-    assert not truncated
+    _, body, truncated = store.query_text(PREFIX + text, "sparql-json", language="sparql", **opts)
+    assert opts or not truncated
     result = json.loads(body)
     return result["boolean"] if "boolean" in result else len(result["results"]["bindings"])
 
@@ -270,3 +273,78 @@ def test_wide_expression(store, name):
 @pytest.mark.parametrize("name", UPDATES)
 def test_update(store, name):
     store.update(PREFIX + UPDATES[name], language="sparql")
+
+
+# --- what would take for ever --------------------------------------------------------------------------------------------
+
+DOUBLED = "BIND('" + "x" * 1000 + "' AS ?t0) " + rows(30, "BIND(CONCAT(?t{i}, ?t{i}) AS ?t{j})")
+ALL = "?s{i} ?p{i} ?o{i} ."
+BOMBS = {
+    "product": select(rows(6, ALL), items="(COUNT(*) AS ?n)"),
+    "product-sorted": select(rows(3, ALL), modifiers="ORDER BY ?s2 ?s1"),
+    "product-distinct": select(rows(3, ALL), items="DISTINCT ?s0 ?s1 ?s2 ?o2"),
+    "product-grouped": select(rows(3, ALL), items="?s0 ?s2 (COUNT(*) AS ?n)", modifiers="GROUP BY ?s0 ?s2"),
+    "exists-without-answer": select(ALL + " FILTER EXISTS { " + rows(5, ALL, first=1) + " FILTER(?s4 = ?p3 && ?o2 < ?o1) }"),
+    "minus-without-answer": select(ALL + " MINUS { ?s{i} ?x ?y . " + rows(4, ALL, first=1) + " FILTER(?o1 = ?p2 && ?o2 > ?o3) }"),
+    "paths-of-all-pairs": select("?a (!:nothing)* ?b . ?c (!:nothing)* ?d . ?e (!:nothing)+ ?f", items="(COUNT(*) AS ?n)"),
+    "path-of-paths": select("?a ((:p|^:p)/(:p|^:p))+ ?b . ?b ((:v|^:v)/(:p|^:p)*)* ?c", items="(COUNT(*) AS ?n)"),
+    "regex": "ASK { ?s :v ?o FILTER(REGEX('" + "a" * 5000 + "', '^(a+)+$b')) }",
+    "regex-backwards": "ASK { ?s :v ?o FILTER(REGEX('" + "a" * 5000 + "!', '^(a|aa)+$')) }",
+    "replace": "ASK { ?s :v ?o FILTER(STRLEN(REPLACE('" + "a" * 5000 + "!', '(a*)*b', '$1')) > 9) }",
+    "doubled-text": select(DOUBLED, items="(STRLEN(?t30) AS ?n)"),
+    "concatenated-group": select(rows(2, ALL), items="(STRLEN(GROUP_CONCAT(CONCAT(STR(?s0), STR(?s1), STR(?o1)))) AS ?n)"),
+    "decimals": select("BIND(9999999999.99 AS ?x0) " + rows(60, "BIND(?x{i} * ?x{i} AS ?x{j})") + rows(3, ALL),
+                       items="(SUM(?x60) AS ?n)"),
+    "values-joined": select(rows(8, "VALUES ?x{i} { " + rows(100, "{i}") + " }"), items="(COUNT(*) AS ?n)"),
+    "functions": select(rows(3, ALL) + " FILTER(STRLEN(SHA512(CONCAT(STR(?o0), STR(?o1), STR(?o2)))) = 1)"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_bomb(store, name):
+    """Each ends within its deadline and 250 ms, by an answer or an error that names the limit; the daemon goes on at once."""
+    text = BOMBS[name].replace("{i}", "0").replace("{j}", "1")
+    start = time.monotonic()
+    try:
+        ask_or_count(store, text, timeout_ms=500)
+    except BusError as error:
+        assert error.name in ("Timeout", "TooComplex", "TooBig", "NoMemory", "DiskFull"), error
+    assert time.monotonic() - start < 0.75 * SLOWER
+    assert ask_or_count(store, "ASK { :n0 :v 0 }") is True
+
+
+@pytest.mark.parametrize("text", ["INSERT { ?s0 :x ?o2 } WHERE { " + rows(3, ALL) + " }",
+                                  "DELETE { ?s0 ?p0 ?o0 } WHERE { " + rows(4, ALL) + " FILTER(?o1 = ?p2 && ?o2 > ?o3) }"])
+def test_bomb_in_an_update(store, text):
+    start = time.monotonic()
+    with pytest.raises(BusError) as error:
+        store.update(PREFIX + text, language="sparql", timeout_ms=500)
+    assert error.value.name in ("Timeout", "DiskFull", "NoMemory"), error.value
+    assert time.monotonic() - start < 0.75 * SLOWER
+    assert ask_or_count(store, "ASK { ?s :x ?o }") is False
+
+
+# --- bad documents ---------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("fmt, line, wrong, message", [
+    ("ntriples", "<http://e/{i}> <http://e/p> \"{i}\" .\n", "<http://e/x> <http://e/p> .\n", "unexpected '.', expected an object"),
+    ("nquads", "<http://e/{i}> <http://e/p> <http://e/{j}> <http://e/g> .\n", "<http://e/x> _ .\n", "expected a predicate"),
+    ("turtle", "<http://e/{i}> <http://e/p> {i} , [ <http://e/q> ( {i} ) ] .\n", "<http://e/x> <http://e/p> nothing:x .\n",
+     "'nothing:' is not declared"),
+    ("trig", "<http://e/g{i}> { <http://e/{i}> <http://e/p> {i} }\n", "<http://e/g> { } }\n", "'}'"),
+])
+@pytest.mark.parametrize("replace", [False, True])
+def test_malformed_in_the_middle(store, fmt, line, wrong, message, replace):
+    """60,000 good lines on both sides: nothing of them is there afterwards, in the store or beside it."""
+    before, generation = store.dump("nquads")[1], store.property("Generation")
+    files = sorted(os.listdir(store.store))
+    n = 60000
+    with tempfile.TemporaryFile() as file:
+        file.write((rows(n, line, "") + wrong + rows(2 * n, line, "", first=n)).encode())
+        file.seek(0)
+        job = store.import_fd(file.fileno(), fmt, replace=replace)
+    assert job["State"] == "failed" and job["ErrorName"].endswith(".Syntax"), job
+    assert job["ErrorMessage"].startswith(f"{n + 1}:") and message in job["ErrorMessage"], job
+    assert store.dump("nquads")[1] == before
+    assert store.property("Generation") == generation
+    assert sorted(os.listdir(store.store)) == files

@@ -35,6 +35,7 @@ _queryctl_verbs() {
     'fulltext:what full-text search finds'
     'payload:keep contents that have an id'
     'store:manage further databases'
+    'watch:print the result of a query again after each change of it'
   )
   _describe verb verbs
 }

@@ -262,7 +262,7 @@ set_limit(BusFixture *self, const char *name, uint64_t value)
 static void
 test_limits(BusFixture *self, gconstpointer data)
 {
-    g_autofree char *first = subscribe(self, "sql", "SELECT 1");
+    g_autofree char *first G_GNUC_UNUSED = subscribe(self, "sql", "SELECT 1");
     g_autofree char *second = NULL;
     g_autofree char *long_text = g_strnfill(1024, ' ');
     g_autofree char *long_query = g_strconcat("SELECT 2", long_text, NULL);

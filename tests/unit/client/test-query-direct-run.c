@@ -180,7 +180,10 @@ test_refused(DirectFixture *self, gconstpointer data)
     g_assert_null(query_connection_get_stats(self->connection, NULL, &error));
     direct_assert_error(error, QUERY_ERROR_UNSUPPORTED, "has no daemon to ask");
     g_clear_error(&error);
-    g_assert_false(query_connection_watch_changes(self->connection, NULL, &error));
+    g_assert_null(query_connection_create_notifier(self->connection, NULL, NULL, NULL, &error));
+    direct_assert_error(error, QUERY_ERROR_UNSUPPORTED, "has no daemon to ask");
+    g_clear_error(&error);
+    g_assert_null(query_connection_subscribe(self->connection, DIRECT_SQL, "SELECT 1", NULL, &error));
     direct_assert_error(error, QUERY_ERROR_UNSUPPORTED, "has no daemon to ask");
     g_clear_error(&error);
     g_assert_false(query_connection_backup(self->connection, 0, NULL, NULL, NULL, &error));
@@ -355,7 +358,6 @@ test_schema_changes(DirectFixture *self, gconstpointer data)
     g_assert_no_error(error);
     for (guint n = 2; n < 5; n++) {
         g_autoptr(QueryCursor) cursor = query_statement_execute(statement, NULL, &error);
-        g_autofree char *name = g_strdup_printf("c%u", n);
         g_autofree char *alter = g_strdup_printf("ALTER TABLE t ADD COLUMN c%u DEFAULT %u", n, n);
 
         g_assert_no_error(error);

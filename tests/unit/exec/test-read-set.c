@@ -54,6 +54,7 @@ test_sql(Fixture *self, gconstpointer data)
     check(self, "SELECT * FROM f WHERE f MATCH 'x'", "f");
     check(self, "SELECT 1", "");
     check(self, "SELECT s FROM queryd_quad", "queryd_ queryd_quad");
+    check(self, "SELECT object FROM rdf_quad WHERE subject = 'x:a'", "queryd_ rdf_quad");
     check(self, "SELECT queryd_payload(1)", "queryd_payload");
     check(self, "SELECT name FROM sqlite_schema", "all");
     check(self, "SELECT name FROM pragma_table_info('item')", "all");
@@ -94,6 +95,10 @@ test_sparql(Fixture *self, gconstpointer data)
     g_assert_no_error(error);
     g_assert_true(reads->is_sparql);
     g_assert_true(qd_name_set_has(reads->predicates, "http://x/p") && !qd_name_set_is_all(reads->predicates));
+    (void) qd_read_set_free(g_steal_pointer(&reads));
+    reads = qd_read_set_new_for_sparql(self->reader, "ASK { ?s rdfs:label ?o }", NULL, &self->store.limits, &error);
+    g_assert_no_error(error);
+    g_assert_true(qd_name_set_has(reads->predicates, "http://www.w3.org/2000/01/rdf-schema#label"));
     g_assert_true(qd_name_set_has(reads->graphs, "") && !qd_name_set_is_all(reads->graphs));
 }
 
