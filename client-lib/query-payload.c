@@ -22,9 +22,11 @@
 #include "client-lib/query-error.h"
 
 /* Above, a descriptor over the bus costs less than two copies through a socket (docs/decisions/payload-cut-off.md). */
-#define CHANNEL_BYTES (256 * 1024)
+#define CHANNEL_BYTES (32 * 1024)
 /* Below, reading a file costs less than mapping it. */
-#define MAP_BYTES (256 * 1024)
+#define MAP_BYTES (64 * 1024)
+/* So much of a mapping is filled at once, which is cheaper than a fault for each few pages. */
+#define POPULATE_BYTES (4 * 1024 * 1024)
 #define SPOOL_BYTES (256 * 1024)
 /* The daemon's default of payloads_per_call. */
 #define FDS_PER_CALL 16
@@ -352,11 +354,40 @@ query_connection_delete_payload(QueryConnection *self, gint64 id, GCancellable *
 
 /* Reading --------------------------------------------------------------------------------------------------------------- */
 
+typedef struct Mapping {
+    void *data;
+    gsize n_bytes;
+} Mapping;
+
+static void
+mapping_free(gpointer data)
+{
+    Mapping *self = data;
+
+    (void) munmap(self->data, self->n_bytes);
+    g_free(self);
+}
+
+static GBytes *
+map_file(int fd, gsize n_bytes, GError **error)
+{
+    int flags = MAP_PRIVATE | (n_bytes <= POPULATE_BYTES ? MAP_POPULATE : 0);
+    void *data = mmap(NULL, n_bytes, PROT_READ, flags, fd, 0);
+    Mapping *mapping;
+
+    if (data == MAP_FAILED) {
+        set_errno(error, "cannot map a payload");
+        return NULL;
+    }
+    mapping = g_new(Mapping, 1);
+    *mapping = (Mapping){ data, n_bytes };
+    return g_bytes_new_with_free_func(data, n_bytes, mapping_free, mapping);
+}
+
 /* (transfer full) (nullable): consumes @fd */
 static GBytes *
 load_file(int fd, GError **error)
 {
-    g_autoptr(GMappedFile) mapped = NULL;
     GBytes *content = NULL;
     struct stat st;
 
@@ -370,8 +401,7 @@ load_file(int fd, GError **error)
         else
             set_errno(error, "cannot read a payload");
     } else {
-        mapped = g_mapped_file_new_from_fd(fd, FALSE, error);
-        content = mapped != NULL ? g_mapped_file_get_bytes(mapped) : NULL;
+        content = map_file(fd, (gsize) st.st_size, error);
     }
     (void) close(fd);
     return content;
@@ -553,6 +583,8 @@ query_connection_load_payloads(QueryConnection *self, const gint64 *ids, gsize n
     g_return_val_if_fail(ids != NULL || n_ids == 0, NULL);
     g_return_val_if_fail(n_ids <= G_MAXINT, NULL);
 
+    if (n_ids == 0)
+        return g_ptr_array_new_with_free_func(bytes_free);
     for (gsize i = 0; i < n_ids; i++)
         g_string_append_printf(json, "%s%" G_GINT64_FORMAT, i > 0 ? "," : "", ids[i]);
     g_string_append_c(json, ']');

@@ -34,6 +34,8 @@ static const VerbInfo verb_table[QCTL_N_VERBS] = {
     [QCTL_VERB_CHECK] = { "check", "", "check the database" },
     [QCTL_VERB_OPTIMIZE] = { "optimize", "", "refresh the planner's statistics and shorten the log" },
     [QCTL_VERB_FULLTEXT] = { "fulltext", "add|remove PREDICATE…|--all, ls, rebuild, check", "what full-text search finds" },
+    [QCTL_VERB_PAYLOAD] = { "payload", "ls|store FILE|cat ID|replace ID FILE|rm ID…",
+                            "keep contents that have an id: store, read, replace, delete" },
     [QCTL_VERB_STORE] = { "store", "list|create NAME|import FILE NAME", "manage further databases" },
 };
 
@@ -54,6 +56,7 @@ typedef enum OptionKind {
     OPTION_BASE,
     OPTION_REPLACE,
     OPTION_CHECK_ONLY,
+    OPTION_MEDIA_TYPE,
     OPTION_NULL,
     OPTION_NO_HEADER,
     OPTION_MAX_ROWS,
@@ -76,7 +79,7 @@ typedef enum OptionKind {
 #define V(name) (1u << QCTL_VERB_##name)
 #define ANY_VERB ((1u << QCTL_N_VERBS) - 1)
 #define STATEMENTS (V(SQL) | V(SPARQL) | V(UPDATE) | V(WATCH))
-#define PRINTS (STATEMENTS | V(LS) | V(PREFIXES) | V(STATS) | V(SHELL) | V(FULLTEXT) | V(STORE))
+#define PRINTS (STATEMENTS | V(LS) | V(PREFIXES) | V(STATS) | V(SHELL) | V(FULLTEXT) | V(PAYLOAD) | V(STORE))
 
 typedef struct OptionInfo {
     OptionKind kind;
@@ -101,6 +104,7 @@ static const OptionInfo option_table[] = {
     { OPTION_BASE, "base", 0, "IRI", V(IMPORT), "RDF: what relative IRIs are resolved against; default: the file's address" },
     { OPTION_REPLACE, "replace", 0, NULL, V(IMPORT), "RDF: what is there goes first: of the graph; trig, nquads: of all" },
     { OPTION_CHECK_ONLY, "check-only", 0, NULL, V(IMPORT) | V(RESTORE), "read the file and change nothing" },
+    { OPTION_MEDIA_TYPE, "media-type", 0, "TYPE", V(PAYLOAD), "what the content is, such as image/png" },
     { OPTION_NULL, "null", 0, "TEXT", PRINTS, "print NULL as TEXT in table, markdown, csv and tsv" },
     { OPTION_NO_HEADER, "no-header", 0, NULL, PRINTS | V(IMPORT) | V(EXPORT), "csv, tsv: no line with the columns' names" },
     { OPTION_MAX_ROWS, "max-rows", 'n', "N", STATEMENTS | V(EXPORT) | V(SHELL), "end each result after N rows" },
@@ -198,6 +202,7 @@ qctl_arguments_free(QctlArguments *self)
     g_free(self->table);
     g_free(self->graph);
     g_free(self->base);
+    g_free(self->media_type);
     g_free(self);
     return NULL;
 }
@@ -283,9 +288,11 @@ static char **
 find_text(QctlArguments *self, OptionKind kind)
 {
     char **const fields[OPTION_VERSION + 1] = {
-        [OPTION_FILE] = &self->file,           [OPTION_OUTPUT] = &self->output, [OPTION_TABLE] = &self->table,
-        [OPTION_GRAPH] = &self->graph,         [OPTION_BASE] = &self->base,     [OPTION_NULL] = &self->null_text,
-        [OPTION_TOKENIZER] = &self->tokenizer, [OPTION_DIRECT] = &self->direct, [OPTION_STORE] = &self->store,
+        [OPTION_FILE] = &self->file,           [OPTION_OUTPUT] = &self->output,
+        [OPTION_TABLE] = &self->table,         [OPTION_GRAPH] = &self->graph,
+        [OPTION_BASE] = &self->base,           [OPTION_NULL] = &self->null_text,
+        [OPTION_TOKENIZER] = &self->tokenizer, [OPTION_DIRECT] = &self->direct,
+        [OPTION_STORE] = &self->store,         [OPTION_MEDIA_TYPE] = &self->media_type,
     };
 
     return fields[kind];
@@ -442,6 +449,7 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
     case QCTL_VERB_LS:
         *ret_max = 1;
         break;
+    case QCTL_VERB_PAYLOAD:
     case QCTL_VERB_CANCEL:
         *ret_min = 1;
         *ret_max = G_MAXUINT;
@@ -462,6 +470,37 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
     case QCTL_VERB_OPTIMIZE:
         break;
     }
+}
+
+static bool
+is_payload_id(const char *word)
+{
+    guint64 id = 0;
+
+    return g_ascii_string_to_unsigned(word, 10, 1, G_MAXINT64, &id, NULL);
+}
+
+static bool
+check_payload(const QctlArguments *self, GError **error)
+{
+    const char *action = self->words->pdata[0];
+    guint n = self->words->len;
+    bool has_id = g_str_equal(action, "cat") || g_str_equal(action, "replace") || g_str_equal(action, "rm");
+    bool ok = (g_str_equal(action, "ls") && n == 1) || (g_str_equal(action, "store") && n == 2) ||
+              (g_str_equal(action, "cat") && n == 2) || (g_str_equal(action, "replace") && n == 3) ||
+              (g_str_equal(action, "rm") && n >= 2);
+
+    for (guint i = 1; ok && has_id && i < (g_str_equal(action, "replace") ? 2 : n); i++) {
+        if (is_payload_id(self->words->pdata[i]))
+            continue;
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "'%s' is not the id of a payload; see 'queryctl payload ls'",
+                    (const char *) self->words->pdata[i]);
+        return false;
+    }
+    if (!ok)
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "usage: queryctl payload %s",
+                    verb_table[QCTL_VERB_PAYLOAD].arguments);
+    return ok;
 }
 
 static bool
@@ -557,7 +596,8 @@ check_words(const QctlArguments *self, GError **error)
     }
 
     return check_format(self, error) && (self->verb != QCTL_VERB_STORE || check_store(self, error)) &&
-           (self->verb != QCTL_VERB_FULLTEXT || check_fulltext(self, error));
+           (self->verb != QCTL_VERB_FULLTEXT || check_fulltext(self, error)) &&
+           (self->verb != QCTL_VERB_PAYLOAD || check_payload(self, error));
 }
 
 /* watch: a first word may name the language. */

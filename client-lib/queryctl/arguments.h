@@ -27,6 +27,7 @@ typedef enum QctlVerb {
     QCTL_VERB_CHECK,
     QCTL_VERB_OPTIMIZE,
     QCTL_VERB_FULLTEXT,
+    QCTL_VERB_PAYLOAD,
     QCTL_VERB_STORE,
     QCTL_VERB_WATCH,
 } QctlVerb;
@@ -79,6 +80,7 @@ typedef struct QctlArguments {
     char *table;         /* (nullable) */
     char *graph;         /* (nullable) IRI */
     char *base;          /* (nullable) IRI */
+    char *media_type;    /* (nullable) */
     guint64 max_rows;    /* 0: not given */
     gint64 timeout_msec; /* -1: not given; 0: none */
     bool timing;

@@ -40,6 +40,9 @@ int qctl_verb_optimize(QctlSession *session);
 /* verb-fulltext.c */
 int qctl_verb_fulltext(QctlSession *session);
 
+/* verb-payload.c */
+int qctl_verb_payload(QctlSession *session);
+
 /* verb-store.c */
 int qctl_verb_store(QctlSession *session);
 

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A hash table of strings and a flag; once the flag is set the table is empty.
+ * An array of strings, with a hash table over it once it is long: most sets are of one name, and one is made for each update.
  */
 #include "daemon/base/name-set.h"
 
 #include <string.h>
 
+#define SCANNED_MAX 8
+
 struct QdNameSet {
-    GHashTable *names; /* of char*, owned */
+    char **names; /* (owned) each owned */
+    guint n_names;
+    guint n_allocated;
+    GHashTable *index; /* (nullable) of the same strings */
     guint n_max;
     gboolean all;
 };
@@ -17,7 +22,6 @@ qd_name_set_new(guint n_max)
 {
     QdNameSet *self = g_new0(QdNameSet, 1);
 
-    self->names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     self->n_max = n_max;
     return self;
 }
@@ -28,9 +32,39 @@ qd_name_set_free(QdNameSet *self)
     if (self == NULL)
         return NULL;
 
-    g_hash_table_unref(self->names);
+    qd_name_set_clear(self);
+    g_free(self->names);
     g_free(self);
     return NULL;
+}
+
+static gboolean
+is_listed(const QdNameSet *self, const char *name)
+{
+    if (self->index != NULL)
+        return g_hash_table_contains(self->index, name);
+    for (guint i = 0; i < self->n_names; i++)
+        if (strcmp(self->names[i], name) == 0)
+            return TRUE;
+    return FALSE;
+}
+
+/* @name: (transfer full) */
+static void
+append(QdNameSet *self, char *name)
+{
+    if (self->n_names == self->n_allocated) {
+        self->n_allocated = MAX(2 * self->n_allocated, 4);
+        self->names = g_renew(char *, self->names, self->n_allocated);
+    }
+    self->names[self->n_names++] = name;
+    if (self->index == NULL && self->n_names > SCANNED_MAX) {
+        self->index = g_hash_table_new(g_str_hash, g_str_equal);
+        for (guint i = 0; i < self->n_names; i++)
+            g_hash_table_add(self->index, self->names[i]);
+    } else if (self->index != NULL) {
+        g_hash_table_add(self->index, name);
+    }
 }
 
 void
@@ -38,38 +72,38 @@ qd_name_set_add(QdNameSet *self, const char *name, gsize n_bytes)
 {
     g_autofree char *copy = self->all ? NULL : g_strndup(name, n_bytes);
 
-    if (self->all || g_hash_table_contains(self->names, copy))
+    if (self->all || is_listed(self, copy))
         return;
-    if (self->n_max > 0 && g_hash_table_size(self->names) >= self->n_max)
+    if (self->n_max > 0 && self->n_names >= self->n_max)
         qd_name_set_make_all(self);
     else
-        g_hash_table_add(self->names, g_steal_pointer(&copy));
+        append(self, g_steal_pointer(&copy));
 }
 
 void
 qd_name_set_add_all(QdNameSet *self, const QdNameSet *other)
 {
-    GHashTableIter iter;
-    gpointer name;
-
     if (other->all)
         qd_name_set_make_all(self);
-    g_hash_table_iter_init(&iter, other->names);
-    while (!self->all && g_hash_table_iter_next(&iter, &name, NULL))
-        qd_name_set_add(self, name, strlen(name));
+    for (guint i = 0; i < other->n_names && !self->all; i++)
+        if (!is_listed(self, other->names[i]))
+            qd_name_set_add(self, other->names[i], strlen(other->names[i]));
 }
 
 void
 qd_name_set_make_all(QdNameSet *self)
 {
-    g_hash_table_remove_all(self->names);
+    qd_name_set_clear(self);
     self->all = TRUE;
 }
 
 void
 qd_name_set_clear(QdNameSet *self)
 {
-    g_hash_table_remove_all(self->names);
+    g_clear_pointer(&self->index, g_hash_table_unref);
+    for (guint i = 0; i < self->n_names; i++)
+        g_free(self->names[i]);
+    self->n_names = 0;
     self->all = FALSE;
 }
 
@@ -82,28 +116,25 @@ qd_name_set_is_all(const QdNameSet *self)
 gboolean
 qd_name_set_is_empty(const QdNameSet *self)
 {
-    return !self->all && g_hash_table_size(self->names) == 0;
+    return !self->all && self->n_names == 0;
 }
 
 gboolean
 qd_name_set_has(const QdNameSet *self, const char *name)
 {
-    return self->all || g_hash_table_contains(self->names, name);
+    return self->all || is_listed(self, name);
 }
 
 gboolean
 qd_name_set_meets(const QdNameSet *self, const QdNameSet *other)
 {
-    const QdNameSet *small = g_hash_table_size(self->names) <= g_hash_table_size(other->names) ? self : other;
+    const QdNameSet *small = self->n_names <= other->n_names ? self : other;
     const QdNameSet *large = small == self ? other : self;
-    GHashTableIter iter;
-    gpointer name;
 
     if (self->all || other->all)
         return !qd_name_set_is_empty(self) && !qd_name_set_is_empty(other);
-    g_hash_table_iter_init(&iter, small->names);
-    while (g_hash_table_iter_next(&iter, &name, NULL))
-        if (g_hash_table_contains(large->names, name))
+    for (guint i = 0; i < small->n_names; i++)
+        if (is_listed(large, small->names[i]))
             return TRUE;
     return FALSE;
 }
@@ -117,13 +148,11 @@ compare_names(gconstpointer a, gconstpointer b)
 GPtrArray *
 qd_name_set_list(const QdNameSet *self)
 {
-    GPtrArray *names = g_ptr_array_new();
-    GHashTableIter iter;
-    gpointer name;
+    GPtrArray *names = g_ptr_array_sized_new(self->n_names + 1);
 
-    g_hash_table_iter_init(&iter, self->names);
-    while (g_hash_table_iter_next(&iter, &name, NULL))
-        g_ptr_array_add(names, name);
-    g_ptr_array_sort(names, compare_names);
+    for (guint i = 0; i < self->n_names; i++)
+        g_ptr_array_add(names, self->names[i]);
+    if (names->len > 1)
+        g_ptr_array_sort(names, compare_names);
     return names;
 }

@@ -11,6 +11,8 @@
 #include "daemon/bus/bus-private.h"
 
 #define INTERVAL_USEC (40 * UINT64_C(1000))
+/* Not 0: that would be 250 ms, by which the last signal of many would be late. */
+#define ACCURACY_USEC 1000
 
 /* For "all graphs" (or tables): no IRI is written like this. */
 #define ALL_NAMES "*"
@@ -110,7 +112,7 @@ send_and_wait(QdBusChanges *self)
 {
     qd_bus_changes_flush(self);
     self->timer = sd_event_source_disable_unref(self->timer);
-    (void) sd_event_add_time_relative(self->event, &self->timer, CLOCK_MONOTONIC, INTERVAL_USEC, 0, on_timer, self);
+    (void) sd_event_add_time_relative(self->event, &self->timer, CLOCK_MONOTONIC, INTERVAL_USEC, ACCURACY_USEC, on_timer, self);
 }
 
 static int

@@ -14,6 +14,7 @@
 #include "daemon/exec/channel.h"
 #include "daemon/exec/engine-private.h"
 #include "daemon/exec/jobs.h"
+#include "daemon/exec/plans.h"
 #include "daemon/exec/upkeep.h"
 #include "daemon/store/memory.h"
 
@@ -101,9 +102,9 @@ on_linger(uint64_t commit_usec, void *user_data)
 }
 
 static void
-on_payloads_given_up(void *user_data)
+on_payloads_given_up(QdPayloadSweep what, void *user_data)
 {
-    qd_payload_crew_sweep(((QdEngine *) user_data)->crew, FALSE);
+    qd_payload_crew_sweep(((QdEngine *) user_data)->crew, what);
 }
 
 /* Opening --------------------------------------------------------------------------------------------------------------- */
@@ -133,7 +134,7 @@ take_database(QdEngine *self, QdDatabase *database)
     self->crew = qd_payload_crew_new(self);
     self->writer = qd_writer_new(&config, qd_database_steal_writer(database));
     if (!qd_database_is_read_only(database) && qd_payload_files_exist(qd_payloads_get_files(self->payloads)))
-        qd_payload_crew_sweep(self->crew, TRUE);
+        qd_payload_crew_sweep(self->crew, QD_PAYLOAD_SWEEP_ALL);
 }
 
 /* Calls that have waited for the database. */
@@ -490,6 +491,11 @@ qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
     func("sqlite_memory_bytes", qd_memory_get_used(), user_data);
     func("heap_used_bytes", heap.uordblks, user_data);
     if (self->writer != NULL) {
+        const QdPlanCounters *plans = qd_pool_get_plan_counters(self->pool);
+
+        func("sparql_plans_found_total", __atomic_load_n(&plans->n_found, __ATOMIC_RELAXED), user_data);
+        func("sparql_plans_made_total", __atomic_load_n(&plans->n_made, __ATOMIC_RELAXED), user_data);
+        func("sparql_plans_made_usec_total", __atomic_load_n(&plans->made_usec, __ATOMIC_RELAXED), user_data);
         func("snapshots", qd_pool_get_n_leased(self->pool), user_data);
         func("connections", qd_pool_get_n_open(self->pool), user_data);
         func("commits_total", qd_writer_get_n_commits(self->writer), user_data);

@@ -14,6 +14,8 @@
 #include "daemon/exec/jobs.h"
 
 #define LINGER_SEC 1
+/* Of the time that searching the folder took, until it is searched again. */
+#define SWEEP_PAUSE_FACTOR 10
 
 struct QdPayloadCrew {
     QdEngine *engine;
@@ -24,9 +26,9 @@ struct QdPayloadCrew {
     guint n_threads;
     guint n_idle;
     gboolean stopping;
-    gboolean sweep_some;
-    gboolean sweep_all;
+    QdPayloadSweep sweep;
     gboolean sweeping;
+    gint64 next_all_usec; /* monotonic: not before that another search of the whole folder */
 };
 
 static gboolean
@@ -49,14 +51,27 @@ serve(QdPayloadCrew *self, QdCall *call)
 }
 
 static void
-sweep(QdPayloadCrew *self, gboolean all)
+sweep(QdPayloadCrew *self, QdPayloadSweep what)
 {
     QdReader *reader = qd_pool_lease(self->engine->pool, self->client, NULL, NULL);
 
     if (reader == NULL) /* the next start looks again */
         return;
-    qd_payloads_sweep(self->engine->payloads, reader->connection, all);
+    qd_payloads_sweep(self->engine->payloads, reader->connection, what);
     qd_pool_release(self->engine->pool, reader);
+}
+
+/* Under the mutex: takes what is to be swept now. */
+static QdPayloadSweep
+take_sweep(QdPayloadCrew *self)
+{
+    QdPayloadSweep what = self->sweeping || self->stopping ? QD_PAYLOAD_SWEEP_NONE : self->sweep;
+
+    if (what == QD_PAYLOAD_SWEEP_ALL && g_get_monotonic_time() < self->next_all_usec)
+        return QD_PAYLOAD_SWEEP_NONE;
+    if (what != QD_PAYLOAD_SWEEP_NONE)
+        self->sweep = QD_PAYLOAD_SWEEP_NONE;
+    return what;
 }
 
 /* Under the mutex, which is released meanwhile. FALSE: there is nothing to do. */
@@ -64,7 +79,8 @@ static gboolean
 work(QdPayloadCrew *self)
 {
     QdCall *call = g_queue_pop_head(&self->calls);
-    gboolean all = self->sweep_all;
+    QdPayloadSweep what;
+    gint64 start_usec;
 
     if (call != NULL) {
         pthread_mutex_unlock(&self->mutex);
@@ -72,14 +88,17 @@ work(QdPayloadCrew *self)
         pthread_mutex_lock(&self->mutex);
         return TRUE;
     }
-    if (self->stopping || self->sweeping || (!self->sweep_some && !all))
+    what = take_sweep(self);
+    if (what == QD_PAYLOAD_SWEEP_NONE)
         return FALSE;
 
-    self->sweep_some = self->sweep_all = FALSE;
     self->sweeping = TRUE;
     pthread_mutex_unlock(&self->mutex);
-    sweep(self, all);
+    start_usec = g_get_monotonic_time();
+    sweep(self, what);
     pthread_mutex_lock(&self->mutex);
+    if (what == QD_PAYLOAD_SWEEP_ALL)
+        self->next_all_usec = g_get_monotonic_time() + SWEEP_PAUSE_FACTOR * (g_get_monotonic_time() - start_usec);
     self->sweeping = FALSE;
     return TRUE;
 }
@@ -98,7 +117,7 @@ linger(QdPayloadCrew *self)
     self->n_idle++;
     r = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
     self->n_idle--;
-    return r == 0;
+    return r == 0 || self->sweep != QD_PAYLOAD_SWEEP_NONE;
 }
 
 static void *
@@ -197,11 +216,10 @@ qd_payload_crew_push(QdPayloadCrew *self, QdCall *call)
 }
 
 void
-qd_payload_crew_sweep(QdPayloadCrew *self, gboolean all)
+qd_payload_crew_sweep(QdPayloadCrew *self, QdPayloadSweep what)
 {
     pthread_mutex_lock(&self->mutex);
-    self->sweep_some = TRUE;
-    self->sweep_all = self->sweep_all || all;
+    self->sweep = MAX(self->sweep, what);
     (void) wake(self);
     pthread_mutex_unlock(&self->mutex);
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "daemon/exec/engine.h"
+#include "daemon/store/payload.h"
 
 typedef struct QdPayloadCrew QdPayloadCrew;
 
@@ -18,5 +19,5 @@ QdPayloadCrew *qd_payload_crew_free(QdPayloadCrew *self);
 
 /* qd_payload_crew_push: @call stores or replaces a payload; it finishes with BUSY when too many wait. Thread: any. */
 void qd_payload_crew_push(QdPayloadCrew *self, QdCall *call);
-/* qd_payload_crew_sweep: files that no row needs are deleted soon. @all: the folder is searched for them. Thread: any. */
-void qd_payload_crew_sweep(QdPayloadCrew *self, gboolean all);
+/* qd_payload_crew_sweep: files that no row needs are deleted soon; when all are looked at, in a tenth of the time. Thread: any. */
+void qd_payload_crew_sweep(QdPayloadCrew *self, QdPayloadSweep what);

@@ -9,6 +9,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/exec/evaluation.h"
+#include "daemon/exec/plans.h"
 #include "daemon/store/memory.h"
 
 /* Idle connections kept open; beyond that they are closed when they come back. */
@@ -27,6 +28,7 @@ struct QdPool {
     guint n_leased;
     guint n_opened; /* atomic: since the last rest */
     uint64_t last_lease_usec;
+    QdPlanCounters plan_counters;
 };
 
 QdPool *
@@ -65,6 +67,12 @@ qd_pool_free(QdPool *self)
     return NULL;
 }
 
+QdPlanCounters *
+qd_pool_get_plan_counters(QdPool *self)
+{
+    return &self->plan_counters;
+}
+
 QdConnection *
 qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 {
@@ -74,6 +82,7 @@ qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 
     if (connection == NULL || !qd_evaluation_register(connection, self->limits, error))
         return NULL;
+    qd_plans_set_counters(connection, &self->plan_counters);
 
     return g_steal_pointer(&connection);
 }

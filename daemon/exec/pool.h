@@ -52,5 +52,7 @@ void qd_pool_rest(QdPool *self);
 
 guint qd_pool_get_n_leased(QdPool *self);
 guint qd_pool_get_n_open(QdPool *self);
+/* (transfer none): of all connections that the pool has opened; atomics. */
+struct QdPlanCounters *qd_pool_get_plan_counters(QdPool *self);
 /* Opens a connection as a reader or the writer, with our functions. It is the caller's, outside of the pool. */
 QdConnection *qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error);

@@ -282,6 +282,8 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     statement->changes = item->changes - before;
     qd_connection_refresh_writes(connection, compiled);
     qd_changes_add_statement(item->changed, compiled);
+    if (compiled->deletes_payloads)
+        qd_payloads_note_deleted(connection);
     return ok;
 }
 

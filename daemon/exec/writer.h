@@ -2,8 +2,8 @@
 /*
  * The writer: one read-write connection, and the role of using it.
  *
- * Place: layer 4. The worker that finds the role free leads: it runs all updates that wait in one transaction, each in a
- * savepoint, commits durably, and answers. Jobs take the role for themselves.
+ * Place: layer 4. The worker that finds the role free leads: it runs all updates that wait in one transaction, commits
+ * durably, answers, and goes on while there are more. Jobs, and transactions of clients, take the role for themselves.
  * Invariant: an item is done exactly once, successfully only after the commit that holds it is durable.
  */
 #pragma once
@@ -76,7 +76,7 @@ struct QdWriteItem {
 /* After a commit: @changes (transfer full) is what it changed. Any thread. */
 typedef void (*QdWriterCommitFunc)(uint64_t generation, QdChanges *changes, void *user_data);
 /* After a commit that gave payload files up. Any thread. */
-typedef void (*QdWriterSweepFunc)(void *user_data);
+typedef void (*QdWriterSweepFunc)(QdPayloadSweep what, void *user_data);
 /* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
 typedef void (*QdWriterLogFunc)(void *user_data);
 

@@ -24,6 +24,9 @@ typedef struct Match {
     QdColumn seed;     /* of @seeds */
     QdRelation *inner; /* columns and conditions where index and quads are read */
     QdRelation *shape; /* the columns of the whole */
+    const char *calls; /* of functions of FTS5 where the index is read: ",… AS x0"; and their names: ",x0" */
+    const char *names;
+    guint n_calls;
     gboolean needs_rank;
     gboolean from_quads;
 } Match;
@@ -114,13 +117,22 @@ put_string(QdGenerator *self, const QdTerm *term, const char *otherwise)
     return qd_arena_printf(self->arena, "queryd_str_text(%s)", qd_generator_put_term(self, term));
 }
 
-/* A function of FTS5 on one literal, computed where it is asked for. */
+/*
+ * A function of FTS5 on the literal: computed with the rows; or, if only the best of them are kept, for those, each of which asks
+ * the index again.
+ */
 static const char *
 write_function(Match *self, const char *call)
 {
-    return qd_arena_printf(self->generator->arena,
-                           "queryd_to_term((SELECT %s FROM queryd_fts AS f WHERE f.queryd_fts MATCH %s AND f.rowid=m.o))", call,
-                           self->kept);
+    QdGenerator *generator = self->generator;
+
+    if (self->match->limit != QD_NO_LIMIT)
+        return qd_arena_printf(generator->arena,
+                               "queryd_to_term((SELECT %s FROM queryd_fts AS f WHERE f.queryd_fts MATCH %s AND f.rowid=m.o))", call,
+                               self->kept);
+    self->calls = qd_arena_printf(generator->arena, "%s,%s AS x%u", self->calls, call, self->n_calls);
+    self->names = qd_arena_printf(generator->arena, "%s,x%u", self->names, self->n_calls);
+    return qd_arena_printf(generator->arena, "queryd_to_term(m.x%u)", self->n_calls++);
 }
 
 static const char *
@@ -205,25 +217,27 @@ add_conditions(Match *self)
     qd_relation_add_where(generator, self->inner, qd_generate_graph_condition(generator, "q"));
 }
 
-/* A row for each subject (of the graph, of the query text), with its best literal; or for each quad. */
+/* A row for each quad; or for each subject (of the graph, of the query text), with its best literal if that matters. */
 static const char *
 write_rows(Match *self)
 {
     QdGenerator *generator = self->generator;
-    const char *from = self->from_quads ? "queryd_quad AS q CROSS JOIN queryd_fts AS f"
-                                        : "queryd_fts AS f CROSS JOIN queryd_quad AS q";
-    const char *keys = qd_arena_printf(generator->arena, "%sq.s AS s,q.g AS g", self->seeds != NULL ? "n.n AS n," : "");
-    const char *list = qd_arena_printf(generator->arena, "%s,q.p AS p,q.o AS o%s", keys, self->needs_rank ? ",f.rank AS r" : "");
-    const char *tail = "";
+    gboolean per_literal = self->match->per_literal;
+    const char *n = self->seeds != NULL ? "n," : "";
+    const char *rows;
 
-    if (!self->match->per_literal && self->needs_rank) {
-        list = qd_arena_printf(generator->arena, "%s,q.o AS o,min(f.rank) AS r", keys);
-        tail = self->seeds != NULL ? " GROUP BY n.n,q.s,q.g" : " GROUP BY q.s,q.g";
-    } else if (!self->match->per_literal) {
-        list = qd_arena_printf(generator->arena, "DISTINCT %s", keys);
-    }
-    return qd_arena_printf(generator->arena, "SELECT %s FROM %s%s WHERE %s%s", list, self->seeds != NULL ? self->seeds : "", from,
-                           qd_relation_write_where(generator, self->inner), tail);
+    rows = qd_arena_printf(generator->arena, "SELECT %s%sq.s AS s,q.g AS g%s%s%s FROM %s%s WHERE %s",
+                           per_literal || self->needs_rank ? "" : "DISTINCT ", self->seeds != NULL ? "n.n AS n," : "",
+                           per_literal || self->needs_rank ? ",q.p AS p,q.o AS o" : "", self->needs_rank ? ",f.rank AS r" : "",
+                           self->calls, self->seeds != NULL ? self->seeds : "",
+                           self->from_quads ? "queryd_quad AS q CROSS JOIN queryd_fts AS f"
+                                            : "queryd_fts AS f CROSS JOIN queryd_quad AS q",
+                           qd_relation_write_where(generator, self->inner));
+    if (per_literal || !self->needs_rank)
+        return rows;
+    /* LIMIT: FTS5's functions are computed before rows are grouped */
+    return qd_arena_printf(generator->arena, "SELECT %ss,g,o,min(r) AS r%s FROM (%s LIMIT -1) GROUP BY %ss,g", n, self->names, rows,
+                           n);
 }
 
 /* The best rows of each graph and query text. */
@@ -272,6 +286,8 @@ qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left)
         .match = match,
         .inner = qd_relation_new(self),
         .shape = qd_relation_new(self),
+        .calls = "",
+        .names = "",
         .needs_rank = match->rank.kind != QD_NODE_NONE || match->columns != NULL || match->limit != QD_NO_LIMIT,
     };
     QdTable table = { .text = "m", .name = "m" };

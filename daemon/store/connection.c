@@ -17,6 +17,8 @@
 #define MAPPED_READER_CACHE_BYTES 131072
 #define WRITER_CACHE_BYTES 4194304
 #define BUSY_TIMEOUT_MSEC 5000
+/* A bit of SQLite's mask of optimizations: filters that are filled by a scan of a whole table, which for few rows take long. */
+#define BLOOM_FILTERS 0x80000
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
 
 typedef enum Command {
@@ -126,6 +128,7 @@ connection_harden(QdConnection *self, const QdLimits *limits, GError **error)
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_ATTACHED, 1); /* VACUUM needs one */
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_WORKER_THREADS, 0);
     (void) sqlite3_busy_timeout(self->db, BUSY_TIMEOUT_MSEC);
+    (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, self->db, BLOOM_FILTERS);
     (void) sqlite3_extended_result_codes(self->db, 1);
     return TRUE;
 }
@@ -161,12 +164,13 @@ static gboolean
 connection_configure(QdConnection *self, const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits,
                      GError **error)
 {
+    static const char *const modes[] = { "OFF", "FAST", "ON" };
     uint64_t mmap_bytes = get_mmap_bytes(info, limits);
     uint64_t cache_bytes = get_cache_bytes(info, role, limits, mmap_bytes);
     g_autofree char *sql = g_strdup_printf("PRAGMA mmap_size=%" G_GUINT64_FORMAT "; PRAGMA cache_size=-%" G_GUINT64_FORMAT
-                                           "; PRAGMA temp_store=FILE; PRAGMA secure_delete=OFF; "
+                                           "; PRAGMA temp_store=FILE; PRAGMA secure_delete=%s; "
                                            "PRAGMA synchronous=FULL; %s",
-                                           mmap_bytes, cache_bytes / 1024,
+                                           mmap_bytes, cache_bytes / 1024, modes[qd_limits_get(limits, QD_LIMIT_SECURE_DELETE)],
                                            role == QD_CONNECTION_READER ? "PRAGMA query_only=1;" : "PRAGMA cell_size_check=1;");
 
     self->cache_bytes = cache_bytes;
@@ -585,6 +589,7 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
     compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) &&
                        (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
+    compiled->deletes_payloads = self->guard.deletes_payloads;
     compiled->runs_alone = compiled->writes && qd_connection_text_runs_alone(compiled->text, compiled->n_text_bytes);
     compiled->schema_signature = compute_signature(compiled->stmt);
     take_writes(self, compiled);

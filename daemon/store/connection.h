@@ -27,6 +27,7 @@ typedef struct QdCompiled {
     int n_columns;
     int n_parameters;
     gboolean writes;
+    gboolean deletes_payloads;
     gboolean runs_alone;       /* VACUUM: outside of any transaction */
     char **write_tables;       /* (owned) NULL-terminated */
     gboolean changes_schema;   /* tables or views come, go, or change */

@@ -6,7 +6,6 @@
  */
 #include "daemon/store/fts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/error.h"
@@ -31,8 +30,8 @@ typedef enum Statement { STATEMENT_LIST, STATEMENT_ADD, STATEMENT_DROP, N_STATEM
 
 static const char *const statement_texts[N_STATEMENTS] = {
     [STATEMENT_LIST] = "SELECT id FROM queryd_fulltext",
-    [STATEMENT_ADD] = ADD " AND id=?1",
-    [STATEMENT_DROP] = DROP " AND id=?1",
+    [STATEMENT_ADD] = ADD " AND id IN (SELECT value FROM json_each(?1))",
+    [STATEMENT_DROP] = DROP " AND id IN (SELECT value FROM json_each(?1))",
 };
 
 static const struct {
@@ -100,6 +99,7 @@ static gboolean
 end(QdFts *self, Statement which, int r, GError **error)
 {
     (void) sqlite3_reset(self->statements[which]);
+    (void) sqlite3_clear_bindings(self->statements[which]);
     if (r != SQLITE_DONE)
         qd_sqlite_set_error(error, qd_connection_get_db(self->connection), r, NULL, 0, NULL);
     return r == SQLITE_DONE;
@@ -157,40 +157,37 @@ qd_fts_note(QdFts *self, gint64 p, gint64 o, GError **error)
     return g_hash_table_size(self->pending) < PENDING_MAX || qd_fts_finish(self, error);
 }
 
+/* @ids: an array in JSON */
 static gboolean
-run_for(QdFts *self, Statement which, gint64 id, GError **error)
+run_for(QdFts *self, Statement which, const GString *ids, GError **error)
 {
     if (!prepare(self, which, error))
         return FALSE;
-    (void) sqlite3_bind_int64(self->statements[which], 1, id);
+    (void) sqlite3_bind_text64(self->statements[which], 1, ids->str, ids->len, SQLITE_STATIC, SQLITE_UTF8);
     return end(self, which, sqlite3_step(self->statements[which]), error);
 }
 
-static gint
-compare_ids(gconstpointer a, gconstpointer b)
-{
-    const gint64 left = **(const gint64 *const *) a;
-    const gint64 right = **(const gint64 *const *) b;
-
-    return left < right ? -1 : left > right;
-}
-
-/* In the order of their ids: FTS5 writes a segment whenever a row goes back. */
+/* One statement for all: FTS5 writes a segment for each statement that may write more than one row. */
 gboolean
 qd_fts_finish(QdFts *self, GError **error)
 {
-    QdPolicy policy = qd_connection_set_policy(self->connection, QD_POLICY_INTERNAL);
-    guint n = 0;
-    g_autofree gpointer *ids = g_hash_table_get_keys_as_array(self->pending, &n);
-    gboolean ok = TRUE;
+    g_autoptr(GString) ids = NULL;
+    GHashTableIter iter;
+    gpointer key;
+    QdPolicy policy;
+    gboolean ok;
 
-    if (n > 1)
-        qsort(ids, n, sizeof *ids, compare_ids);
-    for (guint i = 0; i < n && ok; i++)
-        ok = run_for(self, STATEMENT_ADD, *(const gint64 *) ids[i], error);
-    for (guint i = 0; i < n && ok; i++)
-        ok = run_for(self, STATEMENT_DROP, *(const gint64 *) ids[i], error);
+    if (g_hash_table_size(self->pending) == 0)
+        return TRUE;
+
+    ids = g_string_new(NULL);
+    g_hash_table_iter_init(&iter, self->pending);
+    while (g_hash_table_iter_next(&iter, &key, NULL))
+        g_string_append_printf(ids, "%c%" G_GINT64_FORMAT, ids->len > 0 ? ',' : '[', *(const gint64 *) key);
+    g_string_append_c(ids, ']');
     g_hash_table_remove_all(self->pending);
+    policy = qd_connection_set_policy(self->connection, QD_POLICY_INTERNAL);
+    ok = run_for(self, STATEMENT_ADD, ids, error) && run_for(self, STATEMENT_DROP, ids, error);
     (void) qd_connection_set_policy(self->connection, policy);
     return ok;
 }

@@ -134,6 +134,18 @@ check_function(QdGuard *self, const char *name)
     return SQLITE_OK;
 }
 
+/* The only thing that a statement may do to a table of ours: whoever deletes rows deletes their files. */
+static int
+check_payload_delete(QdGuard *self)
+{
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_READ_ONLY, "deleting from '" PAYLOAD_TABLE "' in a query that was opened for reading");
+
+    self->deletes_payloads = TRUE;
+    note_write(self, PAYLOAD_TABLE);
+    return SQLITE_OK;
+}
+
 /* ANALYZE and REINDEX, without a name also of our tables: nobody's rows change. */
 static int
 check_upkeep(QdGuard *self, const char *name)
@@ -175,7 +187,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_UPDATE:
         return check_write(self, "updating", a);
     case SQLITE_DELETE:
-        return check_write(self, "deleting from", a);
+        return g_str_equal(a, PAYLOAD_TABLE) ? check_payload_delete(self) : check_write(self, "deleting from", a);
     case SQLITE_CREATE_TABLE:
     case SQLITE_DROP_TABLE:
     case SQLITE_CREATE_VIEW:
@@ -267,6 +279,7 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     self->compile_msec = qd_limits_get(limits, QD_LIMIT_COMPILE_MSEC);
     self->compile_deadline_usec = (uint64_t) g_get_monotonic_time() + 1000 * self->compile_msec;
     self->writes = FALSE;
+    self->deletes_payloads = FALSE;
     self->tells = FALSE;
     qd_guard_forget_writes(self);
     qd_guard_forget_denial(self);

@@ -31,13 +31,14 @@ typedef struct QdGuard {
     uint64_t max_calls;
     uint64_t compile_msec; /* for the message */
 
-    gboolean writes;         /* recorded: the statement changes something */
-    gboolean changes_schema; /* recorded: tables or views come, go, or change */
-    gboolean tells;          /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
-    GPtrArray *write_tables; /* recorded: their names, each once */
-    GPtrArray *read_tables;  /* (nullable) (not owned): where the names of tables and views that are read are recorded */
-    QwError denial_code;     /* 0: nothing was denied */
-    char *denial;            /* (owned) why */
+    gboolean writes;           /* recorded: the statement changes something */
+    gboolean deletes_payloads; /* recorded: rows of the table queryd_payload, whose files then have to be looked for */
+    gboolean changes_schema;   /* recorded: tables or views come, go, or change */
+    gboolean tells;            /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
+    GPtrArray *write_tables;   /* recorded: their names, each once */
+    GPtrArray *read_tables;    /* (nullable) (not owned): where the names of tables and views that are read are recorded */
+    QwError denial_code;       /* 0: nothing was denied */
+    char *denial;              /* (owned) why */
 } QdGuard;
 
 /* Installs @self on @db. @self must outlive it. */

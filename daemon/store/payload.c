@@ -55,6 +55,7 @@ struct QdPayloads {
     GPtrArray *given_up;   /* of GBytes: hashes that the open transaction took out of rows */
     GHashTable *sweepable; /* hashes to look at, after a commit */
     gboolean sync_log;     /* a relaxed commit has given files up: the log first */
+    gboolean deleted;      /* the open transaction has deleted rows by a client's DELETE; the writer's thread only */
     guint n_open;          /* drafts with an open descriptor; the writer's thread only */
 };
 
@@ -196,6 +197,7 @@ on_rollback(void *data)
 
     pthread_mutex_lock(&self->mutex);
     forget_pending(self);
+    self->deleted = FALSE;
     g_ptr_array_set_size(self->given_up, 0);
     pthread_mutex_unlock(&self->mutex);
 }
@@ -399,24 +401,35 @@ qd_payloads_before_commit(QdPayloads *self, QdConnection *connection, gboolean d
     return !durable || g_hash_table_size(self->pending) == 0 || qd_payload_files_sync_names(self->files, error);
 }
 
-gboolean
+void
+qd_payloads_note_deleted(QdConnection *connection)
+{
+    QdPayloads *self = qd_payloads_get(connection);
+
+    if (self != NULL)
+        self->deleted = TRUE;
+}
+
+QdPayloadSweep
 qd_payloads_after_commit(QdPayloads *self, gboolean durable)
 {
-    gboolean sweep;
+    QdPayloadSweep what = self->deleted ? QD_PAYLOAD_SWEEP_ALL : QD_PAYLOAD_SWEEP_NONE;
 
-    if (g_hash_table_size(self->pending) == 0 && self->given_up->len == 0)
-        return FALSE;
+    if (g_hash_table_size(self->pending) == 0 && self->given_up->len == 0 && !self->deleted)
+        return QD_PAYLOAD_SWEEP_NONE;
 
     pthread_mutex_lock(&self->mutex);
     g_hash_table_remove_all(self->pending);
     self->n_open = 0;
-    self->sync_log = self->sync_log || (!durable && self->given_up->len > 0);
+    self->sync_log = self->sync_log || (!durable && (self->deleted || self->given_up->len > 0));
+    self->deleted = FALSE;
     for (guint i = 0; i < self->given_up->len; i++)
         g_hash_table_add(self->sweepable, g_bytes_ref(self->given_up->pdata[i]));
     g_ptr_array_set_size(self->given_up, 0);
-    sweep = g_hash_table_size(self->sweepable) > 0;
+    if (what == QD_PAYLOAD_SWEEP_NONE && g_hash_table_size(self->sweepable) > 0)
+        what = QD_PAYLOAD_SWEEP_SOME;
     pthread_mutex_unlock(&self->mutex);
-    return sweep;
+    return what;
 }
 
 /* Sweeping -------------------------------------------------------------------------------------------------------------- */
@@ -462,14 +475,14 @@ sweep(QdPayloads *self, QdConnection *reader, GBytes *hash)
 }
 
 void
-qd_payloads_sweep(QdPayloads *self, QdConnection *reader, gboolean all)
+qd_payloads_sweep(QdPayloads *self, QdConnection *reader, QdPayloadSweep what)
 {
     QdPolicy policy = qd_connection_set_policy(reader, QD_POLICY_INTERNAL);
     g_autoptr(GPtrArray) hashes = steal_sweepable(self);
 
     for (guint i = 0; i < hashes->len; i++)
         sweep(self, reader, hashes->pdata[i]);
-    if (all) {
+    if (what == QD_PAYLOAD_SWEEP_ALL) {
         g_autoptr(GPtrArray) found = qd_payload_files_list(self->files);
 
         for (guint i = 0; i < found->len; i++)

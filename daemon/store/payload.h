@@ -50,19 +50,28 @@ gboolean qd_payload_replace(QdConnection *connection, int64_t id, QdPayloadDraft
 /* qd_payload_delete: *@ret_deleted tells whether there was one. */
 gboolean qd_payload_delete(QdConnection *connection, int64_t id, gboolean *ret_deleted, GError **error);
 
+/* qd_payloads_note_deleted: a client's own DELETE has taken rows away; their files are searched for after the commit. */
+void qd_payloads_note_deleted(QdConnection *connection);
+
 /* qd_payloads_before_commit: what the transaction stored gets its files. @durable: they are on the disk when it returns. */
 gboolean qd_payloads_before_commit(QdPayloads *self, QdConnection *connection, gboolean durable, GError **error);
-/* qd_payloads_after_commit: Returns: TRUE when there are files to sweep. */
-gboolean qd_payloads_after_commit(QdPayloads *self, gboolean durable);
+typedef enum QdPayloadSweep {
+    QD_PAYLOAD_SWEEP_NONE,
+    QD_PAYLOAD_SWEEP_SOME, /* files that rows have given up */
+    QD_PAYLOAD_SWEEP_ALL,  /* every file of the folder is looked at */
+} QdPayloadSweep;
+
+/* qd_payloads_after_commit: Returns: what there is to sweep. */
+QdPayloadSweep qd_payloads_after_commit(QdPayloads *self, gboolean durable);
 
 /**
  * qd_payloads_sweep:
  * @reader: any connection that is in no transaction
- * @all: looks at every file of the folder too, not only at those that rows have given up
+ * @what: how far to look
  *
  * Deletes files that no row needs. Thread: any one at a time.
  */
-void qd_payloads_sweep(QdPayloads *self, QdConnection *reader, gboolean all);
+void qd_payloads_sweep(QdPayloads *self, QdConnection *reader, QdPayloadSweep what);
 
 /* qd_payload_find: on any connection. FALSE without an error: there is none. */
 gboolean qd_payload_find(QdConnection *connection, int64_t id, QdPayloadInfo *ret_info, GError **error);

@@ -6,7 +6,7 @@
  *              graph_id HIDDEN, subject_id HIDDEN, predicate_id HIDDEN, object_id HIDDEN)
  *
  * Place: layer 2, over the dictionary. A virtual table that is always there, and cannot be written. Equalities in WHERE and in
- * joins become look-ups of ids and use the indexes of queryd_quad. docs/full-text.md and docs/rdf-store.md describe it.
+ * joins become look-ups of ids and use the indexes of queryd_quad. docs/rdf-store.md describes it.
  */
 #pragma once
 

@@ -50,6 +50,9 @@ extern const BenchGroup bench_memory;
 extern const BenchGroup bench_ipc;
 extern const BenchGroup bench_cache;
 extern const BenchGroup bench_sparql;
+extern const BenchGroup bench_items;
+extern const BenchGroup bench_notify;
+extern const BenchGroup bench_scale;
 extern const BenchGroup bench_inserts;
 
 /* What a case may say ------------------------------------------------------------------------------------------------------ */

@@ -12,12 +12,15 @@
 #include <unistd.h>
 
 #include "tests/bench/bench.h"
+#include "tests/bench/sparql-compile.h"
 #include "tests/demo/measure.h"
 #include "tests/demo/store-control.h"
 
 #define REPETITIONS_EXPLORE 9
 #define REPETITIONS_BI 1
+#define REPETITIONS_COMPILE 101
 #define ROUNDS_MAX 3
+#define N_EXPLORE_QUERIES 12
 #define FAMILY_LETTERS 3 /* "q01" of "q01-07.rq" */
 #define ALL_TRIPLES "SELECT ?s ?p ?o { ?s ?p ?o }"
 
@@ -100,6 +103,14 @@ load(const Bench *bench, QueryConnection *connection, const char *folder, const 
 }
 
 /* Queries --------------------------------------------------------------------------------------------------------------- */
+
+static void
+record_family(const Bench *bench, guint number, const char *what, double usec)
+{
+    g_autofree char *metric = g_strdup_printf("q%02u.%s", number, what);
+
+    bench_record(bench, metric, "µs", usec);
+}
 
 /* Every cell is looked at. */
 static guint64
@@ -256,6 +267,34 @@ run_queryd(Bench *bench, gconstpointer argument)
     run_mix(bench, connection, folder, "bi", REPETITIONS_BI);
 }
 
+/* What a text costs before its first row; the first instance of a template, and the second where its plan is there. */
+static void
+run_compile(Bench *bench, gconstpointer argument)
+{
+    g_autofree char *folder = get_folder(bench);
+    g_autofree char *database = get_database_path();
+    SparqlCompiler *compiler = sparql_compiler_new(database);
+
+    for (guint i = 1; i <= N_EXPLORE_QUERIES; i++) {
+        g_autofree char *name = g_strdup_printf("explore/q%02u-01.rq", i);
+        g_autofree char *other_name = g_strdup_printf("explore/q%02u-02.rq", i);
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        g_autofree char *other_path = g_build_filename(folder, other_name, NULL);
+        g_autofree char *text = NULL;
+        g_autofree char *other = NULL;
+        SparqlCompileTimes times;
+
+        if (!g_file_get_contents(path, &text, NULL, NULL) || !g_file_get_contents(other_path, &other, NULL, NULL))
+            continue;
+        sparql_compiler_measure(compiler, text, other, REPETITIONS_COMPILE, &times);
+        record_family(bench, i, "compile", times.compile_usec);
+        record_family(bench, i, "prepare", times.prepare_usec);
+        record_family(bench, i, "plan_found", times.found_usec);
+        record_family(bench, i, "plan_again", times.again_usec);
+    }
+    (void) sparql_compiler_free(compiler);
+}
+
 /* On what the other case has loaded. */
 static void
 run_stream(Bench *bench, gconstpointer argument)
@@ -302,6 +341,7 @@ run_oxigraph(Bench *bench, gconstpointer argument)
 
 static const BenchCase cases[] = {
     { "queryd", run_queryd, .n_rounds_max = ROUNDS_MAX },
+    { "queryd, before the first row", run_compile, .n_rounds_max = ROUNDS_MAX },
     { "queryd, all triples", run_stream, .n_rounds_max = ROUNDS_MAX },
     { "Oxigraph", run_oxigraph, .n_rounds_max = 1 },
 };

@@ -144,6 +144,16 @@ def draw_concurrency(figures):
     return picture.svg()
 
 
+def draw_inserts(figures):
+    picture = Picture("inserts", 2, 1200, 460)
+    picture.panel("durable inserts of one row, all clients together", "clients", "rows/s", "set logscale xy",
+                  "set format y '%.0s%c'")
+    picture.curves(figures.curves("inserts", "rate"))
+    picture.panel("until the answer, 99th percentile", "clients", "ms", "set logscale xy")
+    picture.curves(figures.curves("inserts", "p99"))
+    return picture.svg()
+
+
 def draw_memory(figures):
     picture = Picture("memory", 2, 1100, 420)
     picture.panel("by the size of a result", "rows", "MiB", "set logscale x", "set yrange [0:*]")
@@ -174,4 +184,4 @@ def draw_ipc(figures):
 
 
 DRAWERS = {"fetch": draw_fetch, "buffers": draw_buffers, "latency": draw_latency, "concurrency": draw_concurrency,
-           "memory": draw_memory, "cache": draw_cache, "ipc": draw_ipc}
+           "memory": draw_memory, "cache": draw_cache, "ipc": draw_ipc, "inserts": draw_inserts}

@@ -14,6 +14,8 @@
 #define N_CLIENTS 8
 #define FIXED_N_ROWS 20000
 #define SQL QUERY_LANGUAGE_SQL
+/* SQL: the content of a payload, from :c and :k */
+#define PAYLOAD(what) "CAST(printf('%s %d of %d ', " what ", :k, :c)||hex(zeroblob(5000)) AS BLOB)"
 
 typedef struct Client {
     guint index;
@@ -100,6 +102,19 @@ write_statement(QueryStatement *statement, guint index, guint k, GError **error)
            query_statement_update(statement, NULL, error) == 1;
 }
 
+/* A payload in a file for each unit, and one that is replaced again and again. */
+static gboolean
+write_payloads(QueryConnection *connection, guint index, guint k, GError **error)
+{
+    g_autoptr(QueryBatch) batch = query_connection_create_batch(connection);
+
+    query_batch_add(batch, SQL, "INSERT INTO item VALUES(:c, :k, queryd_store_payload(" PAYLOAD("'unit'") "))",
+                    make_parameters(index, k, FALSE));
+    query_batch_add(batch, SQL, "UPDATE latest SET k=:k, p=queryd_replace_payload(p, " PAYLOAD("'latest'") ") WHERE c=:c",
+                    make_parameters(index, k, FALSE));
+    return query_batch_execute(batch, NULL, error);
+}
+
 static gboolean
 write_sparql(QueryConnection *connection, guint index, guint k, GError **error)
 {
@@ -123,16 +138,17 @@ run_writer(gpointer data)
         guint k = client->acknowledged->len + 1;
         guint8 acknowledged;
 
-        if (client->index % 3 == 1 && statement == NULL) {
+        if (client->index % 4 == 1 && statement == NULL) {
             statement = query_connection_prepare_update(connection, SQL, "INSERT INTO single VALUES(:c, :k)", NULL, &error);
             if (statement == NULL) {
                 note_error(client, error, "prepare");
                 continue;
             }
         }
-        acknowledged = client->index % 3 == 0   ? write_batch(connection, client->index, k, &error)
-                       : client->index % 3 == 1 ? write_statement(statement, client->index, k, &error)
-                                                : write_sparql(connection, client->index, k, &error);
+        acknowledged = client->index % 4 == 0   ? write_batch(connection, client->index, k, &error)
+                       : client->index % 4 == 1 ? write_statement(statement, client->index, k, &error)
+                       : client->index % 4 == 2 ? write_sparql(connection, client->index, k, &error)
+                                                : write_payloads(connection, client->index, k, &error);
         g_byte_array_append(client->acknowledged, &acknowledged, 1);
         client->n_acknowledged += acknowledged;
         if (!acknowledged)
@@ -186,6 +202,9 @@ set_up(QueryConnection *connection)
         "CREATE TABLE single(c INTEGER, k INTEGER)",
         "CREATE TRIGGER both AFTER INSERT ON single BEGIN INSERT INTO a VALUES(new.c, new.k, 'single'); "
         "INSERT INTO b VALUES(new.k, new.c); END",
+        "CREATE TABLE item(c INTEGER, k INTEGER, p INTEGER)",
+        "CREATE TABLE latest(c INTEGER PRIMARY KEY, k INTEGER, p INTEGER)",
+        "INSERT INTO latest VALUES(3, 0, queryd_store_payload(zeroblob(9999))), (7, 0, queryd_store_payload(zeroblob(9998)))",
         "CREATE TABLE fixed(x INTEGER, t TEXT)",
     };
     g_autoptr(QueryBatch) batch = query_connection_create_batch(connection);
@@ -260,6 +279,13 @@ report(QueryConnection *connection, Client *writers, Client *readers)
     n_half += find_units(connection, writers, QUERY_LANGUAGE_SPARQL,
                          "SELECT (SUBSTR(STR(?w), 7) AS ?c) (STRAFTER(STR(?u), CONCAT(STR(?w), ':')) AS ?k) "
                          "(COUNT(?l) AS ?n) { ?u <urn:of> ?w OPTIONAL { ?u <urn:label> ?l } } GROUP BY ?u ?w");
+    n_half += find_units(
+        connection, writers, SQL,
+        "WITH u(c, k, p) AS (SELECT * FROM item) SELECT c, k, queryd_payload(p)=CAST(printf('unit %d of %d ', k, c)||"
+        "hex(zeroblob(5000)) AS BLOB) FROM u");
+    n_half += find_units(connection, writers, SQL,
+                         "SELECT c, k, queryd_payload(p)=CAST(printf('latest %d of %d ', k, c)||hex(zeroblob(5000)) AS BLOB) "
+                         "FROM latest WHERE k=(SELECT max(k) FROM item WHERE item.c=latest.c)");
     n_half += count_wrong_counters(connection);
     for (guint i = 0; i < N_CLIENTS; i++) {
         n_acknowledged += writers[i].n_acknowledged;

@@ -12,7 +12,7 @@ import time
 
 from harness import BUILD, NAME, SLOWER, BusError, World, wait_until
 
-KEPT = {"queryd.db", "queryd.db-wal", "queryd.db-shm", "lock", "ballast"}
+KEPT = {"queryd.db", "queryd.db-wal", "queryd.db-shm", "lock", "ballast", "payload"}
 
 
 def kill_once(world, rand, last_pid):
@@ -32,7 +32,7 @@ def kill_once(world, rand, last_pid):
 
 def run(long):
     n_kills, rand, problems = (2000 if long else 200), random.Random(5), []
-    world = World()
+    world = World(limits={"payload_inline_bytes": 1024})
     world.expected_exits.add(128 + signal.SIGKILL)
     try:
         clients = subprocess.Popen([os.path.join(BUILD, "tests/crash/kill-clients")], env=world.env, stdin=subprocess.PIPE,
@@ -47,6 +47,11 @@ def run(long):
         check = world.check(quick=False)
         world.stop_daemon()
         outcome["orphans"] = len(set(os.listdir(world.store)) - KEPT)
+        # the next daemon sweeps what those before it have left
+        ((n_payloads,),) = world.query("SELECT (SELECT count(*) FROM item)+(SELECT count(*) FROM latest)")
+        folder = os.path.join(world.store, "payload")
+        wait_until(lambda: len(os.listdir(folder)) == n_payloads, f"{n_payloads} files of payloads and no orphan")
+        outcome["payload_files"] = n_payloads
     finally:
         world.finish()
     problems += [f"{outcome[key]} {key}" for key in ("lost", "in_part", "wrong", "orphans") if outcome[key]]

@@ -150,6 +150,11 @@ class Daemon:
             raise DaemonError("Truncated", "the result was cut")
         return variables, [{name: from_triple(cell) for name, cell in zip(variables, row) if cell is not None} for row in rows]
 
+    def count_plans(self):
+        """How many plans of SPARQL were there already, and how many were made."""
+        stats = self.world.stats()
+        return stats["sparql_plans_found_total"], stats["sparql_plans_made_total"]
+
     def update(self, text):
         self.call(self.world.update, text, language="sparql")
 

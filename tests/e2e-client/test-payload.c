@@ -12,8 +12,8 @@
 
 static PrivateBus *bus;
 
-/* In a row; in a file, by the channel; by a descriptor, and mapped. */
-static const gsize sizes[] = { 0, 1, 1000, 65536, 65537, 200000, 262144, 262145, 3000000 };
+/* In a row, by the channel; in a file, by a descriptor; and mapped. */
+static const gsize sizes[] = { 0, 1, 1000, 32768, 32769, 65535, 65536, 200000, 3000000 };
 
 static QueryConnection *
 open_connection(gboolean direct)
@@ -170,7 +170,7 @@ test_many(void)
     gint64 ids[40];
 
     for (guint i = 0; i < G_N_ELEMENTS(ids); i++) {
-        g_ptr_array_add(contents, make_content(i % 2 == 0 ? i : 70000 + i, i));
+        g_ptr_array_add(contents, make_content(i % 2 == 0 ? i : 40000 * (1 + i % 3) + i, i));
         ids[G_N_ELEMENTS(ids) - 1 - i] = store(connection, contents->pdata[i]);
     }
     direct = open_connection(TRUE);

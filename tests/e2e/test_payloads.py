@@ -12,7 +12,8 @@ from harness import BusError, options, wait_until
 
 SMALL = b"small"
 LARGE = os.urandom(300_000)
-SIZES = [0, 1, 65536, 65537, 1_000_000]
+INLINE = 32768
+SIZES = [0, 1, INLINE, INLINE + 1, 1_000_000]
 
 
 def memfd(data):
@@ -79,7 +80,7 @@ def test_round_trip(bus, size):
     row = bus.query("SELECT size, lower(hex(hash)), media_type, created > 1700000000 FROM queryd_payload WHERE id=?", [payload])
     assert row == [(size, name_of(data), "application/x-test", 1)]
     assert bus.query("SELECT queryd_payload(?)", [payload]) == [(data,)]
-    assert files(bus) == ([name_of(data)] if size > 65536 else [])
+    assert files(bus) == ([name_of(data)] if size > INLINE else [])
 
 
 def test_files_are_private_and_read_only_for_callers(bus):
@@ -105,7 +106,7 @@ def test_replace_and_delete(bus):
     for data in (LARGE[1:], SMALL, LARGE, LARGE):
         replace(bus, payload, data)
         assert load(bus, payload) == data
-        expect_files(bus, *[data] if len(data) > 65536 else [])
+        expect_files(bus, *[data] if len(data) > INLINE else [])
     assert bus.query("SELECT media_type FROM queryd_payload") == [("a/b",)]
     replace(bus, payload, SMALL, media_type="c/d")
     assert bus.query("SELECT media_type FROM queryd_payload") == [("c/d",)]
@@ -194,11 +195,29 @@ def test_queries_do_not_write(bus, text):
 
 
 @pytest.mark.parametrize("text", ["INSERT INTO queryd_payload(size, hash, created) VALUES (1, x'', 0)",
-                                  "DELETE FROM queryd_payload", "UPDATE queryd_payload SET size = 1"])
+                                  "DROP TABLE queryd_payload", "UPDATE queryd_payload SET size = 1"])
 def test_the_table_is_ours(bus, text):
     with pytest.raises(BusError) as error:
         bus.update(text)
     assert error.value.name == "AccessDenied"
+
+
+def test_delete_by_sql(bus):
+    bus.update("CREATE TABLE item (payload INTEGER REFERENCES queryd_payload(id))")
+    ids = [store(bus, LARGE[i:]) for i in range(5)] + [store(bus, SMALL)]
+    bus.update("INSERT INTO item VALUES (?)", [ids[4]])
+    assert bus.update("DELETE FROM queryd_payload WHERE id < ?", [ids[3]])[0] == 3
+    expect_files(bus, LARGE[3:], LARGE[4:])
+    with pytest.raises(BusError) as error:
+        bus.update("DELETE FROM queryd_payload")
+    assert error.value.name == "Constraint"
+    bus.update("DROP TABLE item")
+    assert bus.update("DELETE FROM queryd_payload")[0] == 3
+    expect_files(bus)
+    assert store(bus, SMALL) > ids[5]
+    with pytest.raises(BusError) as error:
+        bus.query("DELETE FROM queryd_payload")
+    assert error.value.name == "ReadOnly"
 
 
 def test_pipe(bus):
@@ -344,3 +363,28 @@ def test_statement_with_many_payloads(bus):
         (300, sum(len(str(i)) + 70000 for i in range(1, 301)))]
     bus.update("UPDATE t SET p = queryd_delete_payload(p)")
     expect_files(bus)
+
+
+def test_queryctl(bus):
+    path = os.path.join(bus.folder, "large")
+    with open(path, "wb") as stream:
+        stream.write(LARGE)
+    def queryctl(*words, **kwargs):
+        return bus.run("queryctl", "payload", *words, text=False, **kwargs)
+    run = queryctl("store", path, "--media-type", "x/y")
+    assert (run.returncode, run.stdout) == (0, b"1\n"), run.stderr
+    assert queryctl("store", "-", input=SMALL).stdout == b"2\n"
+    assert queryctl("cat", "1").stdout == LARGE
+    assert queryctl("cat", "2").stdout == SMALL
+    lines = queryctl("ls", "--format", "tsv").stdout.decode().splitlines()
+    assert lines[0].split("\t") == ["id", "size", "media_type", "created", "sha256", "place"]
+    assert [(f[0], f[1], f[2], f[4], f[5]) for f in (line.split("\t") for line in lines[1:])] == [
+        ("1", str(len(LARGE)), "x/y", name_of(LARGE), "file"), ("2", str(len(SMALL)), "\\N", name_of(SMALL), "row")]
+    assert queryctl("replace", "2", path).returncode == 0
+    assert load(bus, 2) == LARGE
+    assert queryctl("rm", "1", "2").returncode == 0
+    run = queryctl("cat", "1")
+    assert (run.returncode, run.stderr) == (1, b"queryctl: there is no payload 1\n")
+    assert queryctl("store", "/nowhere").returncode == 1
+    for words in ["cat"], ["cat", "0"], ["cat", "x"], ["rm"], ["store"], ["replace", "1"], ["no"], ["ls", "1"]:
+        assert queryctl(*words).returncode == 2, words

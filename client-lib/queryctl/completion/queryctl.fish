@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of queryctl for fish.
 
-set -l verbs sql sparql update import export explain shell ls prefixes stats status cancel backup restore check optimize fulltext store watch
+set -l verbs sql sparql update import export explain shell ls prefixes stats status cancel backup restore check optimize fulltext payload store watch
 
 function __queryctl_tables
     queryctl ls --format tsv --no-header 2>/dev/null | cut -f1
@@ -29,10 +29,12 @@ complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a restore -d '
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a check -d 'Check the database'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a optimize -d 'Refresh statistics, shorten the log'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a fulltext -d 'What full-text search finds'
+complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a payload -d 'Store, read, replace, delete contents'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a store -d 'Manage further databases'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a watch -d 'Print a result again after each change'
 complete -c queryctl -n "__fish_seen_subcommand_from import backup restore" -F
 complete -c queryctl -n "__fish_seen_subcommand_from export ls" -a "(__queryctl_tables)"
+complete -c queryctl -n "__fish_seen_subcommand_from payload" -a "ls store cat replace rm" -F
 complete -c queryctl -n "__fish_seen_subcommand_from store" -a "list create import" -F
 
 complete -c queryctl -s F -l format -x -a "table tsv csv json jsonl markdown sparql-json sparql-xml sparql-csv sparql-tsv turtle trig ntriples nquads rdfxml" -d 'Format of rows'
@@ -45,7 +47,8 @@ complete -c queryctl -l create -d 'Create the table from the header'
 complete -c queryctl -s g -l graph -x -d 'RDF: the graph'
 complete -c queryctl -l base -x -d 'RDF: what relative IRIs are resolved against'
 complete -c queryctl -l replace -d 'RDF: what is there goes first'
-complete -c queryctl -l check-only -d 'Read and change nothing'
+complete -c queryctl -l check-only -d 'RDF: read and change nothing'
+complete -c queryctl -l media-type -x -d 'What the content is'
 complete -c queryctl -l null -x -d 'Print NULL as text'
 complete -c queryctl -l no-header -d 'No line with the names'
 complete -c queryctl -s n -l max-rows -x -d 'End after N rows'

@@ -34,6 +34,7 @@ _queryctl_verbs() {
     'check:check the database'
     'optimize:refresh statistics and shorten the log'
     'fulltext:what full-text search finds'
+    'payload:keep contents that have an id'
     'store:manage further databases'
     'watch:print the result of a query again after each change of it'
   )
@@ -44,6 +45,7 @@ _queryctl_words() {
   case $words[1] in
     import|backup|restore) _files ;;
     export|ls) _queryctl_tables ;;
+    payload) if (( CURRENT == 2 )); then compadd ls store cat replace rm; else _files; fi ;;
     store) if (( CURRENT == 2 )); then compadd list create import; else _files; fi ;;
   esac
 }
@@ -60,6 +62,7 @@ _queryctl() {
     '--create[create the table from the header]' \
     '(-g --graph)'{-g,--graph}'[RDF\: the graph]:IRI:' \
     '--base[RDF\: what relative IRIs are resolved against]:IRI:' \
+    '--media-type[what the content is]:type:' \
     '--replace[RDF\: what is there goes first]' \
     '--check-only[read and change nothing]' \
     '--null[print NULL as text]:text:' \

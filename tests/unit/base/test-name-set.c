@@ -53,6 +53,29 @@ test_too_many(void)
 }
 
 static void
+test_many(void)
+{
+    g_autoptr(QdNameSet) set = qd_name_set_new(0);
+    g_autoptr(QdNameSet) copy = qd_name_set_new(0);
+    g_autoptr(GPtrArray) names = NULL;
+
+    for (guint round = 0; round < 2; round++)
+        for (char name[] = "a"; name[0] <= 'z'; name[0]++)
+            qd_name_set_add(set, name, 1);
+    qd_name_set_add_all(copy, set);
+    names = qd_name_set_list(copy);
+    g_assert_cmpuint(names->len, ==, 26);
+    for (guint i = 0; i < names->len; i++)
+        g_assert_cmpint(*(char *) names->pdata[i], ==, 'a' + (char) i);
+    g_assert_true(qd_name_set_has(copy, "q"));
+    g_assert_false(qd_name_set_has(copy, "qq"));
+    qd_name_set_clear(copy);
+    g_assert_false(qd_name_set_has(copy, "q"));
+    qd_name_set_add(copy, "q", 1);
+    g_assert_true(qd_name_set_meets(copy, set));
+}
+
+static void
 test_meets(void)
 {
     g_autoptr(QdNameSet) one = qd_name_set_new(0);
@@ -83,6 +106,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/base/name-set/names", test_names);
     g_test_add_func("/base/name-set/too-many", test_too_many);
+    g_test_add_func("/base/name-set/many", test_many);
     g_test_add_func("/base/name-set/meets", test_meets);
     return g_test_run();
 }

@@ -61,6 +61,14 @@ test_predicates(void)
 }
 
 static void
+test_full_text(void)
+{
+    check("PREFIX fts: <http://queryd.org/fts#> SELECT * { ?s fts:match 'a' ; <p> ?o }", "all | -");
+    check("PREFIX fts: <http://queryd.org/fts#> SELECT * { ?s fts:match (<q> 'a') ; <p> ?o }", "x:p x:q | -");
+    check("PREFIX fts: <http://queryd.org/fts#> SELECT * { GRAPH ?g { ?s fts:match (<q> 'a') } }", "x:q | all");
+}
+
+static void
 test_expressions(void)
 {
     check("SELECT * { ?s <p> ?o FILTER EXISTS { ?o <q> 1 FILTER NOT EXISTS { ?o <r> 1 } } }", "x:p x:q x:r | -");
@@ -98,6 +106,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/sparql/reads/predicates", test_predicates);
+    g_test_add_func("/sparql/reads/full-text", test_full_text);
     g_test_add_func("/sparql/reads/expressions", test_expressions);
     g_test_add_func("/sparql/reads/graphs", test_graphs);
     g_test_add_func("/sparql/reads/forms", test_forms);

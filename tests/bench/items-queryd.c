@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Payloads of queryd by its library: 16 jobs under way, each its own transaction.
+ */
+#include <string.h>
+
+#include "tests/bench/items.h"
+#include "tests/demo/store-control.h"
+
+#define IN_FLIGHT 16
+/* Smaller ones are parameters of a statement on one channel. */
+#define DESCRIPTOR_BYTES 65536
+#define SQL QUERY_LANGUAGE_SQL
+
+typedef struct Store {
+    QueryConnection *connection;
+    QueryConnection *reader; /* for fetching */
+    GArray *ids;             /* of gint64 */
+    guint n_under_way;
+} Store;
+
+static void
+open_store(ItemsRun *run)
+{
+    Store *self = g_new0(Store, 1);
+    g_autoptr(GError) error = NULL;
+
+    run->state = self;
+    self->connection = open_connection();
+    if (run->way == &items_queryd_direct)
+        self->reader = query_connection_new_direct(NULL, NULL, &error);
+    else
+        self->reader = g_object_ref(self->connection);
+    die_on_error(error, "direct connection");
+    self->ids = g_array_new(FALSE, FALSE, sizeof(gint64));
+    execute(self->connection, "DELETE FROM queryd_payload");
+}
+
+static void
+close_store(ItemsRun *run)
+{
+    Store *self = run->state;
+
+    g_object_unref(self->connection);
+    g_object_unref(self->reader);
+    g_array_unref(self->ids);
+    g_free(self);
+}
+
+/* Jobs ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+on_job_done(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    g_autoptr(GError) error = NULL;
+
+    (void) query_statement_update_finish(QUERY_STATEMENT(object), result, &error);
+    die_on_error(error, "job");
+    ((Store *) user_data)->n_under_way--;
+}
+
+static void
+on_stored(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    g_autoptr(GError) error = NULL;
+
+    (void) query_connection_store_payload_finish(QUERY_CONNECTION(object), result, &error);
+    die_on_error(error, "job");
+    ((Store *) user_data)->n_under_way--;
+}
+
+static void
+on_replaced(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    g_autoptr(GError) error = NULL;
+
+    (void) query_connection_replace_payload_finish(QUERY_CONNECTION(object), result, &error);
+    die_on_error(error, "job");
+    ((Store *) user_data)->n_under_way--;
+}
+
+static void
+wait_until_under_way(const Store *self, guint n)
+{
+    while (self->n_under_way > n)
+        g_main_context_iteration(NULL, TRUE);
+}
+
+/* @text: parameter 1 is the content, 2 the id */
+static void
+run_jobs(ItemsRun *run, const char *text, guint version)
+{
+    Store *self = run->state;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryStatement) statement = query_connection_prepare_update(self->connection, SQL, text, NULL, &error);
+
+    die_on_error(error, text);
+    for (guint i = 0; i < run->n; i++) {
+        g_autoptr(GBytes) content = NULL;
+
+        wait_until_under_way(self, IN_FLIGHT - 1);
+        items_fill(run, i, version);
+        content = g_bytes_new(run->content, run->size);
+        if (run->size >= DESCRIPTOR_BYTES) {
+            self->n_under_way++;
+            if (version == 1)
+                query_connection_store_payload_async(self->connection, content, NULL, NULL, on_stored, self);
+            else
+                query_connection_replace_payload_async(self->connection, g_array_index(self->ids, gint64, i), content, NULL, NULL,
+                                                       on_replaced, self);
+            continue;
+        }
+        (void) query_statement_bind_bytes(statement, "1", content, &error);
+        if (version > 1)
+            (void) query_statement_bind_int64(statement, "2", g_array_index(self->ids, gint64, i), &error);
+        die_on_error(error, "bind");
+        self->n_under_way++;
+        query_statement_update_async(statement, NULL, on_job_done, self);
+    }
+    wait_until_under_way(self, 0);
+}
+
+static void
+read_ids(ItemsRun *run)
+{
+    Store *self = run->state;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryCursor)
+        cursor = query_connection_query(self->connection, SQL, "SELECT id FROM queryd_payload ORDER BY id", NULL, NULL, &error);
+
+    die_on_error(error, "ids");
+    while (query_cursor_next(cursor, NULL, &error)) {
+        gint64 id = query_cursor_get_int64(cursor, 0);
+
+        g_array_append_val(self->ids, id);
+    }
+    die_on_error(error, "ids");
+    if (self->ids->len != run->n)
+        bench_fail(run->bench, "%u items instead of %u", self->ids->len, run->n);
+}
+
+static void
+store_create(ItemsRun *run)
+{
+    run_jobs(run, "SELECT queryd_store_payload(?1)", 1);
+}
+
+static void
+store_modify(ItemsRun *run)
+{
+    read_ids(run);
+    run_jobs(run, "SELECT queryd_replace_payload(?2, ?1)", 2);
+}
+
+static void
+store_fetch(ItemsRun *run)
+{
+    Store *self = run->state;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GPtrArray) contents = NULL;
+    g_autoptr(GArray) absent = g_array_new(FALSE, FALSE, sizeof(gint64));
+    g_autoptr(QueryCursor)
+        cursor = query_connection_query(self->reader, SQL, "SELECT id, content FROM queryd_payload", NULL, NULL, &error);
+
+    die_on_error(error, "fetch");
+    while (query_cursor_next(cursor, NULL, &error)) {
+        g_autoptr(GBytes) content = query_cursor_get_bytes(cursor, 1);
+        gint64 id = query_cursor_get_int64(cursor, 0);
+
+        if (content == NULL)
+            g_array_append_val(absent, id);
+        else
+            items_read(run, g_bytes_get_data(content, NULL), g_bytes_get_size(content));
+    }
+    die_on_error(error, "fetch");
+    contents = query_connection_load_payloads(self->reader, (const gint64 *) (void *) absent->data, absent->len, NULL, &error);
+    die_on_error(error, "fetch");
+    for (guint i = 0; i < contents->len; i++)
+        items_read(run, g_bytes_get_data(contents->pdata[i], NULL), g_bytes_get_size(contents->pdata[i]));
+}
+
+static void
+store_remove(ItemsRun *run)
+{
+    execute(((Store *) run->state)->connection, "DELETE FROM queryd_payload");
+}
+
+static guint64
+get_disk_bytes(ItemsRun *run)
+{
+    g_autofree char *path = get_database_path();
+    g_autofree char *folder = g_path_get_dirname(path);
+    g_autofree char *files = g_build_filename(folder, "payload", NULL);
+
+    return items_get_folder_bytes(files);
+}
+
+const ItemsWay items_queryd = { open_store, store_create, store_modify, store_fetch, store_remove, get_disk_bytes, close_store };
+const ItemsWay items_queryd_direct = { open_store,   store_create,   store_modify, store_fetch,
+                                       store_remove, get_disk_bytes, close_store };
