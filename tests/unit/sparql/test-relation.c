@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "daemon/sparql/parser.h"
 #include "daemon/sparql/sqlgen-private.h"
 
 typedef struct Fixture {
@@ -17,11 +18,11 @@ set_up(Fixture *self, gconstpointer data)
 {
     static const QdDataset dataset = { 0 };
 
-    self->ast = g_new0(QdAst, 1);
-    self->ast->arena = qd_arena_new();
-    self->ast->variables = g_array_new(FALSE, TRUE, sizeof(QdVariable));
-    self->ast->stored_prefixes = g_array_new(FALSE, FALSE, sizeof(QdStoredPrefix));
+    const QdParseOptions options = { .limits = &self->limits };
+
     qd_limits_init(&self->limits);
+    self->ast = qd_parser_parse("ASK {}", 6, FALSE, &options, NULL);
+    g_assert_nonnull(self->ast);
     self->generator = qd_generator_new(self->ast, &dataset, NULL, &self->limits);
 }
 
@@ -64,7 +65,7 @@ test_join(Fixture *self, gconstpointer data)
     const QdRelation *right = new_table(self, 1, 3, 9);
 
     check_text(self, qd_relation_join(self->generator, left, right),
-                "SELECT t0.v0,t0.v1,t1.v2 FROM t0 CROSS JOIN t1 WHERE t1.v1=+t0.v1");
+               "SELECT t0.v0,t0.v1,t1.v2 FROM t0 CROSS JOIN t1 WHERE t1.v1=+t0.v1");
 }
 
 static void
