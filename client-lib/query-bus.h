@@ -17,6 +17,7 @@
 #define QUERY_BUS_INTERFACE "org.queryd.Query1"
 #define QUERY_BUS_MANAGER_INTERFACE "org.queryd.Query1.Manager"
 #define QUERY_BUS_JOB_INTERFACE "org.queryd.Query1.Job"
+#define QUERY_BUS_SUBSCRIPTION_INTERFACE "org.queryd.Query1.Subscription"
 #define QUERY_BUS_PROPERTIES_INTERFACE "org.freedesktop.DBus.Properties"
 
 typedef struct QueryBus QueryBus;

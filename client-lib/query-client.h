@@ -403,9 +403,6 @@ GVariant *query_connection_list_queries(QueryConnection *self, GCancellable *can
 gboolean query_connection_cancel_query(QueryConnection *self, guint64 id, GCancellable *cancellable, GError **error);
 GVariant *query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error);
 
-/* Emits QueryConnection::changed from here on: described with the code. */
-gboolean query_connection_watch_changes(QueryConnection *self, GCancellable *cancellable, GError **error);
-
 /* Statement ----------------------------------------------------------------------------------------------------------- */
 
 /**
@@ -765,4 +762,7 @@ G_END_DECLS
 #pragma GCC visibility pop
 #endif
 
+#include "query-notifier.h"
 #include "query-payload.h"
+#include "query-subscription.h"
+#include "query-transaction.h"

@@ -11,7 +11,6 @@
 #include "client-lib/query-direct.h"
 #include "client-lib/query-error.h"
 #include "client-lib/query-mutex.h"
-#include "client-lib/query-notifier.h"
 #include "client-lib/query-statement-private.h"
 
 struct _QueryConnection {
@@ -20,12 +19,10 @@ struct _QueryConnection {
     QueryPool *pool;
     QueryDirect *direct; /* (nullable): then there is no bus */
     pthread_mutex_t mutex;
-    gint64 timeout_msec;     /* -1: the daemon's default; 0: none */
-    guint64 max_rows;        /* 0: the daemon's default */
-    QueryNotifier *notifier; /* (nullable) guarded by mutex */
+    gint64 timeout_msec; /* -1: the daemon's default; 0: none */
+    guint64 max_rows;    /* 0: the daemon's default */
+    GPtrArray *hubs;     /* of QueryHub, one for each main context; guarded by mutex */
 };
-
-static guint changed_signal;
 
 G_DEFINE_TYPE(QueryConnection, query_connection, G_TYPE_OBJECT)
 
@@ -34,7 +31,7 @@ query_connection_finalize(GObject *object)
 {
     QueryConnection *self = QUERY_CONNECTION(object);
 
-    query_notifier_free(self->notifier);
+    g_ptr_array_unref(self->hubs);
     query_pool_free(self->pool);
     query_bus_free(self->bus);
     query_direct_unref(self->direct);
@@ -46,18 +43,6 @@ static void
 query_connection_class_init(QueryConnectionClass *klass)
 {
     G_OBJECT_CLASS(klass)->finalize = query_connection_finalize;
-
-    /**
-     * QueryConnection::changed:
-     * @self: the connection
-     * @generation: of the database, after the last commit that is told of
-     * @tables: (array zero-terminated=1): names of tables that commits since the last signal have changed
-     *
-     * The database was changed, by whomever. At once after a quiet time, then at least 40 ms apart. Only after
-     * query_connection_watch_changes().
-     */
-    changed_signal = g_signal_new("changed", QUERY_TYPE_CONNECTION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
-                                  G_TYPE_UINT64, G_TYPE_STRV);
 }
 
 static void
@@ -66,6 +51,7 @@ query_connection_init(QueryConnection *self)
     (void) pthread_mutex_init(&self->mutex, NULL);
     self->timeout_msec = -1;
     self->pool = query_pool_new();
+    self->hubs = g_ptr_array_new_with_free_func((GDestroyNotify) query_hub_free);
 }
 
 QueryConnection *
@@ -95,49 +81,34 @@ query_connection_get_direct(QueryConnection *self)
     return self->direct;
 }
 
-/* Changes ------------------------------------------------------------------------------------------------------------- */
+/* Subscriptions -------------------------------------------------------------------------------------------------------- */
 
-static void
-listen_on(QueryConnection *self, GDBusConnection *bus)
+static QueryHub *
+find_hub(QueryConnection *self, GDBusConnection *bus)
 {
-    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
-
-    if (self->notifier != NULL && query_notifier_listens(self->notifier))
-        return;
-
-    g_clear_pointer(&self->notifier, query_notifier_free);
-    self->notifier = query_notifier_new(bus, query_bus_get_name(self->bus), G_OBJECT(self), changed_signal);
+    for (guint i = 0; i < self->hubs->len; i++)
+        if (query_hub_is_here(self->hubs->pdata[i], bus))
+            return self->hubs->pdata[i];
+    return NULL;
 }
 
-/**
- * query_connection_watch_changes:
- * @self: a connection
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * From here on #QueryConnection::changed is emitted, in the caller's thread-default main context: no commit after the return of
- * this function is missed. Watching again is harmless, and needed only when the session bus itself was restarted.
- *
- * Errors: UNAVAILABLE, G_IO_ERROR_CANCELLED.
- *
- * Returns: %FALSE on error
- */
-gboolean
-query_connection_watch_changes(QueryConnection *self, GCancellable *cancellable, GError **error)
+QueryHub *
+query_connection_get_hub(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(GDBusConnection) bus = NULL;
-    g_autoptr(GVariant) generation = NULL;
+    g_autoptr(GDBusConnection) bus = query_bus_get_connection(self->bus, cancellable, error);
+    QueryHub *hub;
 
-    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
-
-    bus = query_bus_get_connection(self->bus, cancellable, error);
     if (bus == NULL)
-        return FALSE;
-    listen_on(self, bus);
+        return NULL;
 
-    /* the answer comes behind the bus' having taken the match */
-    generation = query_connection_get_daemon_property(self, "Generation", cancellable, error);
-    return generation != NULL;
+    (void) pthread_mutex_lock(&self->mutex);
+    hub = find_hub(self, bus);
+    if (hub == NULL) {
+        hub = query_hub_new(bus, query_bus_get_name(self->bus), &query_subscription_funcs);
+        g_ptr_array_add(self->hubs, hub);
+    }
+    (void) pthread_mutex_unlock(&self->mutex);
+    return hub;
 }
 
 /* Construction --------------------------------------------------------------------------------------------------------- */
@@ -393,16 +364,24 @@ query_connection_build_options(QueryConnection *self)
     return g_variant_builder_end(&options);
 }
 
+gboolean
+query_connection_check_text(const char *text, GError **error)
+{
+    if (g_utf8_validate(text, -1, NULL))
+        return TRUE;
+
+    g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_SYNTAX, "the text of the statement is not valid UTF-8");
+    return FALSE;
+}
+
 QueryPlan *
 query_connection_create_plan(QueryConnection *self, QueryLanguage language, const char *text, gboolean writes, GError **error)
 {
     gint64 timeout_msec;
     guint64 max_rows;
 
-    if (!g_utf8_validate(text, -1, NULL)) {
-        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_SYNTAX, "the text of the statement is not valid UTF-8");
+    if (!query_connection_check_text(text, error))
         return NULL;
-    }
 
     (void) pthread_mutex_lock(&self->mutex);
     timeout_msec = self->timeout_msec;
@@ -484,12 +463,12 @@ on_update_done(GTask *task, QueryRequest *request)
 }
 
 static void
-start(GTask *task, QueryRequest *request, GError *error, void (*done)(GTask *task, QueryRequest *request))
+start(GTask *task, QueryRequest *request, GError **error, void (*done)(GTask *task, QueryRequest *request))
 {
     g_autoptr(GTask) owned = task;
 
     if (request == NULL) {
-        g_task_return_error(owned, error);
+        g_task_return_error(owned, g_steal_pointer(error));
         return;
     }
     g_task_set_task_data(owned, request, (GDestroyNotify) query_request_free);
@@ -520,7 +499,7 @@ query_connection_query_async(QueryConnection *self, QueryLanguage language, cons
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_connection_query_async);
-    start(task, create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), error, on_query_done);
+    start(task, create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), &error, on_query_done);
 }
 
 /**
@@ -563,7 +542,7 @@ query_connection_update_async(QueryConnection *self, QueryLanguage language, con
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_connection_update_async);
-    start(task, create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), error, on_update_done);
+    start(task, create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), &error, on_update_done);
 }
 
 /**

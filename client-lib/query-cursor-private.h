@@ -28,9 +28,10 @@ struct _QueryCursor {
     gboolean is_busy;                             /* an async call is under way */
     char (*number_texts)[QUERY_NUMBER_TEXT_SIZE]; /* of n_columns, made by the first number read as a string */
     QueryConnection *connection;
-    QueryStatement *statement; /* (nullable) (owned) */
-    QueryChannel *channel;     /* while open */
-    QueryDirectRun *direct;    /* while open on a direct connection, instead of the channel */
+    QueryStatement *statement;     /* (nullable) (owned) */
+    QueryTransaction *transaction; /* (nullable) (owned) */
+    QueryChannel *channel;         /* while open */
+    QueryDirectRun *direct;        /* while open on a direct connection, instead of the channel */
     QuerySchema *schema;
     guint32 serial;
     guint64 n_rows_received;

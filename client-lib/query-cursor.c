@@ -11,6 +11,7 @@
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-error.h"
 #include "client-lib/query-statement-private.h"
+#include "client-lib/query-transaction-private.h"
 
 /* How many records close() reads at most to find the END that may already be there. */
 #define CLOSE_MAX_RECORDS 4u
@@ -89,8 +90,11 @@ static void
 give_channel_back(QueryCursor *self, QueryChannel *channel)
 {
     g_autoptr(QueryStatement) statement = g_steal_pointer(&self->statement);
+    g_autoptr(QueryTransaction) transaction = g_steal_pointer(&self->transaction);
 
-    if (statement != NULL)
+    if (transaction != NULL)
+        query_transaction_take_back(transaction, self, channel);
+    else if (statement != NULL)
         query_statement_take_back(statement, self, channel);
     else if (channel != NULL)
         query_pool_give(query_connection_get_pool(self->connection), channel);
@@ -140,11 +144,34 @@ query_cursor_fail_cancelled(QueryCursor *self, GCancellable *cancellable, GError
     (void) end_with_failure(self, FALSE, failure, error);
 }
 
+/* To close the channel would end the transaction: the rest of the result is read, of which there is little after a CANCEL. */
+static void
+cancel_and_drain(QueryCursor *self)
+{
+    g_autoptr(GBytes) nothing = g_bytes_new_static("", 0);
+    gboolean never_received = FALSE;
+    gboolean has_row;
+    QueryIo io;
+
+    (void) query_channel_queue(self->channel, QW_KIND_CANCEL, self->serial, nothing);
+    while ((io = query_channel_flush(self->channel, &never_received, NULL)) == QUERY_IO_WANT_WRITE)
+        if (!query_channel_wait(self->channel, io, NULL, NULL))
+            return;
+    while (io != QUERY_IO_FAILED && self->state == QUERY_CURSOR_OPEN) {
+        self->reader.n_rows_left = 0;
+        io = query_cursor_step(self, &has_row, NULL);
+        if (io == QUERY_IO_WANT_READ && !query_channel_wait(self->channel, io, NULL, NULL))
+            return;
+    }
+}
+
 void
 query_cursor_close(QueryCursor *self)
 {
     g_return_if_fail(QUERY_IS_CURSOR(self));
 
+    if (self->transaction != NULL && self->state == QUERY_CURSOR_OPEN)
+        cancel_and_drain(self);
     for (guint i = 0; self->state == QUERY_CURSOR_OPEN && i < CLOSE_MAX_RECORDS; i++) {
         gboolean has_row;
 
@@ -164,7 +191,7 @@ query_cursor_steal_fd(QueryCursor *self)
 
     g_return_val_if_fail(QUERY_IS_CURSOR(self), -1);
 
-    if (self->state != QUERY_CURSOR_OPEN || self->n_rows_received > 0)
+    if (self->state != QUERY_CURSOR_OPEN || self->n_rows_received > 0 || self->transaction != NULL)
         return -1;
     fd = self->channel != NULL ? query_channel_steal_fd(self->channel) : -1;
     if (fd >= 0)

@@ -39,16 +39,6 @@ call_for_value(QueryConnection *self, const char *method, const char *reply_type
     return reply != NULL ? g_variant_get_child_value(reply, 0) : NULL;
 }
 
-static gboolean
-check_text(const char *text, GError **error)
-{
-    if (g_utf8_validate(text, -1, NULL))
-        return TRUE;
-
-    g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_SYNTAX, "the text of the statement is not valid UTF-8");
-    return FALSE;
-}
-
 static GVariant *
 new_vardict(void)
 {
@@ -66,7 +56,7 @@ query_connection_explain(QueryConnection *self, QueryLanguage language, const ch
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
     g_return_val_if_fail(text != NULL, FALSE);
 
-    if (!check_text(text, error))
+    if (!query_connection_check_text(text, error))
         return FALSE;
     reply = call(self, QUERY_BUS_INTERFACE, "Explain",
                  g_variant_new("(ss@a{sv})", query_language_get_name(language), text, new_vardict()), "(ss)", cancellable, error);
@@ -95,7 +85,7 @@ query_connection_export(QueryConnection *self, QueryLanguage language, const cha
     g_return_val_if_fail(fd >= 0, FALSE);
     g_return_val_if_fail(g_variant_is_of_type(owned, G_VARIANT_TYPE_VARDICT), FALSE);
 
-    if (!check_text(text, error))
+    if (!query_connection_check_text(text, error))
         return FALSE;
     reply = query_bus_call(
         query_connection_get_bus(self),

@@ -1,27 +1,68 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The daemon's signal Changed, as a GObject signal.
+ * QueryNotifier: which tables and graphs commits have changed.
  *
- * Place: internal to libquery-client. A restarted daemon is heard too: the match follows the bus name.
+ * Part of query-client.h. For the result of one query see QuerySubscription.
  */
 #pragma once
 
-#include <gio/gio.h>
+#include "query-client.h"
 
-typedef struct QueryNotifier QueryNotifier;
+#ifndef __GI_SCANNER__
+#pragma GCC visibility push(default)
+#endif
+
+G_BEGIN_DECLS
 
 /**
- * query_notifier_new:
- * @bus: the connection to listen on
- * @name: the daemon's bus name
- * @target: (not owned): may go away at any time
- * @signal_id: its signal, with a guint64 and a GStrv; emitted in the thread-default context of the caller
+ * QueryNotifier:
  *
- * Returns: (transfer full): listens until it is freed
+ * Listens, until its last reference is dropped, for commits of whomever: #QueryNotifier::changed is emitted in the thread-default
+ * main context of the caller that made it, at once after a quiet time, then at least 40 ms apart.
  */
-QueryNotifier *query_notifier_new(GDBusConnection *bus, const char *name, GObject *target, guint signal_id);
-void query_notifier_free(QueryNotifier *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryNotifier, query_notifier_free)
+#define QUERY_TYPE_NOTIFIER (query_notifier_get_type())
+G_DECLARE_FINAL_TYPE(QueryNotifier, query_notifier, QUERY, NOTIFIER, GObject)
 
-/* FALSE when the bus has gone away. */
-gboolean query_notifier_listens(const QueryNotifier *self);
+/**
+ * query_connection_create_notifier:
+ * @self: a connection
+ * @tables: (nullable) (array zero-terminated=1): only commits that change one of these tables
+ * @graphs: (nullable) (array zero-terminated=1): or one of these graphs: IRIs, "" is the default graph
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * With neither @tables nor @graphs all commits are told. No commit after the return of this function is missed.
+ *
+ * Errors: UNAVAILABLE, UNSUPPORTED on a direct connection.
+ *
+ * Returns: (transfer full): a notifier, %NULL on error
+ */
+QueryNotifier *query_connection_create_notifier(QueryConnection *self, const char *const *tables, const char *const *graphs,
+                                                GCancellable *cancellable, GError **error);
+
+/* The same without waiting: described with the code. */
+void query_connection_create_notifier_async(QueryConnection *self, const char *const *tables, const char *const *graphs,
+                                            GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+QueryNotifier *query_connection_create_notifier_finish(QueryConnection *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_notifier_get_generation:
+ * @self: a notifier
+ * Returns: what query_notifier_set_generation() has set
+ */
+guint64 query_notifier_get_generation(QueryNotifier *self);
+
+/**
+ * query_notifier_set_generation:
+ * @self: a notifier
+ * @generation: of what the application holds: query_cursor_get_generation() at the end of a result, or that of an update of its own
+ *
+ * Changes up to this generation are not told.
+ */
+void query_notifier_set_generation(QueryNotifier *self, guint64 generation);
+
+G_END_DECLS
+
+#ifndef __GI_SCANNER__
+#pragma GCC visibility pop
+#endif

@@ -45,7 +45,9 @@ struct QueryRequest {
     guint32 prepare_serial;
     guint32 fetch_serial; /* 0: not queued yet */
     gboolean was_resent;
-    GError *prepare_error; /* told by PREPARE while the answer to its FETCH is still to be read */
+    gboolean is_bound;        /* to its channel */
+    gboolean channel_is_idle; /* although it has failed */
+    GError *prepare_error;    /* told by PREPARE while the answer to its FETCH is still to be read */
     QwEnd end;
     void (*done)(GTask *task, QueryRequest *self);
 };

@@ -58,6 +58,31 @@ query_request_steal_channel(QueryRequest *self)
     return g_steal_pointer(&self->channel);
 }
 
+void
+query_request_bind_to_channel(QueryRequest *self)
+{
+    self->is_bound = TRUE;
+    self->was_resent = TRUE; /* another channel would not do */
+}
+
+QueryChannel *
+query_request_steal_idle_channel(QueryRequest *self)
+{
+    return self->state == QUERY_STATE_DONE || self->channel_is_idle ? g_steal_pointer(&self->channel) : NULL;
+}
+
+QueryRequestKind
+query_request_get_kind(const QueryRequest *self)
+{
+    return self->kind;
+}
+
+QueryPlan *
+query_request_get_plan(const QueryRequest *self)
+{
+    return self->plan;
+}
+
 QueryDirectRun *
 query_request_steal_direct_run(QueryRequest *self)
 {
@@ -101,14 +126,17 @@ query_request_learn_schema(QueryRequest *self, QuerySchema *schema)
 {
     query_request_set_schema(self, schema);
     query_channel_set_prepared(self->channel, self->plan->key, schema);
-    query_pool_remember(self->pool, self->plan->key, schema);
+    if (!self->is_bound) /* to what a transaction sees, and perhaps nobody else ever */
+        query_pool_remember(self->pool, self->plan->key, schema);
 }
 
 /* A failure after which the channel is as good as before. */
 static QueryStep
 fail_and_keep_channel(QueryRequest *self)
 {
-    query_pool_give(self->pool, g_steal_pointer(&self->channel));
+    self->channel_is_idle = self->is_bound;
+    if (!self->is_bound)
+        query_pool_give(self->pool, g_steal_pointer(&self->channel));
     return QUERY_STEP_FAILED;
 }
 
@@ -133,6 +161,17 @@ queue_fetch(QueryRequest *self, GBytes *body)
     self->fetch_serial = query_channel_queue(self->channel, QW_KIND_FETCH, n_rows, body);
 }
 
+static void
+queue_control(QueryRequest *self)
+{
+    static const QwKind kinds[] = {
+        [QUERY_REQUEST_BEGIN] = QW_KIND_BEGIN, [QUERY_REQUEST_COMMIT] = QW_KIND_COMMIT, [QUERY_REQUEST_ROLLBACK] = QW_KIND_ROLLBACK
+    };
+    g_autoptr(GBytes) nothing = g_bytes_new_static("", 0);
+
+    self->fetch_serial = query_channel_queue(self->channel, kinds[self->kind], 0, nothing);
+}
+
 /* Decides what goes out together: FETCH alone, PREPARE and FETCH, or PREPARE alone when the parameters are not known yet. */
 static QueryStep
 step_acquire(QueryRequest *self, GError **error)
@@ -140,6 +179,10 @@ step_acquire(QueryRequest *self, GError **error)
     g_autoptr(GBytes) body = NULL;
     gboolean is_prepared;
 
+    if (self->channel == NULL && self->is_bound) {
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED, "the channel of the transaction is of no more use");
+        return QUERY_STEP_FAILED;
+    }
     if (self->channel == NULL && !self->was_resent)
         self->channel = query_pool_take(self->pool, self->plan->key);
     if (self->channel == NULL) {
@@ -149,6 +192,11 @@ step_acquire(QueryRequest *self, GError **error)
 
     self->prepare_serial = 0;
     self->fetch_serial = 0;
+    if (self->kind >= QUERY_REQUEST_BEGIN) {
+        queue_control(self);
+        self->state = QUERY_STATE_SEND;
+        return QUERY_STEP_AGAIN;
+    }
     is_prepared = query_channel_is_prepared(self->channel, self->plan->key);
     if (is_prepared)
         query_request_set_schema(self, query_channel_get_schema(self->channel));
@@ -292,7 +340,7 @@ step_first(QueryRequest *self, GError **error)
     if (io != QUERY_IO_DONE)
         return step_from_io(io);
     if (kind != QW_KIND_SCHEMA && kind != QW_KIND_ERROR && self->prepare_error == NULL) {
-        self->state = self->kind == QUERY_REQUEST_UPDATE ? QUERY_STATE_RESULT : QUERY_STATE_DONE;
+        self->state = self->kind >= QUERY_REQUEST_UPDATE ? QUERY_STATE_RESULT : QUERY_STATE_DONE;
         return self->state == QUERY_STATE_DONE ? QUERY_STEP_DONE : QUERY_STEP_AGAIN;
     }
 
@@ -375,7 +423,7 @@ query_request_step(QueryRequest *self, GError **error)
             break;
         }
     }
-    if (result == QUERY_STEP_FAILED)
+    if (result == QUERY_STEP_FAILED && !self->channel_is_idle)
         g_clear_pointer(&self->channel, query_channel_free);
     return result;
 }

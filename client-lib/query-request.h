@@ -18,6 +18,9 @@ typedef enum QueryRequestKind {
     QUERY_REQUEST_PREPARE, /* ends with the schema */
     QUERY_REQUEST_ROWS,    /* ends before the first ROWS or END, which stays on the channel */
     QUERY_REQUEST_UPDATE,  /* ends with END; rows of RETURNING are dropped */
+    QUERY_REQUEST_BEGIN,   /* this and the next two run no statement, and end with END */
+    QUERY_REQUEST_COMMIT,
+    QUERY_REQUEST_ROLLBACK,
 } QueryRequestKind;
 
 /* What is asked for; shared by all executions of a statement, immutable, from any thread. */
@@ -79,6 +82,16 @@ void query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask
 void query_request_set_n_rows(QueryRequest *self, guint n_rows);
 /* What the statement looked like last, if the caller knows. */
 void query_request_set_schema(QueryRequest *self, QuerySchema *schema);
+
+/*
+ * It uses the channel that was given to query_request_new(), and no other one; that stays with the request when it fails.
+ */
+void query_request_bind_to_channel(QueryRequest *self);
+/* Of a bound one, after success or failure. (transfer full) (nullable): the channel with every answer read; NULL: it is of no use.
+ */
+QueryChannel *query_request_steal_idle_channel(QueryRequest *self);
+QueryRequestKind query_request_get_kind(const QueryRequest *self);
+QueryPlan *query_request_get_plan(const QueryRequest *self);
 
 /* After success. The channel: at the result (ROWS), or idle. (transfer full) (nullable): NULL on a direct connection */
 QueryChannel *query_request_steal_channel(QueryRequest *self);

@@ -18,6 +18,7 @@ typedef struct VerbInfo {
 static const VerbInfo verb_table[QCTL_N_VERBS] = {
     [QCTL_VERB_SQL] = { "sql", "[STATEMENT|-]", "run queries and print their rows" },
     [QCTL_VERB_SPARQL] = { "sparql", "[QUERY|-]", "run a SPARQL query and print its rows or triples" },
+    [QCTL_VERB_WATCH] = { "watch", "[sql|sparql] [QUERY|-]", "print the result of a query again after each change of it" },
     [QCTL_VERB_UPDATE] = { "update", "[STATEMENT|-]", "run statements that write" },
     [QCTL_VERB_IMPORT] = { "import", "FILE|- [--table TABLE]", "read csv, tsv or jsonl into a table, or RDF into a graph" },
     [QCTL_VERB_EXPORT] = { "export", "[TABLE|QUERY]", "write a table or result, or all RDF data, in a format" },
@@ -73,7 +74,7 @@ typedef enum OptionKind {
 
 #define V(name) (1u << QCTL_VERB_##name)
 #define ANY_VERB ((1u << QCTL_N_VERBS) - 1)
-#define STATEMENTS (V(SQL) | V(SPARQL) | V(UPDATE))
+#define STATEMENTS (V(SQL) | V(SPARQL) | V(UPDATE) | V(WATCH))
 #define PRINTS (STATEMENTS | V(LS) | V(PREFIXES) | V(STATS) | V(SHELL) | V(FULLTEXT) | V(STORE))
 
 typedef struct OptionInfo {
@@ -104,8 +105,8 @@ static const OptionInfo option_table[] = {
     { OPTION_MAX_ROWS, "max-rows", 'n', "N", STATEMENTS | V(EXPORT) | V(SHELL), "end each result after N rows" },
     { OPTION_TIMEOUT, "timeout", 0, "SECONDS", STATEMENTS | V(EXPORT) | V(SHELL), "end each statement after SECONDS; 0: never" },
     { OPTION_TIMING, "timing", 0, NULL, STATEMENTS | V(SHELL), "print rows and times to standard error" },
-    { OPTION_WATCH, "watch", 0, NULL, V(SQL) | V(SPARQL), "print the results again after each change, until interrupted" },
-    { OPTION_SPARQL, "sparql", 0, NULL, V(UPDATE) | V(EXPLAIN) | V(EXPORT), "the statement is SPARQL" },
+    { OPTION_WATCH, "watch", 0, NULL, V(SQL) | V(SPARQL), "as the verb watch" },
+    { OPTION_SPARQL, "sparql", 0, NULL, V(UPDATE) | V(EXPLAIN) | V(EXPORT) | V(WATCH), "the statement is SPARQL" },
     { OPTION_FULL, "full", 0, NULL, V(CHECK), "check indexes too, which takes longer" },
     { OPTION_OPENMETRICS, "openmetrics", 0, NULL, V(STATS), "print in the OpenMetrics text format" },
     { OPTION_WARM, "warm", 0, NULL, V(OPTIMIZE), "instead read the database into the system's memory" },
@@ -426,6 +427,7 @@ get_word_range(const QctlArguments *self, guint *ret_min, guint *ret_max)
     case QCTL_VERB_SPARQL:
     case QCTL_VERB_UPDATE:
     case QCTL_VERB_EXPLAIN:
+    case QCTL_VERB_WATCH:
         *ret_max = self->file != NULL ? 0 : 1;
         break;
     case QCTL_VERB_EXPORT:
@@ -556,6 +558,21 @@ check_words(const QctlArguments *self, GError **error)
            (self->verb != QCTL_VERB_FULLTEXT || check_fulltext(self, error));
 }
 
+/* watch: a first word may name the language. */
+static void
+take_language(QctlArguments *self)
+{
+    const char *word = self->words->len > 0 ? self->words->pdata[0] : "";
+    bool is_sparql = g_str_equal(word, "sparql");
+
+    self->watch = true;
+    if (!is_sparql && !g_str_equal(word, "sql"))
+        return;
+
+    self->sparql = self->sparql || is_sparql;
+    g_ptr_array_remove_index(self->words, 0);
+}
+
 QctlArguments *
 qctl_arguments_parse(int argc, const char *const *argv, GError **error)
 {
@@ -599,6 +616,8 @@ qctl_arguments_parse(int argc, const char *const *argv, GError **error)
     }
     if (self->verb == QCTL_VERB_SPARQL)
         self->sparql = true;
+    if (self->verb == QCTL_VERB_WATCH)
+        take_language(self);
     return check_words(self, error) ? g_steal_pointer(&self) : NULL;
 }
 

@@ -27,9 +27,10 @@ typedef enum QctlVerb {
     QCTL_VERB_OPTIMIZE,
     QCTL_VERB_FULLTEXT,
     QCTL_VERB_STORE,
+    QCTL_VERB_WATCH,
 } QctlVerb;
 
-#define QCTL_N_VERBS (QCTL_VERB_STORE + 1)
+#define QCTL_N_VERBS (QCTL_VERB_WATCH + 1)
 
 typedef enum QctlFormat {
     QCTL_FORMAT_AUTO, /* table on a terminal, else tsv */

@@ -18,7 +18,7 @@ static int (*const verbs[QCTL_N_VERBS])(QctlSession *session) = {
     [QCTL_VERB_STATUS] = qctl_verb_status,     [QCTL_VERB_CANCEL] = qctl_verb_cancel,
     [QCTL_VERB_BACKUP] = qctl_verb_backup,     [QCTL_VERB_CHECK] = qctl_verb_check,
     [QCTL_VERB_OPTIMIZE] = qctl_verb_optimize, [QCTL_VERB_STORE] = qctl_verb_store,
-    [QCTL_VERB_FULLTEXT] = qctl_verb_fulltext,
+    [QCTL_VERB_FULLTEXT] = qctl_verb_fulltext, [QCTL_VERB_WATCH] = qctl_verb_watch,
 };
 
 int

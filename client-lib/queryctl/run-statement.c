@@ -147,7 +147,7 @@ print_notes(QctlSession *session, QueryCursor *cursor, bool writes, gint64 start
 }
 
 static bool
-run(QctlSession *session, QctlSink *sink, const char *text, bool writes, GError **error)
+run(QctlSession *session, QctlSink *sink, const char *text, bool writes, guint64 *ret_generation, GError **error)
 {
     GArray *parameters = qctl_session_get_arguments(session)->parameters;
     GCancellable *cancellable = qctl_session_get_cancellable(session);
@@ -180,18 +180,26 @@ run(QctlSession *session, QctlSink *sink, const char *text, bool writes, GError 
     if (cursor == NULL || !print_result(session, sink, cursor, error))
         return false;
     print_notes(session, cursor, writes, start_usec);
+    if (ret_generation != NULL)
+        *ret_generation = query_cursor_get_generation(cursor);
     return true;
+}
+
+bool
+qctl_run_query(QctlSession *session, QctlSink *sink, const char *text, guint64 *ret_generation, GError **error)
+{
+    return run(session, sink, text, false, ret_generation, error);
 }
 
 int
 qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, const char *what)
 {
     g_autoptr(GError) error = NULL;
-    bool ok = run(session, sink, text, access == QCTL_ACCESS_WRITE, &error);
+    bool ok = run(session, sink, text, access == QCTL_ACCESS_WRITE, NULL, &error);
 
     if (!ok && access == QCTL_ACCESS_EITHER && g_error_matches(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY)) {
         g_clear_error(&error);
-        ok = run(session, sink, text, true, &error);
+        ok = run(session, sink, text, true, NULL, &error);
     }
 
     return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), what);

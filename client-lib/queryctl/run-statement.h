@@ -24,6 +24,17 @@ typedef enum QctlAccess {
  */
 int qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, const char *what);
 
+/**
+ * qctl_run_query:
+ * @sink: where rows go
+ * @text: one statement that reads
+ * @ret_generation: (nullable): of the database that was read
+ * @error: (nullable): location for an error
+ *
+ * As qctl_run_statement(), but the error is the caller's.
+ */
+bool qctl_run_query(QctlSession *session, QctlSink *sink, const char *text, guint64 *ret_generation, GError **error);
+
 /* qctl_run_script: all statements of @text, up to the first that fails. */
 int qctl_run_script(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access);
 

@@ -109,7 +109,7 @@ qctl_sink_flush(QctlSink *self, GError **error)
 {
     int r = 0;
 
-    if (self->buffer->len == 0)
+    if (self->buffer->len == 0 || self->fd < 0)
         return true;
     if (self->use_pager)
         start_pager(self);

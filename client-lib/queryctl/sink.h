@@ -13,7 +13,7 @@ typedef struct QctlSink QctlSink;
 
 /**
  * qctl_sink_new:
- * @fd: where to write; borrowed
+ * @fd: where to write; borrowed; -1: all stays in the buffer
  * @use_pager: start a pager with the first bytes, if one is installed
  *
  * Returns: (transfer full): an empty sink

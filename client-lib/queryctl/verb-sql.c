@@ -7,60 +7,6 @@
 #include "client-lib/queryctl/run-statement.h"
 #include "client-lib/queryctl/verbs.h"
 
-static void
-on_changed(QueryConnection *connection, guint64 generation, const char *const *tables, gpointer user_data)
-{
-    *(bool *) user_data = true;
-}
-
-static gboolean
-on_interrupt(GCancellable *cancellable, gpointer user_data)
-{
-    return G_SOURCE_CONTINUE;
-}
-
-/* Sleeps until the database was changed. Returns: false when interrupted. */
-static bool
-wait_for_change(QctlSession *session, const bool *changed)
-{
-    g_autoptr(GSource) source = g_cancellable_source_new(qctl_session_get_cancellable(session));
-
-    g_source_set_callback(source, G_SOURCE_FUNC(on_interrupt), NULL, NULL);
-    (void) g_source_attach(source, NULL);
-    while (!*changed && !qctl_session_is_interrupted(session))
-        (void) g_main_context_iteration(NULL, TRUE);
-    g_source_destroy(source);
-    return !qctl_session_is_interrupted(session);
-}
-
-/* A change that comes while the statements run makes them run once more. */
-static int
-watch(QctlSession *session, const char *text)
-{
-    QctlFormat format = qctl_session_get_format(session);
-    g_autoptr(GError) error = NULL;
-    QueryConnection *connection = qctl_session_connect(session, &error);
-    bool changed = false;
-    int code;
-
-    if (connection == NULL || !query_connection_watch_changes(connection, qctl_session_get_cancellable(session), &error))
-        return qctl_session_report(session, g_steal_pointer(&error), NULL);
-
-    (void) g_signal_connect(connection, "changed", G_CALLBACK(on_changed), &changed);
-    for (bool first = true;; first = false) {
-        g_autoptr(QctlSink) sink = qctl_sink_new(STDOUT_FILENO, false);
-
-        changed = false;
-        if (!first && (format == QCTL_FORMAT_TABLE || format == QCTL_FORMAT_MARKDOWN))
-            g_string_append_c(qctl_sink_get_buffer(sink), '\n');
-        code = qctl_run_script(session, sink, text, QCTL_ACCESS_READ);
-        if (code != QCTL_EXIT_OK || !wait_for_change(session, &changed))
-            break;
-    }
-    (void) g_signal_handlers_disconnect_by_data(connection, &changed);
-    return code != QCTL_EXIT_OK ? code : QCTL_EXIT_INTERRUPTED;
-}
-
 static int
 run_verb(QctlSession *session, QctlAccess access)
 {
@@ -72,7 +18,7 @@ run_verb(QctlSession *session, QctlAccess access)
         return qctl_session_report(session, g_steal_pointer(&error), NULL);
 
     if (qctl_session_get_arguments(session)->watch)
-        return watch(session, text);
+        return qctl_watch(session, text);
 
     sink = qctl_session_create_sink(session);
     return qctl_run_script(session, sink, text, access);

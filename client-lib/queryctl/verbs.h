@@ -14,6 +14,11 @@ int qctl_verb_sparql(QctlSession *session);
 int qctl_verb_update(QctlSession *session);
 int qctl_verb_explain(QctlSession *session);
 
+/* verb-watch.c */
+int qctl_verb_watch(QctlSession *session);
+/* Also for sql and sparql with --watch: one statement. */
+int qctl_watch(QctlSession *session, const char *text);
+
 /* verb-transfer.c */
 int qctl_verb_import(QctlSession *session);
 int qctl_verb_export(QctlSession *session);

@@ -5,6 +5,7 @@
 #include "daemon/bus/bus-error.h"
 
 #include <string.h>
+#include <sys/socket.h>
 
 #include "daemon/base/error.h"
 
@@ -85,7 +86,8 @@ qd_bus_reply_error(sd_bus_message *message, const GError *error)
     sd_bus_error bus_error = SD_BUS_ERROR_NULL;
 
     (void) qd_bus_return_error(&bus_error, error);
-    /* Fails only when the connection is gone, and with it everybody who could be told. */
-    (void) sd_bus_reply_method_error(message, &bus_error);
+    /* Who gets no answer must not wait for one: without the connection (and with it the daemon) the bus tells all callers. */
+    if (sd_bus_reply_method_error(message, &bus_error) < 0)
+        (void) shutdown(sd_bus_get_fd(sd_bus_message_get_bus(message)), SHUT_RDWR);
     sd_bus_error_free(&bus_error);
 }

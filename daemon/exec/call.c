@@ -124,7 +124,8 @@ qd_call_finish(QdCall *call)
 {
     QdEngine *engine = call->private->engine;
 
-    qd_registry_remove(engine->registry, &call->private->entry);
+    if (call->kind != QD_CALL_PREFIXES)
+        qd_registry_remove(engine->registry, &call->private->entry);
     if (call->error != NULL)
         __atomic_add_fetch(&engine->counters.n_errors, 1, __ATOMIC_RELAXED);
     qd_mailbox_post(engine->mailbox, finish_on_main, call);

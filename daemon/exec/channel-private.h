@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The channel itself, for the files that make it up: channel.c (life), channel-input.c (requests), channel-output.c (records),
- * channel-ring.c (shared memory), channel-serve.c (what a request does), channel-write.c (updates).
+ * channel-ring.c (shared memory), channel-serve.c (what a request does), channel-write.c (updates),
+ * channel-transaction.c (BEGIN to COMMIT).
  */
 #pragma once
 
@@ -18,6 +19,7 @@
 #define QD_CHANNEL_OUT_SLACK 8192
 
 typedef struct QdChannel QdChannel;
+typedef struct QdChannelTransaction QdChannelTransaction;
 
 typedef struct QdRequest {
     uint8_t kind;
@@ -74,6 +76,9 @@ struct QdChannel {
     gint n_writes_pending; /* atomic: the writer is not done with; until then it owns the channel */
     guint next_write_page; /* of the first of them */
 
+    QdChannelTransaction *transaction; /* (nullable): from BEGIN until COMMIT or ROLLBACK */
+    uint64_t transaction_due_usec;     /* atomic: when it ends by itself; 0: there is none */
+
     /* output: `out`, then the pieces of `large`, then `trailer` */
     uint8_t *out;
     uint8_t *out_region; /* (nullable): vmsplice: what `out` goes round in */
@@ -129,8 +134,8 @@ void qd_channel_drop_ring(QdChannel *self);
 /* channel-serve.c */
 /* Makes the first waiting request the current one, unless there is one already. */
 void qd_channel_take_request(QdChannel *self);
-/* Starts the first waiting request, a slot is held. */
-void qd_channel_start_request(QdChannel *self);
+/* Starts the first waiting request, a slot is held. Returns: false when the writer owns the channel now; *ret_leads as below. */
+gboolean qd_channel_start_request(QdChannel *self, gboolean *ret_leads);
 /* Goes on with the run, a slot is held. Returns: false when it should yield. */
 gboolean qd_channel_continue_run(QdChannel *self);
 /* Ends the request in work with @error; the snapshot is given back. */
@@ -149,6 +154,28 @@ gboolean qd_channel_start_writes(QdChannel *self, gboolean *ret_leads);
 /* The writer is done with them: puts answers into the output, which is empty, as far as they have room. */
 void qd_channel_continue_writes(QdChannel *self);
 void qd_channel_drop_writes(QdChannel *self);
+/* The updates that are next in the queue, in the open transaction. */
+void qd_channel_run_writes(QdChannel *self);
+
+/* channel-transaction.c */
+/* BEGIN, the current request. Returns: false when the writer owns the channel now; *ret_leads as in qd_channel_start_writes(). */
+gboolean qd_channel_begin_transaction(QdChannel *self, gboolean *ret_leads);
+/* The writer is done with BEGIN: answers it. Returns: false when there was none. */
+gboolean qd_channel_answer_begin(QdChannel *self);
+/* COMMIT or ROLLBACK, the current request. */
+void qd_channel_end_transaction(QdChannel *self);
+/* FALSE: the transaction has ended before its time; @error says why. Also TRUE when there is none. */
+gboolean qd_channel_check_transaction(const QdChannel *self, GError **error);
+/* Ends it when its time is over. */
+void qd_channel_watch_transaction(QdChannel *self);
+/* Something was done in it: its idle time starts anew. */
+void qd_channel_touch_transaction(QdChannel *self);
+/* Runs an update in it, which may end it. */
+void qd_channel_transaction_execute(QdChannel *self, QdWriteItem *item);
+/* (nullable): the connection of the open transaction. */
+QdReader *qd_channel_get_transaction_reader(const QdChannel *self);
+/* Rolls back. */
+void qd_channel_drop_transaction(QdChannel *self);
 
 /* channel.c */
 /* The owner lets go of an idle channel. */

@@ -35,6 +35,7 @@ qd_channel_end_request(QdChannel *self)
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
     self->task.sliced = FALSE;
     self->current = qd_request_free(self->current);
+    qd_channel_touch_transaction(self);
     qd_engine_note_activity(self->engine);
 }
 
@@ -66,6 +67,17 @@ peer_is_there(void *data)
 }
 
 static gboolean may_be_long(void *data);
+
+/* On a connection of the pool, or on that of the open transaction. */
+static QdRun *
+new_run(const QdChannel *self, const QdRunText *what, QdPolicy policy, GError **error)
+{
+    QdReader *reader = qd_channel_get_transaction_reader(self);
+
+    if (reader != NULL)
+        return qd_run_new_on(reader, what, policy, &self->engine->limits, error);
+    return qd_run_new(self->engine->pool, self->client, self->last_reader, what, policy, &self->engine->limits, error);
+}
 
 /* PREPARE ------------------------------------------------------------------------------------------------------------- */
 
@@ -166,8 +178,7 @@ serve_prepare(QdChannel *self, GError **error)
         return FALSE;
     }
     what = (QdRunText){ language, text, n_bytes, options.base };
-    run = qd_run_new(self->engine->pool, self->client, self->last_reader, &what,
-                     options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, &self->engine->limits, error);
+    run = new_run(self, &what, options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (run == NULL)
         return FALSE;
 
@@ -245,11 +256,14 @@ start_query(QdChannel *self, GError **error)
         .func_data = self,
     };
 
-    self->run = qd_run_new(self->engine->pool, self->client, self->last_reader, &what,
-                           statement->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, &self->engine->limits, error);
+    self->run = new_run(self, &what, statement->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (self->run == NULL || !bind_request(self, error))
         return FALSE;
 
+    if (self->transaction != NULL) { /* it goes on to its end on the only connection that there is for it */
+        options.long_func = NULL;
+        options.bind_func = NULL;
+    }
     qd_run_set_options(self->run, &options);
     self->last_reader = qd_run_get_reader(self->run);
     self->first_fill = TRUE;
@@ -432,21 +446,25 @@ qd_channel_take_request(QdChannel *self)
     qd_registry_add(self->engine->registry, &self->entry, "running");
 }
 
-void
-qd_channel_start_request(QdChannel *self)
+gboolean
+qd_channel_start_request(QdChannel *self, gboolean *ret_leads)
 {
     g_autoptr(GError) error = NULL;
     const QdRequest *request;
-    gboolean ok = FALSE;
+    gboolean ok;
 
     qd_channel_take_request(self);
     request = self->current;
-    if (request->kind == QW_KIND_PREPARE)
-        ok = serve_prepare(self, &error);
-    else if (request->kind == QW_KIND_FETCH)
-        ok = start_fetch(self, &error);
-    else
-        qd_error_set(&error, QW_ERROR_UNSUPPORTED, "transactions on a channel are not supported");
+    if (request->kind == QW_KIND_BEGIN)
+        return qd_channel_begin_transaction(self, ret_leads);
+    if (request->kind == QW_KIND_COMMIT || request->kind == QW_KIND_ROLLBACK) {
+        qd_channel_end_transaction(self);
+        return TRUE;
+    }
+
+    ok = qd_channel_check_transaction(self, &error) &&
+         (request->kind == QW_KIND_PREPARE ? serve_prepare(self, &error) : start_fetch(self, &error));
     if (!ok)
         qd_channel_fail_request(self, error);
+    return TRUE;
 }

@@ -157,6 +157,20 @@ qd_channel_start_writes(QdChannel *self, gboolean *ret_leads)
     return g_atomic_int_dec_and_test(&self->n_writes_pending);
 }
 
+void
+qd_channel_run_writes(QdChannel *self)
+{
+    (void) collect_writes(self);
+    self->next_write_page = 0;
+    for (GList *link = self->writes.head; link != NULL; link = link->next) {
+        QdChannelWrite *write = link->data;
+
+        if (write->item.error == NULL)
+            qd_channel_transaction_execute(self, &write->item);
+    }
+    qd_channel_touch_transaction(self);
+}
+
 /* Answering ------------------------------------------------------------------------------------------------------------- */
 
 static void

@@ -159,6 +159,7 @@ channel_clear(QdChannel *self)
     if (self->current != NULL)
         qd_channel_end_request(self);
     qd_channel_drop_writes(self);
+    qd_channel_drop_transaction(self);
     while (!g_queue_is_empty(&self->requests))
         qd_request_free(g_queue_pop_head(&self->requests));
     self->n_request_bytes = 0;
@@ -324,12 +325,14 @@ typedef struct Turn {
 static gboolean
 channel_work(QdChannel *self, Turn *turn)
 {
-    if (qd_channel_next_is_write(self))
-        return qd_channel_start_writes(self, &turn->leads);
-    if (self->run == NULL) {
-        qd_channel_start_request(self);
+    if (qd_channel_next_is_write(self)) {
+        if (self->transaction == NULL)
+            return qd_channel_start_writes(self, &turn->leads);
+        qd_channel_run_writes(self);
         return TRUE;
     }
+    if (self->run == NULL)
+        return qd_channel_start_request(self, &turn->leads);
     if (qd_channel_continue_run(self))
         return TRUE;
 
@@ -403,6 +406,7 @@ channel_turn(QdChannel *self, Turn *turn)
         note_gap(self);
     }
     channel_check_run(self);
+    qd_channel_watch_transaction(self);
     if (sent < 0 || self->broken) {
         channel_destroy(self);
         return FALSE;
@@ -415,6 +419,8 @@ channel_turn(QdChannel *self, Turn *turn)
         qd_channel_continue_writes(self);
         return TRUE;
     }
+    if (qd_channel_answer_begin(self))
+        return TRUE;
     if (has_work(self)) {
         SlotResult result;
 
@@ -545,6 +551,8 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->last_reader = NULL;
     channel->spin = (QwSpin){ 0 };
     channel->answered_usec = 0;
+    channel->transaction = NULL;
+    channel->transaction_due_usec = 0;
     __atomic_store_n(&channel->blocked_usec, 0, __ATOMIC_RELAXED);
     channel->statement = (QdStatement){
         .prepared = TRUE,
@@ -698,7 +706,13 @@ qd_channels_sweep(QdChannels *self)
         QdChannel *channel = channels_get(self, i);
         uint64_t generation = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE) >> 32;
         uint64_t since = __atomic_load_n(&channel->blocked_usec, __ATOMIC_RELAXED);
+        uint64_t due = __atomic_load_n(&channel->transaction_due_usec, __ATOMIC_RELAXED);
 
+        if (due != 0) {
+            again = TRUE;
+            if (now >= due)
+                channel_kick(channel, generation);
+        }
         if (since == 0)
             continue;
         again = TRUE;

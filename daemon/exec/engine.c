@@ -235,7 +235,8 @@ qd_engine_submit(QdEngine *self, QdCall *call)
     private->task = (QdTask){ .client = call->client, .watch_fd = -1, .run = qd_call_run_on_worker };
     describe_entry(call, &private->entry);
     self->n_calls++;
-    qd_registry_add(self->registry, &private->entry, "queued");
+    if (call->kind != QD_CALL_PREFIXES) /* nobody's query */
+        qd_registry_add(self->registry, &private->entry, "queued");
 
     if (!self->stopped && self->state == QD_ENGINE_BROKEN &&
         (uint64_t) g_get_monotonic_time() > self->open_failed_usec + RETRY_OPEN_USEC)
@@ -270,6 +271,8 @@ on_sweep(void *user_data)
     qd_channels_sweep(self->channels);
     if (self->pool == NULL)
         return;
+    if (qd_writer_sweep(self->writer))
+        qd_workers_request_sweep(self->workers);
     state = qd_pool_trim(self->pool);
     if (state == QD_POOL_AT_REST && qd_writer_rest(self->writer)) {
         qd_pool_rest(self->pool);

@@ -9,6 +9,7 @@
 #include "daemon/sparql/parser.h"
 #include "daemon/sparql/reads.h"
 #include "daemon/store/payload.h"
+#include "daemon/store/store-catalog.h"
 
 static QdReadSet *
 read_set_new(gboolean is_sparql)
@@ -91,10 +92,14 @@ qd_read_set_new_for_sql(QdConnection *connection, const char *text, const QdLimi
 QdReadSet *
 qd_read_set_new_for_sparql(QdConnection *connection, const char *text, const char *base, const QdLimits *limits, GError **error)
 {
-    const QdParseOptions options = { .base = base, .limits = limits };
-    g_autoptr(QdAst) ast = qd_parser_parse(text, strlen(text), FALSE, &options, error);
+    QdCatalog catalog; /* has the stored prefixes */
+    const QdParseOptions options = { .base = base, .limits = limits, .catalog = &catalog };
     g_autoptr(QdReadSet) self = read_set_new(TRUE);
+    g_autoptr(QdAst) ast = NULL;
 
+    if (!qd_store_catalog_load(connection, &catalog, error))
+        return NULL;
+    ast = qd_parser_parse(text, strlen(text), FALSE, &options, error);
     if (ast == NULL)
         return NULL;
 

@@ -27,7 +27,7 @@
 #define MUCH_BYTES (256 * 1024)
 
 struct QdRun {
-    QdPool *pool;
+    QdPool *pool; /* (nullable): gets the reader back */
     QdReader *reader;
     QdCompiled *compiled;  /* NULL: an update in SPARQL */
     sqlite3_stmt *stmt;    /* of compiled: as it is, or wrapped */
@@ -98,7 +98,8 @@ qd_run_free(QdRun *self)
         qd_evaluation_watch(self->reader->connection, 0, NULL, NULL);
         if (self->in_transaction)
             (void) qd_connection_end(self->reader->connection, NULL);
-        qd_pool_release(self->pool, self->reader);
+        if (self->pool != NULL)
+            qd_pool_release(self->pool, self->reader);
     }
     g_clear_error(&self->stop);
     g_free(self->text);
@@ -169,16 +170,16 @@ compile_sparql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **err
     return compile_plan(self, NULL, is_update, error);
 }
 
-QdRun *
-qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
-           const QdLimits *limits, GError **error)
+/* @reader: (nullable): an error is set then. */
+static QdRun *
+run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_policy, const QdLimits *limits, GError **error)
 {
     g_autoptr(QdRun) self = g_new0(QdRun, 1);
 
     self->pool = pool;
     self->limits = limits;
     self->start_usec = (uint64_t) g_get_monotonic_time();
-    self->reader = qd_pool_lease(pool, client, preferred, error);
+    self->reader = reader;
     if (self->reader == NULL)
         return NULL;
 
@@ -187,6 +188,19 @@ qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRu
     if (!compile_sql(self, what->text, what->n_bytes, compile_policy, error))
         return NULL;
     return g_steal_pointer(&self);
+}
+
+QdRun *
+qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
+           const QdLimits *limits, GError **error)
+{
+    return run_new(pool, qd_pool_lease(pool, client, preferred, error), what, compile_policy, limits, error);
+}
+
+QdRun *
+qd_run_new_on(QdReader *reader, const QdRunText *what, QdPolicy compile_policy, const QdLimits *limits, GError **error)
+{
+    return run_new(NULL, reader, what, compile_policy, limits, error);
 }
 
 void
@@ -215,9 +229,9 @@ bind_terms(QdRun *self, GHashTable *parameters, GError **error)
 
     if (g_hash_table_size(parameters) > 0 && !compile_plan(self, parameters, FALSE, error))
         return FALSE;
-    if (!qd_connection_begin(connection, error))
+    if (self->pool != NULL && !qd_connection_begin(connection, error))
         return FALSE;
-    self->in_transaction = TRUE;
+    self->in_transaction = self->pool != NULL;
     qd_evaluation_start(connection);
     return qd_evaluation_bind(connection, self->compiled->stmt, &self->plan->query, parameters, error);
 }

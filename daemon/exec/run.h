@@ -70,6 +70,8 @@ typedef struct QdRunText {
  */
 QdRun *qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
                   const QdLimits *limits, GError **error);
+/* The same on a connection that the caller has, with whatever transaction is open there, and keeps until the run is freed. */
+QdRun *qd_run_new_on(QdReader *reader, const QdRunText *what, QdPolicy compile_policy, const QdLimits *limits, GError **error);
 QdRun *qd_run_free(QdRun *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRun, qd_run_free)
 

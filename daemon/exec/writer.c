@@ -71,12 +71,27 @@ set_read_only_error(const QdWriter *self, GError **error)
                  qd_database_get_read_only_hint(database));
 }
 
-/* For the holder of the role. */
+static gboolean
+is_in_transaction(QdWriter *self)
+{
+    return !sqlite3_get_autocommit(qd_connection_get_db(self->connection));
+}
+
+static void
+rollback(QdWriter *self)
+{
+    if (is_in_transaction(self))
+        (void) qd_connection_execute(self->connection, "ROLLBACK", NULL);
+}
+
+/* For the holder of the role: the connection is there and in no transaction. */
 static gboolean
 ensure_connection(QdWriter *self, GError **error)
 {
-    if (self->connection != NULL)
+    if (self->connection != NULL) {
+        rollback(self); /* the last time there may have been no memory for it */
         return TRUE;
+    }
     if (qd_database_is_read_only(self->config.database)) {
         set_read_only_error(self, error);
         return FALSE;
@@ -126,27 +141,18 @@ qd_writer_free(QdWriter *self)
     return NULL;
 }
 
+/* false when what has to be durable would not be. */
 static gboolean
-is_in_transaction(QdWriter *self)
-{
-    return !sqlite3_get_autocommit(qd_connection_get_db(self->connection));
-}
-
-static void
-rollback(QdWriter *self)
-{
-    if (is_in_transaction(self))
-        (void) qd_connection_execute(self->connection, "ROLLBACK", NULL);
-}
-
-static void
-set_durability(QdWriter *self, gboolean relaxed)
+set_durability(QdWriter *self, gboolean relaxed, GError **error)
 {
     if (self->synchronous_normal == relaxed)
-        return;
+        return TRUE;
 
-    if (qd_connection_execute(self->connection, relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL", NULL))
-        self->synchronous_normal = relaxed;
+    if (relaxed)
+        self->synchronous_normal = qd_connection_execute(self->connection, "PRAGMA synchronous=NORMAL", NULL);
+    else
+        self->synchronous_normal = !qd_connection_execute(self->connection, "PRAGMA synchronous=FULL", error);
+    return relaxed || !self->synchronous_normal;
 }
 
 /* Payloads that the transaction has stored get their files first. */
@@ -195,10 +201,9 @@ static void
 execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
 {
     g_autoptr(GError) error = NULL;
-    gboolean ok = TRUE;
+    gboolean ok = set_durability(self, item->relaxed, &error);
 
-    set_durability(self, item->relaxed);
-    if (in_transaction)
+    if (ok && in_transaction)
         ok = qd_connection_begin_write(self->connection, &error);
     qd_write_item_watch(self->connection, item);
     ok = ok && qd_write_item_execute(item, self->connection, self->config.limits, &error);
@@ -320,8 +325,8 @@ begin_group(QdWriter *self, Group *group)
 {
     g_autoptr(GError) error = NULL;
 
-    set_durability(self, group->relaxed);
-    if (check_free_space(self, &error) && qd_connection_begin_write(self->connection, &error))
+    if (set_durability(self, group->relaxed, &error) && check_free_space(self, &error) &&
+        qd_connection_begin_write(self->connection, &error))
         return TRUE;
 
     fail_group(group, error);
@@ -488,8 +493,7 @@ begin_transaction(QdWriter *self, QdWriteItem *item)
     if (!ensure_connection(self, &item->error) || !check_free_space(self, &item->error))
         return FALSE;
 
-    set_durability(self, item->relaxed);
-    return qd_connection_begin_write(self->connection, &item->error);
+    return set_durability(self, item->relaxed, &item->error) && qd_connection_begin_write(self->connection, &item->error);
 }
 
 void
@@ -671,7 +675,8 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
 {
     gboolean ok;
 
-    set_durability(self, item->relaxed);
+    if (!set_durability(self, item->relaxed, error))
+        return FALSE;
     if (in_transaction && (!check_free_space(self, error) || !qd_connection_begin_write(self->connection, error)))
         return FALSE;
 

@@ -271,6 +271,9 @@ run_command(QdConnection *self, Command command, GError **error)
 gboolean
 qd_connection_begin(QdConnection *self, GError **error)
 {
+    /* the end of the last one may have lacked memory */
+    if (!sqlite3_get_autocommit(self->db) && !qd_connection_execute(self, "ROLLBACK", error))
+        return FALSE;
     return run_command(self, BEGIN_READ, error);
 }
 

@@ -20,7 +20,7 @@
 #define ROWS_MIN 300
 
 static const BenchGroup *const groups[] = { &bench_fetch, &bench_buffers, &bench_latency, &bench_concurrency, &bench_memory,
-                                            &bench_ipc,   &bench_cache,   &bench_sparql,  &bench_inserts,     NULL };
+                                            &bench_ipc,   &bench_cache,   &bench_inserts, &bench_sparql,      NULL };
 
 static int arg_rounds = ROUNDS_DEFAULT;
 static int arg_rows = (int) BENCH_ROWS_DEFAULT;

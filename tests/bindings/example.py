@@ -105,16 +105,44 @@ def check_changes(connection):
     loop = GLib.MainLoop()
     seen = []
 
-    def on_changed(_, generation, tables):
-        seen.append((generation, list(tables)))
+    def on_changed(_, generation, tables, graphs):
+        seen.append((generation, list(tables), list(graphs)))
         loop.quit()
 
-    connection.watch_changes(None)
-    connection.connect("changed", on_changed)
+    notifier = connection.create_notifier(["P"], None, None)
+    notifier.connect("changed", on_changed)
+    connection.update(SQL, "CREATE TABLE IF NOT EXISTS other(a)", None, None)
     connection.update(SQL, "INSERT INTO p(t) VALUES('watched')", None, None)
     loop.run()
-    equal(seen[0][1], ["p"])
+    equal(seen[0][1] in (["p"], ["other", "p"]), True)
+    equal(seen[0][2], [])
     equal(seen[0][0] > 0, True)
+
+
+def check_subscription(connection):
+    """A result is read again when it is stale; a change that it holds already is not told."""
+    loop = GLib.MainLoop()
+    told = []
+
+    def on_stale(subscription, generation):
+        told.append(generation)
+        cursor = connection.query(SQL, "SELECT count(*) FROM p", None, None)
+        cursor.next(None)
+        equal(cursor.next(None), False)
+        subscription.set_generation(cursor.get_generation())
+        equal(cursor.get_generation() >= generation, True)
+        loop.quit()
+
+    made = wait_for(connection.subscribe_async, SQL, "SELECT count(*) FROM p", None)
+    subscription = connection.subscribe_finish(made)
+    subscription.connect("stale", on_stale)
+    equal(subscription.props.statement, "SELECT count(*) FROM p")
+    equal(subscription.is_stale(), False)
+    connection.update(SQL, "INSERT INTO p(t) VALUES('stale')", None, None)
+    loop.run()
+    equal(len(told), 1)
+    equal(subscription.props.generation >= told[0], True)
+    fails(QueryClient.error_quark(), QueryClient.Error.SYNTAX, connection.subscribe, SQL, "SELECT", None)
 
 
 def check_async():
@@ -149,6 +177,7 @@ def main():
     check_values(connection)
     check_updates(connection)
     check_changes(connection)
+    check_subscription(connection)
     check_errors(connection)
     check_async()
     check_direct()

@@ -44,11 +44,13 @@ BUS_CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Config
   <limit name="max_message_unix_fds">64</limit>
 </busconfig>
 """
-# The exit status of a child of dbus-daemon is visible only to a parent of its own.
+# The exit status of a child of dbus-daemon is visible only to a parent of its own. 0 before the name is taken: it will be yet.
 LAUNCHER = """#!/bin/sh
 ulimit -c 0
 {prefix} "{daemon}" {arguments} "$@"
-echo $? >> "{folder}/exits"
+status=$?
+echo $status >> "{folder}/exits"
+exit $status
 """
 
 

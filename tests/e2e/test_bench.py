@@ -16,7 +16,7 @@ import pytest
 from harness import BUILD, ROOT, SANITIZER, SLOWER
 
 SCRIPT = os.path.join(ROOT, "tests/demo/demo.sh")
-GROUPS = ["fetch", "buffers", "latency", "concurrency", "memory", "ipc", "cache"]  # "sparql" needs data
+GROUPS = ["fetch", "buffers", "latency", "concurrency", "memory", "ipc", "cache", "inserts"]  # "sparql" needs data
 KEYS = ["group", "case", "metric", "unit", "median", "min", "max", "ratio"]
 
 pytestmark = pytest.mark.skipif(SANITIZER != "", reason="the benchmarks measure a plain build")

@@ -159,7 +159,40 @@ def test_watch(ctl, bus):
     out, err = watcher.communicate()
     assert (watcher.returncode, out, err) == (INTERRUPTED, b"", b"")
     assert ctl("sql", "--watch", "SELECT nosuch").returncode == QUERY
+    assert ctl("watch", "SELECT nosuch").returncode == QUERY
+    assert ctl("watch", "sql").returncode == QUERY  # from standard input, which is empty
     assert ctl("update", "--watch", "DELETE FROM t").returncode == USAGE
+
+
+def test_watch_differences(ctl, bus):
+    """jsonl: rows that came and went, each as often as it did; what does not change the result prints nothing."""
+    bus.update("CREATE TABLE t (a)")
+    bus.update("INSERT INTO t VALUES (1), (1)")
+    watcher = ctl.start("watch", "sql", "-F", "jsonl", "SELECT a FROM t WHERE a < 10")
+    one, two = b'{"op":"%c","row":{"a":1}}\n', b'{"op":"%c","row":{"a":2}}\n'
+    assert [watcher.stdout.readline() for _ in range(2)] == [one % b"+", one % b"+"]
+    bus.update("INSERT INTO t VALUES (2), (99)")
+    assert watcher.stdout.readline() == two % b"+"
+    bus.update("INSERT INTO t VALUES (98)")
+    bus.update("DELETE FROM t WHERE rowid = 1")
+    assert watcher.stdout.readline() == one % b"-"
+    bus.update("UPDATE t SET a = 5 WHERE a < 10")  # 1 and 2 become 5 and 5
+    five = b'{"op":"+","row":{"a":5}}\n'
+    assert sorted(watcher.stdout.readline() for _ in range(4)) == sorted([one % b"-", two % b"-", five, five])
+    watcher.send_signal(signal.SIGINT)
+    watcher.communicate()
+    assert watcher.returncode == INTERRUPTED
+
+
+def test_watch_sparql(ctl, bus):
+    watcher = ctl.start("watch", "sparql", "--no-header", "SELECT (COUNT(*) AS ?n) { ?s <x:p> ?o }")
+    assert watcher.stdout.readline().strip() == b"0"
+    bus.update("INSERT DATA { <x:a> <x:q> 1 }", language="sparql")
+    bus.update("INSERT DATA { <x:a> <x:p> 1 }", language="sparql")
+    assert watcher.stdout.readline().strip() == b"1"
+    watcher.send_signal(signal.SIGINT)
+    watcher.communicate()
+    assert watcher.returncode == INTERRUPTED
 
 
 def test_null_text(values):

@@ -9,7 +9,7 @@ _queryctl_lines()
 
 _queryctl()
 {
-    local verbs="sql sparql update import export explain shell ls prefixes stats status cancel backup check optimize fulltext store"
+    local verbs="sql sparql update import export explain shell ls prefixes stats status cancel backup check optimize fulltext store watch"
     local options="--format --param --param-text --file --output --table --create --graph --base --replace --check-only --null --no-header
         --max-rows --timeout --timing --watch --sparql --full --openmetrics --warm --all --tokenizer --no-pager --store --direct --help --version"
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb="" words=0 i
@@ -39,6 +39,7 @@ _queryctl()
         :*) COMPREPLY=($(compgen -W "$verbs" -- "$cur")) ;;
         import:0|backup:0|store:1) compopt -o filenames; COMPREPLY=($(compgen -f -- "$cur")) ;;
         export:0|ls:0) _queryctl_lines "$(queryctl ls --format tsv --no-header 2>/dev/null | cut -f1)" ;;
+        watch:0) COMPREPLY=($(compgen -W "sql sparql" -- "$cur")) ;;
         store:0) COMPREPLY=($(compgen -W "list create import" -- "$cur")) ;;
     esac
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of queryctl for fish.
 
-set -l verbs sql sparql update import export explain shell ls prefixes stats status cancel backup check optimize fulltext store
+set -l verbs sql sparql update import export explain shell ls prefixes stats status cancel backup check optimize fulltext store watch
 
 function __queryctl_tables
     queryctl ls --format tsv --no-header 2>/dev/null | cut -f1
@@ -29,6 +29,7 @@ complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a check -d 'Ch
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a optimize -d 'Refresh statistics, shorten the log'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a fulltext -d 'What full-text search finds'
 complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a store -d 'Manage further databases'
+complete -c queryctl -n "not __fish_seen_subcommand_from $verbs" -a watch -d 'Print a result again after each change'
 complete -c queryctl -n "__fish_seen_subcommand_from import backup" -F
 complete -c queryctl -n "__fish_seen_subcommand_from export ls" -a "(__queryctl_tables)"
 complete -c queryctl -n "__fish_seen_subcommand_from store" -a "list create import" -F

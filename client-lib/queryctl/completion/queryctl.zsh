@@ -34,6 +34,7 @@ _queryctl_verbs() {
     'optimize:refresh statistics and shorten the log'
     'fulltext:what full-text search finds'
     'store:manage further databases'
+    'watch:print the result of a query again after each change of it'
   )
   _describe verb verbs
 }

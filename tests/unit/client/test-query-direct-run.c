@@ -180,7 +180,10 @@ test_refused(DirectFixture *self, gconstpointer data)
     g_assert_null(query_connection_get_stats(self->connection, NULL, &error));
     direct_assert_error(error, QUERY_ERROR_UNSUPPORTED, "has no daemon to ask");
     g_clear_error(&error);
-    g_assert_false(query_connection_watch_changes(self->connection, NULL, &error));
+    g_assert_null(query_connection_create_notifier(self->connection, NULL, NULL, NULL, &error));
+    direct_assert_error(error, QUERY_ERROR_UNSUPPORTED, "has no daemon to ask");
+    g_clear_error(&error);
+    g_assert_null(query_connection_subscribe(self->connection, DIRECT_SQL, "SELECT 1", NULL, &error));
     direct_assert_error(error, QUERY_ERROR_UNSUPPORTED, "has no daemon to ask");
     g_clear_error(&error);
     g_assert_false(query_connection_backup(self->connection, 0, NULL, NULL, NULL, &error));

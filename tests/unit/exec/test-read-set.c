@@ -94,6 +94,10 @@ test_sparql(Fixture *self, gconstpointer data)
     g_assert_no_error(error);
     g_assert_true(reads->is_sparql);
     g_assert_true(qd_name_set_has(reads->predicates, "http://x/p") && !qd_name_set_is_all(reads->predicates));
+    (void) qd_read_set_free(g_steal_pointer(&reads));
+    reads = qd_read_set_new_for_sparql(self->reader, "ASK { ?s rdfs:label ?o }", NULL, &self->store.limits, &error);
+    g_assert_no_error(error);
+    g_assert_true(qd_name_set_has(reads->predicates, "http://www.w3.org/2000/01/rdf-schema#label"));
     g_assert_true(qd_name_set_has(reads->graphs, "") && !qd_name_set_is_all(reads->graphs));
 }
 

@@ -123,6 +123,58 @@ test_function_takes_too_long(WriterFixture *self, gconstpointer data)
     g_assert_cmpint(writer_count(self, "l"), ==, 0);
 }
 
+/* Without a savepoint --------------------------------------------------------------------------------------------------- */
+
+/* What fails after it has changed something, and is not undone by SQLite itself. */
+static const char *const partial[] = {
+    "INSERT OR FAIL INTO t VALUES(50), (99), (51)",
+    "INSERT INTO l VALUES('fail')", /* a trigger that RAISEs FAIL behind an insert of its own */
+    "INSERT INTO child VALUES(1)",  /* a deferred key */
+    "INSERT INTO l SELECT abs(x) FROM (SELECT 60 AS x UNION ALL SELECT 61 UNION ALL SELECT -9223372036854775808)",
+    "INSERT INTO t VALUES(70), (99)",
+    "INSERT INTO f VALUES('a'), ('b'), (1 / 0), (abs(-9223372036854775808))",
+};
+
+static void
+test_partial(WriterFixture *self, gconstpointer data)
+{
+    store_execute(self->store.writer,
+                  "INSERT INTO t VALUES(99); CREATE TABLE parent(a PRIMARY KEY); CREATE VIRTUAL TABLE f USING fts5(a);"
+                  "CREATE TABLE child(a REFERENCES parent DEFERRABLE INITIALLY DEFERRED);"
+                  "CREATE TRIGGER g AFTER INSERT ON l WHEN new.a = 'fail' BEGIN INSERT INTO t VALUES(40); "
+                  "SELECT RAISE(FAIL, 'not so'); END");
+    for (guint i = 0; i < G_N_ELEMENTS(partial); i++) {
+        (void) writer_add_insert(self, "t", (int) i + 1);
+        (void) writer_add_member(self, partial[i]);
+    }
+    writer_run_group(self);
+    for (guint i = 0; i < self->members->len; i++) {
+        WriterMember *member = self->members->pdata[i];
+
+        if (i % 2 == 0)
+            writer_assert_committed(member);
+        else
+            g_assert_nonnull(member->item.error);
+    }
+    g_assert_cmpint(writer_count(self, "t"), ==, 1 + G_N_ELEMENTS(partial));
+    g_assert_cmpint(writer_count(self, "l"), ==, 0);
+    g_assert_cmpint(writer_count(self, "child"), ==, 0);
+    g_assert_cmpint(writer_count(self, "f"), ==, 0);
+}
+
+/* An ordinary failure ends nothing: the group is committed at once. */
+static void
+test_clean_failure(WriterFixture *self, gconstpointer data)
+{
+    (void) writer_add_insert(self, "t", 1);
+    (void) writer_add_member(self, "INSERT INTO t VALUES(5), (1)");
+    (void) writer_add_member(self, "INSERT INTO t VALUES(:missing)");
+    (void) writer_add_insert(self, "t", 2);
+    writer_run_group(self);
+    g_assert_cmpint(writer_count(self, "t"), ==, 2);
+    writer_assert_commits(self, "1: t");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -134,5 +186,7 @@ main(int argc, char **argv)
     ADD("function/runs-again", test_function_runs_again);
     ADD("function/offends", test_function_offends);
     ADD("function/takes-too-long", test_function_takes_too_long);
+    ADD("no-savepoint/partial", test_partial);
+    ADD("no-savepoint/clean-failure", test_clean_failure);
     return g_test_run();
 }

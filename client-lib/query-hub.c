@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Two matches on the bus, and a hash table of paths. Objects are reached through weak references, since any thread may drop one.
+ */
+#include "client-lib/query-hub.h"
+
+#include "client-lib/query-bus.h"
+#include "client-lib/query-mutex.h"
+
+struct QueryHubEntry {
+    GWeakRef subscription;
+    char *path; /* (nullable) */
+};
+
+struct QueryHub {
+    GDBusConnection *bus;
+    GMainContext *context;
+    QueryHubFuncs funcs;
+    guint stale_subscription;
+    guint owner_subscription;
+    pthread_mutex_t mutex;
+    GHashTable *entries; /* set of QueryHubEntry, owned */
+    GHashTable *paths;   /* path → QueryHubEntry */
+};
+
+static void
+entry_free(gpointer data)
+{
+    QueryHubEntry *entry = data;
+
+    g_weak_ref_clear(&entry->subscription);
+    g_free(entry->path);
+    g_free(entry);
+}
+
+static void
+on_stale(GDBusConnection *bus, const char *sender, const char *path, const char *interface, const char *signal, GVariant *arguments,
+         gpointer user_data)
+{
+    QueryHub *self = user_data;
+    g_autoptr(GPtrArray) told = g_ptr_array_new_with_free_func(g_object_unref);
+    g_autoptr(GVariantIter) iter = NULL;
+    const char *name;
+    guint64 generation = 0;
+
+    if (!g_variant_is_of_type(arguments, G_VARIANT_TYPE("(tao)")))
+        return;
+
+    g_variant_get(arguments, "(tao)", &generation, &iter);
+    (void) pthread_mutex_lock(&self->mutex);
+    while (g_variant_iter_next(iter, "&o", &name)) {
+        QueryHubEntry *entry = g_hash_table_lookup(self->paths, name);
+        GObject *subscription = entry != NULL ? g_weak_ref_get(&entry->subscription) : NULL;
+
+        if (subscription != NULL)
+            g_ptr_array_add(told, subscription);
+    }
+    (void) pthread_mutex_unlock(&self->mutex);
+    for (guint i = 0; i < told->len; i++)
+        self->funcs.tell(told->pdata[i], generation);
+}
+
+/* Paths mean nothing to the next daemon. Returns: (transfer full): the objects without one */
+static GPtrArray *
+list_lost(QueryHub *self, gboolean forget_paths)
+{
+    GPtrArray *lost = g_ptr_array_new_with_free_func(g_object_unref);
+    GHashTableIter iter;
+    gpointer key;
+
+    (void) pthread_mutex_lock(&self->mutex);
+    if (forget_paths)
+        g_hash_table_remove_all(self->paths);
+    g_hash_table_iter_init(&iter, self->entries);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) {
+        QueryHubEntry *entry = key;
+        GObject *subscription;
+
+        if (forget_paths)
+            g_clear_pointer(&entry->path, g_free);
+        subscription = entry->path == NULL ? g_weak_ref_get(&entry->subscription) : NULL;
+        if (subscription != NULL)
+            g_ptr_array_add(lost, subscription);
+    }
+    (void) pthread_mutex_unlock(&self->mutex);
+    return lost;
+}
+
+static void
+on_owner_changed(GDBusConnection *bus, const char *sender, const char *path, const char *interface, const char *signal,
+                 GVariant *arguments, gpointer user_data)
+{
+    QueryHub *self = user_data;
+    g_autoptr(GPtrArray) lost = NULL;
+    const char *old_owner;
+    const char *new_owner;
+
+    g_variant_get(arguments, "(&s&s&s)", NULL, &old_owner, &new_owner);
+    lost = list_lost(self, old_owner[0] != '\0');
+    for (guint i = 0; new_owner[0] != '\0' && i < lost->len; i++)
+        self->funcs.renew(lost->pdata[i]);
+}
+
+QueryHub *
+query_hub_new(GDBusConnection *bus, const char *name, const QueryHubFuncs *funcs)
+{
+    QueryHub *self = g_new0(QueryHub, 1);
+
+    self->bus = g_object_ref(bus);
+    self->context = g_main_context_ref_thread_default();
+    self->funcs = *funcs;
+    (void) pthread_mutex_init(&self->mutex, NULL);
+    self->entries = g_hash_table_new_full(NULL, NULL, entry_free, NULL);
+    self->paths = g_hash_table_new(g_str_hash, g_str_equal);
+    self->stale_subscription = g_dbus_connection_signal_subscribe(bus, name, QUERY_BUS_INTERFACE, "Stale", QUERY_BUS_OBJECT_PATH,
+                                                                  NULL, G_DBUS_SIGNAL_FLAGS_NONE, on_stale, self, NULL);
+    self->owner_subscription = g_dbus_connection_signal_subscribe(bus, "org.freedesktop.DBus", "org.freedesktop.DBus",
+                                                                  "NameOwnerChanged", "/org/freedesktop/DBus", name,
+                                                                  G_DBUS_SIGNAL_FLAGS_NONE, on_owner_changed, self, NULL);
+    return self;
+}
+
+static void
+hub_destroy(gpointer data)
+{
+    QueryHub *self = data;
+
+    g_hash_table_unref(self->paths);
+    g_hash_table_unref(self->entries);
+    (void) pthread_mutex_destroy(&self->mutex);
+    g_main_context_unref(self->context);
+    g_free(self);
+}
+
+static gboolean
+on_idle(gpointer user_data)
+{
+    return G_SOURCE_REMOVE;
+}
+
+/* A signal that is being given to it in its own context right now still finds it: it goes from there. */
+void
+query_hub_free(QueryHub *self)
+{
+    g_autoptr(GSource) source = g_idle_source_new();
+
+    g_dbus_connection_signal_unsubscribe(self->bus, self->stale_subscription);
+    g_dbus_connection_signal_unsubscribe(self->bus, self->owner_subscription);
+    g_clear_object(&self->bus);
+    g_source_set_callback(source, on_idle, self, hub_destroy);
+    g_source_attach(source, self->context);
+}
+
+gboolean
+query_hub_is_here(const QueryHub *self, GDBusConnection *bus)
+{
+    g_autoptr(GMainContext) context = g_main_context_ref_thread_default();
+
+    return self->bus == bus && self->context == context;
+}
+
+GDBusConnection *
+query_hub_get_bus(const QueryHub *self)
+{
+    return self->bus;
+}
+
+static void
+forget_path(QueryHub *self, QueryHubEntry *entry)
+{
+    if (entry->path != NULL && g_hash_table_lookup(self->paths, entry->path) == entry)
+        (void) g_hash_table_remove(self->paths, entry->path);
+}
+
+static void
+keep_path(QueryHub *self, QueryHubEntry *entry, const char *path)
+{
+    forget_path(self, entry);
+    g_free(entry->path);
+    entry->path = g_strdup(path);
+    g_hash_table_replace(self->paths, entry->path, entry);
+}
+
+QueryHubEntry *
+query_hub_add(QueryHub *self, GObject *subscription, const char *path)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+    QueryHubEntry *entry = g_new0(QueryHubEntry, 1);
+
+    g_weak_ref_init(&entry->subscription, subscription);
+    g_hash_table_add(self->entries, entry);
+    keep_path(self, entry, path);
+    return entry;
+}
+
+void
+query_hub_set_path(QueryHub *self, QueryHubEntry *entry, const char *path)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+
+    keep_path(self, entry, path);
+}
+
+char *
+query_hub_remove(QueryHub *self, QueryHubEntry *entry)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+    char *path;
+
+    forget_path(self, entry);
+    path = g_steal_pointer(&entry->path);
+    (void) g_hash_table_remove(self->entries, entry);
+    return path;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Gives the daemon's signal Stale to the subscriptions that it names, and renews them when the daemon was started anew.
+ *
+ * Place: internal to libquery-client. One for each main context of a connection: a signal that names a thousand subscriptions is
+ * received and looked at once.
+ * Invariant: the mutex guards the tables and is never held while a subscription is told.
+ */
+#pragma once
+
+#include <gio/gio.h>
+
+typedef struct QueryHub QueryHub;
+typedef struct QueryHubEntry QueryHubEntry;
+
+/* What a subscription does; in the hub's main context. */
+typedef struct QueryHubFuncs {
+    void (*tell)(GObject *subscription, guint64 generation);
+    void (*renew)(GObject *subscription);
+} QueryHubFuncs;
+
+/* @name: the daemon's bus name. Listens in the thread-default main context of the caller. */
+QueryHub *query_hub_new(GDBusConnection *bus, const char *name, const QueryHubFuncs *funcs);
+/* All entries must have been removed. */
+void query_hub_free(QueryHub *self);
+
+/* TRUE when it listens on @bus in the caller's main context. */
+gboolean query_hub_is_here(const QueryHub *self, GDBusConnection *bus);
+GDBusConnection *query_hub_get_bus(const QueryHub *self);
+
+/* @subscription: (not owned). Any thread. */
+QueryHubEntry *query_hub_add(QueryHub *self, GObject *subscription, const char *path);
+/* @path: of the object in the daemon. Any thread. */
+void query_hub_set_path(QueryHub *self, QueryHubEntry *entry, const char *path);
+/* Returns: (transfer full) (nullable): the last path. Any thread. */
+char *query_hub_remove(QueryHub *self, QueryHubEntry *entry);

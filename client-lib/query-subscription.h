@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * QuerySubscription: a query whose result is watched.
+ *
+ * Part of query-client.h. For tables and graphs, whatever is read of them, see QueryNotifier.
+ */
+#pragma once
+
+#include "query-client.h"
+
+#ifndef __GI_SCANNER__
+#pragma GCC visibility push(default)
+#endif
+
+G_BEGIN_DECLS
+
+/**
+ * QuerySubscription:
+ *
+ * Tells, until its last reference is dropped, when the result of a query may have changed: #QuerySubscription::stale is emitted in
+ * the thread-default main context of the caller that made it, at once after a quiet time, then at least 40 ms apart. It does not
+ * run the query. When the daemon was started anew it subscribes again, and tells once.
+ */
+#define QUERY_TYPE_SUBSCRIPTION (query_subscription_get_type())
+G_DECLARE_FINAL_TYPE(QuerySubscription, query_subscription, QUERY, SUBSCRIPTION, GObject)
+
+/**
+ * query_connection_subscribe:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Watches the result of a query. Run the query after the return of this function, and no change is missed.
+ *
+ * Errors: those of the statement, LIMIT_EXCEEDED, UNSUPPORTED on a direct connection.
+ *
+ * Returns: (transfer full): a subscription, %NULL on error
+ */
+QuerySubscription *query_connection_subscribe(QueryConnection *self, QueryLanguage language, const char *text,
+                                              GCancellable *cancellable, GError **error);
+
+/* The same without waiting: described with the code. */
+void query_connection_subscribe_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
+                                      GAsyncReadyCallback callback, gpointer user_data);
+QuerySubscription *query_connection_subscribe_finish(QueryConnection *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_subscription_get_generation:
+ * @self: a subscription
+ * Returns: what query_subscription_set_generation() has set; before, the generation of the database when it was made
+ */
+guint64 query_subscription_get_generation(QuerySubscription *self);
+
+/**
+ * query_subscription_set_generation:
+ * @self: a subscription
+ * @generation: of the result that the application holds: query_cursor_get_generation() at its end
+ *
+ * Changes up to this generation are in the result, and are not told.
+ */
+void query_subscription_set_generation(QuerySubscription *self, guint64 generation);
+
+/**
+ * query_subscription_is_stale:
+ * @self: a subscription
+ * Returns: whether a change is known that is later than the result of query_subscription_set_generation()
+ */
+gboolean query_subscription_is_stale(QuerySubscription *self);
+
+G_END_DECLS
+
+#ifndef __GI_SCANNER__
+#pragma GCC visibility pop
+#endif

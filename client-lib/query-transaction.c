@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * QueryTransaction: a channel between BEGIN and COMMIT.
+ *
+ * Place: public object. The channel is its own between calls, with the request while one runs, and lent to the cursor while one is
+ * open.
+ * Invariant: what is meant for the transaction is sent on its channel or not at all.
+ */
+#include "client-lib/query-transaction-private.h"
+
+#include "client-lib/query-connection-private.h"
+#include "client-lib/query-cursor-private.h"
+#include "client-lib/query-error.h"
+
+/* For the channel: a transaction may be the first that is wanted of a connection. */
+#define ANY_STATEMENT "SELECT 1"
+
+struct _QueryTransaction {
+    GObject parent_instance;
+    QueryConnection *connection;
+    QueryPlan *plan;       /* of no statement: for requests without one */
+    QueryChannel *channel; /* (nullable): here, between two calls */
+    QueryCursor *cursor;   /* (nullable): borrowed */
+    gboolean is_busy;
+    gint64 last_insert_rowid;
+    guint64 generation;
+};
+
+G_DEFINE_TYPE(QueryTransaction, query_transaction, G_TYPE_OBJECT)
+
+static void
+query_transaction_finalize(GObject *object)
+{
+    QueryTransaction *self = QUERY_TRANSACTION(object);
+
+    g_clear_pointer(&self->channel, query_channel_free);
+    g_clear_pointer(&self->plan, query_plan_unref);
+    g_clear_object(&self->connection);
+    G_OBJECT_CLASS(query_transaction_parent_class)->finalize(object);
+}
+
+static void
+query_transaction_class_init(QueryTransactionClass *klass)
+{
+    G_OBJECT_CLASS(klass)->finalize = query_transaction_finalize;
+}
+
+static void
+query_transaction_init(QueryTransaction *self)
+{
+}
+
+void
+query_transaction_take_back(QueryTransaction *self, QueryCursor *cursor, QueryChannel *channel)
+{
+    if (self->cursor == cursor)
+        self->cursor = NULL;
+    if (channel != NULL)
+        self->channel = channel;
+}
+
+gint64
+query_transaction_get_last_insert_rowid(QueryTransaction *self)
+{
+    g_return_val_if_fail(QUERY_IS_TRANSACTION(self), 0);
+
+    return self->last_insert_rowid;
+}
+
+guint64
+query_transaction_get_generation(QueryTransaction *self)
+{
+    g_return_val_if_fail(QUERY_IS_TRANSACTION(self), 0);
+
+    return self->generation;
+}
+
+/* Opening -------------------------------------------------------------------------------------------------------------- */
+
+static QueryRequest *
+create_begin(QueryConnection *connection, GError **error)
+{
+    g_autoptr(QueryPlan) plan = NULL;
+
+    if (query_connection_get_direct(connection) != NULL) {
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY, "a direct connection cannot write");
+        return NULL;
+    }
+    plan = query_connection_create_plan(connection, QUERY_LANGUAGE_SQL, ANY_STATEMENT, FALSE, error);
+    return plan != NULL ? query_request_new(connection, QUERY_REQUEST_BEGIN, plan, NULL, NULL, NULL) : NULL;
+}
+
+static QueryTransaction *
+transaction_new(QueryConnection *connection, QueryRequest *request)
+{
+    QueryTransaction *self = g_object_new(QUERY_TYPE_TRANSACTION, NULL);
+
+    self->connection = g_object_ref(connection);
+    self->plan = query_plan_ref(query_request_get_plan(request));
+    self->channel = query_request_steal_channel(request);
+    self->generation = query_request_get_end(request)->generation;
+    return self;
+}
+
+QueryTransaction *
+query_connection_begin(QueryConnection *self, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryRequest) request = NULL;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
+
+    request = create_begin(self, error);
+    if (request == NULL || !query_request_run(request, cancellable, error))
+        return NULL;
+    return transaction_new(self, request);
+}
+
+static void
+on_begun(GTask *task, QueryRequest *request)
+{
+    g_task_return_pointer(task, transaction_new(g_task_get_source_object(task), request), g_object_unref);
+}
+
+/**
+ * query_connection_begin_async:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_begin().
+ */
+void
+query_connection_begin_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    g_autoptr(GTask) task = NULL;
+    QueryRequest *request;
+    GError *error = NULL;
+
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_connection_begin_async);
+    request = create_begin(self, &error);
+    if (request == NULL) {
+        g_task_return_error(task, error);
+        return;
+    }
+    g_task_set_task_data(task, request, (GDestroyNotify) query_request_free);
+    query_request_run_async(request, task, on_begun);
+}
+
+/**
+ * query_connection_begin_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a transaction, %NULL on error
+ */
+QueryTransaction *
+query_connection_begin_finish(QueryConnection *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
+
+    return g_task_propagate_pointer(G_TASK(result), error);
+}
+
+/* Calls ---------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+check_open(QueryTransaction *self, GError **error)
+{
+    if (self->is_busy) {
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_PENDING, "the transaction is busy with another call");
+        return FALSE;
+    }
+    if (self->cursor != NULL)
+        query_cursor_close(self->cursor); /* gives the channel back */
+    if (self->channel == NULL)
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_CLOSED, "the transaction is over");
+    return self->channel != NULL;
+}
+
+static QueryRequest *
+create_request(QueryTransaction *self, QueryRequestKind kind, QueryLanguage language, const char *text, GVariant *parameters,
+               GError **error)
+{
+    g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
+    g_autoptr(QueryParameters) values = query_parameters_new_from_variant(owned, error);
+    g_autoptr(QueryPlan) plan = NULL;
+    QueryRequest *request;
+
+    if (values == NULL)
+        return NULL;
+    if (text == NULL)
+        plan = query_plan_ref(self->plan);
+    else
+        plan = query_connection_create_plan(self->connection, language, text, kind == QUERY_REQUEST_UPDATE, error);
+    if (plan == NULL || !check_open(self, error))
+        return NULL;
+
+    request = query_request_new(self->connection, kind, plan, g_steal_pointer(&values), NULL, g_steal_pointer(&self->channel));
+    query_request_bind_to_channel(request);
+    self->is_busy = TRUE;
+    return request;
+}
+
+/* A request has ended in whatever way. */
+static void
+settle(QueryTransaction *self, QueryRequest *request, gboolean ok)
+{
+    const QwEnd *end = query_request_get_end(request);
+
+    self->is_busy = FALSE;
+    switch (query_request_get_kind(request)) {
+    case QUERY_REQUEST_ROWS:
+        if (!ok)
+            self->channel = query_request_steal_idle_channel(request);
+        break;
+    case QUERY_REQUEST_UPDATE:
+        self->channel = query_request_steal_idle_channel(request);
+        if (ok)
+            self->last_insert_rowid = end->last_insert_rowid;
+        break;
+    case QUERY_REQUEST_COMMIT:
+    case QUERY_REQUEST_ROLLBACK: {
+        QueryChannel *channel = query_request_steal_idle_channel(request);
+
+        if (channel != NULL)
+            query_pool_give(query_connection_get_pool(self->connection), channel);
+        if (ok)
+            self->generation = end->generation;
+        break;
+    }
+    case QUERY_REQUEST_PREPARE:
+    case QUERY_REQUEST_BEGIN:
+        g_assert_not_reached();
+    }
+}
+
+static gboolean
+run(QueryTransaction *self, QueryRequest *request, GCancellable *cancellable, GError **error)
+{
+    gboolean ok = request != NULL && query_request_run(request, cancellable, error);
+
+    if (request != NULL)
+        settle(self, request, ok);
+    return ok;
+}
+
+static QueryCursor *
+take_cursor(QueryTransaction *self, QueryRequest *request)
+{
+    QueryCursor *cursor = query_cursor_new(self->connection, request, NULL);
+
+    cursor->transaction = g_object_ref(self);
+    self->cursor = cursor;
+    return cursor;
+}
+
+QueryCursor *
+query_transaction_query(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
+                        GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryRequest) request = NULL;
+
+    g_return_val_if_fail(QUERY_IS_TRANSACTION(self), NULL);
+    g_return_val_if_fail(text != NULL, NULL);
+
+    request = create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, error);
+    return run(self, request, cancellable, error) ? take_cursor(self, request) : NULL;
+}
+
+gint64
+query_transaction_update(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
+                         GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryRequest) request = NULL;
+
+    g_return_val_if_fail(QUERY_IS_TRANSACTION(self), -1);
+    g_return_val_if_fail(text != NULL, -1);
+
+    request = create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, error);
+    return run(self, request, cancellable, error) ? query_request_get_end(request)->changes : -1;
+}
+
+static gboolean
+end(QueryTransaction *self, QueryRequestKind kind, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryRequest) request = create_request(self, kind, QUERY_LANGUAGE_SQL, NULL, NULL, error);
+
+    return run(self, request, cancellable, error);
+}
+
+gboolean
+query_transaction_commit(QueryTransaction *self, GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_TRANSACTION(self), FALSE);
+
+    return end(self, QUERY_REQUEST_COMMIT, cancellable, error);
+}
+
+gboolean
+query_transaction_rollback(QueryTransaction *self, GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_TRANSACTION(self), FALSE);
+
+    return end(self, QUERY_REQUEST_ROLLBACK, cancellable, error);
+}
+
+/* Async ---------------------------------------------------------------------------------------------------------------- */
+
+/* Ends the task of a call that has succeeded. */
+static void
+return_result(QueryTransaction *self, GTask *task, QueryRequest *request)
+{
+    QueryRequestKind kind = query_request_get_kind(request);
+
+    if (kind == QUERY_REQUEST_ROWS)
+        g_task_return_pointer(task, take_cursor(self, request), g_object_unref);
+    else if (kind == QUERY_REQUEST_UPDATE)
+        g_task_return_int(task, query_request_get_end(request)->changes);
+    else
+        g_task_return_boolean(task, TRUE);
+}
+
+static void
+on_run(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    QueryTransaction *self = QUERY_TRANSACTION(object);
+    g_autoptr(GTask) task = G_TASK(user_data);
+    QueryRequest *request = g_task_get_task_data(G_TASK(result));
+    GError *error = NULL;
+    gboolean ok = g_task_propagate_boolean(G_TASK(result), &error);
+
+    settle(self, request, ok);
+    if (ok)
+        return_result(self, task, request);
+    else
+        g_task_return_error(task, error);
+}
+
+static void
+on_request_done(GTask *inner, QueryRequest *request)
+{
+    g_task_return_boolean(inner, TRUE);
+}
+
+/* @task: (transfer full). @request: (transfer full) (nullable): *error is set, and consumed */
+static void
+run_async(QueryTransaction *self, GTask *task, QueryRequest *request, GError **error)
+{
+    g_autoptr(GTask) owned = task;
+    g_autoptr(GTask) inner = NULL;
+
+    if (request == NULL) {
+        g_task_return_error(task, g_steal_pointer(error));
+        return;
+    }
+    inner = g_task_new(self, g_task_get_cancellable(task), on_run, g_steal_pointer(&owned));
+    g_task_set_task_data(inner, request, (GDestroyNotify) query_request_free);
+    query_request_run_async(request, inner, on_request_done);
+}
+
+/**
+ * query_transaction_query_async:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_query().
+ */
+void
+query_transaction_query_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
+                              GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    GError *error = NULL;
+    GTask *task;
+
+    g_return_if_fail(QUERY_IS_TRANSACTION(self));
+    g_return_if_fail(text != NULL);
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_transaction_query_async);
+    run_async(self, task, create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), &error);
+}
+
+/**
+ * query_transaction_query_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
+ */
+QueryCursor *
+query_transaction_query_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
+
+    return g_task_propagate_pointer(G_TASK(result), error);
+}
+
+/**
+ * query_transaction_update_async:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_update().
+ */
+void
+query_transaction_update_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
+                               GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    GError *error = NULL;
+    GTask *task;
+
+    g_return_if_fail(QUERY_IS_TRANSACTION(self));
+    g_return_if_fail(text != NULL);
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_transaction_update_async);
+    run_async(self, task, create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), &error);
+}
+
+/**
+ * query_transaction_update_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: the number of changed rows, -1 on error
+ */
+gint64
+query_transaction_update_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), -1);
+
+    return g_task_propagate_int(G_TASK(result), error);
+}
+
+static void
+end_async(QueryTransaction *self, GTask *task, QueryRequestKind kind)
+{
+    GError *error = NULL;
+
+    run_async(self, task, create_request(self, kind, QUERY_LANGUAGE_SQL, NULL, NULL, &error), &error);
+}
+
+/**
+ * query_transaction_commit_async:
+ * @self: a transaction
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_commit().
+ */
+void
+query_transaction_commit_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    GTask *task;
+
+    g_return_if_fail(QUERY_IS_TRANSACTION(self));
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_transaction_commit_async);
+    end_async(self, task, QUERY_REQUEST_COMMIT);
+}
+
+/**
+ * query_transaction_commit_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
+gboolean
+query_transaction_commit_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), FALSE);
+
+    return g_task_propagate_boolean(G_TASK(result), error);
+}
+
+/**
+ * query_transaction_rollback_async:
+ * @self: a transaction
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_rollback().
+ */
+void
+query_transaction_rollback_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                 gpointer user_data)
+{
+    GTask *task;
+
+    g_return_if_fail(QUERY_IS_TRANSACTION(self));
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_transaction_rollback_async);
+    end_async(self, task, QUERY_REQUEST_ROLLBACK);
+}
+
+/**
+ * query_transaction_rollback_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
+gboolean
+query_transaction_rollback_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), FALSE);
+
+    return g_task_propagate_boolean(G_TASK(result), error);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * QueryTransaction: several queries and updates as one, with the application's own code between them.
+ *
+ * Part of query-client.h. For updates that are known beforehand a QueryBatch does the same in one message.
+ */
+#pragma once
+
+#include "query-client.h"
+
+#ifndef __GI_SCANNER__
+#pragma GCC visibility push(default)
+#endif
+
+G_BEGIN_DECLS
+
+/**
+ * QueryTransaction:
+ *
+ * Its queries see what its updates have written, nobody else does before it is committed. While it is open nobody else can write,
+ * so it has little time: by default 5 s between two calls and 30 s in all, then the daemon rolls it back. An update that fails
+ * is undone alone, and the transaction goes on; when it has ended as a whole, each call fails with the reason. Dropping the last
+ * reference rolls back. It belongs to one thread at a time, and has one call under way, and one open cursor, at a time.
+ */
+#define QUERY_TYPE_TRANSACTION (query_transaction_get_type())
+G_DECLARE_FINAL_TYPE(QueryTransaction, query_transaction, QUERY, TRANSACTION, GObject)
+
+/**
+ * query_connection_begin:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Opens a transaction, as soon as those who write have come to an end.
+ *
+ * Errors: BUSY, TIMEOUT when it has to wait for too long; READ_ONLY, ACCESS_DENIED.
+ *
+ * Returns: (transfer full): a transaction, %NULL on error
+ */
+QueryTransaction *query_connection_begin(QueryConnection *self, GCancellable *cancellable, GError **error);
+
+/* The same without waiting: described with the code. */
+void query_connection_begin_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                  gpointer user_data);
+QueryTransaction *query_connection_begin_finish(QueryConnection *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_transaction_query:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @error: (nullable): location for an error
+ *
+ * Runs a query in the transaction. The cursor of an earlier one that is still open is closed.
+ *
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
+ */
+QueryCursor *query_transaction_query(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
+                                     GCancellable *cancellable, GError **error);
+
+/* The same without waiting: described with the code. */
+void query_transaction_query_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
+                                   GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+QueryCursor *query_transaction_query_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_transaction_update:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @error: (nullable): location for an error
+ *
+ * Executes an update in the transaction. With the same @text again it costs one message.
+ *
+ * Returns: the number of changed rows, -1 on error
+ */
+gint64 query_transaction_update(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
+                                GCancellable *cancellable, GError **error);
+
+/* The same without waiting: described with the code. */
+void query_transaction_update_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
+                                    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+gint64 query_transaction_update_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_transaction_commit:
+ * @self: a transaction
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Makes all of it durable and visible, and ends the transaction.
+ *
+ * Errors: why nothing was kept. After DISCONNECTED or cancellation that is not known.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_transaction_commit(QueryTransaction *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_transaction_rollback:
+ * @self: a transaction
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Undoes all of it, and ends the transaction. To drop it has the same effect.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_transaction_rollback(QueryTransaction *self, GCancellable *cancellable, GError **error);
+
+/* The same without waiting: described with the code. */
+void query_transaction_commit_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                    gpointer user_data);
+gboolean query_transaction_commit_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+void query_transaction_rollback_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                      gpointer user_data);
+gboolean query_transaction_rollback_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_transaction_get_last_insert_rowid:
+ * @self: a transaction
+ * Returns: the rowid that its last update inserted last
+ */
+gint64 query_transaction_get_last_insert_rowid(QueryTransaction *self);
+
+/**
+ * query_transaction_get_generation:
+ * @self: a transaction
+ * Returns: the generation of the database that its commit made; before that, the one that it began from
+ */
+guint64 query_transaction_get_generation(QueryTransaction *self);
+
+G_END_DECLS
+
+#ifndef __GI_SCANNER__
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""kill -9 under load: the daemon dies at any moment, the next call of a client brings it back.
+
+kill-clients (kill-clients.c) writes and reads meanwhile by the library, and in the end looks for what was acknowledged.
+"""
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+from harness import BUILD, NAME, SLOWER, BusError, World, wait_until
+
+KEPT = {"queryd.db", "queryd.db-wal", "queryd.db-shm", "lock", "ballast"}
+
+
+def kill_once(world, rand, last_pid):
+    """Waits for a daemon other than the last, lets it work for a moment, kills it; returns its pid."""
+    def new_pid():
+        try:
+            pid = world.bus_call("GetConnectionUnixProcessID", "(s)", NAME)[0]
+        except BusError:  # nobody has called since the last one died
+            return None
+        return pid if pid != last_pid else None
+
+    pid = wait_until(new_pid, "the daemon to be activated again", 30)
+    time.sleep(rand.choice((rand.uniform(0, 0.02), rand.uniform(0, 0.3))))  # the moment is the test's random number
+    os.kill(pid, signal.SIGKILL)
+    return pid
+
+
+def run(long):
+    n_kills, rand, problems = (2000 if long else 200), random.Random(5), []
+    world = World()
+    world.expected_exits.add(128 + signal.SIGKILL)
+    try:
+        clients = subprocess.Popen([os.path.join(BUILD, "tests/crash/kill-clients")], env=world.env, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        assert clients.stdout.readline().strip() == "ready", "the clients did not start"
+        pid = None
+        for _ in range(n_kills):
+            pid = kill_once(world, rand, pid)
+        text, _ = clients.communicate(timeout=60 * SLOWER)
+        outcome = {"kills": n_kills, **json.loads(text)}
+        n_killed = sum(status == 128 + signal.SIGKILL for status in world.exits())
+        check = world.check(quick=False)
+        world.stop_daemon()
+        outcome["orphans"] = len(set(os.listdir(world.store)) - KEPT)
+    finally:
+        world.finish()
+    problems += [f"{outcome[key]} {key}" for key in ("lost", "in_part", "wrong", "orphans") if outcome[key]]
+    problems += [f"0 {key}" for key in ("acknowledged", "whole_results", "errors") if not outcome[key]]
+    if n_killed < n_kills:
+        problems.append(f"only {n_killed} of {n_kills} daemons have died of it")
+    if check[0] is not True:
+        problems.append(f"integrity_check: {check}")
+    return {**outcome, "problems": problems}

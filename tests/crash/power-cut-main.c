@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * power-cut [--records N] [--images N] [--ops N] [--seed S]: power cuts of a store under load.
+ *
+ * A memory disk records what the real store, writer and jobs do to it while a workload runs. Then the power fails at each point of
+ * the record, many times with different luck; the real store opens what is left, and the workload looks at what it finds.
+ * Two controls, which must lose: a disk that lies about syncing, and relaxed durability (which must lose whole units only).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/store/memory.h"
+#include "tests/crash/power-cut.h"
+#include "tests/crash/store-probe.h"
+#include "tests/unit/store/store-fixture.h"
+
+#define SYNC_USEC 300
+/* Operations that a lying disk holds back. */
+#define N_LIES 40
+#define IMPORT_N_QUADS 40
+/* Every so many images the power fails again while the store is opened and closed. */
+#define AGAIN 8
+
+static gint arg_records = 4;
+static gint arg_images = 20000;
+static gint arg_seed = 0;
+static gint arg_ops = 6000;
+static gint arg_processes = 0;
+static gboolean arg_verbose = FALSE;
+
+typedef struct Counts {
+    guint n_images;
+    guint n_again; /* of these: cuts of a recovery */
+    guint n_corrupt;
+    guint n_lost; /* images that lack what was acknowledged */
+    guint n_half;
+    guint n_units;
+    guint n_acknowledged;
+} Counts;
+
+typedef struct Record {
+    guint32 seed;
+    MemoryDisk *disk;
+    Workload *workload;
+    guint n_ops;
+} Record;
+
+static char *
+make_directory(void)
+{
+    g_autoptr(GError) error = NULL;
+    char *directory = g_dir_make_tmp("queryd-crash-XXXXXX", &error);
+
+    g_assert_no_error(error);
+    return directory;
+}
+
+static void
+record_clear(Record *self)
+{
+    g_clear_pointer(&self->workload, workload_free);
+    g_clear_pointer(&self->disk, memory_disk_free);
+}
+
+static void
+make_record(Record *self, guint32 seed, gboolean relaxed)
+{
+    g_autofree char *directory = make_directory();
+    WorkloadConfig config = { .seed = seed, .relaxed = relaxed, .n_import_quads = IMPORT_N_QUADS };
+    EngineDriver *driver;
+
+    *self = (Record){ .seed = seed, .disk = memory_disk_new() };
+    memory_disk_start_log(self->disk, SYNC_USEC);
+    memory_vfs_insert(self->disk);
+    config.disk = self->disk;
+    self->workload = workload_new(&config);
+    driver = engine_driver_new(directory);
+    workload_connect(self->workload, driver);
+    (void) workload_set_up(self->workload);
+    workload_run(self->workload, (guint) arg_ops);
+    workload_connect(self->workload, NULL);
+    engine_driver_free(driver);
+    self->n_ops = memory_disk_get_n_ops(self->disk);
+    store_remove_folder(directory);
+}
+
+static void
+count(Counts *counts, const ProbeResult *result, guint position, const char *what)
+{
+    counts->n_images++;
+    counts->n_corrupt += result->corrupt ? 1 : 0;
+    counts->n_lost += result->report.n_lost > 0 ? 1 : 0;
+    counts->n_half += result->report.n_half > 0 ? 1 : 0;
+    counts->n_units += result->report.n_found;
+    if (arg_verbose && result->report.first_problem != NULL)
+        fprintf(stderr, "%s, cut before operation %u: %s\n", what, position, result->report.first_problem);
+}
+
+/* The power fails again while @image is opened, looked at and closed. */
+static void
+probe_again(const Record *record, MemoryDisk *image, MemoryDisk *before, const char *directory, guint position, GRand *rand,
+            Counts *counts)
+{
+    guint n_ops = memory_disk_get_n_ops(image);
+    g_autoptr(PowerCut) cut = power_cut_new(image, n_ops, before, 0);
+    g_autoptr(MemoryDisk) second = NULL;
+    ProbeResult result;
+
+    power_cut_advance(cut, (guint) g_rand_int_range(rand, 0, (gint32) n_ops + 1));
+    second = power_cut_make_image(cut, rand);
+    memory_vfs_insert(second);
+    store_probe_run(directory, record->workload, position, &result);
+    count(counts, &result, position, "second cut");
+    counts->n_again++;
+    store_probe_clear(&result);
+}
+
+static void
+probe_image(const Record *record, PowerCut *cut, const char *directory, guint position, guint number, GRand *rand, Counts *counts)
+{
+    g_autoptr(MemoryDisk) image = power_cut_make_image(cut, rand);
+    g_autoptr(MemoryDisk) before = NULL;
+    ProbeResult result;
+
+    if (number % AGAIN == 0) {
+        before = memory_disk_copy(image);
+        memory_disk_start_log(image, 0);
+    }
+    memory_vfs_insert(image);
+    store_probe_run(directory, record->workload, position, &result);
+    count(counts, &result, position, "cut");
+    if (before != NULL && !result.corrupt && result.report.n_lost == 0)
+        probe_again(record, image, before, directory, position, rand, counts);
+    store_probe_clear(&result);
+}
+
+/* Every @n_processes-th image, spread over the record. */
+static void
+probe_share(const Record *record, guint n_images, guint n_lies, guint process, guint n_processes, Counts *counts)
+{
+    g_autofree char *directory = make_directory();
+    g_autoptr(PowerCut) cut = power_cut_new(record->disk, record->n_ops, NULL, n_lies);
+    GRand *rand = g_rand_new_with_seed(record->seed + 1000 * (process + 1));
+
+    for (guint i = process; i < n_images; i += n_processes) {
+        guint position = (guint) ((guint64) i * record->n_ops / n_images);
+
+        power_cut_advance(cut, position);
+        probe_image(record, cut, directory, position, i / n_processes, rand, counts);
+    }
+    g_rand_free(rand);
+    store_remove_folder(directory);
+}
+
+static void
+add_counts(Counts *total, const Counts *counts)
+{
+    total->n_images += counts->n_images;
+    total->n_again += counts->n_again;
+    total->n_corrupt += counts->n_corrupt;
+    total->n_lost += counts->n_lost;
+    total->n_half += counts->n_half;
+    total->n_units += counts->n_units;
+    total->n_acknowledged += counts->n_acknowledged;
+}
+
+/* In processes of their own: no thread is left from the record. */
+static void
+probe(const Record *record, guint n_images, guint n_lies, Counts *total)
+{
+    guint n_processes = arg_processes > 0 ? (guint) arg_processes : MIN(g_get_num_processors(), 8);
+    int fds[2];
+
+    g_assert_cmpint(pipe(fds), ==, 0);
+    for (guint i = 0; i < n_processes; i++) {
+        pid_t pid = fork();
+
+        g_assert_cmpint(pid, >=, 0);
+        if (pid == 0) {
+            Counts counts = { 0 };
+
+            probe_share(record, n_images, n_lies, i, n_processes, &counts);
+            _exit(write(fds[1], &counts, sizeof counts) == sizeof counts ? 0 : 1);
+        }
+    }
+    (void) close(fds[1]);
+    for (guint i = 0; i < n_processes; i++) {
+        Counts counts;
+        int status;
+
+        if (read(fds[0], &counts, sizeof counts) != sizeof counts)
+            g_error("a process that looked at images has died");
+        add_counts(total, &counts);
+        (void) wait(&status);
+        g_assert_cmpint(status, ==, 0);
+    }
+    (void) close(fds[0]);
+    total->n_acknowledged += workload_get_n_acknowledged(record->workload);
+}
+
+static void
+print_counts(const char *prefix, const Counts *counts)
+{
+    printf(
+        "\"%simages\": %u, \"%ssecond_cuts\": %u, \"%sacknowledged\": %u, \"%scorrupt\": %u, \"%slost\": %u, \"%sin_part\": %u, ",
+        prefix, counts->n_images, prefix, counts->n_again, prefix, counts->n_acknowledged, prefix, counts->n_corrupt, prefix,
+        counts->n_lost, prefix, counts->n_half);
+}
+
+/* One line of JSON. */
+static gboolean
+report(const Counts *honest, const Counts *lying, const Counts *relaxed)
+{
+    const struct {
+        gboolean bad;
+        const char *text;
+    } problems[] = {
+        { honest->n_corrupt > 0, "corrupt images" },
+        { honest->n_lost > 0, "acknowledged updates are lost" },
+        { honest->n_half > 0, "updates are there in part" },
+        { honest->n_units == 0, "nothing was found in any image" },
+        { lying->n_corrupt == 0 || lying->n_lost == 0, "the control, a disk that lies, has not failed" },
+        { relaxed->n_lost == 0, "the control, relaxed durability, has not failed" },
+        { relaxed->n_corrupt > 0, "relaxed durability: corrupt images" },
+        { relaxed->n_half > 0, "relaxed durability: updates are there in part" },
+    };
+    gboolean ok = TRUE;
+
+    printf("{");
+    print_counts("", honest);
+    print_counts("lying_", lying);
+    print_counts("relaxed_", relaxed);
+    printf("\"problems\": [");
+    for (gsize i = 0; i < G_N_ELEMENTS(problems); i++) {
+        if (!problems[i].bad)
+            continue;
+        printf("%s\"%s\"", ok ? "" : ", ", problems[i].text);
+        ok = FALSE;
+    }
+    printf("]}\n");
+    return ok;
+}
+
+static gboolean
+run(void)
+{
+    Counts honest = { 0 }, lying = { 0 }, relaxed = { 0 };
+    guint n_images = (guint) (arg_images / arg_records);
+    guint n_control = MAX(n_images / 20, 50);
+    Record record;
+
+    for (gint i = 0; i < arg_records; i++) {
+        guint32 seed = (guint32) (arg_seed + i);
+
+        make_record(&record, seed, FALSE);
+        probe(&record, n_images, 0, &honest);
+        probe(&record, n_control, N_LIES, &lying);
+        record_clear(&record);
+        make_record(&record, seed, TRUE);
+        probe(&record, n_control, 0, &relaxed);
+        record_clear(&record);
+    }
+    return report(&honest, &lying, &relaxed);
+}
+
+int
+main(int argc, char **argv)
+{
+    const GOptionEntry entries[] = {
+        { "records", 0, 0, G_OPTION_ARG_INT, &arg_records, "Records", "N" },
+        { "images", 0, 0, G_OPTION_ARG_INT, &arg_images, "Images of all records", "N" },
+        { "ops", 0, 0, G_OPTION_ARG_INT, &arg_ops, "Disk operations of a record", "N" },
+        { "seed", 0, 0, G_OPTION_ARG_INT, &arg_seed, "Start of the random numbers", "N" },
+        { "processes", 0, 0, G_OPTION_ARG_INT, &arg_processes, "Processes that look at images", "N" },
+        { "verbose", 'v', 0, G_OPTION_ARG_NONE, &arg_verbose, "Say what each bad image has", NULL },
+        { NULL },
+    };
+    g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+    g_autoptr(GError) error = NULL;
+
+    g_option_context_add_main_entries(context, entries, NULL);
+    if (!g_option_context_parse(context, &argc, &argv, &error))
+        g_error("%s", error->message);
+    if (!qd_memory_init(&error))
+        g_error("%s", error->message);
+    return run() ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opens a store as the daemon does after a crash, and looks at it.
+ */
+#pragma once
+
+#include "tests/crash/workload.h"
+
+typedef struct ProbeResult {
+    gboolean corrupt; /* it cannot be opened, or integrity_check has found something */
+    WorkloadReport report;
+} ProbeResult;
+
+/* The store in @directory, on the disk that is inserted. @position: see workload_check(). Clear the result. */
+void store_probe_run(const char *directory, const Workload *workload, guint position, ProbeResult *ret_result);
+void store_probe_clear(ProbeResult *result);

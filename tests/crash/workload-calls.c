@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The calls of each kind of client.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/crash/workload-private.h"
+
+#define XSD_INTEGER "http://www.w3.org/2001/XMLSchema#integer"
+
+/* A row's text is this word, so many times. */
+static guint
+make_word(guint client, guint k, char *word, gsize n_word)
+{
+    (void) snprintf(word, n_word, "client %u unit %u; ", client, k);
+    return 1 + (client * 7 + k * 13) % 20 + (k % 41 == 0 ? 500 : 0);
+}
+
+char *
+workload_make_text(guint client, guint k)
+{
+    char word[64];
+    guint n_words = make_word(client, k, word, sizeof word);
+    GString *text = g_string_new(NULL);
+
+    for (guint i = 0; i < n_words; i++)
+        g_string_append(text, word);
+    return g_string_free(text, FALSE);
+}
+
+gboolean
+workload_text_is(guint client, guint k, const char *text, gsize n_bytes)
+{
+    char word[64];
+    guint n_words = make_word(client, k, word, sizeof word);
+    gsize n_word = strlen(word);
+
+    if (text == NULL || n_bytes != n_words * n_word)
+        return FALSE;
+    for (guint i = 0; i < n_words; i++)
+        if (memcmp(text + i * n_word, word, n_word) != 0)
+            return FALSE;
+    return TRUE;
+}
+
+static void
+add_int64(QdParameters *parameters, const char *key, gint64 value)
+{
+    const QwValue integer = { .type = QW_TYPE_INTEGER, .integer = value };
+
+    qd_parameters_add(parameters, key, &integer);
+}
+
+static void
+add_unit_statement(QdCall *call, const char *sql, guint client, guint k, const char *text)
+{
+    QdParameters *parameters = qd_parameters_new();
+    const QwValue value = { .type = QW_TYPE_TEXT, .data = text, .n_bytes = text != NULL ? (uint32_t) strlen(text) : 0 };
+
+    if (strstr(sql, ":c") != NULL)
+        add_int64(parameters, ":c", client);
+    if (strstr(sql, ":k") != NULL)
+        add_int64(parameters, ":k", k);
+    if (text != NULL)
+        qd_parameters_add(parameters, ":t", &value);
+    qd_call_add_statement(call, QD_LANGUAGE_SQL, sql, parameters);
+}
+
+static void
+add_row_statements(QdCall *call, guint client, guint k)
+{
+    g_autofree char *text = workload_make_text(client, k);
+
+    add_unit_statement(call, "INSERT INTO a VALUES(:c, :k, :t)", client, k, text);
+    add_unit_statement(call, "UPDATE balance SET n=n+1 WHERE client=:c", client, k, NULL);
+    add_unit_statement(call, "INSERT INTO b(k, client) VALUES(:k, :c)", client, k, NULL);
+}
+
+static QdCall *
+make_rows_call(const WorkloadClient *client, guint k)
+{
+    QdCall *call = qd_call_new(QD_CALL_BATCH, client->client);
+
+    add_row_statements(call, client->index, k);
+    return call;
+}
+
+static QdCall *
+make_schema_call(const WorkloadClient *client, guint k)
+{
+    QdCall *call = qd_call_new(QD_CALL_BATCH, client->client);
+    g_autofree char *create = g_strdup_printf("CREATE TABLE s_%u(x)", k);
+    g_autofree char *alter = g_strdup_printf("ALTER TABLE s_%u ADD COLUMN y DEFAULT 7", k);
+    g_autofree char *index = g_strdup_printf("CREATE INDEX s_%u_x ON s_%u(x, y)", k, k);
+
+    qd_call_add_statement(call, QD_LANGUAGE_SQL, create, NULL);
+    add_row_statements(call, client->index, k);
+    qd_call_add_statement(call, QD_LANGUAGE_SQL, "CREATE TABLE passing(x)", NULL);
+    qd_call_add_statement(call, QD_LANGUAGE_SQL, alter, NULL);
+    qd_call_add_statement(call, QD_LANGUAGE_SQL, "INSERT INTO passing SELECT t FROM a", NULL);
+    qd_call_add_statement(call, QD_LANGUAGE_SQL, index, NULL);
+    qd_call_add_statement(call, QD_LANGUAGE_SQL, "DROP TABLE passing", NULL);
+    return call;
+}
+
+static QdCall *
+make_sparql_call(const WorkloadClient *client, guint k)
+{
+    QdCall *call = qd_call_new(QD_CALL_UPDATE, client->client);
+    g_autofree char *text = g_strdup_printf(
+        "DELETE { <urn:s:%u> <urn:p:count> ?n } INSERT { <urn:s:%u> <urn:p:count> ?m . <urn:s:%u:%u> <urn:p:of> <urn:s:%u> ; "
+        "<urn:p:label> \"label %u of %u\"@en } WHERE { <urn:s:%u> <urn:p:count> ?n BIND(?n + 1 AS ?m) }",
+        client->index, client->index, client->index, k, client->index, k, client->index, client->index);
+
+    qd_call_add_statement(call, QD_LANGUAGE_SPARQL, text, NULL);
+    return call;
+}
+
+static QdCall *
+make_import_call(const WorkloadClient *client, const char *format, const char *document)
+{
+    QdCall *call = qd_call_new(QD_CALL_IMPORT, client->client);
+    gsize n_bytes = strlen(document);
+
+    call->format = g_strdup(format);
+    call->fd = memfd_create("document", MFD_CLOEXEC);
+    g_assert_cmpint(write(call->fd, document, n_bytes), ==, (gssize) n_bytes);
+    g_assert_cmpint(lseek(call->fd, 0, SEEK_SET), ==, 0);
+    return call;
+}
+
+static QdCall *
+make_import_rows_call(const WorkloadClient *client, guint k)
+{
+    g_autoptr(GString) document = g_string_new("k,j,t\n");
+    QdCall *call;
+
+    for (guint j = 0; j < WORKLOAD_IMPORT_N_ROWS; j++)
+        g_string_append_printf(document, "%u,%u,row %u of import %u\n", k, j, j, k);
+    call = make_import_call(client, "csv", document->str);
+    call->options.table = g_strdup("c");
+    return call;
+}
+
+static QdCall *
+make_import_quads_call(const WorkloadClient *client, guint k)
+{
+    g_autoptr(GString) document = g_string_new(NULL);
+    QdCall *call;
+
+    for (guint j = 0; j < client->workload->config.n_import_quads; j++)
+        g_string_append_printf(document, "<urn:i:%u> <urn:p:import> \"%u\"^^<" XSD_INTEGER "> .\n", j, k);
+    call = make_import_call(client, "ntriples", document->str);
+    call->options.graph = g_strdup("urn:g:import");
+    call->options.replace = TRUE;
+    return call;
+}
+
+/* Each must fail, and take nobody with it. */
+static QdCall *
+make_failure_call(const WorkloadClient *client, guint k)
+{
+    QdCall *call = qd_call_new(QD_CALL_BATCH, client->client);
+
+    add_row_statements(call, client->index, k);
+    switch (k % 4) {
+    case 0:
+        qd_call_add_statement(call, QD_LANGUAGE_SQL, "INSERT OR ROLLBACK INTO balance VALUES(0, 0)", NULL);
+        break;
+    case 1:
+        qd_call_add_statement(call, QD_LANGUAGE_SQL, "INSERT INTO balance VALUES(0, 0)", NULL);
+        break;
+    case 2:
+        qd_call_add_statement(call, QD_LANGUAGE_SQL, "INSERT INTO abort VALUES(1)", NULL);
+        break;
+    default:
+        qd_call_add_statement(call, QD_LANGUAGE_SQL, "INSERT INTO nowhere VALUES(1)", NULL);
+        break;
+    }
+    return call;
+}
+
+static QdCall *
+make_maintenance_call(const WorkloadClient *client, guint k)
+{
+    static const char *const texts[] = { "VACUUM", "ANALYZE", "REINDEX b_client" };
+    QdCall *call;
+
+    if (k % 4 == 0)
+        return qd_call_new(QD_CALL_OPTIMIZE, client->client);
+    call = qd_call_new(QD_CALL_UPDATE, client->client);
+    qd_call_add_statement(call, QD_LANGUAGE_SQL, texts[k % 4 - 1], NULL);
+    return call;
+}
+
+static QdCall *
+make_query_call(const WorkloadClient *client, guint k)
+{
+    QdCall *call = qd_call_new(QD_CALL_QUERY_TEXT, client->client);
+    gboolean is_sql = client->kind == WORKLOAD_QUERY;
+
+    call->format = g_strdup("csv");
+    qd_call_add_statement(call, is_sql ? QD_LANGUAGE_SQL : QD_LANGUAGE_SPARQL,
+                          is_sql ? "SELECT x FROM fixed ORDER BY x DESC" : "SELECT ?x { <urn:fixed> <urn:p:fixed> ?x } ORDER BY ?x",
+                          NULL);
+    return call;
+}
+
+QdCall *
+workload_make_call(const WorkloadClient *client, guint k)
+{
+    static QdCall *(*const makers[])(const WorkloadClient *client, guint k) = {
+        [WORKLOAD_ROWS] = make_rows_call,
+        [WORKLOAD_SPARQL] = make_sparql_call,
+        [WORKLOAD_SCHEMA] = make_schema_call,
+        [WORKLOAD_IMPORT_ROWS] = make_import_rows_call,
+        [WORKLOAD_IMPORT_QUADS] = make_import_quads_call,
+        [WORKLOAD_FAILURE] = make_failure_call,
+        [WORKLOAD_MAINTENANCE] = make_maintenance_call,
+        [WORKLOAD_QUERY] = make_query_call,
+        [WORKLOAD_SPARQL_QUERY] = make_query_call,
+    };
+    QdCall *call = makers[client->kind](client, k);
+
+    call->options.relaxed_durability = client->workload->config.relaxed;
+    return call;
+}
+
+QdCall *
+workload_make_set_up_call(const Workload *self, QdClient *client)
+{
+    static const char *const statements[] = {
+        "CREATE TABLE a(client INTEGER, k INTEGER, t TEXT NOT NULL, PRIMARY KEY(client, k))",
+        "CREATE TABLE b(k INTEGER, client INTEGER, UNIQUE(client, k))",
+        "CREATE INDEX b_client ON b(client)",
+        "CREATE TABLE c(k INTEGER, j INTEGER, t TEXT)",
+        "CREATE TABLE balance(client INTEGER PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE abort(x)",
+        "CREATE TRIGGER abort_all BEFORE INSERT ON abort BEGIN SELECT RAISE(ROLLBACK, 'all of it'); END",
+        "CREATE TABLE fixed(x INTEGER)",
+        "INSERT INTO fixed WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 100) SELECT i FROM n",
+    };
+    QdCall *call = qd_call_new(QD_CALL_BATCH, client);
+    g_autoptr(GString) update = g_string_new("INSERT DATA { <urn:fixed> <urn:p:fixed> 1, 2, 3, 4, 5 .");
+
+    for (gsize i = 0; i < G_N_ELEMENTS(statements); i++)
+        qd_call_add_statement(call, QD_LANGUAGE_SQL, statements[i], NULL);
+    for (guint i = 0; i < self->clients->len; i++) {
+        add_unit_statement(call, "INSERT INTO balance VALUES(:c, 0)", i, 0, NULL);
+        g_string_append_printf(update, " <urn:s:%u> <urn:p:count> 0 .", i);
+    }
+    g_string_append(update, " }");
+    qd_call_add_statement(call, QD_LANGUAGE_SPARQL, update->str, NULL);
+    return call;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writing by libquery-client with the real daemon: transactions, many updates under way, rows added.
+ */
+#include <signal.h>
+
+#include "client-lib/query-client.h"
+#include "tests/e2e-client/private-bus.h"
+
+static PrivateBus *bus;
+
+static void
+update(QueryConnection *connection, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+
+    (void) query_connection_update(connection, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+    g_assert_no_error(error);
+}
+
+/* With an empty table t(a). */
+static QueryConnection *
+open_connection(void)
+{
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = query_connection_new(NULL, &error);
+
+    g_assert_no_error(error);
+    update(connection, "DROP TABLE IF EXISTS t");
+    update(connection, "CREATE TABLE t(a UNIQUE)");
+    return connection;
+}
+
+static gint64
+take_number(QueryCursor *cursor)
+{
+    g_autoptr(GError) error = NULL;
+
+    g_assert_true(query_cursor_next(cursor, NULL, &error));
+    g_assert_no_error(error);
+    return query_cursor_get_int64(cursor, 0);
+}
+
+static gint64
+count(QueryConnection *connection)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryCursor)
+        cursor = query_connection_query(connection, QUERY_LANGUAGE_SQL, "SELECT count(*) FROM t", NULL, NULL, &error);
+
+    g_assert_no_error(error);
+    return take_number(cursor);
+}
+
+static QueryTransaction *
+begin(QueryConnection *connection)
+{
+    g_autoptr(GError) error = NULL;
+    QueryTransaction *transaction = query_connection_begin(connection, NULL, &error);
+
+    g_assert_no_error(error);
+    return transaction;
+}
+
+static gint64
+insert(QueryTransaction *transaction, gint64 a, GError **error)
+{
+    return query_transaction_update(transaction, QUERY_LANGUAGE_SQL, "INSERT INTO t VALUES(:a)",
+                                    g_variant_new_parsed("{'a': <%x>}", a), NULL, error);
+}
+
+static QueryCursor *
+ask(QueryTransaction *transaction, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    QueryCursor *cursor = query_transaction_query(transaction, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+
+    g_assert_no_error(error);
+    return cursor;
+}
+
+/* Transactions --------------------------------------------------------------------------------------------------------- */
+
+static void
+test_commit(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryTransaction) transaction = begin(connection);
+    guint64 before = query_transaction_get_generation(transaction);
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GError) error = NULL;
+
+    for (gint64 a = 1; a <= 3; a++)
+        g_assert_cmpint(insert(transaction, a, &error), ==, 1);
+    g_assert_cmpint(query_transaction_get_last_insert_rowid(transaction), ==, 3);
+    cursor = ask(transaction, "SELECT count(*) FROM t");
+    g_assert_cmpint(take_number(cursor), ==, 3);
+    g_assert_cmpint(count(connection), ==, 0);
+
+    g_assert_cmpint(insert(transaction, 2, &error), ==, -1);
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CONSTRAINT);
+    g_clear_error(&error);
+    g_assert_true(query_transaction_commit(transaction, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(query_transaction_get_generation(transaction), ==, before + 1);
+    g_assert_cmpint(count(connection), ==, 3);
+
+    g_assert_false(query_transaction_commit(transaction, NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CLOSED);
+}
+
+static void
+test_rollback(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(GError) error = NULL;
+
+    for (guint i = 0; i < 2; i++) {
+        g_autoptr(QueryTransaction) transaction = begin(connection);
+
+        g_assert_cmpint(insert(transaction, 1, &error), ==, 1);
+        if (i == 0) /* the second one is dropped */
+            g_assert_true(query_transaction_rollback(transaction, NULL, &error));
+    }
+    update(connection, "INSERT INTO t VALUES(7)"); /* waits for the daemon's having seen that */
+    g_assert_cmpint(count(connection), ==, 1);
+}
+
+/* A cursor left half read does not end the transaction, and a parameter that is missing does not either. */
+static void
+test_half_read(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryTransaction) transaction = begin(connection);
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GError) error = NULL;
+
+    g_assert_cmpint(insert(transaction, 1, &error), ==, 1);
+    cursor = ask(transaction, "WITH RECURSIVE n(i) AS (SELECT 5 UNION ALL SELECT i + 1 FROM n) SELECT i, hex(zeroblob(50)) FROM n");
+    g_assert_cmpint(take_number(cursor), ==, 5);
+    g_assert_cmpint(query_transaction_update(transaction, QUERY_LANGUAGE_SQL, "INSERT INTO t VALUES(:a)", NULL, NULL, &error), ==,
+                    -1);
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+    g_clear_error(&error);
+    g_assert_false(query_cursor_next(cursor, NULL, NULL));
+    g_assert_cmpint(insert(transaction, 2, &error), ==, 1);
+    g_assert_true(query_transaction_commit(transaction, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(count(connection), ==, 2);
+}
+
+static void
+test_ended_by_the_daemon(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryTransaction) transaction = begin(connection);
+    g_autoptr(GError) error = NULL;
+
+    g_assert_cmpint(insert(transaction, 1, &error), ==, 1);
+    private_bus_kill_daemon(bus, SIGKILL);
+    g_assert_cmpint(insert(transaction, 2, &error), ==, -1);
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
+    g_clear_error(&error);
+    g_assert_false(query_transaction_commit(transaction, NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CLOSED);
+    g_assert_cmpint(count(connection), ==, 0);
+}
+
+static void
+on_done(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    *(GAsyncResult **) user_data = g_object_ref(result);
+}
+
+static GAsyncResult *
+wait_for(GAsyncResult **result)
+{
+    while (*result == NULL)
+        (void) g_main_context_iteration(NULL, TRUE);
+    return *result;
+}
+
+static void
+test_async(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryTransaction) transaction = NULL;
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GAsyncResult) begun = NULL;
+    g_autoptr(GAsyncResult) inserted = NULL;
+    g_autoptr(GAsyncResult) refused = NULL;
+    g_autoptr(GAsyncResult) asked = NULL;
+    g_autoptr(GAsyncResult) committed = NULL;
+    g_autoptr(GError) error = NULL;
+
+    query_connection_begin_async(connection, NULL, on_done, &begun);
+    transaction = query_connection_begin_finish(connection, wait_for(&begun), &error);
+    g_assert_no_error(error);
+    query_transaction_update_async(transaction, QUERY_LANGUAGE_SQL, "INSERT INTO t VALUES(1)", NULL, NULL, on_done, &inserted);
+    query_transaction_rollback_async(transaction, NULL, on_done, &refused); /* one at a time */
+    g_assert_false(query_transaction_rollback_finish(transaction, wait_for(&refused), &error));
+    g_assert_error(error, G_IO_ERROR, G_IO_ERROR_PENDING);
+    g_clear_error(&error);
+    g_assert_cmpint(query_transaction_update_finish(transaction, wait_for(&inserted), &error), ==, 1);
+    query_transaction_query_async(transaction, QUERY_LANGUAGE_SQL, "SELECT a + 41 FROM t", NULL, NULL, on_done, &asked);
+    cursor = query_transaction_query_finish(transaction, wait_for(&asked), &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(take_number(cursor), ==, 42);
+    query_transaction_commit_async(transaction, NULL, on_done, &committed);
+    g_assert_true(query_transaction_commit_finish(transaction, wait_for(&committed), &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(count(connection), ==, 1);
+}
+
+/* Many updates ---------------------------------------------------------------------------------------------------------- */
+
+#define N_UPDATES 200
+
+static QueryStatement *
+prepare_insert(QueryConnection *connection)
+{
+    g_autoptr(GError) error = NULL;
+    QueryStatement *statement = query_connection_prepare_update(connection, QUERY_LANGUAGE_SQL, "INSERT INTO t VALUES(?)", NULL,
+                                                                &error);
+
+    g_assert_no_error(error);
+    return statement;
+}
+
+static void
+start_updates(QueryStatement *statement, GAsyncResult **results)
+{
+    for (gint64 i = 0; i < N_UPDATES; i++) {
+        g_assert_true(query_statement_bind_int64(statement, "1", i % 50 == 49 ? 0 : i, NULL));
+        query_statement_update_async(statement, NULL, on_done, &results[i]);
+    }
+}
+
+/* All on one channel, in order; those that fail do so alone. */
+static void
+test_pipelined(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryStatement) statement = prepare_insert(connection);
+    GAsyncResult *results[N_UPDATES] = { NULL };
+    guint n_failed = 0;
+
+    start_updates(statement, results);
+    for (guint i = 0; i < N_UPDATES; i++) {
+        g_autoptr(GAsyncResult) result = wait_for(&results[i]);
+        g_autoptr(GError) error = NULL;
+
+        if (query_statement_update_finish(statement, result, &error) == 1) {
+            g_assert_cmpint(i % 50, !=, 49);
+            continue;
+        }
+        g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CONSTRAINT);
+        n_failed++;
+    }
+    g_assert_cmpuint(n_failed, ==, 4);
+    g_assert_cmpint(count(connection), ==, N_UPDATES - 4);
+    update(connection, "DELETE FROM t");
+    g_assert_cmpint(query_statement_update(statement, NULL, NULL), ==, 1); /* the channel is back */
+}
+
+/* Each of them is told of the daemon's end; the next ones find the new daemon. */
+static void
+test_pipelined_disconnected(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryStatement) statement = prepare_insert(connection);
+    GAsyncResult *results[N_UPDATES] = { NULL };
+    guint n_failed = 0;
+
+    (void) kill(private_bus_get_owner_pid(bus, "org.queryd.Query1"), SIGSTOP);
+    start_updates(statement, results);
+    (void) g_main_context_iteration(NULL, FALSE);
+    private_bus_kill_daemon(bus, SIGKILL);
+    for (guint i = 0; i < N_UPDATES; i++) {
+        g_autoptr(GAsyncResult) result = wait_for(&results[i]);
+        g_autoptr(GError) error = NULL;
+
+        if (query_statement_update_finish(statement, result, &error) == 1)
+            continue;
+        g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
+        n_failed++;
+    }
+    g_assert_cmpuint(n_failed, >, 0);
+    update(connection, "DELETE FROM t");
+    for (guint i = 0; i < N_UPDATES; i++)
+        results[i] = NULL;
+    start_updates(statement, results);
+    for (guint i = 0; i < N_UPDATES; i++) {
+        g_autoptr(GAsyncResult) result = wait_for(&results[i]);
+
+        (void) query_statement_update_finish(statement, result, NULL);
+    }
+    g_assert_cmpint(count(connection), ==, N_UPDATES - 4);
+}
+
+static void
+test_rows(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryStatement) statement = prepare_insert(connection);
+    g_autoptr(GError) error = NULL;
+
+    g_assert_false(query_statement_add_row(statement, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+    g_clear_error(&error);
+    for (gint64 i = 0; i < 5000; i++) {
+        g_assert_true(query_statement_bind_int64(statement, "1", i, NULL));
+        g_assert_true(query_statement_add_row(statement, &error));
+    }
+    g_assert_cmpint(query_statement_update(statement, NULL, &error), ==, 5000);
+    g_assert_no_error(error);
+    for (gint64 i = 6000; i >= 4999; i--) { /* the last one is there already: none is kept */
+        g_assert_true(query_statement_bind_int64(statement, "1", i, NULL));
+        g_assert_true(query_statement_add_row(statement, &error));
+    }
+    g_assert_cmpint(query_statement_update(statement, NULL, &error), ==, -1);
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CONSTRAINT);
+    g_assert_cmpint(count(connection), ==, 5000);
+}
+
+int
+main(int argc, char *argv[])
+{
+    int r;
+
+    bus = private_bus_new();
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/transaction/commit", test_commit);
+    g_test_add_func("/transaction/rollback", test_rollback);
+    g_test_add_func("/transaction/half-read", test_half_read);
+    g_test_add_func("/transaction/ended-by-the-daemon", test_ended_by_the_daemon);
+    g_test_add_func("/transaction/async", test_async);
+    g_test_add_func("/updates/pipelined", test_pipelined);
+    g_test_add_func("/updates/pipelined-disconnected", test_pipelined_disconnected);
+    g_test_add_func("/updates/rows", test_rows);
+    r = g_test_run();
+    private_bus_free(bus);
+    return r;
+}

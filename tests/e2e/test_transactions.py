@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""BEGIN … COMMIT on a channel: what it sees, what it changes, what ends it, and that it keeps nobody waiting for long."""
+import threading
+
+import pytest
+
+from harness import SLOWER, BusError, wait_until
+from wire_client import RemoteError
+
+
+def do(channel, kind):
+    """BEGIN, COMMIT or ROLLBACK by its letter; returns END."""
+    assert not list(channel.answer(channel.send(kind)))
+    return channel.end
+
+
+def fails(channel, kind, code):
+    with pytest.raises(RemoteError) as error:
+        do(channel, kind)
+    assert error.value.name == code, error.value
+    return str(error.value)
+
+
+def fetch_fails(channel, code, *rows):
+    with pytest.raises(RemoteError) as error:
+        channel.fetch(*rows)
+    assert error.value.name == code, error.value
+    return str(error.value)
+
+
+def write(channel, text, *rows):
+    channel.prepare(text, access="write")
+    return channel.fetch(*rows)
+
+
+def read(channel, text, *rows):
+    channel.prepare(text)
+    return channel.fetch(*rows)
+
+
+@pytest.fixture
+def table(bus):
+    bus.update("CREATE TABLE t (a UNIQUE)")
+    return bus
+
+
+def test_commit(table):
+    with table.prepare("SELECT 1") as channel:
+        before = do(channel, "B").generation
+        write(channel, "INSERT INTO t VALUES (?)", (1,), (2,))
+        assert channel.end.changes == 2
+        assert read(channel, "SELECT a FROM t ORDER BY a") == [(1,), (2,)]
+        assert table.query("SELECT count(*) FROM t") == [(0,)]
+        write(channel, "UPDATE t SET a = a + 10")
+        end = do(channel, "M")
+        assert (end.changes, end.generation) == (4, before + 1)
+        assert table.query("SELECT a FROM t ORDER BY a") == [(11,), (12,)]
+        # the channel is as before
+        assert read(channel, "SELECT count(*) FROM t") == [(2,)]
+        write(channel, "INSERT INTO t VALUES (3)")
+        assert table.query("SELECT count(*) FROM t") == [(3,)]
+
+
+def test_rollback(table):
+    with table.prepare("SELECT 1") as channel:
+        before = do(channel, "B").generation
+        write(channel, "INSERT INTO t VALUES (1)")
+        write(channel, "CREATE TABLE u (b)")
+        assert read(channel, "SELECT * FROM u") == []
+        assert do(channel, "L").generation == before
+        assert table.query("SELECT count(*) FROM t") == [(0,)]
+        with pytest.raises(RemoteError):
+            read(channel, "SELECT * FROM u")
+
+
+def test_all_in_one_send(table):
+    with table.prepare("INSERT INTO t VALUES (?)", access="write") as channel:
+        serials = [channel.send("B"), *(channel.send_fetch((i,)) for i in range(10)), channel.send("M")]
+        for serial in serials:
+            assert not list(channel.answer(serial))
+        assert channel.end.changes == 10
+    assert table.query("SELECT count(*) FROM t") == [(10,)]
+
+
+def test_long_result_and_sparql(table):
+    with table.prepare("SELECT 1") as channel:
+        do(channel, "B")
+        write(channel, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) INSERT INTO t SELECT i FROM n")
+        assert len(read(channel, "SELECT a, hex(zeroblob(20)) FROM t")) == 100000
+        channel.prepare("INSERT DATA { <x:s> <x:p> 7 }", language="sparql", access="write")
+        channel.fetch()
+        channel.prepare("SELECT ?o { <x:s> <x:p> ?o }", language="sparql")
+        assert len(channel.fetch()) == 1
+        assert table.query("SELECT ?o { <x:s> <x:p> ?o }", language="sparql") == []
+        do(channel, "M")
+    assert len(table.query("SELECT ?o { <x:s> <x:p> ?o }", language="sparql")) == 1
+
+
+def test_a_failed_statement_leaves_it_usable(table):
+    with table.prepare("SELECT 1") as channel:
+        do(channel, "B")
+        write(channel, "INSERT INTO t VALUES (1)")
+        channel.prepare("INSERT INTO t VALUES (?)", access="write")
+        assert "UNIQUE" in fetch_fails(channel, "Constraint", (2,), (1,))
+        with pytest.raises(RemoteError):
+            channel.prepare("SELEC")
+        write(channel, "INSERT INTO t VALUES (3)")
+        do(channel, "M")
+    assert table.query("SELECT a FROM t ORDER BY a") == [(1,), (3,)]
+
+
+def test_a_whole_rollback_ends_it(table):
+    with table.prepare("SELECT 1") as channel:
+        do(channel, "B")
+        write(channel, "INSERT INTO t VALUES (1)")
+        channel.prepare("INSERT OR ROLLBACK INTO t VALUES (?)", access="write")
+        serials = [channel.send_fetch((1,)), channel.send_fetch((2,))]
+        for serial in serials:  # the second one must not be executed outside
+            with pytest.raises(RemoteError) as error:
+                list(channel.answer(serial))
+            assert "the transaction was rolled back: UNIQUE" in str(error.value)
+        table.update("INSERT INTO t VALUES (100)")  # the writer is free
+        with pytest.raises(RemoteError):
+            channel.prepare("SELECT 1")
+        assert "open already" in fails(channel, "B", "BadParameter")
+        fails(channel, "M", "Constraint")
+        assert read(channel, "SELECT a FROM t") == [(100,)]
+
+
+def test_rollback_of_a_failed_one(table):
+    with table.prepare("INSERT OR ROLLBACK INTO t VALUES (?)", access="write") as channel:
+        do(channel, "B")
+        channel.fetch((1,))
+        fetch_fails(channel, "Constraint", (1,))
+        do(channel, "L")
+        do(channel, "B")
+        channel.fetch((1,))
+        do(channel, "M")
+    assert table.query("SELECT a FROM t") == [(1,)]
+
+
+def test_out_of_turn(table):
+    with table.prepare("SELECT 1") as channel:
+        assert "no transaction is open" in fails(channel, "M", "BadParameter")
+        assert "no transaction is open" in fails(channel, "L", "BadParameter")
+        do(channel, "B")
+        assert "open already" in fails(channel, "B", "BadParameter")
+        channel.prepare("VACUUM", access="write")
+        fetch_fails(channel, "Unsupported")
+        for text in ("COMMIT", "ROLLBACK", "SAVEPOINT x"):
+            with pytest.raises(RemoteError):
+                channel.prepare(text, access="write")
+        write(channel, "INSERT INTO t VALUES (1)")
+        do(channel, "M")
+    assert table.query("SELECT a FROM t") == [(1,)]
+
+
+def test_others_wait_and_read(table):
+    done = []
+    with table.prepare("SELECT 1") as channel:
+        do(channel, "B")
+        write(channel, "INSERT INTO t VALUES (1)")
+        caller = table.caller()
+        thread = threading.Thread(target=lambda: done.append(caller.update("INSERT INTO t VALUES (2)")))
+        thread.start()
+        wait_until(lambda: table.stats()["updates_queued"] == 1, "the other update to wait")
+        assert table.query("SELECT count(*) FROM t") == [(0,)]
+        assert not done
+        do(channel, "M")
+        thread.join()
+    assert table.query("SELECT a FROM t ORDER BY rowid") == [(1,), (2,)]
+
+
+def test_who_waits_has_a_deadline(table):
+    with table.prepare("SELECT 1") as channel, table.prepare("INSERT INTO t VALUES (9)", access="write", timeout_ms=100) as other:
+        do(channel, "B")
+        with pytest.raises(BusError) as error:
+            table.update("INSERT INTO t VALUES (2)", timeout_ms=100)
+        assert error.value.name.endswith("Timeout") and "waited for the writer for longer than its 100 ms" in error.value.message
+        fetch_fails(other, "Timeout")
+        assert "waited for the writer" in fails(other, "B", "Timeout")
+        write(channel, "INSERT INTO t VALUES (1)")
+        do(channel, "M")
+        assert other.fetch() == []
+    assert table.query("SELECT a FROM t ORDER BY a") == [(1,), (9,)]
+
+
+@pytest.mark.parametrize("limit", ["transaction_idle_ms", "transaction_ms"])
+def test_time_limits(make_bus, limit):
+    """A client that sleeps, or that goes on for too long, loses its transaction; whoever waits goes on."""
+    bus = make_bus(limits={limit: 300 * SLOWER})
+    bus.update("CREATE TABLE t (a)")
+    with bus.prepare("INSERT INTO t VALUES (?)", access="write") as channel:
+        do(channel, "B")
+        channel.fetch((1,))
+        bus.update("INSERT INTO t VALUES (2)")
+        message = fetch_fails(channel, "Timeout", (3,))
+        assert "transaction was rolled back" in message and f"'{limit}' is {300 * SLOWER} ms" in message
+        fails(channel, "M", "Timeout")
+        channel.fetch((4,))
+    assert bus.query("SELECT a FROM t ORDER BY a") == [(2,), (4,)]
+
+
+def test_a_reader_that_stops(make_bus):
+    """With a result half read the time goes on."""
+    bus = make_bus(limits={"transaction_idle_ms": 300 * SLOWER})
+    bus.update("CREATE TABLE t (a)")
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, hex(zeroblob(100)) FROM n"
+    with bus.prepare(endless) as channel:
+        do(channel, "B")
+        serial = channel.send_fetch()
+        bus.update("INSERT INTO t VALUES (1)")
+        with pytest.raises(RemoteError) as error:
+            list(channel.answer(serial))
+        assert error.value.name == "Timeout"
+        do(channel, "L")
+    assert bus.query("SELECT a FROM t") == [(1,)]
+
+
+def test_a_client_that_dies(table):
+    for unread in (False, True):
+        with table.prepare("INSERT INTO t VALUES (1)", access="write") as channel:
+            do(channel, "B")
+            if unread:
+                channel.send_fetch()
+            else:
+                channel.fetch()
+        table.update("INSERT INTO t VALUES (2)")
+        assert table.query("SELECT a FROM t") == [(2,)]
+        table.update("DELETE FROM t")
+
+
+def test_it_waits_for_its_turn(table):
+    """Two transactions at once are one after the other."""
+    with table.prepare("SELECT 1") as one, table.prepare("SELECT 1") as two:
+        do(one, "B")
+        serial = two.send("B")
+        write(one, "INSERT INTO t VALUES (1)")
+        do(one, "M")
+        assert not list(two.answer(serial))
+        assert read(two, "SELECT a FROM t") == [(1,)]
+        do(two, "L")
+
+
+def test_the_daemon_ends(table):
+    with table.prepare("INSERT INTO t VALUES (1)", access="write") as channel:
+        do(channel, "B")
+        channel.fetch()
+        table.stop_daemon()
+    assert table.query("SELECT count(*) FROM t") == [(0,)]
