@@ -93,9 +93,10 @@ run_schema(Shell *self, const char *argument)
 {
     g_auto(GStrv) parts = g_strsplit(argument != NULL ? argument : "*", "'", -1);
     g_autofree char *quoted = g_strjoinv("''", parts);
-    g_autofree char *query = g_strdup_printf("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name NOT GLOB 'queryd_*' "
-                                             "AND tbl_name GLOB '%s' ORDER BY tbl_name, type DESC, name",
-                                             quoted);
+    g_autofree char *query = g_strdup_printf(
+        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name NOT GLOB 'queryd_*' "
+        "AND tbl_name NOT GLOB 'sqlite_*' AND tbl_name GLOB '%s' ORDER BY tbl_name, type DESC, name",
+        quoted);
 
     run_text(self, query);
 }
