@@ -316,7 +316,7 @@ def test_idle_check_finds_damage(make_bus):
     assert bus.query("SELECT count(*) FROM item") == [(ROWS,)]
     wait_until(lambda: not bus.has_owner(), "the idle exit")
     assert bus.stats()["health"] == "ok"
-    wait_until(lambda: not bus.has_owner(), "the idle exit")
+    wait_until(lambda: len(bus.exits()) == 3, "the end of the third daemon, which closes the file after it has left the bus")
     overwrite(database_path(bus), table_pages(database_path(bus), "item")[2])
     bus.query("SELECT 1")
     bus.kill_daemon()
