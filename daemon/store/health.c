@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A key file, replaced as a whole, but not synced: it is written at each start and end.
+ * A key file, written in place and not synced, at each start and end: a torn one reads as that of a store that was not closed.
  */
 #include "daemon/store/health.h"
 
@@ -10,10 +10,13 @@ void
 qd_health_init(QdHealth *self, const char *directory)
 {
     g_autoptr(GKeyFile) file = g_key_file_new();
+    g_autoptr(GError) error = NULL;
 
     *self = (QdHealth){ .path = g_build_filename(directory, "health", NULL) };
-    if (!g_key_file_load_from_file(file, self->path, G_KEY_FILE_NONE, NULL))
+    if (!g_key_file_load_from_file(file, self->path, G_KEY_FILE_NONE, &error) || !g_key_file_has_group(file, GROUP)) {
+        self->unclean = !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
         return;
+    }
     self->checked_sec = g_key_file_get_int64(file, GROUP, "checked", NULL);
     self->salvaged_sec = g_key_file_get_int64(file, GROUP, "salvaged", NULL);
     self->unclean = g_key_file_get_boolean(file, GROUP, "open", NULL);
