@@ -421,8 +421,9 @@ execute_group(QdWriter *self, Group *group)
 static guint
 run_group(QdWriter *self, QdWriteItem *first, QdWriteItem **items, gboolean relaxed)
 {
+    uint64_t group_usec = self->config.group_usec > 0 ? self->config.group_usec : GROUP_USEC;
     Group group = {
-        .items = items, .n = 1, .grows = TRUE, .relaxed = relaxed, .end_usec = (uint64_t) g_get_monotonic_time() + GROUP_USEC
+        .items = items, .n = 1, .grows = TRUE, .relaxed = relaxed, .end_usec = (uint64_t) g_get_monotonic_time() + group_usec
     };
     g_autoptr(GError) error = NULL;
 

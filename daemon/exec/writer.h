@@ -94,6 +94,7 @@ typedef struct QdWriterConfig {
     QdWriterLingerFunc linger_func; /* (nullable) */
     QdPayloads *payloads;           /* (nullable) (not owned), with sweep_func */
     QdWriterSweepFunc sweep_func;
+    uint64_t group_usec; /* for so long a group takes members in; 0: the default of 5 ms */
     void *user_data;
 } QdWriterConfig;
 

@@ -172,9 +172,10 @@ def test_changed_signals_are_apart(bus):
     wait_until(lambda: len(times()) >= len(seen) - 2, "the monitor's log")
     monitor.terminate()
     monitor.wait()
-    gaps = [b - a for a, b in zip(times(), times()[1:])]
-    assert 1 < len(times()) < 150, times()
-    assert min(gaps) > 0.035, gaps
+    first, *others = times()
+    assert 0 < len(others) < 150, times()
+    # one that the bus passes on late has the next one close behind it; all together they cannot come faster
+    assert all(t - first > 0.04 * n - 0.005 for n, t in enumerate(others, 1)), times()
 
 
 def test_failed_writes_make_no_signal(bus):

@@ -52,7 +52,9 @@ void
 writer_fixture_set_up(WriterFixture *self, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
-    QdWriterConfig config = { .limits = &self->store.limits, .commit_func = on_commit, .log_func = on_log, .user_data = self };
+    QdWriterConfig config = {
+        .limits = &self->store.limits, .commit_func = on_commit, .log_func = on_log, .user_data = self, .group_usec = 60000000
+    }; /* however slowly a test runs, who waits is in the group */
     QdConnectionInfo info;
 
     store_fixture_set_up(&self->store, NULL);
