@@ -387,12 +387,12 @@ qd_engine_free(QdEngine *self)
     self->jobs = qd_jobs_free(self->jobs);
     if (self->workers != NULL)
         qd_workers_stop(self->workers);
+    self->crew = qd_payload_crew_free(self->crew); /* one of its threads may lead the writer, and answer channels */
     self->channels = qd_channels_free(self->channels);
     self->stopped = TRUE;
     do /* what is told of the last commits may lead to calls, which fail */
         qd_mailbox_dispatch(self->mailbox);
     while (self->n_calls > 0);
-    self->crew = qd_payload_crew_free(self->crew);
     self->writer = qd_writer_free(self->writer);
     self->payloads = qd_payloads_free(self->payloads);
     self->pool = qd_pool_free(self->pool);
