@@ -552,7 +552,7 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->spin = (QwSpin){ 0 };
     channel->answered_usec = 0;
     channel->transaction = NULL;
-    channel->transaction_due_usec = 0;
+    __atomic_store_n(&channel->transaction_due_usec, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&channel->blocked_usec, 0, __ATOMIC_RELAXED);
     channel->statement = (QdStatement){
         .prepared = TRUE,
@@ -615,7 +615,7 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
 
     channel = take_slot(self);
     setup_channel(channel, client, setup, fds[0]);
-    r = qd_workers_watch(self->engine->workers, channel->fd, token_of(channel, channel->state));
+    r = qd_workers_watch(self->engine->workers, channel->fd, token_of(channel, __atomic_load_n(&channel->state, __ATOMIC_RELAXED)));
     if (r < 0) {
         qd_error_set_errno(error, -r, "cannot watch a descriptor");
         (void) close(fds[1]);
