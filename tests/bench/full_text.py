@@ -96,4 +96,6 @@ def main(path):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: full_text.py FILE.nt")
     main(sys.argv[1])
