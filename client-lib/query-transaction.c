@@ -450,10 +450,13 @@ query_transaction_update_finish(QueryTransaction *self, GAsyncResult *result, GE
 }
 
 static void
-end_async(QueryTransaction *self, GTask *task, QueryRequestKind kind)
+end_async(QueryTransaction *self, QueryRequestKind kind, gpointer tag, GCancellable *cancellable, GAsyncReadyCallback callback,
+          gpointer user_data)
 {
+    GTask *task = g_task_new(self, cancellable, callback, user_data);
     GError *error = NULL;
 
+    g_task_set_source_tag(task, tag);
     run_async(self, task, create_request(self, kind, QUERY_LANGUAGE_SQL, NULL, NULL, &error), &error);
 }
 
@@ -469,13 +472,9 @@ end_async(QueryTransaction *self, GTask *task, QueryRequestKind kind)
 void
 query_transaction_commit_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
-    GTask *task;
-
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
 
-    task = g_task_new(self, cancellable, callback, user_data);
-    g_task_set_source_tag(task, query_transaction_commit_async);
-    end_async(self, task, QUERY_REQUEST_COMMIT);
+    end_async(self, QUERY_REQUEST_COMMIT, query_transaction_commit_async, cancellable, callback, user_data);
 }
 
 /**
@@ -507,13 +506,9 @@ void
 query_transaction_rollback_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                  gpointer user_data)
 {
-    GTask *task;
-
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
 
-    task = g_task_new(self, cancellable, callback, user_data);
-    g_task_set_source_tag(task, query_transaction_rollback_async);
-    end_async(self, task, QUERY_REQUEST_ROLLBACK);
+    end_async(self, QUERY_REQUEST_ROLLBACK, query_transaction_rollback_async, cancellable, callback, user_data);
 }
 
 /**

@@ -245,10 +245,11 @@ handle_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_erro
     return qd_bus_call_start_object(userdata, message, g_steal_pointer(&call), qd_bus_subscriptions_add);
 }
 
+/* A descriptor and a format: RDF or a table goes in or out. */
 static int
-handle_import(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+start_transfer(QdCallKind kind, sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_IMPORT, NULL);
+    g_autoptr(QdCall) call = qd_call_new(kind, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_format(message, call, &error) ||
@@ -259,16 +260,15 @@ handle_import(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 }
 
 static int
+handle_import(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    return start_transfer(QD_CALL_IMPORT, message, userdata, ret_error);
+}
+
+static int
 handle_dump(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_DUMP, NULL);
-    g_autoptr(GError) error = NULL;
-
-    if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_format(message, call, &error) ||
-        !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start_job(userdata, message, g_steal_pointer(&call));
+    return start_transfer(QD_CALL_DUMP, message, userdata, ret_error);
 }
 
 static int

@@ -148,21 +148,39 @@ on_written(QdWriteItem *item, gboolean own)
     qd_call_finish(call);
 }
 
+gboolean
+qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), GError **error)
+{
+    QdWriteItem *item = &call->private->item;
+
+    if (qd_client_is_read_only(call->client)) {
+        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
+        return FALSE;
+    }
+
+    qd_write_item_init(item);
+    item->client = call->client;
+    item->relaxed = call->options.relaxed_durability;
+    item->timeout_msec = qd_engine_get_timeout_msec(call->private->engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, call->options.has_timeout,
+                                                    call->options.timeout_msec);
+    item->cancelled = &call->private->entry.cancelled;
+    item->done = done;
+    item->data = call;
+    return TRUE;
+}
+
 static gboolean
 prepare_write(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
-    QdWriteItem *item = &call->private->item;
 
     if (call->statements->len > qd_limits_get(&engine->limits, QD_LIMIT_BATCH_STATEMENTS)) {
         qd_limit_set_error(error, &engine->limits, QD_LIMIT_BATCH_STATEMENTS, "batch of %u statements is too long",
                            call->statements->len);
         return FALSE;
     }
-    if (qd_client_is_read_only(call->client)) {
-        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
+    if (!qd_call_init_write(call, on_written, error))
         return FALSE;
-    }
 
     call->private->write_statements = g_array_new(FALSE, FALSE, sizeof(QdWriteStatement));
     for (guint i = 0; i < call->statements->len; i++) {
@@ -175,15 +193,7 @@ prepare_write(QdCall *call, GError **error)
 
         g_array_append_val(call->private->write_statements, write);
     }
-    qd_write_item_init(item);
-    item->client = call->client;
-    item->statements = call->private->write_statements;
-    item->relaxed = call->options.relaxed_durability;
-    item->timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, call->options.has_timeout,
-                                                    call->options.timeout_msec);
-    item->cancelled = &call->private->entry.cancelled;
-    item->done = on_written;
-    item->data = call;
+    call->private->item.statements = call->private->write_statements;
     return TRUE;
 }
 

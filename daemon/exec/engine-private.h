@@ -92,6 +92,9 @@ void qd_call_run_explain(QdCall *call, GError **error);
 void qd_call_run_subscribe(QdCall *call, GError **error);
 void qd_call_run_prefixes(QdCall *call, GError **error);
 
+/* Makes the call's item one that writes for the call's client. ACCESS_DENIED when that may only read. */
+gboolean qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), GError **error);
+
 /* exec/payload-calls.c. The content of the caller's descriptor, on a thread of the crew or of a job. */
 gboolean qd_call_read_payload(QdCall *call, GError **error);
 /* The row, by the writer; finishes the call. */

@@ -137,20 +137,12 @@ qd_call_write_payload(QdCall *call)
     QdEngine *engine = call->private->engine;
     QdWriteItem *item = &call->private->item;
 
-    if (qd_client_is_read_only(call->client)) {
-        qd_error_set(&call->error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
+    if (!qd_call_init_write(call, on_written, &call->error)) {
         qd_call_finish(call);
         return;
     }
-    qd_write_item_init(item);
     item->func = write_row;
     item->func_data = call;
-    item->relaxed = call->options.relaxed_durability;
-    item->timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, call->options.has_timeout,
-                                                    call->options.timeout_msec);
-    item->cancelled = &call->private->entry.cancelled;
-    item->done = on_written;
-    item->data = call;
     qd_registry_set_state(engine->registry, &call->private->entry, "writing", FALSE);
     qd_writer_submit(engine->writer, item);
 }

@@ -353,6 +353,22 @@ def test_many_callers(bus):
     assert bus.check() == (True, [])
 
 
+def test_waiting_payloads_are_the_callers(make_bus):
+    """They wait in their caller's turn and count for its limit, as any update does."""
+    bus = make_bus(limits={"write_queue_per_client": 1})
+    stored = []
+    with bus.prepare("SELECT 1") as channel:
+        assert not list(channel.answer(channel.send("B")))
+        thread = threading.Thread(target=lambda: stored.append(store(bus.caller(), b"waits")))
+        thread.start()
+        wait_until(lambda: bus.stats()["updates_queued"] == 1, "the first to wait")
+        with pytest.raises(BusError, match="write_queue_per_client"):
+            store(bus, b"too many")
+        assert not list(channel.answer(channel.send("M")))
+        thread.join()
+    assert load(bus, stored[0]) == b"waits"
+
+
 def test_statement_with_many_payloads(bus):
     bus.update("CREATE TABLE t (p)")
     text = ("INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
