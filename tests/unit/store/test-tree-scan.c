@@ -251,6 +251,24 @@ test_overflow(Fixture *self, gconstpointer data)
     }
 }
 
+/* A row says that it goes on, and has no page for it: nothing behind its own page is read. */
+static void
+test_no_overflow(Fixture *self, gconstpointer data)
+{
+    for (guint32 number = 2; (gsize) number * PAGE_BYTES <= self->n_bytes; number++) {
+        QdPageCells cells;
+        QdPageCell cell;
+
+        if (!qd_page_cells_init(&cells, get_page(self, number), number, PAGE_BYTES) || cells.kind != QD_PAGE_TABLE_LEAF)
+            continue;
+        for (guint i = 0; i < cells.n_cells; i++)
+            if (qd_page_cells_get(&cells, i, &cell) && cell.rowid == LARGE_ROW)
+                put_u32((guint8 *) cell.local + cell.n_local, 0);
+    }
+    assert_scan(self, N_ROWS - 1, 0, 1, 0);
+    g_assert_false(self->seen[LARGE_ROW]);
+}
+
 /* A list of free pages that comes round, or that is longer than a page: then no page is taken for an orphan. */
 static void
 test_free_list(Fixture *self, gconstpointer data)
@@ -338,6 +356,7 @@ main(int argc, char **argv)
     ADD("shared-child", test_shared_child);
     ADD("number-of-cells", test_number_of_cells);
     ADD("overflow", test_overflow);
+    ADD("no-overflow", test_no_overflow);
     ADD("free-list", test_free_list);
     ADD("depth", test_depth);
     ADD("truncated", test_truncated);
