@@ -239,7 +239,7 @@ report(const Counts *counts)
         { counts->n_orphans, "payload files without a row" },
         { counts->n_not_recovered, "points after which calls still failed" },
         { counts->n_points == counts->n_full_points ? 1 : 0, "no point was hit" },
-        { counts->n_full_points == 0 ? 1 : 0, "no disk was full" },
+        { counts->n_full_points == 0 && arg_allocation == 0 ? 1 : 0, "no disk was full" },
     };
     gboolean ok = TRUE;
 
