@@ -129,8 +129,9 @@ execute_without_savepoint(QdWriter *self, QdWriteItem *item)
         return QD_MEMBER_ENDED_TRANSACTION;
     if (ok)
         return QD_MEMBER_OK;
-    return sqlite3_total_changes64(db) == before && qd_write_item_failed_cleanly(item, self->connection) ? QD_MEMBER_FAILED
-                                                                                                         : QD_MEMBER_ENDED_TRANSACTION;
+    return sqlite3_total_changes64(db) == before && qd_write_item_failed_cleanly(item, self->connection)
+               ? QD_MEMBER_FAILED
+               : QD_MEMBER_ENDED_TRANSACTION;
 }
 
 static QdMemberResult

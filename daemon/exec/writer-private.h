@@ -2,7 +2,8 @@
 /*
  * The writer's state, which its files share.
  *
- * Place: layer 4, private to writer.c, write-group.c and write-transaction.c. What is not under the mutex belongs to the holder of the role.
+ * Place: layer 4, private to writer.c, write-group.c and write-transaction.c. What is not under the mutex belongs to the holder of
+ * the role.
  */
 #pragma once
 
