@@ -349,21 +349,6 @@ query_language_get_name(QueryLanguage language)
     return language == QUERY_LANGUAGE_SPARQL ? "sparql" : "sql";
 }
 
-GVariant *
-query_connection_build_options(QueryConnection *self)
-{
-    GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
-    gint64 timeout_msec;
-
-    (void) pthread_mutex_lock(&self->mutex);
-    timeout_msec = self->timeout_msec;
-    (void) pthread_mutex_unlock(&self->mutex);
-
-    if (timeout_msec >= 0)
-        g_variant_builder_add(&options, "{sv}", "timeout_ms", g_variant_new_uint32((guint32) timeout_msec));
-    return g_variant_builder_end(&options);
-}
-
 gboolean
 query_connection_check_text(const char *text, GError **error)
 {

@@ -44,6 +44,7 @@ typedef enum QwKind {
     QW_KIND_BEGIN = 'B',
     QW_KIND_COMMIT = 'M',
     QW_KIND_ROLLBACK = 'L',
+    QW_KIND_BATCH = 'T',
 } QwKind;
 
 typedef enum QwDirection {
