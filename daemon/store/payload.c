@@ -364,19 +364,31 @@ is_needed(QdConnection *connection, GBytes *hash)
     return r != SQLITE_DONE;
 }
 
-/* A member of the group that failed has taken its rows with it. */
-static void
-drop_unneeded(QdPayloads *self, QdConnection *connection)
+/*
+ * A member of the group that failed has taken its rows with it. Nothing is held while SQLite looks: when it finds no memory it ends
+ * the whole transaction, and tells on_rollback().
+ */
+static gboolean
+drop_unneeded(QdPayloads *self, QdConnection *connection, GError **error)
 {
-    GHashTableIter iter;
-    gpointer hash;
+    sqlite3 *db = qd_connection_get_db(connection);
+    g_autofree gpointer *hashes = g_hash_table_get_keys_as_array(self->pending, NULL);
 
-    pthread_mutex_lock(&self->mutex);
-    g_hash_table_iter_init(&iter, self->pending);
-    while (g_hash_table_iter_next(&iter, &hash, NULL))
-        if (!is_needed(connection, hash))
-            g_hash_table_iter_remove(&iter);
-    pthread_mutex_unlock(&self->mutex);
+    for (guint i = 0; hashes[i] != NULL; i++)
+        (void) g_bytes_ref(hashes[i]);
+    for (guint i = 0; hashes[i] != NULL; i++) {
+        g_autoptr(GBytes) hash = hashes[i];
+
+        if (sqlite3_get_autocommit(db) || is_needed(connection, hash))
+            continue;
+        pthread_mutex_lock(&self->mutex);
+        (void) g_hash_table_remove(self->pending, hash);
+        pthread_mutex_unlock(&self->mutex);
+    }
+    if (!sqlite3_get_autocommit(db))
+        return TRUE;
+    qd_sqlite_set_error(error, db, sqlite3_errcode(db), NULL, 0, self->limits);
+    return FALSE;
 }
 
 gboolean
@@ -385,14 +397,15 @@ qd_payloads_before_commit(QdPayloads *self, QdConnection *connection, gboolean d
     QdPolicy policy;
     GHashTableIter iter;
     gpointer draft;
+    gboolean ok;
 
     if (g_hash_table_size(self->pending) == 0)
         return TRUE;
 
     policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
-    drop_unneeded(self, connection);
+    ok = drop_unneeded(self, connection, error);
     (void) qd_connection_set_policy(connection, policy);
-    if (durable && !sync_all(self, error))
+    if (!ok || (durable && !sync_all(self, error)))
         return FALSE;
     g_hash_table_iter_init(&iter, self->pending);
     while (g_hash_table_iter_next(&iter, NULL, &draft))

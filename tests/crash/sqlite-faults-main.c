@@ -18,6 +18,7 @@
 
 static gint arg_points = 2000;
 static gboolean arg_verbose = FALSE;
+static gint arg_allocation = 0;
 
 typedef enum Target {
     TARGET_FILE,
@@ -238,7 +239,7 @@ report(const Counts *counts)
         { counts->n_orphans, "payload files without a row" },
         { counts->n_not_recovered, "points after which calls still failed" },
         { counts->n_points == counts->n_full_points ? 1 : 0, "no point was hit" },
-        { counts->n_full_points == 0 ? 1 : 0, "no disk was full" },
+        { counts->n_full_points == 0 && arg_allocation == 0 ? 1 : 0, "no disk was full" },
     };
     gboolean ok = TRUE;
 
@@ -262,6 +263,7 @@ main(int argc, char **argv)
 {
     const GOptionEntry entries[] = {
         { "points", 0, 0, G_OPTION_ARG_INT, &arg_points, "Points", "N" },
+        { "allocation", 0, 0, G_OPTION_ARG_INT, &arg_allocation, "Only: this allocation and all behind it fail", "K" },
         { "verbose", 'v', 0, G_OPTION_ARG_NONE, &arg_verbose, "Say the last error of each point", NULL },
         { NULL },
     };
@@ -269,15 +271,20 @@ main(int argc, char **argv)
     g_autoptr(GError) error = NULL;
     g_autofree char *directory = NULL;
     Counts counts = { 0 };
+    guint n_calls;
 
     g_option_context_add_main_entries(context, entries, NULL);
     if (!g_option_context_parse(context, &argc, &argv, &error))
         g_error("%s", error->message);
     insert_allocator();
     directory = g_dir_make_tmp("queryd-crash-XXXXXX", NULL);
-    sweep_space(&counts, directory, (guint) arg_points / 10);
-    sweep(&counts, directory, TARGET_FILE, (guint) arg_points / 2);
-    sweep(&counts, directory, TARGET_MEMORY, (guint) arg_points - counts.n_points);
+    if (arg_allocation > 0) {
+        try_point(&counts, directory, TARGET_MEMORY, (guint) arg_allocation, TRUE, &n_calls);
+    } else {
+        sweep_space(&counts, directory, (guint) arg_points / 10);
+        sweep(&counts, directory, TARGET_FILE, (guint) arg_points / 2);
+        sweep(&counts, directory, TARGET_MEMORY, (guint) arg_points - counts.n_points);
+    }
     store_remove_folder(directory);
     return report(&counts);
 }
