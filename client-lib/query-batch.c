@@ -110,7 +110,7 @@ build_arguments(QueryBatch *self, GError **error)
             parameters = g_variant_new("a{sv}", NULL);
         g_variant_builder_add(&statements, "(ss@a{sv})", query_language_get_name(statement->language), statement->text, parameters);
     }
-    return g_variant_new("(a(ssa{sv})@a{sv})", &statements, query_connection_build_options(self->connection));
+    return g_variant_new("(a(ssa{sv})@a{sv})", &statements, query_connection_build_update_options(self->connection));
 }
 
 static gboolean

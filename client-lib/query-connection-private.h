@@ -43,5 +43,5 @@ QueryHub *query_connection_get_hub(QueryConnection *self, GCancellable *cancella
 /* The name of a language on the bus. */
 const char *query_language_get_name(QueryLanguage language);
 
-/* The options a{sv} that every method takes which runs a statement. (transfer floating) */
-GVariant *query_connection_build_options(QueryConnection *self);
+/* The options a{sv} that every method takes which runs an update. (transfer floating) */
+GVariant *query_connection_build_update_options(QueryConnection *self);

@@ -72,6 +72,24 @@ target_free(Target *self)
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Target, target_free)
 
+static const char *
+get_durability_name(QueryConnection *self)
+{
+    return query_connection_get_durability(self) == QUERY_DURABILITY_RELAXED ? "relaxed" : "full";
+}
+
+/* What was not given, the connection says. (transfer floating) */
+static GVariant *
+build_options(QueryConnection *self, const Target *target)
+{
+    GVariantDict options;
+
+    g_variant_dict_init(&options, target->options);
+    if (!g_variant_dict_contains(&options, "durability"))
+        g_variant_dict_insert(&options, "durability", "s", get_durability_name(self));
+    return g_variant_dict_end(&options);
+}
+
 /* @fd: borrowed. Returns: the id, -1 on error */
 static gint64
 store_fd(QueryConnection *self, const Target *target, int fd, GCancellable *cancellable, GError **error)
@@ -82,7 +100,8 @@ store_fd(QueryConnection *self, const Target *target, int fd, GCancellable *canc
 
     call.method = id == 0 ? "StorePayload" : "ReplacePayload";
     call.reply_type = id == 0 ? "(x)" : "()";
-    call.arguments = id == 0 ? g_variant_new("(h@a{sv})", 0, target->options) : g_variant_new("(xh@a{sv})", id, 0, target->options);
+    call.arguments = id == 0 ? g_variant_new("(h@a{sv})", 0, build_options(self, target))
+                             : g_variant_new("(xh@a{sv})", id, 0, build_options(self, target));
     reply = query_bus_call(query_connection_get_bus(self), &call, NULL, cancellable, error);
     if (reply == NULL)
         return -1;
@@ -93,12 +112,16 @@ store_fd(QueryConnection *self, const Target *target, int fd, GCancellable *canc
 
 /* Nothing is asked for that an update on a channel cannot have. */
 static gboolean
-fits_channel(const Target *target, gsize n_bytes)
+fits_channel(QueryConnection *self, const Target *target, gsize n_bytes)
 {
-    gsize n_options = g_variant_n_children(target->options);
+    gsize n_left = g_variant_n_children(target->options);
+    const char *durability;
 
-    return n_bytes <= CHANNEL_BYTES &&
-           (n_options == 0 || (n_options == 1 && g_variant_lookup(target->options, "media_type", "s", NULL)));
+    if (g_variant_lookup(target->options, "media_type", "s", NULL))
+        n_left--;
+    if (g_variant_lookup(target->options, "durability", "&s", &durability) && g_str_equal(durability, get_durability_name(self)))
+        n_left--;
+    return n_bytes <= CHANNEL_BYTES && n_left == 0;
 }
 
 static QueryParameters *
@@ -173,7 +196,7 @@ store_bytes(QueryConnection *self, const Target *target, GBytes *content, GCance
     gint64 id = -1;
     int fd;
 
-    if (fits_channel(target, n_bytes))
+    if (fits_channel(self, target, n_bytes))
         return store_by_channel(self, target, content, cancellable, error);
 
     fd = memfd_create("query-payload", MFD_CLOEXEC);
