@@ -7,8 +7,8 @@
 #include "tests/bench/items.h"
 #include "tests/demo/store-control.h"
 
-/* Smaller ones are parameters of a statement on one channel. */
-#define DESCRIPTOR_BYTES 65536
+/* Larger ones go by descriptors; up to here they are parameters of a statement on one channel, and kept in rows. */
+#define CHANNEL_BYTES 65536
 #define SQL QUERY_LANGUAGE_SQL
 
 typedef struct Store {
@@ -101,7 +101,7 @@ run_jobs(ItemsRun *run, const char *text, guint version)
         wait_until_under_way(self, ITEMS_IN_FLIGHT - 1);
         items_fill(run, i, version);
         content = g_bytes_new_static(run->content, run->size);
-        if (run->size >= DESCRIPTOR_BYTES) {
+        if (run->size > CHANNEL_BYTES) {
             self->n_under_way++;
             if (version == 1)
                 query_connection_store_payload_async(self->connection, content, NULL, NULL, on_stored, self);
