@@ -181,7 +181,7 @@ void qd_channel_drop_transaction(QdChannel *self);
 /* The owner lets go of an idle channel. */
 void qd_channel_park(QdChannel *self);
 gboolean qd_channel_has_input(const QdChannel *self);
-/* The writer is done with an update of the channel, and this thread leads: qd_channels_linger() follows. */
+/* The writer is done with an update of the channel, and this thread leads: qd_channels_answer() follows. */
 void qd_channels_add_answered(QdChannels *self, QdChannel *channel);
 GPtrArray *qd_channels_get_answered(QdChannels *self);
 /* The task that processes the channel, owned by the queue. */

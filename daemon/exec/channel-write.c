@@ -12,9 +12,6 @@
 
 #include "daemon/exec/channel-private.h"
 
-/* How long the next group waits for those of the last one, at most. */
-#define LINGER_MAX_USEC 500u
-
 typedef struct QdChannelWrite {
     QdChannel *channel;
     QdRequest *request; /* (owned) */
@@ -288,10 +285,9 @@ look_at_all(GPtrArray *waiting)
 }
 
 void
-qd_channels_linger(QdChannels *self, uint64_t commit_usec)
+qd_channels_answer(QdChannels *self)
 {
     GPtrArray *answered = qd_channels_get_answered(self);
-    uint64_t end_usec;
 
     for (guint i = 0; i < answered->len;) {
         if (answer(answered->pdata[i]))
@@ -299,14 +295,24 @@ qd_channels_linger(QdChannels *self, uint64_t commit_usec)
         else
             g_ptr_array_remove_index(answered, i);
     }
-    end_usec = (uint64_t) g_get_monotonic_time() + MIN(MAX(commit_usec, QW_SPIN_USEC), LINGER_MAX_USEC);
-    while (answered->len > 0) {
-        look_at_all(answered);
-        if (answered->len == 0 || (uint64_t) g_get_monotonic_time() > end_usec)
-            break;
-        if (answered->len > 1)
-            (void) sched_yield();
-    }
+}
+
+gboolean
+qd_channels_look(QdChannels *self)
+{
+    GPtrArray *answered = qd_channels_get_answered(self);
+
+    look_at_all(answered);
+    if (answered->len > 1)
+        (void) sched_yield();
+    return answered->len > 0;
+}
+
+void
+qd_channels_end_linger(QdChannels *self)
+{
+    GPtrArray *answered = qd_channels_get_answered(self);
+
     for (guint i = 0; i < answered->len; i++) {
         QdChannel *channel = answered->pdata[i];
 

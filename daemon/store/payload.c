@@ -498,6 +498,23 @@ qd_payloads_sweep(QdPayloads *self, QdConnection *reader, QdPayloadSweep what)
     (void) qd_connection_set_policy(reader, policy);
 }
 
+gboolean
+qd_payloads_set_aside(QdConnection *reader, GPtrArray **ret_hashes, char **ret_folder, GError **error)
+{
+    Rows *rows = get_rows(reader);
+    QdPolicy policy = qd_connection_set_policy(reader, QD_POLICY_INTERNAL);
+    g_autoptr(GPtrArray) hashes = qd_payload_files_list(rows->files);
+
+    for (guint i = hashes->len; i > 0; i--)
+        if (is_needed(reader, hashes->pdata[i - 1]))
+            g_ptr_array_remove_index_fast(hashes, i - 1);
+    (void) qd_connection_set_policy(reader, policy);
+    if (hashes->len > 0 && !qd_payload_files_set_aside(rows->files, hashes, ret_folder, error))
+        return FALSE;
+    *ret_hashes = g_steal_pointer(&hashes);
+    return TRUE;
+}
+
 /* Reading --------------------------------------------------------------------------------------------------------------- */
 
 static gboolean
