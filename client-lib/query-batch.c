@@ -137,16 +137,20 @@ put_string(QwBodyWriter *writer, const char *string)
 }
 
 static void
-put_options(QwBodyWriter *writer, gint64 timeout_msec)
+put_options(QwBodyWriter *writer, const QueryPlan *plan)
 {
     char digits[32];
 
-    qw_body_put_u32(writer, timeout_msec >= 0 ? 1 : 0);
-    if (timeout_msec < 0)
-        return;
-    g_snprintf(digits, sizeof digits, "%" G_GINT64_FORMAT, timeout_msec);
-    put_string(writer, "timeout_ms");
-    put_string(writer, digits);
+    qw_body_put_u32(writer, (plan->relaxed ? 1 : 0) + (plan->timeout_msec >= 0 ? 1 : 0));
+    if (plan->relaxed) {
+        put_string(writer, "durability");
+        put_string(writer, "relaxed");
+    }
+    if (plan->timeout_msec >= 0) {
+        g_snprintf(digits, sizeof digits, "%" G_GINT64_FORMAT, plan->timeout_msec);
+        put_string(writer, "timeout_ms");
+        put_string(writer, digits);
+    }
 }
 
 static void
@@ -163,16 +167,16 @@ put_statement(QwBodyWriter *writer, const BatchStatement *statement, const Value
 }
 
 static void
-put_body(QwBodyWriter *writer, const QueryBatch *self, const GArray *values, gint64 timeout_msec)
+put_body(QwBodyWriter *writer, const QueryBatch *self, const GArray *values, const QueryPlan *plan)
 {
-    put_options(writer, timeout_msec);
+    put_options(writer, plan);
     for (guint i = 0; i < self->statements->len; i++)
         put_statement(writer, &g_array_index(self->statements, BatchStatement, i), &g_array_index(values, Values, i));
 }
 
 /* (transfer full) (nullable): it is measured before it is written. */
 static GBytes *
-build_body(const QueryBatch *self, gint64 timeout_msec, GError **error)
+build_body(const QueryBatch *self, const QueryPlan *plan, GError **error)
 {
     g_autoptr(GArray) values = g_array_new(FALSE, TRUE, sizeof(Values));
     QwBodyWriter writer = { 0 };
@@ -184,7 +188,7 @@ build_body(const QueryBatch *self, gint64 timeout_msec, GError **error)
         if (!values_init(&g_array_index(values, Values, i), &g_array_index(self->statements, BatchStatement, i), i + 1, error))
             return NULL;
 
-    put_body(&writer, self, values, timeout_msec);
+    put_body(&writer, self, values, plan);
     body = writer.used <= QW_ROWS_SIZE_MAX ? g_try_malloc(writer.used) : NULL;
     if (body == NULL) {
         g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "the batch takes %" G_GSIZE_FORMAT " bytes, the limit is %u",
@@ -192,7 +196,7 @@ build_body(const QueryBatch *self, gint64 timeout_msec, GError **error)
         return NULL;
     }
     writer = (QwBodyWriter){ .data = body, .capacity = writer.used };
-    put_body(&writer, self, values, timeout_msec);
+    put_body(&writer, self, values, plan);
     return g_bytes_new_take(body, writer.used);
 }
 
@@ -206,7 +210,7 @@ create_request(QueryBatch *self, GError **error)
     QueryRequest *request;
 
     plan = query_connection_create_plan(self->connection, QUERY_LANGUAGE_SQL, ANY_UPDATE, TRUE, error);
-    body = plan != NULL ? build_body(self, plan->timeout_msec, error) : NULL;
+    body = plan != NULL ? build_body(self, plan, error) : NULL;
     if (body == NULL)
         return NULL;
 

@@ -24,19 +24,26 @@ typedef enum QueryRequestKind {
     QUERY_REQUEST_BATCH, /* the row is a body of BATCH, of so many statements as it has rows; ends with END, has counts */
 } QueryRequestKind;
 
+typedef enum QueryPlanAccess {
+    QUERY_PLAN_READS,
+    QUERY_PLAN_WRITES,
+    QUERY_PLAN_WRITES_RELAXED, /* answered before it is durable */
+} QueryPlanAccess;
+
 /* What is asked for; shared by all executions of a statement, immutable, from any thread. */
 typedef struct QueryPlan {
     gint ref_count; /* atomic */
     char *language;
     char *text;
     gboolean writes;
+    gboolean relaxed;
     gint64 timeout_msec; /* -1: the daemon's default */
     guint64 max_rows;    /* 0: the daemon's default */
     GBytes *key;         /* the body of PREPARE */
     guint n_options;     /* count of PREPARE's header */
 } QueryPlan;
 
-QueryPlan *query_plan_new(const char *language, const char *text, gboolean writes, gint64 timeout_msec, guint64 max_rows);
+QueryPlan *query_plan_new(const char *language, const char *text, QueryPlanAccess access, gint64 timeout_msec, guint64 max_rows);
 QueryPlan *query_plan_ref(QueryPlan *self);
 void query_plan_unref(QueryPlan *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryPlan, query_plan_unref)

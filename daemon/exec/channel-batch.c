@@ -88,7 +88,8 @@ parse_head(QwBodyReader *body, const QdRequest *request, const QdLimits *limits,
         return FALSE;
     }
     if (request->n_bytes > qd_limits_get(limits, QD_LIMIT_BATCH_BYTES)) {
-        qd_limit_set_error(error, limits, QD_LIMIT_BATCH_BYTES, "batch of %" G_GSIZE_FORMAT " bytes is too large", request->n_bytes);
+        qd_limit_set_error(error, limits, QD_LIMIT_BATCH_BYTES, "batch of %" G_GSIZE_FORMAT " bytes is too large",
+                           request->n_bytes);
         return FALSE;
     }
     if (qw_body_get_u32(body, &n_options) < 0)
