@@ -221,69 +221,6 @@ test_statement(void)
 }
 
 static void
-test_batch(void)
-{
-    g_autoptr(QueryConnection) connection = open_connection();
-    g_autoptr(QueryBatch) batch = query_connection_create_batch(connection);
-    g_autoptr(QueryBatch) bad = query_connection_create_batch(connection);
-    g_autoptr(QueryBatch) nothing = query_connection_create_batch(connection);
-    g_autoptr(GError) error = NULL;
-    guint n_calls;
-
-    execute(connection, "CREATE TABLE batched(a)");
-    query_batch_add(batch, SQL, "INSERT INTO batched VALUES(:a), (2)", g_variant_new_parsed("{'a': <1>}"));
-    query_batch_add(batch, SQL, "DELETE FROM batched WHERE a = 1", NULL);
-    n_calls = get_n_calls(connection);
-    g_assert_true(query_batch_execute(batch, NULL, &error));
-    g_assert_no_error(error);
-    g_assert_cmpuint(query_batch_get_changes(batch, 0), ==, 2);
-    g_assert_cmpuint(query_batch_get_changes(batch, 1), ==, 1);
-    g_assert_cmpuint(get_n_calls(connection), ==, n_calls);
-    g_assert_true(query_batch_execute(nothing, NULL, &error));
-    g_assert_no_error(error);
-
-    query_batch_add(bad, SQL, "DELETE FROM batched", NULL);
-    query_batch_add(bad, SQL, "INSERT INTO nowhere VALUES(1)", NULL);
-    g_assert_false(query_batch_execute(bad, NULL, &error));
-    g_assert_nonnull(error);
-    g_assert_true(g_str_has_prefix(error->message, "statement 2 of the batch: "));
-    g_assert_cmpint(query_number(connection, "SELECT count(*) FROM batched"), ==, 1);
-}
-
-static void
-on_batch_executed(GObject *object, GAsyncResult *result, gpointer user_data)
-{
-    GError *error = NULL;
-
-    g_assert_true(query_batch_execute_finish(QUERY_BATCH(object), result, &error));
-    g_assert_no_error(error);
-    *(gboolean *) user_data = TRUE;
-}
-
-/* More statements than a page has room for, in both directions, and every type of parameter. */
-static void
-test_large_batch(void)
-{
-    g_autoptr(QueryConnection) connection = open_connection();
-    g_autoptr(QueryBatch) batch = query_connection_create_batch(connection);
-    gboolean done = FALSE;
-
-    execute(connection, "CREATE TABLE many(a, b, c, d)");
-    for (guint i = 0; i < 9000; i++)
-        query_batch_add(batch, SQL, "INSERT INTO many VALUES(?1, :b, ?3, ?4), (0, 0, 0, 0)",
-                        g_variant_new_parsed("{'1': <%u>, 'b': <'text'>, '3': <b'blob'>, '4': <0.5>}", i));
-    query_batch_add(batch, QUERY_LANGUAGE_SPARQL, "INSERT DATA { <urn:s> <urn:p> 1, 2, 3 }", NULL);
-    query_batch_execute_async(batch, NULL, on_batch_executed, &done);
-    while (!done)
-        g_main_context_iteration(NULL, TRUE);
-    for (guint i = 0; i < 9000; i++)
-        g_assert_cmpuint(query_batch_get_changes(batch, i), ==, 2);
-    g_assert_cmpuint(query_batch_get_changes(batch, 9000), ==, 3);
-    g_assert_cmpint(query_number(connection, "SELECT sum(a) FROM many WHERE b = 'text' AND typeof(c) = 'blob' AND d = 0.5"), ==,
-                    9000 * 8999 / 2);
-}
-
-static void
 test_close_releases(void)
 {
     g_autoptr(QueryConnection) connection = open_connection();
@@ -808,8 +745,6 @@ main(int argc, char **argv)
     g_test_add_func("/client-e2e/constraint", test_constraint);
     g_test_add_func("/client-e2e/reuse", test_reuse);
     g_test_add_func("/client-e2e/statement", test_statement);
-    g_test_add_func("/client-e2e/batch", test_batch);
-    g_test_add_func("/client-e2e/large-batch", test_large_batch);
     g_test_add_func("/client-e2e/close-releases", test_close_releases);
     g_test_add_func("/client-e2e/rows-before-long-step", test_rows_before_long_step);
     g_test_add_func("/client-e2e/kill-in-stream", test_kill_in_stream);

@@ -99,7 +99,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     limit_memory();
-    g_test_add("/store/payload-memory/no-memory-before-commit", StoreFixture, NULL, store_fixture_set_up, test_no_memory_before_commit,
-               store_fixture_tear_down);
+    g_test_add("/store/payload-memory/no-memory-before-commit", StoreFixture, NULL, store_fixture_set_up,
+               test_no_memory_before_commit, store_fixture_tear_down);
     return g_test_run();
 }
