@@ -47,12 +47,23 @@ qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condi
 }
 
 void
+qd_relation_add_pruning(QdGenerator *self, QdRelation *relation, const char *condition)
+{
+    if (condition == NULL)
+        return;
+    relation->prunings = grow(self, relation->prunings, relation->n_prunings, sizeof(const char *));
+    relation->prunings[relation->n_prunings++] = condition;
+}
+
+void
 qd_relation_take_rows(QdGenerator *self, QdRelation *relation, const QdRelation *source)
 {
     for (guint i = 0; i < source->n_tables; i++)
         qd_relation_add_table(self, relation, &source->tables[i]);
     for (guint i = 0; i < source->n_conditions; i++)
         qd_relation_add_where(self, relation, source->conditions[i]);
+    for (guint i = 0; i < source->n_prunings; i++)
+        qd_relation_add_pruning(self, relation, source->prunings[i]);
 }
 
 QdRelation *
@@ -135,6 +146,8 @@ qd_relation_get_depth(const QdRelation *relation)
         deepest = MAX(deepest, relation->tables[i].on != NULL ? qd_sql_get_depth(relation->tables[i].on) : 0);
     for (guint i = 0; i < relation->n_conditions; i++)
         deepest = MAX(deepest, qd_sql_get_depth(relation->conditions[i]));
+    for (guint i = 0; i < relation->n_prunings; i++)
+        deepest = MAX(deepest, qd_sql_get_depth(relation->prunings[i]));
     for (guint i = 0; i < relation->n_columns; i++)
         deepest = MAX(deepest, qd_sql_get_depth(relation->columns[i].sql));
     return deepest;
@@ -200,6 +213,9 @@ qd_relation_write_where(QdGenerator *self, const QdRelation *relation)
     g_autoptr(GString) text = g_string_new(NULL);
 
     write_conjunction(text, relation->conditions, relation->n_conditions);
+    if (relation->n_prunings > 0)
+        g_string_append(text, text->len > 0 ? " AND " : "");
+    write_conjunction(text, relation->prunings, relation->n_prunings);
     return text->len > 0 ? qd_arena_strndup(self->arena, text->str, text->len) : "1";
 }
 
@@ -207,7 +223,7 @@ const char *
 qd_relation_write_list(QdGenerator *self, const QdRelation *relation, const char *head, const char *list, const char *tail)
 {
     const char *from = relation->n_tables > 0 ? qd_relation_write_from(self, relation, 0) : NULL;
-    const char *where = relation->n_conditions > 0 ? qd_relation_write_where(self, relation) : NULL;
+    const char *where = relation->n_conditions + relation->n_prunings > 0 ? qd_relation_write_where(self, relation) : NULL;
 
     return qd_arena_printf(self->arena, "%s %s%s%s%s%s%s%s", head, list, from != NULL ? " FROM " : "", from != NULL ? from : "",
                            where != NULL ? " WHERE " : "", where != NULL ? where : "", tail != NULL && tail[0] != '\0' ? " " : "",

@@ -6,7 +6,7 @@
 
 #include "daemon/sparql/sqlgen-private.h"
 
-#define CHAIN_TABLES_MAX 10  /* of an OPTIONAL: each looks whether the rest can follow */
+#define CHAIN_TABLES_MAX 16  /* of an OPTIONAL */
 #define CHAIN_BYTES_MAX 4000 /* of its conditions, which OPTIONALs around it say again */
 #define ARMS_MAX 100         /* SELECTs in one UNION ALL, of which SQLite takes 500 */
 
@@ -118,32 +118,102 @@ add_condition(GString *text, const char *condition)
     g_string_append_printf(text, "%s%s", text->len > 0 ? " AND " : "", condition);
 }
 
-/*
- * ON of the right's table @i: the conditions that can be told by then, and that the tables behind it can complete the row. A row
- * is let in only if it can be completed, so nothing has to be taken back.
- */
-static const char *
-write_on(QdGenerator *self, const QdRelation *right, guint i, const QdRelation *seen)
+/* An OPTIONAL under way. */
+typedef struct Chain {
+    const QdRelation *right;
+    const QdRelation *seen; /* with the conditions that decide which rows of the right match */
+    int *last;              /* for each condition: the last of the right's tables that it names, or -1 */
+    guint n_needed;         /* of the right's tables: those behind neither add rows nor take any away */
+} Chain;
+
+static gboolean
+is_inner(const QdRelation *right, int i)
 {
-    g_autoptr(GString) on = g_string_new(NULL);
+    return i <= 0 || right->tables[i].on == NULL;
+}
+
+static Chain
+make_chain(QdGenerator *self, const QdRelation *right, const QdRelation *seen)
+{
+    Chain chain = { right, seen, qd_arena_array0(self->arena, int, seen->n_conditions), 1 };
+
+    for (guint i = 0; i < seen->n_conditions; i++) {
+        chain.last[i] = find_last_table(right, seen->conditions[i]);
+        chain.n_needed = MAX(chain.n_needed, (guint) (chain.last[i] + 1));
+    }
+    for (guint i = 1; i < right->n_tables; i++) {
+        if (is_inner(right, (int) i))
+            chain.n_needed = MAX(chain.n_needed, i + 1);
+    }
+    return chain;
+}
+
+/* That what is behind the first table can complete its row. */
+static const char *
+write_completion(QdGenerator *self, const Chain *chain)
+{
     QdRelation *rest = qd_relation_new(self);
 
-    if (i > 0)
-        g_string_append_printf(on, "%s.g IS NOT NULL", right->tables[0].name);
-    if (right->tables[i].on != NULL)
-        add_condition(on, right->tables[i].on);
-    for (guint j = 0; j < seen->n_conditions; j++) {
-        int last = find_last_table(right, seen->conditions[j]);
-
-        if (last > (int) i)
-            qd_relation_add_where(self, rest, seen->conditions[j]);
-        else if (last == (int) i || (i == 0 && last < 0))
-            add_condition(on, seen->conditions[j]);
+    for (guint i = 1; i < chain->n_needed; i++)
+        qd_relation_add_table(self, rest, &chain->right->tables[i]);
+    for (guint i = 0; i < chain->seen->n_conditions; i++)
+        qd_relation_add_where(self, rest, chain->last[i] > 0 ? chain->seen->conditions[i] : NULL);
+    for (guint i = 0; i < chain->right->n_prunings; i++) {
+        if (find_last_table(chain->right, chain->right->prunings[i]) < (int) chain->n_needed)
+            qd_relation_add_where(self, rest, chain->right->prunings[i]);
     }
-    if (rest->n_conditions > 0 || (i + 1 < right->n_tables && right->tables[i + 1].on == NULL))
-        add_condition(on, qd_arena_printf(self->arena, "EXISTS(SELECT 1 FROM %s WHERE %s)",
-                                          qd_relation_write_from(self, right, i + 1), qd_relation_write_where(self, rest)));
+    return qd_arena_printf(self->arena, "EXISTS(%s)", qd_relation_write_list(self, rest, "SELECT", "1", NULL));
+}
+
+/*
+ * ON of the right's table @i: the table before it has a row, and the conditions that can be told by then. A row of the first is
+ * let in only if the others can complete it, so that nothing has to be put back.
+ */
+static const char *
+write_on(QdGenerator *self, const Chain *chain, guint i)
+{
+    g_autoptr(GString) on = g_string_new(NULL);
+    const QdTable *tables = chain->right->tables;
+    guint before = i;
+
+    if (i > 0) {
+        do
+            before--;
+        while (!is_inner(chain->right, (int) before));
+        g_string_append_printf(on, "%s.g IS NOT NULL", tables[before].name);
+    }
+    if (tables[i].on != NULL)
+        add_condition(on, tables[i].on);
+    for (guint j = 0; j < chain->seen->n_conditions; j++) {
+        if (MAX(chain->last[j], 0) == (int) i && is_inner(chain->right, (int) i))
+            add_condition(on, chain->seen->conditions[j]);
+    }
+    if (i == 0 && chain->n_needed > 1)
+        add_condition(on, write_completion(self, chain));
     return on->len > 0 ? qd_arena_strndup(self->arena, on->str, on->len) : "1";
+}
+
+/*
+ * Rows that begin and are not completed, where others with the same first row are. NULL: there are none, since the first table
+ * is the only one, or looks at the only other.
+ */
+static const char *
+write_pruning(QdGenerator *self, const Chain *chain)
+{
+    g_autoptr(GString) complete = g_string_new(NULL);
+    guint last_inner = 0;
+
+    for (guint i = 1; i < chain->n_needed; i++)
+        last_inner = is_inner(chain->right, (int) i) ? i : last_inner;
+    if (last_inner > 1)
+        g_string_append_printf(complete, "%s.g IS NOT NULL", chain->right->tables[last_inner].name);
+    for (guint i = 0; i < chain->seen->n_conditions; i++) {
+        if (!is_inner(chain->right, chain->last[i]))
+            add_condition(complete, chain->seen->conditions[i]);
+    }
+    if (complete->len == 0)
+        return NULL;
+    return qd_arena_printf(self->arena, "(%s.g IS NULL OR %s)", chain->right->tables[0].name, complete->str);
 }
 
 /* What the right adds: NULL where it is not there, whatever its expression says. */
@@ -170,6 +240,7 @@ left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *rig
 {
     QdRelation *joined = qd_relation_copy(self, left);
     QdRelation *seen = qd_relation_merge(self, left, right); /* what the conditions see */
+    Chain chain;
 
     seen->n_conditions = 0;
     seen->conditions = NULL;
@@ -177,6 +248,7 @@ left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *rig
         qd_relation_add_where(self, seen, right->conditions[i]);
     (void) qd_relation_match(self, left, right, seen);
     qd_relation_filter(self, seen, node->expressions, node->n_expressions);
+    chain = make_chain(self, right, seen);
     if (joined->n_tables == 0) {
         const QdTable row = { .text = "(SELECT 1)", .name = "" };
 
@@ -185,10 +257,13 @@ left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *rig
     for (guint i = 0; i < right->n_tables; i++) {
         QdTable table = right->tables[i];
 
-        table.on = write_on(self, right, i, seen);
+        table.on = write_on(self, &chain, i);
         table.n_arms = 0; /* SQLite merges no UNION on the right of an outer join */
         qd_relation_add_table(self, joined, &table);
     }
+    for (guint i = 0; i < right->n_prunings; i++)
+        qd_relation_add_pruning(self, joined, right->prunings[i]);
+    qd_relation_add_pruning(self, joined, write_pruning(self, &chain));
     add_optional_columns(self, joined, right);
     return joined;
 }
@@ -212,6 +287,8 @@ can_chain(const QdRelation *right)
     }
     for (guint i = 0; i < right->n_conditions; i++)
         n_bytes += strlen(right->conditions[i]);
+    for (guint i = 0; i < right->n_prunings; i++)
+        n_bytes += strlen(right->prunings[i]);
     return n_bytes <= CHAIN_BYTES_MAX;
 }
 
