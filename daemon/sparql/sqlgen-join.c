@@ -74,7 +74,9 @@ union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
         for (guint j = 0; j < shape->n_columns; j++) {
             const QdColumn *column = qd_relation_find(arms[i], shape->columns[j].variable);
 
-            g_string_append_printf(list, "%s%s", j > 0 ? "," : "", column != NULL ? column->sql : "NULL");
+            if (j > 0)
+                g_string_append_c(list, ',');
+            g_string_append(list, column != NULL ? column->sql : "NULL");
             shape->columns[j].certain &= column != NULL && column->certain;
             shape->columns[j].interned &= column == NULL || column->interned;
         }
@@ -86,28 +88,21 @@ union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
     return sealed;
 }
 
-/* Whether @text names a column of table @name. */
-static gboolean
-mentions(const char *text, const char *name)
-{
-    gsize n = strlen(name);
-
-    for (const char *p = strstr(text, name); p != NULL; p = strstr(p + 1, name)) {
-        if (p[n] == '.' && (p == text || !g_ascii_isalnum(p[-1])))
-            return TRUE;
-    }
-    return FALSE;
-}
-
 /* The last of the right's tables that a condition names; -1: none. */
 static int
 find_last_table(const QdRelation *right, const char *condition)
 {
     int last = -1;
 
-    for (guint i = 0; i < right->n_tables; i++) {
-        if (mentions(condition, right->tables[i].name))
-            last = (int) i;
+    for (const char *dot = strchr(condition, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
+        const char *name = dot;
+
+        while (name > condition && g_ascii_isalnum(name[-1]))
+            name--;
+        for (int i = (int) right->n_tables - 1; i > last; i--) {
+            if (strncmp(right->tables[i].name, name, (gsize) (dot - name)) == 0 && right->tables[i].name[dot - name] == '\0')
+                last = i;
+        }
     }
     return last;
 }
@@ -115,7 +110,9 @@ find_last_table(const QdRelation *right, const char *condition)
 static void
 add_condition(GString *text, const char *condition)
 {
-    g_string_append_printf(text, "%s%s", text->len > 0 ? " AND " : "", condition);
+    if (text->len > 0)
+        g_string_append(text, " AND ");
+    g_string_append(text, condition);
 }
 
 /* An OPTIONAL under way. */
@@ -180,7 +177,7 @@ write_on(QdGenerator *self, const Chain *chain, guint i)
         do
             before--;
         while (!is_inner(chain->right, (int) before));
-        g_string_append_printf(on, "%s.g IS NOT NULL", tables[before].name);
+        add_condition(on, qd_arena_printf(self->arena, "%s.g IS NOT NULL", tables[before].name));
     }
     if (tables[i].on != NULL)
         add_condition(on, tables[i].on);
