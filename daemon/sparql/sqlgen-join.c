@@ -8,6 +8,7 @@
 
 #define CHAIN_TABLES_MAX 16  /* of an OPTIONAL */
 #define CHAIN_BYTES_MAX 4000 /* of its conditions, which OPTIONALs around it say again */
+#define APART_MAX 3          /* OPTIONALs in a row of which SQLite compiles the one before three times */
 #define ARMS_MAX 100         /* SELECTs in one UNION ALL, of which SQLite takes 500 */
 
 /* @bound (nullable) and what @relation binds. */
@@ -23,15 +24,16 @@ add_bound(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relat
     return set;
 }
 
-QdRelation *
-qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+/* @joined (nullable) with the solutions of all @children, in an order that suits what it binds. */
+static QdRelation *
+join_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children, const QdVariableSet *bound)
 {
-    const QdAlgebra **order = qd_arena_array0(self->arena, const QdAlgebra *, node->n_children);
-    QdRelation *joined = NULL;
+    const QdAlgebra **order = qd_arena_array0(self->arena, const QdAlgebra *, n_children);
+    QdVariableSet known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
 
-    memcpy(order, node->children, node->n_children * sizeof(const QdAlgebra *));
-    qd_join_order(self, order, node->n_children, bound);
-    for (guint i = 0; i < node->n_children && self->error == NULL; i++) {
+    memcpy(order, children, n_children * sizeof(const QdAlgebra *));
+    qd_join_order(self, order, n_children, joined != NULL ? &known : bound);
+    for (guint i = 0; i < n_children && self->error == NULL; i++) {
         QdRelation *next;
 
         if (order[i]->kind == QD_ALGEBRA_PATH) {
@@ -39,8 +41,7 @@ qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *
         } else if (order[i]->kind == QD_ALGEBRA_MATCH) {
             next = qd_generate_match(self, order[i]->match, &joined);
         } else {
-            QdVariableSet known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
-
+            known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
             next = qd_generator_generate(self, order[i], joined != NULL ? &known : bound);
         }
         joined = joined != NULL ? qd_relation_join(self, joined, next) : next;
@@ -48,9 +49,18 @@ qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *
     return joined != NULL ? joined : qd_relation_new(self);
 }
 
+QdRelation *
+qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    return join_children(self, NULL, node->children, node->n_children, bound);
+}
+
 /* --- left join -------------------------------------------------------------------------------------------------------- */
 
-/* The columns of all @arms, certain where all are; the arms' SELECTs with NULL for what one has not. */
+/*
+ * The columns of all @arms, certain where all are; the arms' SELECTs with NULL for what one has not. SQLite joins arm by arm only
+ * if they have the same affinity, which is that of the stored tables.
+ */
 static QdRelation *
 union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
 {
@@ -64,6 +74,7 @@ union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
                 QdColumn *column = qd_relation_add(self, shape, arms[i]->columns[j].variable, NULL);
 
                 column->certain = column->interned = TRUE;
+                column->plain = arms[i]->columns[j].plain;
                 column->serial = arms[i]->columns[j].serial;
             }
         }
@@ -76,14 +87,18 @@ union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
 
             if (j > 0)
                 g_string_append_c(list, ',');
-            g_string_append(list, column != NULL ? column->sql : "NULL");
+            if (column != NULL)
+                g_string_append(list, column->sql);
+            else
+                g_string_append(list, shape->columns[j].plain ? "CAST(NULL AS INTEGER)" : "NULL");
             shape->columns[j].certain &= column != NULL && column->certain;
             shape->columns[j].interned &= column == NULL || column->interned;
         }
         g_string_append_printf(text, "%s%s", i > 0 ? " UNION ALL " : "",
                                qd_relation_write_list(self, arms[i], "SELECT", list->len > 0 ? list->str : "1", NULL));
     }
-    sealed = qd_relation_seal_text(self, shape, text->str, n_arms > QD_MERGED_ARMS_MAX ? QD_SEAL_MATERIALIZED : QD_SEAL_PLAIN);
+    /* a view: a table that reads it and is itself read twice would have it evaluated whole */
+    sealed = qd_relation_seal_text(self, shape, text->str, n_arms > QD_MERGED_ARMS_MAX ? QD_SEAL_MATERIALIZED : QD_SEAL_VIEW);
     sealed->tables[0].n_arms = n_arms > QD_MERGED_ARMS_MAX ? 0 : n_arms;
     return sealed;
 }
@@ -289,13 +304,96 @@ can_chain(const QdRelation *right)
     return n_bytes <= CHAIN_BYTES_MAX;
 }
 
+/* What an outer join would evaluate whole, but a join begins from the solutions on its left. */
+static gboolean
+begins_from_left(const QdAlgebra *node)
+{
+    switch (node->kind) {
+    case QD_ALGEBRA_UNION:
+        return TRUE;
+    case QD_ALGEBRA_PATH:
+        return node->triple->path->kind == QD_PATH_ZERO_OR_MORE || node->triple->path->kind == QD_PATH_ONE_OR_MORE ||
+               node->triple->path->kind == QD_PATH_ZERO_OR_ONE;
+    case QD_ALGEBRA_JOIN:
+        for (guint i = 0; i < node->n_children; i++) {
+            if (begins_from_left(node->children[i]))
+                return TRUE;
+        }
+        return FALSE;
+    default:
+        return FALSE;
+    }
+}
+
+/* How many joins in @node are left_join_apart()'s. */
+static guint
+count_apart(const QdAlgebra *node)
+{
+    guint n = node->kind == QD_ALGEBRA_LEFT_JOIN && begins_from_left(node->children[1]) ? 1 : 0;
+
+    for (guint i = 0; i < node->n_children; i++)
+        n += count_apart(node->children[i]);
+    return n;
+}
+
+/* @relation without the column of @variable. */
+static QdRelation *
+drop_column(QdGenerator *self, const QdRelation *relation, guint variable)
+{
+    QdRelation *rest = qd_relation_new(self);
+
+    qd_relation_take_rows(self, rest, relation);
+    for (guint i = 0; i < relation->n_columns; i++) {
+        if (relation->columns[i].variable != variable)
+            *qd_relation_add(self, rest, relation->columns[i].variable, NULL) = relation->columns[i];
+    }
+    return rest;
+}
+
+/*
+ * The solutions of the left, numbered; those that the right completes; and the others as they are. (An outer join of both by the
+ * number would be shorter, but SQLite makes no index for it when it guesses few rows.)
+ */
+static QdRelation *
+left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    const QdAlgebra *right = node->children[1];
+    gboolean is_join = right->kind == QD_ALGEBRA_JOIN;
+    guint number = qd_ast_add_variable(self->ast, NULL);
+    QdRelation *numbered = qd_relation_copy(self, left);
+    QdColumn *column = qd_relation_add(self, numbered, number, "row_number() OVER ()");
+    QdRelation *complete;
+    QdRelation *alone;
+    QdRelation *arms[2];
+
+    column->certain = column->interned = TRUE;
+    numbered = qd_relation_seal(self, numbered, QD_SEAL_MATERIALIZED);
+    complete = join_children(self, numbered, is_join ? right->children : node->children + 1, is_join ? right->n_children : 1,
+                             bound);
+    complete = qd_relation_copy(self, complete);
+    qd_relation_filter(self, complete, node->expressions, node->n_expressions);
+    complete = qd_relation_seal(self, complete, QD_SEAL_MATERIALIZED);
+
+    alone = qd_relation_copy(self, numbered);
+    qd_relation_add_where(self, alone,
+                          qd_arena_printf(self->arena, "%s NOT IN (SELECT %s FROM %s)", qd_relation_find(numbered, number)->sql,
+                                          qd_relation_find(complete, number)->sql, complete->tables[0].text));
+    arms[0] = drop_column(self, complete, number);
+    arms[1] = drop_column(self, alone, number);
+    return union_arms(self, arms, G_N_ELEMENTS(arms));
+}
+
 QdRelation *
 qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     QdRelation *left = qd_generator_generate(self, node->children[0], bound);
-    QdVariableSet known = add_bound(self, bound, left);
-    QdRelation *right = qd_generator_generate(self, node->children[1], &known);
+    QdVariableSet known;
+    QdRelation *right;
 
+    if (begins_from_left(node->children[1]) && left->n_tables > 0 && count_apart(node->children[0]) < APART_MAX)
+        return left_join_apart(self, left, node, bound);
+    known = add_bound(self, bound, left);
+    right = qd_generator_generate(self, node->children[1], &known);
     if (left->n_tables >= QD_TABLES_MAX || qd_relation_has_long_columns(left))
         left = qd_relation_seal(self, left, QD_SEAL_STREAM);
     if (!can_chain(right))
