@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A timer that runs for 40 ms after each signal. While it runs, commits are merged; when it ends without any, it is not
- * started again, so that a quiet daemon does not wake up.
+ * A timer that runs for 40 ms after each signal. While it runs, commits are merged where they happen, and this thread sleeps; when
+ * it ends without any, it is not started again, so that a quiet daemon does not wake up.
  */
 #include "daemon/bus/bus-changes.h"
 
@@ -20,8 +20,7 @@
 struct QdBusChanges {
     sd_bus *bus;
     sd_event *event;
-    QdBusChangesFunc func;
-    void *user_data;
+    QdBusChangesHooks hooks;
     sd_event_source *timer; /* exists while signals must wait */
     uint64_t generation;
     QdChanges *changes;
@@ -29,14 +28,13 @@ struct QdBusChanges {
 };
 
 QdBusChanges *
-qd_bus_changes_new(sd_bus *bus, sd_event *event, QdBusChangesFunc func, void *user_data)
+qd_bus_changes_new(sd_bus *bus, sd_event *event, const QdBusChangesHooks *hooks)
 {
     QdBusChanges *self = g_new0(QdBusChanges, 1);
 
     self->bus = sd_bus_ref(bus);
     self->event = sd_event_ref(event);
-    self->func = func;
-    self->user_data = user_data;
+    self->hooks = *hooks;
     self->changes = qd_changes_new();
     return self;
 }
@@ -99,10 +97,17 @@ qd_bus_changes_flush(QdBusChanges *self)
         return;
 
     send_changed(self);
-    if (self->func != NULL)
-        self->func(self->generation, self->user_data);
+    if (self->hooks.sent != NULL)
+        self->hooks.sent(self->generation, self->hooks.user_data);
     self->pending = FALSE;
     qd_changes_clear(self->changes);
+}
+
+static void
+hold(QdBusChanges *self, gboolean hold)
+{
+    if (self->hooks.hold != NULL)
+        self->hooks.hold(hold, self->hooks.user_data);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *user_data);
@@ -113,6 +118,7 @@ send_and_wait(QdBusChanges *self)
     qd_bus_changes_flush(self);
     self->timer = sd_event_source_disable_unref(self->timer);
     (void) sd_event_add_time_relative(self->event, &self->timer, CLOCK_MONOTONIC, INTERVAL_USEC, ACCURACY_USEC, on_timer, self);
+    hold(self, self->timer != NULL);
 }
 
 static int
@@ -120,6 +126,7 @@ on_timer(sd_event_source *source, uint64_t usec, void *user_data)
 {
     QdBusChanges *self = user_data;
 
+    hold(self, FALSE);
     if (self->pending)
         send_and_wait(self);
     else

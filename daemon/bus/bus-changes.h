@@ -16,21 +16,24 @@
 
 typedef struct QdBusChanges QdBusChanges;
 
-/* Called with each Changed, for what else has to be told then. */
-typedef void (*QdBusChangesFunc)(uint64_t generation, void *user_data);
+typedef struct QdBusChangesHooks {
+    void (*sent)(uint64_t generation, void *user_data); /* (nullable) with each Changed: for what else has to be told then */
+    /* (nullable) TRUE: commits need not be added for now. FALSE: what was held back is added before it returns. */
+    void (*hold)(gboolean hold, void *user_data);
+    void *user_data;
+} QdBusChangesHooks;
 
 /**
  * qd_bus_changes_new:
  * @bus: (transfer none): where to send
  * @event: (transfer none): for the timer
- * @func: (nullable): called with each signal
- * @user_data: for @func
+ * @hooks: (transfer none): copied
  *
  * Thread: main, as everything here.
  *
  * Returns: (transfer full): nothing to tell yet
  */
-QdBusChanges *qd_bus_changes_new(sd_bus *bus, sd_event *event, QdBusChangesFunc func, void *user_data);
+QdBusChanges *qd_bus_changes_new(sd_bus *bus, sd_event *event, const QdBusChangesHooks *hooks);
 
 /**
  * qd_bus_changes_free:

@@ -18,17 +18,28 @@ on_peer_gone(const char *name, void *user_data)
 }
 
 static void
-on_changes_told(uint64_t generation, void *user_data)
+on_changes_sent(uint64_t generation, void *user_data)
 {
     const QdBusService *self = user_data;
 
     qd_bus_subscriptions_tell(self->subscriptions, generation);
 }
 
+static void
+hold_changes(gboolean hold, void *user_data)
+{
+    const QdBusService *self = user_data;
+
+    qd_engine_hold_changes(self->engine, hold);
+    if (!hold)
+        qd_engine_tell_changes(self->engine);
+}
+
 QdBusService *
 qd_bus_service_new(sd_bus *bus, sd_event *event, QdEngine *engine, const QdBusServiceHooks *hooks, GError **error)
 {
     g_autoptr(QdBusService) self = g_new0(QdBusService, 1);
+    const QdBusChangesHooks changes_hooks = { .sent = on_changes_sent, .hold = hold_changes, .user_data = self };
     int r;
 
     self->bus = sd_bus_ref(bus);
@@ -36,7 +47,7 @@ qd_bus_service_new(sd_bus *bus, sd_event *event, QdEngine *engine, const QdBusSe
     self->engine = engine;
     self->hooks = *hooks;
     self->peers = qd_peers_new(bus, engine, on_peer_gone, self);
-    self->changes = qd_bus_changes_new(bus, event, on_changes_told, self);
+    self->changes = qd_bus_changes_new(bus, event, &changes_hooks);
     self->jobs = qd_bus_jobs_new(self, error);
     if (self->jobs == NULL)
         return NULL;

@@ -276,6 +276,7 @@ qd_bus_subscriptions_add(QdBusService *service, const char *sender, QdCall *call
     if (!check_room(self, sender, call, statement->text, error))
         return NULL;
 
+    qd_engine_tell_changes(service->engine); /* what was before is no news for this one */
     subscription = g_new0(Subscription, 1);
     subscription->all = self;
     subscription->path = g_strdup_printf(SUBSCRIPTION_PREFIX "/%" G_GUINT64_FORMAT, ++self->last_id);

@@ -142,6 +142,17 @@ gboolean qd_channel_continue_run(QdChannel *self);
 void qd_channel_fail_request(QdChannel *self, const GError *error);
 void qd_channel_end_request(QdChannel *self);
 void qd_statement_clear(QdStatement *statement);
+/* Options as PREPARE and BATCH carry them; strings are views of the body. */
+gboolean qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error);
+
+/*
+ * channel-batch.c: the statements of a BATCH, which refer to @request.
+ *
+ * Returns: (transfer full) (nullable): of QdWriteStatement; NULL: BAD_PARAMETER, LIMIT_EXCEEDED
+ */
+GArray *qd_channel_parse_batch(const QdRequest *request, const QdLimits *limits, QdCallOptions *ret_options, GError **error);
+/* After success: pages of rows with one column, how many rows each statement has changed, in place of what the item returned. */
+void qd_channel_encode_batch_counts(QdWriteItem *item);
 
 /* channel-write.c */
 /* Whether the next request is an update. */
@@ -181,7 +192,7 @@ void qd_channel_drop_transaction(QdChannel *self);
 /* The owner lets go of an idle channel. */
 void qd_channel_park(QdChannel *self);
 gboolean qd_channel_has_input(const QdChannel *self);
-/* The writer is done with an update of the channel, and this thread leads: qd_channels_linger() follows. */
+/* The writer is done with an update of the channel, and this thread leads: qd_channels_answer() follows. */
 void qd_channels_add_answered(QdChannels *self, QdChannel *channel);
 GPtrArray *qd_channels_get_answered(QdChannels *self);
 /* The task that processes the channel, owned by the queue. */

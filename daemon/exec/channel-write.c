@@ -12,15 +12,13 @@
 
 #include "daemon/exec/channel-private.h"
 
-/* How long the next group waits for those of the last one, at most. */
-#define LINGER_MAX_USEC 500u
-
 typedef struct QdChannelWrite {
     QdChannel *channel;
     QdRequest *request; /* (owned) */
     QdWriteItem item;
     QdWriteStatement statement;
     GArray statements; /* refers to that one: an array that needs no memory of its own */
+    GArray *batch;     /* (nullable) instead of that: the statements of a BATCH */
     GBytes *schema;    /* (nullable) body of a SCHEMA to precede the rows: they have other columns than the client knows */
     uint32_t n_columns;
     uint64_t signature;
@@ -30,6 +28,7 @@ static void
 write_free(QdChannelWrite *self)
 {
     qd_write_item_clear(&self->item);
+    g_clear_pointer(&self->batch, g_array_unref);
     g_clear_pointer(&self->schema, g_bytes_unref);
     self->request = qd_request_free(self->request);
     g_free(self);
@@ -66,48 +65,66 @@ on_rows_begin(QdWriteItem *item, const QdCompiled *compiled)
     write->signature = compiled->schema_signature;
 }
 
+/* What a FETCH of the channel's statement runs. */
 static void
-check_request(QdChannelWrite *self, const QdLimits *limits)
+take_fetch(QdChannelWrite *self, const QdLimits *limits)
 {
-    if (self->request->cancelled)
-        qd_error_set(&self->item.error, QW_ERROR_CANCELLED, "request was cancelled");
-    else if (self->request->count > qd_limits_get(limits, QD_LIMIT_BATCH_STATEMENTS))
+    const QdStatement *statement = &self->channel->statement;
+
+    self->statement = (QdWriteStatement){
+        .language = statement->language,
+        .base = statement->base,
+        .text = statement->text,
+        .n_text_bytes = statement->n_text_bytes,
+        .rows = self->request->body,
+        .n_row_bytes = self->request->n_bytes,
+        .n_rows = self->request->count,
+    };
+    self->statements = (GArray){ .data = (char *) &self->statement, .len = 1 };
+    self->item.statements = &self->statements;
+    self->item.rows_begin = on_rows_begin;
+    if (self->request->count > qd_limits_get(limits, QD_LIMIT_BATCH_STATEMENTS))
         qd_limit_set_error(&self->item.error, limits, QD_LIMIT_BATCH_STATEMENTS, "%u rows of parameters are too many",
                            self->request->count);
+}
+
+static void
+take_batch(QdChannelWrite *self, const QdLimits *limits, QdCallOptions *ret_options)
+{
+    if (qd_client_is_read_only(self->channel->client))
+        qd_error_set(&self->item.error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read",
+                     qd_client_get_label(self->channel->client));
+    else
+        self->batch = self->item.statements = qd_channel_parse_batch(self->request, limits, ret_options, &self->item.error);
 }
 
 /* @request: (transfer full) */
 static QdChannelWrite *
 write_new(QdChannel *channel, QdRequest *request)
 {
-    const QdStatement *statement = &channel->statement;
-    const QdCallOptions *options = &statement->options;
+    const QdLimits *limits = &channel->engine->limits;
+    QdCallOptions options = { 0 };
     QdChannelWrite *self = g_new0(QdChannelWrite, 1);
 
     self->channel = channel;
     self->request = request;
-    self->statement = (QdWriteStatement){
-        .language = statement->language,
-        .base = statement->base,
-        .text = statement->text,
-        .n_text_bytes = statement->n_text_bytes,
-        .rows = request->body,
-        .n_row_bytes = request->n_bytes,
-        .n_rows = request->count,
-    };
-    self->statements = (GArray){ .data = (char *) &self->statement, .len = 1 };
     qd_write_item_init(&self->item);
     self->item.client = channel->client;
-    self->item.statements = &self->statements;
-    self->item.relaxed = options->relaxed_durability;
-    self->item.timeout_msec = qd_engine_get_timeout_msec(channel->engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options->has_timeout,
-                                                         options->timeout_msec);
     self->item.cancelled = &channel->entry.cancelled;
     self->item.page_size = channel->page_size;
-    self->item.rows_begin = on_rows_begin;
     self->item.done = on_written;
     self->item.data = self;
-    check_request(self, &channel->engine->limits);
+    if (request->cancelled) {
+        qd_error_set(&self->item.error, QW_ERROR_CANCELLED, "request was cancelled");
+    } else if (request->kind == QW_KIND_BATCH) {
+        take_batch(self, limits, &options);
+    } else {
+        options = channel->statement.options;
+        take_fetch(self, limits);
+    }
+    self->item.relaxed = options.relaxed_durability;
+    self->item.timeout_msec = qd_engine_get_timeout_msec(channel->engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options.has_timeout,
+                                                         options.timeout_msec);
     return self;
 }
 
@@ -116,7 +133,9 @@ qd_channel_next_is_write(const QdChannel *self)
 {
     const QdRequest *next = self->requests.head != NULL ? self->requests.head->data : NULL;
 
-    return self->current == NULL && self->run == NULL && next != NULL && next->kind == QW_KIND_FETCH && self->statement.writes;
+    if (self->current != NULL || self->run != NULL || next == NULL)
+        return FALSE;
+    return next->kind == QW_KIND_BATCH || (next->kind == QW_KIND_FETCH && self->statement.writes);
 }
 
 /* The updates at the head of the queue become writes. Returns: how many the writer shall have. */
@@ -198,6 +217,8 @@ put_next(QdChannel *self, QdChannelWrite *write)
             __atomic_add_fetch(&self->engine->counters.n_timeouts, 1, __ATOMIC_RELAXED);
         return FALSE;
     }
+    if (write->batch != NULL && self->next_write_page == 0)
+        qd_channel_encode_batch_counts(&write->item);
     if (write->schema != NULL) {
         qd_channel_put_record(self, QW_KIND_SCHEMA, write->n_columns, serial, g_bytes_get_data(write->schema, NULL),
                               g_bytes_get_size(write->schema));
@@ -288,10 +309,9 @@ look_at_all(GPtrArray *waiting)
 }
 
 void
-qd_channels_linger(QdChannels *self, uint64_t commit_usec)
+qd_channels_answer(QdChannels *self)
 {
     GPtrArray *answered = qd_channels_get_answered(self);
-    uint64_t end_usec;
 
     for (guint i = 0; i < answered->len;) {
         if (answer(answered->pdata[i]))
@@ -299,14 +319,24 @@ qd_channels_linger(QdChannels *self, uint64_t commit_usec)
         else
             g_ptr_array_remove_index(answered, i);
     }
-    end_usec = (uint64_t) g_get_monotonic_time() + MIN(MAX(commit_usec, QW_SPIN_USEC), LINGER_MAX_USEC);
-    while (answered->len > 0) {
-        look_at_all(answered);
-        if (answered->len == 0 || (uint64_t) g_get_monotonic_time() > end_usec)
-            break;
-        if (answered->len > 1)
-            (void) sched_yield();
-    }
+}
+
+gboolean
+qd_channels_look(QdChannels *self)
+{
+    GPtrArray *answered = qd_channels_get_answered(self);
+
+    look_at_all(answered);
+    if (answered->len > 1)
+        (void) sched_yield();
+    return answered->len > 0;
+}
+
+void
+qd_channels_end_linger(QdChannels *self)
+{
+    GPtrArray *answered = qd_channels_get_answered(self);
+
     for (guint i = 0; i < answered->len; i++) {
         QdChannel *channel = answered->pdata[i];
 

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <pthread.h>
+
 #include "daemon/exec/engine.h"
 #include "daemon/exec/payload-crew.h"
 #include "daemon/exec/pool.h"
@@ -26,6 +28,15 @@ typedef struct QdCounters {
     uint64_t n_timeouts; /* atomic */
 } QdCounters;
 
+/* What commits have changed since the main thread was told last. */
+typedef struct QdNews {
+    pthread_mutex_t mutex;
+    uint64_t generation;
+    QdChanges *changes;
+    gboolean is_posted; /* the main thread will look */
+    gboolean is_held;   /* it looks when it wants to */
+} QdNews;
+
 struct QdEngine {
     QdEngineConfig config;
     char *directory;
@@ -45,6 +56,7 @@ struct QdEngine {
     QdRegistry *registry;
     QdUpkeep *upkeep;
     QdCounters counters;
+    QdNews news;
     gint ending;            /* atomic: a salvage is to stop */
     gint n_restores;        /* atomic: so often another database has come in place of this one */
     uint64_t activity_usec; /* atomic: when the main thread was told last */

@@ -56,37 +56,56 @@ qd_engine_note_activity(QdEngine *self)
 
 /* Commits --------------------------------------------------------------------------------------------------------------- */
 
-typedef struct Commit {
-    QdEngine *engine;
-    uint64_t generation;
-    QdChanges *changes;
-} Commit;
-
-static void
-tell_commit_on_main(void *data)
+void
+qd_engine_tell_changes(QdEngine *self)
 {
-    Commit *commit = data;
-    QdEngine *engine = commit->engine;
+    QdNews *news = &self->news;
+    g_autoptr(QdChanges) changes = NULL;
+    uint64_t generation;
 
-    if (engine->config.changed != NULL)
-        engine->config.changed(commit->generation, commit->changes, engine->config.user_data);
-    (void) qd_changes_free(commit->changes);
-    g_free(commit);
+    pthread_mutex_lock(&news->mutex);
+    news->is_posted = FALSE;
+    generation = news->generation;
+    changes = g_steal_pointer(&news->changes);
+    news->changes = qd_changes_new();
+    pthread_mutex_unlock(&news->mutex);
+    if (!qd_changes_is_empty(changes) && self->config.changed != NULL)
+        self->config.changed(generation, changes, self->config.user_data);
 }
 
 static void
-on_commit(uint64_t generation, QdChanges *changes, void *user_data)
+on_news(void *data)
+{
+    qd_engine_tell_changes(data);
+}
+
+/* Waking the main thread costs as much as an update: once for all that comes until it has looked. */
+static void
+on_commit(uint64_t generation, const QdChanges *changes, void *user_data)
 {
     QdEngine *self = user_data;
-    Commit *commit;
+    QdNews *news = &self->news;
+    gboolean post;
 
-    if (qd_changes_is_empty(changes)) {
-        (void) qd_changes_free(changes);
+    if (qd_changes_is_empty(changes))
         return;
-    }
-    commit = g_new0(Commit, 1);
-    *commit = (Commit){ .engine = self, .generation = generation, .changes = changes };
-    qd_mailbox_post(self->mailbox, tell_commit_on_main, commit);
+
+    pthread_mutex_lock(&news->mutex);
+    news->generation = MAX(news->generation, generation);
+    qd_changes_add_all(news->changes, changes);
+    post = !news->is_posted && !news->is_held;
+    news->is_posted = news->is_posted || post;
+    pthread_mutex_unlock(&news->mutex);
+    if (post)
+        qd_mailbox_post(self->mailbox, on_news, self);
+}
+
+void
+qd_engine_hold_changes(QdEngine *self, gboolean hold)
+{
+    pthread_mutex_lock(&self->news.mutex);
+    self->news.is_held = hold;
+    pthread_mutex_unlock(&self->news.mutex);
 }
 
 static void
@@ -96,10 +115,24 @@ on_log_too_big(void *user_data)
 }
 
 static void
-on_linger(uint64_t commit_usec, void *user_data)
+answer_writers(void *user_data)
 {
-    qd_channels_linger(((QdEngine *) user_data)->channels, commit_usec);
+    qd_channels_answer(((QdEngine *) user_data)->channels);
 }
+
+static gboolean
+look_at_writers(void *user_data)
+{
+    return qd_channels_look(((QdEngine *) user_data)->channels);
+}
+
+static void
+leave_writers(void *user_data)
+{
+    qd_channels_end_linger(((QdEngine *) user_data)->channels);
+}
+
+static const QdWriterLinger linger = { answer_writers, look_at_writers, leave_writers };
 
 static void
 on_payloads_given_up(QdPayloadSweep what, void *user_data)
@@ -122,7 +155,7 @@ take_database(QdEngine *self, QdDatabase *database)
         .workers = self->workers,
         .commit_func = on_commit,
         .log_func = on_log_too_big,
-        .linger_func = on_linger,
+        .linger = &linger,
         .payloads = qd_payloads_new(self->directory, &self->limits),
         .sweep_func = on_payloads_given_up,
         .user_data = self,
@@ -354,6 +387,8 @@ qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
     self->directory = g_strdup(config->directory);
     self->limits = config->limits;
     self->mailbox = mailbox;
+    self->news.changes = qd_changes_new();
+    pthread_mutex_init(&self->news.mutex, NULL);
     self->held = g_ptr_array_new();
     self->registry = qd_registry_new();
     self->channels = qd_channels_new(self);
@@ -390,6 +425,7 @@ qd_engine_free(QdEngine *self)
     self->crew = qd_payload_crew_free(self->crew); /* one of its threads may lead the writer, and answer channels */
     self->channels = qd_channels_free(self->channels);
     self->stopped = TRUE;
+    qd_engine_tell_changes(self);
     do /* what is told of the last commits may lead to calls, which fail */
         qd_mailbox_dispatch(self->mailbox);
     while (self->n_calls > 0);
@@ -404,6 +440,8 @@ qd_engine_free(QdEngine *self)
     qd_registry_free(self->registry);
     g_ptr_array_unref(self->held);
     g_clear_error(&self->open_error);
+    (void) qd_changes_free(self->news.changes);
+    pthread_mutex_destroy(&self->news.mutex);
     g_free(self->directory);
     g_free(self);
     return NULL;

@@ -170,7 +170,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdClient, qd_client_unref)
 typedef struct QdEngineConfig {
     const char *directory; /* the store's, made if missing */
     QdLimits limits;
-    void (*changed)(uint64_t generation, const QdChanges *changes, void *user_data); /* main thread, after a commit */
+    /* main thread, after some commits: the last one's generation, and what all of them have changed */
+    void (*changed)(uint64_t generation, const QdChanges *changes, void *user_data);
     void (*activity)(void *user_data); /* main thread: the engine may have become idle */
     /* (nullable) main thread: the database is damaged; it will be salvaged when it is opened again: end soon */
     void (*damaged)(void *user_data);
@@ -180,6 +181,11 @@ typedef struct QdEngineConfig {
 /* Starts workers; the database is opened by one of them, so that this returns at once. Calls made meanwhile wait.
  * A database that cannot be opened makes every call fail with the reason; it never makes this fail. */
 QdEngine *qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error);
+
+/* Main thread. TRUE: from now on a commit wakes nobody; it is told by qd_engine_tell_changes(). */
+void qd_engine_hold_changes(QdEngine *self, gboolean hold);
+/* Main thread: tells of the commits that were not told yet, if there are any. */
+void qd_engine_tell_changes(QdEngine *self);
 
 /* Ends everything: waits for workers and jobs. All calls have been answered before it returns, `done` included. */
 QdEngine *qd_engine_free(QdEngine *self);

@@ -26,6 +26,8 @@ typedef struct Watch {
     const gint *cancelled;
     const QdLimits *limits; /* (nullable): not in a job */
     uint64_t temp_check_usec;
+    QdWriteSlowFunc slow_func; /* (nullable): not called yet */
+    void *slow_data;
     GError *stop; /* why it was interrupted */
 } Watch;
 
@@ -59,6 +61,9 @@ on_progress(void *data)
 {
     uint64_t now = (uint64_t) g_get_monotonic_time();
 
+    if (watch.slow_func != NULL)
+        watch.slow_func(watch.slow_data);
+    watch.slow_func = NULL;
     if (watch.stop != NULL)
         return 1;
     if (watch.cancelled != NULL && g_atomic_int_get(watch.cancelled))
@@ -73,7 +78,7 @@ on_progress(void *data)
 }
 
 void
-qd_write_item_watch(QdConnection *connection, QdWriteItem *item)
+qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data)
 {
     if (item == NULL) {
         qd_evaluation_watch(connection, 0, NULL, NULL);
@@ -82,6 +87,8 @@ qd_write_item_watch(QdConnection *connection, QdWriteItem *item)
     g_clear_error(&watch.stop);
     watch = (Watch){
         .cancelled = item->cancelled,
+        .slow_func = slow_func,
+        .slow_data = slow_data,
         .timeout_msec = item->timeout_msec,
         .deadline_usec = item->timeout_msec > 0 ? (uint64_t) g_get_monotonic_time() + 1000 * item->timeout_msec : 0,
     };

@@ -8,8 +8,11 @@
 
 #include "daemon/exec/writer.h"
 
-/* Installs the progress handler that watches deadline and cancellation of @item; NULL removes it. */
-void qd_write_item_watch(QdConnection *connection, QdWriteItem *item);
+/* Called when an item is seen to take its time. */
+typedef void (*QdWriteSlowFunc)(void *data);
+
+/* Installs the progress handler that watches deadline and cancellation of @item; NULL removes it. @slow_func: (nullable) */
+void qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data);
 
 /* Runs all statements; the results go into @item. false with @error set when one failed. */
 gboolean qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error);

@@ -73,16 +73,21 @@ struct QdWriteItem {
     void *data;
 };
 
-/* After a commit: @changes (transfer full) is what it changed. Any thread. */
-typedef void (*QdWriterCommitFunc)(uint64_t generation, QdChanges *changes, void *user_data);
+/* After a commit: @changes (transfer none) is what it changed. Any thread. */
+typedef void (*QdWriterCommitFunc)(uint64_t generation, const QdChanges *changes, void *user_data);
 /* After a commit that gave payload files up. Any thread. */
 typedef void (*QdWriterSweepFunc)(QdPayloadSweep what, void *user_data);
 /* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
 typedef void (*QdWriterLogFunc)(void *user_data);
 
-/* On the leader's thread, when the members of a group have heard of it: for those who may have more to write at once.
- * @commit_usec: how long the last commit took */
-typedef void (*QdWriterLingerFunc)(uint64_t commit_usec, void *user_data);
+/* Those who may have more to write as soon as they have their answers: for them the next group is held open for a moment. On the
+ * leader's thread. */
+typedef struct QdWriterLinger {
+    void (*answer)(void *user_data); /* the members of a group that is done hear of it */
+    /* Submits what has come meanwhile. FALSE: nobody is waited for. */
+    gboolean (*look)(void *user_data);
+    void (*end)(void *user_data); /* something that may take long comes: whoever has not written by now is left to others */
+} QdWriterLinger;
 
 typedef struct QdWriterConfig {
     const QdDatabase *database;
@@ -91,10 +96,11 @@ typedef struct QdWriterConfig {
     QdWorkers *workers;
     QdWriterCommitFunc commit_func;
     QdWriterLogFunc log_func;
-    QdWriterLingerFunc linger_func; /* (nullable) */
-    QdPayloads *payloads;           /* (nullable) (not owned), with sweep_func */
+    const QdWriterLinger *linger; /* (nullable) */
+    QdPayloads *payloads;         /* (nullable) (not owned), with sweep_func */
     QdWriterSweepFunc sweep_func;
-    uint64_t group_usec; /* for so long a group takes members in; 0: the default of 5 ms */
+    uint64_t group_usec;  /* for so long a group takes members in; 0: the default of 5 ms */
+    uint64_t linger_usec; /* for so long it waits for those of the last one; 0: as long as that one's commit took */
     void *user_data;
 } QdWriterConfig;
 

@@ -177,6 +177,31 @@ connection_configure(QdConnection *self, const QdConnectionInfo *info, QdConnect
     return qd_connection_execute(self, sql, error);
 }
 
+/* The system's own error says more: too many open files, for one. */
+static void
+set_open_error(sqlite3 *db, const char *path, int result, GError **error)
+{
+    int errno_value = db != NULL && (result & 0xff) == SQLITE_CANTOPEN ? sqlite3_system_errno(db) : 0;
+
+    if (errno_value != 0)
+        qd_error_set_errno(error, errno_value, "cannot open database '%s'", path);
+    else
+        qd_error_set(error, qd_sqlite_get_code(result), "cannot open database '%s': %s", path,
+                     db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result));
+}
+
+/* When it cannot open a file for writing, for whatever reason, SQLite opens it for reading and says so at the first write. */
+static gboolean
+check_writable(sqlite3 *db, const char *path, int access_flags, GError **error)
+{
+    if ((access_flags & SQLITE_OPEN_READWRITE) == 0 || sqlite3_db_readonly(db, "main") != 1 || access(path, W_OK) != 0)
+        return TRUE;
+
+    qd_error_set(error, QW_ERROR_LIMIT_EXCEEDED,
+                 "cannot open database '%s' for writing, though its permissions allow it: too many open files, or no memory", path);
+    return FALSE;
+}
+
 QdConnection *
 qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error)
 {
@@ -190,10 +215,11 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
     self->statements = g_ptr_array_new_with_free_func(compiled_free);
     r = sqlite3_open_v2(uri, &self->db, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
     if (r != SQLITE_OK) {
-        qd_error_set(error, qd_sqlite_get_code(r), "cannot open database '%s': %s", info->path,
-                     self->db != NULL ? sqlite3_errmsg(self->db) : sqlite3_errstr(r));
+        set_open_error(self->db, info->path, r, error);
         return NULL;
     }
+    if (!check_writable(self->db, info->path, access, error))
+        return NULL;
 
     qd_guard_install(&self->guard, self->db);
     if (!connection_harden(self, limits, error) || !connection_configure(self, info, role, limits, error))

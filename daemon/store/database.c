@@ -112,7 +112,7 @@ take_lock(QdDatabase *self, GError **error)
     struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
     char holder[32] = { 0 };
 
-    self->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    self->lock_fd = TEMP_FAILURE_RETRY(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (self->lock_fd < 0) {
         if (errno == EROFS || errno == EACCES) {
             note_read_only(self, errno);
@@ -135,7 +135,8 @@ take_lock(QdDatabase *self, GError **error)
     }
 
     (void) snprintf(holder, sizeof holder, "%ld\n", (long) getpid());
-    if (ftruncate(self->lock_fd, 0) < 0 || pwrite(self->lock_fd, holder, strlen(holder), 0) < 0) {
+    if (TEMP_FAILURE_RETRY(ftruncate(self->lock_fd, 0)) < 0 ||
+        TEMP_FAILURE_RETRY(pwrite(self->lock_fd, holder, strlen(holder), 0)) < 0) {
         qd_error_set_errno(error, errno, "cannot write '%s'", path);
         return FALSE;
     }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "daemon/base/error.h"
 #include "daemon/store/schema.h"
@@ -16,7 +17,7 @@ qd_file_check_system(const char *directory, GError **error)
 {
     struct statfs fs;
 
-    if (statfs(directory, &fs) < 0) {
+    if (TEMP_FAILURE_RETRY(statfs(directory, &fs)) < 0) {
         qd_error_set_errno(error, errno, "cannot look at directory '%s'", directory);
         return FALSE;
     }

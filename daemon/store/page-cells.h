@@ -30,8 +30,8 @@ typedef struct QdPageCell {
     gint64 rowid;        /* of a table */
     guint64 n_bytes;     /* of the whole payload; 0 in a table's interior page */
     const guint8 *local; /* the payload's first n_local bytes */
-    guint32 n_local;     /* all of it, if overflow is 0 */
-    guint32 overflow;    /* page where it goes on */
+    guint32 n_local;     /* n_bytes, when nothing of it stands elsewhere */
+    guint32 overflow;    /* else the page where it goes on, which may be any number */
 } QdPageCell;
 
 /* @number: of the page, since the first one begins with the file's header. false when it is no page of a b-tree */

@@ -22,6 +22,7 @@
 #include "daemon/base/fd.h"
 
 #define FOLDER_NAME "payload"
+#define ASIDE_SUFFIX "-lost"
 #define TEMP_PREFIX "tmp-"
 #define NAME_BYTES 80
 #define WRITE_BYTES (1024 * 1024)
@@ -249,6 +250,16 @@ qd_payload_files_open_content(QdPayloadFiles *self, const uint8_t hash[QD_SHA256
     return g_steal_fd(&fd);
 }
 
+int
+qd_payload_files_hold(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_BYTES])
+{
+    int dir_fd = get_folder(self, FALSE);
+    char name[2 * QD_SHA256_BYTES + 1];
+
+    qd_sha256_to_hex(hash, name);
+    return dir_fd >= 0 ? openat(dir_fd, name, O_PATH | O_CLOEXEC | O_NOFOLLOW) : -1;
+}
+
 void
 qd_payload_files_remove(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_BYTES])
 {
@@ -258,6 +269,39 @@ qd_payload_files_remove(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_BYTES
     qd_sha256_to_hex(hash, name);
     if (dir_fd >= 0)
         (void) unlinkat(dir_fd, name, 0);
+}
+
+/* A link, so that a crash in between changes nothing; a move where the file system has no links. */
+static gboolean
+keep_file(int dir_fd, int aside_fd, const char *name)
+{
+    if (linkat(dir_fd, name, aside_fd, name, 0) == 0 || errno == EEXIST)
+        return TRUE;
+    return (errno == EPERM || errno == EOPNOTSUPP) && renameat(dir_fd, name, aside_fd, name) == 0;
+}
+
+gboolean
+qd_payload_files_set_aside(QdPayloadFiles *self, const GPtrArray *hashes, char **ret_folder, GError **error)
+{
+    g_autofree char *folder = g_strconcat(self->path, ASIDE_SUFFIX, NULL);
+    int dir_fd = get_folder(self, FALSE);
+    g_auto(QdFd) aside_fd = -1;
+
+    if (make_folder(folder) == 0)
+        aside_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    for (guint i = 0; aside_fd >= 0 && i < hashes->len; i++) {
+        char name[2 * QD_SHA256_BYTES + 1];
+
+        qd_sha256_to_hex(g_bytes_get_data(hashes->pdata[i], NULL), name);
+        if (!keep_file(dir_fd, aside_fd, name))
+            return fail(self, "set aside", errno, error);
+    }
+    if (aside_fd < 0 || fsync(aside_fd) < 0) {
+        qd_error_set_errno(error, errno, "cannot set payload files aside in '%s'", folder);
+        return FALSE;
+    }
+    *ret_folder = g_steal_pointer(&folder);
+    return TRUE;
 }
 
 static gboolean

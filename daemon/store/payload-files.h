@@ -57,8 +57,18 @@ void qd_payload_files_discard(QdPayloadFiles *self, QdPayloadTemp *temp);
  */
 int qd_payload_files_open_content(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_BYTES], uint64_t size, gboolean *ret_missing,
                                   GError **error);
+/* qd_payload_files_hold: a descriptor that only keeps the content of a file until it is closed; -1 without one */
+int qd_payload_files_hold(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_BYTES]);
 /* qd_payload_files_remove: deletes the file, if it is there. */
 void qd_payload_files_remove(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_BYTES]);
+/**
+ * qd_payload_files_set_aside:
+ * @hashes: of GBytes: files that are there
+ * @ret_folder: (out) (transfer full): path: "payload-lost", beside the folder
+ *
+ * Keeps files that will be deleted, under their names, in a folder that nobody sweeps. Durable when this returns.
+ */
+gboolean qd_payload_files_set_aside(QdPayloadFiles *self, const GPtrArray *hashes, char **ret_folder, GError **error);
 /* qd_payload_files_list: (transfer full): the hashes of all files, as GBytes. What a daemon before this one left half-written is
  * deleted on the way. */
 GPtrArray *qd_payload_files_list(QdPayloadFiles *self);

@@ -18,6 +18,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
+#include "daemon/store/payload-sync.h"
 #include "daemon/store/sqlite-error.h"
 
 /* Beyond so many drafts of one transaction the oldest are synced at once and their descriptors closed. */
@@ -220,13 +221,16 @@ qd_payloads_get(QdConnection *connection)
 static gboolean
 sync_all(QdPayloads *self, GError **error)
 {
+    g_autoptr(GPtrArray) drafts = g_ptr_array_new();
     GHashTableIter iter;
     gpointer draft;
 
     g_hash_table_iter_init(&iter, self->pending);
     while (g_hash_table_iter_next(&iter, NULL, &draft))
-        if (!qd_payload_draft_sync(draft, error))
-            return FALSE;
+        if (!((QdPayloadDraft *) draft)->synced)
+            g_ptr_array_add(drafts, draft);
+    if (!qd_payload_drafts_sync((QdPayloadDraft *const *) drafts->pdata, drafts->len, error))
+        return FALSE;
     self->n_open = 0;
     return TRUE;
 }
@@ -364,19 +368,31 @@ is_needed(QdConnection *connection, GBytes *hash)
     return r != SQLITE_DONE;
 }
 
-/* A member of the group that failed has taken its rows with it. */
-static void
-drop_unneeded(QdPayloads *self, QdConnection *connection)
+/*
+ * A member of the group that failed has taken its rows with it. Nothing is held while SQLite looks: when it finds no memory it ends
+ * the whole transaction, and tells on_rollback().
+ */
+static gboolean
+drop_unneeded(QdPayloads *self, QdConnection *connection, GError **error)
 {
-    GHashTableIter iter;
-    gpointer hash;
+    sqlite3 *db = qd_connection_get_db(connection);
+    g_autofree gpointer *hashes = g_hash_table_get_keys_as_array(self->pending, NULL);
 
-    pthread_mutex_lock(&self->mutex);
-    g_hash_table_iter_init(&iter, self->pending);
-    while (g_hash_table_iter_next(&iter, &hash, NULL))
-        if (!is_needed(connection, hash))
-            g_hash_table_iter_remove(&iter);
-    pthread_mutex_unlock(&self->mutex);
+    for (guint i = 0; hashes[i] != NULL; i++)
+        (void) g_bytes_ref(hashes[i]);
+    for (guint i = 0; hashes[i] != NULL; i++) {
+        g_autoptr(GBytes) hash = hashes[i];
+
+        if (sqlite3_get_autocommit(db) || is_needed(connection, hash))
+            continue;
+        pthread_mutex_lock(&self->mutex);
+        (void) g_hash_table_remove(self->pending, hash);
+        pthread_mutex_unlock(&self->mutex);
+    }
+    if (!sqlite3_get_autocommit(db))
+        return TRUE;
+    qd_sqlite_set_error(error, db, sqlite3_errcode(db), NULL, 0, self->limits);
+    return FALSE;
 }
 
 gboolean
@@ -385,14 +401,15 @@ qd_payloads_before_commit(QdPayloads *self, QdConnection *connection, gboolean d
     QdPolicy policy;
     GHashTableIter iter;
     gpointer draft;
+    gboolean ok;
 
     if (g_hash_table_size(self->pending) == 0)
         return TRUE;
 
     policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
-    drop_unneeded(self, connection);
+    ok = drop_unneeded(self, connection, error);
     (void) qd_connection_set_policy(connection, policy);
-    if (durable && !sync_all(self, error))
+    if (!ok || (durable && !sync_all(self, error)))
         return FALSE;
     g_hash_table_iter_init(&iter, self->pending);
     while (g_hash_table_iter_next(&iter, NULL, &draft))
@@ -465,9 +482,12 @@ steal_sweepable(QdPayloads *self)
     return hashes;
 }
 
+/* The blocks of a file are freed when its last descriptor is closed: behind the mutex, for which the writer may wait. */
 static void
 sweep(QdPayloads *self, QdConnection *reader, GBytes *hash)
 {
+    g_auto(QdFd) held G_GNUC_UNUSED = qd_payload_files_hold(self->files, g_bytes_get_data(hash, NULL));
+
     pthread_mutex_lock(&self->mutex);
     if (!g_hash_table_contains(self->pending, hash) && !is_needed(reader, hash))
         qd_payload_files_remove(self->files, g_bytes_get_data(hash, NULL));
@@ -489,6 +509,23 @@ qd_payloads_sweep(QdPayloads *self, QdConnection *reader, QdPayloadSweep what)
             sweep(self, reader, found->pdata[i]);
     }
     (void) qd_connection_set_policy(reader, policy);
+}
+
+gboolean
+qd_payloads_set_aside(QdConnection *reader, GPtrArray **ret_hashes, char **ret_folder, GError **error)
+{
+    Rows *rows = get_rows(reader);
+    QdPolicy policy = qd_connection_set_policy(reader, QD_POLICY_INTERNAL);
+    g_autoptr(GPtrArray) hashes = qd_payload_files_list(rows->files);
+
+    for (guint i = hashes->len; i > 0; i--)
+        if (is_needed(reader, hashes->pdata[i - 1]))
+            g_ptr_array_remove_index_fast(hashes, i - 1);
+    (void) qd_connection_set_policy(reader, policy);
+    if (hashes->len > 0 && !qd_payload_files_set_aside(rows->files, hashes, ret_folder, error))
+        return FALSE;
+    *ret_hashes = g_steal_pointer(&hashes);
+    return TRUE;
 }
 
 /* Reading --------------------------------------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ QdPayloads *qd_payloads_get(QdConnection *connection);
  * @draft: finished; a reference is kept until the end of the transaction
  * @media_type: (nullable): kept as it is
  *
- * Errors: BAD_PARAMETER on a connection that does not write; and SQLite's own. Thread: the writer's, as below.
+ * Errors: READ_ONLY on a connection that does not write; and SQLite's own. Thread: the writer's, as below.
  *
  * Returns: FALSE on error
  */
@@ -72,6 +72,16 @@ QdPayloadSweep qd_payloads_after_commit(QdPayloads *self, gboolean durable);
  * Deletes files that no row needs. Thread: any one at a time.
  */
 void qd_payloads_sweep(QdPayloads *self, QdConnection *reader, QdPayloadSweep what);
+
+/**
+ * qd_payloads_set_aside:
+ * @reader: on a database that was salvaged, in the store's directory
+ * @ret_hashes: (out) (transfer full): of GBytes: the files that no row needs
+ * @ret_folder: (out) (transfer full): where they are kept; unchanged when there are none
+ *
+ * Keeps what the next sweep would delete: the rows may have been lost.
+ */
+gboolean qd_payloads_set_aside(QdConnection *reader, GPtrArray **ret_hashes, char **ret_folder, GError **error);
 
 /* qd_payload_find: on any connection. FALSE without an error: there is none. */
 gboolean qd_payload_find(QdConnection *connection, int64_t id, QdPayloadInfo *ret_info, GError **error);

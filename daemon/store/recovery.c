@@ -9,11 +9,14 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/store/payload.h"
 #include "daemon/store/replace.h"
 #include "daemon/store/salvage.h"
 
 /* Generations have to grow even when nobody knows any more how often the store was started. */
 #define USEC_PER_START G_GUINT64_CONSTANT(3600000000)
+/* Lines of the report. */
+#define MAX_NAMED_PAYLOADS 1000u
 
 void
 qd_recovery_result_clear(QdRecoveryResult *self)
@@ -54,6 +57,30 @@ write_report(const QdSalvageReport *report, const char *aside, const char *path,
     return FALSE;
 }
 
+/* Files of payloads whose rows are lost; also of some that were to be deleted anyway, which nobody can tell. */
+static gboolean
+keep_payloads(const QdRecoveryOptions *options, const char *target, QdSalvageReport *report, GError **error)
+{
+    const QdConnectionInfo info = { .path = target };
+    g_autoptr(QdConnection) reader = qd_connection_open(&info, QD_CONNECTION_READER, options->limits, error);
+    g_autoptr(GPtrArray) hashes = NULL;
+    g_autofree char *folder = NULL;
+
+    if (reader == NULL || !qd_payloads_set_aside(reader, &hashes, &folder, error))
+        return FALSE;
+    if (hashes->len > 0)
+        qd_salvage_report_note(report, "%u payload files that no row names are kept in '%s':", hashes->len, folder);
+    for (guint i = 0; i < MIN(hashes->len, MAX_NAMED_PAYLOADS); i++) {
+        char name[2 * QD_SHA256_BYTES + 1];
+
+        qd_sha256_to_hex(g_bytes_get_data(hashes->pdata[i], NULL), name);
+        qd_salvage_report_note(report, "    %s", name);
+    }
+    if (hashes->len > MAX_NAMED_PAYLOADS)
+        qd_salvage_report_note(report, "    and %u more", hashes->len - MAX_NAMED_PAYLOADS);
+    return TRUE;
+}
+
 static gboolean
 replace(const QdRecoveryOptions *options, const QdSalvageReport *report, QdRecoveryResult *result, GError **error)
 {
@@ -83,6 +110,10 @@ qd_recovery_run(const QdRecoveryOptions *options, QdRecoveryResult *ret_result, 
     if (report->n_rows == 0) { /* an empty store is no better than a broken one */
         (void) unlink(target);
         qd_error_set(error, QW_ERROR_CORRUPT, "not one row of '%s' can be salvaged", source);
+        return FALSE;
+    }
+    if (!keep_payloads(options, target, report, error)) {
+        (void) unlink(target);
         return FALSE;
     }
     if (!replace(options, report, &result, error)) {

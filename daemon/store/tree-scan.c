@@ -168,10 +168,11 @@ static gboolean
 give_row(QdTreeScan *self, const QdPageCell *cell, GError **error)
 {
     QdTreeRow row = { .rowid = cell->rowid, .data = cell->local, .n_bytes = cell->n_bytes };
+    gboolean is_local = cell->n_local == cell->n_bytes;
     gboolean good = FALSE;
 
-    if (cell->n_bytes <= self->max_row_bytes && (cell->overflow == 0 || gather_payload(self, cell))) {
-        if (cell->overflow != 0)
+    if (cell->n_bytes <= self->max_row_bytes && (is_local || gather_payload(self, cell))) {
+        if (!is_local)
             row.data = self->payload->data;
         if (!self->func(&row, &good, self->data, error))
             return FALSE;
@@ -384,7 +385,7 @@ describe_orphan(guint32 page, const QdPageCells *cells)
         orphan.last_rowid = cell.rowid;
     if (qd_page_cells_get(cells, 0, &cell)) {
         orphan.first_rowid = cell.rowid;
-        if (cell.overflow == 0 && qd_record_parse(cell.local, cell.n_local, fields))
+        if (cell.n_local == cell.n_bytes && qd_record_parse(cell.local, cell.n_local, fields))
             orphan.n_fields = fields->len;
     }
     return orphan;

@@ -19,12 +19,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 sys.path.insert(0, HERE)
 
+import disk_full  # noqa: E402
 import in_process  # noqa: E402
 import kills  # noqa: E402
 import syscalls  # noqa: E402
 from outcome import Skip  # noqa: E402
 
-TESTS = {"power-cut": in_process.power_cut, "sqlite-faults": in_process.sqlite_faults, "kills": kills.run, "syscalls": syscalls.run}
+TESTS = {"power-cut": in_process.power_cut, "sqlite-faults": in_process.sqlite_faults, "disk-full": disk_full.run,
+         "kills": kills.run, "syscalls": syscalls.run}
 
 
 def run(name, long):

@@ -8,7 +8,7 @@
 
 typedef struct EngineDriver EngineDriver;
 
-/* A store in @directory, with the default limits but for the one on free disk space. */
+/* A store in @directory, with the default limits but for the ones on free disk space and on payloads in rows. */
 EngineDriver *engine_driver_new(const char *directory);
 EngineDriver *engine_driver_free(EngineDriver *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(EngineDriver, engine_driver_free)

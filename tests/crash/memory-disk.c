@@ -33,6 +33,10 @@ struct MemoryDisk {
     gboolean fault_sticky;
     guint n_counted;
     guint n_failed;
+
+    gboolean limited;
+    gint64 n_free; /* pages */
+    guint n_full;
 };
 
 /* Files ----------------------------------------------------------------------------------------------------------------- */
@@ -245,13 +249,9 @@ get_file(MemoryDisk *self, guint file)
 }
 
 static void
-rename_in_table(MemoryDisk *self, const char *name, const char *new_name)
+rename_in_table(MemoryDisk *self, const char *name, const char *new_name, guint file)
 {
-    gpointer file = g_hash_table_lookup(self->names, name);
-
-    if (file == NULL)
-        return;
-    g_hash_table_insert(self->names, g_strdup(new_name), file);
+    g_hash_table_insert(self->names, g_strdup(new_name), GUINT_TO_POINTER(file + 1));
     g_hash_table_remove(self->names, name);
 }
 
@@ -267,7 +267,7 @@ memory_disk_apply(MemoryDisk *self, const DiskOp *op, gsize skip_bytes, gsize n_
         g_hash_table_remove(self->names, op->name);
         break;
     case DISK_OP_RENAME:
-        rename_in_table(self, op->name, op->new_name);
+        rename_in_table(self, op->name, op->new_name, op->file);
         break;
     case DISK_OP_WRITE:
         file_write(get_file(self, op->file), op->data + skip_bytes, n_bytes, op->offset + skip_bytes);
@@ -314,6 +314,37 @@ memory_disk_create(MemoryDisk *self, const char *name)
     return file;
 }
 
+static gint64
+count_pages(uint64_t n_bytes)
+{
+    return (gint64) ((n_bytes + PAGE_BYTES - 1) / PAGE_BYTES);
+}
+
+/* The name's file, if there is one, goes, though somebody may have it open still. */
+static void
+give_room_of(MemoryDisk *self, const char *name)
+{
+    gpointer file = g_hash_table_lookup(self->names, name);
+
+    if (file != NULL)
+        self->n_free += count_pages(get_file(self, GPOINTER_TO_UINT(file) - 1)->size);
+}
+
+static gboolean
+take_room(MemoryDisk *self, guint file, uint64_t size)
+{
+    gint64 n_more = count_pages(size) - count_pages(get_file(self, file)->size);
+
+    if (n_more <= 0)
+        return TRUE;
+    if (self->limited && n_more > self->n_free) {
+        self->n_full++;
+        return FALSE;
+    }
+    self->n_free -= n_more;
+    return TRUE;
+}
+
 gboolean
 memory_disk_delete(MemoryDisk *self, const char *name)
 {
@@ -321,6 +352,7 @@ memory_disk_delete(MemoryDisk *self, const char *name)
     DiskOp *op;
 
     pthread_mutex_lock(&self->mutex);
+    give_room_of(self, name);
     was_there = g_hash_table_remove(self->names, name);
     op = was_there ? log_op(self, DISK_OP_DELETE, 0) : NULL;
     if (op != NULL)
@@ -332,24 +364,27 @@ memory_disk_delete(MemoryDisk *self, const char *name)
 gboolean
 memory_disk_rename(MemoryDisk *self, const char *name, const char *new_name)
 {
-    gboolean was_there;
-    DiskOp *op;
+    gpointer file;
+    DiskOp *op = NULL;
 
     pthread_mutex_lock(&self->mutex);
-    was_there = g_hash_table_contains(self->names, name);
-    rename_in_table(self, name, new_name);
-    op = was_there ? log_op(self, DISK_OP_RENAME, 0) : NULL;
+    file = g_hash_table_lookup(self->names, name);
+    if (file != NULL) {
+        give_room_of(self, new_name);
+        rename_in_table(self, name, new_name, GPOINTER_TO_UINT(file) - 1);
+        op = log_op(self, DISK_OP_RENAME, GPOINTER_TO_UINT(file) - 1);
+    }
     if (op != NULL) {
         op->name = g_strdup(name);
         op->new_name = g_strdup(new_name);
     }
     pthread_mutex_unlock(&self->mutex);
-    return was_there;
+    return file != NULL;
 }
 
 /* A sync counts from its end: what was written meanwhile may or may not be on the disk. */
 static void
-sync_and_log(MemoryDisk *self, DiskOpKind kind, guint file)
+sync_and_log(MemoryDisk *self, DiskOpKind kind, guint file, const char *directory)
 {
     guint start = memory_disk_get_n_ops(self);
     DiskOp *op;
@@ -358,15 +393,17 @@ sync_and_log(MemoryDisk *self, DiskOpKind kind, guint file)
         g_usleep(self->sync_usec);
     pthread_mutex_lock(&self->mutex);
     op = log_op(self, kind, file);
-    if (op != NULL)
+    if (op != NULL) {
         op->offset = start;
+        op->name = g_strdup(directory);
+    }
     pthread_mutex_unlock(&self->mutex);
 }
 
 void
-memory_disk_sync_directory(MemoryDisk *self)
+memory_disk_sync_directory(MemoryDisk *self, const char *directory)
 {
-    sync_and_log(self, DISK_OP_SYNC_DIRECTORY, 0);
+    sync_and_log(self, DISK_OP_SYNC_DIRECTORY, 0, directory);
 }
 
 void
@@ -391,12 +428,16 @@ memory_disk_read(MemoryDisk *self, guint file, void *buffer, gsize n_bytes, uint
     return n;
 }
 
-void
+gboolean
 memory_disk_write(MemoryDisk *self, guint file, const void *data, gsize n_bytes, uint64_t offset)
 {
     DiskOp *op;
 
     pthread_mutex_lock(&self->mutex);
+    if (!take_room(self, file, offset + n_bytes)) {
+        pthread_mutex_unlock(&self->mutex);
+        return FALSE;
+    }
     file_write(get_file(self, file), data, n_bytes, offset);
     op = get_file(self, file)->temporary ? NULL : log_op(self, DISK_OP_WRITE, file);
     if (op != NULL) {
@@ -405,6 +446,7 @@ memory_disk_write(MemoryDisk *self, guint file, const void *data, gsize n_bytes,
         op->data = g_memdup2(data, n_bytes);
     }
     pthread_mutex_unlock(&self->mutex);
+    return TRUE;
 }
 
 void
@@ -413,6 +455,7 @@ memory_disk_truncate(MemoryDisk *self, guint file, uint64_t n_bytes)
     DiskOp *op;
 
     pthread_mutex_lock(&self->mutex);
+    self->n_free += count_pages(get_file(self, file)->size) - count_pages(n_bytes);
     file_resize(get_file(self, file), n_bytes);
     op = get_file(self, file)->temporary ? NULL : log_op(self, DISK_OP_TRUNCATE, file);
     if (op != NULL)
@@ -423,7 +466,7 @@ memory_disk_truncate(MemoryDisk *self, guint file, uint64_t n_bytes)
 void
 memory_disk_sync(MemoryDisk *self, guint file)
 {
-    sync_and_log(self, DISK_OP_SYNC, file);
+    sync_and_log(self, DISK_OP_SYNC, file, NULL);
 }
 
 uint64_t
@@ -448,6 +491,27 @@ memory_disk_set_fault(MemoryDisk *self, guint nth, gboolean sticky)
     self->n_counted = 0;
     self->n_failed = 0;
     pthread_mutex_unlock(&self->mutex);
+}
+
+void
+memory_disk_set_space(MemoryDisk *self, gint64 n_pages)
+{
+    pthread_mutex_lock(&self->mutex);
+    self->limited = n_pages >= 0;
+    self->n_free = n_pages;
+    self->n_full = 0;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+guint
+memory_disk_get_n_full(MemoryDisk *self)
+{
+    guint n;
+
+    pthread_mutex_lock(&self->mutex);
+    n = self->n_full;
+    pthread_mutex_unlock(&self->mutex);
+    return n;
 }
 
 gboolean

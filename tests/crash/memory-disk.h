@@ -15,7 +15,7 @@ typedef struct MemoryDisk MemoryDisk;
 typedef enum DiskOpKind {
     DISK_OP_CREATE,         /* name → file */
     DISK_OP_DELETE,         /* name */
-    DISK_OP_SYNC_DIRECTORY, /* names before it are durable */
+    DISK_OP_SYNC_DIRECTORY, /* names in it from before are durable */
     DISK_OP_WRITE,
     DISK_OP_TRUNCATE, /* to offset bytes */
     DISK_OP_SYNC,     /* writes to the file before it are durable */
@@ -28,8 +28,8 @@ typedef struct DiskOp {
     uint64_t offset;
     gsize n_bytes;
     uint8_t *data;  /* (owned) WRITE */
-    char *name;     /* (owned) CREATE, DELETE, RENAME */
-    char *new_name; /* (owned) RENAME */
+    char *name;     /* (owned) CREATE, DELETE, RENAME; SYNC_DIRECTORY: of the directory */
+    char *new_name; /* (owned) RENAME, of file */
 } DiskOp;
 
 MemoryDisk *memory_disk_new(void);
@@ -53,19 +53,25 @@ gboolean memory_disk_find(MemoryDisk *self, const char *name, guint *ret_file);
 guint memory_disk_create(MemoryDisk *self, const char *name);
 gboolean memory_disk_delete(MemoryDisk *self, const char *name);
 gboolean memory_disk_rename(MemoryDisk *self, const char *name, const char *new_name);
-void memory_disk_sync_directory(MemoryDisk *self);
+/* @directory: what its names begin with; "": those without a slash. */
+void memory_disk_sync_directory(MemoryDisk *self, const char *directory);
 typedef void (*MemoryDiskNameFunc)(const char *name, guint file, void *user_data);
 void memory_disk_foreach_name(MemoryDisk *self, MemoryDiskNameFunc func, void *user_data);
 
 /* Files by number. */
 gsize memory_disk_read(MemoryDisk *self, guint file, void *buffer, gsize n_bytes, uint64_t offset);
-void memory_disk_write(MemoryDisk *self, guint file, const void *data, gsize n_bytes, uint64_t offset);
+/* Returns: false when the disk is full, and then nothing is written */
+gboolean memory_disk_write(MemoryDisk *self, guint file, const void *data, gsize n_bytes, uint64_t offset);
 void memory_disk_truncate(MemoryDisk *self, guint file, uint64_t n_bytes);
 void memory_disk_sync(MemoryDisk *self, guint file);
 uint64_t memory_disk_get_size(MemoryDisk *self, guint file);
 
 /* Faults: the @nth operation from now on fails, from 1, and if @sticky all behind it. 0: none. */
 void memory_disk_set_fault(MemoryDisk *self, guint nth, gboolean sticky);
+/* From now on files may grow by @n_pages of 4 KiB; what is deleted or truncated gives room. -1: without end. */
+void memory_disk_set_space(MemoryDisk *self, gint64 n_pages);
+/* How often there was no room since then. */
+guint memory_disk_get_n_full(MemoryDisk *self);
 /* Counts an operation. Returns: true when it has to fail. */
 gboolean memory_disk_takes_fault(MemoryDisk *self);
 /* How many operations were counted, and how many of them have failed. */

@@ -110,7 +110,8 @@ vfs_write(sqlite3_file *file, const void *data, int n_bytes, sqlite3_int64 offse
     Handle *self = (Handle *) file;
     gboolean fails = memory_disk_takes_fault(self->disk);
 
-    memory_disk_write(self->disk, self->file, data, (gsize) (fails ? n_bytes / 2 : n_bytes), (uint64_t) offset);
+    if (!memory_disk_write(self->disk, self->file, data, (gsize) (fails ? n_bytes / 2 : n_bytes), (uint64_t) offset))
+        return SQLITE_FULL;
     return fails ? SQLITE_FULL : SQLITE_OK;
 }
 
@@ -136,7 +137,7 @@ vfs_sync(sqlite3_file *file, int flags)
         return SQLITE_IOERR_FSYNC;
     memory_disk_sync(self->disk, self->file);
     if (self->is_new_journal)
-        memory_disk_sync_directory(self->disk);
+        memory_disk_sync_directory(self->disk, "");
     self->is_new_journal = FALSE;
     return SQLITE_OK;
 }
@@ -384,10 +385,20 @@ static const sqlite3_io_methods io_methods = {
     .xShmUnmap = vfs_shm_unmap,
 };
 
+/* Whatever folder the store is in, on the disk there is one. */
+static const char *
+get_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
 static int
-vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
+vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *ret_flags)
 {
     MemoryDisk *disk = atomic_load(&inserted);
+    const char *name = path != NULL ? get_base_name(path) : NULL;
     Handle *self = (Handle *) file;
     gboolean is_journal = (flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL)) != 0;
 
@@ -415,10 +426,10 @@ vfs_delete(sqlite3_vfs *vfs, const char *name, int sync_directory)
 
     if (memory_disk_takes_fault(disk))
         return SQLITE_IOERR_DELETE;
-    if (!memory_disk_delete(disk, name))
+    if (!memory_disk_delete(disk, get_base_name(name)))
         return SQLITE_IOERR_DELETE_NOENT;
     if (sync_directory)
-        memory_disk_sync_directory(disk);
+        memory_disk_sync_directory(disk, "");
     return SQLITE_OK;
 }
 
@@ -428,17 +439,15 @@ vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *ret_exists)
     MemoryDisk *disk = atomic_load(&inserted);
     guint file;
 
-    *ret_exists = memory_disk_find(disk, name, &file) && (flags != SQLITE_ACCESS_EXISTS || memory_disk_get_size(disk, file) > 0);
+    *ret_exists = memory_disk_find(disk, get_base_name(name), &file) &&
+                  (flags != SQLITE_ACCESS_EXISTS || memory_disk_get_size(disk, file) > 0);
     return SQLITE_OK;
 }
 
-/* Whatever folder the store is in, on the disk there is one. */
 static int
 vfs_full_pathname(sqlite3_vfs *vfs, const char *name, int n_bytes, char *ret_name)
 {
-    const char *slash = strrchr(name, '/');
-
-    g_strlcpy(ret_name, slash != NULL ? slash + 1 : name, (gsize) n_bytes);
+    g_strlcpy(ret_name, name, (gsize) n_bytes);
     return SQLITE_OK;
 }
 

@@ -4,7 +4,8 @@
  *
  * A memory disk records what the real store, writer and jobs do to it while a workload runs. Then the power fails at each point of
  * the record, many times with different luck; the real store opens what is left, and the workload looks at what it finds.
- * Two controls, which must lose: a disk that lies about syncing, and relaxed durability (which must lose whole units only).
+ * Controls, which must lose: a disk that lies about syncing; relaxed durability, which must lose whole units only (but its payload
+ * files, docs/payloads.md); and payload files that are not synced before their rows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/store/memory.h"
+#include "tests/crash/payload-recorder.h"
 #include "tests/crash/power-cut.h"
 #include "tests/crash/store-probe.h"
 #include "tests/unit/store/store-fixture.h"
@@ -36,9 +38,17 @@ typedef struct Counts {
     guint n_corrupt;
     guint n_lost; /* images that lack what was acknowledged */
     guint n_half;
+    guint n_payload_faults; /* images */
+    guint n_orphans;
     guint n_units;
     guint n_acknowledged;
 } Counts;
+
+typedef enum RecordKind {
+    RECORD_DURABLE,
+    RECORD_RELAXED,
+    RECORD_PAYLOADS_UNSYNCED, /* a control */
+} RecordKind;
 
 typedef struct Record {
     guint32 seed;
@@ -65,15 +75,16 @@ record_clear(Record *self)
 }
 
 static void
-make_record(Record *self, guint32 seed, gboolean relaxed)
+make_record(Record *self, guint32 seed, RecordKind kind)
 {
     g_autofree char *directory = make_directory();
-    WorkloadConfig config = { .seed = seed, .relaxed = relaxed, .n_import_quads = IMPORT_N_QUADS };
+    WorkloadConfig config = { .seed = seed, .relaxed = kind == RECORD_RELAXED, .n_import_quads = IMPORT_N_QUADS };
     EngineDriver *driver;
 
     *self = (Record){ .seed = seed, .disk = memory_disk_new() };
     memory_disk_start_log(self->disk, SYNC_USEC);
     memory_vfs_insert(self->disk);
+    payload_recorder_set_disk(self->disk, kind == RECORD_PAYLOADS_UNSYNCED);
     config.disk = self->disk;
     self->workload = workload_new(&config);
     driver = engine_driver_new(directory);
@@ -82,6 +93,7 @@ make_record(Record *self, guint32 seed, gboolean relaxed)
     workload_run(self->workload, (guint) arg_ops);
     workload_connect(self->workload, NULL);
     engine_driver_free(driver);
+    payload_recorder_set_disk(NULL, FALSE);
     self->n_ops = memory_disk_get_n_ops(self->disk);
     store_remove_folder(directory);
 }
@@ -93,6 +105,8 @@ count(Counts *counts, const ProbeResult *result, guint position, const char *wha
     counts->n_corrupt += result->corrupt ? 1 : 0;
     counts->n_lost += result->report.n_lost > 0 ? 1 : 0;
     counts->n_half += result->report.n_half > 0 ? 1 : 0;
+    counts->n_payload_faults += result->report.n_payload_faults > 0 ? 1 : 0;
+    counts->n_orphans += result->n_orphans;
     counts->n_units += result->report.n_found;
     if (arg_verbose && result->report.first_problem != NULL)
         fprintf(stderr, "%s, cut before operation %u: %s\n", what, position, result->report.first_problem);
@@ -111,6 +125,7 @@ probe_again(const Record *record, MemoryDisk *image, MemoryDisk *before, const c
     power_cut_advance(cut, (guint) g_rand_int_range(rand, 0, (gint32) n_ops + 1));
     second = power_cut_make_image(cut, rand);
     memory_vfs_insert(second);
+    payload_recorder_restore(second, directory);
     store_probe_run(directory, record->workload, position, &result);
     count(counts, &result, position, "second cut");
     counts->n_again++;
@@ -129,7 +144,10 @@ probe_image(const Record *record, PowerCut *cut, const char *directory, guint po
         memory_disk_start_log(image, 0);
     }
     memory_vfs_insert(image);
+    payload_recorder_restore(image, directory);
+    payload_recorder_set_disk(image, FALSE);
     store_probe_run(directory, record->workload, position, &result);
+    payload_recorder_set_disk(NULL, FALSE);
     count(counts, &result, position, "cut");
     if (before != NULL && !result.corrupt && result.report.n_lost == 0)
         probe_again(record, image, before, directory, position, rand, counts);
@@ -162,6 +180,8 @@ add_counts(Counts *total, const Counts *counts)
     total->n_corrupt += counts->n_corrupt;
     total->n_lost += counts->n_lost;
     total->n_half += counts->n_half;
+    total->n_payload_faults += counts->n_payload_faults;
+    total->n_orphans += counts->n_orphans;
     total->n_units += counts->n_units;
     total->n_acknowledged += counts->n_acknowledged;
 }
@@ -203,15 +223,15 @@ probe(const Record *record, guint n_images, guint n_lies, Counts *total)
 static void
 print_counts(const char *prefix, const Counts *counts)
 {
-    printf(
-        "\"%simages\": %u, \"%ssecond_cuts\": %u, \"%sacknowledged\": %u, \"%scorrupt\": %u, \"%slost\": %u, \"%sin_part\": %u, ",
-        prefix, counts->n_images, prefix, counts->n_again, prefix, counts->n_acknowledged, prefix, counts->n_corrupt, prefix,
-        counts->n_lost, prefix, counts->n_half);
+    printf("\"%simages\": %u, \"%ssecond_cuts\": %u, \"%sacknowledged\": %u, \"%scorrupt\": %u, \"%slost\": %u, \"%sin_part\": %u, "
+           "\"%spayloads_missing\": %u, \"%sorphans\": %u, ",
+           prefix, counts->n_images, prefix, counts->n_again, prefix, counts->n_acknowledged, prefix, counts->n_corrupt, prefix,
+           counts->n_lost, prefix, counts->n_half, prefix, counts->n_payload_faults, prefix, counts->n_orphans);
 }
 
 /* One line of JSON. */
 static gboolean
-report(const Counts *honest, const Counts *lying, const Counts *relaxed)
+report(const Counts *honest, const Counts *lying, const Counts *relaxed, const Counts *unsynced)
 {
     const struct {
         gboolean bad;
@@ -220,11 +240,14 @@ report(const Counts *honest, const Counts *lying, const Counts *relaxed)
         { honest->n_corrupt > 0, "corrupt images" },
         { honest->n_lost > 0, "acknowledged updates are lost" },
         { honest->n_half > 0, "updates are there in part" },
+        { honest->n_payload_faults > 0, "payloads without their content" },
+        { honest->n_orphans > 0, "payload files without a row are left" },
         { honest->n_units == 0, "nothing was found in any image" },
         { lying->n_corrupt == 0 || lying->n_lost == 0, "the control, a disk that lies, has not failed" },
         { relaxed->n_lost == 0, "the control, relaxed durability, has not failed" },
         { relaxed->n_corrupt > 0, "relaxed durability: corrupt images" },
         { relaxed->n_half > 0, "relaxed durability: updates are there in part" },
+        { unsynced->n_payload_faults == 0, "the control, payload files that are not synced, has not failed" },
     };
     gboolean ok = TRUE;
 
@@ -232,6 +255,7 @@ report(const Counts *honest, const Counts *lying, const Counts *relaxed)
     print_counts("", honest);
     print_counts("lying_", lying);
     print_counts("relaxed_", relaxed);
+    print_counts("unsynced_", unsynced);
     printf("\"problems\": [");
     for (gsize i = 0; i < G_N_ELEMENTS(problems); i++) {
         if (!problems[i].bad)
@@ -246,7 +270,7 @@ report(const Counts *honest, const Counts *lying, const Counts *relaxed)
 static gboolean
 run(void)
 {
-    Counts honest = { 0 }, lying = { 0 }, relaxed = { 0 };
+    Counts honest = { 0 }, lying = { 0 }, relaxed = { 0 }, unsynced = { 0 };
     guint n_images = (guint) (arg_images / arg_records);
     guint n_control = MAX(n_images / 20, 50);
     Record record;
@@ -254,15 +278,18 @@ run(void)
     for (gint i = 0; i < arg_records; i++) {
         guint32 seed = (guint32) (arg_seed + i);
 
-        make_record(&record, seed, FALSE);
+        make_record(&record, seed, RECORD_DURABLE);
         probe(&record, n_images, 0, &honest);
         probe(&record, n_control, N_LIES, &lying);
         record_clear(&record);
-        make_record(&record, seed, TRUE);
+        make_record(&record, seed, RECORD_RELAXED);
         probe(&record, n_control, 0, &relaxed);
         record_clear(&record);
+        make_record(&record, seed, RECORD_PAYLOADS_UNSYNCED);
+        probe(&record, n_control, 0, &unsynced);
+        record_clear(&record);
     }
-    return report(&honest, &lying, &relaxed);
+    return report(&honest, &lying, &relaxed, &unsynced);
 }
 
 int

@@ -4,6 +4,8 @@
  */
 #include "tests/crash/power-cut.h"
 
+#include <string.h>
+
 /* What a disk writes as a whole. */
 #define SECTOR_BYTES 512
 
@@ -48,9 +50,21 @@ is_name_op(const DiskOp *op)
 }
 
 static gboolean
+is_in_directory(const char *name, const char *directory)
+{
+    const char *slash = strchr(name, '/');
+
+    gsize n_bytes = slash != NULL ? (gsize) (slash - name) : 0;
+
+    return strlen(directory) == n_bytes && strncmp(name, directory, n_bytes) == 0;
+}
+
+static gboolean
 is_made_durable_by(const DiskOp *op, const DiskOp *sync)
 {
-    return sync->kind == DISK_OP_SYNC_DIRECTORY ? is_name_op(op) : !is_name_op(op) && op->file == sync->file;
+    if (sync->kind == DISK_OP_SYNC_DIRECTORY)
+        return is_name_op(op) && is_in_directory(op->name, sync->name);
+    return !is_name_op(op) && op->file == sync->file;
 }
 
 static void
@@ -129,13 +143,14 @@ power_cut_make_image(PowerCut *self, GRand *rand)
     guint n = self->pending->len;
     /* in order up to an end, or wherever luck has it */
     guint end = g_rand_boolean(rand) ? n : (guint) g_rand_int_range(rand, 0, (gint32) n + 1);
-    guint names_end = (guint) g_rand_int_range(rand, 0, (gint32) n + 1);
+    guint names_end = g_rand_boolean(rand) ? n : (guint) g_rand_int_range(rand, 0, (gint32) n + 1);
+    double names_kept = g_rand_boolean(rand) ? 1.0 : luck->kept; /* 1.0: names change in order, as with a journal */
 
     for (guint i = 0; i < n; i++) {
         const DiskOp *op = memory_disk_get_op(self->disk, g_array_index(self->pending, guint, i));
 
         if (is_name_op(op)) {
-            if (i < names_end)
+            if (i < names_end && g_rand_double(rand) < names_kept)
                 memory_disk_apply(image, op, 0, 0);
         } else if (i < end) {
             apply_with_luck(image, op, luck, rand);

@@ -3,7 +3,8 @@
  * Power cuts: from the log of a memory disk, what may be found on the disk after the power fails at any point of it.
  *
  * What was synced is there. Of the rest each write and truncation is there, is not, or (a write) is there in part: the first
- * sectors, or any of them. Names change in order, up to any of those not yet synced.
+ * sectors, or any of them. Names that were not synced by their folder have changed in order up to some point, or each by itself;
+ * a rename is one change.
  */
 #pragma once
 

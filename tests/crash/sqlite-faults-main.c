@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sqlite-faults [--points N]: the k-th operation on a file, or the k-th allocation of SQLite, fails; once, or from then on.
+ * sqlite-faults [--points N]: the k-th operation on a file, or the k-th allocation of SQLite, fails; once, or from then on. Or the
+ * disk has room for k more pages, and is full then.
  *
  * Each point has a store of its own on a memory disk: it is opened, each client of the workload calls once, the fault ends, each
  * calls once more. Then nothing acknowledged may be lost or there in part, no call may hang, and what fails after the end of the
@@ -11,25 +12,34 @@
 #include <stdlib.h>
 
 #include "daemon/store/memory.h"
+#include "tests/crash/payload-recorder.h"
 #include "tests/crash/store-probe.h"
 #include "tests/unit/store/store-fixture.h"
 
 static gint arg_points = 2000;
 static gboolean arg_verbose = FALSE;
+static gint arg_allocation = 0;
 
 typedef enum Target {
     TARGET_FILE,
     TARGET_MEMORY,
+    TARGET_SPACE,
 } Target;
+
+static const char *const target_names[] = { [TARGET_FILE] = "file", [TARGET_MEMORY] = "memory", [TARGET_SPACE] = "space" };
 
 typedef struct Counts {
     guint n_points;
-    guint n_missed; /* fewer calls than in the run without faults */
+    guint n_full_points; /* of these: of a full disk */
+    guint n_missed;      /* fewer calls than in the run without faults */
     guint n_acknowledged;
     guint n_errors;
+    guint n_wrong_errors;
     guint n_corrupt;
     guint n_lost;
     guint n_half;
+    guint n_payload_faults;
+    guint n_orphans;
     guint n_not_recovered;
 } Counts;
 
@@ -118,32 +128,62 @@ work(Workload *workload, MemoryDisk *disk, const char *directory, Target target,
     return n_failed;
 }
 
+/* The store is open when only @n_pages are left; then room is made. Returns: as above */
+static guint
+work_on_full_disk(Workload *workload, MemoryDisk *disk, const char *directory, guint n_pages, guint *ret_n_full)
+{
+    g_autoptr(EngineDriver) driver = NULL;
+    guint n_failed;
+
+    driver = engine_driver_new(directory);
+    workload_connect(workload, driver);
+    (void) workload_set_up(workload);
+    memory_disk_set_space(disk, n_pages);
+    (void) workload_run_each(workload);
+    (void) workload_run_each(workload);
+    *ret_n_full = memory_disk_get_n_full(disk);
+
+    memory_disk_set_space(disk, -1);
+    n_failed = workload_run_each(workload);
+    workload_connect(workload, NULL);
+    return n_failed;
+}
+
 static void
 try_point(Counts *counts, const char *directory, Target target, guint nth, gboolean sticky, guint *ret_n_calls)
 {
     g_autoptr(MemoryDisk) disk = memory_disk_new();
-    WorkloadConfig config = { .disk = disk, .may_fail = TRUE, .n_import_quads = 40 };
+    WorkloadConfig config = { .disk = disk, .may_fail = TRUE, .is_disk_full = target == TARGET_SPACE, .n_import_quads = 40 };
     g_autoptr(Workload) workload = workload_new(&config);
     ProbeResult result;
     guint n_failed;
     guint n_not_recovered;
 
     memory_vfs_insert(disk);
-    n_not_recovered = work(workload, disk, directory, target, nth, sticky, ret_n_calls, &n_failed);
+    payload_recorder_restore(disk, directory);
+    payload_recorder_set_disk(disk, FALSE);
+    if (target == TARGET_SPACE)
+        n_not_recovered = work_on_full_disk(workload, disk, directory, nth, &n_failed);
+    else
+        n_not_recovered = work(workload, disk, directory, target, nth, sticky, ret_n_calls, &n_failed);
     store_probe_run(directory, workload, G_MAXUINT - 1, &result);
     counts->n_points += n_failed > 0 ? 1 : 0;
+    counts->n_full_points += n_failed > 0 && target == TARGET_SPACE ? 1 : 0;
     counts->n_missed += n_failed == 0 ? 1 : 0;
     counts->n_acknowledged += workload_get_n_acknowledged(workload);
     counts->n_errors += workload_get_n_failed(workload);
+    counts->n_wrong_errors += workload_get_n_wrong_errors(workload);
     counts->n_corrupt += result.corrupt ? 1 : 0;
     counts->n_lost += result.report.n_lost > 0 ? 1 : 0;
     counts->n_half += result.report.n_half > 0 ? 1 : 0;
+    counts->n_payload_faults += result.report.n_payload_faults > 0 ? 1 : 0;
+    counts->n_orphans += result.n_orphans;
     counts->n_not_recovered += n_not_recovered > 0 ? 1 : 0;
     if (n_not_recovered > 0)
-        fprintf(stderr, "%s %u%s: still failing without the fault: %s\n", target == TARGET_FILE ? "file" : "memory", nth,
-                sticky ? " and on" : "", workload_get_last_error(workload));
+        fprintf(stderr, "%s %u%s: still failing without the fault: %s\n", target_names[target], nth, sticky ? " and on" : "",
+                workload_get_last_error(workload));
     if (result.report.first_problem != NULL || arg_verbose)
-        fprintf(stderr, "%s %u%s: %s; last error: %s\n", target == TARGET_FILE ? "file" : "memory", nth, sticky ? " and on" : "",
+        fprintf(stderr, "%s %u%s: %s; last error: %s\n", target_names[target], nth, sticky ? " and on" : "",
                 result.report.first_problem, workload_get_last_error(workload));
     store_probe_clear(&result);
 }
@@ -164,7 +204,24 @@ sweep(Counts *counts, const char *directory, Target target, guint n_points)
     for (double k = 1; k < n + 1; k += step)
         for (guint sticky = 0; sticky < 2; sticky++)
             try_point(counts, directory, target, (guint) k, sticky == 1, &n_calls);
-    fprintf(stderr, "%s: %u calls without a fault\n", target == TARGET_FILE ? "file" : "memory", n);
+    fprintf(stderr, "%s: %u calls without a fault\n", target_names[target], n);
+}
+
+/* From a full disk on, page by page, up to one that has room enough. */
+static void
+sweep_space(Counts *counts, const char *directory, guint n_points)
+{
+    Counts ignored = { 0 };
+    guint n_calls = 0;
+    guint n_pages = 1;
+    double step;
+
+    while (ignored.n_missed == 0)
+        try_point(&ignored, directory, TARGET_SPACE, n_pages *= 2, FALSE, &n_calls);
+    step = MAX(1.0, (double) n_pages / n_points);
+    for (double k = 0; k < n_pages; k += step)
+        try_point(counts, directory, TARGET_SPACE, (guint) k, FALSE, &n_calls);
+    fprintf(stderr, "space: %u pages are enough\n", n_pages);
 }
 
 static int
@@ -174,18 +231,23 @@ report(const Counts *counts)
         guint n;
         const char *text;
     } problems[] = {
+        { counts->n_wrong_errors, "errors that are not the disk's, on a full disk" },
         { counts->n_corrupt, "corrupt" },
         { counts->n_lost, "points with acknowledged updates lost" },
         { counts->n_half, "points with updates in part" },
+        { counts->n_payload_faults, "points with payloads without their content" },
+        { counts->n_orphans, "payload files without a row" },
         { counts->n_not_recovered, "points after which calls still failed" },
-        { counts->n_points == 0 ? 1 : 0, "no point was hit" },
+        { counts->n_points == counts->n_full_points ? 1 : 0, "no point was hit" },
+        { counts->n_full_points == 0 && arg_allocation == 0 ? 1 : 0, "no disk was full" },
     };
     gboolean ok = TRUE;
 
-    printf("{\"points\": %u, \"not_hit_and_not_counted\": %u, \"acknowledged\": %u, \"errors\": %u, \"corrupt\": %u, \"lost\": %u, "
-           "\"in_part\": %u, \"not_recovered\": %u, \"problems\": [",
-           counts->n_points, counts->n_missed, counts->n_acknowledged, counts->n_errors, counts->n_corrupt, counts->n_lost,
-           counts->n_half, counts->n_not_recovered);
+    printf("{\"points\": %u, \"on_a_full_disk\": %u, \"not_hit_and_not_counted\": %u, \"acknowledged\": %u, \"errors\": %u, "
+           "\"corrupt\": %u, \"lost\": %u, "
+           "\"in_part\": %u, \"payloads_missing\": %u, \"orphans\": %u, \"not_recovered\": %u, \"problems\": [",
+           counts->n_points, counts->n_full_points, counts->n_missed, counts->n_acknowledged, counts->n_errors, counts->n_corrupt,
+           counts->n_lost, counts->n_half, counts->n_payload_faults, counts->n_orphans, counts->n_not_recovered);
     for (gsize i = 0; i < G_N_ELEMENTS(problems); i++) {
         if (problems[i].n == 0)
             continue;
@@ -201,6 +263,7 @@ main(int argc, char **argv)
 {
     const GOptionEntry entries[] = {
         { "points", 0, 0, G_OPTION_ARG_INT, &arg_points, "Points", "N" },
+        { "allocation", 0, 0, G_OPTION_ARG_INT, &arg_allocation, "Only: this allocation and all behind it fail", "K" },
         { "verbose", 'v', 0, G_OPTION_ARG_NONE, &arg_verbose, "Say the last error of each point", NULL },
         { NULL },
     };
@@ -208,14 +271,20 @@ main(int argc, char **argv)
     g_autoptr(GError) error = NULL;
     g_autofree char *directory = NULL;
     Counts counts = { 0 };
+    guint n_calls;
 
     g_option_context_add_main_entries(context, entries, NULL);
     if (!g_option_context_parse(context, &argc, &argv, &error))
         g_error("%s", error->message);
     insert_allocator();
     directory = g_dir_make_tmp("queryd-crash-XXXXXX", NULL);
-    sweep(&counts, directory, TARGET_FILE, (guint) arg_points / 2);
-    sweep(&counts, directory, TARGET_MEMORY, (guint) arg_points - counts.n_points);
+    if (arg_allocation > 0) {
+        try_point(&counts, directory, TARGET_MEMORY, (guint) arg_allocation, TRUE, &n_calls);
+    } else {
+        sweep_space(&counts, directory, (guint) arg_points / 10);
+        sweep(&counts, directory, TARGET_FILE, (guint) arg_points / 2);
+        sweep(&counts, directory, TARGET_MEMORY, (guint) arg_points - counts.n_points);
+    }
     store_remove_folder(directory);
     return report(&counts);
 }

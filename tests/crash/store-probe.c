@@ -5,6 +5,7 @@
 #include "tests/crash/store-probe.h"
 
 #include "daemon/store/database.h"
+#include "daemon/store/payload.h"
 
 static gboolean
 check_integrity(QdConnection *connection, ProbeResult *result)
@@ -23,6 +24,38 @@ check_integrity(QdConnection *connection, ProbeResult *result)
     (void) sqlite3_finalize(stmt);
     (void) qd_connection_set_policy(connection, policy);
     return ok;
+}
+
+static gboolean
+on_payload(const char *fault, void *data)
+{
+    ProbeResult *result = data;
+
+    if (fault != NULL && result->report.first_problem == NULL)
+        result->report.first_problem = g_strdup(fault);
+    result->report.n_payload_faults += fault != NULL ? 1 : 0;
+    return TRUE;
+}
+
+/* As the engine does it at its start: then files and rows have to be each other's. */
+static void
+sweep(const char *directory, QdConnection *connection, const QdLimits *limits, ProbeResult *result)
+{
+    g_autoptr(QdPayloads) payloads = qd_payloads_new(directory, limits);
+    g_autofree char *folder = g_build_filename(directory, "payload", NULL);
+    g_autoptr(GDir) dir = NULL;
+    gint64 n_hashes = 0;
+    guint n_files = 0;
+
+    qd_payloads_sweep(payloads, connection, QD_PAYLOAD_SWEEP_ALL);
+    dir = g_dir_open(folder, 0, NULL);
+    while (dir != NULL && g_dir_read_name(dir) != NULL)
+        n_files++;
+    (void) qd_connection_get_int64(connection, "SELECT count(DISTINCT hash) FROM queryd_payload WHERE content IS NULL", &n_hashes,
+                                   NULL);
+    result->n_orphans = n_files > n_hashes ? n_files - (guint) n_hashes : 0;
+    if (!qd_payloads_check(connection, TRUE, on_payload, result, NULL))
+        result->corrupt = TRUE;
 }
 
 void
@@ -44,8 +77,10 @@ store_probe_run(const char *directory, const Workload *workload, guint position,
     }
     connection = qd_database_steal_writer(database);
     ret_result->corrupt = !check_integrity(connection, ret_result);
-    if (!ret_result->corrupt)
-        workload_check(workload, connection, position, &ret_result->report);
+    if (ret_result->corrupt)
+        return;
+    sweep(directory, connection, &limits, ret_result);
+    workload_check(workload, connection, position, &ret_result->report);
 }
 
 void

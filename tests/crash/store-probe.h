@@ -7,6 +7,7 @@
 #include "tests/crash/workload.h"
 
 typedef struct ProbeResult {
+    guint n_orphans;  /* payload files that are left after a sweep and that no row has */
     gboolean corrupt; /* it cannot be opened, or integrity_check has found something */
     WorkloadReport report;
 } ProbeResult;

@@ -124,6 +124,8 @@ class Trial:
         except BusError as error:
             self.counts["errors"] += 1
             self.last_error = str(error)
+            if error.name == "ReadOnly":
+                raise AssertionError(f"the store can be written, and the error says: {error}") from None
             if not error.message:
                 raise AssertionError(f"an error without a message: {error.name}") from None
         except (RemoteError, CutOff, ConnectionError):

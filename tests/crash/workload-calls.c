@@ -46,6 +46,18 @@ workload_text_is(guint client, guint k, const char *text, gsize n_bytes)
     return TRUE;
 }
 
+GBytes *
+workload_make_payload(guint k)
+{
+    guint content = k % WORKLOAD_N_CONTENTS;
+    gsize n_bytes = 100 + content * 1700;
+    uint8_t *data = g_malloc(n_bytes);
+
+    for (gsize i = 0; i < n_bytes; i++)
+        data[i] = (uint8_t) (i * (content + 1) + (i >> 8) + content);
+    return g_bytes_new_take(data, n_bytes);
+}
+
 static void
 add_int64(QdParameters *parameters, const char *key, gint64 value)
 {
@@ -119,16 +131,23 @@ make_sparql_call(const WorkloadClient *client, guint k)
     return call;
 }
 
+static int
+make_source(const void *data, gsize n_bytes)
+{
+    int fd = memfd_create("source", MFD_CLOEXEC);
+
+    g_assert_cmpint(write(fd, data, n_bytes), ==, (gssize) n_bytes);
+    g_assert_cmpint(lseek(fd, 0, SEEK_SET), ==, 0);
+    return fd;
+}
+
 static QdCall *
 make_import_call(const WorkloadClient *client, const char *format, const char *document)
 {
     QdCall *call = qd_call_new(QD_CALL_IMPORT, client->client);
-    gsize n_bytes = strlen(document);
 
     call->format = g_strdup(format);
-    call->fd = memfd_create("document", MFD_CLOEXEC);
-    g_assert_cmpint(write(call->fd, document, n_bytes), ==, (gssize) n_bytes);
-    g_assert_cmpint(lseek(call->fd, 0, SEEK_SET), ==, 0);
+    call->fd = make_source(document, strlen(document));
     return call;
 }
 
@@ -156,6 +175,39 @@ make_import_quads_call(const WorkloadClient *client, guint k)
     call = make_import_call(client, "ntriples", document->str);
     call->options.graph = g_strdup("urn:g:import");
     call->options.replace = TRUE;
+    return call;
+}
+
+static QdCall *
+make_payload_call(const WorkloadClient *client, guint k)
+{
+    QdCall *call = qd_call_new(QD_CALL_BATCH, client->client);
+    g_autoptr(GBytes) content = workload_make_payload(k);
+    const QwValue value = { .type = QW_TYPE_BLOB,
+                            .data = g_bytes_get_data(content, NULL),
+                            .n_bytes = (uint32_t) g_bytes_get_size(content) };
+    QdParameters *parameters = qd_parameters_new();
+    g_autofree char *expire = g_strdup_printf("DELETE FROM p WHERE client=:c AND k<=:k-%d AND queryd_delete_payload(id)",
+                                              WORKLOAD_N_PAYLOADS);
+
+    add_int64(parameters, ":c", client->index);
+    add_int64(parameters, ":k", k);
+    qd_parameters_add(parameters, ":d", &value);
+    qd_call_add_statement(call, QD_LANGUAGE_SQL, "INSERT INTO p VALUES(:c, :k, queryd_store_payload(:d))", parameters);
+    add_unit_statement(call, expire, client->index, k, NULL);
+    return call;
+}
+
+/* The media type tells the unit. */
+static QdCall *
+make_replace_payload_call(const WorkloadClient *client, guint k)
+{
+    QdCall *call = qd_call_new(client->payload_id == 0 ? QD_CALL_STORE_PAYLOAD : QD_CALL_REPLACE_PAYLOAD, client->client);
+    g_autoptr(GBytes) content = workload_make_payload(k);
+
+    call->fd = make_source(g_bytes_get_data(content, NULL), g_bytes_get_size(content));
+    call->payload_id = client->payload_id;
+    call->options.media_type = g_strdup_printf("unit/%u-%u", client->index, k);
     return call;
 }
 
@@ -218,6 +270,8 @@ workload_make_call(const WorkloadClient *client, guint k)
         [WORKLOAD_SCHEMA] = make_schema_call,
         [WORKLOAD_IMPORT_ROWS] = make_import_rows_call,
         [WORKLOAD_IMPORT_QUADS] = make_import_quads_call,
+        [WORKLOAD_PAYLOAD] = make_payload_call,
+        [WORKLOAD_REPLACE_PAYLOAD] = make_replace_payload_call,
         [WORKLOAD_FAILURE] = make_failure_call,
         [WORKLOAD_MAINTENANCE] = make_maintenance_call,
         [WORKLOAD_QUERY] = make_query_call,
@@ -238,6 +292,7 @@ workload_make_set_up_call(const Workload *self, QdClient *client)
         "CREATE INDEX b_client ON b(client)",
         "CREATE TABLE c(k INTEGER, j INTEGER, t TEXT)",
         "CREATE TABLE balance(client INTEGER PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE p(client INTEGER, k INTEGER, id INTEGER, PRIMARY KEY(client, k)) WITHOUT ROWID",
         "CREATE TABLE abort(x)",
         "CREATE TRIGGER abort_all BEFORE INSERT ON abort BEGIN SELECT RAISE(ROLLBACK, 'all of it'); END",
         "CREATE TABLE fixed(x INTEGER)",

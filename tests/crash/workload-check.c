@@ -5,12 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "daemon/base/fd.h"
 #include "daemon/rdf/term-id.h"
+#include "daemon/store/payload.h"
 #include "tests/crash/workload-private.h"
 
 typedef struct Check {
     const Workload *workload;
+    QdConnection *connection;
     sqlite3 *db;
     guint position;
     WorkloadReport *report;
@@ -200,10 +204,83 @@ check_imports(Check *self, WorkloadClient *client)
     finish(self, stmt);
 }
 
+/* The content of a payload is that of unit @k; else a fault is noted. */
+static gboolean
+check_payload(Check *self, int64_t id, gint64 k)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GBytes) content = NULL;
+    g_autoptr(GBytes) expected = workload_make_payload((guint) k);
+    g_auto(QdFd) fd = -1;
+    QdPayloadInfo info;
+
+    if (!qd_payload_read(self->connection, id, &info, &content, &fd, &error)) {
+        note(self, &self->report->n_payload_faults, "unit %" G_GINT64_FORMAT ": %s", k,
+             error != NULL ? error->message : "it has no payload");
+        return FALSE;
+    }
+    if (content == NULL) {
+        uint8_t *data = g_malloc(info.size + 1);
+        gssize n = pread(fd, data, info.size + 1, 0);
+
+        content = g_bytes_new_take(data, (gsize) MAX(n, 0));
+    }
+    if (g_bytes_equal(content, expected))
+        return TRUE;
+    note(self, &self->report->n_payload_faults, "unit %" G_GINT64_FORMAT ": the content of its payload is wrong", k);
+    return FALSE;
+}
+
+static void
+find_units_before(Check *self, WorkloadClient *client, gint64 k)
+{
+    for (gint64 earlier = 1; earlier < k; earlier++)
+        find_unit(self, client, earlier, TRUE);
+}
+
+static void
+check_payloads(Check *self)
+{
+    const guint n_clients = self->workload->clients->len;
+    sqlite3_stmt *stmt = prepare(self, "SELECT client, k, id FROM p ORDER BY client, k");
+    guint client = 0;
+    guint k = 0;
+
+    while (stmt != NULL && sqlite3_step(stmt) == SQLITE_ROW) {
+        WorkloadClient *found = get_client(self, (guint) sqlite3_column_int(stmt, 0), WORKLOAD_PAYLOAD, WORKLOAD_PAYLOAD);
+
+        k = (guint) sqlite3_column_int(stmt, 1);
+        (void) check_payload(self, sqlite3_column_int64(stmt, 2), k);
+        find_unit(self, found, k, TRUE);
+        if (found != NULL) /* it has deleted those so far before it */
+            find_units_before(self, found, (gint64) k - WORKLOAD_N_PAYLOADS + 1);
+    }
+    finish(self, stmt);
+
+    stmt = prepare(self, "SELECT id, media_type FROM queryd_payload WHERE media_type IS NOT NULL");
+    while (stmt != NULL && sqlite3_step(stmt) == SQLITE_ROW) {
+        WorkloadClient *found = NULL;
+
+        if (sscanf((const char *) sqlite3_column_text(stmt, 1), "unit/%u-%u", &client, &k) == 2 && client < n_clients)
+            found = get_client(self, client, WORKLOAD_REPLACE_PAYLOAD, WORKLOAD_REPLACE_PAYLOAD);
+        (void) check_payload(self, sqlite3_column_int64(stmt, 0), k);
+        find_unit(self, found, k, TRUE);
+        if (found != NULL) /* it has replaced those before it */
+            find_units_before(self, found, k);
+    }
+    finish(self, stmt);
+    expect_none(self, "payloads that nobody has",
+                "SELECT count(*) FROM queryd_payload WHERE media_type IS NULL AND id NOT IN "
+                "(SELECT id FROM p)");
+    expect_none(
+        self, "payloads that had to be deleted",
+        "SELECT count(*) FROM p WHERE k<=(SELECT max(k) FROM p AS q WHERE q.client=p.client)-" G_STRINGIFY(WORKLOAD_N_PAYLOADS));
+}
+
 static gboolean
 is_unit(const WorkloadClient *client)
 {
-    return client->kind <= WORKLOAD_IMPORT_QUADS;
+    return client->kind <= WORKLOAD_REPLACE_PAYLOAD;
 }
 
 static void
@@ -240,7 +317,7 @@ workload_check(const Workload *self, QdConnection *connection, guint position, W
 {
     g_autofree GArray **found = g_new0(GArray *, self->clients->len);
     QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
-    Check check = { self, qd_connection_get_db(connection), position, report, found };
+    Check check = { self, connection, qd_connection_get_db(connection), position, report, found };
 
     for (guint i = 0; i < self->clients->len; i++)
         found[i] = g_array_new(FALSE, TRUE, 1);
@@ -249,6 +326,7 @@ workload_check(const Workload *self, QdConnection *connection, guint position, W
         check_rows(&check);
         check_schema(&check);
         check_sparql(&check);
+        check_payloads(&check);
         for (guint i = 0; i < self->clients->len; i++) {
             WorkloadClient *client = self->clients->pdata[i];
 

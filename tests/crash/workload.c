@@ -42,6 +42,8 @@ workload_new(const WorkloadConfig *config)
     self->clients = g_ptr_array_new_with_free_func(client_free);
     add_clients(self, WORKLOAD_ROWS, 8, 0);
     add_clients(self, WORKLOAD_SPARQL, 3, 0);
+    add_clients(self, WORKLOAD_PAYLOAD, 2, 16);
+    add_clients(self, WORKLOAD_REPLACE_PAYLOAD, 2, 16);
     add_clients(self, WORKLOAD_QUERY, 1, 3);
     add_clients(self, WORKLOAD_SPARQL_QUERY, 1, 3);
     add_clients(self, WORKLOAD_FAILURE, 1, 20);
@@ -89,10 +91,14 @@ get_position(const Workload *self)
 static void
 note_error(Workload *self, const QdCall *call)
 {
+    gboolean writes = call->kind != QD_CALL_QUERY_TEXT;
+
     if (call->error->message == NULL || call->error->message[0] == '\0' || call->error->domain != QD_ERROR)
         g_error("a failure without an error of ours");
     if (!self->config.may_fail)
         g_error("a call has failed: %s", call->error->message);
+    if (self->config.is_disk_full && (!writes || qd_error_get_code(call->error) != QW_ERROR_DISK_FULL))
+        self->n_wrong_errors++;
     g_free(self->last_error);
     self->last_error = g_strdup(call->error->message);
     self->n_failed++;
@@ -128,6 +134,7 @@ on_done(QdCall *call, void *user_data)
     } else {
         g_array_index(client->positions, guint, client->positions->len - 1) = get_position(self);
         self->n_acknowledged++;
+        client->payload_id = call->payload_id;
     }
     qd_call_free(call);
 }
@@ -222,6 +229,12 @@ guint
 workload_get_n_failed(const Workload *self)
 {
     return self->n_failed;
+}
+
+guint
+workload_get_n_wrong_errors(const Workload *self)
+{
+    return self->n_wrong_errors;
 }
 
 const char *

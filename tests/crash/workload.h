@@ -17,14 +17,16 @@ typedef struct Workload Workload;
 typedef struct WorkloadConfig {
     MemoryDisk *disk; /* an acknowledgement is noted with the number of operations of the disk at that time */
     guint32 seed;
-    gboolean relaxed;     /* durability of all updates */
-    gboolean may_fail;    /* errors are part of the plan, or else the end of the program */
-    guint n_import_quads; /* of each import of RDF */
+    gboolean relaxed;      /* durability of all updates */
+    gboolean may_fail;     /* errors are part of the plan, or else the end of the program */
+    gboolean is_disk_full; /* the only error that may come, and to updates only, is DISK_FULL */
+    guint n_import_quads;  /* of each import of RDF */
 } WorkloadConfig;
 
 typedef struct WorkloadReport {
-    guint n_lost; /* units acknowledged and not there */
-    guint n_half; /* units there in part, and counters that are wrong */
+    guint n_lost;           /* units acknowledged and not there */
+    guint n_half;           /* units there in part, and counters that are wrong */
+    guint n_payload_faults; /* payloads whose content is not there, or is another */
     guint n_found;
     char *first_problem; /* (owned) (nullable) */
 } WorkloadReport;
@@ -44,6 +46,8 @@ guint workload_run_each(Workload *self);
 
 guint workload_get_n_acknowledged(const Workload *self);
 guint workload_get_n_failed(const Workload *self);
+/* Of them, those that are of another kind than they may be. */
+guint workload_get_n_wrong_errors(const Workload *self);
 /* (nullable): of the last call that failed unexpectedly */
 const char *workload_get_last_error(const Workload *self);
 

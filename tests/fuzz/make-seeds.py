@@ -1,12 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes the seeds of fuzz-wire-reader and fuzz-requests: the golden files of the wire format, and conversations made of them.
+"""Writes the seeds of fuzz-wire-reader and fuzz-requests, the golden files of the wire format and conversations made of them, and
+of fuzz-pages: small databases.
 
 Run it from anywhere after a change of the wire format; what it writes is committed.
 """
 import os
 import re
+import sqlite3
 import sys
+import tempfile
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(FOLDER, "../data/wire")
@@ -79,5 +82,39 @@ def request_seeds():
     write("fuzz-requests", "half", b"\0" + query[:-5])
 
 
+def page_seed(name, page_bytes, logged, *statements):
+    """A database of @statements, of which the last @logged are in its log only."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "db")
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.execute(f"PRAGMA page_size={page_bytes}")
+        connection.execute("PRAGMA journal_mode=WAL")
+        for number, statement in enumerate(statements):
+            if number == len(statements) - logged:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            connection.execute(statement)
+        if not logged:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        with open(path, "rb") as stream:
+            database = stream.read()
+        with open(path + "-wal", "rb") as stream:
+            log = stream.read() if logged else b""
+        connection.close()
+    write("fuzz-pages", name, (len(database) // 512).to_bytes(2, "little") + database + log)
+
+
+def page_seeds():
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT {}) "
+    page_seed("rows", 512, 0, "CREATE TABLE t(k INTEGER PRIMARY KEY, x, y)",
+              "INSERT INTO t " + numbers.format(60) + "SELECT i, 'text ' || i, i/2.0 FROM n")
+    page_seed("overflow-and-free-pages", 512, 0, "CREATE TABLE a(x)", "CREATE TABLE t(x)", "INSERT INTO t VALUES(zeroblob(3000))",
+              "INSERT INTO a VALUES(zeroblob(4000))", "DROP TABLE a")
+    page_seed("index", 512, 0, "CREATE TABLE t(a, b, PRIMARY KEY(a, b)) WITHOUT ROWID", "CREATE INDEX i ON t(b)",
+              "INSERT INTO t " + numbers.format(60) + "SELECT hex(i), i*1000000 FROM n")
+    page_seed("log", 1024, 2, "CREATE TABLE t(x)", "INSERT INTO t VALUES(1)", "INSERT INTO t VALUES(zeroblob(1500))",
+              "UPDATE t SET x=2")
+
+
 wire_seeds()
 request_seeds()
+page_seeds()

@@ -409,6 +409,47 @@ test_job_waits_in_vain(WriterFixture *self, gconstpointer data)
     qd_write_item_clear(&item);
 }
 
+/* Who writes again at once -------------------------------------------------------------------------------------------------- */
+
+/* Submits the first; the others come while they are waited for. */
+static void
+run_with_late(WriterFixture *self)
+{
+    for (guint i = 1; i < self->members->len; i++)
+        g_ptr_array_add(self->late, self->members->pdata[i]);
+    qd_writer_submit(self->writer, &((WriterMember *) self->members->pdata[0])->item);
+    for (guint i = 0; i < self->members->len; i++) {
+        g_assert_true(hand_over_pop(self->done) == self->members->pdata[i]);
+        g_assert_no_error(((WriterMember *) self->members->pdata[i])->item.error);
+    }
+}
+
+static void
+test_late_join(WriterFixture *self, gconstpointer data)
+{
+    for (int i = 1; i <= 4; i++)
+        (void) writer_add_insert(self, "t", i);
+    run_with_late(self);
+    writer_assert_commits(self, "1: t; 2: t");
+    g_assert_cmpuint(self->n_left, ==, 0);
+    g_assert_cmpint(writer_count(self, "t"), ==, 4);
+}
+
+/* Nobody is kept waiting by a member that may take long, and none who is there is forgotten. */
+static void
+test_late_are_left(WriterFixture *self, gconstpointer data)
+{
+    (void) writer_add_insert(self, "t", 1);
+    (void) writer_add_member(self, data);
+    if (g_str_has_prefix(data, "DELETE"))
+        writer_add_statement(self->members->pdata[1], "DELETE FROM r");
+    (void) writer_add_insert(self, "t", 2);
+    run_with_late(self);
+    g_assert_cmpuint(self->commits->len, ==, 3);
+    g_assert_cmpuint(self->n_left, ==, 1);
+    g_assert_cmpint(writer_count(self, "t"), ==, 2);
+}
+
 /* At rest the connection is closed; the next update, or job, opens another one. */
 static void
 test_rest(WriterFixture *self, gconstpointer data)
@@ -490,6 +531,12 @@ main(int argc, char **argv)
     ADD("queue-is-bounded", test_queue_is_bounded);
     ADD("job/runs", test_job);
     ADD("job/waits-in-vain", test_job_waits_in_vain);
+    ADD("late/join", test_late_join);
+    g_test_add("/exec/writer/late/left-by-a-batch", WriterFixture, "DELETE FROM l", writer_fixture_set_up, test_late_are_left,
+               writer_fixture_tear_down);
+    g_test_add("/exec/writer/late/left-by-a-long-statement", WriterFixture,
+               "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 20000) INSERT INTO l SELECT max(x) FROM c",
+               writer_fixture_set_up, test_late_are_left, writer_fixture_tear_down);
     ADD("rest", test_rest);
     ADD("many-threads", test_many_threads);
     return g_test_run();

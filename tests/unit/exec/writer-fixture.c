@@ -17,11 +17,10 @@ on_sweep(void *user_data)
 }
 
 static void
-on_commit(uint64_t generation, QdChanges *changes, void *user_data)
+on_commit(uint64_t generation, const QdChanges *changes, void *user_data)
 {
     WriterFixture *self = user_data;
-    g_autoptr(QdChanges) owned = changes;
-    g_autoptr(GPtrArray) tables = qd_name_set_list(owned->tables);
+    g_autoptr(GPtrArray) tables = qd_name_set_list(changes->tables);
     g_autofree char *names = NULL;
 
     g_ptr_array_add(tables, NULL);
@@ -34,6 +33,34 @@ static void
 on_log(void *user_data)
 {
 }
+
+static void
+on_answer(void *user_data)
+{
+}
+
+static gboolean
+on_look(void *user_data)
+{
+    WriterFixture *self = user_data;
+
+    if (self->late->len > 0) {
+        WriterMember *member = g_ptr_array_steal_index(self->late, 0);
+
+        g_assert_false(qd_writer_enqueue(self->writer, &member->item));
+    }
+    return self->late->len > 0;
+}
+
+static void
+on_linger_end(void *user_data)
+{
+    WriterFixture *self = user_data;
+
+    self->n_left += self->late->len > 0 ? 1 : 0;
+}
+
+static const QdWriterLinger linger = { on_answer, on_look, on_linger_end };
 
 static void
 member_free(gpointer data)
@@ -53,8 +80,14 @@ writer_fixture_set_up(WriterFixture *self, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
     QdWriterConfig config = {
-        .limits = &self->store.limits, .commit_func = on_commit, .log_func = on_log, .user_data = self, .group_usec = 60000000
-    }; /* however slowly a test runs, who waits is in the group */
+        .limits = &self->store.limits,
+        .commit_func = on_commit,
+        .log_func = on_log,
+        .linger = &linger,
+        .user_data = self,
+        .group_usec = 60000000, /* however slowly a test runs, who waits is in the group */
+        .linger_usec = 60000000,
+    };
     QdConnectionInfo info;
 
     store_fixture_set_up(&self->store, NULL);
@@ -68,6 +101,7 @@ writer_fixture_set_up(WriterFixture *self, gconstpointer data)
     self->writer = qd_writer_new(&config, self->store.writer);
     self->reader = store_fixture_open_reader(&self->store);
     self->members = g_ptr_array_new_with_free_func(member_free);
+    self->late = g_ptr_array_new();
     self->commits = g_ptr_array_new_with_free_func(g_free);
     self->done = hand_over_new();
     self->started = hand_over_new();
@@ -84,6 +118,7 @@ writer_fixture_tear_down(WriterFixture *self, gconstpointer data)
     qd_workers_free(self->workers);
     qd_connection_free(self->reader);
     g_ptr_array_unref(self->members);
+    g_ptr_array_unref(self->late);
     g_ptr_array_unref(self->commits);
     hand_over_free(self->done);
     hand_over_free(self->started);

@@ -21,6 +21,8 @@ typedef struct WriterFixture {
     HandOver *done;     /* of WriterMember */
     HandOver *started;  /* the job holds the role */
     HandOver *go;       /* the job may end */
+    GPtrArray *late;    /* of WriterMember: those who write again while they are waited for, one at each look */
+    guint n_left;       /* so often the waiting ended before all of them had come */
     GPtrArray *commits; /* of char*: "GENERATION-START: TABLES" of each commit */
 } WriterFixture;
 

@@ -5,6 +5,7 @@
 #include "daemon/store/connection.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/unit/store/store-fixture.h"
@@ -288,6 +289,27 @@ test_odd_path(StoreFixture *self, gconstpointer data)
     g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS));
 }
 
+/* Not "read-only": who is told so would look for a wrong permission. */
+static void
+test_too_many_files(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *path = g_build_filename(self->dir, "another.db", NULL);
+    QdConnectionInfo info = { .path = path };
+    g_autoptr(GError) error = NULL;
+    struct rlimit limit;
+    struct rlimit low;
+    int fd = dup(STDIN_FILENO);
+
+    g_assert_cmpint(fd, >=, 0);
+    (void) close(fd);
+    g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &limit), ==, 0);
+    low = (struct rlimit){ .rlim_cur = (rlim_t) fd, .rlim_max = limit.rlim_max };
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &low), ==, 0);
+    g_assert_null(qd_connection_open(&info, QD_CONNECTION_WRITER, &self->limits, &error));
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &limit), ==, 0);
+    store_assert_error(error, QW_ERROR_LIMIT_EXCEEDED, "Too many open files");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -306,5 +328,6 @@ main(int argc, char **argv)
     ADD("recompiled-is-guarded", test_recompiled_is_guarded);
     ADD("syntax-error-beside-a-stale-schema", test_syntax_error_beside_a_stale_schema);
     ADD("odd-path", test_odd_path);
+    ADD("too-many-files", test_too_many_files);
     return g_test_run();
 }

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Beginning, ending and telling of transactions.
+ */
+#include "daemon/exec/write-transaction.h"
+
+#include "daemon/base/error.h"
+
+static void
+set_read_only_error(const QdWriter *self, GError **error)
+{
+    const QdDatabase *database = self->config.database;
+
+    qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", qd_database_get_directory(database),
+                 qd_database_get_read_only_hint(database));
+}
+
+gboolean
+qd_write_in_transaction(QdWriter *self)
+{
+    return !sqlite3_get_autocommit(qd_connection_get_db(self->connection));
+}
+
+void
+qd_write_rollback(QdWriter *self)
+{
+    if (qd_write_in_transaction(self))
+        (void) qd_connection_execute(self->connection, "ROLLBACK", NULL);
+}
+
+static int
+on_wal(void *data, sqlite3 *db, const char *name, int n_pages)
+{
+    ((QdWriter *) data)->wal_pages = n_pages;
+    return SQLITE_OK;
+}
+
+void
+qd_write_watch_log(QdWriter *self)
+{
+    self->synchronous_normal = FALSE;
+    (void) sqlite3_wal_hook(qd_connection_get_db(self->connection), on_wal, self);
+    if (self->config.payloads != NULL)
+        qd_payloads_attach(self->config.payloads, self->connection);
+}
+
+gboolean
+qd_write_ensure_connection(QdWriter *self, GError **error)
+{
+    if (self->connection != NULL) {
+        qd_write_rollback(self); /* the last time there may have been no memory for it */
+        return TRUE;
+    }
+    if (qd_database_is_read_only(self->config.database)) {
+        set_read_only_error(self, error);
+        return FALSE;
+    }
+
+    self->connection = qd_pool_open_connection(self->config.pool, QD_CONNECTION_WRITER, error);
+    if (self->connection == NULL)
+        return FALSE;
+
+    qd_write_watch_log(self);
+    return TRUE;
+}
+
+gboolean
+qd_write_set_durability(QdWriter *self, gboolean relaxed, GError **error)
+{
+    if (self->synchronous_normal == relaxed)
+        return TRUE;
+
+    if (relaxed)
+        self->synchronous_normal = qd_connection_execute(self->connection, "PRAGMA synchronous=NORMAL", NULL);
+    else
+        self->synchronous_normal = !qd_connection_execute(self->connection, "PRAGMA synchronous=FULL", error);
+    return relaxed || !self->synchronous_normal;
+}
+
+gboolean
+qd_write_commit(QdWriter *self, GError **error)
+{
+    QdPayloads *payloads = self->config.payloads;
+    QdPayloadSweep sweep = QD_PAYLOAD_SWEEP_NONE;
+
+    if (payloads != NULL && !qd_payloads_before_commit(payloads, self->connection, !self->synchronous_normal, error))
+        return FALSE;
+    if (!qd_connection_end(self->connection, error))
+        return FALSE;
+    if (payloads != NULL)
+        sweep = qd_payloads_after_commit(payloads, !self->synchronous_normal);
+    if (sweep != QD_PAYLOAD_SWEEP_NONE)
+        self->config.sweep_func(sweep, self->config.user_data);
+    return TRUE;
+}
+
+uint64_t
+qd_write_publish(QdWriter *self)
+{
+    __atomic_add_fetch(&self->n_commits, 1, __ATOMIC_RELAXED);
+    return __atomic_add_fetch(&self->generation, 1, __ATOMIC_SEQ_CST);
+}
+
+void
+qd_write_tell(QdWriter *self, uint64_t generation, QdWriteItem *const *items, guint n)
+{
+    g_autoptr(QdChanges) changes = qd_changes_new();
+
+    for (guint i = 0; i < n; i++)
+        if (items[i]->error == NULL)
+            qd_changes_add_all(changes, items[i]->changed);
+    self->config.commit_func(generation, changes, self->config.user_data);
+}
+
+gboolean
+qd_write_check_space(QdWriter *self, GError **error)
+{
+    const QdDatabase *database = self->config.database;
+
+    if (qd_database_check_free_space(database, self->config.limits, NULL))
+        return TRUE;
+
+    (void) sqlite3_wal_checkpoint_v2(qd_connection_get_db(self->connection), NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return qd_database_check_free_space(database, self->config.limits, error);
+}

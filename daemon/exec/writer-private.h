@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The writer's state, which its files share.
+ *
+ * Place: layer 4, private to writer.c, write-group.c and write-transaction.c. What is not under the mutex belongs to the holder of
+ * the role.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "daemon/exec/write-queue.h"
+#include "daemon/exec/writer.h"
+
+struct QdWriter {
+    QdWriterConfig config;
+    QdConnection *connection;
+    uint64_t generation; /* atomic */
+    uint64_t n_commits;  /* atomic */
+    uint64_t n_items;    /* atomic */
+    QdTask lead_task;
+    gboolean synchronous_normal;
+    int wal_pages;
+    uint64_t commit_usec;     /* how long that of the last group took */
+    uint64_t linger_end_usec; /* 0: nobody is waited for; the leader's */
+
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    QdWriteQueue queue;
+    gboolean taken;
+    gboolean is_held; /* taken by a client's transaction or a job, and by that perhaps for long */
+    guint n_exclusive_waiting;
+};
