@@ -2,11 +2,17 @@
 /*
  * QueryBatch: several updates as one transaction.
  *
- * Place: public object. One call of the D-Bus method Batch; all statements are executed or none.
+ * Place: public object. One BATCH record on a channel; all statements are executed or none.
  * Invariant: after a successful execute there is one count of changes for each statement.
  */
+#include <string.h>
+
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-error.h"
+#include "client-lib/query-request.h"
+
+/* A batch prepares nothing, but a channel is opened with a statement. */
+#define ANY_UPDATE "SELECT 1"
 
 typedef struct BatchStatement {
     QueryLanguage language;
@@ -92,79 +98,158 @@ query_batch_get_n_statements(QueryBatch *self)
     return self->statements->len;
 }
 
-/* (transfer floating) (nullable): the arguments of Batch. */
-static GVariant *
-build_arguments(QueryBatch *self, GError **error)
+/* The record -------------------------------------------------------------------------------------------------------------- */
+
+/* The parameters of a statement, ready to be written. */
+typedef struct Values {
+    QueryParameters *parameters;
+    GBytes *row;
+} Values;
+
+static void
+values_clear(gpointer data)
 {
-    g_auto(GVariantBuilder) statements = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE("a(ssa{sv})"));
+    Values *self = data;
 
-    for (guint i = 0; i < self->statements->len; i++) {
-        BatchStatement *statement = &g_array_index(self->statements, BatchStatement, i);
-        GVariant *parameters = statement->parameters;
-
-        if (!g_utf8_validate(statement->text, -1, NULL)) {
-            g_set_error(error, QUERY_ERROR, QUERY_ERROR_SYNTAX, "the text of statement %u is not valid UTF-8", i + 1);
-            return NULL;
-        }
-        if (parameters == NULL)
-            parameters = g_variant_new("a{sv}", NULL);
-        g_variant_builder_add(&statements, "(ss@a{sv})", query_language_get_name(statement->language), statement->text, parameters);
-    }
-    return g_variant_new("(a(ssa{sv})@a{sv})", &statements, query_connection_build_options(self->connection));
+    g_clear_pointer(&self->parameters, query_parameters_free);
+    g_clear_pointer(&self->row, g_bytes_unref);
 }
 
 static gboolean
-execute(QueryBatch *self, GVariant *arguments, GCancellable *cancellable, GError **error)
+values_init(Values *self, const BatchStatement *statement, guint number, GError **error)
 {
-    g_autoptr(GVariant) changes = NULL;
-    g_autoptr(GVariant) reply = NULL;
-    const guint64 *counts;
-    gsize n_counts;
-
-    reply = query_bus_call(query_connection_get_bus(self->connection),
-                           &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
-                                            .method = "Batch",
-                                            .arguments = arguments,
-                                            .reply_type = "(att)",
-                                            .timeout_msec = G_MAXINT,
-                                            .fd = -1 },
-                           NULL, cancellable, error);
-    if (reply == NULL)
-        return FALSE;
-
-    g_variant_get(reply, "(@att)", &changes, &self->generation);
-    counts = g_variant_get_fixed_array(changes, &n_counts, sizeof *counts);
-    if (n_counts != self->statements->len) {
-        g_set_error(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon counted %" G_GSIZE_FORMAT " statements of %u", n_counts,
-                    self->statements->len);
+    if (!g_utf8_validate(statement->text, -1, NULL)) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_SYNTAX, "the text of statement %u is not valid UTF-8", number);
         return FALSE;
     }
+    self->parameters = query_parameters_new_from_variant(statement->parameters, error);
+    if (self->parameters != NULL)
+        self->row = query_parameters_encode_given(self->parameters, error);
+    if (self->row == NULL)
+        g_prefix_error(error, "statement %u of the batch: ", number);
+    return self->row != NULL;
+}
 
+static void
+put_string(QwBodyWriter *writer, const char *string)
+{
+    qw_body_put_string(writer, string, strlen(string));
+}
+
+static void
+put_options(QwBodyWriter *writer, const QueryPlan *plan)
+{
+    char digits[32];
+
+    qw_body_put_u32(writer, (plan->relaxed ? 1 : 0) + (plan->timeout_msec >= 0 ? 1 : 0));
+    if (plan->relaxed) {
+        put_string(writer, "durability");
+        put_string(writer, "relaxed");
+    }
+    if (plan->timeout_msec >= 0) {
+        g_snprintf(digits, sizeof digits, "%" G_GINT64_FORMAT, plan->timeout_msec);
+        put_string(writer, "timeout_ms");
+        put_string(writer, digits);
+    }
+}
+
+static void
+put_statement(QwBodyWriter *writer, const BatchStatement *statement, const Values *values)
+{
+    guint n = query_parameters_get_n(values->parameters);
+
+    put_string(writer, query_language_get_name(statement->language));
+    put_string(writer, statement->text);
+    qw_body_put_u32(writer, n);
+    for (guint i = 0; i < n; i++)
+        put_string(writer, query_parameters_get_key(values->parameters, i));
+    qw_body_put_string(writer, g_bytes_get_data(values->row, NULL), g_bytes_get_size(values->row));
+}
+
+static void
+put_body(QwBodyWriter *writer, const QueryBatch *self, const GArray *values, const QueryPlan *plan)
+{
+    put_options(writer, plan);
+    for (guint i = 0; i < self->statements->len; i++)
+        put_statement(writer, &g_array_index(self->statements, BatchStatement, i), &g_array_index(values, Values, i));
+}
+
+/* (transfer full) (nullable): it is measured before it is written. */
+static GBytes *
+build_body(const QueryBatch *self, const QueryPlan *plan, GError **error)
+{
+    g_autoptr(GArray) values = g_array_new(FALSE, TRUE, sizeof(Values));
+    QwBodyWriter writer = { 0 };
+    uint8_t *body;
+
+    g_array_set_clear_func(values, values_clear);
+    g_array_set_size(values, self->statements->len);
+    for (guint i = 0; i < self->statements->len; i++)
+        if (!values_init(&g_array_index(values, Values, i), &g_array_index(self->statements, BatchStatement, i), i + 1, error))
+            return NULL;
+
+    put_body(&writer, self, values, plan);
+    body = writer.used <= QW_ROWS_SIZE_MAX ? g_try_malloc(writer.used) : NULL;
+    if (body == NULL) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "the batch takes %" G_GSIZE_FORMAT " bytes, the limit is %u",
+                    writer.used, QW_ROWS_SIZE_MAX);
+        return NULL;
+    }
+    writer = (QwBodyWriter){ .data = body, .capacity = writer.used };
+    put_body(&writer, self, values, plan);
+    return g_bytes_new_take(body, writer.used);
+}
+
+/* Execution --------------------------------------------------------------------------------------------------------------- */
+
+static QueryRequest *
+create_request(QueryBatch *self, GError **error)
+{
+    g_autoptr(QueryPlan) plan = NULL;
+    g_autoptr(GBytes) body = NULL;
+    QueryRequest *request;
+
+    plan = query_connection_create_plan(self->connection, QUERY_LANGUAGE_SQL, ANY_UPDATE, TRUE, error);
+    body = plan != NULL ? build_body(self, plan, error) : NULL;
+    if (body == NULL)
+        return NULL;
+
+    request = query_request_new(self->connection, QUERY_REQUEST_BATCH, plan, NULL, body, NULL);
+    query_request_set_n_rows(request, self->statements->len);
+    return request;
+}
+
+static void
+take_result(QueryBatch *self, QueryRequest *request)
+{
+    const GArray *counts = query_request_get_counts(request);
+
+    query_pool_give(query_connection_get_pool(self->connection), query_request_steal_channel(request));
+    self->generation = query_request_get_end(request)->generation;
     g_array_set_size(self->changes, 0);
-    g_array_append_vals(self->changes, counts, (guint) n_counts);
-    return TRUE;
+    g_array_append_vals(self->changes, counts->data, counts->len);
 }
 
 gboolean
 query_batch_execute(QueryBatch *self, GCancellable *cancellable, GError **error)
 {
-    GVariant *arguments;
+    g_autoptr(QueryRequest) request = NULL;
 
     g_return_val_if_fail(QUERY_IS_BATCH(self), FALSE);
 
-    arguments = build_arguments(self, error);
-    return arguments != NULL && execute(self, arguments, cancellable, error);
+    request = create_request(self, error);
+    if (request == NULL || !query_request_run(request, cancellable, error))
+        return FALSE;
+
+    take_result(self, request);
+    return TRUE;
 }
 
 static void
-execute_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+on_executed(GTask *task, QueryRequest *request)
 {
-    GError *error = NULL;
-
-    if (execute(source_object, task_data, cancellable, &error))
-        g_task_return_boolean(task, TRUE);
-    else
-        g_task_return_error(task, error);
+    take_result(g_task_get_source_object(task), request);
+    g_task_return_boolean(task, TRUE);
 }
 
 /**
@@ -180,20 +265,20 @@ void
 query_batch_execute_async(QueryBatch *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     g_autoptr(GTask) task = NULL;
+    QueryRequest *request = NULL;
     GError *error = NULL;
-    GVariant *arguments;
 
     g_return_if_fail(QUERY_IS_BATCH(self));
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_batch_execute_async);
-    arguments = build_arguments(self, &error);
-    if (arguments == NULL) {
+    request = create_request(self, &error);
+    if (request == NULL) {
         g_task_return_error(task, error);
         return;
     }
-    g_task_set_task_data(task, g_variant_ref_sink(arguments), (GDestroyNotify) g_variant_unref);
-    g_task_run_in_thread(task, execute_in_thread);
+    g_task_set_task_data(task, request, (GDestroyNotify) query_request_free);
+    query_request_run_async(request, task, on_executed);
 }
 
 /**

@@ -73,6 +73,12 @@ typedef enum {
     QUERY_TRANSPORT_RING,       /* by a socket, large ones through shared memory if there is enough of it */
 } QueryTransport;
 
+/* What an update has survived when it is answered: query_connection_set_durability(). */
+typedef enum {
+    QUERY_DURABILITY_FULL,    /* a power cut */
+    QUERY_DURABILITY_RELAXED, /* the end of the daemon; a power cut may take back the last ones, and only whole ones */
+} QueryDurability;
+
 /* Types of values; the last four are RDF terms. */
 typedef enum {
     QUERY_VALUE_TYPE_NULL = 0,          /* no value */
@@ -292,6 +298,8 @@ void query_connection_set_max_rows(QueryConnection *self, guint64 max_rows);
 /* Described with the code. */
 void query_connection_set_transport(QueryConnection *self, QueryTransport transport);
 QueryTransport query_connection_get_transport(QueryConnection *self);
+void query_connection_set_durability(QueryConnection *self, QueryDurability durability);
+QueryDurability query_connection_get_durability(QueryConnection *self);
 
 /**
  * query_connection_explain:
@@ -645,6 +653,8 @@ const char *query_cursor_get_string(QueryCursor *self, guint column, gsize *n_by
  * Returns: (nullable) (transfer full): a copy of the bytes, of a BLOB or of the string; %NULL for NULL
  */
 GBytes *query_cursor_get_bytes(QueryCursor *self, guint column);
+/* The same without a copy: described with the code. */
+const guint8 *query_cursor_get_data(QueryCursor *self, guint column, gsize *n_bytes);
 
 /**
  * query_cursor_get_date_time:

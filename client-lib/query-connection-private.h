@@ -42,6 +42,3 @@ QueryHub *query_connection_get_hub(QueryConnection *self, GCancellable *cancella
 
 /* The name of a language on the bus. */
 const char *query_language_get_name(QueryLanguage language);
-
-/* The options a{sv} that every method takes which runs a statement. (transfer floating) */
-GVariant *query_connection_build_options(QueryConnection *self);

@@ -21,7 +21,8 @@ struct _QueryConnection {
     pthread_mutex_t mutex;
     gint64 timeout_msec; /* -1: the daemon's default; 0: none */
     guint64 max_rows;    /* 0: the daemon's default */
-    GPtrArray *hubs;     /* of QueryHub, one for each main context; guarded by mutex */
+    QueryDurability durability;
+    GPtrArray *hubs; /* of QueryHub, one for each main context; guarded by mutex */
 };
 
 G_DEFINE_TYPE(QueryConnection, query_connection, G_TYPE_OBJECT)
@@ -315,6 +316,43 @@ query_connection_set_max_rows(QueryConnection *self, guint64 max_rows)
 }
 
 /**
+ * query_connection_set_durability:
+ * @self: a connection
+ * @durability: what an update has to survive
+ *
+ * For the updates that follow on this connection, statements that are prepared from now on, batches, and payloads whose options do
+ * not say. A transaction of query_connection_begin() is always %QUERY_DURABILITY_FULL, which is the default.
+ */
+void
+query_connection_set_durability(QueryConnection *self, QueryDurability durability)
+{
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+
+    (void) pthread_mutex_lock(&self->mutex);
+    self->durability = durability;
+    (void) pthread_mutex_unlock(&self->mutex);
+}
+
+/**
+ * query_connection_get_durability:
+ * @self: a connection
+ *
+ * Returns: what query_connection_set_durability() has set
+ */
+QueryDurability
+query_connection_get_durability(QueryConnection *self)
+{
+    QueryDurability durability;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), QUERY_DURABILITY_FULL);
+
+    (void) pthread_mutex_lock(&self->mutex);
+    durability = self->durability;
+    (void) pthread_mutex_unlock(&self->mutex);
+    return durability;
+}
+
+/**
  * query_connection_set_transport:
  * @self: a connection
  * @transport: how results come from the daemon
@@ -349,21 +387,6 @@ query_language_get_name(QueryLanguage language)
     return language == QUERY_LANGUAGE_SPARQL ? "sparql" : "sql";
 }
 
-GVariant *
-query_connection_build_options(QueryConnection *self)
-{
-    GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
-    gint64 timeout_msec;
-
-    (void) pthread_mutex_lock(&self->mutex);
-    timeout_msec = self->timeout_msec;
-    (void) pthread_mutex_unlock(&self->mutex);
-
-    if (timeout_msec >= 0)
-        g_variant_builder_add(&options, "{sv}", "timeout_ms", g_variant_new_uint32((guint32) timeout_msec));
-    return g_variant_builder_end(&options);
-}
-
 gboolean
 query_connection_check_text(const char *text, GError **error)
 {
@@ -377,6 +400,7 @@ query_connection_check_text(const char *text, GError **error)
 QueryPlan *
 query_connection_create_plan(QueryConnection *self, QueryLanguage language, const char *text, gboolean writes, GError **error)
 {
+    QueryPlanAccess access = QUERY_PLAN_READS;
     gint64 timeout_msec;
     guint64 max_rows;
 
@@ -386,8 +410,10 @@ query_connection_create_plan(QueryConnection *self, QueryLanguage language, cons
     (void) pthread_mutex_lock(&self->mutex);
     timeout_msec = self->timeout_msec;
     max_rows = self->max_rows;
+    if (writes)
+        access = self->durability == QUERY_DURABILITY_RELAXED ? QUERY_PLAN_WRITES_RELAXED : QUERY_PLAN_WRITES;
     (void) pthread_mutex_unlock(&self->mutex);
-    return query_plan_new(query_language_get_name(language), text, writes, timeout_msec, writes ? 0 : max_rows);
+    return query_plan_new(query_language_get_name(language), text, access, timeout_msec, writes ? 0 : max_rows);
 }
 
 /* Queries and updates -------------------------------------------------------------------------------------------------- */

@@ -175,6 +175,31 @@ query_cursor_get_string(QueryCursor *self, guint column, gsize *n_bytes)
     return text;
 }
 
+/**
+ * query_cursor_get_data:
+ * @self: a cursor on a row
+ * @column: index of a column
+ * @n_bytes: (out): number of bytes
+ *
+ * As query_cursor_get_bytes() without a copy: valid until the cursor moves or is closed.
+ *
+ * Returns: (transfer none) (nullable) (array length=n_bytes) (element-type guint8): the bytes; %NULL for NULL
+ */
+const guint8 *
+query_cursor_get_data(QueryCursor *self, guint column, gsize *n_bytes)
+{
+    QwValue value;
+
+    *n_bytes = 0;
+    if (!get_value(self, column, &value, G_STRFUNC) || value.type == QW_TYPE_NULL)
+        return NULL;
+    if (value.type != QW_TYPE_BLOB)
+        return (const guint8 *) query_cursor_get_string(self, column, n_bytes);
+
+    *n_bytes = value.n_bytes;
+    return (const guint8 *) (value.n_bytes > 0 ? value.data : "");
+}
+
 GBytes *
 query_cursor_get_bytes(QueryCursor *self, guint column)
 {

@@ -236,6 +236,7 @@ take_record(QueryCursor *self, const QueryRecord *record, GError **error)
     case QW_KIND_BEGIN:
     case QW_KIND_COMMIT:
     case QW_KIND_ROLLBACK:
+    case QW_KIND_BATCH:
     case QW_KIND_RING:
     case QW_KIND_PAGE:
         break;

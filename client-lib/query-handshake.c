@@ -36,6 +36,8 @@ build_prepare_arguments(const QueryPlan *plan, QueryTransport transport)
     g_variant_builder_add(&options, "{sv}", "page_size", g_variant_new_uint32(PAGE_SIZE));
     if (plan->writes)
         g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
+    if (plan->relaxed)
+        g_variant_builder_add(&options, "{sv}", "durability", g_variant_new_string("relaxed"));
     if (plan->timeout_msec >= 0)
         g_variant_builder_add(&options, "{sv}", "timeout_ms", g_variant_new_uint32((guint32) plan->timeout_msec));
     if (plan->max_rows > 0)

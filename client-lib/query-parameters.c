@@ -287,23 +287,22 @@ measure(const Entry **slots, guint n)
     return n_bytes;
 }
 
-GBytes *
-query_parameters_encode(const QueryParameters *self, const QuerySchema *schema, GError **error)
+const char *
+query_parameters_get_key(const QueryParameters *self, guint index)
 {
-    guint n = schema != NULL ? schema->n_parameters : 0;
-    g_autofree const Entry **slots = g_new0(const Entry *, n);
+    return g_array_index(self->entries, Entry, index).key;
+}
+
+static GBytes *
+encode_row(const Entry **slots, guint n, GError **error)
+{
     g_autofree uint8_t *buffer = NULL;
     QwPageWriter writer;
     const uint8_t *row;
-    gsize capacity;
+    gsize capacity = measure(slots, n);
 
-    g_assert(schema != NULL || query_parameters_get_n(self) == 0);
-    if (schema != NULL && !resolve(self, schema, slots, error))
-        return NULL;
     if (n == 0)
         return g_bytes_new_static("", 0);
-
-    capacity = measure(slots, n);
     if (capacity > QW_ROWS_SIZE_MAX) {
         g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "the parameters take %" G_GSIZE_FORMAT " bytes, the limit is %u",
                     capacity, QW_ROWS_SIZE_MAX);
@@ -325,4 +324,26 @@ query_parameters_encode(const QueryParameters *self, const QuerySchema *schema, 
 
     row = buffer + QW_HEADER_SIZE;
     return g_bytes_new_with_free_func(row, writer.used - QW_HEADER_SIZE, g_free, g_steal_pointer(&buffer));
+}
+
+GBytes *
+query_parameters_encode_given(const QueryParameters *self, GError **error)
+{
+    g_autofree const Entry **slots = g_new0(const Entry *, self->entries->len);
+
+    for (guint i = 0; i < self->entries->len; i++)
+        slots[i] = &g_array_index(self->entries, Entry, i);
+    return encode_row(slots, self->entries->len, error);
+}
+
+GBytes *
+query_parameters_encode(const QueryParameters *self, const QuerySchema *schema, GError **error)
+{
+    guint n = schema != NULL ? schema->n_parameters : 0;
+    g_autofree const Entry **slots = g_new0(const Entry *, n);
+
+    g_assert(schema != NULL || query_parameters_get_n(self) == 0);
+    if (schema != NULL && !resolve(self, schema, slots, error))
+        return NULL;
+    return encode_row(slots, n, error);
 }

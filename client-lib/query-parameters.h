@@ -45,6 +45,19 @@ void query_parameters_clear(QueryParameters *self);
 /* The number of values that were given. */
 guint query_parameters_get_n(const QueryParameters *self);
 
+/* (transfer none): of a value given by key, in the order in which they were given. */
+const char *query_parameters_get_key(const QueryParameters *self, guint index);
+
+/**
+ * query_parameters_encode_given:
+ * @error: (nullable): location for an error
+ *
+ * Errors: TOO_BIG, NO_MEMORY.
+ *
+ * Returns: (transfer full) (nullable): one row of the values in the order in which they were given; empty without values
+ */
+GBytes *query_parameters_encode_given(const QueryParameters *self, GError **error);
+
 /**
  * query_parameters_encode:
  * @schema: (nullable): the statement's; NULL only when there are no values

@@ -5,7 +5,8 @@
  * Part of query-client.h. In SQL they are queryd_payload(id), queryd_store_payload(blob), queryd_replace_payload(id, blob) and
  * queryd_delete_payload(id), in the transaction of the application's own rows; the table queryd_payload lists them.
  *
- * Options a{sv}, a floating one is consumed: media_type s, what the content is; durability s, "full" or "relaxed"; timeout_ms u.
+ * Options a{sv}, a floating one is consumed: media_type s, what the content is; durability s, "full" or "relaxed" (without it what
+ * query_connection_set_durability() says); timeout_ms u.
  * Content of a sort that the caller has in memory goes by the channel or through shared memory, whichever is faster.
  */
 #pragma once

@@ -35,6 +35,10 @@ write_body(const QueryPlan *self, QwBodyWriter *writer)
         put_option(writer, "access", "write");
         n_options++;
     }
+    if (self->relaxed) {
+        put_option(writer, "durability", "relaxed");
+        n_options++;
+    }
     if (self->timeout_msec >= 0) {
         put_number_option(writer, "timeout_ms", (guint64) self->timeout_msec);
         n_options++;
@@ -47,7 +51,7 @@ write_body(const QueryPlan *self, QwBodyWriter *writer)
 }
 
 QueryPlan *
-query_plan_new(const char *language, const char *text, gboolean writes, gint64 timeout_msec, guint64 max_rows)
+query_plan_new(const char *language, const char *text, QueryPlanAccess access, gint64 timeout_msec, guint64 max_rows)
 {
     QueryPlan *self = g_new0(QueryPlan, 1);
     QwBodyWriter writer = { 0 };
@@ -56,7 +60,8 @@ query_plan_new(const char *language, const char *text, gboolean writes, gint64 t
     self->ref_count = 1;
     self->language = g_strdup(language);
     self->text = g_strdup(text);
-    self->writes = writes;
+    self->writes = access != QUERY_PLAN_READS;
+    self->relaxed = access == QUERY_PLAN_WRITES_RELAXED;
     self->timeout_msec = timeout_msec;
     self->max_rows = MIN(max_rows, G_MAXUINT32); /* u on the bus */
 

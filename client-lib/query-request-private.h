@@ -35,8 +35,8 @@ struct QueryRequest {
     QueryRequestKind kind;
     QueryPlan *plan;
     QueryParameters *parameters;
-    GBytes *row;  /* (nullable): the body of FETCH, instead of parameters */
-    guint n_rows; /* of those; 0: one, or none when it is empty */
+    GBytes *row;  /* (nullable): the body of FETCH, instead of parameters, or that of BATCH */
+    guint n_rows; /* of those, or statements; 0: one, or none when it is empty */
 
     QueryRequestState state;
     QueryChannel *channel;
@@ -49,6 +49,7 @@ struct QueryRequest {
     gboolean channel_is_idle; /* although it has failed */
     GError *prepare_error;    /* told by PREPARE while the answer to its FETCH is still to be read */
     QwEnd end;
+    GArray *counts; /* (nullable) of gint64: what a BATCH has answered so far */
     void (*done)(GTask *task, QueryRequest *self);
 };
 

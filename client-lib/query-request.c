@@ -14,6 +14,7 @@
 
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-error.h"
+#include "client-lib/wire/wire-page-reader.h"
 
 QueryRequest *
 query_request_new(QueryConnection *connection, QueryRequestKind kind, QueryPlan *plan, QueryParameters *parameters, GBytes *row,
@@ -45,6 +46,7 @@ query_request_free(QueryRequest *self)
     g_clear_pointer(&self->direct_run, query_direct_run_unref);
     g_clear_pointer(&self->schema, query_schema_unref);
     g_clear_pointer(&self->row, g_bytes_unref);
+    g_clear_pointer(&self->counts, g_array_unref);
     query_parameters_free(self->parameters);
     query_plan_unref(self->plan);
     g_clear_error(&self->prepare_error);
@@ -107,6 +109,12 @@ query_request_get_end(const QueryRequest *self)
     return &self->end;
 }
 
+GArray *
+query_request_get_counts(const QueryRequest *self)
+{
+    return self->counts;
+}
+
 void
 query_request_set_n_rows(QueryRequest *self, guint n_rows)
 {
@@ -165,11 +173,14 @@ static void
 queue_control(QueryRequest *self)
 {
     static const QwKind kinds[] = {
-        [QUERY_REQUEST_BEGIN] = QW_KIND_BEGIN, [QUERY_REQUEST_COMMIT] = QW_KIND_COMMIT, [QUERY_REQUEST_ROLLBACK] = QW_KIND_ROLLBACK
+        [QUERY_REQUEST_BEGIN] = QW_KIND_BEGIN,
+        [QUERY_REQUEST_COMMIT] = QW_KIND_COMMIT,
+        [QUERY_REQUEST_ROLLBACK] = QW_KIND_ROLLBACK,
+        [QUERY_REQUEST_BATCH] = QW_KIND_BATCH,
     };
-    g_autoptr(GBytes) nothing = g_bytes_new_static("", 0);
+    g_autoptr(GBytes) body = self->row != NULL ? g_bytes_ref(self->row) : g_bytes_new_static("", 0);
 
-    self->fetch_serial = query_channel_queue(self->channel, kinds[self->kind], 0, nothing);
+    self->fetch_serial = query_channel_queue(self->channel, kinds[self->kind], self->n_rows, body);
 }
 
 /* Decides what goes out together: FETCH alone, PREPARE and FETCH, or PREPARE alone when the parameters are not known yet. */
@@ -371,6 +382,29 @@ step_first(QueryRequest *self, GError **error)
     return QUERY_STEP_AGAIN;
 }
 
+/* FALSE: they are no counts, or not as many as there are statements. */
+static gboolean
+take_counts(QueryRequest *self, const QueryRecord *record)
+{
+    QwPageReader reader;
+
+    if (self->counts == NULL)
+        self->counts = g_array_new(FALSE, FALSE, sizeof(gint64));
+    if (record->kind == QW_KIND_END)
+        return self->counts->len == self->n_rows;
+    if (qw_page_reader_init(&reader, record->body, record->n_bytes, record->count, 1) < 0)
+        return FALSE;
+    while (self->counts->len < self->n_rows && qw_page_reader_next(&reader)) {
+        QwValue value;
+
+        qw_page_reader_get(&reader, 0, &value);
+        if (value.type != QW_TYPE_INTEGER)
+            return FALSE;
+        g_array_append_val(self->counts, value.integer);
+    }
+    return !qw_page_reader_next(&reader);
+}
+
 static QueryStep
 step_result(QueryRequest *self, GError **error)
 {
@@ -382,6 +416,8 @@ step_result(QueryRequest *self, GError **error)
     if (record.serial != self->fetch_serial)
         return fail_unexpected(&record, error);
 
+    if (self->kind == QUERY_REQUEST_BATCH && record.kind != QW_KIND_ERROR && !take_counts(self, &record))
+        return fail_unexpected(&record, error);
     if (record.kind == QW_KIND_ROWS)
         return QUERY_STEP_AGAIN;
     if (record.kind == QW_KIND_ERROR)

@@ -21,7 +21,14 @@ typedef enum QueryRequestKind {
     QUERY_REQUEST_BEGIN,   /* this and the next two run no statement, and end with END */
     QUERY_REQUEST_COMMIT,
     QUERY_REQUEST_ROLLBACK,
+    QUERY_REQUEST_BATCH, /* the row is a body of BATCH, of so many statements as it has rows; ends with END, has counts */
 } QueryRequestKind;
+
+typedef enum QueryPlanAccess {
+    QUERY_PLAN_READS,
+    QUERY_PLAN_WRITES,
+    QUERY_PLAN_WRITES_RELAXED, /* answered before it is durable */
+} QueryPlanAccess;
 
 /* What is asked for; shared by all executions of a statement, immutable, from any thread. */
 typedef struct QueryPlan {
@@ -29,13 +36,14 @@ typedef struct QueryPlan {
     char *language;
     char *text;
     gboolean writes;
+    gboolean relaxed;
     gint64 timeout_msec; /* -1: the daemon's default */
     guint64 max_rows;    /* 0: the daemon's default */
     GBytes *key;         /* the body of PREPARE */
     guint n_options;     /* count of PREPARE's header */
 } QueryPlan;
 
-QueryPlan *query_plan_new(const char *language, const char *text, gboolean writes, gint64 timeout_msec, guint64 max_rows);
+QueryPlan *query_plan_new(const char *language, const char *text, QueryPlanAccess access, gint64 timeout_msec, guint64 max_rows);
 QueryPlan *query_plan_ref(QueryPlan *self);
 void query_plan_unref(QueryPlan *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryPlan, query_plan_unref)
@@ -48,7 +56,7 @@ typedef struct QueryDirect QueryDirect;
  * @connection: the way to the daemon or to the file
  * @plan: what to run
  * @parameters: (transfer full) (nullable): values; NULL for none
- * @row: (nullable): instead of @parameters: the body of FETCH, already encoded
+ * @row: (nullable): instead of @parameters: the body of FETCH or BATCH, already encoded
  * @channel: (transfer full) (nullable): the channel to use; NULL to take one from @pool
  *
  * Returns: (transfer full): a new request
@@ -100,3 +108,5 @@ struct QueryDirectRun *query_request_steal_direct_run(QueryRequest *self);
 QuerySchema *query_request_get_schema(const QueryRequest *self);
 guint32 query_request_get_serial(const QueryRequest *self);
 const QwEnd *query_request_get_end(const QueryRequest *self);
+/* After success of BATCH. (transfer none) of gint64: the rows that each statement has changed */
+GArray *query_request_get_counts(const QueryRequest *self);

@@ -234,6 +234,7 @@ settle(QueryTransaction *self, QueryRequest *request, gboolean ok)
         break;
     }
     case QUERY_REQUEST_PREPARE:
+    case QUERY_REQUEST_BATCH:
     case QUERY_REQUEST_BEGIN:
         g_assert_not_reached();
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bodies of the records that carry no rows: SCHEMA, END, ERROR, PREPARE.
+ * Bodies of the records that carry no rows: SCHEMA, END, ERROR, PREPARE, BATCH.
  *
  * Place: layer 0. Bodies are sequences of u32, u64 and strings; a string is
  * `u32 n_bytes · bytes · NUL · zero padding to 4`, counted from the start of the body.
@@ -77,6 +77,11 @@ int qw_error_decode(const uint8_t *body, size_t n_bytes, QwErrorBody *ret_error)
  */
 void qw_prepare_put_head(QwBodyWriter *self, const char *language, const char *text, size_t n_text_bytes);
 int qw_prepare_get_head(QwBodyReader *self, const char **ret_language, const char **ret_text, uint32_t *ret_n_text_bytes);
+
+/*
+ * BATCH: u32 number of options, the options as in PREPARE, then `count` statements (string language, string text, u32 number of
+ * parameters, each one's string key, string row: one row of their values as in FETCH, empty without parameters).
+ */
 
 /* CANCEL: header only; its `count` is the serial to cancel. */
 

@@ -23,6 +23,7 @@ kind_is_known(uint8_t kind, QwDirection direction)
     case QW_KIND_BEGIN:
     case QW_KIND_COMMIT:
     case QW_KIND_ROLLBACK:
+    case QW_KIND_BATCH:
         return direction == QW_TO_DAEMON;
     case QW_KIND_CHUNK:
         return true;

@@ -23,7 +23,7 @@
 #define QW_ROWS_SIZE_MAX ((256u * 1024u * 1024u) - 1024u)
 #define QW_REQUEST_SLACK_BYTES (64u * 1024u * 1024u)
 #define QW_PIPELINE_MAX_REQUESTS 16u
-#define QW_PIPELINE_MAX_BYTES (64u * 1024u)
+#define QW_PIPELINE_MAX_BYTES (1024u * 1024u)
 /* The fixed first part of the first CHUNK's body. */
 #define QW_CHUNK_PREFIX_SIZE 16u
 
@@ -44,6 +44,7 @@ typedef enum QwKind {
     QW_KIND_BEGIN = 'B',
     QW_KIND_COMMIT = 'M',
     QW_KIND_ROLLBACK = 'L',
+    QW_KIND_BATCH = 'T',
 } QwKind;
 
 typedef enum QwDirection {

@@ -85,7 +85,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(SUBSCRIPTION_BYTES, "subscription_bytes", "bytes", 4 * MIB, KIB, GIB, LIMIT_EXCEEDED,
         "texts of the subscriptions of one client"),
     ROW(PAYLOAD_BYTES, "payload_bytes", "bytes", 2 * GIB, KIB, 1024 * GIB, TOO_BIG, "one payload"),
-    ROW(PAYLOAD_INLINE_BYTES, "payload_inline_bytes", "bytes", 32 * KIB, 0, 16 * MIB, TOO_BIG,
+    ROW(PAYLOAD_INLINE_BYTES, "payload_inline_bytes", "bytes", 64 * KIB, 0, 16 * MIB, TOO_BIG,
         "payload that is kept in its row; a larger one has a file"),
     ROW(PAYLOADS_PER_CALL, "payloads_per_call", "", 16, 1, 250, TOO_BIG, "descriptors of one answer of OpenPayloads"),
     ROW(SECURE_DELETE, "secure_delete", "", 0, 0, 2, INTERNAL,

@@ -114,16 +114,50 @@ parse_records(QdChannel *self)
     return TRUE;
 }
 
+/* Of the record that has begun; 0 while its size is not known. */
+static gsize
+get_n_missing(const QdChannel *self)
+{
+    QwHeader header;
+
+    if (self->in->len < QW_HEADER_SIZE || qw_header_decode(self->in->data, self->page_size, QW_TO_DAEMON, &header) < 0 ||
+        header.size < self->in->len)
+        return 0;
+    return header.size - self->in->len;
+}
+
+/* Behind what is there; the rest of a large record without a copy more. */
+static ssize_t
+receive(QdChannel *self, gsize *ret_n_asked)
+{
+    uint8_t buffer[READ_BYTES];
+    gsize n_missing = get_n_missing(self);
+    gsize n_before = self->in->len;
+    ssize_t n;
+
+    *ret_n_asked = MAX(n_missing, sizeof buffer);
+    if (n_missing > sizeof buffer) {
+        g_byte_array_set_size(self->in, (guint) (n_before + n_missing));
+        n = recv(self->fd, self->in->data + n_before, n_missing, MSG_DONTWAIT);
+        g_byte_array_set_size(self->in, (guint) (n_before + (gsize) MAX(n, 0)));
+        return n;
+    }
+    n = recv(self->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n > 0)
+        g_byte_array_append(self->in, buffer, (guint) n);
+    return n;
+}
+
 void
 qd_channel_read(QdChannel *self)
 {
-    uint8_t buffer[READ_BYTES];
+    gsize n_asked;
 
     if (qd_transport_is_pipe(self->transport) || self->ended || self->broken)
         return;
 
     while (qd_channel_has_room(self)) {
-        ssize_t n = recv(self->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+        ssize_t n = receive(self, &n_asked);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -137,12 +171,11 @@ qd_channel_read(QdChannel *self)
             self->ended = TRUE;
             return;
         }
-        g_byte_array_append(self->in, buffer, (guint) n);
         if (!parse_records(self)) {
             self->broken = TRUE;
             return;
         }
-        if ((gsize) n < sizeof buffer)
+        if ((gsize) n < n_asked)
             return;
     }
 }

@@ -130,6 +130,24 @@ parse_option(QdCallOptions *options, const char *key, const char *value, GError 
     return FALSE;
 }
 
+gboolean
+qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const char *key;
+        const char *value;
+        uint32_t n_bytes;
+
+        if (qw_body_get_string(body, &key, &n_bytes) < 0 || qw_body_get_string(body, &value, &n_bytes) < 0) {
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the record's options are malformed");
+            return FALSE;
+        }
+        if (!parse_option(options, key, value, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean
 parse_prepare(const QdRequest *request, QdCallOptions *options, QdLanguage *ret_language, const char **ret_text,
               uint32_t *ret_n_bytes, GError **error)
@@ -141,18 +159,8 @@ parse_prepare(const QdRequest *request, QdCallOptions *options, QdLanguage *ret_
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "PREPARE record is malformed");
         return FALSE;
     }
-    for (uint32_t i = 0; i < request->count; i++) {
-        const char *key;
-        const char *value;
-        uint32_t n_bytes;
-
-        if (qw_body_get_string(&body, &key, &n_bytes) < 0 || qw_body_get_string(&body, &value, &n_bytes) < 0) {
-            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "PREPARE record is malformed");
-            return FALSE;
-        }
-        if (!parse_option(options, key, value, error))
-            return FALSE;
-    }
+    if (!qd_channel_parse_options(&body, request->count, options, error))
+        return FALSE;
     if (qw_body_finish(&body) < 0) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "PREPARE record is malformed");
         return FALSE;

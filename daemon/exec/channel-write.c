@@ -12,24 +12,73 @@
 
 #include "daemon/exec/channel-private.h"
 
+/* They are used again and again: making one takes as long as running a small update. */
 typedef struct QdChannelWrite {
+    GList link; /* of the queue that it is in */
     QdChannel *channel;
     QdRequest *request; /* (owned) */
     QdWriteItem item;
     QdWriteStatement statement;
     GArray statements; /* refers to that one: an array that needs no memory of its own */
+    GArray *batch;     /* (nullable) instead of that: the statements of a BATCH */
     GBytes *schema;    /* (nullable) body of a SCHEMA to precede the rows: they have other columns than the client knows */
     uint32_t n_columns;
     uint64_t signature;
 } QdChannelWrite;
 
+static QdChannelWrite *
+pop_write(GQueue *queue)
+{
+    GList *link = g_queue_pop_head_link(queue);
+
+    return link != NULL ? link->data : NULL;
+}
+
 static void
 write_free(QdChannelWrite *self)
 {
     qd_write_item_clear(&self->item);
+    g_free(self);
+}
+
+/* It is of no more use for now. */
+static void
+write_retire(QdChannelWrite *self)
+{
+    GQueue *spare = &self->channel->spare_writes;
+
+    g_clear_pointer(&self->batch, g_array_unref);
     g_clear_pointer(&self->schema, g_bytes_unref);
     self->request = qd_request_free(self->request);
-    g_free(self);
+    if (spare->length >= QW_PIPELINE_MAX_REQUESTS) {
+        write_free(self);
+        return;
+    }
+    qd_write_item_reset(&self->item);
+    g_queue_push_head_link(spare, &self->link);
+}
+
+static QdChannelWrite *
+write_alloc(QdChannel *channel)
+{
+    QdChannelWrite *self = pop_write(&channel->spare_writes);
+
+    if (self != NULL)
+        return self;
+    self = g_new0(QdChannelWrite, 1);
+    self->link.data = self;
+    self->channel = channel;
+    qd_write_item_init(&self->item);
+    return self;
+}
+
+void
+qd_channel_free_spare_writes(QdChannel *self)
+{
+    QdChannelWrite *write;
+
+    while ((write = pop_write(&self->spare_writes)) != NULL)
+        write_free(write);
 }
 
 /* Handing over ---------------------------------------------------------------------------------------------------------- */
@@ -63,48 +112,64 @@ on_rows_begin(QdWriteItem *item, const QdCompiled *compiled)
     write->signature = compiled->schema_signature;
 }
 
+/* What a FETCH of the channel's statement runs. */
 static void
-check_request(QdChannelWrite *self, const QdLimits *limits)
+take_fetch(QdChannelWrite *self, const QdLimits *limits)
 {
-    if (self->request->cancelled)
-        qd_error_set(&self->item.error, QW_ERROR_CANCELLED, "request was cancelled");
-    else if (self->request->count > qd_limits_get(limits, QD_LIMIT_BATCH_STATEMENTS))
+    const QdStatement *statement = &self->channel->statement;
+
+    self->statement = (QdWriteStatement){
+        .language = statement->language,
+        .base = statement->base,
+        .text = statement->text,
+        .n_text_bytes = statement->n_text_bytes,
+        .rows = self->request->body,
+        .n_row_bytes = self->request->n_bytes,
+        .n_rows = self->request->count,
+    };
+    self->statements = (GArray){ .data = (char *) &self->statement, .len = 1 };
+    self->item.statements = &self->statements;
+    self->item.rows_begin = on_rows_begin;
+    if (self->request->count > qd_limits_get(limits, QD_LIMIT_BATCH_STATEMENTS))
         qd_limit_set_error(&self->item.error, limits, QD_LIMIT_BATCH_STATEMENTS, "%u rows of parameters are too many",
                            self->request->count);
+}
+
+static void
+take_batch(QdChannelWrite *self, const QdLimits *limits, QdCallOptions *ret_options)
+{
+    if (qd_client_is_read_only(self->channel->client))
+        qd_error_set(&self->item.error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read",
+                     qd_client_get_label(self->channel->client));
+    else
+        self->batch = self->item.statements = qd_channel_parse_batch(self->request, limits, ret_options, &self->item.error);
 }
 
 /* @request: (transfer full) */
 static QdChannelWrite *
 write_new(QdChannel *channel, QdRequest *request)
 {
-    const QdStatement *statement = &channel->statement;
-    const QdCallOptions *options = &statement->options;
-    QdChannelWrite *self = g_new0(QdChannelWrite, 1);
+    const QdLimits *limits = &channel->engine->limits;
+    QdCallOptions options = { 0 };
+    QdChannelWrite *self = write_alloc(channel);
 
-    self->channel = channel;
     self->request = request;
-    self->statement = (QdWriteStatement){
-        .language = statement->language,
-        .base = statement->base,
-        .text = statement->text,
-        .n_text_bytes = statement->n_text_bytes,
-        .rows = request->body,
-        .n_row_bytes = request->n_bytes,
-        .n_rows = request->count,
-    };
-    self->statements = (GArray){ .data = (char *) &self->statement, .len = 1 };
-    qd_write_item_init(&self->item);
     self->item.client = channel->client;
-    self->item.statements = &self->statements;
-    self->item.relaxed = options->relaxed_durability;
-    self->item.timeout_msec = qd_engine_get_timeout_msec(channel->engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options->has_timeout,
-                                                         options->timeout_msec);
     self->item.cancelled = &channel->entry.cancelled;
     self->item.page_size = channel->page_size;
-    self->item.rows_begin = on_rows_begin;
     self->item.done = on_written;
     self->item.data = self;
-    check_request(self, &channel->engine->limits);
+    if (request->cancelled) {
+        qd_error_set(&self->item.error, QW_ERROR_CANCELLED, "request was cancelled");
+    } else if (request->kind == QW_KIND_BATCH) {
+        take_batch(self, limits, &options);
+    } else {
+        options = channel->statement.options;
+        take_fetch(self, limits);
+    }
+    self->item.relaxed = options.relaxed_durability;
+    self->item.timeout_msec = qd_engine_get_timeout_msec(channel->engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options.has_timeout,
+                                                         options.timeout_msec);
     return self;
 }
 
@@ -113,7 +178,9 @@ qd_channel_next_is_write(const QdChannel *self)
 {
     const QdRequest *next = self->requests.head != NULL ? self->requests.head->data : NULL;
 
-    return self->current == NULL && self->run == NULL && next != NULL && next->kind == QW_KIND_FETCH && self->statement.writes;
+    if (self->current != NULL || self->run != NULL || next == NULL)
+        return FALSE;
+    return next->kind == QW_KIND_BATCH || (next->kind == QW_KIND_FETCH && self->statement.writes);
 }
 
 /* The updates at the head of the queue become writes. Returns: how many the writer shall have. */
@@ -127,7 +194,7 @@ collect_writes(QdChannel *self)
         QdChannelWrite *write = write_new(self, request);
 
         self->n_request_bytes -= request->n_bytes;
-        g_queue_push_tail(&self->writes, write);
+        g_queue_push_tail_link(&self->writes, &write->link);
         n += write->item.error == NULL ? 1 : 0;
     }
     return n;
@@ -195,6 +262,8 @@ put_next(QdChannel *self, QdChannelWrite *write)
             __atomic_add_fetch(&self->engine->counters.n_timeouts, 1, __ATOMIC_RELAXED);
         return FALSE;
     }
+    if (write->batch != NULL && self->next_write_page == 0)
+        qd_channel_encode_batch_counts(&write->item);
     if (write->schema != NULL) {
         qd_channel_put_record(self, QW_KIND_SCHEMA, write->n_columns, serial, g_bytes_get_data(write->schema, NULL),
                               g_bytes_get_size(write->schema));
@@ -215,8 +284,10 @@ put_next(QdChannel *self, QdChannelWrite *write)
 void
 qd_channel_drop_writes(QdChannel *self)
 {
-    while (!g_queue_is_empty(&self->writes))
-        write_free(g_queue_pop_head(&self->writes));
+    QdChannelWrite *write;
+
+    while ((write = pop_write(&self->writes)) != NULL)
+        write_retire(write);
     qd_registry_remove(self->engine->registry, &self->entry);
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
 }
@@ -229,7 +300,7 @@ qd_channel_continue_writes(QdChannel *self)
     while ((write = g_queue_peek_head(&self->writes)) != NULL) {
         if (put_next(self, write))
             return; /* it goes out before the next one needs the buffer */
-        write_free(g_queue_pop_head(&self->writes));
+        write_retire(pop_write(&self->writes));
         self->next_write_page = 0;
     }
     qd_channel_drop_writes(self);

@@ -304,6 +304,8 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
     } else {
         count(self, TRUE, now);
     }
+    if (entry->template != NULL)
+        qd_template_forget_tokens(entry->template);
     entry->last_use = ++self->clock;
     return entry;
 }

@@ -5,7 +5,6 @@
 #include "daemon/sparql/arena.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define BLOCK_BYTES ((gsize) 16384)
@@ -79,24 +78,122 @@ qd_arena_strndup(QdArena *self, const char *text, gsize n_bytes)
     return copy;
 }
 
+/* --- texts ------------------------------------------------------------------------------------------------------------ */
+
+/* What is put behind the end of the room is counted only. */
+typedef struct Out {
+    char *text;
+    gsize n_room;
+    gsize n_text;
+} Out;
+
+static void
+put(Out *out, const char *text, gsize n_bytes)
+{
+    if (n_bytes > 0 && n_bytes < out->n_room && out->n_text < out->n_room - n_bytes)
+        memcpy(out->text + out->n_text, text, n_bytes);
+    out->n_text += n_bytes;
+}
+
+static void
+put_number(Out *out, guint64 number, gboolean negative)
+{
+    char digits[24];
+    guint first = sizeof digits;
+
+    do
+        digits[--first] = (char) ('0' + number % 10);
+    while ((number /= 10) > 0);
+    if (negative)
+        digits[--first] = '-';
+    put(out, digits + first, sizeof digits - first);
+}
+
+static void
+put_signed(Out *out, gint64 number)
+{
+    put_number(out, number < 0 ? -(guint64) number : (guint64) number, number < 0);
+}
+
+static const char *
+put_long_conversion(Out *out, const char *conversion, va_list *args)
+{
+    gsize n_bytes;
+
+    if (g_str_has_prefix(conversion, ".*s")) {
+        n_bytes = (gsize) va_arg(*args, int);
+        put(out, va_arg(*args, const char *), n_bytes);
+        return conversion + 3;
+    }
+    if (g_str_has_prefix(conversion, G_GUINT64_FORMAT)) {
+        put_number(out, va_arg(*args, guint64), FALSE);
+        return conversion + strlen(G_GUINT64_FORMAT);
+    }
+    if (g_str_has_prefix(conversion, G_GINT64_FORMAT)) {
+        put_signed(out, va_arg(*args, gint64));
+        return conversion + strlen(G_GINT64_FORMAT);
+    }
+    g_assert_not_reached();
+}
+
+/* The conversion behind a '%'; returns what is behind it. */
+static const char *
+put_conversion(Out *out, const char *conversion, va_list *args)
+{
+    const char *text;
+    char c;
+
+    switch (*conversion) {
+    case 's':
+        text = va_arg(*args, const char *);
+        put(out, text, text != NULL ? strlen(text) : 0); /* after an error there may be none */
+        break;
+    case 'u':
+        put_number(out, va_arg(*args, guint), FALSE);
+        break;
+    case 'd':
+        put_signed(out, va_arg(*args, int));
+        break;
+    case 'c':
+        c = (char) va_arg(*args, int);
+        put(out, &c, 1);
+        break;
+    default:
+        return put_long_conversion(out, conversion, args);
+    }
+    return conversion + 1;
+}
+
+static void
+put_all(Out *out, const char *format, va_list *args)
+{
+    while (*format != '\0') {
+        const char *percent = strchrnul(format, '%');
+
+        put(out, format, (gsize) (percent - format));
+        format = *percent == '%' ? put_conversion(out, percent + 1, args) : percent;
+    }
+    put(out, "", 1);
+}
+
 char *
 qd_arena_printf(QdArena *self, const char *format, ...)
 {
-    char *text = self->free;
+    Out out = { self->free, self->n_free + 1, 0 };
     va_list args;
-    int n;
+    char *text;
 
     va_start(args, format);
-    n = vsnprintf(text, self->n_free, format, args);
+    put_all(&out, format, &args);
     va_end(args);
-    g_assert(n >= 0);
-    if ((gsize) n < self->n_free)
-        return qd_arena_alloc(self, (gsize) n + 1);
+    text = qd_arena_alloc(self, out.n_text);
+    if (text == out.text)
+        return text;
 
     /* cut off: what was written stays behind in the old block, of which nothing is given out any more */
-    text = qd_arena_alloc(self, (gsize) n + 1);
+    out = (Out){ text, out.n_text + 1, 0 };
     va_start(args, format);
-    (void) vsnprintf(text, (gsize) n + 1, format, args);
+    put_all(&out, format, &args);
     va_end(args);
     return text;
 }

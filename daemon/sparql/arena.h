@@ -21,7 +21,7 @@ gpointer qd_arena_alloc(QdArena *self, gsize n_bytes);
 /* A copy with a NUL behind it. */
 char *qd_arena_strndup(QdArena *self, const char *text, gsize n_bytes);
 
-/* printf into the arena. */
+/* printf into the arena, with %s, %.*s, %u, %d, %c and 64-bit numbers: in less time than vsnprintf() takes. */
 char *qd_arena_printf(QdArena *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 #define qd_arena_new0(arena, type) ((type *) qd_arena_alloc((arena), sizeof(type)))

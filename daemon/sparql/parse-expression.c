@@ -51,16 +51,19 @@ new_term(QdParser *self, const QdTerm *term)
 
 /* --- calls ------------------------------------------------------------------------------------------------------------ */
 
-/* '(' … ')' with expressions between commas, none included; appends to @arguments. */
+/* '(' … ')' with expressions between commas, none included; appends to @arguments. @ret_distinct: (nullable): DISTINCT may come
+ * first. */
 static gboolean
-parse_arguments(QdParser *self, GArray *arguments)
+parse_arguments(QdParser *self, GArray *arguments, gboolean *ret_distinct)
 {
     if (!qd_parser_expect(self, '(', "'('"))
         return FALSE;
     if (qd_parser_accept(self, ')'))
         return self->error == NULL;
+    if (ret_distinct != NULL)
+        *ret_distinct = qd_parser_accept_word(self, "DISTINCT");
     do {
-        QdExpression *argument = qd_parser_parse_expression(self);
+        QdExpression *argument = self->error == NULL ? qd_parser_parse_expression(self) : NULL;
 
         if (argument == NULL)
             return FALSE;
@@ -120,7 +123,7 @@ parse_built_in(QdParser *self, QdExpressionOp op)
     guint64 offset = self->token.offset;
     guint max = op == QD_EXPRESSION_BNODE || op == QD_EXPRESSION_IRI ? 1 : info->max; /* programs add arguments of their own */
 
-    if (!qd_parser_advance(self) || !parse_arguments(self, arguments) ||
+    if (!qd_parser_advance(self) || !parse_arguments(self, arguments, NULL) ||
         !check_arity(self, offset, info->name, arguments->len, info->min, max))
         return NULL;
     if (op == QD_EXPRESSION_BOUND && g_array_index(arguments, QdExpression *, 0)->kind != QD_EXPRESSION_KIND_VARIABLE) {
@@ -135,6 +138,7 @@ parse_function(QdParser *self)
 {
     g_autoptr(GArray) arguments = g_array_new(FALSE, FALSE, sizeof(QdExpression *));
     guint64 offset = self->token.offset;
+    gboolean distinct = FALSE;
     const QdTerm *iri;
     QdExpressionOp cast;
 
@@ -142,17 +146,17 @@ parse_function(QdParser *self)
         return NULL;
     if (!qd_parser_is(self, '('))
         return new_term(self, iri);
-    if (qd_parser_next_is_word(self, "DISTINCT")) {
-        (void) qd_parser_fail(self, offset, "DISTINCT in a call of <%s>, which is no aggregate", iri->lexical);
-        return NULL;
-    }
-    if (!parse_arguments(self, arguments))
+    if (!parse_arguments(self, arguments, &distinct))
         return NULL;
     if (g_str_has_prefix(iri->lexical, QD_FTS_NAMESPACE))
         return qd_parser_make_match_call(self, offset, iri, arguments, new_expression(self, QD_EXPRESSION_KIND_UNKNOWN));
     cast = qd_expression_op_from_iri(iri->lexical, iri->n_lexical);
     if (cast == 0)
         return new_expression(self, QD_EXPRESSION_KIND_UNKNOWN);
+    if (distinct) {
+        (void) qd_parser_fail(self, offset, "DISTINCT in a call of <%s>, which is no aggregate", iri->lexical);
+        return NULL;
+    }
     if (!check_arity(self, offset, iri->lexical, arguments->len, 1, 1))
         return NULL;
     return new_call(self, cast, (QdExpression **) (gpointer) arguments->data, 1);
@@ -333,15 +337,54 @@ parse_additive(QdParser *self)
     return left;
 }
 
+/* A balanced tree, so that a long chain is not a deep one. */
+static QdExpression *
+balance(QdParser *self, QdExpressionOp op, QdExpression **members, guint n_members)
+{
+    if (n_members == 1)
+        return members[0];
+    return new_binary(self, op, balance(self, op, members, n_members / 2),
+                      balance(self, op, members + n_members / 2, n_members - n_members / 2));
+}
+
+static gboolean
+all_are_terms(QdExpression *const *expressions, guint n)
+{
+    for (guint i = 0; i < n; i++) {
+        if (expressions[i]->kind != QD_EXPRESSION_KIND_TERM)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* A long list that is computed: IN of one part or IN of the next, since SQLite's functions take so many arguments only. */
+static QdExpression *
+new_membership(QdParser *self, QdExpressionOp op, QdExpression *value, QdExpression **list, guint n_list)
+{
+    guint n_each = all_are_terms(list, n_list) ? MAX(1, n_list) : GROUP_MAX;
+    guint n_parts = MAX(1, (n_list + n_each - 1) / n_each);
+    g_autofree QdExpression **parts = g_new0(QdExpression *, n_parts);
+    g_autofree QdExpression **arguments = g_new0(QdExpression *, n_each + 1);
+
+    arguments[0] = value;
+    for (guint i = 0; i < n_parts; i++) {
+        guint n = MIN(n_each, n_list - i * n_each);
+
+        if (n > 0)
+            memcpy(arguments + 1, list + i * n_each, n * sizeof(QdExpression *));
+        parts[i] = new_call(self, op, arguments, n + 1);
+    }
+    return balance(self, op == QD_EXPRESSION_IN ? QD_EXPRESSION_OR : QD_EXPRESSION_AND, parts, n_parts);
+}
+
 static QdExpression *
 parse_in(QdParser *self, QdExpression *left, QdExpressionOp op)
 {
-    g_autoptr(GArray) arguments = g_array_new(FALSE, FALSE, sizeof(QdExpression *));
+    g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(QdExpression *));
 
-    g_array_append_val(arguments, left);
-    if (!parse_arguments(self, arguments))
+    if (!parse_arguments(self, list, NULL))
         return NULL;
-    return new_call(self, op, (QdExpression **) (gpointer) arguments->data, arguments->len);
+    return new_membership(self, op, left, (QdExpression **) (gpointer) list->data, list->len);
 }
 
 static QdExpression *
@@ -370,15 +413,6 @@ parse_relational(QdParser *self)
         return parse_in(self, left, QD_EXPRESSION_NOT_IN);
     }
     return self->error == NULL ? left : NULL;
-}
-
-static QdExpression *
-balance(QdParser *self, QdExpressionOp op, QdExpression **members, guint n_members)
-{
-    if (n_members == 1)
-        return members[0];
-    return new_binary(self, op, balance(self, op, members, n_members / 2),
-                      balance(self, op, members + n_members / 2, n_members - n_members / 2));
 }
 
 static QdExpression *

@@ -20,10 +20,14 @@ typedef enum QdBlankNodes {
 typedef struct QdParser {
     QdAst *ast;
     QdArena *arena;
-    QdLexer *lexer;
+    QdLexer *own_lexer;   /* NULL: tokens come from the template */
+    const QdLexer *lexer; /* for places in the text */
     QdToken token;
+    guint token_value; /* its number in the template; QD_TEMPLATE_NO_VALUE: none */
     QdToken next;
     gboolean has_next;
+    guint read_value; /* of the token that was read last */
+    guint n_read;
     const QdParseOptions *options;
     GHashTable *prefixes;       /* of this text: prefix → IRI, both in the arena */
     GHashTable *variable_names; /* name → number + 1 */

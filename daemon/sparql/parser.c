@@ -16,22 +16,33 @@ typedef struct Label {
     guint pattern;
 } Label;
 
+/* From the template, which has cut the text already, or from the lexer. */
+static gboolean
+read_token(QdParser *self, QdToken *ret_token, GError **error)
+{
+    if (self->options->template == NULL)
+        return qd_lexer_next(self->own_lexer, ret_token, error);
+    self->read_value = qd_template_get_token(self->options->template, self->n_read++, ret_token);
+    return TRUE;
+}
+
 gboolean
 qd_parser_advance(QdParser *self)
 {
-    if (self->has_next) {
+    if (!self->has_next && !read_token(self, &self->token, &self->error))
+        return FALSE;
+    if (self->has_next)
         self->token = self->next;
-        self->has_next = FALSE;
-        return TRUE;
-    }
-    return qd_lexer_next(self->lexer, &self->token, &self->error);
+    self->token_value = self->read_value;
+    self->has_next = FALSE;
+    return TRUE;
 }
 
 static gboolean
 look_ahead(QdParser *self)
 {
     if (!self->has_next)
-        self->has_next = qd_lexer_next(self->lexer, &self->next, NULL); /* a bad token is told when it is reached */
+        self->has_next = read_token(self, &self->next, NULL); /* a bad token is told when it is reached */
     return self->has_next;
 }
 
@@ -162,13 +173,11 @@ qd_parser_make_term(QdParser *self, QdTermKind kind, const char *lexical, gsize 
 static void
 note_hole(QdParser *self, QdTerm *term, const char *head)
 {
-    guint value;
-
     self->hole.term = NULL;
-    if (self->options->template != NULL && qd_template_find_value(self->options->template, self->token.offset, &value))
+    if (self->token_value != QD_TEMPLATE_NO_VALUE)
         self->hole = (QdTemplateHole){
             .term = term,
-            .value = value,
+            .value = self->token_value,
             .head = head != NULL ? qd_arena_strndup(self->arena, head, strlen(head)) : NULL,
             .base = self->ast->base,
         };
@@ -485,7 +494,7 @@ QdAst *
 qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdParseOptions *options, GError **error)
 {
     g_autoptr(QdAst) ast = ast_new(options->base);
-    g_autoptr(QdLexer) lexer = qd_lexer_new_for_text(QD_LEXER_SPARQL, text, n_bytes);
+    g_autoptr(QdLexer) lexer = options->template == NULL ? qd_lexer_new_for_text(QD_LEXER_SPARQL, text, n_bytes) : NULL;
     g_autoptr(GHashTable) prefixes = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) variable_names = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) labels = g_hash_table_new(g_str_hash, g_str_equal);
@@ -495,7 +504,9 @@ qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdPar
     QdParser self = {
         .ast = ast,
         .arena = ast->arena,
-        .lexer = lexer,
+        .own_lexer = lexer,
+        .lexer = lexer != NULL ? lexer : qd_template_get_lexer(options->template),
+        .read_value = QD_TEMPLATE_NO_VALUE,
         .options = options,
         .prefixes = prefixes,
         .variable_names = variable_names,

@@ -6,8 +6,9 @@
 
 #include "daemon/sparql/sqlgen-private.h"
 
-#define CHAIN_TABLES_MAX 10  /* of an OPTIONAL: each looks whether the rest can follow */
+#define CHAIN_TABLES_MAX 16  /* of an OPTIONAL */
 #define CHAIN_BYTES_MAX 4000 /* of its conditions, which OPTIONALs around it say again */
+#define APART_MAX 3          /* OPTIONALs in a row of which SQLite compiles the one before three times */
 #define ARMS_MAX 100         /* SELECTs in one UNION ALL, of which SQLite takes 500 */
 
 /* @bound (nullable) and what @relation binds. */
@@ -23,15 +24,16 @@ add_bound(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relat
     return set;
 }
 
-QdRelation *
-qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+/* @joined (nullable) with the solutions of all @children, in an order that suits what it binds. */
+static QdRelation *
+join_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children, const QdVariableSet *bound)
 {
-    const QdAlgebra **order = qd_arena_array0(self->arena, const QdAlgebra *, node->n_children);
-    QdRelation *joined = NULL;
+    const QdAlgebra **order = qd_arena_array0(self->arena, const QdAlgebra *, n_children);
+    QdVariableSet known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
 
-    memcpy(order, node->children, node->n_children * sizeof(const QdAlgebra *));
-    qd_join_order(self, order, node->n_children, bound);
-    for (guint i = 0; i < node->n_children && self->error == NULL; i++) {
+    memcpy(order, children, n_children * sizeof(const QdAlgebra *));
+    qd_join_order(self, order, n_children, joined != NULL ? &known : bound);
+    for (guint i = 0; i < n_children && self->error == NULL; i++) {
         QdRelation *next;
 
         if (order[i]->kind == QD_ALGEBRA_PATH) {
@@ -39,8 +41,7 @@ qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *
         } else if (order[i]->kind == QD_ALGEBRA_MATCH) {
             next = qd_generate_match(self, order[i]->match, &joined);
         } else {
-            QdVariableSet known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
-
+            known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
             next = qd_generator_generate(self, order[i], joined != NULL ? &known : bound);
         }
         joined = joined != NULL ? qd_relation_join(self, joined, next) : next;
@@ -48,9 +49,18 @@ qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *
     return joined != NULL ? joined : qd_relation_new(self);
 }
 
+QdRelation *
+qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    return join_children(self, NULL, node->children, node->n_children, bound);
+}
+
 /* --- left join -------------------------------------------------------------------------------------------------------- */
 
-/* The columns of all @arms, certain where all are; the arms' SELECTs with NULL for what one has not. */
+/*
+ * The columns of all @arms, certain where all are; the arms' SELECTs with NULL for what one has not. SQLite joins arm by arm only
+ * if they have the same affinity, which is that of the stored tables.
+ */
 static QdRelation *
 union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
 {
@@ -64,6 +74,7 @@ union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
                 QdColumn *column = qd_relation_add(self, shape, arms[i]->columns[j].variable, NULL);
 
                 column->certain = column->interned = TRUE;
+                column->plain = arms[i]->columns[j].plain;
                 column->serial = arms[i]->columns[j].serial;
             }
         }
@@ -74,29 +85,22 @@ union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
         for (guint j = 0; j < shape->n_columns; j++) {
             const QdColumn *column = qd_relation_find(arms[i], shape->columns[j].variable);
 
-            g_string_append_printf(list, "%s%s", j > 0 ? "," : "", column != NULL ? column->sql : "NULL");
+            if (j > 0)
+                g_string_append_c(list, ',');
+            if (column != NULL)
+                g_string_append(list, column->sql);
+            else
+                g_string_append(list, shape->columns[j].plain ? "CAST(NULL AS INTEGER)" : "NULL");
             shape->columns[j].certain &= column != NULL && column->certain;
             shape->columns[j].interned &= column == NULL || column->interned;
         }
         g_string_append_printf(text, "%s%s", i > 0 ? " UNION ALL " : "",
                                qd_relation_write_list(self, arms[i], "SELECT", list->len > 0 ? list->str : "1", NULL));
     }
-    sealed = qd_relation_seal_text(self, shape, text->str, n_arms > QD_MERGED_ARMS_MAX ? QD_SEAL_MATERIALIZED : QD_SEAL_PLAIN);
+    /* a view: a table that reads it and is itself read twice would have it evaluated whole */
+    sealed = qd_relation_seal_text(self, shape, text->str, n_arms > QD_MERGED_ARMS_MAX ? QD_SEAL_MATERIALIZED : QD_SEAL_VIEW);
     sealed->tables[0].n_arms = n_arms > QD_MERGED_ARMS_MAX ? 0 : n_arms;
     return sealed;
-}
-
-/* Whether @text names a column of table @name. */
-static gboolean
-mentions(const char *text, const char *name)
-{
-    gsize n = strlen(name);
-
-    for (const char *p = strstr(text, name); p != NULL; p = strstr(p + 1, name)) {
-        if (p[n] == '.' && (p == text || !g_ascii_isalnum(p[-1])))
-            return TRUE;
-    }
-    return FALSE;
 }
 
 /* The last of the right's tables that a condition names; -1: none. */
@@ -105,9 +109,15 @@ find_last_table(const QdRelation *right, const char *condition)
 {
     int last = -1;
 
-    for (guint i = 0; i < right->n_tables; i++) {
-        if (mentions(condition, right->tables[i].name))
-            last = (int) i;
+    for (const char *dot = strchr(condition, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
+        const char *name = dot;
+
+        while (name > condition && g_ascii_isalnum(name[-1]))
+            name--;
+        for (int i = (int) right->n_tables - 1; i > last; i--) {
+            if (strncmp(right->tables[i].name, name, (gsize) (dot - name)) == 0 && right->tables[i].name[dot - name] == '\0')
+                last = i;
+        }
     }
     return last;
 }
@@ -115,35 +125,107 @@ find_last_table(const QdRelation *right, const char *condition)
 static void
 add_condition(GString *text, const char *condition)
 {
-    g_string_append_printf(text, "%s%s", text->len > 0 ? " AND " : "", condition);
+    if (text->len > 0)
+        g_string_append(text, " AND ");
+    g_string_append(text, condition);
+}
+
+/* An OPTIONAL under way. */
+typedef struct Chain {
+    const QdRelation *right;
+    const QdRelation *seen; /* with the conditions that decide which rows of the right match */
+    int *last;              /* for each condition: the last of the right's tables that it names, or -1 */
+    guint n_needed;         /* of the right's tables: those behind neither add rows nor take any away */
+} Chain;
+
+static gboolean
+is_inner(const QdRelation *right, int i)
+{
+    return i <= 0 || right->tables[i].on == NULL;
+}
+
+static Chain
+make_chain(QdGenerator *self, const QdRelation *right, const QdRelation *seen)
+{
+    Chain chain = { right, seen, qd_arena_array0(self->arena, int, seen->n_conditions), 1 };
+
+    for (guint i = 0; i < seen->n_conditions; i++) {
+        chain.last[i] = find_last_table(right, seen->conditions[i]);
+        chain.n_needed = MAX(chain.n_needed, (guint) (chain.last[i] + 1));
+    }
+    for (guint i = 1; i < right->n_tables; i++) {
+        if (is_inner(right, (int) i))
+            chain.n_needed = MAX(chain.n_needed, i + 1);
+    }
+    return chain;
+}
+
+/* That what is behind the first table can complete its row. */
+static const char *
+write_completion(QdGenerator *self, const Chain *chain)
+{
+    QdRelation *rest = qd_relation_new(self);
+
+    for (guint i = 1; i < chain->n_needed; i++)
+        qd_relation_add_table(self, rest, &chain->right->tables[i]);
+    for (guint i = 0; i < chain->seen->n_conditions; i++)
+        qd_relation_add_where(self, rest, chain->last[i] > 0 ? chain->seen->conditions[i] : NULL);
+    for (guint i = 0; i < chain->right->n_prunings; i++) {
+        if (find_last_table(chain->right, chain->right->prunings[i]) < (int) chain->n_needed)
+            qd_relation_add_where(self, rest, chain->right->prunings[i]);
+    }
+    return qd_arena_printf(self->arena, "EXISTS(%s)", qd_relation_write_list(self, rest, "SELECT", "1", NULL));
 }
 
 /*
- * ON of the right's table @i: the conditions that can be told by then, and that the tables behind it can complete the row. A row
- * is let in only if it can be completed, so nothing has to be taken back.
+ * ON of the right's table @i: the table before it has a row, and the conditions that can be told by then. A row of the first is
+ * let in only if the others can complete it, so that nothing has to be put back.
  */
 static const char *
-write_on(QdGenerator *self, const QdRelation *right, guint i, const QdRelation *seen)
+write_on(QdGenerator *self, const Chain *chain, guint i)
 {
     g_autoptr(GString) on = g_string_new(NULL);
-    QdRelation *rest = qd_relation_new(self);
+    const QdTable *tables = chain->right->tables;
+    guint before = i;
 
-    if (i > 0)
-        g_string_append_printf(on, "%s.g IS NOT NULL", right->tables[0].name);
-    if (right->tables[i].on != NULL)
-        add_condition(on, right->tables[i].on);
-    for (guint j = 0; j < seen->n_conditions; j++) {
-        int last = find_last_table(right, seen->conditions[j]);
-
-        if (last > (int) i)
-            qd_relation_add_where(self, rest, seen->conditions[j]);
-        else if (last == (int) i || (i == 0 && last < 0))
-            add_condition(on, seen->conditions[j]);
+    if (i > 0) {
+        do
+            before--;
+        while (!is_inner(chain->right, (int) before));
+        add_condition(on, qd_arena_printf(self->arena, "%s.g IS NOT NULL", tables[before].name));
     }
-    if (rest->n_conditions > 0 || (i + 1 < right->n_tables && right->tables[i + 1].on == NULL))
-        add_condition(on, qd_arena_printf(self->arena, "EXISTS(SELECT 1 FROM %s WHERE %s)",
-                                          qd_relation_write_from(self, right, i + 1), qd_relation_write_where(self, rest)));
+    if (tables[i].on != NULL)
+        add_condition(on, tables[i].on);
+    for (guint j = 0; j < chain->seen->n_conditions; j++) {
+        if (MAX(chain->last[j], 0) == (int) i && is_inner(chain->right, (int) i))
+            add_condition(on, chain->seen->conditions[j]);
+    }
+    if (i == 0 && chain->n_needed > 1)
+        add_condition(on, write_completion(self, chain));
     return on->len > 0 ? qd_arena_strndup(self->arena, on->str, on->len) : "1";
+}
+
+/*
+ * Rows that begin and are not completed, where others with the same first row are. NULL: there are none, since the first table
+ * is the only one, or looks at the only other.
+ */
+static const char *
+write_pruning(QdGenerator *self, const Chain *chain)
+{
+    g_autoptr(GString) complete = g_string_new(NULL);
+    guint last_inner = 0;
+
+    for (guint i = 1; i < chain->n_needed; i++)
+        last_inner = is_inner(chain->right, (int) i) ? i : last_inner;
+    if (last_inner > 1)
+        g_string_append_printf(complete, "%s.g IS NOT NULL", chain->right->tables[last_inner].name);
+    for (guint i = 0; i < chain->seen->n_conditions; i++) {
+        if (!is_inner(chain->right, chain->last[i]))
+            add_condition(complete, chain->seen->conditions[i]);
+    }
+    if (complete->len == 0)
+        return NULL;
+    return qd_arena_printf(self->arena, "(%s.g IS NULL OR %s)", chain->right->tables[0].name, complete->str);
 }
 
 /* What the right adds: NULL where it is not there, whatever its expression says. */
@@ -170,6 +252,7 @@ left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *rig
 {
     QdRelation *joined = qd_relation_copy(self, left);
     QdRelation *seen = qd_relation_merge(self, left, right); /* what the conditions see */
+    Chain chain;
 
     seen->n_conditions = 0;
     seen->conditions = NULL;
@@ -177,6 +260,7 @@ left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *rig
         qd_relation_add_where(self, seen, right->conditions[i]);
     (void) qd_relation_match(self, left, right, seen);
     qd_relation_filter(self, seen, node->expressions, node->n_expressions);
+    chain = make_chain(self, right, seen);
     if (joined->n_tables == 0) {
         const QdTable row = { .text = "(SELECT 1)", .name = "" };
 
@@ -185,10 +269,13 @@ left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *rig
     for (guint i = 0; i < right->n_tables; i++) {
         QdTable table = right->tables[i];
 
-        table.on = write_on(self, right, i, seen);
+        table.on = write_on(self, &chain, i);
         table.n_arms = 0; /* SQLite merges no UNION on the right of an outer join */
         qd_relation_add_table(self, joined, &table);
     }
+    for (guint i = 0; i < right->n_prunings; i++)
+        qd_relation_add_pruning(self, joined, right->prunings[i]);
+    qd_relation_add_pruning(self, joined, write_pruning(self, &chain));
     add_optional_columns(self, joined, right);
     return joined;
 }
@@ -212,16 +299,101 @@ can_chain(const QdRelation *right)
     }
     for (guint i = 0; i < right->n_conditions; i++)
         n_bytes += strlen(right->conditions[i]);
+    for (guint i = 0; i < right->n_prunings; i++)
+        n_bytes += strlen(right->prunings[i]);
     return n_bytes <= CHAIN_BYTES_MAX;
+}
+
+/* What an outer join would evaluate whole, but a join begins from the solutions on its left. */
+static gboolean
+begins_from_left(const QdAlgebra *node)
+{
+    switch (node->kind) {
+    case QD_ALGEBRA_UNION:
+        return TRUE;
+    case QD_ALGEBRA_PATH:
+        return node->triple->path->kind == QD_PATH_ZERO_OR_MORE || node->triple->path->kind == QD_PATH_ONE_OR_MORE ||
+               node->triple->path->kind == QD_PATH_ZERO_OR_ONE;
+    case QD_ALGEBRA_JOIN:
+        for (guint i = 0; i < node->n_children; i++) {
+            if (begins_from_left(node->children[i]))
+                return TRUE;
+        }
+        return FALSE;
+    default:
+        return FALSE;
+    }
+}
+
+/* How many joins in @node are left_join_apart()'s. */
+static guint
+count_apart(const QdAlgebra *node)
+{
+    guint n = node->kind == QD_ALGEBRA_LEFT_JOIN && begins_from_left(node->children[1]) ? 1 : 0;
+
+    for (guint i = 0; i < node->n_children; i++)
+        n += count_apart(node->children[i]);
+    return n;
+}
+
+/* @relation without the column of @variable. */
+static QdRelation *
+drop_column(QdGenerator *self, const QdRelation *relation, guint variable)
+{
+    QdRelation *rest = qd_relation_new(self);
+
+    qd_relation_take_rows(self, rest, relation);
+    for (guint i = 0; i < relation->n_columns; i++) {
+        if (relation->columns[i].variable != variable)
+            *qd_relation_add(self, rest, relation->columns[i].variable, NULL) = relation->columns[i];
+    }
+    return rest;
+}
+
+/*
+ * The solutions of the left, numbered; those that the right completes; and the others as they are. (An outer join of both by the
+ * number would be shorter, but SQLite makes no index for it when it guesses few rows.)
+ */
+static QdRelation *
+left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    const QdAlgebra *right = node->children[1];
+    gboolean is_join = right->kind == QD_ALGEBRA_JOIN;
+    guint number = qd_ast_add_variable(self->ast, NULL);
+    QdRelation *numbered = qd_relation_copy(self, left);
+    QdColumn *column = qd_relation_add(self, numbered, number, "row_number() OVER ()");
+    QdRelation *complete;
+    QdRelation *alone;
+    QdRelation *arms[2];
+
+    column->certain = column->interned = TRUE;
+    numbered = qd_relation_seal(self, numbered, QD_SEAL_MATERIALIZED);
+    complete = join_children(self, numbered, is_join ? right->children : node->children + 1, is_join ? right->n_children : 1,
+                             bound);
+    complete = qd_relation_copy(self, complete);
+    qd_relation_filter(self, complete, node->expressions, node->n_expressions);
+    complete = qd_relation_seal(self, complete, QD_SEAL_MATERIALIZED);
+
+    alone = qd_relation_copy(self, numbered);
+    qd_relation_add_where(self, alone,
+                          qd_arena_printf(self->arena, "%s NOT IN (SELECT %s FROM %s)", qd_relation_find(numbered, number)->sql,
+                                          qd_relation_find(complete, number)->sql, complete->tables[0].text));
+    arms[0] = drop_column(self, complete, number);
+    arms[1] = drop_column(self, alone, number);
+    return union_arms(self, arms, G_N_ELEMENTS(arms));
 }
 
 QdRelation *
 qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     QdRelation *left = qd_generator_generate(self, node->children[0], bound);
-    QdVariableSet known = add_bound(self, bound, left);
-    QdRelation *right = qd_generator_generate(self, node->children[1], &known);
+    QdVariableSet known;
+    QdRelation *right;
 
+    if (begins_from_left(node->children[1]) && left->n_tables > 0 && count_apart(node->children[0]) < APART_MAX)
+        return left_join_apart(self, left, node, bound);
+    known = add_bound(self, bound, left);
+    right = qd_generator_generate(self, node->children[1], &known);
     if (left->n_tables >= QD_TABLES_MAX || qd_relation_has_long_columns(left))
         left = qd_relation_seal(self, left, QD_SEAL_STREAM);
     if (!can_chain(right))

@@ -448,8 +448,9 @@ qd_generate_final(QdGenerator *self, const QdAlgebra *node, const guint *variabl
         const QdColumn *column = qd_relation_find(relation, variables[i]);
         const char *parameter = column == NULL ? qd_generator_find_parameter(self, variables[i]) : NULL;
 
-        g_string_append_printf(list, "%s%s AS v%u", i > 0 ? "," : "",
-                               column != NULL ? column->sql : (parameter != NULL ? parameter : "NULL"), variables[i]);
+        g_string_append(list,
+                        qd_arena_printf(self->arena, "%s%s AS v%u", i > 0 ? "," : "",
+                                        column != NULL ? column->sql : (parameter != NULL ? parameter : "NULL"), variables[i]));
     }
     return qd_relation_write_list(self, relation, "SELECT", n_variables > 0 ? list->str : "1",
                                   qd_arena_printf(self->arena, "%s%s", tail, write_slice(self, &modifiers)));

@@ -33,6 +33,8 @@ typedef struct QdRelation {
     guint n_tables;
     const char **conditions; /* all must hold */
     guint n_conditions;
+    const char **prunings; /* hold, too; but if there are rows at all, these leave some of them */
+    guint n_prunings;
     QdColumn *columns;
     guint n_columns;
 } QdRelation;
@@ -79,7 +81,8 @@ QdRelation *qd_relation_copy(QdGenerator *self, const QdRelation *relation);
 QdColumn *qd_relation_find(const QdRelation *relation, guint variable);
 QdColumn *qd_relation_add(QdGenerator *self, QdRelation *relation, guint variable, const char *sql);
 void qd_relation_add_table(QdGenerator *self, QdRelation *relation, const QdTable *table);
-void qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condition); /* @condition: (nullable) */
+void qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condition);   /* @condition: (nullable) */
+void qd_relation_add_pruning(QdGenerator *self, QdRelation *relation, const char *condition); /* @condition: (nullable) */
 /* The tables and conditions of @source are added to @relation's. */
 void qd_relation_take_rows(QdGenerator *self, QdRelation *relation, const QdRelation *source);
 /* What stands behind FROM ("(SELECT 1)" for no table), from the table @first on; and behind WHERE ("1" for all). */

@@ -12,8 +12,8 @@
 #define N_VALUES_MAX 256 /* each is compared with those before; further constants stand in the skeleton as they are */
 
 typedef struct Token {
-    guint64 offset;
-    guint value;
+    QdToken token;
+    guint value; /* QD_TEMPLATE_NO_VALUE: no constant */
 } Token;
 
 struct QdTemplate {
@@ -22,7 +22,7 @@ struct QdTemplate {
     QdLexer *lexer; /* has the decoded texts of tokens */
     GByteArray *skeleton;
     GArray *values;    /* QdTemplateValue */
-    GArray *tokens;    /* Token, by offset */
+    GArray *tokens;    /* (nullable): Token, to the last, which is the end */
     GPtrArray *filled; /* (nullable): texts of terms that stand in no token */
 };
 
@@ -68,33 +68,33 @@ find_value(QdTemplate *self, guint kind, const char *text, gsize n_text)
     return i;
 }
 
-/* A sign takes part in the grammar: "?x -1" is a sum. */
-static void
+/* A sign takes part in the grammar: "?x -1" is a sum. Returns: the value's number. */
+static guint
 put_constant(QdTemplate *self, const QdToken *token)
 {
     gboolean is_name = token->kind == QD_TOKEN_PNAME_LN;
     const char *text = is_name ? token->local : token->text;
     gsize n_text = is_name ? token->n_local : token->n_text;
-    Token entry = { token->offset, find_value(self, token->kind, text, n_text) };
+    guint value = find_value(self, token->kind, text, n_text);
 
     if (is_name)
         put_text(self, token->text, token->n_text);
     else if (token->kind != QD_TOKEN_IRIREF && token->kind != QD_TOKEN_STRING)
         put_number(self, text[0] == '-' || text[0] == '+');
-    put_number(self, entry.value);
-    if (entry.value == N_VALUES_MAX) {
+    put_number(self, value);
+    if (value == N_VALUES_MAX) {
         put_text(self, text, n_text);
-    } else {
-        g_array_index(self->values, QdTemplateValue, entry.value).n_tokens++;
-        g_array_append_val(self->tokens, entry);
+        return QD_TEMPLATE_NO_VALUE;
     }
+    g_array_index(self->values, QdTemplateValue, value).n_tokens++;
+    return value;
 }
 
 QdTemplate *
 qd_template_new(const char *text, gsize n_bytes)
 {
     g_autoptr(QdTemplate) self = g_new0(QdTemplate, 1);
-    QdToken token;
+    Token next;
 
     g_assert(n_bytes <= QD_TEMPLATE_TEXT_MAX);
     self->text = g_malloc(n_bytes + 1);
@@ -104,18 +104,20 @@ qd_template_new(const char *text, gsize n_bytes)
     self->lexer = qd_lexer_new_for_text(QD_LEXER_SPARQL, self->text, n_bytes);
     self->skeleton = g_byte_array_sized_new(1024);
     self->values = g_array_sized_new(FALSE, FALSE, sizeof(QdTemplateValue), 32);
-    self->tokens = g_array_sized_new(FALSE, FALSE, sizeof(Token), 64);
+    self->tokens = g_array_sized_new(FALSE, FALSE, sizeof(Token), 256);
     do {
-        if (!qd_lexer_next(self->lexer, &token, NULL))
+        if (!qd_lexer_next(self->lexer, &next.token, NULL))
             return NULL;
-        put_number(self, token.kind);
-        if (is_constant(&token))
-            put_constant(self, &token);
-        else if (token.kind == QD_TOKEN_VAR)
-            put_text(self, token.text - 1, token.n_text + 1); /* with its sigil */
-        else if (token.kind >= 256)
-            put_text(self, token.text, token.n_text);
-    } while (token.kind != QD_TOKEN_END);
+        put_number(self, next.token.kind);
+        next.value = QD_TEMPLATE_NO_VALUE;
+        if (is_constant(&next.token))
+            next.value = put_constant(self, &next.token);
+        else if (next.token.kind == QD_TOKEN_VAR)
+            put_text(self, next.token.text - 1, next.token.n_text + 1); /* with its sigil */
+        else if (next.token.kind >= 256)
+            put_text(self, next.token.text, next.token.n_text);
+        g_array_append_val(self->tokens, next);
+    } while (next.token.kind != QD_TOKEN_END);
     return g_steal_pointer(&self);
 }
 
@@ -161,26 +163,25 @@ qd_template_get_value(const QdTemplate *self, guint i)
     return &g_array_index(self->values, QdTemplateValue, i);
 }
 
-gboolean
-qd_template_find_value(const QdTemplate *self, guint64 offset, guint *ret_value)
+const QdLexer *
+qd_template_get_lexer(const QdTemplate *self)
 {
-    guint low = 0;
-    guint high = self->tokens->len;
+    return self->lexer;
+}
 
-    while (low < high) {
-        guint middle = low + (high - low) / 2;
-        const Token *token = &g_array_index(self->tokens, Token, middle);
+guint
+qd_template_get_token(const QdTemplate *self, guint i, QdToken *ret_token)
+{
+    const Token *token = &g_array_index(self->tokens, Token, MIN(i, self->tokens->len - 1));
 
-        if (token->offset == offset) {
-            *ret_value = token->value;
-            return TRUE;
-        }
-        if (token->offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return FALSE;
+    *ret_token = token->token;
+    return token->value;
+}
+
+void
+qd_template_forget_tokens(QdTemplate *self)
+{
+    g_clear_pointer(&self->tokens, g_array_unref);
 }
 
 gboolean

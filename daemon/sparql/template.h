@@ -50,8 +50,13 @@ const char *qd_template_get_text(const QdTemplate *self, gsize *ret_n_bytes);
 const guint8 *qd_template_get_skeleton(const QdTemplate *self, gsize *ret_n_bytes);
 guint qd_template_get_n_values(const QdTemplate *self);
 const QdTemplateValue *qd_template_get_value(const QdTemplate *self, guint i);
-/* The number of the value of the token at @offset; FALSE: it is none of those. */
-gboolean qd_template_find_value(const QdTemplate *self, guint64 offset, guint *ret_value);
+/* (transfer none): that cut the text, for places in it. */
+const QdLexer *qd_template_get_lexer(const QdTemplate *self);
+/* Token @i, or the end; the number of its value, or QD_TEMPLATE_NO_VALUE. Not after qd_template_forget_tokens(). */
+guint qd_template_get_token(const QdTemplate *self, guint i, QdToken *ret_token);
+#define QD_TEMPLATE_NO_VALUE G_MAXUINT
+/* Frees the tokens, which only the parser asks for. */
+void qd_template_forget_tokens(QdTemplate *self);
 /* Whether value @i is the same in both, which have one skeleton. */
 gboolean qd_template_value_is_equal(const QdTemplate *self, const QdTemplate *other, guint i);
 

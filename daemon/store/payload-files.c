@@ -250,6 +250,16 @@ qd_payload_files_open_content(QdPayloadFiles *self, const uint8_t hash[QD_SHA256
     return g_steal_fd(&fd);
 }
 
+int
+qd_payload_files_hold(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_BYTES])
+{
+    int dir_fd = get_folder(self, FALSE);
+    char name[2 * QD_SHA256_BYTES + 1];
+
+    qd_sha256_to_hex(hash, name);
+    return dir_fd >= 0 ? openat(dir_fd, name, O_PATH | O_CLOEXEC | O_NOFOLLOW) : -1;
+}
+
 void
 qd_payload_files_remove(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_BYTES])
 {

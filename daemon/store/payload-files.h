@@ -57,6 +57,8 @@ void qd_payload_files_discard(QdPayloadFiles *self, QdPayloadTemp *temp);
  */
 int qd_payload_files_open_content(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_BYTES], uint64_t size, gboolean *ret_missing,
                                   GError **error);
+/* qd_payload_files_hold: a descriptor that only keeps the content of a file until it is closed; -1 without one */
+int qd_payload_files_hold(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_BYTES]);
 /* qd_payload_files_remove: deletes the file, if it is there. */
 void qd_payload_files_remove(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_BYTES]);
 /**

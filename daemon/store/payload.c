@@ -18,6 +18,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
+#include "daemon/store/payload-sync.h"
 #include "daemon/store/sqlite-error.h"
 
 /* Beyond so many drafts of one transaction the oldest are synced at once and their descriptors closed. */
@@ -220,13 +221,16 @@ qd_payloads_get(QdConnection *connection)
 static gboolean
 sync_all(QdPayloads *self, GError **error)
 {
+    g_autoptr(GPtrArray) drafts = g_ptr_array_new();
     GHashTableIter iter;
     gpointer draft;
 
     g_hash_table_iter_init(&iter, self->pending);
     while (g_hash_table_iter_next(&iter, NULL, &draft))
-        if (!qd_payload_draft_sync(draft, error))
-            return FALSE;
+        if (!((QdPayloadDraft *) draft)->synced)
+            g_ptr_array_add(drafts, draft);
+    if (!qd_payload_drafts_sync((QdPayloadDraft *const *) drafts->pdata, drafts->len, error))
+        return FALSE;
     self->n_open = 0;
     return TRUE;
 }
@@ -478,9 +482,12 @@ steal_sweepable(QdPayloads *self)
     return hashes;
 }
 
+/* The blocks of a file are freed when its last descriptor is closed: behind the mutex, for which the writer may wait. */
 static void
 sweep(QdPayloads *self, QdConnection *reader, GBytes *hash)
 {
+    g_auto(QdFd) held G_GNUC_UNUSED = qd_payload_files_hold(self->files, g_bytes_get_data(hash, NULL));
+
     pthread_mutex_lock(&self->mutex);
     if (!g_hash_table_contains(self->pending, hash) && !is_needed(reader, hash))
         qd_payload_files_remove(self->files, g_bytes_get_data(hash, NULL));

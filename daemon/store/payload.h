@@ -40,7 +40,7 @@ QdPayloads *qd_payloads_get(QdConnection *connection);
  * @draft: finished; a reference is kept until the end of the transaction
  * @media_type: (nullable): kept as it is
  *
- * Errors: BAD_PARAMETER on a connection that does not write; and SQLite's own. Thread: the writer's, as below.
+ * Errors: READ_ONLY on a connection that does not write; and SQLite's own. Thread: the writer's, as below.
  *
  * Returns: FALSE on error
  */

@@ -3,7 +3,8 @@
  * Contents of one size: a job that creates each, a job that modifies each, one fetch of all, one delete of all. In rows or files by
  * SQLite alone, and as payloads of queryd; durable and relaxed.
  *
- * 2,500 items, but of the larger sizes so many as hold 128 MiB. Times are per item, and for the whole delete.
+ * 2,500 items, but of the larger sizes so many as hold 128 MiB. Times and the space on the disk are per item, memory is the
+ * daemon's largest. What queryd deletes in files goes after its answer.
  */
 #include <dirent.h>
 #include <glib/gstdio.h>
@@ -26,8 +27,9 @@ void
 items_fill(ItemsRun *run, guint number, guint version)
 {
     const guint64 stamp = (guint64) version << 32 | number;
+    gsize shift = sizeof stamp * ((number * 509u + version * 1021u) % (run->size / sizeof stamp));
 
-    run->content = run->pool + sizeof stamp * ((number * 509u + version * 1021u) % (run->size / sizeof stamp));
+    run->content = run->pool + 2 * run->size * (number % ITEMS_IN_FLIGHT) + shift;
     memcpy(run->content, &stamp, sizeof stamp);
 }
 
@@ -63,6 +65,28 @@ items_get_folder_bytes(const char *path)
     return n_bytes;
 }
 
+guint64
+items_get_table_bytes(ItemsRun *run, sqlite3 *db, const char *prefix)
+{
+    sqlite3_stmt *stmt = NULL;
+    guint64 n_bytes = 0;
+
+    if (sqlite3_prepare_v2(db, "SELECT sum(pgsize) FROM dbstat WHERE name LIKE ?1||'%'", -1, &stmt, NULL) != SQLITE_OK ||
+        sqlite3_bind_text(stmt, 1, prefix, -1, SQLITE_STATIC) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_ROW)
+        bench_fail(run->bench, "pages of '%s': %s", prefix, sqlite3_errmsg(db));
+    n_bytes = (guint64) sqlite3_column_int64(stmt, 0);
+    (void) sqlite3_finalize(stmt);
+    return n_bytes;
+}
+
+static void
+record_once_at(ItemsRun *run, const char *metric, const char *unit, double value)
+{
+    g_autofree char *name = g_strdup_printf("%s@%" G_GSIZE_FORMAT, metric, run->size);
+
+    bench_record_once(run->bench, name, unit, value);
+}
+
 static void
 measure(ItemsRun *run, const char *metric, void (*func)(ItemsRun *run))
 {
@@ -90,15 +114,19 @@ static void
 run_size(ItemsRun *run)
 {
     g_autofree char *what = g_strdup_printf("checksum of %u x %" G_GSIZE_FORMAT " bytes", run->n, run->size);
+    gboolean samples_memory = run->way->has_daemon && bench_is_warm_up(run->bench);
+    AnonSampler *memory = samples_memory ? anon_sampler_start(run->bench->daemon) : NULL;
 
     (void) g_mkdir(run->folder, 0700);
     run->checksum = 0;
     run->way->open(run);
     measure(run, "create", run->way->create);
     measure(run, "modify", run->way->modify);
-    if (bench_is_warm_up(run->bench))
-        bench_record_once(run->bench, "disk", "MiB", (double) run->way->get_disk_bytes(run) / 1024 / 1024);
     measure(run, "fetch", run->way->fetch);
+    if (memory != NULL)
+        record_once_at(run, "daemon_anon", "MiB", (double) anon_sampler_stop(memory) / 1024);
+    if (bench_is_warm_up(run->bench))
+        record_once_at(run, "disk", "KiB", (double) run->way->get_disk_bytes(run) / 1024 / run->n);
     bench_check(run->bench, what, run->checksum);
     measure(run, "delete", run->way->remove);
     run->way->close(run);
@@ -111,12 +139,12 @@ run_items(Bench *bench, gconstpointer argument, gboolean relaxed)
     g_autofree char *path = get_database_path();
     g_autofree char *store = g_path_get_dirname(path);
     g_autofree char *folder = g_build_filename(store, "items", NULL);
-    g_autofree guint8 *pool = g_malloc(2 * sizes[G_N_ELEMENTS(sizes) - 1]);
+    g_autofree guint8 *pool = g_malloc(2 * ITEMS_IN_FLIGHT * sizes[G_N_ELEMENTS(sizes) - 1]);
     ItemsRun run = { .bench = bench, .way = argument, .relaxed = relaxed, .folder = folder, .pool = pool };
 
     for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++) {
         run.size = sizes[i];
-        for (gsize k = 0; k < 2 * run.size; k++)
+        for (gsize k = 0; k < 2 * ITEMS_IN_FLIGHT * run.size; k++)
             pool[k] = (guint8) (k * 2654435761u >> 13);
         run.n = bench_is_smoke(bench) || bench_is_warm_up(bench) ? N_ITEMS_SMOKE : (guint) MIN(N_ITEMS, TOTAL_BYTES_MAX / run.size);
         run_size(&run);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Payloads of queryd by its library: 16 jobs under way, each its own transaction.
+ * Payloads of queryd by its library: ITEMS_IN_FLIGHT jobs under way, each its own transaction.
  */
 #include <string.h>
 
 #include "tests/bench/items.h"
 #include "tests/demo/store-control.h"
 
-#define IN_FLIGHT 16
-/* Smaller ones are parameters of a statement on one channel. */
-#define DESCRIPTOR_BYTES 65536
+/* Larger ones go by descriptors; up to here they are parameters of a statement on one channel, and kept in rows. */
+#define CHANNEL_BYTES 65536
 #define SQL QUERY_LANGUAGE_SQL
 
 typedef struct Store {
@@ -27,6 +26,7 @@ open_store(ItemsRun *run)
 
     run->state = self;
     self->connection = open_connection();
+    query_connection_set_durability(self->connection, run->relaxed ? QUERY_DURABILITY_RELAXED : QUERY_DURABILITY_FULL);
     if (run->way == &items_queryd_direct)
         self->reader = query_connection_new_direct(NULL, NULL, &error);
     else
@@ -98,10 +98,10 @@ run_jobs(ItemsRun *run, const char *text, guint version)
     for (guint i = 0; i < run->n; i++) {
         g_autoptr(GBytes) content = NULL;
 
-        wait_until_under_way(self, IN_FLIGHT - 1);
+        wait_until_under_way(self, ITEMS_IN_FLIGHT - 1);
         items_fill(run, i, version);
-        content = g_bytes_new(run->content, run->size);
-        if (run->size >= DESCRIPTOR_BYTES) {
+        content = g_bytes_new_static(run->content, run->size);
+        if (run->size > CHANNEL_BYTES) {
             self->n_under_way++;
             if (version == 1)
                 query_connection_store_payload_async(self->connection, content, NULL, NULL, on_stored, self);
@@ -164,13 +164,14 @@ store_fetch(ItemsRun *run)
 
     die_on_error(error, "fetch");
     while (query_cursor_next(cursor, NULL, &error)) {
-        g_autoptr(GBytes) content = query_cursor_get_bytes(cursor, 1);
+        gsize n_bytes;
+        const guint8 *content = query_cursor_get_data(cursor, 1, &n_bytes);
         gint64 id = query_cursor_get_int64(cursor, 0);
 
         if (content == NULL)
             g_array_append_val(absent, id);
         else
-            items_read(run, g_bytes_get_data(content, NULL), g_bytes_get_size(content));
+            items_read(run, content, n_bytes);
     }
     die_on_error(error, "fetch");
     contents = query_connection_load_payloads(self->reader, (const gint64 *) (void *) absent->data, absent->len, NULL, &error);
@@ -191,10 +192,19 @@ get_disk_bytes(ItemsRun *run)
     g_autofree char *path = get_database_path();
     g_autofree char *folder = g_path_get_dirname(path);
     g_autofree char *files = g_build_filename(folder, "payload", NULL);
+    sqlite3 *db = NULL;
+    guint64 n_bytes;
 
-    return items_get_folder_bytes(files);
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+        bench_fail(run->bench, "cannot open '%s'", path);
+    n_bytes = items_get_folder_bytes(files) + items_get_table_bytes(run, db, "queryd_payload");
+    (void) sqlite3_close(db);
+    return n_bytes;
 }
 
-const ItemsWay items_queryd = { open_store, store_create, store_modify, store_fetch, store_remove, get_disk_bytes, close_store };
-const ItemsWay items_queryd_direct = { open_store,   store_create,   store_modify, store_fetch,
-                                       store_remove, get_disk_bytes, close_store };
+const ItemsWay items_queryd = {
+    open_store, store_create, store_modify, store_fetch, store_remove, get_disk_bytes, close_store, TRUE,
+};
+const ItemsWay items_queryd_direct = {
+    open_store, store_create, store_modify, store_fetch, store_remove, get_disk_bytes, close_store, TRUE,
+};

@@ -125,11 +125,21 @@ row_remove(ItemsRun *run)
 static guint64
 get_disk_bytes(ItemsRun *run)
 {
-    run_sql(run, "PRAGMA wal_checkpoint(TRUNCATE)");
-    return items_get_folder_bytes(run->folder);
+    Alone *self = run->state;
+    guint64 n_bytes = items_get_table_bytes(run, self->db, "item");
+
+    for (guint i = 0; i < run->n; i++) {
+        char name[NAME_BYTES];
+        struct stat st;
+
+        (void) snprintf(name, sizeof name, "%u", i);
+        if (fstatat(self->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            n_bytes += (guint64) st.st_blocks * 512;
+    }
+    return n_bytes;
 }
 
-const ItemsWay items_row = { open_alone, row_create, row_modify, row_fetch, row_remove, get_disk_bytes, close_alone };
+const ItemsWay items_row = { open_alone, row_create, row_modify, row_fetch, row_remove, get_disk_bytes, close_alone, FALSE };
 
 /* Files ----------------------------------------------------------------------------------------------------------------- */
 
@@ -210,4 +220,4 @@ file_remove(ItemsRun *run)
     }
 }
 
-const ItemsWay items_file = { open_alone, file_create, file_modify, file_fetch, file_remove, get_disk_bytes, close_alone };
+const ItemsWay items_file = { open_alone, file_create, file_modify, file_fetch, file_remove, get_disk_bytes, close_alone, FALSE };

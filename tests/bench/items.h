@@ -6,7 +6,12 @@
  */
 #pragma once
 
+#include <sqlite3.h>
+
 #include "tests/bench/bench.h"
+
+/* The contents of so many items are in memory, where a job finds them. */
+#define ITEMS_IN_FLIGHT 16u
 
 typedef struct ItemsWay ItemsWay;
 
@@ -17,7 +22,7 @@ typedef struct ItemsRun {
     char *folder;     /* on the file system of the store, for what is not queryd's */
     guint n;          /* items */
     gsize size;       /* bytes of each */
-    guint8 *pool;     /* twice the size */
+    guint8 *pool;     /* of ITEMS_IN_FLIGHT contents, each with room to be shifted by its size */
     guint8 *content;  /* of the current item, in the pool */
     gpointer state;   /* the way's own */
     guint64 checksum; /* of what was fetched */
@@ -30,9 +35,10 @@ struct ItemsWay {
     void (*modify)(ItemsRun *run);
     void (*fetch)(ItemsRun *run);
     void (*remove)(ItemsRun *run);
-    /* Bytes on the disk. */
+    /* On the disk, of rows and files. */
     guint64 (*get_disk_bytes)(ItemsRun *run);
     void (*close)(ItemsRun *run);
+    gboolean has_daemon;
 };
 
 extern const ItemsWay items_row;
@@ -40,9 +46,11 @@ extern const ItemsWay items_file;
 extern const ItemsWay items_queryd;
 extern const ItemsWay items_queryd_direct; /* fetches by a direct connection */
 
-/* The content of item @number in its version: run->content, of run->size bytes. */
+/* The content of item @number in its version: run->content, of run->size bytes; stays until that of ITEMS_IN_FLIGHT later ones. */
 void items_fill(ItemsRun *run, guint number, guint version);
 /* Reads every byte. */
 void items_read(ItemsRun *run, const void *data, gsize n_bytes);
 /* Files of a folder, in bytes on the disk. */
 guint64 items_get_folder_bytes(const char *path);
+/* Pages of the tables and indexes whose names begin with @prefix. */
+guint64 items_get_table_bytes(ItemsRun *run, sqlite3 *db, const char *prefix);

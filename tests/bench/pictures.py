@@ -49,9 +49,9 @@ def quote(string):
 class Picture:
     """A gnuplot script of panels beside each other."""
 
-    def __init__(self, name, panels, width, height):
+    def __init__(self, name, panels, width, height, rows=1):
         self.lines = [f"set terminal svg size {width},{height} font 'sans-serif,11' name '{name}' dynamic",
-                      f"set multiplot layout 1,{panels}"]
+                      f"set multiplot layout {rows},{panels}"]
 
     def panel(self, title, xlabel, ylabel, *settings):
         self.lines += ["reset", "set grid lw 0.5 lc rgb '#aaaaaa'", "set border 3", "set tics nomirror",
@@ -154,6 +154,17 @@ def draw_inserts(figures):
     return picture.svg()
 
 
+def draw_items(figures):
+    """Of each job a panel, durable above, relaxed below."""
+    picture = Picture("items", 4, 1500, 820, rows=2)
+    for relaxed in (False, True):
+        for job in ("create", "modify", "fetch", "delete"):
+            picture.panel(f"{job}{', relaxed' if relaxed else ''}", "bytes", "µs an item", "set logscale xy", "set logscale x 4",
+                          "set format y '%.0s%c'", "set format x '%.0b%B'")
+            picture.curves(figures.curves("items", job, lambda case, relaxed=relaxed: case.endswith("relaxed") == relaxed))
+    return picture.svg()
+
+
 def draw_memory(figures):
     picture = Picture("memory", 2, 1100, 420)
     picture.panel("by the size of a result", "rows", "MiB", "set logscale x", "set yrange [0:*]")
@@ -184,4 +195,5 @@ def draw_ipc(figures):
 
 
 DRAWERS = {"fetch": draw_fetch, "buffers": draw_buffers, "latency": draw_latency, "concurrency": draw_concurrency,
-           "memory": draw_memory, "cache": draw_cache, "ipc": draw_ipc, "inserts": draw_inserts}
+           "memory": draw_memory, "cache": draw_cache, "ipc": draw_ipc, "inserts": draw_inserts,
+           "items": draw_items}

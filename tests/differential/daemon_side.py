@@ -8,6 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
 from harness import BusError, World  # noqa: E402
+from evaluator import TooLarge  # noqa: E402
 from syntax import to_ntriples  # noqa: E402
 from wire_client import RemoteError  # noqa: E402
 from wire_reader import BNODE, IRI, LITERAL_LANG  # noqa: E402
@@ -118,7 +119,7 @@ class Daemon:
         """SELECT: (variables, rows); ASK: a bool; CONSTRUCT: a list of triples."""
         result = self.call(self.world.query_text, text, "ntriples" if form == "CONSTRUCT" else "sparql-json", language="sparql")
         if result[2]:
-            raise DaemonError("Truncated", "the result was cut")
+            raise TooLarge()  # QueryText is capped
         if form == "CONSTRUCT":
             return parse_lines(result[1])
         body = json.loads(result[1])
@@ -147,7 +148,7 @@ class Daemon:
         value = to_triple(term)
         variables, rows, truncated = self.call(self.world.query_full, text, {str(var): value}, language="sparql")
         if truncated:
-            raise DaemonError("Truncated", "the result was cut")
+            raise TooLarge()
         return variables, [{name: from_triple(cell) for name, cell in zip(variables, row) if cell is not None} for row in rows]
 
     def count_plans(self):

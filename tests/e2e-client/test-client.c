@@ -221,29 +221,6 @@ test_statement(void)
 }
 
 static void
-test_batch(void)
-{
-    g_autoptr(QueryConnection) connection = open_connection();
-    g_autoptr(QueryBatch) batch = query_connection_create_batch(connection);
-    g_autoptr(QueryBatch) bad = query_connection_create_batch(connection);
-    g_autoptr(GError) error = NULL;
-
-    execute(connection, "CREATE TABLE batched(a)");
-    query_batch_add(batch, SQL, "INSERT INTO batched VALUES(:a), (2)", g_variant_new_parsed("{'a': <1>}"));
-    query_batch_add(batch, SQL, "DELETE FROM batched WHERE a = 1", NULL);
-    g_assert_true(query_batch_execute(batch, NULL, &error));
-    g_assert_no_error(error);
-    g_assert_cmpuint(query_batch_get_changes(batch, 0), ==, 2);
-    g_assert_cmpuint(query_batch_get_changes(batch, 1), ==, 1);
-
-    query_batch_add(bad, SQL, "DELETE FROM batched", NULL);
-    query_batch_add(bad, SQL, "INSERT INTO nowhere VALUES(1)", NULL);
-    g_assert_false(query_batch_execute(bad, NULL, &error));
-    g_assert_nonnull(error);
-    g_assert_cmpint(query_number(connection, "SELECT count(*) FROM batched"), ==, 1);
-}
-
-static void
 test_close_releases(void)
 {
     g_autoptr(QueryConnection) connection = open_connection();
@@ -768,7 +745,6 @@ main(int argc, char **argv)
     g_test_add_func("/client-e2e/constraint", test_constraint);
     g_test_add_func("/client-e2e/reuse", test_reuse);
     g_test_add_func("/client-e2e/statement", test_statement);
-    g_test_add_func("/client-e2e/batch", test_batch);
     g_test_add_func("/client-e2e/close-releases", test_close_releases);
     g_test_add_func("/client-e2e/rows-before-long-step", test_rows_before_long_step);
     g_test_add_func("/client-e2e/kill-in-stream", test_kill_in_stream);

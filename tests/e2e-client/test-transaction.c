@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writing by libquery-client with the real daemon: transactions, many updates under way, rows added.
+ * Writing by libquery-client with the real daemon: transactions, many updates under way, rows added, batches.
  */
 #include <signal.h>
 
+#include "client-lib/query-bus.h"
 #include "client-lib/query-client.h"
+#include "client-lib/query-connection-private.h"
 #include "tests/e2e-client/private-bus.h"
 
 static PrivateBus *bus;
@@ -323,6 +325,76 @@ test_rows(void)
     g_assert_cmpint(count(connection), ==, 5000);
 }
 
+/* Batches ----------------------------------------------------------------------------------------------------------------- */
+
+static void
+test_batch(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryBatch) batch = query_connection_create_batch(connection);
+    g_autoptr(QueryBatch) bad = query_connection_create_batch(connection);
+    g_autoptr(QueryBatch) nothing = query_connection_create_batch(connection);
+    g_autoptr(GError) error = NULL;
+    guint n_calls;
+
+    query_batch_add(batch, QUERY_LANGUAGE_SQL, "INSERT INTO t VALUES(:a), (2)", g_variant_new_parsed("{'a': <1>}"));
+    query_batch_add(batch, QUERY_LANGUAGE_SQL, "DELETE FROM t WHERE a = 1", NULL);
+    n_calls = query_bus_get_n_calls(query_connection_get_bus(connection));
+    g_assert_true(query_batch_execute(batch, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(query_batch_get_changes(batch, 0), ==, 2);
+    g_assert_cmpuint(query_batch_get_changes(batch, 1), ==, 1);
+    g_assert_cmpuint(query_bus_get_n_calls(query_connection_get_bus(connection)), ==, n_calls);
+    g_assert_true(query_batch_execute(nothing, NULL, &error));
+    g_assert_no_error(error);
+
+    query_batch_add(bad, QUERY_LANGUAGE_SQL, "DELETE FROM t", NULL);
+    query_batch_add(bad, QUERY_LANGUAGE_SQL, "INSERT INTO nowhere VALUES(1)", NULL);
+    g_assert_false(query_batch_execute(bad, NULL, &error));
+    g_assert_nonnull(error);
+    g_assert_true(g_str_has_prefix(error->message, "statement 2 of the batch: "));
+    g_assert_cmpint(count(connection), ==, 1);
+}
+
+static void
+on_batch_executed(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    GError *error = NULL;
+
+    g_assert_true(query_batch_execute_finish(QUERY_BATCH(object), result, &error));
+    g_assert_no_error(error);
+    *(gboolean *) user_data = TRUE;
+}
+
+/* More statements than a page has room for, in both directions, and every type of parameter. */
+static void
+test_large_batch(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryBatch) batch = query_connection_create_batch(connection);
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GError) error = NULL;
+    gboolean done = FALSE;
+
+    update(connection, "DROP TABLE IF EXISTS many");
+    update(connection, "CREATE TABLE many(a, b, c, d)");
+    for (guint i = 0; i < 9000; i++)
+        query_batch_add(batch, QUERY_LANGUAGE_SQL, "INSERT INTO many VALUES(?1, :b, ?3, ?4), (0, 0, 0, 0)",
+                        g_variant_new_parsed("{'1': <%u>, 'b': <'text'>, '3': <b'blob'>, '4': <0.5>}", i));
+    query_batch_add(batch, QUERY_LANGUAGE_SPARQL, "INSERT DATA { <urn:s> <urn:p> 1, 2, 3 }", NULL);
+    query_batch_execute_async(batch, NULL, on_batch_executed, &done);
+    while (!done)
+        g_main_context_iteration(NULL, TRUE);
+    for (guint i = 0; i < 9000; i++)
+        g_assert_cmpuint(query_batch_get_changes(batch, i), ==, 2);
+    g_assert_cmpuint(query_batch_get_changes(batch, 9000), ==, 3);
+    cursor = query_connection_query(connection, QUERY_LANGUAGE_SQL,
+                                    "SELECT sum(a) FROM many WHERE b = 'text' AND typeof(c) = 'blob' AND d = 0.5", NULL, NULL,
+                                    &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(take_number(cursor), ==, 9000 * 8999 / 2);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -338,6 +410,8 @@ main(int argc, char *argv[])
     g_test_add_func("/updates/pipelined", test_pipelined);
     g_test_add_func("/updates/pipelined-disconnected", test_pipelined_disconnected);
     g_test_add_func("/updates/rows", test_rows);
+    g_test_add_func("/updates/batch", test_batch);
+    g_test_add_func("/updates/large-batch", test_large_batch);
     r = g_test_run();
     private_bus_free(bus);
     return r;

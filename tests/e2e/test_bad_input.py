@@ -379,6 +379,13 @@ BAD_RECORDS = {
     "prepare-rest": raw(64, "P", body=encode_string("sql") + encode_string("SELECT 1") + b"\0" * 28),
     "fetch-rows-lie": raw(24, "F", count=5, body=b"\x08\0\0\0\0\0\0\0"),
     "fetch-row-size": raw(24, "F", count=1, body=b"\xff\xff\0\0\0\0\0\0"),
+    "batch-empty-body": raw(16, "T", count=1),
+    "batch-too-many": raw(24, "T", count=0xffffffff, body=b"\0" * 8),
+    "batch-options-lie": raw(24, "T", count=1, body=struct.pack("<II", 0xffffffff, 0)),
+    "batch-parameters-lie": raw(56, "T", count=1, body=struct.pack("<I", 0) + encode_string("sql") + encode_string("SELECT 1") +
+                                struct.pack("<II", 0xffffffff, 0) + b"\0" * 4),
+    "batch-row-lies": raw(72, "T", count=1, body=struct.pack("<I", 0) + encode_string("sql") + encode_string("SELECT ?") +
+                          struct.pack("<I", 1) + encode_string("1") + encode_string("x" * 4) + b"\0" * 4),
     "garbage": bytes(range(1, 65)),
 }
 
@@ -393,7 +400,7 @@ def test_bad_record_ends_the_channel(healthy, name):
         with pytest.raises((RemoteError, CutOff, ConnectionError)):
             while True:
                 list(channel.answer())
-        if not name.startswith(("fetch-", "prepare-")):  # with whole records the channel may live on
+        if not name.startswith(("fetch-", "prepare-", "batch-")):  # with whole records the channel may live on
             with pytest.raises((CutOff, ConnectionError)):
                 while True:
                     try:

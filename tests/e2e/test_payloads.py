@@ -12,7 +12,7 @@ from harness import BusError, options, wait_until
 
 SMALL = b"small"
 LARGE = os.urandom(300_000)
-INLINE = 32768
+INLINE = 65536
 SIZES = [0, 1, INLINE, INLINE + 1, 1_000_000]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes the seeds of fuzz-wire-reader and fuzz-requests, the golden files of the wire format and conversations made of them, and of
-fuzz-pages: small databases.
+"""Writes the seeds of fuzz-wire-reader and fuzz-requests, the golden files of the wire format and conversations made of them, and
+of fuzz-pages: small databases.
 
 Run it from anywhere after a change of the wire format; what it writes is committed.
 """

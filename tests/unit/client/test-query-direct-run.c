@@ -175,7 +175,7 @@ test_refused(DirectFixture *self, gconstpointer data)
     g_clear_error(&error);
     query_batch_add(batch, DIRECT_SQL, "DELETE FROM t", NULL);
     g_assert_false(query_batch_execute(batch, NULL, &error));
-    direct_assert_error(error, QUERY_ERROR_UNSUPPORTED, "has no daemon to ask");
+    direct_assert_error(error, QUERY_ERROR_READ_ONLY, "a direct connection only reads");
     g_clear_error(&error);
     g_assert_null(query_connection_get_stats(self->connection, NULL, &error));
     direct_assert_error(error, QUERY_ERROR_UNSUPPORTED, "has no daemon to ask");

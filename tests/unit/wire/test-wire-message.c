@@ -3,6 +3,7 @@
  * SCHEMA, END, ERROR, PREPARE and the records without a body: golden bytes both ways, and bodies that lie.
  */
 #include "client-lib/wire/wire-message.h"
+#include "client-lib/wire/wire-page-writer.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -264,6 +265,31 @@ test_prepare(void)
 }
 
 static void
+test_batch(void)
+{
+    static const char text[] = "DELETE FROM t WHERE id = ?1";
+    const QwValue value = { .type = QW_TYPE_INTEGER, .integer = 7 };
+    uint64_t row[8];
+    uint8_t buffer[256];
+    QwBodyWriter writer = { .data = buffer, .capacity = sizeof buffer };
+    QwPageWriter page;
+
+    qw_page_writer_init(&page, (uint8_t *) row, sizeof row, 1);
+    g_assert_cmpint(qw_row_begin(&page), ==, 0);
+    g_assert_cmpint(qw_row_put_value(&page, &value), ==, 0);
+    g_assert_cmpint(qw_row_end(&page), ==, 0);
+
+    qw_body_put_u32(&writer, 1);
+    qw_body_put_string(&writer, "durability", 10);
+    qw_body_put_string(&writer, "relaxed", 7);
+    qw_prepare_put_head(&writer, "sql", text, strlen(text));
+    qw_body_put_u32(&writer, 1);
+    qw_body_put_string(&writer, "1", 1);
+    qw_body_put_string(&writer, (const char *) row + QW_HEADER_SIZE, page.used - QW_HEADER_SIZE);
+    assert_encodes("batch", QW_KIND_BATCH, 1, 15, &writer);
+}
+
+static void
 test_header_only(void)
 {
     uint8_t record[QW_HEADER_SIZE];
@@ -324,6 +350,7 @@ main(int argc, char **argv)
     g_test_add_func("/wire/message/error/golden", test_error_golden);
     g_test_add_func("/wire/message/error/bad", test_error_bad);
     g_test_add_func("/wire/message/prepare", test_prepare);
+    g_test_add_func("/wire/message/batch", test_batch);
     g_test_add_func("/wire/message/header-only", test_header_only);
     g_test_add_func("/wire/message/writer-measures", test_writer_measures);
     g_test_add_func("/wire/message/body-words", test_body_words);

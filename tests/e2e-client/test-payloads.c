@@ -13,7 +13,7 @@
 static PrivateBus *bus;
 
 /* In a row, by the channel; in a file, by a descriptor; and mapped. */
-static const gsize sizes[] = { 0, 1, 1000, 32768, 32769, 65535, 65536, 200000, 3000000 };
+static const gsize sizes[] = { 0, 1, 1000, 65535, 65536, 65537, 200000, 3000000 };
 
 static QueryConnection *
 open_connection(gboolean direct)
@@ -233,6 +233,67 @@ test_async(void)
     g_assert_true(g_bytes_equal(loaded, content)); /* mapped, though its file is gone */
 }
 
+/* More files than one call opens, in the order of the ids that were given; and one that is not there. */
+static void
+test_many_files(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection(FALSE);
+    g_autoptr(GPtrArray) contents = NULL;
+    g_autoptr(GError) error = NULL;
+    gint64 ids[50];
+
+    for (guint i = 0; i < G_N_ELEMENTS(ids); i++) {
+        g_autoptr(GBytes) content = make_content(70000 + i, i);
+
+        ids[G_N_ELEMENTS(ids) - 1 - i] = store(connection, content);
+    }
+    contents = query_connection_load_payloads(connection, ids, G_N_ELEMENTS(ids), NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(contents->len, ==, G_N_ELEMENTS(ids));
+    for (guint i = 0; i < G_N_ELEMENTS(ids); i++) {
+        g_autoptr(GBytes) content = make_content(70000 + i, i);
+
+        g_assert_true(g_bytes_equal(contents->pdata[G_N_ELEMENTS(ids) - 1 - i], content));
+    }
+    ids[40] = 1000000;
+    g_assert_null(query_connection_load_payloads(connection, ids, G_N_ELEMENTS(ids), NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+}
+
+/* Every way to write has it; what an option says comes first. That it spares syncs is the daemon's part. */
+static void
+test_relaxed(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection(FALSE);
+    g_autoptr(QueryBatch) batch = query_connection_create_batch(connection);
+    g_autoptr(QueryStatement) statement = NULL;
+    g_autoptr(GError) error = NULL;
+
+    g_assert_cmpint(query_connection_get_durability(connection), ==, QUERY_DURABILITY_FULL);
+    query_connection_set_durability(connection, QUERY_DURABILITY_RELAXED);
+    g_assert_cmpint(query_connection_get_durability(connection), ==, QUERY_DURABILITY_RELAXED);
+    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        g_autoptr(GBytes) content = make_content(sizes[i], 3);
+        GVariantDict options;
+        gint64 id = store(connection, content);
+
+        assert_content(connection, id, content);
+        g_variant_dict_init(&options, NULL);
+        g_variant_dict_insert(&options, "durability", "s", i % 2 == 0 ? "full" : "relaxed");
+        id = query_connection_store_payload(connection, content, g_variant_dict_end(&options), NULL, &error);
+        g_assert_no_error(error);
+        assert_content(connection, id, content);
+    }
+    (void) query_connection_update(connection, QUERY_LANGUAGE_SQL, "CREATE TABLE relaxed(a)", NULL, NULL, &error);
+    g_assert_no_error(error);
+    statement = query_connection_prepare_update(connection, QUERY_LANGUAGE_SQL, "INSERT INTO relaxed VALUES(1)", NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(query_statement_update(statement, NULL, &error), ==, 1);
+    query_batch_add(batch, QUERY_LANGUAGE_SQL, "DELETE FROM relaxed", NULL);
+    g_assert_true(query_batch_execute(batch, NULL, &error));
+    g_assert_no_error(error);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -246,6 +307,8 @@ main(int argc, char *argv[])
     g_test_add_func("/payload/descriptors", test_descriptors);
     g_test_add_func("/payload/many", test_many);
     g_test_add_func("/payload/async", test_async);
+    g_test_add_func("/payload/many-files", test_many_files);
+    g_test_add_func("/payload/relaxed", test_relaxed);
     r = g_test_run();
     private_bus_free(bus);
     return r;

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Payload files in a real folder: who sees them when, and what is found there that does not belong.
+ */
+#include "daemon/store/payload-files.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/fd.h"
+#include "tests/unit/store/store-fixture.h"
+
+typedef struct Fixture {
+    char *dir;
+    QdPayloadFiles *files;
+} Fixture;
+
+static const uint8_t hash[QD_SHA256_BYTES] = { 0xab, 0xcd };
+
+static void
+set_up(Fixture *self, gconstpointer data)
+{
+    self->dir = g_dir_make_tmp("queryd-files-XXXXXX", NULL);
+    self->files = qd_payload_files_new(self->dir);
+}
+
+static void
+tear_down(Fixture *self, gconstpointer data)
+{
+    qd_payload_files_free(self->files);
+    store_remove_folder(self->dir);
+    g_free(self->dir);
+}
+
+static char *
+get_path(const Fixture *self, const uint8_t of[QD_SHA256_BYTES])
+{
+    char name[2 * QD_SHA256_BYTES + 1];
+
+    qd_sha256_to_hex(of, name);
+    return g_build_filename(self->dir, "payload", name, NULL);
+}
+
+static QdPayloadTemp
+write_temp(const Fixture *self, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    QdPayloadTemp temp = QD_PAYLOAD_TEMP_NONE;
+
+    (void) qd_payload_files_create(self->files, &temp, &error);
+    g_assert_no_error(error);
+    (void) qd_payload_files_append(&temp, text, strlen(text), &error);
+    g_assert_no_error(error);
+    return temp;
+}
+
+static void
+publish(const Fixture *self, QdPayloadTemp *temp)
+{
+    g_autoptr(GError) error = NULL;
+
+    (void) qd_payload_files_sync(temp, &error);
+    g_assert_no_error(error);
+    (void) qd_payload_files_publish(self->files, temp, hash, &error);
+    g_assert_no_error(error);
+    (void) qd_payload_files_sync_names(self->files, &error);
+    g_assert_no_error(error);
+}
+
+static void
+test_publish(Fixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_path(self, hash);
+    g_autofree char *text = NULL;
+    g_autoptr(GError) error = NULL;
+    gboolean missing = FALSE;
+    QdPayloadTemp temp;
+    struct stat st;
+    g_auto(QdFd) fd = -1;
+
+    g_assert_false(qd_payload_files_exist(self->files));
+    temp = write_temp(self, "abc");
+    g_assert_true(qd_payload_files_exist(self->files));
+    g_assert_cmpint(qd_payload_files_open_content(self->files, hash, 3, &missing, &error), <, 0);
+    store_assert_error(error, QW_ERROR_CORRUPT, "missing");
+    g_assert_true(missing);
+    g_clear_error(&error);
+
+    publish(self, &temp);
+    g_assert_cmpint(temp.fd, ==, -1);
+    fd = qd_payload_files_open_content(self->files, hash, 3, &missing, &error);
+    g_assert_no_error(error);
+    g_assert_false(missing);
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_assert_cmpstr(text, ==, "abc");
+    g_assert_cmpint(fstat(fd, &st), ==, 0);
+    g_assert_cmpint(st.st_mode & 0777, ==, 0600);
+    g_assert_cmpint(fcntl(fd, F_GETFL) & O_ACCMODE, ==, O_RDONLY);
+}
+
+static void
+test_discard(Fixture *self, gconstpointer data)
+{
+    QdPayloadTemp temp = write_temp(self, "abc");
+    g_autofree char *folder = g_build_filename(self->dir, "payload", NULL);
+    int fd = qd_payload_files_open_temp(self->files, &temp);
+
+    g_assert_cmpint(fd, >=, 0);
+    (void) close(fd);
+    qd_payload_files_discard(self->files, &temp);
+    g_assert_cmpint(qd_payload_files_open_temp(self->files, &temp), ==, -1);
+    g_assert_cmpint(g_rmdir(folder), ==, 0); /* it was empty */
+}
+
+static void
+test_damage(Fixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_path(self, hash);
+    QdPayloadTemp temp = write_temp(self, "abc");
+    g_autoptr(GError) error = NULL;
+
+    publish(self, &temp);
+    g_assert_cmpint(qd_payload_files_open_content(self->files, hash, 4, NULL, &error), <, 0);
+    store_assert_error(error, QW_ERROR_CORRUPT, "damaged: it should have 4 bytes");
+    g_clear_error(&error);
+
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    g_assert_cmpint(symlink("/etc/passwd", path), ==, 0);
+    g_assert_cmpint(qd_payload_files_open_content(self->files, hash, 3, NULL, &error), <, 0);
+    store_assert_error(error, QW_ERROR_INTERNAL, "cannot open the payload file");
+}
+
+static void
+test_list(Fixture *self, gconstpointer data)
+{
+    g_autofree char *old = g_build_filename(self->dir, "payload", "tmp-1-1", NULL);
+    g_autofree char *foreign = g_build_filename(self->dir, "payload", "README", NULL);
+    QdPayloadTemp published = write_temp(self, "abc");
+    QdPayloadTemp under_way = write_temp(self, "def");
+    g_autoptr(GPtrArray) found = NULL;
+    int fd;
+
+    publish(self, &published);
+    g_assert_true(g_file_set_contents(old, "x", 1, NULL));
+    g_assert_true(g_file_set_contents(foreign, "x", 1, NULL));
+    found = qd_payload_files_list(self->files);
+    g_assert_cmpuint(found->len, ==, 1);
+    g_assert_cmpmem(g_bytes_get_data(found->pdata[0], NULL), g_bytes_get_size(found->pdata[0]), hash, sizeof hash);
+    g_assert_false(g_file_test(old, G_FILE_TEST_EXISTS));    /* of an earlier process */
+    g_assert_true(g_file_test(foreign, G_FILE_TEST_EXISTS)); /* not ours */
+    fd = qd_payload_files_open_temp(self->files, &under_way);
+    g_assert_cmpint(fd, >=, 0); /* ours, and not finished */
+    (void) close(fd);
+    qd_payload_files_discard(self->files, &under_way);
+}
+
+/* What was opened before it went stays readable. */
+static void
+test_remove(Fixture *self, gconstpointer data)
+{
+    QdPayloadTemp temp = write_temp(self, "abc");
+    g_autofree char *path = get_path(self, hash);
+    g_auto(QdFd) held = -1;
+    g_auto(QdFd) fd = -1;
+    char text[4] = "";
+
+    g_assert_cmpint(qd_payload_files_hold(self->files, hash), ==, -1);
+    publish(self, &temp);
+    fd = qd_payload_files_open_content(self->files, hash, 3, NULL, NULL);
+    held = qd_payload_files_hold(self->files, hash);
+    g_assert_cmpint(held, >=, 0);
+    qd_payload_files_remove(self->files, hash);
+    qd_payload_files_remove(self->files, hash); /* as well */
+    g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+    g_assert_cmpint(read(fd, text, sizeof text), ==, 3);
+    g_assert_cmpstr(text, ==, "abc");
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add("/store/payload-files/publish", Fixture, NULL, set_up, test_publish, tear_down);
+    g_test_add("/store/payload-files/discard", Fixture, NULL, set_up, test_discard, tear_down);
+    g_test_add("/store/payload-files/damage", Fixture, NULL, set_up, test_damage, tear_down);
+    g_test_add("/store/payload-files/list", Fixture, NULL, set_up, test_list, tear_down);
+    g_test_add("/store/payload-files/remove", Fixture, NULL, set_up, test_remove, tear_down);
+    return g_test_run();
+}
