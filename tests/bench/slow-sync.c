@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Loaded before everything else: fdatasync() and fsync() take at least as many microseconds as QUERYD_SYNC_USEC says. So what a disk
- * that takes longer changes is measured on one that does not, for all programs of a run alike.
+ * Loaded before everything else: fdatasync() and fsync() take at least as many microseconds as QUERYD_SYNC_USEC says. So what a
+ * disk that takes longer changes is measured on one that does not, for all programs of a run alike.
  */
 #include <stdint.h>
 #include <stdlib.h>
