@@ -105,7 +105,7 @@ query_connection_get_hub(QueryConnection *self, GCancellable *cancellable, GErro
     (void) pthread_mutex_lock(&self->mutex);
     hub = find_hub(self, bus);
     if (hub == NULL) {
-        hub = query_hub_new(bus, query_bus_get_name(self->bus), &query_subscription_funcs);
+        hub = query_hub_new(self, bus, query_bus_get_name(self->bus), &query_subscription_funcs);
         g_ptr_array_add(self->hubs, hub);
     }
     (void) pthread_mutex_unlock(&self->mutex);

@@ -4,6 +4,7 @@
  */
 #include "client-lib/query-hub.h"
 
+#include "client-lib/query-bus-watch.h"
 #include "client-lib/query-bus.h"
 #include "client-lib/query-mutex.h"
 
@@ -13,7 +14,10 @@ struct QueryHubEntry {
 };
 
 struct QueryHub {
-    GDBusConnection *bus;
+    char *name;           /* the daemon's */
+    GDBusConnection *bus; /* guarded by mutex */
+    QueryBusWatch *watch;
+    gboolean is_new_bus; /* and nobody knows yet whether the daemon is on it; only in the context */
     GMainContext *context;
     QueryHubFuncs funcs;
     guint stale_subscription;
@@ -87,36 +91,89 @@ list_lost(QueryHub *self, gboolean forget_paths)
 }
 
 static void
+renew_lost(QueryHub *self, gboolean forget_paths, gboolean has_owner)
+{
+    g_autoptr(GPtrArray) lost = list_lost(self, forget_paths);
+
+    for (guint i = 0; has_owner && i < lost->len; i++)
+        self->funcs.renew(lost->pdata[i]);
+}
+
+static void
 on_owner_changed(GDBusConnection *bus, const char *sender, const char *path, const char *interface, const char *signal,
                  GVariant *arguments, gpointer user_data)
 {
     QueryHub *self = user_data;
-    g_autoptr(GPtrArray) lost = NULL;
     const char *old_owner;
     const char *new_owner;
 
     g_variant_get(arguments, "(&s&s&s)", NULL, &old_owner, &new_owner);
-    lost = list_lost(self, old_owner[0] != '\0');
-    for (guint i = 0; new_owner[0] != '\0' && i < lost->len; i++)
-        self->funcs.renew(lost->pdata[i]);
+    self->is_new_bus = FALSE;
+    renew_lost(self, old_owner[0] != '\0', new_owner[0] != '\0');
+}
+
+/* A new bus ------------------------------------------------------------------------------------------------------------- */
+
+static void
+listen_to(QueryHub *self, GDBusConnection *bus)
+{
+    g_main_context_push_thread_default(self->context);
+    self->stale_subscription = g_dbus_connection_signal_subscribe(
+        bus, self->name, QUERY_BUS_INTERFACE, "Stale", QUERY_BUS_OBJECT_PATH, NULL, G_DBUS_SIGNAL_FLAGS_NONE, on_stale, self, NULL);
+    self->owner_subscription = g_dbus_connection_signal_subscribe(bus, "org.freedesktop.DBus", "org.freedesktop.DBus",
+                                                                  "NameOwnerChanged", "/org/freedesktop/DBus", self->name,
+                                                                  G_DBUS_SIGNAL_FLAGS_NONE, on_owner_changed, self, NULL);
+    g_main_context_pop_thread_default(self->context);
+}
+
+static void
+leave_bus(QueryHub *self)
+{
+    g_dbus_connection_signal_unsubscribe(self->bus, self->stale_subscription);
+    g_dbus_connection_signal_unsubscribe(self->bus, self->owner_subscription);
+    g_clear_object(&self->bus);
+}
+
+/* What the daemon of the last bus knew is forgotten; a daemon is not started for it. */
+static void
+on_bus_come(GDBusConnection *bus, gpointer user_data)
+{
+    QueryHub *self = user_data;
+
+    (void) pthread_mutex_lock(&self->mutex);
+    leave_bus(self);
+    self->bus = g_object_ref(bus);
+    (void) pthread_mutex_unlock(&self->mutex);
+    self->is_new_bus = TRUE;
+    renew_lost(self, TRUE, FALSE);
+    listen_to(self, bus);
+}
+
+static void
+on_daemon_there(gpointer user_data)
+{
+    QueryHub *self = user_data;
+
+    if (self->is_new_bus)
+        renew_lost(self, FALSE, TRUE);
+    self->is_new_bus = FALSE;
 }
 
 QueryHub *
-query_hub_new(GDBusConnection *bus, const char *name, const QueryHubFuncs *funcs)
+query_hub_new(QueryConnection *connection, GDBusConnection *bus, const char *name, const QueryHubFuncs *funcs)
 {
+    const QueryBusWatchFuncs watch_funcs = { .come = on_bus_come, .owned = on_daemon_there };
     QueryHub *self = g_new0(QueryHub, 1);
 
+    self->name = g_strdup(name);
     self->bus = g_object_ref(bus);
     self->context = g_main_context_ref_thread_default();
     self->funcs = *funcs;
     (void) pthread_mutex_init(&self->mutex, NULL);
     self->entries = g_hash_table_new_full(NULL, NULL, entry_free, NULL);
     self->paths = g_hash_table_new(g_str_hash, g_str_equal);
-    self->stale_subscription = g_dbus_connection_signal_subscribe(bus, name, QUERY_BUS_INTERFACE, "Stale", QUERY_BUS_OBJECT_PATH,
-                                                                  NULL, G_DBUS_SIGNAL_FLAGS_NONE, on_stale, self, NULL);
-    self->owner_subscription = g_dbus_connection_signal_subscribe(bus, "org.freedesktop.DBus", "org.freedesktop.DBus",
-                                                                  "NameOwnerChanged", "/org/freedesktop/DBus", name,
-                                                                  G_DBUS_SIGNAL_FLAGS_NONE, on_owner_changed, self, NULL);
+    listen_to(self, bus);
+    self->watch = query_bus_watch_new(connection, bus, name, &watch_funcs, self, NULL);
     return self;
 }
 
@@ -129,6 +186,7 @@ hub_destroy(gpointer data)
     g_hash_table_unref(self->entries);
     (void) pthread_mutex_destroy(&self->mutex);
     g_main_context_unref(self->context);
+    g_free(self->name);
     g_free(self);
 }
 
@@ -144,25 +202,29 @@ query_hub_free(QueryHub *self)
 {
     g_autoptr(GSource) source = g_idle_source_new();
 
-    g_dbus_connection_signal_unsubscribe(self->bus, self->stale_subscription);
-    g_dbus_connection_signal_unsubscribe(self->bus, self->owner_subscription);
-    g_clear_object(&self->bus);
+    query_bus_watch_end(g_steal_pointer(&self->watch));
+    (void) pthread_mutex_lock(&self->mutex);
+    leave_bus(self);
+    (void) pthread_mutex_unlock(&self->mutex);
     g_source_set_callback(source, on_idle, self, hub_destroy);
     g_source_attach(source, self->context);
 }
 
 gboolean
-query_hub_is_here(const QueryHub *self, GDBusConnection *bus)
+query_hub_is_here(QueryHub *self, GDBusConnection *bus)
 {
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
     g_autoptr(GMainContext) context = g_main_context_ref_thread_default();
 
     return self->bus == bus && self->context == context;
 }
 
 GDBusConnection *
-query_hub_get_bus(const QueryHub *self)
+query_hub_get_bus(QueryHub *self)
 {
-    return self->bus;
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+
+    return g_object_ref(self->bus);
 }
 
 static void

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include <gio/gio.h>
+#include "client-lib/query-client.h"
 
 typedef struct QueryHub QueryHub;
 typedef struct QueryHubEntry QueryHubEntry;
@@ -19,14 +19,16 @@ typedef struct QueryHubFuncs {
     void (*renew)(GObject *subscription);
 } QueryHubFuncs;
 
-/* @name: the daemon's bus name. Listens in the thread-default main context of the caller. */
-QueryHub *query_hub_new(GDBusConnection *bus, const char *name, const QueryHubFuncs *funcs);
+/* @connection: (not owned): it owns the hub. @name: the daemon's bus name. Listens in the thread-default main context of the
+ * caller; when the bus was restarted, to the next one. */
+QueryHub *query_hub_new(QueryConnection *connection, GDBusConnection *bus, const char *name, const QueryHubFuncs *funcs);
 /* All entries must have been removed. */
 void query_hub_free(QueryHub *self);
 
 /* TRUE when it listens on @bus in the caller's main context. */
-gboolean query_hub_is_here(const QueryHub *self, GDBusConnection *bus);
-GDBusConnection *query_hub_get_bus(const QueryHub *self);
+gboolean query_hub_is_here(QueryHub *self, GDBusConnection *bus);
+/* (transfer full): the one it listens on now. Any thread. */
+GDBusConnection *query_hub_get_bus(QueryHub *self);
 
 /* @subscription: (not owned). Any thread. */
 QueryHubEntry *query_hub_add(QueryHub *self, GObject *subscription, const char *path);

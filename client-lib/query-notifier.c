@@ -7,6 +7,7 @@
  */
 #include "client-lib/query-notifier.h"
 
+#include "client-lib/query-bus-watch.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-mutex.h"
 
@@ -16,11 +17,12 @@
 struct _QueryNotifier {
     GObject parent_instance;
     QueryConnection *connection;
-    GStrv tables; /* (nullable) */
-    GStrv graphs; /* (nullable) */
-    GDBusConnection *bus;
+    GStrv tables;         /* (nullable) */
+    GStrv graphs;         /* (nullable) */
+    GDBusConnection *bus; /* guarded by mutex, as the next two */
     guint changed_subscription;
     guint owner_subscription;
+    QueryBusWatch *watch;
     gint daemon_left; /* only in the context of the signals */
     pthread_mutex_t mutex;
     guint64 generation; /* guarded by mutex */
@@ -33,16 +35,26 @@ static guint changed_signal;
 
 G_DEFINE_TYPE(QueryNotifier, query_notifier, G_TYPE_OBJECT)
 
+/* Under the mutex. */
+static void
+leave_bus(QueryNotifier *self)
+{
+    if (self->bus == NULL)
+        return;
+    g_dbus_connection_signal_unsubscribe(self->bus, self->changed_subscription);
+    g_dbus_connection_signal_unsubscribe(self->bus, self->owner_subscription);
+    g_clear_object(&self->bus);
+}
+
 static void
 query_notifier_dispose(GObject *object)
 {
     QueryNotifier *self = QUERY_NOTIFIER(object);
 
-    if (self->bus != NULL) {
-        g_dbus_connection_signal_unsubscribe(self->bus, self->changed_subscription);
-        g_dbus_connection_signal_unsubscribe(self->bus, self->owner_subscription);
-        g_clear_object(&self->bus);
-    }
+    query_bus_watch_end(g_steal_pointer(&self->watch));
+    (void) pthread_mutex_lock(&self->mutex);
+    leave_bus(self);
+    (void) pthread_mutex_unlock(&self->mutex);
     g_clear_object(&self->connection);
     G_OBJECT_CLASS(query_notifier_parent_class)->dispose(object);
 }
@@ -184,11 +196,23 @@ on_changed(GDBusConnection *bus, const char *sender, const char *path, const cha
         g_signal_emit(self, changed_signal, 0, generation, tables, graphs);
 }
 
+/* Of the daemon that left the last signals may be missing. */
+static void
+tell_all(QueryNotifier *self)
+{
+    static const char *const all[] = { ALL_NAMES, NULL };
+
+    if (!self->daemon_left)
+        return;
+    self->daemon_left = FALSE;
+    if (is_of_interest(self, 0, all, all))
+        g_signal_emit(self, changed_signal, 0, (guint64) 0, all, all);
+}
+
 static void
 on_owner_changed(GDBusConnection *bus, const char *sender, const char *path, const char *interface, const char *signal,
                  GVariant *arguments, gpointer user_data)
 {
-    static const char *const all[] = { ALL_NAMES, NULL };
     g_autoptr(QueryNotifier) self = g_weak_ref_get(user_data);
     const char *old_owner;
     const char *new_owner;
@@ -199,11 +223,8 @@ on_owner_changed(GDBusConnection *bus, const char *sender, const char *path, con
     g_variant_get(arguments, "(&s&s&s)", NULL, &old_owner, &new_owner);
     if (old_owner[0] != '\0')
         self->daemon_left = TRUE;
-    if (new_owner[0] != '\0' && self->daemon_left) {
-        self->daemon_left = FALSE;
-        if (is_of_interest(self, 0, all, all))
-            g_signal_emit(self, changed_signal, 0, (guint64) 0, all, all);
-    }
+    if (new_owner[0] != '\0')
+        tell_all(self);
 }
 
 static void
@@ -222,6 +243,44 @@ weak_ref_new(QueryNotifier *self)
     return ref;
 }
 
+/* Under the mutex, in the context of the signals. */
+static void
+listen_to(QueryNotifier *self, GDBusConnection *bus)
+{
+    const char *name = query_bus_get_name(query_connection_get_bus(self->connection));
+
+    self->bus = g_object_ref(bus);
+    self->changed_subscription = g_dbus_connection_signal_subscribe(bus, name, QUERY_BUS_INTERFACE, "Changed",
+                                                                    QUERY_BUS_OBJECT_PATH, NULL, G_DBUS_SIGNAL_FLAGS_NONE,
+                                                                    on_changed, weak_ref_new(self), weak_ref_free);
+    self->owner_subscription = g_dbus_connection_signal_subscribe(
+        bus, "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", "/org/freedesktop/DBus", name,
+        G_DBUS_SIGNAL_FLAGS_NONE, on_owner_changed, weak_ref_new(self), weak_ref_free);
+}
+
+static void
+on_bus_come(GDBusConnection *bus, gpointer user_data)
+{
+    g_autoptr(QueryNotifier) self = g_weak_ref_get(user_data);
+
+    if (self == NULL)
+        return;
+    self->daemon_left = TRUE;
+    (void) pthread_mutex_lock(&self->mutex);
+    leave_bus(self);
+    listen_to(self, bus);
+    (void) pthread_mutex_unlock(&self->mutex);
+}
+
+static void
+on_daemon_there(gpointer user_data)
+{
+    g_autoptr(QueryNotifier) self = g_weak_ref_get(user_data);
+
+    if (self != NULL)
+        tell_all(self);
+}
+
 /* Construction --------------------------------------------------------------------------------------------------------- */
 
 /* In the thread of the caller: its main context is where signals come. */
@@ -229,6 +288,7 @@ static QueryNotifier *
 listen_for(QueryConnection *connection, const char *const *tables, const char *const *graphs, GCancellable *cancellable,
            GError **error)
 {
+    const QueryBusWatchFuncs watch_funcs = { .come = on_bus_come, .owned = on_daemon_there };
     QueryBus *bus = query_connection_get_bus(connection);
     g_autoptr(GDBusConnection) dbus = query_bus_get_connection(bus, cancellable, error);
     QueryNotifier *self;
@@ -240,13 +300,8 @@ listen_for(QueryConnection *connection, const char *const *tables, const char *c
     self->connection = g_object_ref(connection);
     self->tables = g_strdupv((GStrv) tables);
     self->graphs = g_strdupv((GStrv) graphs);
-    self->bus = g_object_ref(dbus);
-    self->changed_subscription = g_dbus_connection_signal_subscribe(dbus, query_bus_get_name(bus), QUERY_BUS_INTERFACE, "Changed",
-                                                                    QUERY_BUS_OBJECT_PATH, NULL, G_DBUS_SIGNAL_FLAGS_NONE,
-                                                                    on_changed, weak_ref_new(self), weak_ref_free);
-    self->owner_subscription = g_dbus_connection_signal_subscribe(
-        dbus, "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", "/org/freedesktop/DBus", query_bus_get_name(bus),
-        G_DBUS_SIGNAL_FLAGS_NONE, on_owner_changed, weak_ref_new(self), weak_ref_free);
+    listen_to(self, dbus);
+    self->watch = query_bus_watch_new(connection, dbus, query_bus_get_name(bus), &watch_funcs, weak_ref_new(self), weak_ref_free);
     return self;
 }
 

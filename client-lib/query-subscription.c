@@ -53,8 +53,11 @@ query_subscription_dispose(GObject *object)
     QuerySubscription *self = QUERY_SUBSCRIPTION(object);
     g_autofree char *path = self->entry != NULL ? query_hub_remove(self->hub, g_steal_pointer(&self->entry)) : NULL;
 
-    if (path != NULL)
-        close_path(query_hub_get_bus(self->hub), get_bus_name(self), path);
+    if (path != NULL) {
+        g_autoptr(GDBusConnection) bus = query_hub_get_bus(self->hub);
+
+        close_path(bus, get_bus_name(self), path);
+    }
     g_clear_object(&self->connection);
     G_OBJECT_CLASS(query_subscription_parent_class)->dispose(object);
 }
@@ -283,13 +286,14 @@ static void
 renew(GObject *object)
 {
     QuerySubscription *self = QUERY_SUBSCRIPTION(object);
+    g_autoptr(GDBusConnection) bus = query_hub_get_bus(self->hub);
     Renewal *renewal = g_new0(Renewal, 1);
 
     g_weak_ref_init(&renewal->subscription, self);
     renewal->name = g_strdup(get_bus_name(self));
-    g_dbus_connection_call(query_hub_get_bus(self->hub), renewal->name, QUERY_BUS_OBJECT_PATH, QUERY_BUS_INTERFACE, "Subscribe",
-                           make_subscribe(self), G_VARIANT_TYPE("(o)"), G_DBUS_CALL_FLAGS_NO_AUTO_START,
-                           QUERY_BUS_CALL_TIMEOUT_MSEC, NULL, on_renewed, renewal);
+    g_dbus_connection_call(bus, renewal->name, QUERY_BUS_OBJECT_PATH, QUERY_BUS_INTERFACE, "Subscribe", make_subscribe(self),
+                           G_VARIANT_TYPE("(o)"), G_DBUS_CALL_FLAGS_NO_AUTO_START, QUERY_BUS_CALL_TIMEOUT_MSEC, NULL, on_renewed,
+                           renewal);
 }
 
 const QueryHubFuncs query_subscription_funcs = { .tell = tell, .renew = renew };

@@ -117,7 +117,9 @@ send_and_wait(QdBusChanges *self)
 {
     qd_bus_changes_flush(self);
     self->timer = sd_event_source_disable_unref(self->timer);
-    (void) sd_event_add_time_relative(self->event, &self->timer, CLOCK_MONOTONIC, INTERVAL_USEC, ACCURACY_USEC, on_timer, self);
+    /* not relative: that would count from when the loop woke up last */
+    (void) sd_event_add_time(self->event, &self->timer, CLOCK_MONOTONIC, (uint64_t) g_get_monotonic_time() + INTERVAL_USEC,
+                             ACCURACY_USEC, on_timer, self);
     hold(self, self->timer != NULL);
 }
 

@@ -73,6 +73,7 @@ struct QdChannel {
     QwPageWriter *page; /* while the run fills it */
     uint64_t slice_end_usec;
     GQueue writes;         /* of QdChannelWrite: requests that the writer has or had, to be answered in this order */
+    GQueue spare_writes;   /* of QdChannelWrite: used before */
     gint n_writes_pending; /* atomic: the writer is not done with; until then it owns the channel */
     guint next_write_page; /* of the first of them */
 
@@ -165,6 +166,8 @@ gboolean qd_channel_start_writes(QdChannel *self, gboolean *ret_leads);
 /* The writer is done with them: puts answers into the output, which is empty, as far as they have room. */
 void qd_channel_continue_writes(QdChannel *self);
 void qd_channel_drop_writes(QdChannel *self);
+/* When the channel ends. */
+void qd_channel_free_spare_writes(QdChannel *self);
 /* The updates that are next in the queue, in the open transaction. */
 void qd_channel_run_writes(QdChannel *self);
 

@@ -12,7 +12,9 @@
 
 #include "daemon/exec/channel-private.h"
 
+/* They are used again and again: making one takes as long as running a small update. */
 typedef struct QdChannelWrite {
+    GList link; /* of the queue that it is in */
     QdChannel *channel;
     QdRequest *request; /* (owned) */
     QdWriteItem item;
@@ -24,14 +26,59 @@ typedef struct QdChannelWrite {
     uint64_t signature;
 } QdChannelWrite;
 
+static QdChannelWrite *
+pop_write(GQueue *queue)
+{
+    GList *link = g_queue_pop_head_link(queue);
+
+    return link != NULL ? link->data : NULL;
+}
+
 static void
 write_free(QdChannelWrite *self)
 {
     qd_write_item_clear(&self->item);
+    g_free(self);
+}
+
+/* It is of no more use for now. */
+static void
+write_retire(QdChannelWrite *self)
+{
+    GQueue *spare = &self->channel->spare_writes;
+
     g_clear_pointer(&self->batch, g_array_unref);
     g_clear_pointer(&self->schema, g_bytes_unref);
     self->request = qd_request_free(self->request);
-    g_free(self);
+    if (spare->length >= QW_PIPELINE_MAX_REQUESTS) {
+        write_free(self);
+        return;
+    }
+    qd_write_item_reset(&self->item);
+    g_queue_push_head_link(spare, &self->link);
+}
+
+static QdChannelWrite *
+write_alloc(QdChannel *channel)
+{
+    QdChannelWrite *self = pop_write(&channel->spare_writes);
+
+    if (self != NULL)
+        return self;
+    self = g_new0(QdChannelWrite, 1);
+    self->link.data = self;
+    self->channel = channel;
+    qd_write_item_init(&self->item);
+    return self;
+}
+
+void
+qd_channel_free_spare_writes(QdChannel *self)
+{
+    QdChannelWrite *write;
+
+    while ((write = pop_write(&self->spare_writes)) != NULL)
+        write_free(write);
 }
 
 /* Handing over ---------------------------------------------------------------------------------------------------------- */
@@ -104,11 +151,9 @@ write_new(QdChannel *channel, QdRequest *request)
 {
     const QdLimits *limits = &channel->engine->limits;
     QdCallOptions options = { 0 };
-    QdChannelWrite *self = g_new0(QdChannelWrite, 1);
+    QdChannelWrite *self = write_alloc(channel);
 
-    self->channel = channel;
     self->request = request;
-    qd_write_item_init(&self->item);
     self->item.client = channel->client;
     self->item.cancelled = &channel->entry.cancelled;
     self->item.page_size = channel->page_size;
@@ -149,7 +194,7 @@ collect_writes(QdChannel *self)
         QdChannelWrite *write = write_new(self, request);
 
         self->n_request_bytes -= request->n_bytes;
-        g_queue_push_tail(&self->writes, write);
+        g_queue_push_tail_link(&self->writes, &write->link);
         n += write->item.error == NULL ? 1 : 0;
     }
     return n;
@@ -239,8 +284,10 @@ put_next(QdChannel *self, QdChannelWrite *write)
 void
 qd_channel_drop_writes(QdChannel *self)
 {
-    while (!g_queue_is_empty(&self->writes))
-        write_free(g_queue_pop_head(&self->writes));
+    QdChannelWrite *write;
+
+    while ((write = pop_write(&self->writes)) != NULL)
+        write_retire(write);
     qd_registry_remove(self->engine->registry, &self->entry);
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
 }
@@ -253,7 +300,7 @@ qd_channel_continue_writes(QdChannel *self)
     while ((write = g_queue_peek_head(&self->writes)) != NULL) {
         if (put_next(self, write))
             return; /* it goes out before the next one needs the buffer */
-        write_free(g_queue_pop_head(&self->writes));
+        write_retire(pop_write(&self->writes));
         self->next_write_page = 0;
     }
     qd_channel_drop_writes(self);

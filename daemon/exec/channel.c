@@ -159,6 +159,7 @@ channel_clear(QdChannel *self)
     if (self->current != NULL)
         qd_channel_end_request(self);
     qd_channel_drop_writes(self);
+    qd_channel_free_spare_writes(self);
     qd_channel_drop_transaction(self);
     while (!g_queue_is_empty(&self->requests))
         qd_request_free(g_queue_pop_head(&self->requests));
@@ -547,6 +548,7 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->chunks = (QwChunks){ 0 };
     g_queue_init(&channel->requests);
     g_queue_init(&channel->writes);
+    g_queue_init(&channel->spare_writes);
     channel->readable = channel->ended = channel->broken = FALSE;
     channel->last_reader = NULL;
     channel->spin = (QwSpin){ 0 };

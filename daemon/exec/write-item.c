@@ -56,6 +56,15 @@ qd_write_item_clear(QdWriteItem *item)
     item->changed = qd_changes_free(item->changed);
 }
 
+void
+qd_write_item_reset(QdWriteItem *item)
+{
+    g_clear_error(&item->error);
+    g_array_set_size(item->pages, 0);
+    qd_changes_clear(item->changed);
+    *item = (QdWriteItem){ .page_size = QW_PAGE_SIZE_DEFAULT, .pages = item->pages, .changed = item->changed };
+}
+
 static int
 on_progress(void *data)
 {

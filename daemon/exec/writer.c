@@ -120,10 +120,12 @@ static QdWriteItem *
 await_first(QdWriter *self, gboolean *ret_relaxed)
 {
     QdWriteItem *item;
+    gboolean last; /* then the role is gone, and everything that belongs to it */
 
-    do
-        item = pop_first(self, self->linger_end_usec == 0, ret_relaxed);
-    while (item == NULL && qd_write_linger(self));
+    do {
+        last = self->linger_end_usec == 0;
+        item = pop_first(self, last, ret_relaxed);
+    } while (item == NULL && !last && qd_write_linger(self));
     return item;
 }
 

@@ -114,6 +114,8 @@ QdWriter *qd_writer_free(QdWriter *self);
 
 void qd_write_item_init(QdWriteItem *item);
 void qd_write_item_clear(QdWriteItem *item);
+/* As after qd_write_item_init(), without giving memory back. */
+void qd_write_item_reset(QdWriteItem *item);
 
 /* Any worker. @item stays the caller's; `done` may be called before this returns. */
 void qd_writer_submit(QdWriter *self, QdWriteItem *item);

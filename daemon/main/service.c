@@ -137,6 +137,11 @@ on_name_requested(sd_bus_message *message, void *user_data, sd_bus_error *ret_er
                    self->options->bus_name, answer == NAME_EXISTS ? "taken" : "not to be had");
         return 1;
     }
+    /* sd-bus gives that up without a word when it cannot look at its socket */
+    if (sd_bus_can_send(self->bus, SD_BUS_TYPE_UNIX_FD) <= 0) {
+        fail_start(self, EXIT_FAILURE, "the connection to the bus passes no descriptors");
+        return 1;
+    }
 
     self->name_owned = TRUE;
     (void) sd_notify(0, "READY=1\nSTATUS=Serving");

@@ -9,6 +9,8 @@
 
 /* Larger ones go by descriptors; up to here they are parameters of a statement on one channel, and kept in rows. */
 #define CHANNEL_BYTES 65536
+/* A sweep of the whole folder takes its time, and then has a pause of ten times that. */
+#define SWEEP_MSEC 10000
 #define SQL QUERY_LANGUAGE_SQL
 
 typedef struct Store {
@@ -186,6 +188,30 @@ store_remove(ItemsRun *run)
     execute(((Store *) run->state)->connection, "DELETE FROM queryd_payload");
 }
 
+static guint
+count_files(const char *path)
+{
+    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+    guint n = 0;
+
+    while (dir != NULL && g_dir_read_name(dir) != NULL)
+        n++;
+    return n;
+}
+
+/* What was replaced is deleted a moment later. */
+static void
+wait_for_sweep(ItemsRun *run, const char *files)
+{
+    guint n_expected = run->size > CHANNEL_BYTES ? run->n : 0;
+
+    for (guint i = 0; count_files(files) > n_expected; i++) {
+        if (i == SWEEP_MSEC)
+            bench_fail(run->bench, "more than %u files after %d ms", n_expected, SWEEP_MSEC);
+        g_usleep(1000);
+    }
+}
+
 static guint64
 get_disk_bytes(ItemsRun *run)
 {
@@ -197,6 +223,7 @@ get_disk_bytes(ItemsRun *run)
 
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         bench_fail(run->bench, "cannot open '%s'", path);
+    wait_for_sweep(run, files);
     n_bytes = items_get_folder_bytes(files) + items_get_table_bytes(run, db, "queryd_payload");
     (void) sqlite3_close(db);
     return n_bytes;

@@ -34,6 +34,18 @@ make_folder(PrivateBus *self, const char *name, const char *variable)
         g_assert_true(g_setenv(variable, path, TRUE));
 }
 
+static void
+start(PrivateBus *self)
+{
+    g_autoptr(GError) error = NULL;
+
+    g_test_dbus_up(self->bus);
+    self->connection = g_dbus_connection_new_for_address_sync(
+        g_test_dbus_get_bus_address(self->bus),
+        G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION, NULL, NULL, &error);
+    g_assert_no_error(error);
+}
+
 PrivateBus *
 private_bus_new(void)
 {
@@ -55,12 +67,16 @@ private_bus_new(void)
     self->bus = g_test_dbus_new(G_TEST_DBUS_NONE);
     services = g_build_filename(self->folder, "services", NULL);
     g_test_dbus_add_service_dir(self->bus, services);
-    g_test_dbus_up(self->bus);
-    self->connection = g_dbus_connection_new_for_address_sync(
-        g_test_dbus_get_bus_address(self->bus),
-        G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION, NULL, NULL, &error);
-    g_assert_no_error(error);
+    start(self);
     return self;
+}
+
+void
+private_bus_restart(PrivateBus *self)
+{
+    g_object_unref(self->connection);
+    g_test_dbus_down(self->bus);
+    start(self);
 }
 
 static void

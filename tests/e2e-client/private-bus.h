@@ -16,6 +16,9 @@ void private_bus_free(PrivateBus *self);
 
 const char *private_bus_get_folder(const PrivateBus *self);
 
+/* Another bus takes its place, with another address; the daemon of the old one has ended. */
+void private_bus_restart(PrivateBus *self);
+
 /* The process that owns @name, 0 when nobody does. */
 GPid private_bus_get_owner_pid(PrivateBus *self, const char *name);
 

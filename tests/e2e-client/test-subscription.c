@@ -16,6 +16,7 @@ typedef struct Told {
     guint n;
     guint64 generation;
     char *names; /* of a notifier: tables, then graphs */
+    guint n_all; /* of these: "*|*" */
 } Told;
 
 static QueryConnection *
@@ -78,6 +79,8 @@ on_changed(QueryNotifier *notifier, guint64 generation, GStrv tables, GStrv grap
     told->generation = generation;
     g_free(told->names);
     told->names = g_strdup_printf("%s|%s", table_names, graph_names);
+    if (g_str_equal(told->names, "*|*"))
+        told->n_all++;
 }
 
 static gboolean
@@ -178,6 +181,40 @@ test_restart(void)
     g_free(changed.names);
 }
 
+/* The session bus ends, and with it the daemon; on the next one nothing is missed. */
+static void
+test_bus_restart(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QuerySubscription) subscription = subscribe(connection, "SELECT * FROM t");
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryNotifier) notifier = query_connection_create_notifier(connection, NULL, NULL, NULL, &error);
+    Told told = { 0 };
+    Told changed = { 0 };
+
+    g_assert_no_error(error);
+    (void) g_signal_connect(subscription, "stale", G_CALLBACK(on_stale), &told);
+    (void) g_signal_connect(notifier, "changed", G_CALLBACK(on_changed), &changed);
+    for (guint i = 0; i < 2; i++) {
+        guint n_told = told.n;
+        guint n_changed = changed.n;
+
+        private_bus_restart(bus);
+        execute(connection, SQL, "CREATE TABLE IF NOT EXISTS t(a)"); /* starts the next one, and changes nothing */
+        wait_for(&told, n_told + 1);
+        while (changed.n_all <= i) /* that of the statement may come before it */
+            wait_for(&changed, ++n_changed);
+        query_subscription_set_generation(subscription, read_generation(connection, "SELECT * FROM t"));
+        n_told = told.n;
+        n_changed = changed.n;
+        execute(connection, SQL, "INSERT INTO t VALUES(2)");
+        wait_for(&told, n_told + 1);
+        wait_for(&changed, n_changed + 1);
+        g_assert_true(query_subscription_is_stale(subscription));
+    }
+    g_free(changed.names);
+}
+
 static void
 test_many(void)
 {
@@ -265,6 +302,7 @@ main(int argc, char **argv)
     g_test_add_func("/client/subscription/stale", test_stale);
     g_test_add_func("/client/subscription/older-than-the-result", test_older_than_the_result);
     g_test_add_func("/client/subscription/restart", test_restart);
+    g_test_add_func("/client/subscription/bus-restart", test_bus_restart);
     g_test_add_func("/client/subscription/many", test_many);
     g_test_add_func("/client/subscription/notifier", test_notifier);
     g_test_add_func("/client/subscription/threads", test_threads);
