@@ -102,9 +102,8 @@ check_items(QdParser *self, const QdSelect *select, const GArray *offsets, const
         if (select->grouped && find_ungrouped(item->expression != NULL ? item->expression : &plain, visible, &grouped, &variable))
             return qd_parser_fail(self, offset, "?%s is neither in GROUP BY nor in an aggregate",
                                   qd_ast_get_variable_name(self->ast, variable));
-        if (item->expression == NULL)
-            continue;
-        if (qd_variable_set_has(visible, item->variable) || qd_variable_set_has(&named, item->variable))
+        if (item->expression != NULL &&
+            (qd_variable_set_has(visible, item->variable) || qd_variable_set_has(&named, item->variable)))
             return qd_parser_fail(self, offset, "AS ?%s, which is there already", name);
         qd_variable_set_add(&named, self->arena, item->variable);
     }

@@ -86,7 +86,7 @@ write_exists(QdGenerator *self, const QdExpression *expression, const QdRelation
     text = qd_arena_printf(self->arena, "EXISTS(%s%s)", with, qd_relation_write_list(self, inner, "SELECT", "1", NULL));
     if (qd_sql_get_depth(text) > QD_DEPTH_PARSED) {
         if (self->error == NULL)
-            qd_limit_set_error(&self->error, self->limits, QD_LIMIT_SQL_DEPTH,
+            qd_limit_set_error(&self->error, self->limits, QD_LIMIT_SQL_PARSER_DEPTH,
                                "EXISTS that names variables of the patterns around it is nested too deep");
         return "0";
     }

@@ -588,6 +588,19 @@ qd_connection_refresh_writes(QdConnection *self, QdCompiled *compiled)
     take_writes(self, compiled);
 }
 
+/* What is written by us may nest deeper than a user's SQL; the errors of that name its own bounds. FALSE: it is another error. */
+static gboolean
+set_generated_error(sqlite3 *db, const QdLimits *limits, GError **error)
+{
+    const char *message = sqlite3_errmsg(db);
+    QdLimit limit = strstr(message, "parser stack overflow") != NULL ? QD_LIMIT_SQL_PARSER_DEPTH : QD_LIMIT_SPARQL_SQL_DEPTH;
+
+    if (limit == QD_LIMIT_SPARQL_SQL_DEPTH && strstr(message, "Expression tree is too large") == NULL)
+        return FALSE;
+    qd_limit_set_error(error, limits, limit, "the query nests too deep for the SQL that it becomes");
+    return TRUE;
+}
+
 static gboolean
 compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits *limits, GError **error)
 {
@@ -601,6 +614,8 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
         return FALSE;
     }
     if (qd_guard_get_denial(&self->guard, error))
+        return FALSE;
+    if (r != SQLITE_OK && depth > (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH) && set_generated_error(self->db, limits, error))
         return FALSE;
     if (r != SQLITE_OK) {
         qd_sqlite_set_error(error, self->db, r, compiled->text, compiled->n_text_bytes, limits);

@@ -164,6 +164,8 @@ WIDE = {
     "expression-of-200-variables": select(rows(200, ":n{i} :v ?v{i} .") + " FILTER(" + rows(200, "?v{i}", " + ") + " = 19900)"),
     "concat-of-200-variables": select(rows(200, ":n{i} :v ?v{i} .") + " FILTER(STRLEN(CONCAT(" + rows(200, "STR(?v{i})", ", ") +
                                       ")) = 490)"),
+    "in-of-200-variables": select(rows(200, ":n{i} :v ?v{i} .") + " FILTER(199 IN (" + rows(200, "?v{i}", ", ") + "))"),
+    "not-in-of-200-variables": select(rows(200, ":n{i} :v ?v{i} .") + " FILTER(200 NOT IN (" + rows(200, "?v{i}", ", ") + "))"),
     "bind-and-1000": select("BIND(" + " && ".join(["true"] * 1000) + " AS ?x)"),
     "optionals-of-one-variable-40": select(rows(40, "OPTIONAL { :nowhere{i} :p ?x }") + " OPTIONAL { :n0 :p ?x }"),
     "groups-of-optionals-of-one-variable-40": select(rows(40, "{ OPTIONAL { :nowhere{i} :p ?x } }") + " :n0 :p ?x"),
@@ -184,7 +186,8 @@ TOO_COMPLEX = {
     "columns-2500": (select(":n0 :v ?x", items=rows(2500, "(?x AS ?y{i})")), "columns"),
     "text-of-2-mib": ("# " + "x" * 2 * 1024 * 1024 + "\n" + select(":n0 :p ?x"), "statement_text_bytes"),
     "correlated-exists-20": (select(":n0 :v ?x " + nest(20, "FILTER EXISTS { ?a{i} :v ?b{i} FILTER(?b{i} >= ?x) ", "?z :p ?y",
-                                                         " }")), "sql_depth"),
+                                                         " }")), "sql_parser_depth"),
+    "minus-91": (select(nest(91, *NESTED["minus-of-others"]), modifiers="LIMIT 1"), "sparql_sql_depth"),
     "path-closures-30": (select(":hub :to258 ?a0 . " + rows(30, "?a{i} :p* ?a{j} .")), "query_memory_bytes"),
 }
 

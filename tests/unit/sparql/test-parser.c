@@ -46,6 +46,7 @@ test_query_errors(void)
     check("SELECT ?x (COUNT(?y) AS ?z) { ?x ?y ?q }", FALSE, "1:8: ?x is neither in GROUP BY nor in an aggregate");
     check("SELECT * { ?x ?y ?q } GROUP BY ?x", FALSE, "1:1: SELECT * with GROUP BY or aggregates");
     check("SELECT (1 AS ?x) { ?x ?y ?z }", FALSE, "1:8: AS ?x, which is there already");
+    check("SELECT ?x (1 AS ?x) {}", FALSE, "1:11: AS ?x, which is there already");
     check("ASK { VALUES (?a ?b) { (1) } }", FALSE, "1:24: a row of 1 values for 2 variables");
     check("ASK { { _:a <p> 1 } UNION { _:a <p> 2 } }", FALSE, "1:29: the blank node '_:a' stands in two basic graph patterns");
     check("ASK { FILTER(COUNT(?x)) }", FALSE, "1:14: an aggregate outside SELECT, HAVING and ORDER BY, or inside another");
