@@ -16,6 +16,7 @@
 #include "daemon/store/schema.h"
 #include "daemon/store/sqlite-error.h"
 
+#define CREATE_OPS_MAX 100000 /* of the virtual machine: some thousand times what a table or view takes */
 #define CACHE_KIB 65536
 #define SCHEMA_FIELDS 5u
 
@@ -226,17 +227,64 @@ is_internal(const QdSalvageEntry *entry)
     return g_ascii_strncasecmp(entry->name, "sqlite_", strlen("sqlite_")) == 0;
 }
 
+/* A schema that somebody has written by hand may say anything. */
+static gboolean
+is_one_create(QdSalvage *self, const char *sql)
+{
+    sqlite3_stmt *stmt = NULL;
+    const char *rest = "";
+    gboolean alone;
+
+    if (g_ascii_strncasecmp(sql, "CREATE ", strlen("CREATE ")) != 0)
+        return FALSE;
+    if (sqlite3_prepare_v2(qd_connection_get_db(self->connection), sql, -1, &stmt, &rest) != SQLITE_OK)
+        return TRUE; /* it will say what is wrong with it */
+    alone = rest[strspn(rest, " \t\r\n;")] == '\0';
+    (void) sqlite3_finalize(stmt);
+    return alone;
+}
+
+static int
+give_up(void *data)
+{
+    return 1;
+}
+
+/* Alone, in a database of its own, where a CREATE TABLE AS SELECT finds nothing to read and does not go on for ever. */
+static gboolean
+is_quickly_made(const char *sql)
+{
+    sqlite3 *db = NULL;
+    gboolean ok = sqlite3_open(":memory:", &db) == SQLITE_OK;
+
+    sqlite3_progress_handler(db, CREATE_OPS_MAX, give_up, NULL);
+    ok = ok && sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_INTERRUPT;
+    (void) sqlite3_close(db);
+    return ok;
+}
+
+static gboolean
+make_entry(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
+{
+    g_autofree char *what = g_strdup_printf("%s '%s' is lost, it cannot be made", entry->type, entry->name);
+
+    if (is_one_create(self, entry->sql) && (!g_str_equal(entry->type, "table") || is_quickly_made(entry->sql)))
+        return qd_salvage_try(self, what, entry->sql, error);
+
+    qd_salvage_report_note(self->report, "%s: its text is not one plain CREATE statement", what);
+    return TRUE;
+}
+
 static gboolean
 make_tables(QdSalvage *self, GError **error)
 {
     for (guint i = 0; i < self->entries->len; i++) {
         QdSalvageEntry *entry = self->entries->pdata[i];
         guint n_notes = self->report->notes->len;
-        g_autofree char *what = g_strdup_printf("table '%s' is lost, it cannot be made", entry->name);
 
         if (!g_str_equal(entry->type, "table") || is_internal(entry) || is_virtual(entry) || entry->sql == NULL)
             continue;
-        if (!qd_salvage_try(self, what, entry->sql, error))
+        if (!make_entry(self, entry, error))
             return FALSE;
         entry->made = self->report->notes->len == n_notes;
     }
@@ -271,10 +319,8 @@ make_others(QdSalvage *self, const char *type, GError **error)
 {
     for (guint i = 0; i < self->entries->len; i++) {
         QdSalvageEntry *entry = self->entries->pdata[i];
-        g_autofree char *what = g_strdup_printf("%s '%s' is lost, it cannot be made", type, entry->name);
 
-        if (g_str_equal(entry->type, type) && entry->sql != NULL && !is_internal(entry) &&
-            !qd_salvage_try(self, what, entry->sql, error))
+        if (g_str_equal(entry->type, type) && entry->sql != NULL && !is_internal(entry) && !make_entry(self, entry, error))
             return FALSE;
     }
     return TRUE;

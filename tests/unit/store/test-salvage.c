@@ -332,6 +332,30 @@ test_log(Fixture *self, gconstpointer data)
     (void) sqlite3_close(db);
 }
 
+/* Texts that do more than make what they are stored for, or never end. */
+static void
+test_hostile_schema(Fixture *self, gconstpointer data)
+{
+    g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
+    sqlite3 *db = open_plain(self->source);
+
+    g_assert_cmpint(sqlite3_exec(db,
+                                 "PRAGMA writable_schema=ON;"
+                                 "INSERT INTO sqlite_schema VALUES"
+                                 "('table', 'two', 'two', 0, 'CREATE TABLE two(a); DELETE FROM pair'),"
+                                 "('view', 'other', 'other', 0, 'ATTACH ''/nowhere/file'' AS other'),"
+                                 "('table', 'endless', 'endless', 0, 'CREATE TABLE endless AS"
+                                 " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT max(i) FROM n')",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    (void) sqlite3_close(db);
+    db = salvage_and_open(self, report);
+    g_assert_cmpint(ask(db, "SELECT count(*) FROM pair"), ==, N_ROWS);
+    g_assert_cmpint(ask(db, "SELECT count(*) FROM sqlite_schema WHERE name IN ('two', 'other', 'endless')"), ==, 0);
+    g_assert_cmpuint(report->notes->len, ==, 1 + 3); /* the first one is of the file */
+    (void) sqlite3_close(db);
+}
+
 static void
 test_cancelled(Fixture *self, gconstpointer data)
 {
@@ -592,6 +616,7 @@ main(int argc, char **argv)
     ADD("root", test_root);
     ADD("deleted", test_deleted);
     ADD("log", test_log);
+    ADD("hostile-schema", test_hostile_schema);
     ADD("cancelled", test_cancelled);
     ADD("random", test_random);
     return g_test_run();
