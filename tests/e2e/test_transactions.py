@@ -248,3 +248,36 @@ def test_the_daemon_ends(table):
         channel.fetch()
         table.stop_daemon()
     assert table.query("SELECT count(*) FROM t") == [(0,)]
+
+
+# --- batches -------------------------------------------------------------------------------------------------------------
+
+def test_batch_is_one(bus):
+    """One record, a count for each statement; the channel's own statement stays what it was."""
+    bus.update("CREATE TABLE b (a UNIQUE)")
+    with bus.prepare("SELECT a FROM b ORDER BY a") as channel:
+        serial = channel.send_batch(("INSERT INTO b VALUES (?1), (:two)", {"1": 1, ":two": 2}), ("UPDATE b SET a = a + 10", {}),
+                                    ("INSERT DATA { <urn:s> <urn:p> 1, 2, 3 }", {}, "sparql"), timeout_ms=5000)
+        assert list(channel.answer(serial)) == [(2,), (2,), (3,)]
+        assert channel.fetch() == [(11,), (12,)]
+        channel.send_batch(("DELETE FROM b", {}), ("INSERT INTO b VALUES (1), (1)", {}))
+        with pytest.raises(RemoteError, match="statement 2 of the batch: UNIQUE") as error:
+            list(channel.answer())
+        assert error.value.name == "Constraint"
+        assert channel.fetch() == [(11,), (12,)]
+
+
+def test_batch_in_a_transaction(bus):
+    bus.update("CREATE TABLE b (a UNIQUE)")
+    with bus.prepare("SELECT count(*) FROM b") as channel:
+        channel.send("B")
+        list(channel.answer())
+        channel.send_batch(("INSERT INTO b VALUES (1)", {}), ("INSERT INTO b VALUES (2)", {}))
+        assert list(channel.answer()) == [(1,), (1,)]
+        channel.send_batch(("INSERT INTO b VALUES (3)", {}), ("INSERT INTO b VALUES (2)", {}))
+        with pytest.raises(RemoteError, match="statement 2"):
+            list(channel.answer())
+        assert channel.fetch() == [(2,)]
+        channel.send("L")
+        list(channel.answer())
+        assert channel.fetch() == [(0,)]

@@ -120,6 +120,16 @@ class Channel:
         body += b"".join(encode_string(k) + encode_string(str(v)) for k, v in options.items())
         return self.send("P", len(options), body)
 
+    def send_batch(self, *statements, **options):
+        """Each is (text, values by key) or (text, values by key, language)."""
+        body = struct.pack("<I", len(options))
+        body += b"".join(encode_string(k) + encode_string(str(v)) for k, v in options.items())
+        for text, values, *language in statements:
+            body += encode_string(*language or ["sql"]) + encode_string(text) + struct.pack("<I", len(values))
+            body += b"".join(encode_string(key) for key in values)
+            body += encode_string(encode_row(values.values()) if values else b"")
+        return self.send("T", len(statements), body)
+
     def cancel(self, serial):
         self.send("C", serial)
 

@@ -12,7 +12,7 @@ import sys
 NULL, INTEGER, FLOAT, TEXT, BLOB, IRI, BNODE, LITERAL_LANG, LITERAL_TYPED = range(9)
 HAS_NUL = {TEXT, IRI, BNODE, LITERAL_LANG, LITERAL_TYPED}
 TO_CLIENT = frozenset(b"SREXKGA")
-TO_DAEMON = frozenset(b"PFCBMLK")
+TO_DAEMON = frozenset(b"PFTCBMLK")
 ERROR_NAMES = (
     "", "Syntax", "Unsupported", "BadParameter", "Constraint", "ReadOnly", "Busy", "TooBig", "TooComplex", "Timeout",
     "Cancelled", "DiskFull", "NoMemory", "Corrupt", "Recovering", "AccessDenied", "LimitExceeded", "Closed", "Internal")
