@@ -78,7 +78,7 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
 
     qd_write_end_linger(self);
     if (ok && in_transaction)
-        ok = qd_connection_begin_write(self->connection, &error);
+        ok = qd_write_begin(self, &error);
     qd_write_item_watch(self->connection, item, qd_write_end_linger, self);
     ok = ok && qd_write_item_execute(item, self->connection, self->config.limits, &error);
     qd_write_item_watch(self->connection, NULL, NULL, NULL);
@@ -195,8 +195,7 @@ begin_group(QdWriter *self, Group *group)
 {
     g_autoptr(GError) error = NULL;
 
-    if (qd_write_set_durability(self, group->relaxed, &error) && qd_write_check_space(self, &error) &&
-        qd_connection_begin_write(self->connection, &error))
+    if (qd_write_set_durability(self, group->relaxed, &error) && qd_write_check_space(self, &error) && qd_write_begin(self, &error))
         return TRUE;
 
     fail_group(group, error);

@@ -4,6 +4,8 @@
  */
 #include "daemon/exec/write-transaction.h"
 
+#include <unistd.h>
+
 #include "daemon/base/error.h"
 
 static void
@@ -13,6 +15,30 @@ set_read_only_error(const QdWriter *self, GError **error)
 
     qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", qd_database_get_directory(database),
                  qd_database_get_read_only_hint(database));
+}
+
+/* A log that cannot be opened for writing, for whatever reason, is opened for reading by SQLite, and the first write says so. */
+gboolean
+qd_write_begin(QdWriter *self, GError **error)
+{
+    const QdDatabase *database = self->config.database;
+    const QdConnectionInfo info = qd_database_get_info(database);
+    g_autoptr(GError) failure = NULL;
+
+    if (qd_connection_begin_write(self->connection, &failure))
+        return TRUE;
+
+    if (g_error_matches(failure, QD_ERROR, (gint) QW_ERROR_READ_ONLY) && access(info.path, W_OK) == 0) {
+        self->is_spoilt = TRUE;
+        qd_error_set(
+            error, QW_ERROR_LIMIT_EXCEEDED,
+            "cannot open the write-ahead log of store '%s' for writing, though its permissions allow it: too many open files, no"
+            " memory or no space; the next update tries again",
+            qd_database_get_directory(database));
+    } else {
+        g_propagate_error(error, g_steal_pointer(&failure));
+    }
+    return FALSE;
 }
 
 gboolean
@@ -47,6 +73,9 @@ qd_write_watch_log(QdWriter *self)
 gboolean
 qd_write_ensure_connection(QdWriter *self, GError **error)
 {
+    if (self->is_spoilt)
+        self->connection = qd_connection_free(self->connection);
+    self->is_spoilt = FALSE;
     if (self->connection != NULL) {
         qd_write_rollback(self); /* the last time there may have been no memory for it */
         return TRUE;

@@ -17,6 +17,7 @@ gboolean qd_write_check_space(QdWriter *self, GError **error);
 /* false when what has to be durable would not be. */
 gboolean qd_write_set_durability(QdWriter *self, gboolean relaxed, GError **error);
 
+gboolean qd_write_begin(QdWriter *self, GError **error);
 gboolean qd_write_in_transaction(QdWriter *self);
 void qd_write_rollback(QdWriter *self);
 /* Payloads that the transaction has stored get their files first. */

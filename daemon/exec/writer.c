@@ -135,7 +135,7 @@ begin_transaction(QdWriter *self, QdWriteItem *item)
     if (!qd_write_ensure_connection(self, &item->error) || !qd_write_check_space(self, &item->error))
         return FALSE;
 
-    return qd_write_set_durability(self, item->relaxed, &item->error) && qd_connection_begin_write(self->connection, &item->error);
+    return qd_write_set_durability(self, item->relaxed, &item->error) && qd_write_begin(self, &item->error);
 }
 
 void
@@ -320,7 +320,7 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
 
     if (!qd_write_set_durability(self, item->relaxed, error))
         return FALSE;
-    if (in_transaction && (!qd_write_check_space(self, error) || !qd_connection_begin_write(self->connection, error)))
+    if (in_transaction && (!qd_write_check_space(self, error) || !qd_write_begin(self, error)))
         return FALSE;
 
     qd_write_item_watch(self->connection, item, qd_write_end_linger, self);
