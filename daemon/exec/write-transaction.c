@@ -4,8 +4,6 @@
  */
 #include "daemon/exec/write-transaction.h"
 
-#include <unistd.h>
-
 #include "daemon/base/error.h"
 
 static void
@@ -17,27 +15,17 @@ set_read_only_error(const QdWriter *self, GError **error)
                  qd_database_get_read_only_hint(database));
 }
 
-/* A log that cannot be opened for writing, for whatever reason, is opened for reading by SQLite, and the first write says so. */
 gboolean
 qd_write_begin(QdWriter *self, GError **error)
 {
-    const QdDatabase *database = self->config.database;
-    const QdConnectionInfo info = qd_database_get_info(database);
+    const QdConnectionInfo info = qd_database_get_info(self->config.database);
     g_autoptr(GError) failure = NULL;
 
     if (qd_connection_begin_write(self->connection, &failure))
         return TRUE;
 
-    if (g_error_matches(failure, QD_ERROR, (gint) QW_ERROR_READ_ONLY) && access(info.path, W_OK) == 0) {
-        self->is_spoilt = TRUE;
-        qd_error_set(
-            error, QW_ERROR_LIMIT_EXCEEDED,
-            "cannot open the write-ahead log of store '%s' for writing, though its permissions allow it: too many open files, no"
-            " memory or no space; the next update tries again",
-            qd_database_get_directory(database));
-    } else {
-        g_propagate_error(error, g_steal_pointer(&failure));
-    }
+    self->is_spoilt = qd_connection_correct_read_only(info.path, &failure);
+    g_propagate_error(error, g_steal_pointer(&failure));
     return FALSE;
 }
 

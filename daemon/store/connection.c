@@ -202,6 +202,21 @@ check_writable(sqlite3 *db, const char *path, int access_flags, GError **error)
     return FALSE;
 }
 
+gboolean
+qd_connection_correct_read_only(const char *path, GError **error)
+{
+    if (error == NULL || !g_error_matches(*error, QD_ERROR, (gint) QW_ERROR_READ_ONLY) || access(path, W_OK) != 0)
+        return FALSE;
+
+    g_clear_error(error);
+    qd_error_set(
+        error, QW_ERROR_LIMIT_EXCEEDED,
+        "cannot open the write-ahead log of '%s' for writing, though its permissions allow it: too many open files, no memory or"
+        " no space; the next try opens it again",
+        path);
+    return TRUE;
+}
+
 QdConnection *
 qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error)
 {

@@ -49,6 +49,10 @@ typedef struct QdConnectionInfo {
 } QdConnectionInfo;
 
 QdConnection *qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error);
+
+/* A log that cannot be opened for writing, for whatever reason, is opened for reading by SQLite, and the first write says
+ * READ_ONLY. If @path may be written, @error (nullable) becomes LIMIT_EXCEEDED. Returns: whether it has */
+gboolean qd_connection_correct_read_only(const char *path, GError **error);
 QdConnection *qd_connection_free(QdConnection *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConnection, qd_connection_free)
 

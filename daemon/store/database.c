@@ -319,6 +319,8 @@ qd_database_open_repaired(const char *directory, const QdLimits *limits, QdDatab
 
     opened = self->read_only ? open_for_reading(self, limits, error) : open_for_writing(self, limits, repair, error);
     if (!opened) {
+        if (!self->read_only)
+            (void) qd_connection_correct_read_only(self->path, error);
         g_prefix_error(error, "database '%s': ", self->path);
         return NULL;
     }
