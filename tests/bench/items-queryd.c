@@ -17,7 +17,7 @@ typedef struct Store {
     QueryConnection *connection;
     QueryConnection *reader; /* for fetching */
     GArray *ids;             /* of gint64 */
-    guint n_under_way;
+    gboolean is_under_way[ITEMS_IN_FLIGHT];
 } Store;
 
 static void
@@ -58,7 +58,7 @@ on_job_done(GObject *object, GAsyncResult *result, gpointer user_data)
 
     (void) query_statement_update_finish(QUERY_STATEMENT(object), result, &error);
     die_on_error(error, "job");
-    ((Store *) user_data)->n_under_way--;
+    *(gboolean *) user_data = FALSE;
 }
 
 static void
@@ -68,7 +68,7 @@ on_stored(GObject *object, GAsyncResult *result, gpointer user_data)
 
     (void) query_connection_store_payload_finish(QUERY_CONNECTION(object), result, &error);
     die_on_error(error, "job");
-    ((Store *) user_data)->n_under_way--;
+    *(gboolean *) user_data = FALSE;
 }
 
 static void
@@ -78,13 +78,13 @@ on_replaced(GObject *object, GAsyncResult *result, gpointer user_data)
 
     (void) query_connection_replace_payload_finish(QUERY_CONNECTION(object), result, &error);
     die_on_error(error, "job");
-    ((Store *) user_data)->n_under_way--;
+    *(gboolean *) user_data = FALSE;
 }
 
 static void
-wait_until_under_way(const Store *self, guint n)
+wait_for(const gboolean *is_under_way)
 {
-    while (self->n_under_way > n)
+    while (*is_under_way)
         g_main_context_iteration(NULL, TRUE);
 }
 
@@ -99,27 +99,28 @@ run_jobs(ItemsRun *run, const char *text, guint version)
     die_on_error(error, text);
     for (guint i = 0; i < run->n; i++) {
         g_autoptr(GBytes) content = NULL;
+        gboolean *is_under_way = &self->is_under_way[i % ITEMS_IN_FLIGHT];
 
-        wait_until_under_way(self, ITEMS_IN_FLIGHT - 1);
+        wait_for(is_under_way); /* jobs end in any order, and that one reads the same memory */
         items_fill(run, i, version);
         content = g_bytes_new_static(run->content, run->size);
+        *is_under_way = TRUE;
         if (run->size > CHANNEL_BYTES) {
-            self->n_under_way++;
             if (version == 1)
-                query_connection_store_payload_async(self->connection, content, NULL, NULL, on_stored, self);
+                query_connection_store_payload_async(self->connection, content, NULL, NULL, on_stored, is_under_way);
             else
                 query_connection_replace_payload_async(self->connection, g_array_index(self->ids, gint64, i), content, NULL, NULL,
-                                                       on_replaced, self);
+                                                       on_replaced, is_under_way);
             continue;
         }
         (void) query_statement_bind_bytes(statement, "1", content, &error);
         if (version > 1)
             (void) query_statement_bind_int64(statement, "2", g_array_index(self->ids, gint64, i), &error);
         die_on_error(error, "bind");
-        self->n_under_way++;
-        query_statement_update_async(statement, NULL, on_job_done, self);
+        query_statement_update_async(statement, NULL, on_job_done, is_under_way);
     }
-    wait_until_under_way(self, 0);
+    for (guint i = 0; i < ITEMS_IN_FLIGHT; i++)
+        wait_for(&self->is_under_way[i]);
 }
 
 static void
