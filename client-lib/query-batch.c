@@ -11,9 +11,6 @@
 #include "client-lib/query-error.h"
 #include "client-lib/query-request.h"
 
-/* A batch prepares nothing, but a channel is opened with a statement. */
-#define ANY_UPDATE "SELECT 1"
-
 typedef struct BatchStatement {
     QueryLanguage language;
     char *text;
@@ -137,23 +134,6 @@ put_string(QwBodyWriter *writer, const char *string)
 }
 
 static void
-put_options(QwBodyWriter *writer, const QueryPlan *plan)
-{
-    char digits[32];
-
-    qw_body_put_u32(writer, (plan->relaxed ? 1 : 0) + (plan->timeout_msec >= 0 ? 1 : 0));
-    if (plan->relaxed) {
-        put_string(writer, "durability");
-        put_string(writer, "relaxed");
-    }
-    if (plan->timeout_msec >= 0) {
-        g_snprintf(digits, sizeof digits, "%" G_GINT64_FORMAT, plan->timeout_msec);
-        put_string(writer, "timeout_ms");
-        put_string(writer, digits);
-    }
-}
-
-static void
 put_statement(QwBodyWriter *writer, const BatchStatement *statement, const Values *values)
 {
     guint n = query_parameters_get_n(values->parameters);
@@ -169,7 +149,8 @@ put_statement(QwBodyWriter *writer, const BatchStatement *statement, const Value
 static void
 put_body(QwBodyWriter *writer, const QueryBatch *self, const GArray *values, const QueryPlan *plan)
 {
-    put_options(writer, plan);
+    qw_body_put_u32(writer, plan->n_options);
+    (void) query_plan_put_options(plan, writer);
     for (guint i = 0; i < self->statements->len; i++)
         put_statement(writer, &g_array_index(self->statements, BatchStatement, i), &g_array_index(values, Values, i));
 }
@@ -209,7 +190,7 @@ create_request(QueryBatch *self, GError **error)
     g_autoptr(GBytes) body = NULL;
     QueryRequest *request;
 
-    plan = query_connection_create_plan(self->connection, QUERY_LANGUAGE_SQL, ANY_UPDATE, TRUE, error);
+    plan = query_connection_create_plan(self->connection, QUERY_LANGUAGE_SQL, QUERY_PLAN_ANY_TEXT, TRUE, error);
     body = plan != NULL ? build_body(self, plan, error) : NULL;
     if (body == NULL)
         return NULL;

@@ -24,13 +24,11 @@ put_number_option(QwBodyWriter *writer, const char *key, guint64 value)
     put_option(writer, key, digits);
 }
 
-/* Returns the number of options. */
-static guint
-write_body(const QueryPlan *self, QwBodyWriter *writer)
+guint
+query_plan_put_options(const QueryPlan *self, QwBodyWriter *writer)
 {
     guint n_options = 0;
 
-    qw_prepare_put_head(writer, self->language, self->text, strlen(self->text));
     if (self->writes) {
         put_option(writer, "access", "write");
         n_options++;
@@ -48,6 +46,14 @@ write_body(const QueryPlan *self, QwBodyWriter *writer)
         n_options++;
     }
     return n_options;
+}
+
+/* Returns the number of options. */
+static guint
+write_body(const QueryPlan *self, QwBodyWriter *writer)
+{
+    qw_prepare_put_head(writer, self->language, self->text, strlen(self->text));
+    return query_plan_put_options(self, writer);
 }
 
 QueryPlan *

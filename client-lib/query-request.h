@@ -30,6 +30,9 @@ typedef enum QueryPlanAccess {
     QUERY_PLAN_WRITES_RELAXED, /* answered before it is durable */
 } QueryPlanAccess;
 
+/* The text of a plan that only opens a channel: for a request without a statement, which may be the first of its connection. */
+#define QUERY_PLAN_ANY_TEXT "SELECT 1"
+
 /* What is asked for; shared by all executions of a statement, immutable, from any thread. */
 typedef struct QueryPlan {
     gint ref_count; /* atomic */
@@ -46,6 +49,8 @@ typedef struct QueryPlan {
 QueryPlan *query_plan_new(const char *language, const char *text, QueryPlanAccess access, gint64 timeout_msec, guint64 max_rows);
 QueryPlan *query_plan_ref(QueryPlan *self);
 void query_plan_unref(QueryPlan *self);
+/* Writes its options as PREPARE and BATCH have them, plan->n_options pairs; returns their number. */
+guint query_plan_put_options(const QueryPlan *self, QwBodyWriter *writer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryPlan, query_plan_unref)
 
 typedef struct QueryRequest QueryRequest;

@@ -12,9 +12,6 @@
 #include "client-lib/query-cursor-private.h"
 #include "client-lib/query-error.h"
 
-/* For the channel: a transaction may be the first that is wanted of a connection. */
-#define ANY_STATEMENT "SELECT 1"
-
 struct _QueryTransaction {
     GObject parent_instance;
     QueryConnection *connection;
@@ -86,7 +83,7 @@ create_begin(QueryConnection *connection, GError **error)
         g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY, "a direct connection cannot write");
         return NULL;
     }
-    plan = query_connection_create_plan(connection, QUERY_LANGUAGE_SQL, ANY_STATEMENT, FALSE, error);
+    plan = query_connection_create_plan(connection, QUERY_LANGUAGE_SQL, QUERY_PLAN_ANY_TEXT, FALSE, error);
     return plan != NULL ? query_request_new(connection, QUERY_REQUEST_BEGIN, plan, NULL, NULL, NULL) : NULL;
 }
 

@@ -168,10 +168,8 @@ qd_call_run_prepare(QdCall *call, GError **error)
     g_autoptr(QdRun) run = NULL;
     QdChannelSetup setup = { .transport = call->options.transport, .options = call->options };
 
-    if (call->options.access_write && qd_client_is_read_only(call->client)) {
-        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
+    if (call->options.access_write && !qd_client_check_write(call->client, error))
         return;
-    }
     run = start_run(call, statement->language, statement->text, policy, error);
     if (run == NULL)
         return;

@@ -153,10 +153,8 @@ qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), 
 {
     QdWriteItem *item = &call->private->item;
 
-    if (qd_client_is_read_only(call->client)) {
-        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
+    if (!qd_client_check_write(call->client, error))
         return FALSE;
-    }
 
     qd_write_item_init(item);
     item->client = call->client;

@@ -183,10 +183,8 @@ serve_prepare(QdChannel *self, GError **error)
     if (!parse_prepare(self->current, &options, &language, &text, &n_bytes, error))
         return FALSE;
 
-    if (options.access_write && qd_client_is_read_only(self->client)) {
-        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(self->client));
+    if (options.access_write && !qd_client_check_write(self->client, error))
         return FALSE;
-    }
     what = (QdRunText){ language, text, n_bytes, options.base };
     run = new_run(self, &what, options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (run == NULL)

@@ -88,8 +88,8 @@ qd_channel_begin_transaction(QdChannel *self, gboolean *ret_leads)
 
     if (self->transaction != NULL)
         qd_error_set(&error, QW_ERROR_BAD_PARAMETER, "a transaction is open already");
-    else if (qd_client_is_read_only(self->client))
-        qd_error_set(&error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(self->client));
+    else
+        (void) qd_client_check_write(self->client, &error);
     if (error != NULL) {
         qd_channel_fail_request(self, error);
         return TRUE;

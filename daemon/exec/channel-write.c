@@ -3,8 +3,8 @@
  * Updates: a channel hands all that wait in its queue to the writer at once, and answers them together.
  *
  * Place: beside channel-serve.c. While the writer has updates of a channel it owns the channel; who is done with the last one
- * answers, if it leads the group, or else puts the channel into the run queue. The leader lingers behind its group: those whose
- * answers have just gone out are those who write next, and for them no thread has to be woken.
+ * answers, if it leads the group, or else puts the channel into the run queue. The leader lingers inside its next group, which is
+ * open meanwhile: those whose answers have just gone out are those who write next, and for them no thread has to be woken.
  * Invariant: each update is a member of its own: it fails alone, and is answered by its own END or ERROR, in the order of requests.
  */
 #include <sched.h>
@@ -138,10 +138,7 @@ take_fetch(QdChannelWrite *self, const QdLimits *limits)
 static void
 take_batch(QdChannelWrite *self, const QdLimits *limits, QdCallOptions *ret_options)
 {
-    if (qd_client_is_read_only(self->channel->client))
-        qd_error_set(&self->item.error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read",
-                     qd_client_get_label(self->channel->client));
-    else
+    if (qd_client_check_write(self->channel->client, &self->item.error))
         self->batch = self->item.statements = qd_channel_parse_batch(self->request, limits, ret_options, &self->item.error);
 }
 

@@ -50,6 +50,16 @@ qd_client_is_read_only(const QdClient *client)
 }
 
 gboolean
+qd_client_check_write(const QdClient *client, GError **error)
+{
+    if (!qd_client_is_read_only(client))
+        return TRUE;
+
+    qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(client));
+    return FALSE;
+}
+
+gboolean
 qd_client_is_charged(const QdClient *client)
 {
     return g_atomic_int_get(&client->ref_count) > 1;

@@ -160,6 +160,8 @@ const char *qd_client_get_label(const QdClient *client);
 /* A sandboxed client: the engine refuses it every statement that writes, also on its channels, with AccessDenied. */
 void qd_client_set_read_only(QdClient *client);
 gboolean qd_client_is_read_only(const QdClient *client);
+/* ACCESS_DENIED for one that may only read. */
+gboolean qd_client_check_write(const QdClient *client, GError **error);
 /* Charges a subscription with a text of so many bytes; LIMIT_EXCEEDED. */
 gboolean qd_client_take_subscription(QdClient *client, gsize n_text_bytes, const QdLimits *limits, GError **error);
 void qd_client_give_subscription(QdClient *client, gsize n_text_bytes);

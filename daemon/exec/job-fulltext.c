@@ -37,10 +37,8 @@ qd_job_full_text(QdCall *call, GError **error)
     g_autoptr(GError) local_error = NULL;
     QdWriteItem item;
 
-    if (qd_client_is_read_only(call->client)) {
-        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
+    if (!qd_client_check_write(call->client, error))
         return;
-    }
     qd_write_item_init(&item);
     item.cancelled = &call->private->entry.cancelled;
     (void) qd_writer_run_exclusive(call->private->engine->writer, &item, TRUE, change, &what, &local_error);

@@ -279,11 +279,7 @@ check_request(QdCall *call, QdTextFormat *ret_format, GError **error)
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option 'table' is missing");
         return FALSE;
     }
-    if (qd_client_is_read_only(call->client)) {
-        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
-        return FALSE;
-    }
-    return TRUE;
+    return qd_client_check_write(call->client, error);
 }
 
 void

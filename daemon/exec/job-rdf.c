@@ -201,10 +201,8 @@ import_document(Import *self, GError **error)
     g_autoptr(QdBulkLoad) load = NULL;
 
     self->n_restores = g_atomic_int_get(&engine->n_restores);
-    if (qd_client_is_read_only(call->client)) {
-        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
+    if (!qd_client_check_write(call->client, error))
         return FALSE;
-    }
     reader = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
     if (reader == NULL)
         return FALSE;

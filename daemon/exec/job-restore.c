@@ -281,10 +281,8 @@ qd_job_restore(QdCall *call, GError **error)
     QdEngine *engine = call->private->engine;
     Restore self = { .call = call, .engine = engine };
 
-    if (qd_client_is_read_only(call->client)) {
-        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(call->client));
+    if (!qd_client_check_write(call->client, error))
         return;
-    }
     if (engine->database != NULL && qd_database_is_read_only(engine->database)) {
         qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", engine->directory,
                      qd_database_get_read_only_hint(engine->database));

@@ -31,13 +31,14 @@ typedef struct Group {
 void
 qd_write_begin_linger(QdWriter *self)
 {
-    uint64_t usec = CLAMP(self->commit_usec, LINGER_MIN_USEC, LINGER_MAX_USEC);
+    uint64_t usec;
 
     if (self->config.linger == NULL)
         return;
 
     self->config.linger->answer(self->config.user_data);
-    self->linger_end_usec = (uint64_t) g_get_monotonic_time() + (self->config.linger_usec > 0 ? self->config.linger_usec : usec);
+    usec = self->config.linger_usec > 0 ? self->config.linger_usec : CLAMP(self->commit_usec, LINGER_MIN_USEC, LINGER_MAX_USEC);
+    self->linger_end_usec = (uint64_t) g_get_monotonic_time() + usec;
 }
 
 void

@@ -190,31 +190,34 @@ set_open_error(sqlite3 *db, const char *path, int result, GError **error)
                      db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result));
 }
 
-/* When it cannot open a file for writing, for whatever reason, SQLite opens it for reading and says so at the first write. */
+/* When it cannot open a file for writing, for whatever reason, SQLite opens it for reading and says so at the first write.
+ * FALSE: the permissions of @path forbid it. */
+static gboolean
+blame_limits(const char *what, const char *path, GError **error)
+{
+    if (access(path, W_OK) != 0)
+        return FALSE;
+
+    g_clear_error(error);
+    qd_error_set(error, QW_ERROR_LIMIT_EXCEEDED,
+                 "cannot open %s '%s' for writing, though its permissions allow it: too many open files, no memory or no space;"
+                 " the next try opens it again",
+                 what, path);
+    return TRUE;
+}
+
 static gboolean
 check_writable(sqlite3 *db, const char *path, int access_flags, GError **error)
 {
-    if ((access_flags & SQLITE_OPEN_READWRITE) == 0 || sqlite3_db_readonly(db, "main") != 1 || access(path, W_OK) != 0)
-        return TRUE;
-
-    qd_error_set(error, QW_ERROR_LIMIT_EXCEEDED,
-                 "cannot open database '%s' for writing, though its permissions allow it: too many open files, or no memory", path);
-    return FALSE;
+    return (access_flags & SQLITE_OPEN_READWRITE) == 0 || sqlite3_db_readonly(db, "main") != 1 ||
+           !blame_limits("database", path, error);
 }
 
 gboolean
 qd_connection_correct_read_only(const char *path, GError **error)
 {
-    if (error == NULL || !g_error_matches(*error, QD_ERROR, (gint) QW_ERROR_READ_ONLY) || access(path, W_OK) != 0)
-        return FALSE;
-
-    g_clear_error(error);
-    qd_error_set(
-        error, QW_ERROR_LIMIT_EXCEEDED,
-        "cannot open the write-ahead log of '%s' for writing, though its permissions allow it: too many open files, no memory or"
-        " no space; the next try opens it again",
-        path);
-    return TRUE;
+    return error != NULL && g_error_matches(*error, QD_ERROR, (gint) QW_ERROR_READ_ONLY) &&
+           blame_limits("the write-ahead log of", path, error);
 }
 
 QdConnection *

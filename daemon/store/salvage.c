@@ -257,8 +257,10 @@ is_quickly_made(const char *sql)
     sqlite3 *db = NULL;
     gboolean ok = sqlite3_open(":memory:", &db) == SQLITE_OK;
 
-    sqlite3_progress_handler(db, CREATE_OPS_MAX, give_up, NULL);
-    ok = ok && sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_INTERRUPT;
+    if (ok) {
+        sqlite3_progress_handler(db, CREATE_OPS_MAX, give_up, NULL);
+        ok = sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_INTERRUPT;
+    }
     (void) sqlite3_close(db);
     return ok;
 }

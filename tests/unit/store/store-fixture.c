@@ -48,6 +48,18 @@ remove_entry(const char *path, const struct stat *st, int type, struct FTW *wher
     return remove(path);
 }
 
+guint
+store_count_files(const char *dir, const char *folder)
+{
+    g_autofree char *path = g_build_filename(dir, folder, NULL);
+    g_autoptr(GDir) entries = g_dir_open(path, 0, NULL);
+    guint n = 0;
+
+    while (entries != NULL && g_dir_read_name(entries) != NULL)
+        n++;
+    return n;
+}
+
 void
 store_remove_folder(const char *dir)
 {

@@ -30,6 +30,9 @@ gint64 store_get_int64(QdConnection *connection, const char *sql);
 /* Compiles a client's statement; NULL with @error. */
 QdCompiled *store_compile(StoreFixture *self, QdConnection *connection, const char *text, QdPolicy policy, GError **error);
 
+/* What is in a folder below @dir, which need not exist. */
+guint store_count_files(const char *dir, const char *folder);
+
 /* Removes a folder and what is in it. */
 void store_remove_folder(const char *dir);
 

@@ -44,18 +44,6 @@ append(QdPayloadDraft *draft, const char *text)
     g_assert_no_error(error);
 }
 
-static guint
-count_entries(const Fixture *self)
-{
-    g_autofree char *path = g_build_filename(self->dir, "payload", NULL);
-    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
-    guint n = 0;
-
-    while (dir != NULL && g_dir_read_name(dir) != NULL)
-        n++;
-    return n;
-}
-
 static void
 assert_hash(const QdPayloadDraft *draft, const char *text)
 {
@@ -80,7 +68,7 @@ test_in_row(Fixture *self, gconstpointer data)
     assert_hash(draft, "abcdefgh");
     g_assert_true(qd_payload_draft_sync(draft, &error));
     g_assert_true(qd_payload_draft_publish(draft, &error));
-    g_assert_cmpuint(count_entries(self), ==, 0);
+    g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, 0);
 }
 
 static void
@@ -112,11 +100,11 @@ test_given_up(Fixture *self, gconstpointer data)
     QdPayloadDraft *draft = qd_payload_draft_new(self->files, &self->limits);
 
     append(draft, "abcdefghi");
-    g_assert_cmpuint(count_entries(self), ==, 1);
+    g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, 1);
     qd_payload_draft_unref(qd_payload_draft_ref(draft));
-    g_assert_cmpuint(count_entries(self), ==, 1);
+    g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, 1);
     qd_payload_draft_unref(draft);
-    g_assert_cmpuint(count_entries(self), ==, 0);
+    g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, 0);
 }
 
 static void

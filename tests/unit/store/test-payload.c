@@ -133,18 +133,6 @@ assert_text(QdConnection *connection, int64_t id, const char *expected)
 }
 
 static void
-assert_n_files(Fixture *self, guint n)
-{
-    g_autofree char *path = g_build_filename(self->store.dir, "payload", NULL);
-    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
-    guint n_found = 0;
-
-    while (dir != NULL && g_dir_read_name(dir) != NULL)
-        n_found++;
-    g_assert_cmpuint(n_found, ==, n);
-}
-
-static void
 test_store(Fixture *self, gconstpointer data)
 {
     int64_t small;
@@ -159,7 +147,7 @@ test_store(Fixture *self, gconstpointer data)
     assert_text(self->reader, small, "small");
     assert_text(self->reader, large, LARGE);
     g_assert_cmpint(store_get_int64(self->reader, "SELECT count(*) FROM queryd_payload WHERE content IS NULL"), ==, 1);
-    assert_n_files(self, 1);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 1);
 }
 
 static void
@@ -168,19 +156,19 @@ test_rollback(Fixture *self, gconstpointer data)
     begin(self);
     (void) store(self, LARGE);
     store_execute(self->store.writer, "ROLLBACK");
-    assert_n_files(self, 0);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 0);
 
     /* after the files have got their names, as when the commit fails: they are looked at after the next one */
     begin(self);
     (void) store(self, LARGE);
     g_assert_true(qd_payloads_before_commit(self->payloads, self->store.writer, TRUE, NULL));
     store_execute(self->store.writer, "ROLLBACK");
-    assert_n_files(self, 1);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 1);
     begin(self);
     (void) store(self, OTHER);
     g_assert_cmpint(commit(self), ==, QD_PAYLOAD_SWEEP_SOME);
     qd_payloads_sweep(self->payloads, self->reader, QD_PAYLOAD_SWEEP_SOME);
-    assert_n_files(self, 1);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 1);
 }
 
 /* A member of a group that fails takes its rows with it, and its files get no names. */
@@ -196,7 +184,7 @@ test_savepoint(Fixture *self, gconstpointer data)
     store_execute(self->store.writer, "ROLLBACK TO s; RELEASE s");
     (void) commit(self);
     assert_text(self->reader, id, LARGE);
-    assert_n_files(self, 1);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 1);
 }
 
 static void
@@ -210,9 +198,9 @@ test_replace(Fixture *self, gconstpointer data)
     begin(self);
     replace(self, id, OTHER);
     g_assert_cmpint(commit(self), ==, QD_PAYLOAD_SWEEP_SOME);
-    assert_n_files(self, 2);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 2);
     qd_payloads_sweep(self->payloads, self->reader, QD_PAYLOAD_SWEEP_SOME);
-    assert_n_files(self, 1);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 1);
     assert_text(self->reader, id, OTHER);
 
     begin(self);
@@ -220,7 +208,7 @@ test_replace(Fixture *self, gconstpointer data)
     (void) commit(self);
     qd_payloads_sweep(self->payloads, self->reader, QD_PAYLOAD_SWEEP_SOME);
     assert_text(self->reader, id, "small");
-    assert_n_files(self, 0);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 0);
 }
 
 /* The same content has one file, which goes with its last row. */
@@ -235,7 +223,7 @@ test_shared(Fixture *self, gconstpointer data)
     second = store(self, LARGE);
     (void) commit(self);
     g_assert_cmpint(first, !=, second);
-    assert_n_files(self, 1);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 1);
     begin(self);
     g_assert_true(delete (self, first));
     g_assert_false(delete (self, first));
@@ -246,7 +234,7 @@ test_shared(Fixture *self, gconstpointer data)
     g_assert_true(delete (self, second));
     (void) commit(self);
     qd_payloads_sweep(self->payloads, self->reader, QD_PAYLOAD_SWEEP_SOME);
-    assert_n_files(self, 0);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 0);
 }
 
 /* What an open transaction stores is not swept, although no row is to be seen. */
@@ -279,9 +267,9 @@ test_delete_by_client(Fixture *self, gconstpointer data)
     store_execute(self->store.writer, "DELETE FROM queryd_payload");
     qd_payloads_note_deleted(self->store.writer);
     g_assert_cmpint(commit(self), ==, QD_PAYLOAD_SWEEP_ALL);
-    assert_n_files(self, 2);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 2);
     qd_payloads_sweep(self->payloads, self->reader, QD_PAYLOAD_SWEEP_ALL);
-    assert_n_files(self, 0);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 0);
 }
 
 static void

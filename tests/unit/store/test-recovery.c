@@ -30,18 +30,6 @@ get_path(const StoreFixture *self, const char *name)
     return g_build_filename(self->dir, name, NULL);
 }
 
-static guint
-count_files(const StoreFixture *self, const char *folder)
-{
-    g_autofree char *path = get_path(self, folder);
-    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
-    guint n = 0;
-
-    while (dir != NULL && g_dir_read_name(dir) != NULL)
-        n++;
-    return n;
-}
-
 static void
 store_payloads(StoreFixture *self)
 {
@@ -96,14 +84,14 @@ test_payloads(StoreFixture *self, gconstpointer data)
     g_assert_true(g_file_get_contents(result.report, &report, NULL, NULL));
     g_assert_nonnull(strstr(report, "20 payload files that no row names are kept in "));
     g_assert_nonnull(strstr(report, "payload-lost"));
-    g_assert_cmpuint(count_files(self, "payload-lost"), ==, N_PAYLOADS / 2);
+    g_assert_cmpuint(store_count_files(self->dir, "payload-lost"), ==, N_PAYLOADS / 2);
 
     /* the sweep takes only its own */
     store_fixture_open(self);
     payloads = qd_payloads_new(self->dir, &self->limits);
     qd_payloads_sweep(payloads, self->writer, QD_PAYLOAD_SWEEP_ALL);
-    g_assert_cmpuint(count_files(self, "payload"), ==, N_PAYLOADS / 2);
-    g_assert_cmpuint(count_files(self, "payload-lost"), ==, N_PAYLOADS / 2);
+    g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, N_PAYLOADS / 2);
+    g_assert_cmpuint(store_count_files(self->dir, "payload-lost"), ==, N_PAYLOADS / 2);
     g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM queryd_payload"), ==, N_PAYLOADS / 2);
     qd_recovery_result_clear(&result);
 }
@@ -114,7 +102,7 @@ assert_nothing_changed(StoreFixture *self)
     g_autofree char *target = get_path(self, "queryd.db.new");
 
     g_assert_cmpint(g_access(target, F_OK), ==, -1);
-    g_assert_cmpuint(count_files(self, "payload-lost"), ==, 0);
+    g_assert_cmpuint(store_count_files(self->dir, "payload-lost"), ==, 0);
     store_fixture_open(self);
     g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM queryd_payload"), ==, N_PAYLOADS);
 }
@@ -145,7 +133,7 @@ test_no_place(StoreFixture *self, gconstpointer data)
     g_assert_true(g_file_set_contents(in_the_way, "a file", -1, NULL));
     g_assert_false(run(self, NULL, &result, &error));
     store_assert_error(error, QW_ERROR_INTERNAL, "cannot set payload files aside");
-    g_assert_cmpuint(count_files(self, "payload"), ==, N_PAYLOADS);
+    g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, N_PAYLOADS);
     store_fixture_open(self);
     g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM t"), ==, 1);
 }
