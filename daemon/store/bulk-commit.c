@@ -29,9 +29,9 @@ get_real_id(const QdBulkLoad *self, gint64 id)
         if (number < QD_BULK_PROVISIONAL_SEQUENCE)
             return id;
         alias = self->aliases != NULL ? g_hash_table_lookup(self->aliases, &number) : NULL;
-        return alias != NULL
-                   ? *alias
-                   : qd_term_id_from_sequence(self->first_sequence + (number - QD_BULK_PROVISIONAL_SEQUENCE), qd_term_id_get_kind(id));
+        return alias != NULL ? *alias
+                             : qd_term_id_from_sequence(self->first_sequence + (number - QD_BULK_PROVISIONAL_SEQUENCE),
+                                                        qd_term_id_get_kind(id));
     }
     if (id < 0 && qd_term_id_get_tag(id) == QD_TAG_BNODE && qd_term_id_get_payload(id) >= (gint64) QD_BULK_PROVISIONAL_BNODE)
         return qd_term_id_from_bnode(self->first_bnode + (guint64) qd_term_id_get_payload(id) - QD_BULK_PROVISIONAL_BNODE);
@@ -120,9 +120,8 @@ next_term(gpointer data, gboolean *ret_more, GError **error)
     Terms *self = data;
 
     *ret_more = self->index < self->load->n_terms;
-    return !*ret_more ||
-           (read_term(self->load, self->index++, &self->stored, error) &&
-            qd_sorter_add(self->hashes, (const gint64[]){ (gint64) self->stored.hash, self->stored.id }, error));
+    return !*ret_more || (read_term(self->load, self->index++, &self->stored, error) &&
+                          qd_sorter_add(self->hashes, (const gint64[]){ (gint64) self->stored.hash, self->stored.id }, error));
 }
 
 /* A column of queryd_term. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Imposter tables: the name and columns of a table in memory, over the root page of a tree that is in the file. SQLite makes them for
- * its own extension RBU, which fills indexes the same way. The tree of an index of a table WITHOUT ROWID has the same format as such
- * a table with the index's columns as its key.
+ * Imposter tables: the name and columns of a table in memory, over the root page of a tree that is in the file. SQLite makes them
+ * for its own extension RBU, which fills indexes the same way. The tree of an index of a table WITHOUT ROWID has the same format as
+ * such a table with the index's columns as its key.
  */
 #include "daemon/store/quad-trees.h"
 
@@ -83,8 +83,7 @@ qd_quad_trees_close(QdQuadTrees *self)
 gboolean
 qd_quad_trees_fill(QdQuadTrees *self, QdQuadTree tree, const QdFeed *feed, guint64 *ret_n_inserted, GError **error)
 {
-    g_autofree char *sql = g_strdup_printf("INSERT OR IGNORE INTO queryd_tree_%u SELECT a, b, c, d FROM queryd_feed",
-                                           (guint) tree);
+    g_autofree char *sql = g_strdup_printf("INSERT OR IGNORE INTO queryd_tree_%u SELECT a, b, c, d FROM queryd_feed", (guint) tree);
 
     return qd_feed_insert(self->connection, sql, feed, ret_n_inserted, error);
 }

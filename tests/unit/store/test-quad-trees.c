@@ -77,8 +77,8 @@ assert_sound(StoreFixture *fixture)
 
         g_assert_cmpint(store_get_int64(fixture->writer, sql), ==, 0);
     }
-    g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_quad INDEXED BY queryd_quad_gspo WHERE g<>0"),
-                    ==, N_SUBJECTS / 2 * 3 * N_OBJECTS);
+    g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_quad INDEXED BY queryd_quad_gspo WHERE g<>0"), ==,
+                    N_SUBJECTS / 2 * 3 * N_OBJECTS);
 }
 
 static void
@@ -97,9 +97,10 @@ test_fill(StoreFixture *fixture, gconstpointer data)
     /* another writer, who knows nothing of it, keeps on */
     store_fixture_close(fixture);
     store_fixture_open(fixture);
-    store_execute(fixture->writer, "DELETE FROM queryd_quad WHERE s=8; INSERT OR IGNORE INTO queryd_quad"
-                                   " WITH RECURSIVE o(v) AS (SELECT 0 UNION ALL SELECT v+1 FROM o WHERE v<39), p(v) AS (VALUES(0),(1),(2))"
-                                   " SELECT 8, p.v, o.v, 0 FROM p, o");
+    store_execute(fixture->writer,
+                  "DELETE FROM queryd_quad WHERE s=8; INSERT OR IGNORE INTO queryd_quad"
+                  " WITH RECURSIVE o(v) AS (SELECT 0 UNION ALL SELECT v+1 FROM o WHERE v<39), p(v) AS (VALUES(0),(1),(2))"
+                  " SELECT 8, p.v, o.v, 0 FROM p, o");
     assert_sound(fixture);
 }
 
@@ -111,7 +112,8 @@ test_gone(StoreFixture *fixture, gconstpointer data)
 
     store_execute(fixture->writer, "BEGIN IMMEDIATE");
     (void) fill_all(fixture);
-    g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM pragma_table_list WHERE name GLOB 'queryd_tree*'"), ==, 0);
+    g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM pragma_table_list WHERE name GLOB 'queryd_tree*'"), ==,
+                    0);
     store_execute(fixture->writer, "ROLLBACK");
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_quad"), ==, 0);
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'queryd_tree*'"), ==, 0);
