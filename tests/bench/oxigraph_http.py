@@ -2,7 +2,8 @@
 """Oxigraph by its HTTP endpoint, on one kept connection: oxigraph_http.py load|ask PROGRAM FOLDER DATA.nt
 
 "load" loads DATA.nt into an empty store beside it; "ask" runs the queries of FOLDER/explore and FOLDER/bi that EXPECTED.tsv names
-on that store, and reads all triples. Prints lines of metric, unit and value, with the names of group-sparql.c. A query beyond LIMIT_S counts as LIMIT_S.
+on that store, and reads all triples. Prints lines of metric, unit and value, with the names of group-sparql.c. A query beyond
+LIMIT_S counts as LIMIT_S.
 """
 import http.client
 import math
