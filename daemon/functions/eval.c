@@ -204,7 +204,12 @@ run_sign(Run *run, guint index)
 
     if (run->nodes[index].op == QD_EXPRESSION_NEG)
         return qd_operator_negate(&a);
-    return a.kind == QD_VALUE_NUMBER ? a : qd_value_error();
+    if (a.kind != QD_VALUE_NUMBER)
+        return qd_value_error();
+    /* what a derived type restricts is an integer to every operator */
+    if (!qd_value_get_term(run->ev, &a))
+        return qd_value_error();
+    return qd_xsd_type_from_iri(a.term.qualifier, a.term.n_qualifier) == a.number.type ? a : qd_value_from_number(&a.number);
 }
 
 static QdValue

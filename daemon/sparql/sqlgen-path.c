@@ -193,6 +193,7 @@ write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gbo
 {
     static const char kinds[] = { [QD_PATH_ZERO_OR_MORE] = '*', [QD_PATH_ONE_OR_MORE] = '+', [QD_PATH_ZERO_OR_ONE] = '?' };
     g_autoptr(GString) links = g_string_new(NULL);
+    const QdTerm *graph = self->graph.kind == QD_NODE_TERM ? self->graph.term : self->dataset->with;
     const char *seeds = closure->seeds;
 
     if (self->dataset->clause != NULL || self->graph.kind == QD_NODE_VARIABLE || !append_links(self, inner, from_object, links))
@@ -205,7 +206,7 @@ write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gbo
     return qd_arena_printf(self->arena,
                            "SELECT n.n,c.node FROM (%s) AS n CROSS JOIN queryd_closure(n.n,queryd_steps('%c'%s),%s) AS c",
                            seeds != NULL ? seeds : write_nodes(self), kinds[closure->kind], links->str,
-                           self->graph.kind == QD_NODE_TERM ? qd_generator_put_term(self, self->graph.term) : "0");
+                           graph != NULL ? qd_generator_put_term(self, graph) : "0");
 }
 
 static void
