@@ -17,12 +17,18 @@ QUERIES = [
      [{"n": "1"}, {"n": "1"}]),
     ("repeated-nothing", "", "SELECT ?y { 1 (:p?|:r)+ ?y }", [{"y": "1"}]),
     ("key-never-bound", "", "SELECT ?z {} GROUP BY ?z", [{}]),
+    ("plus-of-a-derived-type", ':a :p "7"^^<http://www.w3.org/2001/XMLSchema#byte>',
+     "SELECT (STR(DATATYPE(+?x)) AS ?t) { ?s :p ?x }", [{"t": "http://www.w3.org/2001/XMLSchema#integer"}]),
     ("key-never-bound-counted", "", "SELECT (COUNT(?n) AS ?c) { { SELECT ?n {} GROUP BY ?n } }", [{"c": "0"}]),
 ]
 
 # (name, data, update, quads afterwards)
 UPDATES = [
     ("clear-sees-new-graphs", ":a :p :a", "INSERT DATA { GRAPH :g { :a :p :b } } ; CLEAR SILENT NAMED", 1),
+    ("repeated-path-in-the-graph-of-with", "GRAPH :g { :a :p :b . :b :p :c }",
+     "WITH :g INSERT { :a :reaches ?x } WHERE { :a :p+ ?x }", 4),
+    ("repeated-path-of-every-node-in-the-graph-of-with", "GRAPH :g { :a :p :b . :b :p :c } :z :p :y",
+     "WITH :g INSERT { ?x :reaches ?y } WHERE { ?x :p* ?y }", 9),
     ("graph-sees-new-graphs", ":a :p :a",
      "INSERT DATA { GRAPH :g { :a :p :b } } ; INSERT { ?g :is :graph } WHERE { GRAPH ?g {} }", 3),
 ]
