@@ -114,3 +114,26 @@ qd_expression_add_variables(const QdExpression *expression, QdArena *arena, gboo
     for (guint i = 0; i < expression->n_children; i++)
         qd_expression_add_variables(expression->children[i], arena, with_exists, set);
 }
+
+static void
+add_outer_variables(const QdExpression *expression, QdArena *arena, QdVariableSet *set)
+{
+    if (expression->kind == QD_EXPRESSION_KIND_VARIABLE)
+        qd_variable_set_add(set, arena, expression->variable);
+    if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
+        qd_pattern_add_variables(expression->pattern, arena, set);
+    for (guint i = 0; i < expression->n_children; i++)
+        add_outer_variables(expression->children[i], arena, set);
+}
+
+void
+qd_pattern_add_variables(const QdPattern *pattern, QdArena *arena, QdVariableSet *set)
+{
+    qd_variable_set_add_all(set, arena, &pattern->visible);
+    if (pattern->node.kind == QD_NODE_VARIABLE)
+        qd_variable_set_add(set, arena, pattern->node.variable);
+    if (pattern->expression != NULL)
+        add_outer_variables(pattern->expression, arena, set);
+    for (guint i = 0; i < pattern->n_children; i++)
+        qd_pattern_add_variables(pattern->children[i], arena, set);
+}

@@ -294,6 +294,8 @@ gboolean qd_variable_set_is_empty(const QdVariableSet *self);
     for (guint variable = 0; variable < (self)->n_words * 64; variable++) \
         if (qd_variable_set_has((self), variable))
 
+/* Adds all variables that @pattern may take from outside: those that it binds, and those of its expressions. */
+void qd_pattern_add_variables(const QdPattern *pattern, QdArena *arena, QdVariableSet *set);
 /* Adds the variables that @expression names; those inside EXISTS too when @with_exists. */
 void qd_expression_add_variables(const QdExpression *expression, QdArena *arena, gboolean with_exists, QdVariableSet *set);
 

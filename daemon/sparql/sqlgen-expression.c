@@ -64,6 +64,100 @@ generate_inside(QdGenerator *self, const QdExpression *expression, const QdOuter
     return "";
 }
 
+/*
+ * What the pattern inside takes from outside: each variable from the innermost relation that has it, as one table of the whole
+ * text. It may have more rows than there are solutions: relations that have nothing to do with these are left out.
+ */
+static QdRelation *
+seal_outer(QdGenerator *self, const QdExpression *expression, const QdOuter *outer)
+{
+    QdVariableSet wanted = { 0 };
+    QdRelation *rows = qd_relation_new(self);
+    QdRelation *taken = qd_relation_new(self);
+
+    qd_pattern_add_variables(expression->pattern, self->arena, &wanted);
+    for (; outer != NULL; outer = outer->next) {
+        gboolean joins = FALSE;
+        guint n_taken = taken->n_columns;
+
+        for (guint i = 0; i < outer->relation->n_columns; i++) {
+            const QdColumn *column = &outer->relation->columns[i];
+
+            joins = joins || qd_relation_find(rows, column->variable) != NULL;
+            if (qd_variable_set_has(&wanted, column->variable) && qd_relation_find(taken, column->variable) == NULL)
+                *qd_relation_add(self, taken, column->variable, NULL) = *column;
+        }
+        if (joins || taken->n_columns > n_taken)
+            rows = qd_relation_merge(self, rows, outer->relation);
+    }
+    qd_relation_take_rows(self, taken, rows);
+    return qd_relation_seal_text(self, taken, qd_relation_write(self, taken, "SELECT DISTINCT", NULL), QD_SEAL_MATERIALIZED);
+}
+
+/* The columns of @sealed as a key: with a value that is no term for what is not bound. */
+static const char *
+write_key(QdGenerator *self, const QdRelation *sealed, const QdOuter *outer)
+{
+    g_autoptr(GString) key = g_string_new(NULL);
+
+    for (guint i = 0; i < sealed->n_columns; i++) {
+        const QdColumn *column = &sealed->columns[i];
+
+        for (const QdOuter *next = outer; next != NULL; next = next->next) {
+            const QdColumn *named = qd_relation_find(next->relation, sealed->columns[i].variable);
+
+            if (named == NULL)
+                continue;
+            column = named;
+            self->outermost = MIN(self->outermost, next->level);
+            break;
+        }
+        g_string_append_printf(key, sealed->columns[i].certain ? "%s%s" : "%sifnull(%s,'')", i > 0 ? "," : "", column->sql);
+    }
+    return qd_arena_strndup(self->arena, key->str, key->len);
+}
+
+/*
+ * An EXISTS whose text would nest too deep, apart from what is around it: the pattern inside is joined with all that it sees from
+ * outside, and each solution around is looked for among what remains. NULL: it names outer variables in a group of its own.
+ */
+static const char *
+write_exists_apart(QdGenerator *self, const QdExpression *expression, const QdOuter *outer)
+{
+    const QdAlgebra *algebra = expression->algebra;
+    gboolean has_filter = algebra->kind == QD_ALGEBRA_FILTER;
+    GString *around = self->with;
+    QdVariableSet bound = { 0 };
+    QdRelation *sealed;
+    QdRelation *inner;
+    const char *found;
+    const char *key;
+
+    self->with = self->outer_with;
+    self->outermost = G_MAXUINT;
+    sealed = seal_outer(self, expression, outer);
+    for (guint i = 0; i < sealed->n_columns; i++)
+        qd_variable_set_add(&bound, self->arena, sealed->columns[i].variable);
+    inner = qd_generator_generate(self, has_filter ? algebra->children[0] : algebra, &bound);
+    if (self->outermost != G_MAXUINT || sealed->n_columns == 0) {
+        self->with = around;
+        return NULL;
+    }
+    self->outer = NULL; /* it is all in the relation now */
+    if (inner->n_tables >= QD_TABLES_MAX || qd_relation_get_n_arms(inner) > QD_MERGED_ARMS_MAX)
+        inner = qd_relation_seal(self, inner, QD_SEAL_MATERIALIZED);
+    inner = qd_relation_merge(self, sealed, inner);
+    if (has_filter)
+        qd_relation_filter(self, inner, algebra->expressions, algebra->n_expressions);
+    found = qd_relation_write_list(self, inner, "SELECT", write_key(self, sealed, NULL), NULL);
+    self->outer = outer;
+    self->with = around;
+    self->outermost = G_MAXUINT;
+    key = write_key(self, sealed, outer);
+    g_string_append_printf(self->outer_with, ",\nx%u AS MATERIALIZED (%s)", qd_generator_make_name(self), found);
+    return qd_arena_printf(self->arena, "(%s) IN x%u", key, self->n_names - 1);
+}
+
 static const char *
 write_exists(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
 {
@@ -81,16 +175,17 @@ write_exists(QdGenerator *self, const QdExpression *expression, const QdRelation
     with = generate_inside(self, expression, &outer, &inner);
     inner = qd_relation_copy(self, inner);
     match_outer(self, &outer, inner, inner);
+    text = qd_arena_printf(self->arena, "EXISTS(%s%s)", with, qd_relation_write_list(self, inner, "SELECT", "1", NULL));
+    if (qd_sql_get_depth(text) > QD_DEPTH_PARSED && self->error == NULL)
+        text = write_exists_apart(self, expression, &outer);
     self->outer = outer.next;
     self->outermost = MIN(outermost, self->outermost < outer.level ? self->outermost : G_MAXUINT);
-    text = qd_arena_printf(self->arena, "EXISTS(%s%s)", with, qd_relation_write_list(self, inner, "SELECT", "1", NULL));
-    if (qd_sql_get_depth(text) > QD_DEPTH_PARSED) {
-        if (self->error == NULL)
-            qd_limit_set_error(&self->error, self->limits, QD_LIMIT_SQL_PARSER_DEPTH,
-                               "EXISTS that names variables of the patterns around it is nested too deep");
-        return "0";
-    }
-    return text;
+    if (text != NULL)
+        return text;
+    if (self->error == NULL)
+        qd_limit_set_error(&self->error, self->limits, QD_LIMIT_SQL_PARSER_DEPTH,
+                           "EXISTS that names variables of the patterns around it is nested too deep");
+    return "0";
 }
 
 /* --- values ----------------------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #define CHAIN_BYTES_MAX 4000 /* of its conditions, which OPTIONALs around it say again */
 #define ON_BYTES 500         /* that its text begins with room for */
 #define APART_MAX 3          /* OPTIONALs in a row of which SQLite compiles the one before three times */
+#define MERGED_LEVELS_MAX 4  /* of EXISTS: SQLite writes what is in a condition again for each arm that it merges */
 #define ARMS_MAX 100         /* SELECTs in one UNION ALL, of which SQLite takes 500 */
 
 /* @bound (nullable) and what @relation binds. */
@@ -70,6 +71,7 @@ static QdRelation *
 union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
 {
     QdRelation *shape = qd_relation_new(self);
+    gboolean merged = n_arms <= QD_MERGED_ARMS_MAX && (self->outer == NULL || self->outer->level <= MERGED_LEVELS_MAX);
     QdRelation *sealed;
     g_autoptr(GString) text = g_string_new(NULL);
 
@@ -103,8 +105,8 @@ union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
                                qd_relation_write_list(self, arms[i], "SELECT", list->len > 0 ? list->str : "1", NULL));
     }
     /* a view: a table that reads it and is itself read twice would have it evaluated whole */
-    sealed = qd_relation_seal_text(self, shape, text->str, n_arms > QD_MERGED_ARMS_MAX ? QD_SEAL_MATERIALIZED : QD_SEAL_VIEW);
-    sealed->tables[0].n_arms = n_arms > QD_MERGED_ARMS_MAX ? 0 : n_arms;
+    sealed = qd_relation_seal_text(self, shape, text->str, merged ? QD_SEAL_VIEW : QD_SEAL_MATERIALIZED);
+    sealed->tables[0].n_arms = merged ? n_arms : 0;
     return sealed;
 }
 

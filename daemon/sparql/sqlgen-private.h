@@ -57,6 +57,7 @@ struct QdGenerator {
     GArray *probes;         /* QdPlanProbe */
     GHashTable *parameters; /* nullable: variable + 1 → itself, of the user's parameters */
     GString *with;          /* the common table expressions of the SELECT that is being made */
+    GString *outer_with;    /* those of the whole text: the same but inside an EXISTS */
     GArray *estimates;      /* double; NAN ends a join */
     guint n_names;
     QdNode graph; /* NONE: default graph; TERM; VARIABLE: each relation has a column for it */
