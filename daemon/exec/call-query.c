@@ -24,11 +24,10 @@ may_be_long(void *data)
 }
 
 static QdRun *
-start_run(QdCall *call, QdLanguage language, const char *text, QdPolicy policy, GError **error)
+start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **error)
 {
     QdEngine *engine = call->private->engine;
-    const QdRunText what = { language, text, strlen(text), call->options.base };
-    g_autoptr(QdRun) run = qd_run_new(engine->pool, call->client, NULL, &what, policy, &engine->limits, error);
+    g_autoptr(QdRun) run = qd_run_new(engine->pool, call->client, NULL, what, policy, &engine->limits, error);
     QdRunOptions options = {
         .timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.has_timeout,
                                                    call->options.timeout_msec),
@@ -52,6 +51,14 @@ start_run(QdCall *call, QdLanguage language, const char *text, QdPolicy policy, 
     }
     qd_run_set_options(run, &options);
     return g_steal_pointer(&run);
+}
+
+static QdRun *
+start_run(QdCall *call, QdLanguage language, const char *text, QdPolicy policy, GError **error)
+{
+    const QdRunText what = { language, text, strlen(text), call->options.base, FALSE };
+
+    return start_run_of(call, &what, policy, error);
 }
 
 static void
@@ -230,6 +237,19 @@ count_page(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, ui
     return TRUE;
 }
 
+/* @probe: compiled the statement first, and so may have filled the caches that others find it in. */
+static void
+put_compile_times(QdCall *call, const QdRun *probe, gboolean is_sparql)
+{
+    uint64_t plan_usec;
+    uint64_t prepare_usec;
+
+    qd_run_get_compile_times(probe, &plan_usec, &prepare_usec);
+    if (is_sparql)
+        g_string_append_printf(call->text, "parse and plan: %.3f ms, ", (double) plan_usec / 1000.0);
+    g_string_append_printf(call->text, "prepare: %.3f ms\n", (double) prepare_usec / 1000.0);
+}
+
 static void
 analyze_query(QdCall *call, const QdCallStatement *statement, GError **error)
 {
@@ -243,13 +263,14 @@ analyze_query(QdCall *call, const QdCallStatement *statement, GError **error)
                                (double) (g_get_monotonic_time() - start) / 1000.0);
 }
 
-/* What SQLite does with @sql goes to the call's text. */
+/* What SQLite does with the call's SQL goes to its text. */
 static gboolean
-explain_sql(QdCall *call, const char *sql, GError **error)
+explain_sql(QdCall *call, gboolean is_generated, GError **error)
 {
-    g_autofree char *text = g_strconcat(EXPLAIN_PREFIX, sql, NULL);
+    g_autofree char *text = g_strconcat(EXPLAIN_PREFIX, call->sql, NULL);
+    const QdRunText what = { QD_LANGUAGE_SQL, text, strlen(text), NULL, is_generated };
     g_autoptr(GHashTable) depths = g_hash_table_new(NULL, NULL);
-    g_autoptr(QdRun) run = start_run(call, QD_LANGUAGE_SQL, text, QD_POLICY_WRITE, error);
+    g_autoptr(QdRun) run = start_run_of(call, &what, QD_POLICY_WRITE, error);
 
     return run != NULL && qd_call_pull_pages(call, run, put_plan, depths, error);
 }
@@ -273,6 +294,7 @@ void
 qd_call_run_explain(QdCall *call, GError **error)
 {
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
+    gboolean is_sparql = statement->language == QD_LANGUAGE_SPARQL;
 
     /* the statement by itself first: its errors name the place in the caller's text */
     {
@@ -290,7 +312,9 @@ qd_call_run_explain(QdCall *call, GError **error)
         }
         if (shape.plan != NULL && shape.plan->is_update)
             return;
+        if (call->options.analyze)
+            put_compile_times(call, probe, is_sparql);
     }
-    if (explain_sql(call, call->sql, error) && call->options.analyze)
+    if (explain_sql(call, is_sparql, error) && call->options.analyze)
         analyze_query(call, statement, error);
 }

@@ -41,6 +41,8 @@ struct QdRun {
     QdRunOptions options;
 
     uint64_t start_usec;
+    uint64_t plan_usec;
+    uint64_t prepare_usec;
     uint64_t produced_usec; /* by earlier fills: time that the reader keeps us waiting does not count */
     uint64_t fill_start_usec;
     uint64_t slice_end_usec;
@@ -119,26 +121,32 @@ take_compiled(QdRun *self)
 }
 
 static gboolean
-compile_sql(QdRun *self, const char *text, gsize n_bytes, QdPolicy policy, GError **error)
+compile_sql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 {
-    self->compiled = qd_connection_compile(self->reader->connection, text, n_bytes, policy, self->limits, error);
+    QdConnection *connection = self->reader->connection;
+    uint64_t start_usec = (uint64_t) g_get_monotonic_time();
+
+    self->compiled = what->is_generated ? qd_connection_compile_generated(connection, what->text, self->limits, error)
+                                        : qd_connection_compile(connection, what->text, what->n_bytes, policy, self->limits, error);
+    self->prepare_usec = (uint64_t) g_get_monotonic_time() - start_usec;
     return take_compiled(self);
 }
 
 static gboolean
 compile_plan(QdRun *self, GHashTable *parameters, gboolean is_update, GError **error)
 {
-    QdConnection *connection = self->reader->connection;
-
     const QdPlanText what = { self->text, self->n_text_bytes, self->base, is_update };
+    QdRunText sql = { .is_generated = TRUE };
+    uint64_t start_usec = (uint64_t) g_get_monotonic_time();
 
-    self->plan = qd_plans_get(connection, &what, parameters, self->limits, error);
+    self->plan = qd_plans_get(self->reader->connection, &what, parameters, self->limits, error);
+    self->plan_usec = (uint64_t) g_get_monotonic_time() - start_usec;
     if (self->plan == NULL)
         return FALSE;
     if (is_update)
         return TRUE;
-    self->compiled = qd_connection_compile_generated(connection, self->plan->query.sql, self->limits, error);
-    return take_compiled(self);
+    sql.text = self->plan->query.sql;
+    return compile_sql(self, &sql, QD_POLICY_READ, error);
 }
 
 static void
@@ -199,7 +207,7 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
 
     if (what->language == QD_LANGUAGE_SPARQL)
         return compile_sparql(self, what, compile_policy, error) ? g_steal_pointer(&self) : NULL;
-    if (!compile_sql(self, what->text, what->n_bytes, compile_policy, error))
+    if (!compile_sql(self, what, compile_policy, error))
         return NULL;
     return g_steal_pointer(&self);
 }
@@ -227,6 +235,13 @@ QdCompiled *
 qd_run_get_compiled(QdRun *self)
 {
     return self->compiled;
+}
+
+void
+qd_run_get_compile_times(const QdRun *self, uint64_t *ret_plan_usec, uint64_t *ret_prepare_usec)
+{
+    *ret_plan_usec = self->plan_usec;
+    *ret_prepare_usec = self->prepare_usec;
 }
 
 QdShape

@@ -55,7 +55,8 @@ typedef struct QdRunText {
     QdLanguage language;
     const char *text;
     gsize n_bytes;
-    const char *base; /* (nullable) SPARQL: an absolute IRI */
+    const char *base;      /* (nullable) SPARQL: an absolute IRI */
+    gboolean is_generated; /* SQL of ours, which may be deeper than a client's */
 } QdRunText;
 
 /**
@@ -81,6 +82,9 @@ void qd_run_set_options(QdRun *self, const QdRunOptions *options);
 QdShape qd_run_get_shape(QdRun *self);
 /* As it was compiled; NULL for an update in SPARQL. */
 QdCompiled *qd_run_get_compiled(QdRun *self);
+
+/* How long the compilation took: parsing and planning of SPARQL, and SQLite's part; little when they were found in a cache. */
+void qd_run_get_compile_times(const QdRun *self, uint64_t *ret_plan_usec, uint64_t *ret_prepare_usec);
 
 /* Values for one execution, before the first fill: @row (nullable) has the shape's n_parameters; in SPARQL NULL is no value, and
  * the snapshot begins here. BAD_PARAMETER. */

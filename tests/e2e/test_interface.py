@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The interface: its XML against the daemon's introspection, its properties and signals, the shell tools, Manager and jobs."""
 import os
+import re
 import subprocess
 import tempfile
 import xml.etree.ElementTree as ElementTree
@@ -215,7 +216,16 @@ def test_explain(bus):
     sql, plan = bus.explain("SELECT id FROM t WHERE b = 5")
     assert "SELECT id FROM t" in sql and "t_b" in plan
     plan = bus.explain("SELECT id FROM t", analyze=True)[1]
-    assert "0" in plan and ("ms" in plan or "µs" in plan)
+    assert re.search(r"^prepare: [0-9.]+ ms\n(.*\n)*rows: 0, time: [0-9.]+ ms$", plan, re.MULTILINE), plan
+    plan = bus.explain("SELECT ?s { ?s <p:p> ?o FILTER(?o > 1) }", language="sparql", analyze=True)[1]
+    assert re.search(r"^parse and plan: [0-9.]+ ms, prepare: [0-9.]+ ms\n(.*\n)*rows: 0, time: [0-9.]+ ms$", plan, re.MULTILINE), plan
+
+
+def test_explain_goes_as_deep_as_a_query(bus):
+    """SQL that SPARQL was translated to may be deeper than what a client may write."""
+    text = "SELECT * { ?a0 <p:p> ?b0 " + "".join(f"FILTER NOT EXISTS {{ ?a{i} <p:p> ?a{i + 1} " for i in range(85)) + "}" * 86
+    assert bus.query(text, language="sparql") == []
+    assert "queryd_quad" in bus.explain(text, language="sparql")[0]
 
 
 def test_check_and_optimize(bus):
