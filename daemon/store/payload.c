@@ -35,10 +35,13 @@ typedef enum Statement {
     N_STATEMENTS,
 } Statement;
 
+/* SQLite reads all of a value to tell that it is not NULL, but not to tell its type. */
+#define IN_FILE "typeof(content)='null'"
+
 static const char *const statement_texts[N_STATEMENTS] = {
-    [STATEMENT_FIND] = "SELECT size, hash, content IS NULL FROM " QD_PAYLOAD_TABLE " WHERE id=?",
-    [STATEMENT_GET] = "SELECT size, hash, content IS NULL, content FROM " QD_PAYLOAD_TABLE " WHERE id=?",
-    [STATEMENT_IS_NEEDED] = "SELECT 1 FROM " QD_PAYLOAD_TABLE " WHERE hash=? AND content IS NULL LIMIT 1",
+    [STATEMENT_FIND] = "SELECT size, hash, " IN_FILE " FROM " QD_PAYLOAD_TABLE " WHERE id=?",
+    [STATEMENT_GET] = "SELECT size, hash, " IN_FILE ", content FROM " QD_PAYLOAD_TABLE " WHERE id=?",
+    [STATEMENT_IS_NEEDED] = "SELECT 1 FROM " QD_PAYLOAD_TABLE " WHERE hash=? AND hash<>x'' AND " IN_FILE " LIMIT 1",
     [STATEMENT_INSERT] = "INSERT INTO " QD_PAYLOAD_TABLE "(size, hash, content, media_type, created)"
                          " VALUES(?1, ?2, ?3, ?4, unixepoch())",
     [STATEMENT_UPDATE] = "UPDATE " QD_PAYLOAD_TABLE " SET size=?1, hash=?2, content=?3, media_type=ifnull(?4, media_type)"
@@ -238,7 +241,7 @@ sync_all(QdPayloads *self, GError **error)
 static gboolean
 announce(QdPayloads *self, QdPayloadDraft *draft, GError **error)
 {
-    if (draft->content != NULL)
+    if (!draft->in_file)
         return TRUE;
 
     pthread_mutex_lock(&self->mutex);
@@ -268,11 +271,9 @@ static void
 bind_draft(sqlite3_stmt *stmt, const QdPayloadDraft *draft, const char *media_type)
 {
     (void) sqlite3_bind_int64(stmt, 1, (sqlite3_int64) draft->size);
-    (void) sqlite3_bind_blob(stmt, 2, draft->hash, sizeof draft->hash, SQLITE_STATIC);
-    if (draft->content != NULL && draft->content->len == 0)
-        (void) sqlite3_bind_zeroblob(stmt, 3, 0);
-    else if (draft->content != NULL)
-        (void) sqlite3_bind_blob(stmt, 3, draft->content->data, (int) draft->content->len, SQLITE_STATIC);
+    (void) sqlite3_bind_blob(stmt, 2, draft->hash, draft->in_file ? sizeof draft->hash : 0, SQLITE_STATIC);
+    if (!draft->in_file)
+        (void) sqlite3_bind_blob64(stmt, 3, draft->size > 0 ? draft->data : "", draft->size, SQLITE_STATIC);
     if (media_type != NULL)
         (void) sqlite3_bind_text(stmt, 4, media_type, -1, SQLITE_STATIC);
 }
@@ -533,14 +534,16 @@ qd_payloads_set_aside(QdConnection *reader, GPtrArray **ret_hashes, char **ret_f
 static gboolean
 read_info(sqlite3_stmt *stmt, int64_t id, QdPayloadInfo *ret_info, GError **error)
 {
+    *ret_info = (QdPayloadInfo){ .id = id,
+                                 .size = (uint64_t) sqlite3_column_int64(stmt, 0),
+                                 .in_file = sqlite3_column_int(stmt, 2) != 0 };
+    if (!ret_info->in_file)
+        return TRUE;
     if (sqlite3_column_bytes(stmt, 1) != QD_SHA256_BYTES) {
         qd_error_set(error, QW_ERROR_CORRUPT, "payload %" G_GINT64_FORMAT " has no valid hash", id);
         return FALSE;
     }
-    ret_info->id = id;
-    ret_info->size = (uint64_t) sqlite3_column_int64(stmt, 0);
     memcpy(ret_info->hash, sqlite3_column_blob(stmt, 1), QD_SHA256_BYTES);
-    ret_info->in_file = sqlite3_column_int(stmt, 2) != 0;
     return TRUE;
 }
 
@@ -651,7 +654,7 @@ check_file(Rows *rows, const QdPayloadInfo *info, gboolean contents, QdPayloadFa
 gboolean
 qd_payloads_check(QdConnection *reader, gboolean contents, QdPayloadFaultFunc func, void *data, GError **error)
 {
-    static const char text[] = "SELECT size, hash, 1, id FROM " QD_PAYLOAD_TABLE " WHERE content IS NULL ORDER BY id";
+    static const char text[] = "SELECT size, hash, 1, id FROM " QD_PAYLOAD_TABLE " WHERE " IN_FILE " ORDER BY id";
     Rows *rows = get_rows(reader);
     sqlite3 *db = qd_connection_get_db(reader);
     sqlite3_stmt *stmt = NULL;
