@@ -59,6 +59,8 @@ struct QdPayloads {
     GPtrArray *given_up;   /* of GBytes: hashes that the open transaction took out of rows */
     GHashTable *sweepable; /* hashes to look at, after a commit */
     gboolean sync_log;     /* a relaxed commit has given files up: the log first */
+    gboolean has_files;    /* FALSE only when there is certainly none */
+    guint n_announced;     /* drafts of files, ever */
     gboolean deleted;      /* the open transaction has deleted rows by a client's DELETE; the writer's thread only */
     guint n_open;          /* drafts with an open descriptor; the writer's thread only */
 };
@@ -147,6 +149,7 @@ qd_payloads_new(const char *directory, const QdLimits *limits)
 
     self->files = qd_payload_files_new(directory);
     self->limits = limits;
+    self->has_files = TRUE;
     self->log_path = g_build_filename(directory, "queryd.db-wal", NULL);
     self->pending = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref,
                                           (GDestroyNotify) qd_payload_draft_unref);
@@ -210,6 +213,9 @@ void
 qd_payloads_attach(QdPayloads *self, QdConnection *connection)
 {
     (void) rows_new(connection, self);
+    pthread_mutex_lock(&self->mutex);
+    self->has_files = TRUE; /* perhaps of another database, with another folder */
+    pthread_mutex_unlock(&self->mutex);
     (void) sqlite3_rollback_hook(qd_connection_get_db(connection), on_rollback, self);
 }
 
@@ -246,6 +252,8 @@ announce(QdPayloads *self, QdPayloadDraft *draft, GError **error)
 
     pthread_mutex_lock(&self->mutex);
     g_hash_table_insert(self->pending, g_bytes_new(draft->hash, sizeof draft->hash), qd_payload_draft_ref(draft));
+    self->n_announced++;
+    self->has_files = TRUE;
     pthread_mutex_unlock(&self->mutex);
     return ++self->n_open <= OPEN_DRAFTS_MAX || sync_all(self, error);
 }
@@ -431,7 +439,7 @@ qd_payloads_note_deleted(QdConnection *connection)
 QdPayloadSweep
 qd_payloads_after_commit(QdPayloads *self, gboolean durable)
 {
-    QdPayloadSweep what = self->deleted ? QD_PAYLOAD_SWEEP_ALL : QD_PAYLOAD_SWEEP_NONE;
+    QdPayloadSweep what = QD_PAYLOAD_SWEEP_NONE;
 
     if (g_hash_table_size(self->pending) == 0 && self->given_up->len == 0 && !self->deleted)
         return QD_PAYLOAD_SWEEP_NONE;
@@ -439,7 +447,9 @@ qd_payloads_after_commit(QdPayloads *self, gboolean durable)
     pthread_mutex_lock(&self->mutex);
     g_hash_table_remove_all(self->pending);
     self->n_open = 0;
-    self->sync_log = self->sync_log || (!durable && (self->deleted || self->given_up->len > 0));
+    if (self->deleted && self->has_files)
+        what = QD_PAYLOAD_SWEEP_ALL;
+    self->sync_log = self->sync_log || (!durable && (what == QD_PAYLOAD_SWEEP_ALL || self->given_up->len > 0));
     self->deleted = FALSE;
     for (guint i = 0; i < self->given_up->len; i++)
         g_hash_table_add(self->sweepable, g_bytes_ref(self->given_up->pdata[i]));
@@ -483,15 +493,40 @@ steal_sweepable(QdPayloads *self)
     return hashes;
 }
 
-/* The blocks of a file are freed when its last descriptor is closed: behind the mutex, for which the writer may wait. */
-static void
+/* The blocks of a file are freed when its last descriptor is closed: behind the mutex, for which the writer may wait.
+ * Returns: whether the file stays. */
+static gboolean
 sweep(QdPayloads *self, QdConnection *reader, GBytes *hash)
 {
     g_auto(QdFd) held G_GNUC_UNUSED = qd_payload_files_hold(self->files, g_bytes_get_data(hash, NULL));
+    gboolean stays;
 
     pthread_mutex_lock(&self->mutex);
-    if (!g_hash_table_contains(self->pending, hash) && !is_needed(reader, hash))
+    stays = g_hash_table_contains(self->pending, hash) || is_needed(reader, hash);
+    if (!stays)
         qd_payload_files_remove(self->files, g_bytes_get_data(hash, NULL));
+    pthread_mutex_unlock(&self->mutex);
+    return stays;
+}
+
+/* Whoever deletes rows later need not look again when nothing stays, and nothing was under way or has come meanwhile. */
+static void
+sweep_all(QdPayloads *self, QdConnection *reader)
+{
+    g_autoptr(GPtrArray) found = NULL;
+    gboolean is_complete;
+    gboolean stay;
+    guint n_announced;
+
+    pthread_mutex_lock(&self->mutex);
+    n_announced = self->n_announced;
+    stay = g_hash_table_size(self->pending) > 0;
+    pthread_mutex_unlock(&self->mutex);
+    found = qd_payload_files_list(self->files, &is_complete);
+    for (guint i = 0; i < found->len; i++)
+        stay = sweep(self, reader, found->pdata[i]) || stay;
+    pthread_mutex_lock(&self->mutex);
+    self->has_files = stay || !is_complete || self->n_announced != n_announced;
     pthread_mutex_unlock(&self->mutex);
 }
 
@@ -502,13 +537,9 @@ qd_payloads_sweep(QdPayloads *self, QdConnection *reader, QdPayloadSweep what)
     g_autoptr(GPtrArray) hashes = steal_sweepable(self);
 
     for (guint i = 0; i < hashes->len; i++)
-        sweep(self, reader, hashes->pdata[i]);
-    if (what == QD_PAYLOAD_SWEEP_ALL) {
-        g_autoptr(GPtrArray) found = qd_payload_files_list(self->files);
-
-        for (guint i = 0; i < found->len; i++)
-            sweep(self, reader, found->pdata[i]);
-    }
+        (void) sweep(self, reader, hashes->pdata[i]);
+    if (what == QD_PAYLOAD_SWEEP_ALL)
+        sweep_all(self, reader);
     (void) qd_connection_set_policy(reader, policy);
 }
 
@@ -517,7 +548,7 @@ qd_payloads_set_aside(QdConnection *reader, GPtrArray **ret_hashes, char **ret_f
 {
     Rows *rows = get_rows(reader);
     QdPolicy policy = qd_connection_set_policy(reader, QD_POLICY_INTERNAL);
-    g_autoptr(GPtrArray) hashes = qd_payload_files_list(rows->files);
+    g_autoptr(GPtrArray) hashes = qd_payload_files_list(rows->files, NULL);
 
     for (guint i = hashes->len; i > 0; i--)
         if (is_needed(reader, hashes->pdata[i - 1]))
