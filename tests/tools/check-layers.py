@@ -41,7 +41,8 @@ THIRD_PARTY = [
     ("glib", r"glib(-object|-unix)?\.h|glib/.*|gmodule\.h|gobject/.*"), ("gio", r"gio/.*"), ("sqlite3", r"sqlite3(ext)?\.h"),
     ("libxml2", r"libxml/.*"), ("pcre2", r"pcre2\.h"), ("sd-bus", r"systemd/sd-bus(-.*)?\.h"), ("sd-event", r"systemd/sd-event\.h"),
     ("sd-daemon", r"systemd/sd-daemon\.h"), ("sd-journal", r"systemd/sd-(journal|messages|id128)\.h"),
-    ("lmdb", r"lmdb\.h"), ("peers", r"libpq-fe\.h|mysql\.h"), ("nettle", r"nettle/.*\.h"), ("libedit", r"histedit\.h|editline/.*"), ("public", r"query-client\.h"),
+    ("lmdb", r"lmdb\.h"), ("peers", r"libpq-fe\.h|mysql\.h"),
+    ("nettle", r"nettle/.*\.h"), ("libedit", r"histedit\.h|editline/.*"), ("public", r"query-client\.h"),
 ]
 LIBC = re.compile(
     r"(alloca|assert|cpuid|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|ftw|getopt|immintrin|inttypes|langinfo|limits|"
