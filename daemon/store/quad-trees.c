@@ -49,10 +49,43 @@ open_tree(QdQuadTrees *self, QdQuadTree tree, GError **error)
     return ok;
 }
 
+/* On a database in memory: a row that goes into both trees of a table has to be in the table, and the schema as it was. */
+static gboolean
+probe_imposters(sqlite3 *db)
+{
+    static const char make[] = "CREATE TABLE t(a, b, PRIMARY KEY(a, b)) WITHOUT ROWID; CREATE INDEX i ON t(b, a)";
+    static const char *const fill[] = { "CREATE TABLE x(a, b, PRIMARY KEY(a, b)) WITHOUT ROWID; INSERT INTO x VALUES(1, 2)",
+                                        "CREATE TABLE y(b, a, PRIMARY KEY(b, a)) WITHOUT ROWID; INSERT INTO y VALUES(2, 1)" };
+    static const char check[] = "SELECT (SELECT a FROM t INDEXED BY i WHERE b=2)=1 AND (SELECT b FROM t NOT INDEXED WHERE a=1)=2"
+                                " AND (SELECT integrity_check FROM pragma_integrity_check)='ok'"
+                                " AND (SELECT group_concat(name, '') FROM sqlite_schema)='ti'";
+    sqlite3_stmt *stmt = NULL;
+    gboolean ok = sqlite3_exec(db, make, NULL, NULL, NULL) == SQLITE_OK;
+
+    for (guint i = 0; ok && i < G_N_ELEMENTS(fill); i++) {
+        (void) sqlite3_test_control(SQLITE_TESTCTRL_IMPOSTER, db, "main", 1, 2 + (int) i); /* behind the schema's page */
+        ok = sqlite3_exec(db, fill[i], NULL, NULL, NULL) == SQLITE_OK;
+    }
+    (void) sqlite3_test_control(SQLITE_TESTCTRL_IMPOSTER, db, "main", 0, 1);
+    ok = ok && sqlite3_prepare_v2(db, check, -1, &stmt, NULL) == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW &&
+         sqlite3_column_int(stmt, 0) == 1;
+    (void) sqlite3_finalize(stmt);
+    return ok;
+}
+
 gboolean
 qd_quad_trees_are_usable(void)
 {
-    return !sqlite3_compileoption_used("UNTESTABLE");
+    static gsize state; /* 1: no, 2: yes */
+
+    if (g_once_init_enter(&state)) {
+        sqlite3 *db = NULL;
+        gboolean ok = sqlite3_open(":memory:", &db) == SQLITE_OK && probe_imposters(db);
+
+        (void) sqlite3_close(db);
+        g_once_init_leave(&state, ok ? 2 : 1);
+    }
+    return state == 2;
 }
 
 QdQuadTrees *

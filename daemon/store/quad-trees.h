@@ -27,7 +27,7 @@ extern const QdSorterOrder qd_quad_tree_orders[QD_QUAD_N_TREES];
 
 typedef struct QdQuadTrees QdQuadTrees;
 
-/* FALSE with an SQLite that was built without what this needs. */
+/* FALSE with an SQLite that has not what this needs: it is tried once, in memory. */
 gboolean qd_quad_trees_are_usable(void);
 
 /* The writer's connection, in a transaction, with its guard at QD_POLICY_INTERNAL. */

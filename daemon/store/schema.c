@@ -33,6 +33,10 @@ static const char *const steps[QD_SCHEMA_VERSION] = {
     "CREATE VIEW queryd_fts_content(id, lexical) AS SELECT id, lexical FROM queryd_term WHERE (id&3) IN (1, 2) AND"
     " (EXISTS(SELECT 1 FROM queryd_fulltext WHERE id=0) AND EXISTS(SELECT 1 FROM queryd_quad WHERE o=queryd_term.id)"
     " OR EXISTS(SELECT 1 FROM queryd_fulltext AS f CROSS JOIN queryd_quad AS q ON q.p=f.id AND q.o=queryd_term.id));",
+
+    /* hash: empty when the content is in the row; what older daemons have stored keeps its hash. An index that asks for the content
+     * would have SQLite read what is to be replaced. */
+    "DROP INDEX queryd_payload_file; CREATE INDEX queryd_payload_file ON queryd_payload(hash) WHERE hash<>x'';",
 };
 
 gboolean

@@ -9,7 +9,7 @@
 #include "daemon/store/connection.h"
 
 /* The newest step, and so the version of a file that this queryd writes. */
-#define QD_SCHEMA_VERSION 4
+#define QD_SCHEMA_VERSION 5
 
 /* The steps that the file lacks, each in a transaction. The connection is the writer's and in no transaction. */
 gboolean qd_schema_migrate(QdConnection *connection, GError **error);
