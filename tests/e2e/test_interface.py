@@ -218,7 +218,8 @@ def test_explain(bus):
     plan = bus.explain("SELECT id FROM t", analyze=True)[1]
     assert re.search(r"^prepare: [0-9.]+ ms\n(.*\n)*rows: 0, time: [0-9.]+ ms$", plan, re.MULTILINE), plan
     plan = bus.explain("SELECT ?s { ?s <p:p> ?o FILTER(?o > 1) }", language="sparql", analyze=True)[1]
-    assert re.search(r"^parse and plan: [0-9.]+ ms, prepare: [0-9.]+ ms\n(.*\n)*rows: 0, time: [0-9.]+ ms$", plan, re.MULTILINE), plan
+    assert re.search(r"^parse and plan: [0-9.]+ ms, prepare: [0-9.]+ ms\n(.*\n)*rows: 0, time: [0-9.]+ ms$", plan,
+                     re.MULTILINE), plan
 
 
 def test_explain_goes_as_deep_as_a_query(bus):
