@@ -16,7 +16,3 @@ gboolean qd_schema_migrate(QdConnection *connection, GError **error);
 
 /* The file's version; 0 when it is no store yet. */
 gboolean qd_schema_get_version(QdConnection *connection, gint64 *ret_version, GError **error);
-
-/* The indexes of queryd_quad, which a large load drops and makes again. */
-extern const char qd_schema_drop_quad_indexes[];
-extern const char qd_schema_create_quad_indexes[];
