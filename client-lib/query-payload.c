@@ -18,7 +18,7 @@
 #include "client-lib/query-error.h"
 
 /* The daemon's default of payload_inline_bytes; for files a descriptor over the bus does better
- * (docs/decisions/payload-cut-off.md). */
+ * (docs/decisions/payload-speed.md). */
 #define CHANNEL_BYTES (64 * 1024)
 #define SPOOL_BYTES (256 * 1024)
 

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-/* A first sync that takes longer makes threads worth while (docs/decisions/payload-cut-off.md). */
+/* A first sync that takes longer makes threads worth while (docs/decisions/payload-speed.md). */
 #define SLOW_USEC 400
 #define THREADS_MAX 15u
 
