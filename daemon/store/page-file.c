@@ -160,9 +160,9 @@ read_log(QdPageFile *self)
 
 /* The header --------------------------------------------------------------------------------------------------------------- */
 
-/* How many of the first pages look like pages that are of this size. */
+/* How many of the first pages look like pages that are of this size, of which the last bytes are reserved. */
 static double
-judge_page_size(const QdPageFile *self, guint32 page_size, guint64 n_file_bytes)
+judge_page_size(const QdPageFile *self, guint32 page_size, guint32 reserved, guint64 n_file_bytes)
 {
     g_autofree guint8 *buffer = g_malloc(page_size);
     guint n = (guint) MIN(n_file_bytes / page_size, SAMPLE_PAGES);
@@ -171,8 +171,9 @@ judge_page_size(const QdPageFile *self, guint32 page_size, guint64 n_file_bytes)
     for (guint i = 0; i < n; i++) {
         QdPageCells cells;
 
-        if (read_all(self->fd, buffer, page_size, (off_t) i * page_size) && qd_page_cells_init(&cells, buffer, i + 1, page_size) &&
-            qd_page_cells_are_whole(&cells) && qd_page_cells_get_end(&cells) > page_size - page_size / FILL_SHARE)
+        if (read_all(self->fd, buffer, page_size, (off_t) i * page_size) &&
+            qd_page_cells_init(&cells, buffer, i + 1, page_size - reserved) && qd_page_cells_are_whole(&cells) &&
+            qd_page_cells_get_end(&cells) > page_size - reserved - page_size / FILL_SHARE)
             n_good++;
     }
     return n > 0 ? (double) n_good / n : 0;
@@ -185,7 +186,7 @@ guess_page_size(const QdPageFile *self, guint64 n_file_bytes)
     double best = 0;
 
     for (guint32 size = MIN_PAGE_BYTES; size <= MAX_PAGE_BYTES; size *= 2) {
-        double quality = judge_page_size(self, size, n_file_bytes);
+        double quality = judge_page_size(self, size, 0, n_file_bytes);
 
         if (quality > best) {
             best = quality;
@@ -195,22 +196,26 @@ guess_page_size(const QdPageFile *self, guint64 n_file_bytes)
     return best_size;
 }
 
-/* Nobody but an extension reserves bytes; the fractions beside them are always these. */
+/* Nobody but an extension reserves bytes; the fractions beside them are always these, and then no cell reaches into them. */
 static guint32
-get_reserved(const guint8 *header)
+get_reserved(const QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
 {
-    return header[21] == 64 && header[22] == 32 && header[23] == 32 ? header[20] : 0;
+    guint32 page_size = self->info.page_size;
+    guint32 reserved = header[21] == 64 && header[22] == 32 && header[23] == 32 ? header[20] : 0;
+
+    if (reserved == 0 || page_size - reserved < MIN_USABLE_BYTES ||
+        judge_page_size(self, page_size, reserved, n_file_bytes) < judge_page_size(self, page_size, 0, n_file_bytes))
+        return 0;
+    return reserved;
 }
 
 static void
-read_fields(QdPageFile *self, const guint8 *header)
+read_fields(QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
 {
     QdPageFileInfo *info = &self->info;
     guint32 encoding = qd_page_get_u32(header + 56);
 
-    info->usable_size = info->page_size - get_reserved(header);
-    if (info->usable_size < MIN_USABLE_BYTES)
-        info->usable_size = info->page_size;
+    info->usable_size = info->page_size - get_reserved(self, header, n_file_bytes);
     info->encoding = encoding >= 1 && encoding <= 3 ? encoding : 1;
     info->first_free = qd_page_get_u32(header + 32);
     info->n_free = qd_page_get_u32(header + 36);
@@ -227,10 +232,10 @@ read_header(QdPageFile *self, const char *path, GError **error)
     QdPageFileInfo *info = &self->info;
     g_autofree guint8 *first = NULL;
     guint8 header[HEADER_BYTES] = { 0 };
-    struct stat st;
+    struct stat st = { 0 };
     guint32 size;
 
-    if (fstat(self->fd, &st) < 0) {
+    if (self->fd >= 0 && fstat(self->fd, &st) < 0) {
         qd_error_set_errno(error, errno, "cannot look at '%s'", path);
         return FALSE;
     }
@@ -249,7 +254,7 @@ read_header(QdPageFile *self, const char *path, GError **error)
     first = g_malloc0(info->page_size);
     if (qd_page_file_read(self, 1, first))
         memcpy(header, first, sizeof header);
-    read_fields(self, header);
+    read_fields(self, header, (guint64) st.st_size);
     info->n_pages = MAX(info->n_pages, MIN(info->n_known_pages, info->n_pages + info->n_log_pages));
     if (info->n_known_pages > info->n_pages + info->n_log_pages) /* cut short, or a wrong number */
         info->header_damaged = info->header_damaged || info->n_known_pages / 2 > info->n_pages;
@@ -265,13 +270,17 @@ qd_page_file_open(const char *path, GError **error)
     self->logs = g_hash_table_new(NULL, NULL);
     self->log_fd = -1;
     self->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (self->fd < 0) {
+    if (self->fd < 0 && errno != ENOENT) {
         qd_error_set_errno(error, errno, "cannot open '%s'", path);
         return NULL;
     }
     self->log_fd = open(log_path, O_RDONLY | O_CLOEXEC);
     if (self->log_fd >= 0)
         read_log(self);
+    if (self->fd < 0 && self->info.n_log_pages == 0) {
+        qd_error_set_errno(error, ENOENT, "cannot open '%s'", path);
+        return NULL;
+    }
     if (!read_header(self, path, error))
         return NULL;
 

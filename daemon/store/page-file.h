@@ -3,6 +3,7 @@
  * A database file as numbered pages, with the committed part of its write-ahead log laid over them; read without SQLite.
  *
  * Place: layer 2, for salvage. Everything in the file is doubted: a header that cannot be right is replaced by what the pages show.
+ * A file that is missing is as one without pages, if there is a log.
  * Invariant: the file is only read. No connection of this process may be open on it: closing our descriptor drops its locks.
  */
 #pragma once
