@@ -157,7 +157,7 @@ qd_bus_jobs_start(QdBusJobs *self, sd_bus_message *message, QdClient *client, Qd
     call->done = on_done;
     call->user_data = job;
     /* The path is known before the end can be told. A caller that is gone will have its job cancelled. */
-    (void) sd_bus_reply_method_return(message, "o", job->path);
+    (void) qd_bus_note_sent(message, sd_bus_reply_method_return(message, "o", job->path));
     qd_engine_submit(self->service->engine, call);
 }
 
@@ -186,7 +186,7 @@ handle_cancel(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 
     if (self->call != NULL)
         qd_engine_cancel(self->jobs->service->engine, self->call);
-    return sd_bus_reply_method_return(message, NULL);
+    return qd_bus_note_sent(message, sd_bus_reply_method_return(message, NULL));
 }
 
 static int
