@@ -20,6 +20,10 @@
 #define SAMPLE_PAGES 64u
 #define FILL_SHARE 16u /* of a page at its end: some cell reaches into it */
 
+/* A disk may fail for a moment, or at one place, or as a whole. */
+#define READ_TRIES 3
+#define READ_PAUSE_USEC 50000
+
 #define LOG_HEADER_BYTES 32
 #define LOG_FRAME_BYTES 24
 #define LOG_MAGIC 0x377f0682u /* its last bit: checksums are of big-endian words */
@@ -30,6 +34,8 @@ struct QdPageFile {
     int log_fd;       /* -1: none */
     GHashTable *logs; /* page number → offset in the log, in frames from 1 */
     QdPageFileInfo info;
+    guint n_unreadable;
+    gboolean is_gone;
 };
 
 QdPageFile *
@@ -47,16 +53,24 @@ qd_page_file_free(QdPageFile *self)
     return NULL;
 }
 
+/* FALSE with errno 0 behind the end of the file. */
 static gboolean
 read_all(int fd, void *buffer, gsize n_bytes, off_t offset)
 {
     guint8 *p = buffer;
+    int n_tries = 1;
 
     while (n_bytes > 0) {
         ssize_t n = pread(fd, p, n_bytes, offset);
 
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && n_tries++ < READ_TRIES) {
+            g_usleep(READ_PAUSE_USEC);
+            continue;
+        }
+        if (n == 0)
+            errno = 0;
         if (n <= 0)
             return FALSE;
         p += n;
@@ -132,7 +146,11 @@ read_log(QdPageFile *self)
 
     if (fstat(self->log_fd, &st) < 0 || st.st_size < LOG_HEADER_BYTES)
         return;
-    if (!read_all(self->log_fd, header, sizeof header, 0) || !log_header_is_whole(header, &checksum)) {
+    if (!read_all(self->log_fd, header, sizeof header, 0)) {
+        self->is_gone = errno != 0;
+        return;
+    }
+    if (!log_header_is_whole(header, &checksum)) {
         self->info.log_damaged = TRUE;
         return;
     }
@@ -275,6 +293,10 @@ qd_page_file_open(const char *path, GError **error)
         return NULL;
     }
     self->log_fd = open(log_path, O_RDONLY | O_CLOEXEC);
+    if (self->log_fd < 0 && errno != ENOENT) {
+        qd_error_set_errno(error, errno, "cannot open '%s'", log_path);
+        return NULL;
+    }
     if (self->log_fd >= 0)
         read_log(self);
     if (self->fd < 0 && self->info.n_log_pages == 0) {
@@ -293,17 +315,40 @@ qd_page_file_get_info(const QdPageFile *self)
     return &self->info;
 }
 
+/* The file's first bytes have been read before. */
+static gboolean
+answers(const QdPageFile *self)
+{
+    guint8 header[HEADER_BYTES];
+    int fd = self->fd >= 0 ? self->fd : self->log_fd;
+
+    return read_all(fd, header, sizeof header, 0) || errno == 0;
+}
+
 gboolean
-qd_page_file_read(const QdPageFile *self, guint32 number, guint8 *buffer)
+qd_page_file_read(QdPageFile *self, guint32 number, guint8 *buffer)
 {
     guint32 page_size = self->info.page_size;
     gpointer frame = g_hash_table_lookup(self->logs, GUINT_TO_POINTER(number));
+    int fd = frame != NULL ? self->log_fd : self->fd;
+    off_t offset = (off_t) (number - 1) * page_size;
 
-    if (number == 0)
+    if (number == 0 || fd < 0 || self->is_gone)
         return FALSE;
     if (frame != NULL)
-        return read_all(self->log_fd, buffer, page_size,
-                        LOG_HEADER_BYTES + LOG_FRAME_BYTES +
-                            (off_t) (GPOINTER_TO_UINT(frame) - 1) * (off_t) (LOG_FRAME_BYTES + page_size));
-    return read_all(self->fd, buffer, page_size, (off_t) (number - 1) * page_size);
+        offset = LOG_HEADER_BYTES + LOG_FRAME_BYTES + (off_t) (GPOINTER_TO_UINT(frame) - 1) * (off_t) (LOG_FRAME_BYTES + page_size);
+    if (read_all(fd, buffer, page_size, offset))
+        return TRUE;
+    if (errno != 0) {
+        self->n_unreadable++;
+        self->is_gone = !answers(self);
+    }
+    return FALSE;
+}
+
+guint
+qd_page_file_get_n_unreadable(const QdPageFile *self, gboolean *ret_is_gone)
+{
+    *ret_is_gone = self->is_gone;
+    return self->n_unreadable;
 }

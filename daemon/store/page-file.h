@@ -35,7 +35,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPageFile, qd_page_file_free)
 
 const QdPageFileInfo *qd_page_file_get_info(const QdPageFile *self);
 /* @number: from 1. @buffer: page_size bytes. Returns: false when there is no such page, or the disk does not give it */
-gboolean qd_page_file_read(const QdPageFile *self, guint32 number, guint8 *buffer);
+gboolean qd_page_file_read(QdPageFile *self, guint32 number, guint8 *buffer);
+/* Pages that the disk has not given. *@ret_is_gone: what it gave before it gives no more: nothing is known of the rest */
+guint qd_page_file_get_n_unreadable(const QdPageFile *self, gboolean *ret_is_gone);
 
 /* Numbers as they stand in the file. */
 static inline guint32

@@ -579,11 +579,28 @@ note_file(QdSalvage *self)
         qd_salvage_report_note(self->report, "the log is damaged: what was committed last may be missing");
 }
 
+/* A page that the disk refuses for good is lost; a disk that is gone may come back, with all that is on it. */
+static gboolean
+check_disk(QdSalvage *self, GError **error)
+{
+    gboolean is_gone = FALSE;
+    guint n_pages = qd_page_file_get_n_unreadable(self->file, &is_gone);
+
+    if (is_gone) {
+        qd_error_set(error, QW_ERROR_INTERNAL, "cannot read '%s' any more: the disk gives errors, it will be tried again",
+                     self->options->source);
+        return FALSE;
+    }
+    if (n_pages > 0)
+        qd_salvage_report_note(self->report, "the disk gave errors %u times when a page was read", n_pages);
+    return TRUE;
+}
+
 static gboolean
 salvage_rows(QdSalvage *self, GError **error)
 {
     gboolean ok = qd_salvage_execute(self, error, "BEGIN") && make_tables(self, error) && fill_tables(self, error) &&
-                  adopt_orphans(self, error);
+                  adopt_orphans(self, error) && check_disk(self, error);
 
     g_ptr_array_set_size(self->writers, 0);
     return ok && make_others(self, "index", error) && make_others(self, "view", error) && make_others(self, "trigger", error) &&
@@ -597,8 +614,15 @@ salvage(QdSalvage *self, GError **error)
     if (self->file == NULL)
         return FALSE;
     note_file(self);
-    if (!read_schema(self, error))
+    if (!read_schema(self, error)) {
+        g_autoptr(GError) cause = NULL;
+
+        if (!check_disk(self, &cause)) {
+            g_clear_error(error);
+            g_propagate_error(error, g_steal_pointer(&cause));
+        }
         return FALSE;
+    }
     count_trees(self);
 
     /* twice: the schema that was written by hand is seen by a new connection only */

@@ -19,7 +19,7 @@
 #define PAGE_REFERENCES 0x7fu
 
 struct QdTreeScan {
-    const QdPageFile *file;
+    QdPageFile *file;
     const QdPageFileInfo *info;
     guint64 max_row_bytes;
     guint8 *pages; /* for each: PAGE_USED, and how many refer to it */
@@ -56,7 +56,7 @@ qd_tree_result_clear(QdTreeResult *self)
 }
 
 QdTreeScan *
-qd_tree_scan_new(const QdPageFile *file, guint64 max_row_bytes)
+qd_tree_scan_new(QdPageFile *file, guint64 max_row_bytes)
 {
     QdTreeScan *self = g_new0(QdTreeScan, 1);
 

@@ -39,7 +39,7 @@ void qd_tree_result_init(QdTreeResult *self);
 void qd_tree_result_clear(QdTreeResult *self);
 
 /* @file: outlives the scan. @max_row_bytes: longer payloads are no rows */
-QdTreeScan *qd_tree_scan_new(const QdPageFile *file, guint64 max_row_bytes);
+QdTreeScan *qd_tree_scan_new(QdPageFile *file, guint64 max_row_bytes);
 QdTreeScan *qd_tree_scan_free(QdTreeScan *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdTreeScan, qd_tree_scan_free)
 
