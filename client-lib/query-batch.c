@@ -246,20 +246,13 @@ void
 query_batch_execute_async(QueryBatch *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     g_autoptr(GTask) task = NULL;
-    QueryRequest *request = NULL;
     GError *error = NULL;
 
     g_return_if_fail(QUERY_IS_BATCH(self));
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_batch_execute_async);
-    request = create_request(self, &error);
-    if (request == NULL) {
-        g_task_return_error(task, error);
-        return;
-    }
-    g_task_set_task_data(task, request, (GDestroyNotify) query_request_free);
-    query_request_run_async(request, task, on_executed);
+    query_request_run_async(create_request(self, &error), task, on_executed, &error);
 }
 
 /**

@@ -640,7 +640,8 @@ gboolean query_cursor_get_boolean(QueryCursor *self, guint column);
  * @column: from 0
  * @n_bytes: (out) (optional): its length
  *
- * TEXT and RDF terms as they are, always with a NUL behind them; numbers as text. TEXT may hold NUL, and what is not UTF-8.
+ * TEXT and RDF terms as they are, always with a NUL behind them; numbers with the fewest digits that read back the same. TEXT may
+ * hold NUL, and what is not UTF-8.
  *
  * Returns: (nullable) (transfer none): the string, valid until the next query_cursor_next(); %NULL for NULL and BLOB
  */

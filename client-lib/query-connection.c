@@ -488,19 +488,6 @@ on_update_done(GTask *task, QueryRequest *request)
     g_task_return_int(task, finish_update(g_task_get_source_object(task), request));
 }
 
-static void
-start(GTask *task, QueryRequest *request, GError **error, void (*done)(GTask *task, QueryRequest *request))
-{
-    g_autoptr(GTask) owned = task;
-
-    if (request == NULL) {
-        g_task_return_error(owned, g_steal_pointer(error));
-        return;
-    }
-    g_task_set_task_data(owned, request, (GDestroyNotify) query_request_free);
-    query_request_run_async(request, owned, done);
-}
-
 /**
  * query_connection_query_async:
  * @self: a connection
@@ -517,15 +504,16 @@ void
 query_connection_query_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                              GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
+    g_autoptr(GTask) task = NULL;
     GError *error = NULL;
-    GTask *task;
 
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(text != NULL);
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_connection_query_async);
-    start(task, create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), &error, on_query_done);
+    query_request_run_async(create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), task, on_query_done,
+                            &error);
 }
 
 /**
@@ -560,15 +548,16 @@ void
 query_connection_update_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                               GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
+    g_autoptr(GTask) task = NULL;
     GError *error = NULL;
-    GTask *task;
 
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(text != NULL);
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_connection_update_async);
-    start(task, create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), &error, on_update_done);
+    query_request_run_async(create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), task, on_update_done,
+                            &error);
 }
 
 /**

@@ -8,9 +8,8 @@
 #pragma once
 
 #include "client-lib/query-direct.h"
+#include "client-lib/text/text-number.h"
 #include "client-lib/wire/wire-page-reader.h"
-
-#define QUERY_NUMBER_TEXT_SIZE 32
 
 typedef enum QueryCursorState {
     QUERY_CURSOR_OPEN,
@@ -25,8 +24,8 @@ struct _QueryCursor {
     guint n_valid_columns;
     guint n_columns;
     QueryCursorState state;
-    gboolean is_busy;                             /* an async call is under way */
-    char (*number_texts)[QUERY_NUMBER_TEXT_SIZE]; /* of n_columns, made by the first number read as a string */
+    gboolean is_busy;                               /* an async call is under way */
+    char (*number_texts)[QW_TEXT_NUMBER_BYTES + 1]; /* of n_columns, made by the first number read as a string */
     QueryConnection *connection;
     QueryStatement *statement;     /* (nullable) (owned) */
     QueryTransaction *transaction; /* (nullable) (owned) */
@@ -71,4 +70,3 @@ void query_cursor_fail_cancelled(QueryCursor *self, GCancellable *cancellable, G
 void query_cursor_run_async(QueryCursor *self, GTask *task, gboolean (*on_step)(GTask *task, QueryCursor *self));
 
 /* A number as text: INTEGER in decimal, FLOAT as short as it is exact, like SQLite. */
-void query_value_format_number(const QwValue *value, char *ret_text /* QUERY_NUMBER_TEXT_SIZE */);

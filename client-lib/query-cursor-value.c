@@ -118,38 +118,23 @@ query_cursor_get_boolean(QueryCursor *self, guint column)
     return FALSE;
 }
 
-static void
-format_double(double number, char *text)
-{
-    if (isinf(number)) {
-        g_strlcpy(text, number > 0 ? "Inf" : "-Inf", QUERY_NUMBER_TEXT_SIZE);
-        return;
-    }
-
-    g_ascii_formatd(text, QUERY_NUMBER_TEXT_SIZE - 2, "%.15g", number);
-    if (g_ascii_strtod(text, NULL) != number)
-        g_ascii_formatd(text, QUERY_NUMBER_TEXT_SIZE - 2, "%.17g", number);
-    if (strpbrk(text, ".en") == NULL)
-        g_strlcat(text, ".0", QUERY_NUMBER_TEXT_SIZE);
-}
-
-void
-query_value_format_number(const QwValue *value, char *ret_text)
-{
-    if (value->type == QW_TYPE_INTEGER)
-        g_snprintf(ret_text, QUERY_NUMBER_TEXT_SIZE, "%" G_GINT64_FORMAT, value->integer);
-    else
-        format_double(value->real, ret_text);
-}
-
 static const char *
 get_number_text(QueryCursor *self, guint column, const QwValue *value)
 {
-    if (self->number_texts == NULL)
-        self->number_texts = g_malloc0_n(self->n_columns, QUERY_NUMBER_TEXT_SIZE);
+    char *text;
+    char *end;
 
-    query_value_format_number(value, self->number_texts[column]);
-    return self->number_texts[column];
+    if (self->number_texts == NULL)
+        self->number_texts = g_malloc0_n(self->n_columns, sizeof *self->number_texts);
+    text = self->number_texts[column];
+    if (value->type == QW_TYPE_INTEGER)
+        end = qw_text_put_int64(text, value->integer);
+    else if (isfinite(value->real))
+        end = qw_text_put_double(text, value->real);
+    else
+        end = g_stpcpy(text, isnan(value->real) ? "nan" : value->real > 0 ? "Inf" : "-Inf");
+    *end = '\0';
+    return text;
 }
 
 /* A BLOB has no NUL behind it and is no string: NULL, as for NULL. */

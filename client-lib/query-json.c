@@ -11,6 +11,8 @@
 
 #include "client-lib/query-cursor-private.h"
 #include "client-lib/query-error.h"
+#include "client-lib/text/text-utf8.h"
+#include "client-lib/text/text-value.h"
 
 typedef struct JsonBuilder {
     GString *text;
@@ -21,95 +23,18 @@ typedef struct JsonBuilder {
 } JsonBuilder;
 
 static void
-append_escaped_byte(GString *text, guchar byte)
-{
-    switch (byte) {
-    case '"':
-        g_string_append(text, "\\\"");
-        break;
-    case '\\':
-        g_string_append(text, "\\\\");
-        break;
-    case '\n':
-        g_string_append(text, "\\n");
-        break;
-    case '\r':
-        g_string_append(text, "\\r");
-        break;
-    case '\t':
-        g_string_append(text, "\\t");
-        break;
-    default: /* a byte of the data */
-        g_string_append_printf(text, "\\u%04x", byte);
-    }
-}
-
-/* Runs of ordinary bytes are copied as a block. */
-static void
-append_valid_string(GString *text, const char *data, gsize n_bytes)
-{
-    gsize run = 0;
-
-    g_string_append_c(text, '"');
-    for (gsize i = 0; i < n_bytes; i++) {
-        guchar byte = (guchar) data[i];
-
-        if (G_LIKELY(byte >= 0x20 && byte != '"' && byte != '\\'))
-            continue;
-        g_string_append_len(text, data + run, (gssize) (i - run));
-        append_escaped_byte(text, byte);
-        run = i + 1;
-    }
-    g_string_append_len(text, data + run, (gssize) (n_bytes - run));
-    g_string_append_c(text, '"');
-}
-
-/* GLib's validation takes a NUL for invalid; in JSON it is \u0000, so it is judged piece by piece. */
-static gboolean
-is_valid_utf8(const char *data, gsize n_bytes)
-{
-    while (n_bytes > 0) {
-        const char *nul = memchr(data, '\0', n_bytes);
-        gsize piece = nul != NULL ? (gsize) (nul - data) : n_bytes;
-
-        if (!g_utf8_validate_len(data, piece, NULL))
-            return FALSE;
-        data += nul != NULL ? piece + 1 : piece;
-        n_bytes -= nul != NULL ? piece + 1 : piece;
-    }
-    return TRUE;
-}
-
-static void
 append_string(GString *text, const char *data, gsize n_bytes)
 {
-    g_autofree char *valid = NULL;
+    g_autoptr(GString) valid = NULL;
 
-    if (G_LIKELY(is_valid_utf8(data, n_bytes))) {
-        append_valid_string(text, data, n_bytes);
+    if (G_LIKELY(qw_text_span_utf8(data, n_bytes) == n_bytes)) {
+        qw_text_put_json_text(text, data, n_bytes);
         return;
     }
 
-    valid = g_utf8_make_valid(data, (gssize) n_bytes); /* U+FFFD for each bad byte, a NUL among them */
-    append_valid_string(text, valid, strlen(valid));
-}
-
-static void
-append_number(GString *text, const QwValue *value)
-{
-    char number[QUERY_NUMBER_TEXT_SIZE];
-
-    if (value->type == QW_TYPE_FLOAT && isinf(value->real)) {
-        g_string_append(text, value->real > 0 ? "9e999" : "-9e999");
-        return;
-    }
-    if (value->type == QW_TYPE_FLOAT && isnan(value->real)) {
-        g_string_append(text, "null");
-        return;
-    }
-
-    query_value_format_number(value, number);
-    g_string_append(text, number);
+    valid = g_string_new(NULL);
+    (void) qw_text_append_lossy(valid, data, n_bytes);
+    qw_text_put_json_text(text, valid->str, valid->len);
 }
 
 static void
@@ -119,17 +44,15 @@ append_value(GString *text, const QwValue *value)
 
     switch (value->type) {
     case QW_TYPE_NULL:
-        g_string_append(text, "null");
-        break;
     case QW_TYPE_INTEGER:
+        qw_text_put_json(text, value);
+        break;
     case QW_TYPE_FLOAT:
-        append_number(text, value);
+        qw_text_put_json(text, isnan(value->real) ? &(QwValue){ .type = QW_TYPE_NULL } : value);
         break;
     case QW_TYPE_BLOB:
         base64 = g_base64_encode((const guchar *) value->data, value->n_bytes);
-        g_string_append_c(text, '"');
-        g_string_append(text, base64);
-        g_string_append_c(text, '"');
+        qw_text_put_json_text(text, base64, strlen(base64));
         break;
     case QW_TYPE_TEXT:
     case QW_TYPE_IRI:

@@ -151,8 +151,13 @@ run_on(GTask *task)
 }
 
 void
-query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *task, QueryRequest *self))
+query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *task, QueryRequest *self), GError **error)
 {
+    if (self == NULL) {
+        g_task_return_error(task, g_steal_pointer(error));
+        return;
+    }
+    g_task_set_task_data(task, self, (GDestroyNotify) query_request_free);
     self->done = done;
     if (self->direct != NULL)
         run_in_thread(task, self, run_directly_in_thread, on_ran_directly);

@@ -84,12 +84,14 @@ gboolean query_request_run(QueryRequest *self, GCancellable *cancellable, GError
 
 /**
  * query_request_run_async:
- * @task: a task whose data is @self; ended by @done, or with an error
+ * @self: (transfer full) (nullable): becomes the data of @task; NULL: it could not be made
+ * @task: ended by @done, or with an error
  * @done: called in the context of @task when @self has succeeded; returns the result of @task
+ * @error: (inout): why there is no @self; goes to @task
  *
  * Runs in the thread-default context of @task.
  */
-void query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *task, QueryRequest *self));
+void query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *task, QueryRequest *self), GError **error);
 
 /* Of the row given to query_request_new(), when it is not one. */
 void query_request_set_n_rows(QueryRequest *self, guint n_rows);

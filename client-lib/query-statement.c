@@ -441,13 +441,6 @@ on_update_done(GTask *task, QueryRequest *request)
     g_task_return_int(task, finish_update(g_task_get_source_object(task), request));
 }
 
-static void
-run_request(GTask *task, QueryRequest *request, void (*done)(GTask *task, QueryRequest *request))
-{
-    g_task_set_task_data(task, request, (GDestroyNotify) query_request_free);
-    query_request_run_async(request, task, done);
-}
-
 /**
  * query_statement_execute_async:
  * @self: a statement
@@ -461,18 +454,13 @@ void
 query_statement_execute_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     g_autoptr(GTask) task = NULL;
-    QueryRequest *request;
     GError *error = NULL;
 
     g_return_if_fail(QUERY_IS_STATEMENT(self));
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_statement_execute_async);
-    request = create_request(self, QUERY_REQUEST_ROWS, &error);
-    if (request != NULL)
-        run_request(task, request, on_execute_done);
-    else
-        g_task_return_error(task, error);
+    query_request_run_async(create_request(self, QUERY_REQUEST_ROWS, &error), task, on_execute_done, &error);
 }
 
 /**
@@ -579,7 +567,7 @@ start_update(QueryStatement *self, GTask *task, GBytes *row, guint n_rows)
     g_autoptr(GTask) opener = NULL;
 
     if (g_task_get_cancellable(task) != NULL || query_connection_get_direct(self->connection) != NULL) {
-        run_request(task, create_request_of_rows(self, QUERY_REQUEST_UPDATE, row, n_rows), on_update_done);
+        query_request_run_async(create_request_of_rows(self, QUERY_REQUEST_UPDATE, row, n_rows), task, on_update_done, NULL);
         return;
     }
     if (self->is_opening) {
@@ -592,7 +580,7 @@ start_update(QueryStatement *self, GTask *task, GBytes *row, guint n_rows)
     }
     self->is_opening = self->pipeline == NULL;
     opener = g_task_new(self, NULL, on_opened, g_object_ref(task));
-    run_request(opener, create_request_of_rows(self, QUERY_REQUEST_UPDATE, row, n_rows), on_update_done);
+    query_request_run_async(create_request_of_rows(self, QUERY_REQUEST_UPDATE, row, n_rows), opener, on_update_done, NULL);
 }
 
 /**

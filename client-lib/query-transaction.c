@@ -131,20 +131,13 @@ void
 query_connection_begin_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     g_autoptr(GTask) task = NULL;
-    QueryRequest *request;
     GError *error = NULL;
 
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_connection_begin_async);
-    request = create_begin(self, &error);
-    if (request == NULL) {
-        g_task_return_error(task, error);
-        return;
-    }
-    g_task_set_task_data(task, request, (GDestroyNotify) query_request_free);
-    query_request_run_async(request, task, on_begun);
+    query_request_run_async(create_begin(self, &error), task, on_begun, &error);
 }
 
 /**
@@ -357,8 +350,7 @@ run_async(QueryTransaction *self, GTask *task, QueryRequest *request, GError **e
         return;
     }
     inner = g_task_new(self, g_task_get_cancellable(task), on_run, g_steal_pointer(&owned));
-    g_task_set_task_data(inner, request, (GDestroyNotify) query_request_free);
-    query_request_run_async(request, inner, on_request_done);
+    query_request_run_async(request, inner, on_request_done, error);
 }
 
 /**

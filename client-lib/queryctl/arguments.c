@@ -567,18 +567,31 @@ check_format(const QctlArguments *self, GError **error)
 }
 
 static bool
-check_words(const QctlArguments *self, GError **error)
+check_n_words(const QctlArguments *self, GError **error)
 {
     const VerbInfo *info = &verb_table[self->verb];
+    g_autofree char *surplus = NULL;
     guint n_min = 0;
     guint n_max = 0;
 
     get_word_range(self, &n_min, &n_max);
-    if (self->words->len < n_min || self->words->len > n_max) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "usage: queryctl %s%s%s", info->name,
-                    info->arguments[0] != 0 ? " " : "", info->arguments);
+    if (self->words->len >= n_min && self->words->len <= n_max)
+        return true;
+
+    if (self->words->len > n_max)
+        surplus = g_strdup_printf("'%s' is too much%s%s%s; ", (const char *) self->words->pdata[n_max],
+                                  self->file != NULL ? " behind --file '" : "", self->file != NULL ? self->file : "",
+                                  self->file != NULL ? "'" : "");
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "%susage: queryctl %s%s%s", surplus != NULL ? surplus : "",
+                info->name, info->arguments[0] != 0 ? " " : "", info->arguments);
+    return false;
+}
+
+static bool
+check_words(const QctlArguments *self, GError **error)
+{
+    if (!check_n_words(self, error))
         return false;
-    }
     for (guint i = 0; self->verb == QCTL_VERB_CANCEL && i < self->words->len; i++) {
         guint64 id = 0;
 
@@ -615,6 +628,13 @@ take_language(QctlArguments *self)
     g_ptr_array_remove_index(self->words, 0);
 }
 
+/* A statement may begin with a comment: "-- " is no option. */
+static bool
+is_option(const char *word)
+{
+    return word[0] == '-' && word[1] != 0 && (word[1] != '-' || !g_ascii_isspace(word[2]));
+}
+
 QctlArguments *
 qctl_arguments_parse(int argc, const char *const *argv, GError **error)
 {
@@ -628,7 +648,7 @@ qctl_arguments_parse(int argc, const char *const *argv, GError **error)
 
         if (!only_words && g_str_equal(argv[i], "--")) {
             only_words = true;
-        } else if (!only_words && argv[i][0] == '-' && argv[i][1] != 0) {
+        } else if (!only_words && is_option(argv[i])) {
             if (!parse_option(self, argc, argv, &i, &info, error))
                 return NULL;
             g_ptr_array_add(used, (gpointer) info);

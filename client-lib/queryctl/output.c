@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "client-lib/queryctl/table.h"
+#include "client-lib/text/text-utf8.h"
+#include "client-lib/text/text-value.h"
 
 struct QctlOutput {
     QctlSink *sink;
@@ -19,33 +21,6 @@ struct QctlOutput {
     QctlTable *table; /* (nullable): TABLE only */
 };
 
-/* A second "a" becomes "a_2", or the next number that is free; as the daemon does it. */
-static char **
-make_unique(const char *const *names, guint n_names)
-{
-    g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    g_autoptr(GHashTable) counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    char **unique = g_new0(char *, n_names + 1);
-
-    for (guint i = 0; i < n_names; i++) {
-        unique[i] = g_utf8_make_valid(names[i], -1);
-        g_hash_table_add(taken, g_strdup(unique[i]));
-    }
-    for (guint i = 0; i < n_names; i++) {
-        g_autofree char *base = g_strdup(unique[i]);
-        guint count = GPOINTER_TO_UINT(g_hash_table_lookup(counts, base));
-
-        while (count > 0 && g_hash_table_contains(taken, unique[i])) {
-            g_free(unique[i]);
-            unique[i] = g_strdup_printf("%s_%u", base, ++count);
-        }
-        g_hash_table_add(taken, g_strdup(unique[i]));
-        g_hash_table_insert(counts, g_steal_pointer(&base), GUINT_TO_POINTER(MAX(count, 1)));
-    }
-
-    return unique;
-}
-
 QctlOutput *
 qctl_output_new(QctlSink *sink, const QctlStyle *style, const char *const *names, guint n_columns)
 {
@@ -57,7 +32,7 @@ qctl_output_new(QctlSink *sink, const QctlStyle *style, const char *const *names
     self->names = g_new0(char *, n_columns + 1);
     for (guint i = 0; i < n_columns; i++)
         self->names[i] = g_strdup(names[i]);
-    self->keys = make_unique(names, n_columns);
+    self->keys = qw_text_unique_names(names, n_columns);
     if (style->format == QCTL_FORMAT_TABLE)
         self->table = qctl_table_new(sink, style, names, n_columns);
     return self;
@@ -83,11 +58,11 @@ qctl_output_get_n_rows(const QctlOutput *self)
 }
 
 static void
-put_markdown(const QctlCell *cell, const char *null_text, GString *out)
+put_markdown(const QwValue *cell, const char *null_text, GString *out)
 {
     g_autoptr(GString) text = g_string_new(NULL);
 
-    if (cell->type == QUERY_VALUE_TYPE_NULL)
+    if (cell->type == QW_TYPE_NULL)
         g_string_append(text, null_text != NULL ? null_text : "");
     else
         qctl_cell_put_plain(cell, QCTL_TABLE_MAX_CHARACTERS, text);
@@ -102,7 +77,7 @@ static void
 put_markdown_header(QctlOutput *self, GString *out)
 {
     for (guint i = 0; i < self->n_columns; i++) {
-        QctlCell cell;
+        QwValue cell;
 
         qctl_cell_init_text(&cell, self->names[i]);
         g_string_append(out, i > 0 ? " | " : "| ");
@@ -125,14 +100,14 @@ begin(QctlOutput *self)
     case QCTL_FORMAT_CSV:
         for (guint i = 0; header && i < self->n_columns; i++) {
             g_string_append(out, i > 0 ? "," : "");
-            qctl_cell_put_csv_name(self->names[i], out);
+            qw_text_put_csv_name(out, self->names[i]);
         }
         g_string_append(out, header ? "\n" : "");
         break;
     case QCTL_FORMAT_TSV:
         for (guint i = 0; header && i < self->n_columns; i++) {
             g_string_append(out, i > 0 ? "\t" : "");
-            qctl_cell_put_tsv_name(self->names[i], out);
+            qw_text_put_tsv_name(out, self->names[i]);
         }
         g_string_append(out, header ? "\n" : "");
         break;
@@ -152,12 +127,12 @@ begin(QctlOutput *self)
 }
 
 static void
-put_fields(QctlOutput *self, const QctlCell *cells, GString *out)
+put_fields(QctlOutput *self, const QwValue *cells, GString *out)
 {
     const char *null_text = self->style.null_text;
 
     for (guint i = 0; i < self->n_columns; i++) {
-        bool replaced = null_text != NULL && cells[i].type == QUERY_VALUE_TYPE_NULL;
+        bool replaced = null_text != NULL && cells[i].type == QW_TYPE_NULL;
 
         if (self->style.format == QCTL_FORMAT_MARKDOWN) {
             g_string_append(out, i > 0 ? " | " : "| ");
@@ -169,30 +144,30 @@ put_fields(QctlOutput *self, const QctlCell *cells, GString *out)
         if (replaced)
             g_string_append(out, null_text);
         else if (self->style.format == QCTL_FORMAT_CSV)
-            qctl_cell_put_csv(&cells[i], out);
+            qw_text_put_csv(out, &cells[i]);
         else
-            qctl_cell_put_tsv(&cells[i], out);
+            qw_text_put_tsv(out, &cells[i]);
     }
     g_string_append(out, self->style.format == QCTL_FORMAT_MARKDOWN ? " |\n" : "\n");
 }
 
 static void
-put_object(QctlOutput *self, const QctlCell *cells, GString *out)
+put_object(QctlOutput *self, const QwValue *cells, GString *out)
 {
     bool json = self->style.format == QCTL_FORMAT_JSON;
 
     g_string_append(out, !json ? "{" : self->n_rows > 0 ? ",\n{" : "\n{");
     for (guint i = 0; i < self->n_columns; i++) {
         g_string_append(out, i > 0 ? "," : "");
-        qctl_cell_put_json_name(self->keys[i], out);
+        qw_text_put_json_text(out, self->keys[i], strlen(self->keys[i]));
         g_string_append_c(out, ':');
-        qctl_cell_put_json(&cells[i], out);
+        qw_text_put_json(out, &cells[i]);
     }
     g_string_append(out, json ? "}" : "}\n");
 }
 
 bool
-qctl_output_put(QctlOutput *self, const QctlCell *cells, GError **error)
+qctl_output_put(QctlOutput *self, const QwValue *cells, GError **error)
 {
     GString *out = qctl_sink_get_buffer(self->sink);
 

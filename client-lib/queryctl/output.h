@@ -35,7 +35,7 @@ QctlOutput *qctl_output_free(QctlOutput *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QctlOutput, qctl_output_free)
 
 /* qctl_output_put: one row of as many cells as there are columns. False after an error of the sink. */
-bool qctl_output_put(QctlOutput *self, const QctlCell *cells, GError **error);
+bool qctl_output_put(QctlOutput *self, const QwValue *cells, GError **error);
 
 /**
  * qctl_output_finish:

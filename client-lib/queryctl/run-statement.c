@@ -40,15 +40,15 @@ bind_parameter(QueryStatement *statement, const QctlParameter *parameter, GError
     g_autoptr(GBytes) blob = parameter->is_text ? NULL : parse_blob(parameter->text);
     gint64 integer = 0;
     double real = 0;
-    QueryValueType type = parameter->is_text ? QUERY_VALUE_TYPE_TEXT : qctl_number_parse(parameter->text, &integer, &real);
+    QwType type = parameter->is_text ? QW_TYPE_TEXT : qctl_number_parse(parameter->text, &integer, &real);
 
     if (blob != NULL)
         return query_statement_bind_bytes(statement, parameter->name, blob, error);
     if (!parameter->is_text && g_str_equal(parameter->text, "NULL"))
         return query_statement_bind_null(statement, parameter->name, error);
-    if (type == QUERY_VALUE_TYPE_INTEGER)
+    if (type == QW_TYPE_INTEGER)
         return query_statement_bind_int64(statement, parameter->name, integer, error);
-    if (type == QUERY_VALUE_TYPE_FLOAT)
+    if (type == QW_TYPE_FLOAT)
         return query_statement_bind_double(statement, parameter->name, real, error);
 
     return query_statement_bind_string(statement, parameter->name, parameter->text, -1, error);
@@ -90,7 +90,7 @@ static bool
 print_rows(QctlSession *session, QctlOutput *output, QueryCursor *cursor, GError **error)
 {
     guint n_columns = query_cursor_get_n_columns(cursor);
-    g_autofree QctlCell *cells = g_new0(QctlCell, n_columns + 1);
+    g_autofree QwValue *cells = g_new0(QwValue, n_columns + 1);
     GError *failure = NULL;
     bool ok = true;
 
@@ -98,8 +98,6 @@ print_rows(QctlSession *session, QctlOutput *output, QueryCursor *cursor, GError
         for (guint i = 0; i < n_columns; i++)
             qctl_cell_init(&cells[i], cursor, i);
         ok = qctl_output_put(output, cells, error);
-        for (guint i = 0; i < n_columns; i++)
-            qctl_cell_clear(&cells[i]);
     }
     if (failure == NULL)
         return ok && qctl_output_finish(output, true, error);

@@ -53,13 +53,13 @@ measure(const char *text)
 }
 
 static Field
-make_field(const QctlTable *self, const QctlCell *cell)
+make_field(const QctlTable *self, const QwValue *cell)
 {
     GString *text = g_string_new(NULL);
     Field field = { 0 };
 
-    field.null = cell->type == QUERY_VALUE_TYPE_NULL;
-    field.number = cell->type == QUERY_VALUE_TYPE_INTEGER || cell->type == QUERY_VALUE_TYPE_FLOAT;
+    field.null = cell->type == QW_TYPE_NULL;
+    field.number = cell->type == QW_TYPE_INTEGER || cell->type == QW_TYPE_FLOAT;
     if (field.null)
         g_string_append(text, self->null_text);
     else
@@ -86,7 +86,7 @@ qctl_table_new(QctlSink *sink, const QctlStyle *style, const char *const *names,
     g_array_set_clear_func(self->held, field_clear);
     for (guint i = 0; i < n_columns; i++) {
         GString *name = g_string_new(NULL);
-        QctlCell cell;
+        QwValue cell;
 
         qctl_cell_init_text(&cell, names[i]);
         qctl_cell_put_plain(&cell, QCTL_TABLE_MAX_CHARACTERS, name);
@@ -190,7 +190,7 @@ fix_widths(QctlTable *self, GError **error)
 }
 
 bool
-qctl_table_put(QctlTable *self, const QctlCell *cells, GError **error)
+qctl_table_put(QctlTable *self, const QwValue *cells, GError **error)
 {
     guint start = self->held->len;
     bool ok = true;

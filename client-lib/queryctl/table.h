@@ -24,5 +24,5 @@ QctlTable *qctl_table_new(QctlSink *sink, const QctlStyle *style, const char *co
 QctlTable *qctl_table_free(QctlTable *self);
 
 /* As qctl_output_put() and qctl_output_finish(). */
-bool qctl_table_put(QctlTable *self, const QctlCell *cells, GError **error);
+bool qctl_table_put(QctlTable *self, const QwValue *cells, GError **error);
 bool qctl_table_finish(QctlTable *self, bool complete, GError **error);

@@ -84,7 +84,7 @@ print_stats(QctlSession *session, QctlSink *sink, GVariant *stats, GError **erro
     for (guint i = 0; i < entries->len; i++) {
         g_autoptr(GVariant) value = NULL;
         const char *name = NULL;
-        QctlCell cells[2];
+        QwValue cells[2];
 
         g_variant_get(entries->pdata[i], "{&sv}", &name, &value);
         qctl_cell_init_text(&cells[0], name);
@@ -235,7 +235,7 @@ put_queries(GString *out, GVariant *queries)
         const char *client = "";
         const char *text = "";
         g_autoptr(GString) line = g_string_new(NULL);
-        QctlCell cell;
+        QwValue cell;
 
         (void) g_variant_lookup(query, "id", "t", &id);
         (void) g_variant_lookup(query, "elapsed_usec", "t", &elapsed_usec);

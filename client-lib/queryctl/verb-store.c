@@ -251,7 +251,7 @@ list_stores(QctlSession *session, GError **error)
 
     for (guint i = 0; i < names->len; i++) {
         g_autofree char *directory = get_store_directory(names->pdata[i]);
-        QctlCell cells[2];
+        QwValue cells[2];
 
         qctl_cell_init_text(&cells[0], names->pdata[i]);
         qctl_cell_init_text(&cells[1], directory);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "client-lib/text/text-utf8.h"
 #include "daemon/exec/engine-private.h"
 #include "daemon/exec/results-writer.h"
 #include "daemon/exec/run.h"
@@ -195,5 +196,5 @@ qd_call_run_query_text(QdCall *call, GError **error)
         return;
 
     call->text = g_string_sized_new(out->len);
-    (void) qd_text_append_lossy(call->text, out->str, out->len);
+    (void) qw_text_append_lossy(call->text, out->str, out->len);
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "daemon/exec/text-format.h"
+#include "client-lib/text/text-utf8.h"
 #include "daemon/rdf/xsd-number.h"
 
 static void
@@ -38,10 +38,10 @@ set_text(QdResultsCell *self, QdTermKind kind, const QwValue *value)
                            .n_lexical = value->n_bytes,
                            .qualifier = value->tag,
                            .n_qualifier = value->tag != NULL ? value->n_tag_bytes : 0 };
-    if (qd_text_span_utf8(value->data, value->n_bytes) == value->n_bytes)
+    if (qw_text_span_utf8(value->data, value->n_bytes) == value->n_bytes)
         return;
 
-    (void) qd_text_append_lossy(self->scratch, value->data, value->n_bytes);
+    (void) qw_text_append_lossy(self->scratch, value->data, value->n_bytes);
     self->term.lexical = self->scratch->str;
     self->term.n_lexical = self->scratch->len;
 }

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
+#include "client-lib/text/text-value.h"
 #include "daemon/exec/results-cell.h"
 #include "daemon/exec/results-xml.h"
-#include "daemon/exec/text-value.h"
 #include "daemon/rdf/rdf-writer.h"
 
 struct QdResultsWriter {
@@ -60,7 +60,6 @@ make_writer(QdResultsForm form, guint n_columns)
 {
     QdResultsWriter *self = g_new0(QdResultsWriter, 1);
 
-    qd_text_value_init();
     self->form = form;
     self->n_columns = n_columns;
     self->cells = g_new0(QdResultsCell, n_columns + 1);
@@ -113,7 +112,7 @@ qd_results_writer_free(QdResultsWriter *self)
 static void
 put_literal(GString *out, const char *text)
 {
-    qd_text_put_bytes(out, text, strlen(text));
+    qw_text_put_bytes(out, text, strlen(text));
 }
 
 static void
@@ -126,8 +125,8 @@ begin_json(QdResultsWriter *self, GString *out)
     put_literal(out, "{\"head\":{\"vars\":[");
     for (guint i = 0; i < self->n_columns; i++) {
         if (i > 0)
-            qd_text_put_char(out, ',');
-        qd_text_put_json_text(out, self->names[i], strlen(self->names[i]));
+            qw_text_put_char(out, ',');
+        qw_text_put_json_text(out, self->names[i], strlen(self->names[i]));
     }
     put_literal(out, "]},\"results\":{\"bindings\":[");
 }
@@ -140,12 +139,12 @@ put_json_cell(const QdTerm *term, GString *out)
     put_literal(out, "{\"type\":\"");
     put_literal(out, kinds[term->kind]);
     put_literal(out, "\",\"value\":");
-    qd_text_put_json_text(out, term->lexical, term->n_lexical);
+    qw_text_put_json_text(out, term->lexical, term->n_lexical);
     if (term->qualifier != NULL) {
         put_literal(out, term->kind == QD_TERM_LANG_STRING ? ",\"xml:lang\":" : ",\"datatype\":");
-        qd_text_put_json_text(out, term->qualifier, term->n_qualifier);
+        qw_text_put_json_text(out, term->qualifier, term->n_qualifier);
     }
-    qd_text_put_char(out, '}');
+    qw_text_put_char(out, '}');
 }
 
 static void
@@ -158,13 +157,13 @@ put_json_row(QdResultsWriter *self, GString *out)
         if (!self->cells[i].bound)
             continue;
         if (!first)
-            qd_text_put_char(out, ',');
+            qw_text_put_char(out, ',');
         first = FALSE;
-        qd_text_put_json_text(out, self->names[i], strlen(self->names[i]));
-        qd_text_put_char(out, ':');
+        qw_text_put_json_text(out, self->names[i], strlen(self->names[i]));
+        qw_text_put_char(out, ':');
         put_json_cell(&self->cells[i].term, out);
     }
-    qd_text_put_char(out, '}');
+    qw_text_put_char(out, '}');
 }
 
 /* --- CSV and TSV ----------------------------------------------------------------------------------------------------------- */
@@ -177,16 +176,16 @@ put_csv_text(GString *out, const char *text, gsize n_bytes)
     for (gsize i = 0; i < n_bytes && !quoted; i++)
         quoted = text[i] == '"' || text[i] == ',' || text[i] == '\n' || text[i] == '\r';
     if (!quoted) {
-        qd_text_put_bytes(out, text, n_bytes);
+        qw_text_put_bytes(out, text, n_bytes);
         return;
     }
-    qd_text_put_char(out, '"');
+    qw_text_put_char(out, '"');
     for (gsize i = 0; i < n_bytes; i++) {
         if (text[i] == '"')
-            qd_text_put_char(out, '"');
-        qd_text_put_char(out, text[i]);
+            qw_text_put_char(out, '"');
+        qw_text_put_char(out, text[i]);
     }
-    qd_text_put_char(out, '"');
+    qw_text_put_char(out, '"');
 }
 
 static void
@@ -212,9 +211,9 @@ begin_lines(QdResultsWriter *self, GString *out)
 
     for (guint i = 0; i < self->n_columns; i++) {
         if (i > 0)
-            qd_text_put_char(out, tsv ? '\t' : ',');
+            qw_text_put_char(out, tsv ? '\t' : ',');
         if (tsv)
-            qd_text_put_char(out, '?');
+            qw_text_put_char(out, '?');
         put_csv_text(out, self->names[i], strlen(self->names[i]));
     }
     put_literal(out, tsv ? "\n" : "\r\n");
@@ -229,7 +228,7 @@ put_line(QdResultsWriter *self, GString *out)
         const QdTerm *term = &self->cells[i].term;
 
         if (i > 0)
-            qd_text_put_char(out, tsv ? '\t' : ',');
+            qw_text_put_char(out, tsv ? '\t' : ',');
         if (!self->cells[i].bound)
             continue;
         if (tsv) {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "daemon/exec/text-format.h"
+#include "client-lib/text/text-utf8.h"
 
 typedef struct Parser {
     const char *start;
@@ -505,7 +505,7 @@ qd_text_json_parse_row(const QdTextJsonRow *source, GPtrArray *names, QdTextRow 
                       .may_add = source->may_add,
                       .row = row,
                       .error = ret_error };
-    size_t good = qd_text_span_utf8(source->text, source->n_bytes);
+    size_t good = qw_text_span_utf8(source->text, source->n_bytes);
     bool ok = true;
 
     ret_error->message = NULL;

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-#include "daemon/exec/text-format.h"
+#include "client-lib/text/text-number.h"
+#include "client-lib/text/text-utf8.h"
+#include "client-lib/text/text-value.h"
 
 /* A row's buffer that grew beyond this is not kept for the next row. */
 #define KEPT_BYTES (1024u * 1024u)
@@ -116,7 +118,7 @@ static const char *
 check_characters(const char *field, size_t n_bytes, size_t *ret_offset)
 {
     const char *nul = n_bytes > 0 ? memchr(field, 0, n_bytes) : NULL;
-    size_t good = qd_text_span_utf8(field, n_bytes);
+    size_t good = qw_text_span_utf8(field, n_bytes);
 
     if (nul != NULL && (size_t) (nul - field) < good) {
         *ret_offset = (size_t) (nul - field);
@@ -139,13 +141,13 @@ qd_text_row_end_csv(QdTextRow *self, bool quoted, bool name, size_t *ret_offset)
     QwValue value = { .type = QW_TYPE_NULL };
 
     if (!quoted && !name) {
-        if (n_bytes == 0 || qd_text_parse_number(field, n_bytes, &value)) {
+        if (n_bytes == 0 || qw_text_parse_number(field, n_bytes, &value)) {
             add_word(self, &value);
             return NULL;
         }
         if (field[0] == 'X' && add_marked_hex(self, "X'", "'", QW_TYPE_BLOB))
             return NULL;
-        if (field[0] == 'C' && add_marked_hex(self, QD_TEXT_CAST_PREFIX, QD_TEXT_CAST_SUFFIX, QW_TYPE_TEXT))
+        if (field[0] == 'C' && add_marked_hex(self, QW_TEXT_CAST_PREFIX, QW_TEXT_CAST_SUFFIX, QW_TYPE_TEXT))
             return NULL;
     }
 
@@ -227,7 +229,7 @@ qd_text_row_end_tsv(QdTextRow *self, bool name, size_t *ret_offset)
     if (message != NULL)
         return message;
     if (!name) {
-        if ((n_bytes == 2 && memcmp(field, "\\N", 2) == 0) || qd_text_parse_number(field, n_bytes, &value)) {
+        if ((n_bytes == 2 && memcmp(field, "\\N", 2) == 0) || qw_text_parse_number(field, n_bytes, &value)) {
             add_word(self, &value);
             return NULL;
         }

@@ -7,14 +7,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "daemon/exec/text-value.h"
+#include "client-lib/text/text-utf8.h"
+#include "client-lib/text/text-value.h"
 
 struct QdTextWriter {
     QdTextFormat format;
     guint n_columns;
     gboolean header;
     gboolean has_rows;
-    char **names;   /* as they are, but valid UTF-8 */
+    char **names;
     GString **keys; /* json, jsonl: "name": with its colon */
 };
 
@@ -22,22 +23,18 @@ QdTextWriter *
 qd_text_writer_new(QdTextFormat format, const char *const *column_names, guint n_columns, gboolean header)
 {
     g_autoptr(QdTextWriter) self = g_new0(QdTextWriter, 1);
-    g_auto(GStrv) unique = qd_text_unique_names(column_names, n_columns);
+    g_auto(GStrv) unique = qw_text_unique_names(column_names, n_columns);
 
-    qd_text_value_init();
     self->format = format;
     self->n_columns = n_columns;
     self->header = header;
     self->names = g_new0(char *, n_columns + 1);
     self->keys = g_new0(GString *, n_columns + 1);
     for (guint i = 0; i < n_columns; i++) {
-        GString *name = g_string_new(NULL);
-
-        qd_text_append_lossy(name, column_names[i], strlen(column_names[i]));
-        self->names[i] = g_string_free(name, FALSE);
+        self->names[i] = g_strdup(column_names[i]);
         self->keys[i] = g_string_new(NULL);
-        qd_text_put_json_text(self->keys[i], unique[i], strlen(unique[i]));
-        qd_text_put_char(self->keys[i], ':');
+        qw_text_put_json_text(self->keys[i], unique[i], strlen(unique[i]));
+        qw_text_put_char(self->keys[i], ':');
     }
 
     return g_steal_pointer(&self);
@@ -63,18 +60,14 @@ put_header(QdTextWriter *self, GString *out)
     bool csv = self->format == QD_TEXT_FORMAT_CSV;
 
     for (guint i = 0; i < self->n_columns; i++) {
-        const char *name = self->names[i];
-
         if (i > 0)
-            qd_text_put_char(out, csv ? ',' : '\t');
+            qw_text_put_char(out, csv ? ',' : '\t');
         if (csv)
-            qd_text_put_csv_text(out, name, strlen(name));
-        else if (name[0] != 0)
-            qd_text_put_tsv_text(out, name, strlen(name));
+            qw_text_put_csv_name(out, self->names[i]);
         else
-            qd_text_put_bytes(out, "\"\"", 2);
+            qw_text_put_tsv_name(out, self->names[i]);
     }
-    qd_text_put_char(out, '\n');
+    qw_text_put_char(out, '\n');
 }
 
 void
@@ -87,21 +80,21 @@ qd_text_writer_begin(QdTextWriter *self, GString *out)
             put_header(self, out);
         break;
     case QD_TEXT_FORMAT_JSON:
-        qd_text_put_char(out, '[');
+        qw_text_put_char(out, '[');
         break;
     case QD_TEXT_FORMAT_JSONL:
         break;
     }
-    *qd_text_room(out, 0) = 0;
+    *qw_text_room(out, 0) = 0;
 }
 
 static inline void
 begin_row(QdTextWriter *self, GString *out)
 {
     if (self->format == QD_TEXT_FORMAT_JSON)
-        qd_text_put_bytes(out, self->has_rows ? ",\n" : "\n", self->has_rows ? 2 : 1);
+        qw_text_put_bytes(out, self->has_rows ? ",\n" : "\n", self->has_rows ? 2 : 1);
     if (self->format == QD_TEXT_FORMAT_JSON || self->format == QD_TEXT_FORMAT_JSONL)
-        qd_text_put_char(out, '{');
+        qw_text_put_char(out, '{');
     self->has_rows = TRUE;
 }
 
@@ -116,20 +109,20 @@ put_value(QdTextWriter *self, guint column, const QwValue *value, GString *out)
     switch (self->format) {
     case QD_TEXT_FORMAT_CSV:
         if (column > 0)
-            qd_text_put_char(out, ',');
-        qd_text_put_csv(out, value);
+            qw_text_put_char(out, ',');
+        qw_text_put_csv(out, value);
         break;
     case QD_TEXT_FORMAT_TSV:
         if (column > 0)
-            qd_text_put_char(out, '\t');
-        qd_text_put_tsv(out, value);
+            qw_text_put_char(out, '\t');
+        qw_text_put_tsv(out, value);
         break;
     case QD_TEXT_FORMAT_JSON:
     case QD_TEXT_FORMAT_JSONL:
         if (column > 0)
-            qd_text_put_char(out, ',');
-        qd_text_put_bytes(out, self->keys[column]->str, self->keys[column]->len);
-        qd_text_put_json(out, value);
+            qw_text_put_char(out, ',');
+        qw_text_put_bytes(out, self->keys[column]->str, self->keys[column]->len);
+        qw_text_put_json(out, value);
         break;
     }
 }
@@ -138,10 +131,10 @@ static inline void
 end_row(QdTextWriter *self, GString *out)
 {
     if (self->format == QD_TEXT_FORMAT_JSON || self->format == QD_TEXT_FORMAT_JSONL)
-        qd_text_put_char(out, '}');
+        qw_text_put_char(out, '}');
     if (self->format != QD_TEXT_FORMAT_JSON)
-        qd_text_put_char(out, '\n');
-    *qd_text_room(out, 0) = 0;
+        qw_text_put_char(out, '\n');
+    *qw_text_room(out, 0) = 0;
 }
 
 void
@@ -172,6 +165,6 @@ void
 qd_text_writer_end(QdTextWriter *self, GString *out)
 {
     if (self->format == QD_TEXT_FORMAT_JSON)
-        qd_text_put_bytes(out, self->has_rows ? "\n]\n" : "]\n", self->has_rows ? 3 : 2);
-    *qd_text_room(out, 0) = 0;
+        qw_text_put_bytes(out, self->has_rows ? "\n]\n" : "]\n", self->has_rows ? 3 : 2);
+    *qw_text_room(out, 0) = 0;
 }

@@ -10,7 +10,7 @@ import re
 
 from tap import Tap, c_files, public_headers, read
 
-WIRE, BASE, RDF, STORE = "client-lib/wire/", "daemon/base/", "daemon/rdf/", "daemon/store/"
+WIRE, TEXT, BASE, RDF, STORE = "client-lib/wire/", "client-lib/text/", "daemon/base/", "daemon/rdf/", "daemon/store/"
 SPARQL, FUNCTIONS, EXEC, BUS, MAIN = "daemon/sparql/", "daemon/functions/", "daemon/exec/", "daemon/bus/", "daemon/main/"
 PUBLIC = "client-lib/query-client.h"
 PUBLIC_HEADERS = public_headers()
@@ -18,20 +18,21 @@ PUBLIC_HEADERS = public_headers()
 # folder: (project prefixes or files, third-party groups); the longest matching folder counts
 LAYERS = {
     WIRE: ([WIRE], []),
+    TEXT: ([WIRE, TEXT], ["glib"]),
     BASE: ([WIRE, BASE], ["glib", "nettle", "sd-event", "sd-journal"]),
     RDF: ([WIRE, BASE, RDF], ["glib", "libxml2"]),
     STORE: ([WIRE, BASE, RDF, STORE], ["glib", "sqlite3"]),
     SPARQL: ([WIRE, BASE, RDF, SPARQL, STORE + "catalog.h"], ["glib"]),
     FUNCTIONS: ([WIRE, BASE, RDF, FUNCTIONS], ["glib", "sqlite3", "pcre2"]),
-    EXEC: ([WIRE, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC], ["glib", "sqlite3", "libxml2"]),
+    EXEC: ([WIRE, TEXT, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC], ["glib", "sqlite3", "libxml2"]),
     BUS: ([WIRE, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC, BUS], ["glib", "sd-bus", "sd-event"]),
     MAIN: (["client-lib/wire/", "daemon/"], ["glib", "sd-bus", "sd-event", "sd-daemon", "sd-journal"]),
-    "client-lib/": ([WIRE, "client-lib/query-"], ["glib", "gio"]),
+    "client-lib/": ([WIRE, TEXT, "client-lib/query-"], ["glib", "gio"]),
     # direct connections run the daemon's reader (daemon/meson.build, reader_lib) and nothing else of it
     "client-lib/query-direct": (
         [WIRE, "client-lib/query-", BASE + "error.h", BASE + "limits.h", STORE + "connection.h", STORE + "file-check.h",
          EXEC + "bind.h", EXEC + "pool.h", EXEC + "run.h"], ["glib", "gio", "sqlite3"]),
-    "client-lib/queryctl/": ([PUBLIC, "client-lib/queryctl/"], ["glib", "gio", "libedit", "public"]),
+    "client-lib/queryctl/": ([PUBLIC, WIRE + "wire-value.h", TEXT, "client-lib/queryctl/"], ["glib", "gio", "libedit", "public"]),
     "tests/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "sd-event", "sd-daemon", "public"]),
     "tests/bench/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "lmdb", "public"]),
     "docs/": ([""], ["glib", "gio", "public"]),

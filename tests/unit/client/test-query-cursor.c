@@ -139,7 +139,7 @@ test_conversions(void)
     g_assert_cmpint(query_cursor_get_int64(cursor, 2), ==, G_MAXINT64);
     g_assert_cmpstr(query_cursor_get_string(cursor, 2, NULL), ==, "1e+300");
     g_assert_cmpstr(query_cursor_get_string(cursor, 3, NULL), ==, "-3.0");
-    g_assert_cmpstr(query_cursor_get_string(cursor, 4, NULL), ==, "0.33333333333333331");
+    g_assert_cmpstr(query_cursor_get_string(cursor, 4, NULL), ==, "0.3333333333333333");
     date = query_cursor_get_date_time(cursor, 5);
     g_assert_cmpint(g_date_time_to_unix(date), ==, 946782245);
     epoch_day = query_cursor_get_date_time(cursor, 6);

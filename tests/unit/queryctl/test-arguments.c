@@ -58,6 +58,19 @@ test_values(void)
     g_assert_true(g_array_index(arguments->parameters, QctlParameter, 0).is_text);
 }
 
+/* A text that begins with a comment is a statement, not an option. */
+static void
+test_comment(void)
+{
+    static const char *const words[] = { "queryctl", "sql", "-- all\nSELECT 1", "--timing" };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QctlArguments) arguments = qctl_arguments_parse(G_N_ELEMENTS(words), words, &error);
+
+    g_assert_no_error(error);
+    g_assert_true(arguments->timing);
+    g_assert_cmpstr(arguments->words->pdata[0], ==, words[2]);
+}
+
 static void
 test_sparql(void)
 {
@@ -93,8 +106,8 @@ test_refused(void)
         { "queryctl sql --timeout 1s", "--timeout: '1s' is not a number of seconds" },
         { "queryctl sql --param a", "--param: 'a' is not of the form NAME=VALUE" },
         { "queryctl sql --store a-b", "--store: 'a-b' is not a name of letters, digits and '_'" },
-        { "queryctl sql a b", "usage: queryctl sql [STATEMENT|-]" },
-        { "queryctl sql a -f b", "usage: queryctl sql [STATEMENT|-]" },
+        { "queryctl sql a b", "'b' is too much; usage: queryctl sql [STATEMENT|-]" },
+        { "queryctl sql a -f b", "'a' is too much behind --file 'b'; usage: queryctl sql [STATEMENT|-]" },
         { "queryctl ls --timing", "'ls' has no option '--timing'" },
         { "queryctl import", "usage: queryctl import FILE|- [--table TABLE]" },
         { "queryctl import x --table t --format sparql-json",
@@ -137,6 +150,7 @@ main(int argc, char **argv)
 
     g_test_add_func("/queryctl/arguments/order", test_order);
     g_test_add_func("/queryctl/arguments/values", test_values);
+    g_test_add_func("/queryctl/arguments/comment", test_comment);
     g_test_add_func("/queryctl/arguments/sparql", test_sparql);
     g_test_add_func("/queryctl/arguments/refused", test_refused);
     g_test_add_func("/queryctl/arguments/help", test_help);

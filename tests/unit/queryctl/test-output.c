@@ -26,7 +26,7 @@ print(const QctlStyle *style, guint n_rows, bool complete)
     sink = qctl_sink_new(fileno(file), false);
     output = qctl_output_new(sink, style, names, 3);
     for (guint i = 0; i < n_rows; i++) {
-        QctlCell cells[3];
+        QwValue cells[3];
 
         qctl_cell_init_int64(&cells[0], i == 1 ? 1000 : (gint64) i);
         qctl_cell_init_text(&cells[1], i == 1 ? NULL : "a|b");
