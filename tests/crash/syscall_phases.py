@@ -225,8 +225,8 @@ class DamagedStore:
         world = self.trial.world
         self.trial.launch("")
         world.update("CREATE TABLE s(k INTEGER PRIMARY KEY, x)")
-        world.update("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<?) INSERT INTO s SELECT i, 'x' || i FROM n",
-                     [N_SALVAGED])
+        world.update("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<?) "
+                     "INSERT INTO s SELECT i, 'x' || i FROM n", [N_SALVAGED])
         world.update("INSERT DATA { <urn:s> <urn:p> 1, 2, 3 }", language="sparql")
         store_payload(self.trial)
         world.call("Optimize", "(a{sv})", {}, interface=MANAGER)
