@@ -144,17 +144,17 @@ add_entry(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **erro
 static gboolean
 search_schema(QdSalvage *self, GError **error)
 {
+    g_autoptr(QdTreeScan) trial = qd_tree_scan_new(self->file, qd_limits_get(self->options->limits, QD_LIMIT_VALUE_BYTES));
     guint32 n_pages = qd_page_file_get_info(self->file)->n_pages;
 
     for (guint32 page = 2; page <= n_pages; page++) {
-        g_autoptr(QdTreeScan) trial = NULL;
         guint n_before = self->entries->len;
         QdTreeResult result;
         gboolean ok;
 
         if (!qd_tree_scan_is_leaf(self->scan, page))
             continue;
-        trial = qd_tree_scan_new(self->file, qd_limits_get(self->options->limits, QD_LIMIT_VALUE_BYTES));
+        qd_tree_scan_forget(trial);
         qd_tree_result_init(&result);
         ok = qd_tree_scan_run(trial, page, TRUE, &result, add_entry, self, error);
         if (result.n_lost_rows > 0 || result.losses->len > 0)

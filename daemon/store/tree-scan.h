@@ -48,6 +48,9 @@ void qd_tree_scan_count(QdTreeScan *self, guint32 root);
 gboolean qd_tree_scan_run(QdTreeScan *self, guint32 root, gboolean is_table, QdTreeResult *result, QdTreeRowFunc func,
                           gpointer data, GError **error);
 
+/* As if no page had been given out yet; what is done from then on can be forgotten at its own cost, again and again. */
+void qd_tree_scan_forget(QdTreeScan *self);
+
 /* A page of rows that no page refers to. */
 typedef struct QdOrphan {
     guint32 page;
