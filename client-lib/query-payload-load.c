@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Payloads on their way out: one query gives what is in rows; files come as descriptors, or are opened here on a direct connection.
+ * Payloads on their way out: one query gives what is in rows. Files are opened here where the store's folder can be seen: a
+ * file that has the name and the size has the content. What cannot be opened, by a sandboxed application or because it was
+ * replaced meanwhile, comes as a descriptor from the daemon.
  *
  * Place: methods of QueryConnection.
  */
@@ -10,6 +12,7 @@
 #include <fcntl.h>
 #include <gio/gunixinputstream.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +25,7 @@
 #define MAP_BYTES (64 * 1024)
 /* So much of a mapping is filled at once, which is cheaper than a fault for each few pages. */
 #define POPULATE_BYTES (4 * 1024 * 1024)
-/* The daemon's default of payloads_per_call. */
+/* The daemon's default of payloads_per_call; when it allows fewer, half as many are asked for. */
 #define FDS_PER_CALL 16u
 /* Calls whose descriptors may wait for their turn. */
 #define CALLS_AHEAD 3u
@@ -146,6 +149,8 @@ typedef struct Opener {
     QueryConnection *connection;
     const GArray *absent;
     GCancellable *cancellable;
+    guint n_per_call; /* of whoever makes the calls */
+    guint n_opened;   /* of @absent, by those calls */
     pthread_t thread;
     gboolean has_thread;
     pthread_mutex_t mutex;
@@ -155,16 +160,29 @@ typedef struct Opener {
     gboolean stopping;
 } Opener;
 
-/* Of the part of @absent that begins at @start. */
+/* Of the next part of @absent. */
 static GUnixFDList *
-open_part(const Opener *self, guint start, GError **error)
+open_part(Opener *self, GError **error)
 {
-    gint64 ids[FDS_PER_CALL];
-    guint n = MIN(FDS_PER_CALL, self->absent->len - start);
+    for (;;) {
+        guint n = MIN(self->n_per_call, self->absent->len - self->n_opened);
+        g_autoptr(GError) failure = NULL;
+        gint64 ids[FDS_PER_CALL];
+        GUnixFDList *fds;
 
-    for (guint i = 0; i < n; i++)
-        ids[i] = g_array_index(self->absent, Absent, start + i).id;
-    return open_by_bus(self->connection, ids, n, self->cancellable, error);
+        for (guint i = 0; i < n; i++)
+            ids[i] = g_array_index(self->absent, Absent, self->n_opened + i).id;
+        fds = open_by_bus(self->connection, ids, n, self->cancellable, &failure);
+        if (fds != NULL) {
+            self->n_opened += n;
+            return fds;
+        }
+        if (n == 1 || !g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_TOO_BIG)) {
+            g_propagate_error(error, g_steal_pointer(&failure));
+            return NULL;
+        }
+        self->n_per_call = n / 2;
+    }
 }
 
 static void *
@@ -173,9 +191,9 @@ opener_main(void *data)
     Opener *self = data;
     gboolean goes_on = TRUE;
 
-    for (guint start = 0; start < self->absent->len && goes_on; start += FDS_PER_CALL) {
+    while (self->n_opened < self->absent->len && goes_on) {
         g_autoptr(GError) error = NULL;
-        GUnixFDList *fds = open_part(self, start, &error);
+        GUnixFDList *fds = open_part(self, &error);
 
         (void) pthread_mutex_lock(&self->mutex);
         while (self->opened.length >= CALLS_AHEAD && !self->stopping)
@@ -218,12 +236,12 @@ opener_clear(Opener *self)
 
 /* (transfer full) (nullable) */
 static GUnixFDList *
-opener_next(Opener *self, guint start, GError **error)
+opener_next(Opener *self, GError **error)
 {
     GUnixFDList *fds;
 
     if (!self->has_thread)
-        return open_part(self, start, error);
+        return open_part(self, error);
 
     (void) pthread_mutex_lock(&self->mutex);
     while (self->opened.length == 0 && self->error == NULL)
@@ -238,12 +256,13 @@ opener_next(Opener *self, guint start, GError **error)
 
 /* Consumes what is in @fds. */
 static gboolean
-load_part(const Absent *part, GUnixFDList *fds, GPtrArray *contents, GError **error)
+load_part(const Absent *part, GUnixFDList *fds, GPtrArray *contents, guint *ret_n, GError **error)
 {
     int n;
     g_autofree int *stolen = g_unix_fd_list_steal_fds(fds, &n);
     gboolean ok = TRUE;
 
+    *ret_n = (guint) n;
     for (int i = 0; i < n; i++) {
         if (!ok) {
             (void) close(stolen[i]);
@@ -258,47 +277,108 @@ load_part(const Absent *part, GUnixFDList *fds, GPtrArray *contents, GError **er
 static gboolean
 load_by_bus(QueryConnection *self, const GArray *absent, GPtrArray *contents, GCancellable *cancellable, GError **error)
 {
-    Opener opener = { .connection = self, .absent = absent, .cancellable = cancellable };
+    Opener opener = { .connection = self, .absent = absent, .cancellable = cancellable, .n_per_call = FDS_PER_CALL };
+    guint n_loaded = 0;
     gboolean ok = TRUE;
 
     opener_init(&opener);
-    for (guint start = 0; start < absent->len && ok; start += FDS_PER_CALL) {
-        g_autoptr(GUnixFDList) fds = opener_next(&opener, start, error);
+    while (n_loaded < absent->len && ok) {
+        g_autoptr(GUnixFDList) fds = opener_next(&opener, error);
+        guint n = 0;
 
-        ok = fds != NULL && load_part(&g_array_index(absent, Absent, start), fds, contents, error);
+        ok = fds != NULL && load_part(&g_array_index(absent, Absent, n_loaded), fds, contents, &n, error);
+        n_loaded += n;
     }
     opener_clear(&opener);
     return ok;
 }
 
-/* Directly ----------------------------------------------------------------------------------------------------------------- */
+/* From the folder ---------------------------------------------------------------------------------------------------------- */
 
-/* FALSE without an error: somebody has replaced it meanwhile. */
-static gboolean
-load_directly(QueryConnection *self, GArray *absent, GPtrArray *contents, gboolean retry, GError **error)
+/* Returns: the folder of files, -1 when it cannot be seen; *@ret_path (transfer full): where it should be */
+static int
+open_folder(QueryConnection *self, char **ret_path)
 {
-    g_autofree char *directory = g_path_get_dirname(query_direct_get_path(query_connection_get_direct(self)));
+    QueryDirect *direct = query_connection_get_direct(self);
+    const char *store = direct == NULL ? query_bus_get_name(query_connection_get_bus(self)) + strlen(QUERY_BUS_INTERFACE) : "";
+
+    if (direct != NULL) {
+        g_autofree char *directory = g_path_get_dirname(query_direct_get_path(direct));
+
+        *ret_path = g_build_filename(directory, "payload", NULL);
+    } else if (store[0] == '.') {
+        *ret_path = g_build_filename(g_get_user_data_dir(), "queryd", "stores", store + 1, "payload", NULL);
+    } else {
+        *ret_path = g_build_filename(g_get_user_data_dir(), "queryd", "payload", NULL);
+    }
+    return open(*ret_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Returns: -1 when there is no such file */
+static int
+open_file(int folder_fd, const Absent *part)
+{
+    int fd = openat(folder_fd, part->hash, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+
+    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == part->size))
+        return fd;
+    (void) close(fd);
+    return -1;
+}
+
+/* What cannot be opened stays in @absent. */
+static gboolean
+load_from_folder(int folder_fd, GArray *absent, GPtrArray *contents, GError **error)
+{
+    guint n_left = 0;
 
     for (guint i = 0; i < absent->len; i++) {
         const Absent *part = &g_array_index(absent, Absent, i);
-        g_autofree char *path = g_build_filename(directory, "payload", part->hash, NULL);
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        struct stat st;
+        int fd = open_file(folder_fd, part);
 
-        if (fd < 0 && errno == ENOENT && retry)
-            return FALSE;
-        if (fd < 0 || fstat(fd, &st) < 0 || st.st_size != part->size || !S_ISREG(st.st_mode)) {
-            if (fd >= 0)
-                (void) close(fd);
-            g_set_error(error, QUERY_ERROR, QUERY_ERROR_CORRUPT,
-                        "payload %" G_GINT64_FORMAT ": the payload file '%s' is missing or damaged", part->id, path);
-            return FALSE;
+        if (fd < 0) {
+            g_array_index(absent, Absent, n_left++) = *part;
+            continue;
         }
         contents->pdata[part->index] = load_file(fd, error);
         if (contents->pdata[part->index] == NULL)
             return FALSE;
     }
+    g_array_set_size(absent, n_left);
     return TRUE;
+}
+
+/* Of a direct connection. FALSE without an error: somebody may have replaced it meanwhile. */
+static gboolean
+fail_absent(const Absent *first, const char *path, gboolean retry, GError **error)
+{
+    if (!retry)
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_CORRUPT,
+                    "payload %" G_GINT64_FORMAT ": the payload file '%s/%s' is missing or damaged", first->id, path, first->hash);
+    return FALSE;
+}
+
+static gboolean
+load_files(QueryConnection *self, GArray *absent, GPtrArray *contents, gboolean retry, GCancellable *cancellable, GError **error)
+{
+    g_autofree char *path = NULL;
+    gboolean ok = TRUE;
+    int folder_fd;
+
+    if (absent->len == 0)
+        return TRUE;
+
+    folder_fd = open_folder(self, &path);
+    if (folder_fd >= 0) {
+        ok = load_from_folder(folder_fd, absent, contents, error);
+        (void) close(folder_fd);
+    }
+    if (!ok || absent->len == 0)
+        return ok;
+    if (query_connection_get_direct(self) != NULL)
+        return fail_absent(&g_array_index(absent, Absent, 0), path, retry, error);
+    return load_by_bus(self, absent, contents, cancellable, error);
 }
 
 /* Contents of rows, and what is in files. */
@@ -343,18 +423,13 @@ load_once(QueryConnection *self, const char *json, gsize n_ids, gboolean retry, 
     g_autoptr(GArray) absent = g_array_new(FALSE, FALSE, sizeof(Absent));
     GVariantBuilder parameters = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
     g_autoptr(QueryCursor) cursor = NULL;
-    gboolean ok;
 
     g_ptr_array_set_size(contents, (gint) n_ids);
     g_variant_builder_add(&parameters, "{sv}", "1", g_variant_new_string(json));
     cursor = query_connection_query(self, QUERY_LANGUAGE_SQL, load_text, g_variant_builder_end(&parameters), cancellable, error);
     if (cursor == NULL || !read_rows(cursor, absent, contents, cancellable, error))
         return NULL;
-    if (query_connection_get_direct(self) != NULL)
-        ok = load_directly(self, absent, contents, retry, error);
-    else
-        ok = load_by_bus(self, absent, contents, cancellable, error);
-    return ok ? g_steal_pointer(&contents) : NULL;
+    return load_files(self, absent, contents, retry, cancellable, error) ? g_steal_pointer(&contents) : NULL;
 }
 
 GPtrArray *

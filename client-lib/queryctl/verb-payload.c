@@ -14,7 +14,7 @@
 #define COPY_BYTES (256 * 1024)
 
 static const char
-    list_text[] = "SELECT id, size, media_type, datetime(created, 'unixepoch') AS created, lower(hex(hash)) AS sha256,"
+    list_text[] = "SELECT id, size, media_type, datetime(created, 'unixepoch') AS created, nullif(lower(hex(hash)), '') AS sha256,"
                   " CASE WHEN content IS NULL THEN 'file' ELSE 'row' END AS place FROM queryd_payload ORDER BY id";
 
 static bool

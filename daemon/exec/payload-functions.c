@@ -42,25 +42,20 @@ any_is_null(int n, sqlite3_value **values)
     return FALSE;
 }
 
-/* (transfer full) (nullable) */
+/* (transfer full) (nullable): lives no longer than @value */
 static QdPayloadDraft *
 make_draft(const Functions *self, sqlite3_value *value, GError **error)
 {
     QdPayloads *payloads = qd_payloads_get(self->connection);
-    g_autoptr(QdPayloadDraft) draft = NULL;
     const void *data;
 
     if (payloads == NULL) {
         qd_error_set(error, QW_ERROR_READ_ONLY, "payloads are written by updates only");
         return NULL;
     }
-    draft = qd_payload_draft_new(qd_payloads_get_files(payloads), self->limits);
     data = sqlite3_value_blob(value);
-    if (!qd_payload_draft_append(draft, data, (gsize) sqlite3_value_bytes(value), error))
-        return NULL;
-
-    qd_payload_draft_finish(draft);
-    return g_steal_pointer(&draft);
+    return qd_payload_draft_new_static(qd_payloads_get_files(payloads), self->limits, data, (gsize) sqlite3_value_bytes(value),
+                                       error);
 }
 
 static const char *

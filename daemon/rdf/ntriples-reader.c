@@ -136,6 +136,34 @@ decode_escape(Reader *self, const char *p, gboolean in_string, GString *out, GEr
     return p + 2 + n_digits;
 }
 
+/* Sixteen bytes at a time, by what the compiler makes of it on any machine; a comparison gives bytes of 0 or 255. */
+typedef guint8 Bytes __attribute__((vector_size(16)));
+typedef gint8 SignedBytes __attribute__((vector_size(16)));
+typedef guint64 Words __attribute__((vector_size(16)));
+
+/* Up to the first byte of class @stop or beyond ASCII, which may be up to 15 bytes further. */
+static const char *
+skip_plain(const char *p, const char *end, guint stop)
+{
+    for (; end - p >= (gssize) sizeof(Bytes); p += sizeof(Bytes)) {
+        Bytes bytes;
+        Bytes found;
+        Words words;
+
+        memcpy(&bytes, p, sizeof bytes);
+        if (stop == CLASS_STRING_STOP)
+            found = (Bytes) ((SignedBytes) bytes < 0) | (Bytes) (bytes == '"') | (Bytes) (bytes == '\\') | (Bytes) (bytes == '\n') |
+                    (Bytes) (bytes == '\r');
+        else /* two pairs differ in one bit: < and >, \ and ^ */
+            found = (Bytes) ((SignedBytes) bytes <= ' ') | (Bytes) ((bytes & 0xfd) == '<') | (Bytes) ((bytes & 0xfd) == '\\') |
+                    (Bytes) (bytes == '"') | (Bytes) (bytes == '`') | (Bytes) (bytes - '{' <= '}' - '{');
+        words = (Words) found;
+        if ((words[0] | words[1]) != 0)
+            break;
+    }
+    return p;
+}
+
 /* Reads on to an unescaped character of class @stop; the text without escapes goes to @ret_text. self->p stays on the stop. */
 static gboolean
 read_until(Reader *self, guint stop, guint slot, const char **ret_text, gsize *ret_n, GError **error)
@@ -147,6 +175,8 @@ read_until(Reader *self, guint stop, guint slot, const char **ret_text, gsize *r
     gsize bad;
 
     for (;;) {
+        if (seen < CLASS_HIGH)
+            p = skip_plain(p, self->end, stop);
         while (p < self->end && (classes[(guchar) *p] & stop) == 0)
             seen |= classes[(guchar) *p++];
         if (p >= self->end || *p != '\\')

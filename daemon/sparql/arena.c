@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define BLOCK_BYTES ((gsize) 16384)
+#define BLOCK_BYTES ((gsize) 65536)
 #define ALIGNMENT ((gsize) 16)
 
 typedef struct Block {
@@ -45,8 +45,9 @@ qd_arena_free(QdArena *self)
     return NULL;
 }
 
-gpointer
-qd_arena_alloc(QdArena *self, gsize n_bytes)
+/* Not zeroed. */
+static gpointer
+take(QdArena *self, gsize n_bytes)
 {
     gpointer result;
 
@@ -54,7 +55,7 @@ qd_arena_alloc(QdArena *self, gsize n_bytes)
     n_bytes = (n_bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
     if (n_bytes > self->n_free) {
         gsize n_block = MAX(n_bytes, BLOCK_BYTES);
-        Block *block = g_malloc0(sizeof(Block) + n_block);
+        Block *block = g_malloc(sizeof(Block) + n_block);
 
         block->next = self->blocks;
         block->n_bytes = n_block;
@@ -68,14 +69,42 @@ qd_arena_alloc(QdArena *self, gsize n_bytes)
     return result;
 }
 
+gpointer
+qd_arena_alloc(QdArena *self, gsize n_bytes)
+{
+    return memset(take(self, n_bytes), 0, n_bytes);
+}
+
 char *
 qd_arena_strndup(QdArena *self, const char *text, gsize n_bytes)
 {
-    char *copy = qd_arena_alloc(self, n_bytes + 1);
+    char *copy = take(self, n_bytes + 1);
 
     if (n_bytes > 0)
         memcpy(copy, text, n_bytes);
+    copy[n_bytes] = '\0';
     return copy;
+}
+
+char *
+qd_arena_concat(QdArena *self, const char *first, ...)
+{
+    gsize n_text = 0;
+    char *text;
+    char *p;
+    va_list args;
+
+    va_start(args, first);
+    for (const char *piece = first; piece != NULL; piece = va_arg(args, const char *))
+        n_text += strlen(piece);
+    va_end(args);
+    p = text = take(self, n_text + 1);
+    va_start(args, first);
+    for (const char *piece = first; piece != NULL; piece = va_arg(args, const char *))
+        p = stpcpy(p, piece);
+    va_end(args);
+    *p = '\0';
+    return text;
 }
 
 /* --- texts ------------------------------------------------------------------------------------------------------------ */
@@ -173,7 +202,7 @@ put_all(Out *out, const char *format, va_list *args)
         put(out, format, (gsize) (percent - format));
         format = *percent == '%' ? put_conversion(out, percent + 1, args) : percent;
     }
-    put(out, "", 1);
+    put(out, "", 1); /* the NUL */
 }
 
 char *
@@ -186,7 +215,7 @@ qd_arena_printf(QdArena *self, const char *format, ...)
     va_start(args, format);
     put_all(&out, format, &args);
     va_end(args);
-    text = qd_arena_alloc(self, out.n_text);
+    text = take(self, out.n_text);
     if (text == out.text)
         return text;
 

@@ -21,6 +21,9 @@ gpointer qd_arena_alloc(QdArena *self, gsize n_bytes);
 /* A copy with a NUL behind it. */
 char *qd_arena_strndup(QdArena *self, const char *text, gsize n_bytes);
 
+/* Texts one behind the other; the last argument is NULL. */
+char *qd_arena_concat(QdArena *self, const char *first, ...) G_GNUC_NULL_TERMINATED;
+
 /* printf into the arena, with %s, %.*s, %u, %d, %c and 64-bit numbers: in less time than vsnprintf() takes. */
 char *qd_arena_printf(QdArena *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

@@ -177,6 +177,7 @@ typedef struct QdDatasetClause {
 } QdDatasetClause;
 
 #define QD_NO_LIMIT G_MAXUINT64
+#define QD_FEW 16 /* elements that a list begins with room for, when it often has several */
 
 struct QdSelect {
     gboolean distinct;

@@ -35,7 +35,7 @@ qd_parser_add_triple_variables(QdParser *self, const QdTriple *triples, guint n_
 static QdPattern *
 parse_triples_block(QdParser *self)
 {
-    g_autoptr(GArray) triples = g_array_new(FALSE, TRUE, sizeof(QdTriple));
+    g_autoptr(GArray) triples = g_array_sized_new(FALSE, TRUE, sizeof(QdTriple), QD_FEW);
     QdPattern *pattern = qd_parser_new_pattern(self, QD_PATTERN_TRIPLES);
 
     if (!qd_parser_parse_triples(self, triples, TRUE))
@@ -258,7 +258,7 @@ parse_part(QdParser *self, const QdVariableSet *used)
 static gboolean
 parse_parts(QdParser *self, QdPattern *group)
 {
-    g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(QdPattern *));
+    g_autoptr(GArray) parts = g_array_sized_new(FALSE, FALSE, sizeof(QdPattern *), QD_FEW);
 
     while (!qd_parser_is(self, '}')) {
         gboolean triples = qd_parser_starts_triples(self);

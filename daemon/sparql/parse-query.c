@@ -296,8 +296,8 @@ parse_where(QdParser *self, QdSelect *select)
 static QdSelect *
 parse_select(QdParser *self, gboolean with_dataset, QdVariableSet *ret_visible)
 {
-    g_autoptr(GArray) items = g_array_new(FALSE, TRUE, sizeof(QdBinding));
-    g_autoptr(GArray) offsets = g_array_new(FALSE, TRUE, sizeof(guint64));
+    g_autoptr(GArray) items = g_array_sized_new(FALSE, TRUE, sizeof(QdBinding), QD_FEW);
+    g_autoptr(GArray) offsets = g_array_sized_new(FALSE, TRUE, sizeof(guint64), QD_FEW);
     QdSelect *select = new_select(self);
     QdVariableSet visible = { 0 };
     guint64 offset = self->token.offset;
@@ -351,7 +351,7 @@ qd_parser_parse_subselect(QdParser *self, QdVariableSet *visible)
 static gboolean
 parse_tail(QdParser *self, QdSelect *select)
 {
-    g_autoptr(GArray) items = g_array_new(FALSE, TRUE, sizeof(QdBinding));
+    g_autoptr(GArray) items = g_array_sized_new(FALSE, TRUE, sizeof(QdBinding), QD_FEW);
     QdVariableSet visible = { 0 };
 
     self->has_aggregate = FALSE;

@@ -112,19 +112,21 @@ parse_element(QdParser *self)
 static QdPath *
 parse_members(QdParser *self, QdPathKind kind, guint separator, QdPath *(*parse_member)(QdParser *) )
 {
-    g_autoptr(GArray) members = g_array_new(FALSE, FALSE, sizeof(QdPath *));
+    g_autoptr(GArray) members = NULL;
+    QdPath *member = parse_member(self);
 
-    do {
-        QdPath *member = parse_member(self);
-
+    if (member == NULL || !qd_parser_is(self, separator))
+        return member;
+    members = g_array_new(FALSE, FALSE, sizeof(QdPath *));
+    g_array_append_val(members, member);
+    while (qd_parser_accept(self, separator)) {
+        member = parse_member(self);
         if (member == NULL)
             return NULL;
         g_array_append_val(members, member);
-    } while (qd_parser_accept(self, separator));
+    }
     if (self->error != NULL)
         return NULL;
-    if (members->len == 1)
-        return g_array_index(members, QdPath *, 0);
     return new_path(self, kind, (QdPath **) (gpointer) members->data, members->len);
 }
 

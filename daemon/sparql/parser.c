@@ -178,7 +178,7 @@ note_hole(QdParser *self, QdTerm *term, const char *head)
         self->hole = (QdTemplateHole){
             .term = term,
             .value = self->token_value,
-            .head = head != NULL ? qd_arena_strndup(self->arena, head, strlen(head)) : NULL,
+            .head = head,
             .base = self->ast->base,
         };
 }
@@ -224,18 +224,24 @@ find_stored_prefix(QdParser *self, const char *prefix)
 static gboolean
 expand_prefix(QdParser *self, QdTerm **ret_iri)
 {
-    g_autofree char *prefix = g_strndup(self->token.text, self->token.n_text);
-    g_autoptr(GString) out = NULL;
+    const char *prefix = qd_arena_strndup(self->arena, self->token.text, self->token.n_text);
     const char *iri = g_hash_table_lookup(self->prefixes, prefix);
+    gsize n_iri;
+    QdTerm *term;
+    char *text;
 
     if (iri == NULL)
         iri = find_stored_prefix(self, prefix);
     if (iri == NULL)
         return qd_parser_fail(self, self->token.offset, "the prefix '%s:' is not declared", prefix);
-    out = g_string_new(iri);
-    g_string_append_len(out, self->token.local, (gssize) self->token.n_local);
-    *ret_iri = qd_parser_make_term(self, QD_TERM_IRI, out->str, out->len);
-    note_hole(self, *ret_iri, iri);
+    n_iri = strlen(iri);
+    text = qd_arena_alloc(self->arena, n_iri + self->token.n_local + 1);
+    memcpy(text, iri, n_iri);
+    memcpy(text + n_iri, self->token.local, self->token.n_local);
+    term = qd_arena_new0(self->arena, QdTerm);
+    *term = (QdTerm){ .kind = QD_TERM_IRI, .lexical = text, .n_lexical = n_iri + self->token.n_local };
+    *ret_iri = term;
+    note_hole(self, term, iri);
     return TRUE;
 }
 
@@ -345,20 +351,18 @@ qd_parser_parse_integer(QdParser *self, guint64 *ret_value)
 gboolean
 qd_parser_parse_variable(QdParser *self, guint *ret_variable)
 {
-    g_autofree char *name = NULL;
+    const char *name;
     guint number;
 
     if (!qd_parser_is(self, QD_TOKEN_VAR))
         return qd_parser_fail_expected(self, "a variable");
-    name = g_strndup(self->token.text, self->token.n_text);
+    name = qd_arena_strndup(self->arena, self->token.text, self->token.n_text);
     number = GPOINTER_TO_UINT(g_hash_table_lookup(self->variable_names, name));
     if (number == 0) {
-        const char *kept = qd_arena_strndup(self->arena, name, strlen(name));
-
         if (self->ast->variables->len >= qd_limits_get(self->options->limits, QD_LIMIT_SPARQL_VARIABLES))
             return qd_parser_fail_limit(self, QD_LIMIT_SPARQL_VARIABLES, "too many variables");
-        number = qd_ast_add_variable(self->ast, kept) + 1;
-        g_hash_table_insert(self->variable_names, (gpointer) kept, GUINT_TO_POINTER(number));
+        number = qd_ast_add_variable(self->ast, name) + 1;
+        g_hash_table_insert(self->variable_names, (gpointer) name, GUINT_TO_POINTER(number));
     }
     if (self->token.text[-1] == '$')
         g_array_index(self->ast->variables, QdVariable, number - 1).is_parameter = TRUE;
@@ -482,8 +486,8 @@ ast_new(const char *base)
     QdAst *ast = g_new0(QdAst, 1);
 
     ast->arena = qd_arena_new();
-    ast->variables = g_array_new(FALSE, TRUE, sizeof(QdVariable));
-    ast->holes = g_array_new(FALSE, FALSE, sizeof(QdTemplateHole));
+    ast->variables = g_array_sized_new(FALSE, TRUE, sizeof(QdVariable), QD_FEW);
+    ast->holes = g_array_sized_new(FALSE, FALSE, sizeof(QdTemplateHole), QD_FEW);
     ast->hole_terms = g_hash_table_new(NULL, NULL);
     ast->stored_prefixes = g_array_new(FALSE, FALSE, sizeof(QdStoredPrefix));
     ast->base = base != NULL ? qd_arena_strndup(ast->arena, base, strlen(base)) : NULL;

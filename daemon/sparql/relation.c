@@ -8,6 +8,7 @@
 
 #define CHAIN_MAX 50         /* operators AND in a row */
 #define LEVELS_MAX 100       /* of parentheses; deeper than any text that SQLite takes */
+#define TEXT_BYTES 500       /* that a text begins with room for */
 #define COLUMN_BYTES_MAX 500 /* of an SQL expression that is written again where its variable stands */
 
 QdRelation *
@@ -16,54 +17,67 @@ qd_relation_new(QdGenerator *self)
     return qd_arena_new0(self->arena, QdRelation);
 }
 
-/* Room for one more in an array of @n elements, which grows by powers of two: (transfer none) the array. */
-static gpointer
-grow(QdGenerator *self, gpointer array, guint n, gsize size)
-{
-    gpointer larger;
+#define MIN_ROOM 4u /* elements */
 
-    if (n > 0 && (n & (n - 1)) != 0)
+/* How many an array of @n elements has room for. */
+static guint
+get_room(guint n)
+{
+    guint room = n > 0 ? MIN_ROOM : 0;
+
+    while (room < n)
+        room *= 2;
+    return room;
+}
+
+/* Adds @n_more elements of @size bytes to an array of *@n. */
+static gpointer
+append(QdGenerator *self, gpointer array, guint *n, gconstpointer more, guint n_more, gsize size)
+{
+    guint room = get_room(*n + n_more);
+
+    if (n_more == 0)
         return array;
-    larger = qd_arena_alloc(self->arena, size * (n == 0 ? 1 : 2 * (gsize) n));
-    if (n > 0)
-        memcpy(larger, array, n * size);
-    return larger;
+    if (room > get_room(*n)) {
+        gpointer larger = qd_arena_alloc(self->arena, room * size);
+
+        if (*n > 0)
+            memcpy(larger, array, *n * size);
+        array = larger;
+    }
+    memcpy((char *) array + *n * size, more, n_more * size);
+    *n += n_more;
+    return array;
 }
 
 void
 qd_relation_add_table(QdGenerator *self, QdRelation *relation, const QdTable *table)
 {
-    relation->tables = grow(self, relation->tables, relation->n_tables, sizeof(QdTable));
-    relation->tables[relation->n_tables++] = *table;
+    relation->tables = append(self, relation->tables, &relation->n_tables, table, 1, sizeof(QdTable));
 }
 
 void
 qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condition)
 {
-    if (condition == NULL)
-        return;
-    relation->conditions = grow(self, relation->conditions, relation->n_conditions, sizeof(const char *));
-    relation->conditions[relation->n_conditions++] = condition;
+    if (condition != NULL)
+        relation->conditions = append(self, relation->conditions, &relation->n_conditions, &condition, 1, sizeof(const char *));
 }
 
 void
 qd_relation_add_pruning(QdGenerator *self, QdRelation *relation, const char *condition)
 {
-    if (condition == NULL)
-        return;
-    relation->prunings = grow(self, relation->prunings, relation->n_prunings, sizeof(const char *));
-    relation->prunings[relation->n_prunings++] = condition;
+    if (condition != NULL)
+        relation->prunings = append(self, relation->prunings, &relation->n_prunings, &condition, 1, sizeof(const char *));
 }
 
 void
 qd_relation_take_rows(QdGenerator *self, QdRelation *relation, const QdRelation *source)
 {
-    for (guint i = 0; i < source->n_tables; i++)
-        qd_relation_add_table(self, relation, &source->tables[i]);
-    for (guint i = 0; i < source->n_conditions; i++)
-        qd_relation_add_where(self, relation, source->conditions[i]);
-    for (guint i = 0; i < source->n_prunings; i++)
-        qd_relation_add_pruning(self, relation, source->prunings[i]);
+    relation->tables = append(self, relation->tables, &relation->n_tables, source->tables, source->n_tables, sizeof(QdTable));
+    relation->conditions = append(self, relation->conditions, &relation->n_conditions, source->conditions, source->n_conditions,
+                                  sizeof(const char *));
+    relation->prunings = append(self, relation->prunings, &relation->n_prunings, source->prunings, source->n_prunings,
+                                sizeof(const char *));
 }
 
 QdRelation *
@@ -72,8 +86,7 @@ qd_relation_copy(QdGenerator *self, const QdRelation *relation)
     QdRelation *copy = qd_relation_new(self);
 
     qd_relation_take_rows(self, copy, relation);
-    for (guint i = 0; i < relation->n_columns; i++)
-        *qd_relation_add(self, copy, relation->columns[i].variable, NULL) = relation->columns[i];
+    copy->columns = append(self, NULL, &copy->n_columns, relation->columns, relation->n_columns, sizeof(QdColumn));
     return copy;
 }
 
@@ -90,12 +103,10 @@ qd_relation_find(const QdRelation *relation, guint variable)
 QdColumn *
 qd_relation_add(QdGenerator *self, QdRelation *relation, guint variable, const char *sql)
 {
-    QdColumn *column;
+    const QdColumn column = { .variable = variable, .sql = sql };
 
-    relation->columns = grow(self, relation->columns, relation->n_columns, sizeof(QdColumn));
-    column = &relation->columns[relation->n_columns++];
-    *column = (QdColumn){ .variable = variable, .sql = sql };
-    return column;
+    relation->columns = append(self, relation->columns, &relation->n_columns, &column, 1, sizeof(QdColumn));
+    return &relation->columns[relation->n_columns - 1];
 }
 
 const char *
@@ -186,7 +197,7 @@ append_pair(GString *text, const char *a, const char *b)
 const char *
 qd_relation_write_from(QdGenerator *self, const QdRelation *relation, guint first)
 {
-    g_autoptr(GString) text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_sized_new(TEXT_BYTES);
 
     for (guint i = first; i < relation->n_tables; i++) {
         const QdTable *table = &relation->tables[i];
@@ -223,7 +234,7 @@ write_conjunction(GString *text, const char **conditions, guint n_conditions)
 const char *
 qd_relation_write_where(QdGenerator *self, const QdRelation *relation)
 {
-    g_autoptr(GString) text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_sized_new(TEXT_BYTES);
 
     write_conjunction(text, relation->conditions, relation->n_conditions);
     if (relation->n_prunings > 0)
@@ -238,9 +249,9 @@ qd_relation_write_list(QdGenerator *self, const QdRelation *relation, const char
     const char *from = relation->n_tables > 0 ? qd_relation_write_from(self, relation, 0) : NULL;
     const char *where = relation->n_conditions + relation->n_prunings > 0 ? qd_relation_write_where(self, relation) : NULL;
 
-    return qd_arena_printf(self->arena, "%s %s%s%s%s%s%s%s", head, list, from != NULL ? " FROM " : "", from != NULL ? from : "",
+    return qd_arena_concat(self->arena, head, " ", list, from != NULL ? " FROM " : "", from != NULL ? from : "",
                            where != NULL ? " WHERE " : "", where != NULL ? where : "", tail != NULL && tail[0] != '\0' ? " " : "",
-                           tail != NULL ? tail : "");
+                           tail != NULL ? tail : "", NULL);
 }
 
 const char *
@@ -302,7 +313,7 @@ qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *r
         if (a == NULL)
             continue;
         /* unary +: no transitive equalities, which cost 0.7 s to compile 24 tables; the right follows the left anyway */
-        condition = qd_arena_printf(self->arena, "%s=+%s", qd_column_intern(self, b), qd_column_intern(self, a));
+        condition = qd_arena_concat(self->arena, qd_column_intern(self, b), "=+", qd_column_intern(self, a), NULL);
         if (!a->certain || !b->certain)
             condition = qd_arena_printf(self->arena, "(%s%s%s%s%s%s%s)", condition, a->certain ? "" : " OR ",
                                         a->certain ? "" : a->sql, a->certain ? "" : " IS NULL", b->certain ? "" : " OR ",
@@ -311,8 +322,9 @@ qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *r
         if (self->graph.kind == QD_NODE_VARIABLE && b->variable == self->graph.variable)
             continue; /* no variable of the query's */
         surely_shared = surely_shared || (a->certain && b->certain);
-        shared = qd_arena_printf(self->arena, "%s%s(%s IS NOT NULL AND %s IS NOT NULL)", shared != NULL ? shared : "",
-                                 shared != NULL ? " OR " : "", a->sql, b->sql);
+        if (!surely_shared)
+            shared = qd_arena_printf(self->arena, "%s%s(%s IS NOT NULL AND %s IS NOT NULL)", shared != NULL ? shared : "",
+                                     shared != NULL ? " OR " : "", a->sql, b->sql);
     }
     return surely_shared ? "1" : shared;
 }
@@ -361,20 +373,12 @@ cut_join(QdGenerator *self, const QdRelation **left, const QdRelation **right)
         *right = qd_relation_seal(self, *right, QD_SEAL_MATERIALIZED);
 }
 
-QdRelation *
-qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right)
+/* Adds @right to @joined. */
+static void
+merge(QdGenerator *self, QdRelation *joined, const QdRelation *right)
 {
-    cut_join(self, &left, &right);
-    return qd_relation_merge(self, left, right);
-}
-
-QdRelation *
-qd_relation_merge(QdGenerator *self, const QdRelation *left, const QdRelation *right)
-{
-    QdRelation *joined = qd_relation_copy(self, left);
-
     qd_relation_take_rows(self, joined, right);
-    (void) qd_relation_match(self, left, right, joined);
+    (void) qd_relation_match(self, joined, right, joined);
     for (guint i = 0; i < right->n_columns; i++) {
         QdColumn *column = qd_relation_find(joined, right->columns[i].variable);
 
@@ -383,5 +387,32 @@ qd_relation_merge(QdGenerator *self, const QdRelation *left, const QdRelation *r
         else
             *qd_relation_add(self, joined, right->columns[i].variable, NULL) = right->columns[i];
     }
+}
+
+QdRelation *
+qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right)
+{
+    cut_join(self, &left, &right);
+    return qd_relation_merge(self, left, right);
+}
+
+QdRelation *
+qd_relation_join_to(QdGenerator *self, QdRelation *left, const QdRelation *right)
+{
+    const QdRelation *cut = left;
+
+    cut_join(self, &cut, &right);
+    if (cut != left)
+        return qd_relation_merge(self, cut, right);
+    merge(self, left, right);
+    return left;
+}
+
+QdRelation *
+qd_relation_merge(QdGenerator *self, const QdRelation *left, const QdRelation *right)
+{
+    QdRelation *joined = qd_relation_copy(self, left);
+
+    merge(self, joined, right);
     return joined;
 }

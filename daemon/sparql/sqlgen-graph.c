@@ -34,7 +34,7 @@ default_condition(QdGenerator *self, const char *alias)
     const char *list;
 
     if (clause == NULL && self->dataset->with == NULL)
-        return qd_arena_printf(self->arena, "%s.g=0", alias);
+        return qd_arena_concat(self->arena, alias, ".g=0", NULL);
     if (clause == NULL || clause->n_graphs == 1)
         return qd_arena_printf(self->arena, "%s.g=%s", alias,
                                qd_generator_put_term(self, clause == NULL ? self->dataset->with : clause->graphs[0]));
@@ -76,11 +76,11 @@ qd_generate_quad(QdGenerator *self, const char **ret_alias)
     QdRelation *relation = qd_relation_new(self);
     QdTable table = { .is_base = TRUE };
 
-    table.text = qd_arena_printf(self->arena, "queryd_quad AS %s", alias);
+    table.text = qd_arena_concat(self->arena, "queryd_quad AS ", alias, NULL);
     table.name = alias;
     qd_relation_add_table(self, relation, &table);
     if (self->graph.kind == QD_NODE_VARIABLE) {
-        QdColumn *column = qd_relation_add(self, relation, self->graph.variable, qd_arena_printf(self->arena, "%s.g", alias));
+        QdColumn *column = qd_relation_add(self, relation, self->graph.variable, qd_arena_concat(self->arena, alias, ".g", NULL));
 
         column->certain = column->interned = column->plain = TRUE;
     }
@@ -98,17 +98,18 @@ match_node(QdGenerator *self, QdRelation *relation, const char *sql, const QdNod
     case QD_NODE_NONE:
         return;
     case QD_NODE_TERM:
-        qd_relation_add_where(self, relation, qd_arena_printf(self->arena, "%s=%s", sql, qd_generator_put_term(self, node->term)));
+        qd_relation_add_where(self, relation,
+                              qd_arena_concat(self->arena, sql, "=", qd_generator_put_term(self, node->term), NULL));
         return;
     case QD_NODE_VARIABLE:
         parameter = qd_generator_find_parameter(self, node->variable);
         if (parameter != NULL) {
-            qd_relation_add_where(self, relation, qd_arena_printf(self->arena, "%s=%s", sql, parameter));
+            qd_relation_add_where(self, relation, qd_arena_concat(self->arena, sql, "=", parameter, NULL));
             return;
         }
         column = qd_relation_find(relation, node->variable);
         if (column != NULL) {
-            qd_relation_add_where(self, relation, qd_arena_printf(self->arena, "%s=%s", sql, column->sql));
+            qd_relation_add_where(self, relation, qd_arena_concat(self->arena, sql, "=", column->sql, NULL));
             return;
         }
         column = qd_relation_add(self, relation, node->variable, sql);
@@ -123,9 +124,9 @@ qd_generate_triple(QdGenerator *self, const QdTriple *triple)
     const char *alias;
     QdRelation *relation = qd_generate_quad(self, &alias);
 
-    match_node(self, relation, qd_arena_printf(self->arena, "%s.s", alias), &triple->s);
-    match_node(self, relation, qd_arena_printf(self->arena, "%s.p", alias), &triple->p);
-    match_node(self, relation, qd_arena_printf(self->arena, "%s.o", alias), &triple->o);
+    match_node(self, relation, qd_arena_concat(self->arena, alias, ".s", NULL), &triple->s);
+    match_node(self, relation, qd_arena_concat(self->arena, alias, ".p", NULL), &triple->p);
+    match_node(self, relation, qd_arena_concat(self->arena, alias, ".o", NULL), &triple->o);
     qd_relation_add_where(self, relation, qd_generate_graph_condition(self, alias));
     return relation;
 }

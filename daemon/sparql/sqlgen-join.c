@@ -8,6 +8,7 @@
 
 #define CHAIN_TABLES_MAX 16  /* of an OPTIONAL */
 #define CHAIN_BYTES_MAX 4000 /* of its conditions, which OPTIONALs around it say again */
+#define ON_BYTES 500         /* that its text begins with room for */
 #define APART_MAX 3          /* OPTIONALs in a row of which SQLite compiles the one before three times */
 #define ARMS_MAX 100         /* SELECTs in one UNION ALL, of which SQLite takes 500 */
 
@@ -29,6 +30,7 @@ static QdRelation *
 join_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children, const QdVariableSet *bound)
 {
     const QdAlgebra **order = qd_arena_array0(self->arena, const QdAlgebra *, n_children);
+    const QdRelation *given = joined;
     QdVariableSet known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
 
     memcpy(order, children, n_children * sizeof(const QdAlgebra *));
@@ -44,7 +46,10 @@ join_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children,
             known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
             next = qd_generator_generate(self, order[i], joined != NULL ? &known : bound);
         }
-        joined = joined != NULL ? qd_relation_join(self, joined, next) : next;
+        if (joined == NULL)
+            joined = next;
+        else
+            joined = joined == given ? qd_relation_join(self, joined, next) : qd_relation_join_to(self, joined, next);
     }
     return joined != NULL ? joined : qd_relation_new(self);
 }
@@ -174,7 +179,7 @@ write_completion(QdGenerator *self, const Chain *chain)
         if (find_last_table(chain->right, chain->right->prunings[i]) < (int) chain->n_needed)
             qd_relation_add_where(self, rest, chain->right->prunings[i]);
     }
-    return qd_arena_printf(self->arena, "EXISTS(%s)", qd_relation_write_list(self, rest, "SELECT", "1", NULL));
+    return qd_arena_concat(self->arena, "EXISTS(", qd_relation_write_list(self, rest, "SELECT", "1", NULL), ")", NULL);
 }
 
 /*
@@ -184,7 +189,7 @@ write_completion(QdGenerator *self, const Chain *chain)
 static const char *
 write_on(QdGenerator *self, const Chain *chain, guint i)
 {
-    g_autoptr(GString) on = g_string_new(NULL);
+    g_autoptr(GString) on = g_string_sized_new(ON_BYTES);
     const QdTable *tables = chain->right->tables;
     guint before = i;
 
@@ -192,7 +197,7 @@ write_on(QdGenerator *self, const Chain *chain, guint i)
         do
             before--;
         while (!is_inner(chain->right, (int) before));
-        add_condition(on, qd_arena_printf(self->arena, "%s.g IS NOT NULL", tables[before].name));
+        add_condition(on, qd_arena_concat(self->arena, tables[before].name, ".g IS NOT NULL", NULL));
     }
     if (tables[i].on != NULL)
         add_condition(on, tables[i].on);

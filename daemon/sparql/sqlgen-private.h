@@ -118,6 +118,8 @@ gboolean qd_relation_has_long_columns(const QdRelation *relation);
 #define QD_MERGED_ARMS_MAX 16 /* of UNIONs in a SELECT: SQLite writes it once for each arm, in quadratic time */
 /* Bag join on what both may bind. */
 QdRelation *qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right);
+/* The same; nobody else needs @left any more. */
+QdRelation *qd_relation_join_to(QdGenerator *self, QdRelation *left, const QdRelation *right);
 /* The same as one SELECT, however large. */
 QdRelation *qd_relation_merge(QdGenerator *self, const QdRelation *left, const QdRelation *right);
 /* Adds the conditions that solutions of both are compatible to @target. Returns the condition that both bind one variable ("1":

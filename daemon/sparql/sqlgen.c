@@ -80,11 +80,11 @@ qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog,
     self->dataset = dataset;
     self->catalog = catalog;
     self->limits = limits;
-    self->constants = g_array_new(FALSE, TRUE, sizeof(QdSqlConstant));
+    self->constants = g_array_sized_new(FALSE, TRUE, sizeof(QdSqlConstant), QD_FEW);
     self->numbers = g_hash_table_new(constant_hash, constant_equal);
-    self->probes = g_array_new(FALSE, FALSE, sizeof(QdPlanProbe));
+    self->probes = g_array_sized_new(FALSE, FALSE, sizeof(QdPlanProbe), QD_FEW);
     self->with = g_string_new(NULL);
-    self->estimates = g_array_new(FALSE, FALSE, sizeof(double));
+    self->estimates = g_array_sized_new(FALSE, FALSE, sizeof(double), QD_FEW);
     self->outermost = G_MAXUINT;
     return self;
 }

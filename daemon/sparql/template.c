@@ -20,18 +20,44 @@ struct QdTemplate {
     char *text; /* (owned) */
     gsize n_text;
     QdLexer *lexer; /* has the decoded texts of tokens */
-    GByteArray *skeleton;
-    GArray *values;    /* QdTemplateValue */
-    GArray *tokens;    /* (nullable): Token, to the last, which is the end */
+    guint8 *skeleton;
+    gsize n_skeleton;
+    gsize skeleton_room;
+    GArray *values; /* QdTemplateValue */
+    Token *tokens;  /* (nullable): to the last, which is the end */
+    gsize n_tokens;
+    gsize tokens_room;
     GPtrArray *filled; /* (nullable): texts of terms that stand in no token */
 };
+
+/* Makes room for @n_more elements of @size bytes behind @n. */
+static inline void
+reserve(gpointer array, gsize n, gsize n_more, gsize *room, gsize size)
+{
+    void **data = array;
+
+    if (G_LIKELY(*room - n >= n_more))
+        return;
+    *room = 2 * (n + n_more);
+    *data = g_realloc_n(*data, *room, size);
+}
+
+static void
+put_bytes(QdTemplate *self, gconstpointer bytes, gsize n_bytes)
+{
+    if (n_bytes == 0)
+        return;
+    reserve(&self->skeleton, self->n_skeleton, n_bytes, &self->skeleton_room, 1);
+    memcpy(self->skeleton + self->n_skeleton, bytes, n_bytes);
+    self->n_skeleton += n_bytes;
+}
 
 static void
 put_number(QdTemplate *self, guint number)
 {
     guint16 bytes = (guint16) number; /* kinds and values both fit */
 
-    g_byte_array_append(self->skeleton, (const guint8 *) &bytes, sizeof bytes);
+    put_bytes(self, &bytes, sizeof bytes);
 }
 
 static void
@@ -39,8 +65,8 @@ put_text(QdTemplate *self, const char *text, gsize n_text)
 {
     guint32 n = (guint32) n_text;
 
-    g_byte_array_append(self->skeleton, (const guint8 *) &n, sizeof n);
-    g_byte_array_append(self->skeleton, (const guint8 *) text, n);
+    put_bytes(self, &n, sizeof n);
+    put_bytes(self, text, n);
 }
 
 static gboolean
@@ -94,7 +120,7 @@ QdTemplate *
 qd_template_new(const char *text, gsize n_bytes)
 {
     g_autoptr(QdTemplate) self = g_new0(QdTemplate, 1);
-    Token next;
+    Token *next;
 
     g_assert(n_bytes <= QD_TEMPLATE_TEXT_MAX);
     self->text = g_malloc(n_bytes + 1);
@@ -102,22 +128,24 @@ qd_template_new(const char *text, gsize n_bytes)
     self->text[n_bytes] = '\0';
     self->n_text = n_bytes;
     self->lexer = qd_lexer_new_for_text(QD_LEXER_SPARQL, self->text, n_bytes);
-    self->skeleton = g_byte_array_sized_new(1024);
     self->values = g_array_sized_new(FALSE, FALSE, sizeof(QdTemplateValue), 32);
-    self->tokens = g_array_sized_new(FALSE, FALSE, sizeof(Token), 256);
+    reserve(&self->skeleton, 0, n_bytes, &self->skeleton_room, 1);
+    reserve(&self->tokens, 0, n_bytes / 10, &self->tokens_room, sizeof(Token));
     do {
-        if (!qd_lexer_next(self->lexer, &next.token, NULL))
+        reserve(&self->tokens, self->n_tokens, 1, &self->tokens_room, sizeof(Token));
+        next = &self->tokens[self->n_tokens];
+        if (!qd_lexer_next(self->lexer, &next->token, NULL))
             return NULL;
-        put_number(self, next.token.kind);
-        next.value = QD_TEMPLATE_NO_VALUE;
-        if (is_constant(&next.token))
-            next.value = put_constant(self, &next.token);
-        else if (next.token.kind == QD_TOKEN_VAR)
-            put_text(self, next.token.text - 1, next.token.n_text + 1); /* with its sigil */
-        else if (next.token.kind >= 256)
-            put_text(self, next.token.text, next.token.n_text);
-        g_array_append_val(self->tokens, next);
-    } while (next.token.kind != QD_TOKEN_END);
+        put_number(self, next->token.kind);
+        next->value = QD_TEMPLATE_NO_VALUE;
+        if (is_constant(&next->token))
+            next->value = put_constant(self, &next->token);
+        else if (next->token.kind == QD_TOKEN_VAR)
+            put_text(self, next->token.text - 1, next->token.n_text + 1); /* with its sigil */
+        else if (next->token.kind >= 256)
+            put_text(self, next->token.text, next->token.n_text);
+        self->n_tokens++;
+    } while (next->token.kind != QD_TOKEN_END);
     return g_steal_pointer(&self);
 }
 
@@ -127,9 +155,9 @@ qd_template_free(QdTemplate *self)
     if (self == NULL)
         return NULL;
 
-    g_clear_pointer(&self->skeleton, g_byte_array_unref);
+    g_free(self->skeleton);
+    g_free(self->tokens);
     g_clear_pointer(&self->values, g_array_unref);
-    g_clear_pointer(&self->tokens, g_array_unref);
     g_clear_pointer(&self->filled, g_ptr_array_unref);
     (void) qd_lexer_free(self->lexer);
     g_free(self->text);
@@ -147,8 +175,8 @@ qd_template_get_text(const QdTemplate *self, gsize *ret_n_bytes)
 const guint8 *
 qd_template_get_skeleton(const QdTemplate *self, gsize *ret_n_bytes)
 {
-    *ret_n_bytes = self->skeleton->len;
-    return self->skeleton->data;
+    *ret_n_bytes = self->n_skeleton;
+    return self->skeleton;
 }
 
 guint
@@ -172,7 +200,7 @@ qd_template_get_lexer(const QdTemplate *self)
 guint
 qd_template_get_token(const QdTemplate *self, guint i, QdToken *ret_token)
 {
-    const Token *token = &g_array_index(self->tokens, Token, MIN(i, self->tokens->len - 1));
+    const Token *token = &self->tokens[MIN(i, self->n_tokens - 1)];
 
     *ret_token = token->token;
     return token->value;
@@ -181,7 +209,7 @@ qd_template_get_token(const QdTemplate *self, guint i, QdToken *ret_token)
 void
 qd_template_forget_tokens(QdTemplate *self)
 {
-    g_clear_pointer(&self->tokens, g_array_unref);
+    g_clear_pointer(&self->tokens, g_free);
 }
 
 gboolean

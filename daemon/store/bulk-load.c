@@ -1,78 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Provisional ids are the ids of the k-th new term, or the k-th blank node, of this load, above all real ones: a real one is made
- * of them by an addition, which keeps the order of the sorted runs.
- *
- * A new term may turn out to be there when the writer appends it: somebody else stored it between the passes, or this load has
- * forgotten it (its table was full). Then it is an alias, which is looked up for each id.
+ * Pass 1: terms and quads come in, nothing is written to the store.
  */
-#include "daemon/store/bulk-load.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "daemon/rdf/rdf-reader.h"
 #include "daemon/rdf/term-id.h"
-#include "daemon/store/quads.h"
-#include "daemon/store/sorter.h"
-#include "daemon/store/spool.h"
-#include "daemon/store/sqlite-error.h"
-#include "daemon/store/term-table.h"
+#include "daemon/store/bulk-load-private.h"
 
-#define PROVISIONAL_SEQUENCE (G_GUINT64_CONSTANT(1) << 59)
-#define PROVISIONAL_BNODE (G_GUINT64_CONSTANT(1) << 56)
-#define SORTED_QUADS (512 * 1024)
-#define SORTED_HASHES (512 * 1024)
-/* Indexes are made anew for a load of so many quads, if it is more than three tenths of what is there. */
-#define REBUILD_MIN_QUADS 20000
 /* Measured on BSBM: four trees of quads, and what a term takes beside its text. */
 #define QUAD_BYTES 115
 #define TERM_BYTES 60
-/* While a large load is written. */
-#define LOAD_CACHE_BYTES (UINT64_C(1024) * 32768)
-
-/* A new term in the spool; behind it the lexical form and the language tag. */
-typedef struct TermRecord {
-    guint64 hash;
-    gint64 datatype_id;
-    double number;
-    guint32 n_lexical;
-    guint32 n_tag;
-    guint8 kind;
-    guint8 has_number;
-} TermRecord;
-
-typedef struct Position {
-    QdTermKind kind;
-    GString *text;
-    gint64 id; /* 0: nothing here yet */
-} Position;
-
-struct QdBulkLoad {
-    QdDictionary *dictionary; /* of the reader */
-    const QdLimits *limits;
-    QdTermKey secret; /* of this load */
-    QdTermTable *terms;
-    QdTermTable *labels;
-    gboolean has_forgotten; /* the table of terms was full */
-    gint64 start_sequence;  /* the store's counter when pass 1 began */
-    QdSpool *spool;
-    guint64 n_terms;
-    guint64 n_labels;
-    guint64 n_bnodes; /* the greatest serial in use */
-    QdSorter *quads;
-    gint64 graph;
-    Position subject; /* the one before */
-    Position predicate;
-    GPtrArray *prefixes; /* of prefix, IRI, … */
-
-    /* pass 2 */
-    char *directory;
-    guint64 first_sequence;
-    guint64 first_bnode;
-    GHashTable *aliases; /* provisional number → id; NULL: none */
-};
 
 /* Life ------------------------------------------------------------------------------------------------------------------ */
 
@@ -96,7 +36,7 @@ qd_bulk_load_new(QdConnection *reader, const char *directory, const char *graph,
     self->terms = qd_term_table_new(max_bytes / 4 * 3);
     self->labels = qd_term_table_new(max_bytes / 4);
     self->spool = qd_spool_new(directory);
-    self->quads = qd_sorter_new(4, SORTED_QUADS, directory);
+    self->quads = qd_sorter_new(4, qd_quad_tree_orders, QD_QUAD_TREE_SPOG + 1, QD_BULK_SORTED_ROWS, directory);
     self->subject.text = g_string_new(NULL);
     self->predicate.text = g_string_new(NULL);
     self->prefixes = g_ptr_array_new_with_free_func(g_free);
@@ -173,12 +113,12 @@ intern_bnode(QdBulkLoad *self, const QdTerm *term, gint64 *ret_id, GError **erro
             *place = (gint64) (2 * ++self->n_labels + 1);
         serial = (guint64) *place;
     }
-    if (serial >= PROVISIONAL_BNODE - 1) {
+    if (serial >= QD_BULK_PROVISIONAL_BNODE - 1) {
         qd_error_set(error, QW_ERROR_TOO_BIG, "too many blank nodes");
         return FALSE;
     }
     self->n_bnodes = MAX(self->n_bnodes, serial);
-    *ret_id = qd_term_id_from_bnode(PROVISIONAL_BNODE + serial);
+    *ret_id = qd_term_id_from_bnode(QD_BULK_PROVISIONAL_BNODE + serial);
     return TRUE;
 }
 
@@ -186,7 +126,7 @@ static gboolean
 spool_term(QdBulkLoad *self, const QdTerm *term, gint64 datatype_id, gint64 *ret_id, GError **error)
 {
     QdTermKey key = qd_term_key_compute(qd_dictionary_get_secret(self->dictionary), term);
-    TermRecord record = {
+    QdBulkTerm record = {
         .hash = key.low,
         .datatype_id = datatype_id,
         .n_lexical = (guint32) term->n_lexical,
@@ -204,7 +144,7 @@ spool_term(QdBulkLoad *self, const QdTerm *term, gint64 datatype_id, gint64 *ret
         (record.n_tag > 0 && !qd_spool_write(self->spool, term->qualifier, record.n_tag, error)))
         return FALSE;
 
-    *ret_id = qd_term_id_from_sequence(PROVISIONAL_SEQUENCE + self->n_terms++, term->kind);
+    *ret_id = qd_term_id_from_sequence(QD_BULK_PROVISIONAL_SEQUENCE + self->n_terms++, term->kind);
     return TRUE;
 }
 
@@ -273,7 +213,7 @@ intern(QdBulkLoad *self, const QdTerm *term, gint64 *ret_id, GError **error)
 
 /* Subjects and predicates are often those of the quad before. */
 static gboolean
-intern_at(QdBulkLoad *self, Position *position, const QdTerm *term, gint64 *ret_id, GError **error)
+intern_at(QdBulkLoad *self, QdBulkPosition *position, const QdTerm *term, gint64 *ret_id, GError **error)
 {
     if (position->id != 0 && position->kind == term->kind && position->text->len == term->n_lexical &&
         memcmp(position->text->str, term->lexical, term->n_lexical) == 0) {
@@ -321,233 +261,4 @@ guint64
 qd_bulk_load_get_estimated_bytes(const QdBulkLoad *self)
 {
     return qd_spool_get_n_bytes(self->spool) + self->n_terms * TERM_BYTES + qd_sorter_get_n_rows(self->quads) * QUAD_BYTES;
-}
-
-/* Pass 2 ---------------------------------------------------------------------------------------------------------------- */
-
-static gint64
-get_real_id(const QdBulkLoad *self, gint64 id)
-{
-    guint64 number;
-    const gint64 *alias;
-
-    if (id > 0) {
-        number = qd_term_id_get_sequence(id);
-        if (number < PROVISIONAL_SEQUENCE)
-            return id;
-        alias = self->aliases != NULL ? g_hash_table_lookup(self->aliases, &number) : NULL;
-        return alias != NULL
-                   ? *alias
-                   : qd_term_id_from_sequence(self->first_sequence + (number - PROVISIONAL_SEQUENCE), qd_term_id_get_kind(id));
-    }
-    if (id < 0 && qd_term_id_get_tag(id) == QD_TAG_BNODE && qd_term_id_get_payload(id) >= (gint64) PROVISIONAL_BNODE)
-        return qd_term_id_from_bnode(self->first_bnode + (guint64) qd_term_id_get_payload(id) - PROVISIONAL_BNODE);
-    return id;
-}
-
-static gboolean
-add_alias(QdBulkLoad *self, guint64 number, gint64 id, GError **error)
-{
-    gint64 *pair;
-
-    if (self->aliases == NULL)
-        self->aliases = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    if (g_hash_table_size(self->aliases) >= qd_limits_get(self->limits, QD_LIMIT_IMPORT_MEMORY_BYTES) / 64) {
-        qd_limit_set_error(error, self->limits, QD_LIMIT_IMPORT_MEMORY_BYTES, "too many terms");
-        return FALSE;
-    }
-    pair = g_new(gint64, 2);
-    pair[0] = (gint64) number;
-    pair[1] = id;
-    g_hash_table_insert(self->aliases, &pair[0], &pair[1]);
-    return TRUE;
-}
-
-/* @check: it may be there. The hash goes to @hashes, or, if it has to be found at once, into the table. */
-static gboolean
-append_term(QdBulkLoad *self, QdDictionary *dictionary, guint64 index, gboolean check, QdSorter *hashes, GError **error)
-{
-    const TermRecord *stored = qd_spool_read(self->spool, sizeof *stored, error);
-    QdStoredTerm term = { 0 };
-    TermRecord record;
-    gint64 existing = 0;
-    const char *text;
-
-    if (stored == NULL)
-        return FALSE;
-    memcpy(&record, stored, sizeof record);
-    text = qd_spool_read(self->spool, (gsize) record.n_lexical + record.n_tag, error);
-    if (text == NULL)
-        return FALSE;
-
-    term = (QdStoredTerm){
-        .term = { .kind = (QdTermKind) record.kind, .lexical = text, .n_lexical = record.n_lexical },
-        .id = qd_term_id_from_sequence(self->first_sequence + index, (QdTermKind) record.kind),
-        .datatype_id = get_real_id(self, record.datatype_id),
-        .hash = record.hash,
-        .has_number = record.has_number,
-        .number = record.number,
-    };
-    if (record.n_tag > 0) {
-        term.term.qualifier = text + record.n_lexical;
-        term.term.n_qualifier = record.n_tag;
-    }
-    if (check && !qd_dictionary_find_stored(dictionary, &term, &existing, error))
-        return FALSE;
-    if (existing != 0)
-        return add_alias(self, PROVISIONAL_SEQUENCE + index, existing, error);
-    if (!qd_dictionary_append(dictionary, &term, check, error))
-        return FALSE;
-    return check || qd_sorter_add(hashes, (const gint64[]){ (gint64) record.hash, term.id }, error);
-}
-
-static gboolean
-append_terms(QdBulkLoad *self, QdDictionary *dictionary, gboolean check, GError **error)
-{
-    g_autoptr(QdSorter) hashes = qd_sorter_new(2, SORTED_HASHES, self->directory);
-    const gint64 *row;
-
-    if (!qd_spool_finish(self->spool, error))
-        return FALSE;
-    for (guint64 i = 0; i < self->n_terms; i++)
-        if (!append_term(self, dictionary, i, check, hashes, error))
-            return FALSE;
-
-    if (!qd_sorter_finish(hashes, error))
-        return FALSE;
-    for (;;) {
-        if (!qd_sorter_next(hashes, &row, error))
-            return FALSE;
-        if (row == NULL)
-            return TRUE;
-        if (!qd_dictionary_append_hash(dictionary, (guint64) row[0], row[1], error))
-            return FALSE;
-    }
-}
-
-static gboolean
-insert_quads(QdBulkLoad *self, QdQuads *quads, gboolean rebuild, guint64 *ret_n_inserted, GError **error)
-{
-    guint64 n_inserted = 0;
-    gint64 last[4] = { 0 };
-    const gint64 *row;
-
-    if (!qd_sorter_finish(self->quads, error))
-        return FALSE;
-    for (;;) {
-        gboolean changed = FALSE;
-        gint64 ids[4];
-
-        if (!qd_sorter_next(self->quads, &row, error))
-            return FALSE;
-        if (row == NULL)
-            break;
-        for (guint i = 0; i < G_N_ELEMENTS(ids); i++)
-            ids[i] = get_real_id(self, row[i]);
-        if (memcmp(ids, last, sizeof ids) == 0)
-            continue;
-        memcpy(last, ids, sizeof ids);
-        if (rebuild ? !qd_quads_insert_uncounted(quads, ids[0], ids[1], ids[2], ids[3], &changed, error)
-                    : !qd_quads_insert(quads, ids[0], ids[1], ids[2], ids[3], &changed, error))
-            return FALSE;
-        n_inserted += changed ? 1 : 0;
-    }
-    *ret_n_inserted = n_inserted;
-    return TRUE;
-}
-
-static gboolean
-insert_prefixes(QdBulkLoad *self, QdConnection *writer, GError **error)
-{
-    for (guint i = 0; i + 1 < self->prefixes->len; i += 2) {
-        const char *prefix = self->prefixes->pdata[i];
-        const char *iri = self->prefixes->pdata[i + 1];
-        char *sql = sqlite3_mprintf("INSERT OR IGNORE INTO queryd_prefix(prefix, iri) SELECT %Q, %Q"
-                                    " WHERE NOT EXISTS (SELECT 1 FROM queryd_prefix WHERE iri=%Q)",
-                                    prefix, iri, iri);
-        gboolean ok = qd_connection_execute(writer, sql, error);
-
-        sqlite3_free(sql);
-        if (!ok)
-            return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean
-is_large(QdBulkLoad *self, QdConnection *writer, gboolean *ret_large, GError **error)
-{
-    guint64 n_new = qd_sorter_get_n_rows(self->quads);
-    gint64 n_old = 0;
-
-    if (!qd_connection_get_int64(writer, "SELECT sum(n_quads) FROM queryd_predicate", &n_old, error))
-        return FALSE;
-    *ret_large = n_new >= REBUILD_MIN_QUADS && 10 * n_new > 3 * (guint64) n_old;
-    return TRUE;
-}
-
-static gboolean
-replace_quads(QdBulkLoad *self, QdQuads *quads, QdBulkReplace replace, GError **error)
-{
-    switch (replace) {
-    case QD_BULK_REPLACE_NOTHING:
-        return TRUE;
-    case QD_BULK_REPLACE_GRAPH:
-        /* the id is final by now, if it was provisional there is no such graph yet */
-        return qd_quads_delete_graph(quads, get_real_id(self, self->graph), FALSE, NULL, error) && qd_quads_finish(quads, error) &&
-               qd_quads_begin(quads, error);
-    case QD_BULK_REPLACE_ALL:
-        return qd_quads_delete_all(quads, NULL, error);
-    }
-    g_assert_not_reached();
-}
-
-static gboolean
-write_quads(QdBulkLoad *self, QdQuads *quads, QdConnection *writer, guint64 *ret_n_inserted, GError **error)
-{
-    gboolean large = FALSE;
-    gboolean ok;
-
-    if (!is_large(self, writer, &large, error))
-        return FALSE;
-    if (!large)
-        return insert_quads(self, quads, FALSE, ret_n_inserted, error);
-
-    qd_connection_set_cache_size(writer, LOAD_CACHE_BYTES);
-    ok = qd_quads_begin_rebuild(quads, error) && insert_quads(self, quads, TRUE, ret_n_inserted, error) &&
-         qd_quads_finish_rebuild(quads, error);
-    qd_connection_set_cache_size(writer, 0);
-    return ok;
-}
-
-static gboolean
-write_load(QdBulkLoad *self, QdConnection *writer, QdBulkReplace replace, guint64 *ret_n_inserted, GError **error)
-{
-    QdQuads *quads = qd_quads_get(writer, error);
-    QdDictionary *dictionary;
-    guint64 sequence;
-
-    if (quads == NULL || !qd_quads_begin(quads, error))
-        return FALSE;
-    dictionary = qd_quads_get_dictionary(quads);
-    sequence = qd_dictionary_reserve(dictionary, self->n_terms, self->n_bnodes + 1, &self->first_sequence, &self->first_bnode);
-
-    return append_terms(self, dictionary, self->has_forgotten || sequence != (guint64) self->start_sequence, error) &&
-           qd_dictionary_finish(dictionary, error) && replace_quads(self, quads, replace, error) &&
-           write_quads(self, quads, writer, ret_n_inserted, error) && insert_prefixes(self, writer, error) &&
-           qd_quads_finish(quads, error);
-}
-
-gboolean
-qd_bulk_load_commit(QdBulkLoad *self, QdConnection *writer, QdBulkReplace replace, guint64 *ret_n_inserted, GError **error)
-{
-    QdPolicy policy;
-    gboolean ok;
-
-    g_clear_pointer(&self->terms, qd_term_table_free);
-    g_clear_pointer(&self->labels, qd_term_table_free);
-    policy = qd_connection_set_policy(writer, QD_POLICY_INTERNAL);
-    ok = write_load(self, writer, replace, ret_n_inserted, error);
-    (void) qd_connection_set_policy(writer, policy);
-    return ok;
 }

@@ -471,8 +471,8 @@ qd_dictionary_find_stored(QdDictionary *self, const QdStoredTerm *term, gint64 *
     return find_row(self, &term->term, term->hash, term->datatype_id, ret_id, error);
 }
 
-gboolean
-qd_dictionary_append_hash(QdDictionary *self, guint64 hash, gint64 id, GError **error)
+static gboolean
+append_hash(QdDictionary *self, guint64 hash, gint64 id, GError **error)
 {
     sqlite3_stmt *stmt = self->statements[STATEMENT_INSERT_HASH];
     int r;
@@ -485,7 +485,7 @@ qd_dictionary_append_hash(QdDictionary *self, guint64 hash, gint64 id, GError **
 }
 
 gboolean
-qd_dictionary_append(QdDictionary *self, const QdStoredTerm *stored, gboolean with_hash, GError **error)
+qd_dictionary_append(QdDictionary *self, const QdStoredTerm *stored, GError **error)
 {
     sqlite3_stmt *stmt = self->statements[STATEMENT_INSERT_TERM];
     const QdTerm *term = &stored->term;
@@ -507,10 +507,7 @@ qd_dictionary_append(QdDictionary *self, const QdStoredTerm *stored, gboolean wi
         r = sqlite3_step(stmt);
     (void) sqlite3_reset(stmt);
     (void) sqlite3_clear_bindings(stmt);
-    if (r != SQLITE_DONE)
-        return fail(self, r, error);
-
-    return !with_hash || qd_dictionary_append_hash(self, stored->hash, stored->id, error);
+    return r == SQLITE_DONE ? append_hash(self, stored->hash, stored->id, error) : fail(self, r, error);
 }
 
 static gboolean
@@ -553,7 +550,7 @@ qd_dictionary_intern(QdDictionary *self, const QdTerm *term, gint64 *ret_id, GEr
         stored.hash = key.low;
         stored.has_number = qd_dictionary_get_number(term, &stored.number);
         self->counted = TRUE;
-        if (!qd_dictionary_append(self, &stored, TRUE, error))
+        if (!qd_dictionary_append(self, &stored, error))
             return FALSE;
     }
     *known = (Known){ .key = key, .id = id };

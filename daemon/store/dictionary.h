@@ -70,6 +70,5 @@ gboolean qd_dictionary_get_number(const QdTerm *term, double *ret_number);
 guint64 qd_dictionary_reserve(QdDictionary *self, guint64 n_terms, guint64 n_bnodes, guint64 *ret_sequence, guint64 *ret_bnode);
 /* @ret_id: (out): the id of an equal term that is stored, or 0 */
 gboolean qd_dictionary_find_stored(QdDictionary *self, const QdStoredTerm *term, gint64 *ret_id, GError **error);
-/* The term's row, @with_hash also that of its hash. */
-gboolean qd_dictionary_append(QdDictionary *self, const QdStoredTerm *term, gboolean with_hash, GError **error);
-gboolean qd_dictionary_append_hash(QdDictionary *self, guint64 hash, gint64 id, GError **error);
+/* The term's row and that of its hash. */
+gboolean qd_dictionary_append(QdDictionary *self, const QdStoredTerm *term, GError **error);

@@ -10,8 +10,8 @@
 /* So much of a file may be dirty before the kernel is asked to write. */
 #define START_SYNC_BYTES (UINT64_C(8) * 1024 * 1024)
 
-QdPayloadDraft *
-qd_payload_draft_new(QdPayloadFiles *files, const QdLimits *limits)
+static QdPayloadDraft *
+draft_alloc(QdPayloadFiles *files, const QdLimits *limits)
 {
     QdPayloadDraft *self = g_new0(QdPayloadDraft, 1);
 
@@ -19,8 +19,15 @@ qd_payload_draft_new(QdPayloadFiles *files, const QdLimits *limits)
     self->files = files;
     self->limits = limits;
     self->temp = QD_PAYLOAD_TEMP_NONE;
+    return self;
+}
+
+QdPayloadDraft *
+qd_payload_draft_new(QdPayloadFiles *files, const QdLimits *limits)
+{
+    QdPayloadDraft *self = draft_alloc(files, limits);
+
     self->content = g_byte_array_new();
-    qd_sha256_init(&self->sha);
     return self;
 }
 
@@ -43,53 +50,96 @@ qd_payload_draft_unref(QdPayloadDraft *self)
 }
 
 static gboolean
-move_to_file(QdPayloadDraft *self, GError **error)
+append_to_file(QdPayloadDraft *self, const void *data, gsize n_bytes, GError **error)
 {
-    if (!qd_payload_files_create(self->files, &self->temp, error) ||
-        !qd_payload_files_append(&self->temp, self->content->data, self->content->len, error))
+    uint64_t before = self->size;
+
+    if (!qd_payload_files_append(&self->temp, data, n_bytes, error))
         return FALSE;
 
-    g_clear_pointer(&self->content, g_byte_array_unref);
+    qd_sha256_update(&self->sha, data, n_bytes);
+    self->size += n_bytes;
+    if (before / START_SYNC_BYTES != self->size / START_SYNC_BYTES)
+        qd_payload_files_start_sync(&self->temp);
     return TRUE;
+}
+
+/* With what has come before. */
+static gboolean
+move_to_file(QdPayloadDraft *self, GError **error)
+{
+    g_autoptr(GByteArray) content = g_steal_pointer(&self->content);
+
+    if (!qd_payload_files_create(self->files, &self->temp, error))
+        return FALSE;
+
+    self->in_file = TRUE;
+    self->size = 0;
+    qd_sha256_init(&self->sha);
+    return content == NULL || append_to_file(self, content->data, content->len, error);
+}
+
+static gboolean
+check_size(const QdPayloadDraft *self, gsize n_bytes, GError **error)
+{
+    uint64_t max_bytes = qd_limits_get(self->limits, QD_LIMIT_PAYLOAD_BYTES);
+
+    if (n_bytes <= max_bytes && self->size <= max_bytes - n_bytes)
+        return TRUE;
+    qd_limit_set_error(error, self->limits, QD_LIMIT_PAYLOAD_BYTES, "payload is too big");
+    return FALSE;
 }
 
 gboolean
 qd_payload_draft_append(QdPayloadDraft *self, const void *data, gsize n_bytes, GError **error)
 {
-    uint64_t max_bytes = qd_limits_get(self->limits, QD_LIMIT_PAYLOAD_BYTES);
-    uint64_t before = self->size;
-
-    if (n_bytes > max_bytes || self->size > max_bytes - n_bytes) {
-        qd_limit_set_error(error, self->limits, QD_LIMIT_PAYLOAD_BYTES, "payload is too big");
+    if (!check_size(self, n_bytes, error))
         return FALSE;
-    }
-    if (self->content != NULL && self->size + n_bytes > qd_limits_get(self->limits, QD_LIMIT_PAYLOAD_INLINE_BYTES) &&
+    if (!self->in_file && self->size + n_bytes > qd_limits_get(self->limits, QD_LIMIT_PAYLOAD_INLINE_BYTES) &&
         !move_to_file(self, error))
         return FALSE;
-    if (self->content != NULL)
-        g_byte_array_append(self->content, data, (guint) n_bytes);
-    else if (!qd_payload_files_append(&self->temp, data, n_bytes, error))
-        return FALSE;
+    if (self->in_file)
+        return append_to_file(self, data, n_bytes, error);
 
-    qd_sha256_update(&self->sha, data, n_bytes);
+    g_byte_array_append(self->content, data, (guint) n_bytes);
     self->size += n_bytes;
-    if (self->content == NULL && before / START_SYNC_BYTES != self->size / START_SYNC_BYTES)
-        qd_payload_files_start_sync(&self->temp);
     return TRUE;
 }
 
 void
 qd_payload_draft_finish(QdPayloadDraft *self)
 {
+    if (!self->in_file) {
+        self->data = self->content->data;
+        return;
+    }
     qd_sha256_finish(&self->sha, self->hash);
-    if (self->content == NULL)
-        qd_payload_files_start_sync(&self->temp);
+    qd_payload_files_start_sync(&self->temp);
+}
+
+QdPayloadDraft *
+qd_payload_draft_new_static(QdPayloadFiles *files, const QdLimits *limits, const void *data, gsize n_bytes, GError **error)
+{
+    g_autoptr(QdPayloadDraft) self = draft_alloc(files, limits);
+
+    if (!check_size(self, n_bytes, error))
+        return NULL;
+    if (n_bytes <= qd_limits_get(limits, QD_LIMIT_PAYLOAD_INLINE_BYTES)) {
+        self->data = data;
+        self->size = n_bytes;
+        return g_steal_pointer(&self);
+    }
+    if (!move_to_file(self, error) || !append_to_file(self, data, n_bytes, error))
+        return NULL;
+
+    qd_payload_draft_finish(self);
+    return g_steal_pointer(&self);
 }
 
 gboolean
 qd_payload_draft_sync(QdPayloadDraft *self, GError **error)
 {
-    if (self->content != NULL || self->synced)
+    if (!self->in_file || self->synced)
         return TRUE;
 
     self->synced = qd_payload_files_sync(&self->temp, error);
@@ -99,7 +149,7 @@ qd_payload_draft_sync(QdPayloadDraft *self, GError **error)
 gboolean
 qd_payload_draft_publish(QdPayloadDraft *self, GError **error)
 {
-    if (self->content == NULL && !self->published)
+    if (self->in_file && !self->published)
         self->published = qd_payload_files_publish(self->files, &self->temp, self->hash, error);
-    return self->content != NULL || self->published;
+    return !self->in_file || self->published;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A payload on its way in: hashed while it comes; small ones stay in memory for their row, large ones go to a file.
+ * A payload on its way in: small ones stay in memory for their row; large ones go to a file, and are hashed while they come.
  *
  * Place: layer 2. Shared by reference, since a transaction that ends as a whole is run again with the same draft.
  * Invariant: a draft that no transaction commits leaves no file.
@@ -15,9 +15,11 @@ typedef struct QdPayloadDraft {
     QdPayloadFiles *files;
     const QdLimits *limits;
     QdSha256 sha;
-    uint8_t hash[QD_SHA256_BYTES]; /* when finished */
+    uint8_t hash[QD_SHA256_BYTES]; /* of a file, when finished: what is in a row has no hash */
     uint64_t size;
-    GByteArray *content; /* (nullable): NULL when it is in a file */
+    gboolean in_file;
+    const void *data;    /* of a row, when finished */
+    GByteArray *content; /* (nullable): what has come so far, for a row */
     QdPayloadTemp temp;
     gboolean synced;
     gboolean published;
@@ -29,9 +31,13 @@ QdPayloadDraft *qd_payload_draft_ref(QdPayloadDraft *self);
 void qd_payload_draft_unref(QdPayloadDraft *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPayloadDraft, qd_payload_draft_unref)
 
+/* qd_payload_draft_new_static: finished; @data stays as it is while a draft of a row lives. Errors: TOO_BIG, DISK_FULL. */
+QdPayloadDraft *qd_payload_draft_new_static(QdPayloadFiles *files, const QdLimits *limits, const void *data, gsize n_bytes,
+                                            GError **error);
+
 /* qd_payload_draft_append: Errors: TOO_BIG, DISK_FULL. */
 gboolean qd_payload_draft_append(QdPayloadDraft *self, const void *data, gsize n_bytes, GError **error);
-/* qd_payload_draft_finish: nothing more is appended; the hash is known, and a file on its way to the disk. */
+/* qd_payload_draft_finish: nothing more is appended; the hash of a file is known, and it is on its way to the disk. */
 void qd_payload_draft_finish(QdPayloadDraft *self);
 /* qd_payload_draft_sync: returns when the content of the file is on the disk; nothing to do for what goes into a row. */
 gboolean qd_payload_draft_sync(QdPayloadDraft *self, GError **error);

@@ -325,14 +325,15 @@ parse_hash(const char *name, uint8_t ret_hash[QD_SHA256_BYTES])
 }
 
 GPtrArray *
-qd_payload_files_list(QdPayloadFiles *self)
+qd_payload_files_list(QdPayloadFiles *self, gboolean *ret_complete)
 {
     g_autofree char *ours = g_strdup_printf(TEMP_PREFIX "%" G_GINT64_MODIFIER "x-", self->start);
     GPtrArray *hashes = g_ptr_array_new_with_free_func((GDestroyNotify) g_bytes_unref);
     DIR *dir = opendir(self->path);
+    gboolean is_complete = dir != NULL || errno == ENOENT;
     const struct dirent *entry;
 
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+    for (errno = 0; dir != NULL && (entry = readdir(dir)) != NULL; errno = 0) {
         uint8_t hash[QD_SHA256_BYTES];
 
         if (parse_hash(entry->d_name, hash))
@@ -340,6 +341,8 @@ qd_payload_files_list(QdPayloadFiles *self)
         else if (g_str_has_prefix(entry->d_name, TEMP_PREFIX) && !g_str_has_prefix(entry->d_name, ours))
             (void) unlinkat(dirfd(dir), entry->d_name, 0);
     }
+    if (ret_complete != NULL)
+        *ret_complete = is_complete && errno == 0;
     if (dir != NULL)
         (void) closedir(dir);
     return hashes;

@@ -70,5 +70,5 @@ void qd_payload_files_remove(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_
  */
 gboolean qd_payload_files_set_aside(QdPayloadFiles *self, const GPtrArray *hashes, char **ret_folder, GError **error);
 /* qd_payload_files_list: (transfer full): the hashes of all files, as GBytes. What a daemon before this one left half-written is
- * deleted on the way. */
-GPtrArray *qd_payload_files_list(QdPayloadFiles *self);
+ * deleted on the way. *@ret_complete (optional): whether those were all. */
+GPtrArray *qd_payload_files_list(QdPayloadFiles *self, gboolean *ret_complete);

@@ -35,10 +35,13 @@ typedef enum Statement {
     N_STATEMENTS,
 } Statement;
 
+/* SQLite reads all of a value to tell that it is not NULL, but not to tell its type. */
+#define IN_FILE "typeof(content)='null'"
+
 static const char *const statement_texts[N_STATEMENTS] = {
-    [STATEMENT_FIND] = "SELECT size, hash, content IS NULL FROM " QD_PAYLOAD_TABLE " WHERE id=?",
-    [STATEMENT_GET] = "SELECT size, hash, content IS NULL, content FROM " QD_PAYLOAD_TABLE " WHERE id=?",
-    [STATEMENT_IS_NEEDED] = "SELECT 1 FROM " QD_PAYLOAD_TABLE " WHERE hash=? AND content IS NULL LIMIT 1",
+    [STATEMENT_FIND] = "SELECT size, hash, " IN_FILE " FROM " QD_PAYLOAD_TABLE " WHERE id=?",
+    [STATEMENT_GET] = "SELECT size, hash, " IN_FILE ", content FROM " QD_PAYLOAD_TABLE " WHERE id=?",
+    [STATEMENT_IS_NEEDED] = "SELECT 1 FROM " QD_PAYLOAD_TABLE " WHERE hash=? AND hash<>x'' AND " IN_FILE " LIMIT 1",
     [STATEMENT_INSERT] = "INSERT INTO " QD_PAYLOAD_TABLE "(size, hash, content, media_type, created)"
                          " VALUES(?1, ?2, ?3, ?4, unixepoch())",
     [STATEMENT_UPDATE] = "UPDATE " QD_PAYLOAD_TABLE " SET size=?1, hash=?2, content=?3, media_type=ifnull(?4, media_type)"
@@ -56,6 +59,8 @@ struct QdPayloads {
     GPtrArray *given_up;   /* of GBytes: hashes that the open transaction took out of rows */
     GHashTable *sweepable; /* hashes to look at, after a commit */
     gboolean sync_log;     /* a relaxed commit has given files up: the log first */
+    gboolean has_files;    /* FALSE only when there is certainly none */
+    guint n_announced;     /* drafts of files, ever */
     gboolean deleted;      /* the open transaction has deleted rows by a client's DELETE; the writer's thread only */
     guint n_open;          /* drafts with an open descriptor; the writer's thread only */
 };
@@ -144,6 +149,7 @@ qd_payloads_new(const char *directory, const QdLimits *limits)
 
     self->files = qd_payload_files_new(directory);
     self->limits = limits;
+    self->has_files = TRUE;
     self->log_path = g_build_filename(directory, "queryd.db-wal", NULL);
     self->pending = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref,
                                           (GDestroyNotify) qd_payload_draft_unref);
@@ -207,6 +213,9 @@ void
 qd_payloads_attach(QdPayloads *self, QdConnection *connection)
 {
     (void) rows_new(connection, self);
+    pthread_mutex_lock(&self->mutex);
+    self->has_files = TRUE; /* perhaps of another database, with another folder */
+    pthread_mutex_unlock(&self->mutex);
     (void) sqlite3_rollback_hook(qd_connection_get_db(connection), on_rollback, self);
 }
 
@@ -238,11 +247,13 @@ sync_all(QdPayloads *self, GError **error)
 static gboolean
 announce(QdPayloads *self, QdPayloadDraft *draft, GError **error)
 {
-    if (draft->content != NULL)
+    if (!draft->in_file)
         return TRUE;
 
     pthread_mutex_lock(&self->mutex);
     g_hash_table_insert(self->pending, g_bytes_new(draft->hash, sizeof draft->hash), qd_payload_draft_ref(draft));
+    self->n_announced++;
+    self->has_files = TRUE;
     pthread_mutex_unlock(&self->mutex);
     return ++self->n_open <= OPEN_DRAFTS_MAX || sync_all(self, error);
 }
@@ -268,11 +279,9 @@ static void
 bind_draft(sqlite3_stmt *stmt, const QdPayloadDraft *draft, const char *media_type)
 {
     (void) sqlite3_bind_int64(stmt, 1, (sqlite3_int64) draft->size);
-    (void) sqlite3_bind_blob(stmt, 2, draft->hash, sizeof draft->hash, SQLITE_STATIC);
-    if (draft->content != NULL && draft->content->len == 0)
-        (void) sqlite3_bind_zeroblob(stmt, 3, 0);
-    else if (draft->content != NULL)
-        (void) sqlite3_bind_blob(stmt, 3, draft->content->data, (int) draft->content->len, SQLITE_STATIC);
+    (void) sqlite3_bind_blob(stmt, 2, draft->hash, draft->in_file ? sizeof draft->hash : 0, SQLITE_STATIC);
+    if (!draft->in_file)
+        (void) sqlite3_bind_blob64(stmt, 3, draft->size > 0 ? draft->data : "", draft->size, SQLITE_STATIC);
     if (media_type != NULL)
         (void) sqlite3_bind_text(stmt, 4, media_type, -1, SQLITE_STATIC);
 }
@@ -430,7 +439,7 @@ qd_payloads_note_deleted(QdConnection *connection)
 QdPayloadSweep
 qd_payloads_after_commit(QdPayloads *self, gboolean durable)
 {
-    QdPayloadSweep what = self->deleted ? QD_PAYLOAD_SWEEP_ALL : QD_PAYLOAD_SWEEP_NONE;
+    QdPayloadSweep what = QD_PAYLOAD_SWEEP_NONE;
 
     if (g_hash_table_size(self->pending) == 0 && self->given_up->len == 0 && !self->deleted)
         return QD_PAYLOAD_SWEEP_NONE;
@@ -438,7 +447,9 @@ qd_payloads_after_commit(QdPayloads *self, gboolean durable)
     pthread_mutex_lock(&self->mutex);
     g_hash_table_remove_all(self->pending);
     self->n_open = 0;
-    self->sync_log = self->sync_log || (!durable && (self->deleted || self->given_up->len > 0));
+    if (self->deleted && self->has_files)
+        what = QD_PAYLOAD_SWEEP_ALL;
+    self->sync_log = self->sync_log || (!durable && (what == QD_PAYLOAD_SWEEP_ALL || self->given_up->len > 0));
     self->deleted = FALSE;
     for (guint i = 0; i < self->given_up->len; i++)
         g_hash_table_add(self->sweepable, g_bytes_ref(self->given_up->pdata[i]));
@@ -482,15 +493,40 @@ steal_sweepable(QdPayloads *self)
     return hashes;
 }
 
-/* The blocks of a file are freed when its last descriptor is closed: behind the mutex, for which the writer may wait. */
-static void
+/* The blocks of a file are freed when its last descriptor is closed: behind the mutex, for which the writer may wait.
+ * Returns: whether the file stays. */
+static gboolean
 sweep(QdPayloads *self, QdConnection *reader, GBytes *hash)
 {
     g_auto(QdFd) held G_GNUC_UNUSED = qd_payload_files_hold(self->files, g_bytes_get_data(hash, NULL));
+    gboolean stays;
 
     pthread_mutex_lock(&self->mutex);
-    if (!g_hash_table_contains(self->pending, hash) && !is_needed(reader, hash))
+    stays = g_hash_table_contains(self->pending, hash) || is_needed(reader, hash);
+    if (!stays)
         qd_payload_files_remove(self->files, g_bytes_get_data(hash, NULL));
+    pthread_mutex_unlock(&self->mutex);
+    return stays;
+}
+
+/* Whoever deletes rows later need not look again when nothing stays, and nothing was under way or has come meanwhile. */
+static void
+sweep_all(QdPayloads *self, QdConnection *reader)
+{
+    g_autoptr(GPtrArray) found = NULL;
+    gboolean is_complete;
+    gboolean stay;
+    guint n_announced;
+
+    pthread_mutex_lock(&self->mutex);
+    n_announced = self->n_announced;
+    stay = g_hash_table_size(self->pending) > 0;
+    pthread_mutex_unlock(&self->mutex);
+    found = qd_payload_files_list(self->files, &is_complete);
+    for (guint i = 0; i < found->len; i++)
+        stay = sweep(self, reader, found->pdata[i]) || stay;
+    pthread_mutex_lock(&self->mutex);
+    self->has_files = stay || !is_complete || self->n_announced != n_announced;
     pthread_mutex_unlock(&self->mutex);
 }
 
@@ -501,13 +537,9 @@ qd_payloads_sweep(QdPayloads *self, QdConnection *reader, QdPayloadSweep what)
     g_autoptr(GPtrArray) hashes = steal_sweepable(self);
 
     for (guint i = 0; i < hashes->len; i++)
-        sweep(self, reader, hashes->pdata[i]);
-    if (what == QD_PAYLOAD_SWEEP_ALL) {
-        g_autoptr(GPtrArray) found = qd_payload_files_list(self->files);
-
-        for (guint i = 0; i < found->len; i++)
-            sweep(self, reader, found->pdata[i]);
-    }
+        (void) sweep(self, reader, hashes->pdata[i]);
+    if (what == QD_PAYLOAD_SWEEP_ALL)
+        sweep_all(self, reader);
     (void) qd_connection_set_policy(reader, policy);
 }
 
@@ -516,7 +548,7 @@ qd_payloads_set_aside(QdConnection *reader, GPtrArray **ret_hashes, char **ret_f
 {
     Rows *rows = get_rows(reader);
     QdPolicy policy = qd_connection_set_policy(reader, QD_POLICY_INTERNAL);
-    g_autoptr(GPtrArray) hashes = qd_payload_files_list(rows->files);
+    g_autoptr(GPtrArray) hashes = qd_payload_files_list(rows->files, NULL);
 
     for (guint i = hashes->len; i > 0; i--)
         if (is_needed(reader, hashes->pdata[i - 1]))
@@ -533,14 +565,16 @@ qd_payloads_set_aside(QdConnection *reader, GPtrArray **ret_hashes, char **ret_f
 static gboolean
 read_info(sqlite3_stmt *stmt, int64_t id, QdPayloadInfo *ret_info, GError **error)
 {
+    *ret_info = (QdPayloadInfo){ .id = id,
+                                 .size = (uint64_t) sqlite3_column_int64(stmt, 0),
+                                 .in_file = sqlite3_column_int(stmt, 2) != 0 };
+    if (!ret_info->in_file)
+        return TRUE;
     if (sqlite3_column_bytes(stmt, 1) != QD_SHA256_BYTES) {
         qd_error_set(error, QW_ERROR_CORRUPT, "payload %" G_GINT64_FORMAT " has no valid hash", id);
         return FALSE;
     }
-    ret_info->id = id;
-    ret_info->size = (uint64_t) sqlite3_column_int64(stmt, 0);
     memcpy(ret_info->hash, sqlite3_column_blob(stmt, 1), QD_SHA256_BYTES);
-    ret_info->in_file = sqlite3_column_int(stmt, 2) != 0;
     return TRUE;
 }
 
@@ -651,7 +685,7 @@ check_file(Rows *rows, const QdPayloadInfo *info, gboolean contents, QdPayloadFa
 gboolean
 qd_payloads_check(QdConnection *reader, gboolean contents, QdPayloadFaultFunc func, void *data, GError **error)
 {
-    static const char text[] = "SELECT size, hash, 1, id FROM " QD_PAYLOAD_TABLE " WHERE content IS NULL ORDER BY id";
+    static const char text[] = "SELECT size, hash, 1, id FROM " QD_PAYLOAD_TABLE " WHERE " IN_FILE " ORDER BY id";
     Rows *rows = get_rows(reader);
     sqlite3 *db = qd_connection_get_db(reader);
     sqlite3_stmt *stmt = NULL;

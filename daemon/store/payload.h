@@ -19,7 +19,7 @@ typedef struct QdPayloads QdPayloads;
 typedef struct QdPayloadInfo {
     int64_t id;
     uint64_t size;
-    uint8_t hash[QD_SHA256_BYTES];
+    uint8_t hash[QD_SHA256_BYTES]; /* of a file */
     gboolean in_file;
 } QdPayloadInfo;
 

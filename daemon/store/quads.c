@@ -281,24 +281,15 @@ count_quad(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gint64 sign, G
 }
 
 gboolean
-qd_quads_insert_uncounted(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gboolean *ret_changed, GError **error)
+qd_quads_insert(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gboolean *ret_changed, GError **error)
 {
     const gint64 values[] = { s, p, o, g };
     gint64 before = sqlite3_total_changes64(self->db);
+    gboolean changed;
 
     if (!run(self, STATEMENT_INSERT, values, 4, NULL, error))
         return FALSE;
-    *ret_changed = sqlite3_total_changes64(self->db) != before;
-    return TRUE;
-}
-
-gboolean
-qd_quads_insert(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gboolean *ret_changed, GError **error)
-{
-    gboolean changed = FALSE;
-
-    if (!qd_quads_insert_uncounted(self, s, p, o, g, &changed, error))
-        return FALSE;
+    changed = sqlite3_total_changes64(self->db) != before;
     if (ret_changed != NULL)
         *ret_changed = changed;
     return !changed || (count_quad(self, s, p, o, g, 1, error) && qd_fts_note(self->fts, p, o, error));
@@ -405,19 +396,6 @@ qd_quads_create_graph(QdQuads *self, gint64 g, GError **error)
 
 /* All anew --------------------------------------------------------------------------------------------------------------- */
 
-gboolean
-qd_quads_begin_rebuild(QdQuads *self, GError **error)
-{
-    return qd_connection_execute(self->connection, qd_schema_drop_quad_indexes, error);
-}
-
-gboolean
-qd_quads_finish_rebuild(QdQuads *self, GError **error)
-{
-    return qd_connection_execute(self->connection, qd_schema_create_quad_indexes, error) && qd_quads_recount(self, error) &&
-           qd_fts_catch_up(self->fts, error);
-}
-
 /* Calls @count for each row of two ids; they come in order. */
 static gboolean
 scan(QdQuads *self, const char *sql, void (*count)(QdQuads *self, gint64 a, gint64 b, gboolean same_a, gboolean same_b),
@@ -460,6 +438,20 @@ count_subject(QdQuads *self, gint64 s, gint64 p, gboolean same_s, gboolean same_
         find_predicate(self, p)->n_subjects++;
 }
 
+void
+qd_quads_count_loaded(QdQuads *self, QdQuadTree tree, const gint64 *quad, const gint64 *last)
+{
+    if (tree == QD_QUAD_TREE_POSG)
+        count_object(self, quad[1], quad[2], quad[1] == last[1], quad[1] == last[1] && quad[2] == last[2]);
+    if (tree != QD_QUAD_TREE_SPOG)
+        return;
+    count_subject(self, quad[0], quad[1], quad[0] == last[0], quad[0] == last[0] && quad[1] == last[1]);
+    if (quad[3] != 0)
+        find_change(self->graphs, quad[3])->n_quads++;
+    else
+        self->default_graph = TRUE;
+}
+
 gboolean
 qd_quads_recount(QdQuads *self, GError **error)
 {
@@ -478,4 +470,10 @@ qd_quads_recount(QdQuads *self, GError **error)
                                error);
     (void) qd_connection_set_policy(self->connection, policy);
     return ok;
+}
+
+gboolean
+qd_quads_finish_load(QdQuads *self, gboolean counted, GError **error)
+{
+    return (counted || qd_quads_recount(self, error)) && qd_fts_catch_up(self->fts, error);
 }

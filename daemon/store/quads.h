@@ -11,6 +11,7 @@
 #pragma once
 
 #include "daemon/store/dictionary.h"
+#include "daemon/store/quad-trees.h"
 
 typedef struct QdQuads QdQuads;
 
@@ -39,10 +40,11 @@ gboolean qd_quads_has_graph(QdQuads *self, gint64 g, gboolean *ret_exists, GErro
 /* Makes a named graph, which may stay empty. */
 gboolean qd_quads_create_graph(QdQuads *self, gint64 g, GError **error);
 
-/* For bulk-load: between these two there are no indexes and no statistics; both are made anew at the end. */
-gboolean qd_quads_begin_rebuild(QdQuads *self, GError **error);
-gboolean qd_quads_insert_uncounted(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gboolean *ret_changed, GError **error);
-gboolean qd_quads_finish_rebuild(QdQuads *self, GError **error);
+/* For bulk-load, which fills the trees by itself (quad-trees.h): what @quad (s, p, o, g) adds to the statistics of a store that was
+ * empty. Called for each quad of each tree, in the tree's order. @last: the one before, zeros at first */
+void qd_quads_count_loaded(QdQuads *self, QdQuadTree tree, const gint64 *quad, const gint64 *last);
+/* When all trees are filled. @counted: what qd_quads_count_loaded() was told of is all that there is */
+gboolean qd_quads_finish_load(QdQuads *self, gboolean counted, GError **error);
 
 /* Statistics and graphs from the quads themselves. */
 gboolean qd_quads_recount(QdQuads *self, GError **error);

@@ -4,14 +4,6 @@
  */
 #include "daemon/store/schema.h"
 
-#define QUAD_INDEXES                                            \
-    "CREATE INDEX queryd_quad_posg ON queryd_quad(p, o, s, g);" \
-    "CREATE INDEX queryd_quad_ospg ON queryd_quad(o, s, p, g);" \
-    "CREATE INDEX queryd_quad_gspo ON queryd_quad(g, s, p, o) WHERE g<>0;"
-
-const char qd_schema_create_quad_indexes[] = QUAD_INDEXES;
-const char qd_schema_drop_quad_indexes[] = "DROP INDEX queryd_quad_posg; DROP INDEX queryd_quad_ospg; DROP INDEX queryd_quad_gspo;";
-
 static const char *const steps[QD_SCHEMA_VERSION] = {
     "CREATE TABLE IF NOT EXISTS queryd_meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
     "INSERT OR IGNORE INTO queryd_meta VALUES('schema_version', 0), ('start_counter', 0);",
@@ -19,7 +11,10 @@ static const char *const steps[QD_SCHEMA_VERSION] = {
     "CREATE TABLE queryd_term(id INTEGER PRIMARY KEY, datatype, lexical TEXT NOT NULL, num REAL);"
     "CREATE TABLE queryd_term_hash(h INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY(h, id)) WITHOUT ROWID;"
     "CREATE TABLE queryd_quad(s INTEGER NOT NULL, p INTEGER NOT NULL, o INTEGER NOT NULL, g INTEGER NOT NULL,"
-    " PRIMARY KEY(s, p, o, g)) WITHOUT ROWID;" QUAD_INDEXES
+    " PRIMARY KEY(s, p, o, g)) WITHOUT ROWID;"
+    "CREATE INDEX queryd_quad_posg ON queryd_quad(p, o, s, g);"
+    "CREATE INDEX queryd_quad_ospg ON queryd_quad(o, s, p, g);"
+    "CREATE INDEX queryd_quad_gspo ON queryd_quad(g, s, p, o) WHERE g<>0;"
     "CREATE TABLE queryd_graph(id INTEGER PRIMARY KEY, n_quads INTEGER NOT NULL, explicit INTEGER NOT NULL);"
     "CREATE TABLE queryd_predicate(id INTEGER PRIMARY KEY, n_quads INTEGER NOT NULL, n_subjects INTEGER NOT NULL,"
     " n_objects INTEGER NOT NULL, tags INTEGER NOT NULL);"
@@ -38,6 +33,10 @@ static const char *const steps[QD_SCHEMA_VERSION] = {
     "CREATE VIEW queryd_fts_content(id, lexical) AS SELECT id, lexical FROM queryd_term WHERE (id&3) IN (1, 2) AND"
     " (EXISTS(SELECT 1 FROM queryd_fulltext WHERE id=0) AND EXISTS(SELECT 1 FROM queryd_quad WHERE o=queryd_term.id)"
     " OR EXISTS(SELECT 1 FROM queryd_fulltext AS f CROSS JOIN queryd_quad AS q ON q.p=f.id AND q.o=queryd_term.id));",
+
+    /* hash: empty when the content is in the row; what older daemons have stored keeps its hash. An index that asks for the content
+     * would have SQLite read what is to be replaced. */
+    "DROP INDEX queryd_payload_file; CREATE INDEX queryd_payload_file ON queryd_payload(hash) WHERE hash<>x'';",
 };
 
 gboolean

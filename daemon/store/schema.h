@@ -9,14 +9,10 @@
 #include "daemon/store/connection.h"
 
 /* The newest step, and so the version of a file that this queryd writes. */
-#define QD_SCHEMA_VERSION 4
+#define QD_SCHEMA_VERSION 5
 
 /* The steps that the file lacks, each in a transaction. The connection is the writer's and in no transaction. */
 gboolean qd_schema_migrate(QdConnection *connection, GError **error);
 
 /* The file's version; 0 when it is no store yet. */
 gboolean qd_schema_get_version(QdConnection *connection, gint64 *ret_version, GError **error);
-
-/* The indexes of queryd_quad, which a large load drops and makes again. */
-extern const char qd_schema_drop_quad_indexes[];
-extern const char qd_schema_create_quad_indexes[];

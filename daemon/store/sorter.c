@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A run is sorted by radix, byte by byte from the least; bytes that are the same in all rows (most are) cost nothing.
+ * A run is sorted by radix, byte by byte from the least; bytes that are the same in all rows (most are) cost nothing. Radix sorting
+ * is stable: rows that are sorted by (s, p, o) need only be sorted by o to be sorted by (o, s, p). Each order has its own runs.
  */
 #include "daemon/store/sorter.h"
 
@@ -25,6 +26,9 @@ typedef struct Run {
 
 struct QdSorter {
     guint n_columns;
+    QdSorterOrder orders[QD_SORTER_MAX_ORDERS];
+    guint n_orders;
+    guint order; /* that rows are read in */
     gsize row_bytes;
     gsize max_rows;
     gsize capacity; /* rows that `rows` has room for: grows */
@@ -34,23 +38,41 @@ struct QdSorter {
     char *directory;
     int fd; /* -1: all is in memory */
     off_t file_bytes;
-    GArray *runs; /* of Run */
+    GArray *runs; /* of Run: one for each order, again and again */
 
     /* reading */
     gsize pos;   /* all in memory */
-    guint *heap; /* indexes of runs, the least row first */
+    guint *heap; /* indexes of the order's runs, the least row first */
     guint n_heap;
     gsize piece_rows;
     gboolean started; /* the heap's first run still stands on the row that was given */
 };
 
-QdSorter *
-qd_sorter_new(guint n_columns, gsize n_memory_rows, const char *directory)
+/* Without the first column of @order both are the same. */
+static gboolean
+follows(const QdSorterOrder *order, const QdSorterOrder *previous, guint n_columns)
 {
+    guint k = 1;
+
+    for (guint i = 0; i < n_columns; i++)
+        if (previous->columns[i] != order->columns[0] && (k >= n_columns || previous->columns[i] != order->columns[k++]))
+            return FALSE;
+    return k == n_columns;
+}
+
+QdSorter *
+qd_sorter_new(guint n_columns, const QdSorterOrder *orders, guint n_orders, gsize n_memory_rows, const char *directory)
+{
+    static const QdSorterOrder natural = { { 0, 1, 2, 3 } };
     QdSorter *self = g_new0(QdSorter, 1);
 
-    g_assert(n_columns >= 1 && n_columns <= QD_SORTER_MAX_COLUMNS && n_memory_rows >= 2);
+    g_assert(n_columns >= 1 && n_columns <= QD_SORTER_MAX_COLUMNS && n_memory_rows >= 2 && n_orders <= QD_SORTER_MAX_ORDERS);
     self->n_columns = n_columns;
+    self->n_orders = orders != NULL ? n_orders : 1;
+    for (guint i = 0; i < self->n_orders; i++) {
+        self->orders[i] = orders != NULL ? orders[i] : natural;
+        g_assert(i == 0 || follows(&self->orders[i], &self->orders[i - 1], n_columns));
+    }
     self->row_bytes = n_columns * sizeof(gint64);
     self->max_rows = n_memory_rows;
     self->directory = g_strdup(directory);
@@ -108,26 +130,33 @@ sort_byte(const QdSorter *self, const gint64 *from, gint64 *to, guint column, gu
 }
 
 static void
-sort_rows(QdSorter *self)
+sort_column(QdSorter *self, guint column, guint64 differing, gint64 **other)
 {
+    for (guint shift = 0; shift < 64; shift += 8) {
+        gint64 *sorted = *other;
+
+        if ((differing >> shift & 0xff) == 0)
+            continue;
+        sort_byte(self, self->rows, sorted, column, shift);
+        *other = self->rows;
+        self->rows = sorted;
+        self->capacity = self->n;
+    }
+}
+
+/* Brings the rows, which are in the order before, into this one. */
+static void
+sort_rows(QdSorter *self, guint order)
+{
+    const guint8 *columns = self->orders[order].columns;
     guint64 differing[QD_SORTER_MAX_COLUMNS] = { 0 };
-    gint64 *other;
+    gint64 *other = g_malloc_n(MAX(self->n, 1), self->row_bytes);
 
     for (gsize i = 1; i < self->n; i++)
         for (guint c = 0; c < self->n_columns; c++)
             differing[c] |= (guint64) (self->rows[i * self->n_columns + c] ^ self->rows[c]);
-    other = g_malloc_n(MAX(self->n, 1), self->row_bytes);
-    for (guint c = self->n_columns; c-- > 0;)
-        for (guint shift = 0; shift < 64; shift += 8) {
-            gint64 *sorted = other;
-
-            if ((differing[c] >> shift & 0xff) == 0)
-                continue;
-            sort_byte(self, self->rows, sorted, c, shift);
-            other = self->rows;
-            self->rows = sorted;
-            self->capacity = self->n;
-        }
+    for (guint i = order == 0 ? self->n_columns : 1; i-- > 0;)
+        sort_column(self, columns[i], differing[columns[i]], &other);
     g_free(other);
 }
 
@@ -155,22 +184,25 @@ write_all(QdSorter *self, GError **error)
     return TRUE;
 }
 
+/* A run for each order. */
 static gboolean
-end_run(QdSorter *self, GError **error)
+end_runs(QdSorter *self, GError **error)
 {
-    Run run = { .next = self->file_bytes };
-
     if (self->fd < 0)
         self->fd = open(self->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (self->fd < 0) {
         qd_error_set_errno(error, errno, "cannot make a temporary file in '%s'", self->directory);
         return FALSE;
     }
-    sort_rows(self);
-    if (!write_all(self, error))
-        return FALSE;
-    run.end = self->file_bytes;
-    g_array_append_val(self->runs, run);
+    for (guint order = 0; order < self->n_orders; order++) {
+        Run run = { .next = self->file_bytes };
+
+        sort_rows(self, order);
+        if (!write_all(self, error))
+            return FALSE;
+        run.end = self->file_bytes;
+        g_array_append_val(self->runs, run);
+    }
     self->n = 0;
     return TRUE;
 }
@@ -178,7 +210,7 @@ end_run(QdSorter *self, GError **error)
 gboolean
 qd_sorter_add(QdSorter *self, const gint64 *row, GError **error)
 {
-    if (self->n == self->max_rows && !end_run(self, error))
+    if (self->n == self->max_rows && !end_runs(self, error))
         return FALSE;
     if (self->n == self->capacity) {
         self->capacity = MIN(MAX(2 * self->capacity, 1024), self->max_rows);
@@ -227,10 +259,16 @@ fill_run(QdSorter *self, Run *run, GError **error)
     return TRUE;
 }
 
+static Run *
+get_run(const QdSorter *self, guint index)
+{
+    return &g_array_index(self->runs, Run, index * self->n_orders + self->order);
+}
+
 static const gint64 *
 get_head(const QdSorter *self, guint heap_index)
 {
-    const Run *run = &g_array_index(self->runs, Run, self->heap[heap_index]);
+    const Run *run = get_run(self, self->heap[heap_index]);
 
     return run->rows + run->pos * self->n_columns;
 }
@@ -240,10 +278,11 @@ is_less(const QdSorter *self, guint a, guint b)
 {
     const gint64 *row_a = get_head(self, a);
     const gint64 *row_b = get_head(self, b);
+    const guint8 *columns = self->orders[self->order].columns;
 
-    for (guint c = 0; c < self->n_columns; c++)
-        if (row_a[c] != row_b[c])
-            return row_a[c] < row_b[c];
+    for (guint i = 0; i < self->n_columns; i++)
+        if (row_a[columns[i]] != row_b[columns[i]])
+            return row_a[columns[i]] < row_b[columns[i]];
     return FALSE;
 }
 
@@ -266,21 +305,13 @@ sift_down(QdSorter *self, guint i)
     }
 }
 
-gboolean
-qd_sorter_finish(QdSorter *self, GError **error)
+static gboolean
+begin_merge(QdSorter *self, GError **error)
 {
-    if (self->runs->len == 0) {
-        sort_rows(self);
-        return TRUE;
-    }
-    if (self->n > 0 && !end_run(self, error))
-        return FALSE;
-    g_clear_pointer(&self->rows, g_free);
-    self->piece_rows = MAX(MERGE_BYTES / self->row_bytes / self->runs->len, MIN_PIECE_ROWS);
-    self->n_heap = self->runs->len;
-    self->heap = g_new(guint, self->n_heap);
+    self->started = FALSE;
+    self->n_heap = self->runs->len / self->n_orders;
     for (guint i = 0; i < self->n_heap; i++) {
-        Run *run = &g_array_index(self->runs, Run, i);
+        Run *run = get_run(self, i);
 
         self->heap[i] = i;
         run->rows = g_malloc_n(self->piece_rows, self->row_bytes);
@@ -292,11 +323,45 @@ qd_sorter_finish(QdSorter *self, GError **error)
     return TRUE;
 }
 
+static gboolean
+begin_reading(QdSorter *self, GError **error)
+{
+    self->pos = 0;
+    if (self->runs->len > 0)
+        return begin_merge(self, error);
+    sort_rows(self, self->order);
+    return TRUE;
+}
+
+gboolean
+qd_sorter_finish(QdSorter *self, GError **error)
+{
+    if (self->runs->len > 0) {
+        if (self->n > 0 && !end_runs(self, error))
+            return FALSE;
+        g_clear_pointer(&self->rows, g_free);
+        self->heap = g_new(guint, self->runs->len / self->n_orders);
+        self->piece_rows = MAX(MERGE_BYTES / self->row_bytes / (self->runs->len / self->n_orders), MIN_PIECE_ROWS);
+    }
+    self->order = 0;
+    return begin_reading(self, error);
+}
+
+gboolean
+qd_sorter_turn(QdSorter *self, GError **error)
+{
+    g_assert(self->order + 1 < self->n_orders);
+    for (guint i = 0; i < self->runs->len / self->n_orders; i++)
+        g_clear_pointer(&get_run(self, i)->rows, g_free);
+    self->order++;
+    return begin_reading(self, error);
+}
+
 /* The row that was given is used up. */
 static gboolean
 step(QdSorter *self, GError **error)
 {
-    Run *run = &g_array_index(self->runs, Run, self->heap[0]);
+    Run *run = get_run(self, self->heap[0]);
 
     run->pos++;
     if (run->pos == run->n && run->next < run->end && !fill_run(self, run, error))

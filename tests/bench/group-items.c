@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Contents of one size: a job that creates each, a job that modifies each, one fetch of all, one delete of all. In rows or files by
- * SQLite alone, and as payloads of queryd; durable and relaxed.
+ * SQLite alone, as payloads of queryd, and in rows of PostgreSQL and MariaDB; durable and relaxed.
  *
  * 2,500 items, but of the larger sizes so many as hold 128 MiB. Times and the space on the disk are per item, memory is the
- * daemon's largest. What queryd deletes in files goes after its answer.
+ * server's own at most, of PostgreSQL that of one process. What queryd deletes in files goes after its answer.
  */
 #include <dirent.h>
 #include <glib/gstdio.h>
@@ -114,17 +114,18 @@ static void
 run_size(ItemsRun *run)
 {
     g_autofree char *what = g_strdup_printf("checksum of %u x %" G_GSIZE_FORMAT " bytes", run->n, run->size);
-    gboolean samples_memory = run->way->has_daemon && bench_is_warm_up(run->bench);
-    AnonSampler *memory = samples_memory ? anon_sampler_start(run->bench->daemon) : NULL;
+    gboolean samples_memory = run->way->get_server != NULL && bench_is_warm_up(run->bench);
+    AnonSampler *memory;
 
     (void) g_mkdir(run->folder, 0700);
     run->checksum = 0;
     run->way->open(run);
+    memory = samples_memory ? anon_sampler_start(run->way->get_server(run)) : NULL;
     measure(run, "create", run->way->create);
     measure(run, "modify", run->way->modify);
     measure(run, "fetch", run->way->fetch);
     if (memory != NULL)
-        record_once_at(run, "daemon_anon", "MiB", (double) anon_sampler_stop(memory) / 1024);
+        record_once_at(run, "server_anon", "MiB", (double) anon_sampler_stop(memory) / 1024);
     if (bench_is_warm_up(run->bench))
         record_once_at(run, "disk", "KiB", (double) run->way->get_disk_bytes(run) / 1024 / run->n);
     bench_check(run->bench, what, run->checksum);
@@ -168,9 +169,13 @@ static const BenchCase cases[] = {
     { "file", run_durable, &items_file },
     { "queryd", run_durable, &items_queryd },
     { "queryd, fetched directly", run_durable, &items_queryd_direct },
+    { "PostgreSQL, pipelined", run_durable, &items_postgresql },
+    { "MariaDB", run_durable, &items_mariadb },
     { "row, relaxed", run_relaxed, &items_row, .reference = "row, relaxed" },
     { "file, relaxed", run_relaxed, &items_file, .reference = "row, relaxed" },
     { "queryd, relaxed", run_relaxed, &items_queryd, .reference = "row, relaxed" },
+    { "PostgreSQL, pipelined, relaxed", run_relaxed, &items_postgresql, .reference = "row, relaxed" },
+    { "MariaDB, relaxed", run_relaxed, &items_mariadb, .reference = "row, relaxed" },
 };
 
 const BenchGroup bench_items = {

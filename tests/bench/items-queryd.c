@@ -230,9 +230,15 @@ get_disk_bytes(ItemsRun *run)
     return n_bytes;
 }
 
+static GPid
+get_server(const ItemsRun *run)
+{
+    return run->bench->daemon;
+}
+
 const ItemsWay items_queryd = {
-    open_store, store_create, store_modify, store_fetch, store_remove, get_disk_bytes, close_store, TRUE,
+    open_store, store_create, store_modify, store_fetch, store_remove, get_disk_bytes, close_store, get_server,
 };
 const ItemsWay items_queryd_direct = {
-    open_store, store_create, store_modify, store_fetch, store_remove, get_disk_bytes, close_store, TRUE,
+    open_store, store_create, store_modify, store_fetch, store_remove, get_disk_bytes, close_store, get_server,
 };

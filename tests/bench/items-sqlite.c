@@ -139,7 +139,7 @@ get_disk_bytes(ItemsRun *run)
     return n_bytes;
 }
 
-const ItemsWay items_row = { open_alone, row_create, row_modify, row_fetch, row_remove, get_disk_bytes, close_alone, FALSE };
+const ItemsWay items_row = { open_alone, row_create, row_modify, row_fetch, row_remove, get_disk_bytes, close_alone, NULL };
 
 /* Files ----------------------------------------------------------------------------------------------------------------- */
 
@@ -220,4 +220,4 @@ file_remove(ItemsRun *run)
     }
 }
 
-const ItemsWay items_file = { open_alone, file_create, file_modify, file_fetch, file_remove, get_disk_bytes, close_alone, FALSE };
+const ItemsWay items_file = { open_alone, file_create, file_modify, file_fetch, file_remove, get_disk_bytes, close_alone, NULL };

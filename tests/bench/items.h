@@ -38,13 +38,16 @@ struct ItemsWay {
     /* On the disk, of rows and files. */
     guint64 (*get_disk_bytes)(ItemsRun *run);
     void (*close)(ItemsRun *run);
-    gboolean has_daemon;
+    /* (nullable): the process that keeps them, whose memory is looked at */
+    GPid (*get_server)(const ItemsRun *run);
 };
 
 extern const ItemsWay items_row;
 extern const ItemsWay items_file;
 extern const ItemsWay items_queryd;
 extern const ItemsWay items_queryd_direct; /* fetches by a direct connection */
+extern const ItemsWay items_postgresql;
+extern const ItemsWay items_mariadb;
 
 /* The content of item @number in its version: run->content, of run->size bytes; stays until that of ITEMS_IN_FLIGHT later ones. */
 void items_fill(ItemsRun *run, guint number, guint version);

@@ -17,8 +17,8 @@
 #define TINYSPARQL_ROWS 30000u
 #define LATENCY_CALLS "3000"
 
-static const char *
-get_data_folder(void)
+const char *
+peers_get_folder(void)
 {
     const char *folder = g_getenv("QUERYD_PEERS_DIR");
 
@@ -42,9 +42,8 @@ run_words(const Bench *bench, const char *program, const char *words)
     return output;
 }
 
-/* Skips the case without the programs; starts their servers in the warm-up. */
-static void
-begin(const Bench *bench)
+void
+peers_begin(const Bench *bench)
 {
     const char *folder = g_getenv("QUERYD_PEERS");
     g_autofree char *script = folder != NULL ? g_build_filename(folder, "servers.sh", NULL) : NULL;
@@ -61,7 +60,7 @@ static GStrv
 run_program(const Bench *bench, const char *command, const char *more)
 {
     g_auto(GStrv) words = g_strsplit(command, " ", 2);
-    g_autofree char *program = g_build_filename(get_data_folder(), "bin", words[0], NULL);
+    g_autofree char *program = g_build_filename(peers_get_folder(), "bin", words[0], NULL);
     g_autofree char *arguments = g_strdup_printf("%s %s", words[1] != NULL ? words[1] : "", more);
     g_autofree char *output = run_words(bench, program, arguments);
 
@@ -73,7 +72,7 @@ peers_run_fetch(Bench *bench, gconstpointer argument)
 {
     g_auto(GStrv) fields = NULL;
 
-    begin(bench);
+    peers_begin(bench);
     fields = run_program(bench, argument, "");
     if (g_strv_length(fields) < 8 || g_ascii_strtoull(fields[7], NULL, 10) != bench->n_rows)
         bench_fail(bench, "its output is not what is known of it");
@@ -84,15 +83,23 @@ peers_run_fetch(Bench *bench, gconstpointer argument)
     bench_record(bench, "server_peak", "MiB", g_ascii_strtod(fields[6], NULL) / 1024);
 }
 
-/* The process whose number is in a file of their folder "run", and what it will start. */
+GPid
+peers_get_server(const char *name)
+{
+    g_autofree char *path = g_build_filename(peers_get_folder(), "run", name, NULL);
+    g_autofree char *text = NULL;
+
+    return g_file_get_contents(path, &text, NULL, NULL) ? (GPid) atoi(text) : 0;
+}
+
+/* And what it will start. */
 static void
 pin_server(const char *name, int cpu)
 {
-    g_autofree char *path = g_build_filename(get_data_folder(), "run", name, NULL);
-    g_autofree char *text = NULL;
+    GPid server = peers_get_server(name);
 
-    if (g_file_get_contents(path, &text, NULL, NULL))
-        machine_pin((GPid) atoi(text), cpu);
+    if (server > 0)
+        machine_pin(server, cpu);
 }
 
 static void
@@ -113,7 +120,7 @@ measure_latency(const Bench *bench, const char *command, const char *prefix, int
 void
 peers_run_latency(Bench *bench, gconstpointer argument)
 {
-    begin(bench);
+    peers_begin(bench);
     pin_server("pg.pid", LATENCY_SERVER_CPU);
     pin_server("my.pid", LATENCY_SERVER_CPU);
     measure_latency(bench, argument, "same", LATENCY_SERVER_CPU);
@@ -126,14 +133,14 @@ void
 peers_run_tinysparql(Bench *bench, gconstpointer argument)
 {
     g_autofree char *script = NULL;
-    g_autofree char *mark = g_strdup_printf("%s/tracker/tdb-%u.ok", get_data_folder(), TINYSPARQL_ROWS);
+    g_autofree char *mark = g_strdup_printf("%s/tracker/tdb-%u.ok", peers_get_folder(), TINYSPARQL_ROWS);
     g_autofree char *words = g_strdup_printf("tdb-%u './tbench select bus - 1'", TINYSPARQL_ROWS);
     g_autofree char *output = NULL;
     double seconds;
     double first_row_msec;
     const char *place;
 
-    begin(bench);
+    peers_begin(bench);
     script = g_build_filename(g_getenv("QUERYD_PEERS"), "..", "tracker", "withserver.sh", NULL);
     if (g_access(mark, F_OK) != 0)
         bench_skip(bench, "there is no '%s'", mark);
@@ -150,7 +157,7 @@ peers_run_inserts(Bench *bench, gconstpointer argument)
 {
     static const guint n_connections[] = { 1, 8, 64 };
 
-    begin(bench);
+    peers_begin(bench);
     for (gsize i = 0; i < G_N_ELEMENTS(n_connections); i++) {
         g_autofree char *words = g_strdup_printf("%u 1", n_connections[i]);
         g_auto(GStrv) fields = run_program(bench, argument, words);

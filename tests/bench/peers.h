@@ -10,6 +10,13 @@
 
 #include "tests/bench/bench.h"
 
+/* Skips the case without the programs; starts their servers in the warm-up. */
+void peers_begin(const Bench *bench);
+/* What they have built and loaded. */
+const char *peers_get_folder(void);
+/* The process whose number is in file @name of their folder "run"; 0: there is none. */
+GPid peers_get_server(const char *name);
+
 /* All take a command as argument: a program of bin/, then its arguments. */
 
 /* "fetch NAME ms first_row_ms client_cpu_ms client_peak_kib server_peak_kib rows …" */

@@ -160,7 +160,7 @@ def draw_items(figures):
     for relaxed in (False, True):
         for job in ("create", "modify", "fetch", "delete"):
             picture.panel(f"{job}{', relaxed' if relaxed else ''}", "bytes", "µs an item", "set logscale xy", "set logscale x 4",
-                          "set format y '%.0s%c'", "set format x '%.0b%B'")
+                          "set key maxcols 2", "set format y '%.0s%c'", "set format x '%.0b%B'")
             picture.curves(figures.curves("items", job, lambda case, relaxed=relaxed: case.endswith("relaxed") == relaxed))
     return picture.svg()
 

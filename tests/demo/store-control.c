@@ -4,6 +4,7 @@
  */
 #include "tests/demo/store-control.h"
 
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -95,16 +96,37 @@ end_process(GPid pid)
     (void) close(end.fd);
 }
 
-GPid
-restart_daemon(void)
+static int
+delete_entry(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    return remove(path);
+}
+
+static GPid
+end_daemon_and_start(gboolean delete_store)
 {
     g_autoptr(QueryConnection) before = open_connection();
     g_autoptr(QueryConnection) after = NULL;
+    g_autofree char *folder = g_build_filename(g_get_user_data_dir(), "queryd", NULL);
 
     end_process(get_daemon_pid());
+    if (delete_store)
+        (void) nftw(folder, delete_entry, 8, FTW_DEPTH | FTW_PHYS);
     after = open_connection();
     (void) query_number(after, "SELECT 1"); /* it answers before it has opened the database */
     return get_daemon_pid();
+}
+
+GPid
+restart_daemon(void)
+{
+    return end_daemon_and_start(FALSE);
+}
+
+GPid
+restart_daemon_anew(void)
+{
+    return end_daemon_and_start(TRUE);
 }
 
 char *

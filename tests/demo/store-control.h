@@ -29,6 +29,9 @@ GPid get_daemon_pid(void);
  * the database open. */
 GPid restart_daemon(void);
 
+/* The same, with an empty store: that of before is deleted meanwhile. */
+GPid restart_daemon_anew(void);
+
 /* (transfer full): the file of the default store. */
 char *get_database_path(void);
 

@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #define DAEMON_NAME "org.queryd.Query1"
+#define ELSEWHERE_NAME DAEMON_NAME "." PRIVATE_BUS_STORE_ELSEWHERE
 
 struct PrivateBus {
     char *folder;
@@ -22,6 +23,18 @@ write_service(PrivateBus *self, const char *name, const char *command)
     g_autofree char *text = g_strdup_printf("[D-BUS Service]\nName=%s\nExec=%s\n", name, command);
 
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
+}
+
+static void
+write_store_elsewhere(PrivateBus *self)
+{
+    g_autofree char *config = g_build_filename(self->folder, "elsewhere.conf", NULL);
+    g_autofree char *limits = g_strdup_printf("[Limits]\npayloads_per_call=%d\n", PRIVATE_BUS_PAYLOADS_PER_CALL);
+    g_autofree char *command = g_strdup_printf("%s --store=" PRIVATE_BUS_STORE_ELSEWHERE " --directory=%s/elsewhere --config=%s",
+                                               g_getenv("QUERYD"), self->folder, config);
+
+    g_assert_true(g_file_set_contents(config, limits, -1, NULL));
+    write_service(self, ELSEWHERE_NAME, command);
 }
 
 static void
@@ -61,6 +74,7 @@ private_bus_new(void)
     make_folder(self, "config", "XDG_CONFIG_HOME");
     make_folder(self, "run", "XDG_RUNTIME_DIR");
     write_service(self, DAEMON_NAME, g_getenv("QUERYD"));
+    write_store_elsewhere(self);
     write_service(self, DAEMON_NAME ".exits", "/bin/false");
     write_service(self, DAEMON_NAME ".hangs", "/bin/sleep 7");
 
@@ -91,20 +105,6 @@ remove_tree(const char *path)
         remove_tree(child);
     }
     (void) g_remove(path);
-}
-
-void
-private_bus_free(PrivateBus *self)
-{
-    if (private_bus_get_owner_pid(self, DAEMON_NAME) != 0)
-        private_bus_kill_daemon(self, SIGTERM);
-    g_assert_true(g_dbus_connection_close_sync(self->connection, NULL, NULL));
-    g_object_unref(self->connection);
-    g_test_dbus_down(self->bus);
-    g_object_unref(self->bus);
-    remove_tree(self->folder);
-    g_free(self->folder);
-    g_free(self);
 }
 
 const char *
@@ -148,16 +148,39 @@ on_vanished(GDBusConnection *connection, const char *name, gpointer user_data)
     ((KillState *) user_data)->is_gone = TRUE;
 }
 
-void
-private_bus_kill_daemon(PrivateBus *self, int signal_number)
+static void
+kill_service(PrivateBus *self, const char *name, int signal_number)
 {
-    KillState state = { .pid = private_bus_get_owner_pid(self, DAEMON_NAME), .signal_number = signal_number };
+    KillState state = { .pid = private_bus_get_owner_pid(self, name), .signal_number = signal_number };
     guint watch;
 
     g_assert_cmpint(state.pid, !=, 0);
-    watch = g_bus_watch_name_on_connection(self->connection, DAEMON_NAME, G_BUS_NAME_WATCHER_FLAGS_NONE, on_appeared, on_vanished,
-                                           &state, NULL);
+    watch = g_bus_watch_name_on_connection(self->connection, name, G_BUS_NAME_WATCHER_FLAGS_NONE, on_appeared, on_vanished, &state,
+                                           NULL);
     while (!state.is_gone)
         g_main_context_iteration(g_main_context_get_thread_default(), TRUE); /* inside a progress function: the job's own */
     g_bus_unwatch_name(watch);
+}
+
+void
+private_bus_kill_daemon(PrivateBus *self, int signal_number)
+{
+    kill_service(self, DAEMON_NAME, signal_number);
+}
+
+void
+private_bus_free(PrivateBus *self)
+{
+    static const char *const names[] = { DAEMON_NAME, ELSEWHERE_NAME };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(names); i++)
+        if (private_bus_get_owner_pid(self, names[i]) != 0)
+            kill_service(self, names[i], SIGTERM);
+    g_assert_true(g_dbus_connection_close_sync(self->connection, NULL, NULL));
+    g_object_unref(self->connection);
+    g_test_dbus_down(self->bus);
+    g_object_unref(self->bus);
+    remove_tree(self->folder);
+    g_free(self->folder);
+    g_free(self);
 }

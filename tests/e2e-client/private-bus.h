@@ -10,6 +10,10 @@
 
 typedef struct PrivateBus PrivateBus;
 
+/* A store whose folder is not where its name says, and whose daemon opens at most PRIVATE_BUS_PAYLOADS_PER_CALL payloads a call. */
+#define PRIVATE_BUS_STORE_ELSEWHERE "elsewhere"
+#define PRIVATE_BUS_PAYLOADS_PER_CALL 3
+
 /* Sets the environment of this process: call it before anything else. The daemon is that of the environment's QUERYD. */
 PrivateBus *private_bus_new(void);
 void private_bus_free(PrivateBus *self);

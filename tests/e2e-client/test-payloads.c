@@ -233,11 +233,10 @@ test_async(void)
     g_assert_true(g_bytes_equal(loaded, content)); /* mapped, though its file is gone */
 }
 
-/* More files than one call opens, in the order of the ids that were given; and one that is not there. */
+/* Many, in the order of the ids that were given; and one that is not there. */
 static void
-test_many_files(void)
+assert_many_files(QueryConnection *connection)
 {
-    g_autoptr(QueryConnection) connection = open_connection(FALSE);
     g_autoptr(GPtrArray) contents = NULL;
     g_autoptr(GError) error = NULL;
     gint64 ids[50];
@@ -258,6 +257,33 @@ test_many_files(void)
     ids[40] = 1000000;
     g_assert_null(query_connection_load_payloads(connection, ids, G_N_ELEMENTS(ids), NULL, &error));
     g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+}
+
+/* Opened here: the bus is not asked. */
+static void
+test_many_files(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection(FALSE);
+    g_autoptr(GBytes) content = make_content(70000, 1);
+    gint64 id = store(connection, content);
+    guint n_calls;
+
+    assert_content(connection, id, content); /* the channel is there now */
+    n_calls = query_bus_get_n_calls(query_connection_get_bus(connection));
+    assert_content(connection, id, content);
+    g_assert_cmpuint(query_bus_get_n_calls(query_connection_get_bus(connection)), ==, n_calls);
+    assert_many_files(connection);
+}
+
+/* Where the library does not look for them: by descriptors, and no more of them in a call than that daemon allows. */
+static void
+test_many_files_elsewhere(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryConnection) connection = query_connection_new_for_store(PRIVATE_BUS_STORE_ELSEWHERE, NULL, &error);
+
+    g_assert_no_error(error);
+    assert_many_files(connection);
 }
 
 /* Every way to write has it; what an option says comes first. That it spares syncs is the daemon's part. */
@@ -308,6 +334,7 @@ main(int argc, char *argv[])
     g_test_add_func("/payload/many", test_many);
     g_test_add_func("/payload/async", test_async);
     g_test_add_func("/payload/many-files", test_many_files);
+    g_test_add_func("/payload/many-files-elsewhere", test_many_files_elsewhere);
     g_test_add_func("/payload/relaxed", test_relaxed);
     r = g_test_run();
     private_bus_free(bus);

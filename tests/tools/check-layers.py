@@ -34,14 +34,15 @@ LAYERS = {
          EXEC + "bind.h", EXEC + "pool.h", EXEC + "run.h"], ["glib", "gio", "sqlite3"]),
     "client-lib/queryctl/": ([PUBLIC, WIRE + "wire-value.h", TEXT, "client-lib/queryctl/"], ["glib", "gio", "libedit", "public"]),
     "tests/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "sd-event", "sd-daemon", "public"]),
-    "tests/bench/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "lmdb", "public"]),
+    "tests/bench/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "lmdb", "peers", "public"]),
     "docs/": ([""], ["glib", "gio", "public"]),
 }
 THIRD_PARTY = [
     ("glib", r"glib(-object|-unix)?\.h|glib/.*|gmodule\.h|gobject/.*"), ("gio", r"gio/.*"), ("sqlite3", r"sqlite3(ext)?\.h"),
     ("libxml2", r"libxml/.*"), ("pcre2", r"pcre2\.h"), ("sd-bus", r"systemd/sd-bus(-.*)?\.h"), ("sd-event", r"systemd/sd-event\.h"),
     ("sd-daemon", r"systemd/sd-daemon\.h"), ("sd-journal", r"systemd/sd-(journal|messages|id128)\.h"),
-    ("lmdb", r"lmdb\.h"), ("nettle", r"nettle/.*\.h"), ("libedit", r"histedit\.h|editline/.*"), ("public", r"query-client\.h"),
+    ("lmdb", r"lmdb\.h"), ("peers", r"libpq-fe\.h|mysql\.h"),
+    ("nettle", r"nettle/.*\.h"), ("libedit", r"histedit\.h|editline/.*"), ("public", r"query-client\.h"),
 ]
 LIBC = re.compile(
     r"(alloca|assert|cpuid|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|ftw|getopt|immintrin|inttypes|langinfo|limits|"

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "daemon/store/fts.h"
 #include "daemon/store/quads.h"
 #include "daemon/store/store-catalog.h"
 #include "tests/unit/store/store-fixture.h"
@@ -226,6 +227,33 @@ test_graph_and_replace(StoreFixture *fixture, gconstpointer data)
     assert_sound(fixture);
 }
 
+/* The full-text index changes twice in one transaction: by what goes, and by what comes in trees that are filled. */
+static void
+test_full_text(StoreFixture *fixture, gconstpointer data)
+{
+    const QdFtsChange all = { .has_all = TRUE, .all = TRUE };
+    static const QdBulkReplace replaces[] = { QD_BULK_REPLACE_NOTHING, QD_BULK_REPLACE_GRAPH, QD_BULK_REPLACE_ALL };
+    g_autoptr(GError) error = NULL;
+
+    store_execute(fixture->writer, "BEGIN IMMEDIATE");
+    g_assert_true(qd_fts_change(fixture->writer, &all, &error));
+    store_execute(fixture->writer, "COMMIT");
+    for (guint i = 0; i < G_N_ELEMENTS(replaces); i++) {
+        g_autoptr(QdConnection) reader = store_fixture_open_reader(fixture);
+        g_autoptr(QdBulkLoad) load = new_load(fixture, reader, NULL);
+        g_autoptr(GPtrArray) messages = g_ptr_array_new_with_free_func(g_free);
+
+        for (guint k = 0; k < 25000; k++)
+            add_quad(load, i * 10000 + k);
+        (void) commit(fixture, load, replaces[i]);
+        assert_sound(fixture);
+        g_assert_true(qd_fts_check(fixture->writer, messages, &error));
+        g_assert_cmpuint(messages->len, ==, 0);
+        g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_fts WHERE queryd_fts MATCH '77'"), >, 0);
+        store_execute(fixture->writer, "INSERT INTO queryd_fts(queryd_fts) VALUES('integrity-check')");
+    }
+}
+
 static void
 test_prefixes(StoreFixture *fixture, gconstpointer data)
 {
@@ -302,6 +330,7 @@ main(int argc, char **argv)
         { "/store/bulk-load/too-many-labels", test_too_many_labels },
         { "/store/bulk-load/anonymous", test_anonymous },
         { "/store/bulk-load/graph-and-replace", test_graph_and_replace },
+        { "/store/bulk-load/full-text", test_full_text },
         { "/store/bulk-load/prefixes", test_prefixes },
         { "/store/bulk-load/rolled-back", test_rolled_back },
         { "/store/store-catalog/all", test_catalog },

@@ -63,9 +63,8 @@ test_in_row(Fixture *self, gconstpointer data)
     append(draft, "abcd");
     append(draft, "efgh");
     qd_payload_draft_finish(draft);
-    g_assert_cmpmem(draft->content->data, draft->content->len, "abcdefgh", 8);
-    g_assert_cmpuint(draft->size, ==, 8);
-    assert_hash(draft, "abcdefgh");
+    g_assert_false(draft->in_file);
+    g_assert_cmpmem(draft->data, draft->size, "abcdefgh", 8);
     g_assert_true(qd_payload_draft_sync(draft, &error));
     g_assert_true(qd_payload_draft_publish(draft, &error));
     g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, 0);
@@ -83,7 +82,7 @@ test_in_file(Fixture *self, gconstpointer data)
     append(draft, "abcdefgh");
     append(draft, "i");
     qd_payload_draft_finish(draft);
-    g_assert_null(draft->content);
+    g_assert_true(draft->in_file);
     assert_hash(draft, "abcdefghi");
     g_assert_true(qd_payload_draft_sync(draft, &error));
     g_assert_true(qd_payload_draft_sync(draft, &error));
@@ -92,6 +91,27 @@ test_in_file(Fixture *self, gconstpointer data)
     g_assert_true(qd_payload_draft_publish(draft, &error)); /* a transaction that is run again */
     g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
     g_assert_cmpstr(text, ==, "abcdefghi");
+}
+
+/* The same two ways for content that is all there; in a row it is not copied. */
+static void
+test_static(Fixture *self, gconstpointer data)
+{
+    static const char text[] = "abcdefghijklmnopqrstu";
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdPayloadDraft) in_row = qd_payload_draft_new_static(self->files, &self->limits, text, 8, &error);
+    g_autoptr(QdPayloadDraft) in_file = qd_payload_draft_new_static(self->files, &self->limits, text, 9, &error);
+
+    g_assert_no_error(error);
+    g_assert_false(in_row->in_file);
+    g_assert_true(in_row->data == text);
+    g_assert_cmpuint(in_row->size, ==, 8);
+    g_assert_true(in_file->in_file);
+    g_assert_cmpuint(in_file->size, ==, 9);
+    assert_hash(in_file, "abcdefghi");
+    g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, 1);
+    g_assert_null(qd_payload_draft_new_static(self->files, &self->limits, text, 21, &error));
+    store_assert_error(error, QW_ERROR_TOO_BIG, "payload_bytes");
 }
 
 static void
@@ -127,6 +147,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add("/store/payload-draft/in-row", Fixture, NULL, set_up, test_in_row, tear_down);
     g_test_add("/store/payload-draft/in-file", Fixture, NULL, set_up, test_in_file, tear_down);
+    g_test_add("/store/payload-draft/static", Fixture, NULL, set_up, test_static, tear_down);
     g_test_add("/store/payload-draft/given-up", Fixture, NULL, set_up, test_given_up, tear_down);
     g_test_add("/store/payload-draft/too-big", Fixture, NULL, set_up, test_too_big, tear_down);
     return g_test_run();

@@ -141,12 +141,14 @@ test_list(Fixture *self, gconstpointer data)
     QdPayloadTemp published = write_temp(self, "abc");
     QdPayloadTemp under_way = write_temp(self, "def");
     g_autoptr(GPtrArray) found = NULL;
+    gboolean is_complete = FALSE;
     int fd;
 
     publish(self, &published);
     g_assert_true(g_file_set_contents(old, "x", 1, NULL));
     g_assert_true(g_file_set_contents(foreign, "x", 1, NULL));
-    found = qd_payload_files_list(self->files);
+    found = qd_payload_files_list(self->files, &is_complete);
+    g_assert_true(is_complete);
     g_assert_cmpuint(found->len, ==, 1);
     g_assert_cmpmem(g_bytes_get_data(found->pdata[0], NULL), g_bytes_get_size(found->pdata[0]), hash, sizeof hash);
     g_assert_false(g_file_test(old, G_FILE_TEST_EXISTS));    /* of an earlier process */

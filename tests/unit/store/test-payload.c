@@ -272,6 +272,35 @@ test_delete_by_client(Fixture *self, gconstpointer data)
     g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 0);
 }
 
+static QdPayloadSweep
+delete_by_client(Fixture *self)
+{
+    begin(self);
+    store_execute(self->store.writer, "DELETE FROM queryd_payload");
+    qd_payloads_note_deleted(self->store.writer);
+    return commit(self);
+}
+
+/* Where no file was left, a DELETE has nothing to look for, until there is one again. */
+static void
+test_delete_without_files(Fixture *self, gconstpointer data)
+{
+    qd_payloads_sweep(self->payloads, self->reader, QD_PAYLOAD_SWEEP_ALL);
+    begin(self);
+    (void) store(self, "small");
+    (void) commit(self);
+    g_assert_cmpint(delete_by_client(self), ==, QD_PAYLOAD_SWEEP_NONE);
+    begin(self);
+    (void) store(self, LARGE);
+    qd_payloads_sweep(self->payloads, self->reader, QD_PAYLOAD_SWEEP_ALL); /* it has no name yet */
+    (void) commit(self);
+    g_assert_cmpint(delete_by_client(self), ==, QD_PAYLOAD_SWEEP_ALL);
+    g_assert_cmpint(delete_by_client(self), ==, QD_PAYLOAD_SWEEP_ALL); /* nobody has looked */
+    qd_payloads_sweep(self->payloads, self->reader, QD_PAYLOAD_SWEEP_ALL);
+    g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 0);
+    g_assert_cmpint(delete_by_client(self), ==, QD_PAYLOAD_SWEEP_NONE);
+}
+
 static void
 test_errors(Fixture *self, gconstpointer data)
 {
@@ -346,6 +375,7 @@ main(int argc, char **argv)
     g_test_add("/store/payload/shared", Fixture, NULL, set_up, test_shared, tear_down);
     g_test_add("/store/payload/sweep-under-way", Fixture, NULL, set_up, test_sweep_under_way, tear_down);
     g_test_add("/store/payload/delete-by-client", Fixture, NULL, set_up, test_delete_by_client, tear_down);
+    g_test_add("/store/payload/delete-without-files", Fixture, NULL, set_up, test_delete_without_files, tear_down);
     g_test_add("/store/payload/errors", Fixture, NULL, set_up, test_errors, tear_down);
     g_test_add("/store/payload/check", Fixture, NULL, set_up, test_check, tear_down);
     return g_test_run();

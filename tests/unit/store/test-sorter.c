@@ -43,7 +43,7 @@ static void
 test_order(gconstpointer data)
 {
     gsize n = GPOINTER_TO_SIZE(data);
-    g_autoptr(QdSorter) sorter = qd_sorter_new(N_COLUMNS, 1000, g_get_tmp_dir());
+    g_autoptr(QdSorter) sorter = qd_sorter_new(N_COLUMNS, NULL, 1, 1000, g_get_tmp_dir());
     g_autofree gint64 *rows = g_new(gint64, n * N_COLUMNS + 1);
     g_autoptr(GError) error = NULL;
     const gint64 *row;
@@ -67,10 +67,45 @@ test_order(gconstpointer data)
     }
 }
 
+/* The same rows in three orders, one after the other. @data: rows; memory holds 1000 */
+static void
+test_orders(gconstpointer data)
+{
+    static const QdSorterOrder orders[] = { { { 2, 0, 1 } }, { { 1, 2, 0 } }, { { 0, 1, 2 } } };
+    gsize n = GPOINTER_TO_SIZE(data);
+    g_autoptr(QdSorter) sorter = qd_sorter_new(N_COLUMNS, orders, G_N_ELEMENTS(orders), 1000, g_get_tmp_dir());
+    g_autofree gint64 *rows = g_new(gint64, n * N_COLUMNS);
+    g_autofree gint64 *turned = g_new(gint64, n * N_COLUMNS);
+    g_autoptr(GError) error = NULL;
+
+    for (gsize i = 0; i < n; i++) {
+        for (guint c = 0; c < N_COLUMNS; c++)
+            rows[i * N_COLUMNS + c] = make_value(c);
+        g_assert_true(qd_sorter_add(sorter, rows + i * N_COLUMNS, &error));
+    }
+    g_assert_true(qd_sorter_finish(sorter, &error));
+    for (guint order = 0; order < G_N_ELEMENTS(orders); order++) {
+        const gint64 *row;
+
+        if (order > 0)
+            g_assert_true(qd_sorter_turn(sorter, &error));
+        for (gsize i = 0; i < n * N_COLUMNS; i++)
+            turned[i] = rows[i / N_COLUMNS * N_COLUMNS + orders[order].columns[i % N_COLUMNS]];
+        qsort(turned, n, N_COLUMNS * sizeof(gint64), compare);
+        for (gsize i = 0; i < n; i++) {
+            g_assert_true(qd_sorter_next(sorter, &row, &error));
+            for (guint c = 0; c < N_COLUMNS; c++)
+                g_assert_cmpint(row[orders[order].columns[c]], ==, turned[i * N_COLUMNS + c]);
+        }
+        g_assert_true(qd_sorter_next(sorter, &row, &error));
+        g_assert_null(row);
+    }
+}
+
 static void
 test_no_directory(void)
 {
-    g_autoptr(QdSorter) sorter = qd_sorter_new(1, 2, "/nonexistent");
+    g_autoptr(QdSorter) sorter = qd_sorter_new(1, NULL, 1, 2, "/nonexistent");
     g_autoptr(GError) error = NULL;
     const gint64 row = 1;
 
@@ -117,6 +152,9 @@ main(int argc, char **argv)
     g_test_add_data_func("/store/sorter/order/1000", GSIZE_TO_POINTER(1000), test_order);
     g_test_add_data_func("/store/sorter/order/1001", GSIZE_TO_POINTER(1001), test_order);
     g_test_add_data_func("/store/sorter/order/123456", GSIZE_TO_POINTER(123456), test_order);
+    g_test_add_data_func("/store/sorter/orders/2", GSIZE_TO_POINTER(2), test_orders);
+    g_test_add_data_func("/store/sorter/orders/1000", GSIZE_TO_POINTER(1000), test_orders);
+    g_test_add_data_func("/store/sorter/orders/54321", GSIZE_TO_POINTER(54321), test_orders);
     g_test_add_func("/store/sorter/no-directory", test_no_directory);
     g_test_add_func("/store/spool/pieces", test_spool);
     return g_test_run();
