@@ -80,14 +80,20 @@ qd_bus_return_error(sd_bus_error *ret_error, const GError *error)
     return sd_bus_error_set(ret_error, qw_error_get_dbus_name(code), message != NULL ? message : "internal error");
 }
 
+int
+qd_bus_note_sent(sd_bus_message *message, int r)
+{
+    if (r < 0)
+        (void) shutdown(sd_bus_get_fd(sd_bus_message_get_bus(message)), SHUT_RDWR);
+    return r;
+}
+
 void
 qd_bus_reply_error(sd_bus_message *message, const GError *error)
 {
     sd_bus_error bus_error = SD_BUS_ERROR_NULL;
 
     (void) qd_bus_return_error(&bus_error, error);
-    /* Who gets no answer must not wait for one: without the connection (and with it the daemon) the bus tells all callers. */
-    if (sd_bus_reply_method_error(message, &bus_error) < 0)
-        (void) shutdown(sd_bus_get_fd(sd_bus_message_get_bus(message)), SHUT_RDWR);
+    (void) qd_bus_note_sent(message, sd_bus_reply_method_error(message, &bus_error));
     sd_bus_error_free(&bus_error);
 }

@@ -22,6 +22,18 @@
 int qd_bus_return_error(sd_bus_error *ret_error, const GError *error);
 
 /**
+ * qd_bus_note_sent:
+ * @message: a call
+ * @r: what sending its last answer gave
+ *
+ * Who gets no answer must not wait for one: when it could not be sent the connection ends (and with it the daemon), and the bus
+ * tells all callers.
+ *
+ * Returns: @r
+ */
+int qd_bus_note_sent(sd_bus_message *message, int r);
+
+/**
  * qd_bus_reply_error:
  * @message: (transfer none): a method call
  * @error: (nullable) (transfer none): what happened; NULL is an internal error

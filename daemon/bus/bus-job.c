@@ -24,6 +24,7 @@ typedef struct Job {
     const char *state;
     const char *error_name;
     char *error_message;
+    GPtrArray *messages; /* (nullable) of char* */
     guint64 n_rows;
     guint64 n_bytes;
     guint64 n_bytes_total;
@@ -51,6 +52,7 @@ job_free(gpointer data)
     g_free(self->path);
     g_free(self->owner);
     g_free(self->error_message);
+    g_clear_pointer(&self->messages, g_ptr_array_unref);
     g_free(self);
 }
 
@@ -108,6 +110,7 @@ job_set_end(Job *self, const QdCall *call)
     job_update_figures(self);
     self->n_rows = MAX(self->n_rows, call->n_rows);
     self->n_bytes = MAX(self->n_bytes, call->n_bytes);
+    self->messages = g_ptr_array_ref(call->messages);
     self->state = "finished";
     if (call->error != NULL) {
         QwError code = qd_error_get_code(call->error);
@@ -136,6 +139,15 @@ on_done(QdCall *call, void *user_data)
         job_forget(self);
 }
 
+static const char *
+get_kind(const QdCall *call)
+{
+    return call->kind == QD_CALL_IMPORT    ? "import"
+           : call->kind == QD_CALL_DUMP    ? "dump"
+           : call->kind == QD_CALL_RESTORE ? "restore"
+                                           : "backup";
+}
+
 void
 qd_bus_jobs_start(QdBusJobs *self, sd_bus_message *message, QdClient *client, QdCall *call, gint64 started_usec)
 {
@@ -145,7 +157,7 @@ qd_bus_jobs_start(QdBusJobs *self, sd_bus_message *message, QdClient *client, Qd
     job->path = g_strdup_printf(JOB_PREFIX "/%" G_GUINT64_FORMAT, ++self->last_id);
     job->owner = g_strdup(sd_bus_message_get_sender(message));
     job->call = call;
-    job->kind = call->kind == QD_CALL_IMPORT ? "import" : call->kind == QD_CALL_DUMP ? "dump" : "backup";
+    job->kind = get_kind(call);
     job->state = "running";
     job->error_name = "";
     job->error_message = g_strdup("");
@@ -157,7 +169,7 @@ qd_bus_jobs_start(QdBusJobs *self, sd_bus_message *message, QdClient *client, Qd
     call->done = on_done;
     call->user_data = job;
     /* The path is known before the end can be told. A caller that is gone will have its job cancelled. */
-    (void) sd_bus_reply_method_return(message, "o", job->path);
+    (void) qd_bus_note_sent(message, sd_bus_reply_method_return(message, "o", job->path));
     qd_engine_submit(self->service->engine, call);
 }
 
@@ -186,7 +198,7 @@ handle_cancel(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 
     if (self->call != NULL)
         qd_engine_cancel(self->jobs->service->engine, self->call);
-    return sd_bus_reply_method_return(message, NULL);
+    return qd_bus_note_sent(message, sd_bus_reply_method_return(message, NULL));
 }
 
 static int
@@ -218,6 +230,18 @@ get_figure(sd_bus *bus, const char *path, const char *interface, const char *pro
         return sd_bus_message_append(reply, "t", self->n_bytes);
 
     return sd_bus_message_append(reply, "t", self->n_bytes_total);
+}
+
+static int
+get_messages(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply, void *userdata,
+             sd_bus_error *ret_error)
+{
+    const Job *self = userdata;
+    int r = sd_bus_message_open_container(reply, 'a', "s");
+
+    for (guint i = 0; r >= 0 && self->messages != NULL && i < self->messages->len; i++)
+        r = qd_bus_append_text(reply, self->messages->pdata[i]);
+    return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
 static gboolean
@@ -319,5 +343,6 @@ const sd_bus_vtable qd_bus_job_vtable[] = {
     SD_BUS_PROPERTY("BytesTotal", "t", get_figure, 0, 0),
     SD_BUS_PROPERTY("ErrorName", "s", get_text, 0, 0),
     SD_BUS_PROPERTY("ErrorMessage", "s", get_text, 0, 0),
+    SD_BUS_PROPERTY("Messages", "as", get_messages, 0, 0),
     SD_BUS_VTABLE_END,
 };

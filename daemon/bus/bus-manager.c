@@ -133,7 +133,7 @@ act_cancel_query(QdBusService *service, sd_bus_message *message, const QdPeer *p
     uint64_t id = 0;
 
     if (sd_bus_message_read_basic(message, 't', &id) > 0 && qd_engine_cancel_query(service->engine, id)) {
-        (void) sd_bus_reply_method_return(message, NULL);
+        (void) qd_bus_note_sent(message, sd_bus_reply_method_return(message, NULL));
         return;
     }
 
@@ -153,7 +153,7 @@ act_reload(QdBusService *service, sd_bus_message *message, const QdPeer *peer)
     g_autoptr(GError) error = NULL;
 
     if (service->hooks.reload == NULL || service->hooks.reload(&error, service->hooks.user_data))
-        (void) sd_bus_reply_method_return(message, NULL);
+        (void) qd_bus_note_sent(message, sd_bus_reply_method_return(message, NULL));
     else
         qd_bus_reply_error(message, error);
 }

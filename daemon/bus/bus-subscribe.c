@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/exec/watch-index.h"
 
@@ -339,7 +340,7 @@ handle_close(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
     Subscription *self = userdata;
 
     (void) g_hash_table_remove(self->all->subscriptions, self->path);
-    return sd_bus_reply_method_return(message, NULL);
+    return qd_bus_note_sent(message, sd_bus_reply_method_return(message, NULL));
 }
 
 static int

@@ -212,6 +212,10 @@ finish_opening(void *data)
         take_database(self, opening->database);
         if (!qd_database_is_read_only(self->database))
             qd_upkeep_note_open(self->upkeep, &opening->repair.result, qd_database_get_start_counter(self->database) == 1);
+        if (opening->repair.n_kept_payloads > 0)
+            qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
+                   "the database in '%s' is new, and %u payload files of an older one are kept in '%s'", self->directory,
+                   opening->repair.n_kept_payloads, opening->repair.kept_folder);
         g_atomic_int_set(&self->state, QD_ENGINE_OPEN);
     } else {
         g_clear_error(&self->open_error);
@@ -220,6 +224,7 @@ finish_opening(void *data)
         g_atomic_int_set(&self->state, QD_ENGINE_BROKEN);
     }
     qd_recovery_result_clear(&opening->repair.result);
+    g_free(opening->repair.kept_folder);
     g_free(opening);
     start_held(self);
 }

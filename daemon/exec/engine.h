@@ -133,7 +133,7 @@ struct QdCall {
     int64_t last_insert_rowid;
     uint64_t generation;
     gboolean ok;         /* CHECK */
-    GPtrArray *messages; /* CHECK: of char*; PREFIXES: prefix, IRI, … */
+    GPtrArray *messages; /* CHECK, RESTORE: of char*; PREFIXES: prefix, IRI, … */
     QdReadSet *reads;    /* SUBSCRIBE: (owned) */
     uint64_t n_rows;
     uint64_t n_bytes;

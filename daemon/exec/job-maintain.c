@@ -38,6 +38,7 @@ qd_job_check(QdCall *call, GError **error)
     g_autoptr(QdConnection) connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
     sqlite3_stmt *stmt = NULL;
     sqlite3 *db;
+    int failure = 0;
     int r;
 
     if (connection == NULL)
@@ -46,12 +47,21 @@ qd_job_check(QdCall *call, GError **error)
     db = qd_connection_get_db(connection);
     sqlite3_progress_handler(db, 10000, on_check_progress, call);
     r = sqlite3_prepare_v2(db, call->options.quick ? "PRAGMA quick_check" : "PRAGMA integrity_check", -1, &stmt, NULL);
-    while (r == SQLITE_OK || r == SQLITE_ROW) {
+    while ((r == SQLITE_OK || r == SQLITE_ROW) && failure == 0) {
         r = sqlite3_step(stmt);
-        if (r == SQLITE_ROW)
+        if (r == SQLITE_ROW) {
             g_ptr_array_add(call->messages, g_strdup((const char *) sqlite3_column_text(stmt, 0)));
+            failure = call->messages->pdata[call->messages->len - 1] == NULL
+                          ? SQLITE_NOMEM
+                          : qd_integrity_get_failure(call->messages->pdata[call->messages->len - 1]);
+        }
     }
     (void) sqlite3_finalize(stmt);
+    if (failure != 0) {
+        qd_sqlite_set_error(error, NULL, failure, NULL, 0, NULL);
+        g_prefix_error(error, "the database could not be checked: ");
+        return;
+    }
     if ((r & 0xff) == SQLITE_CORRUPT || (r & 0xff) == SQLITE_NOTADB)
         g_ptr_array_add(call->messages, g_strdup(sqlite3_errstr(r)));
     else if (r != SQLITE_DONE)

@@ -18,12 +18,14 @@
 #include "daemon/exec/run.h"
 #include "daemon/store/file-check.h"
 #include "daemon/store/integrity.h"
+#include "daemon/store/payload.h"
 #include "daemon/store/replace.h"
 #include "daemon/store/schema.h"
 #include "daemon/store/sqlite-error.h"
 
 #define COPY_BYTES (1024 * 1024)
 #define STEP_PAGES 1024
+#define MAX_MESSAGES 100u
 /* Above what any store has counted, for a generation that grows (recovery.c). */
 #define USEC_PER_START G_GUINT64_CONSTANT(3600000000)
 
@@ -32,6 +34,7 @@ typedef struct Restore {
     QdEngine *engine;
     char *path;           /* of the copy */
     QdConnection *source; /* on it */
+    guint n_faults;       /* payloads without their files */
 } Restore;
 
 /* The copy ------------------------------------------------------------------------------------------------------------- */
@@ -185,6 +188,32 @@ prepare_copy(Restore *self, GError **error)
     return live != NULL && fit_to_store(self, live, error);
 }
 
+static gboolean
+on_payload_checked(const char *message, void *data)
+{
+    Restore *self = data;
+
+    if (message != NULL && self->n_faults++ < MAX_MESSAGES)
+        g_ptr_array_add(self->call->messages, g_strdup(message));
+    return !qd_job_is_cancelled(self->call, NULL);
+}
+
+/* The copy lies beside the folder of the payload files, which no backup has: what lacks its file can still be brought. */
+static void
+report_payloads(Restore *self)
+{
+    g_autoptr(GError) ignored = NULL; /* only looked at, a database of somebody else's has no payloads */
+
+    (void) qd_payloads_check(self->source, FALSE, on_payload_checked, self, &ignored);
+    if (self->n_faults == 0)
+        return;
+    if (self->n_faults > MAX_MESSAGES)
+        g_ptr_array_add(self->call->messages, g_strdup_printf("and %u more payloads", self->n_faults - MAX_MESSAGES));
+    qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
+           "%u payloads of a database %s restored lack their files: %s", self->n_faults,
+           self->call->options.check_only ? "that could be" : "to be", (char *) self->call->messages->pdata[0]);
+}
+
 /* In place ------------------------------------------------------------------------------------------------------------- */
 
 static gboolean
@@ -290,8 +319,11 @@ qd_job_restore(QdCall *call, GError **error)
     }
     self.path = g_strdup_printf("%s/restore-%" G_GUINT64_FORMAT ".tmp", engine->directory, call->private->entry.id);
     remove_copy(&self);
-    if (make_copy(&self, error) && prepare_copy(&self, error) && !call->options.check_only)
-        (void) (engine->writer != NULL ? restore_in_place(&self, error) : restore_by_name(&self, error));
+    if (make_copy(&self, error) && prepare_copy(&self, error)) {
+        report_payloads(&self);
+        if (!call->options.check_only)
+            (void) (engine->writer != NULL ? restore_in_place(&self, error) : restore_by_name(&self, error));
+    }
     qd_connection_free(self.source);
     remove_copy(&self);
     g_free(self.path);

@@ -17,10 +17,13 @@
 
 #include "daemon/base/error.h"
 #include "daemon/store/file-check.h"
+#include "daemon/store/payload.h"
 #include "daemon/store/replace.h"
 #include "daemon/store/schema.h"
 
 #define DATABASE_NAME "queryd.db"
+#define EMPTY_BYTES 1 /* SQLite takes a file of one byte for an empty one, too */
+#define LOG_HEADER_BYTES 32
 #define LOCK_NAME "lock"
 /* 2 s: as long as a daemon that has nothing to do may take to end. */
 #define LOCK_TRIES 200
@@ -204,6 +207,19 @@ make_room_on_full_disk(QdDatabase *self)
         (void) release_ballast(self);
 }
 
+/* Nothing is wrong with the statements of ours that open a store: it is not what they expect. */
+static void
+correct_syntax(GError **error)
+{
+    g_autofree char *message = NULL;
+
+    if (qd_error_get_code(*error) != QW_ERROR_SYNTAX)
+        return;
+    message = g_strdup((*error)->message);
+    g_clear_error(error);
+    qd_error_set(error, QW_ERROR_CORRUPT, "%s", message);
+}
+
 static gboolean
 open_with_ballast(QdDatabase *self, const QdLimits *limits, GError **error)
 {
@@ -214,6 +230,7 @@ open_with_ballast(QdDatabase *self, const QdLimits *limits, GError **error)
         keep_ballast(self, limits);
         return TRUE;
     }
+    correct_syntax(&first);
     /* closed first: its checkpoint would eat the room */
     self->writer = qd_connection_free(self->writer);
     if (qd_error_get_code(first) == QW_ERROR_DISK_FULL && release_ballast(self))
@@ -232,6 +249,35 @@ salvage(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *repair, GErr
     return qd_recovery_run(&options, &repair->result, error) && open_with_ballast(self, limits, error);
 }
 
+/* SQLite makes a new database then and deletes the log, with the commits in it. */
+static gboolean
+has_log_only(const QdDatabase *self)
+{
+    g_autofree char *log = g_strconcat(self->path, "-wal", NULL);
+    struct stat st;
+
+    if (stat(self->path, &st) == 0 ? st.st_size > EMPTY_BYTES : errno != ENOENT)
+        return FALSE;
+    return stat(log, &st) == 0 && st.st_size > LOG_HEADER_BYTES;
+}
+
+/* The files of a database that has gone are no rubbish: who finds its last copy needs them. */
+static gboolean
+keep_payloads_of_lost_database(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *repair, GError **error)
+{
+    const QdConnectionInfo info = qd_database_get_info(self);
+    g_autoptr(QdConnection) reader = NULL;
+    g_autoptr(GPtrArray) hashes = NULL;
+
+    if (self->start_counter != 1)
+        return TRUE;
+    reader = qd_connection_open(&info, QD_CONNECTION_READER, limits, error);
+    if (reader == NULL || !qd_payloads_set_aside(reader, &hashes, &repair->kept_folder, error))
+        return FALSE;
+    repair->n_kept_payloads = hashes->len;
+    return TRUE;
+}
+
 /* When even the salvage fails, the first error says more. */
 static gboolean
 open_for_writing(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *repair, GError **error)
@@ -243,8 +289,10 @@ open_for_writing(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *rep
         return FALSE;
     if (repair != NULL && repair->damaged && g_file_test(self->path, G_FILE_TEST_EXISTS))
         return salvage(self, limits, repair, error);
-    if (open_with_ballast(self, limits, &first))
-        return TRUE;
+    if (has_log_only(self))
+        qd_error_set(&first, QW_ERROR_CORRUPT, "it is missing or empty, and there is a log of it");
+    else if (open_with_ballast(self, limits, &first))
+        return repair == NULL || keep_payloads_of_lost_database(self, limits, repair, error);
     if (repair != NULL && qd_error_get_code(first) == QW_ERROR_CORRUPT) {
         if (salvage(self, limits, repair, &second))
             return TRUE;

@@ -21,6 +21,8 @@ typedef struct QdDatabaseRepair {
     void (*begins)(gpointer); /* from within: the salvage, which may take long, begins */
     gpointer data;
     QdRecoveryResult result; /* (out): its aside is NULL when nothing was salvaged; clear it */
+    guint n_kept_payloads;   /* (out): files of payloads that a new database was found with */
+    char *kept_folder;       /* (out) (transfer full) (nullable): where they are kept */
 } QdDatabaseRepair;
 
 /**

@@ -4,6 +4,9 @@
  */
 #include "daemon/store/health.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #define GROUP "Health"
 
 void
@@ -33,6 +36,18 @@ qd_health_clear(QdHealth *self)
     *self = (QdHealth){ 0 };
 }
 
+/* Emptied first: what a longer text before it left behind would make the file unreadable. */
+static void
+write_text(const char *path, const char *text, gsize n_bytes)
+{
+    int fd = TEMP_FAILURE_RETRY(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+
+    if (fd < 0)
+        return;
+    (void) !write(fd, text, n_bytes);
+    (void) close(fd);
+}
+
 void
 qd_health_save(const QdHealth *self)
 {
@@ -48,7 +63,7 @@ qd_health_save(const QdHealth *self)
     if (self->report != NULL)
         g_key_file_set_string(file, GROUP, "report", self->report);
     text = g_key_file_to_data(file, &n_bytes, NULL);
-    (void) g_file_set_contents_full(self->path, text, (gssize) n_bytes, G_FILE_SET_CONTENTS_NONE, 0600, NULL);
+    write_text(self->path, text, n_bytes);
 }
 
 void

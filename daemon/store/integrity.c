@@ -44,6 +44,22 @@ qd_integrity_is_damage(const char *message)
     return TRUE;
 }
 
+int
+qd_integrity_get_failure(const char *message)
+{
+    static const char words[] = "unable to get the page. error code=";
+    const char *at = message;
+
+    while ((at = strstr(at, words)) != NULL) {
+        int code = (int) g_ascii_strtoll(at + strlen(words), NULL, 10);
+
+        if ((code & 0xff) != SQLITE_CORRUPT && (code & 0xff) != SQLITE_NOTADB)
+            return code;
+        at += strlen(words);
+    }
+    return 0;
+}
+
 static int
 on_progress(void *data)
 {
@@ -83,16 +99,22 @@ check_table(QdIntegrity *self, sqlite3 *db, const char *table, gboolean quick)
     char *sql = sqlite3_mprintf("PRAGMA %s(%Q)", quick ? "quick_check" : "integrity_check", table);
     sqlite3_stmt *stmt = NULL;
     int r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+    int failure = 0;
 
     sqlite3_free(sql);
-    while (r == SQLITE_OK || r == SQLITE_ROW) {
+    while ((r == SQLITE_OK || r == SQLITE_ROW) && failure == 0) {
+        const char *message;
+
         r = sqlite3_step(stmt);
-        if (r == SQLITE_ROW && self->messages->len < MAX_MESSAGES &&
-            qd_integrity_is_damage((const char *) sqlite3_column_text(stmt, 0)))
-            g_ptr_array_add(self->messages, g_strdup_printf("%s: %s", table, (const char *) sqlite3_column_text(stmt, 0)));
+        if (r != SQLITE_ROW)
+            break;
+        message = (const char *) sqlite3_column_text(stmt, 0);
+        failure = message == NULL ? SQLITE_NOMEM : qd_integrity_get_failure(message);
+        if (failure == 0 && self->messages->len < MAX_MESSAGES && qd_integrity_is_damage(message))
+            g_ptr_array_add(self->messages, g_strdup_printf("%s: %s", table, message));
     }
     (void) sqlite3_finalize(stmt);
-    return r;
+    return failure != 0 ? failure : r;
 }
 
 gboolean

@@ -20,6 +20,10 @@
 #define SAMPLE_PAGES 64u
 #define FILL_SHARE 16u /* of a page at its end: some cell reaches into it */
 
+/* A disk may fail for a moment, or at one place, or as a whole. */
+#define READ_TRIES 3
+#define READ_PAUSE_USEC 50000
+
 #define LOG_HEADER_BYTES 32
 #define LOG_FRAME_BYTES 24
 #define LOG_MAGIC 0x377f0682u /* its last bit: checksums are of big-endian words */
@@ -30,6 +34,8 @@ struct QdPageFile {
     int log_fd;       /* -1: none */
     GHashTable *logs; /* page number → offset in the log, in frames from 1 */
     QdPageFileInfo info;
+    guint n_unreadable;
+    gboolean is_gone;
 };
 
 QdPageFile *
@@ -47,16 +53,24 @@ qd_page_file_free(QdPageFile *self)
     return NULL;
 }
 
+/* FALSE with errno 0 behind the end of the file. */
 static gboolean
 read_all(int fd, void *buffer, gsize n_bytes, off_t offset)
 {
     guint8 *p = buffer;
+    int n_tries = 1;
 
     while (n_bytes > 0) {
         ssize_t n = pread(fd, p, n_bytes, offset);
 
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && n_tries++ < READ_TRIES) {
+            g_usleep(READ_PAUSE_USEC);
+            continue;
+        }
+        if (n == 0)
+            errno = 0;
         if (n <= 0)
             return FALSE;
         p += n;
@@ -132,7 +146,11 @@ read_log(QdPageFile *self)
 
     if (fstat(self->log_fd, &st) < 0 || st.st_size < LOG_HEADER_BYTES)
         return;
-    if (!read_all(self->log_fd, header, sizeof header, 0) || !log_header_is_whole(header, &checksum)) {
+    if (!read_all(self->log_fd, header, sizeof header, 0)) {
+        self->is_gone = errno != 0;
+        return;
+    }
+    if (!log_header_is_whole(header, &checksum)) {
         self->info.log_damaged = TRUE;
         return;
     }
@@ -160,9 +178,9 @@ read_log(QdPageFile *self)
 
 /* The header --------------------------------------------------------------------------------------------------------------- */
 
-/* How many of the first pages look like pages that are of this size. */
+/* How many of the first pages look like pages that are of this size, of which the last bytes are reserved. */
 static double
-judge_page_size(const QdPageFile *self, guint32 page_size, guint64 n_file_bytes)
+judge_page_size(const QdPageFile *self, guint32 page_size, guint32 reserved, guint64 n_file_bytes)
 {
     g_autofree guint8 *buffer = g_malloc(page_size);
     guint n = (guint) MIN(n_file_bytes / page_size, SAMPLE_PAGES);
@@ -171,8 +189,9 @@ judge_page_size(const QdPageFile *self, guint32 page_size, guint64 n_file_bytes)
     for (guint i = 0; i < n; i++) {
         QdPageCells cells;
 
-        if (read_all(self->fd, buffer, page_size, (off_t) i * page_size) && qd_page_cells_init(&cells, buffer, i + 1, page_size) &&
-            qd_page_cells_are_whole(&cells) && qd_page_cells_get_end(&cells) > page_size - page_size / FILL_SHARE)
+        if (read_all(self->fd, buffer, page_size, (off_t) i * page_size) &&
+            qd_page_cells_init(&cells, buffer, i + 1, page_size - reserved) && qd_page_cells_are_whole(&cells) &&
+            qd_page_cells_get_end(&cells) > page_size - reserved - page_size / FILL_SHARE)
             n_good++;
     }
     return n > 0 ? (double) n_good / n : 0;
@@ -185,7 +204,7 @@ guess_page_size(const QdPageFile *self, guint64 n_file_bytes)
     double best = 0;
 
     for (guint32 size = MIN_PAGE_BYTES; size <= MAX_PAGE_BYTES; size *= 2) {
-        double quality = judge_page_size(self, size, n_file_bytes);
+        double quality = judge_page_size(self, size, 0, n_file_bytes);
 
         if (quality > best) {
             best = quality;
@@ -195,22 +214,26 @@ guess_page_size(const QdPageFile *self, guint64 n_file_bytes)
     return best_size;
 }
 
-/* Nobody but an extension reserves bytes; the fractions beside them are always these. */
+/* Nobody but an extension reserves bytes; the fractions beside them are always these, and then no cell reaches into them. */
 static guint32
-get_reserved(const guint8 *header)
+get_reserved(const QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
 {
-    return header[21] == 64 && header[22] == 32 && header[23] == 32 ? header[20] : 0;
+    guint32 page_size = self->info.page_size;
+    guint32 reserved = header[21] == 64 && header[22] == 32 && header[23] == 32 ? header[20] : 0;
+
+    if (reserved == 0 || page_size - reserved < MIN_USABLE_BYTES ||
+        judge_page_size(self, page_size, reserved, n_file_bytes) < judge_page_size(self, page_size, 0, n_file_bytes))
+        return 0;
+    return reserved;
 }
 
 static void
-read_fields(QdPageFile *self, const guint8 *header)
+read_fields(QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
 {
     QdPageFileInfo *info = &self->info;
     guint32 encoding = qd_page_get_u32(header + 56);
 
-    info->usable_size = info->page_size - get_reserved(header);
-    if (info->usable_size < MIN_USABLE_BYTES)
-        info->usable_size = info->page_size;
+    info->usable_size = info->page_size - get_reserved(self, header, n_file_bytes);
     info->encoding = encoding >= 1 && encoding <= 3 ? encoding : 1;
     info->first_free = qd_page_get_u32(header + 32);
     info->n_free = qd_page_get_u32(header + 36);
@@ -227,10 +250,10 @@ read_header(QdPageFile *self, const char *path, GError **error)
     QdPageFileInfo *info = &self->info;
     g_autofree guint8 *first = NULL;
     guint8 header[HEADER_BYTES] = { 0 };
-    struct stat st;
+    struct stat st = { 0 };
     guint32 size;
 
-    if (fstat(self->fd, &st) < 0) {
+    if (self->fd >= 0 && fstat(self->fd, &st) < 0) {
         qd_error_set_errno(error, errno, "cannot look at '%s'", path);
         return FALSE;
     }
@@ -249,7 +272,7 @@ read_header(QdPageFile *self, const char *path, GError **error)
     first = g_malloc0(info->page_size);
     if (qd_page_file_read(self, 1, first))
         memcpy(header, first, sizeof header);
-    read_fields(self, header);
+    read_fields(self, header, (guint64) st.st_size);
     info->n_pages = MAX(info->n_pages, MIN(info->n_known_pages, info->n_pages + info->n_log_pages));
     if (info->n_known_pages > info->n_pages + info->n_log_pages) /* cut short, or a wrong number */
         info->header_damaged = info->header_damaged || info->n_known_pages / 2 > info->n_pages;
@@ -265,13 +288,21 @@ qd_page_file_open(const char *path, GError **error)
     self->logs = g_hash_table_new(NULL, NULL);
     self->log_fd = -1;
     self->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (self->fd < 0) {
+    if (self->fd < 0 && errno != ENOENT) {
         qd_error_set_errno(error, errno, "cannot open '%s'", path);
         return NULL;
     }
     self->log_fd = open(log_path, O_RDONLY | O_CLOEXEC);
+    if (self->log_fd < 0 && errno != ENOENT) {
+        qd_error_set_errno(error, errno, "cannot open '%s'", log_path);
+        return NULL;
+    }
     if (self->log_fd >= 0)
         read_log(self);
+    if (self->fd < 0 && self->info.n_log_pages == 0) {
+        qd_error_set_errno(error, ENOENT, "cannot open '%s'", path);
+        return NULL;
+    }
     if (!read_header(self, path, error))
         return NULL;
 
@@ -284,17 +315,40 @@ qd_page_file_get_info(const QdPageFile *self)
     return &self->info;
 }
 
+/* The file's first bytes have been read before. */
+static gboolean
+answers(const QdPageFile *self)
+{
+    guint8 header[HEADER_BYTES];
+    int fd = self->fd >= 0 ? self->fd : self->log_fd;
+
+    return read_all(fd, header, sizeof header, 0) || errno == 0;
+}
+
 gboolean
-qd_page_file_read(const QdPageFile *self, guint32 number, guint8 *buffer)
+qd_page_file_read(QdPageFile *self, guint32 number, guint8 *buffer)
 {
     guint32 page_size = self->info.page_size;
     gpointer frame = g_hash_table_lookup(self->logs, GUINT_TO_POINTER(number));
+    int fd = frame != NULL ? self->log_fd : self->fd;
+    off_t offset = (off_t) (number - 1) * page_size;
 
-    if (number == 0)
+    if (number == 0 || fd < 0 || self->is_gone)
         return FALSE;
     if (frame != NULL)
-        return read_all(self->log_fd, buffer, page_size,
-                        LOG_HEADER_BYTES + LOG_FRAME_BYTES +
-                            (off_t) (GPOINTER_TO_UINT(frame) - 1) * (off_t) (LOG_FRAME_BYTES + page_size));
-    return read_all(self->fd, buffer, page_size, (off_t) (number - 1) * page_size);
+        offset = LOG_HEADER_BYTES + LOG_FRAME_BYTES + (off_t) (GPOINTER_TO_UINT(frame) - 1) * (off_t) (LOG_FRAME_BYTES + page_size);
+    if (read_all(fd, buffer, page_size, offset))
+        return TRUE;
+    if (errno != 0) {
+        self->n_unreadable++;
+        self->is_gone = !answers(self);
+    }
+    return FALSE;
+}
+
+guint
+qd_page_file_get_n_unreadable(const QdPageFile *self, gboolean *ret_is_gone)
+{
+    *ret_is_gone = self->is_gone;
+    return self->n_unreadable;
 }

@@ -3,6 +3,7 @@
  * A database file as numbered pages, with the committed part of its write-ahead log laid over them; read without SQLite.
  *
  * Place: layer 2, for salvage. Everything in the file is doubted: a header that cannot be right is replaced by what the pages show.
+ * A file that is missing is as one without pages, if there is a log.
  * Invariant: the file is only read. No connection of this process may be open on it: closing our descriptor drops its locks.
  */
 #pragma once
@@ -34,7 +35,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPageFile, qd_page_file_free)
 
 const QdPageFileInfo *qd_page_file_get_info(const QdPageFile *self);
 /* @number: from 1. @buffer: page_size bytes. Returns: false when there is no such page, or the disk does not give it */
-gboolean qd_page_file_read(const QdPageFile *self, guint32 number, guint8 *buffer);
+gboolean qd_page_file_read(QdPageFile *self, guint32 number, guint8 *buffer);
+/* Pages that the disk has not given. *@ret_is_gone: what it gave before it gives no more: nothing is known of the rest */
+guint qd_page_file_get_n_unreadable(const QdPageFile *self, gboolean *ret_is_gone);
 
 /* Numbers as they stand in the file. */
 static inline guint32

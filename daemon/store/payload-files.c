@@ -242,7 +242,11 @@ qd_payload_files_open_content(QdPayloadFiles *self, const uint8_t hash[QD_SHA256
         qd_error_set(error, QW_ERROR_CORRUPT, "the payload file '%s/%s' is missing", self->path, name);
         return -1;
     }
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t) st.st_size != size) {
+    if (fstat(fd, &st) < 0) {
+        qd_error_set_errno(error, errno, "cannot look at the payload file '%s/%s'", self->path, name);
+        return -1;
+    }
+    if (!S_ISREG(st.st_mode) || (uint64_t) st.st_size != size) {
         qd_error_set(error, QW_ERROR_CORRUPT, "the payload file '%s/%s' is damaged: it should have %" G_GUINT64_FORMAT " bytes",
                      self->path, name, size);
         return -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A salvage in work, as its files share it: salvage.c (the order of things), salvage-table.c (rows of one table),
- * salvage-rdf.c (invariants of our own tables).
+ * salvage-text.c (full-text indexes), salvage-rdf.c (invariants of our own tables).
  *
  * Place: layer 2, private.
  */
@@ -28,6 +28,7 @@ typedef struct QdSalvage {
     QdPageFile *file;
     QdTreeScan *scan;
     QdConnection *connection; /* on the new file */
+    guint32 encoding;         /* of texts, as in QdPageFileInfo */
     GPtrArray *entries;       /* of QdSalvageEntry */
     gboolean schema_damaged;  /* there may be tables that are not among them */
     GPtrArray *writers;       /* of QdRowWriter: of the tables that were scanned */
@@ -58,5 +59,9 @@ gboolean qd_salvage_scan(QdSalvage *self, const QdSalvageEntry *entry, QdRowWrit
 
 /* The rows of queryd_quad: by a vote of its three whole trees. */
 gboolean qd_salvage_vote_quads(QdSalvage *self, GError **error);
+/* A virtual table, which has no pages of its own. */
+gboolean qd_salvage_is_virtual(const QdSalvageEntry *entry);
+/* Full-text indexes of users, made anew from the texts; one that cannot be is made empty, and says so. */
+gboolean qd_salvage_mend_texts(QdSalvage *self, GError **error);
 /* After all rows: terms are what their keys say, nothing dangles, what can be computed is computed anew. */
 gboolean qd_salvage_mend_rdf(QdSalvage *self, GError **error);

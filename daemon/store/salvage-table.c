@@ -23,6 +23,7 @@ struct QdRowWriter {
     guint rowid_column;     /* that is the rowid; n columns: none */
     const char *rowid_name; /* (nullable) how the rowid is called, if no column is it */
     gboolean of_rowids;
+    guint n_keys;          /* the first columns, which no record lacks */
     GPtrArray *statements; /* sqlite3_stmt or NULL, by number of fields */
     GArray *fields;
     guint64 n_refused;
@@ -75,6 +76,7 @@ add_column(QdRowWriter *self, sqlite3_stmt *stmt)
     Column column = { g_strdup((const char *) sqlite3_column_text(stmt, 0)), sqlite3_column_int(stmt, 1) != 0 };
 
     g_array_append_val(self->columns, column);
+    self->n_keys += sqlite3_column_int(stmt, 2) != 0;
 }
 
 static void
@@ -118,11 +120,11 @@ read_columns(QdRowWriter *self, GError **error)
         return FALSE;
     if (!self->of_rowids)
         return foreach_row(salvage,
-                           "SELECT t.name, t.hidden<>0 FROM pragma_index_list(?1) l, pragma_index_xinfo(l.name) x,"
+                           "SELECT t.name, t.hidden<>0, x.key FROM pragma_index_list(?1) l, pragma_index_xinfo(l.name) x,"
                            " pragma_table_xinfo(?1) t WHERE l.origin='pk' AND t.cid=x.cid ORDER BY x.seqno",
                            self->table, add_column, self, error);
 
-    if (!foreach_row(salvage, "SELECT name, hidden<>0 FROM pragma_table_xinfo(?) WHERE hidden<>2 ORDER BY cid", self->table,
+    if (!foreach_row(salvage, "SELECT name, hidden<>0, 0 FROM pragma_table_xinfo(?) WHERE hidden<>2 ORDER BY cid", self->table,
                      add_column, self, error))
         return FALSE;
     self->rowid_column = self->columns->len;
@@ -253,8 +255,7 @@ bind_field(const QdRowWriter *self, sqlite3_stmt *stmt, int number, const QdFiel
         memcpy(&number_value, &bits, sizeof bits);
         (void) sqlite3_bind_double(stmt, number, number_value);
     } else if (qd_field_is_text(field)) {
-        (void) sqlite3_bind_text64(stmt, number, data, field->n_bytes, SQLITE_STATIC,
-                                   encodings[qd_page_file_get_info(self->salvage->file)->encoding]);
+        (void) sqlite3_bind_text64(stmt, number, data, field->n_bytes, SQLITE_STATIC, encodings[self->salvage->encoding]);
     } else {
         (void) sqlite3_bind_blob64(stmt, number, data, field->n_bytes, SQLITE_STATIC);
     }
@@ -270,7 +271,7 @@ fits(const QdRowWriter *self, const QdTreeRow *row)
     if (!qd_record_parse(row->data, row->n_bytes, self->fields))
         return FALSE;
     n = self->fields->len;
-    if (n == 0 || n > self->columns->len || (!self->of_rowids && n < self->columns->len))
+    if (n == 0 || n > self->columns->len || n < self->n_keys)
         return FALSE;
     return self->rowid_column == self->columns->len ||
            (n > self->rowid_column && g_array_index(self->fields, QdField, self->rowid_column).type == 0);

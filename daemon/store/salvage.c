@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/store/integrity.h"
 #include "daemon/store/salvage-private.h"
 #include "daemon/store/schema.h"
 #include "daemon/store/sqlite-error.h"
@@ -93,13 +94,12 @@ static char *
 get_text(const QdSalvage *self, const QdField *field)
 {
     static const char *const encodings[] = { "UTF-8", "UTF-8", "UTF-16LE", "UTF-16BE" };
-    guint32 encoding = qd_page_file_get_info(self->file)->encoding;
     g_autofree char *text = NULL;
     gsize n_bytes = 0;
 
     if (!qd_field_is_text(field))
         return NULL;
-    text = g_convert((const char *) field->data, (gssize) field->n_bytes, "UTF-8", encodings[encoding], NULL, &n_bytes, NULL);
+    text = g_convert((const char *) field->data, (gssize) field->n_bytes, "UTF-8", encodings[self->encoding], NULL, &n_bytes, NULL);
     if (text == NULL || strlen(text) != n_bytes)
         return NULL;
     return g_steal_pointer(&text);
@@ -144,17 +144,17 @@ add_entry(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **erro
 static gboolean
 search_schema(QdSalvage *self, GError **error)
 {
+    g_autoptr(QdTreeScan) trial = qd_tree_scan_new(self->file, qd_limits_get(self->options->limits, QD_LIMIT_VALUE_BYTES));
     guint32 n_pages = qd_page_file_get_info(self->file)->n_pages;
 
     for (guint32 page = 2; page <= n_pages; page++) {
-        g_autoptr(QdTreeScan) trial = NULL;
         guint n_before = self->entries->len;
         QdTreeResult result;
         gboolean ok;
 
         if (!qd_tree_scan_is_leaf(self->scan, page))
             continue;
-        trial = qd_tree_scan_new(self->file, qd_limits_get(self->options->limits, QD_LIMIT_VALUE_BYTES));
+        qd_tree_scan_forget(trial);
         qd_tree_result_init(&result);
         ok = qd_tree_scan_run(trial, page, TRUE, &result, add_entry, self, error);
         if (result.n_lost_rows > 0 || result.losses->len > 0)
@@ -166,6 +166,26 @@ search_schema(QdSalvage *self, GError **error)
     return TRUE;
 }
 
+/* What the header says of the encoding is right when there is anything to be read in it. */
+static gboolean
+scan_schema(QdSalvage *self, QdTreeResult *result, GError **error)
+{
+    guint32 named = qd_page_file_get_info(self->file)->encoding;
+    const guint32 encodings[] = { named, 1, 2, 3, named };
+    gboolean ok = TRUE;
+
+    for (guint i = 0; i < G_N_ELEMENTS(encodings) && ok && self->entries->len == 0; i++) {
+        self->encoding = encodings[i];
+        qd_tree_result_clear(result);
+        qd_tree_result_init(result);
+        self->scan = qd_tree_scan_free(self->scan);
+        self->scan = qd_tree_scan_new(self->file, qd_limits_get(self->options->limits, QD_LIMIT_VALUE_BYTES));
+        qd_tree_scan_count(self->scan, 1);
+        ok = qd_tree_scan_run(self->scan, 1, TRUE, result, add_entry, self, error);
+    }
+    return ok;
+}
+
 static gboolean
 read_schema(QdSalvage *self, GError **error)
 {
@@ -173,8 +193,7 @@ read_schema(QdSalvage *self, GError **error)
     gboolean ok;
 
     qd_tree_result_init(&result);
-    qd_tree_scan_count(self->scan, 1);
-    ok = qd_tree_scan_run(self->scan, 1, TRUE, &result, add_entry, self, error);
+    ok = scan_schema(self, &result, error);
     if (ok && result.losses->len > 0)
         ok = search_schema(self, error);
     self->schema_damaged = result.n_lost_rows > 0 || result.losses->len > 0;
@@ -209,12 +228,12 @@ open_target(QdSalvage *self, GError **error)
     return qd_salvage_execute(self, error,
                               "PRAGMA page_size=%u; PRAGMA encoding='%s'; PRAGMA auto_vacuum=%u; PRAGMA journal_mode=OFF;"
                               " PRAGMA synchronous=OFF; PRAGMA cache_size=-%d; PRAGMA user_version=%d; PRAGMA application_id=%d",
-                              old->page_size, encodings[old->encoding], old->auto_vacuum, CACHE_KIB, old->user_version,
+                              old->page_size, encodings[self->encoding], old->auto_vacuum, CACHE_KIB, old->user_version,
                               old->application_id);
 }
 
-static gboolean
-is_virtual(const QdSalvageEntry *entry)
+gboolean
+qd_salvage_is_virtual(const QdSalvageEntry *entry)
 {
     return g_str_equal(entry->type, "table") && entry->root == 0 && entry->sql != NULL &&
            g_ascii_strncasecmp(entry->sql, "CREATE VIRTUAL", strlen("CREATE VIRTUAL")) == 0;
@@ -284,7 +303,7 @@ make_tables(QdSalvage *self, GError **error)
         QdSalvageEntry *entry = self->entries->pdata[i];
         guint n_notes = self->report->notes->len;
 
-        if (!g_str_equal(entry->type, "table") || is_internal(entry) || is_virtual(entry) || entry->sql == NULL)
+        if (!g_str_equal(entry->type, "table") || is_internal(entry) || qd_salvage_is_virtual(entry) || entry->sql == NULL)
             continue;
         if (!make_entry(self, entry, error))
             return FALSE;
@@ -302,7 +321,7 @@ make_virtual_tables(QdSalvage *self, GError **error)
         char *sql;
         gboolean ok;
 
-        if (!is_virtual(entry))
+        if (!qd_salvage_is_virtual(entry))
             continue;
         sql = sqlite3_mprintf("PRAGMA writable_schema=ON; INSERT INTO sqlite_schema(type, name, tbl_name, rootpage, sql)"
                               " VALUES('table', %Q, %Q, 0, %Q)",
@@ -518,38 +537,20 @@ adopt_orphans(QdSalvage *self, GError **error)
 /* The end -------------------------------------------------------------------------------------------------------------- */
 
 static gboolean
-rebuild_text_indexes(QdSalvage *self, GError **error)
-{
-    for (guint i = 0; i < self->entries->len; i++) {
-        const QdSalvageEntry *entry = self->entries->pdata[i];
-        g_autofree char *what = g_strdup_printf("full-text index '%s' keeps what could be read of it, it cannot be rebuilt",
-                                                entry->name);
-        g_autofree char *lower = entry->sql != NULL ? g_ascii_strdown(entry->sql, -1) : g_strdup("");
-        char *sql;
-        gboolean ok;
-
-        if (!is_virtual(entry) || strstr(lower, "using fts") == NULL)
-            continue;
-        sql = sqlite3_mprintf("INSERT INTO \"%w\"(\"%w\") VALUES('rebuild')", entry->name, entry->name);
-        ok = qd_salvage_try(self, what, sql, error);
-        sqlite3_free(sql);
-        if (!ok)
-            return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean
 check_result(QdSalvage *self, GError **error)
 {
-    gint64 n_bad = 0;
+    QdIntegrity integrity;
+    gboolean ok;
 
-    if (!qd_connection_get_int64(self->connection, "SELECT count(*) FROM pragma_quick_check WHERE quick_check<>'ok'", &n_bad,
-                                 error))
-        return FALSE;
-    if (n_bad > 0)
-        qd_error_set(error, QW_ERROR_INTERNAL, "what was salvaged from '%s' is not whole", self->options->source);
-    return n_bad == 0;
+    qd_integrity_init(&integrity);
+    ok = qd_integrity_run(&integrity, self->connection, TRUE, NULL, NULL, error);
+    if (ok && integrity.messages->len > 0) {
+        qd_error_set(error, QW_ERROR_INTERNAL, "what was salvaged from '%s' is not whole: %s", self->options->source,
+                     (const char *) integrity.messages->pdata[0]);
+        ok = FALSE;
+    }
+    qd_integrity_clear(&integrity);
+    return ok;
 }
 
 static gboolean
@@ -578,11 +579,28 @@ note_file(QdSalvage *self)
         qd_salvage_report_note(self->report, "the log is damaged: what was committed last may be missing");
 }
 
+/* A page that the disk refuses for good is lost; a disk that is gone may come back, with all that is on it. */
+static gboolean
+check_disk(QdSalvage *self, GError **error)
+{
+    gboolean is_gone = FALSE;
+    guint n_pages = qd_page_file_get_n_unreadable(self->file, &is_gone);
+
+    if (is_gone) {
+        qd_error_set(error, QW_ERROR_INTERNAL, "cannot read '%s' any more: the disk gives errors, it will be tried again",
+                     self->options->source);
+        return FALSE;
+    }
+    if (n_pages > 0)
+        qd_salvage_report_note(self->report, "the disk gave errors %u times when a page was read", n_pages);
+    return TRUE;
+}
+
 static gboolean
 salvage_rows(QdSalvage *self, GError **error)
 {
     gboolean ok = qd_salvage_execute(self, error, "BEGIN") && make_tables(self, error) && fill_tables(self, error) &&
-                  adopt_orphans(self, error);
+                  adopt_orphans(self, error) && check_disk(self, error);
 
     g_ptr_array_set_size(self->writers, 0);
     return ok && make_others(self, "index", error) && make_others(self, "view", error) && make_others(self, "trigger", error) &&
@@ -596,14 +614,20 @@ salvage(QdSalvage *self, GError **error)
     if (self->file == NULL)
         return FALSE;
     note_file(self);
-    self->scan = qd_tree_scan_new(self->file, qd_limits_get(self->options->limits, QD_LIMIT_VALUE_BYTES));
-    if (!read_schema(self, error))
+    if (!read_schema(self, error)) {
+        g_autoptr(GError) cause = NULL;
+
+        if (!check_disk(self, &cause)) {
+            g_clear_error(error);
+            g_propagate_error(error, g_steal_pointer(&cause));
+        }
         return FALSE;
+    }
     count_trees(self);
 
     /* twice: the schema that was written by hand is seen by a new connection only */
     return open_target(self, error) && salvage_rows(self, error) && open_target(self, error) && qd_salvage_mend_rdf(self, error) &&
-           rebuild_text_indexes(self, error) && check_result(self, error);
+           qd_salvage_mend_texts(self, error) && check_result(self, error);
 }
 
 gboolean

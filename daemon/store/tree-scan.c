@@ -19,10 +19,11 @@
 #define PAGE_REFERENCES 0x7fu
 
 struct QdTreeScan {
-    const QdPageFile *file;
+    QdPageFile *file;
     const QdPageFileInfo *info;
     guint64 max_row_bytes;
     guint8 *pages; /* for each: PAGE_USED, and how many refer to it */
+    GArray *used;  /* (nullable) of guint32: what qd_tree_scan_forget() will forget */
     guint8 *buffers[MAX_DEPTH + 1];
     GByteArray *payload;
     guint8 *overflow; /* a page */
@@ -56,7 +57,7 @@ qd_tree_result_clear(QdTreeResult *self)
 }
 
 QdTreeScan *
-qd_tree_scan_new(const QdPageFile *file, guint64 max_row_bytes)
+qd_tree_scan_new(QdPageFile *file, guint64 max_row_bytes)
 {
     QdTreeScan *self = g_new0(QdTreeScan, 1);
 
@@ -77,6 +78,7 @@ qd_tree_scan_free(QdTreeScan *self)
 
     for (guint i = 0; i < G_N_ELEMENTS(self->buffers); i++)
         g_free(self->buffers[i]);
+    g_clear_pointer(&self->used, g_array_unref);
     g_byte_array_unref(self->payload);
     g_free(self->overflow);
     g_free(self->pages);
@@ -103,6 +105,27 @@ get_child(const QdPageCells *cells, guint32 index)
     if (index == cells->n_cells)
         return cells->last_child;
     return qd_page_cells_get(cells, index, &cell) ? cell.child : 0;
+}
+
+static void
+use_page(QdTreeScan *self, guint32 page)
+{
+    self->pages[page] |= PAGE_USED;
+    if (self->used != NULL)
+        g_array_append_val(self->used, page);
+}
+
+void
+qd_tree_scan_forget(QdTreeScan *self)
+{
+    if (self->used == NULL) {
+        self->used = g_array_new(FALSE, FALSE, sizeof(guint32));
+        for (guint32 page = 1; page <= self->info->n_pages; page++)
+            self->pages[page] &= PAGE_REFERENCES;
+    }
+    for (guint i = 0; i < self->used->len; i++)
+        self->pages[g_array_index(self->used, guint32, i)] &= PAGE_REFERENCES;
+    g_array_set_size(self->used, 0);
 }
 
 /* References ----------------------------------------------------------------------------------------------------------- */
@@ -143,7 +166,7 @@ take_page(QdTreeScan *self, guint32 page, guint8 *buffer)
 {
     if (page == 0 || page > self->info->n_pages || self->pages[page] != 0)
         return FALSE;
-    self->pages[page] |= PAGE_USED;
+    use_page(self, page);
     return qd_page_file_read(self->file, page, buffer);
 }
 
@@ -312,7 +335,7 @@ scan_page(QdTreeScan *self, guint32 page, guint depth, const Bounds *bounds, con
         note_loss(self, page, bounds); /* of the other one that claims it */
         return TRUE;
     }
-    self->pages[page] |= PAGE_USED;
+    use_page(self, page);
     return qd_page_cells_is_interior(&cells) ? scan_interior(self, &cells, depth, bounds, error)
                                              : scan_leaf(self, page, &cells, bounds, outer, error);
 }
@@ -351,7 +374,7 @@ take_free_pages(QdTreeScan *self)
 
             if (leaf == 0 || leaf > self->info->n_pages || self->pages[leaf] != 0)
                 return FALSE;
-            self->pages[leaf] |= PAGE_USED;
+            use_page(self, leaf);
         }
         n_free += 1 + n_leaves;
         next = qd_page_get_u32(trunk);
@@ -423,6 +446,6 @@ qd_tree_scan_run_orphan(QdTreeScan *self, const QdOrphan *orphan, QdTreeResult *
     self->data = data;
     if (!load_page(self, orphan->page, 0, &cells))
         return TRUE;
-    self->pages[orphan->page] |= PAGE_USED;
+    use_page(self, orphan->page);
     return give_ordered_rows(self, &cells, unbounded, error);
 }

@@ -39,7 +39,7 @@ void qd_tree_result_init(QdTreeResult *self);
 void qd_tree_result_clear(QdTreeResult *self);
 
 /* @file: outlives the scan. @max_row_bytes: longer payloads are no rows */
-QdTreeScan *qd_tree_scan_new(const QdPageFile *file, guint64 max_row_bytes);
+QdTreeScan *qd_tree_scan_new(QdPageFile *file, guint64 max_row_bytes);
 QdTreeScan *qd_tree_scan_free(QdTreeScan *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdTreeScan, qd_tree_scan_free)
 
@@ -47,6 +47,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdTreeScan, qd_tree_scan_free)
 void qd_tree_scan_count(QdTreeScan *self, guint32 root);
 gboolean qd_tree_scan_run(QdTreeScan *self, guint32 root, gboolean is_table, QdTreeResult *result, QdTreeRowFunc func,
                           gpointer data, GError **error);
+
+/* As if no page had been given out yet; what is done from then on can be forgotten at its own cost, again and again. */
+void qd_tree_scan_forget(QdTreeScan *self);
 
 /* A page of rows that no page refers to. */
 typedef struct QdOrphan {

@@ -36,7 +36,8 @@ typedef struct Counts {
     guint n_images;
     guint n_again; /* of these: cuts of a recovery */
     guint n_corrupt;
-    guint n_lost; /* images that lack what was acknowledged */
+    guint n_lost;         /* images that lack what was acknowledged */
+    guint n_lost_relaxed; /* images */
     guint n_half;
     guint n_payload_faults; /* images */
     guint n_orphans;
@@ -47,6 +48,7 @@ typedef struct Counts {
 typedef enum RecordKind {
     RECORD_DURABLE,
     RECORD_RELAXED,
+    RECORD_MIXED,
     RECORD_PAYLOADS_UNSYNCED, /* a control */
 } RecordKind;
 
@@ -78,7 +80,7 @@ static void
 make_record(Record *self, guint32 seed, RecordKind kind)
 {
     g_autofree char *directory = make_directory();
-    WorkloadConfig config = { .seed = seed, .relaxed = kind == RECORD_RELAXED, .n_import_quads = IMPORT_N_QUADS };
+    WorkloadConfig config = { .seed = seed, .n_import_quads = IMPORT_N_QUADS };
     EngineDriver *driver;
 
     *self = (Record){ .seed = seed, .disk = memory_disk_new() };
@@ -86,6 +88,7 @@ make_record(Record *self, guint32 seed, RecordKind kind)
     memory_vfs_insert(self->disk);
     payload_recorder_set_disk(self->disk, kind == RECORD_PAYLOADS_UNSYNCED);
     config.disk = self->disk;
+    config.durability = kind == RECORD_RELAXED ? WORKLOAD_RELAXED : kind == RECORD_MIXED ? WORKLOAD_MIXED : WORKLOAD_DURABLE;
     self->workload = workload_new(&config);
     driver = engine_driver_new(directory);
     workload_connect(self->workload, driver);
@@ -104,6 +107,7 @@ count(Counts *counts, const ProbeResult *result, guint position, const char *wha
     counts->n_images++;
     counts->n_corrupt += result->corrupt ? 1 : 0;
     counts->n_lost += result->report.n_lost > 0 ? 1 : 0;
+    counts->n_lost_relaxed += result->report.n_lost_relaxed > 0 ? 1 : 0;
     counts->n_half += result->report.n_half > 0 ? 1 : 0;
     counts->n_payload_faults += result->report.n_payload_faults > 0 ? 1 : 0;
     counts->n_orphans += result->n_orphans;
@@ -179,6 +183,7 @@ add_counts(Counts *total, const Counts *counts)
     total->n_again += counts->n_again;
     total->n_corrupt += counts->n_corrupt;
     total->n_lost += counts->n_lost;
+    total->n_lost_relaxed += counts->n_lost_relaxed;
     total->n_half += counts->n_half;
     total->n_payload_faults += counts->n_payload_faults;
     total->n_orphans += counts->n_orphans;
@@ -223,15 +228,17 @@ probe(const Record *record, guint n_images, guint n_lies, Counts *total)
 static void
 print_counts(const char *prefix, const Counts *counts)
 {
-    printf("\"%simages\": %u, \"%ssecond_cuts\": %u, \"%sacknowledged\": %u, \"%scorrupt\": %u, \"%slost\": %u, \"%sin_part\": %u, "
+    printf("\"%simages\": %u, \"%ssecond_cuts\": %u, \"%sacknowledged\": %u, \"%scorrupt\": %u, \"%slost\": %u, "
+           "\"%slost_relaxed\": %u, \"%sin_part\": %u, "
            "\"%spayloads_missing\": %u, \"%sorphans\": %u, ",
            prefix, counts->n_images, prefix, counts->n_again, prefix, counts->n_acknowledged, prefix, counts->n_corrupt, prefix,
-           counts->n_lost, prefix, counts->n_half, prefix, counts->n_payload_faults, prefix, counts->n_orphans);
+           counts->n_lost, prefix, counts->n_lost_relaxed, prefix, counts->n_half, prefix, counts->n_payload_faults, prefix,
+           counts->n_orphans);
 }
 
 /* One line of JSON. */
 static gboolean
-report(const Counts *honest, const Counts *lying, const Counts *relaxed, const Counts *unsynced)
+report(const Counts *honest, const Counts *lying, const Counts *relaxed, const Counts *mixed, const Counts *unsynced)
 {
     const struct {
         gboolean bad;
@@ -244,9 +251,15 @@ report(const Counts *honest, const Counts *lying, const Counts *relaxed, const C
         { honest->n_orphans > 0, "payload files without a row are left" },
         { honest->n_units == 0, "nothing was found in any image" },
         { lying->n_corrupt == 0 || lying->n_lost == 0, "the control, a disk that lies, has not failed" },
-        { relaxed->n_lost == 0, "the control, relaxed durability, has not failed" },
+        { relaxed->n_lost_relaxed == 0, "the control, relaxed durability, has not failed" },
         { relaxed->n_corrupt > 0, "relaxed durability: corrupt images" },
         { relaxed->n_half > 0, "relaxed durability: updates are there in part" },
+        { mixed->n_corrupt > 0, "durable and relaxed: corrupt images" },
+        { mixed->n_lost > 0, "durable and relaxed: acknowledged durable updates are lost" },
+        { mixed->n_half > 0, "durable and relaxed: updates are there in part, or without those before them" },
+        { mixed->n_payload_faults > 0, "durable and relaxed: payloads without their content" },
+        { mixed->n_orphans > 0, "durable and relaxed: payload files without a row are left" },
+        { mixed->n_lost_relaxed == 0, "durable and relaxed: nothing relaxed was lost, which shows nothing" },
         { unsynced->n_payload_faults == 0, "the control, payload files that are not synced, has not failed" },
     };
     gboolean ok = TRUE;
@@ -255,6 +268,7 @@ report(const Counts *honest, const Counts *lying, const Counts *relaxed, const C
     print_counts("", honest);
     print_counts("lying_", lying);
     print_counts("relaxed_", relaxed);
+    print_counts("mixed_", mixed);
     print_counts("unsynced_", unsynced);
     printf("\"problems\": [");
     for (gsize i = 0; i < G_N_ELEMENTS(problems); i++) {
@@ -270,7 +284,7 @@ report(const Counts *honest, const Counts *lying, const Counts *relaxed, const C
 static gboolean
 run(void)
 {
-    Counts honest = { 0 }, lying = { 0 }, relaxed = { 0 }, unsynced = { 0 };
+    Counts honest = { 0 }, lying = { 0 }, relaxed = { 0 }, mixed = { 0 }, unsynced = { 0 };
     guint n_images = (guint) (arg_images / arg_records);
     guint n_control = MAX(n_images / 20, 50);
     Record record;
@@ -285,11 +299,14 @@ run(void)
         make_record(&record, seed, RECORD_RELAXED);
         probe(&record, n_control, 0, &relaxed);
         record_clear(&record);
+        make_record(&record, seed, RECORD_MIXED);
+        probe(&record, n_control, 0, &mixed);
+        record_clear(&record);
         make_record(&record, seed, RECORD_PAYLOADS_UNSYNCED);
         probe(&record, n_control, 0, &unsynced);
         record_clear(&record);
     }
-    return report(&honest, &lying, &relaxed, &unsynced);
+    return report(&honest, &lying, &relaxed, &mixed, &unsynced);
 }
 
 int

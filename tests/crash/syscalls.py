@@ -2,8 +2,9 @@
 """System calls that fail in the real daemon: strace injects an error into the k-th call of a kind, once or from then on.
 
 A point counts only when strace's record shows that the error was injected. Under each point some updates and queries are made:
-each succeeds or gives an error in time; a result is whole; after an error that came once the same daemon serves again. What was
-acknowledged at any point is looked for by daemons without faults.
+each succeeds or gives an error in time; a result is whole; after the fault the same daemon serves again. What was acknowledged at
+any point is looked for by daemons without faults. Some points are at a start, some in a salvage, the others in a daemon that runs
+(syscall_phases.py).
 """
 import collections
 import contextlib
@@ -18,27 +19,39 @@ import time
 from gi.repository import GLib
 
 from harness import NAME, SLOWER, BusError, World, wait_until
+import syscall_phases
 from outcome import Skip
 from wire_client import CutOff, RemoteError
 
-FILE = ("EIO", "ENOSPC", "EINTR")
-MAKE = ("EMFILE", "ENOMEM")
+FILE = ("EIO", "ENOSPC", "EDQUOT", "EINTR")
+NAMES = ("EIO", "ENOSPC", "EDQUOT", "ENOMEM")
+MAKE = ("EMFILE", "ENFILE", "ENOMEM")
 # What the kernel may really answer. EINTR comes once only: who retries on it would do so for ever. Not fcntl: SQLite waits for a
-# lock for up to ten seconds, whatever the reason, and strace cannot tell locking from unlocking, which never fails.
+# lock for up to ten seconds, whatever the reason, and strace cannot tell locking from unlocking, which never fails. Not read and
+# write: most are of eventfds, which have no errors of a disk.
 ERRORS = {
-    "openat": ("EMFILE", "ENOSPC", "EIO", "ENOMEM", "EINTR"), "pwrite64": FILE, "pread64": ("EIO", "EINTR"), "fdatasync": FILE,
-    "fsync": FILE, "ftruncate": FILE, "fallocate": FILE, "unlink": ("EIO", "ENOSPC", "ENOMEM"),
-    "mkdir": ("EIO", "ENOSPC", "ENOMEM"),
+    "openat": ("EMFILE", "ENFILE", "ENOSPC", "EDQUOT", "EIO", "ENOMEM", "EINTR"), "pwrite64": FILE, "pread64": ("EIO", "EINTR"),
+    "fdatasync": FILE, "fsync": FILE, "ftruncate": FILE, "fallocate": FILE, "sync_file_range": ("EIO", "ENOSPC", "ENOMEM"),
+    "unlink": NAMES, "unlinkat": NAMES, "mkdir": NAMES, "rename": NAMES, "renameat": NAMES, "renameat2": NAMES, "linkat": NAMES,
+    "getdents64": ("EIO", "ENOMEM"), "lseek": ("EIO",), "fchown": ("EIO", "EDQUOT"), "fchmod": ("EIO",),
     "mmap": ("ENOMEM",), "mremap": ("ENOMEM",), "brk": ("ENOMEM",), "newfstatat": ("EIO", "ENOMEM"),
     "statfs": ("EIO", "EINTR"), "epoll_create1": MAKE, "epoll_ctl": ("ENOMEM", "ENOSPC"), "epoll_wait": ("EINTR",),
     "eventfd2": MAKE,
     "socketpair": MAKE, "signalfd4": MAKE, "timerfd_create": MAKE, "memfd_create": MAKE, "clone3": ("EAGAIN", "ENOMEM"),
     "sendmsg": ("ENOMEM", "EINTR"), "recvmsg": ("ENOMEM", "EINTR"), "getrandom": ("EINTR",), "ppoll": ("EINTR", "ENOMEM"),
+    "poll": ("EINTR", "ENOMEM"), "clock_nanosleep": ("EINTR",),
 }
+# What opening a store makes of it.
+SALVAGE = ("openat", "pwrite64", "pread64", "fdatasync", "fsync", "ftruncate", "fallocate", "unlink", "mkdir", "rename", "renameat",
+           "renameat2", "linkat", "getdents64", "lseek", "fchmod", "fchown", "mmap", "mremap", "newfstatat", "statfs")
+CRASHES = {128 + number for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP)}
+NO_MEMORY = ("brk", "mmap", "mremap")  # glibc (any program: brk number 3) and GLib end a process that gets none
 LAST = {"epoll_ctl": 6}  # these add a descriptor; those behind change what is waited for, which never fails
 DEADLINE_SECONDS = 10
 N_FIXED = 3000
-N_POINTS = 300
+SHORT = {"start": 180, "running": 110, "salvage": 15}
+N_LONG = 3000  # at least: in a daemon that runs, how often a call comes depends on what it did before
+MAX_K = 60  # of a call in a daemon that runs
 CALL_LINE = re.compile(r"^(\d+) +(\w+)\(")
 
 
@@ -50,10 +63,11 @@ class Trial:
     """What the points share: the world, and what was acknowledged."""
 
     def __init__(self):
-        self.world = World()
+        self.world = World(limits={"payload_inline_bytes": syscall_phases.INLINE_BYTES})
         self.world.expected_exits = set(range(256))
         self.world.call = functools.partial(self.world.call, timeout=DEADLINE_SECONDS)
         self.acknowledged, self.serial, self.last_error = set(), 0, ""
+        self.payloads, self.imported = {}, set()
         self.counts = collections.Counter()
         self.n_launched = 0
         self.pid_file = os.path.join(self.world.folder, "launch.pid")
@@ -86,6 +100,7 @@ class Trial:
         """The next daemon starts behind @prefix."""
         if os.path.exists(self.pid_file):
             self.end_daemon()
+        self.prefix = prefix
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.trace)
         self.world.write_launcher(prefix=f"echo $$ >> {self.pid_file}; {prefix}")
@@ -118,7 +133,7 @@ class Trial:
         return True
 
     def attempt(self, function, *arguments):
-        """True when it worked, false when it gave an error."""
+        """What it gave, false when it gave an error."""
         start = time.monotonic()
         try:
             return function(*arguments)
@@ -165,9 +180,20 @@ class Trial:
         except FileNotFoundError:
             return 0
 
+    def await_service(self):
+        """A check that met errors of the disk may have taken them for damage: then a salvage comes first."""
+        wait_until(lambda: self.attempt(self.read), "a daemon that serves")
+
+    def note_hit(self):
+        """Whether the error was injected: then it is a point."""
+        is_hit = self.count_hits() > 0
+        self.counts["points" if is_hit else "missed"] += 1
+        return is_hit
+
     def look(self):
         """By a daemon without faults: how much of the acknowledged is lost, how much is in part."""
         self.launch("")
+        self.await_service()
         tables = {kind: set() for kind in ("t", "u")}
         for table, found in tables.items():
             with self.world.prepare(f"SELECT k FROM {table}") as channel:
@@ -175,10 +201,14 @@ class Trial:
         with self.world.prepare("SELECT ?k (COUNT(*) AS ?n) { ?s <urn:p> ?k, 'x' . FILTER(isNumeric(?k)) } GROUP BY ?k",
                                 language="sparql") as channel:
             triples = {int(row[0].text) for row in channel.fetch()}
-        lost = [unit for unit in self.acknowledged
+        with self.world.prepare("SELECT ?n (COUNT(*) AS ?k) { ?s <urn:imported> ?n } GROUP BY ?n", language="sparql") as channel:
+            imported = {int(row[0].text if hasattr(row[0], "text") else row[0]): int(row[1].text) for row in channel.fetch()}
+        syscall_phases.open_payload(self)
+        lost = [number for number in self.imported if imported.get(number) != syscall_phases.N_TRIPLES]
+        lost += [unit for unit in self.acknowledged
                 if unit[1] not in (triples if unit[0] == "sparql" else tables["t"])
                 or (unit[0] == "batch" and unit[1] not in tables["u"])]
-        in_part = tables["u"] - tables["t"]
+        in_part = (tables["u"] - tables["t"]) | {number for number, n in imported.items() if n != syscall_phases.N_TRIPLES}
         ok = self.world.check(quick=False)
         return len(lost), len(in_part), ok[0] is True
 
@@ -187,36 +217,51 @@ def strace(trial, *options):
     return f"strace --seccomp-bpf -qq -f -o {trial.trace} " + " ".join(options)
 
 
-def count_calls(trial):
-    """How often each thread makes each call in a run without faults: {call: the greatest number}."""
-    trial.launch(strace(trial, "-e trace=" + ",".join(ERRORS)))
-    trial.exercise()
-    trial.end_daemon()
-    counts = collections.Counter()
+def read_counts(trial, is_counted=lambda thread, first: True):
+    """How often each thread makes each call: {call: the greatest number}. @is_counted: of a thread and the first one of all."""
+    counts, first = collections.Counter(), None
     with open(trial.trace, encoding="utf-8", errors="replace") as stream:
         for line in stream:
             match = CALL_LINE.match(line)
             if match:
+                first = first or match.group(1)
                 counts[match.groups()] += 1
     most = {}
-    for (_, call), n in counts.items():
-        most[call] = max(most.get(call, 0), n)
+    for (thread, call), n in counts.items():
+        if is_counted(thread, first):
+            most[call] = max(most.get(call, 0), n)
     return most
 
 
-def make_points(most, rand):
-    """(call, error, k, sticky) in a random order; early calls, which all threads make, come more often."""
-    points = []
-    for call, n in most.items():
-        for k in range(1, min(n, LAST.get(call, 200)) + 1):
-            for error in ERRORS[call]:
-                points.append((call, error, k, False))
-                if error != "EINTR" and call not in LAST:
-                    points.append((call, error, k, True))
-    # each kind of call has the same share
+def count_calls(trial):
+    """In a run without faults, from its start."""
+    trial.launch(strace(trial, "-e trace=" + ",".join(ERRORS)))
+    trial.exercise()
+    trial.end_daemon()
+    return read_counts(trial)
+
+
+def count_calls_of_phase(trial, name):
+    prepare, exercise = syscall_phases.PHASES[name]
+    prepared = prepare(trial)
+    n_errors = trial.counts["errors"]
+    with syscall_phases.attached(trial, "-e", "trace=" + ",".join(ERRORS)):
+        exercise(trial, prepared)
+    if trial.counts["errors"] > n_errors:
+        raise AssertionError(f"phase {name} fails without a fault: {trial.last_error}")
+    return {call: min(n, MAX_K) for call, n in read_counts(trial).items() if call not in LAST}
+
+
+def make_points(most, rand, least=None):
+    """(call, error, k, sticky) in a random order, each call with the same share. @least: of a call, the last k that is not meant."""
     by_call = collections.defaultdict(list)
-    for point in points:
-        by_call[point[0]].append(point)
+    for call, n in most.items():
+        for k in range((least or {}).get(call, 0) + 1, min(n, LAST.get(call, 200)) + 1):
+            for error in ERRORS[call]:
+                by_call[call].append((call, error, k, False))
+                if error != "EINTR" and call not in LAST:
+                    by_call[call].append((call, error, k, True))
+    # each kind of call has the same share
     for some in by_call.values():
         rand.shuffle(some)
     while any(by_call.values()):
@@ -225,31 +270,70 @@ def make_points(most, rand):
                 yield some.pop()
 
 
-def try_point(trial, point):
-    """Returns what is wrong, or None."""
+def inject(point):
     call, error, k, sticky = point
-    trial.launch(strace(trial, f"-e trace={call}", f"-e inject={call}:error={error}:when={k}{'+' if sticky else ''}"))
+    return ["-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={k}{'+' if sticky else ''}"]
+
+
+def try_start(trial, point):
+    """A point between a daemon's start and its last answer."""
+    trial.launch(strace(trial, *inject(point)))
+    n_exits = len(trial.world.exits())
+    trial.exercise()
+    if not trial.note_hit():
+        return
+    if len(trial.world.exits()) > n_exits:  # it said so and left; the next one starts under the same fault
+        trial.counts["ended"] += 1
+    elif not point[3]:
+        recovered = trial.recovers()
+        trial.counts["recovered"] += recovered is True
+        if recovered is False:
+            raise AssertionError(f"no recovery: {trial.last_error}")
+
+
+def try_running(trial, phase, point):
+    """A point in a daemon that runs, which has to work when the fault is over, and to go on living."""
+    prepare, exercise = syscall_phases.PHASES[phase]
+    if trial.prefix or not trial.world.has_owner():
+        trial.launch("")
+    trial.await_service()
+    prepared = prepare(trial)
+    n_exits = len(trial.world.exits())
+    with syscall_phases.attached(trial, *inject(point)):
+        exercise(trial, prepared)
+    if not trial.note_hit():
+        return
+    if len(trial.world.exits()) > n_exits:
+        trial.counts["left"] += 1
+    os.unlink(trial.trace)  # the fault is over
+    if not trial.recovers():
+        raise AssertionError(f"no recovery: {trial.last_error}")
+    trial.counts["recovered"] += len(trial.world.exits()) == n_exits
+
+
+def try_salvage(trial, store, point):
+    store.put()
+    trial.launch(strace(trial, *inject(point)))
+    trial.attempt(store.ask)
+    trial.note_hit()
+    store.look()
+
+
+def try_point(trial, function, *arguments):
+    """Returns what is wrong, or None."""
     n_exits = len(trial.world.exits())
     try:
-        trial.exercise()
-        n_hits = trial.count_hits()
-        if n_hits == 0:
-            trial.counts["missed"] += 1
-            return None
-        trial.counts["points"] += 1
-        if len(trial.world.exits()) > n_exits:  # it said so and left; the next one starts under the same fault
-            trial.counts["ended"] += 1
-        elif not sticky:
-            recovered = trial.recovers()
-            trial.counts["recovered"] += recovered is True
-            if recovered is False:
-                return f"{point}: no recovery: {trial.last_error}"
+        function(trial, *arguments)
+        crashes = [status for status in trial.world.exits()[n_exits:] if status in CRASHES]
+        if crashes and arguments[-1][0] not in NO_MEMORY:
+            return f"{arguments}: the daemon has crashed: {crashes}"
+        trial.counts["crashes"] += bool(crashes)
         return None
     except Hang as hang:
         trial.counts["hung"] += 1
-        return f"{point}: no answer: {hang}"
-    except AssertionError as problem:
-        return f"{point}: {problem}"
+        return f"{arguments}: no answer: {hang}"
+    except (AssertionError, BusError) as problem:
+        return f"{arguments}: {problem}"
 
 
 def may_trace():
@@ -262,34 +346,87 @@ def may_trace():
         raise Skip(f"strace may not trace here: {done.stderr.strip()}")
 
 
+class Tally:
+    """Tries points one by one, and looks now and then for what was acknowledged."""
+
+    def __init__(self, trial):
+        self.trial, self.problems, self.by_phase = trial, [], {}
+        self.n_wanted = self.lost = self.in_part = 0
+
+    def look(self):
+        lost, in_part, sound = self.trial.look()
+        self.lost, self.in_part = max(self.lost, lost), max(self.in_part, in_part)
+        self.problems += [] if sound else [f"integrity_check after {self.trial.counts['points']} points"]
+
+    def try_points(self, phase, points, n_wanted, *arguments, looks=True):
+        """All of them, or until so many were hit; some calls do not come in each run."""
+        points, before = list(points), self.trial.counts["points"]
+        n_wanted = n_wanted or (len(points) * 9 // 10 if phase == "start" else 1)
+        for number, point in enumerate(points, 1):
+            problem = try_point(self.trial, *arguments, point)
+            self.problems += [problem] if problem else []
+            if looks and number % 50 == 0:
+                self.look()
+            if 1 < n_wanted < len(points) * 9 // 10 and self.trial.counts["points"] - before >= n_wanted:
+                break
+        if looks:
+            self.look()
+        n_hit = self.trial.counts["points"] - before
+        self.by_phase[phase] = n_hit
+        if n_hit < n_wanted:
+            self.problems.append(f"{phase}: only {n_hit} of {n_wanted} points were hit")
+
+
+def try_salvages(trial, tally, rand, n_wanted):
+    with syscall_phases.DamagedStore(trial) as store:
+        store.put()
+        trial.launch(strace(trial, "-e trace=" + ",".join(SALVAGE)))
+        store.ask()
+        trial.end_daemon()
+        least = read_counts(trial, lambda thread, first: thread == first)
+        most = read_counts(trial, lambda thread, first: thread != first)
+        tally.try_points("salvage", make_points(most, rand, least), n_wanted, try_salvage, store, looks=False)
+
+
+def try_all(trial, tally, long):
+    """Returns how many kinds of calls were met."""
+    rand = random.Random(7)
+    n_wanted = dict.fromkeys(SHORT) if long else SHORT
+    trial.set_up()
+    most = count_calls(trial)
+    tally.try_points("start", make_points(most, rand), n_wanted["start"], try_start)
+    calls = set(most)
+    for phase in syscall_phases.PHASES:
+        trial.launch("")
+        trial.await_service()
+        trial.exercise()
+        most = count_calls_of_phase(trial, phase)
+        calls |= set(most)
+        n = n_wanted["running"] and n_wanted["running"] // len(syscall_phases.PHASES)
+        tally.try_points(phase, make_points(most, rand), n, try_running, phase, looks=long)
+    tally.look()
+    try_salvages(trial, tally, rand, n_wanted["salvage"])
+    return len(calls)
+
+
 def run(long):
     may_trace()
-    rand, problems = random.Random(7), []
     trial = Trial()
-    lost = in_part = 0
+    tally = Tally(trial)
     try:
-        trial.set_up()
-        most = count_calls(trial)
-        points = list(make_points(most, rand))
-        n_points = len(points) * 9 // 10 if long else N_POINTS  # long: all; some calls do not come in each run
-        for number, point in enumerate(points, 1):
-            problem = try_point(trial, point)
-            problems += [problem] if problem else []
-            is_enough = number == len(points) or (trial.counts["points"] >= n_points and not long)
-            if is_enough or number % 50 == 0:
-                now_lost, now_in_part, sound = trial.look()
-                lost, in_part = max(lost, now_lost), max(in_part, now_in_part)
-                problems += [] if sound else [f"integrity_check after {number} points"]
-            if is_enough:
-                break
+        n_calls = try_all(trial, tally, long)
     finally:
         trial.launch("")
         trial.world.finish()
-    problems += [f"{lost} lost"] if lost else []
-    problems += [f"{in_part} in part"] if in_part else []
-    if trial.counts["points"] < n_points:
-        problems.append(f"only {trial.counts['points']} of {n_points} points were hit")
-    return {"points": trial.counts["points"], "kinds_of_calls": len(most), "acknowledged": len(trial.acknowledged), "lost": lost,
-            "in_part": in_part, "hung": trial.counts["hung"], "recovered_without_restart": trial.counts["recovered"],
-            "could_not_start": trial.counts["ended"],
-            "errors": trial.counts["errors"], "not_hit_and_not_counted": trial.counts["missed"], "problems": problems}
+    problems = tally.problems
+    if long and trial.counts["points"] < N_LONG:
+        problems.append(f"only {trial.counts['points']} points")
+    problems += [f"{tally.lost} lost"] if tally.lost else []
+    problems += [f"{tally.in_part} in part"] if tally.in_part else []
+    counts = trial.counts
+    return {"points": counts["points"], "phases": len(tally.by_phase), "kinds_of_calls": n_calls,
+            "acknowledged": len(trial.acknowledged) + len(trial.imported), "lost": tally.lost, "in_part": tally.in_part,
+            "hung": counts["hung"], "recovered_without_restart": counts["recovered"], "could_not_start": counts["ended"],
+            "left_while_running": counts["left"], "ended_by_libc_or_glib": counts["crashes"],
+            "errors": counts["errors"], "not_hit_and_not_counted": counts["missed"],
+            **{f"in_{phase}": n for phase, n in tally.by_phase.items()}, "problems": problems}

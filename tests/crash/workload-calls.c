@@ -261,6 +261,20 @@ make_query_call(const WorkloadClient *client, guint k)
     return call;
 }
 
+gboolean
+workload_is_relaxed(const WorkloadClient *client, guint k)
+{
+    switch (client->workload->config.durability) {
+    case WORKLOAD_DURABLE:
+        return FALSE;
+    case WORKLOAD_RELAXED:
+        return TRUE;
+    case WORKLOAD_MIXED:
+        return k % 3 != 0 && client->kind != WORKLOAD_PAYLOAD && client->kind != WORKLOAD_REPLACE_PAYLOAD;
+    }
+    return FALSE;
+}
+
 QdCall *
 workload_make_call(const WorkloadClient *client, guint k)
 {
@@ -279,7 +293,7 @@ workload_make_call(const WorkloadClient *client, guint k)
     };
     QdCall *call = makers[client->kind](client, k);
 
-    call->options.relaxed_durability = client->workload->config.relaxed;
+    call->options.relaxed_durability = workload_is_relaxed(client, k);
     return call;
 }
 

@@ -283,21 +283,36 @@ is_unit(const WorkloadClient *client)
     return client->kind <= WORKLOAD_REPLACE_PAYLOAD;
 }
 
+/* A client sends a unit when the one before it is answered: if it is there, all are that were acknowledged before. */
+static void
+check_client(Check *self, const WorkloadClient *client)
+{
+    guint i = client->index;
+    guint later = 0;
+
+    for (guint k = client->positions->len; k > 0; k--) {
+        guint position = g_array_index(client->positions, guint, k - 1);
+        gboolean found = k <= self->found[i]->len && g_array_index(self->found[i], guint8, k - 1);
+
+        if (found && later == 0)
+            later = k;
+        if (found || position == WORKLOAD_NOT_ACKNOWLEDGED)
+            continue;
+        if (later != 0)
+            note(self, &self->report->n_half, "unit %u of client %u was acknowledged and is lost, unit %u is there", k, i, later);
+        if (position <= self->position && workload_is_relaxed(client, k))
+            self->report->n_lost_relaxed++;
+        else if (position <= self->position)
+            note(self, &self->report->n_lost, "unit %u of client %u was acknowledged at operation %u and is lost", k, i, position);
+    }
+}
+
 static void
 check_acknowledged(Check *self)
 {
-    for (guint i = 0; i < self->workload->clients->len; i++) {
-        const WorkloadClient *client = self->workload->clients->pdata[i];
-
-        for (guint k = 1; is_unit(client) && k <= client->positions->len; k++) {
-            guint position = g_array_index(client->positions, guint, k - 1);
-            gboolean found = k <= self->found[i]->len && g_array_index(self->found[i], guint8, k - 1);
-
-            if (position != WORKLOAD_NOT_ACKNOWLEDGED && position <= self->position && !found)
-                note(self, &self->report->n_lost, "unit %u of client %u was acknowledged at operation %u and is lost", k, i,
-                     position);
-        }
-    }
+    for (guint i = 0; i < self->workload->clients->len; i++)
+        if (is_unit(self->workload->clients->pdata[i]))
+            check_client(self, self->workload->clients->pdata[i]);
 }
 
 static gboolean

@@ -52,6 +52,7 @@ struct Workload {
     char *last_error;
 };
 
+gboolean workload_is_relaxed(const WorkloadClient *client, guint k);
 /* Of a row: the same for each (client, k), from 20 bytes to some pages. */
 char *workload_make_text(guint client, guint k);
 gboolean workload_text_is(guint client, guint k, const char *text, gsize n_bytes);

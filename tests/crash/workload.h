@@ -14,18 +14,25 @@
 
 typedef struct Workload Workload;
 
+typedef enum WorkloadDurability {
+    WORKLOAD_DURABLE,
+    WORKLOAD_RELAXED,
+    WORKLOAD_MIXED, /* each client's: two relaxed ones, then one that is durable; payloads are durable */
+} WorkloadDurability;
+
 typedef struct WorkloadConfig {
     MemoryDisk *disk; /* an acknowledgement is noted with the number of operations of the disk at that time */
     guint32 seed;
-    gboolean relaxed;      /* durability of all updates */
+    WorkloadDurability durability;
     gboolean may_fail;     /* errors are part of the plan, or else the end of the program */
     gboolean is_disk_full; /* the only error that may come, and to updates only, is DISK_FULL */
     guint n_import_quads;  /* of each import of RDF */
 } WorkloadConfig;
 
 typedef struct WorkloadReport {
-    guint n_lost;           /* units acknowledged and not there */
-    guint n_half;           /* units there in part, and counters that are wrong */
+    guint n_lost;           /* durable units acknowledged and not there */
+    guint n_lost_relaxed;   /* relaxed ones, which may be */
+    guint n_half;           /* units there in part, counters that are wrong, and units lost before one that is there */
     guint n_payload_faults; /* payloads whose content is not there, or is another */
     guint n_found;
     char *first_problem; /* (owned) (nullable) */

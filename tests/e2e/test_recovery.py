@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Backup, Restore, checks, and the salvage of damaged databases, by the real daemon."""
+import contextlib
 import glob
 import os
 import random
@@ -181,6 +182,30 @@ def test_restore_changes_nothing_when_it_fails(bus, tmp_path, kind):
     assert not glob.glob(bus.store + "/restore*")
 
 
+@pytest.mark.parametrize("check_only", [True, False])
+def test_restore_names_payloads_without_files(make_bus, tmp_path, check_only):
+    """A backup has no payload files: what is deleted meanwhile is missing after it."""
+    bus = make_bus(limits={"payload_inline_bytes": 100})
+    ids = []
+    for number in range(3):
+        fd = os.memfd_create("payload", os.MFD_CLOEXEC)
+        os.write(fd, bytes([number]) * 1000)
+        os.lseek(fd, 0, os.SEEK_SET)
+        ids += bus.call("StorePayload", "(ha{sv})", 0, {}, fds=[fd])[0].unpack()
+        os.close(fd)
+    path = str(tmp_path / "b.db")
+    backup(bus, path)
+    assert restore(bus, path, check_only=True)["Messages"] == []
+    bus.call("DeletePayload", "(xa{sv})", ids[1], {})
+    wait_until(lambda: len(os.listdir(bus.store + "/payload")) == 2, "the sweep of its file")
+    job = restore(bus, path, check_only=check_only)
+    assert (job["State"], job["Kind"]) == ("finished", "restore")
+    (message,) = job["Messages"]
+    assert message.startswith(f"payload {ids[1]}: ") and message.endswith("is missing")
+    if not check_only:
+        assert bus.check() == (False, [message])
+
+
 def test_restore_by_queryctl(bus, tmp_path):
     fill(bus)
     path = str(tmp_path / "b.db")
@@ -335,6 +360,44 @@ def test_no_check_when_it_is_off(make_bus):
     wait_until(lambda: not bus.has_owner(), "the idle exit")
     with open(bus.store + "/health", encoding="utf-8") as file:
         assert "open=true" in file.read(), "what was not checked still has to be"
+
+
+@pytest.mark.parametrize("kind", ["missing", "empty"])
+def test_a_log_without_its_database_is_salvaged(bus, kind):
+    """SQLite would begin anew, and delete the log with all that is in it."""
+    fill(bus)
+    bus.kill_daemon()
+    assert os.path.getsize(database_path(bus) + "-wal") > 100000, "nothing was written back yet"
+    if kind == "missing":
+        os.unlink(database_path(bus))
+    else:
+        os.truncate(database_path(bus), 0)
+    rows, _ = query_patiently(bus, "SELECT count(*) FROM item WHERE name='name of ' || id")
+    assert rows == [(ROWS,)]
+    assert triples(bus) == ["3", "one", "two"]
+    assert glob.glob(bus.store + "/queryd.db.corrupt-*.report.txt")
+
+
+def test_full_text_tables_survive_a_salvage(bus):
+    """Also when rows of the module's own are lost without which it would not open the table."""
+    fill(bus)
+    bus.update("CREATE VIRTUAL TABLE doc USING fts5(body)")
+    bus.update("INSERT INTO doc(body) SELECT name FROM item")
+    bus.update("CREATE TABLE keyed(k TEXT PRIMARY KEY, v) WITHOUT ROWID")
+    bus.update("INSERT INTO keyed SELECT name, id FROM item")
+    bus.update("ALTER TABLE keyed ADD COLUMN late DEFAULT 'late'")
+    bus.call("Optimize", "(a{sv})", {}, interface=MANAGER)
+    ((page,),) = bus.query("SELECT rootpage FROM sqlite_schema WHERE name='doc_config'")
+    bus.stop_daemon()
+    overwrite(database_path(bus), page, bytes(4096))
+    with contextlib.suppress(BusError):  # the first one meets the damage, and the daemon may leave before the second
+        bus.query("SELECT count(*) FROM doc")
+        bus.check(quick=False)
+    wait_until(lambda: glob.glob(bus.store + "/queryd.db.corrupt-*.report.txt") or not bus.property("Version"), "the salvage")
+    rows, _ = query_patiently(bus, "SELECT count(*) FROM doc WHERE doc MATCH 'name'")
+    assert rows == [(ROWS,)]
+    assert bus.query("SELECT count(*) FROM keyed WHERE late='late'") == [(ROWS,)]
+    bus.update("DROP TABLE doc")
 
 
 def test_a_salvage_that_fails_changes_nothing(bus):

@@ -84,7 +84,7 @@ scan_tree(QdTreeScan *scan, guint32 root, gboolean is_table, Reading *reading)
 }
 
 static void
-scan_file(const QdPageFile *file)
+scan_file(QdPageFile *file)
 {
     g_autoptr(QdTreeScan) scan = qd_tree_scan_new(file, MAX_ROW_BYTES);
     g_autoptr(GArray) roots = g_array_new(FALSE, FALSE, sizeof(guint32));

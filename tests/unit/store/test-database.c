@@ -293,6 +293,106 @@ test_lock_is_no_link(StoreFixture *self, gconstpointer data)
     g_assert_cmpstr(after, ==, "precious");
 }
 
+/* As a process that is killed leaves it: all that was written is in the log. */
+static void
+leave_log(StoreFixture *self)
+{
+    static const char *const names[] = { "queryd.db", "queryd.db-wal" };
+    char *bytes[2] = { NULL, NULL };
+    gsize n_bytes[2] = { 0, 0 };
+
+    store_execute(self->writer, "CREATE TABLE t(x); INSERT INTO t VALUES(1), (2), (3)");
+    for (guint i = 0; i < 2; i++) {
+        g_autofree char *path = get_file(self, names[i]);
+
+        g_assert_true(g_file_get_contents(path, &bytes[i], &n_bytes[i], NULL));
+    }
+    store_fixture_close(self);
+    for (guint i = 0; i < 2; i++) {
+        g_autofree char *path = get_file(self, names[i]);
+
+        g_assert_true(g_file_set_contents(path, bytes[i], (gssize) n_bytes[i], NULL));
+        g_free(bytes[i]);
+    }
+}
+
+/* SQLite would make a new database and delete the log. */
+static void
+test_log_only(StoreFixture *self, gconstpointer data)
+{
+    const char *kind = data;
+    g_autofree char *path = get_file(self, "queryd.db");
+    g_autofree char *log = get_file(self, "queryd.db-wal");
+    g_autoptr(GError) error = NULL;
+    QdDatabaseRepair repair = { 0 };
+
+    leave_log(self);
+    if (g_str_equal(kind, "missing"))
+        g_assert_cmpint(g_unlink(path), ==, 0);
+    else
+        g_assert_cmpint(truncate(path, g_str_equal(kind, "empty") ? 0 : 1), ==, 0);
+    assert_refused(self, QW_ERROR_CORRUPT, "it is missing or empty, and there is a log of it");
+    g_assert_cmpint(g_access(log, F_OK), ==, 0);
+
+    self->database = qd_database_open_repaired(self->dir, &self->limits, &repair, &error);
+    g_assert_no_error(error);
+    self->writer = qd_database_steal_writer(self->database);
+    g_assert_cmpint(store_get_int64(self->writer, "SELECT sum(x) FROM t"), ==, 6);
+    g_assert_true(g_file_test(repair.result.report, G_FILE_TEST_EXISTS));
+    qd_recovery_result_clear(&repair.result);
+}
+
+/* There is nothing to be salvaged in a log without a commit. */
+static void
+test_empty_log(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_file(self, "queryd.db");
+    g_autofree char *log = get_file(self, "queryd.db-wal");
+
+    store_fixture_close(self);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    g_assert_true(g_file_set_contents(log, "", 0, NULL));
+    store_fixture_open(self);
+    g_assert_cmpuint(qd_database_get_start_counter(self->database), ==, 1);
+}
+
+/* Who finds the last copy of the database needs them; a sweep would delete them. */
+static void
+test_payloads_of_a_lost_database(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_file(self, "queryd.db");
+    g_autofree char *folder = get_file(self, "payload");
+    g_autofree char *file = g_build_filename(folder, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", NULL);
+    g_autoptr(GError) error = NULL;
+    QdDatabaseRepair repair = { 0 };
+
+    store_fixture_close(self);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    g_assert_cmpint(g_mkdir_with_parents(folder, 0700), ==, 0);
+    g_assert_true(g_file_set_contents(file, "content", -1, NULL));
+    self->database = qd_database_open_repaired(self->dir, &self->limits, &repair, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(repair.n_kept_payloads, ==, 1);
+    g_assert_cmpuint(store_count_files(self->dir, "payload-lost"), ==, 1);
+    g_assert_true(g_str_has_suffix(repair.kept_folder, "payload-lost"));
+    g_free(repair.kept_folder);
+}
+
+/* A byte of its header, which SQLite has no error of its own for. */
+static void
+test_unknown_format(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_file(self, "queryd.db");
+    g_autofree char *bytes = NULL;
+    gsize n_bytes = 0;
+
+    store_fixture_close(self);
+    g_assert_true(g_file_get_contents(path, &bytes, &n_bytes, NULL));
+    bytes[47] = 99;
+    g_assert_true(g_file_set_contents(path, bytes, (gssize) n_bytes, NULL));
+    assert_refused(self, QW_ERROR_CORRUPT, "unsupported file format");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -307,6 +407,14 @@ main(int argc, char **argv)
     ADD("newer-schema", test_newer_schema);
     ADD("not-a-database", test_not_a_database);
     ADD("adopts-a-file", test_adopts_a_file);
+    g_test_add("/store/database/log-only/missing", StoreFixture, "missing", store_fixture_set_up, test_log_only,
+               store_fixture_tear_down);
+    g_test_add("/store/database/log-only/empty", StoreFixture, "empty", store_fixture_set_up, test_log_only,
+               store_fixture_tear_down);
+    g_test_add("/store/database/log-only/byte", StoreFixture, "byte", store_fixture_set_up, test_log_only, store_fixture_tear_down);
+    ADD("empty-log", test_empty_log);
+    ADD("payloads-of-a-lost-database", test_payloads_of_a_lost_database);
+    ADD("unknown-format", test_unknown_format);
     ADD("read-only/folder", test_read_only_folder);
     ADD("read-only/with-a-log", test_read_only_with_a_log);
     ADD("read-only/and-empty", test_read_only_and_empty);

@@ -76,6 +76,32 @@ test_saved(Fixture *self, gconstpointer data)
     g_assert_null(self->health.damage);
 }
 
+/* What a longer one left behind would be read with it, or make it unreadable. */
+static void
+test_shorter(Fixture *self, gconstpointer data)
+{
+    qd_health_set_text(&self->health.damage, "a long text\nof many lines, as of a check that has found much");
+    qd_health_save(&self->health);
+    qd_health_set_text(&self->health.damage, NULL);
+    self->health.checked_sec = 5;
+    qd_health_save(&self->health);
+    read_again(self);
+    g_assert_cmpint(self->health.checked_sec, ==, 5);
+    g_assert_null(self->health.damage);
+
+    /* and over what somebody else has put there */
+    g_assert_true(g_file_set_contents(self->path,
+                                      "\xff\xfe no key file at all, and longer than what comes, by far:"
+                                      " ................................................................",
+                                      -1, NULL));
+    read_again(self);
+    g_assert_true(self->health.unclean);
+    qd_health_set_text(&self->health.damage, "page 7");
+    qd_health_save(&self->health);
+    read_again(self);
+    g_assert_cmpstr(self->health.damage, ==, "page 7");
+}
+
 /* Torn, emptied, or somebody else's: the database is looked at soon, and nothing is believed. */
 static void
 test_torn(Fixture *self, gconstpointer data)
@@ -101,6 +127,7 @@ main(int argc, char **argv)
 #define ADD(path, func) g_test_add("/store/health/" path, Fixture, NULL, set_up, func, tear_down)
     ADD("new", test_new);
     ADD("saved", test_saved);
+    ADD("shorter", test_shorter);
     ADD("torn", test_torn);
     return g_test_run();
 }

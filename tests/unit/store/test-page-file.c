@@ -171,14 +171,63 @@ test_number_of_pages(Fixture *self, gconstpointer data)
 }
 
 static void
+assert_usable_size(Fixture *self, guint32 n_bytes)
+{
+    g_autoptr(QdPageFile) file = open_file(self);
+
+    g_assert_cmpuint(qd_page_file_get_info(file)->usable_size, ==, n_bytes);
+}
+
+/* For extensions, which put something behind all cells. */
+static void
 test_reserved_bytes(Fixture *self, gconstpointer data)
 {
-    g_autoptr(QdPageFile) file = NULL;
+    sqlite3 *db = NULL;
+    int n_reserved = 40;
 
+    g_assert_cmpint(g_unlink(self->path), ==, 0);
+    g_assert_cmpint(sqlite3_open(self->path, &db), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_file_control(db, NULL, SQLITE_FCNTL_RESERVE_BYTES, &n_reserved), ==, SQLITE_OK);
+    execute(db, "PRAGMA page_size=1024; CREATE TABLE t(x); INSERT INTO t VALUES(zeroblob(20000))");
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+    g_clear_pointer(&self->data, g_free);
+    g_assert_true(g_file_get_contents(self->path, (char **) &self->data, &self->n_bytes, NULL));
+    self->n_log_bytes = 0;
+    assert_usable_size(self, PAGE_BYTES - 40);
+}
+
+/* The number is damaged: cells reach to the ends of the pages. */
+static void
+test_reserved_bytes_damaged(Fixture *self, gconstpointer data)
+{
     self->n_log_bytes = 0;
     self->data[20] = 255;
+    assert_usable_size(self, PAGE_BYTES);
+}
+
+/* The database is missing, and its log is not: what was committed there can be had. */
+static void
+test_log_only(Fixture *self, gconstpointer data)
+{
+    g_autoptr(QdPageFile) file = NULL;
+    g_autoptr(GError) error = NULL;
+    guint8 page[PAGE_BYTES];
+
+    self->n_bytes = 0;
     file = open_file(self);
-    g_assert_cmpuint(qd_page_file_get_info(file)->usable_size, ==, PAGE_BYTES - 255);
+    g_assert_cmpint(qd_page_file_get_info(file)->user_version, ==, 79);
+    g_clear_pointer(&file, qd_page_file_free);
+
+    g_assert_cmpint(g_unlink(self->path), ==, 0);
+    file = qd_page_file_open(self->path, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(qd_page_file_get_info(file)->user_version, ==, 79);
+    g_assert_true(qd_page_file_read(file, 1, page));
+    g_clear_pointer(&file, qd_page_file_free);
+
+    g_assert_cmpint(truncate(self->log_path, LOG_HEADER_BYTES), ==, 0);
+    g_assert_null(qd_page_file_open(self->path, &error));
+    g_assert_nonnull(error);
 }
 
 static void
@@ -222,6 +271,8 @@ main(int argc, char **argv)
     ADD("header", test_header);
     ADD("number-of-pages", test_number_of_pages);
     ADD("reserved-bytes", test_reserved_bytes);
+    ADD("reserved-bytes/damaged", test_reserved_bytes_damaged);
+    ADD("log-only", test_log_only);
     ADD("no-database", test_no_database);
     return g_test_run();
 }
