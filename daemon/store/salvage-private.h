@@ -61,6 +61,8 @@ gboolean qd_salvage_scan(QdSalvage *self, const QdSalvageEntry *entry, QdRowWrit
 gboolean qd_salvage_vote_quads(QdSalvage *self, GError **error);
 /* A virtual table, which has no pages of its own. */
 gboolean qd_salvage_is_virtual(const QdSalvageEntry *entry);
+/* A schema that somebody has written by hand may say anything. */
+gboolean qd_salvage_is_one_create(QdSalvage *self, const char *sql);
 /* Full-text indexes of users, made anew from the texts; one that cannot be is made empty, and says so. */
 gboolean qd_salvage_mend_texts(QdSalvage *self, GError **error);
 /* After all rows: terms are what their keys say, nothing dangles, what can be computed is computed anew. */

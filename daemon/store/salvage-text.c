@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "daemon/base/error.h"
 #include "daemon/store/salvage-private.h"
 
 static gboolean
@@ -42,8 +43,13 @@ static void
 remake(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
 {
     static const char *const suffixes[] = { "data", "idx", "content", "docsize", "config", "segments", "segdir", "stat" };
-    gboolean has_texts = try_statement(self, "CREATE TABLE \"%w" SAVED "\" AS SELECT * FROM \"%w_content\"", entry->name, NULL);
+    gboolean has_texts;
 
+    if (!qd_salvage_is_one_create(self, entry->sql)) {
+        qd_error_set(error, QW_ERROR_CORRUPT, "its text is not one plain CREATE statement");
+        return;
+    }
+    has_texts = try_statement(self, "CREATE TABLE \"%w" SAVED "\" AS SELECT * FROM \"%w_content\"", entry->name, NULL);
     if (!try_statement(self,
                        "PRAGMA writable_schema=ON; DELETE FROM sqlite_schema WHERE type='table' AND name='%q';"
                        "PRAGMA writable_schema=RESET",

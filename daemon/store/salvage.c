@@ -246,9 +246,8 @@ is_internal(const QdSalvageEntry *entry)
     return g_ascii_strncasecmp(entry->name, "sqlite_", strlen("sqlite_")) == 0;
 }
 
-/* A schema that somebody has written by hand may say anything. */
-static gboolean
-is_one_create(QdSalvage *self, const char *sql)
+gboolean
+qd_salvage_is_one_create(QdSalvage *self, const char *sql)
 {
     sqlite3_stmt *stmt = NULL;
     const char *rest = "";
@@ -289,7 +288,7 @@ make_entry(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
 {
     g_autofree char *what = g_strdup_printf("%s '%s' is lost, it cannot be made", entry->type, entry->name);
 
-    if (is_one_create(self, entry->sql) && (!g_str_equal(entry->type, "table") || is_quickly_made(entry->sql)))
+    if (qd_salvage_is_one_create(self, entry->sql) && (!g_str_equal(entry->type, "table") || is_quickly_made(entry->sql)))
         return qd_salvage_try(self, what, entry->sql, error);
 
     qd_salvage_report_note(self->report, "%s: its text is not one plain CREATE statement", what);
