@@ -253,7 +253,7 @@ def count_calls_of_phase(trial, name):
 
 
 def make_points(most, rand, least=None):
-    """(call, error, k, sticky) in a random order, each call with the same share. @least: of a call, the last k that is not meant."""
+    """(call, error, k, sticky) in a random order, each call with the same share. @least: of a call, the last k not meant."""
     by_call = collections.defaultdict(list)
     for call, n in most.items():
         for k in range((least or {}).get(call, 0) + 1, min(n, LAST.get(call, 200)) + 1):
