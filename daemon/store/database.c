@@ -207,13 +207,13 @@ make_room_on_full_disk(QdDatabase *self)
         (void) release_ballast(self);
 }
 
-/* Nothing is wrong with the statements of ours that open a store: it is not what they expect. */
+/* A wrong byte in the header, which SQLite has no code of its own for. */
 static void
-correct_syntax(GError **error)
+correct_unknown_format(GError **error)
 {
     g_autofree char *message = NULL;
 
-    if (qd_error_get_code(*error) != QW_ERROR_SYNTAX)
+    if (qd_error_get_code(*error) != QW_ERROR_SYNTAX || strstr((*error)->message, "unsupported file format") == NULL)
         return;
     message = g_strdup((*error)->message);
     g_clear_error(error);
@@ -230,7 +230,7 @@ open_with_ballast(QdDatabase *self, const QdLimits *limits, GError **error)
         keep_ballast(self, limits);
         return TRUE;
     }
-    correct_syntax(&first);
+    correct_unknown_format(&first);
     /* closed first: its checkpoint would eat the room */
     self->writer = qd_connection_free(self->writer);
     if (qd_error_get_code(first) == QW_ERROR_DISK_FULL && release_ballast(self))
