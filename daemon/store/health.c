@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A key file, written in place and not synced, at each start and end: a torn one reads as that of a store that was not closed.
+ * A key file, written anew and not synced, at each start and end: a torn one reads as that of a store that was not closed.
  */
 #include "daemon/store/health.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #define GROUP "Health"
@@ -36,16 +37,20 @@ qd_health_clear(QdHealth *self)
     *self = (QdHealth){ 0 };
 }
 
-/* Emptied first: what a longer text before it left behind would make the file unreadable. */
+/* By a new file: whoever reads it, or finds it after a kill, has one text or the other. */
 static void
 write_text(const char *path, const char *text, gsize n_bytes)
 {
-    int fd = TEMP_FAILURE_RETRY(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    g_autofree char *temp = g_strconcat(path, ".tmp", NULL);
+    int fd = TEMP_FAILURE_RETRY(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    gboolean ok;
 
     if (fd < 0)
         return;
-    (void) !write(fd, text, n_bytes);
+    ok = write(fd, text, n_bytes) == (ssize_t) n_bytes;
     (void) close(fd);
+    if (!ok || rename(temp, path) < 0)
+        (void) unlink(temp);
 }
 
 void
