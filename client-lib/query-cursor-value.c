@@ -7,7 +7,6 @@
  * Invariant: what a getter returns points into a page that was validated as a whole.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "client-lib/query-cursor-private.h"

@@ -136,6 +136,19 @@ put_in_dialect(GString *out, const QwValue *value, const Dialect *dialect)
     }
 }
 
+/* An empty line would be no header. */
+static void
+put_name(GString *out, const char *name, void (*put_text)(GString *out, const char *data, size_t n_bytes))
+{
+    g_autoptr(GString) valid = g_string_new(NULL);
+
+    (void) qw_text_append_lossy(valid, name, strlen(name));
+    if (valid->len == 0)
+        qw_text_put_bytes(out, "\"\"", 2);
+    else
+        put_text(out, valid->str, valid->len);
+}
+
 /* CSV ------------------------------------------------------------------------------------------------------------------ */
 
 static void
@@ -205,10 +218,7 @@ qw_text_put_csv(GString *out, const QwValue *value)
 void
 qw_text_put_csv_name(GString *out, const char *name)
 {
-    g_autoptr(GString) valid = g_string_new(NULL);
-
-    (void) qw_text_append_lossy(valid, name, strlen(name));
-    qw_text_put_csv_text(out, valid->str, valid->len);
+    put_name(out, name, qw_text_put_csv_text);
 }
 
 /* TSV ------------------------------------------------------------------------------------------------------------------ */
@@ -272,17 +282,10 @@ qw_text_put_tsv(GString *out, const QwValue *value)
     put_in_dialect(out, value, &tsv_dialect);
 }
 
-/* An empty line would be no header. */
 void
 qw_text_put_tsv_name(GString *out, const char *name)
 {
-    g_autoptr(GString) valid = g_string_new(NULL);
-
-    (void) qw_text_append_lossy(valid, name, strlen(name));
-    if (valid->len == 0)
-        qw_text_put_bytes(out, "\"\"", 2);
-    else
-        qw_text_put_tsv_text(out, valid->str, valid->len);
+    put_name(out, name, qw_text_put_tsv_text);
 }
 
 /* JSON ----------------------------------------------------------------------------------------------------------------- */

@@ -37,6 +37,7 @@ qd_job_check(QdCall *call, GError **error)
     QdEngine *engine = call->private->engine;
     g_autoptr(QdConnection) connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
     sqlite3_stmt *stmt = NULL;
+    const char *message;
     sqlite3 *db;
     int failure = 0;
     int r;
@@ -48,13 +49,9 @@ qd_job_check(QdCall *call, GError **error)
     sqlite3_progress_handler(db, 10000, on_check_progress, call);
     r = sqlite3_prepare_v2(db, call->options.quick ? "PRAGMA quick_check" : "PRAGMA integrity_check", -1, &stmt, NULL);
     while ((r == SQLITE_OK || r == SQLITE_ROW) && failure == 0) {
-        r = sqlite3_step(stmt);
-        if (r == SQLITE_ROW) {
-            g_ptr_array_add(call->messages, g_strdup((const char *) sqlite3_column_text(stmt, 0)));
-            failure = call->messages->pdata[call->messages->len - 1] == NULL
-                          ? SQLITE_NOMEM
-                          : qd_integrity_get_failure(call->messages->pdata[call->messages->len - 1]);
-        }
+        r = qd_integrity_step(stmt, &message, &failure);
+        if (r == SQLITE_ROW && failure == 0)
+            g_ptr_array_add(call->messages, g_strdup(message));
     }
     (void) sqlite3_finalize(stmt);
     if (failure != 0) {

@@ -2,7 +2,8 @@
 /*
  * What is known about the state of a store's file, kept in a small file beside it: "health".
  *
- * Place: layer 2. Not in the database: that is what may be damaged. Losing the file loses only the time of the last check.
+ * Place: layer 2. Not in the database: that is what may be damaged. Losing the file loses the time of the last check, and damage
+ * that was found and not salvaged yet: the next check finds it again.
  */
 #pragma once
 

@@ -44,8 +44,8 @@ qd_integrity_is_damage(const char *message)
     return TRUE;
 }
 
-int
-qd_integrity_get_failure(const char *message)
+static int
+get_failure(const char *message)
 {
     static const char words[] = "unable to get the page. error code=";
     const char *at = message;
@@ -58,6 +58,18 @@ qd_integrity_get_failure(const char *message)
         at += strlen(words);
     }
     return 0;
+}
+
+int
+qd_integrity_step(sqlite3_stmt *stmt, const char **ret_message, int *ret_failure)
+{
+    int r = sqlite3_step(stmt);
+
+    *ret_message = r == SQLITE_ROW ? (const char *) sqlite3_column_text(stmt, 0) : NULL;
+    *ret_failure = 0;
+    if (r == SQLITE_ROW)
+        *ret_failure = *ret_message != NULL ? get_failure(*ret_message) : SQLITE_NOMEM;
+    return r;
 }
 
 static int
@@ -99,18 +111,13 @@ check_table(QdIntegrity *self, sqlite3 *db, const char *table, gboolean quick)
     char *sql = sqlite3_mprintf("PRAGMA %s(%Q)", quick ? "quick_check" : "integrity_check", table);
     sqlite3_stmt *stmt = NULL;
     int r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+    const char *message;
     int failure = 0;
 
     sqlite3_free(sql);
     while ((r == SQLITE_OK || r == SQLITE_ROW) && failure == 0) {
-        const char *message;
-
-        r = sqlite3_step(stmt);
-        if (r != SQLITE_ROW)
-            break;
-        message = (const char *) sqlite3_column_text(stmt, 0);
-        failure = message == NULL ? SQLITE_NOMEM : qd_integrity_get_failure(message);
-        if (failure == 0 && self->messages->len < MAX_MESSAGES && qd_integrity_is_damage(message))
+        r = qd_integrity_step(stmt, &message, &failure);
+        if (r == SQLITE_ROW && failure == 0 && self->messages->len < MAX_MESSAGES && qd_integrity_is_damage(message))
             g_ptr_array_add(self->messages, g_strdup_printf("%s: %s", table, message));
     }
     (void) sqlite3_finalize(stmt);
