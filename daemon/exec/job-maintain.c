@@ -54,6 +54,8 @@ qd_job_check(QdCall *call, GError **error)
             g_ptr_array_add(call->messages, g_strdup(message));
     }
     (void) sqlite3_finalize(stmt);
+    if (failure == 0 && qd_sqlite_get_result(db, r) != r)
+        failure = SQLITE_IOERR_READ;
     if (failure != 0) {
         qd_sqlite_set_error(error, NULL, failure, NULL, 0, NULL);
         g_prefix_error(error, "the database could not be checked: ");

@@ -44,6 +44,12 @@ qd_integrity_is_damage(const char *message)
     return TRUE;
 }
 
+static gboolean
+is_corrupt(int r)
+{
+    return (r & 0xff) == SQLITE_CORRUPT || (r & 0xff) == SQLITE_NOTADB;
+}
+
 static int
 get_failure(const char *message)
 {
@@ -53,7 +59,7 @@ get_failure(const char *message)
     while ((at = strstr(at, words)) != NULL) {
         int code = (int) g_ascii_strtoll(at + strlen(words), NULL, 10);
 
-        if ((code & 0xff) != SQLITE_CORRUPT && (code & 0xff) != SQLITE_NOTADB)
+        if (!is_corrupt(code))
             return code;
         at += strlen(words);
     }
@@ -63,12 +69,18 @@ get_failure(const char *message)
 int
 qd_integrity_step(sqlite3_stmt *stmt, const char **ret_message, int *ret_failure)
 {
+    sqlite3 *db = sqlite3_db_handle(stmt);
     int r = sqlite3_step(stmt);
+    int meant;
 
     *ret_message = r == SQLITE_ROW ? (const char *) sqlite3_column_text(stmt, 0) : NULL;
     *ret_failure = 0;
     if (r == SQLITE_ROW)
         *ret_failure = *ret_message != NULL ? get_failure(*ret_message) : SQLITE_NOMEM;
+    if (*ret_failure == 0 && (is_corrupt(r) || (r == SQLITE_ROW && qd_integrity_is_damage(*ret_message)))) {
+        meant = qd_sqlite_get_result(db, SQLITE_CORRUPT);
+        *ret_failure = is_corrupt(meant) ? 0 : meant;
+    }
     return r;
 }
 
@@ -78,12 +90,6 @@ on_progress(void *data)
     const Stop *stop = data;
 
     return stop->func != NULL && stop->func(stop->data);
-}
-
-static gboolean
-is_corrupt(int r)
-{
-    return (r & 0xff) == SQLITE_CORRUPT || (r & 0xff) == SQLITE_NOTADB;
 }
 
 /* The next table that is not done: NULL at the end, or with an error. */
@@ -101,7 +107,7 @@ find_table(QdIntegrity *self, sqlite3 *db, int *ret_result)
             table = g_strdup((const char *) sqlite3_column_text(stmt, 0));
     }
     (void) sqlite3_finalize(stmt);
-    *ret_result = r;
+    *ret_result = qd_sqlite_get_result(db, r);
     return table;
 }
 
@@ -121,7 +127,7 @@ check_table(QdIntegrity *self, sqlite3 *db, const char *table, gboolean quick)
             g_ptr_array_add(self->messages, g_strdup_printf("%s: %s", table, message));
     }
     (void) sqlite3_finalize(stmt);
-    return failure != 0 ? failure : r;
+    return failure != 0 ? failure : qd_sqlite_get_result(db, r);
 }
 
 gboolean

@@ -29,8 +29,8 @@ gboolean qd_integrity_run(QdIntegrity *self, QdConnection *connection, gboolean 
                           gpointer data, GError **error);
 
 /* sqlite3_step() of a PRAGMA that checks. @ret_message: (out): with SQLITE_ROW what it says, until the next call. @ret_failure:
- * (out): SQLite's code, when it could not read a page for another reason than damage, such as no memory; else 0. What it says then
- * is not worth anything: pages that it has not seen "are never used". */
+ * (out): SQLite's code, when it could not read a page for another reason than damage, such as no memory or a disk that refuses;
+ * else 0. What it says then is not worth anything: pages that it has not seen "are never used". */
 int qd_integrity_step(sqlite3_stmt *stmt, const char **ret_message, int *ret_failure);
 /* Whether a message of SQLite's check tells of damage, not only of a row that breaks a constraint. */
 gboolean qd_integrity_is_damage(const char *message);

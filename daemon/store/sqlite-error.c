@@ -4,7 +4,43 @@
  */
 #include "daemon/store/sqlite-error.h"
 
+#include <errno.h>
 #include <string.h>
+
+/*
+ * The error of the last read or write of @file that the disk refused, which is forgotten then: by a read behind its end, which
+ * needs no disk.
+ */
+static int
+take_disk_error(sqlite3_file *file)
+{
+    int number = 0;
+    sqlite3_int64 n_bytes;
+    char byte;
+
+    if (file == NULL || file->pMethods == NULL ||
+        file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK || (number != EIO && number != ENXIO))
+        return 0;
+    if (file->pMethods->xFileSize(file, &n_bytes) == SQLITE_OK)
+        (void) file->pMethods->xRead(file, &byte, 1, n_bytes);
+    return number;
+}
+
+int
+qd_sqlite_get_result(sqlite3 *db, int result)
+{
+    sqlite3_file *file = NULL;
+    sqlite3_file *log = NULL;
+    gboolean refused;
+
+    if (db == NULL || (result & 0xff) != SQLITE_CORRUPT)
+        return result;
+    (void) sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    (void) sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    refused = take_disk_error(file) != 0;
+    refused = take_disk_error(log) != 0 || refused;
+    return refused ? SQLITE_IOERR_READ : result;
+}
 
 QwError
 qd_sqlite_get_code(int result)
@@ -131,8 +167,10 @@ set_limit_error(GError **error, int result, const QdLimits *limits)
 void
 qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits)
 {
-    QwError code = qd_sqlite_get_code(result);
-    g_autoptr(GString) message = g_string_new(db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result));
+    int meant = qd_sqlite_get_result(db, result);
+    QwError code = qd_sqlite_get_code(meant);
+    gboolean is_last = db != NULL && (sqlite3_errcode(db) & 0xff) == (meant & 0xff);
+    g_autoptr(GString) message = g_string_new(is_last ? sqlite3_errmsg(db) : sqlite3_errstr(meant));
     int offset = db != NULL ? sqlite3_error_offset(db) : -1;
 
     if (set_limit_error(error, result, limits))

@@ -14,6 +14,15 @@
 QwError qd_sqlite_get_code(int result);
 
 /**
+ * qd_sqlite_get_result:
+ * @db: (nullable): the connection that failed just now
+ *
+ * What its result code means: SQLite calls it damage, too, when the disk refused to read a page (SQLITE_IOERR_CORRUPTFS), which
+ * says nothing about the file.
+ */
+int qd_sqlite_get_result(sqlite3 *db, int result);
+
+/**
  * qd_sqlite_set_error:
  * @error: (nullable): gets an error
  * @db: (nullable): the connection that failed just now

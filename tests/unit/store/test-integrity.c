@@ -5,6 +5,7 @@
  */
 #include "daemon/store/integrity.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -96,6 +97,60 @@ test_damage(StoreFixture *self, gconstpointer data)
     qd_integrity_clear(&integrity);
 }
 
+/* The system call under SQLite's reads, which fails once: the @n_calls_left-th from now. */
+static gint n_calls_left;
+static gboolean was_hit;
+static ssize_t (*true_pread)(int fd, void *buffer, size_t n_bytes, off_t offset);
+
+static ssize_t
+pread_or_fail(int fd, void *buffer, size_t n_bytes, off_t offset)
+{
+    if (--n_calls_left != 0)
+        return true_pread(fd, buffer, n_bytes, offset);
+    was_hit = TRUE;
+    errno = EIO;
+    return -1;
+}
+
+/* What SQLite calls damage when the disk refuses a page: the check has failed, and found nothing. */
+static void
+test_disk_error(StoreFixture *self, gconstpointer data)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    guint n_failures = 0;
+    gint64 n_damaged = 0;
+
+    fill(self);
+    true_pread = (void *) vfs->xGetSystemCall(vfs, "pread64");
+    g_assert_cmpint(vfs->xSetSystemCall(vfs, "pread64", (sqlite3_syscall_ptr) pread_or_fail), ==, SQLITE_OK);
+    for (gint k = 1; k == 1 || was_hit; k += 13) {
+        g_autoptr(QdConnection) reader = store_fixture_open_reader(self);
+        g_autoptr(GError) error = NULL;
+        gint n_steps = G_MAXINT;
+        QdIntegrity integrity;
+
+        store_execute(reader, "PRAGMA cache_size=1; PRAGMA mmap_size=0"); /* pages are read again and again */
+        qd_integrity_init(&integrity);
+        n_calls_left = k;
+        was_hit = FALSE;
+        if (!qd_integrity_run(&integrity, reader, FALSE, count_down, &n_steps, &error)) {
+            store_assert_error(error, QW_ERROR_INTERNAL, "disk I/O error");
+            g_assert_false(integrity.finished);
+            n_failures++;
+        }
+        n_damaged += integrity.messages->len;
+        n_calls_left = 0;
+        g_clear_error(&error);
+        g_assert_true(qd_integrity_run(&integrity, reader, FALSE, count_down, &n_steps, &error));
+        g_assert_true(integrity.finished);
+        n_damaged += integrity.messages->len;
+        qd_integrity_clear(&integrity);
+    }
+    g_assert_cmpint(vfs->xSetSystemCall(vfs, "pread64", NULL), ==, SQLITE_OK);
+    g_assert_cmpint(n_damaged, ==, 0);
+    g_assert_cmpuint(n_failures, >, 10);
+}
+
 static void
 test_health(StoreFixture *self, gconstpointer data)
 {
@@ -130,6 +185,7 @@ main(int argc, char **argv)
     ADD("whole", test_whole);
     ADD("constraint", test_constraint);
     ADD("damage", test_damage);
+    ADD("disk-error", test_disk_error);
     ADD("health", test_health);
     return g_test_run();
 }
