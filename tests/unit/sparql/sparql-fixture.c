@@ -35,6 +35,16 @@ sparql_fixture_tear_down(SparqlFixture *self, gconstpointer data)
     store_fixture_tear_down(&self->store, NULL);
 }
 
+void
+sparql_fixture_set_up_circle(SparqlFixture *self, gconstpointer data)
+{
+    g_autofree char *links = sparql_repeat(":n{i} :p :n{j}", " . ", 0, SPARQL_N_CIRCLE - 1);
+    g_autofree char *text = g_strdup_printf("INSERT DATA { %s . :n%d :p :n0 }", links, SPARQL_N_CIRCLE - 1);
+
+    sparql_fixture_set_up(self, data);
+    g_assert_cmpuint(sparql_update(self, text), ==, SPARQL_N_CIRCLE);
+}
+
 static QdSparqlPlan *
 compile(SparqlFixture *self, const char *text, gboolean is_update, GError **error)
 {

@@ -37,3 +37,7 @@ gint64 sparql_take_number(SparqlFixture *self, char *text);
 
 /* (transfer full): @text so often, with @separator between; "{i}" in it is the count from @first, "{j}" the one after that. */
 char *sparql_repeat(const char *text, const char *separator, guint first, guint n);
+
+/* Seven nodes :n0 … :n6 in a circle of :p, so that paths of any length have an end. */
+#define SPARQL_N_CIRCLE 7
+void sparql_fixture_set_up_circle(SparqlFixture *self, gconstpointer data);
