@@ -149,6 +149,15 @@ is_cancelled(gpointer data)
     return qd_job_is_cancelled(data, NULL);
 }
 
+/* FALSE: what SQLite says of a file does not name it. A version that is too new does. */
+static gboolean
+blame_source(GError **error)
+{
+    if (!g_error_matches(*error, QD_ERROR, (gint) QW_ERROR_UNSUPPORTED))
+        g_prefix_error(error, "the source cannot be read: ");
+    return FALSE;
+}
+
 static gboolean
 check_whole(Restore *self, GError **error)
 {
@@ -156,7 +165,7 @@ check_whole(Restore *self, GError **error)
     gboolean ok;
 
     qd_integrity_init(&integrity);
-    ok = qd_integrity_run(&integrity, self->source, TRUE, is_cancelled, self->call, error);
+    ok = qd_integrity_run(&integrity, self->source, TRUE, is_cancelled, self->call, error) || blame_source(error);
     if (ok && integrity.messages->len > 0) {
         qd_error_set(error, QW_ERROR_CORRUPT, "the source is damaged: %s", (char *) integrity.messages->pdata[0]);
         ok = FALSE;
@@ -213,13 +222,10 @@ prepare_copy(Restore *self, GError **error)
     g_autoptr(QdConnection) live = NULL;
 
     self->source = qd_connection_open(&info, QD_CONNECTION_WRITER, &self->engine->limits, error);
-    if (self->source == NULL)
-        return FALSE;
-    if (!qd_connection_execute(self->source, "PRAGMA journal_mode=DELETE", error)) {
-        g_prefix_error(error, "the source cannot be read: ");
-        return FALSE;
-    }
-    if (!qd_file_check_version(self->source, "the source", error) || !check_whole(self, error))
+    if (self->source == NULL || !qd_connection_execute(self->source, "PRAGMA journal_mode=DELETE", error) ||
+        !qd_file_check_version(self->source, "the source", error))
+        return blame_source(error);
+    if (!check_whole(self, error))
         return FALSE;
     if (self->call->options.check_only)
         return TRUE;
