@@ -59,7 +59,7 @@ append_to_file(QdPayloadDraft *self, const void *data, gsize n_bytes, GError **e
 
     qd_sha256_update(&self->sha, data, n_bytes);
     self->size += n_bytes;
-    if (before / START_SYNC_BYTES != self->size / START_SYNC_BYTES)
+    if (!self->relaxed && before / START_SYNC_BYTES != self->size / START_SYNC_BYTES)
         qd_payload_files_start_sync(&self->temp);
     return TRUE;
 }
@@ -114,7 +114,8 @@ qd_payload_draft_finish(QdPayloadDraft *self)
         return;
     }
     qd_sha256_finish(&self->sha, self->hash);
-    qd_payload_files_start_sync(&self->temp);
+    if (!self->relaxed)
+        qd_payload_files_start_sync(&self->temp);
 }
 
 QdPayloadDraft *

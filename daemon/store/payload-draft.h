@@ -21,6 +21,7 @@ typedef struct QdPayloadDraft {
     const void *data;    /* of a row, when finished */
     GByteArray *content; /* (nullable): what has come so far, for a row */
     QdPayloadTemp temp;
+    gboolean relaxed; /* the kernel writes it out when it likes */
     gboolean synced;
     gboolean published;
 } QdPayloadDraft;
