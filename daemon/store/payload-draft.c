@@ -54,7 +54,7 @@ append_to_file(QdPayloadDraft *self, const void *data, gsize n_bytes, GError **e
 {
     uint64_t before = self->size;
 
-    if (!qd_payload_files_append(&self->temp, data, n_bytes, error))
+    if (!self->is_adopted && !qd_payload_files_append(&self->temp, data, n_bytes, error))
         return FALSE;
 
     qd_sha256_update(&self->sha, data, n_bytes);
@@ -88,6 +88,17 @@ check_size(const QdPayloadDraft *self, gsize n_bytes, GError **error)
         return TRUE;
     qd_limit_set_error(error, self->limits, QD_LIMIT_PAYLOAD_BYTES, "payload is too big");
     return FALSE;
+}
+
+void
+qd_payload_draft_adopt(QdPayloadDraft *self, int fd, uint64_t size)
+{
+    if (size <= qd_limits_get(self->limits, QD_LIMIT_PAYLOAD_INLINE_BYTES) ||
+        size > qd_limits_get(self->limits, QD_LIMIT_PAYLOAD_BYTES) || !qd_payload_files_adopt(self->files, fd, size, &self->temp))
+        return;
+
+    self->in_file = self->is_adopted = TRUE;
+    qd_sha256_init(&self->sha);
 }
 
 gboolean

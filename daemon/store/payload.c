@@ -58,16 +58,16 @@ struct QdPayloads {
     char *log_path;
 
     pthread_mutex_t mutex;
-    GHashTable *pending;   /* hash (GBytes) → QdPayloadDraft: of the open transaction, for files only */
-    GPtrArray *given_up;   /* of GBytes: hashes that the open transaction took out of rows */
-    GHashTable *sweepable; /* hashes to look at, after a commit */
+    GHashTable *pending;        /* hash (GBytes) → QdPayloadDraft: of the open transaction, for files only */
+    GPtrArray *given_up;        /* of GBytes: hashes that the open transaction took out of rows */
+    GHashTable *sweepable;      /* hashes to look at, after a commit */
     uint64_t n_given_up_bytes;  /* of given_up; the writer's thread only */
     uint64_t n_sweepable_bytes; /* of sweepable, at most */
-    gboolean sync_log;     /* a relaxed commit has given files up: the log first */
-    gboolean has_files;    /* FALSE only when there is certainly none */
-    guint n_announced;     /* drafts of files, ever */
-    gboolean deleted;      /* the open transaction has deleted rows by a client's DELETE; the writer's thread only */
-    guint n_open;          /* drafts with an open descriptor; the writer's thread only */
+    gboolean sync_log;          /* a relaxed commit has given files up: the log first */
+    gboolean has_files;         /* FALSE only when there is certainly none */
+    guint n_announced;          /* drafts of files, ever */
+    gboolean deleted;           /* the open transaction has deleted rows by a client's DELETE; the writer's thread only */
+    guint n_open;               /* drafts with an open descriptor; the writer's thread only */
 };
 
 /* What a connection needs. */
