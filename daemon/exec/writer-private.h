@@ -20,7 +20,8 @@ struct QdWriter {
     uint64_t n_items;    /* atomic */
     QdTask lead_task;
     gboolean synchronous_normal;
-    gboolean is_spoilt; /* the connection: the next update opens another one */
+    gboolean is_spoilt;   /* the connection: the next update opens another one */
+    gint64 copied_schema; /* version: of the copy beside the file; -1: not known */
     int wal_pages;
     uint64_t commit_usec;     /* how long that of the last group took */
     uint64_t linger_end_usec; /* 0: nobody is waited for; the leader's */
