@@ -209,6 +209,21 @@ is_reader_gone(int fd)
     return poll(&entry, 1, 0) == 1 && (entry.revents & (POLLERR | POLLHUP)) != 0;
 }
 
+/* Takes @failure (nullable), of writing to @fd. Who has read enough of it is no error to tell anybody. */
+static bool
+settle(int fd, GError *failure, GError **error)
+{
+    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_CLOSED) && is_reader_gone(fd)) {
+        g_clear_error(&failure);
+        failure = g_error_new(G_FILE_ERROR, G_FILE_ERROR_PIPE, "cannot write the output: %s", g_strerror(EPIPE));
+    }
+    if (failure == NULL)
+        return true;
+
+    g_propagate_error(error, failure);
+    return false;
+}
+
 bool
 qctl_export(QctlSession *session, int fd, const char *query, const char *format, GError **error)
 {
@@ -239,14 +254,7 @@ qctl_export(QctlSession *session, int fd, const char *query, const char *format,
         g_clear_error(&failure);
         return false;
     }
-    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_INTERNAL) && is_reader_gone(fd)) {
-        g_clear_error(&failure);
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PIPE, "cannot write the output: %s", g_strerror(EPIPE));
-        return false;
-    }
-    if (failure != NULL)
-        g_propagate_error(error, failure);
-    return failure == NULL;
+    return settle(fd, failure, error);
 }
 
 /* All RDF data, or one graph. */
@@ -276,9 +284,7 @@ dump(QctlSession *session, int fd, const char *format, GError **error)
         g_clear_error(&failure);
         return false;
     }
-    if (failure != NULL)
-        g_propagate_error(error, failure);
-    return failure == NULL;
+    return settle(fd, failure, error);
 }
 
 static bool export(QctlSession *session, int fd, const char *format, GError **error)

@@ -162,6 +162,7 @@ take_database(QdEngine *self, QdDatabase *database)
     };
 
     self->database = database;
+    qd_database_guard(database);
     self->pool = config.pool;
     self->payloads = config.payloads;
     self->crew = qd_payload_crew_new(self);
@@ -434,6 +435,8 @@ qd_engine_free(QdEngine *self)
     do /* what is told of the last commits may lead to calls, which fail */
         qd_mailbox_dispatch(self->mailbox);
     while (self->n_calls > 0);
+    if (self->database != NULL)
+        qd_database_lift_guard(self->database);
     self->writer = qd_writer_free(self->writer);
     self->payloads = qd_payloads_free(self->payloads);
     self->pool = qd_pool_free(self->pool);

@@ -221,6 +221,7 @@ qd_job_is_cancelled(QdCall *call, GError **error)
 gboolean
 qd_job_check_descriptor(QdCall *call, GError **error)
 {
+    const QdEngine *engine = call->private->engine;
     struct stat st;
 
     if (fstat(call->fd, &st) < 0) {
@@ -229,6 +230,11 @@ qd_job_check_descriptor(QdCall *call, GError **error)
     }
     if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode) && !S_ISCHR(st.st_mode)) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the descriptor is neither file, pipe, socket nor character device");
+        return FALSE;
+    }
+    if (engine->database != NULL && qd_database_has_file(engine->database, &st)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the descriptor is of the store's own database '%s'",
+                     qd_database_get_path(engine->database));
         return FALSE;
     }
     return TRUE;

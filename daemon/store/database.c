@@ -26,6 +26,9 @@
 #define EMPTY_BYTES 1 /* SQLite takes a file of one byte for an empty one, too */
 #define LOG_HEADER_BYTES 32
 #define LOCK_NAME "lock"
+/* The range that each connection of SQLite locks for reading: sqlite3's PENDING_BYTE + 2, SHARED_SIZE. */
+#define SHARED_START 0x40000002
+#define SHARED_BYTES 510
 /* 2 s: as long as a daemon that has nothing to do may take to end. */
 #define LOCK_TRIES 200
 #define LOCK_PAUSE_USEC 10000
@@ -36,7 +39,8 @@
 struct QdDatabase {
     char *directory;
     char *path;
-    int lock_fd; /* -1 in a read-only store */
+    int lock_fd;  /* -1 in a read-only store */
+    int guard_fd; /* -1: none */
     gboolean read_only;
     char *read_only_hint; /* "", or what to do where the file system is read-only for us */
     guint64 start_counter;
@@ -52,6 +56,8 @@ qd_database_free(QdDatabase *self)
     g_clear_pointer(&self->writer, qd_connection_free);
     if (self->lock_fd >= 0)
         (void) close(self->lock_fd);
+    if (self->guard_fd >= 0)
+        (void) close(self->guard_fd);
     g_free(self->read_only_hint);
     g_free(self->path);
     g_free(self->directory);
@@ -345,7 +351,7 @@ qd_database_replace(const char *directory, const char *word, char **ret_aside, G
 {
     g_autoptr(QdDatabase) self = g_new0(QdDatabase, 1);
 
-    self->lock_fd = -1;
+    self->lock_fd = self->guard_fd = -1;
     self->directory = g_strdup(directory);
     if (!take_lock(self, error))
         return FALSE;
@@ -362,7 +368,7 @@ qd_database_open_repaired(const char *directory, const QdLimits *limits, QdDatab
     g_autoptr(QdDatabase) self = g_new0(QdDatabase, 1);
     gboolean opened;
 
-    self->lock_fd = -1;
+    self->lock_fd = self->guard_fd = -1;
     self->read_only_hint = g_strdup("");
     self->directory = g_strdup(directory);
     self->path = g_build_filename(directory, DATABASE_NAME, NULL);
@@ -377,6 +383,44 @@ qd_database_open_repaired(const char *directory, const QdLimits *limits, QdDatab
         return NULL;
     }
     return g_steal_pointer(&self);
+}
+
+/* Without it, for want of a descriptor, the store is as safe as SQLite makes it. */
+void
+qd_database_guard(QdDatabase *self)
+{
+    struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = SHARED_START, .l_len = SHARED_BYTES };
+
+    if (self->lock_fd < 0 || self->guard_fd >= 0)
+        return;
+    self->guard_fd = open(self->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (self->guard_fd >= 0)
+        (void) fcntl(self->guard_fd, F_OFD_SETLK, &lock);
+}
+
+/* Not closed yet: that, too, would drop the locks of the connections. */
+void
+qd_database_lift_guard(QdDatabase *self)
+{
+    struct flock lock = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+    if (self->guard_fd >= 0)
+        (void) fcntl(self->guard_fd, F_OFD_SETLK, &lock);
+}
+
+gboolean
+qd_database_has_file(const QdDatabase *self, const struct stat *st)
+{
+    static const char *const suffixes[] = { "", "-wal", "-shm" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        g_autofree char *path = g_strconcat(self->path, suffixes[i], NULL);
+        struct stat own;
+
+        if (stat(path, &own) == 0 && own.st_dev == st->st_dev && own.st_ino == st->st_ino)
+            return TRUE;
+    }
+    return FALSE;
 }
 
 const char *

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <glib.h>
+#include <sys/stat.h>
 
 #include "daemon/base/limits.h"
 #include "daemon/store/connection.h"
@@ -43,6 +44,17 @@ QdDatabase *qd_database_open(const char *directory, const QdLimits *limits, GErr
 QdDatabase *qd_database_open_repaired(const char *directory, const QdLimits *limits, QdDatabaseRepair *repair, GError **error);
 QdDatabase *qd_database_free(QdDatabase *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdDatabase, qd_database_free)
+
+/*
+ * A client may pass us a descriptor of the database's own file. When that is closed, wherever, the kernel drops all POSIX locks
+ * that this process has on the file, SQLite's among them; and another program, such as sqlite3, takes the log for abandoned and
+ * deletes it, with what is committed. So a lock of an open file description, which stays, stands beside SQLite's. Once all of the
+ * opening is done; lifted before the last connection is closed, which wants the file for itself.
+ */
+void qd_database_guard(QdDatabase *self);
+void qd_database_lift_guard(QdDatabase *self);
+/* Whether that is the database's file, or one of its companions. */
+gboolean qd_database_has_file(const QdDatabase *self, const struct stat *st);
 
 const char *qd_database_get_path(const QdDatabase *self);
 const char *qd_database_get_directory(const QdDatabase *self);

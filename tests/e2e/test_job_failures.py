@@ -6,6 +6,7 @@ import fcntl
 import os
 import random
 import socket
+import sqlite3
 import subprocess
 import threading
 
@@ -324,6 +325,30 @@ def test_import_that_ends_while_it_is_committed(store, document, end):
         with memory_file(document) as fd:
             assert store.import_fd(fd, "ntriples")["State"] == "finished"
     assert_whole(store, triples=3 + N_TRIPLES)
+
+
+# --- the database's own file ----------------------------------------------------------------------------------------------
+
+def test_a_descriptor_of_the_database_itself(store):
+    """It is refused; and when it is closed, the kernel drops SQLite's locks on the file: another program must not take the log for
+    abandoned and delete it."""
+    path = os.path.join(store.store, "queryd.db")
+    for name in ("queryd.db", "queryd.db-wal"):
+        with open(os.path.join(store.store, name), "r+b", buffering=0) as file:
+            words = f"the descriptor is of the store's own database '{path}'"
+            assert_failed(store.backup(file.fileno()), "BadParameter", words)
+            assert_failed(restore(store, file.fileno(), check_only=True), "BadParameter", words)
+            assert_failed(store.import_fd(file.fileno(), "turtle"), "BadParameter", words)
+            with pytest.raises(BusError) as error:
+                store.export("SELECT 1", "csv", file.fileno())
+            assert error.value.name == "BadParameter" and words in error.value.message
+    other = sqlite3.connect(path)
+    assert other.execute("SELECT count(*) FROM item").fetchone() == (ROWS,)
+    other.close()
+    assert os.path.exists(path + "-wal"), "the log is the daemon's"
+    store.update("INSERT INTO item(name) VALUES('acknowledged')")
+    store.kill_daemon()
+    assert_whole(store, rows=ROWS + 1)
 
 
 # --- limits on files ------------------------------------------------------------------------------------------------------

@@ -393,6 +393,57 @@ test_unknown_format(StoreFixture *self, gconstpointer data)
     assert_refused(self, QW_ERROR_CORRUPT, "unsupported file format");
 }
 
+/* Whether another program could have the file for itself, as SQLite asks when it closes what it takes for the last connection. */
+static gboolean
+is_free(const char *path)
+{
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000002, .l_len = 510 };
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+
+    g_assert_cmpint(fcntl(fd, F_OFD_GETLK, &lock), ==, 0);
+    (void) close(fd);
+    return lock.l_type == F_UNLCK;
+}
+
+/* A descriptor of the file that is closed here takes SQLite's locks with it, but not this one. */
+static void
+test_guard(StoreFixture *fixture, gconstpointer data)
+{
+    const char *path = qd_database_get_path(fixture->database);
+
+    (void) store_get_int64(fixture->writer, "SELECT count(*) FROM sqlite_schema");
+    g_assert_false(is_free(path));
+    g_assert_true(is_free(path)); /* since it was looked at */
+    qd_database_guard(fixture->database);
+    qd_database_guard(fixture->database);
+    g_assert_false(is_free(path));
+    g_assert_false(is_free(path));
+    store_execute(fixture->writer, "CREATE TABLE t(a); PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO t VALUES(1); VACUUM");
+    qd_database_lift_guard(fixture->database);
+    g_assert_true(is_free(path));
+}
+
+static void
+test_own_files(StoreFixture *fixture, gconstpointer data)
+{
+    static const struct {
+        const char *name;
+        gboolean own;
+    } files[] = { { "queryd.db", TRUE }, { "queryd.db-wal", TRUE }, { "queryd.db-shm", TRUE }, { "lock", FALSE }, { ".", FALSE } };
+    g_autofree char *linked = g_build_filename(fixture->dir, "linked", NULL);
+    struct stat st;
+
+    for (guint i = 0; i < G_N_ELEMENTS(files); i++) {
+        g_autofree char *path = g_build_filename(fixture->dir, files[i].name, NULL);
+
+        g_assert_cmpint(stat(path, &st), ==, 0);
+        g_assert_cmpint(qd_database_has_file(fixture->database, &st), ==, files[i].own);
+    }
+    g_assert_cmpint(link(qd_database_get_path(fixture->database), linked), ==, 0);
+    g_assert_cmpint(stat(linked, &st), ==, 0);
+    g_assert_true(qd_database_has_file(fixture->database, &st));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -415,6 +466,8 @@ main(int argc, char **argv)
     ADD("empty-log", test_empty_log);
     ADD("payloads-of-a-lost-database", test_payloads_of_a_lost_database);
     ADD("unknown-format", test_unknown_format);
+    ADD("guard", test_guard);
+    ADD("own-files", test_own_files);
     ADD("read-only/folder", test_read_only_folder);
     ADD("read-only/with-a-log", test_read_only_with_a_log);
     ADD("read-only/and-empty", test_read_only_and_empty);
