@@ -70,6 +70,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         "time a reader may take no byte of a result"),
     ROW(SNAPSHOT_AGE_MSEC, "snapshot_age_ms", "ms", 300000, 100, 24 * HOUR_MSEC, TIMEOUT, "age of an unfinished result"),
     ROW(WAL_BYTES, "wal_bytes", "bytes", 256 * MIB, MIB, 64 * GIB, TIMEOUT, "write-ahead log, above which the oldest result ends"),
+    ROW(CHECKPOINT_BYTES, "checkpoint_bytes", "bytes", 4 * MIB, 4 * KIB, GIB, INTERNAL,
+        "write-ahead log, from which on it is copied into the database"),
     ROW(BATCH_STATEMENTS, "batch_statements", "", 10000, 1, 1000000, TOO_BIG, "statements or parameter rows of one batch"),
     ROW(BATCH_BYTES, "batch_bytes", "bytes", 64 * MIB, MIB, GIB, TOO_BIG, "texts and parameters of one batch, and rows it returns"),
     ROW(WRITE_QUEUE, "write_queue", "", 1024, 1, 65536, BUSY, "updates that wait for the writer"),

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SQLite's passive checkpoints, one after the other until little is left; the writer makes the last one, between two commits, since
+ * only a log that is copied as a whole starts anew. Each pass syncs the log before it copies. Only the last pass syncs the
+ * database by itself; what passes before it have copied is synced here, so that the last has little to sync. A pass that fails
+ * changes nothing: what it should have copied is in the log, and the writer tries next. docs/decisions/checkpoints.md
+ */
+#include "daemon/exec/checkpointer.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <time.h>
+
+#include "daemon/base/limits.h"
+
+#define PAGE_BYTES 4096
+/* Of the size from which the log is copied, so little is left to the writer. */
+#define REST_PART 10
+/* A writer that is faster than the disk would keep it going for ever. */
+#define PASSES_MAX 4
+/* So many times that size a log may grow while it is copied. */
+#define GROWTH_MAX 3
+#define LINGER_SEC 1
+
+struct QdCheckpointer {
+    const QdDatabase *database;
+    const QdLimits *limits;
+
+    /* of the holder of the writer's role */
+    guint from_pages;  /* how long the log was when the writer could not make it start anew */
+    guint begun_pages; /* and when passes began; 0: they have not */
+    uint64_t n_seen;   /* passes, when the last commit was noted */
+
+    guint n_pages;     /* atomic: in the log, by the last commit */
+    uint64_t n_passes; /* atomic */
+
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    gboolean has_thread;
+    gboolean is_busy; /* the thread is to make passes, or makes them */
+    gint stopping;    /* atomic, written under the mutex */
+
+    QdConnection *connection; /* the thread's */
+};
+
+QdCheckpointer *
+qd_checkpointer_new(const QdDatabase *database, const QdLimits *limits)
+{
+    QdCheckpointer *self = g_new0(QdCheckpointer, 1);
+    pthread_condattr_t attributes;
+
+    self->database = database;
+    self->limits = limits;
+    pthread_mutex_init(&self->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    (void) pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&self->cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return self;
+}
+
+QdCheckpointer *
+qd_checkpointer_free(QdCheckpointer *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    qd_checkpointer_rest(self);
+    pthread_cond_destroy(&self->cond);
+    pthread_mutex_destroy(&self->mutex);
+    g_free(self);
+    return NULL;
+}
+
+/* The thread --------------------------------------------------------------------------------------------------------------- */
+
+/* Its synchronous=FULL is what the syncs of a checkpoint go by, not the writer's. */
+static gboolean
+ensure_connection(QdCheckpointer *self)
+{
+    const QdConnectionInfo info = qd_database_get_info(self->database);
+
+    if (self->connection == NULL)
+        self->connection = qd_connection_open(&info, QD_CONNECTION_WRITER, self->limits, NULL);
+    return self->connection != NULL;
+}
+
+static void
+close_connection(QdCheckpointer *self)
+{
+    int persist = 1; /* as the writer's: writer.c */
+
+    if (self->connection == NULL)
+        return;
+    (void) sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+    self->connection = qd_connection_free(self->connection);
+}
+
+/* TRUE: all was copied that was in the log when it began, @ret_n_done pages. A snapshot of a reader may forbid that. */
+static gboolean
+make_pass(QdCheckpointer *self, guint *ret_n_done)
+{
+    int n_log = 0;
+    int n_done = 0;
+    int r;
+
+    r = sqlite3_wal_checkpoint_v2(qd_connection_get_db(self->connection), NULL, SQLITE_CHECKPOINT_PASSIVE, &n_log, &n_done);
+    __atomic_add_fetch(&self->n_passes, 1, __ATOMIC_RELAXED);
+    *ret_n_done = (guint) MAX(n_done, 0);
+    return r == SQLITE_OK && n_done == n_log;
+}
+
+static gboolean
+sync_database(QdCheckpointer *self)
+{
+    sqlite3_file *file = NULL;
+    int r = sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+
+    return r == SQLITE_OK && file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) == SQLITE_OK;
+}
+
+/* What commits have added since a pass that has copied @n_done pages. */
+static guint
+count_left(const QdCheckpointer *self, guint n_done)
+{
+    guint n_pages = __atomic_load_n(&self->n_pages, __ATOMIC_ACQUIRE);
+
+    return n_pages > n_done ? n_pages - n_done : 0;
+}
+
+static guint
+get_step(const QdCheckpointer *self)
+{
+    return (guint) (qd_limits_get(self->limits, QD_LIMIT_CHECKPOINT_BYTES) / PAGE_BYTES);
+}
+
+static void
+make_passes(QdCheckpointer *self)
+{
+    guint n_done;
+
+    if (!ensure_connection(self))
+        return;
+    for (guint i = 0; i < PASSES_MAX && !g_atomic_int_get(&self->stopping); i++) {
+        if (!make_pass(self, &n_done) || count_left(self, n_done) == 0 || !sync_database(self) ||
+            count_left(self, n_done) <= get_step(self) / REST_PART)
+            return;
+    }
+}
+
+/* Under the mutex. FALSE: the thread has been idle for long, or is to end. */
+static gboolean
+await_work(QdCheckpointer *self)
+{
+    struct timespec until;
+    int r = 0;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += LINGER_SEC;
+    while (!self->is_busy && !self->stopping && r == 0)
+        r = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
+    return self->is_busy;
+}
+
+static void *
+checkpointer_main(void *data)
+{
+    QdCheckpointer *self = data;
+
+    (void) pthread_setname_np(pthread_self(), "queryd-checkpt");
+    pthread_mutex_lock(&self->mutex);
+    while (await_work(self)) {
+        pthread_mutex_unlock(&self->mutex);
+        make_passes(self);
+        pthread_mutex_lock(&self->mutex);
+        self->is_busy = FALSE;
+        pthread_cond_broadcast(&self->cond);
+    }
+    close_connection(self);
+    self->has_thread = FALSE;
+    pthread_cond_broadcast(&self->cond);
+    pthread_mutex_unlock(&self->mutex);
+    return NULL;
+}
+
+/* The writer --------------------------------------------------------------------------------------------------------------- */
+
+/* Under the mutex. */
+static gboolean
+begin_passes(QdCheckpointer *self)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+
+    if (!self->has_thread) {
+        pthread_attr_init(&attributes);
+        (void) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        self->has_thread = pthread_create(&thread, &attributes, checkpointer_main, self) == 0;
+        pthread_attr_destroy(&attributes);
+    }
+    self->is_busy = self->has_thread;
+    pthread_cond_broadcast(&self->cond);
+    return self->is_busy;
+}
+
+/* Under the mutex: whose turn it is. A pass that ended just now may have copied this commit, too: then the next one decides. */
+static gboolean
+decide(QdCheckpointer *self, guint n_pages)
+{
+    uint64_t n_seen = self->n_seen;
+
+    if (self->is_busy)
+        return n_pages > self->begun_pages + GROWTH_MAX * get_step(self);
+    self->n_seen = qd_checkpointer_get_n_passes(self);
+    if (self->begun_pages > 0)
+        return TRUE;
+    if (self->n_seen != n_seen)
+        return FALSE;
+    if (!begin_passes(self))
+        return TRUE;
+    self->begun_pages = n_pages;
+    return FALSE;
+}
+
+gboolean
+qd_checkpointer_note(QdCheckpointer *self, guint n_pages)
+{
+    gboolean is_mine;
+
+    if (n_pages < self->n_pages) /* the log has started anew */
+        self->from_pages = self->begun_pages = 0;
+    __atomic_store_n(&self->n_pages, n_pages, __ATOMIC_RELEASE);
+    if (n_pages < self->from_pages + get_step(self))
+        return FALSE;
+
+    pthread_mutex_lock(&self->mutex);
+    is_mine = decide(self, n_pages);
+    pthread_mutex_unlock(&self->mutex);
+    if (is_mine) {
+        self->from_pages = n_pages;
+        self->begun_pages = 0;
+    }
+    return is_mine;
+}
+
+void
+qd_checkpointer_wait(QdCheckpointer *self)
+{
+    pthread_mutex_lock(&self->mutex);
+    while (self->is_busy)
+        pthread_cond_wait(&self->cond, &self->mutex);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+void
+qd_checkpointer_rest(QdCheckpointer *self)
+{
+    pthread_mutex_lock(&self->mutex);
+    g_atomic_int_set(&self->stopping, TRUE);
+    pthread_cond_broadcast(&self->cond);
+    while (self->has_thread)
+        pthread_cond_wait(&self->cond, &self->mutex);
+    g_atomic_int_set(&self->stopping, FALSE);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+uint64_t
+qd_checkpointer_get_n_passes(const QdCheckpointer *self)
+{
+    return __atomic_load_n(&self->n_passes, __ATOMIC_RELAXED);
+}
