@@ -14,7 +14,8 @@
 #include "daemon/base/limits.h"
 
 #define PAGE_BYTES 4096
-/* Of the size from which the log is copied, so little is left to the writer. */
+/* Of the size from which the log is copied, so little is left to the writer; and by so much it grows until he tries again, when
+ * readers have kept it from starting anew: each try is a chance that there are none just then. */
 #define REST_PART 10
 /* A writer that is faster than the disk would keep it going for ever. */
 #define PASSES_MAX 4
@@ -27,8 +28,8 @@ struct QdCheckpointer {
     const QdLimits *limits;
 
     /* of the holder of the writer's role */
-    guint from_pages;  /* how long the log was when the writer could not make it start anew */
-    guint begun_pages; /* and when passes began; 0: they have not */
+    guint tried_pages; /* how long the log was when the writer made a checkpoint; 0: it has started anew since */
+    guint begun_pages; /* and when passes began; 0: the writer has made a checkpoint since, or it has started anew */
     uint64_t n_seen;   /* passes, when the last commit was noted */
 
     guint n_pages;     /* atomic: in the log, by the last commit */
@@ -214,6 +215,8 @@ decide(QdCheckpointer *self, guint n_pages)
     self->n_seen = qd_checkpointer_get_n_passes(self);
     if (self->begun_pages > 0)
         return TRUE;
+    if (self->tried_pages > 0 && n_pages < self->tried_pages + get_step(self))
+        return TRUE;
     if (self->n_seen != n_seen)
         return FALSE;
     if (!begin_passes(self))
@@ -225,19 +228,20 @@ decide(QdCheckpointer *self, guint n_pages)
 gboolean
 qd_checkpointer_note(QdCheckpointer *self, guint n_pages)
 {
+    guint step = get_step(self);
     gboolean is_mine;
 
     if (n_pages < self->n_pages) /* the log has started anew */
-        self->from_pages = self->begun_pages = 0;
+        self->tried_pages = self->begun_pages = 0;
     __atomic_store_n(&self->n_pages, n_pages, __ATOMIC_RELEASE);
-    if (n_pages < self->from_pages + get_step(self))
+    if (n_pages < (self->tried_pages > 0 ? self->tried_pages + step / REST_PART : step))
         return FALSE;
 
     pthread_mutex_lock(&self->mutex);
     is_mine = decide(self, n_pages);
     pthread_mutex_unlock(&self->mutex);
     if (is_mine) {
-        self->from_pages = n_pages;
+        self->tried_pages = n_pages;
         self->begun_pages = 0;
     }
     return is_mine;
