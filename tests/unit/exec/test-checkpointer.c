@@ -108,7 +108,8 @@ test_passes(Fixture *self, gconstpointer data)
     g_assert_cmpuint(read_index(self, MAX_FRAME_OFFSET), ==, self->n_pages);
     g_assert_false(qd_checkpointer_note(self->checkpointer, self->n_pages));
     fill_log(self, STEP_PAGES);
-    g_assert_false(qd_checkpointer_note(self->checkpointer, self->n_pages)); /* passes ended since the last commit that was looked at */
+    g_assert_false(
+        qd_checkpointer_note(self->checkpointer, self->n_pages)); /* passes ended since the last commit that was looked at */
     insert(self, 10);
     g_assert_false(qd_checkpointer_note(self->checkpointer, self->n_pages));
     qd_checkpointer_wait(self->checkpointer);
@@ -154,8 +155,8 @@ test_growth(Fixture *self, gconstpointer data)
     fill_log(self, STEP_PAGES);
     g_assert_false(qd_checkpointer_note(self->checkpointer, self->n_pages));
     insert(self, 10 * STEP_PAGES * PAGE_BYTES);
-    if (self->n_pages > STEP_PAGES * 4)
-        g_assert_true(qd_checkpointer_note(self->checkpointer, self->n_pages));
+    g_assert_cmpuint(self->n_pages, >, 5 * STEP_PAGES);
+    g_assert_true(qd_checkpointer_note(self->checkpointer, self->n_pages));
     checkpoint(self);
     g_assert_cmpuint(read_index(self, BACKFILL_OFFSET), ==, self->n_pages);
 }
@@ -169,6 +170,8 @@ test_rest(Fixture *self, gconstpointer data)
         (void) qd_checkpointer_note(self->checkpointer, self->n_pages);
         insert(self, 10);
         (void) qd_checkpointer_note(self->checkpointer, self->n_pages);
+        if (i == 1)
+            qd_checkpointer_wait(self->checkpointer);
         qd_checkpointer_rest(self->checkpointer);
         checkpoint(self);
         g_assert_cmpuint(read_index(self, BACKFILL_OFFSET), ==, self->n_pages);
@@ -194,7 +197,7 @@ test_beside_commits(Fixture *self, gconstpointer data)
             store_execute(self->reader, "COMMIT");
         }
     }
-    g_assert_cmpuint(qd_checkpointer_get_n_passes(self->checkpointer), >, 10);
+    g_assert_cmpuint(qd_checkpointer_get_n_passes(self->checkpointer), >, 1);
     g_assert_cmpuint(n_max, <, 10 * STEP_PAGES);
     self->checkpointer = qd_checkpointer_free(self->checkpointer);
     self->reader = qd_connection_free(self->reader);
