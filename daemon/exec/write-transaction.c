@@ -5,6 +5,7 @@
 #include "daemon/exec/write-transaction.h"
 
 #include "daemon/base/error.h"
+#include "daemon/store/schema-copy.h"
 
 static void
 set_read_only_error(const QdWriter *self, GError **error)
@@ -94,9 +95,20 @@ qd_write_set_durability(QdWriter *self, gboolean relaxed, GError **error)
     return relaxed || !self->synchronous_normal;
 }
 
+void
+qd_write_copy_schema(QdWriter *self, gint64 version)
+{
+    if (version == self->copied_schema)
+        return;
+
+    qd_schema_copy_refresh(self->connection, QD_SCHEMA_COPY_QUICK_BYTES);
+    self->copied_schema = version;
+}
+
 gboolean
 qd_write_commit(QdWriter *self, GError **error)
 {
+    gint64 schema_version = qd_connection_get_schema_version(self->connection);
     QdPayloads *payloads = self->config.payloads;
     QdPayloadSweep sweep = QD_PAYLOAD_SWEEP_NONE;
 
@@ -106,6 +118,7 @@ qd_write_commit(QdWriter *self, GError **error)
         return FALSE;
     if (payloads != NULL)
         sweep = qd_payloads_after_commit(payloads, !self->synchronous_normal);
+    qd_write_copy_schema(self, schema_version);
     if (sweep != QD_PAYLOAD_SWEEP_NONE)
         self->config.sweep_func(sweep, self->config.user_data);
     return TRUE;

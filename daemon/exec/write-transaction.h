@@ -23,6 +23,9 @@ void qd_write_rollback(QdWriter *self);
 /* Payloads that the transaction has stored get their files first. */
 gboolean qd_write_commit(QdWriter *self, GError **error);
 
+/* After a commit that was not qd_write_commit()'s: a copy of the schema for a salvage, if it is of another @version. */
+void qd_write_copy_schema(QdWriter *self, gint64 version);
+
 /* Behind a commit: its generation. */
 uint64_t qd_write_publish(QdWriter *self);
 /* Behind that, what does not hold up the answers: who wants to know of changes is told what @items have changed. */

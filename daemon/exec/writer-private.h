@@ -21,7 +21,8 @@ struct QdWriter {
     uint64_t n_items;    /* atomic */
     QdTask lead_task;
     gboolean synchronous_normal;
-    gboolean is_spoilt; /* the connection: the next update opens another one */
+    gboolean is_spoilt;   /* the connection: the next update opens another one */
+    gint64 copied_schema; /* version: of the copy beside the file; -1: not known */
     QdCheckpointer *checkpointer;
     int wal_pages;            /* in the log, by a commit since the last checkpoint; 0: there was none */
     uint64_t commit_usec;     /* how long that of the last group took */

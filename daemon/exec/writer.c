@@ -26,6 +26,7 @@ qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
     pthread_condattr_t attributes;
 
     self->config = *config;
+    self->copied_schema = -1;
     self->generation = qd_database_get_start_counter(config->database) << 40;
     self->checkpointer = qd_checkpointer_new(config->database, config->limits);
     qd_write_queue_init(&self->queue);
@@ -341,6 +342,8 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
     if (in_transaction) {
         item->generation = qd_write_publish(self);
         qd_write_tell(self, item->generation, &item, 1);
+    } else {
+        qd_write_copy_schema(self, qd_connection_get_schema_version(self->connection));
     }
     checkpoint(self);
     return TRUE;

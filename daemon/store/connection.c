@@ -43,7 +43,7 @@ struct QdConnection {
     guint64 clock;
     sqlite3_stmt *transaction[N_COMMANDS]; /* from the first use on */
     sqlite3_stmt *ask_schema;              /* from the first use on */
-    gint64 schema_version;                 /* of the file, when the next was read */
+    gint64 schema_version;                 /* of the file, when the next was read; -1: it was not */
     gint64 incarnation;
     struct {
         gpointer object;
@@ -230,6 +230,7 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
                                                                  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     int r;
 
+    self->schema_version = -1;
     self->statements = g_ptr_array_new_with_free_func(compiled_free);
     r = sqlite3_open_v2(uri, &self->db, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
     if (r != SQLITE_OK) {
@@ -363,23 +364,31 @@ read_incarnation(QdConnection *self)
     return incarnation;
 }
 
-/* Asking for the version of the schema takes 0.2 µs within a transaction; only when that has changed there is more to ask. */
-gboolean
-qd_connection_is_current(QdConnection *self)
+gint64
+qd_connection_get_schema_version(QdConnection *self)
 {
     QdPolicy policy = self->guard.policy;
-    gboolean first = self->ask_schema == NULL;
-    gint64 before = self->incarnation;
-    gint64 version = self->schema_version;
+    gint64 version = -1;
 
     self->guard.policy = QD_POLICY_INTERNAL;
-    if (first)
+    if (self->ask_schema == NULL)
         (void) sqlite3_prepare_v3(self->db, "PRAGMA schema_version", -1, SQLITE_PREPARE_PERSISTENT, &self->ask_schema, NULL);
     if (sqlite3_step(self->ask_schema) == SQLITE_ROW)
         version = sqlite3_column_int64(self->ask_schema, 0);
     (void) sqlite3_reset(self->ask_schema);
     self->guard.policy = policy;
-    if (!first && version == self->schema_version)
+    return version;
+}
+
+/* Asking for the version of the schema takes 0.2 µs within a transaction; only when that has changed there is more to ask. */
+gboolean
+qd_connection_is_current(QdConnection *self)
+{
+    gboolean first = self->schema_version < 0;
+    gint64 before = self->incarnation;
+    gint64 version = qd_connection_get_schema_version(self);
+
+    if (version == self->schema_version || version < 0)
         return TRUE;
 
     self->schema_version = version;

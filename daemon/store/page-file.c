@@ -13,6 +13,7 @@
 #include "daemon/base/error.h"
 #include "daemon/store/page-cells.h"
 
+#define MAGIC "SQLite format 3" /* with its NUL */
 #define HEADER_BYTES 100
 #define MIN_PAGE_BYTES 512u
 #define MAX_PAGE_BYTES 65536u
@@ -23,6 +24,7 @@
 /* A disk may fail for a moment, or at one place, or as a whole. */
 #define READ_TRIES 3
 #define READ_PAUSE_USEC 50000
+#define PAUSES_MAX 40u /* of one file */
 
 #define LOG_HEADER_BYTES 32
 #define LOG_FRAME_BYTES 24
@@ -34,6 +36,10 @@ struct QdPageFile {
     int log_fd;       /* -1: none */
     GHashTable *logs; /* page number → offset in the log, in frames from 1 */
     QdPageFileInfo info;
+    int good_fd; /* and an offset: from where the disk has given something; -1: it has not */
+    off_t good_offset;
+    guint n_pauses;
+    int last_errno; /* of a read; 0: none has failed */
     guint n_unreadable;
     gboolean is_gone;
 };
@@ -55,29 +61,43 @@ qd_page_file_free(QdPageFile *self)
 
 /* FALSE with errno 0 behind the end of the file. */
 static gboolean
-read_all(int fd, void *buffer, gsize n_bytes, off_t offset)
+read_all(QdPageFile *self, int fd, void *buffer, gsize n_bytes, off_t offset)
 {
     guint8 *p = buffer;
-    int n_tries = 1;
+    guint n_tries = 1;
 
     while (n_bytes > 0) {
         ssize_t n = pread(fd, p, n_bytes, offset);
 
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0 && n_tries++ < READ_TRIES) {
+        if (n < 0 && n_tries++ < READ_TRIES && self->n_pauses < PAUSES_MAX) {
+            self->n_pauses++;
             g_usleep(READ_PAUSE_USEC);
             continue;
         }
+        if (n < 0)
+            self->last_errno = errno;
         if (n == 0)
             errno = 0;
         if (n <= 0)
             return FALSE;
+        self->good_fd = fd;
+        self->good_offset = offset;
         p += n;
         offset += n;
         n_bytes -= (gsize) n;
     }
     return TRUE;
+}
+
+/* What it has given before. */
+static gboolean
+answers(QdPageFile *self)
+{
+    guint8 byte;
+
+    return self->good_fd >= 0 && read_all(self, self->good_fd, &byte, 1, self->good_offset);
 }
 
 static gboolean
@@ -120,11 +140,11 @@ log_header_is_whole(const guint8 *header, Checksum *checksum)
 
 /* The next frame, if it belongs to the log and is whole. */
 static gboolean
-read_frame(const QdPageFile *self, guint frame, guint32 page_size, const guint8 *header, Checksum *checksum, guint8 *buffer)
+read_frame(QdPageFile *self, guint frame, guint32 page_size, const guint8 *header, Checksum *checksum, guint8 *buffer)
 {
     off_t offset = LOG_HEADER_BYTES + (off_t) (frame - 1) * (off_t) (LOG_FRAME_BYTES + page_size);
 
-    if (!read_all(self->log_fd, buffer, LOG_FRAME_BYTES + page_size, offset) || memcmp(buffer + 8, header + 16, 8) != 0)
+    if (!read_all(self, self->log_fd, buffer, LOG_FRAME_BYTES + page_size, offset) || memcmp(buffer + 8, header + 16, 8) != 0)
         return FALSE;
     add_to_checksum(checksum, buffer, 8);
     add_to_checksum(checksum, buffer + LOG_FRAME_BYTES, page_size);
@@ -146,7 +166,7 @@ read_log(QdPageFile *self)
 
     if (fstat(self->log_fd, &st) < 0 || st.st_size < LOG_HEADER_BYTES)
         return;
-    if (!read_all(self->log_fd, header, sizeof header, 0)) {
+    if (!read_all(self, self->log_fd, header, sizeof header, 0)) {
         self->is_gone = errno != 0;
         return;
     }
@@ -171,6 +191,7 @@ read_log(QdPageFile *self)
         self->info.n_known_pages = n_pages;
         self->info.page_size = page_size;
     }
+    self->is_gone = self->last_errno != 0 && !answers(self);
     self->info.log_damaged = st.st_size > LOG_HEADER_BYTES + (off_t) (frame - 1) * (off_t) (LOG_FRAME_BYTES + page_size) &&
                              memcmp(buffer + 8, header + 16, 8) == 0;
     self->info.n_log_pages = g_hash_table_size(self->logs);
@@ -180,7 +201,7 @@ read_log(QdPageFile *self)
 
 /* How many of the first pages look like pages that are of this size, of which the last bytes are reserved. */
 static double
-judge_page_size(const QdPageFile *self, guint32 page_size, guint32 reserved, guint64 n_file_bytes)
+judge_page_size(QdPageFile *self, guint32 page_size, guint32 reserved, guint64 n_file_bytes)
 {
     g_autofree guint8 *buffer = g_malloc(page_size);
     guint n = (guint) MIN(n_file_bytes / page_size, SAMPLE_PAGES);
@@ -189,7 +210,7 @@ judge_page_size(const QdPageFile *self, guint32 page_size, guint32 reserved, gui
     for (guint i = 0; i < n; i++) {
         QdPageCells cells;
 
-        if (read_all(self->fd, buffer, page_size, (off_t) i * page_size) &&
+        if (read_all(self, self->fd, buffer, page_size, (off_t) i * page_size) &&
             qd_page_cells_init(&cells, buffer, i + 1, page_size - reserved) && qd_page_cells_are_whole(&cells) &&
             qd_page_cells_get_end(&cells) > page_size - reserved - page_size / FILL_SHARE)
             n_good++;
@@ -198,7 +219,7 @@ judge_page_size(const QdPageFile *self, guint32 page_size, guint32 reserved, gui
 }
 
 static guint32
-guess_page_size(const QdPageFile *self, guint64 n_file_bytes)
+guess_page_size(QdPageFile *self, guint64 n_file_bytes)
 {
     guint32 best_size = 0;
     double best = 0;
@@ -216,7 +237,7 @@ guess_page_size(const QdPageFile *self, guint64 n_file_bytes)
 
 /* Nobody but an extension reserves bytes; the fractions beside them are always these, and then no cell reaches into them. */
 static guint32
-get_reserved(const QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
+get_reserved(QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
 {
     guint32 page_size = self->info.page_size;
     guint32 reserved = header[21] == 64 && header[22] == 32 && header[23] == 32 ? header[20] : 0;
@@ -238,6 +259,7 @@ read_fields(QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
     info->first_free = qd_page_get_u32(header + 32);
     info->n_free = qd_page_get_u32(header + 36);
     info->auto_vacuum = qd_page_get_u32(header + 52) == 0 ? 0 : (qd_page_get_u32(header + 64) != 0 ? 2 : 1);
+    info->schema_cookie = memcmp(header, MAGIC, sizeof MAGIC) == 0 ? qd_page_get_u32(header + 40) : 0;
     info->user_version = (gint32) qd_page_get_u32(header + 60);
     info->application_id = (gint32) qd_page_get_u32(header + 68);
     if (info->n_known_pages == 0 && qd_page_get_u32(header + 24) == qd_page_get_u32(header + 92))
@@ -257,11 +279,16 @@ read_header(QdPageFile *self, const char *path, GError **error)
         qd_error_set_errno(error, errno, "cannot look at '%s'", path);
         return FALSE;
     }
-    (void) read_all(self->fd, header, sizeof header, 0);
+    if (self->fd >= 0)
+        (void) read_all(self, self->fd, header, sizeof header, 0);
     size = qd_page_get_u16(header + 16) == 1 ? MAX_PAGE_BYTES : qd_page_get_u16(header + 16);
-    info->header_damaged = memcmp(header, "SQLite format 3", 16) != 0 || !is_page_size(size);
+    info->header_damaged = memcmp(header, MAGIC, sizeof MAGIC) != 0 || !is_page_size(size);
     if (info->page_size == 0)
         info->page_size = info->header_damaged ? guess_page_size(self, (guint64) st.st_size) : size;
+    if (info->page_size == 0 && self->last_errno != 0) {
+        qd_error_set_errno(error, self->last_errno, "cannot read '%s'", path);
+        return FALSE;
+    }
     if (info->page_size == 0) {
         qd_error_set(error, QW_ERROR_CORRUPT, "nothing in '%s' looks like a page of a database", path);
         return FALSE;
@@ -287,6 +314,7 @@ qd_page_file_open(const char *path, GError **error)
 
     self->logs = g_hash_table_new(NULL, NULL);
     self->log_fd = -1;
+    self->good_fd = -1;
     self->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (self->fd < 0 && errno != ENOENT) {
         qd_error_set_errno(error, errno, "cannot open '%s'", path);
@@ -315,16 +343,6 @@ qd_page_file_get_info(const QdPageFile *self)
     return &self->info;
 }
 
-/* The file's first bytes have been read before. */
-static gboolean
-answers(const QdPageFile *self)
-{
-    guint8 header[HEADER_BYTES];
-    int fd = self->fd >= 0 ? self->fd : self->log_fd;
-
-    return read_all(fd, header, sizeof header, 0) || errno == 0;
-}
-
 gboolean
 qd_page_file_read(QdPageFile *self, guint32 number, guint8 *buffer)
 {
@@ -337,7 +355,7 @@ qd_page_file_read(QdPageFile *self, guint32 number, guint8 *buffer)
         return FALSE;
     if (frame != NULL)
         offset = LOG_HEADER_BYTES + LOG_FRAME_BYTES + (off_t) (GPOINTER_TO_UINT(frame) - 1) * (off_t) (LOG_FRAME_BYTES + page_size);
-    if (read_all(fd, buffer, page_size, offset))
+    if (read_all(self, fd, buffer, page_size, offset))
         return TRUE;
     if (errno != 0) {
         self->n_unreadable++;

@@ -21,6 +21,7 @@ typedef struct QdPageFileInfo {
     guint32 n_free;
     guint32 encoding; /* 1 UTF-8, 2 UTF-16LE, 3 UTF-16BE */
     guint32 auto_vacuum;
+    guint32 schema_cookie; /* grows with each change of the schema; 0: the header is not one */
     gint32 user_version;
     gint32 application_id;
     gboolean header_damaged; /* what stands here was guessed */

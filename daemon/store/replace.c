@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/store/schema-copy.h"
 
 #define DATABASE_NAME "queryd.db"
 #define NEW_NAME DATABASE_NAME ".new"
@@ -83,12 +84,14 @@ swap(const char *directory, const char *next, GError **error)
 {
     g_autofree char *aside = g_strconcat(DATABASE_NAME ".", next + strlen(NEXT_PREFIX), NULL);
     g_autofree char *aside_log = g_strconcat(aside, "-wal", NULL);
+    g_autofree char *aside_schema = g_strconcat(aside, QD_SCHEMA_COPY_SUFFIX, NULL);
     g_autofree char *index = g_build_filename(directory, DATABASE_NAME "-shm", NULL);
     g_autofree char *path = g_build_filename(directory, aside, NULL);
 
     if (access(path, F_OK) != 0 && !move(directory, DATABASE_NAME, aside, TRUE, error))
         return FALSE;
-    if (!move(directory, DATABASE_NAME "-wal", aside_log, TRUE, error))
+    if (!move(directory, DATABASE_NAME "-wal", aside_log, TRUE, error) ||
+        !move(directory, DATABASE_NAME QD_SCHEMA_COPY_SUFFIX, aside_schema, TRUE, error))
         return FALSE;
     (void) unlink(index);
     return sync_directory(directory, error) && move(directory, next, DATABASE_NAME, FALSE, error) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A salvage in work, as its files share it: salvage.c (the order of things), salvage-table.c (rows of one table),
- * salvage-text.c (full-text indexes), salvage-rdf.c (invariants of our own tables).
+ * salvage-text.c (full-text indexes), salvage-rdf.c (invariants of our own tables), salvage-schema.c (what tables there are).
  *
  * Place: layer 2, private.
  */
@@ -28,12 +28,19 @@ typedef struct QdSalvage {
     QdPageFile *file;
     QdTreeScan *scan;
     QdConnection *connection; /* on the new file */
-    guint32 encoding;         /* of texts, as in QdPageFileInfo */
-    GPtrArray *entries;       /* of QdSalvageEntry */
-    gboolean schema_damaged;  /* there may be tables that are not among them */
-    GPtrArray *writers;       /* of QdRowWriter: of the tables that were scanned */
+    guint32 encoding;         /* of texts, as in QdPageFileInfo, and the next two */
+    gint32 user_version;
+    gint32 application_id;
+    GPtrArray *entries;      /* of QdSalvageEntry */
+    gboolean schema_damaged; /* there may be tables that are not among them */
+    GPtrArray *writers;      /* of QdRowWriter: of the tables that were scanned */
 } QdSalvage;
 
+/* Fills @entries: CORRUPT when there is none. */
+gboolean qd_salvage_read_schema(QdSalvage *self, GError **error);
+void qd_salvage_entry_free(gpointer data);
+/* (transfer full) (nullable): a field as UTF-8; NULL when it is no text */
+char *qd_salvage_get_text(const QdSalvage *self, const QdField *field);
 /* (nullable): by type ("table", "index", …) and name */
 QdSalvageEntry *qd_salvage_find_entry(const QdSalvage *self, const char *type, const char *name);
 gboolean qd_salvage_is_cancelled(const QdSalvage *self, GError **error);

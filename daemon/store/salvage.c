@@ -19,19 +19,6 @@
 
 #define CREATE_OPS_MAX 100000 /* of the virtual machine: some thousand times what a table or view takes */
 #define CACHE_KIB 65536
-#define SCHEMA_FIELDS 5u
-
-QdSalvageEntry *
-qd_salvage_find_entry(const QdSalvage *self, const char *type, const char *name)
-{
-    for (guint i = 0; i < self->entries->len; i++) {
-        QdSalvageEntry *entry = self->entries->pdata[i];
-
-        if (g_str_equal(entry->type, type) && g_str_equal(entry->name, name))
-            return entry;
-    }
-    return NULL;
-}
 
 gboolean
 qd_salvage_is_cancelled(const QdSalvage *self, GError **error)
@@ -75,141 +62,6 @@ qd_salvage_try(QdSalvage *self, const char *what, const char *sql, GError **erro
     return TRUE;
 }
 
-/* The schema ----------------------------------------------------------------------------------------------------------- */
-
-static void
-entry_free(gpointer data)
-{
-    QdSalvageEntry *entry = data;
-
-    g_free(entry->type);
-    g_free(entry->name);
-    g_free(entry->table);
-    g_free(entry->sql);
-    g_free(entry);
-}
-
-/* (nullable) when it is no text. */
-static char *
-get_text(const QdSalvage *self, const QdField *field)
-{
-    static const char *const encodings[] = { "UTF-8", "UTF-8", "UTF-16LE", "UTF-16BE" };
-    g_autofree char *text = NULL;
-    gsize n_bytes = 0;
-
-    if (!qd_field_is_text(field))
-        return NULL;
-    text = g_convert((const char *) field->data, (gssize) field->n_bytes, "UTF-8", encodings[self->encoding], NULL, &n_bytes, NULL);
-    if (text == NULL || strlen(text) != n_bytes)
-        return NULL;
-    return g_steal_pointer(&text);
-}
-
-static gboolean
-is_type(const char *type)
-{
-    return g_str_equal(type, "table") || g_str_equal(type, "index") || g_str_equal(type, "view") || g_str_equal(type, "trigger");
-}
-
-static gboolean
-add_entry(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **error)
-{
-    QdSalvage *self = data;
-    g_autoptr(GArray) fields = g_array_new(FALSE, FALSE, sizeof(QdField));
-    g_autofree QdSalvageEntry *entry = g_new0(QdSalvageEntry, 1);
-    const QdField *field;
-
-    *ret_good = FALSE;
-    if (!qd_record_parse(row->data, row->n_bytes, fields) || fields->len != SCHEMA_FIELDS)
-        return TRUE;
-    field = (const QdField *) (const void *) fields->data;
-    if (!qd_field_is_text(&field[0]) || !qd_field_is_text(&field[1]) || !qd_field_is_text(&field[2]))
-        return TRUE;
-    entry->type = get_text(self, &field[0]);
-    entry->name = get_text(self, &field[1]);
-    entry->table = get_text(self, &field[2]);
-    entry->sql = get_text(self, &field[4]);
-    entry->root = qd_field_is_integer(&field[3]) ? (guint32) CLAMP(qd_field_get_int64(&field[3]), 0, G_MAXUINT32) : 0;
-    *ret_good = entry->type != NULL && entry->name != NULL && entry->table != NULL && is_type(entry->type) &&
-                entry->root <= qd_page_file_get_info(self->file)->n_pages &&
-                qd_salvage_find_entry(self, entry->type, entry->name) == NULL;
-    if (*ret_good)
-        g_ptr_array_add(self->entries, g_steal_pointer(&entry));
-    else
-        entry_free(g_steal_pointer(&entry));
-    return TRUE;
-}
-
-/* Pages that hold nothing but rows of the schema, whose page above is lost. */
-static gboolean
-search_schema(QdSalvage *self, GError **error)
-{
-    g_autoptr(QdTreeScan) trial = qd_tree_scan_new(self->file, qd_limits_get(self->options->limits, QD_LIMIT_VALUE_BYTES));
-    guint32 n_pages = qd_page_file_get_info(self->file)->n_pages;
-
-    for (guint32 page = 2; page <= n_pages; page++) {
-        guint n_before = self->entries->len;
-        QdTreeResult result;
-        gboolean ok;
-
-        if (!qd_tree_scan_is_leaf(self->scan, page))
-            continue;
-        qd_tree_scan_forget(trial);
-        qd_tree_result_init(&result);
-        ok = qd_tree_scan_run(trial, page, TRUE, &result, add_entry, self, error);
-        if (result.n_lost_rows > 0 || result.losses->len > 0)
-            g_ptr_array_set_size(self->entries, (gint) n_before);
-        qd_tree_result_clear(&result);
-        if (!ok)
-            return FALSE;
-    }
-    return TRUE;
-}
-
-/* What the header says of the encoding is right when there is anything to be read in it. */
-static gboolean
-scan_schema(QdSalvage *self, QdTreeResult *result, GError **error)
-{
-    guint32 named = qd_page_file_get_info(self->file)->encoding;
-    const guint32 encodings[] = { named, 1, 2, 3, named };
-    gboolean ok = TRUE;
-
-    for (guint i = 0; i < G_N_ELEMENTS(encodings) && ok && self->entries->len == 0; i++) {
-        self->encoding = encodings[i];
-        qd_tree_result_clear(result);
-        qd_tree_result_init(result);
-        self->scan = qd_tree_scan_free(self->scan);
-        self->scan = qd_tree_scan_new(self->file, qd_limits_get(self->options->limits, QD_LIMIT_VALUE_BYTES));
-        qd_tree_scan_count(self->scan, 1);
-        ok = qd_tree_scan_run(self->scan, 1, TRUE, result, add_entry, self, error);
-    }
-    return ok;
-}
-
-static gboolean
-read_schema(QdSalvage *self, GError **error)
-{
-    QdTreeResult result;
-    gboolean ok;
-
-    qd_tree_result_init(&result);
-    ok = scan_schema(self, &result, error);
-    if (ok && result.losses->len > 0)
-        ok = search_schema(self, error);
-    self->schema_damaged = result.n_lost_rows > 0 || result.losses->len > 0;
-    if (self->schema_damaged)
-        qd_salvage_report_note(self->report,
-                               "the schema is damaged: %u pages of it are lost, and %" G_GUINT64_FORMAT
-                               " of its rows; tables that are not named below cannot be found again",
-                               result.losses->len, result.n_lost_rows);
-    qd_tree_result_clear(&result);
-    if (ok && self->entries->len == 0) {
-        qd_error_set(error, QW_ERROR_CORRUPT, "no schema can be read in '%s'", self->options->source);
-        return FALSE;
-    }
-    return ok;
-}
-
 /* The new file --------------------------------------------------------------------------------------------------------- */
 
 static gboolean
@@ -228,8 +80,8 @@ open_target(QdSalvage *self, GError **error)
     return qd_salvage_execute(self, error,
                               "PRAGMA page_size=%u; PRAGMA encoding='%s'; PRAGMA auto_vacuum=%u; PRAGMA journal_mode=OFF;"
                               " PRAGMA synchronous=OFF; PRAGMA cache_size=-%d; PRAGMA user_version=%d; PRAGMA application_id=%d",
-                              old->page_size, encodings[self->encoding], old->auto_vacuum, CACHE_KIB, old->user_version,
-                              old->application_id);
+                              old->page_size, encodings[self->encoding], old->auto_vacuum, CACHE_KIB, self->user_version,
+                              self->application_id);
 }
 
 gboolean
@@ -411,7 +263,7 @@ add_sequence(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **e
     if (!qd_record_parse(row->data, row->n_bytes, fields) || fields->len != 2)
         return TRUE;
     field = (const QdField *) (const void *) fields->data;
-    name = get_text(self, &field[0]);
+    name = qd_salvage_get_text(self, &field[0]);
     if (name == NULL || !qd_field_is_integer(&field[1]) || qd_salvage_find_entry(self, "table", name) == NULL)
         return TRUE;
     sql = sqlite3_mprintf("INSERT INTO sqlite_sequence SELECT %Q, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name=%Q);"
@@ -613,7 +465,7 @@ salvage(QdSalvage *self, GError **error)
     if (self->file == NULL)
         return FALSE;
     note_file(self);
-    if (!read_schema(self, error)) {
+    if (!qd_salvage_read_schema(self, error)) {
         g_autoptr(GError) cause = NULL;
 
         if (!check_disk(self, &cause)) {
@@ -635,7 +487,7 @@ qd_salvage_run(const QdSalvageOptions *options, QdSalvageReport *report, GError 
     QdSalvage self = { .options = options, .report = report };
     gboolean ok;
 
-    self.entries = g_ptr_array_new_with_free_func(entry_free);
+    self.entries = g_ptr_array_new_with_free_func(qd_salvage_entry_free);
     self.writers = g_ptr_array_new_with_free_func(qd_row_writer_free);
     (void) unlink(options->target);
     ok = salvage(&self, error);

@@ -237,7 +237,7 @@ def test_restore_of_a_store_that_does_not_open(bus, tmp_path):
     wait_until(lambda: error_of(bus) == "Corrupt", "the end of a salvage in vain")
     assert restore(bus, path)["State"] == "finished"
     assert bus.query("SELECT count(*) FROM item") == [(ROWS,)]
-    (aside,) = glob.glob(bus.store + "/queryd.db.replaced-*")
+    (aside,) = glob.glob(bus.store + "/queryd.db.replaced-*Z")
     with open(aside, "rb") as file:
         assert file.read(11) == b"no database"
 
@@ -290,6 +290,33 @@ def test_a_damaged_file_is_salvaged_at_the_start(bus):
     assert report in status and "Health           ok" in status
     assert triples(bus) == ["3", "one", "two"]
     bus.update("INSERT INTO item(name) VALUES('goes on')")
+
+
+@pytest.mark.parametrize("kind", ["made just before a kill", "rebuilt by VACUUM"])
+def test_a_lost_schema_comes_from_its_copy(bus, kind):
+    """All its pages: nothing else in the file says which page is whose."""
+    fill(bus)
+    bus.update("CREATE TABLE late(x)")
+    bus.update("INSERT INTO late VALUES('here')")
+    if kind == "rebuilt by VACUUM":
+        bus.update("DELETE FROM item WHERE id%2=0")
+        bus.update("VACUUM")
+        bus.update("INSERT INTO item SELECT id+1, 'name of ' || (id+1) FROM item")
+    bus.kill_daemon()
+    with contextlib.closing(sqlite3.connect(database_path(bus))) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        pages = [row[0] for row in database.execute("SELECT pageno FROM dbstat WHERE name='sqlite_schema'")]
+    for page in pages:
+        overwrite(database_path(bus), page, bytes(4096))
+    rows, _ = query_patiently(bus, "SELECT count(*) FROM item WHERE name='name of ' || id")
+    assert rows == [(ROWS,)]
+    assert bus.query("SELECT x FROM late") == [("here",)]
+    assert triples(bus) == ["3", "one", "two"]
+    assert bus.check(quick=False) == (True, [])
+    (report,) = glob.glob(bus.store + "/queryd.db.corrupt-*.report.txt")
+    with open(report, encoding="utf-8") as file:
+        assert "the schema is damaged: it is taken from its copy" in file.read()
+    assert os.path.exists(report[:-len(".report.txt")] + "-schema")
 
 
 def test_who_comes_during_a_salvage_is_told(make_bus):

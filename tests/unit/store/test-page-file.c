@@ -4,6 +4,7 @@
  */
 #include "daemon/store/page-file.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <sqlite3.h>
 #include <string.h>
@@ -259,6 +260,19 @@ test_no_database(Fixture *self, gconstpointer data)
     store_assert_error(error, QW_ERROR_INTERNAL, "No such file");
 }
 
+/* Each read fails, as with a disk that is gone: that says nothing about the file. A directory reads so, too. */
+static void
+test_refused(Fixture *self, gconstpointer data)
+{
+    g_autofree char *folder = g_path_get_dirname(self->path);
+    gint64 start_usec = g_get_monotonic_time();
+    g_autoptr(GError) error = NULL;
+
+    g_assert_null(qd_page_file_open(folder, &error));
+    store_assert_error(error, QW_ERROR_INTERNAL, g_strerror(EISDIR));
+    g_assert_cmpint(g_get_monotonic_time() - start_usec, >, 10000); /* it was tried again */
+}
+
 #define ADD(path, func) g_test_add("/store/page-file/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -274,5 +288,6 @@ main(int argc, char **argv)
     ADD("reserved-bytes/damaged", test_reserved_bytes_damaged);
     ADD("log-only", test_log_only);
     ADD("no-database", test_no_database);
+    ADD("refused", test_refused);
     return g_test_run();
 }

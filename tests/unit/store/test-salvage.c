@@ -15,6 +15,7 @@
 #include "daemon/store/page-cells.h"
 #include "daemon/store/page-file.h"
 #include "daemon/store/quads.h"
+#include "daemon/store/schema-copy.h"
 #include "tests/unit/store/store-fixture.h"
 
 #define N_ROWS 2000
@@ -102,6 +103,7 @@ set_up(Fixture *self, gconstpointer data)
     store_fixture_set_up(&self->store, NULL);
     fill_tables(self->store.writer);
     fill_quads(self->store.writer);
+    qd_schema_copy_refresh(self->store.writer, QD_SCHEMA_COPY_QUICK_BYTES);
     self->source = g_build_filename(self->store.dir, "queryd.db", NULL);
     self->target = g_build_filename(self->store.dir, "salvaged", NULL);
     store_fixture_close(&self->store);
@@ -337,8 +339,10 @@ static void
 test_hostile_schema(Fixture *self, gconstpointer data)
 {
     g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
+    g_autofree char *copy = g_strconcat(self->source, QD_SCHEMA_COPY_SUFFIX, NULL);
     sqlite3 *db = open_plain(self->source);
 
+    g_assert_cmpint(g_unlink(copy), ==, 0);
     g_assert_cmpint(sqlite3_exec(db,
                                  "PRAGMA writable_schema=ON;"
                                  "INSERT INTO sqlite_schema VALUES"
@@ -382,6 +386,7 @@ typedef struct Damage {
 typedef struct Known {
     GHashTable *item_pages; /* id → page */
     GHashTable *facts;      /* what questions about our own tables may answer */
+    gboolean has_copy;      /* of the schema */
     guint64 schema_pages;   /* bits, of the first 64 */
     guint32 page_size;
     guint64 n_rows; /* away from the damage, in all cases where the schema was whole */
@@ -563,7 +568,7 @@ run_case(Fixture *self, Known *known, GRand *random)
     const Damage damage = damage_file(self, random, known->page_size);
     g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
     g_autoptr(GError) error = NULL;
-    gboolean schema_hit = damage.first_page < 64 && (known->schema_pages >> damage.first_page & 1) != 0;
+    gboolean schema_lost = !known->has_copy && damage.first_page < 64 && (known->schema_pages >> damage.first_page & 1) != 0;
     guint n_away = count_away(known, &damage);
     guint n_right = 0;
 
@@ -578,12 +583,12 @@ run_case(Fixture *self, Known *known, GRand *random)
         g_assert_error(error, QD_ERROR, (gint) QW_ERROR_CORRUPT);
         g_assert_false(g_file_test(self->target, G_FILE_TEST_EXISTS));
         known->n_failed++;
-        if (!schema_hit)
+        if (!schema_lost)
             g_error("%s at page %u: %s", damage.what, damage.first_page, error->message);
     }
     known->n_rows += n_away;
     known->n_survived += n_right;
-    if (schema_hit)
+    if (schema_lost)
         return;
     known->worst = MIN(known->worst, (double) n_right / n_away);
     if (10 * n_right < 9 * n_away)
@@ -591,19 +596,94 @@ run_case(Fixture *self, Known *known, GRand *random)
 }
 
 static void
-test_random(Fixture *self, gconstpointer data)
+damage_at_random(Fixture *self, gboolean has_copy, guint n_cases)
 {
     g_autoptr(GRand) random = g_rand_new_with_seed(20);
-    Known known = { 0 };
+    Known known = { .has_copy = has_copy };
 
     learn(&known, self);
-    for (guint i = 0; i < N_DAMAGES; i++)
+    for (guint i = 0; i < n_cases; i++)
         run_case(self, &known, random);
     g_test_message("%u cases: %.3f %% of the rows away from the damage survived, in the worst %.1f %%; %u files without a schema",
                    known.n_cases, 100.0 * (double) known.n_survived / (double) known.n_rows, 100 * known.worst, known.n_failed);
     g_assert_cmpuint(100 * known.n_survived, >, 90 * known.n_rows);
     g_hash_table_unref(known.item_pages);
     g_hash_table_unref(known.facts);
+}
+
+static void
+test_random(Fixture *self, gconstpointer data)
+{
+    damage_at_random(self, TRUE, N_DAMAGES);
+}
+
+static void
+test_random_without_copy(Fixture *self, gconstpointer data)
+{
+    g_autofree char *copy = g_strconcat(self->source, QD_SCHEMA_COPY_SUFFIX, NULL);
+
+    g_assert_cmpint(g_unlink(copy), ==, 0);
+    damage_at_random(self, FALSE, N_DAMAGES / 2);
+}
+
+/* All of its pages are zeros: with the copy only its rows are missed, which are there. */
+static void
+test_no_schema(Fixture *self, gconstpointer data)
+{
+    g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
+    g_autofree char *copy = g_strconcat(self->source, QD_SCHEMA_COPY_SUFFIX, NULL);
+    g_autoptr(GError) error = NULL;
+    Known known = { 0 };
+    sqlite3 *db;
+    int fd;
+
+    learn(&known, self);
+    fd = g_open(self->source, O_WRONLY | O_CLOEXEC, 0);
+    for (guint page = 1; page < 64; page++) {
+        g_autofree guint8 *zeros = g_malloc0(known.page_size);
+
+        if ((known.schema_pages >> page & 1) != 0)
+            g_assert_cmpint(pwrite(fd, zeros, known.page_size, (off_t) (page - 1) * known.page_size), ==, known.page_size);
+    }
+    (void) close(fd);
+
+    g_assert_true(salvage(self, report, &error));
+    g_assert_no_error(error);
+    db = open_plain(self->target);
+    g_assert_cmpint(ask(db, "SELECT count(*) FROM item"), ==, N_ROWS + 1);
+    g_assert_cmpint(ask(db, "SELECT count(*) FROM plain WHERE z='z'"), ==, 500);
+    g_assert_cmpint(ask(db, "SELECT count(*) FROM words WHERE words MATCH 'some'"), ==, 200);
+    g_assert_cmpint(ask(db, "SELECT user_version FROM pragma_user_version"), ==, 7);
+    (void) sqlite3_close(db);
+
+    g_assert_cmpint(g_unlink(copy), ==, 0);
+    g_assert_false(salvage(self, report, &error));
+    g_assert_error(error, QD_ERROR, (gint) QW_ERROR_CORRUPT);
+    g_hash_table_unref(known.item_pages);
+    g_hash_table_unref(known.facts);
+}
+
+/* Of another schema, or of another file: the pages are believed. */
+static void
+test_old_copy(Fixture *self, gconstpointer data)
+{
+    g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
+    g_autofree char *copy = g_strconcat(self->source, QD_SCHEMA_COPY_SUFFIX, NULL);
+    g_autofree char *content = NULL;
+    g_autoptr(GError) error = NULL;
+    gsize n_bytes = 0;
+    sqlite3 *db;
+
+    g_assert_true(g_file_get_contents(copy, &content, &n_bytes, NULL));
+    store_fixture_open(&self->store);
+    store_execute(self->store.writer, "ALTER TABLE item RENAME TO renamed");
+    store_fixture_close(&self->store);
+    g_assert_true(g_file_set_contents(copy, content, (gssize) n_bytes, NULL));
+    g_assert_true(salvage(self, report, &error));
+    g_assert_no_error(error);
+    db = open_plain(self->target);
+    g_assert_cmpint(ask(db, "SELECT count(*) FROM renamed"), ==, N_ROWS + 1);
+    (void) sqlite3_close(db);
 }
 
 int
@@ -618,6 +698,9 @@ main(int argc, char **argv)
     ADD("log", test_log);
     ADD("hostile-schema", test_hostile_schema);
     ADD("cancelled", test_cancelled);
+    ADD("no-schema", test_no_schema);
+    ADD("old-copy", test_old_copy);
     ADD("random", test_random);
+    ADD("random-without-copy", test_random_without_copy);
     return g_test_run();
 }

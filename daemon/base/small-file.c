@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One write, one rename.
+ */
+#include "daemon/base/small-file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+gboolean
+qd_small_file_replace(const char *path, const void *data, gsize n_bytes)
+{
+    g_autofree char *temp = g_strconcat(path, ".tmp", NULL);
+    int fd = TEMP_FAILURE_RETRY(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    gboolean ok;
+
+    if (fd < 0)
+        return FALSE;
+    ok = write(fd, data, n_bytes) == (ssize_t) n_bytes;
+    (void) close(fd);
+    if (ok && rename(temp, path) == 0)
+        return TRUE;
+    (void) unlink(temp);
+    return FALSE;
+}
