@@ -72,6 +72,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(WAL_BYTES, "wal_bytes", "bytes", 256 * MIB, MIB, 64 * GIB, TIMEOUT, "write-ahead log, above which the oldest result ends"),
     ROW(CHECKPOINT_BYTES, "checkpoint_bytes", "bytes", 4 * MIB, 4 * KIB, GIB, INTERNAL,
         "write-ahead log, from which on it is copied into the database"),
+    ROW(CHECKPOINT_HOLD_MSEC, "checkpoint_hold_ms", "ms", 2, 0, HOUR_MSEC, INTERNAL,
+        "time that copying it may hold up commits; when it took longer, the next one runs beside them; 0: all do"),
     ROW(BATCH_STATEMENTS, "batch_statements", "", 10000, 1, 1000000, TOO_BIG, "statements or parameter rows of one batch"),
     ROW(BATCH_BYTES, "batch_bytes", "bytes", 64 * MIB, MIB, GIB, TOO_BIG, "texts and parameters of one batch, and rows it returns"),
     ROW(WRITE_QUEUE, "write_queue", "", 1024, 1, 65536, BUSY, "updates that wait for the writer"),

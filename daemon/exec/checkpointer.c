@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SQLite's passive checkpoints, one after the other until little is left; the writer makes the last one, between two commits, since
- * only a log that is copied as a whole starts anew. Each pass syncs the log before it copies. Only the last pass syncs the
- * database by itself; what passes before it have copied is synced here, so that the last has little to sync. A pass that fails
- * changes nothing: what it should have copied is in the log, and the writer tries next. docs/decisions/checkpoints.md
+ * SQLite's passive checkpoints. What takes little time the writer does by himself: beside him it would slow down more commits than
+ * it holds up. Else one pass follows the other until little is left; the writer makes the last one, between two commits, since only
+ * a log that is copied as a whole starts anew. Each pass syncs the log before it copies. Only the last pass syncs the database by
+ * itself; what passes before it have copied is synced here, so that the last has little to sync. A pass that fails changes nothing:
+ * what it should have copied is in the log, and the writer tries next. docs/decisions/checkpoints.md
  */
 #include "daemon/exec/checkpointer.h"
 
@@ -31,9 +32,11 @@ struct QdCheckpointer {
     guint tried_pages; /* how long the log was when the writer made a checkpoint; 0: it has started anew since */
     guint begun_pages; /* and when passes began; 0: the writer has made a checkpoint since, or it has started anew */
     uint64_t n_seen;   /* passes, when the last commit was noted */
+    gboolean is_whole; /* what the writer is to copy, not a rest */
 
-    guint n_pages;     /* atomic: in the log, by the last commit */
-    uint64_t n_passes; /* atomic */
+    guint n_pages;      /* atomic: in the log, by the last commit */
+    uint64_t n_passes;  /* atomic */
+    uint64_t copy_usec; /* atomic: how long it took to copy the last log, or most of it */
 
     pthread_mutex_t mutex;
     pthread_cond_t cond;
@@ -52,6 +55,7 @@ qd_checkpointer_new(const QdDatabase *database, const QdLimits *limits)
 
     self->database = database;
     self->limits = limits;
+    self->copy_usec = UINT64_MAX; /* not known */
     pthread_mutex_init(&self->mutex, NULL);
     pthread_condattr_init(&attributes);
     (void) pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -97,15 +101,27 @@ close_connection(QdCheckpointer *self)
     self->connection = qd_connection_free(self->connection);
 }
 
+/* Returns: SQLite's code, with the pages in the log and those of them that are copied. @is_whole: nothing of the log was copied yet
+ */
+static int
+copy_log(QdCheckpointer *self, QdConnection *connection, gboolean is_whole, int *ret_n_log, int *ret_n_done)
+{
+    gint64 start_usec = g_get_monotonic_time();
+    int r = sqlite3_wal_checkpoint_v2(qd_connection_get_db(connection), NULL, SQLITE_CHECKPOINT_PASSIVE, ret_n_log, ret_n_done);
+
+    if (is_whole)
+        __atomic_store_n(&self->copy_usec, (uint64_t) (g_get_monotonic_time() - start_usec), __ATOMIC_RELAXED);
+    return r;
+}
+
 /* TRUE: all was copied that was in the log when it began, @ret_n_done pages. A snapshot of a reader may forbid that. */
 static gboolean
-make_pass(QdCheckpointer *self, guint *ret_n_done)
+make_pass(QdCheckpointer *self, gboolean is_first, guint *ret_n_done)
 {
     int n_log = 0;
     int n_done = 0;
-    int r;
+    int r = copy_log(self, self->connection, is_first, &n_log, &n_done);
 
-    r = sqlite3_wal_checkpoint_v2(qd_connection_get_db(self->connection), NULL, SQLITE_CHECKPOINT_PASSIVE, &n_log, &n_done);
     __atomic_add_fetch(&self->n_passes, 1, __ATOMIC_RELAXED);
     *ret_n_done = (guint) MAX(n_done, 0);
     return r == SQLITE_OK && n_done == n_log;
@@ -143,7 +159,7 @@ make_passes(QdCheckpointer *self)
     if (!ensure_connection(self))
         return;
     for (guint i = 0; i < PASSES_MAX && !g_atomic_int_get(&self->stopping); i++) {
-        if (!make_pass(self, &n_done) || count_left(self, n_done) == 0 || !sync_database(self) ||
+        if (!make_pass(self, i == 0, &n_done) || count_left(self, n_done) == 0 || !sync_database(self) ||
             count_left(self, n_done) <= get_step(self) / REST_PART)
             return;
     }
@@ -204,6 +220,12 @@ begin_passes(QdCheckpointer *self)
     return self->is_busy;
 }
 
+static gboolean
+is_quick(const QdCheckpointer *self)
+{
+    return __atomic_load_n(&self->copy_usec, __ATOMIC_RELAXED) < 1000 * qd_limits_get(self->limits, QD_LIMIT_CHECKPOINT_HOLD_MSEC);
+}
+
 /* Under the mutex: whose turn it is. A pass that ended just now may have copied this commit, too: then the next one decides. */
 static gboolean
 decide(QdCheckpointer *self, guint n_pages)
@@ -213,13 +235,12 @@ decide(QdCheckpointer *self, guint n_pages)
     if (self->is_busy)
         return n_pages > self->begun_pages + GROWTH_MAX * get_step(self);
     self->n_seen = qd_checkpointer_get_n_passes(self);
-    if (self->begun_pages > 0)
-        return TRUE;
-    if (self->tried_pages > 0 && n_pages < self->tried_pages + get_step(self))
+    if (self->begun_pages > 0 || (self->tried_pages > 0 && n_pages < self->tried_pages + get_step(self)))
         return TRUE;
     if (self->n_seen != n_seen)
         return FALSE;
-    if (!begin_passes(self))
+    self->is_whole = is_quick(self) || !begin_passes(self);
+    if (self->is_whole)
         return TRUE;
     self->begun_pages = n_pages;
     return FALSE;
@@ -245,6 +266,18 @@ qd_checkpointer_note(QdCheckpointer *self, guint n_pages)
         self->begun_pages = 0;
     }
     return is_mine;
+}
+
+guint
+qd_checkpointer_finish(QdCheckpointer *self, QdConnection *connection)
+{
+    int n_log = 0;
+    int n_done = 0;
+
+    qd_checkpointer_wait(self);
+    (void) copy_log(self, connection, self->is_whole, &n_log, &n_done);
+    self->is_whole = FALSE;
+    return n_log > n_done ? (guint) n_log : 0;
 }
 
 void

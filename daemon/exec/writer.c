@@ -63,19 +63,15 @@ qd_writer_free(QdWriter *self)
 static void
 checkpoint(QdWriter *self)
 {
-    uint64_t limit = qd_limits_get(self->config.limits, QD_LIMIT_WAL_BYTES);
     guint n_pages = (guint) self->wal_pages;
-    int n_log = 0;
-    int n_done = 0;
 
     self->wal_pages = 0;
     if (self->connection == NULL || n_pages == 0 || !qd_checkpointer_note(self->checkpointer, n_pages))
         return;
 
     qd_write_end_linger(self);
-    qd_checkpointer_wait(self->checkpointer);
-    (void) sqlite3_wal_checkpoint_v2(qd_connection_get_db(self->connection), NULL, SQLITE_CHECKPOINT_PASSIVE, &n_log, &n_done);
-    if (n_log > n_done && (uint64_t) n_log * 4096 > limit)
+    n_pages = qd_checkpointer_finish(self->checkpointer, self->connection);
+    if ((uint64_t) n_pages * 4096 > qd_limits_get(self->config.limits, QD_LIMIT_WAL_BYTES))
         self->config.log_func(self->config.user_data);
 }
 

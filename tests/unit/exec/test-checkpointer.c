@@ -34,6 +34,7 @@ set_up(Fixture *self, gconstpointer data)
 {
     store_fixture_set_up(&self->store, NULL);
     self->store.limits.values[QD_LIMIT_CHECKPOINT_BYTES] = STEP_PAGES * PAGE_BYTES;
+    self->store.limits.values[QD_LIMIT_CHECKPOINT_HOLD_MSEC] = 0;
     store_execute(self->store.writer, "CREATE TABLE t(a INTEGER PRIMARY KEY, b); PRAGMA wal_checkpoint(TRUNCATE)");
     (void) sqlite3_wal_hook(qd_connection_get_db(self->store.writer), on_wal, self);
     self->reader = store_fixture_open_reader(&self->store);
@@ -80,8 +81,7 @@ read_index(const Fixture *self, off_t offset)
 static void
 checkpoint(Fixture *self)
 {
-    qd_checkpointer_wait(self->checkpointer);
-    (void) sqlite3_wal_checkpoint_v2(qd_connection_get_db(self->store.writer), NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    (void) qd_checkpointer_finish(self->checkpointer, self->store.writer);
 }
 
 static void
@@ -115,6 +115,27 @@ test_passes(Fixture *self, gconstpointer data)
     qd_checkpointer_wait(self->checkpointer);
     g_assert_cmpuint(qd_checkpointer_get_n_passes(self->checkpointer), ==, 2);
     g_assert_cmpuint(read_index(self, BACKFILL_OFFSET), ==, self->n_pages);
+}
+
+/* The first is made beside commits; when that was quick, the writer makes the others. */
+static void
+test_quick(Fixture *self, gconstpointer data)
+{
+    self->store.limits.values[QD_LIMIT_CHECKPOINT_HOLD_MSEC] = 3600000;
+    fill_log(self, STEP_PAGES);
+    g_assert_false(qd_checkpointer_note(self->checkpointer, self->n_pages));
+    qd_checkpointer_wait(self->checkpointer);
+    for (guint i = 0; i < 3; i++) {
+        insert(self, 10);
+        g_assert_false(qd_checkpointer_note(self->checkpointer, self->n_pages));
+        fill_log(self, STEP_PAGES);
+        if (i == 0)
+            g_assert_false(qd_checkpointer_note(self->checkpointer, self->n_pages)); /* as in test_passes() */
+        g_assert_true(qd_checkpointer_note(self->checkpointer, self->n_pages));
+        checkpoint(self);
+        g_assert_cmpuint(read_index(self, BACKFILL_OFFSET), ==, self->n_pages);
+    }
+    g_assert_cmpuint(qd_checkpointer_get_n_passes(self->checkpointer), ==, 1);
 }
 
 /* The writer tries again and again, but not behind each commit; what has grown by much meanwhile is not his. */
@@ -215,6 +236,7 @@ main(int argc, char **argv)
 #define ADD(path, func) g_test_add("/exec/checkpointer/" path, Fixture, NULL, set_up, func, tear_down)
     ADD("short-log", test_short_log);
     ADD("passes", test_passes);
+    ADD("quick", test_quick);
     ADD("old-snapshot", test_old_snapshot);
     ADD("growth", test_growth);
     ADD("rest", test_rest);

@@ -519,6 +519,7 @@ test_many_threads_and_checkpoints(WriterFixture *self, gconstpointer data)
 
     (void) g_ptr_array_steal_index(self->members, 0);
     self->store.limits.values[QD_LIMIT_CHECKPOINT_BYTES] = 4096;
+    self->store.limits.values[QD_LIMIT_CHECKPOINT_HOLD_MSEC] = 0;
     test_many_threads(self, NULL);
     g_assert_true(qd_writer_run_exclusive(self->writer, &job->item, FALSE, do_nothing, NULL, NULL));
     g_ptr_array_add(self->members, job);
