@@ -325,7 +325,8 @@ gboolean query_connection_explain(QueryConnection *self, QueryLanguage language,
  * @bytes_total: bytes in all; 0: not known
  * @user_data: what was given with the function
  *
- * Tells how far a job is, about ten times a second, in the thread of the call that waits.
+ * Tells how far a job is, about ten times a second, in the thread of the call that waits; the last time when it has ended, with
+ * the figures of all of it. A backup and a restore count each byte twice: they make a copy in the store's directory first.
  */
 typedef void (*QueryProgressFunc)(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data);
 
@@ -371,23 +372,11 @@ gboolean query_connection_export(QueryConnection *self, QueryLanguage language, 
 gboolean query_connection_backup(QueryConnection *self, int fd, QueryProgressFunc progress, gpointer user_data,
                                  GCancellable *cancellable, GError **error);
 
-/**
- * query_connection_restore:
- * @self: a connection
- * @fd: what query_connection_backup() wrote, or another SQLite file that is whole and closed; borrowed
- * @check_only: only look whether it could be restored
- * @progress: (scope call) (nullable): told about progress
- * @user_data: for @progress
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Puts another database in the place of the daemon's, in one transaction, and waits for the end. Results that are being read go on.
- * Also for a database that is damaged so that nothing else works.
- *
- * Returns: %FALSE on error: nothing has changed
- */
+/* Restore puts what was backed up in the place of the database; the second tells what that lacks: described with the code. */
 gboolean query_connection_restore(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress,
                                   gpointer user_data, GCancellable *cancellable, GError **error);
+gboolean query_connection_restore_full(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress,
+                                       gpointer user_data, char ***messages, GCancellable *cancellable, GError **error);
 
 /**
  * query_connection_check:

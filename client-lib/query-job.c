@@ -193,10 +193,12 @@ judge(GVariant *properties, gboolean *ret_ok, GError **error)
     return TRUE;
 }
 
-static gboolean
-job_wait(Job *self, guint64 *n_rows, GCancellable *cancellable, GError **error)
+/* Returns: (transfer full): the properties of the finished job; NULL when it failed, or nobody knows */
+static GVariant *
+job_wait(Job *self, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GSource) cancel_source = g_cancellable_source_new(cancellable);
+    g_autoptr(GVariant) properties = NULL;
     gboolean is_cancelling = FALSE;
     gboolean ok = FALSE;
 
@@ -208,16 +210,13 @@ job_wait(Job *self, guint64 *n_rows, GCancellable *cancellable, GError **error)
             break;
         }
         if (self->is_woken) {
-            g_autoptr(GVariant) properties = NULL;
-
             self->is_woken = FALSE;
+            g_clear_pointer(&properties, g_variant_unref);
             properties = job_read(self, error);
             if (properties == NULL)
                 break;
             job_report(self, properties);
             if (judge(properties, &ok, is_cancelling ? NULL : error)) {
-                if (ok && n_rows != NULL)
-                    g_variant_lookup(properties, "RowsDone", "t", n_rows);
                 if (!ok && is_cancelling)
                     (void) g_cancellable_set_error_if_cancelled(cancellable, error);
                 break;
@@ -232,20 +231,21 @@ job_wait(Job *self, guint64 *n_rows, GCancellable *cancellable, GError **error)
         g_main_context_iteration(self->context, TRUE);
     }
     g_source_destroy(cancel_source);
-    return ok;
+    return ok ? g_steal_pointer(&properties) : NULL;
 }
 
-static gboolean
-run_job(QueryConnection *self, const QueryBusCall *call, QueryProgressFunc progress, gpointer user_data, guint64 *n_rows,
-        GCancellable *cancellable, GError **error)
+/* Returns: (transfer full): as job_wait() */
+static GVariant *
+run_job(QueryConnection *self, const QueryBusCall *call, QueryProgressFunc progress, gpointer user_data, GCancellable *cancellable,
+        GError **error)
 {
     g_autoptr(GVariant) arguments G_GNUC_UNUSED = g_variant_ref_sink(call->arguments);
     g_autoptr(Job) job = job_new(query_connection_get_bus(self), progress, user_data, cancellable, error);
 
     if (job == NULL || !job_start(job, call, cancellable, error))
-        return FALSE;
+        return NULL;
 
-    return job_wait(job, n_rows, cancellable, error);
+    return job_wait(job, cancellable, error);
 }
 
 /* Import and Dump: a descriptor, a format, options. */
@@ -258,11 +258,15 @@ transfer(QueryConnection *self, const char *method, int fd, const char *format, 
                           .reply_type = "(o)",
                           .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
                           .fd = fd };
+    g_autoptr(GVariant) properties = NULL;
 
     if (options == NULL)
         options = g_variant_new("a{sv}", NULL);
     call.arguments = g_variant_new("(hs@a{sv})", 0, format, options);
-    return run_job(self, &call, progress, user_data, n_done, cancellable, error);
+    properties = run_job(self, &call, progress, user_data, cancellable, error);
+    if (properties != NULL && n_done != NULL)
+        g_variant_lookup(properties, "RowsDone", "t", n_done);
+    return properties != NULL;
 }
 
 /**
@@ -331,17 +335,57 @@ query_connection_backup(QueryConnection *self, int fd, QueryProgressFunc progres
                           .reply_type = "(o)",
                           .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
                           .fd = fd };
+    g_autoptr(GVariant) properties = NULL;
 
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
     g_return_val_if_fail(fd >= 0, FALSE);
 
     call.arguments = g_variant_new("(ha{sv})", 0, NULL);
-    return run_job(self, &call, progress, user_data, NULL, cancellable, error);
+    properties = run_job(self, &call, progress, user_data, cancellable, error);
+    return properties != NULL;
 }
 
+/**
+ * query_connection_restore:
+ * @self: a connection
+ * @fd: what query_connection_backup() wrote, or another SQLite file that is whole and closed; borrowed
+ * @check_only: only look whether it could be restored
+ * @progress: (scope call) (nullable): told about progress
+ * @user_data: for @progress
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Puts another database in the place of the daemon's, in one transaction, and waits for the end. Results that are being read go on.
+ * Also for a database that is damaged so that nothing else works.
+ *
+ * Returns: %FALSE on error: nothing has changed
+ */
 gboolean
 query_connection_restore(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress, gpointer user_data,
                          GCancellable *cancellable, GError **error)
+{
+    return query_connection_restore_full(self, fd, check_only, progress, user_data, NULL, cancellable, error);
+}
+
+/**
+ * query_connection_restore_full:
+ * @self: a connection
+ * @fd: see query_connection_restore()
+ * @check_only: only look whether it could be restored, and what it would lack
+ * @progress: (scope call) (nullable): told about progress
+ * @user_data: for @progress
+ * @messages: (out) (optional) (array zero-terminated=1) (transfer full): what the restored database lacks, empty when it has all:
+ *   payloads whose files are not there, the first 100 and how many more
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * As query_connection_restore(), and says what came with it only in part: a backup has no payload files.
+ *
+ * Returns: %FALSE on error: nothing has changed, and @messages is untouched
+ */
+gboolean
+query_connection_restore_full(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress, gpointer user_data,
+                              char ***messages, GCancellable *cancellable, GError **error)
 {
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
     QueryBusCall call = { .interface = QUERY_BUS_MANAGER_INTERFACE,
@@ -349,6 +393,7 @@ query_connection_restore(QueryConnection *self, int fd, gboolean check_only, Que
                           .reply_type = "(o)",
                           .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
                           .fd = fd };
+    g_autoptr(GVariant) properties = NULL;
 
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
     g_return_val_if_fail(fd >= 0, FALSE);
@@ -356,5 +401,11 @@ query_connection_restore(QueryConnection *self, int fd, gboolean check_only, Que
     if (check_only)
         g_variant_builder_add(&options, "{sv}", "check_only", g_variant_new_boolean(TRUE));
     call.arguments = g_variant_new("(ha{sv})", 0, &options);
-    return run_job(self, &call, progress, user_data, NULL, cancellable, error);
+    properties = run_job(self, &call, progress, user_data, cancellable, error);
+    if (properties == NULL)
+        return FALSE;
+
+    if (messages != NULL && !g_variant_lookup(properties, "Messages", "^as", messages))
+        *messages = g_new0(char *, 1); /* a daemon that has none */
+    return TRUE;
 }

@@ -424,6 +424,7 @@ qctl_verb_restore(QctlSession *session)
     g_autoptr(GError) error = NULL;
     QueryConnection *connection = qctl_session_connect(session, &error);
     bool is_stdin = g_str_equal(name, "-");
+    g_auto(GStrv) messages = NULL;
     bool ok = false;
     int fd = -1;
 
@@ -435,9 +436,11 @@ qctl_verb_restore(QctlSession *session)
         fail_errno(&error, "cannot open", name);
         return qctl_session_report(session, g_steal_pointer(&error), NULL);
     }
-    ok = query_connection_restore(connection, fd, arguments->check_only, func, &progress, qctl_session_get_cancellable(session),
-                                  &error);
+    ok = query_connection_restore_full(connection, fd, arguments->check_only, func, &progress, &messages,
+                                       qctl_session_get_cancellable(session), &error);
     clear_progress(&progress);
+    for (guint i = 0; messages != NULL && messages[i] != NULL; i++)
+        (void) fprintf(stderr, "queryctl: %s\n", messages[i]);
     if (!is_stdin)
         (void) close(fd);
     return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);

@@ -39,6 +39,7 @@ code_from_errno(int errno_value)
     switch (errno_value) {
     case ENOSPC:
     case EDQUOT:
+    case EFBIG: /* a limit on the size of files */
         return QW_ERROR_DISK_FULL;
     case ENOMEM:
         return QW_ERROR_NO_MEMORY;
@@ -50,6 +51,9 @@ code_from_errno(int errno_value)
         return QW_ERROR_ACCESS_DENIED;
     case EROFS:
         return QW_ERROR_READ_ONLY;
+    case EPIPE: /* the other end of what we were given */
+    case ECONNRESET:
+        return QW_ERROR_CLOSED;
     default: /* the kernel's numbers, not our enum */
         return QW_ERROR_INTERNAL;
     }

@@ -110,5 +110,7 @@ qd_job_backup(QdCall *call, GError **error)
     (void) unlink(path);
     if (copy_database(call, qd_connection_get_db(connection), page_size, path, error))
         (void) send_file(call, path, is_file, error);
+    else if (!qd_job_is_cancelled(call, NULL))
+        g_prefix_error(error, "cannot make a copy in '%s': ", qd_database_get_directory(engine->database));
     (void) unlink(path);
 }

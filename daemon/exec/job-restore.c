@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "daemon/exec/run.h"
 #include "daemon/store/file-check.h"
 #include "daemon/store/integrity.h"
+#include "daemon/store/page-file.h"
 #include "daemon/store/payload.h"
 #include "daemon/store/replace.h"
 #include "daemon/store/schema.h"
@@ -26,6 +28,7 @@
 #define COPY_BYTES (1024 * 1024)
 #define STEP_PAGES 1024
 #define MAX_MESSAGES 100u
+#define SQLITE_MAGIC "SQLite format 3" /* and its NUL */
 /* Above what any store has counted, for a generation that grows (recovery.c). */
 #define USEC_PER_START G_GUINT64_CONSTANT(3600000000)
 
@@ -65,9 +68,14 @@ copy_source(Restore *self, int fd, GError **error)
     while ((n = qd_job_read(self->call, buffer, COPY_BYTES, error)) > 0) {
         if (!check_space(self, (guint64) n, error))
             return FALSE;
-        if (write(fd, buffer, (size_t) n) != n) {
-            qd_error_set_errno(error, errno, "cannot write a copy in '%s'", self->engine->directory);
-            return FALSE;
+        for (gssize done = 0; done < n;) {
+            ssize_t written = TEMP_FAILURE_RETRY(write(fd, buffer + done, (size_t) (n - done)));
+
+            if (written < 0) {
+                qd_error_set_errno(error, errno, "cannot write a copy in '%s'", self->engine->directory);
+                return FALSE;
+            }
+            done += written;
         }
         self->call->n_bytes += (uint64_t) n;
         __atomic_store_n(&self->call->progress.bytes_done, self->call->n_bytes, __ATOMIC_RELAXED);
@@ -75,9 +83,39 @@ copy_source(Restore *self, int fd, GError **error)
     return n == 0;
 }
 
+/*
+ * SQLite takes nothing at all for a database without tables, and fills up a last page that is cut. But that is what a pipe leaves
+ * whose writer has failed. https://www.sqlite.org/fileformat2.html#the_database_header
+ */
+static gboolean
+check_header(const Restore *self, const guint8 *header, GError **error)
+{
+    guint64 n_bytes = self->call->n_bytes;
+    guint32 field = qd_page_get_u16(header + 16);
+    guint64 page_size = field == 1 ? 65536 : field;
+    gboolean counted = qd_page_get_u32(header + 24) == qd_page_get_u32(header + 92);
+    guint64 n_pages = MAX(counted ? qd_page_get_u32(header + 28) : 0, 1);
+
+    if (n_bytes == 0) {
+        qd_error_set(error, QW_ERROR_CORRUPT, "the source is empty");
+        return FALSE;
+    }
+    if (memcmp(header, SQLITE_MAGIC, sizeof SQLITE_MAGIC) != 0 || page_size < 512 || (page_size & (page_size - 1)) != 0) {
+        qd_error_set(error, QW_ERROR_CORRUPT, "the source is no database: it does not begin as one of SQLite");
+        return FALSE;
+    }
+    if (n_bytes < n_pages * page_size) {
+        qd_error_set(error, QW_ERROR_CORRUPT, "the source is cut off: it has %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " bytes",
+                     n_bytes, n_pages * page_size);
+        return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean
 make_copy(Restore *self, GError **error)
 {
+    guint8 header[100] = { 0 };
     struct stat st;
     gboolean ok;
     int fd;
@@ -89,14 +127,18 @@ make_copy(Restore *self, GError **error)
         if (!check_space(self, 2 * (guint64) st.st_size, error)) /* this copy, and the log */
             return FALSE;
     }
-    fd = open(self->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    fd = open(self->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
         qd_error_set_errno(error, errno, "cannot make '%s'", self->path);
         return FALSE;
     }
     ok = copy_source(self, fd, error);
+    if (ok && pread(fd, header, sizeof header, 0) < 0) {
+        qd_error_set_errno(error, errno, "cannot read '%s'", self->path);
+        ok = FALSE;
+    }
     (void) close(fd);
-    return ok;
+    return ok && check_header(self, header, error);
 }
 
 /* Its state ------------------------------------------------------------------------------------------------------------ */
@@ -107,6 +149,15 @@ is_cancelled(gpointer data)
     return qd_job_is_cancelled(data, NULL);
 }
 
+/* FALSE: what SQLite says of a file does not name it. A version that is too new does. */
+static gboolean
+blame_source(GError **error)
+{
+    if (!g_error_matches(*error, QD_ERROR, (gint) QW_ERROR_UNSUPPORTED))
+        g_prefix_error(error, "the source cannot be read: ");
+    return FALSE;
+}
+
 static gboolean
 check_whole(Restore *self, GError **error)
 {
@@ -114,7 +165,7 @@ check_whole(Restore *self, GError **error)
     gboolean ok;
 
     qd_integrity_init(&integrity);
-    ok = qd_integrity_run(&integrity, self->source, TRUE, is_cancelled, self->call, error);
+    ok = qd_integrity_run(&integrity, self->source, TRUE, is_cancelled, self->call, error) || blame_source(error);
     if (ok && integrity.messages->len > 0) {
         qd_error_set(error, QW_ERROR_CORRUPT, "the source is damaged: %s", (char *) integrity.messages->pdata[0]);
         ok = FALSE;
@@ -171,13 +222,11 @@ prepare_copy(Restore *self, GError **error)
     g_autoptr(QdConnection) live = NULL;
 
     self->source = qd_connection_open(&info, QD_CONNECTION_WRITER, &self->engine->limits, error);
-    if (self->source == NULL)
+    if (self->source == NULL || !qd_connection_execute(self->source, "PRAGMA journal_mode=DELETE", error) ||
+        !qd_file_check_version(self->source, "the source", error))
+        return blame_source(error);
+    if (!check_whole(self, error))
         return FALSE;
-    if (!qd_connection_execute(self->source, "PRAGMA journal_mode=DELETE", error) ||
-        !qd_file_check_version(self->source, "the source", error) || !check_whole(self, error)) {
-        g_prefix_error(error, "nothing was restored: ");
-        return FALSE;
-    }
     if (self->call->options.check_only)
         return TRUE;
     if (!qd_schema_migrate(self->source, error) || !set_counters(self, error))
@@ -319,7 +368,9 @@ qd_job_restore(QdCall *call, GError **error)
     }
     self.path = g_strdup_printf("%s/restore-%" G_GUINT64_FORMAT ".tmp", engine->directory, call->private->entry.id);
     remove_copy(&self);
-    if (make_copy(&self, error) && prepare_copy(&self, error)) {
+    if (!make_copy(&self, error) || !prepare_copy(&self, error)) {
+        g_prefix_error(error, "nothing was restored: ");
+    } else {
         report_payloads(&self);
         if (!call->options.check_only)
             (void) (engine->writer != NULL ? restore_in_place(&self, error) : restore_by_name(&self, error));

@@ -54,18 +54,32 @@ prepare(Update *self, const char *sql, sqlite3_stmt **ret_stmt, GError **error)
 
 /* --- solutions -------------------------------------------------------------------------------------------------------- */
 
-/* An empty temporary table of @n_columns: (transfer full) its name. */
+/* An empty temporary table of @n_columns, which empty_table() has to be called for: (transfer full) its name. */
 static char *
 make_table(Update *self, guint n_columns, GError **error)
 {
     g_autofree char *name = g_strdup_printf("temp.queryd_solution_%u", n_columns);
     g_autoptr(GString) sql = g_string_new(NULL);
+    guint n_max = (guint) sqlite3_limit(self->db, SQLITE_LIMIT_COLUMN, -1) - 1; /* n is one more */
 
+    if (n_columns > n_max) {
+        qd_error_set(error, QW_ERROR_TOO_COMPLEX, "the templates have %u variables: SQLite takes %u", n_columns, n_max);
+        return NULL;
+    }
     g_string_printf(sql, "CREATE TABLE IF NOT EXISTS %s(n INTEGER PRIMARY KEY", name);
     for (guint i = 0; i < n_columns; i++)
         g_string_append_printf(sql, ",c%u", i);
-    g_string_append_printf(sql, ");DELETE FROM %s", name);
+    g_string_append_c(sql, ')');
     return qd_connection_execute(self->connection, sql->str, error) ? g_steal_pointer(&name) : NULL;
+}
+
+/* After a failure it is the caller's rollback that empties it. */
+static gboolean
+empty_table(Update *self, const char *table, GError **error)
+{
+    g_autofree char *sql = g_strdup_printf("DELETE FROM %s", table);
+
+    return qd_connection_execute(self->connection, sql, error);
 }
 
 /* Runs the WHERE to its end; one row, and no more, when there is none. */
@@ -225,7 +239,7 @@ run_modify(Update *self, const QdSparqlOperation *operation, GError **error)
     g_autofree char *table = make_table(self, operation->n_columns, error);
 
     return table != NULL && spool(self, operation, table, error) && change_quads(self, operation, table, FALSE, error) &&
-           change_quads(self, operation, table, TRUE, error);
+           change_quads(self, operation, table, TRUE, error) && empty_table(self, table, error);
 }
 
 /* --- graphs ----------------------------------------------------------------------------------------------------------- */
@@ -324,20 +338,15 @@ run_create(Update *self, const QdSparqlOperation *operation, GError **error)
     return qd_dictionary_intern(self->dictionary, operation->graph, &g, error) && qd_quads_create_graph(self->quads, g, error);
 }
 
+/* Triples of a table of three columns into a graph. */
 static gboolean
-copy_quads(Update *self, gint64 from, gint64 to, GError **error)
+insert_triples(Update *self, const char *table, gint64 to, GError **error)
 {
-    g_autofree char *table = make_table(self, 3, error);
-    g_autofree char *insert = NULL;
-    g_autofree char *select = NULL;
+    g_autofree char *sql = g_strdup_printf("SELECT c0,c1,c2 FROM %s", table);
     g_auto_stmt row = NULL;
     int r;
 
-    if (table == NULL)
-        return FALSE;
-    insert = g_strdup_printf("INSERT INTO %s(c0,c1,c2) SELECT s,p,o FROM queryd_quad WHERE g=%" G_GINT64_FORMAT, table, from);
-    select = g_strdup_printf("SELECT c0,c1,c2 FROM %s", table);
-    if (!qd_connection_execute(self->connection, insert, error) || !prepare(self, select, &row, error))
+    if (!prepare(self, sql, &row, error))
         return FALSE;
     while ((r = sqlite3_step(row)) == SQLITE_ROW) {
         gboolean changed = FALSE;
@@ -347,7 +356,20 @@ copy_quads(Update *self, gint64 from, gint64 to, GError **error)
             return FALSE;
         self->n_changes += changed ? 1 : 0;
     }
-    return r == SQLITE_DONE || fail(self, r, select, error);
+    return r == SQLITE_DONE || fail(self, r, sql, error);
+}
+
+static gboolean
+copy_quads(Update *self, gint64 from, gint64 to, GError **error)
+{
+    g_autofree char *table = make_table(self, 3, error);
+    g_autofree char *insert = NULL;
+
+    if (table == NULL)
+        return FALSE;
+    insert = g_strdup_printf("INSERT INTO %s(c0,c1,c2) SELECT s,p,o FROM queryd_quad WHERE g=%" G_GINT64_FORMAT, table, from);
+    return qd_connection_execute(self->connection, insert, error) && insert_triples(self, table, to, error) &&
+           empty_table(self, table, error);
 }
 
 /* ADD, COPY, MOVE. */

@@ -298,7 +298,7 @@ add_signals(QdService *self)
     return r;
 }
 
-/* Before any thread is made: threads inherit the mask. */
+/* Before any thread is made: threads inherit the mask. A write beyond a limit on the size of files is an error as any other. */
 static void
 block_signals(void)
 {
@@ -310,6 +310,7 @@ block_signals(void)
     sigaddset(&mask, SIGHUP);
     (void) sigprocmask(SIG_BLOCK, &mask, NULL);
     (void) signal(SIGPIPE, SIG_IGN);
+    (void) signal(SIGXFSZ, SIG_IGN);
 }
 
 static gboolean

@@ -5,10 +5,8 @@
  * Linked with the static form of the library, whose call counter shows what went without D-Bus.
  */
 #include <fcntl.h>
-#include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "client-lib/query-connection-private.h"
@@ -592,147 +590,6 @@ test_management(void)
     g_assert_nonnull(error);
 }
 
-static void
-count_progress(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data)
-{
-    (*(guint *) user_data)++;
-}
-
-static int
-make_file(const char *text)
-{
-    int fd = memfd_create("test", MFD_CLOEXEC);
-
-    g_assert_cmpint(fd, >=, 0);
-    g_assert_cmpint(write(fd, text, strlen(text)), ==, (gssize) strlen(text));
-    g_assert_cmpint(lseek(fd, 0, SEEK_SET), ==, 0);
-    return fd;
-}
-
-static void
-test_import_export(void)
-{
-    g_autoptr(QueryConnection) connection = open_connection();
-    g_autoptr(GError) error = NULL;
-    int good = make_file("a,b\n1,x\n2,y\n");
-    int bad = make_file("a,b\n1,x,surplus\n");
-    int out = memfd_create("test", MFD_CLOEXEC);
-    guint64 n_rows = 0;
-    guint64 n_bytes = 0;
-    guint n_reports = 0;
-    char text[64] = "";
-
-    g_assert_true(query_connection_import(connection, good, "csv", g_variant_new_parsed("{'table': <'filled'>, 'create': <true>}"),
-                                          count_progress, &n_reports, &n_rows, NULL, &error));
-    g_assert_no_error(error);
-    g_assert_cmpuint(n_rows, ==, 2);
-    g_assert_cmpuint(n_reports, >, 0);
-    g_assert_false(query_connection_import(connection, bad, "csv", g_variant_new_parsed("{'table': <'filled'>}"), NULL, NULL, NULL,
-                                           NULL, &error));
-    g_assert_nonnull(error);
-    g_clear_error(&error);
-
-    g_assert_true(query_connection_export(connection, SQL, "SELECT * FROM filled ORDER BY b DESC", "csv", out, NULL, &n_rows,
-                                          &n_bytes, NULL, &error));
-    g_assert_no_error(error);
-    g_assert_cmpuint(n_rows, ==, 2);
-    g_assert_cmpint(pread(out, text, sizeof text - 1, 0), ==, (gssize) n_bytes);
-    g_assert_nonnull(strstr(text, "2,y"));
-    (void) close(good);
-    (void) close(bad);
-    (void) close(out);
-}
-
-/* An import from a pipe that never ends is cancelled, and has ended when the call returns. */
-static void
-test_import_cancel(void)
-{
-    g_autoptr(QueryConnection) connection = open_connection();
-    g_autoptr(GCancellable) cancellable = g_cancellable_new();
-    g_autoptr(GError) error = NULL;
-    guint64 n_rows;
-    int fds[2];
-
-    execute(connection, "CREATE TABLE endless(a)");
-    g_assert_cmpint(pipe(fds), ==, 0);
-    g_assert_cmpint(write(fds[1], "a\n1\n", 4), ==, 4);
-    g_cancellable_cancel(cancellable);
-    g_assert_false(query_connection_import(connection, fds[0], "csv", g_variant_new_parsed("{'table': <'endless'>}"), NULL, NULL,
-                                           &n_rows, cancellable, &error));
-    g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-    g_assert_cmpint(query_number(connection, "SELECT count(*) FROM endless"), ==, 0);
-    (void) close(fds[0]);
-    (void) close(fds[1]);
-}
-
-static void
-cancel_from_progress(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data)
-{
-    g_cancellable_cancel(user_data);
-}
-
-static void
-test_import_cancel_running(void)
-{
-    g_autoptr(QueryConnection) connection = open_connection();
-    g_autoptr(GCancellable) cancellable = g_cancellable_new();
-    g_autoptr(GError) error = NULL;
-    int fds[2];
-
-    execute(connection, "CREATE TABLE open_ended(a)");
-    g_assert_cmpint(pipe(fds), ==, 0);
-    g_assert_cmpint(write(fds[1], "a\n1\n", 4), ==, 4);
-    g_assert_false(query_connection_import(connection, fds[0], "csv", g_variant_new_parsed("{'table': <'open_ended'>}"),
-                                           cancel_from_progress, cancellable, NULL, cancellable, &error));
-    g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-    g_assert_cmpint(query_number(connection, "SELECT count(*) FROM open_ended"), ==, 0);
-    (void) close(fds[0]);
-    (void) close(fds[1]);
-}
-
-static void
-kill_from_progress(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data)
-{
-    guint *n_reports = user_data;
-
-    if ((*n_reports)++ == 0)
-        private_bus_kill_daemon(bus, SIGKILL);
-}
-
-static void
-test_import_killed(void)
-{
-    g_autoptr(QueryConnection) connection = open_connection();
-    g_autoptr(GError) error = NULL;
-    guint n_reports = 0;
-    int fds[2];
-
-    execute(connection, "CREATE TABLE orphaned(a)");
-    g_assert_cmpint(pipe(fds), ==, 0);
-    g_assert_false(query_connection_import(connection, fds[0], "csv", g_variant_new_parsed("{'table': <'orphaned'>}"),
-                                           kill_from_progress, &n_reports, NULL, NULL, &error));
-    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
-    (void) close(fds[0]);
-    (void) close(fds[1]);
-}
-
-static void
-test_backup(void)
-{
-    g_autoptr(QueryConnection) connection = open_connection();
-    g_autofree char *path = g_build_filename(private_bus_get_folder(bus), "backup.db", NULL);
-    g_autoptr(GError) error = NULL;
-    char head[16];
-    guint n_reports = 0;
-    int fd = g_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-
-    g_assert_true(query_connection_backup(connection, fd, count_progress, &n_reports, NULL, &error));
-    g_assert_no_error(error);
-    g_assert_cmpint(pread(fd, head, sizeof head, 0), ==, sizeof head);
-    g_assert_cmpmem(head, 15, "SQLite format 3", 15);
-    (void) close(fd);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -759,11 +616,6 @@ main(int argc, char **argv)
     g_test_add_func("/client-e2e/transports", test_transports);
     g_test_add_func("/client-e2e/timeout", test_timeout);
     g_test_add_func("/client-e2e/management", test_management);
-    g_test_add_func("/client-e2e/import-export", test_import_export);
-    g_test_add_func("/client-e2e/import-cancel", test_import_cancel);
-    g_test_add_func("/client-e2e/import-cancel-running", test_import_cancel_running);
-    g_test_add_func("/client-e2e/import-killed", test_import_killed);
-    g_test_add_func("/client-e2e/backup", test_backup);
     status = g_test_run();
     private_bus_free(bus);
     return status;

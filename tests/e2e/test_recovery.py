@@ -207,6 +207,8 @@ def test_restore_names_payloads_without_files(make_bus, tmp_path, check_only):
     assert message.startswith(f"payload {ids[1]}: ") and message.endswith("is missing")
     if not check_only:
         assert bus.check() == (False, [message])
+    run = bus.run(bus.queryctl, "restore", *(["--check-only"] if check_only else []), path)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", f"queryctl: {message}\n")
 
 
 def test_restore_by_queryctl(bus, tmp_path):

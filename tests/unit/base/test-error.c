@@ -48,7 +48,8 @@ test_errno(void)
     } cases[] = {
         { ENOSPC, QW_ERROR_DISK_FULL },      { EDQUOT, QW_ERROR_DISK_FULL },     { ENOMEM, QW_ERROR_NO_MEMORY },
         { EMFILE, QW_ERROR_LIMIT_EXCEEDED }, { EACCES, QW_ERROR_ACCESS_DENIED }, { EROFS, QW_ERROR_READ_ONLY },
-        { EIO, QW_ERROR_INTERNAL },
+        { EIO, QW_ERROR_INTERNAL },          { EPIPE, QW_ERROR_CLOSED },         { ECONNRESET, QW_ERROR_CLOSED },
+        { EFBIG, QW_ERROR_DISK_FULL },
     };
 
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
