@@ -20,6 +20,7 @@
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-direct.h"
 #include "client-lib/query-error.h"
+#include "client-lib/query-payload-private.h"
 
 /* Below, reading a file costs less than mapping it. */
 #define MAP_BYTES (64 * 1024)
@@ -295,9 +296,8 @@ load_by_bus(QueryConnection *self, const GArray *absent, GPtrArray *contents, GC
 
 /* From the folder ---------------------------------------------------------------------------------------------------------- */
 
-/* Returns: the folder of files, -1 when it cannot be seen; *@ret_path (transfer full): where it should be */
-static int
-open_folder(QueryConnection *self, char **ret_path)
+int
+query_payload_open_folder(QueryConnection *self, char **ret_path)
 {
     QueryDirect *direct = query_connection_get_direct(self);
     const char *store = direct == NULL ? query_bus_get_name(query_connection_get_bus(self)) + strlen(QUERY_BUS_INTERFACE) : "";
@@ -369,7 +369,7 @@ load_files(QueryConnection *self, GArray *absent, GPtrArray *contents, gboolean 
     if (absent->len == 0)
         return TRUE;
 
-    folder_fd = open_folder(self, &path);
+    folder_fd = query_payload_open_folder(self, &path);
     if (folder_fd >= 0) {
         ok = load_from_folder(folder_fd, absent, contents, error);
         (void) close(folder_fd);

@@ -2,8 +2,8 @@
 /*
  * Payloads on their way in, over the channel or by descriptors.
  *
- * Place: methods of QueryConnection. Small content is a BLOB in the row of a FETCH; larger goes as a memory file over the bus,
- * where the daemon reads it on threads of its own.
+ * Place: methods of QueryConnection. Small content is a BLOB in the row of a FETCH; larger goes over the bus as a file: one beside
+ * the store's, where its folder can be seen, which the daemon makes its own; else a memory file, which it copies.
  */
 #include "client-lib/query-payload.h"
 
@@ -16,6 +16,7 @@
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
 #include "client-lib/query-error.h"
+#include "client-lib/query-payload-private.h"
 
 /* The daemon's default of payload_inline_bytes; for files a descriptor over the bus does better
  * (docs/decisions/payload-speed.md). */
@@ -177,6 +178,34 @@ write_all(int fd, const void *data, gsize n_bytes)
     return TRUE;
 }
 
+/* Returns: a file without a name beside those of the store, which the daemon then need not copy; -1 where that cannot be */
+static int
+make_file(QueryConnection *self)
+{
+    g_autofree char *path = NULL;
+    int folder_fd = query_payload_open_folder(self, &path);
+    int fd = -1;
+
+    if (folder_fd < 0)
+        return -1;
+    fd = openat(folder_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    (void) close(folder_fd);
+    return fd;
+}
+
+/* What somebody could still write to is copied. Replaces *@fd. */
+static void
+give_up_writing(int *fd)
+{
+    g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", *fd);
+    int read_fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (read_fd < 0)
+        return;
+    (void) close(*fd);
+    *fd = read_fd;
+}
+
 static gint64
 store_bytes(QueryConnection *self, const Target *target, GBytes *content, GCancellable *cancellable, GError **error)
 {
@@ -188,11 +217,15 @@ store_bytes(QueryConnection *self, const Target *target, GBytes *content, GCance
     if (fits_channel(self, target, n_bytes))
         return store_by_channel(self, target, content, cancellable, error);
 
-    fd = memfd_create("query-payload", MFD_CLOEXEC);
-    if (fd < 0 || !write_all(fd, data, n_bytes))
-        set_errno(error, "cannot put a payload into shared memory");
-    else
+    fd = make_file(self);
+    if (fd < 0)
+        fd = memfd_create("query-payload", MFD_CLOEXEC);
+    if (fd < 0 || !write_all(fd, data, n_bytes)) {
+        set_errno(error, "cannot put a payload into a temporary file");
+    } else {
+        give_up_writing(&fd);
         id = store_fd(self, target, fd, cancellable, error);
+    }
     if (fd >= 0)
         (void) close(fd);
     return id;
@@ -200,19 +233,25 @@ store_bytes(QueryConnection *self, const Target *target, GBytes *content, GCance
 
 /* (transfer full): a file without a name that holds the rest of the stream, after @start */
 static int
-spool(GInputStream *stream, GByteArray *start, GCancellable *cancellable, GError **error)
+spool(QueryConnection *self, GInputStream *stream, GByteArray *start, GCancellable *cancellable, GError **error)
 {
     g_autofree char *buffer = g_malloc(SPOOL_BYTES);
-    int fd = open(g_get_tmp_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    gboolean ok = fd >= 0 && write_all(fd, start->data, start->len);
+    int fd = make_file(self);
+    gboolean ok;
     gssize n = 1;
+
+    if (fd < 0)
+        fd = open(g_get_tmp_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    ok = fd >= 0 && write_all(fd, start->data, start->len);
 
     while (ok && n > 0) {
         n = g_input_stream_read(stream, buffer, SPOOL_BYTES, cancellable, error);
         ok = n > 0 && write_all(fd, buffer, (gsize) n);
     }
-    if (n == 0)
+    if (n == 0) {
+        give_up_writing(&fd);
         return fd;
+    }
     if (n > 0)
         set_errno(error, "cannot write a temporary file");
     if (fd >= 0)
@@ -237,7 +276,7 @@ store_stream(QueryConnection *self, const Target *target, GInputStream *stream, 
 
         return store_bytes(self, target, content, cancellable, error);
     }
-    fd = spool(stream, start, cancellable, error);
+    fd = spool(self, stream, start, cancellable, error);
     if (fd < 0)
         return -1;
     id = store_fd(self, target, fd, cancellable, error);

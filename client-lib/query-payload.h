@@ -7,7 +7,8 @@
  *
  * Options a{sv}, a floating one is consumed: media_type s, what the content is; durability s, "full" or "relaxed" (without it what
  * query_connection_set_durability() says); timeout_ms u.
- * Content of a sort that the caller has in memory goes by the channel or through shared memory, whichever is faster.
+ * Content that the caller has in memory goes by the channel, as a file beside the store's, or through shared memory, whichever is
+ * faster.
  */
 #pragma once
 

@@ -73,6 +73,9 @@ qd_call_read_payload(QdCall *call, GError **error)
     }
 
     draft = qd_payload_draft_new(qd_payloads_get_files(engine->payloads), &engine->limits);
+    draft->relaxed = call->options.relaxed_durability;
+    if (S_ISREG(st.st_mode))
+        qd_payload_draft_adopt(draft, call->fd, (uint64_t) st.st_size);
     buffer = g_malloc(BUFFER_BYTES);
     while (n > 0) {
         if (draft->size % SPACE_CHECK_BYTES < BUFFER_BYTES &&

@@ -61,13 +61,15 @@ sweep(QdPayloadCrew *self, QdPayloadSweep what)
     qd_pool_release(self->engine->pool, reader);
 }
 
-/* Under the mutex: takes what is to be swept now. */
+/* Under the mutex: takes what is to be swept now. @is_late: nothing else has come for a while. */
 static QdPayloadSweep
-take_sweep(QdPayloadCrew *self)
+take_sweep(QdPayloadCrew *self, gboolean is_late)
 {
     QdPayloadSweep what = self->sweeping || self->stopping ? QD_PAYLOAD_SWEEP_NONE : self->sweep;
 
     if (what == QD_PAYLOAD_SWEEP_ALL && g_get_monotonic_time() < self->next_all_usec)
+        return QD_PAYLOAD_SWEEP_NONE;
+    if (what == QD_PAYLOAD_SWEEP_LATER && !is_late)
         return QD_PAYLOAD_SWEEP_NONE;
     if (what != QD_PAYLOAD_SWEEP_NONE)
         self->sweep = QD_PAYLOAD_SWEEP_NONE;
@@ -76,7 +78,7 @@ take_sweep(QdPayloadCrew *self)
 
 /* Under the mutex, which is released meanwhile. FALSE: there is nothing to do. */
 static gboolean
-work(QdPayloadCrew *self)
+work(QdPayloadCrew *self, gboolean is_late)
 {
     QdCall *call = g_queue_pop_head(&self->calls);
     QdPayloadSweep what;
@@ -88,7 +90,7 @@ work(QdPayloadCrew *self)
         pthread_mutex_lock(&self->mutex);
         return TRUE;
     }
-    what = take_sweep(self);
+    what = take_sweep(self, is_late);
     if (what == QD_PAYLOAD_SWEEP_NONE)
         return FALSE;
 
@@ -105,7 +107,7 @@ work(QdPayloadCrew *self)
 
 /* Under the mutex. FALSE: nothing came. */
 static gboolean
-linger(QdPayloadCrew *self)
+linger(QdPayloadCrew *self, gboolean *ret_is_late)
 {
     struct timespec until;
     int r;
@@ -117,6 +119,7 @@ linger(QdPayloadCrew *self)
     self->n_idle++;
     r = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
     self->n_idle--;
+    *ret_is_late = r != 0;
     return r == 0 || self->sweep != QD_PAYLOAD_SWEEP_NONE;
 }
 
@@ -124,10 +127,11 @@ static void *
 crew_main(void *data)
 {
     QdPayloadCrew *self = data;
+    gboolean is_late = FALSE;
 
     (void) pthread_setname_np(pthread_self(), "queryd-payload");
     pthread_mutex_lock(&self->mutex);
-    while (work(self) || linger(self))
+    while (work(self, is_late) || linger(self, &is_late))
         ;
     self->n_threads--;
     pthread_cond_broadcast(&self->cond);
@@ -220,6 +224,7 @@ qd_payload_crew_sweep(QdPayloadCrew *self, QdPayloadSweep what)
 {
     pthread_mutex_lock(&self->mutex);
     self->sweep = MAX(self->sweep, what);
-    (void) wake(self);
+    if (what != QD_PAYLOAD_SWEEP_LATER || self->n_threads == 0) /* a thread looks again before it goes */
+        (void) wake(self);
     pthread_mutex_unlock(&self->mutex);
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/store/log-file.h"
 #include "daemon/store/memory.h"
 #include "daemon/store/sqlite-error.h"
 
@@ -234,7 +235,8 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
 
     self->schema_version = -1;
     self->statements = g_ptr_array_new_with_free_func(compiled_free);
-    r = sqlite3_open_v2(uri, &self->db, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
+    r = sqlite3_open_v2(uri, &self->db, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
+                        role == QD_CONNECTION_WRITER ? qd_log_file_get_vfs() : NULL);
     if (r != SQLITE_OK) {
         set_open_error(self->db, info->path, r, error);
         return NULL;

@@ -54,12 +54,12 @@ append_to_file(QdPayloadDraft *self, const void *data, gsize n_bytes, GError **e
 {
     uint64_t before = self->size;
 
-    if (!qd_payload_files_append(&self->temp, data, n_bytes, error))
+    if (!self->is_adopted && !qd_payload_files_append(&self->temp, data, n_bytes, error))
         return FALSE;
 
     qd_sha256_update(&self->sha, data, n_bytes);
     self->size += n_bytes;
-    if (before / START_SYNC_BYTES != self->size / START_SYNC_BYTES)
+    if (!self->relaxed && before / START_SYNC_BYTES != self->size / START_SYNC_BYTES)
         qd_payload_files_start_sync(&self->temp);
     return TRUE;
 }
@@ -90,6 +90,17 @@ check_size(const QdPayloadDraft *self, gsize n_bytes, GError **error)
     return FALSE;
 }
 
+void
+qd_payload_draft_adopt(QdPayloadDraft *self, int fd, uint64_t size)
+{
+    if (size <= qd_limits_get(self->limits, QD_LIMIT_PAYLOAD_INLINE_BYTES) ||
+        size > qd_limits_get(self->limits, QD_LIMIT_PAYLOAD_BYTES) || !qd_payload_files_adopt(self->files, fd, size, &self->temp))
+        return;
+
+    self->in_file = self->is_adopted = TRUE;
+    qd_sha256_init(&self->sha);
+}
+
 gboolean
 qd_payload_draft_append(QdPayloadDraft *self, const void *data, gsize n_bytes, GError **error)
 {
@@ -114,7 +125,8 @@ qd_payload_draft_finish(QdPayloadDraft *self)
         return;
     }
     qd_sha256_finish(&self->sha, self->hash);
-    qd_payload_files_start_sync(&self->temp);
+    if (!self->relaxed)
+        qd_payload_files_start_sync(&self->temp);
 }
 
 QdPayloadDraft *

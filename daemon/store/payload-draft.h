@@ -18,9 +18,11 @@ typedef struct QdPayloadDraft {
     uint8_t hash[QD_SHA256_BYTES]; /* of a file, when finished: what is in a row has no hash */
     uint64_t size;
     gboolean in_file;
+    gboolean is_adopted; /* the file has its content already */
     const void *data;    /* of a row, when finished */
     GByteArray *content; /* (nullable): what has come so far, for a row */
     QdPayloadTemp temp;
+    gboolean relaxed; /* the kernel writes it out when it likes */
     gboolean synced;
     gboolean published;
 } QdPayloadDraft;
@@ -35,6 +37,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPayloadDraft, qd_payload_draft_unref)
 QdPayloadDraft *qd_payload_draft_new_static(QdPayloadFiles *files, const QdLimits *limits, const void *data, gsize n_bytes,
                                             GError **error);
 
+/* qd_payload_draft_adopt: of an empty draft: its content will be the file @fd, as far as that is to be had; in any case all of it
+ * is appended afterwards. @size: what it should have. */
+void qd_payload_draft_adopt(QdPayloadDraft *self, int fd, uint64_t size);
 /* qd_payload_draft_append: Errors: TOO_BIG, DISK_FULL. */
 gboolean qd_payload_draft_append(QdPayloadDraft *self, const void *data, gsize n_bytes, GError **error);
 /* qd_payload_draft_finish: nothing more is appended; the hash of a file is known, and it is on its way to the disk. */

@@ -2,8 +2,8 @@
 /*
  * One flat folder: each level of folders would need a sync of its own, and the file systems index large ones.
  *
- * A file is written under a temporary name, synced, renamed to its hash, and the folder is synced. A rename over a file of that
- * name is welcome: the content is the same, and is certainly on the disk after it.
+ * A file is written, or linked, under a temporary name, synced, renamed to its hash, and the folder is synced. A rename over a file
+ * of that name is welcome: the content is the same, and is certainly on the disk after it.
  */
 #include "daemon/store/payload-files.h"
 
@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -123,6 +124,54 @@ qd_payload_files_create(QdPayloadFiles *self, QdPayloadTemp *ret_temp, GError **
         return fail(self, "make", errno, error);
 
     *ret_temp = (QdPayloadTemp){ .fd = fd, .name = number };
+    return TRUE;
+}
+
+/* As qd_payload_files_create() makes them, but without a name. */
+static gboolean
+can_be_ours(int dir_fd, int fd, uint64_t size)
+{
+    struct stat folder;
+    struct stat st;
+
+    return fstat(dir_fd, &folder) == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 07777) == 0600 &&
+           st.st_uid == geteuid() && st.st_nlink == 0 && st.st_dev == folder.st_dev && (uint64_t) st.st_size == size &&
+           (uint64_t) st.st_blocks * 512 >= size;
+}
+
+/*
+ * The kernel leases a file for reading only when nobody has it open for writing, not even through a mapping; and only by a
+ * descriptor that cannot write, which the lease then lasts as long as. Who opens it for writing meanwhile is made to wait, and we
+ * get a signal, by default one that would end us.
+ */
+static gboolean
+lease(int fd)
+{
+    return fcntl(fd, F_SETSIG, SIGURG) == 0 && fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
+}
+
+gboolean
+qd_payload_files_adopt(QdPayloadFiles *self, int fd, uint64_t size, QdPayloadTemp *ret_temp)
+{
+    uint64_t number = __atomic_add_fetch(&self->last_temp, 1, __ATOMIC_RELAXED);
+    int dir_fd = get_folder(self, TRUE);
+    g_auto(QdFd) own_fd = -1;
+    char path[NAME_BYTES];
+    char name[NAME_BYTES];
+
+    if (dir_fd < 0 || !can_be_ours(dir_fd, fd, size))
+        return FALSE;
+    (void) snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    own_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    /* again: what was opened is what is leased */
+    if (own_fd < 0 || !lease(own_fd) || !can_be_ours(dir_fd, own_fd, size))
+        return FALSE;
+
+    (void) snprintf(path, sizeof path, "/proc/self/fd/%d", own_fd);
+    get_temp_name(self, number, name);
+    if (linkat(AT_FDCWD, path, dir_fd, name, AT_SYMLINK_FOLLOW) < 0) /* an O_EXCL temporary file, or one that was deleted */
+        return FALSE;
+    *ret_temp = (QdPayloadTemp){ .fd = g_steal_fd(&own_fd), .name = number };
     return TRUE;
 }
 

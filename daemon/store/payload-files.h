@@ -16,7 +16,7 @@ typedef struct QdPayloadFiles QdPayloadFiles;
 
 /* A file on its way. Thread: one at a time. */
 typedef struct QdPayloadTemp {
-    int fd;        /* -1: none, or synced */
+    int fd;        /* -1: none, or synced; of a file that was adopted it holds a lease */
     uint64_t name; /* its number; 0: none */
 } QdPayloadTemp;
 
@@ -31,6 +31,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPayloadFiles, qd_payload_files_free)
 gboolean qd_payload_files_exist(QdPayloadFiles *self);
 /* qd_payload_files_create: an empty file to be written; makes the folder if there is none. Errors: those of the system. */
 gboolean qd_payload_files_create(QdPayloadFiles *self, QdPayloadTemp *ret_temp, GError **error);
+/**
+ * qd_payload_files_adopt:
+ * @fd: a descriptor of whoever stores a payload; borrowed
+ * @size: of its content
+ *
+ * Takes the file itself instead of a copy of it: one that has no name, was made on our file system as we make ours, and that nobody
+ * can write to any more. @ret_temp then has no content to be appended.
+ *
+ * Returns: FALSE when it is not such a file, or cannot be had: then it has to be copied
+ */
+gboolean qd_payload_files_adopt(QdPayloadFiles *self, int fd, uint64_t size, QdPayloadTemp *ret_temp);
 /* qd_payload_files_append: Errors: DISK_FULL and others of the system. */
 gboolean qd_payload_files_append(const QdPayloadTemp *temp, const void *data, gsize n_bytes, GError **error);
 /* qd_payload_files_start_sync: what was appended goes to the disk; does not wait. */

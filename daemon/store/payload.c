@@ -24,6 +24,9 @@
 /* Beyond so many drafts of one transaction the oldest are synced at once and their descriptors closed. */
 #define OPEN_DRAFTS_MAX 64
 #define CHECK_BYTES (256 * 1024)
+/* What relaxed commits have given up is swept together, since the log is synced first; but so much is not kept waiting. */
+#define LATER_FILES_MAX 256
+#define LATER_BYTES_MAX (UINT64_C(64) * 1024 * 1024)
 
 typedef enum Statement {
     STATEMENT_FIND,
@@ -55,14 +58,16 @@ struct QdPayloads {
     char *log_path;
 
     pthread_mutex_t mutex;
-    GHashTable *pending;   /* hash (GBytes) → QdPayloadDraft: of the open transaction, for files only */
-    GPtrArray *given_up;   /* of GBytes: hashes that the open transaction took out of rows */
-    GHashTable *sweepable; /* hashes to look at, after a commit */
-    gboolean sync_log;     /* a relaxed commit has given files up: the log first */
-    gboolean has_files;    /* FALSE only when there is certainly none */
-    guint n_announced;     /* drafts of files, ever */
-    gboolean deleted;      /* the open transaction has deleted rows by a client's DELETE; the writer's thread only */
-    guint n_open;          /* drafts with an open descriptor; the writer's thread only */
+    GHashTable *pending;        /* hash (GBytes) → QdPayloadDraft: of the open transaction, for files only */
+    GPtrArray *given_up;        /* of GBytes: hashes that the open transaction took out of rows */
+    GHashTable *sweepable;      /* hashes to look at, after a commit */
+    uint64_t n_given_up_bytes;  /* of given_up; the writer's thread only */
+    uint64_t n_sweepable_bytes; /* of sweepable, at most */
+    gboolean sync_log;          /* a relaxed commit has given files up: the log first */
+    gboolean has_files;         /* FALSE only when there is certainly none */
+    guint n_announced;          /* drafts of files, ever */
+    gboolean deleted;           /* the open transaction has deleted rows by a client's DELETE; the writer's thread only */
+    guint n_open;               /* drafts with an open descriptor; the writer's thread only */
 };
 
 /* What a connection needs. */
@@ -205,6 +210,7 @@ on_rollback(void *data)
     pthread_mutex_lock(&self->mutex);
     forget_pending(self);
     self->deleted = FALSE;
+    self->n_given_up_bytes = 0;
     g_ptr_array_set_size(self->given_up, 0);
     pthread_mutex_unlock(&self->mutex);
 }
@@ -261,8 +267,10 @@ announce(QdPayloads *self, QdPayloadDraft *draft, GError **error)
 static void
 give_up(QdPayloads *self, const QdPayloadInfo *info)
 {
-    if (info->in_file)
-        g_ptr_array_add(self->given_up, g_bytes_new(info->hash, sizeof info->hash));
+    if (!info->in_file)
+        return;
+    g_ptr_array_add(self->given_up, g_bytes_new(info->hash, sizeof info->hash));
+    self->n_given_up_bytes += info->size;
 }
 
 static gboolean
@@ -436,6 +444,13 @@ qd_payloads_note_deleted(QdConnection *connection)
         self->deleted = TRUE;
 }
 
+/* Under the mutex. */
+static gboolean
+can_wait(const QdPayloads *self)
+{
+    return self->sync_log && g_hash_table_size(self->sweepable) < LATER_FILES_MAX && self->n_sweepable_bytes < LATER_BYTES_MAX;
+}
+
 QdPayloadSweep
 qd_payloads_after_commit(QdPayloads *self, gboolean durable)
 {
@@ -454,8 +469,10 @@ qd_payloads_after_commit(QdPayloads *self, gboolean durable)
     for (guint i = 0; i < self->given_up->len; i++)
         g_hash_table_add(self->sweepable, g_bytes_ref(self->given_up->pdata[i]));
     g_ptr_array_set_size(self->given_up, 0);
+    self->n_sweepable_bytes += self->n_given_up_bytes;
+    self->n_given_up_bytes = 0;
     if (what == QD_PAYLOAD_SWEEP_NONE && g_hash_table_size(self->sweepable) > 0)
-        what = QD_PAYLOAD_SWEEP_SOME;
+        what = can_wait(self) ? QD_PAYLOAD_SWEEP_LATER : QD_PAYLOAD_SWEEP_SOME;
     pthread_mutex_unlock(&self->mutex);
     return what;
 }
@@ -485,6 +502,7 @@ steal_sweepable(QdPayloads *self)
     while (g_hash_table_iter_next(&iter, &hash, NULL))
         g_ptr_array_add(hashes, g_bytes_ref(hash));
     g_hash_table_remove_all(self->sweepable);
+    self->n_sweepable_bytes = 0;
     sync = self->sync_log;
     self->sync_log = FALSE;
     pthread_mutex_unlock(&self->mutex);

@@ -57,8 +57,9 @@ void qd_payloads_note_deleted(QdConnection *connection);
 gboolean qd_payloads_before_commit(QdPayloads *self, QdConnection *connection, gboolean durable, GError **error);
 typedef enum QdPayloadSweep {
     QD_PAYLOAD_SWEEP_NONE,
-    QD_PAYLOAD_SWEEP_SOME, /* files that rows have given up */
-    QD_PAYLOAD_SWEEP_ALL,  /* every file of the folder is looked at */
+    QD_PAYLOAD_SWEEP_LATER, /* files that rows have given up, after others: the log has to be synced first */
+    QD_PAYLOAD_SWEEP_SOME,  /* files that rows have given up */
+    QD_PAYLOAD_SWEEP_ALL,   /* every file of the folder is looked at */
 } QdPayloadSweep;
 
 /* qd_payloads_after_commit: Returns: what there is to sweep. */

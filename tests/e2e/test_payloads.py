@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Payloads: by descriptor and in SQL; small ones in rows, large ones in files; nothing left behind by what failed."""
+import fcntl
 import hashlib
 import mmap
 import os
@@ -232,6 +233,80 @@ def test_pipe(bus):
     thread.join()
     os.close(reader)
     assert load(bus, results[0]) == LARGE
+
+
+def nameless_file(folder, data):
+    """As the library makes it beside the store's files: (a descriptor that writes, one that reads)."""
+    try:
+        writer = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
+    except OSError as error:
+        pytest.skip(f"no files without a name here: {error}")
+    os.write(writer, data)
+    return writer, os.open(f"/proc/self/fd/{writer}", os.O_RDONLY)
+
+
+def can_lease(fd):
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        return True
+    except OSError:
+        return False
+
+
+def store_fd(bus, fd):
+    return bus.call("StorePayload", "(ha{sv})", 0, {}, fds=[fd])[0].unpack()[0]
+
+
+def test_a_file_that_nobody_can_write_to_is_taken_over(bus):
+    folder = os.path.join(bus.store, "payload")
+    store(bus, LARGE[7:])
+    writer, reader = nameless_file(folder, LARGE)
+    os.close(writer)
+    if not can_lease(reader):
+        pytest.skip("no leases here")
+    payload = store_fd(bus, reader)
+    assert os.stat(os.path.join(folder, name_of(LARGE))).st_ino == os.fstat(reader).st_ino
+    assert load(bus, payload) == LARGE
+    again = store_fd(bus, reader)  # it has a name now: a copy of the same content takes that
+    assert load(bus, again) == load(bus, payload) == LARGE
+    expect_files(bus, LARGE, LARGE[7:])
+    os.close(reader)
+    delete(bus, payload)
+    delete(bus, again)
+    expect_files(bus, LARGE[7:])
+
+
+def test_a_file_that_can_be_written_to_is_copied(bus):
+    folder = os.path.join(bus.store, "payload")
+    store(bus, LARGE[7:])
+    writer, reader = nameless_file(folder, LARGE)
+    for fd in reader, writer:
+        payload = store_fd(bus, fd)
+        assert os.stat(os.path.join(folder, name_of(LARGE))).st_ino != os.fstat(fd).st_ino
+        os.pwrite(writer, b"changed", 0)
+        assert load(bus, payload) == LARGE, "what was stored stays as it was"
+        os.pwrite(writer, LARGE[:7], 0)
+    os.close(writer)
+    os.close(reader)
+    expect_files(bus, LARGE, LARGE[7:])
+
+
+def test_files_with_holes(make_bus):
+    bus = make_bus(limits={"payload_bytes": 1000000})
+    folder = os.path.join(bus.store, "payload")
+    store(bus, LARGE)
+    for size in 500_000, 1 << 40:
+        writer, reader = nameless_file(folder, b"x")
+        os.truncate(writer, size)
+        os.close(writer)
+        if size == 500_000:
+            assert load(bus, store_fd(bus, reader)) == b"x" + bytes(size - 1)
+        else:
+            with pytest.raises(BusError, match="'payload_bytes' is 1000000 bytes"):
+                store_fd(bus, reader)
+        os.close(reader)
+    expect_files(bus, LARGE, b"x" + bytes(499_999))
 
 
 def test_sources_that_are_none(bus):

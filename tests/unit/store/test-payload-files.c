@@ -6,7 +6,9 @@
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -181,6 +183,136 @@ test_remove(Fixture *self, gconstpointer data)
     g_assert_cmpstr(text, ==, "abc");
 }
 
+/* Adopting ---------------------------------------------------------------------------------------------------------------- */
+
+#define ADOPTED_BYTES 8192u
+
+/* Returns: a descriptor for reading of the same file */
+static int
+reopen(int fd)
+{
+    char path[64];
+
+    (void) snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void
+fill(int fd)
+{
+    char content[ADOPTED_BYTES];
+
+    memset(content, 'x', sizeof content);
+    g_assert_cmpint(write(fd, content, sizeof content), ==, sizeof content);
+}
+
+/* A file without a name, as who stores a payload makes it. -1: this file system has none. */
+static int
+make_nameless(const Fixture *self, int flags)
+{
+    return open(self->dir, O_TMPFILE | O_RDWR | O_CLOEXEC | flags, 0600);
+}
+
+/* Whether the file system can do what it takes. */
+static gboolean
+can_adopt(const Fixture *self)
+{
+    g_auto(QdFd) writer = make_nameless(self, 0);
+    g_auto(QdFd) reader = -1;
+
+    if (writer < 0)
+        return FALSE;
+    reader = reopen(writer);
+    writer = qd_fd_close(writer);
+    return reader >= 0 && fcntl(reader, F_SETLEASE, F_RDLCK) == 0;
+}
+
+static gboolean
+adopt(const Fixture *self, int fd, uint64_t size)
+{
+    QdPayloadTemp temp = QD_PAYLOAD_TEMP_NONE;
+    gboolean adopted = qd_payload_files_adopt(self->files, fd, size, &temp);
+
+    g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, adopted ? 1 : 0);
+    qd_payload_files_discard(self->files, &temp);
+    g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, 0);
+    return adopted;
+}
+
+static void
+test_adopt(Fixture *self, gconstpointer data)
+{
+    g_auto(QdFd) writer = make_nameless(self, 0);
+    g_autofree char *path = get_path(self, hash);
+    QdPayloadTemp temp = QD_PAYLOAD_TEMP_NONE;
+    g_autoptr(GError) error = NULL;
+    g_auto(QdFd) reader = -1;
+    struct stat before;
+    struct stat after;
+
+    if (!can_adopt(self)) {
+        g_test_skip("no nameless files or no leases here");
+        return;
+    }
+    fill(writer);
+    reader = reopen(writer);
+    g_assert_false(adopt(self, reader, ADOPTED_BYTES)); /* it can still be written to */
+    writer = qd_fd_close(writer);
+    g_assert_true(qd_payload_files_adopt(self->files, reader, ADOPTED_BYTES, &temp));
+    g_assert_cmpint(fstat(reader, &before), ==, 0);
+    g_assert_true(qd_payload_files_sync(&temp, &error));
+    g_assert_true(qd_payload_files_publish(self->files, &temp, hash, &error));
+    g_assert_cmpint(stat(path, &after), ==, 0);
+    g_assert_cmpuint(before.st_ino, ==, after.st_ino);
+    g_assert_cmpuint(after.st_nlink, ==, 1);
+    g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, 1);
+}
+
+/* Nobody could know what is in them later, or they cannot get a name. */
+static void
+test_adopt_not(Fixture *self, gconstpointer data)
+{
+    g_autofree char *path = g_build_filename(self->dir, "named", NULL);
+    g_auto(QdFd) named = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    g_auto(QdFd) named_reader = reopen(named);
+    g_auto(QdFd) writer = make_nameless(self, 0);
+    g_auto(QdFd) unlinkable = make_nameless(self, O_EXCL);
+    g_auto(QdFd) memory = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    g_auto(QdFd) reader = -1;
+    void *mapping;
+
+    fill(named);
+    named = qd_fd_close(named);
+    g_assert_false(adopt(self, named_reader, ADOPTED_BYTES));
+    g_assert_cmpint(unlink(path), ==, 0);
+    g_assert_false(adopt(self, named_reader, ADOPTED_BYTES));
+
+    fill(memory);
+    g_assert_cmpint(fcntl(memory, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), ==, 0);
+    g_assert_false(adopt(self, memory, ADOPTED_BYTES));
+    if (!can_adopt(self))
+        return;
+
+    fill(unlinkable);
+    reader = reopen(unlinkable);
+    unlinkable = qd_fd_close(unlinkable);
+    g_assert_false(adopt(self, reader, ADOPTED_BYTES));
+    reader = qd_fd_close(reader);
+
+    fill(writer);
+    reader = reopen(writer);
+    mapping = mmap(NULL, ADOPTED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, writer, 0);
+    g_assert_true(mapping != MAP_FAILED);
+    g_assert_cmpint(ftruncate(writer, 2 * (off_t) ADOPTED_BYTES), ==, 0);
+    writer = qd_fd_close(writer);
+    g_assert_false(adopt(self, reader, 2 * ADOPTED_BYTES)); /* by the mapping; and it has a hole */
+    g_assert_cmpint(munmap(mapping, ADOPTED_BYTES), ==, 0);
+    g_assert_false(adopt(self, reader, 2 * ADOPTED_BYTES)); /* a hole */
+    g_assert_false(adopt(self, reader, ADOPTED_BYTES));     /* another size */
+    g_assert_cmpint(fchmod(reader, 0644), ==, 0);
+    g_assert_false(adopt(self, reader, 2 * ADOPTED_BYTES));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -189,6 +321,8 @@ main(int argc, char **argv)
     g_test_add("/store/payload-files/discard", Fixture, NULL, set_up, test_discard, tear_down);
     g_test_add("/store/payload-files/damage", Fixture, NULL, set_up, test_damage, tear_down);
     g_test_add("/store/payload-files/list", Fixture, NULL, set_up, test_list, tear_down);
+    g_test_add("/store/payload-files/adopt", Fixture, NULL, set_up, test_adopt, tear_down);
+    g_test_add("/store/payload-files/adopt-not", Fixture, NULL, set_up, test_adopt_not, tear_down);
     g_test_add("/store/payload-files/remove", Fixture, NULL, set_up, test_remove, tear_down);
     return g_test_run();
 }
