@@ -545,6 +545,7 @@ qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
         func("snapshots", qd_pool_get_n_leased(self->pool), user_data);
         func("connections", qd_pool_get_n_open(self->pool), user_data);
         func("commits_total", qd_writer_get_n_commits(self->writer), user_data);
+        func("checkpoint_passes_total", qd_writer_get_n_passes(self->writer), user_data);
         func("updates_total", qd_writer_get_n_items(self->writer), user_data);
         func("updates_queued", qd_writer_get_n_queued(self->writer), user_data);
         func("generation", qd_writer_get_generation(self->writer), user_data);

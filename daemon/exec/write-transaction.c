@@ -150,6 +150,7 @@ qd_write_check_space(QdWriter *self, GError **error)
     if (qd_database_check_free_space(database, self->config.limits, NULL))
         return TRUE;
 
+    qd_checkpointer_wait(self->checkpointer);
     (void) sqlite3_wal_checkpoint_v2(qd_connection_get_db(self->connection), NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     return qd_database_check_free_space(database, self->config.limits, error);
 }

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "daemon/exec/checkpointer.h"
 #include "daemon/exec/write-queue.h"
 #include "daemon/exec/writer.h"
 
@@ -22,7 +23,8 @@ struct QdWriter {
     gboolean synchronous_normal;
     gboolean is_spoilt;   /* the connection: the next update opens another one */
     gint64 copied_schema; /* version: of the copy beside the file; -1: not known */
-    int wal_pages;
+    QdCheckpointer *checkpointer;
+    int wal_pages;            /* in the log, by a commit since the last checkpoint; 0: there was none */
     uint64_t commit_usec;     /* how long that of the last group took */
     uint64_t linger_end_usec; /* 0: nobody is waited for; the leader's */
 

@@ -15,8 +15,6 @@
 #include "daemon/exec/write-item.h"
 #include "daemon/exec/write-transaction.h"
 
-#define CHECKPOINT_PAGES 1000
-
 static _Thread_local const QdWriter *leading;
 
 static void run_lead_task(QdTask *task, QdWorkers *workers);
@@ -30,6 +28,7 @@ qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
     self->config = *config;
     self->copied_schema = -1;
     self->generation = qd_database_get_start_counter(config->database) << 40;
+    self->checkpointer = qd_checkpointer_new(config->database, config->limits);
     qd_write_queue_init(&self->queue);
     self->lead_task = (QdTask){ .watch_fd = -1, .run = run_lead_task };
     pthread_mutex_init(&self->mutex, NULL);
@@ -52,6 +51,7 @@ qd_writer_free(QdWriter *self)
     if (self == NULL)
         return NULL;
 
+    self->checkpointer = qd_checkpointer_free(self->checkpointer);
     qd_connection_free(self->connection);
     pthread_cond_destroy(&self->cond);
     pthread_mutex_destroy(&self->mutex);
@@ -63,18 +63,16 @@ qd_writer_free(QdWriter *self)
 static void
 checkpoint(QdWriter *self)
 {
-    uint64_t limit = qd_limits_get(self->config.limits, QD_LIMIT_WAL_BYTES);
-    int n_log = 0;
-    int n_done = 0;
+    guint n_pages = (guint) self->wal_pages;
 
-    if (self->connection == NULL || self->wal_pages < CHECKPOINT_PAGES)
+    self->wal_pages = 0;
+    if (self->connection == NULL || n_pages == 0 || !qd_checkpointer_note(self->checkpointer, n_pages))
         return;
 
     qd_write_end_linger(self);
-    (void) sqlite3_wal_checkpoint_v2(qd_connection_get_db(self->connection), NULL, SQLITE_CHECKPOINT_PASSIVE, &n_log, &n_done);
-    if (n_log > n_done && (uint64_t) n_log * 4096 > limit)
+    n_pages = qd_checkpointer_finish(self->checkpointer, self->connection);
+    if ((uint64_t) n_pages * 4096 > qd_limits_get(self->config.limits, QD_LIMIT_WAL_BYTES))
         self->config.log_func(self->config.user_data);
-    self->wal_pages = 0;
 }
 
 /* Gives the role to whoever waits, or back. */
@@ -324,9 +322,13 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
     if (in_transaction && (!qd_write_check_space(self, error) || !qd_write_begin(self, error)))
         return FALSE;
 
+    if (!in_transaction)
+        qd_checkpointer_wait(self->checkpointer);
     qd_write_item_watch(self->connection, item, qd_write_end_linger, self);
     ok = func(self->connection, item, user_data, error);
     qd_write_item_watch(self->connection, NULL, NULL, NULL);
+    if (!in_transaction)
+        self->wal_pages = 0; /* it may have made a checkpoint behind its commits */
     if (ok && in_transaction)
         ok = qd_write_commit(self, error);
     if (!ok) {
@@ -365,6 +367,7 @@ qd_writer_replace(QdWriter *self, QdWriteItem *item, QdWriterFunc func, void *us
     if (!take_role_exclusively(self, item, error))
         return FALSE;
 
+    qd_checkpointer_rest(self->checkpointer);
     ok = qd_write_ensure_connection(self, error) && qd_write_check_space(self, error) &&
          qd_write_set_durability(self, FALSE, error) && func(self->connection, item, user_data, error);
     if (ok) {
@@ -373,6 +376,7 @@ qd_writer_replace(QdWriter *self, QdWriteItem *item, QdWriterFunc func, void *us
         qd_write_tell(self, item->generation, &item, 1);
         self->connection = qd_connection_free(self->connection);
     }
+    self->wal_pages = 0;
     pass_role(self);
     return ok;
 }
@@ -393,6 +397,7 @@ qd_writer_rest(QdWriter *self)
     if (self->connection != NULL) {
         int persist = 1;
 
+        qd_checkpointer_rest(self->checkpointer);
         /* the log's file stays: on a full disk it could not be made again, and then nobody could read */
         (void) sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
         self->connection = qd_connection_free(self->connection);
@@ -417,6 +422,12 @@ uint64_t
 qd_writer_get_n_items(QdWriter *self)
 {
     return __atomic_load_n(&self->n_items, __ATOMIC_RELAXED);
+}
+
+uint64_t
+qd_writer_get_n_passes(QdWriter *self)
+{
+    return qd_checkpointer_get_n_passes(self->checkpointer);
 }
 
 guint

@@ -154,4 +154,6 @@ gboolean qd_writer_replace(QdWriter *self, QdWriteItem *item, QdWriterFunc func,
 uint64_t qd_writer_get_generation(QdWriter *self);
 uint64_t qd_writer_get_n_commits(QdWriter *self);
 uint64_t qd_writer_get_n_items(QdWriter *self);
+/* Checkpoints that were made beside commits. */
+uint64_t qd_writer_get_n_passes(QdWriter *self);
 guint qd_writer_get_n_queued(QdWriter *self);

@@ -27,6 +27,8 @@ engine_driver_new(const char *directory)
 
     qd_limits_init(&config.limits);
     config.limits.values[QD_LIMIT_FREE_DISK_BYTES] = 0;
+    config.limits.values[QD_LIMIT_CHECKPOINT_BYTES] = 64 * 1024; /* so that checkpoints are made all the time */
+    config.limits.values[QD_LIMIT_CHECKPOINT_HOLD_MSEC] = 0;
     config.limits.values[QD_LIMIT_PAYLOAD_INLINE_BYTES] = 256; /* so that most have a file */
     self->mailbox = qd_mailbox_new(&error);
     g_assert_no_error(error);

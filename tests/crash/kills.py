@@ -12,7 +12,7 @@ import time
 
 from harness import BUILD, NAME, SLOWER, BusError, World, wait_until
 
-KEPT = {"queryd.db", "queryd.db-wal", "queryd.db-shm", "lock", "ballast", "payload", "health"}
+KEPT = {"queryd.db", "queryd.db-wal", "queryd.db-shm", "queryd.db-schema", "lock", "ballast", "payload", "health"}
 
 
 def kill_once(world, rand, last_pid):

@@ -505,6 +505,28 @@ test_many_threads(WriterFixture *self, gconstpointer data)
     g_assert_cmpint(writer_count(self, "t") + writer_count(self, "r"), ==, 394);
 }
 
+static gboolean
+do_nothing(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
+{
+    return TRUE;
+}
+
+/* A log is long at once: the same, beside passes. A job waits for these. */
+static void
+test_many_threads_and_checkpoints(WriterFixture *self, gconstpointer data)
+{
+    WriterMember *job = writer_add_member(self, "");
+
+    (void) g_ptr_array_steal_index(self->members, 0);
+    self->store.limits.values[QD_LIMIT_CHECKPOINT_BYTES] = 4096;
+    self->store.limits.values[QD_LIMIT_CHECKPOINT_HOLD_MSEC] = 0;
+    test_many_threads(self, NULL);
+    g_assert_true(qd_writer_run_exclusive(self->writer, &job->item, FALSE, do_nothing, NULL, NULL));
+    g_ptr_array_add(self->members, job);
+    g_assert_cmpuint(qd_writer_get_n_passes(self->writer), >, 0);
+    g_assert_cmpint(store_get_int64(self->reader, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'"), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -538,6 +560,7 @@ main(int argc, char **argv)
                "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 20000) INSERT INTO l SELECT max(x) FROM c",
                writer_fixture_set_up, test_late_are_left, writer_fixture_tear_down);
     ADD("rest", test_rest);
-    ADD("many-threads", test_many_threads);
+    ADD("many-threads/alone", test_many_threads);
+    ADD("many-threads/beside-checkpoints", test_many_threads_and_checkpoints);
     return g_test_run();
 }
