@@ -10,45 +10,12 @@
 #include <unistd.h>
 
 #include "client-lib/query-client.h"
+#include "tests/e2e-client/client-calls.h"
 #include "tests/e2e-client/private-bus.h"
 
 #define SQL QUERY_LANGUAGE_SQL
 
 static PrivateBus *bus;
-
-static QueryConnection *
-open_connection(void)
-{
-    g_autoptr(GError) error = NULL;
-    QueryConnection *connection = query_connection_new(NULL, &error);
-
-    g_assert_no_error(error);
-    return connection;
-}
-
-static void
-execute(QueryConnection *connection, const char *text)
-{
-    g_autoptr(GError) error = NULL;
-
-    (void) query_connection_update(connection, SQL, text, NULL, NULL, &error);
-    g_assert_no_error(error);
-}
-
-static gint64
-query_number(QueryConnection *connection, const char *text)
-{
-    g_autoptr(GError) error = NULL;
-    g_autoptr(QueryCursor) cursor = query_connection_query(connection, SQL, text, NULL, NULL, &error);
-    gint64 number;
-
-    g_assert_no_error(error);
-    g_assert_true(query_cursor_next(cursor, NULL, &error));
-    number = query_cursor_get_int64(cursor, 0);
-    g_assert_false(query_cursor_next(cursor, NULL, &error));
-    g_assert_no_error(error);
-    return number;
-}
 
 static void
 count_progress(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data)
@@ -70,7 +37,7 @@ make_file(const char *text)
 static void
 test_import_export(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(GError) error = NULL;
     int good = make_file("a,b\n1,x\n2,y\n");
     int bad = make_file("a,b\n1,x,surplus\n");
@@ -105,20 +72,20 @@ test_import_export(void)
 static void
 test_import_cancel(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(GCancellable) cancellable = g_cancellable_new();
     g_autoptr(GError) error = NULL;
     guint64 n_rows;
     int fds[2];
 
-    execute(connection, "CREATE TABLE endless(a)");
+    client_execute(connection, "CREATE TABLE endless(a)");
     g_assert_cmpint(pipe(fds), ==, 0);
     g_assert_cmpint(write(fds[1], "a\n1\n", 4), ==, 4);
     g_cancellable_cancel(cancellable);
     g_assert_false(query_connection_import(connection, fds[0], "csv", g_variant_new_parsed("{'table': <'endless'>}"), NULL, NULL,
                                            &n_rows, cancellable, &error));
     g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-    g_assert_cmpint(query_number(connection, "SELECT count(*) FROM endless"), ==, 0);
+    g_assert_cmpint(client_query_number(connection, "SELECT count(*) FROM endless"), ==, 0);
     (void) close(fds[0]);
     (void) close(fds[1]);
 }
@@ -132,18 +99,18 @@ cancel_from_progress(guint64 rows_done, guint64 bytes_done, guint64 bytes_total,
 static void
 test_import_cancel_running(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(GCancellable) cancellable = g_cancellable_new();
     g_autoptr(GError) error = NULL;
     int fds[2];
 
-    execute(connection, "CREATE TABLE open_ended(a)");
+    client_execute(connection, "CREATE TABLE open_ended(a)");
     g_assert_cmpint(pipe(fds), ==, 0);
     g_assert_cmpint(write(fds[1], "a\n1\n", 4), ==, 4);
     g_assert_false(query_connection_import(connection, fds[0], "csv", g_variant_new_parsed("{'table': <'open_ended'>}"),
                                            cancel_from_progress, cancellable, NULL, cancellable, &error));
     g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-    g_assert_cmpint(query_number(connection, "SELECT count(*) FROM open_ended"), ==, 0);
+    g_assert_cmpint(client_query_number(connection, "SELECT count(*) FROM open_ended"), ==, 0);
     (void) close(fds[0]);
     (void) close(fds[1]);
 }
@@ -160,12 +127,12 @@ kill_from_progress(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, g
 static void
 test_import_killed(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(GError) error = NULL;
     guint n_reports = 0;
     int fds[2];
 
-    execute(connection, "CREATE TABLE orphaned(a)");
+    client_execute(connection, "CREATE TABLE orphaned(a)");
     g_assert_cmpint(pipe(fds), ==, 0);
     g_assert_false(query_connection_import(connection, fds[0], "csv", g_variant_new_parsed("{'table': <'orphaned'>}"),
                                            kill_from_progress, &n_reports, NULL, NULL, &error));
@@ -177,7 +144,7 @@ test_import_killed(void)
 static void
 test_backup(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autofree char *path = g_build_filename(private_bus_get_folder(bus), "backup.db", NULL);
     g_autoptr(GError) error = NULL;
     char head[16];
@@ -218,7 +185,7 @@ remove_payload_files(void)
 static void
 test_restore_messages(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autofree guint8 *data = g_malloc0(200000);
     g_autoptr(GBytes) content = g_bytes_new_static(data, 200000);
     g_auto(GStrv) none = NULL;

@@ -10,46 +10,13 @@
 #include <unistd.h>
 
 #include "client-lib/query-connection-private.h"
+#include "tests/e2e-client/client-calls.h"
 #include "tests/e2e-client/private-bus.h"
 
 #define SQL QUERY_LANGUAGE_SQL
 #define COUNT_TO(n) "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " n ") SELECT i FROM n"
 
 static PrivateBus *bus;
-
-static QueryConnection *
-open_connection(void)
-{
-    g_autoptr(GError) error = NULL;
-    QueryConnection *connection = query_connection_new(NULL, &error);
-
-    g_assert_no_error(error);
-    return connection;
-}
-
-static void
-execute(QueryConnection *connection, const char *text)
-{
-    g_autoptr(GError) error = NULL;
-
-    (void) query_connection_update(connection, SQL, text, NULL, NULL, &error);
-    g_assert_no_error(error);
-}
-
-static gint64
-query_number(QueryConnection *connection, const char *text)
-{
-    g_autoptr(GError) error = NULL;
-    g_autoptr(QueryCursor) cursor = query_connection_query(connection, SQL, text, NULL, NULL, &error);
-    gint64 number;
-
-    g_assert_no_error(error);
-    g_assert_true(query_cursor_next(cursor, NULL, &error));
-    number = query_cursor_get_int64(cursor, 0);
-    g_assert_false(query_cursor_next(cursor, NULL, &error));
-    g_assert_no_error(error);
-    return number;
-}
 
 static guint
 count_fds(void)
@@ -82,7 +49,7 @@ get_n_calls(QueryConnection *connection)
 static void
 test_values(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QueryCursor) cursor = NULL;
     g_autoptr(GError) error = NULL;
     g_autoptr(GBytes) blob = NULL;
@@ -129,7 +96,7 @@ test_errors(void)
         { "CREATE TABLE no(a)", QUERY_ERROR_READ_ONLY },
         { "SELECT ?", QUERY_ERROR_BAD_PARAMETER },
     };
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
 
     /* Once over D-Bus, since there is no channel, and once on a channel. */
     for (guint round = 0; round < 2; round++) {
@@ -139,18 +106,18 @@ test_errors(void)
             g_assert_null(query_connection_query(connection, SQL, cases[i].text, NULL, NULL, &error));
             g_assert_error(error, QUERY_ERROR, (int) cases[i].code);
         }
-        g_assert_cmpint(query_number(connection, "SELECT 42"), ==, 42);
+        g_assert_cmpint(client_query_number(connection, "SELECT 42"), ==, 42);
     }
 }
 
 static void
 test_constraint(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(GError) error = NULL;
 
-    execute(connection, "CREATE TABLE unique_ones(a UNIQUE)");
-    execute(connection, "INSERT INTO unique_ones VALUES(1)");
+    client_execute(connection, "CREATE TABLE unique_ones(a UNIQUE)");
+    client_execute(connection, "INSERT INTO unique_ones VALUES(1)");
     g_assert_cmpint(query_connection_update(connection, SQL, "INSERT INTO unique_ones VALUES(1)", NULL, NULL, &error), ==, -1);
     g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CONSTRAINT);
 }
@@ -159,30 +126,30 @@ test_constraint(void)
 static void
 test_reuse(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     guint n_calls;
 
-    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    g_assert_cmpint(client_query_number(connection, "SELECT 1"), ==, 1);
     n_calls = get_n_calls(connection);
     for (int i = 0; i < 50; i++) {
         g_autofree char *text = g_strdup_printf("SELECT %d", i);
 
-        g_assert_cmpint(query_number(connection, text), ==, i);
+        g_assert_cmpint(client_query_number(connection, text), ==, i);
     }
-    execute(connection, "CREATE TABLE IF NOT EXISTS reuse(a)");
-    execute(connection, "INSERT INTO reuse VALUES(1)");
+    client_execute(connection, "CREATE TABLE IF NOT EXISTS reuse(a)");
+    client_execute(connection, "INSERT INTO reuse VALUES(1)");
     g_assert_cmpuint(get_n_calls(connection), ==, n_calls);
 }
 
 static void
 test_statement(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QueryStatement) insert = NULL;
     g_autoptr(QueryStatement) select = NULL;
     g_autoptr(GError) error = NULL;
 
-    execute(connection, "CREATE TABLE kept(id INTEGER PRIMARY KEY, a TEXT)");
+    client_execute(connection, "CREATE TABLE kept(id INTEGER PRIMARY KEY, a TEXT)");
     insert = query_connection_prepare_update(connection, SQL, "INSERT INTO kept(a) VALUES(:a) RETURNING id", NULL, &error);
     g_assert_no_error(error);
     for (gint64 i = 1; i <= 10; i++) {
@@ -214,17 +181,17 @@ test_statement(void)
         g_assert_true(query_cursor_next(cursor, NULL, &error));
         g_assert_cmpstr(query_cursor_get_string(cursor, 1, NULL), ==, "3");
         if (n_columns == 2)
-            execute(connection, "ALTER TABLE kept ADD COLUMN b");
+            client_execute(connection, "ALTER TABLE kept ADD COLUMN b");
     }
 }
 
 static void
 test_close_releases(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     guint n_fds;
 
-    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    g_assert_cmpint(client_query_number(connection, "SELECT 1"), ==, 1);
     n_fds = count_fds();
     for (guint i = 0; i < 20; i++) {
         g_autoptr(GError) error = NULL;
@@ -233,7 +200,7 @@ test_close_releases(void)
         g_assert_no_error(error);
         g_assert_true(query_cursor_next(cursor, NULL, &error));
     }
-    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    g_assert_cmpint(client_query_number(connection, "SELECT 1"), ==, 1);
     wait_for_fds(n_fds);
 }
 
@@ -241,7 +208,7 @@ test_close_releases(void)
 static void
 test_rows_before_long_step(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QueryCursor) cursor = NULL;
     g_autoptr(GError) error = NULL;
 
@@ -255,14 +222,14 @@ test_rows_before_long_step(void)
         g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, i);
     }
     query_cursor_close(cursor);
-    g_assert_cmpint(query_number(connection, "SELECT 3"), ==, 3);
+    g_assert_cmpint(client_query_number(connection, "SELECT 3"), ==, 3);
 }
 
 /* A daemon that dies in the middle of a result: an error, never a short result. Then the next call brings a new one. */
 static void
 test_kill_in_stream(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QueryCursor) cursor = NULL;
     g_autoptr(GError) error = NULL;
     guint n_rows = 0;
@@ -275,23 +242,23 @@ test_kill_in_stream(void)
         n_rows++;
     g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
     g_assert_cmpuint(n_rows, <, 3000000);
-    g_assert_cmpint(query_number(connection, "SELECT 5"), ==, 5);
+    g_assert_cmpint(client_query_number(connection, "SELECT 5"), ==, 5);
 }
 
 /* Idle channels and statements of a daemon that has left are replaced without a word. */
 static void
 test_restart_when_idle(gconstpointer data)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QueryStatement) statement = NULL;
     g_autoptr(QueryCursor) cursor = NULL;
     g_autoptr(GError) error = NULL;
 
-    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    g_assert_cmpint(client_query_number(connection, "SELECT 1"), ==, 1);
     statement = query_connection_prepare(connection, SQL, "SELECT 2", NULL, &error);
     g_assert_no_error(error);
     private_bus_kill_daemon(bus, GPOINTER_TO_INT(data));
-    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    g_assert_cmpint(client_query_number(connection, "SELECT 1"), ==, 1);
     cursor = query_statement_execute(statement, NULL, &error);
     g_assert_no_error(error);
     g_assert_true(query_cursor_next(cursor, NULL, &error));
@@ -325,7 +292,7 @@ query_in_thread(gpointer data)
     for (int i = 0; i < 100; i++) {
         g_autofree char *text = g_strdup_printf("SELECT %d", i);
 
-        g_assert_cmpint(query_number(data, text), ==, i);
+        g_assert_cmpint(client_query_number(data, text), ==, i);
     }
     return NULL;
 }
@@ -333,7 +300,7 @@ query_in_thread(gpointer data)
 static void
 test_threads(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     GThread *threads[4];
 
     for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
@@ -401,27 +368,27 @@ test_async(void)
 static void
 test_async_cancel(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(GCancellable) cancellable = g_cancellable_new();
     g_autoptr(GAsyncResult) queried = NULL;
     g_autoptr(GError) error = NULL;
     GAsyncResult *result = NULL;
 
-    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    g_assert_cmpint(client_query_number(connection, "SELECT 1"), ==, 1);
     query_connection_query_async(connection, SQL, "SELECT count(*) FROM (" COUNT_TO("1000000000") ")", NULL, cancellable,
                                  keep_result, &result);
     g_idle_add(cancel_in_idle, cancellable);
     queried = wait_for(&result);
     g_assert_null(query_connection_query_finish(connection, queried, &error));
     g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    g_assert_cmpint(client_query_number(connection, "SELECT 1"), ==, 1);
 }
 
 /* Cancels as soon as the daemon says that it runs something. */
 static gpointer
 cancel_when_running(gpointer data)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     guint n_queries = 0;
 
     while (n_queries == 0) {
@@ -439,7 +406,7 @@ cancel_when_running(gpointer data)
 static void
 test_sync_cancel(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(GCancellable) cancellable = g_cancellable_new();
     g_autoptr(GError) error = NULL;
     GThread *thread = g_thread_new("cancel", cancel_when_running, cancellable);
@@ -455,14 +422,14 @@ test_sync_cancel(void)
         g_assert_nonnull(queries);
         n_queries = g_variant_n_children(queries);
     } while (n_queries > 0);
-    g_assert_cmpint(query_number(connection, "SELECT 1"), ==, 1);
+    g_assert_cmpint(client_query_number(connection, "SELECT 1"), ==, 1);
 }
 
 /* One async call at a time: the second one is refused, the first one is not disturbed. */
 static void
 test_async_pending(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QueryCursor) cursor = NULL;
     g_autoptr(GAsyncResult) first = NULL;
     g_autoptr(GAsyncResult) second = NULL;
@@ -501,7 +468,7 @@ static void
 test_transports(void)
 {
     static const QueryTransport transports[] = { QUERY_TRANSPORT_AUTO, QUERY_TRANSPORT_SOCKETPAIR, QUERY_TRANSPORT_RING };
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
 
     g_assert_cmpint(query_connection_get_transport(connection), ==, QUERY_TRANSPORT_AUTO);
     for (gsize i = 0; i < 2 * G_N_ELEMENTS(transports); i++) {
@@ -528,7 +495,7 @@ test_transports(void)
 static void
 test_timeout(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QueryCursor) cursor = NULL;
     g_autoptr(GError) error = NULL;
 
@@ -554,7 +521,7 @@ test_timeout(void)
 static void
 test_management(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(GVariant) stats = NULL;
     g_autoptr(GVariant) limits = NULL;
     g_autoptr(GVariant) queries = NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client-lib/query-client.h"
+#include "tests/e2e-client/client-calls.h"
 #include "tests/e2e-client/private-bus.h"
 
 #define SQL QUERY_LANGUAGE_SQL
@@ -255,17 +256,6 @@ test_sparql(Fixture *self, gconstpointer data)
         compare_in(self, QUERY_LANGUAGE_SPARQL, cases[i].text, cases[i].parameters);
 }
 
-static gint64
-query_number(QueryConnection *connection, const char *text)
-{
-    g_autoptr(GError) error = NULL;
-    g_autoptr(QueryCursor) cursor = query_connection_query(connection, SQL, text, NULL, NULL, &error);
-
-    g_assert_no_error(error);
-    g_assert_true(query_cursor_next(cursor, NULL, &error));
-    return query_cursor_get_int64(cursor, 0);
-}
-
 /* What the daemon has acknowledged is there for the next execution, tables that changed too. */
 static void
 test_sees_the_daemons_updates(Fixture *self, gconstpointer data)
@@ -299,15 +289,15 @@ test_without_a_daemon(Fixture *self, gconstpointer data)
 
     execute(self, "UPDATE t SET v = 'last' WHERE id = 3000");
     private_bus_kill_daemon(bus, SIGKILL);
-    g_assert_cmpint(query_number(self->direct, "SELECT count(*) FROM t WHERE v = 'last'"), ==, 1);
+    g_assert_cmpint(client_query_number(self->direct, "SELECT count(*) FROM t WHERE v = 'last'"), ==, 1);
     late = query_connection_new_direct(self->path, NULL, &error);
     g_assert_no_error(error);
-    g_assert_cmpint(query_number(late, "SELECT count(*) FROM t WHERE v = 'last'"), ==, 1);
+    g_assert_cmpint(client_query_number(late, "SELECT count(*) FROM t WHERE v = 'last'"), ==, 1);
     g_assert_cmpint((int) private_bus_get_owner_pid(bus, "org.queryd.Query1"), ==, 0);
 
     execute(self, "UPDATE t SET v = 'again' WHERE id = 3000");
-    g_assert_cmpint(query_number(self->direct, "SELECT count(*) FROM t WHERE v = 'again'"), ==, 1);
-    g_assert_cmpint(query_number(late, "SELECT count(*) FROM t WHERE v = 'again'"), ==, 1);
+    g_assert_cmpint(client_query_number(self->direct, "SELECT count(*) FROM t WHERE v = 'again'"), ==, 1);
+    g_assert_cmpint(client_query_number(late, "SELECT count(*) FROM t WHERE v = 'again'"), ==, 1);
 }
 
 #define ADD(path, func) g_test_add("/direct/" path, Fixture, NULL, set_up, func, tear_down)

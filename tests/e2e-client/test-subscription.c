@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "client-lib/query-client.h"
+#include "tests/e2e-client/client-calls.h"
 #include "tests/e2e-client/private-bus.h"
 
 #define SQL QUERY_LANGUAGE_SQL
@@ -18,16 +19,6 @@ typedef struct Told {
     char *names; /* of a notifier: tables, then graphs */
     guint n_all; /* of these: "*|*" */
 } Told;
-
-static QueryConnection *
-open_connection(void)
-{
-    g_autoptr(GError) error = NULL;
-    QueryConnection *connection = query_connection_new(NULL, &error);
-
-    g_assert_no_error(error);
-    return connection;
-}
 
 static void
 execute(QueryConnection *connection, QueryLanguage language, const char *text)
@@ -103,7 +94,7 @@ wait_for(const Told *told, guint n)
 static void
 test_stale(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QuerySubscription) subscription = NULL;
     g_autoptr(QuerySubscription) other = NULL;
     Told told = { 0 };
@@ -129,7 +120,7 @@ test_stale(void)
 static void
 test_older_than_the_result(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QuerySubscription) swallows = subscribe(connection, "SELECT * FROM t");
     g_autoptr(QuerySubscription) tells = subscribe(connection, "SELECT * FROM t");
     g_autoptr(GError) error = NULL;
@@ -158,7 +149,7 @@ test_older_than_the_result(void)
 static void
 test_restart(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QuerySubscription) subscription = subscribe(connection, "SELECT * FROM t");
     g_autoptr(GError) error = NULL;
     static const char *const tables[] = { "nosuch", NULL };
@@ -185,7 +176,7 @@ test_restart(void)
 static void
 test_bus_restart(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QuerySubscription) subscription = subscribe(connection, "SELECT * FROM t");
     g_autoptr(GError) error = NULL;
     g_autoptr(QueryNotifier) notifier = query_connection_create_notifier(connection, NULL, NULL, NULL, &error);
@@ -218,7 +209,7 @@ test_bus_restart(void)
 static void
 test_many(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(GPtrArray) subscriptions = g_ptr_array_new_with_free_func(g_object_unref);
     g_autoptr(QuerySubscription) again = NULL;
     g_autoptr(GError) error = NULL;
@@ -246,7 +237,7 @@ test_notifier(void)
 {
     static const char *const tables[] = { "T", NULL };
     static const char *const graphs[] = { "x:g", NULL };
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(GError) error = NULL;
     g_autoptr(QueryNotifier) notifier = query_connection_create_notifier(connection, tables, graphs, NULL, &error);
     Told told = { 0 };
@@ -276,7 +267,7 @@ drop(gpointer data)
 static void
 test_threads(void)
 {
-    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QuerySubscription) last = subscribe(connection, "SELECT * FROM t");
     Told told = { 0 };
 

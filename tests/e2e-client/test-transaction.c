@@ -7,18 +7,10 @@
 #include "client-lib/query-bus.h"
 #include "client-lib/query-client.h"
 #include "client-lib/query-connection-private.h"
+#include "tests/e2e-client/client-calls.h"
 #include "tests/e2e-client/private-bus.h"
 
 static PrivateBus *bus;
-
-static void
-update(QueryConnection *connection, const char *text)
-{
-    g_autoptr(GError) error = NULL;
-
-    (void) query_connection_update(connection, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
-    g_assert_no_error(error);
-}
 
 /* With an empty table t(a). */
 static QueryConnection *
@@ -28,8 +20,8 @@ open_connection(void)
     QueryConnection *connection = query_connection_new(NULL, &error);
 
     g_assert_no_error(error);
-    update(connection, "DROP TABLE IF EXISTS t");
-    update(connection, "CREATE TABLE t(a UNIQUE)");
+    client_execute(connection, "DROP TABLE IF EXISTS t");
+    client_execute(connection, "CREATE TABLE t(a UNIQUE)");
     return connection;
 }
 
@@ -124,7 +116,7 @@ test_rollback(void)
         if (i == 0) /* the second one is dropped */
             g_assert_true(query_transaction_rollback(transaction, NULL, &error));
     }
-    update(connection, "INSERT INTO t VALUES(7)"); /* waits for the daemon's having seen that */
+    client_execute(connection, "INSERT INTO t VALUES(7)"); /* waits for the daemon's having seen that */
     g_assert_cmpint(count(connection), ==, 1);
 }
 
@@ -261,7 +253,7 @@ test_pipelined(void)
     }
     g_assert_cmpuint(n_failed, ==, 4);
     g_assert_cmpint(count(connection), ==, N_UPDATES - 4);
-    update(connection, "DELETE FROM t");
+    client_execute(connection, "DELETE FROM t");
     g_assert_cmpint(query_statement_update(statement, NULL, NULL), ==, 1); /* the channel is back */
 }
 
@@ -288,7 +280,7 @@ test_pipelined_disconnected(void)
         n_failed++;
     }
     g_assert_cmpuint(n_failed, >, 0);
-    update(connection, "DELETE FROM t");
+    client_execute(connection, "DELETE FROM t");
     for (guint i = 0; i < N_UPDATES; i++)
         results[i] = NULL;
     start_updates(statement, results);
@@ -376,8 +368,8 @@ test_large_batch(void)
     g_autoptr(GError) error = NULL;
     gboolean done = FALSE;
 
-    update(connection, "DROP TABLE IF EXISTS many");
-    update(connection, "CREATE TABLE many(a, b, c, d)");
+    client_execute(connection, "DROP TABLE IF EXISTS many");
+    client_execute(connection, "CREATE TABLE many(a, b, c, d)");
     for (guint i = 0; i < 9000; i++)
         query_batch_add(batch, QUERY_LANGUAGE_SQL, "INSERT INTO many VALUES(?1, :b, ?3, ?4), (0, 0, 0, 0)",
                         g_variant_new_parsed("{'1': <%u>, 'b': <'text'>, '3': <b'blob'>, '4': <0.5>}", i));
