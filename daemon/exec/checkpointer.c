@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "daemon/base/limits.h"
+#include "daemon/base/thread.h"
 
 #define PAGE_BYTES 4096
 /* Of the size from which the log is copied, so little is left to the writer; and by so much it grows until he tries again, when
@@ -51,16 +52,12 @@ QdCheckpointer *
 qd_checkpointer_new(const QdDatabase *database, const QdLimits *limits)
 {
     QdCheckpointer *self = g_new0(QdCheckpointer, 1);
-    pthread_condattr_t attributes;
 
     self->database = database;
     self->limits = limits;
     self->copy_usec = UINT64_MAX; /* not known */
     pthread_mutex_init(&self->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    (void) pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->cond, &attributes);
-    pthread_condattr_destroy(&attributes);
+    qd_cond_init(&self->cond);
     return self;
 }
 
@@ -206,15 +203,8 @@ checkpointer_main(void *data)
 static gboolean
 begin_passes(QdCheckpointer *self)
 {
-    pthread_attr_t attributes;
-    pthread_t thread;
-
-    if (!self->has_thread) {
-        pthread_attr_init(&attributes);
-        (void) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        self->has_thread = pthread_create(&thread, &attributes, checkpointer_main, self) == 0;
-        pthread_attr_destroy(&attributes);
-    }
+    if (!self->has_thread)
+        self->has_thread = qd_thread_start(checkpointer_main, self) == 0;
     self->is_busy = self->has_thread;
     pthread_cond_broadcast(&self->cond);
     return self->is_busy;

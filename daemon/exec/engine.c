@@ -11,6 +11,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/log.h"
+#include "daemon/base/thread.h"
 #include "daemon/exec/channel.h"
 #include "daemon/exec/engine-private.h"
 #include "daemon/exec/jobs.h"
@@ -245,7 +246,6 @@ static void
 start_opening(QdEngine *self)
 {
     Opening *opening = g_new0(Opening, 1);
-    pthread_t thread;
     int r;
 
     opening->engine = self;
@@ -254,11 +254,9 @@ start_opening(QdEngine *self)
     };
     g_atomic_int_set(&self->state, QD_ENGINE_OPENING);
     self->n_calls++;
-    r = pthread_create(&thread, NULL, open_main, opening);
-    if (r == 0) {
-        (void) pthread_detach(thread);
+    r = qd_thread_start(open_main, opening);
+    if (r == 0)
         return;
-    }
     qd_error_set_errno(&opening->error, r, "cannot start a thread");
     qd_mailbox_post(self->mailbox, finish_opening, opening);
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/thread.h"
 #include "daemon/exec/run.h"
 
 #define POLL_MSEC 100
@@ -165,8 +166,6 @@ void
 qd_jobs_start(QdJobs *self, QdCall *call)
 {
     gboolean limited = call->kind != QD_CALL_CHECK && call->kind != QD_CALL_OPTIMIZE;
-    pthread_attr_t attributes;
-    pthread_t thread;
     Job *job;
     int r;
 
@@ -180,10 +179,7 @@ qd_jobs_start(QdJobs *self, QdCall *call)
     pthread_mutex_lock(&self->mutex);
     self->n++;
     pthread_mutex_unlock(&self->mutex);
-    pthread_attr_init(&attributes);
-    (void) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    r = pthread_create(&thread, &attributes, job_main, job);
-    pthread_attr_destroy(&attributes);
+    r = qd_thread_start(job_main, job);
     if (r == 0)
         return;
 

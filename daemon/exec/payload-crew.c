@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/thread.h"
 #include "daemon/exec/engine-private.h"
 #include "daemon/exec/jobs.h"
 
@@ -143,8 +144,6 @@ crew_main(void *data)
 static gboolean
 wake(QdPayloadCrew *self)
 {
-    pthread_attr_t attributes;
-    pthread_t thread;
     int r;
 
     if (self->n_idle > 0) {
@@ -153,10 +152,7 @@ wake(QdPayloadCrew *self)
     }
     if (self->n_threads >= qd_limits_get(&self->engine->limits, QD_LIMIT_JOBS))
         return TRUE;
-    pthread_attr_init(&attributes);
-    (void) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    r = pthread_create(&thread, &attributes, crew_main, self);
-    pthread_attr_destroy(&attributes);
+    r = qd_thread_start(crew_main, self);
     self->n_threads += r == 0 ? 1 : 0;
     errno = r;
     return self->n_threads > 0;
@@ -166,15 +162,11 @@ QdPayloadCrew *
 qd_payload_crew_new(QdEngine *engine)
 {
     QdPayloadCrew *self = g_new0(QdPayloadCrew, 1);
-    pthread_condattr_t attributes;
 
     self->engine = engine;
     self->client = qd_client_new(engine, "queryd");
     pthread_mutex_init(&self->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    (void) pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->cond, &attributes);
-    pthread_condattr_destroy(&attributes);
+    qd_cond_init(&self->cond);
     return self;
 }
 

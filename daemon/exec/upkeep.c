@@ -9,6 +9,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/log.h"
+#include "daemon/base/thread.h"
 #include "daemon/store/integrity.h"
 
 /* After a check that found nothing suspicions rest for so long. */
@@ -202,8 +203,6 @@ check_main(void *data)
 static gboolean
 start_check(QdUpkeep *self, gboolean urgent)
 {
-    pthread_t thread;
-
     if (self->engine->pool == NULL || self->engine->draining || g_atomic_int_get(&self->stopped) != 0)
         return FALSE;
     self->urgent = urgent;
@@ -213,10 +212,8 @@ start_check(QdUpkeep *self, gboolean urgent)
     }
     g_atomic_int_set(&self->running, TRUE);
     self->engine->n_calls++;
-    if (pthread_create(&thread, NULL, check_main, self) == 0) {
-        (void) pthread_detach(thread);
+    if (qd_thread_start(check_main, self) == 0)
         return TRUE;
-    }
     self->engine->n_calls--;
     g_atomic_int_set(&self->running, FALSE);
     return FALSE;

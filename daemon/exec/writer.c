@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/thread.h"
 #include "daemon/exec/evaluation.h"
 #include "daemon/exec/plans.h"
 #include "daemon/exec/write-group.h"
@@ -23,7 +24,6 @@ QdWriter *
 qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
 {
     QdWriter *self = g_new0(QdWriter, 1);
-    pthread_condattr_t attributes;
 
     self->config = *config;
     self->copied_schema = -1;
@@ -32,10 +32,7 @@ qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
     qd_write_queue_init(&self->queue);
     self->lead_task = (QdTask){ .watch_fd = -1, .run = run_lead_task };
     pthread_mutex_init(&self->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    (void) pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->cond, &attributes);
-    pthread_condattr_destroy(&attributes);
+    qd_cond_init(&self->cond);
     if (connection != NULL && qd_evaluation_register(connection, config->limits, NULL)) {
         self->connection = g_steal_pointer(&connection);
         qd_plans_set_counters(self->connection, qd_pool_get_plan_counters(config->pool));

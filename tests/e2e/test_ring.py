@@ -104,7 +104,7 @@ def test_close_while_running(bus):
             nothing_runs(bus)
             before = n_fds(pid)
     nothing_runs(bus)
-    assert n_fds(pid) <= before
+    wait_until(lambda: n_fds(pid) <= before, "the descriptors to be closed")
     wait_until(lambda: maps_of_rings(pid) == 0, "the rings to be unmapped")
 
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Small files: replaced as a whole, for their owner only; a failure leaves the old one and nothing else.
+ */
+#include "daemon/base/small-file.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void
+assert_content(const char *path, const char *expected)
+{
+    g_autofree char *content = NULL;
+
+    g_assert_true(g_file_get_contents(path, &content, NULL, NULL));
+    g_assert_cmpstr(content, ==, expected);
+}
+
+static void
+test_replace(void)
+{
+    g_autofree char *dir = g_dir_make_tmp("queryd-small-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(dir, "file", NULL);
+    g_autofree char *temp = g_strconcat(path, ".tmp", NULL);
+    struct stat st;
+
+    g_assert_true(qd_small_file_replace(path, "one", strlen("one")));
+    assert_content(path, "one");
+    g_assert_cmpint(stat(path, &st), ==, 0);
+    g_assert_cmpuint(st.st_mode & 0777, ==, 0600);
+    g_assert_true(g_file_set_contents(temp, "left over", -1, NULL));
+    g_assert_true(qd_small_file_replace(path, "two", strlen("two")));
+    assert_content(path, "two");
+    g_assert_false(g_file_test(temp, G_FILE_TEST_EXISTS));
+
+    g_assert_cmpint(symlink("/dev/null", temp), ==, 0); /* not followed */
+    g_assert_false(qd_small_file_replace(path, "three", strlen("three")));
+    assert_content(path, "two");
+    g_assert_cmpint(g_unlink(temp), ==, 0);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    g_assert_cmpint(g_mkdir(path, 0700), ==, 0); /* cannot be replaced by a file */
+    g_assert_false(qd_small_file_replace(path, "three", strlen("three")));
+    g_assert_false(g_file_test(temp, G_FILE_TEST_EXISTS));
+    g_assert_cmpint(g_rmdir(path), ==, 0);
+    g_assert_cmpint(g_rmdir(dir), ==, 0);
+    g_assert_false(qd_small_file_replace(path, "four", strlen("four")));
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/base/small-file/replace", test_replace);
+    return g_test_run();
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Detached threads run what they are given, and a condition's time-out is of the monotonic clock.
+ */
+#include "daemon/base/thread.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <time.h>
+
+typedef struct Shared {
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    guint n;
+} Shared;
+
+static void *
+count_main(void *data)
+{
+    Shared *self = data;
+
+    pthread_mutex_lock(&self->mutex);
+    self->n++;
+    pthread_cond_signal(&self->cond);
+    pthread_mutex_unlock(&self->mutex);
+    return NULL;
+}
+
+static void
+shared_init(Shared *self)
+{
+    *self = (Shared){ 0 };
+    pthread_mutex_init(&self->mutex, NULL);
+    qd_cond_init(&self->cond);
+}
+
+static void
+shared_clear(Shared *self)
+{
+    pthread_cond_destroy(&self->cond);
+    pthread_mutex_destroy(&self->mutex);
+}
+
+static void
+test_start(void)
+{
+    Shared shared;
+
+    shared_init(&shared);
+    for (guint i = 0; i < 20; i++)
+        g_assert_cmpint(qd_thread_start(count_main, &shared), ==, 0);
+    pthread_mutex_lock(&shared.mutex);
+    while (shared.n < 20)
+        pthread_cond_wait(&shared.cond, &shared.mutex);
+    pthread_mutex_unlock(&shared.mutex);
+    shared_clear(&shared);
+}
+
+/* By the other clock, which counts from 1970, this time is long over. */
+static void
+test_clock(void)
+{
+    struct timespec until;
+    Shared shared;
+    int r = 0;
+
+    shared_init(&shared);
+    (void) clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += 100;
+    pthread_mutex_lock(&shared.mutex);
+    g_assert_cmpint(qd_thread_start(count_main, &shared), ==, 0);
+    while (shared.n == 0 && r == 0)
+        r = pthread_cond_timedwait(&shared.cond, &shared.mutex, &until);
+    g_assert_cmpint(r, ==, 0);
+    until.tv_sec -= 200;
+    g_assert_cmpint(pthread_cond_timedwait(&shared.cond, &shared.mutex, &until), ==, ETIMEDOUT);
+    pthread_mutex_unlock(&shared.mutex);
+    shared_clear(&shared);
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/base/thread/start", test_start);
+    g_test_add_func("/base/thread/clock", test_clock);
+    return g_test_run();
+}
