@@ -15,7 +15,7 @@
 
 static const char
     list_text[] = "SELECT id, size, media_type, datetime(created, 'unixepoch') AS created, nullif(lower(hex(hash)), '') AS sha256,"
-                  " CASE WHEN content IS NULL THEN 'file' ELSE 'row' END AS place FROM queryd_payload ORDER BY id";
+                  " CASE typeof(content) WHEN 'null' THEN 'file' ELSE 'row' END AS place FROM queryd_payload ORDER BY id";
 
 static bool
 fail_errno(GError **error, const char *what, const char *name)

@@ -21,6 +21,26 @@ qd_fd_close(int fd)
     return -1;
 }
 
+gboolean
+qd_fd_write_all(int fd, const void *data, gsize n_bytes)
+{
+    const char *p = data;
+
+    while (n_bytes > 0) {
+        ssize_t n = write(fd, p, n_bytes);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = ENOSPC;
+        if (n <= 0)
+            return FALSE;
+        p += n;
+        n_bytes -= (gsize) n;
+    }
+    return TRUE;
+}
+
 int
 qd_fd_dup(int fd)
 {

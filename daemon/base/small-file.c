@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One write, one rename.
+ * Written, then renamed.
  */
 #include "daemon/base/small-file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#include "daemon/base/fd.h"
 
 gboolean
 qd_small_file_replace(const char *path, const void *data, gsize n_bytes)
@@ -17,7 +19,7 @@ qd_small_file_replace(const char *path, const void *data, gsize n_bytes)
 
     if (fd < 0)
         return FALSE;
-    ok = write(fd, data, n_bytes) == (ssize_t) n_bytes;
+    ok = qd_fd_write_all(fd, data, n_bytes);
     (void) close(fd);
     if (ok && rename(temp, path) == 0)
         return TRUE;

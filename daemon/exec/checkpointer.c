@@ -258,7 +258,7 @@ qd_checkpointer_note(QdCheckpointer *self, guint n_pages)
     return is_mine;
 }
 
-guint
+uint64_t
 qd_checkpointer_finish(QdCheckpointer *self, QdConnection *connection)
 {
     int n_log = 0;
@@ -267,7 +267,7 @@ qd_checkpointer_finish(QdCheckpointer *self, QdConnection *connection)
     qd_checkpointer_wait(self);
     (void) copy_log(self, connection, self->is_whole, &n_log, &n_done);
     self->is_whole = FALSE;
-    return n_log > n_done ? (guint) n_log : 0;
+    return n_log > n_done ? (uint64_t) n_log * PAGE_BYTES : 0;
 }
 
 void

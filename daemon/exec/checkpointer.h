@@ -23,9 +23,9 @@ QdCheckpointer *qd_checkpointer_free(QdCheckpointer *self);
 /* After a commit, which has left @n_pages in the log: a pass may begin, on another thread. Returns: TRUE when the holder calls
  * qd_checkpointer_finish() now: it takes little time, the log has grown by too much meanwhile, or there is no thread */
 gboolean qd_checkpointer_note(QdCheckpointer *self, guint n_pages);
-/* A checkpoint on @connection, the writer's, when no pass runs any more. Returns: pages of a log that could not be copied as a
+/* A checkpoint on @connection, the writer's, when no pass runs any more. Returns: bytes of a log that could not be copied as a
  * whole, since somebody reads an old snapshot, or 0 */
-guint qd_checkpointer_finish(QdCheckpointer *self, QdConnection *connection);
+uint64_t qd_checkpointer_finish(QdCheckpointer *self, QdConnection *connection);
 /* Before any checkpoint that is not its own: until no pass runs. None begins before the next qd_checkpointer_note(). */
 void qd_checkpointer_wait(QdCheckpointer *self);
 /* The same, and its connection is closed. */

@@ -31,15 +31,18 @@ on_payload_checked(const char *message, void *data)
     return !qd_job_is_cancelled(call, NULL);
 }
 
+static void
+note_message(const char *message, gpointer data)
+{
+    g_ptr_array_add(data, g_strdup(message));
+}
+
 void
 qd_job_check(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     g_autoptr(QdConnection) connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
-    sqlite3_stmt *stmt = NULL;
-    const char *message;
     sqlite3 *db;
-    int failure = 0;
     int r;
 
     if (connection == NULL)
@@ -47,24 +50,16 @@ qd_job_check(QdCall *call, GError **error)
 
     db = qd_connection_get_db(connection);
     sqlite3_progress_handler(db, 10000, on_check_progress, call);
-    r = sqlite3_prepare_v2(db, call->options.quick ? "PRAGMA quick_check" : "PRAGMA integrity_check", -1, &stmt, NULL);
-    while ((r == SQLITE_OK || r == SQLITE_ROW) && failure == 0) {
-        r = qd_integrity_step(stmt, &message, &failure);
-        if (r == SQLITE_ROW && failure == 0)
-            g_ptr_array_add(call->messages, g_strdup(message));
-    }
-    (void) sqlite3_finalize(stmt);
-    if (failure == 0 && qd_sqlite_get_result(db, r) != r)
-        failure = SQLITE_IOERR_READ;
-    if (failure != 0) {
-        qd_sqlite_set_error(error, NULL, failure, NULL, 0, NULL);
-        g_prefix_error(error, "the database could not be checked: ");
+    r = qd_integrity_query(db, call->options.quick ? "PRAGMA quick_check" : "PRAGMA integrity_check", note_message, call->messages);
+    if (qd_sqlite_get_code(r) == QW_ERROR_CORRUPT) {
+        g_ptr_array_add(call->messages, g_strdup(sqlite3_errstr(r)));
+    } else if (r != SQLITE_DONE) {
+        g_ptr_array_set_size(call->messages, 0);
+        qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
+        if ((r & 0xff) != SQLITE_INTERRUPT)
+            g_prefix_error(error, "the database could not be checked: ");
         return;
     }
-    if ((r & 0xff) == SQLITE_CORRUPT || (r & 0xff) == SQLITE_NOTADB)
-        g_ptr_array_add(call->messages, g_strdup(sqlite3_errstr(r)));
-    else if (r != SQLITE_DONE)
-        qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
 
     for (guint i = 0; i < call->messages->len; i++)
         if (qd_integrity_is_damage(call->messages->pdata[i]))

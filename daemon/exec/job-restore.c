@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "daemon/base/fd.h"
 #include "daemon/base/log.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
@@ -28,7 +28,6 @@
 #define COPY_BYTES (1024 * 1024)
 #define STEP_PAGES 1024
 #define MAX_MESSAGES 100u
-#define SQLITE_MAGIC "SQLite format 3" /* and its NUL */
 /* Above what any store has counted, for a generation that grows (recovery.c). */
 #define USEC_PER_START G_GUINT64_CONSTANT(3600000000)
 
@@ -68,14 +67,9 @@ copy_source(Restore *self, int fd, GError **error)
     while ((n = qd_job_read(self->call, buffer, COPY_BYTES, error)) > 0) {
         if (!check_space(self, (guint64) n, error))
             return FALSE;
-        for (gssize done = 0; done < n;) {
-            ssize_t written = TEMP_FAILURE_RETRY(write(fd, buffer + done, (size_t) (n - done)));
-
-            if (written < 0) {
-                qd_error_set_errno(error, errno, "cannot write a copy in '%s'", self->engine->directory);
-                return FALSE;
-            }
-            done += written;
+        if (!qd_fd_write_all(fd, buffer, (gsize) n)) {
+            qd_error_set_errno(error, errno, "cannot write a copy in '%s'", self->engine->directory);
+            return FALSE;
         }
         self->call->n_bytes += (uint64_t) n;
         __atomic_store_n(&self->call->progress.bytes_done, self->call->n_bytes, __ATOMIC_RELAXED);
@@ -91,22 +85,22 @@ static gboolean
 check_header(const Restore *self, const guint8 *header, GError **error)
 {
     guint64 n_bytes = self->call->n_bytes;
-    guint32 field = qd_page_get_u16(header + 16);
-    guint64 page_size = field == 1 ? 65536 : field;
-    gboolean counted = qd_page_get_u32(header + 24) == qd_page_get_u32(header + 92);
-    guint64 n_pages = MAX(counted ? qd_page_get_u32(header + 28) : 0, 1);
+    guint64 n_known_bytes;
+    guint32 page_size;
+    guint32 n_pages;
 
     if (n_bytes == 0) {
         qd_error_set(error, QW_ERROR_CORRUPT, "the source is empty");
         return FALSE;
     }
-    if (memcmp(header, SQLITE_MAGIC, sizeof SQLITE_MAGIC) != 0 || page_size < 512 || (page_size & (page_size - 1)) != 0) {
+    if (!qd_page_header_parse(header, &page_size, &n_pages)) {
         qd_error_set(error, QW_ERROR_CORRUPT, "the source is no database: it does not begin as one of SQLite");
         return FALSE;
     }
-    if (n_bytes < n_pages * page_size) {
+    n_known_bytes = (guint64) page_size * MAX(n_pages, 1);
+    if (n_bytes < n_known_bytes) {
         qd_error_set(error, QW_ERROR_CORRUPT, "the source is cut off: it has %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " bytes",
-                     n_bytes, n_pages * page_size);
+                     n_bytes, n_known_bytes);
         return FALSE;
     }
     return TRUE;
@@ -115,7 +109,7 @@ check_header(const Restore *self, const guint8 *header, GError **error)
 static gboolean
 make_copy(Restore *self, GError **error)
 {
-    guint8 header[100] = { 0 };
+    guint8 header[QD_PAGE_HEADER_BYTES] = { 0 };
     struct stat st;
     gboolean ok;
     int fd;

@@ -155,29 +155,13 @@ qd_call_write_payload(QdCall *call)
 
 /* Opening --------------------------------------------------------------------------------------------------------------- */
 
-static gboolean
-write_all(int fd, const void *data, gsize n_bytes)
-{
-    const char *p = data;
-
-    while (n_bytes > 0) {
-        ssize_t n = write(fd, p, n_bytes);
-
-        if (n < 0)
-            return FALSE;
-        p += n;
-        n_bytes -= (gsize) n;
-    }
-    return TRUE;
-}
-
 /* Sealed: who gets it can map it without fear. */
 static int
 make_memory_file(const void *data, gsize n_bytes, GError **error)
 {
     g_auto(QdFd) fd = memfd_create("queryd-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-    if (fd < 0 || !write_all(fd, data, n_bytes) || lseek(fd, 0, SEEK_SET) < 0 ||
+    if (fd < 0 || !qd_fd_write_all(fd, data, n_bytes) || lseek(fd, 0, SEEK_SET) < 0 ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0) {
         qd_error_set_errno(error, errno, "cannot make a memory file for a payload");
         return -1;

@@ -67,8 +67,7 @@ checkpoint(QdWriter *self)
         return;
 
     qd_write_end_linger(self);
-    n_pages = qd_checkpointer_finish(self->checkpointer, self->connection);
-    if ((uint64_t) n_pages * 4096 > qd_limits_get(self->config.limits, QD_LIMIT_WAL_BYTES))
+    if (qd_checkpointer_finish(self->checkpointer, self->connection) > qd_limits_get(self->config.limits, QD_LIMIT_WAL_BYTES))
         self->config.log_func(self->config.user_data);
 }
 
@@ -367,7 +366,9 @@ qd_writer_replace(QdWriter *self, QdWriteItem *item, QdWriterFunc func, void *us
     qd_checkpointer_rest(self->checkpointer);
     ok = qd_write_ensure_connection(self, error) && qd_write_check_space(self, error) &&
          qd_write_set_durability(self, FALSE, error) && func(self->connection, item, user_data, error);
+    self->copied_schema = -1; /* another database may have the same version */
     if (ok) {
+        qd_write_copy_schema(self, qd_connection_get_schema_version(self->connection));
         qd_changes_make_all(item->changed);
         item->generation = qd_write_publish(self);
         qd_write_tell(self, item->generation, &item, 1);

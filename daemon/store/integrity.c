@@ -47,7 +47,7 @@ qd_integrity_is_damage(const char *message)
 static gboolean
 is_corrupt(int r)
 {
-    return (r & 0xff) == SQLITE_CORRUPT || (r & 0xff) == SQLITE_NOTADB;
+    return qd_sqlite_get_code(r) == QW_ERROR_CORRUPT;
 }
 
 static int
@@ -66,22 +66,41 @@ get_failure(const char *message)
     return 0;
 }
 
-int
-qd_integrity_step(sqlite3_stmt *stmt, const char **ret_message, int *ret_failure)
+/* What a row of a check says of the check itself: 0, or SQLite's code when it could not read a page for another reason than damage.
+ * Then it is not worth anything: pages that it has not seen "are never used". */
+static int
+judge_row(sqlite3 *db, const char *message)
 {
-    sqlite3 *db = sqlite3_db_handle(stmt);
-    int r = sqlite3_step(stmt);
-    int meant;
+    int failure = message != NULL ? get_failure(message) : SQLITE_NOMEM;
+    int meant = SQLITE_CORRUPT;
 
-    *ret_message = r == SQLITE_ROW ? (const char *) sqlite3_column_text(stmt, 0) : NULL;
-    *ret_failure = 0;
-    if (r == SQLITE_ROW)
-        *ret_failure = *ret_message != NULL ? get_failure(*ret_message) : SQLITE_NOMEM;
-    if (*ret_failure == 0 && (is_corrupt(r) || (r == SQLITE_ROW && qd_integrity_is_damage(*ret_message)))) {
+    if (failure == 0 && qd_integrity_is_damage(message))
         meant = qd_sqlite_get_result(db, SQLITE_CORRUPT);
-        *ret_failure = is_corrupt(meant) ? 0 : meant;
+    return failure != 0 || is_corrupt(meant) ? failure : meant;
+}
+
+int
+qd_integrity_query(sqlite3 *db, const char *sql, QdIntegrityFunc func, gpointer data)
+{
+    sqlite3_stmt *stmt = NULL;
+    int r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+
+    while (r == SQLITE_OK || r == SQLITE_ROW) {
+        const char *message;
+        int failure = 0;
+
+        r = sqlite3_step(stmt);
+        if (r != SQLITE_ROW)
+            break;
+        message = (const char *) sqlite3_column_text(stmt, 0);
+        failure = judge_row(db, message);
+        if (failure == 0)
+            func(message, data);
+        else
+            r = failure;
     }
-    return r;
+    (void) sqlite3_finalize(stmt);
+    return qd_sqlite_get_result(db, r);
 }
 
 static int
@@ -111,23 +130,30 @@ find_table(QdIntegrity *self, sqlite3 *db, int *ret_result)
     return table;
 }
 
+typedef struct Finding {
+    QdIntegrity *integrity;
+    const char *table;
+} Finding;
+
+static void
+note_damage(const char *message, gpointer data)
+{
+    const Finding *self = data;
+    GPtrArray *messages = self->integrity->messages;
+
+    if (messages->len < MAX_MESSAGES && qd_integrity_is_damage(message))
+        g_ptr_array_add(messages, g_strdup_printf("%s: %s", self->table, message));
+}
+
 static int
 check_table(QdIntegrity *self, sqlite3 *db, const char *table, gboolean quick)
 {
+    Finding finding = { self, table };
     char *sql = sqlite3_mprintf("PRAGMA %s(%Q)", quick ? "quick_check" : "integrity_check", table);
-    sqlite3_stmt *stmt = NULL;
-    int r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
-    const char *message;
-    int failure = 0;
+    int r = sql != NULL ? qd_integrity_query(db, sql, note_damage, &finding) : SQLITE_NOMEM;
 
     sqlite3_free(sql);
-    while ((r == SQLITE_OK || r == SQLITE_ROW) && failure == 0) {
-        r = qd_integrity_step(stmt, &message, &failure);
-        if (r == SQLITE_ROW && failure == 0 && self->messages->len < MAX_MESSAGES && qd_integrity_is_damage(message))
-            g_ptr_array_add(self->messages, g_strdup_printf("%s: %s", table, message));
-    }
-    (void) sqlite3_finalize(stmt);
-    return failure != 0 ? failure : qd_sqlite_get_result(db, r);
+    return r;
 }
 
 gboolean

@@ -28,9 +28,16 @@ void qd_integrity_clear(QdIntegrity *self);
 gboolean qd_integrity_run(QdIntegrity *self, QdConnection *connection, gboolean quick, gboolean (*stop)(gpointer data),
                           gpointer data, GError **error);
 
-/* sqlite3_step() of a PRAGMA that checks. @ret_message: (out): with SQLITE_ROW what it says, until the next call. @ret_failure:
- * (out): SQLite's code, when it could not read a page for another reason than damage, such as no memory or a disk that refuses;
- * else 0. What it says then is not worth anything: pages that it has not seen "are never used". */
-int qd_integrity_step(sqlite3_stmt *stmt, const char **ret_message, int *ret_failure);
+typedef void (*QdIntegrityFunc)(const char *message, gpointer data);
+
+/**
+ * qd_integrity_query:
+ * @sql: a PRAGMA that checks
+ * @func: told what it says, row by row
+ *
+ * Returns: SQLite's code: SQLITE_DONE; one of damage, when it could not go on for that; or what kept it from reading a page, such
+ * as no memory or a disk that refuses: then what was told is not worth anything
+ */
+int qd_integrity_query(sqlite3 *db, const char *sql, QdIntegrityFunc func, gpointer data);
 /* Whether a message of SQLite's check tells of damage, not only of a row that breaks a constraint. */
 gboolean qd_integrity_is_damage(const char *message);

@@ -14,7 +14,6 @@
 #include "daemon/store/page-cells.h"
 
 #define MAGIC "SQLite format 3" /* with its NUL */
-#define HEADER_BYTES 100
 #define MIN_PAGE_BYTES 512u
 #define MAX_PAGE_BYTES 65536u
 #define MIN_USABLE_BYTES 480u
@@ -199,6 +198,17 @@ read_log(QdPageFile *self)
 
 /* The header --------------------------------------------------------------------------------------------------------------- */
 
+gboolean
+qd_page_header_parse(const guint8 header[QD_PAGE_HEADER_BYTES], guint32 *ret_page_size, guint32 *ret_n_pages)
+{
+    guint32 size = qd_page_get_u16(header + 16);
+
+    *ret_page_size = size == 1 ? MAX_PAGE_BYTES : size;
+    /* a program that does not keep the number does not keep its stamp either */
+    *ret_n_pages = qd_page_get_u32(header + 24) == qd_page_get_u32(header + 92) ? qd_page_get_u32(header + 28) : 0;
+    return memcmp(header, MAGIC, sizeof MAGIC) == 0 && is_page_size(*ret_page_size);
+}
+
 /* How many of the first pages look like pages that are of this size, of which the last bytes are reserved. */
 static double
 judge_page_size(QdPageFile *self, guint32 page_size, guint32 reserved, guint64 n_file_bytes)
@@ -253,17 +263,19 @@ read_fields(QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
 {
     QdPageFileInfo *info = &self->info;
     guint32 encoding = qd_page_get_u32(header + 56);
+    guint32 page_size;
+    guint32 n_pages;
 
     info->usable_size = info->page_size - get_reserved(self, header, n_file_bytes);
     info->encoding = encoding >= 1 && encoding <= 3 ? encoding : 1;
     info->first_free = qd_page_get_u32(header + 32);
     info->n_free = qd_page_get_u32(header + 36);
     info->auto_vacuum = qd_page_get_u32(header + 52) == 0 ? 0 : (qd_page_get_u32(header + 64) != 0 ? 2 : 1);
-    info->schema_cookie = memcmp(header, MAGIC, sizeof MAGIC) == 0 ? qd_page_get_u32(header + 40) : 0;
+    info->schema_cookie = qd_page_header_parse(header, &page_size, &n_pages) ? qd_page_get_u32(header + 40) : 0;
     info->user_version = (gint32) qd_page_get_u32(header + 60);
     info->application_id = (gint32) qd_page_get_u32(header + 68);
-    if (info->n_known_pages == 0 && qd_page_get_u32(header + 24) == qd_page_get_u32(header + 92))
-        info->n_known_pages = qd_page_get_u32(header + 28);
+    if (info->n_known_pages == 0)
+        info->n_known_pages = n_pages;
 }
 
 static gboolean
@@ -271,9 +283,10 @@ read_header(QdPageFile *self, const char *path, GError **error)
 {
     QdPageFileInfo *info = &self->info;
     g_autofree guint8 *first = NULL;
-    guint8 header[HEADER_BYTES] = { 0 };
+    guint8 header[QD_PAGE_HEADER_BYTES] = { 0 };
     struct stat st = { 0 };
     guint32 size;
+    guint32 n_pages;
 
     if (self->fd >= 0 && fstat(self->fd, &st) < 0) {
         qd_error_set_errno(error, errno, "cannot look at '%s'", path);
@@ -281,8 +294,7 @@ read_header(QdPageFile *self, const char *path, GError **error)
     }
     if (self->fd >= 0)
         (void) read_all(self, self->fd, header, sizeof header, 0);
-    size = qd_page_get_u16(header + 16) == 1 ? MAX_PAGE_BYTES : qd_page_get_u16(header + 16);
-    info->header_damaged = memcmp(header, MAGIC, sizeof MAGIC) != 0 || !is_page_size(size);
+    info->header_damaged = !qd_page_header_parse(header, &size, &n_pages);
     if (info->page_size == 0)
         info->page_size = info->header_damaged ? guess_page_size(self, (guint64) st.st_size) : size;
     if (info->page_size == 0 && self->last_errno != 0) {

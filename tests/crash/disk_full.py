@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 if __name__ == "__main__":
     sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 
-from harness import BusError, World, options  # noqa: E402
+from harness import BusError, World, memory_file, options  # noqa: E402
 from outcome import Skip  # noqa: E402
 
 SYSTEMS = ("ext4-4096", "ext4-1024", "tmpfs")
@@ -67,12 +67,8 @@ class Store:
 
     def import_rows(self):
         self.serial += 1
-        fd = os.memfd_create("rows", os.MFD_CLOEXEC)
-        try:
-            os.pwrite(fd, b"k,x\n" + b"%d,xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n" % self.serial * 500, 0)
+        with memory_file(b"k,x\n" + b"%d,xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n" % self.serial * 500) as fd:
             job = self.world.import_fd(fd, "csv", table="c")
-        finally:
-            os.close(fd)
         if job["State"] != "finished":
             raise BusError(job["ErrorName"].rsplit(".", 1)[-1], job["ErrorMessage"])
         self.imported.add(self.serial)
@@ -80,18 +76,13 @@ class Store:
     def store_payload(self):
         self.serial += 1
         data = self.serial.to_bytes(4, "big") * (PAYLOAD_BYTES // 4)
-        fd = os.memfd_create("payload", os.MFD_CLOEXEC)
-        try:
-            os.write(fd, data)
-            oldest = min(self.payloads) if len(self.payloads) > 5 else None
-            if oldest is None:
+        payload = min(self.payloads) if len(self.payloads) > 5 else None
+        with memory_file(data) as fd:
+            if payload is None:
                 (payload,) = self.world.call("StorePayload", "(ha{sv})", 0, options({}), fds=[fd])[0].unpack()
             else:
-                payload = oldest
                 self.world.call("ReplacePayload", "(xha{sv})", payload, 0, options({}), fds=[fd])
-            self.payloads[payload] = data
-        finally:
-            os.close(fd)
+        self.payloads[payload] = data
 
     def exercise(self):
         """Returns: whether all of it worked."""

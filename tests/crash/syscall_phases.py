@@ -14,24 +14,13 @@ import subprocess
 
 from gi.repository import GLib
 
-from harness import MANAGER, NAME, SLOWER, BusError, wait_until
+from harness import MANAGER, NAME, SLOWER, BusError, memory_file, wait_until
 
 INLINE_BYTES = 1000
 N_TRIPLES = 50
 N_KEPT_PAYLOADS = 6
 N_SALVAGED = 3000
 STORE_FILES = ("queryd.db", "queryd.db-wal")
-
-
-@contextlib.contextmanager
-def memory_file(data=b""):
-    fd = os.memfd_create("crash", os.MFD_CLOEXEC)
-    try:
-        os.write(fd, data)
-        os.lseek(fd, 0, os.SEEK_SET)
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def read_all(fd):

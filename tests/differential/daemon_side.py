@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
-from harness import BusError, World  # noqa: E402
+from harness import BusError, World, memory_file  # noqa: E402
 from evaluator import TooLarge  # noqa: E402
 from syntax import to_ntriples  # noqa: E402
 from wire_client import RemoteError  # noqa: E402
@@ -105,13 +105,8 @@ class Daemon:
         self.world.finish()
 
     def load(self, quads):
-        fd = os.memfd_create("data", os.MFD_CLOEXEC)
-        try:
-            os.write(fd, to_nquads(quads).encode())
-            os.lseek(fd, 0, os.SEEK_SET)
+        with memory_file(to_nquads(quads).encode()) as fd:
             job = self.world.import_fd(fd, "nquads", replace=True)
-        finally:
-            os.close(fd)
         if job["State"] != "finished":
             raise DaemonError(job["ErrorName"], job["ErrorMessage"])
 

@@ -4,6 +4,7 @@
 Nothing of it touches the user's own bus, home or daemon. Waiting is polling for a condition with a deadline, never a sleep
 that hopes. Environment: QUERYD_BUILD_DIR (default: build/), QUERYD_SANITIZER stretches the deadlines.
 """
+import contextlib
 import os
 import re
 import shutil
@@ -72,6 +73,18 @@ def wait_until(condition, what, seconds=20):
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds * SLOWER} s: {what}")
         time.sleep(0.005)
+
+
+@contextlib.contextmanager
+def memory_file(data=b""):
+    """A descriptor to pass along, of a file that holds @data, at its begin."""
+    fd = os.memfd_create("memory-file", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.write(fd, data)
+        os.lseek(fd, 0, os.SEEK_SET)
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def to_variant(value):
@@ -204,12 +217,9 @@ class Caller:
 
     def dump(self, fmt, **opts):
         """Dump: the job's properties and the text."""
-        fd = os.memfd_create("dump", os.MFD_CLOEXEC)
-        try:
+        with memory_file() as fd:
             job = self.finish_job(self.start_job("Dump", "(hsa{sv})", 0, fmt, options(opts), fds=[fd]))
             return job, os.pread(fd, os.fstat(fd).st_size, 0).decode()
-        finally:
-            os.close(fd)
 
     def backup(self, fd):
         return self.finish_job(self.start_job("Backup", "(ha{sv})", 0, {}, fds=[fd], interface=MANAGER))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Jobs that fail, are cancelled or are killed: the error says what and where, the store is whole, what was acknowledged is there,
 and the next job works."""
-import contextlib
 import fcntl
 import os
 import random
@@ -12,7 +11,7 @@ import threading
 
 import pytest
 
-from harness import JOB, MANAGER, BusError, options, wait_until
+from harness import JOB, MANAGER, BusError, memory_file, options, wait_until
 
 ROWS = 4000
 N_TRIPLES = 200000
@@ -26,17 +25,6 @@ def store(bus):
                "INSERT INTO item SELECT i, 'name of ' || i FROM n", [ROWS])
     bus.update("INSERT DATA { <http://e/s> <http://e/p> 'one', 'two', 3 }", language="sparql")
     return bus
-
-
-@contextlib.contextmanager
-def memory_file(data=b""):
-    fd = os.memfd_create("test", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    try:
-        os.write(fd, data)
-        os.lseek(fd, 0, os.SEEK_SET)
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def restore(bus, fd, **opts):

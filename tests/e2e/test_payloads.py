@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from harness import BusError, options, wait_until
+from harness import BusError, memory_file, options, wait_until
 
 SMALL = b"small"
 LARGE = os.urandom(300_000)
@@ -17,26 +17,14 @@ INLINE = 65536
 SIZES = [0, 1, INLINE, INLINE + 1, 1_000_000]
 
 
-def memfd(data):
-    fd = os.memfd_create("source", os.MFD_CLOEXEC)
-    os.write(fd, data)
-    return fd
-
-
 def store(bus, data, **opts):
-    fd = memfd(data)
-    try:
+    with memory_file(data) as fd:
         return bus.call("StorePayload", "(ha{sv})", 0, options(opts), fds=[fd])[0].unpack()[0]
-    finally:
-        os.close(fd)
 
 
 def replace(bus, payload, data, **opts):
-    fd = memfd(data)
-    try:
+    with memory_file(data) as fd:
         bus.call("ReplacePayload", "(xha{sv})", payload, 0, options(opts), fds=[fd])
-    finally:
-        os.close(fd)
 
 
 def delete(bus, payload):

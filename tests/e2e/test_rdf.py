@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from harness import SANITIZER, BusError, options, wait_until
+from harness import SANITIZER, BusError, memory_file, options, wait_until
 from wire_client import RemoteError
 
 EX = "http://example.org/"
@@ -16,19 +16,9 @@ _:b ex:p [ ex:q (1 2) ] .
 """
 
 
-def fd_of(text):
-    fd = os.memfd_create("document", os.MFD_CLOEXEC)
-    os.write(fd, text if isinstance(text, bytes) else text.encode())
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
-
-
 def load(bus, text, fmt, **opts):
-    fd = fd_of(text)
-    try:
+    with memory_file(text if isinstance(text, bytes) else text.encode()) as fd:
         return bus.import_fd(fd, fmt, **opts)
-    finally:
-        os.close(fd)
 
 
 def load_well(bus, text, fmt, **opts):
@@ -192,8 +182,8 @@ def test_killed_while_loading(bus):
     """The store is as it was, and takes the load the next time."""
     text = "".join(f"<{EX}s{i}> <{EX}p> \"{i}\" .\n" for i in range(60000))
     load_well(bus, "<a:s> <a:p> <a:o> .", "turtle")
-    fd = fd_of(text)
-    path = bus.start_job("Import", "(hsa{sv})", 0, "ntriples", options({}), fds=[fd])
+    with memory_file(text.encode()) as fd:
+        path = bus.start_job("Import", "(hsa{sv})", 0, "ntriples", options({}), fds=[fd])
 
     def is_writing():
         reply, _ = bus.call("Get", "(ss)", "org.queryd.Query1.Job", "RowsDone", interface="org.freedesktop.DBus.Properties",
@@ -202,7 +192,6 @@ def test_killed_while_loading(bus):
 
     wait_until(is_writing, "the end of pass 1")
     bus.kill_daemon()
-    os.close(fd)
     n = len(quads(bus))
     assert n in (1, 60001)
     load_well(bus, text, "ntriples")

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from harness import MANAGER, BusError, options, wait_until
+from harness import MANAGER, BusError, memory_file, options, wait_until
 
 ROWS = 4000
 
@@ -191,11 +191,8 @@ def test_restore_names_payloads_without_files(make_bus, tmp_path, check_only):
     bus = make_bus(limits={"payload_inline_bytes": 100})
     ids = []
     for number in range(3):
-        fd = os.memfd_create("payload", os.MFD_CLOEXEC)
-        os.write(fd, bytes([number]) * 1000)
-        os.lseek(fd, 0, os.SEEK_SET)
-        ids += bus.call("StorePayload", "(ha{sv})", 0, {}, fds=[fd])[0].unpack()
-        os.close(fd)
+        with memory_file(bytes([number]) * 1000) as fd:
+            ids += bus.call("StorePayload", "(ha{sv})", 0, {}, fds=[fd])[0].unpack()
     path = str(tmp_path / "b.db")
     backup(bus, path)
     assert restore(bus, path, check_only=True)["Messages"] == []
@@ -294,8 +291,8 @@ def test_a_damaged_file_is_salvaged_at_the_start(bus):
     bus.update("INSERT INTO item(name) VALUES('goes on')")
 
 
-@pytest.mark.parametrize("kind", ["made just before a kill", "rebuilt by VACUUM"])
-def test_a_lost_schema_comes_from_its_copy(bus, kind):
+@pytest.mark.parametrize("kind", ["made just before a kill", "rebuilt by VACUUM", "restored"])
+def test_a_lost_schema_comes_from_its_copy(bus, tmp_path, kind):
     """All its pages: nothing else in the file says which page is whose."""
     fill(bus)
     bus.update("CREATE TABLE late(x)")
@@ -304,6 +301,12 @@ def test_a_lost_schema_comes_from_its_copy(bus, kind):
         bus.update("DELETE FROM item WHERE id%2=0")
         bus.update("VACUUM")
         bus.update("INSERT INTO item SELECT id+1, 'name of ' || (id+1) FROM item")
+    elif kind == "restored":
+        path = str(tmp_path / "b.db")
+        backup(bus, path)
+        bus.update("DROP TABLE late")
+        bus.update("DROP TABLE item")
+        assert restore(bus, path)["State"] == "finished"
     bus.kill_daemon()
     with contextlib.closing(sqlite3.connect(database_path(bus))) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")

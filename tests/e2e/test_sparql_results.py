@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from harness import BusError
+from harness import BusError, memory_file
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 DATA = """INSERT DATA {
@@ -27,12 +27,9 @@ def data(bus):
 
 
 def export(bus, text, fmt, **opts):
-    fd = os.memfd_create("result", os.MFD_CLOEXEC)
-    try:
+    with memory_file() as fd:
         bus.export(text, fmt, fd, language="sparql", **opts)
         return os.pread(fd, 1 << 20, 0).decode()
-    finally:
-        os.close(fd)
 
 
 def test_json(data):

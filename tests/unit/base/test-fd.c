@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Descriptors: closed once, duplicated CLOEXEC, their limit raised and never lowered.
+ * Descriptors: closed once, duplicated CLOEXEC, written in as many calls as it takes, their limit raised and never lowered.
  */
 #include "daemon/base/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void
@@ -53,6 +56,41 @@ test_dup(void)
     g_assert_cmpint(qd_fd_dup(-1), ==, -EBADF);
 }
 
+/* A file that may have 1000 bytes takes a part of the first write, and none of the second. */
+static void
+test_write_all(void)
+{
+    g_auto(QdFd) fd = memfd_create("test", MFD_CLOEXEC);
+    struct rlimit before;
+    struct rlimit limit;
+    char data[700] = { 'x', 0 };
+    struct stat st;
+
+    (void) signal(SIGXFSZ, SIG_IGN);
+    g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    limit = (struct rlimit){ 1000, before.rlim_max };
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &limit), ==, 0);
+    g_assert_true(qd_fd_write_all(fd, data, sizeof data));
+    g_assert_false(qd_fd_write_all(fd, data, sizeof data));
+    g_assert_cmpint(errno, ==, EFBIG);
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    g_assert_cmpint(fstat(fd, &st), ==, 0);
+    g_assert_cmpint(st.st_size, ==, 1000);
+}
+
+static void
+test_write_all_fails(void)
+{
+    g_auto(QdFd) full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    g_auto(QdFd) unwritable = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    g_assert_false(qd_fd_write_all(full, "data", 4));
+    g_assert_cmpint(errno, ==, ENOSPC);
+    g_assert_false(qd_fd_write_all(unwritable, "data", 4));
+    g_assert_cmpint(errno, ==, EBADF);
+    g_assert_true(qd_fd_write_all(unwritable, NULL, 0));
+}
+
 static void
 test_raise_limit(void)
 {
@@ -76,6 +114,8 @@ main(int argc, char **argv)
     g_test_add_func("/base/fd/close", test_close);
     g_test_add_func("/base/fd/auto", test_auto);
     g_test_add_func("/base/fd/dup", test_dup);
+    g_test_add_func("/base/fd/write-all", test_write_all);
+    g_test_add_func("/base/fd/write-all-fails", test_write_all_fails);
     g_test_add_func("/base/fd/raise-limit", test_raise_limit);
     return g_test_run();
 }
