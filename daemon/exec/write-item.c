@@ -298,6 +298,8 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     statement->changes = item->changes - before;
     qd_connection_refresh_writes(connection, compiled);
     qd_changes_add_statement(item->changed, compiled);
+    if (compiled->calls_delete)
+        qd_changes_add_payload_delete(item->changed, connection, limits);
     if (compiled->deletes_payloads)
         qd_payloads_note_deleted(connection);
     return ok;

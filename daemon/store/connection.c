@@ -605,6 +605,8 @@ take_writes(QdConnection *self, QdCompiled *compiled)
     for (guint i = 0; i < tables->len; i++)
         compiled->write_tables[i] = g_strdup(tables->pdata[i]);
     compiled->changes_schema = self->guard.changes_schema;
+    compiled->deletes_payloads = self->guard.deletes_payloads;
+    compiled->calls_delete = self->guard.calls_delete;
 }
 
 void
@@ -644,6 +646,8 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
         g_propagate_error(error, g_steal_pointer(&limit_error));
         return FALSE;
     }
+    if (r == SQLITE_OK)
+        (void) qd_guard_check_rows(&self->guard, compiled->stmt);
     if (qd_guard_get_denial(&self->guard, error))
         return FALSE;
     if (r != SQLITE_OK && depth > (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH) && set_generated_error(self->db, limits, error))
@@ -661,7 +665,6 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
     compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) &&
                        (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
-    compiled->deletes_payloads = self->guard.deletes_payloads;
     compiled->runs_alone = compiled->writes && qd_connection_text_runs_alone(compiled->text, compiled->n_text_bytes);
     compiled->schema_signature = compute_signature(compiled->stmt);
     take_writes(self, compiled);
