@@ -37,9 +37,9 @@ run(StoreFixture *self, QdConnection *connection, const char *text)
 static void
 test_settings(StoreFixture *self, gconstpointer data)
 {
-    static const int on[] = { SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_ENABLE_FKEY };
-    static const int off[] = { SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
-                               SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL };
+    static const int on[] = { SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_FKEY };
+    static const int off[] = { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER,
+                               SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL };
     g_autoptr(QdConnection) reader = store_fixture_open_reader(self);
     sqlite3 *dbs[] = { qd_connection_get_db(self->writer), qd_connection_get_db(reader) };
 
