@@ -125,6 +125,18 @@ def test_sparql(bus):
     assert told("CLEAR ALL") == [by_predicate]
 
 
+def test_told_before_the_name_goes(bus):
+    """A daemon that is asked to stop has told of each commit that it has acknowledged, though less than 40 ms have passed."""
+    bus.update("CREATE TABLE t (a)")
+    ear = Ear(bus)
+    for _ in range(5):
+        path = subscribe(bus, "SELECT * FROM t")
+        generation = [bus.update("INSERT INTO t VALUES (1)")[2] for _ in range(3)][-1]
+        bus.stop_daemon()
+        spin(lambda: any(g >= generation for s, g, _ in ear.heard if s == "Changed"), "Changed")
+        assert (generation, [path]) in ear.stale()
+
+
 def test_import_tells_of_triggers(bus):
     """Also of one that came after the import's INSERT was compiled."""
     ear = Ear(bus)
