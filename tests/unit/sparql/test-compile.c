@@ -103,7 +103,8 @@ test_update(void)
     g_assert_cmpuint(operation->n_blank_nodes, ==, 1);
     g_assert_cmpint(operation->deletes[0].g.kind, ==, QD_TEMPLATE_TERM);
     g_assert_cmpint(operation->inserts[0].o.kind, ==, QD_TEMPLATE_BLANK_NODE);
-    g_assert_cmpstr(operation->where.sql, ==, "SELECT q0.s AS v0,q0.o AS v1 FROM queryd_quad AS q0 WHERE likelihood(q0.p=?1,0.0625) AND q0.g=?2");
+    g_assert_cmpstr(operation->where.sql, ==,
+                    "SELECT q0.s AS v0,q0.o AS v1 FROM queryd_quad AS q0 WHERE likelihood(q0.p=?1,0.0625) AND q0.g=?2");
 }
 
 static void
