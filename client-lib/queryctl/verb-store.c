@@ -52,19 +52,35 @@ get_service_path(const char *name)
 
 /* create -------------------------------------------------------------------------------------------------------------- */
 
+static GVariant *
+call_bus(const char *method, const char *reply_type, GError **error)
+{
+    g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, error);
+
+    if (bus == NULL)
+        return NULL;
+    return g_dbus_connection_call_sync(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", method, NULL,
+                                       G_VARIANT_TYPE(reply_type), G_DBUS_CALL_FLAGS_NONE, 5000, NULL, error);
+}
+
 /* So that the bus knows the new file at once. A bus that is not there will read it when it starts. */
 static void
-reload_bus(void)
+tell_bus(const char *name, const char *path)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
-    g_autoptr(GVariant) reply = NULL;
+    g_autofree char *bus_name = g_strconcat(BUS_NAME_PREFIX, name, NULL);
+    g_autoptr(GVariant) reloaded = call_bus("ReloadConfig", "()", &error);
+    g_autoptr(GVariant) names = reloaded != NULL ? call_bus("ListActivatableNames", "(as)", &error) : NULL;
+    g_autofree const char **known = NULL;
 
-    if (bus != NULL)
-        reply = g_dbus_connection_call_sync(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-                                            "ReloadConfig", NULL, NULL, G_DBUS_CALL_FLAGS_NONE, 5000, NULL, &error);
-    if (reply == NULL)
+    if (names == NULL) {
         (void) fprintf(stderr, "queryctl: the bus has not noticed the new store, it will at the next login: %s\n", error->message);
+        return;
+    }
+    g_variant_get(names, "(^a&s)", &known);
+    if (!g_strv_contains(known, bus_name))
+        (void) fprintf(stderr, "queryctl: this bus does not start services from the folder of '%s': it will not find the store\n",
+                       path);
 }
 
 static bool
@@ -86,7 +102,7 @@ create_store(const char *name, GError **error)
                            name, name, name);
     if (!g_file_set_contents(path, text, -1, error))
         return false;
-    reload_bus();
+    tell_bus(name, path);
     return true;
 }
 

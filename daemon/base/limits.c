@@ -101,7 +101,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         " by which a delete of large values takes 8 times as long"),
     ROW(VALUE_ROWS, "value_rows", "", 1000, 1, 100000, TOO_BIG, "rows that Query and QueryText give; more are cut off"),
     ROW(VALUE_RESULT_BYTES, "value_result_bytes", "bytes", MIB, KIB, 64 * MIB, TOO_BIG,
-        "bytes that Query and QueryText give; more are cut off"),
+        "bytes that Query and QueryText give; more are cut off, and a row of 16 times as much is an error"),
     ROW(IDLE_EXIT_MSEC, "idle_exit_ms", "ms", 60000, 0, 24 * HOUR_MSEC, CLOSED, "idle time after which the daemon exits; 0: never"),
     ROW(CHECK_INTERVAL_HOURS, "check_interval_hours", "hours", 168, 0, 24 * 366, CORRUPT,
         "age of the last check of the database after which an idle daemon makes another; 0: never"),

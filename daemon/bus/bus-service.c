@@ -97,6 +97,13 @@ qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const QdCh
         qd_bus_prefixes_refresh(self->prefixes);
 }
 
+void
+qd_bus_service_tell_changes(QdBusService *self)
+{
+    qd_engine_tell_changes(self->engine);
+    qd_bus_changes_flush(self->changes);
+}
+
 guint
 qd_bus_service_get_n_calls(const QdBusService *self)
 {

@@ -56,6 +56,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdBusService, qd_bus_service_free)
  */
 void qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const QdChanges *changes);
 
+/* Signals of all commits so far, now: when the name has been given back nobody listens to it any more. */
+void qd_bus_service_tell_changes(QdBusService *self);
+
 /**
  * qd_bus_service_is_idle:
  * @self: the service

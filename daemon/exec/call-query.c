@@ -12,6 +12,9 @@
 
 #define SLICE_USEC 10000
 
+/* Of rows; D-Bus takes messages of 128 MiB, in which a small value takes several times as much room. */
+#define MESSAGE_ROWS_MAX (UINT64_C(32) * 1024 * 1024)
+
 /* SQL text that shows what SQLite does; a prefix keeps it one statement. */
 #define EXPLAIN_PREFIX "EXPLAIN QUERY PLAN "
 
@@ -21,6 +24,19 @@ may_be_long(void *data)
     QdCall *call = data;
 
     return qd_workers_become_long(call->private->engine->workers, call->client) || call->kind == QD_CALL_EXPLAIN;
+}
+
+static gboolean
+is_by_value(const QdCall *call)
+{
+    return call->kind == QD_CALL_QUERY || call->kind == QD_CALL_QUERY_TEXT;
+}
+
+/* That a caller may ask for, and that one row may have. The bus throws off who sends a message that is too large. */
+static uint64_t
+get_most_by_value(const QdLimits *limits)
+{
+    return MIN(16 * qd_limits_get(limits, QD_LIMIT_VALUE_RESULT_BYTES), MESSAGE_ROWS_MAX);
 }
 
 static QdRun *
@@ -42,12 +58,12 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
     if (run == NULL)
         return NULL;
 
-    if (call->kind == QD_CALL_QUERY || call->kind == QD_CALL_QUERY_TEXT) {
+    if (is_by_value(call)) {
         uint64_t max_rows = qd_limits_get(&engine->limits, QD_LIMIT_VALUE_ROWS);
         uint64_t max_bytes = qd_limits_get(&engine->limits, QD_LIMIT_VALUE_RESULT_BYTES);
 
         options.max_rows = options.max_rows > 0 ? options.max_rows : max_rows;
-        options.max_bytes = MIN(options.max_bytes > 0 ? options.max_bytes : max_bytes, 16 * max_bytes);
+        options.max_bytes = MIN(options.max_bytes > 0 ? options.max_bytes : max_bytes, get_most_by_value(&engine->limits));
     }
     qd_run_set_options(run, &options);
     return g_steal_pointer(&run);
@@ -83,9 +99,22 @@ describe_parameters(QdCall *call, const QdShape *shape)
     }
 }
 
+static gboolean
+check_row_size(const QdCall *call, gsize size, GError **error)
+{
+    const QdLimits *limits = &call->private->engine->limits;
+
+    if (!is_by_value(call) || size <= get_most_by_value(limits))
+        return TRUE;
+
+    qd_limit_set_error(error, limits, QD_LIMIT_VALUE_RESULT_BYTES,
+                       "a row of %zu bytes is too big for a message of the bus, take it by Prepare or Export", size);
+    return FALSE;
+}
+
 /* A page of its own for each fill; a row that is larger gets a larger one. */
 static QdRunStatus
-fill_page(QdRun *run, uint8_t **ret_data, QwPageWriter *page, GError **error)
+fill_page(const QdCall *call, QdRun *run, uint8_t **ret_data, QwPageWriter *page, GError **error)
 {
     QdRunStatus status;
 
@@ -95,7 +124,7 @@ fill_page(QdRun *run, uint8_t **ret_data, QwPageWriter *page, GError **error)
     if (status == QD_RUN_LARGE) {
         gsize size;
 
-        if (!qd_run_get_row_size(run, QW_PAGE_SIZE_DEFAULT, &size, error))
+        if (!qd_run_get_row_size(run, QW_PAGE_SIZE_DEFAULT, &size, error) || !check_row_size(call, size, error))
             return QD_RUN_FAILED;
         g_free(*ret_data);
         *ret_data = g_malloc(size);
@@ -111,7 +140,7 @@ qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError
     for (;;) {
         g_autofree uint8_t *buffer = NULL;
         QwPageWriter page;
-        QdRunStatus status = fill_page(run, &buffer, &page, error);
+        QdRunStatus status = fill_page(call, run, &buffer, &page, error);
 
         call->private->deferred = status == QD_RUN_DEFERRED;
         if (status == QD_RUN_FAILED || status == QD_RUN_DEFERRED)

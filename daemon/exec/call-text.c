@@ -12,6 +12,9 @@
 #include "daemon/exec/run.h"
 #include "daemon/exec/text-writer.h"
 
+/* D-Bus takes 128 MiB; escapes can make a text six times as long as its rows. */
+#define MESSAGE_TEXT_MAX (120 * 1024 * 1024)
+
 typedef enum Family {
     FAMILY_TEXT,    /* of SQL: text-writer.h */
     FAMILY_RESULTS, /* of SPARQL's solutions: results-writer.h */
@@ -194,6 +197,11 @@ qd_call_run_query_text(QdCall *call, GError **error)
     run = qd_call_start_bound_run(call, error);
     if (run == NULL || !qd_call_pull_text(call, run, NULL, out, error))
         return;
+    if (out->len > MESSAGE_TEXT_MAX) {
+        qd_error_set(error, QW_ERROR_TOO_BIG, "the result as '%s' is too big for a message of the bus, take it by Export",
+                     call->format);
+        return;
+    }
 
     call->text = g_string_sized_new(out->len);
     (void) qw_text_append_lossy(call->text, out->str, out->len);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "daemon/store/payload.h"
+
 /* More are told as all: a signal stays small, and who listens for one of many would read anyway. */
 #define GRAPHS_MAX 64
 #define PREDICATES_MAX 64
@@ -56,6 +58,19 @@ qd_changes_add_statement(QdChanges *self, const QdCompiled *compiled)
     for (char **table = compiled->write_tables; *table != NULL; table++)
         qd_changes_add_table(self, *table);
     self->schema = self->schema || compiled->changes_schema;
+}
+
+void
+qd_changes_add_payload_delete(QdChanges *self, QdConnection *connection, const QdLimits *limits)
+{
+    const QdGuard *guard = qd_connection_get_guard(connection);
+    QdPolicy policy = guard->policy;
+    sqlite3_stmt *stmt = qd_connection_prepare(connection, "DELETE FROM " QD_PAYLOAD_TABLE " WHERE id=?", QD_POLICY_WRITE, limits);
+
+    for (guint i = 0; i < guard->write_tables->len; i++)
+        qd_changes_add_table(self, guard->write_tables->pdata[i]);
+    (void) sqlite3_finalize(stmt);
+    (void) qd_connection_set_policy(connection, policy);
 }
 
 void

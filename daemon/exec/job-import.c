@@ -12,6 +12,7 @@
 
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/text-reader.h"
+#include "daemon/exec/write-item.h"
 #include "daemon/store/sqlite-error.h"
 
 #define BUFFER_BYTES (256 * 1024)
@@ -21,7 +22,7 @@ typedef struct Import {
     int fd; /* regular file, read from `offset` */
     off_t offset;
     QdTextReader *reader;
-    sqlite3_stmt *insert; /* belongs to the connection's cache */
+    QdCompiled *insert; /* (nullable) belongs to the connection's cache */
     guint n_columns;
     char *buffer;
 } Import;
@@ -144,7 +145,6 @@ prepare_insert(Import *self, QdConnection *connection, QdWriteItem *item, guint 
     g_autofree char *table = quote_name(call->options.table);
     g_autofree char *columns = names != NULL ? join_names(names, n_values) : NULL;
     g_autoptr(GString) sql = g_string_new(NULL);
-    QdCompiled *compiled;
 
     if (!table_exists(connection, call->options.table)) {
         if (!call->options.create || names == NULL) {
@@ -163,14 +163,10 @@ prepare_insert(Import *self, QdConnection *connection, QdWriteItem *item, guint 
     for (guint i = 0; i < n_values; i++)
         g_string_append(sql, i > 0 ? ",?" : "?");
     g_string_append_c(sql, ')');
-    compiled = qd_connection_compile(connection, sql->str, sql->len, QD_POLICY_WRITE, limits, error);
-    if (compiled == NULL)
-        return FALSE;
-
-    self->insert = compiled->stmt;
+    self->insert = qd_connection_compile(connection, sql->str, sql->len, QD_POLICY_WRITE, limits, error);
     self->n_columns = n_values;
-    qd_changes_add_statement(item->changed, compiled);
-    return TRUE;
+    qd_guard_forget_writes(qd_connection_get_guard(connection));
+    return self->insert != NULL;
 }
 
 static int
@@ -198,14 +194,15 @@ bind_value(sqlite3_stmt *stmt, int index, const QwValue *value)
 static gboolean
 insert_row(Import *self, QdConnection *connection, const QwValue *values, GError **error)
 {
+    sqlite3_stmt *stmt = self->insert->stmt;
     int r = SQLITE_OK;
 
     for (guint i = 0; i < self->n_columns && r == SQLITE_OK; i++)
-        r = bind_value(self->insert, (int) i + 1, &values[i]);
+        r = bind_value(stmt, (int) i + 1, &values[i]);
     if (r == SQLITE_OK)
-        r = sqlite3_step(self->insert);
+        r = sqlite3_step(stmt);
     if (r == SQLITE_DONE) {
-        (void) sqlite3_reset(self->insert);
+        (void) sqlite3_reset(stmt);
         self->call->n_rows++;
         __atomic_store_n(&self->call->progress.rows_done, self->call->n_rows, __ATOMIC_RELAXED);
         return TRUE;
@@ -214,7 +211,7 @@ insert_row(Import *self, QdConnection *connection, const QwValue *values, GError
     if ((r & 0xff) != SQLITE_INTERRUPT || !qd_job_is_cancelled(self->call, error))
         qd_sqlite_set_error(error, qd_connection_get_db(connection), r, NULL, 0, NULL);
     g_prefix_error(error, "%" G_GUINT64_FORMAT ":1: ", qd_text_reader_get_line(self->reader));
-    (void) sqlite3_reset(self->insert);
+    (void) sqlite3_reset(stmt);
     return FALSE;
 }
 
@@ -257,8 +254,10 @@ import_rows(QdConnection *connection, QdWriteItem *item, void *user_data, GError
                 return FALSE;
             break;
         case QD_TEXT_READ_END:
-            if (self->insert != NULL)
-                (void) sqlite3_clear_bindings(self->insert);
+            if (self->insert != NULL) {
+                (void) sqlite3_clear_bindings(self->insert->stmt);
+                qd_write_item_note_run(item, connection, self->insert, &self->call->private->engine->limits);
+            }
             return TRUE;
         case QD_TEXT_READ_ERROR:
             return FALSE;

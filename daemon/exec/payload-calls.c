@@ -121,6 +121,7 @@ write_row(QdConnection *connection, QdWriteItem *item, void *user_data, GError *
             set_missing(call->payload_id, error);
             return FALSE;
         }
+        qd_changes_add_payload_delete(item->changed, connection, &call->private->engine->limits);
     }
     item->changes = 1;
     qd_changes_add_table(item->changed, QD_PAYLOAD_TABLE);

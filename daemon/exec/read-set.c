@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "daemon/exec/hidden-reads.h"
 #include "daemon/sparql/parser.h"
 #include "daemon/sparql/reads.h"
 #include "daemon/store/payload.h"
@@ -64,7 +65,7 @@ add_table(QdNameSet *tables, const char *table)
     for (guint i = 0; i < G_N_ELEMENTS(rdf); i++)
         if (g_str_has_prefix(name, rdf[i]) && !g_str_equal(name, QD_PAYLOAD_TABLE))
             qd_name_set_add(tables, QD_READ_SET_RDF, strlen(QD_READ_SET_RDF));
-    if (g_str_has_prefix(name, "sqlite_") || g_str_has_prefix(name, "pragma_"))
+    if (g_str_has_prefix(name, "sqlite_") || g_str_has_prefix(name, "pragma_") || g_str_equal(name, "dbstat"))
         qd_name_set_make_all(tables);
 }
 
@@ -80,6 +81,8 @@ qd_read_set_new_for_sql(QdConnection *connection, const char *text, const QdLimi
         return NULL;
     if (qd_connection_get_int64(connection, "SELECT count(*) FROM sqlite_schema", &n_tables, error))
         tables = qd_connection_list_reads(connection, text, strlen(text), limits, error);
+    if (tables != NULL && !qd_hidden_reads_add(connection, tables, error))
+        g_clear_pointer(&tables, g_ptr_array_unref);
     (void) qd_connection_end(connection, NULL);
     if (tables == NULL)
         return NULL;
@@ -129,7 +132,8 @@ qd_read_set_is_touched(const QdReadSet *self, const QdChanges *changes)
     gboolean rdf = !qd_name_set_is_empty(changes->graphs);
 
     if (!self->is_sparql)
-        return tables_meet(self->tables, changes->tables) || (rdf && qd_name_set_has(self->tables, QD_READ_SET_RDF));
+        return tables_meet(self->tables, changes->tables) ||
+               ((rdf || changes->prefixes) && qd_name_set_has(self->tables, QD_READ_SET_RDF));
     if (changes->prefixes)
         return TRUE;
     /* a graph that came or went has no predicate: it concerns who reads all of them */

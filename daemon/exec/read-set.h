@@ -30,7 +30,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdReadSet, qd_read_set_free)
  *
  * Errors: those of the statement.
  *
- * Returns: (transfer full) (nullable): tables and views that @text names, and the tables below the views
+ * Returns: (transfer full) (nullable): tables and views that @text names, and the tables below views and virtual tables
  */
 QdReadSet *qd_read_set_new_for_sql(QdConnection *connection, const char *text, const QdLimits *limits, GError **error);
 

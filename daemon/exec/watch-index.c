@@ -196,7 +196,7 @@ touch_tables(const Touch *self)
 
         touch_bucket(self, g_hash_table_lookup(self->index->tables, name));
     }
-    if (!qd_name_set_is_empty(self->changes->graphs))
+    if (!qd_name_set_is_empty(self->changes->graphs) || self->changes->prefixes)
         touch_bucket(self, g_hash_table_lookup(self->index->tables, QD_READ_SET_RDF));
 }
 

@@ -274,6 +274,17 @@ execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *con
     return TRUE;
 }
 
+void
+qd_write_item_note_run(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
+{
+    qd_connection_refresh_writes(connection, compiled);
+    qd_changes_add_statement(item->changed, compiled);
+    if (compiled->calls_delete)
+        qd_changes_add_payload_delete(item->changed, connection, limits);
+    if (compiled->deletes_payloads)
+        qd_payloads_note_deleted(connection);
+}
+
 static gboolean
 execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
@@ -299,10 +310,7 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     qd_connection_get_guard(connection)->vacuuming = FALSE;
     (void) sqlite3_clear_bindings(compiled->stmt);
     statement->changes = item->changes - before;
-    qd_connection_refresh_writes(connection, compiled);
-    qd_changes_add_statement(item->changed, compiled);
-    if (compiled->deletes_payloads)
-        qd_payloads_note_deleted(connection);
+    qd_write_item_note_run(item, connection, compiled, limits);
     return ok;
 }
 

@@ -20,6 +20,9 @@ gboolean qd_write_item_execute(QdWriteItem *item, QdConnection *connection, cons
 /* Whether the item is a single statement that cannot be in a transaction (VACUUM). */
 gboolean qd_write_item_runs_alone(const QdWriteItem *item);
 
+/* After @compiled has run, with qd_guard_forget_writes() before: what it has changed is what @item has, also when it failed. */
+void qd_write_item_note_run(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits);
+
 /* Whether it is one execution of one statement, which SQLite itself undoes when it fails in an ordinary way. */
 gboolean qd_write_item_is_atomic(const QdWriteItem *item);
 /* Whether such an item has failed in that way: by a constraint, or before it began. */

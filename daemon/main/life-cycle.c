@@ -104,6 +104,7 @@ begin_stop(QdLifeCycle *self, const char *reason)
     qd_log(LOG_INFO, &(QdLogFields){ .message_id = QD_LOG_ID_STOPPING }, "stopping: %s", reason);
     (void) sd_notifyf(0, "STOPPING=1\nSTATUS=Stopping: %s", reason);
 
+    qd_bus_service_tell_changes(service->bus_service);
     if (!service->name_owned ||
         sd_bus_release_name_async(service->bus, &self->release_slot, service->options->bus_name, on_name_released, self) < 0)
         become_answering(self);

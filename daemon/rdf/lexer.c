@@ -575,7 +575,7 @@ qd_token_describe(const QdToken *token)
     gsize n = token->n_text;
 
     if (token->kind == QD_TOKEN_END)
-        return g_strdup("the end of the text");
+        return g_strdup("end of the text");
     if (token->local != NULL)
         return g_strdup_printf("'%.*s:%.*s'", (int) MIN(n, DESCRIBED_BYTES), token->text,
                                (int) MIN(token->n_local, DESCRIBED_BYTES), token->local);

@@ -88,7 +88,7 @@ void qd_lexer_get_place(const QdLexer *self, guint64 offset, guint *ret_line, gu
 void qd_lexer_set_error(const QdLexer *self, GError **error, QwError code, guint64 offset, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
 
-/* (transfer full): how a message names the token: "'{'", "'SELECT'", "the end of the text"; long texts are cut. */
+/* (transfer full): how a message names the token: "'{'", "'SELECT'", "end of the text"; long texts are cut. */
 char *qd_token_describe(const QdToken *token);
 
 /* True when the token is the word @keyword, in any case. */

@@ -98,7 +98,8 @@ connection_harden(QdConnection *self, const QdLimits *limits, GError **error)
         int value;
     } options[] = {
         { SQLITE_DBCONFIG_DEFENSIVE, 1 },
-        { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+        /* else no trigger could fill an FTS5 table; what schemas may call is marked, and the guard looks into them as well */
+        { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1 },
         { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
         { SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0 },
         { SQLITE_DBCONFIG_DQS_DML, 0 },
@@ -616,6 +617,8 @@ take_writes(QdConnection *self, QdCompiled *compiled)
     for (guint i = 0; i < tables->len; i++)
         compiled->write_tables[i] = g_strdup(tables->pdata[i]);
     compiled->changes_schema = self->guard.changes_schema;
+    compiled->deletes_payloads = self->guard.deletes_payloads;
+    compiled->calls_delete = self->guard.calls_delete;
 }
 
 void
@@ -655,6 +658,8 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
         g_propagate_error(error, g_steal_pointer(&limit_error));
         return FALSE;
     }
+    if (r == SQLITE_OK)
+        (void) qd_guard_check_rows(&self->guard, compiled->stmt);
     if (qd_guard_get_denial(&self->guard, error))
         return FALSE;
     if (r != SQLITE_OK && depth > (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH) && set_generated_error(self->db, limits, error))
@@ -672,7 +677,6 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
     compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) &&
                        (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
-    compiled->deletes_payloads = self->guard.deletes_payloads;
     compiled->runs_alone = compiled->writes && qd_connection_text_runs_alone(compiled->text, compiled->n_text_bytes);
     compiled->schema_signature = compute_signature(compiled->stmt);
     take_writes(self, compiled);

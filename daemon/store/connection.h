@@ -27,7 +27,8 @@ typedef struct QdCompiled {
     int n_columns;
     int n_parameters;
     gboolean writes;
-    gboolean deletes_payloads;
+    gboolean deletes_payloads; /* by DELETE */
+    gboolean calls_delete;     /* deletes payloads by the function */
     gboolean runs_alone;       /* VACUUM: outside of any transaction */
     char **write_tables;       /* (owned) NULL-terminated */
     gboolean changes_schema;   /* tables or views come, go, or change */

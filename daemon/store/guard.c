@@ -33,9 +33,13 @@ static const char *const denied_functions[] = { "load_extension", "fts3_tokenize
 #define RESERVED_PREFIX "queryd_"
 /* It writes into a page (exec/packing.h): not for statements of a client. */
 #define PACKING_FUNCTION "queryd_pack"
+#define DELETE_FUNCTION "queryd_delete_payload"
 /* These write (exec/payload-functions.h). */
-static const char *const payload_functions[] = { "queryd_store_payload", "queryd_replace_payload", "queryd_delete_payload" };
+static const char *const payload_functions[] = { "queryd_store_payload", "queryd_replace_payload", DELETE_FUNCTION };
 #define PAYLOAD_TABLE "queryd_payload"
+
+#define STATISTICS_TABLE "sqlite_stat1"
+#define FOR_READING " in a query that was opened for reading"
 
 static int deny(QdGuard *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
@@ -91,29 +95,56 @@ note_write(QdGuard *self, const char *table)
     record_name(self->write_tables, table);
 }
 
-static int
-check_target(QdGuard *self, const char *what, const char *table)
+static gboolean
+is_reserved(const char *name)
 {
-    if (g_ascii_strncasecmp(table, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0)
-        return deny(self, QW_ERROR_ACCESS_DENIED,
-                    "%s '%s' is not allowed: names that begin with '" RESERVED_PREFIX "' are reserved", what, table);
-    /* a virtual table that is connected declares its columns by a CREATE TABLE, whose UPDATE shows up here */
-    if (self->policy == QD_POLICY_READ && g_str_equal(table, "sqlite_master"))
-        return SQLITE_OK;
+    return g_ascii_strncasecmp(name, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0;
+}
+
+static int
+deny_reserved(QdGuard *self, const char *what, const char *name)
+{
+    return deny(self, QW_ERROR_ACCESS_DENIED, "%s '%s' is not allowed: names that begin with '" RESERVED_PREFIX "' are reserved",
+                what, name);
+}
+
+/* A part of the schema. */
+static int
+check_change(QdGuard *self, const char *name)
+{
+    if (is_reserved(name))
+        return deny_reserved(self, "changing", name);
     if (self->policy == QD_POLICY_READ)
-        return deny(self, QW_ERROR_READ_ONLY, "%s '%s' in a query that was opened for reading", what, table);
+        return deny(self, QW_ERROR_READ_ONLY, "changing '%s'" FOR_READING, name);
 
     self->writes = TRUE;
     return SQLITE_OK;
 }
 
 static int
-check_write(QdGuard *self, const char *what, const char *table)
+check_table_change(QdGuard *self, const char *table)
 {
-    if (check_target(self, what, table) != SQLITE_OK)
+    if (check_change(self, table) != SQLITE_OK)
         return SQLITE_DENY;
-    if (self->writes && g_ascii_strncasecmp(table, "sqlite_", 7) != 0)
+    if (g_ascii_strncasecmp(table, "sqlite_", 7) != 0)
         note_write(self, table);
+    return SQLITE_OK;
+}
+
+/*
+ * A virtual table compiles writes of its own when a statement that only reads connects it (R-trees), and declares its columns by
+ * what looks like an UPDATE. So whether the statement itself writes rows is judged when it is compiled: qd_guard_check_rows().
+ */
+static int
+check_rows(QdGuard *self, const char *what, const char *table)
+{
+    if (is_reserved(table))
+        return deny_reserved(self, what, table);
+
+    if (self->rows_written == NULL)
+        self->rows_written = g_strdup_printf("%s '%s'", what, table);
+    if (g_ascii_strncasecmp(table, "sqlite_", 7) != 0)
+        record_name(self->write_tables, table);
     return SQLITE_OK;
 }
 
@@ -128,8 +159,10 @@ check_function(QdGuard *self, const char *name)
     if (!list_has(payload_functions, G_N_ELEMENTS(payload_functions), name))
         return SQLITE_OK;
     if (self->policy == QD_POLICY_READ)
-        return deny(self, QW_ERROR_READ_ONLY, "function %s() in a query that was opened for reading", name);
+        return deny(self, QW_ERROR_READ_ONLY, "function %s()" FOR_READING, name);
 
+    if (g_ascii_strcasecmp(name, DELETE_FUNCTION) == 0)
+        self->calls_delete = TRUE;
     note_write(self, PAYLOAD_TABLE);
     return SQLITE_OK;
 }
@@ -139,7 +172,7 @@ static int
 check_payload_delete(QdGuard *self)
 {
     if (self->policy == QD_POLICY_READ)
-        return deny(self, QW_ERROR_READ_ONLY, "deleting from '" PAYLOAD_TABLE "' in a query that was opened for reading");
+        return deny(self, QW_ERROR_READ_ONLY, "deleting from '" PAYLOAD_TABLE "'" FOR_READING);
 
     self->deletes_payloads = TRUE;
     note_write(self, PAYLOAD_TABLE);
@@ -148,12 +181,14 @@ check_payload_delete(QdGuard *self)
 
 /* ANALYZE and REINDEX, without a name also of our tables: nobody's rows change. */
 static int
-check_upkeep(QdGuard *self, const char *name)
+check_upkeep(QdGuard *self, int action, const char *name)
 {
     if (self->policy == QD_POLICY_READ)
-        return deny(self, QW_ERROR_READ_ONLY, "work on '%s' in a query that was opened for reading", name);
+        return deny(self, QW_ERROR_READ_ONLY, "work on '%s'" FOR_READING, name);
 
     self->writes = TRUE;
+    if (action == SQLITE_ANALYZE)
+        note_write(self, STATISTICS_TABLE);
     return SQLITE_OK;
 }
 
@@ -163,7 +198,7 @@ check_module(QdGuard *self, const char *table, const char *module)
     if (module == NULL || !list_has(allowed_modules, G_N_ELEMENTS(allowed_modules), module))
         return deny(self, QW_ERROR_ACCESS_DENIED, "virtual table module '%s' is not allowed", module != NULL ? module : "");
 
-    return check_write(self, "changing virtual table", table);
+    return check_table_change(self, table);
 }
 
 /* The meaning of @a and @b by action: sqlite3.h, "Authorizer Action Codes". */
@@ -183,28 +218,28 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_PRAGMA:
         return check_pragma(self, a, b);
     case SQLITE_INSERT:
-        return check_write(self, "inserting into", a);
+        return check_rows(self, "inserting into", a);
     case SQLITE_UPDATE:
-        return check_write(self, "updating", a);
+        return check_rows(self, "updating", a);
     case SQLITE_DELETE:
-        return g_str_equal(a, PAYLOAD_TABLE) ? check_payload_delete(self) : check_write(self, "deleting from", a);
+        return g_str_equal(a, PAYLOAD_TABLE) ? check_payload_delete(self) : check_rows(self, "deleting from", a);
     case SQLITE_CREATE_TABLE:
     case SQLITE_DROP_TABLE:
     case SQLITE_CREATE_VIEW:
     case SQLITE_DROP_VIEW:
         self->changes_schema = TRUE;
-        return check_write(self, "changing", a);
+        return check_table_change(self, a);
     case SQLITE_ANALYZE:
     case SQLITE_REINDEX:
-        return check_upkeep(self, a);
+        return check_upkeep(self, action, a);
     case SQLITE_CREATE_INDEX:
     case SQLITE_DROP_INDEX:
     case SQLITE_CREATE_TRIGGER:
     case SQLITE_DROP_TRIGGER:
-        return check_target(self, "changing", a) == SQLITE_OK ? check_write(self, "changing", b) : SQLITE_DENY;
+        return check_change(self, a) == SQLITE_OK ? check_table_change(self, b) : SQLITE_DENY;
     case SQLITE_ALTER_TABLE:
         self->changes_schema = TRUE;
-        return check_write(self, "changing", b);
+        return check_table_change(self, b);
     case SQLITE_CREATE_VTABLE:
     case SQLITE_DROP_VTABLE:
         self->changes_schema = TRUE;
@@ -267,6 +302,7 @@ qd_guard_clear(QdGuard *self)
 {
     g_clear_pointer(&self->write_tables, g_ptr_array_unref);
     g_clear_pointer(&self->denial, g_free);
+    g_clear_pointer(&self->rows_written, g_free);
 }
 
 void
@@ -279,8 +315,8 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     self->compile_msec = qd_limits_get(limits, QD_LIMIT_COMPILE_MSEC);
     self->compile_deadline_usec = (uint64_t) g_get_monotonic_time() + 1000 * self->compile_msec;
     self->writes = FALSE;
-    self->deletes_payloads = FALSE;
     self->tells = FALSE;
+    g_clear_pointer(&self->rows_written, g_free);
     qd_guard_forget_writes(self);
     qd_guard_forget_denial(self);
 }
@@ -291,10 +327,24 @@ qd_guard_end(QdGuard *self)
     self->compiling = FALSE;
 }
 
+int
+qd_guard_check_rows(QdGuard *self, sqlite3_stmt *stmt)
+{
+    if (self->rows_written == NULL || sqlite3_stmt_readonly(stmt))
+        return SQLITE_OK;
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_READ_ONLY, "%s" FOR_READING, self->rows_written);
+
+    self->writes = TRUE;
+    return SQLITE_OK;
+}
+
 void
 qd_guard_forget_writes(QdGuard *self)
 {
     self->changes_schema = FALSE;
+    self->deletes_payloads = FALSE;
+    self->calls_delete = FALSE;
     if (self->write_tables->len > 0)
         g_ptr_array_set_size(self->write_tables, 0);
 }

@@ -33,9 +33,11 @@ typedef struct QdGuard {
 
     gboolean writes;           /* recorded: the statement changes something */
     gboolean deletes_payloads; /* recorded: rows of the table queryd_payload, whose files then have to be looked for */
+    gboolean calls_delete;     /* recorded: the function that deletes such rows by a statement of its own */
     gboolean changes_schema;   /* recorded: tables or views come, go, or change */
     gboolean tells;            /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
-    GPtrArray *write_tables;   /* recorded: their names, each once */
+    char *rows_written;        /* (nullable) recorded: the first write of rows, perhaps by a virtual table that is connected */
+    GPtrArray *write_tables;   /* recorded: names of tables, each once */
     GPtrArray *read_tables;    /* (nullable) (not owned): where the names of tables and views that are read are recorded */
     QwError denial_code;       /* 0: nothing was denied */
     char *denial;              /* (owned) why */
@@ -48,6 +50,8 @@ void qd_guard_clear(QdGuard *self);
 /* Before a statement is compiled: forgets what was recorded, sets policy and limits. */
 void qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits);
 void qd_guard_end(QdGuard *self);
+/* After that, when there is a statement: judges the rows that were to be written. Not SQLITE_OK: denied. */
+int qd_guard_check_rows(QdGuard *self, sqlite3_stmt *stmt);
 
 /* Before a cached statement that writes is run: what is recorded then is of its being compiled anew. */
 void qd_guard_forget_writes(QdGuard *self);

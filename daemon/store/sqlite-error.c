@@ -85,7 +85,7 @@ static const struct {
     const char *words;
     QdLimit limit; /* QD_N_LIMITS: a limit of SQLite itself */
 } complex_words[] = {
-    { "parser stack overflow", QD_LIMIT_SQL_DEPTH },
+    { "parser stack overflow", QD_LIMIT_SQL_PARSER_DEPTH },
     { "Expression tree is too large", QD_LIMIT_SQL_DEPTH },
     { "too many terms in compound SELECT", QD_LIMIT_COMPOUND_SELECTS },
     { "too many columns", QD_LIMIT_COLUMNS },

@@ -302,7 +302,7 @@ def test_long_compile_is_bounded(healthy, levels):
 
 
 TOO_MUCH = {
-    "parentheses": ("SELECT " + "(" * 300 + "1" + ")" * 300, "sql_depth"),
+    "parentheses": ("SELECT " + "(" * 300 + "1" + ")" * 300, "sql_parser_depth"),
     "terms": ("SELECT " + "+".join(["1"] * 300), "sql_depth"),
     "compound": ("SELECT " + " UNION ALL SELECT ".join(["1"] * 501), "compound_selects"),
     "columns": ("SELECT " + ", ".join(["1"] * 2001), "columns"),
@@ -518,3 +518,16 @@ def test_temporary_files_are_bounded(make_bus):
         bus.update("CREATE TABLE t AS " + rows.format(400000), timeout_ms=20000)
     expect(error, "DiskFull", "the limit 'temp_file_bytes' is 4194304")
     bus.update("CREATE TABLE t AS " + rows.format(500))
+
+
+def test_a_row_too_big_for_the_bus(bus):
+    """The bus throws off who sends a message above its limit: a huge value is an error for its caller, and the daemon stays."""
+    pid = bus.daemon_pid()
+    for text in ("SELECT zeroblob(20000000)", "SELECT hex(zeroblob(10000000))", "SELECT zeroblob(60000000), 1"):
+        for call in (bus.query, lambda text: bus.query_text(text, "json")):
+            with pytest.raises(BusError) as caught:
+                call(text)
+            assert caught.value.name == "TooBig" and "'value_result_bytes' is 1048576 bytes" in caught.value.message
+    assert bus.query("SELECT length(x) FROM (SELECT zeroblob(60000000) AS x)") == [(60000000,)]
+    assert len(bus.query("SELECT zeroblob(2000000)")[0][0]) == 2000000
+    assert bus.daemon_pid() == pid

@@ -3,7 +3,7 @@
 import pytest
 from gi.repository import Gio, GLib
 
-from harness import NAME, PATH, BusError, options, wait_until
+from harness import NAME, PATH, BusError, memory_file, options, wait_until
 
 SUBSCRIPTION = NAME + ".Subscription"
 
@@ -123,6 +123,32 @@ def test_sparql(bus):
     assert told("INSERT DATA { GRAPH <http://x/g> { <http://x/a> <http://x/p> 1 } }") == [by_graph]
     assert told("CLEAR GRAPH <http://x/g>") == [by_graph]
     assert told("CLEAR ALL") == [by_predicate]
+
+
+def test_told_before_the_name_goes(bus):
+    """A daemon that is asked to stop has told of each commit that it has acknowledged, though less than 40 ms have passed."""
+    bus.update("CREATE TABLE t (a)")
+    ear = Ear(bus)
+    for _ in range(5):
+        path = subscribe(bus, "SELECT * FROM t")
+        generation = [bus.update("INSERT INTO t VALUES (1)")[2] for _ in range(3)][-1]
+        bus.stop_daemon()
+        spin(lambda: any(g >= generation for s, g, _ in ear.heard if s == "Changed"), "Changed")
+        assert (generation, [path]) in ear.stale()
+
+
+def test_import_tells_of_triggers(bus):
+    """Also of one that came after the import's INSERT was compiled."""
+    ear = Ear(bus)
+    bus.update("CREATE TABLE t (a)")
+    bus.update("CREATE TABLE log (a)")
+    with memory_file(b"a\n1\n") as fd:
+        assert bus.import_fd(fd, "csv", table="t")["State"] == "finished"
+        bus.update("CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.a); END")
+        path = subscribe(bus, "SELECT * FROM log")
+        assert bus.import_fd(fd, "csv", table="t")["State"] == "finished"
+    spin(lambda: any(path in paths for _, paths in ear.stale()), "the Stale")
+    assert bus.query("SELECT a FROM log") == [(1,)]
 
 
 def test_prefixes_tell(bus, tmp_path):

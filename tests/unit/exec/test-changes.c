@@ -8,10 +8,12 @@
 
 #include "daemon/exec/evaluation.h"
 #include "daemon/exec/write-item.h"
+#include "daemon/store/payload.h"
 #include "tests/unit/store/store-fixture.h"
 
 typedef struct Fixture {
     StoreFixture store;
+    QdPayloads *payloads;
     GString *told; /* of the last update */
 } Fixture;
 
@@ -20,6 +22,8 @@ set_up(Fixture *self, gconstpointer data)
 {
     store_fixture_set_up(&self->store, NULL);
     g_assert_true(qd_evaluation_register(self->store.writer, &self->store.limits, NULL));
+    self->payloads = qd_payloads_new(self->store.dir, &self->store.limits);
+    qd_payloads_attach(self->payloads, self->store.writer);
     self->told = g_string_new(NULL);
 }
 
@@ -28,6 +32,7 @@ tear_down(Fixture *self, gconstpointer data)
 {
     g_string_free(self->told, TRUE);
     store_fixture_tear_down(&self->store, NULL);
+    (void) qd_payloads_free(self->payloads);
 }
 
 static void
@@ -95,6 +100,7 @@ test_tables(Fixture *self, gconstpointer data)
     sql(self, "CREATE VIEW v AS SELECT * FROM t", "tables: <v> schema");
     sql(self, "ALTER TABLE t ADD COLUMN c", "tables: <t> schema");
     sql(self, "DROP VIEW v", "tables: <v> schema");
+    sql(self, "ANALYZE", "tables: <sqlite_stat1> schema");
     sql(self, "DROP TABLE t", "tables: <t> schema");
 }
 
@@ -124,6 +130,19 @@ test_foreign_keys(Fixture *self, gconstpointer data)
     sql(self, "CREATE TABLE parent(a PRIMARY KEY)", "tables: <parent> schema");
     sql(self, "CREATE TABLE child(b REFERENCES parent ON DELETE CASCADE)", "tables: <child> schema");
     sql(self, "DELETE FROM parent WHERE a=1", "tables: <child> <parent>");
+}
+
+/* Payloads are deleted by a statement of ours, too. */
+static void
+test_payload_references(Fixture *self, gconstpointer data)
+{
+    sql(self, "CREATE TABLE log(a)", "tables: <log> schema");
+    sql(self, "CREATE TABLE photo(p REFERENCES queryd_payload(id) ON DELETE CASCADE)", "tables: <photo> schema");
+    sql(self, "CREATE TRIGGER g AFTER DELETE ON photo BEGIN INSERT INTO log VALUES(old.p); END", "tables: <photo>");
+    sql(self, "INSERT INTO photo VALUES(queryd_store_payload(x'00'))", "tables: <photo> <queryd_payload>");
+    sql(self, "SELECT queryd_delete_payload(1)", "tables: <log> <photo> <queryd_payload>");
+    g_assert_cmpint(store_get_int64(self->store.writer, "SELECT count(*) FROM log"), ==, 1);
+    sql(self, "DELETE FROM queryd_payload", "tables: <log> <photo> <queryd_payload>");
 }
 
 static void
@@ -179,6 +198,7 @@ main(int argc, char **argv)
     ADD("tables", test_tables);
     ADD("triggers", test_triggers);
     ADD("foreign-keys", test_foreign_keys);
+    ADD("payload-references", test_payload_references);
     ADD("sparql", test_sparql);
     ADD("many", test_many);
     ADD("merged", test_merged);

@@ -37,9 +37,9 @@ run(StoreFixture *self, QdConnection *connection, const char *text)
 static void
 test_settings(StoreFixture *self, gconstpointer data)
 {
-    static const int on[] = { SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_ENABLE_FKEY };
-    static const int off[] = { SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
-                               SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL };
+    static const int on[] = { SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_FKEY };
+    static const int off[] = { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER,
+                               SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL };
     g_autoptr(QdConnection) reader = store_fixture_open_reader(self);
     sqlite3 *dbs[] = { qd_connection_get_db(self->writer), qd_connection_get_db(reader) };
 
@@ -113,6 +113,7 @@ test_limits(StoreFixture *self, gconstpointer data)
 {
     g_autofree char *long_text = g_strnfill(70000, ' ');
     g_autoptr(GString) deep = g_string_new("SELECT 1");
+    g_autoptr(GString) nested = g_string_new("SELECT 1");
     g_autoptr(GString) compound = g_string_new("SELECT 1");
 
     store_fixture_close(self);
@@ -125,13 +126,16 @@ test_limits(StoreFixture *self, gconstpointer data)
 
     memcpy(long_text, "SELECT 1", 8);
     for (guint i = 0; i < 100; i++)
-        g_string_append(deep, " + (1");
+        g_string_append(deep, " + 1");
     for (guint i = 0; i < 100; i++)
-        g_string_append_c(deep, ')');
+        g_string_append(nested, " + (1");
+    for (guint i = 0; i < 100; i++)
+        g_string_append_c(nested, ')');
     for (guint i = 0; i < 30; i++)
         g_string_append(compound, " UNION ALL SELECT 1");
     assert_fails(self, long_text, QW_ERROR_TOO_BIG, "the limit 'statement_text_bytes' is 65536 bytes");
     assert_fails(self, deep->str, QW_ERROR_TOO_COMPLEX, "the limit 'sql_depth' is 50");
+    assert_fails(self, nested->str, QW_ERROR_TOO_COMPLEX, "the limit 'sql_parser_depth' is 100");
     assert_fails(self, compound->str, QW_ERROR_TOO_COMPLEX, "the limit 'compound_selects' is 20");
     assert_fails(self, "SELECT ?101", QW_ERROR_TOO_COMPLEX, "the limit 'variables' is 100");
 }

@@ -11,7 +11,7 @@
 #define SCHEMA                                                                                                                   \
     "CREATE TABLE t(a INTEGER PRIMARY KEY, b); CREATE TABLE u(a) ; CREATE VIEW v AS SELECT * FROM t; CREATE INDEX i ON t(b);"    \
     "CREATE TABLE w(k PRIMARY KEY, x) WITHOUT ROWID; CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO u VALUES(new.a); END;" \
-    "CREATE VIRTUAL TABLE f USING fts5(body)"
+    "CREATE VIRTUAL TABLE f USING fts5(body); CREATE VIRTUAL TABLE r USING rtree(id, x0, x1)"
 
 /* A code of 0: allowed. */
 typedef struct Rule {
@@ -30,11 +30,15 @@ static const Rule statement_rules[] = {
     { "SELECT body FROM f WHERE f MATCH 'x'", 0, 0, NULL },
     { "SELECT * FROM sqlite_schema", 0, 0, NULL },
     { "SELECT * FROM queryd_meta", 0, 0, NULL },
+    { "SELECT rowid FROM r WHERE x0 > 1", 0, 0, NULL },
     { "EXPLAIN QUERY PLAN SELECT * FROM t", 0, 0, NULL },
     { "INSERT INTO t VALUES(1, 2)", READ_ONLY, 0, "'t' in a query that was opened for reading" },
     { "UPDATE t SET b = 1", READ_ONLY, 0, "updating 't'" },
     { "DELETE FROM t", READ_ONLY, 0, "deleting from 't'" },
     { "INSERT INTO f VALUES('x')", READ_ONLY, 0, "inserting into 'f'" },
+    { "INSERT INTO r VALUES(1, 2, 3)", READ_ONLY, 0, "inserting into 'r'" },
+    { "INSERT INTO r_node VALUES(1, 2)", QW_ERROR_SYNTAX, QW_ERROR_SYNTAX, "may not be modified" },
+    { "WITH c AS (SELECT rowid AS a FROM r) DELETE FROM t WHERE a IN c", READ_ONLY, 0, "" },
     { "CREATE TABLE n(a)", READ_ONLY, 0, "changing 'n'" },
     { "CREATE TABLE n AS SELECT * FROM t", READ_ONLY, 0, "" },
     { "DROP TABLE u", READ_ONLY, 0, "" },
@@ -157,7 +161,7 @@ test_behind_names(StoreFixture *self, gconstpointer data)
     store_execute(self->writer, "CREATE VIEW x AS SELECT load_extension('y') AS a;"
                                 "CREATE TRIGGER h AFTER DELETE ON u BEGIN UPDATE queryd_meta SET value = 0; END");
     g_assert_null(store_compile(self, self->writer, "SELECT a FROM x", QD_POLICY_READ, &error));
-    store_assert_error(error, QW_ERROR_SYNTAX, "unsafe use of load_extension()"); /* TRUSTED_SCHEMA is off */
+    store_assert_error(error, QW_ERROR_SYNTAX, "unsafe use of load_extension()"); /* says SQLite's own mark */
     g_clear_error(&error);
     g_assert_null(store_compile(self, self->writer, "DELETE FROM u", QD_POLICY_WRITE, &error));
     store_assert_error(error, QW_ERROR_ACCESS_DENIED, "are reserved");
@@ -189,7 +193,8 @@ test_record(StoreFixture *self, gconstpointer data)
     assert_writes(self, "INSERT INTO t VALUES(1, 2)", "t u");
     assert_writes(self, "UPDATE t SET b = (SELECT max(a) FROM u)", "t");
     assert_writes(self, "INSERT INTO t SELECT a, a FROM u WHERE true ON CONFLICT DO UPDATE SET b = 3", "t u");
-    assert_writes(self, "ANALYZE", "");
+    assert_writes(self, "ANALYZE", "sqlite_stat1");
+    assert_writes(self, "REINDEX", "");
     assert_writes(self, "ALTER TABLE t RENAME COLUMN b TO c", "t");
     assert_writes(self, "DROP TABLE w", "w");
     compiled = store_compile(self, self->writer, "SELECT * FROM t", QD_POLICY_WRITE, &error);
@@ -199,6 +204,57 @@ test_record(StoreFixture *self, gconstpointer data)
     compiled = store_compile(self, self->writer, "EXPLAIN DELETE FROM t", QD_POLICY_WRITE, &error);
     g_assert_no_error(error);
     g_assert_false(compiled->writes);
+}
+
+/* An R-tree compiles writes of its own when a statement connects it: neither a query nor what it writes. */
+static void
+test_connecting(StoreFixture *self, gconstpointer data)
+{
+    const char *texts[] = { "SELECT id FROM r", "SELECT id FROM r, pragma_table_info('t')" };
+    g_autoptr(GError) error = NULL;
+
+    store_execute(self->writer, SCHEMA);
+    for (guint i = 0; i < 2 * G_N_ELEMENTS(texts); i++) {
+        QdConnection *reader = store_fixture_open_reader(self);
+        QdCompiled *compiled = store_compile(self, reader, texts[i / 2], i % 2 == 0 ? QD_POLICY_READ : QD_POLICY_WRITE, &error);
+
+        g_assert_no_error(error);
+        g_assert_false(compiled->writes);
+        qd_connection_free(reader);
+    }
+}
+
+static gint64
+count_found(QdConnection *connection, const char *view)
+{
+    g_autofree char *sql = g_strdup_printf("SELECT count(*) FROM %s", view);
+
+    return store_get_int64(connection, sql);
+}
+
+/* Triggers fill full-text tables, views show them. */
+static void
+test_full_text_in_schema(StoreFixture *self, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdConnection) reader = NULL;
+    QdCompiled *compiled;
+
+    store_execute(self->writer, SCHEMA);
+    store_execute(self->writer, "CREATE TRIGGER h AFTER INSERT ON u BEGIN INSERT INTO f VALUES(new.a); END;"
+                                "CREATE VIEW found AS SELECT rowid FROM f WHERE f MATCH 'word';"
+                                "CREATE VIRTUAL TABLE voc USING fts5vocab(f, 'row'); CREATE VIEW words AS SELECT term FROM voc");
+    store_fixture_close(self);
+    store_fixture_open(self);
+    compiled = store_compile(self, self->writer, "INSERT INTO u VALUES('a word')", QD_POLICY_WRITE, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(sqlite3_step(compiled->stmt), ==, SQLITE_DONE);
+    (void) sqlite3_reset(compiled->stmt);
+    reader = store_fixture_open_reader(self);
+    (void) store_compile(self, reader, "SELECT * FROM found, words", QD_POLICY_READ, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(count_found(reader, "found"), ==, 1);
+    g_assert_cmpint(count_found(reader, "words"), ==, 2);
 }
 
 static void
@@ -280,6 +336,8 @@ main(int argc, char **argv)
     ADD("pragmas", test_pragmas);
     ADD("behind-names", test_behind_names);
     ADD("record", test_record);
+    ADD("connecting", test_connecting);
+    ADD("full-text-in-schema", test_full_text_in_schema);
     ADD("too-many-names", test_too_many_names);
     ADD("compile-time", test_compile_time);
     ADD("vacuum", test_vacuum);
