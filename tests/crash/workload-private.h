@@ -13,7 +13,7 @@ typedef enum WorkloadKind {
     WORKLOAD_IMPORT_ROWS,
     WORKLOAD_IMPORT_QUADS,
     WORKLOAD_PAYLOAD,         /* by SQL, which stores one and deletes an older one */
-    WORKLOAD_REPLACE_PAYLOAD, /* by descriptor: one that is replaced again and again */
+    WORKLOAD_REPLACE_PAYLOAD, /* by descriptor, mostly of a file to be taken over: one that is replaced again and again */
     WORKLOAD_FAILURE,
     WORKLOAD_MAINTENANCE,
     WORKLOAD_QUERY,

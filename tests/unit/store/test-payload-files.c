@@ -213,20 +213,6 @@ make_nameless(const Fixture *self, int flags)
     return open(self->dir, O_TMPFILE | O_RDWR | O_CLOEXEC | flags, 0600);
 }
 
-/* Whether the file system can do what it takes. */
-static gboolean
-can_adopt(const Fixture *self)
-{
-    g_auto(QdFd) writer = make_nameless(self, 0);
-    g_auto(QdFd) reader = -1;
-
-    if (writer < 0)
-        return FALSE;
-    reader = reopen(writer);
-    writer = qd_fd_close(writer);
-    return reader >= 0 && fcntl(reader, F_SETLEASE, F_RDLCK) == 0;
-}
-
 static gboolean
 adopt(const Fixture *self, int fd, uint64_t size)
 {
@@ -250,7 +236,7 @@ test_adopt(Fixture *self, gconstpointer data)
     struct stat before;
     struct stat after;
 
-    if (!can_adopt(self)) {
+    if (!store_can_adopt(self->dir)) {
         g_test_skip("no nameless files or no leases here");
         return;
     }
@@ -290,7 +276,7 @@ test_adopt_not(Fixture *self, gconstpointer data)
     fill(memory);
     g_assert_cmpint(fcntl(memory, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), ==, 0);
     g_assert_false(adopt(self, memory, ADOPTED_BYTES));
-    if (!can_adopt(self))
+    if (!store_can_adopt(self->dir))
         return;
 
     fill(unlinkable);
