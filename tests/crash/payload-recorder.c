@@ -33,8 +33,8 @@ int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 int __real_linkat(int from_fd, const char *from, int to_fd, const char *to, int flags);
 int __wrap_linkat(int from_fd, const char *from, int to_fd, const char *to, int flags);
-int __real_renameat(int from_fd, const char *from, int to_fd, const char *to);
-int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
+int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
+int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
 int __real_unlinkat(int dir_fd, const char *name, int flags);
 int __wrap_unlinkat(int dir_fd, const char *name, int flags);
 int __real_close(int fd);
@@ -257,7 +257,7 @@ __wrap_linkat(int from_fd, const char *from, int to_fd, const char *to, int flag
 }
 
 int
-__wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
+__wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
 {
     MemoryDisk *disk = atomic_load(&recorded);
     g_autofree char *recorded_from = make_name(from);
@@ -266,7 +266,7 @@ __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
 
     if (disk != NULL && fails(disk, ENOSPC))
         return -1;
-    r = __real_renameat(from_fd, from, to_fd, to);
+    r = __real_renameat2(from_fd, from, to_fd, to, flags);
     if (disk != NULL && r == 0)
         (void) memory_disk_rename(disk, recorded_from, recorded_to);
     return r;

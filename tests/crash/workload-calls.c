@@ -49,14 +49,17 @@ workload_text_is(guint client, guint k, const char *text, gsize n_bytes)
 }
 
 GBytes *
-workload_make_payload(guint k)
+workload_make_payload(guint client, guint k)
 {
-    guint content = k % WORKLOAD_N_CONTENTS;
+    guint32 mixed = ((client * 131 + k) * 2654435761u) >> 8;
+    guint content = mixed % WORKLOAD_N_CONTENTS;
     gsize n_bytes = 100 + content * 1700;
     uint8_t *data = g_malloc(n_bytes);
 
     for (gsize i = 0; i < n_bytes; i++)
         data[i] = (uint8_t) (i * (content + 1) + (i >> 8) + content);
+    if (mixed / WORKLOAD_N_CONTENTS % 2 == 0)
+        (void) snprintf((char *) data, n_bytes, "unit %u of client %u", k, client);
     return g_bytes_new_take(data, n_bytes);
 }
 
@@ -199,7 +202,7 @@ static QdCall *
 make_payload_call(const WorkloadClient *client, guint k)
 {
     QdCall *call = qd_call_new(QD_CALL_BATCH, client->client);
-    g_autoptr(GBytes) content = workload_make_payload(k);
+    g_autoptr(GBytes) content = workload_make_payload(client->index, k);
     const QwValue value = { .type = QW_TYPE_BLOB,
                             .data = g_bytes_get_data(content, NULL),
                             .n_bytes = (uint32_t) g_bytes_get_size(content) };
@@ -220,7 +223,7 @@ static QdCall *
 make_replace_payload_call(const WorkloadClient *client, guint k)
 {
     QdCall *call = qd_call_new(client->payload_id == 0 ? QD_CALL_STORE_PAYLOAD : QD_CALL_REPLACE_PAYLOAD, client->client);
-    g_autoptr(GBytes) content = workload_make_payload(k);
+    g_autoptr(GBytes) content = workload_make_payload(client->index, k);
 
     if (k % 4 != 0)
         call->fd = make_own_file(client->workload->config.directory, g_bytes_get_data(content, NULL), g_bytes_get_size(content));

@@ -204,15 +204,15 @@ check_imports(Check *self, WorkloadClient *client)
     finish(self, stmt);
 }
 
-/* The content of a payload is that of unit @k; else a fault is noted. @client: (nullable) */
+/* The content of a payload is that of unit @k; else a fault is noted. */
 static void
 check_payload(Check *self, const WorkloadClient *client, int64_t id, gint64 k)
 {
     WorkloadReport *report = self->report;
-    gboolean relaxed = client != NULL && workload_is_relaxed(client, (guint) k);
+    gboolean relaxed = workload_is_relaxed(client, (guint) k);
     g_autoptr(GError) error = NULL;
     g_autoptr(GBytes) content = NULL;
-    g_autoptr(GBytes) expected = workload_make_payload((guint) k);
+    g_autoptr(GBytes) expected = workload_make_payload(client->index, (guint) k);
     g_auto(QdFd) fd = -1;
     QdPayloadInfo info;
 
@@ -257,10 +257,11 @@ check_payloads(Check *self)
         WorkloadClient *found = get_client(self, (guint) sqlite3_column_int(stmt, 0), WORKLOAD_PAYLOAD, WORKLOAD_PAYLOAD);
 
         k = (guint) sqlite3_column_int(stmt, 1);
-        check_payload(self, found, sqlite3_column_int64(stmt, 2), k);
         find_unit(self, found, k, TRUE);
-        if (found != NULL) /* it has deleted those so far before it */
-            find_units_before(self, found, (gint64) k - WORKLOAD_N_PAYLOADS + 1);
+        if (found == NULL)
+            continue;
+        check_payload(self, found, sqlite3_column_int64(stmt, 2), k);
+        find_units_before(self, found, (gint64) k - WORKLOAD_N_PAYLOADS + 1); /* it has deleted those so far before it */
     }
     finish(self, stmt);
 
@@ -270,10 +271,11 @@ check_payloads(Check *self)
 
         if (sscanf((const char *) sqlite3_column_text(stmt, 1), "unit/%u-%u", &client, &k) == 2 && client < n_clients)
             found = get_client(self, client, WORKLOAD_REPLACE_PAYLOAD, WORKLOAD_REPLACE_PAYLOAD);
-        check_payload(self, found, sqlite3_column_int64(stmt, 0), k);
         find_unit(self, found, k, TRUE);
-        if (found != NULL) /* it has replaced those before it */
-            find_units_before(self, found, k);
+        if (found == NULL)
+            continue;
+        check_payload(self, found, sqlite3_column_int64(stmt, 0), k);
+        find_units_before(self, found, k); /* it has replaced those before it */
     }
     finish(self, stmt);
     expect_none(self, "payloads that nobody has",

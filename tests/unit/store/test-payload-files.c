@@ -103,6 +103,30 @@ test_publish(Fixture *self, gconstpointer data)
     g_assert_cmpint(fcntl(fd, F_GETFL) & O_ACCMODE, ==, O_RDONLY);
 }
 
+/* Over one of the same content, synced or not. */
+static void
+test_publish_again(Fixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_path(self, hash);
+    g_autoptr(GError) error = NULL;
+    struct stat before;
+    struct stat after;
+
+    for (guint i = 0; i < 4; i++) {
+        QdPayloadTemp temp = write_temp(self, "abc");
+
+        g_assert_cmpint(fstat(temp.fd, &before), ==, 0);
+        g_assert_true(i % 2 == 0 || qd_payload_files_sync(&temp, &error));
+        g_assert_true(qd_payload_files_publish(self->files, &temp, hash, &error));
+        g_assert_no_error(error);
+        g_assert_cmpint(temp.fd, ==, -1);
+        g_assert_cmpuint(temp.name, ==, 0);
+        g_assert_cmpint(stat(path, &after), ==, 0);
+        g_assert_cmpuint(before.st_ino, ==, after.st_ino);
+        g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, 1);
+    }
+}
+
 static void
 test_discard(Fixture *self, gconstpointer data)
 {
@@ -304,6 +328,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/store/payload-files/publish", Fixture, NULL, set_up, test_publish, tear_down);
+    g_test_add("/store/payload-files/publish-again", Fixture, NULL, set_up, test_publish_again, tear_down);
     g_test_add("/store/payload-files/discard", Fixture, NULL, set_up, test_discard, tear_down);
     g_test_add("/store/payload-files/damage", Fixture, NULL, set_up, test_damage, tear_down);
     g_test_add("/store/payload-files/list", Fixture, NULL, set_up, test_list, tear_down);
