@@ -324,7 +324,8 @@ def pass_to_jobs(bus, path):
         assert_failed(bus.backup(file.fileno()), "BadParameter", words)
         assert_failed(restore(bus, file.fileno(), check_only=True), "BadParameter", words)
         assert_failed(bus.import_fd(file.fileno(), "turtle"), "BadParameter", words)
-        assert_failed(bus.finish_job(bus.start_job("Dump", "(hsa{sv})", 0, "nquads", {}, fds=[file.fileno()])), "BadParameter", words)
+        dump = bus.start_job("Dump", "(hsa{sv})", 0, "nquads", {}, fds=[file.fileno()])
+        assert_failed(bus.finish_job(dump), "BadParameter", words)
         for call in (lambda: bus.export("SELECT 1", "csv", file.fileno()),
                      lambda: bus.call("StorePayload", "(ha{sv})", 0, {}, fds=[file.fileno()])):
             with pytest.raises(BusError) as error:

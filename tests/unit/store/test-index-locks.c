@@ -82,7 +82,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_assert_true(qd_index_locks_init(&error));
     g_assert_true(qd_index_locks_init(&error));
-#define ADD(path, func)                                                                                                             \
+#define ADD(path, func) \
     g_test_add("/store/index-locks/" path, StoreFixture, NULL, store_fixture_set_up, func, store_fixture_tear_down)
     ADD("outlives-a-descriptor", test_outlives_a_descriptor);
     ADD("between-connections", test_between_connections);
