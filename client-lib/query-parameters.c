@@ -240,6 +240,19 @@ query_parameters_new_from_variant(GVariant *dictionary, GError **error)
     return g_steal_pointer(&self);
 }
 
+/* Bound by index, each: they are where the columns of a row want them. */
+static gboolean
+is_in_order(const QueryParameters *self, guint n)
+{
+    for (guint i = 0; i < self->entries->len; i++) {
+        const Entry *entry = &g_array_index(self->entries, Entry, i);
+
+        if (!entry->is_set || entry->key != NULL)
+            return FALSE;
+    }
+    return self->entries->len == n;
+}
+
 /* Sorts the values into the columns of a row. */
 static gboolean
 resolve(const QueryParameters *self, const QuerySchema *schema, const Entry **slots, GError **error)
@@ -274,17 +287,101 @@ resolve(const QueryParameters *self, const QuerySchema *schema, const Entry **sl
     return TRUE;
 }
 
-static gsize
-measure(const Entry **slots, guint n)
+/* Encoding ------------------------------------------------------------------------------------------------------------- */
+
+/* What becomes a row. */
+typedef struct Columns {
+    const QueryParameters *parameters;
+    const Entry **slots; /* (owned) (nullable): an entry for each column; NULL: as they stand in @parameters */
+    guint n;
+} Columns;
+
+static void
+columns_clear(Columns *self)
+{
+    g_clear_pointer(&self->slots, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Columns, columns_clear)
+
+static gboolean
+columns_init(Columns *self, const QueryParameters *parameters, const QuerySchema *schema, GError **error)
+{
+    *self = (Columns){ .parameters = parameters, .n = schema != NULL ? schema->n_parameters : 0 };
+    g_assert(schema != NULL || query_parameters_get_n(parameters) == 0);
+    if (schema == NULL || is_in_order(parameters, self->n))
+        return TRUE;
+
+    self->slots = g_new0(const Entry *, self->n);
+    return resolve(parameters, schema, self->slots, error);
+}
+
+static const QwValue *
+get_value(const Columns *self, guint index)
+{
+    const Entry *entry = self->slots != NULL ? self->slots[index] : &g_array_index(self->parameters->entries, Entry, index);
+
+    return &entry->value;
+}
+
+/* The bytes that a row takes at most, its head included. */
+static gboolean
+measure(const Columns *self, gsize *ret_n_bytes, GError **error)
 {
     gsize n_bytes = QW_HEADER_SIZE + VALUE_OVERHEAD_BYTES;
 
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < self->n; i++) {
+        const QwValue *value = get_value(self, i);
+
         n_bytes += VALUE_OVERHEAD_BYTES;
-        if (qw_type_has_nul(slots[i]->value.type) || slots[i]->value.type == QW_TYPE_BLOB)
-            n_bytes += (gsize) slots[i]->value.n_bytes + slots[i]->value.n_tag_bytes;
+        if (qw_type_has_nul(value->type) || value->type == QW_TYPE_BLOB)
+            n_bytes += (gsize) value->n_bytes + value->n_tag_bytes;
     }
-    return n_bytes;
+    *ret_n_bytes = n_bytes;
+    if (n_bytes > QW_ROWS_SIZE_MAX)
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "the parameters take %" G_GSIZE_FORMAT " bytes, the limit is %u",
+                    n_bytes, QW_ROWS_SIZE_MAX);
+    return n_bytes <= QW_ROWS_SIZE_MAX;
+}
+
+/* Behind the first @used bytes of @data, which has room for what measure() said. Returns: the bytes used then */
+static gsize
+put_row(const Columns *self, uint8_t *data, gsize used, gsize capacity)
+{
+    QwPageWriter writer;
+
+    qw_page_writer_init(&writer, data, capacity, self->n);
+    writer.used = used;
+    (void) qw_row_begin(&writer);
+    for (guint i = 0; i < self->n; i++)
+        if (qw_row_put_value(&writer, get_value(self, i)) < 0)
+            g_assert_not_reached();
+    if (qw_row_end(&writer) < 0)
+        g_assert_not_reached();
+    return writer.used;
+}
+
+static GBytes *
+encode_row(const Columns *columns, GError **error)
+{
+    g_autofree uint8_t *buffer = NULL;
+    const uint8_t *row;
+    gsize capacity;
+    gsize used;
+
+    if (columns->n == 0)
+        return g_bytes_new_static("", 0);
+    if (!measure(columns, &capacity, error))
+        return NULL;
+    buffer = g_try_malloc(capacity);
+    if (buffer == NULL) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_NO_MEMORY, "no memory for %" G_GSIZE_FORMAT " bytes of parameters", capacity);
+        return NULL;
+    }
+
+    used = put_row(columns, buffer, QW_HEADER_SIZE, capacity);
+    row = buffer + QW_HEADER_SIZE;
+    return g_bytes_new_with_free_func(row, used - QW_HEADER_SIZE, g_free, g_steal_pointer(&buffer));
 }
 
 const char *
@@ -293,57 +390,34 @@ query_parameters_get_key(const QueryParameters *self, guint index)
     return g_array_index(self->entries, Entry, index).key;
 }
 
-static GBytes *
-encode_row(const Entry **slots, guint n, GError **error)
-{
-    g_autofree uint8_t *buffer = NULL;
-    QwPageWriter writer;
-    const uint8_t *row;
-    gsize capacity = measure(slots, n);
-
-    if (n == 0)
-        return g_bytes_new_static("", 0);
-    if (capacity > QW_ROWS_SIZE_MAX) {
-        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "the parameters take %" G_GSIZE_FORMAT " bytes, the limit is %u",
-                    capacity, QW_ROWS_SIZE_MAX);
-        return NULL;
-    }
-    buffer = g_try_malloc(capacity);
-    if (buffer == NULL) {
-        g_set_error(error, QUERY_ERROR, QUERY_ERROR_NO_MEMORY, "no memory for %" G_GSIZE_FORMAT " bytes of parameters", capacity);
-        return NULL;
-    }
-
-    qw_page_writer_init(&writer, buffer, capacity, n);
-    (void) qw_row_begin(&writer);
-    for (guint i = 0; i < n; i++)
-        if (qw_row_put_value(&writer, &slots[i]->value) < 0)
-            g_assert_not_reached(); /* measure() made room */
-    if (qw_row_end(&writer) < 0)
-        g_assert_not_reached();
-
-    row = buffer + QW_HEADER_SIZE;
-    return g_bytes_new_with_free_func(row, writer.used - QW_HEADER_SIZE, g_free, g_steal_pointer(&buffer));
-}
-
 GBytes *
 query_parameters_encode_given(const QueryParameters *self, GError **error)
 {
-    g_autofree const Entry **slots = g_new0(const Entry *, self->entries->len);
-
-    for (guint i = 0; i < self->entries->len; i++)
-        slots[i] = &g_array_index(self->entries, Entry, i);
-    return encode_row(slots, self->entries->len, error);
+    return encode_row(&(Columns){ .parameters = self, .n = self->entries->len }, error);
 }
 
 GBytes *
 query_parameters_encode(const QueryParameters *self, const QuerySchema *schema, GError **error)
 {
-    guint n = schema != NULL ? schema->n_parameters : 0;
-    g_autofree const Entry **slots = g_new0(const Entry *, n);
+    g_auto(Columns) columns = { 0 };
 
-    g_assert(schema != NULL || query_parameters_get_n(self) == 0);
-    if (schema != NULL && !resolve(self, schema, slots, error))
-        return NULL;
-    return encode_row(slots, n, error);
+    return columns_init(&columns, self, schema, error) ? encode_row(&columns, error) : NULL;
+}
+
+gboolean
+query_parameters_append(const QueryParameters *self, const QuerySchema *schema, GByteArray *rows, gsize n_max_bytes, GError **error)
+{
+    g_auto(Columns) columns = { 0 };
+    guint used = rows->len;
+    gsize capacity;
+
+    if (!columns_init(&columns, self, schema, error) || !measure(&columns, &capacity, error))
+        return FALSE;
+    if (capacity > n_max_bytes - MIN(used, n_max_bytes)) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "the rows take more than %" G_GSIZE_FORMAT " bytes", n_max_bytes);
+        return FALSE;
+    }
+    g_byte_array_set_size(rows, used + (guint) capacity);
+    g_byte_array_set_size(rows, (guint) put_row(&columns, rows->data, used, rows->len));
+    return TRUE;
 }

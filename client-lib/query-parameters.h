@@ -68,3 +68,19 @@ GBytes *query_parameters_encode_given(const QueryParameters *self, GError **erro
  * Returns: (transfer full) (nullable): the body of a FETCH of one row, or an empty one for a statement without parameters
  */
 GBytes *query_parameters_encode(const QueryParameters *self, const QuerySchema *schema, GError **error);
+
+/**
+ * query_parameters_append:
+ * @schema: of a statement that has parameters
+ * @rows: begins with QW_HEADER_SIZE bytes that are nobody's; then the rows so far
+ * @n_max_bytes: that @rows may have, below 4 GiB
+ * @error: (nullable): location for an error
+ *
+ * Encodes one more row.
+ *
+ * Errors: as query_parameters_encode().
+ *
+ * Returns: %FALSE on error; @rows is as before
+ */
+gboolean query_parameters_append(const QueryParameters *self, const QuerySchema *schema, GByteArray *rows, gsize n_max_bytes,
+                                 GError **error);

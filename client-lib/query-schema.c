@@ -176,11 +176,13 @@ query_schema_new_from_dbus(GVariant *columns, GVariant *info, GError **error)
 static gboolean
 parse_index(const char *key, guint64 *ret_index)
 {
-    for (const char *p = key; *p != '\0'; p++)
-        if (!g_ascii_isdigit(*p))
-            return FALSE;
+    guint64 index = 0;
+    const char *p = key;
 
-    return key[0] != '\0' && g_ascii_string_to_unsigned(key, 10, 0, G_MAXUINT, ret_index, NULL);
+    for (; g_ascii_isdigit(*p) && index <= G_MAXUINT; p++)
+        index = 10 * index + (guint64) g_ascii_digit_value(*p);
+    *ret_index = index;
+    return p > key && *p == '\0' && index <= G_MAXUINT;
 }
 
 gboolean

@@ -313,28 +313,17 @@ query_statement_clear_bindings(QueryStatement *self)
 gboolean
 query_statement_add_row(QueryStatement *self, GError **error)
 {
-    g_autoptr(GBytes) row = NULL;
-    gsize n_bytes;
-    const guint8 *data;
-
     g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
 
-    row = query_parameters_encode(self->parameters, self->schema, error);
-    if (row == NULL)
-        return FALSE;
-    data = g_bytes_get_data(row, &n_bytes);
-    if (n_bytes == 0) {
+    if (self->schema->n_parameters == 0) {
         g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER,
                             "the statement has no parameters: it has no rows of them");
         return FALSE;
     }
     if (self->rows == NULL)
-        self->rows = g_byte_array_new();
-    if (n_bytes > ROWS_MAX_BYTES - self->rows->len) {
-        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "the rows take more than %u bytes", ROWS_MAX_BYTES);
+        self->rows = g_byte_array_set_size(g_byte_array_new(), QW_HEADER_SIZE);
+    if (!query_parameters_append(self->parameters, self->schema, self->rows, ROWS_MAX_BYTES, error))
         return FALSE;
-    }
-    g_byte_array_append(self->rows, data, (guint) n_bytes);
     self->n_rows++;
     return TRUE;
 }
@@ -345,16 +334,18 @@ query_statement_add_row(QueryStatement *self, GError **error)
 static GBytes *
 take_rows(QueryStatement *self, guint *ret_n_rows, GError **error)
 {
+    g_autoptr(GBytes) page = NULL;
     GBytes *rows;
 
-    if (self->rows == NULL) {
+    if (self->n_rows == 0) {
         rows = query_parameters_encode(self->parameters, self->schema, error);
         *ret_n_rows = rows != NULL && g_bytes_get_size(rows) > 0 ? 1 : 0;
         return rows;
     }
     *ret_n_rows = self->n_rows;
     self->n_rows = 0;
-    return g_byte_array_free_to_bytes(g_steal_pointer(&self->rows));
+    page = g_byte_array_free_to_bytes(g_steal_pointer(&self->rows));
+    return g_bytes_new_from_bytes(page, QW_HEADER_SIZE, g_bytes_get_size(page) - QW_HEADER_SIZE);
 }
 
 static QueryRequest *
