@@ -89,11 +89,11 @@ on_progress(void *data)
 void
 qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data)
 {
+    g_clear_error(&watch.stop);
     if (item == NULL) {
         qd_evaluation_watch(connection, 0, NULL, NULL);
         return;
     }
-    g_clear_error(&watch.stop);
     watch = (Watch){
         .cancelled = item->cancelled,
         .slow_func = slow_func,
@@ -102,6 +102,16 @@ qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc
         .deadline_usec = item->timeout_msec > 0 ? (uint64_t) g_get_monotonic_time() + 1000 * item->timeout_msec : 0,
     };
     qd_evaluation_watch(connection, PROGRESS_OPS, on_progress, NULL);
+}
+
+/* Who asks for an end knows what it was that ended. */
+void
+qd_write_item_explain_stop(GError **error)
+{
+    if (watch.stop == NULL || g_error_matches(watch.stop, QD_ERROR, QW_ERROR_CANCELLED))
+        return;
+    g_clear_error(error);
+    g_propagate_error(error, g_steal_pointer(&watch.stop));
 }
 
 static void
