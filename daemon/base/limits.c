@@ -52,7 +52,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(HEAP_HARD_BYTES, "heap_hard_bytes", "bytes", 256 * MIB, 16 * MIB, 16 * GIB, NO_MEMORY, "SQLite's memory in all"),
     ROW(TEMP_FILE_BYTES, "temp_file_bytes", "bytes", GIB, MIB, 1024 * GIB, DISK_FULL, "temporary files in all"),
     ROW(MAP_BYTES, "map_bytes", "bytes", MAP_MAX_BYTES, 0, MAP_MAX_BYTES, NO_MEMORY,
-        "of the database file mapped into memory; never more than half of the memory"),
+        "of the database file mapped into memory, and of its log, 64 MiB at most; never more than half of the memory"),
     ROW(READER_CACHE_BYTES, "reader_cache_bytes", "bytes", 2 * MIB, 0, GIB, NO_MEMORY,
         "cache of one read connection for what is not mapped"),
     ROW(CHANNELS_PER_CLIENT, "channels_per_client", "", 64, 1, 4096, LIMIT_EXCEEDED, "open channels of one client"),

@@ -17,6 +17,7 @@
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/plans.h"
 #include "daemon/exec/upkeep.h"
+#include "daemon/store/index-locks.h"
 #include "daemon/store/memory.h"
 
 /* A database that could not be opened is tried again by the first call after this time. */
@@ -383,7 +384,7 @@ qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
 {
     QdEngine *self;
 
-    if (!qd_memory_init(error))
+    if (!qd_memory_init(error) || !qd_index_locks_init(error))
         return NULL;
 
     self = g_new0(QdEngine, 1);

@@ -218,6 +218,7 @@ gboolean
 qd_job_check_descriptor(QdCall *call, GError **error)
 {
     const QdEngine *engine = call->private->engine;
+    g_autofree char *own = NULL;
     struct stat st;
 
     if (fstat(call->fd, &st) < 0) {
@@ -228,12 +229,10 @@ qd_job_check_descriptor(QdCall *call, GError **error)
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the descriptor is neither file, pipe, socket nor character device");
         return FALSE;
     }
-    if (engine->database != NULL && qd_database_has_file(engine->database, &st)) {
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the descriptor is of the store's own database '%s'",
-                     qd_database_get_path(engine->database));
-        return FALSE;
-    }
-    return TRUE;
+    own = engine->database != NULL ? qd_database_find_own_file(engine->database, &st) : NULL;
+    if (own != NULL)
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the descriptor is of the store's own file '%s'", own);
+    return own == NULL;
 }
 
 /* Waits until @fd is ready; false with @error when the job is cancelled, or the other side does nothing for too long. */

@@ -30,7 +30,7 @@ void qd_job_check(QdCall *call, GError **error);
 void qd_job_optimize(QdCall *call, GError **error);
 void qd_job_full_text(QdCall *call, GError **error);
 
-/* false with BAD_PARAMETER when the caller's descriptor is of no kind that one can stream to or from, or our own database. */
+/* false with BAD_PARAMETER when the caller's descriptor is of no kind that one can stream to or from, or of our own files. */
 gboolean qd_job_check_descriptor(QdCall *call, GError **error);
 /* Blocking I/O on a foreign descriptor that ends when the job is cancelled. */
 gboolean qd_job_write(QdCall *call, const void *data, gsize n_bytes, GError **error);

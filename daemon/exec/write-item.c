@@ -89,11 +89,11 @@ on_progress(void *data)
 void
 qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data)
 {
+    g_clear_error(&watch.stop);
     if (item == NULL) {
         qd_evaluation_watch(connection, 0, NULL, NULL);
         return;
     }
-    g_clear_error(&watch.stop);
     watch = (Watch){
         .cancelled = item->cancelled,
         .slow_func = slow_func,
@@ -102,6 +102,16 @@ qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc
         .deadline_usec = item->timeout_msec > 0 ? (uint64_t) g_get_monotonic_time() + 1000 * item->timeout_msec : 0,
     };
     qd_evaluation_watch(connection, PROGRESS_OPS, on_progress, NULL);
+}
+
+/* Who asks for an end knows what it was that ended. */
+void
+qd_write_item_explain_stop(GError **error)
+{
+    if (watch.stop == NULL || g_error_matches(watch.stop, QD_ERROR, QW_ERROR_CANCELLED))
+        return;
+    g_clear_error(error);
+    g_propagate_error(error, g_steal_pointer(&watch.stop));
 }
 
 static void
@@ -113,7 +123,7 @@ set_step_error(QdConnection *connection, const QdCompiled *compiled, int r, cons
         qd_sqlite_set_error(error, qd_connection_get_db(connection), r, compiled->text, compiled->n_text_bytes, limits);
 }
 
-/* The row that the statement stands on goes into the last page, or into a new one. */
+/* The row that the statement stands on goes behind @page's, which is the last one of @item, or into a new one. */
 static gboolean
 keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits, GError **error)
 {
@@ -142,19 +152,21 @@ keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLi
 }
 
 static gboolean
-step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits, GError **error)
+step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
+            GError **error)
 {
     sqlite3 *db = qd_connection_get_db(connection);
     gint64 total_before = sqlite3_total_changes64(db);
-    QwPageWriter page = { 0 };
     int r;
 
     item->has_begun = TRUE;
     while ((r = sqlite3_step(compiled->stmt)) == SQLITE_ROW) {
         (void) qd_compiled_refresh(compiled);
-        if (item->pages->len == 0 && item->rows_begin != NULL)
+        if (item->rows_begin == NULL)
+            continue;
+        if (item->pages->len == 0)
             item->rows_begin(item, compiled);
-        if (!keep_row(item, compiled, &page, limits, error)) {
+        if (!keep_row(item, compiled, page, limits, error)) {
             (void) sqlite3_reset(compiled->stmt);
             return FALSE;
         }
@@ -176,10 +188,11 @@ execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *conne
              GError **error)
 {
     QwPageReader reader = { 0 };
+    QwPageWriter page = { 0 };
 
     if (statement->rows == NULL || statement->n_rows == 0)
         return qd_bind_parameters(compiled->stmt, statement->parameters, error) &&
-               step_to_end(item, connection, compiled, limits, error);
+               step_to_end(item, connection, compiled, &page, limits, error);
 
     if (qw_page_reader_init(&reader, statement->rows, statement->n_row_bytes, statement->n_rows,
                             (uint32_t) compiled->n_parameters) < 0) {
@@ -187,7 +200,7 @@ execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *conne
         return FALSE;
     }
     while (qw_page_reader_next(&reader))
-        if (!qd_bind_row(compiled->stmt, &reader, error) || !step_to_end(item, connection, compiled, limits, error))
+        if (!qd_bind_row(compiled->stmt, &reader, error) || !step_to_end(item, connection, compiled, &page, limits, error))
             return FALSE;
     return TRUE;
 }

@@ -14,6 +14,10 @@ typedef void (*QdWriteSlowFunc)(void *data);
 /* Installs the progress handler that watches deadline and cancellation of @item; NULL removes it. @slow_func: (nullable) */
 void qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data);
 
+/* Of a function that has failed while it was watched: SQLite only says that it was interrupted; if it was for time or room,
+ * *@error becomes one that says so. */
+void qd_write_item_explain_stop(GError **error);
+
 /* Runs all statements; the results go into @item. false with @error set when one failed. */
 gboolean qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error);
 

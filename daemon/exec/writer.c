@@ -322,6 +322,8 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
         qd_checkpointer_wait(self->checkpointer);
     qd_write_item_watch(self->connection, item, qd_write_end_linger, self);
     ok = func(self->connection, item, user_data, error);
+    if (!ok)
+        qd_write_item_explain_stop(error);
     qd_write_item_watch(self->connection, NULL, NULL, NULL);
     if (!in_transaction)
         self->wal_pages = 0; /* it may have made a checkpoint behind its commits */

@@ -64,7 +64,8 @@ struct QdWriteItem {
     uint64_t n_rows;
     GArray *pages;      /* of QdResultPage, cleared with the item */
     QdChanges *changed; /* what others may want to know of */
-    /* (nullable) On the leader's thread, before the first row that the item returns; again when the item is run again. */
+    /* On the leader's thread, before the first row that the item returns; again when the item is run again. (nullable): who has
+     * none wants no rows, and none are kept. */
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
     /* On the leader's thread (or that of qd_writer_sweep()), once: the commit is durable, or @error is set and nothing of the item
      * is in the database.

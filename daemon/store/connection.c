@@ -17,6 +17,7 @@
 /* Readers see the file through mmap, so that all share the kernel's page cache; what is left is read from the write-ahead log. */
 #define MAPPED_READER_CACHE_BYTES 131072
 #define WRITER_CACHE_BYTES 4194304
+#define LOG_MAP_MAX_BYTES ((sizeof(void *) > 4 ? 64 : 4) * UINT64_C(1048576)) /* address space of each connection */
 #define BUSY_TIMEOUT_MSEC 5000
 /* A bit of SQLite's mask of optimizations: filters that are filled by a scan of a whole table, which for few rows take long. */
 #define BLOOM_FILTERS 0x80000
@@ -224,12 +225,22 @@ qd_connection_correct_read_only(const char *path, GError **error)
            blame_limits("the write-ahead log of", path, error);
 }
 
+static char *
+build_uri(const QdConnectionInfo *info, const QdLimits *limits)
+{
+    g_autofree char *escaped = g_uri_escape_string(info->path, "/", FALSE);
+    uint64_t n_map_bytes = MIN(get_mmap_bytes(info, limits), LOG_MAP_MAX_BYTES);
+
+    if (info->immutable)
+        return g_strdup_printf("file:%s?immutable=1", escaped);
+    return g_strdup_printf("file:%s?" QD_LOG_FILE_MAP_BYTES "=%" G_GUINT64_FORMAT, escaped, n_map_bytes);
+}
+
 QdConnection *
 qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error)
 {
     g_autoptr(QdConnection) self = g_new0(QdConnection, 1);
-    g_autofree char *escaped = g_uri_escape_string(info->path, "/", FALSE);
-    g_autofree char *uri = g_strdup_printf("file:%s%s", escaped, info->immutable ? "?immutable=1" : "");
+    g_autofree char *uri = build_uri(info, limits);
     int access = info->immutable || role == QD_CONNECTION_READER ? SQLITE_OPEN_READONLY
                                                                  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     int r;
@@ -237,7 +248,7 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
     self->schema_version = -1;
     self->statements = g_ptr_array_new_with_free_func(compiled_free);
     r = sqlite3_open_v2(uri, &self->db, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
-                        role == QD_CONNECTION_WRITER ? qd_log_file_get_vfs() : NULL);
+                        info->in_application ? NULL : qd_log_file_get_vfs());
     if (r != SQLITE_OK) {
         set_open_error(self->db, info->path, r, error);
         return NULL;

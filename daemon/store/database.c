@@ -17,6 +17,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/store/file-check.h"
+#include "daemon/store/health.h"
 #include "daemon/store/payload.h"
 #include "daemon/store/replace.h"
 #include "daemon/store/schema-copy.h"
@@ -408,19 +409,22 @@ qd_database_lift_guard(QdDatabase *self)
         (void) fcntl(self->guard_fd, F_OFD_SETLK, &lock);
 }
 
-gboolean
-qd_database_has_file(const QdDatabase *self, const struct stat *st)
+char *
+qd_database_find_own_file(const QdDatabase *self, const struct stat *st)
 {
-    static const char *const suffixes[] = { "", "-wal", "-shm" };
+    static const char *const names[] = {
+        DATABASE_NAME, DATABASE_NAME "-wal", DATABASE_NAME "-shm", DATABASE_NAME QD_SCHEMA_COPY_SUFFIX,
+        LOCK_NAME,     BALLAST_NAME,         QD_HEALTH_NAME
+    };
 
-    for (guint i = 0; i < G_N_ELEMENTS(suffixes); i++) {
-        g_autofree char *path = g_strconcat(self->path, suffixes[i], NULL);
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *path = g_build_filename(self->directory, names[i], NULL);
         struct stat own;
 
         if (stat(path, &own) == 0 && own.st_dev == st->st_dev && own.st_ino == st->st_ino)
-            return TRUE;
+            return g_steal_pointer(&path);
     }
-    return FALSE;
+    return NULL;
 }
 
 const char *

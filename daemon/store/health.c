@@ -14,7 +14,7 @@ qd_health_init(QdHealth *self, const char *directory)
     g_autoptr(GKeyFile) file = g_key_file_new();
     g_autoptr(GError) error = NULL;
 
-    *self = (QdHealth){ .path = g_build_filename(directory, "health", NULL) };
+    *self = (QdHealth){ .path = g_build_filename(directory, QD_HEALTH_NAME, NULL) };
     if (!g_key_file_load_from_file(file, self->path, G_KEY_FILE_NONE, &error) || !g_key_file_has_group(file, GROUP)) {
         self->unclean = !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
         return;

@@ -9,6 +9,8 @@
 
 #include <glib.h>
 
+#define QD_HEALTH_NAME "health"
+
 typedef struct QdHealth {
     char *path;
     gint64 checked_sec; /* since 1970: the last check that came to its end; 0: none */

@@ -83,8 +83,10 @@ int
 qd_integrity_query(sqlite3 *db, const char *sql, QdIntegrityFunc func, gpointer data)
 {
     sqlite3_stmt *stmt = NULL;
-    int r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+    int r = sqlite3_exec(db, "PRAGMA mmap_size=0", NULL, NULL, NULL);
 
+    if (r == SQLITE_OK)
+        r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
     while (r == SQLITE_OK || r == SQLITE_ROW) {
         const char *message;
         int failure = 0;

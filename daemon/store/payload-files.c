@@ -3,7 +3,8 @@
  * One flat folder: each level of folders would need a sync of its own, and the file systems index large ones.
  *
  * A file is written, or linked, under a temporary name, synced, renamed to its hash, and the folder is synced. A rename over a file
- * of that name is welcome: the content is the same, and is certainly on the disk after it.
+ * of that name is welcome: the content is the same, and is certainly on the disk after it. What has been promised no sync gets one
+ * there, since the name may be that of a payload that is durable.
  */
 #include "daemon/store/payload-files.h"
 
@@ -212,15 +213,28 @@ qd_payload_files_sync(QdPayloadTemp *temp, GError **error)
     return TRUE;
 }
 
+/* EINVAL: the file system cannot tell. */
+static gboolean
+is_taken(int errno_value)
+{
+    return errno_value == EEXIST || errno_value == EINVAL;
+}
+
 gboolean
 qd_payload_files_publish(QdPayloadFiles *self, QdPayloadTemp *temp, const uint8_t hash[QD_SHA256_BYTES], GError **error)
 {
     char name[2 * QD_SHA256_BYTES + 1];
     char temp_name[NAME_BYTES];
+    int r = -1;
 
     get_temp_name(self, temp->name, temp_name);
     qd_sha256_to_hex(hash, name);
-    if (renameat(self->dir_fd, temp_name, self->dir_fd, name) < 0)
+    if (temp->fd >= 0) {
+        r = renameat2(self->dir_fd, temp_name, self->dir_fd, name, RENAME_NOREPLACE);
+        if (r < 0 && is_taken(errno) && !qd_payload_files_sync(temp, error))
+            return FALSE;
+    }
+    if (r < 0 && renameat2(self->dir_fd, temp_name, self->dir_fd, name, 0) < 0)
         return fail(self, "rename", errno, error);
 
     temp->name = 0;

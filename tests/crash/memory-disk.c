@@ -18,7 +18,7 @@ typedef struct Page {
 typedef struct File {
     GPtrArray *pages; /* of Page; NULL: a hole */
     uint64_t size;
-    gboolean temporary; /* without a name: not logged */
+    gboolean nameless; /* not logged */
 } File;
 
 struct MemoryDisk {
@@ -74,7 +74,7 @@ file_copy(const File *from)
     File *file = file_new();
 
     file->size = from->size;
-    file->temporary = from->temporary;
+    file->nameless = from->nameless;
     g_ptr_array_set_size(file->pages, (gint) from->pages->len);
     for (guint i = 0; i < from->pages->len; i++) {
         Page *page = from->pages->pdata[i];
@@ -295,23 +295,49 @@ memory_disk_find(MemoryDisk *self, const char *name, guint *ret_file)
     return TRUE;
 }
 
+static void
+give_name(MemoryDisk *self, guint file, const char *name)
+{
+    DiskOp *op = log_op(self, DISK_OP_CREATE, file);
+
+    g_hash_table_insert(self->names, g_strdup(name), GUINT_TO_POINTER(file + 1));
+    if (op != NULL)
+        op->name = g_strdup(name);
+}
+
 guint
 memory_disk_create(MemoryDisk *self, const char *name)
 {
     guint file;
-    DiskOp *op;
 
     pthread_mutex_lock(&self->mutex);
     file = self->files->len;
-    get_file(self, file)->temporary = name == NULL;
-    if (name != NULL) {
-        g_hash_table_insert(self->names, g_strdup(name), GUINT_TO_POINTER(file + 1));
-        op = log_op(self, DISK_OP_CREATE, file);
-        if (op != NULL)
-            op->name = g_strdup(name);
-    }
+    get_file(self, file)->nameless = name == NULL;
+    if (name != NULL)
+        give_name(self, file, name);
     pthread_mutex_unlock(&self->mutex);
     return file;
+}
+
+/* What was written to it before counts as written now, since nobody could look. */
+void
+memory_disk_link(MemoryDisk *self, guint file, const char *name)
+{
+    File *linked;
+    DiskOp *op;
+
+    pthread_mutex_lock(&self->mutex);
+    linked = get_file(self, file);
+    g_assert(linked->nameless);
+    linked->nameless = FALSE;
+    op = log_op(self, DISK_OP_WRITE, file);
+    if (op != NULL) {
+        op->n_bytes = (gsize) linked->size;
+        op->data = g_malloc(op->n_bytes);
+        (void) file_read(linked, op->data, op->n_bytes, 0);
+    }
+    give_name(self, file, name);
+    pthread_mutex_unlock(&self->mutex);
 }
 
 static gint64
@@ -439,7 +465,7 @@ memory_disk_write(MemoryDisk *self, guint file, const void *data, gsize n_bytes,
         return FALSE;
     }
     file_write(get_file(self, file), data, n_bytes, offset);
-    op = get_file(self, file)->temporary ? NULL : log_op(self, DISK_OP_WRITE, file);
+    op = get_file(self, file)->nameless ? NULL : log_op(self, DISK_OP_WRITE, file);
     if (op != NULL) {
         op->offset = offset;
         op->n_bytes = n_bytes;
@@ -457,9 +483,23 @@ memory_disk_truncate(MemoryDisk *self, guint file, uint64_t n_bytes)
     pthread_mutex_lock(&self->mutex);
     self->n_free += count_pages(get_file(self, file)->size) - count_pages(n_bytes);
     file_resize(get_file(self, file), n_bytes);
-    op = get_file(self, file)->temporary ? NULL : log_op(self, DISK_OP_TRUNCATE, file);
+    op = get_file(self, file)->nameless ? NULL : log_op(self, DISK_OP_TRUNCATE, file);
     if (op != NULL)
         op->offset = n_bytes;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+void
+memory_disk_drop_nameless(MemoryDisk *self, guint file)
+{
+    File *dropped;
+
+    pthread_mutex_lock(&self->mutex);
+    dropped = get_file(self, file);
+    if (dropped->nameless) {
+        self->n_free += count_pages(dropped->size);
+        file_resize(dropped, 0);
+    }
     pthread_mutex_unlock(&self->mutex);
 }
 

@@ -50,7 +50,10 @@ void memory_disk_apply(MemoryDisk *self, const DiskOp *op, gsize skip_bytes, gsi
 
 /* Files by name; a number stays that file's when it is deleted. */
 gboolean memory_disk_find(MemoryDisk *self, const char *name, guint *ret_file);
+/* @name: (nullable): NULL makes a file without one, which is not in the log. */
 guint memory_disk_create(MemoryDisk *self, const char *name);
+/* A file that has had none gets its first name: the log learns of it now. */
+void memory_disk_link(MemoryDisk *self, guint file, const char *name);
 gboolean memory_disk_delete(MemoryDisk *self, const char *name);
 gboolean memory_disk_rename(MemoryDisk *self, const char *name, const char *new_name);
 /* @directory: what its names begin with; "": those without a slash. */
@@ -62,6 +65,8 @@ void memory_disk_foreach_name(MemoryDisk *self, MemoryDiskNameFunc func, void *u
 gsize memory_disk_read(MemoryDisk *self, guint file, void *buffer, gsize n_bytes, uint64_t offset);
 /* Returns: false when the disk is full, and then nothing is written */
 gboolean memory_disk_write(MemoryDisk *self, guint file, const void *data, gsize n_bytes, uint64_t offset);
+/* Who has had it without a name has closed it: its room is free. Nothing happens to one that has got a name. */
+void memory_disk_drop_nameless(MemoryDisk *self, guint file);
 void memory_disk_truncate(MemoryDisk *self, guint file, uint64_t n_bytes);
 void memory_disk_sync(MemoryDisk *self, guint file);
 uint64_t memory_disk_get_size(MemoryDisk *self, guint file);

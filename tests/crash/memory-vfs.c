@@ -358,7 +358,7 @@ vfs_close(sqlite3_file *file)
     if (self->node != NULL)
         (void) vfs_shm_unmap(file, 0);
     if (self->is_temporary)
-        memory_disk_truncate(self->disk, self->file, 0);
+        memory_disk_drop_nameless(self->disk, self->file);
     g_clear_pointer(&self->node, node_release);
     return SQLITE_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which descriptor is which file is known from its creation to its close.
+ * Which descriptor is which file is known from its creation, or its being opened again, to its close. A file without a name is in
+ * the log from its first name on: how a payload comes whose file the store takes over (qd_payload_files_adopt()).
  */
 #include "tests/crash/payload-recorder.h"
 
@@ -30,22 +31,33 @@ int __real_fdatasync(int fd);
 int __wrap_fdatasync(int fd);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
-int __real_renameat(int from_fd, const char *from, int to_fd, const char *to);
-int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
+int __real_linkat(int from_fd, const char *from, int to_fd, const char *to, int flags);
+int __wrap_linkat(int from_fd, const char *from, int to_fd, const char *to, int flags);
+int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
+int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
 int __real_unlinkat(int dir_fd, const char *name, int flags);
 int __wrap_unlinkat(int dir_fd, const char *name, int flags);
 int __real_close(int fd);
 int __wrap_close(int fd);
 
 static MemoryDisk *_Atomic recorded;
-static atomic_bool omits_syncs;
-static atomic_uint files[MAX_FDS]; /* of a descriptor: the file + 1 */
+static atomic_uint omitted; /* PayloadRecorderOmit */
+static atomic_uint n_adopted;
+static atomic_bool adopted_waits;  /* for the sync of the folder */
+static atomic_uint files[MAX_FDS]; /* of a descriptor: the file + 1, and this: */
+#define ADOPTED 0x80000000u
 
 void
-payload_recorder_set_disk(MemoryDisk *disk, gboolean without_syncs)
+payload_recorder_set_disk(MemoryDisk *disk, PayloadRecorderOmit omit)
 {
-    atomic_store(&omits_syncs, without_syncs);
+    atomic_store(&omitted, omit);
     atomic_store(&recorded, disk);
+}
+
+guint
+payload_recorder_get_n_adopted(void)
+{
+    return atomic_load(&n_adopted);
 }
 
 static char *
@@ -67,10 +79,17 @@ remember(int fd, guint file)
 static MemoryDisk *
 find_file(int fd, guint *ret_file)
 {
-    guint file = fd >= 0 && fd < MAX_FDS ? atomic_load(&files[fd]) : 0;
+    guint file = fd >= 0 && fd < MAX_FDS ? atomic_load(&files[fd]) & ~ADOPTED : 0;
 
     *ret_file = file - 1;
     return file > 0 ? atomic_load(&recorded) : NULL;
+}
+
+/* As above, for a descriptor's path in /proc. */
+static MemoryDisk *
+find_file_by_path(const char *path, int *ret_fd, guint *ret_file)
+{
+    return sscanf(path, "/proc/self/fd/%d", ret_fd) == 1 ? find_file(*ret_fd, ret_file) : NULL;
 }
 
 static gboolean
@@ -87,7 +106,14 @@ fails(MemoryDisk *disk, int errno_value)
 static mode_t
 get_mode(int flags, va_list arguments)
 {
-    return (flags & O_CREAT) != 0 ? (mode_t) va_arg(arguments, int) : 0;
+    return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? (mode_t) va_arg(arguments, int) : 0;
+}
+
+/* As a client makes it for the store to take over. The daemon's own files without a name never get one. */
+static gboolean
+makes_nameless(const char *path, int flags)
+{
+    return (flags & O_TMPFILE) == O_TMPFILE && g_str_has_suffix(path, "/" PAYLOAD_RECORDER_FOLDER);
 }
 
 int
@@ -97,13 +123,19 @@ __wrap_open64(const char *path, int flags, ...)
     va_list arguments;
     mode_t mode;
     guint file;
+    int fd;
 
     va_start(arguments, flags);
     mode = get_mode(flags, arguments);
     va_end(arguments);
     if (disk != NULL && g_str_has_suffix(path, "/" LOG_NAME) && memory_disk_find(disk, LOG_NAME, &file))
         return remember(memfd_create(LOG_NAME, MFD_CLOEXEC), file);
-    return __real_open64(path, flags, mode);
+    if (find_file_by_path(path, &fd, &file) != NULL)
+        return remember(__real_open64(path, flags, mode), file);
+    fd = __real_open64(path, flags, mode);
+    if (disk != NULL && fd >= 0 && makes_nameless(path, flags))
+        return remember(fd, memory_disk_create(disk, NULL));
+    return fd;
 }
 
 int
@@ -164,12 +196,14 @@ __wrap_fdatasync(int fd)
 {
     guint file;
     MemoryDisk *disk = find_file(fd, &file);
+    guint omit;
 
     if (disk == NULL)
         return __real_fdatasync(fd);
     if (fails(disk, EIO))
         return -1;
-    if (!atomic_load(&omits_syncs))
+    omit = (atomic_load(&files[fd]) & ADOPTED) != 0 ? PAYLOAD_RECORDER_OMIT_ADOPTED : PAYLOAD_RECORDER_OMIT_CREATED;
+    if ((atomic_load(&omitted) & omit) == 0)
         memory_disk_sync(disk, file);
     return 0;
 }
@@ -193,13 +227,37 @@ __wrap_fsync(int fd)
         return __real_fsync(fd);
     if (fails(disk, EIO))
         return -1;
-    if (!atomic_load(&omits_syncs))
-        memory_disk_sync_directory(disk, is_payload_folder(fd) ? PAYLOAD_RECORDER_FOLDER : "");
+    if (!is_payload_folder(fd))
+        memory_disk_sync_directory(disk, "");
+    else if (!atomic_exchange(&adopted_waits, FALSE) || (atomic_load(&omitted) & PAYLOAD_RECORDER_OMIT_NAMES) == 0)
+        memory_disk_sync_directory(disk, PAYLOAD_RECORDER_FOLDER);
     return 0;
 }
 
+/* Only a file without a name that is one of the disk's: links of files that have names are the salvage's. */
 int
-__wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
+__wrap_linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
+{
+    guint file;
+    int linked_fd;
+    MemoryDisk *disk = find_file_by_path(from, &linked_fd, &file);
+    g_autofree char *recorded_to = make_name(to);
+    int r;
+
+    if (disk != NULL && fails(disk, ENOSPC))
+        return -1;
+    r = __real_linkat(from_fd, from, to_fd, to, flags);
+    if (disk == NULL || r < 0)
+        return r;
+    memory_disk_link(disk, file, recorded_to);
+    (void) atomic_fetch_or(&files[linked_fd], ADOPTED);
+    atomic_store(&adopted_waits, TRUE);
+    (void) atomic_fetch_add(&n_adopted, 1);
+    return r;
+}
+
+int
+__wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
 {
     MemoryDisk *disk = atomic_load(&recorded);
     g_autofree char *recorded_from = make_name(from);
@@ -208,7 +266,7 @@ __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
 
     if (disk != NULL && fails(disk, ENOSPC))
         return -1;
-    r = __real_renameat(from_fd, from, to_fd, to);
+    r = __real_renameat2(from_fd, from, to_fd, to, flags);
     if (disk != NULL && r == 0)
         (void) memory_disk_rename(disk, recorded_from, recorded_to);
     return r;
@@ -229,11 +287,25 @@ __wrap_unlinkat(int dir_fd, const char *name, int flags)
     return r;
 }
 
+static gboolean
+is_open(guint file)
+{
+    for (gsize i = 0; i < MAX_FDS; i++)
+        if ((atomic_load(&files[i]) & ~ADOPTED) == file + 1)
+            return TRUE;
+    return FALSE;
+}
+
 int
 __wrap_close(int fd)
 {
+    guint file;
+    MemoryDisk *disk = find_file(fd, &file);
+
     if (fd >= 0 && fd < MAX_FDS)
         atomic_store(&files[fd], 0);
+    if (disk != NULL && !is_open(file))
+        memory_disk_drop_nameless(disk, file);
     return __real_close(fd);
 }
 

@@ -12,7 +12,17 @@
 /* Its name on the disk, and what the names of its files begin with. */
 #define PAYLOAD_RECORDER_FOLDER "payload"
 
-/* @disk: (nullable): NULL ends it. @without_syncs: as a program would look that does not sync its payloads. */
-void payload_recorder_set_disk(MemoryDisk *disk, gboolean without_syncs);
+/* How a program would look that leaves out syncs. */
+typedef enum PayloadRecorderOmit {
+    PAYLOAD_RECORDER_OMIT_NOTHING = 0,
+    PAYLOAD_RECORDER_OMIT_CREATED = 1 << 0, /* of the files that it writes */
+    PAYLOAD_RECORDER_OMIT_ADOPTED = 1 << 1, /* of the files that it takes over */
+    PAYLOAD_RECORDER_OMIT_NAMES = 1 << 2,   /* of their folder, when it has files that were taken over since the last one */
+} PayloadRecorderOmit;
+
+/* @disk: (nullable): NULL ends it. */
+void payload_recorder_set_disk(MemoryDisk *disk, PayloadRecorderOmit omit);
+/* Files that got their first name from linkat(), in this process. */
+guint payload_recorder_get_n_adopted(void);
 /* Makes the folder in @directory what it is on @disk. */
 void payload_recorder_restore(MemoryDisk *disk, const char *directory);

@@ -5,7 +5,8 @@
  * A memory disk records what the real store, writer and jobs do to it while a workload runs. Then the power fails at each point of
  * the record, many times with different luck; the real store opens what is left, and the workload looks at what it finds.
  * Controls, which must lose: a disk that lies about syncing; relaxed durability, which must lose whole units only (but its payload
- * files, docs/payloads.md); and payload files that are not synced before their rows.
+ * files, docs/payloads.md); and payload files that are not synced before their rows: those that the store writes, those that it
+ * takes over, and the names of these.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,18 +40,42 @@ typedef struct Counts {
     guint n_lost;         /* images that lack what was acknowledged */
     guint n_lost_relaxed; /* images */
     guint n_half;
-    guint n_payload_faults; /* images */
+    guint n_payload_faults;         /* images */
+    guint n_payload_faults_relaxed; /* images */
+    guint n_wrong_checks;           /* images */
     guint n_orphans;
     guint n_units;
     guint n_acknowledged;
 } Counts;
 
-typedef enum RecordKind {
-    RECORD_DURABLE,
-    RECORD_RELAXED,
-    RECORD_MIXED,
-    RECORD_PAYLOADS_UNSYNCED, /* a control */
-} RecordKind;
+/* What is recorded, and what is expected of the images (find_problems()). */
+typedef enum Trial {
+    TRIAL_DURABLE,
+    TRIAL_LYING, /* the record before it, on another disk */
+    TRIAL_RELAXED,
+    TRIAL_MIXED,
+    TRIAL_CREATED_UNSYNCED,
+    TRIAL_ADOPTED_UNSYNCED,
+    TRIAL_NAMES_UNSYNCED,
+    N_TRIALS,
+} Trial;
+
+typedef struct TrialPlan {
+    const char *prefix; /* of its figures */
+    WorkloadDurability durability;
+    PayloadRecorderOmit omit;
+    guint n_lies;
+} TrialPlan;
+
+static const TrialPlan plans[N_TRIALS] = {
+    [TRIAL_DURABLE] = { "", WORKLOAD_DURABLE, PAYLOAD_RECORDER_OMIT_NOTHING, 0 },
+    [TRIAL_LYING] = { "lying_", WORKLOAD_DURABLE, PAYLOAD_RECORDER_OMIT_NOTHING, N_LIES },
+    [TRIAL_RELAXED] = { "relaxed_", WORKLOAD_RELAXED, PAYLOAD_RECORDER_OMIT_NOTHING, 0 },
+    [TRIAL_MIXED] = { "mixed_", WORKLOAD_MIXED, PAYLOAD_RECORDER_OMIT_NOTHING, 0 },
+    [TRIAL_CREATED_UNSYNCED] = { "unsynced_", WORKLOAD_DURABLE, PAYLOAD_RECORDER_OMIT_CREATED, 0 },
+    [TRIAL_ADOPTED_UNSYNCED] = { "adopted_unsynced_", WORKLOAD_DURABLE, PAYLOAD_RECORDER_OMIT_ADOPTED, 0 },
+    [TRIAL_NAMES_UNSYNCED] = { "names_unsynced_", WORKLOAD_DURABLE, PAYLOAD_RECORDER_OMIT_NAMES, 0 },
+};
 
 typedef struct Record {
     guint32 seed;
@@ -77,18 +102,18 @@ record_clear(Record *self)
 }
 
 static void
-make_record(Record *self, guint32 seed, RecordKind kind)
+make_record(Record *self, guint32 seed, const TrialPlan *plan)
 {
     g_autofree char *directory = make_directory();
-    WorkloadConfig config = { .seed = seed, .n_import_quads = IMPORT_N_QUADS };
+    WorkloadConfig config = {
+        .directory = directory, .seed = seed, .durability = plan->durability, .n_import_quads = IMPORT_N_QUADS
+    };
     EngineDriver *driver;
 
-    *self = (Record){ .seed = seed, .disk = memory_disk_new() };
+    *self = (Record){ .seed = seed, .disk = config.disk = memory_disk_new() };
     memory_disk_start_log(self->disk, SYNC_USEC);
     memory_vfs_insert(self->disk);
-    payload_recorder_set_disk(self->disk, kind == RECORD_PAYLOADS_UNSYNCED);
-    config.disk = self->disk;
-    config.durability = kind == RECORD_RELAXED ? WORKLOAD_RELAXED : kind == RECORD_MIXED ? WORKLOAD_MIXED : WORKLOAD_DURABLE;
+    payload_recorder_set_disk(self->disk, plan->omit);
     self->workload = workload_new(&config);
     driver = engine_driver_new(directory);
     workload_connect(self->workload, driver);
@@ -96,7 +121,7 @@ make_record(Record *self, guint32 seed, RecordKind kind)
     workload_run(self->workload, (guint) arg_ops);
     workload_connect(self->workload, NULL);
     engine_driver_free(driver);
-    payload_recorder_set_disk(NULL, FALSE);
+    payload_recorder_set_disk(NULL, PAYLOAD_RECORDER_OMIT_NOTHING);
     self->n_ops = memory_disk_get_n_ops(self->disk);
     store_remove_folder(directory);
 }
@@ -110,6 +135,8 @@ count(Counts *counts, const ProbeResult *result, guint position, const char *wha
     counts->n_lost_relaxed += result->report.n_lost_relaxed > 0 ? 1 : 0;
     counts->n_half += result->report.n_half > 0 ? 1 : 0;
     counts->n_payload_faults += result->report.n_payload_faults > 0 ? 1 : 0;
+    counts->n_payload_faults_relaxed += result->report.n_payload_faults_relaxed > 0 ? 1 : 0;
+    counts->n_wrong_checks += result->check_is_wrong ? 1 : 0;
     counts->n_orphans += result->n_orphans;
     counts->n_units += result->report.n_found;
     if (arg_verbose && result->report.first_problem != NULL)
@@ -149,9 +176,9 @@ probe_image(const Record *record, PowerCut *cut, const char *directory, guint po
     }
     memory_vfs_insert(image);
     payload_recorder_restore(image, directory);
-    payload_recorder_set_disk(image, FALSE);
+    payload_recorder_set_disk(image, PAYLOAD_RECORDER_OMIT_NOTHING);
     store_probe_run(directory, record->workload, position, &result);
-    payload_recorder_set_disk(NULL, FALSE);
+    payload_recorder_set_disk(NULL, PAYLOAD_RECORDER_OMIT_NOTHING);
     count(counts, &result, position, "cut");
     if (before != NULL && !result.corrupt && result.report.n_lost == 0)
         probe_again(record, image, before, directory, position, rand, counts);
@@ -186,6 +213,8 @@ add_counts(Counts *total, const Counts *counts)
     total->n_lost_relaxed += counts->n_lost_relaxed;
     total->n_half += counts->n_half;
     total->n_payload_faults += counts->n_payload_faults;
+    total->n_payload_faults_relaxed += counts->n_payload_faults_relaxed;
+    total->n_wrong_checks += counts->n_wrong_checks;
     total->n_orphans += counts->n_orphans;
     total->n_units += counts->n_units;
     total->n_acknowledged += counts->n_acknowledged;
@@ -228,18 +257,34 @@ probe(const Record *record, guint n_images, guint n_lies, Counts *total)
 static void
 print_counts(const char *prefix, const Counts *counts)
 {
-    printf("\"%simages\": %u, \"%ssecond_cuts\": %u, \"%sacknowledged\": %u, \"%scorrupt\": %u, \"%slost\": %u, "
-           "\"%slost_relaxed\": %u, \"%sin_part\": %u, "
-           "\"%spayloads_missing\": %u, \"%sorphans\": %u, ",
-           prefix, counts->n_images, prefix, counts->n_again, prefix, counts->n_acknowledged, prefix, counts->n_corrupt, prefix,
-           counts->n_lost, prefix, counts->n_lost_relaxed, prefix, counts->n_half, prefix, counts->n_payload_faults, prefix,
-           counts->n_orphans);
+    const struct {
+        const char *name;
+        guint n;
+    } figures[] = {
+        { "images", counts->n_images },
+        { "second_cuts", counts->n_again },
+        { "acknowledged", counts->n_acknowledged },
+        { "corrupt", counts->n_corrupt },
+        { "lost", counts->n_lost },
+        { "lost_relaxed", counts->n_lost_relaxed },
+        { "in_part", counts->n_half },
+        { "payloads_missing", counts->n_payload_faults },
+        { "payloads_missing_relaxed", counts->n_payload_faults_relaxed },
+        { "orphans", counts->n_orphans },
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(figures); i++)
+        printf("\"%s%s\": %u, ", prefix, figures[i].name, figures[i].n);
 }
 
-/* One line of JSON. */
+/* One line of JSON. @can_adopt: or else the store cannot take files over here, and their controls have nothing to lose. */
 static gboolean
-report(const Counts *honest, const Counts *lying, const Counts *relaxed, const Counts *mixed, const Counts *unsynced)
+report(const Counts counts[N_TRIALS], gboolean can_adopt)
 {
+    const Counts *honest = &counts[TRIAL_DURABLE];
+    const Counts *lying = &counts[TRIAL_LYING];
+    const Counts *relaxed = &counts[TRIAL_RELAXED];
+    const Counts *mixed = &counts[TRIAL_MIXED];
     const struct {
         gboolean bad;
         const char *text;
@@ -249,28 +294,32 @@ report(const Counts *honest, const Counts *lying, const Counts *relaxed, const C
         { honest->n_half > 0, "updates are there in part" },
         { honest->n_payload_faults > 0, "payloads without their content" },
         { honest->n_orphans > 0, "payload files without a row are left" },
+        { honest->n_wrong_checks > 0 || mixed->n_wrong_checks > 0, "the check of payloads has not found what is missing" },
         { honest->n_units == 0, "nothing was found in any image" },
         { lying->n_corrupt == 0 || lying->n_lost == 0, "the control, a disk that lies, has not failed" },
-        { relaxed->n_lost_relaxed == 0, "the control, relaxed durability, has not failed" },
+        { relaxed->n_lost_relaxed == 0 || relaxed->n_payload_faults_relaxed == 0,
+          "the control, relaxed durability, has not failed" },
         { relaxed->n_corrupt > 0, "relaxed durability: corrupt images" },
         { relaxed->n_half > 0, "relaxed durability: updates are there in part" },
         { mixed->n_corrupt > 0, "durable and relaxed: corrupt images" },
         { mixed->n_lost > 0, "durable and relaxed: acknowledged durable updates are lost" },
         { mixed->n_half > 0, "durable and relaxed: updates are there in part, or without those before them" },
-        { mixed->n_payload_faults > 0, "durable and relaxed: payloads without their content" },
+        { mixed->n_payload_faults > 0, "durable and relaxed: durable payloads without their content" },
         { mixed->n_orphans > 0, "durable and relaxed: payload files without a row are left" },
         { mixed->n_lost_relaxed == 0, "durable and relaxed: nothing relaxed was lost, which shows nothing" },
-        { unsynced->n_payload_faults == 0, "the control, payload files that are not synced, has not failed" },
+        { counts[TRIAL_CREATED_UNSYNCED].n_payload_faults == 0, "the control, payload files that are not synced, has not failed" },
+        { can_adopt && payload_recorder_get_n_adopted() == 0, "no payload file was taken over" },
+        { can_adopt && counts[TRIAL_ADOPTED_UNSYNCED].n_payload_faults == 0,
+          "the control, payload files that are taken over and not synced, has not failed" },
+        { can_adopt && counts[TRIAL_NAMES_UNSYNCED].n_payload_faults == 0,
+          "the control, payload files that are taken over and whose names are not synced, has not failed" },
     };
     gboolean ok = TRUE;
 
     printf("{");
-    print_counts("", honest);
-    print_counts("lying_", lying);
-    print_counts("relaxed_", relaxed);
-    print_counts("mixed_", mixed);
-    print_counts("unsynced_", unsynced);
-    printf("\"problems\": [");
+    for (gsize i = 0; i < N_TRIALS; i++)
+        print_counts(plans[i].prefix, &counts[i]);
+    printf("\"taken_over\": %u, \"problems\": [", payload_recorder_get_n_adopted());
     for (gsize i = 0; i < G_N_ELEMENTS(problems); i++) {
         if (!problems[i].bad)
             continue;
@@ -284,29 +333,24 @@ report(const Counts *honest, const Counts *lying, const Counts *relaxed, const C
 static gboolean
 run(void)
 {
-    Counts honest = { 0 }, lying = { 0 }, relaxed = { 0 }, mixed = { 0 }, unsynced = { 0 };
+    Counts counts[N_TRIALS] = { 0 };
     guint n_images = (guint) (arg_images / arg_records);
-    guint n_control = MAX(n_images / 20, 50);
-    Record record;
+    g_autofree char *directory = make_directory();
+    gboolean can_adopt = store_can_adopt(directory);
+    Record record = { 0 };
 
+    store_remove_folder(directory);
     for (gint i = 0; i < arg_records; i++) {
-        guint32 seed = (guint32) (arg_seed + i);
-
-        make_record(&record, seed, RECORD_DURABLE);
-        probe(&record, n_images, 0, &honest);
-        probe(&record, n_control, N_LIES, &lying);
-        record_clear(&record);
-        make_record(&record, seed, RECORD_RELAXED);
-        probe(&record, n_control, 0, &relaxed);
-        record_clear(&record);
-        make_record(&record, seed, RECORD_MIXED);
-        probe(&record, n_control, 0, &mixed);
-        record_clear(&record);
-        make_record(&record, seed, RECORD_PAYLOADS_UNSYNCED);
-        probe(&record, n_control, 0, &unsynced);
-        record_clear(&record);
+        for (guint trial = 0; trial < N_TRIALS; trial++) {
+            if (trial != TRIAL_LYING) {
+                record_clear(&record);
+                make_record(&record, (guint32) (arg_seed + i), &plans[trial]);
+            }
+            probe(&record, trial == TRIAL_DURABLE ? n_images : MAX(n_images / 20, 50), plans[trial].n_lies, &counts[trial]);
+        }
     }
-    return report(&honest, &lying, &relaxed, &mixed, &unsynced);
+    record_clear(&record);
+    return report(counts, can_adopt);
 }
 
 int

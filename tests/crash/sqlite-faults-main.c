@@ -153,7 +153,9 @@ static void
 try_point(Counts *counts, const char *directory, Target target, guint nth, gboolean sticky, guint *ret_n_calls)
 {
     g_autoptr(MemoryDisk) disk = memory_disk_new();
-    WorkloadConfig config = { .disk = disk, .may_fail = TRUE, .is_disk_full = target == TARGET_SPACE, .n_import_quads = 40 };
+    WorkloadConfig config = {
+        .directory = directory, .disk = disk, .may_fail = TRUE, .is_disk_full = target == TARGET_SPACE, .n_import_quads = 40
+    };
     g_autoptr(Workload) workload = workload_new(&config);
     ProbeResult result;
     guint n_failed;
@@ -161,7 +163,7 @@ try_point(Counts *counts, const char *directory, Target target, guint nth, gbool
 
     memory_vfs_insert(disk);
     payload_recorder_restore(disk, directory);
-    payload_recorder_set_disk(disk, FALSE);
+    payload_recorder_set_disk(disk, PAYLOAD_RECORDER_OMIT_NOTHING);
     if (target == TARGET_SPACE)
         n_not_recovered = work_on_full_disk(workload, disk, directory, nth, &n_failed);
     else
@@ -176,7 +178,7 @@ try_point(Counts *counts, const char *directory, Target target, guint nth, gbool
     counts->n_corrupt += result.corrupt ? 1 : 0;
     counts->n_lost += result.report.n_lost > 0 ? 1 : 0;
     counts->n_half += result.report.n_half > 0 ? 1 : 0;
-    counts->n_payload_faults += result.report.n_payload_faults > 0 ? 1 : 0;
+    counts->n_payload_faults += result.report.n_payload_faults > 0 || result.check_is_wrong ? 1 : 0;
     counts->n_orphans += result.n_orphans;
     counts->n_not_recovered += n_not_recovered > 0 ? 1 : 0;
     if (n_not_recovered > 0)

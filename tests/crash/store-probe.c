@@ -31,9 +31,7 @@ on_payload(const char *fault, void *data)
 {
     ProbeResult *result = data;
 
-    if (fault != NULL && result->report.first_problem == NULL)
-        result->report.first_problem = g_strdup(fault);
-    result->report.n_payload_faults += fault != NULL ? 1 : 0;
+    result->n_check_faults += fault != NULL ? 1 : 0;
     return TRUE;
 }
 
@@ -65,6 +63,7 @@ store_probe_run(const char *directory, const Workload *workload, guint position,
     g_autoptr(QdDatabase) database = NULL;
     g_autoptr(QdConnection) connection = NULL;
     QdLimits limits;
+    guint n_faults;
 
     *ret_result = (ProbeResult){ 0 };
     qd_limits_init(&limits);
@@ -81,6 +80,11 @@ store_probe_run(const char *directory, const Workload *workload, guint position,
         return;
     sweep(directory, connection, &limits, ret_result);
     workload_check(workload, connection, position, &ret_result->report);
+    n_faults = ret_result->report.n_payload_faults + ret_result->report.n_payload_faults_relaxed;
+    ret_result->check_is_wrong = ret_result->n_check_faults != n_faults;
+    if (ret_result->check_is_wrong && ret_result->report.first_problem == NULL)
+        ret_result->report.first_problem = g_strdup_printf("the check of payloads has found %u faults of %u",
+                                                           ret_result->n_check_faults, n_faults);
 }
 
 void

@@ -7,8 +7,10 @@
 #include "tests/crash/workload.h"
 
 typedef struct ProbeResult {
-    guint n_orphans;  /* payload files that are left after a sweep and that no row has */
-    gboolean corrupt; /* it cannot be opened, or integrity_check has found something */
+    guint n_orphans;         /* payload files that are left after a sweep and that no row has */
+    guint n_check_faults;    /* payloads that are missing or damaged, says the check of them */
+    gboolean check_is_wrong; /* the workload has found more of them, or fewer */
+    gboolean corrupt;        /* it cannot be opened, or integrity_check has found something */
     WorkloadReport report;
 } ProbeResult;
 

@@ -2,11 +2,13 @@
 /*
  * The calls of each kind of client.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "daemon/base/fd.h"
 #include "tests/crash/workload-private.h"
 
 #define XSD_INTEGER "http://www.w3.org/2001/XMLSchema#integer"
@@ -47,14 +49,17 @@ workload_text_is(guint client, guint k, const char *text, gsize n_bytes)
 }
 
 GBytes *
-workload_make_payload(guint k)
+workload_make_payload(guint client, guint k)
 {
-    guint content = k % WORKLOAD_N_CONTENTS;
+    guint32 mixed = ((client * 131 + k) * 2654435761u) >> 8;
+    guint content = mixed % WORKLOAD_N_CONTENTS;
     gsize n_bytes = 100 + content * 1700;
     uint8_t *data = g_malloc(n_bytes);
 
     for (gsize i = 0; i < n_bytes; i++)
         data[i] = (uint8_t) (i * (content + 1) + (i >> 8) + content);
+    if (mixed / WORKLOAD_N_CONTENTS % 2 == 0)
+        (void) snprintf((char *) data, n_bytes, "unit %u of client %u", k, client);
     return g_bytes_new_take(data, n_bytes);
 }
 
@@ -141,6 +146,21 @@ make_source(const void *data, gsize n_bytes)
     return fd;
 }
 
+/* As the library does it: beside the store's files, without a name, and nobody can write to it any more. -1 where that cannot be.
+ */
+static int
+make_own_file(const char *directory, const void *data, gsize n_bytes)
+{
+    g_autofree char *folder = g_build_filename(directory, "payload", NULL);
+    g_auto(QdFd) writer = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    char path[64];
+
+    if (writer < 0 || write(writer, data, n_bytes) != (gssize) n_bytes)
+        return -1;
+    (void) snprintf(path, sizeof path, "/proc/self/fd/%d", writer);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
 static QdCall *
 make_import_call(const WorkloadClient *client, const char *format, const char *document)
 {
@@ -182,7 +202,7 @@ static QdCall *
 make_payload_call(const WorkloadClient *client, guint k)
 {
     QdCall *call = qd_call_new(QD_CALL_BATCH, client->client);
-    g_autoptr(GBytes) content = workload_make_payload(k);
+    g_autoptr(GBytes) content = workload_make_payload(client->index, k);
     const QwValue value = { .type = QW_TYPE_BLOB,
                             .data = g_bytes_get_data(content, NULL),
                             .n_bytes = (uint32_t) g_bytes_get_size(content) };
@@ -203,9 +223,12 @@ static QdCall *
 make_replace_payload_call(const WorkloadClient *client, guint k)
 {
     QdCall *call = qd_call_new(client->payload_id == 0 ? QD_CALL_STORE_PAYLOAD : QD_CALL_REPLACE_PAYLOAD, client->client);
-    g_autoptr(GBytes) content = workload_make_payload(k);
+    g_autoptr(GBytes) content = workload_make_payload(client->index, k);
 
-    call->fd = make_source(g_bytes_get_data(content, NULL), g_bytes_get_size(content));
+    if (k % 4 != 0)
+        call->fd = make_own_file(client->workload->config.directory, g_bytes_get_data(content, NULL), g_bytes_get_size(content));
+    if (call->fd < 0)
+        call->fd = make_source(g_bytes_get_data(content, NULL), g_bytes_get_size(content));
     call->payload_id = client->payload_id;
     call->options.media_type = g_strdup_printf("unit/%u-%u", client->index, k);
     return call;
@@ -270,7 +293,7 @@ workload_is_relaxed(const WorkloadClient *client, guint k)
     case WORKLOAD_RELAXED:
         return TRUE;
     case WORKLOAD_MIXED:
-        return k % 3 != 0 && client->kind != WORKLOAD_PAYLOAD && client->kind != WORKLOAD_REPLACE_PAYLOAD;
+        return k % 3 != 0;
     }
     return FALSE;
 }

@@ -13,7 +13,7 @@ typedef enum WorkloadKind {
     WORKLOAD_IMPORT_ROWS,
     WORKLOAD_IMPORT_QUADS,
     WORKLOAD_PAYLOAD,         /* by SQL, which stores one and deletes an older one */
-    WORKLOAD_REPLACE_PAYLOAD, /* by descriptor: one that is replaced again and again */
+    WORKLOAD_REPLACE_PAYLOAD, /* by descriptor, mostly of a file to be taken over: one that is replaced again and again */
     WORKLOAD_FAILURE,
     WORKLOAD_MAINTENANCE,
     WORKLOAD_QUERY,
@@ -56,8 +56,8 @@ gboolean workload_is_relaxed(const WorkloadClient *client, guint k);
 /* Of a row: the same for each (client, k), from 20 bytes to some pages. */
 char *workload_make_text(guint client, guint k);
 gboolean workload_text_is(guint client, guint k, const char *text, gsize n_bytes);
-/* Of a payload: the same for some k of all clients; some go into their row, others have files of some pages. */
-GBytes *workload_make_payload(guint k);
+/* Of a payload: half of all units share few with all clients. Some go into their row, others have files of some pages. */
+GBytes *workload_make_payload(guint client, guint k);
 /* workload-calls.c: the call for unit @k. */
 QdCall *workload_make_call(const WorkloadClient *client, guint k);
 QdCall *workload_make_set_up_call(const Workload *self, QdClient *client);

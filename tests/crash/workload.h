@@ -17,11 +17,12 @@ typedef struct Workload Workload;
 typedef enum WorkloadDurability {
     WORKLOAD_DURABLE,
     WORKLOAD_RELAXED,
-    WORKLOAD_MIXED, /* each client's: two relaxed ones, then one that is durable; payloads are durable */
+    WORKLOAD_MIXED, /* each client's: two relaxed ones, then one that is durable */
 } WorkloadDurability;
 
 typedef struct WorkloadConfig {
-    MemoryDisk *disk; /* an acknowledgement is noted with the number of operations of the disk at that time */
+    const char *directory; /* of the store; as long as the workload runs */
+    MemoryDisk *disk;      /* an acknowledgement is noted with the number of operations of the disk at that time */
     guint32 seed;
     WorkloadDurability durability;
     gboolean may_fail;     /* errors are part of the plan, or else the end of the program */
@@ -34,6 +35,7 @@ typedef struct WorkloadReport {
     guint n_lost_relaxed;   /* relaxed ones, which may be */
     guint n_half;           /* units there in part, counters that are wrong, and units lost before one that is there */
     guint n_payload_faults; /* payloads whose content is not there, or is another */
+    guint n_payload_faults_relaxed;
     guint n_found;
     char *first_problem; /* (owned) (nullable) */
 } WorkloadReport;

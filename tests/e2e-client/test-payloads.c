@@ -3,8 +3,11 @@
  * Payloads by libquery-client with the real daemon: every size class, every way in and out.
  */
 #include <fcntl.h>
+#include <gio/gunixfdlist.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "client-lib/query-connection-private.h"
@@ -320,6 +323,147 @@ test_relaxed(void)
     g_assert_no_error(error);
 }
 
+/* The file behind the descriptor of the last call that passed one; set by the bus' thread before the call is sent. */
+static struct stat passed_file;
+static pthread_mutex_t passed_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static struct stat
+take_passed(void)
+{
+    struct stat passed;
+
+    pthread_mutex_lock(&passed_mutex);
+    passed = passed_file;
+    passed_file = (struct stat){ 0 };
+    pthread_mutex_unlock(&passed_mutex);
+    return passed;
+}
+
+static GDBusMessage *
+note_descriptor(GDBusConnection *connection, GDBusMessage *message, gboolean incoming, gpointer user_data)
+{
+    GUnixFDList *list = incoming ? NULL : g_dbus_message_get_unix_fd_list(message);
+
+    pthread_mutex_lock(&passed_mutex);
+    if (list != NULL)
+        g_assert_cmpint(fstat(g_unix_fd_list_peek_fds(list, NULL)[0], &passed_file), ==, 0);
+    pthread_mutex_unlock(&passed_mutex);
+    return message;
+}
+
+/* The daemon's file of @content, which the call before has stored. */
+static struct stat
+get_stored(GBytes *content, const char *folder)
+{
+    g_autofree char *name = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, content);
+    g_autofree char *path = g_build_filename(private_bus_get_folder(bus), folder, "payload", name, NULL);
+    struct stat st;
+
+    g_assert_cmpint(stat(path, &st), ==, 0);
+    return st;
+}
+
+static void
+assert_handed_over(GBytes *content)
+{
+    struct stat stored = get_stored(content, "data/queryd");
+    struct stat passed = take_passed();
+
+    g_assert_cmpuint(passed.st_nlink, ==, 0); /* it had no name when it was passed */
+    g_assert_cmpuint(stored.st_dev, ==, passed.st_dev);
+    g_assert_cmpuint(stored.st_ino, ==, passed.st_ino);
+    g_assert_cmpuint(stored.st_nlink, ==, 1);
+}
+
+/* Files without a name, and leases. */
+static gboolean
+can_hand_over(void)
+{
+    g_autofree char *folder = g_build_filename(private_bus_get_folder(bus), "data/queryd/payload", NULL);
+    int writer = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", writer);
+    int reader = open(path, O_RDONLY | O_CLOEXEC);
+    gboolean can;
+
+    if (writer >= 0)
+        (void) close(writer);
+    can = writer >= 0 && reader >= 0 && fcntl(reader, F_SETLEASE, F_RDLCK) == 0;
+    if (reader >= 0)
+        (void) close(reader);
+    return can;
+}
+
+static void
+store_in_each_way(QueryConnection *connection, guint seed)
+{
+    g_autoptr(GPtrArray) contents = g_ptr_array_new_with_free_func((GDestroyNotify) g_bytes_unref);
+    g_autoptr(GAsyncResult) stored = NULL;
+    g_autoptr(GInputStream) stream = NULL;
+    g_autoptr(GInputStream) again = NULL;
+    g_autoptr(GError) error = NULL;
+    gint64 id;
+
+    for (guint i = 0; i < 5; i++)
+        g_ptr_array_add(contents, make_content((gsize) 1024 * 1024 + i, seed + i));
+    id = store(connection, contents->pdata[0]);
+    assert_handed_over(contents->pdata[0]);
+    g_assert_true(query_connection_replace_payload(connection, id, contents->pdata[1], NULL, NULL, &error));
+    assert_handed_over(contents->pdata[1]);
+    stream = g_memory_input_stream_new_from_bytes(contents->pdata[2]);
+    g_assert_cmpint(query_connection_store_payload_from_stream(connection, stream, NULL, NULL, &error), >, 0);
+    assert_handed_over(contents->pdata[2]);
+    again = g_memory_input_stream_new_from_bytes(contents->pdata[3]);
+    g_assert_true(query_connection_replace_payload_from_stream(connection, id, again, NULL, NULL, &error));
+    assert_handed_over(contents->pdata[3]);
+    assert_content(connection, id, contents->pdata[3]);
+    query_connection_store_payload_async(connection, contents->pdata[4], NULL, NULL, on_done, &stored);
+    id = query_connection_store_payload_finish(connection, wait_for(&stored), &error);
+    g_assert_no_error(error);
+    assert_handed_over(contents->pdata[4]);
+    assert_content(connection, id, contents->pdata[4]);
+}
+
+/* What the library writes for a large payload is the store's file afterwards: it is not copied. */
+static void
+test_hand_over(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection(FALSE);
+    g_autoptr(GBytes) content = make_content(70000, 7);
+    g_autoptr(GError) error = NULL;
+    GDBusConnection *own = query_bus_get_connection(query_connection_get_bus(connection), NULL, &error);
+    guint filter = g_dbus_connection_add_filter(own, note_descriptor, NULL, NULL);
+
+    (void) store(connection, content); /* the folder is there now */
+    if (can_hand_over()) {
+        store_in_each_way(connection, 20);
+        query_connection_set_durability(connection, QUERY_DURABILITY_RELAXED);
+        store_in_each_way(connection, 30);
+    } else {
+        g_test_skip("no nameless files or no leases here");
+    }
+    g_dbus_connection_remove_filter(own, filter);
+}
+
+/* A store whose folder the library does not see gets a memory file, which is copied. */
+static void
+test_no_hand_over(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryConnection) connection = query_connection_new_for_store(PRIVATE_BUS_STORE_ELSEWHERE, NULL, &error);
+    g_autoptr(GBytes) content = make_content((gsize) 1024 * 1024, 8);
+    GDBusConnection *own = query_bus_get_connection(query_connection_get_bus(connection), NULL, &error);
+    guint filter = g_dbus_connection_add_filter(own, note_descriptor, NULL, NULL);
+    struct stat passed;
+    struct stat stored;
+
+    (void) store(connection, content);
+    passed = take_passed();
+    stored = get_stored(content, "elsewhere");
+    g_assert_cmpint(passed.st_size, ==, 1024 * 1024);
+    g_assert_true(stored.st_dev != passed.st_dev || stored.st_ino != passed.st_ino);
+    g_dbus_connection_remove_filter(own, filter);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -336,6 +480,8 @@ main(int argc, char *argv[])
     g_test_add_func("/payload/many-files", test_many_files);
     g_test_add_func("/payload/many-files-elsewhere", test_many_files_elsewhere);
     g_test_add_func("/payload/relaxed", test_relaxed);
+    g_test_add_func("/payload/hand-over", test_hand_over);
+    g_test_add_func("/payload/no-hand-over", test_no_hand_over);
     r = g_test_run();
     private_bus_free(bus);
     return r;

@@ -315,21 +315,49 @@ def test_import_that_ends_while_it_is_committed(store, document, end):
     assert_whole(store, triples=3 + N_TRIPLES)
 
 
-# --- the database's own file ----------------------------------------------------------------------------------------------
+# --- the store's own files ------------------------------------------------------------------------------------------------
 
-def test_a_descriptor_of_the_database_itself(store):
-    """It is refused; and when it is closed, the kernel drops SQLite's locks on the file: another program must not take the log for
+def pass_to_jobs(bus, path):
+    """Every job refuses it; when this returns, the daemon has closed all of its copies."""
+    with open(path, "r+b", buffering=0) as file:
+        words = f"the descriptor is of the store's own file '{path}'"
+        assert_failed(bus.backup(file.fileno()), "BadParameter", words)
+        assert_failed(restore(bus, file.fileno(), check_only=True), "BadParameter", words)
+        assert_failed(bus.import_fd(file.fileno(), "turtle"), "BadParameter", words)
+        dump = bus.start_job("Dump", "(hsa{sv})", 0, "nquads", {}, fds=[file.fileno()])
+        assert_failed(bus.finish_job(dump), "BadParameter", words)
+        for call in (lambda: bus.export("SELECT 1", "csv", file.fileno()),
+                     lambda: bus.call("StorePayload", "(ha{sv})", 0, {}, fds=[file.fileno()])):
+            with pytest.raises(BusError) as error:
+                call()
+            assert error.value.name == "BadParameter" and words in error.value.message
+        wait_until(lambda: not passed_to(bus, file), f"the daemon to close '{path}'")
+
+
+def passed_to(bus, file):
+    """Whether the daemon has a descriptor of the same open file, by its position."""
+    here = os.fstat(file.fileno())
+    position = os.lseek(file.fileno(), 7_654_321, os.SEEK_SET)
+    process = f"/proc/{bus.daemon_pid()}"
+    for fd in os.listdir(f"{process}/fd"):
+        try:
+            same = os.path.samestat(os.stat(f"{process}/fd/{fd}"), here)
+            with open(f"{process}/fdinfo/{fd}", encoding="ascii") as info:
+                if same and f"pos:\t{position}\n" in info.read():
+                    return True
+        except FileNotFoundError:
+            pass
+    return False
+
+
+def test_descriptors_of_the_store_itself(store):
+    """When one is closed, the kernel drops the process' POSIX locks on the file: another program must not take the log for
     abandoned and delete it."""
     path = os.path.join(store.store, "queryd.db")
-    for name in ("queryd.db", "queryd.db-wal"):
-        with open(os.path.join(store.store, name), "r+b", buffering=0) as file:
-            words = f"the descriptor is of the store's own database '{path}'"
-            assert_failed(store.backup(file.fileno()), "BadParameter", words)
-            assert_failed(restore(store, file.fileno(), check_only=True), "BadParameter", words)
-            assert_failed(store.import_fd(file.fileno(), "turtle"), "BadParameter", words)
-            with pytest.raises(BusError) as error:
-                store.export("SELECT 1", "csv", file.fileno())
-            assert error.value.name == "BadParameter" and words in error.value.message
+    names = [entry.name for entry in os.scandir(store.store) if entry.is_file()]
+    assert {"queryd.db", "queryd.db-wal", "queryd.db-shm", "lock"} <= set(names)
+    for name in names:
+        pass_to_jobs(store, os.path.join(store.store, name))
     other = sqlite3.connect(path)
     assert other.execute("SELECT count(*) FROM item").fetchone() == (ROWS,)
     other.close()
@@ -337,6 +365,30 @@ def test_a_descriptor_of_the_database_itself(store):
     store.update("INSERT INTO item(name) VALUES('acknowledged')")
     store.kill_daemon()
     assert_whole(store, rows=ROWS + 1)
+
+
+def test_locks_outlive_a_descriptor_of_the_shared_memory(store):
+    """What a reader and a writer hold in the daemon holds off another program, which then neither makes the shared memory anew
+    nor resets the log."""
+    path = os.path.join(store.store, "queryd.db")
+    with store.prepare("SELECT a.id, b.name FROM item a, item b") as reader, store.prepare("SELECT 1") as writer:
+        answer = reader.answer(reader.send_fetch())
+        first = next(answer)
+        store.update("INSERT INTO item(name) VALUES('later')")
+        list(writer.answer(writer.send("B")))
+        writer.prepare("INSERT INTO item(name) VALUES('in the transaction')", access="write")
+        writer.fetch()
+        pass_to_jobs(store, path + "-shm")
+        other = sqlite3.connect(path, timeout=0, isolation_level=None)
+        assert other.execute("SELECT count(*) FROM item").fetchone() == (ROWS + 1,)
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("BEGIN IMMEDIATE")
+        list(writer.answer(writer.send("M")))
+        assert other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 1, "the reader needs the log"
+        other.close()
+        assert [first, *(next(answer) for _ in range(20_000))] == [
+            (1 + i // ROWS, f"name of {1 + i % ROWS}") for i in range(20_001)], "of its own moment"
+    assert_whole(store, rows=ROWS + 2)
 
 
 # --- limits on files ------------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Random tables, views, triggers, virtual tables and graphs; random updates: whenever a query's result differs, its subscriber is told.
+"""Random tables, views, triggers, virtual tables and graphs; random updates: when a query's result differs, its subscriber is told.
 
 More rounds and other seeds: QUERYD_STALE_ROUNDS and QUERYD_STALE_SEED. What is told without a difference is printed, and bounded.
 """
@@ -31,7 +31,8 @@ SCHEMA = [
     "CREATE VIEW va AS SELECT id, x FROM a WHERE x > 2",
     "CREATE VIEW vv AS SELECT va.id, count(c.id) AS n FROM va LEFT JOIN c ON c.a=va.id GROUP BY 1",
     "CREATE VIEW vu AS SELECT k, x FROM B UNION ALL SELECT id, y FROM a",
-    "CREATE VIEW vr AS WITH RECURSIVE r(n) AS (SELECT min(id) FROM a UNION SELECT r.n + 1 FROM r, log WHERE r.n < 5) SELECT n FROM r",
+    "CREATE VIEW vr AS WITH RECURSIVE r(n) AS (SELECT min(id) FROM a UNION SELECT r.n + 1 FROM r, log WHERE r.n < 5) "
+    "SELECT n FROM r",
     "CREATE VIEW vq AS SELECT subject, object FROM rdf_quad WHERE graph IS NULL",
     "CREATE TRIGGER a_log AFTER UPDATE ON a BEGIN INSERT INTO log VALUES('a', new.id); END",
     "CREATE TRIGGER b_log AFTER DELETE ON B BEGIN UPDATE log SET n = n + 1; END",
@@ -71,9 +72,10 @@ class Updates:
     def rows(self):
         n, m = self.n(), self.n()
         return self.random.choice([
-            f"INSERT OR IGNORE INTO a VALUES({n}, {m}, {self.n()})", f"UPDATE a SET x = {m} WHERE id = {n}", f"DELETE FROM a WHERE id = {n}",
-            f"UPDATE OR IGNORE a SET id = {m} WHERE id = {n}", f"REPLACE INTO a VALUES({n}, {m}, {m})", "DELETE FROM a",
-            f"INSERT OR REPLACE INTO B VALUES({n}, {m})", f"DELETE FROM B WHERE k >= {n}", f"UPDATE B SET x = x + 1 WHERE k = {n}",
+            f"INSERT OR IGNORE INTO a VALUES({n}, {m}, {self.n()})", f"UPDATE a SET x = {m} WHERE id = {n}",
+            f"DELETE FROM a WHERE id = {n}", f"UPDATE OR IGNORE a SET id = {m} WHERE id = {n}", f"REPLACE INTO a VALUES({n}, {m}, {m})",
+            "DELETE FROM a", f"INSERT OR REPLACE INTO B VALUES({n}, {m})", f"DELETE FROM B WHERE k >= {n}",
+            f"UPDATE B SET x = x + 1 WHERE k = {n}",
             f"INSERT INTO va VALUES({n}, {m})", f"INSERT INTO c(a) SELECT id FROM a WHERE id <= {n}", f"DELETE FROM c WHERE a = {n}",
             f"INSERT INTO d(c) SELECT id FROM c LIMIT {n}", "DELETE FROM log", f"INSERT INTO ft VALUES('word{n} and')",
             "DELETE FROM ft WHERE rowid = (SELECT min(rowid) FROM ft)", f"INSERT INTO ext(rowid, x) VALUES({n}, 'b')",
@@ -89,12 +91,14 @@ class Updates:
     def schema(self):
         n = self.n()
         return self.random.choice([
-            "CREATE TABLE extra(x, y)", "DROP TABLE extra", "CREATE VIEW extra_v AS SELECT * FROM extra, B", "DROP VIEW extra_v",
-            "CREATE VIEW extra_v AS SELECT n FROM log", "ALTER TABLE extra RENAME TO extra_b", "ALTER TABLE extra_b RENAME TO extra",
+            "CREATE TABLE extra(x, y)", "DROP TABLE extra", "CREATE VIEW extra_v AS SELECT * FROM extra, B",
+            "DROP VIEW extra_v", "CREATE VIEW extra_v AS SELECT n FROM log", "ALTER TABLE extra RENAME TO extra_b", "ALTER TABLE extra_b RENAME TO extra",
             f"ALTER TABLE extra ADD COLUMN z{n} DEFAULT {n}", "ALTER TABLE extra RENAME COLUMN x TO x2",
-            "CREATE TABLE extra(x INTEGER PRIMARY KEY AUTOINCREMENT, y)", "CREATE VIRTUAL TABLE extra USING fts5(x, y, content='log')",
+            "CREATE TABLE extra(x INTEGER PRIMARY KEY AUTOINCREMENT, y)",
+            "CREATE VIRTUAL TABLE extra USING fts5(x, y, content='log')",
             "CREATE TRIGGER more AFTER INSERT ON log BEGIN INSERT OR IGNORE INTO a VALUES(new.n, 1, 1); END", "DROP TRIGGER more",
-            "CREATE INDEX extra_i ON a(x)", "DROP INDEX extra_i", "ANALYZE", "CREATE TABLE extra AS SELECT 1 AS x, 2 AS y", "VACUUM",
+            "CREATE INDEX extra_i ON a(x)", "DROP INDEX extra_i", "ANALYZE", "CREATE TABLE extra AS SELECT 1 AS x, 2 AS y",
+            "VACUUM",
         ])
 
     def prepared(self):

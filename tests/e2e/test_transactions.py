@@ -265,6 +265,8 @@ def test_batch_is_one(bus):
             list(channel.answer())
         assert error.value.name == "Constraint"
         assert channel.fetch() == [(11,), (12,)]
+        many = [("INSERT INTO b VALUES (?) RETURNING a", {"1": number}) for number in range(1000, 4000)]
+        assert list(channel.answer(channel.send_batch(*many))) == [(1,)] * 3000, "rows are of no interest, and take no pages"
 
 
 def test_batch_in_a_transaction(bus):

@@ -233,6 +233,9 @@ def test_update_returning(bus):
     with bus.prepare("INSERT INTO t (v) VALUES (?) RETURNING id, v", access="write") as channel:
         assert channel.fetch(("a",), ("b",)) == [(1, "a"), (2, "b")]
         assert channel.end.changes == 2 and channel.end.last_insert_rowid == 2
+        texts = [(f"text {i}",) for i in range(9000)]  # of one request: they share pages
+        assert channel.fetch(*texts) == [(i + 3, text) for i, (text,) in enumerate(texts)]
+        assert channel.end.n_rows == 9000
 
 
 def test_fts5(bus):

@@ -203,15 +203,22 @@ test_returning_of_many_pages(WriterFixture *self, gconstpointer data)
     WriterMember *too_much = writer_add_member(self, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100) "
                                                      "INSERT INTO l SELECT x FROM c RETURNING zeroblob(100000)");
 
+    WriterMember *unwanted = writer_add_member(self, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100) "
+                                                     "INSERT INTO l SELECT x FROM c RETURNING zeroblob(100000)");
+
+    unwanted->item.rows_begin = NULL;
     self->store.limits.values[QD_LIMIT_BATCH_BYTES] = 4 * 1024 * 1024;
     writer_run_group(self);
+    g_assert_no_error(unwanted->item.error);
+    g_assert_cmpuint(unwanted->item.changes, ==, 100);
+    g_assert_cmpuint(unwanted->item.pages->len, ==, 0);
     g_assert_no_error(member->item.error);
     g_assert_cmpuint(member->item.pages->len, >, 5);
     g_assert_cmpuint(count_page_rows(member), ==, 20000);
     g_assert_no_error(large->item.error);
     g_assert_cmpuint(count_page_rows(large), ==, 1);
     writer_assert_failed(too_much, QW_ERROR_TOO_BIG, "the limit 'batch_bytes' is 4194304 bytes");
-    g_assert_cmpint(writer_count(self, "l"), ==, 20001);
+    g_assert_cmpint(writer_count(self, "l"), ==, 20101);
 }
 
 static void

@@ -140,6 +140,12 @@ on_done(QdWriteItem *item, gboolean own)
     hand_over_push(member->fixture->done, member);
 }
 
+static void
+on_rows_begin(QdWriteItem *item, const QdCompiled *compiled)
+{
+    /* they are to be kept */
+}
+
 WriterMember *
 writer_add_member(WriterFixture *self, const char *text)
 {
@@ -151,6 +157,7 @@ writer_add_member(WriterFixture *self, const char *text)
     member->item.statements = g_array_new(FALSE, TRUE, sizeof(QdWriteStatement));
     g_array_append_val(member->item.statements, statement);
     member->item.done = on_done;
+    member->item.rows_begin = on_rows_begin;
     member->item.data = member;
     g_ptr_array_add(self->members, member);
     return member;

@@ -4,9 +4,13 @@
  */
 #include "tests/unit/store/store-fixture.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/fd.h"
 
 void
 store_assert_error(const GError *error, QwError code, const char *words)
@@ -58,6 +62,19 @@ store_count_files(const char *dir, const char *folder)
     while (entries != NULL && g_dir_read_name(entries) != NULL)
         n++;
     return n;
+}
+
+gboolean
+store_can_adopt(const char *dir)
+{
+    g_auto(QdFd) writer = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    g_auto(QdFd) reader = -1;
+    char path[64];
+
+    (void) snprintf(path, sizeof path, "/proc/self/fd/%d", writer);
+    reader = writer >= 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    writer = qd_fd_close(writer);
+    return reader >= 0 && fcntl(reader, F_SETLEASE, F_RDLCK) == 0;
 }
 
 void

@@ -33,6 +33,9 @@ QdCompiled *store_compile(StoreFixture *self, QdConnection *connection, const ch
 /* What is in a folder below @dir, which need not exist. */
 guint store_count_files(const char *dir, const char *folder);
 
+/* Whether the file system of @dir can do what it takes to take a payload's file over. */
+gboolean store_can_adopt(const char *dir);
+
 /* Removes a folder and what is in it. */
 void store_remove_folder(const char *dir);
 

@@ -426,22 +426,25 @@ test_guard(StoreFixture *fixture, gconstpointer data)
 static void
 test_own_files(StoreFixture *fixture, gconstpointer data)
 {
-    static const struct {
-        const char *name;
-        gboolean own;
-    } files[] = { { "queryd.db", TRUE }, { "queryd.db-wal", TRUE }, { "queryd.db-shm", TRUE }, { "lock", FALSE }, { ".", FALSE } };
+    static const char *const names[] = { "queryd.db", "queryd.db-wal", "queryd.db-shm", "queryd.db-schema", "lock", "ballast" };
     g_autofree char *linked = g_build_filename(fixture->dir, "linked", NULL);
+    g_autofree char *found = NULL;
     struct stat st;
 
-    for (guint i = 0; i < G_N_ELEMENTS(files); i++) {
-        g_autofree char *path = g_build_filename(fixture->dir, files[i].name, NULL);
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *path = g_build_filename(fixture->dir, names[i], NULL);
+        g_autofree char *own = NULL;
 
         g_assert_cmpint(stat(path, &st), ==, 0);
-        g_assert_cmpint(qd_database_has_file(fixture->database, &st), ==, files[i].own);
+        own = qd_database_find_own_file(fixture->database, &st);
+        g_assert_cmpstr(own, ==, path);
     }
     g_assert_cmpint(link(qd_database_get_path(fixture->database), linked), ==, 0);
     g_assert_cmpint(stat(linked, &st), ==, 0);
-    g_assert_true(qd_database_has_file(fixture->database, &st));
+    found = qd_database_find_own_file(fixture->database, &st);
+    g_assert_cmpstr(found, ==, qd_database_get_path(fixture->database));
+    g_assert_cmpint(stat(fixture->dir, &st), ==, 0);
+    g_assert_null(qd_database_find_own_file(fixture->database, &st));
 }
 
 int

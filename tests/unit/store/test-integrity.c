@@ -121,6 +121,7 @@ test_disk_error(StoreFixture *self, gconstpointer data)
     gint64 n_damaged = 0;
 
     fill(self);
+    g_assert_true(qd_limits_set(&self->limits, "map_bytes", 0, NULL));
     true_pread = (void *) vfs->xGetSystemCall(vfs, "pread64");
     g_assert_cmpint(vfs->xSetSystemCall(vfs, "pread64", (sqlite3_syscall_ptr) pread_or_fail), ==, SQLITE_OK);
     for (gint k = 1; k == 1 || was_hit; k += 13) {
@@ -129,7 +130,7 @@ test_disk_error(StoreFixture *self, gconstpointer data)
         gint n_steps = G_MAXINT;
         QdIntegrity integrity;
 
-        store_execute(reader, "PRAGMA cache_size=1; PRAGMA mmap_size=0"); /* pages are read again and again */
+        store_execute(reader, "PRAGMA cache_size=1"); /* pages are read again and again */
         qd_integrity_init(&integrity);
         n_calls_left = k;
         was_hit = FALSE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The log in large pieces: how many calls a commit takes, and that what is in the file is right whatever a transaction does:
- * another connection reads it, and so does a store that is opened on a copy of the files, as after a crash.
+ * another connection reads it, and so does a store that is opened on a copy of the files, as after a crash. And that what is
+ * mapped is read without calls.
  */
 #include "daemon/store/log-file.h"
 
@@ -17,6 +18,8 @@ static guint n_writes;
 static guint n_writes_left; /* then one fails; 0: none does */
 static gboolean was_hit;
 static ssize_t (*true_pwrite)(int fd, const void *data, size_t n_bytes, off_t offset);
+static guint n_reads;
+static ssize_t (*true_pread)(int fd, void *data, size_t n_bytes, off_t offset);
 
 static ssize_t
 count_pwrite(int fd, const void *data, size_t n_bytes, off_t offset)
@@ -29,12 +32,22 @@ count_pwrite(int fd, const void *data, size_t n_bytes, off_t offset)
     return -1;
 }
 
+static ssize_t
+count_pread(int fd, void *data, size_t n_bytes, off_t offset)
+{
+    n_reads++;
+    return true_pread(fd, data, n_bytes, offset);
+}
+
 static void
 set_up(StoreFixture *self, gconstpointer data)
 {
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 
     store_fixture_set_up(self, data);
+    true_pread = (void *) vfs->xGetSystemCall(vfs, "pread64");
+    g_assert_nonnull(true_pread);
+    g_assert_cmpint(vfs->xSetSystemCall(vfs, "pread64", (sqlite3_syscall_ptr) count_pread), ==, SQLITE_OK);
     store_execute(self->writer, "CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB)");
     true_pwrite = (void *) vfs->xGetSystemCall(vfs, "pwrite64");
     g_assert_nonnull(true_pwrite);
@@ -48,6 +61,7 @@ tear_down(StoreFixture *self, gconstpointer data)
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 
     g_assert_cmpint(vfs->xSetSystemCall(vfs, "pwrite64", NULL), ==, SQLITE_OK);
+    g_assert_cmpint(vfs->xSetSystemCall(vfs, "pread64", NULL), ==, SQLITE_OK);
     store_fixture_tear_down(self, data);
 }
 
@@ -188,6 +202,56 @@ test_faults(StoreFixture *self, gconstpointer data)
     g_assert_cmpint(expected, >, 0);
 }
 
+/* How many calls a connection takes to read all. */
+static guint
+count_reads(QdConnection *reader, gint64 expected)
+{
+    n_reads = 0;
+    g_assert_cmpint(store_get_int64(reader, "SELECT ifnull(sum(id * length(hex(content)) / 2), 0) FROM t"), ==, expected);
+    return n_reads;
+}
+
+/* One connection for all: its mapping is as old as the connection, and the log grows, begins anew, and is cut. */
+static void
+test_mapped(StoreFixture *self, gconstpointer data)
+{
+    g_autoptr(QdConnection) reader = store_fixture_open_reader(self);
+    gint64 expected = 0;
+
+    store_execute(self->writer, "PRAGMA wal_autocheckpoint=0");
+    for (gint i = 1; i < 40; i++) {
+        g_autofree char *sql = g_strdup_printf("INSERT INTO t VALUES(%d, randomblob(65536))", i);
+
+        store_execute(self->writer, sql);
+        expected += i * 65536;
+        g_assert_cmpuint(count_reads(reader, expected), <, 10);
+        if (i % 13 == 0)
+            store_execute(self->writer, i == 26 ? "PRAGMA wal_checkpoint(TRUNCATE)" : "PRAGMA wal_checkpoint(RESTART)");
+    }
+}
+
+/* The log is longer than what is mapped of it, or nothing is. */
+static void
+test_partly_mapped(StoreFixture *self, gconstpointer data)
+{
+    guint n_before = 0;
+
+    store_execute(self->writer, "PRAGMA wal_autocheckpoint=0; INSERT INTO t VALUES(1, randomblob(4000000))");
+    for (guint n_map_bytes = 0; n_map_bytes <= 4000000; n_map_bytes += 1000000) {
+        g_autoptr(QdConnection) reader = NULL;
+        guint n;
+
+        g_assert_true(qd_limits_set(&self->limits, "map_bytes", n_map_bytes, NULL));
+        reader = store_fixture_open_reader(self);
+        n = count_reads(reader, 4000000);
+        g_assert_cmpuint(n, >, 20);
+        if (n_before > 0)
+            g_assert_cmpuint(n, <, n_before - 200);
+        n_before = n;
+    }
+    g_assert_cmpuint(n_before, <, 200);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -195,6 +259,8 @@ main(int argc, char **argv)
     g_test_add("/store/log-file/few-calls", StoreFixture, NULL, set_up, test_few_calls, tear_down);
     g_test_add("/store/log-file/spilled", StoreFixture, NULL, set_up, test_spilled, tear_down);
     g_test_add("/store/log-file/relaxed", StoreFixture, NULL, set_up, test_relaxed, tear_down);
+    g_test_add("/store/log-file/mapped", StoreFixture, NULL, set_up, test_mapped, tear_down);
+    g_test_add("/store/log-file/partly-mapped", StoreFixture, NULL, set_up, test_partly_mapped, tear_down);
     g_test_add("/store/log-file/faults", StoreFixture, NULL, set_up, test_faults, tear_down);
     return g_test_run();
 }

@@ -103,6 +103,30 @@ test_publish(Fixture *self, gconstpointer data)
     g_assert_cmpint(fcntl(fd, F_GETFL) & O_ACCMODE, ==, O_RDONLY);
 }
 
+/* Over one of the same content, synced or not. */
+static void
+test_publish_again(Fixture *self, gconstpointer data)
+{
+    g_autofree char *path = get_path(self, hash);
+    g_autoptr(GError) error = NULL;
+    struct stat before;
+    struct stat after;
+
+    for (guint i = 0; i < 4; i++) {
+        QdPayloadTemp temp = write_temp(self, "abc");
+
+        g_assert_cmpint(fstat(temp.fd, &before), ==, 0);
+        g_assert_true(i % 2 == 0 || qd_payload_files_sync(&temp, &error));
+        g_assert_true(qd_payload_files_publish(self->files, &temp, hash, &error));
+        g_assert_no_error(error);
+        g_assert_cmpint(temp.fd, ==, -1);
+        g_assert_cmpuint(temp.name, ==, 0);
+        g_assert_cmpint(stat(path, &after), ==, 0);
+        g_assert_cmpuint(before.st_ino, ==, after.st_ino);
+        g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, 1);
+    }
+}
+
 static void
 test_discard(Fixture *self, gconstpointer data)
 {
@@ -213,20 +237,6 @@ make_nameless(const Fixture *self, int flags)
     return open(self->dir, O_TMPFILE | O_RDWR | O_CLOEXEC | flags, 0600);
 }
 
-/* Whether the file system can do what it takes. */
-static gboolean
-can_adopt(const Fixture *self)
-{
-    g_auto(QdFd) writer = make_nameless(self, 0);
-    g_auto(QdFd) reader = -1;
-
-    if (writer < 0)
-        return FALSE;
-    reader = reopen(writer);
-    writer = qd_fd_close(writer);
-    return reader >= 0 && fcntl(reader, F_SETLEASE, F_RDLCK) == 0;
-}
-
 static gboolean
 adopt(const Fixture *self, int fd, uint64_t size)
 {
@@ -250,7 +260,7 @@ test_adopt(Fixture *self, gconstpointer data)
     struct stat before;
     struct stat after;
 
-    if (!can_adopt(self)) {
+    if (!store_can_adopt(self->dir)) {
         g_test_skip("no nameless files or no leases here");
         return;
     }
@@ -290,7 +300,7 @@ test_adopt_not(Fixture *self, gconstpointer data)
     fill(memory);
     g_assert_cmpint(fcntl(memory, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), ==, 0);
     g_assert_false(adopt(self, memory, ADOPTED_BYTES));
-    if (!can_adopt(self))
+    if (!store_can_adopt(self->dir))
         return;
 
     fill(unlinkable);
@@ -318,6 +328,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/store/payload-files/publish", Fixture, NULL, set_up, test_publish, tear_down);
+    g_test_add("/store/payload-files/publish-again", Fixture, NULL, set_up, test_publish_again, tear_down);
     g_test_add("/store/payload-files/discard", Fixture, NULL, set_up, test_discard, tear_down);
     g_test_add("/store/payload-files/damage", Fixture, NULL, set_up, test_damage, tear_down);
     g_test_add("/store/payload-files/list", Fixture, NULL, set_up, test_list, tear_down);
