@@ -73,10 +73,12 @@ class Updates:
         n, m = self.n(), self.n()
         return self.random.choice([
             f"INSERT OR IGNORE INTO a VALUES({n}, {m}, {self.n()})", f"UPDATE a SET x = {m} WHERE id = {n}",
-            f"DELETE FROM a WHERE id = {n}", f"UPDATE OR IGNORE a SET id = {m} WHERE id = {n}", f"REPLACE INTO a VALUES({n}, {m}, {m})",
+            f"DELETE FROM a WHERE id = {n}", f"UPDATE OR IGNORE a SET id = {m} WHERE id = {n}",
+            f"REPLACE INTO a VALUES({n}, {m}, {m})",
             "DELETE FROM a", f"INSERT OR REPLACE INTO B VALUES({n}, {m})", f"DELETE FROM B WHERE k >= {n}",
             f"UPDATE B SET x = x + 1 WHERE k = {n}",
-            f"INSERT INTO va VALUES({n}, {m})", f"INSERT INTO c(a) SELECT id FROM a WHERE id <= {n}", f"DELETE FROM c WHERE a = {n}",
+            f"INSERT INTO va VALUES({n}, {m})", f"INSERT INTO c(a) SELECT id FROM a WHERE id <= {n}",
+            f"DELETE FROM c WHERE a = {n}",
             f"INSERT INTO d(c) SELECT id FROM c LIMIT {n}", "DELETE FROM log", f"INSERT INTO ft VALUES('word{n} and')",
             "DELETE FROM ft WHERE rowid = (SELECT min(rowid) FROM ft)", f"INSERT INTO ext(rowid, x) VALUES({n}, 'b')",
             f"INSERT OR REPLACE INTO rt VALUES({n}, {m}, {m + 1})", f"DELETE FROM rt WHERE id = {n}",
@@ -92,7 +94,8 @@ class Updates:
         n = self.n()
         return self.random.choice([
             "CREATE TABLE extra(x, y)", "DROP TABLE extra", "CREATE VIEW extra_v AS SELECT * FROM extra, B",
-            "DROP VIEW extra_v", "CREATE VIEW extra_v AS SELECT n FROM log", "ALTER TABLE extra RENAME TO extra_b", "ALTER TABLE extra_b RENAME TO extra",
+            "DROP VIEW extra_v", "CREATE VIEW extra_v AS SELECT n FROM log", "ALTER TABLE extra RENAME TO extra_b",
+            "ALTER TABLE extra_b RENAME TO extra",
             f"ALTER TABLE extra ADD COLUMN z{n} DEFAULT {n}", "ALTER TABLE extra RENAME COLUMN x TO x2",
             "CREATE TABLE extra(x INTEGER PRIMARY KEY AUTOINCREMENT, y)",
             "CREATE VIRTUAL TABLE extra USING fts5(x, y, content='log')",
