@@ -6,6 +6,9 @@
 
 #include "daemon/sparql/sqlgen-private.h"
 
+/* Of a table that SQLite takes for 2^20 rows: 65,536. */
+#define WIDE_SHARE ",0.0625"
+
 #define CHAIN_MAX 50         /* operators AND in a row */
 #define LEVELS_MAX 100       /* of parentheses; deeper than any text that SQLite takes */
 #define TEXT_BYTES 500       /* that a text begins with room for */
@@ -231,12 +234,51 @@ write_conjunction(GString *text, const char **conditions, guint n_conditions)
     g_string_append_c(text, ')');
 }
 
+/* Whether @condition names that column of @table as it looks up a constant. */
+static gboolean
+looks_up(const char *condition, const QdTable *table, const char *column)
+{
+    gsize n = strlen(table->name);
+
+    for (const char *found = strstr(condition, table->name); found != NULL; found = strstr(found + n, table->name))
+        if (g_str_has_prefix(found + n, column) && (found[n + 2] == '=' || g_str_has_prefix(found + n + 2, " IN ")))
+            return TRUE;
+    return FALSE;
+}
+
+/*
+ * The condition by which a join begins with all quads of a predicate: its index, or n_conditions. Without statistics SQLite takes
+ * them for ten, and then scans what it has materialised once for each of them, where an index would be made in no time.
+ */
+static guint
+find_wide_scan(const QdRelation *relation)
+{
+    guint found = relation->n_conditions;
+
+    if (relation->n_tables < 1 || !relation->tables[0].is_base)
+        return found;
+    for (guint i = 0; i < relation->n_conditions; i++) {
+        const char *condition = relation->conditions[i];
+
+        if (looks_up(condition, &relation->tables[0], ".s") || looks_up(condition, &relation->tables[0], ".o"))
+            return relation->n_conditions;
+        if (g_str_has_prefix(condition, relation->tables[0].name) && looks_up(condition, &relation->tables[0], ".p"))
+            found = i;
+    }
+    return found;
+}
+
 const char *
 qd_relation_write_where(QdGenerator *self, const QdRelation *relation)
 {
     g_autoptr(GString) text = g_string_sized_new(TEXT_BYTES);
+    guint wide = find_wide_scan(relation);
+    const char **conditions = qd_arena_array0(self->arena, const char *, relation->n_conditions + 1);
 
-    write_conjunction(text, relation->conditions, relation->n_conditions);
+    for (guint i = 0; i < relation->n_conditions; i++)
+        conditions[i] = i == wide ? qd_arena_concat(self->arena, "likelihood(", relation->conditions[i], WIDE_SHARE ")", NULL)
+                                  : relation->conditions[i];
+    write_conjunction(text, conditions, relation->n_conditions);
     if (relation->n_prunings > 0)
         g_string_append(text, text->len > 0 ? " AND " : "");
     write_conjunction(text, relation->prunings, relation->n_prunings);

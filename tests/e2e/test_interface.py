@@ -312,3 +312,15 @@ def test_unknown_method_and_path(bus):
         bus.call("Nosuch")
     with pytest.raises(BusError):
         bus.call("Cancel", interface=JOB, path=PATH + "/job/12345")
+
+
+def test_the_manual_names_everything():
+    """Methods, signals, properties and options of the XML stand in org.queryd.Query1(5)."""
+    with open(os.path.join(ROOT, "docs/man/org.queryd.Query1.5.scd"), encoding="utf-8") as stream:
+        manual = stream.read()
+    for file in ("org.queryd.Query1.xml", "org.queryd.Query1.Job.xml", "org.queryd.Query1.Subscription.xml"):
+        with open(os.path.join(ROOT, "data", file), encoding="utf-8") as stream:
+            text = stream.read()
+        names = re.findall(r"<(?:method|signal|property) name=\"(\w+)\"", text)
+        names += re.findall(r"^ {17}(\w+) [a-z]  ", text, re.MULTILINE)
+        assert names and [name for name in names if f"*{name}*" not in manual] == []

@@ -354,3 +354,12 @@ def test_malformed_in_the_middle(store, fmt, line, wrong, message, replace):
     assert store.dump("nquads")[1] == before
     assert store.property("Generation") == generation
     assert sorted(os.listdir(store.store)) == files
+
+
+@pytest.mark.parametrize("pattern", [
+    "?s <x:p>/<x:q>? ?o", "?s <x:p>/<x:q>* ?o", "?s <x:p>/(<x:q>/<x:q>)? ?o", "?s <x:p> ?o OPTIONAL { ?o <x:q>+ ?z }",
+    "{ SELECT DISTINCT ?s { ?s <x:p> ?o } } { SELECT DISTINCT ?s { ?s <x:q> ?o } }"])
+def test_what_is_materialised_is_looked_up(bus, pattern):
+    """SQLite knows no statistics of the quads: for few rows it would scan the other side once for each of them."""
+    plan = bus.explain("SELECT * { " + pattern + " }", language="sparql")[1]
+    assert "AUTOMATIC COVERING INDEX" in plan, plan

@@ -73,12 +73,10 @@ class Updates:
         n, m = self.n(), self.n()
         return self.random.choice([
             f"INSERT OR IGNORE INTO a VALUES({n}, {m}, {self.n()})", f"UPDATE a SET x = {m} WHERE id = {n}",
-            f"DELETE FROM a WHERE id = {n}", f"UPDATE OR IGNORE a SET id = {m} WHERE id = {n}",
-            f"REPLACE INTO a VALUES({n}, {m}, {m})",
-            "DELETE FROM a", f"INSERT OR REPLACE INTO B VALUES({n}, {m})", f"DELETE FROM B WHERE k >= {n}",
-            f"UPDATE B SET x = x + 1 WHERE k = {n}",
-            f"INSERT INTO va VALUES({n}, {m})", f"INSERT INTO c(a) SELECT id FROM a WHERE id <= {n}",
-            f"DELETE FROM c WHERE a = {n}",
+            f"DELETE FROM a WHERE id = {n}", f"UPDATE OR IGNORE a SET id = {m} WHERE id = {n}", "DELETE FROM a",
+            f"REPLACE INTO a VALUES({n}, {m}, {m})", f"INSERT OR REPLACE INTO B VALUES({n}, {m})", f"DELETE FROM B WHERE k >= {n}",
+            f"UPDATE B SET x = x + 1 WHERE k = {n}", f"INSERT INTO va VALUES({n}, {m})",
+            f"INSERT INTO c(a) SELECT id FROM a WHERE id <= {n}", f"DELETE FROM c WHERE a = {n}",
             f"INSERT INTO d(c) SELECT id FROM c LIMIT {n}", "DELETE FROM log", f"INSERT INTO ft VALUES('word{n} and')",
             "DELETE FROM ft WHERE rowid = (SELECT min(rowid) FROM ft)", f"INSERT INTO ext(rowid, x) VALUES({n}, 'b')",
             f"INSERT OR REPLACE INTO rt VALUES({n}, {m}, {m + 1})", f"DELETE FROM rt WHERE id = {n}",

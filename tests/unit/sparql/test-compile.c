@@ -34,7 +34,7 @@ test_select(void)
     check_sql("SELECT ?o { <a> <p> ?o }", "SELECT q0.o AS v0 FROM queryd_quad AS q0 WHERE q0.s=?1 AND q0.p=?2 AND q0.g=0");
     check_sql("SELECT ?s { ?s <p> ?o OPTIONAL { ?s <q> ?x } }",
               "SELECT q0.s AS v0 FROM queryd_quad AS q0 LEFT JOIN queryd_quad AS q1 ON q1.p=?2 AND q1.g=0 AND q1.s=+q0.s "
-              "WHERE q0.p=?1 AND q0.g=0");
+              "WHERE likelihood(q0.p=?1,0.0625) AND q0.g=0");
     check_sql("SELECT ?s { ?s <p> ?o FILTER(?o = <x> && ?s != <y>) }",
               "SELECT q0.s AS v0 FROM queryd_quad AS q0 WHERE q0.p=?1 AND q0.g=0 AND (q0.o=?2) AND (q0.s<>?3)");
     check_sql("SELECT ?g { GRAPH ?g { ?s <p> <o> } }",
@@ -103,7 +103,8 @@ test_update(void)
     g_assert_cmpuint(operation->n_blank_nodes, ==, 1);
     g_assert_cmpint(operation->deletes[0].g.kind, ==, QD_TEMPLATE_TERM);
     g_assert_cmpint(operation->inserts[0].o.kind, ==, QD_TEMPLATE_BLANK_NODE);
-    g_assert_cmpstr(operation->where.sql, ==, "SELECT q0.s AS v0,q0.o AS v1 FROM queryd_quad AS q0 WHERE q0.p=?1 AND q0.g=?2");
+    g_assert_cmpstr(operation->where.sql, ==,
+                    "SELECT q0.s AS v0,q0.o AS v1 FROM queryd_quad AS q0 WHERE likelihood(q0.p=?1,0.0625) AND q0.g=?2");
 }
 
 static void
