@@ -402,12 +402,37 @@ merge_column(QdGenerator *self, QdColumn *a, const QdColumn *b)
     qd_column_coalesce(self, a, b);
 }
 
+/*
+ * What is computed and may be unbound, as BIND leaves it, has no index to serve it: it would be computed, and its id looked up,
+ * once for each pair of rows. Sealed it is so once for each row of its side.
+ */
+static const QdRelation *
+settle_shared(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal)
+{
+    QdRelation *settled = NULL;
+
+    for (guint i = 0; i < side->n_columns; i++) {
+        const QdColumn *column = &side->columns[i];
+
+        if (column->certain || column->interned || qd_relation_find(other, column->variable) == NULL)
+            continue;
+        if (settled == NULL)
+            settled = qd_relation_copy(self, side);
+        settled->columns[i].sql = qd_column_intern(self, column);
+        settled->columns[i].interned = TRUE;
+    }
+    return settled != NULL ? qd_relation_seal(self, settled, seal) : side;
+}
+
 /* A side that does not fit into one SELECT with the other is sealed. */
 static void
 cut_join(QdGenerator *self, const QdRelation **left, const QdRelation **right)
 {
-    gboolean fits = (*left)->n_tables + (*right)->n_tables <= QD_TABLES_MAX;
+    gboolean fits;
 
+    *left = settle_shared(self, *left, *right, QD_SEAL_STREAM);
+    *right = settle_shared(self, *right, *left, QD_SEAL_MATERIALIZED);
+    fits = (*left)->n_tables + (*right)->n_tables <= QD_TABLES_MAX;
     if (!fits || qd_relation_get_n_arms(*left) * qd_relation_get_n_arms(*right) > QD_MERGED_ARMS_MAX ||
         qd_relation_has_long_columns(*left))
         *left = qd_relation_seal(self, *left, QD_SEAL_STREAM);
