@@ -8,6 +8,8 @@
 
 /* Of a table that SQLite takes for 2^20 rows: 65,536. */
 #define WIDE_SHARE ",0.0625"
+/* Of such a table: one row. */
+#define NARROW_SHARE ",0.000001"
 
 #define CHAIN_MAX 50         /* operators AND in a row */
 #define LEVELS_MAX 100       /* of parentheses; deeper than any text that SQLite takes */
@@ -326,6 +328,7 @@ qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *te
         column->certain = from->certain;
         column->interned = from->interned;
         column->serial = from->serial;
+        column->settled = from->settled;
         column->plain = TRUE;
     }
     g_string_append_printf(self->with, "%s) AS %s(%s)", shape->n_columns == 0 ? "u" : "", hints[seal], text);
@@ -339,6 +342,17 @@ qd_relation_seal(QdGenerator *self, const QdRelation *relation, QdSeal seal)
     const char *tail = seal == QD_SEAL_STREAM ? "LIMIT -1" : NULL; /* SQLite merges no SELECT with a LIMIT into a join */
 
     return qd_relation_seal_text(self, relation, qd_relation_write(self, relation, "SELECT", tail), seal);
+}
+
+/* They are equal, or @a is unbound: as a range, which an index can serve. Ids are integers, and a term that has none is a blob.
+ * An unbound one is compared with all, so the index is not praised where that may be usual. */
+static const char *
+write_open_match(QdGenerator *self, const QdColumn *a, const QdColumn *b)
+{
+    const char *sql = qd_column_intern(self, a);
+
+    return qd_arena_printf(self->arena, "%s(%s BETWEEN ifnull(%s,-9223372036854775808) AND ifnull(%s,x'')%s)",
+                           a->settled ? "likelihood" : "", qd_column_intern(self, b), sql, sql, a->settled ? NARROW_SHARE : "");
 }
 
 const char *
@@ -356,7 +370,9 @@ qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *r
             continue;
         /* unary +: no transitive equalities, which cost 0.7 s to compile 24 tables; the right follows the left anyway */
         condition = qd_arena_concat(self->arena, qd_column_intern(self, b), "=+", qd_column_intern(self, a), NULL);
-        if (!a->certain || !b->certain)
+        if (!a->certain && a->plain && b->certain)
+            condition = write_open_match(self, a, b);
+        else if (!a->certain || !b->certain)
             condition = qd_arena_printf(self->arena, "(%s%s%s%s%s%s%s)", condition, a->certain ? "" : " OR ",
                                         a->certain ? "" : a->sql, a->certain ? "" : " IS NULL", b->certain ? "" : " OR ",
                                         b->certain ? "" : b->sql, b->certain ? "" : " IS NULL");
@@ -402,12 +418,8 @@ merge_column(QdGenerator *self, QdColumn *a, const QdColumn *b)
     qd_column_coalesce(self, a, b);
 }
 
-/*
- * What is computed and may be unbound, as BIND leaves it, has no index to serve it: it would be computed, and its id looked up,
- * once for each pair of rows. Sealed it is so once for each row of its side.
- */
-static const QdRelation *
-settle_shared(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal)
+const QdRelation *
+qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal)
 {
     QdRelation *settled = NULL;
 
@@ -419,9 +431,22 @@ settle_shared(QdGenerator *self, const QdRelation *side, const QdRelation *other
         if (settled == NULL)
             settled = qd_relation_copy(self, side);
         settled->columns[i].sql = qd_column_intern(self, column);
-        settled->columns[i].interned = TRUE;
+        settled->columns[i].interned = settled->columns[i].settled = TRUE;
     }
     return settled != NULL ? qd_relation_seal(self, settled, seal) : side;
+}
+
+/* The side that is sealed goes first, where the other is a single table, which an index can serve then. */
+static void
+settle_sides(QdGenerator *self, const QdRelation **left, const QdRelation **right)
+{
+    const QdRelation *first = qd_relation_settle(self, *left, *right, QD_SEAL_STREAM);
+    gboolean may_turn = first == *left && first->n_tables == 1;
+    const QdRelation *second = qd_relation_settle(self, *right, *left, may_turn ? QD_SEAL_STREAM : QD_SEAL_MATERIALIZED);
+    gboolean turns = may_turn && second != *right;
+
+    *left = turns ? second : first;
+    *right = turns ? first : second;
 }
 
 /* A side that does not fit into one SELECT with the other is sealed. */
@@ -430,8 +455,7 @@ cut_join(QdGenerator *self, const QdRelation **left, const QdRelation **right)
 {
     gboolean fits;
 
-    *left = settle_shared(self, *left, *right, QD_SEAL_STREAM);
-    *right = settle_shared(self, *right, *left, QD_SEAL_MATERIALIZED);
+    settle_sides(self, left, right);
     fits = (*left)->n_tables + (*right)->n_tables <= QD_TABLES_MAX;
     if (!fits || qd_relation_get_n_arms(*left) * qd_relation_get_n_arms(*right) > QD_MERGED_ARMS_MAX ||
         qd_relation_has_long_columns(*left))

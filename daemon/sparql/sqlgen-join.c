@@ -405,7 +405,7 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariable
         left = qd_relation_seal(self, left, QD_SEAL_STREAM);
     if (!can_chain(right))
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
-    return left_join_chain(self, left, right, node);
+    return left_join_chain(self, qd_relation_settle(self, left, right, QD_SEAL_STREAM), right, node);
 }
 
 /* --- minus and union -------------------------------------------------------------------------------------------------- */
@@ -421,7 +421,7 @@ qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet 
 
     if (qd_relation_get_depth(right) > QD_DEPTH_FLAT)
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
-    left = qd_relation_copy(self, left);
+    left = qd_relation_copy(self, qd_relation_settle(self, left, right, QD_SEAL_STREAM));
     probe = qd_relation_copy(self, right);
     shared = qd_relation_match(self, left, right, probe);
     if (shared == NULL)

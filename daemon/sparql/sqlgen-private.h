@@ -18,6 +18,7 @@ typedef struct QdColumn {
     gboolean interned; /* equal terms are equal SQL values; else a blob may stand for a term that has an id */
     gboolean plain;    /* a column of a table: may be named often, is NULL where an outer join found nothing */
     gboolean serial;   /* no term: the solution's number, for BNODE(string) */
+    gboolean settled;  /* by qd_relation_settle(): it is seldom unbound */
 } QdColumn;
 
 typedef struct QdTable {
@@ -117,6 +118,9 @@ guint qd_relation_get_n_arms(const QdRelation *relation);
 gboolean qd_relation_has_long_columns(const QdRelation *relation);
 #define QD_TABLES_MAX 24      /* of a SELECT: SQLite joins 64; what is longer is cut */
 #define QD_MERGED_ARMS_MAX 16 /* of UNIONs in a SELECT: SQLite writes it once for each arm, in quadratic time */
+/* @side before it is joined with @other. What is computed and may be unbound, as BIND leaves it, has no index to serve it: it would
+ * be computed, and its id looked up, once for each pair of rows. Sealed it is so once for each row of its side. */
+const QdRelation *qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal);
 /* Bag join on what both may bind. */
 QdRelation *qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right);
 /* The same; nobody else needs @left any more. */
