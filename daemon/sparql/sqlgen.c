@@ -197,10 +197,32 @@ qd_generator_find_parameter(QdGenerator *self, guint variable)
     return put_constant(self, &constant);
 }
 
+/* @relation, of which patterns within EXISTS name variables: these match rows as a join does. */
+static const QdRelation *
+settle_for_exists(QdGenerator *self, const QdAlgebra *node, const QdRelation *relation)
+{
+    QdRelation *named = qd_relation_new(self);
+    QdVariableSet all = { 0 };
+    QdVariableSet outside = { 0 };
+
+    for (guint i = 0; i < node->n_expressions; i++) {
+        qd_expression_add_variables(node->expressions[i], self->arena, TRUE, &all);
+        qd_expression_add_variables(node->expressions[i], self->arena, FALSE, &outside);
+    }
+    for (guint i = 0; i < relation->n_columns; i++) {
+        guint variable = relation->columns[i].variable;
+
+        if (qd_variable_set_has(&all, variable) && !qd_variable_set_has(&outside, variable))
+            (void) qd_relation_add(self, named, variable, NULL);
+    }
+    return qd_relation_settle(self, relation, named, QD_SEAL_STREAM);
+}
+
 static QdRelation *
 generate_filter(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
-    QdRelation *relation = qd_relation_copy(self, qd_generator_generate(self, node->children[0], bound));
+    const QdRelation *whole = qd_generator_generate(self, node->children[0], bound);
+    QdRelation *relation = qd_relation_copy(self, settle_for_exists(self, node, whole));
 
     qd_relation_filter(self, relation, node->expressions, node->n_expressions);
     return relation;
