@@ -67,6 +67,8 @@ qd_changes_add_payload_delete(QdChanges *self, QdConnection *connection, const Q
     QdPolicy policy = guard->policy;
     sqlite3_stmt *stmt = qd_connection_prepare(connection, "DELETE FROM " QD_PAYLOAD_TABLE " WHERE id=?", QD_POLICY_WRITE, limits);
 
+    if (stmt == NULL)
+        qd_changes_make_all(self);
     for (guint i = 0; i < guard->write_tables->len; i++)
         qd_changes_add_table(self, guard->write_tables->pdata[i]);
     (void) sqlite3_finalize(stmt);

@@ -27,7 +27,8 @@ gboolean qd_changes_is_empty(const QdChanges *self);
 
 /* What a statement writes, by the authorizer: the update hook is silent for WITHOUT ROWID tables and whole-table deletes. */
 void qd_changes_add_statement(QdChanges *self, const QdCompiled *compiled);
-/* What the deletion of a payload by us writes: columns may refer to it, with actions. @connection is the writer's. */
+/* What the deletion of a payload by us writes: columns may refer to it, with actions. If that cannot be found out: all. @connection
+ * is the writer's. */
 void qd_changes_add_payload_delete(QdChanges *self, QdConnection *connection, const QdLimits *limits);
 void qd_changes_add_table(QdChanges *self, const char *table);
 void qd_changes_add_all(QdChanges *self, const QdChanges *other);

@@ -35,7 +35,8 @@ typedef void (*QdIntegrityFunc)(const char *message, gpointer data);
  * @sql: a PRAGMA that checks
  * @func: told what it says, row by row
  *
- * From now on @db maps no pages: one that the disk refuses is an error to who reads it, and a SIGBUS to who has it mapped.
+ * From now on @db maps no page of the database: one that the disk refuses is an error to who reads it, and a SIGBUS to who has it
+ * mapped.
  *
  * Returns: SQLite's code: SQLITE_DONE; one of damage, when it could not go on for that; or what kept it from reading a page, such
  * as no memory or a disk that refuses: then what was told is not worth anything
