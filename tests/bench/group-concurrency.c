@@ -10,6 +10,7 @@
 #include "tests/demo/store-control.h"
 
 #define READERS_MAX 64u
+#define READERS_SMOKE 16u /* each a process: 64 of them in each case took most of the time of a short run */
 #define READERS_WARM_UP 2u
 #define CREW_MSEC 250
 #define CREW_MSEC_SMOKE 20
@@ -39,7 +40,7 @@ run_readers(Bench *bench, gconstpointer argument)
     const Readers *readers = argument;
     guint msec = bench_is_smoke(bench) ? CREW_MSEC_SMOKE : CREW_MSEC;
     GPtrArray *writer = readers->has_writer ? crew_start_writer() : NULL;
-    guint n_max = bench_is_warm_up(bench) ? READERS_WARM_UP : READERS_MAX;
+    guint n_max = bench_is_warm_up(bench) ? READERS_WARM_UP : bench_is_smoke(bench) ? READERS_SMOKE : READERS_MAX;
 
     for (guint n = 1; n <= n_max; n *= 2) {
         CrewResult result = crew_measure(bench, n, readers->sql, msec);
