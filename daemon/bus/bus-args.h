@@ -65,7 +65,7 @@ QdParameters *qd_bus_read_parameters(sd_bus_message *message, GError **error);
 /**
  * qd_bus_read_options:
  * @message: (transfer none): positioned at an a{sv}
- * @call: (transfer none): its kind says which keys are known; gets the values
+ * @call: (transfer none): its class says which keys are known; gets the values
  * @error: (nullable): location for an error
  *
  * Errors: BAD_PARAMETER. Thread: main.

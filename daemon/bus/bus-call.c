@@ -27,29 +27,6 @@ typedef struct QdBusCall {
     gboolean submitted;
 } QdBusCall;
 
-static const char *const kind_names[] = {
-    [QD_CALL_PREPARE] = "Prepare",
-    [QD_CALL_QUERY] = "Query",
-    [QD_CALL_QUERY_TEXT] = "QueryText",
-    [QD_CALL_UPDATE] = "Update",
-    [QD_CALL_BATCH] = "Batch",
-    [QD_CALL_EXPLAIN] = "Explain",
-    [QD_CALL_CHECK] = "Check",
-    [QD_CALL_OPTIMIZE] = "Optimize",
-    [QD_CALL_EXPORT] = "Export",
-    [QD_CALL_IMPORT] = "Import",
-    [QD_CALL_DUMP] = "Dump",
-    [QD_CALL_BACKUP] = "Backup",
-    [QD_CALL_RESTORE] = "Restore",
-    [QD_CALL_STORE_PAYLOAD] = "StorePayload",
-    [QD_CALL_REPLACE_PAYLOAD] = "ReplacePayload",
-    [QD_CALL_DELETE_PAYLOAD] = "DeletePayload",
-    [QD_CALL_OPEN_PAYLOADS] = "OpenPayload",
-    [QD_CALL_SUBSCRIBE] = "Subscribe",
-    [QD_CALL_PREFIXES] = "Prefixes",
-    [QD_CALL_FULL_TEXT] = "SetFullText",
-};
-
 static void
 bus_call_free(QdBusCall *self)
 {
@@ -61,37 +38,6 @@ bus_call_free(QdBusCall *self)
     g_free(self);
     if (service->hooks.activity != NULL)
         service->hooks.activity(service->hooks.user_data);
-}
-
-static gboolean
-is_reading(const QdCall *call)
-{
-    switch (call->kind) {
-    case QD_CALL_QUERY:
-    case QD_CALL_QUERY_TEXT:
-    case QD_CALL_EXPLAIN:
-    case QD_CALL_EXPORT:
-    case QD_CALL_DUMP:
-    case QD_CALL_CHECK:
-    case QD_CALL_SUBSCRIBE:
-    case QD_CALL_PREFIXES:
-    case QD_CALL_OPEN_PAYLOADS:
-        return TRUE;
-    case QD_CALL_PREPARE:
-        return !call->options.access_write;
-    case QD_CALL_UPDATE:
-    case QD_CALL_BATCH:
-    case QD_CALL_OPTIMIZE:
-    case QD_CALL_FULL_TEXT:
-    case QD_CALL_IMPORT:
-    case QD_CALL_BACKUP:
-    case QD_CALL_RESTORE:
-    case QD_CALL_STORE_PAYLOAD:
-    case QD_CALL_REPLACE_PAYLOAD:
-    case QD_CALL_DELETE_PAYLOAD:
-        return FALSE;
-    }
-    return FALSE;
 }
 
 /* Our own failures, as opposed to what a caller did wrong. */
@@ -117,12 +63,12 @@ qd_bus_call_log(const QdCall *call, const char *sender, gint64 started_usec)
 
     fields.elapsed_usec = (guint64) MAX(g_get_monotonic_time() - started_usec, 1);
     if (!failed) {
-        qd_log(level, &fields, "%s: done", kind_names[call->kind]);
+        qd_log(level, &fields, "%s: done", call->class->name);
         return;
     }
 
     /* Messages of callers' errors may quote their statements; ours are logged above debug level, so without the text. */
-    qd_log(level, &fields, "%s: failed: %s", kind_names[call->kind], call->error->message);
+    qd_log(level, &fields, "%s: failed: %s", call->class->name, call->error->message);
     if (qd_log_is_enabled(LOG_DEBUG) && call->statements->len > 0)
         qd_log(LOG_DEBUG, &fields, "failed statement: %s", g_array_index(call->statements, QdCallStatement, 0).text);
 }
@@ -179,7 +125,8 @@ on_done(QdCall *call, void *user_data)
 static gboolean
 check_sandbox(const QdBusCall *self, const QdPeer *peer, GError **error)
 {
-    if (!qd_peer_is_sandboxed(peer) || (self->call != NULL && is_reading(self->call) && self->call->kind != QD_CALL_CHECK))
+    if (!qd_peer_is_sandboxed(peer) ||
+        (self->call != NULL && qd_call_is_reading(self->call) && !self->call->class->is_not_for_sandbox))
         return TRUE;
 
     qd_error_set(error, QW_ERROR_ACCESS_DENIED, "a sandboxed application may only read");
@@ -272,8 +219,8 @@ qd_bus_calls_cancel(QdBusService *service, const char *sender)
 
         if (!self->submitted)
             continue;
-        if (sender == NULL ||
-            (is_reading(self->call) && g_strcmp0(sd_bus_message_get_sender(self->message), sender[0] != '\0' ? sender : NULL) == 0))
+        if (sender == NULL || (qd_call_is_reading(self->call) &&
+                               g_strcmp0(sd_bus_message_get_sender(self->message), sender[0] != '\0' ? sender : NULL) == 0))
             qd_engine_cancel(service->engine, self->call);
     }
 }

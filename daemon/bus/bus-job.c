@@ -20,7 +20,7 @@ typedef struct Job {
     char *path;
     char *owner;  /* (nullable) unique name; NULL on a connection without a bus */
     QdCall *call; /* (nullable) while it runs */
-    const char *kind;
+    char *kind;   /* (owned) */
     const char *state;
     const char *error_name;
     char *error_message;
@@ -52,6 +52,7 @@ job_free(gpointer data)
     g_free(self->path);
     g_free(self->owner);
     g_free(self->error_message);
+    g_free(self->kind);
     g_clear_pointer(&self->messages, g_ptr_array_unref);
     g_free(self);
 }
@@ -139,15 +140,6 @@ on_done(QdCall *call, void *user_data)
         job_forget(self);
 }
 
-static const char *
-get_kind(const QdCall *call)
-{
-    return call->kind == QD_CALL_IMPORT    ? "import"
-           : call->kind == QD_CALL_DUMP    ? "dump"
-           : call->kind == QD_CALL_RESTORE ? "restore"
-                                           : "backup";
-}
-
 void
 qd_bus_jobs_start(QdBusJobs *self, sd_bus_message *message, QdClient *client, QdCall *call, gint64 started_usec)
 {
@@ -157,7 +149,7 @@ qd_bus_jobs_start(QdBusJobs *self, sd_bus_message *message, QdClient *client, Qd
     job->path = g_strdup_printf(JOB_PREFIX "/%" G_GUINT64_FORMAT, ++self->last_id);
     job->owner = g_strdup(sd_bus_message_get_sender(message));
     job->call = call;
-    job->kind = get_kind(call);
+    job->kind = g_ascii_strdown(call->class->name, -1);
     job->state = "running";
     job->error_name = "";
     job->error_message = g_strdup("");

@@ -9,6 +9,7 @@
 #include "daemon/bus/bus-args.h"
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
+#include "daemon/exec/job-classes.h"
 
 /* A message being built by a foreach function: the first failure stays. */
 typedef struct Building {
@@ -183,7 +184,7 @@ fill_check(sd_bus_message *reply, QdCall *call)
 static int
 handle_check(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_CHECK, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_check_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_options(message, call, &error))
@@ -201,7 +202,7 @@ fill_nothing(sd_bus_message *reply, QdCall *call)
 static int
 handle_optimize(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_OPTIMIZE, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_optimize_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_options(message, call, &error))
@@ -213,7 +214,7 @@ handle_optimize(sd_bus_message *message, void *userdata, sd_bus_error *ret_error
 static int
 handle_set_full_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_FULL_TEXT, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_full_text_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_options(message, call, &error))
@@ -225,7 +226,7 @@ handle_set_full_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_
 static int
 handle_backup(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_BACKUP, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_backup_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_options(message, call, &error))
@@ -237,7 +238,7 @@ handle_backup(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 static int
 handle_restore(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_RESTORE, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_restore_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_options(message, call, &error))

@@ -10,11 +10,6 @@
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-args.h"
 
-#define ON(kind) (1u << QD_CALL_##kind)
-#define ON_RESULTS (ON(PREPARE) | ON(QUERY) | ON(QUERY_TEXT) | ON(EXPORT))
-#define ON_PAYLOADS (ON(STORE_PAYLOAD) | ON(REPLACE_PAYLOAD) | ON(DELETE_PAYLOAD))
-#define ON_STATEMENTS (ON_RESULTS | ON(UPDATE) | ON(BATCH) | ON(EXPLAIN))
-
 typedef union OptionValue {
     const char *text;
     uint32_t number;
@@ -24,8 +19,8 @@ typedef union OptionValue {
 
 typedef struct OptionInfo {
     const char *key;
-    char type;     /* of D-Bus; SD_BUS_TYPE_ARRAY: of texts */
-    guint methods; /* a bit for each QdCallKind */
+    char type; /* of D-Bus; SD_BUS_TYPE_ARRAY: of texts */
+    guint id;  /* QD_TAKES() of a class that takes it */
     gboolean (*set)(QdCallOptions *options, const OptionValue *value, GError **error);
 } OptionInfo;
 
@@ -227,39 +222,39 @@ set_check(QdCallOptions *options, const OptionValue *value, GError **error)
 }
 
 static const OptionInfo option_table[] = {
-    { "transport", 's', ON(PREPARE), set_transport },
-    { "page_size", 'u', ON(PREPARE), set_page_size },
-    { "access", 's', ON(PREPARE), set_access },
-    { "timeout_ms", 'u', ON_STATEMENTS | ON(IMPORT) | ON_PAYLOADS, set_timeout },
-    { "max_rows", 'u', ON_RESULTS, set_max_rows },
-    { "max_bytes", 'u', ON_RESULTS, set_max_bytes },
-    { "durability", 's', ON(PREPARE) | ON(UPDATE) | ON(BATCH) | ON(IMPORT) | ON_PAYLOADS, set_durability },
-    { "media_type", 's', ON(STORE_PAYLOAD) | ON(REPLACE_PAYLOAD), set_media_type },
-    { "analyze", 'b', ON(EXPLAIN), set_analyze },
-    { "table", 's', ON(IMPORT), set_table },
-    { "create", 'b', ON(IMPORT), set_create },
-    { "header", 'b', ON(IMPORT) | ON(EXPORT) | ON(QUERY_TEXT), set_header },
-    { "graph", 's', ON(IMPORT) | ON(DUMP), set_graph },
-    { "base", 's', ON(IMPORT) | ON(SUBSCRIBE) | ON_STATEMENTS, set_base },
-    { "replace", 'b', ON(IMPORT), set_replace },
-    { "check_only", 'b', ON(IMPORT) | ON(RESTORE), set_check_only },
-    { "quick", 'b', ON(CHECK), set_quick },
-    { "warm", 'b', ON(OPTIMIZE), set_warm },
-    { "tokenizer", 's', ON(FULL_TEXT), set_tokenizer },
-    { "add", 'a', ON(FULL_TEXT), set_add },
-    { "remove", 'a', ON(FULL_TEXT), set_remove },
-    { "all", 'b', ON(FULL_TEXT), set_all },
-    { "rebuild", 'b', ON(FULL_TEXT), set_rebuild },
-    { "check", 'b', ON(FULL_TEXT), set_check },
+    { "transport", 's', QD_TAKES(TRANSPORT), set_transport },
+    { "page_size", 'u', QD_TAKES(PAGE_SIZE), set_page_size },
+    { "access", 's', QD_TAKES(ACCESS), set_access },
+    { "timeout_ms", 'u', QD_TAKES(TIMEOUT), set_timeout },
+    { "max_rows", 'u', QD_TAKES(MAX_ROWS), set_max_rows },
+    { "max_bytes", 'u', QD_TAKES(MAX_BYTES), set_max_bytes },
+    { "durability", 's', QD_TAKES(DURABILITY), set_durability },
+    { "media_type", 's', QD_TAKES(MEDIA_TYPE), set_media_type },
+    { "analyze", 'b', QD_TAKES(ANALYZE), set_analyze },
+    { "table", 's', QD_TAKES(TABLE), set_table },
+    { "create", 'b', QD_TAKES(CREATE), set_create },
+    { "header", 'b', QD_TAKES(HEADER), set_header },
+    { "graph", 's', QD_TAKES(GRAPH), set_graph },
+    { "base", 's', QD_TAKES(BASE), set_base },
+    { "replace", 'b', QD_TAKES(REPLACE), set_replace },
+    { "check_only", 'b', QD_TAKES(CHECK_ONLY), set_check_only },
+    { "quick", 'b', QD_TAKES(QUICK), set_quick },
+    { "warm", 'b', QD_TAKES(WARM), set_warm },
+    { "tokenizer", 's', QD_TAKES(FULL_TEXT), set_tokenizer },
+    { "add", 'a', QD_TAKES(FULL_TEXT), set_add },
+    { "remove", 'a', QD_TAKES(FULL_TEXT), set_remove },
+    { "all", 'b', QD_TAKES(FULL_TEXT), set_all },
+    { "rebuild", 'b', QD_TAKES(FULL_TEXT), set_rebuild },
+    { "check", 'b', QD_TAKES(FULL_TEXT), set_check },
 };
 
 static const OptionInfo *
-find_option(const char *key, QdCallKind kind, GError **error)
+find_option(const char *key, const QdCallClass *class, GError **error)
 {
     for (guint i = 0; i < G_N_ELEMENTS(option_table); i++) {
         if (!g_str_equal(option_table[i].key, key))
             continue;
-        if ((option_table[i].methods & (1u << kind)) != 0)
+        if ((option_table[i].id & class->options) != 0)
             return &option_table[i];
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "this method has no option '%s'", key);
         return NULL;
@@ -305,7 +300,7 @@ read_entry(sd_bus_message *message, QdCall *call, guint *seen, GError **error)
 
     if (!qd_bus_read_text(message, "options", &key, error))
         return FALSE;
-    info = find_option(key, call->kind, error);
+    info = find_option(key, call->class, error);
     if (info == NULL)
         return FALSE;
 

@@ -6,6 +6,7 @@
 
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
+#include "daemon/exec/call-classes.h"
 
 struct QdBusPrefixes {
     QdBusService *service;
@@ -49,7 +50,7 @@ qd_bus_prefixes_refresh(QdBusPrefixes *self)
     if (self->again)
         return;
 
-    self->call = qd_call_new(QD_CALL_PREFIXES, self->client);
+    self->call = qd_call_new(&qd_prefixes_call, self->client);
     self->call->done = on_done;
     self->call->user_data = self;
     qd_engine_submit(self->service->engine, self->call);

@@ -10,6 +10,8 @@
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/bus/bus-reply.h"
+#include "daemon/exec/call-classes.h"
+#include "daemon/exec/job-classes.h"
 
 static int
 append_parameters(sd_bus_message *reply, const QdCall *call)
@@ -80,7 +82,7 @@ fill_prepare(sd_bus_message *reply, QdCall *call)
 static int
 handle_prepare(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_PREPARE, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_prepare_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_statement(message, TRUE, call, &error) || !qd_bus_read_options(message, call, &error))
@@ -106,7 +108,7 @@ fill_query(sd_bus_message *reply, QdCall *call)
 static int
 handle_query(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_QUERY, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_query_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_statement(message, TRUE, call, &error) || !qd_bus_read_options(message, call, &error))
@@ -132,7 +134,7 @@ fill_query_text(sd_bus_message *reply, QdCall *call)
 static int
 handle_query_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_QUERY_TEXT, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_query_text_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_format(message, call, &error) ||
@@ -151,7 +153,7 @@ fill_export(sd_bus_message *reply, QdCall *call)
 static int
 handle_export(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_EXPORT, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_export_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_format(message, call, &error) ||
@@ -170,7 +172,7 @@ fill_update(sd_bus_message *reply, QdCall *call)
 static int
 handle_update(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_UPDATE, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_update_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_statement(message, TRUE, call, &error) || !qd_bus_read_options(message, call, &error))
@@ -199,7 +201,7 @@ static int
 handle_batch(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
     const QdBusService *service = userdata;
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_BATCH, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_batch_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_statements(message, call, qd_engine_get_limits(service->engine), &error) ||
@@ -224,7 +226,7 @@ fill_explain(sd_bus_message *reply, QdCall *call)
 static int
 handle_explain(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_EXPLAIN, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_explain_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_options(message, call, &error))
@@ -236,7 +238,7 @@ handle_explain(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 static int
 handle_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_SUBSCRIBE, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_subscribe_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_options(message, call, &error))
@@ -247,9 +249,9 @@ handle_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_erro
 
 /* A descriptor and a format: RDF or a table goes in or out. */
 static int
-start_transfer(QdCallKind kind, sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+start_transfer(const QdCallClass *class, sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(kind, NULL);
+    g_autoptr(QdCall) call = qd_call_new(class, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_format(message, call, &error) ||
@@ -262,13 +264,13 @@ start_transfer(QdCallKind kind, sd_bus_message *message, void *userdata, sd_bus_
 static int
 handle_import(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    return start_transfer(QD_CALL_IMPORT, message, userdata, ret_error);
+    return start_transfer(&qd_import_call, message, userdata, ret_error);
 }
 
 static int
 handle_dump(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    return start_transfer(QD_CALL_DUMP, message, userdata, ret_error);
+    return start_transfer(&qd_dump_call, message, userdata, ret_error);
 }
 
 static int
@@ -286,7 +288,7 @@ fill_nothing(sd_bus_message *reply, QdCall *call)
 static int
 handle_store_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_STORE_PAYLOAD, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_store_payload_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_options(message, call, &error))
@@ -298,7 +300,7 @@ handle_store_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_
 static int
 handle_replace_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_REPLACE_PAYLOAD, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_replace_payload_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_payload_id(message, &call->payload_id, &error) || !qd_bus_read_fd(message, call, &error) ||
@@ -311,7 +313,7 @@ handle_replace_payload(sd_bus_message *message, void *userdata, sd_bus_error *re
 static int
 handle_delete_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_DELETE_PAYLOAD, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_delete_payload_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_payload_id(message, &call->payload_id, &error) || !qd_bus_read_options(message, call, &error))
@@ -329,7 +331,7 @@ fill_payload(sd_bus_message *reply, QdCall *call)
 static int
 handle_open_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_OPEN_PAYLOADS, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_open_payloads_call, NULL);
     g_autoptr(GError) error = NULL;
     int64_t id;
 
@@ -359,7 +361,7 @@ static int
 handle_open_payloads(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
     const QdBusService *service = userdata;
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_OPEN_PAYLOADS, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_open_payloads_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_payload_ids(message, call, qd_engine_get_limits(service->engine), &error))

@@ -14,6 +14,7 @@
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
+#include "daemon/exec/call-classes.h"
 #include "daemon/exec/watch-index.h"
 
 #define SUBSCRIPTION_PREFIX QD_BUS_PATH "/subscription"
@@ -142,7 +143,7 @@ look_at_next(QdBusSubscriptions *self)
 
     subscription->outdated = FALSE;
     self->looked_at = subscription;
-    self->look = qd_call_new(QD_CALL_SUBSCRIBE, subscription->client);
+    self->look = qd_call_new(&qd_subscribe_call, subscription->client);
     self->look->options.base = g_strdup(subscription->base);
     self->look->done = on_looked;
     self->look->user_data = self;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/exec/bind.h"
+#include "daemon/exec/call-classes.h"
 #include "daemon/exec/channel.h"
 #include "daemon/exec/engine-private.h"
 #include "daemon/exec/run.h"
@@ -23,13 +24,7 @@ may_be_long(void *data)
 {
     QdCall *call = data;
 
-    return qd_workers_become_long(call->private->engine->workers, call->client) || call->kind == QD_CALL_EXPLAIN;
-}
-
-static gboolean
-is_by_value(const QdCall *call)
-{
-    return call->kind == QD_CALL_QUERY || call->kind == QD_CALL_QUERY_TEXT;
+    return qd_workers_become_long(call->private->engine->workers, call->client) || call->class->runs_to_its_end;
 }
 
 /* That a caller may ask for, and that one row may have. The bus throws off who sends a message that is too large. */
@@ -58,7 +53,7 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
     if (run == NULL)
         return NULL;
 
-    if (is_by_value(call)) {
+    if (call->class->is_by_value) {
         uint64_t max_rows = qd_limits_get(&engine->limits, QD_LIMIT_VALUE_ROWS);
         uint64_t max_bytes = qd_limits_get(&engine->limits, QD_LIMIT_VALUE_RESULT_BYTES);
 
@@ -104,7 +99,7 @@ check_row_size(const QdCall *call, gsize size, GError **error)
 {
     const QdLimits *limits = &call->private->engine->limits;
 
-    if (!is_by_value(call) || size <= get_most_by_value(limits))
+    if (!call->class->is_by_value || size <= get_most_by_value(limits))
         return TRUE;
 
     qd_limit_set_error(error, limits, QD_LIMIT_VALUE_RESULT_BYTES,
@@ -180,8 +175,8 @@ qd_call_start_bound_run(QdCall *call, GError **error)
     return g_steal_pointer(&run);
 }
 
-void
-qd_call_run_query(QdCall *call, GError **error)
+static void
+run_query(QdCall *call, GError **error)
 {
     g_autoptr(QdRun) run = qd_call_start_bound_run(call, error);
 
@@ -192,10 +187,18 @@ qd_call_run_query(QdCall *call, GError **error)
     }
 }
 
+const QdCallClass qd_query_call = {
+    .name = "Query",
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(BASE),
+    .reads = TRUE,
+    .is_by_value = TRUE,
+    .run = run_query,
+};
+
 /* Prepare ------------------------------------------------------------------------------------------------------------- */
 
-void
-qd_call_run_prepare(QdCall *call, GError **error)
+static void
+run_prepare(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
@@ -233,6 +236,14 @@ qd_call_run_prepare(QdCall *call, GError **error)
     setup.options.table = NULL;
     (void) qd_channels_open(engine->channels, call->client, &setup, &call->channel_fd, error);
 }
+
+const QdCallClass qd_prepare_call = {
+    .name = "Prepare",
+    .options = QD_TAKES(TRANSPORT) | QD_TAKES(PAGE_SIZE) | QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) |
+               QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(BASE),
+    .reads = TRUE,
+    .run = run_prepare,
+};
 
 /* Explain ------------------------------------------------------------------------------------------------------------- */
 
@@ -319,8 +330,8 @@ describe_plan(QdCall *call, const QdSparqlPlan *plan)
     call->text = g_string_new(description);
 }
 
-void
-qd_call_run_explain(QdCall *call, GError **error)
+static void
+run_explain(QdCall *call, GError **error)
 {
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
     gboolean is_sparql = statement->language == QD_LANGUAGE_SPARQL;
@@ -347,3 +358,11 @@ qd_call_run_explain(QdCall *call, GError **error)
     if (explain_sql(call, is_sparql, error) && call->options.analyze)
         analyze_query(call, statement, error);
 }
+
+const QdCallClass qd_explain_call = {
+    .name = "Explain",
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(ANALYZE) | QD_TAKES(BASE),
+    .reads = TRUE,
+    .runs_to_its_end = TRUE,
+    .run = run_explain,
+};

@@ -4,12 +4,13 @@
  */
 #include <string.h>
 
+#include "daemon/exec/call-classes.h"
 #include "daemon/exec/engine-private.h"
 #include "daemon/store/sqlite-error.h"
 
 /* The generation is read first: a schema that changes after it is told of later. */
-void
-qd_call_run_subscribe(QdCall *call, GError **error)
+static void
+run_subscribe(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
@@ -28,8 +29,8 @@ qd_call_run_subscribe(QdCall *call, GError **error)
         call->reads = qd_read_set_new_for_sql(connection, statement->text, &engine->limits, error);
 }
 
-void
-qd_call_run_prefixes(QdCall *call, GError **error)
+static void
+run_prefixes(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     g_autoptr(QdConnection) connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
@@ -48,3 +49,6 @@ qd_call_run_prefixes(QdCall *call, GError **error)
     if (r != SQLITE_DONE)
         qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
 }
+
+const QdCallClass qd_subscribe_call = { .name = "Subscribe", .options = QD_TAKES(BASE), .reads = TRUE, .run = run_subscribe };
+const QdCallClass qd_prefixes_call = { .name = "Prefixes", .reads = TRUE, .is_internal = TRUE, .run = run_prefixes };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client-lib/text/text-utf8.h"
+#include "daemon/exec/call-classes.h"
 #include "daemon/exec/engine-private.h"
 #include "daemon/exec/results-writer.h"
 #include "daemon/exec/run.h"
@@ -186,8 +187,8 @@ qd_call_pull_text(QdCall *call, QdRun *run, QdTextFlushFunc flush, GString *out,
     return ok;
 }
 
-void
-qd_call_run_query_text(QdCall *call, GError **error)
+static void
+run_query_text(QdCall *call, GError **error)
 {
     g_autoptr(QdRun) run = NULL;
     g_autoptr(GString) out = g_string_new(NULL);
@@ -206,3 +207,11 @@ qd_call_run_query_text(QdCall *call, GError **error)
     call->text = g_string_sized_new(out->len);
     (void) qw_text_append_lossy(call->text, out->str, out->len);
 }
+
+const QdCallClass qd_query_text_call = {
+    .name = "QueryText",
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(HEADER) | QD_TAKES(BASE),
+    .reads = TRUE,
+    .is_by_value = TRUE,
+    .run = run_query_text,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Calls: their memory, and the way from a worker back to the main thread.
+ * Calls: their memory, the way through a thread, and the way back to the main thread.
  */
 #include <unistd.h>
 
@@ -39,11 +39,11 @@ array_new(gsize size, GDestroyNotify clear)
 }
 
 QdCall *
-qd_call_new(QdCallKind kind, QdClient *client)
+qd_call_new(const QdCallClass *class, QdClient *client)
 {
     QdCall *call = g_new0(QdCall, 1);
 
-    call->kind = kind;
+    call->class = class;
     call->client = client != NULL ? qd_client_ref(client) : NULL;
     call->options.header = TRUE;
     call->options.quick = TRUE;
@@ -100,6 +100,12 @@ qd_call_free(QdCall *call)
     return NULL;
 }
 
+gboolean
+qd_call_is_reading(const QdCall *call)
+{
+    return call->class->reads && !call->options.access_write;
+}
+
 void
 qd_call_add_statement(QdCall *call, QdLanguage language, const char *text, QdParameters *parameters)
 {
@@ -124,120 +130,34 @@ qd_call_finish(QdCall *call)
 {
     QdEngine *engine = call->private->engine;
 
-    if (call->kind != QD_CALL_PREFIXES)
+    if (!call->class->is_internal)
         qd_registry_remove(engine->registry, &call->private->entry);
-    if (call->error != NULL && call->kind != QD_CALL_RESTORE)
+    if (call->error != NULL && !call->class->works_when_broken)
         qd_engine_note_error(engine, call->error);
     qd_mailbox_post(engine->mailbox, finish_on_main, call);
 }
 
-/* Updates --------------------------------------------------------------------------------------------------------------- */
-
-static void
-on_written(QdWriteItem *item, gboolean own)
+void
+qd_call_end(QdCall *call)
 {
-    QdCall *call = item->data;
-
-    call->error = g_steal_pointer(&item->error);
-    call->changes = item->changes;
-    call->last_insert_rowid = item->last_insert_rowid;
-    call->generation = item->generation;
-    for (guint i = 0; i < call->statements->len; i++)
-        g_array_index(call->statements, QdCallStatement, i)
-            .changes = g_array_index(call->private->write_statements, QdWriteStatement, i).changes;
-    qd_call_finish(call);
-}
-
-gboolean
-qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), GError **error)
-{
-    QdWriteItem *item = &call->private->item;
-
-    if (!qd_client_check_write(call->client, error))
-        return FALSE;
-
-    qd_write_item_init(item);
-    item->client = call->client;
-    item->relaxed = call->options.relaxed_durability;
-    item->timeout_msec = qd_engine_get_timeout_msec(call->private->engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, call->options.has_timeout,
-                                                    call->options.timeout_msec);
-    item->cancelled = &call->private->entry.cancelled;
-    item->done = done;
-    item->data = call;
-    return TRUE;
+    if (call->error == NULL && call->class->write != NULL)
+        call->class->write(call);
+    else
+        qd_call_finish(call);
 }
 
 static gboolean
-prepare_write(QdCall *call, GError **error)
+put_back(QdCall *call)
 {
-    QdEngine *engine = call->private->engine;
+    struct QdCallPrivate *private = call->private;
 
-    if (call->statements->len > qd_limits_get(&engine->limits, QD_LIMIT_BATCH_STATEMENTS)) {
-        qd_limit_set_error(error, &engine->limits, QD_LIMIT_BATCH_STATEMENTS, "batch of %u statements is too long",
-                           call->statements->len);
+    if (!private->deferred)
         return FALSE;
-    }
-    if (!qd_call_init_write(call, on_written, error))
-        return FALSE;
-
-    call->private->write_statements = g_array_new(FALSE, FALSE, sizeof(QdWriteStatement));
-    for (guint i = 0; i < call->statements->len; i++) {
-        const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, i);
-        QdWriteStatement write = { .language = statement->language,
-                                   .base = call->options.base,
-                                   .text = statement->text,
-                                   .n_text_bytes = strlen(statement->text),
-                                   .parameters = statement->parameters };
-
-        g_array_append_val(call->private->write_statements, write);
-    }
-    call->private->item.statements = call->private->write_statements;
+    private->deferred = FALSE;
+    private->task.sliced = TRUE;
+    qd_registry_set_state(private->engine->registry, &private->entry, "queued", FALSE);
+    qd_workers_push_always(private->engine->workers, &private->task, FALSE);
     return TRUE;
-}
-
-static void
-run_write(QdCall *call)
-{
-    if (call->statements->len == 0) {
-        call->generation = qd_writer_get_generation(call->private->engine->writer);
-        qd_call_finish(call);
-        return;
-    }
-    if (!prepare_write(call, &call->error)) {
-        if (call->private->write_statements != NULL && call->private->item.statements == NULL)
-            g_clear_pointer(&call->private->write_statements, g_array_unref);
-        qd_call_finish(call);
-        return;
-    }
-    qd_registry_set_state(call->private->engine->registry, &call->private->entry, "writing", FALSE);
-    qd_writer_submit(call->private->engine->writer, &call->private->item);
-}
-
-static void
-run_read(QdCall *call)
-{
-    if (call->kind == QD_CALL_PREPARE)
-        qd_call_run_prepare(call, &call->error);
-    else if (call->kind == QD_CALL_QUERY)
-        qd_call_run_query(call, &call->error);
-    else if (call->kind == QD_CALL_QUERY_TEXT)
-        qd_call_run_query_text(call, &call->error);
-    else if (call->kind == QD_CALL_SUBSCRIBE)
-        qd_call_run_subscribe(call, &call->error);
-    else if (call->kind == QD_CALL_PREFIXES)
-        qd_call_run_prefixes(call, &call->error);
-    else if (call->kind == QD_CALL_OPEN_PAYLOADS)
-        qd_call_open_payloads(call, &call->error);
-    else
-        qd_call_run_explain(call, &call->error);
-    if (call->private->deferred) {
-        call->private->deferred = FALSE;
-        call->private->task.sliced = TRUE;
-        qd_registry_set_state(call->private->engine->registry, &call->private->entry, "queued", FALSE);
-        qd_workers_push_always(call->private->engine->workers, &call->private->task, FALSE);
-        return;
-    }
-    qd_call_finish(call);
 }
 
 void
@@ -246,11 +166,9 @@ qd_call_run_on_worker(QdTask *task, QdWorkers *workers)
     QdCall *call = (QdCall *) ((struct QdCallPrivate *) ((char *) task - offsetof(struct QdCallPrivate, task)))->entry.owner;
     g_autoptr(QdClient) client = qd_client_ref(call->client);
 
-    if (call->kind == QD_CALL_UPDATE || call->kind == QD_CALL_BATCH)
-        run_write(call);
-    else if (call->kind == QD_CALL_DELETE_PAYLOAD)
-        qd_call_write_payload(call);
-    else
-        run_read(call);
+    if (call->class->run != NULL)
+        call->class->run(call, &call->error);
+    if (!put_back(call))
+        qd_call_end(call);
     qd_workers_give_slot(workers, client);
 }

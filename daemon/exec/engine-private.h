@@ -95,23 +95,13 @@ void qd_call_finish(QdCall *call);
 /* The default or the caller's time limit, within the cap. 0: none. */
 uint64_t qd_engine_get_timeout_msec(QdEngine *self, QdLimit limit, gboolean has_timeout, uint64_t timeout_msec);
 
-/* exec/call-*.c: what workers do for each kind. */
+/* Any thread: what follows the class's `run`: its `write`, or the end. */
+void qd_call_end(QdCall *call);
+/* A task of the workers. */
 void qd_call_run_on_worker(QdTask *task, QdWorkers *workers);
-void qd_call_run_query(QdCall *call, GError **error);
-void qd_call_run_query_text(QdCall *call, GError **error);
-void qd_call_run_prepare(QdCall *call, GError **error);
-void qd_call_run_explain(QdCall *call, GError **error);
-void qd_call_run_subscribe(QdCall *call, GError **error);
-void qd_call_run_prefixes(QdCall *call, GError **error);
 
 /* Makes the call's item one that writes for the call's client. ACCESS_DENIED when that may only read. */
 gboolean qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), GError **error);
-
-/* exec/payload-calls.c. The content of the caller's descriptor, on a thread of the crew or of a job. */
-gboolean qd_call_read_payload(QdCall *call, GError **error);
-/* The row, by the writer; finishes the call. */
-void qd_call_write_payload(QdCall *call);
-void qd_call_open_payloads(QdCall *call, GError **error);
 
 /* The call's statement, leased, compiled and bound. */
 QdRun *qd_call_start_bound_run(QdCall *call, GError **error);

@@ -272,11 +272,20 @@ qd_engine_reopen(QdEngine *self)
 /* Calls ----------------------------------------------------------------------------------------------------------------- */
 
 static gboolean
-is_job(const QdCall *call)
+push_call(QdEngine *self, QdCall *call)
 {
-    return call->kind == QD_CALL_EXPORT || call->kind == QD_CALL_IMPORT || call->kind == QD_CALL_DUMP ||
-           call->kind == QD_CALL_BACKUP || call->kind == QD_CALL_RESTORE || call->kind == QD_CALL_CHECK ||
-           call->kind == QD_CALL_OPTIMIZE || call->kind == QD_CALL_FULL_TEXT;
+    switch (call->class->place) {
+    case QD_CALL_ON_JOB:
+        qd_registry_set_state(self->registry, &call->private->entry, "job", FALSE);
+        qd_jobs_start(self->jobs, call);
+        return TRUE;
+    case QD_CALL_ON_CREW:
+        qd_payload_crew_push(self->crew, call);
+        return TRUE;
+    case QD_CALL_ON_WORKER:
+        return qd_workers_push(self->workers, &call->private->task, TRUE);
+    }
+    return FALSE;
 }
 
 static void
@@ -289,15 +298,10 @@ start_call(QdEngine *self, QdCall *call)
         qd_error_set(&call->error, QW_ERROR_RECOVERING, "the database of store '%s' was damaged and is being salvaged",
                      self->directory);
         qd_call_finish(call);
-    } else if (self->state == QD_ENGINE_BROKEN && call->kind != QD_CALL_RESTORE) {
+    } else if (self->state == QD_ENGINE_BROKEN && !call->class->works_when_broken) {
         call->error = g_error_copy(self->open_error);
         qd_call_finish(call);
-    } else if (is_job(call)) {
-        qd_registry_set_state(self->registry, &call->private->entry, "job", FALSE);
-        qd_jobs_start(self->jobs, call);
-    } else if (call->kind == QD_CALL_STORE_PAYLOAD || call->kind == QD_CALL_REPLACE_PAYLOAD) {
-        qd_payload_crew_push(self->crew, call);
-    } else if (!qd_workers_push(self->workers, &call->private->task, TRUE)) {
+    } else if (!push_call(self, call)) {
         qd_limit_set_error(&call->error, &self->limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
         qd_call_finish(call);
     }
@@ -325,7 +329,7 @@ qd_engine_submit(QdEngine *self, QdCall *call)
     private->task = (QdTask){ .client = call->client, .watch_fd = -1, .run = qd_call_run_on_worker };
     describe_entry(call, &private->entry);
     self->n_calls++;
-    if (call->kind != QD_CALL_PREFIXES) /* nobody's query */
+    if (!call->class->is_internal)
         qd_registry_add(self->registry, &private->entry, "queued");
 
     if (!self->stopped && self->state == QD_ENGINE_BROKEN && (uint64_t) g_get_monotonic_time() > self->reopen_usec)

@@ -23,28 +23,54 @@ typedef struct QdEngine QdEngine;
 typedef struct QdClient QdClient;
 typedef struct QdCall QdCall;
 
-typedef enum QdCallKind {
-    QD_CALL_PREPARE,
-    QD_CALL_QUERY,      /* rows by value: result pages */
-    QD_CALL_QUERY_TEXT, /* result text */
-    QD_CALL_UPDATE,
-    QD_CALL_BATCH,
-    QD_CALL_EXPLAIN,
-    QD_CALL_SUBSCRIBE, /* what a statement reads; it is not run */
-    QD_CALL_PREFIXES,  /* that the store keeps */
-    QD_CALL_CHECK,
-    QD_CALL_OPTIMIZE,
-    QD_CALL_FULL_TEXT,
-    QD_CALL_EXPORT, /* these run on job threads */
-    QD_CALL_IMPORT,
-    QD_CALL_DUMP,
-    QD_CALL_BACKUP,
-    QD_CALL_RESTORE,
-    QD_CALL_STORE_PAYLOAD, /* these on threads of their own */
-    QD_CALL_REPLACE_PAYLOAD,
-    QD_CALL_DELETE_PAYLOAD,
-    QD_CALL_OPEN_PAYLOADS,
-} QdCallKind;
+/* Options of the methods; a class names the ones that its method takes by QD_TAKES(). */
+typedef enum QdOptionId {
+    QD_OPTION_TRANSPORT,
+    QD_OPTION_PAGE_SIZE,
+    QD_OPTION_ACCESS,
+    QD_OPTION_TIMEOUT,
+    QD_OPTION_MAX_ROWS,
+    QD_OPTION_MAX_BYTES,
+    QD_OPTION_DURABILITY,
+    QD_OPTION_MEDIA_TYPE,
+    QD_OPTION_ANALYZE,
+    QD_OPTION_TABLE,
+    QD_OPTION_CREATE,
+    QD_OPTION_HEADER,
+    QD_OPTION_GRAPH,
+    QD_OPTION_BASE,
+    QD_OPTION_REPLACE,
+    QD_OPTION_CHECK_ONLY,
+    QD_OPTION_QUICK,
+    QD_OPTION_WARM,
+    QD_OPTION_FULL_TEXT, /* tokenizer, add, remove, all, rebuild, check */
+} QdOptionId;
+
+#define QD_TAKES(id) (1u << QD_OPTION_##id)
+
+typedef enum QdCallPlace {
+    QD_CALL_ON_WORKER,
+    QD_CALL_ON_CREW, /* threads for payloads; a descriptor that may stall goes to a job thread */
+    QD_CALL_ON_JOB,  /* a thread of its own */
+} QdCallPlace;
+
+/* A kind of call: all that the engine and the bus have to know of it. Constants, in the file that does the work. */
+typedef struct QdCallClass {
+    const char *name; /* the method of D-Bus */
+    QdCallPlace place;
+    guint options;               /* a mask of QD_TAKES() */
+    gboolean reads;              /* changes nothing, unless an option asks for it; ends when its caller leaves the bus */
+    gboolean is_by_value;        /* rows travel in the reply, and are bounded by its size */
+    gboolean is_internal;        /* the daemon's own: ListQueries does not show it */
+    gboolean is_uncharged;       /* a job that does not count against the limits of jobs */
+    gboolean is_not_for_sandbox; /* refused to a sandboxed caller although it reads */
+    gboolean runs_to_its_end;    /* is never put back into the queue for being long */
+    gboolean works_when_broken;  /* also runs when the database cannot be opened, whose errors then say nothing new */
+    /* On the thread of @place; sets @error, or leaves it to @write. NULL: there is only @write. */
+    void (*run)(QdCall *call, GError **error);
+    /* (nullable): after @run without an error; hands the call to the writer and finishes it, now or later. */
+    void (*write)(QdCall *call);
+} QdCallClass;
 
 /* SetFullText: what is to be done, in this order. */
 typedef struct QdFullTextOptions {
@@ -104,7 +130,7 @@ typedef struct QdJobProgress {
 
 struct QdCall {
     /* request */
-    QdCallKind kind;
+    const QdCallClass *class;
     QdClient *client; /* (owned reference) who pays */
     QdCallOptions options;
     GArray *statements; /* of QdCallStatement; one, but for BATCH any number */
@@ -145,7 +171,9 @@ struct QdCall {
 };
 
 /* @client: (nullable): may be set later, before qd_engine_submit(). */
-QdCall *qd_call_new(QdCallKind kind, QdClient *client);
+QdCall *qd_call_new(const QdCallClass *class, QdClient *client);
+/* FALSE: it may change the store. */
+gboolean qd_call_is_reading(const QdCall *call);
 QdCall *qd_call_free(QdCall *call);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdCall, qd_call_free)
 

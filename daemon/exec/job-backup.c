@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
 #include "daemon/store/sqlite-error.h"
@@ -88,8 +89,8 @@ send_file(QdCall *call, const char *path, gboolean is_file, GError **error)
     return *error == NULL;
 }
 
-void
-qd_job_backup(QdCall *call, GError **error)
+static void
+run_backup(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     g_autofree char *path = NULL;
@@ -114,3 +115,9 @@ qd_job_backup(QdCall *call, GError **error)
         g_prefix_error(error, "cannot make a copy in '%s': ", qd_database_get_directory(engine->database));
     (void) unlink(path);
 }
+
+const QdCallClass qd_backup_call = {
+    .name = "Backup",
+    .place = QD_CALL_ON_JOB,
+    .run = run_backup,
+};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/exec/bind.h"
+#include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
 
@@ -45,8 +46,8 @@ write_much(QdCall *call, GString *out, GError **error)
     return out->len < FLUSH_BYTES || write_out(call, out, error);
 }
 
-void
-qd_job_export(QdCall *call, GError **error)
+static void
+run_export(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
@@ -72,3 +73,11 @@ qd_job_export(QdCall *call, GError **error)
     if (qd_call_pull_text(call, run, write_much, out, error))
         (void) write_out(call, out, error);
 }
+
+const QdCallClass qd_export_call = {
+    .name = "Export",
+    .place = QD_CALL_ON_JOB,
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(HEADER) | QD_TAKES(BASE),
+    .reads = TRUE,
+    .run = run_export,
+};

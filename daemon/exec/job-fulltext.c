@@ -2,6 +2,7 @@
 /*
  * SetFullText: settings of the full-text index and the index itself, in one transaction.
  */
+#include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/store/fts.h"
 
@@ -21,8 +22,8 @@ change(QdConnection *connection, QdWriteItem *item, void *user_data, GError **er
     return TRUE;
 }
 
-void
-qd_job_full_text(QdCall *call, GError **error)
+static void
+run_full_text(QdCall *call, GError **error)
 {
     const QdFullTextOptions *options = &call->options.full_text;
     QdFtsChange what = {
@@ -47,3 +48,10 @@ qd_job_full_text(QdCall *call, GError **error)
     if (local_error != NULL && !qd_job_is_cancelled(call, error))
         g_propagate_error(error, g_steal_pointer(&local_error));
 }
+
+const QdCallClass qd_full_text_call = {
+    .name = "SetFullText",
+    .place = QD_CALL_ON_JOB,
+    .options = QD_TAKES(FULL_TEXT),
+    .run = run_full_text,
+};

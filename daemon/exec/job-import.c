@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/text-reader.h"
 #include "daemon/exec/write-item.h"
@@ -281,8 +282,8 @@ check_request(QdCall *call, QdTextFormat *ret_format, GError **error)
     return qd_client_check_write(call->client, error);
 }
 
-void
-qd_job_import(QdCall *call, GError **error)
+static void
+run_import(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     Import import = { .call = call, .fd = -1 };
@@ -314,3 +315,11 @@ qd_job_import(QdCall *call, GError **error)
     g_free(import.buffer);
     qd_write_item_clear(&item);
 }
+
+const QdCallClass qd_import_call = {
+    .name = "Import",
+    .place = QD_CALL_ON_JOB,
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(TABLE) | QD_TAKES(CREATE) | QD_TAKES(HEADER) | QD_TAKES(GRAPH) |
+               QD_TAKES(BASE) | QD_TAKES(REPLACE) | QD_TAKES(CHECK_ONLY),
+    .run = run_import,
+};

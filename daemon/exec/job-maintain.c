@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
 #include "daemon/exec/upkeep.h"
@@ -37,8 +38,8 @@ note_message(const char *message, gpointer data)
     g_ptr_array_add(data, g_strdup(message));
 }
 
-void
-qd_job_check(QdCall *call, GError **error)
+static void
+run_check(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     g_autoptr(QdConnection) connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
@@ -120,8 +121,8 @@ warm(QdCall *call, GError **error)
         qd_sqlite_set_error(error, NULL, r, NULL, 0, NULL);
 }
 
-void
-qd_job_optimize(QdCall *call, GError **error)
+static void
+run_optimize(QdCall *call, GError **error)
 {
     QdWriteItem item;
 
@@ -136,3 +137,21 @@ qd_job_optimize(QdCall *call, GError **error)
     (void) qd_writer_run_exclusive(call->private->engine->writer, &item, FALSE, optimize, NULL, error);
     qd_write_item_clear(&item);
 }
+
+const QdCallClass qd_check_call = {
+    .name = "Check",
+    .place = QD_CALL_ON_JOB,
+    .options = QD_TAKES(QUICK),
+    .reads = TRUE,
+    .is_uncharged = TRUE,
+    .is_not_for_sandbox = TRUE,
+    .run = run_check,
+};
+
+const QdCallClass qd_optimize_call = {
+    .name = "Optimize",
+    .place = QD_CALL_ON_JOB,
+    .options = QD_TAKES(WARM),
+    .is_uncharged = TRUE,
+    .run = run_optimize,
+};

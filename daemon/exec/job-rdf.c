@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/rdf/iri.h"
 #include "daemon/rdf/rdf-reader.h"
@@ -380,8 +381,8 @@ check_target(QdCall *call, QdRdfFormat *ret_format, GError **error)
     return FALSE;
 }
 
-void
-qd_job_dump(QdCall *call, GError **error)
+static void
+run_dump(QdCall *call, GError **error)
 {
     g_autoptr(GString) out = g_string_new(NULL);
     g_autoptr(QdPrefixMap) prefixes = qd_prefix_map_new();
@@ -406,3 +407,11 @@ qd_job_dump(QdCall *call, GError **error)
     qd_rdf_writer_finish(writer);
     (void) flush(&dump, 0, error);
 }
+
+const QdCallClass qd_dump_call = {
+    .name = "Dump",
+    .place = QD_CALL_ON_JOB,
+    .options = QD_TAKES(GRAPH),
+    .reads = TRUE,
+    .run = run_dump,
+};

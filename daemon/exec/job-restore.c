@@ -15,6 +15,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/log.h"
+#include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
 #include "daemon/store/file-check.h"
@@ -347,8 +348,8 @@ remove_copy(const Restore *self)
     }
 }
 
-void
-qd_job_restore(QdCall *call, GError **error)
+static void
+run_restore(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     Restore self = { .call = call, .engine = engine };
@@ -373,3 +374,11 @@ qd_job_restore(QdCall *call, GError **error)
     remove_copy(&self);
     g_free(self.path);
 }
+
+const QdCallClass qd_restore_call = {
+    .name = "Restore",
+    .place = QD_CALL_ON_JOB,
+    .options = QD_TAKES(CHECK_ONLY),
+    .works_when_broken = TRUE,
+    .run = run_restore,
+};

@@ -33,52 +33,6 @@ typedef struct Job {
 } Job;
 
 static void
-run_job(QdCall *call, GError **error)
-{
-    switch (call->kind) {
-    case QD_CALL_EXPORT:
-        qd_job_export(call, error);
-        break;
-    case QD_CALL_IMPORT:
-        qd_job_import(call, error);
-        break;
-    case QD_CALL_DUMP:
-        qd_job_dump(call, error);
-        break;
-    case QD_CALL_BACKUP:
-        qd_job_backup(call, error);
-        break;
-    case QD_CALL_RESTORE:
-        qd_job_restore(call, error);
-        break;
-    case QD_CALL_CHECK:
-        qd_job_check(call, error);
-        break;
-    case QD_CALL_OPTIMIZE:
-        qd_job_optimize(call, error);
-        break;
-    case QD_CALL_FULL_TEXT:
-        qd_job_full_text(call, error);
-        break;
-    case QD_CALL_STORE_PAYLOAD:
-    case QD_CALL_REPLACE_PAYLOAD:
-        (void) qd_call_read_payload(call, error);
-        break;
-    case QD_CALL_DELETE_PAYLOAD:
-    case QD_CALL_OPEN_PAYLOADS:
-    case QD_CALL_PREPARE:
-    case QD_CALL_QUERY:
-    case QD_CALL_QUERY_TEXT:
-    case QD_CALL_UPDATE:
-    case QD_CALL_BATCH:
-    case QD_CALL_EXPLAIN:
-    case QD_CALL_SUBSCRIBE:
-    case QD_CALL_PREFIXES:
-        g_assert_not_reached();
-    }
-}
-
-static void
 uncharge_job(QdJobs *self, QdClient *client)
 {
     qd_client_discharge(client, QD_CHARGE_JOB);
@@ -95,14 +49,11 @@ job_main(void *data)
     QdClient *client = qd_client_ref(job->call->client);
 
     (void) pthread_setname_np(pthread_self(), "queryd-job");
-    run_job(job->call, &job->call->error);
+    job->call->class->run(job->call, &job->call->error);
     /* uncharged first: who hears of the end may start the next */
     if (job->limited)
         uncharge_job(jobs, client);
-    if (job->call->error == NULL && (job->call->kind == QD_CALL_STORE_PAYLOAD || job->call->kind == QD_CALL_REPLACE_PAYLOAD))
-        qd_call_write_payload(job->call);
-    else
-        qd_call_finish(job->call);
+    qd_call_end(job->call);
 
     qd_client_unref(client);
     pthread_mutex_lock(&jobs->mutex);
@@ -165,7 +116,7 @@ charge_job(QdJobs *self, QdCall *call, GError **error)
 void
 qd_jobs_start(QdJobs *self, QdCall *call)
 {
-    gboolean limited = call->kind != QD_CALL_CHECK && call->kind != QD_CALL_OPTIMIZE;
+    gboolean limited = !call->class->is_uncharged;
     Job *job;
     int r;
 

@@ -18,17 +18,8 @@ QdJobs *qd_jobs_free(QdJobs *self);
 void qd_jobs_start(QdJobs *self, QdCall *call);
 guint qd_jobs_get_n(QdJobs *self);
 
-/* job-*.c: what each kind does, on its thread */
-void qd_job_export(QdCall *call, GError **error);
-void qd_job_import(QdCall *call, GError **error);
-/* An Import in one of the formats of RDF. */
+/* job-rdf.c: an Import in one of the formats of RDF. */
 void qd_job_import_rdf(QdCall *call, QdRdfFormat format, GError **error);
-void qd_job_dump(QdCall *call, GError **error);
-void qd_job_backup(QdCall *call, GError **error);
-void qd_job_restore(QdCall *call, GError **error);
-void qd_job_check(QdCall *call, GError **error);
-void qd_job_optimize(QdCall *call, GError **error);
-void qd_job_full_text(QdCall *call, GError **error);
 
 /* false with BAD_PARAMETER when the caller's descriptor is of no kind that one can stream to or from, or of our own files. */
 gboolean qd_job_check_descriptor(QdCall *call, GError **error);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/exec/call-classes.h"
 #include "daemon/exec/engine-private.h"
 #include "daemon/exec/jobs.h"
 
@@ -55,8 +56,8 @@ read_piece(QdCall *call, gboolean regular, char *buffer, uint64_t offset, GError
     return n;
 }
 
-gboolean
-qd_call_read_payload(QdCall *call, GError **error)
+static void
+read_payload(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     g_autoptr(QdPayloadDraft) draft = NULL;
@@ -65,11 +66,11 @@ qd_call_read_payload(QdCall *call, GError **error)
     gssize n = 1;
 
     if (!check_source(call, &st, error))
-        return FALSE;
+        return;
     if (qd_database_is_read_only(engine->database)) {
         qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", engine->directory,
                      qd_database_get_read_only_hint(engine->database));
-        return FALSE;
+        return;
     }
 
     draft = qd_payload_draft_new(qd_payloads_get_files(engine->payloads), &engine->limits);
@@ -80,18 +81,17 @@ qd_call_read_payload(QdCall *call, GError **error)
     while (n > 0) {
         if (draft->size % SPACE_CHECK_BYTES < BUFFER_BYTES &&
             !qd_database_check_free_space(engine->database, &engine->limits, error))
-            return FALSE;
+            return;
         n = read_piece(call, S_ISREG(st.st_mode), buffer, draft->size, error);
         if (n < 0 || !qd_payload_draft_append(draft, buffer, (gsize) n, error))
-            return FALSE;
+            return;
     }
     qd_payload_draft_finish(draft);
     if (!call->options.relaxed_durability && draft->size > GROUP_SYNC_BYTES && !qd_payload_draft_sync(draft, error))
-        return FALSE;
+        return;
 
     call->n_bytes = draft->size;
     call->private->draft = g_steal_pointer(&draft);
-    return TRUE;
 }
 
 /* Writing --------------------------------------------------------------------------------------------------------------- */
@@ -103,29 +103,44 @@ set_missing(int64_t id, GError **error)
 }
 
 static gboolean
-write_row(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
+note_row(QdWriteItem *item)
+{
+    item->changes = 1;
+    qd_changes_add_table(item->changed, QD_PAYLOAD_TABLE);
+    return TRUE;
+}
+
+static gboolean
+store_row(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
+{
+    QdCall *call = user_data;
+
+    return qd_payload_store(connection, call->private->draft, call->options.media_type, &call->payload_id, error) && note_row(item);
+}
+
+static gboolean
+replace_row(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
+{
+    QdCall *call = user_data;
+
+    return qd_payload_replace(connection, call->payload_id, call->private->draft, call->options.media_type, error) &&
+           note_row(item);
+}
+
+static gboolean
+delete_row(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
 {
     QdCall *call = user_data;
     gboolean deleted = FALSE;
 
-    if (call->kind == QD_CALL_STORE_PAYLOAD) {
-        if (!qd_payload_store(connection, call->private->draft, call->options.media_type, &call->payload_id, error))
-            return FALSE;
-    } else if (call->kind == QD_CALL_REPLACE_PAYLOAD) {
-        if (!qd_payload_replace(connection, call->payload_id, call->private->draft, call->options.media_type, error))
-            return FALSE;
-    } else {
-        if (!qd_payload_delete(connection, call->payload_id, &deleted, error))
-            return FALSE;
-        if (!deleted) {
-            set_missing(call->payload_id, error);
-            return FALSE;
-        }
-        qd_changes_add_payload_delete(item->changed, connection, &call->private->engine->limits);
+    if (!qd_payload_delete(connection, call->payload_id, &deleted, error))
+        return FALSE;
+    if (!deleted) {
+        set_missing(call->payload_id, error);
+        return FALSE;
     }
-    item->changes = 1;
-    qd_changes_add_table(item->changed, QD_PAYLOAD_TABLE);
-    return TRUE;
+    qd_changes_add_payload_delete(item->changed, connection, &call->private->engine->limits);
+    return note_row(item);
 }
 
 static void
@@ -138,8 +153,8 @@ on_written(QdWriteItem *item, gboolean own)
     qd_call_finish(call);
 }
 
-void
-qd_call_write_payload(QdCall *call)
+static void
+submit(QdCall *call, QdWriterFunc func)
 {
     QdEngine *engine = call->private->engine;
     QdWriteItem *item = &call->private->item;
@@ -148,11 +163,49 @@ qd_call_write_payload(QdCall *call)
         qd_call_finish(call);
         return;
     }
-    item->func = write_row;
+    item->func = func;
     item->func_data = call;
     qd_registry_set_state(engine->registry, &call->private->entry, "writing", FALSE);
     qd_writer_submit(engine->writer, item);
 }
+
+static void
+write_store(QdCall *call)
+{
+    submit(call, store_row);
+}
+
+static void
+write_replace(QdCall *call)
+{
+    submit(call, replace_row);
+}
+
+static void
+write_delete(QdCall *call)
+{
+    submit(call, delete_row);
+}
+
+#define OPTIONS (QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY))
+
+const QdCallClass qd_store_payload_call = {
+    .name = "StorePayload",
+    .place = QD_CALL_ON_CREW,
+    .options = OPTIONS | QD_TAKES(MEDIA_TYPE),
+    .run = read_payload,
+    .write = write_store,
+};
+
+const QdCallClass qd_replace_payload_call = {
+    .name = "ReplacePayload",
+    .place = QD_CALL_ON_CREW,
+    .options = OPTIONS | QD_TAKES(MEDIA_TYPE),
+    .run = read_payload,
+    .write = write_replace,
+};
+
+const QdCallClass qd_delete_payload_call = { .name = "DeletePayload", .options = OPTIONS, .write = write_delete };
 
 /* Opening --------------------------------------------------------------------------------------------------------------- */
 
@@ -217,8 +270,8 @@ fd_clear(gpointer data)
     (void) qd_fd_close(*(int *) data);
 }
 
-void
-qd_call_open_payloads(QdCall *call, GError **error)
+static void
+open_payloads(QdCall *call, GError **error)
 {
     QdEngine *engine = call->private->engine;
     QdReader *reader = qd_pool_lease(engine->pool, call->client, NULL, error);
@@ -236,3 +289,5 @@ qd_call_open_payloads(QdCall *call, GError **error)
     }
     qd_pool_release(engine->pool, reader);
 }
+
+const QdCallClass qd_open_payloads_call = { .name = "OpenPayload", .reads = TRUE, .run = open_payloads };

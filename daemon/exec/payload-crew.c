@@ -43,12 +43,12 @@ is_regular(const QdCall *call)
 static void
 serve(QdPayloadCrew *self, QdCall *call)
 {
-    if (!is_regular(call))
+    if (!is_regular(call)) {
         qd_jobs_start(self->engine->jobs, call);
-    else if (qd_call_read_payload(call, &call->error))
-        qd_call_write_payload(call);
-    else
-        qd_call_finish(call);
+        return;
+    }
+    call->class->run(call, &call->error);
+    qd_call_end(call);
 }
 
 static void

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/exec/call-classes.h"
+#include "daemon/exec/job-classes.h"
 #include "tests/crash/workload-private.h"
 
 #define XSD_INTEGER "http://www.w3.org/2001/XMLSchema#integer"
@@ -99,7 +101,7 @@ add_row_statements(QdCall *call, guint client, guint k)
 static QdCall *
 make_rows_call(const WorkloadClient *client, guint k)
 {
-    QdCall *call = qd_call_new(QD_CALL_BATCH, client->client);
+    QdCall *call = qd_call_new(&qd_batch_call, client->client);
 
     add_row_statements(call, client->index, k);
     return call;
@@ -108,7 +110,7 @@ make_rows_call(const WorkloadClient *client, guint k)
 static QdCall *
 make_schema_call(const WorkloadClient *client, guint k)
 {
-    QdCall *call = qd_call_new(QD_CALL_BATCH, client->client);
+    QdCall *call = qd_call_new(&qd_batch_call, client->client);
     g_autofree char *create = g_strdup_printf("CREATE TABLE s_%u(x)", k);
     g_autofree char *alter = g_strdup_printf("ALTER TABLE s_%u ADD COLUMN y DEFAULT 7", k);
     g_autofree char *index = g_strdup_printf("CREATE INDEX s_%u_x ON s_%u(x, y)", k, k);
@@ -126,7 +128,7 @@ make_schema_call(const WorkloadClient *client, guint k)
 static QdCall *
 make_sparql_call(const WorkloadClient *client, guint k)
 {
-    QdCall *call = qd_call_new(QD_CALL_UPDATE, client->client);
+    QdCall *call = qd_call_new(&qd_update_call, client->client);
     g_autofree char *text = g_strdup_printf(
         "DELETE { <urn:s:%u> <urn:p:count> ?n } INSERT { <urn:s:%u> <urn:p:count> ?m . <urn:s:%u:%u> <urn:p:of> <urn:s:%u> ; "
         "<urn:p:label> \"label %u of %u\"@en } WHERE { <urn:s:%u> <urn:p:count> ?n BIND(?n + 1 AS ?m) }",
@@ -164,7 +166,7 @@ make_own_file(const char *directory, const void *data, gsize n_bytes)
 static QdCall *
 make_import_call(const WorkloadClient *client, const char *format, const char *document)
 {
-    QdCall *call = qd_call_new(QD_CALL_IMPORT, client->client);
+    QdCall *call = qd_call_new(&qd_import_call, client->client);
 
     call->format = g_strdup(format);
     call->fd = make_source(document, strlen(document));
@@ -201,7 +203,7 @@ make_import_quads_call(const WorkloadClient *client, guint k)
 static QdCall *
 make_payload_call(const WorkloadClient *client, guint k)
 {
-    QdCall *call = qd_call_new(QD_CALL_BATCH, client->client);
+    QdCall *call = qd_call_new(&qd_batch_call, client->client);
     g_autoptr(GBytes) content = workload_make_payload(client->index, k);
     const QwValue value = { .type = QW_TYPE_BLOB,
                             .data = g_bytes_get_data(content, NULL),
@@ -222,7 +224,7 @@ make_payload_call(const WorkloadClient *client, guint k)
 static QdCall *
 make_replace_payload_call(const WorkloadClient *client, guint k)
 {
-    QdCall *call = qd_call_new(client->payload_id == 0 ? QD_CALL_STORE_PAYLOAD : QD_CALL_REPLACE_PAYLOAD, client->client);
+    QdCall *call = qd_call_new(client->payload_id == 0 ? &qd_store_payload_call : &qd_replace_payload_call, client->client);
     g_autoptr(GBytes) content = workload_make_payload(client->index, k);
 
     if (k % 4 != 0)
@@ -238,7 +240,7 @@ make_replace_payload_call(const WorkloadClient *client, guint k)
 static QdCall *
 make_failure_call(const WorkloadClient *client, guint k)
 {
-    QdCall *call = qd_call_new(QD_CALL_BATCH, client->client);
+    QdCall *call = qd_call_new(&qd_batch_call, client->client);
 
     add_row_statements(call, client->index, k);
     switch (k % 4) {
@@ -265,8 +267,8 @@ make_maintenance_call(const WorkloadClient *client, guint k)
     QdCall *call;
 
     if (k % 4 == 0)
-        return qd_call_new(QD_CALL_OPTIMIZE, client->client);
-    call = qd_call_new(QD_CALL_UPDATE, client->client);
+        return qd_call_new(&qd_optimize_call, client->client);
+    call = qd_call_new(&qd_update_call, client->client);
     qd_call_add_statement(call, QD_LANGUAGE_SQL, texts[k % 4 - 1], NULL);
     return call;
 }
@@ -274,7 +276,7 @@ make_maintenance_call(const WorkloadClient *client, guint k)
 static QdCall *
 make_query_call(const WorkloadClient *client, guint k)
 {
-    QdCall *call = qd_call_new(QD_CALL_QUERY_TEXT, client->client);
+    QdCall *call = qd_call_new(&qd_query_text_call, client->client);
     gboolean is_sql = client->kind == WORKLOAD_QUERY;
 
     call->format = g_strdup("csv");
@@ -335,7 +337,7 @@ workload_make_set_up_call(const Workload *self, QdClient *client)
         "CREATE TABLE fixed(x INTEGER)",
         "INSERT INTO fixed WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 100) SELECT i FROM n",
     };
-    QdCall *call = qd_call_new(QD_CALL_BATCH, client);
+    QdCall *call = qd_call_new(&qd_batch_call, client);
     g_autoptr(GString) update = g_string_new("INSERT DATA { <urn:fixed> <urn:p:fixed> 1, 2, 3, 4, 5 .");
 
     for (gsize i = 0; i < G_N_ELEMENTS(statements); i++)

@@ -91,7 +91,7 @@ get_position(const Workload *self)
 static void
 note_error(Workload *self, const QdCall *call)
 {
-    gboolean writes = call->kind != QD_CALL_QUERY_TEXT;
+    gboolean writes = !qd_call_is_reading(call);
 
     if (call->error->message == NULL || call->error->message[0] == '\0' || call->error->domain != QD_ERROR)
         g_error("a failure without an error of ours");

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "daemon/bus/bus-args.h"
+#include "daemon/exec/call-classes.h"
+#include "daemon/exec/job-classes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -154,17 +156,24 @@ append_batch(Input *input, sd_bus_message *message)
     (void) sd_bus_message_close_container(message);
 }
 
+static const QdCallClass *const classes[] = {
+    &qd_prepare_call,   &qd_query_call,         &qd_query_text_call,      &qd_update_call,         &qd_batch_call,
+    &qd_explain_call,   &qd_subscribe_call,     &qd_prefixes_call,        &qd_check_call,          &qd_optimize_call,
+    &qd_full_text_call, &qd_export_call,        &qd_import_call,          &qd_dump_call,           &qd_backup_call,
+    &qd_restore_call,   &qd_store_payload_call, &qd_replace_payload_call, &qd_delete_payload_call, &qd_open_payloads_call,
+};
+
 static void
-read_call(sd_bus_message *message, QdCallKind kind)
+read_call(sd_bus_message *message, const QdCallClass *class)
 {
-    g_autoptr(QdCall) call = qd_call_new(kind, NULL);
+    g_autoptr(QdCall) call = qd_call_new(class, NULL);
     g_autoptr(GError) error = NULL;
     QdLimits limits;
     gboolean ok;
 
     qd_limits_init(&limits);
     limits.values[QD_LIMIT_BATCH_STATEMENTS] = 3;
-    if (kind == QD_CALL_BATCH)
+    if (class == &qd_batch_call)
         ok = qd_bus_read_statements(message, call, &limits, &error);
     else
         ok = qd_bus_read_statement(message, TRUE, call, &error);
@@ -193,11 +202,11 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Input input = { .data = data, .size = size };
-    QdCallKind kind = (QdCallKind) (take_byte(&input) % (QD_CALL_OPEN_PAYLOADS + 1));
+    const QdCallClass *class = classes[take_byte(&input) % G_N_ELEMENTS(classes)];
     sd_bus_message *message = NULL;
 
     g_assert_cmpint(sd_bus_message_new_method_call(get_bus(), &message, NULL, "/", "a.b", "C"), >=, 0);
-    if (kind == QD_CALL_BATCH)
+    if (class == &qd_batch_call)
         append_batch(&input, message);
     else
         append_statement(&input, message);
@@ -205,7 +214,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     /* A message with a broken append cannot be sealed, as it cannot be sent. */
     if (sd_bus_message_seal(message, 1, 0) >= 0 && sd_bus_message_rewind(message, TRUE) >= 0)
-        read_call(message, kind);
+        read_call(message, class);
     sd_bus_message_unref(message);
     return 0;
 }

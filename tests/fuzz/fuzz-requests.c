@@ -22,6 +22,7 @@
 
 #include "client-lib/wire/wire-message.h"
 #include "daemon/base/fd.h"
+#include "daemon/exec/call-classes.h"
 #include "daemon/exec/engine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -121,7 +122,7 @@ begin_world(void)
     world.engine = qd_engine_new(&config, world.mailbox, NULL);
     g_assert_nonnull(world.engine);
     world.client = qd_client_new(world.engine, "fuzz");
-    call = qd_call_new(QD_CALL_UPDATE, world.client);
+    call = qd_call_new(&qd_update_call, world.client);
     qd_call_add_statement(call, QD_LANGUAGE_SQL, "CREATE TABLE t (x, y)", NULL);
     run_call(call);
     g_assert_no_error(call->error);
@@ -131,7 +132,7 @@ begin_world(void)
 static int
 open_channel(uint8_t choice)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_PREPARE, world.client);
+    g_autoptr(QdCall) call = qd_call_new(&qd_prepare_call, world.client);
 
     call->options.access_write = (choice & 1) != 0;
     call->options.page_size = (choice & 2) != 0 ? PAGE_SIZE_SMALL : QW_PAGE_SIZE_DEFAULT;

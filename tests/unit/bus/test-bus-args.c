@@ -7,6 +7,8 @@
 #include <fcntl.h>
 
 #include "daemon/base/error.h"
+#include "daemon/exec/call-classes.h"
+#include "daemon/exec/job-classes.h"
 #include "tests/unit/bus/bus-fixture.h"
 
 typedef struct Fixture {
@@ -33,7 +35,7 @@ tear_down(Fixture *self, gconstpointer data)
 static void
 test_statement(Fixture *self, gconstpointer data)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_QUERY, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_query_call, NULL);
     g_autoptr(GError) error = NULL;
     const QdCallStatement *statement;
 
@@ -50,7 +52,7 @@ test_statement(Fixture *self, gconstpointer data)
 static void
 test_batch_errors(Fixture *self, gconstpointer data)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_BATCH, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_batch_call, NULL);
     g_autoptr(GError) error = NULL;
 
     g_assert_cmpint(sd_bus_message_append(self->message, "a(ssa{sv})", 2, "sql", "a", 0, "sql", "b", 1, ":x", "t", UINT64_MAX), >=,
@@ -64,7 +66,7 @@ test_batch_errors(Fixture *self, gconstpointer data)
 static void
 test_batch_limit(Fixture *self, gconstpointer data)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_BATCH, NULL);
+    g_autoptr(QdCall) call = qd_call_new(&qd_batch_call, NULL);
     g_autoptr(GError) error = NULL;
 
     g_assert_true(qd_limits_set(&self->limits, "batch_statements", 1, NULL));
@@ -79,7 +81,7 @@ static void
 test_fd(Fixture *self, gconstpointer data)
 {
     guint n_fds = bus_fixture_count_fds();
-    QdCall *call = qd_call_new(QD_CALL_EXPORT, NULL);
+    QdCall *call = qd_call_new(&qd_export_call, NULL);
     g_autoptr(GError) error = NULL;
 
     /* The handshake has not said yet whether descriptors may pass: a message of ours may hold one all the same. */

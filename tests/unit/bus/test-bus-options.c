@@ -6,6 +6,8 @@
 
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-args.h"
+#include "daemon/exec/call-classes.h"
+#include "daemon/exec/job-classes.h"
 #include "tests/unit/bus/bus-fixture.h"
 
 typedef struct Fixture {
@@ -26,10 +28,10 @@ tear_down(Fixture *self, gconstpointer data)
 
 /* @types and the rest as for sd_bus_message_append(). */
 static QdCall *
-read_options(Fixture *self, QdCallKind kind, GError **error, const char *types, ...)
+read_options(Fixture *self, const QdCallClass *class, GError **error, const char *types, ...)
 {
     sd_bus_message *message = bus_fixture_new_message(self->bus);
-    QdCall *call = qd_call_new(kind, NULL);
+    QdCall *call = qd_call_new(class, NULL);
     va_list args;
 
     va_start(args, types);
@@ -46,7 +48,7 @@ static void
 test_defaults(Fixture *self, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(QdCall) call = read_options(self, QD_CALL_QUERY_TEXT, &error, "a{sv}", 0);
+    g_autoptr(QdCall) call = read_options(self, &qd_query_text_call, &error, "a{sv}", 0);
 
     g_assert_no_error(error);
     g_assert_true(call->options.header);
@@ -61,7 +63,7 @@ static void
 test_prepare(Fixture *self, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(QdCall) call = read_options(self, QD_CALL_PREPARE, &error, "a{sv}", 7, "transport", "s", "pipe", "page_size", "u",
+    g_autoptr(QdCall) call = read_options(self, &qd_prepare_call, &error, "a{sv}", 7, "transport", "s", "pipe", "page_size", "u",
                                           1048576, "access", "s", "write", "timeout_ms", "u", 0, "max_rows", "u", 5, "max_bytes",
                                           "u", UINT32_MAX, "durability", "s", "relaxed");
 
@@ -80,8 +82,8 @@ static void
 test_import(Fixture *self, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(QdCall)
-        call = read_options(self, QD_CALL_IMPORT, &error, "a{sv}", 3, "table", "s", "t", "create", "b", TRUE, "header", "b", FALSE);
+    g_autoptr(QdCall) call = read_options(self, &qd_import_call, &error, "a{sv}", 3, "table", "s", "t", "create", "b", TRUE,
+                                          "header", "b", FALSE);
 
     g_assert_no_error(error);
     g_assert_cmpstr(call->options.table, ==, "t");
@@ -97,12 +99,12 @@ test_page_sizes(Fixture *self, gconstpointer data)
     for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autoptr(GError) error = NULL;
 
-        g_assert_null(read_options(self, QD_CALL_PREPARE, &error, "a{sv}", 1, "page_size", "u", bad[i]));
+        g_assert_null(read_options(self, &qd_prepare_call, &error, "a{sv}", 1, "page_size", "u", bad[i]));
         g_assert_error(error, QD_ERROR, QW_ERROR_BAD_PARAMETER);
         g_assert_nonnull(strstr(error->message, "'page_size'"));
     }
     for (guint size = 4096; size <= 1048576; size *= 2) {
-        g_autoptr(QdCall) call = read_options(self, QD_CALL_PREPARE, NULL, "a{sv}", 1, "page_size", "u", size);
+        g_autoptr(QdCall) call = read_options(self, &qd_prepare_call, NULL, "a{sv}", 1, "page_size", "u", size);
 
         g_assert_cmpuint(call->options.page_size, ==, size);
     }
@@ -112,27 +114,27 @@ static void
 test_bad_values(Fixture *self, gconstpointer data)
 {
     static const struct {
-        QdCallKind kind;
+        const QdCallClass *class;
         const char *key;
         const char *value;
         const char *message;
     } cases[] = {
-        { QD_CALL_PREPARE, "transport", "ringo",
+        { &qd_prepare_call, "transport", "ringo",
           "option 'transport' cannot be 'ringo', expected 'socketpair', 'ring', 'pipe', 'vmsplice' or 'auto'" },
-        { QD_CALL_PREPARE, "access", "rw", "option 'access' cannot be 'rw', expected 'read' or 'write'" },
-        { QD_CALL_UPDATE, "durability", "", "option 'durability' cannot be '', expected 'full' or 'relaxed'" },
-        { QD_CALL_IMPORT, "table", "", "option 'table' cannot be '', expected the name of a table" },
-        { QD_CALL_PREPARE, "page_size", "65536", "option 'page_size' has the type 'u'" },
-        { QD_CALL_QUERY, "header", "1", "this method has no option 'header'" },
-        { QD_CALL_BACKUP, "timeout_ms", "1", "this method has no option 'timeout_ms'" },
-        { QD_CALL_QUERY, "Timeout_ms", "1", "unknown option 'Timeout_ms'" },
-        { QD_CALL_QUERY, "", "", "unknown option ''" },
+        { &qd_prepare_call, "access", "rw", "option 'access' cannot be 'rw', expected 'read' or 'write'" },
+        { &qd_update_call, "durability", "", "option 'durability' cannot be '', expected 'full' or 'relaxed'" },
+        { &qd_import_call, "table", "", "option 'table' cannot be '', expected the name of a table" },
+        { &qd_prepare_call, "page_size", "65536", "option 'page_size' has the type 'u'" },
+        { &qd_query_call, "header", "1", "this method has no option 'header'" },
+        { &qd_backup_call, "timeout_ms", "1", "this method has no option 'timeout_ms'" },
+        { &qd_query_call, "Timeout_ms", "1", "unknown option 'Timeout_ms'" },
+        { &qd_query_call, "", "", "unknown option ''" },
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GError) error = NULL;
 
-        g_assert_null(read_options(self, cases[i].kind, &error, "a{sv}", 1, cases[i].key, "s", cases[i].value));
+        g_assert_null(read_options(self, cases[i].class, &error, "a{sv}", 1, cases[i].key, "s", cases[i].value));
         g_assert_error(error, QD_ERROR, QW_ERROR_BAD_PARAMETER);
         g_assert_cmpstr(error->message, ==, cases[i].message);
     }
@@ -143,11 +145,11 @@ test_twice(Fixture *self, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
 
-    g_assert_null(read_options(self, QD_CALL_QUERY, &error, "a{sv}", 2, "max_rows", "u", 1, "max_rows", "u", 2));
+    g_assert_null(read_options(self, &qd_query_call, &error, "a{sv}", 2, "max_rows", "u", 1, "max_rows", "u", 2));
     g_assert_cmpstr(error->message, ==, "option 'max_rows' is given twice");
     g_clear_error(&error);
     /* also when it owns something */
-    g_assert_null(read_options(self, QD_CALL_IMPORT, &error, "a{sv}", 2, "table", "s", "a", "table", "s", "b"));
+    g_assert_null(read_options(self, &qd_import_call, &error, "a{sv}", 2, "table", "s", "a", "table", "s", "b"));
     g_assert_cmpstr(error->message, ==, "option 'table' is given twice");
 }
 
@@ -171,11 +173,8 @@ xml_knows(const char *xml, const char *key, const char *type, const char *method
 static void
 test_xml_table(Fixture *self, gconstpointer data)
 {
-    static const char *const methods[] = {
-        [QD_CALL_PREPARE] = "Prepare", [QD_CALL_QUERY] = "Query ", [QD_CALL_QUERY_TEXT] = "QueryText",
-        [QD_CALL_UPDATE] = "Update",   [QD_CALL_BATCH] = "Batch",  [QD_CALL_EXPLAIN] = "Explain",
-        [QD_CALL_EXPORT] = "Export",   [QD_CALL_IMPORT] = "Import"
-    };
+    static const QdCallClass *const classes[] = { &qd_prepare_call, &qd_query_call,   &qd_query_text_call, &qd_update_call,
+                                                  &qd_batch_call,   &qd_explain_call, &qd_export_call,     &qd_import_call };
     static const char *const options[] = { "transport s",  "page_size u", "access s", "timeout_ms u", "max_rows u", "max_bytes u",
                                            "durability s", "analyze b",   "table s",  "create b",     "header b" };
     g_autofree char *path = g_build_filename(g_getenv("QUERYD_SOURCE_ROOT"), "data", "org.queryd.Query1.xml", NULL);
@@ -185,15 +184,15 @@ test_xml_table(Fixture *self, gconstpointer data)
     for (guint i = 0; i < G_N_ELEMENTS(options); i++) {
         g_auto(GStrv) words = g_strsplit(options[i], " ", 2);
 
-        for (guint kind = 0; kind < G_N_ELEMENTS(methods); kind++) {
+        for (guint k = 0; k < G_N_ELEMENTS(classes); k++) {
             g_autoptr(GError) error = NULL;
+            /* "Query" is the beginning of other names */
+            g_autofree char *method = g_strconcat(classes[k]->name, classes[k] == &qd_query_call ? " " : "", NULL);
 
-            if (methods[kind] == NULL)
-                continue;
             /* A wrong type tells whether the option is known. */
-            g_assert_null(read_options(self, kind, &error, "a{sv}", 1, words[0], "d", 0.0));
-            if (xml_knows(xml, words[0], words[1], methods[kind]) != (strstr(error->message, "has the type") != NULL))
-                g_error("%s of %s: the XML and the code differ", words[0], methods[kind]);
+            g_assert_null(read_options(self, classes[k], &error, "a{sv}", 1, words[0], "d", 0.0));
+            if (xml_knows(xml, words[0], words[1], method) != (strstr(error->message, "has the type") != NULL))
+                g_error("%s of %s: the XML and the code differ", words[0], method);
         }
     }
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "client-lib/wire/wire-page-writer.h"
+#include "daemon/exec/call-classes.h"
 #include "tests/unit/bus/bus-fixture.h"
 
 typedef struct Fixture {
@@ -20,7 +21,7 @@ set_up(Fixture *self, gconstpointer data)
 {
     self->bus = bus_fixture_new_message_bus();
     self->message = bus_fixture_new_message(self->bus);
-    self->call = qd_call_new(QD_CALL_QUERY, NULL);
+    self->call = qd_call_new(&qd_query_call, NULL);
 }
 
 static void

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/exec/call-classes.h"
 #include "daemon/store/index-locks.h"
 #include "daemon/store/memory.h"
 
@@ -135,9 +136,9 @@ engine_fixture_fail(EngineFixture *self, QdCall *call, QwError code, const char 
 }
 
 QdCall *
-engine_fixture_make_call(const EngineFixture *self, QdCallKind kind, const char *format, const char *text)
+engine_fixture_make_call(const EngineFixture *self, const QdCallClass *class, const char *format, const char *text)
 {
-    QdCall *call = qd_call_new(kind, self->client);
+    QdCall *call = qd_call_new(class, self->client);
 
     call->format = g_strdup(format);
     call->fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -149,7 +150,7 @@ engine_fixture_make_call(const EngineFixture *self, QdCallKind kind, const char 
 void
 engine_fixture_execute(EngineFixture *self, const char *sql)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_UPDATE, self->client);
+    g_autoptr(QdCall) call = qd_call_new(&qd_update_call, self->client);
 
     qd_call_add_statement(call, QD_LANGUAGE_SQL, sql, NULL);
     (void) engine_fixture_run(self, call);
@@ -159,7 +160,7 @@ engine_fixture_execute(EngineFixture *self, const char *sql)
 char *
 engine_fixture_query(EngineFixture *self, const char *sql)
 {
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_QUERY_TEXT, self->client);
+    g_autoptr(QdCall) call = qd_call_new(&qd_query_text_call, self->client);
     const char *end;
 
     call->format = g_strdup("csv");

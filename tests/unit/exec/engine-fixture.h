@@ -39,7 +39,7 @@ gboolean engine_fixture_run(EngineFixture *self, QdCall *call);
 void engine_fixture_fail(EngineFixture *self, QdCall *call, QwError code, const char *words);
 
 /* (transfer full): a call with a memory file that holds @text, at its start. */
-QdCall *engine_fixture_make_call(const EngineFixture *self, QdCallKind kind, const char *format, const char *text);
+QdCall *engine_fixture_make_call(const EngineFixture *self, const QdCallClass *class, const char *format, const char *text);
 /* An SQL update, which must succeed. */
 void engine_fixture_execute(EngineFixture *self, const char *sql);
 /* (transfer full): the result of an SQL query as CSV without its header. */

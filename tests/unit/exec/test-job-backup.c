@@ -8,12 +8,13 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/exec/job-classes.h"
 #include "tests/unit/exec/engine-fixture.h"
 
 static QdCall *
 make_backup(const EngineFixture *self)
 {
-    return engine_fixture_make_call(self, QD_CALL_BACKUP, NULL, "what was there");
+    return engine_fixture_make_call(self, &qd_backup_call, NULL, "what was there");
 }
 
 /* Whatever its offset, a file is emptied first. */

@@ -8,12 +8,13 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/exec/job-classes.h"
 #include "tests/unit/exec/engine-fixture.h"
 
 static QdCall *
 make_import(const EngineFixture *self, const char *table, const char *text)
 {
-    QdCall *call = engine_fixture_make_call(self, QD_CALL_IMPORT, "csv", text);
+    QdCall *call = engine_fixture_make_call(self, &qd_import_call, "csv", text);
 
     call->options.table = g_strdup(table);
     return call;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/exec/job-classes.h"
 #include "tests/unit/exec/engine-fixture.h"
 
 #define N_BYTES 20000000
@@ -21,7 +22,7 @@ test_check_cancelled(EngineFixture *self, gconstpointer data)
 {
     fill(self);
     for (guint quick = 0; quick < 2; quick++) {
-        g_autoptr(QdCall) call = qd_call_new(QD_CALL_CHECK, self->client);
+        g_autoptr(QdCall) call = qd_call_new(&qd_check_call, self->client);
 
         call->options.quick = quick == 1;
         g_atomic_int_set(&call->cancelled, TRUE); /* by qd_engine_cancel(), as soon as it runs */
@@ -48,8 +49,8 @@ get_n_read(void)
 static void
 test_warm(EngineFixture *self, gconstpointer data)
 {
-    g_autoptr(QdCall) flushed = qd_call_new(QD_CALL_OPTIMIZE, self->client);
-    g_autoptr(QdCall) call = qd_call_new(QD_CALL_OPTIMIZE, self->client);
+    g_autoptr(QdCall) flushed = qd_call_new(&qd_optimize_call, self->client);
+    g_autoptr(QdCall) call = qd_call_new(&qd_optimize_call, self->client);
     guint64 n_before;
 
     fill(self);
@@ -64,7 +65,7 @@ test_warm(EngineFixture *self, gconstpointer data)
 static void
 test_warm_cancelled(EngineFixture *self, gconstpointer data)
 {
-    QdCall *call = qd_call_new(QD_CALL_OPTIMIZE, self->client);
+    QdCall *call = qd_call_new(&qd_optimize_call, self->client);
 
     call->options.warm = TRUE;
     g_atomic_int_set(&call->cancelled, TRUE);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/exec/job-classes.h"
 #include "tests/unit/exec/engine-fixture.h"
 
 #define COUNT "SELECT count(*) FROM queryd_quad"
@@ -27,11 +28,11 @@ reopen(QdCall *call, int flags)
 static void
 test_descriptors(EngineFixture *self, gconstpointer data)
 {
-    QdCall *call = engine_fixture_make_call(self, QD_CALL_IMPORT, "nquads", QUAD);
+    QdCall *call = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
 
     reopen(call, O_WRONLY);
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER, "source is not a descriptor that is open for reading");
-    call = engine_fixture_make_call(self, QD_CALL_DUMP, "nquads", "");
+    call = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
     reopen(call, O_RDONLY);
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER, "target is not a descriptor that is open for writing");
 }
@@ -39,20 +40,20 @@ test_descriptors(EngineFixture *self, gconstpointer data)
 static void
 test_requests(EngineFixture *self, gconstpointer data)
 {
-    QdCall *call = engine_fixture_make_call(self, QD_CALL_DUMP, "csv", "");
+    QdCall *call = engine_fixture_make_call(self, &qd_dump_call, "csv", "");
 
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER,
                         "unknown format 'csv': turtle, trig, ntriples, nquads and rdfxml are known");
-    call = engine_fixture_make_call(self, QD_CALL_DUMP, "nquads", "");
+    call = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
     call->options.graph = g_strdup("no iri");
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER, "option 'graph' is no absolute IRI: 'no iri'");
-    call = engine_fixture_make_call(self, QD_CALL_IMPORT, "nquads", QUAD);
+    call = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
     call->options.table = g_strdup("t");
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER, "option 'table' is not for the format 'nquads'");
     qd_client_set_read_only(self->client);
-    call = engine_fixture_make_call(self, QD_CALL_IMPORT, "nquads", QUAD);
+    call = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
     engine_fixture_fail(self, call, QW_ERROR_ACCESS_DENIED, "client 'test' may only read");
-    call = engine_fixture_make_call(self, QD_CALL_IMPORT, "nquads", QUAD);
+    call = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
     call->options.check_only = TRUE; /* which writes nothing */
     g_assert_true(engine_fixture_run(self, call));
     g_assert_cmpuint(call->n_rows, ==, 1);
@@ -64,7 +65,7 @@ test_requests(EngineFixture *self, gconstpointer data)
 static QdCall *
 start_import(EngineFixture *self, const char *text, int *ret_writer)
 {
-    QdCall *call = engine_fixture_make_call(self, QD_CALL_IMPORT, "nquads", "");
+    QdCall *call = engine_fixture_make_call(self, &qd_import_call, "nquads", "");
     int fds[2];
 
     g_assert_cmpint(pipe2(fds, O_CLOEXEC), ==, 0);
@@ -83,8 +84,8 @@ static void
 test_restored_meanwhile(EngineFixture *self, gconstpointer data)
 {
     g_autoptr(QdClient) other = qd_client_new(self->engine, "other");
-    g_autoptr(QdCall) backup = engine_fixture_make_call(self, QD_CALL_BACKUP, NULL, "");
-    g_autoptr(QdCall) restore = qd_call_new(QD_CALL_RESTORE, other);
+    g_autoptr(QdCall) backup = engine_fixture_make_call(self, &qd_backup_call, NULL, "");
+    g_autoptr(QdCall) restore = qd_call_new(&qd_restore_call, other);
     g_autoptr(QdCall) import = NULL;
     g_auto(QdFd) writer = -1;
 
@@ -115,8 +116,8 @@ static void
 test_timeout(EngineFixture *self, gconstpointer data)
 {
     g_autofree char *many = make_many();
-    QdCall *call = engine_fixture_make_call(self, QD_CALL_IMPORT, "nquads", many);
-    g_autoptr(QdCall) again = engine_fixture_make_call(self, QD_CALL_IMPORT, "nquads", many);
+    QdCall *call = engine_fixture_make_call(self, &qd_import_call, "nquads", many);
+    g_autoptr(QdCall) again = engine_fixture_make_call(self, &qd_import_call, "nquads", many);
 
     call->options.has_timeout = TRUE;
     call->options.timeout_msec = 1;
@@ -131,8 +132,8 @@ test_timeout(EngineFixture *self, gconstpointer data)
 static void
 test_blank_graph(EngineFixture *self, gconstpointer data)
 {
-    g_autoptr(QdCall) import = engine_fixture_make_call(self, QD_CALL_IMPORT, "nquads", "<urn:s> <urn:p> <urn:o> _:g .\n");
-    g_autoptr(QdCall) dump = engine_fixture_make_call(self, QD_CALL_DUMP, "nquads", "");
+    g_autoptr(QdCall) import = engine_fixture_make_call(self, &qd_import_call, "nquads", "<urn:s> <urn:p> <urn:o> _:g .\n");
+    g_autoptr(QdCall) dump = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
     char text[200] = { 0 };
 
     g_assert_true(engine_fixture_run(self, import));
@@ -146,8 +147,8 @@ test_blank_graph(EngineFixture *self, gconstpointer data)
 static void
 test_dump_of_an_unknown_graph(EngineFixture *self, gconstpointer data)
 {
-    g_autoptr(QdCall) import = engine_fixture_make_call(self, QD_CALL_IMPORT, "nquads", QUAD);
-    g_autoptr(QdCall) dump = engine_fixture_make_call(self, QD_CALL_DUMP, "nquads", "");
+    g_autoptr(QdCall) import = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
+    g_autoptr(QdCall) dump = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
 
     g_assert_true(engine_fixture_run(self, import));
     dump->options.graph = g_strdup("urn:nobody");
@@ -161,7 +162,7 @@ static void
 test_dump_of_a_damaged_store(EngineFixture *self, gconstpointer data)
 {
     g_autoptr(QdCall)
-        import = engine_fixture_make_call(self, QD_CALL_IMPORT, "nquads", "<urn:s> <urn:p> \"a literal of its own\" <urn:g> .\n");
+        import = engine_fixture_make_call(self, &qd_import_call, "nquads", "<urn:s> <urn:p> \"a literal of its own\" <urn:g> .\n");
 
     g_assert_true(engine_fixture_run(self, import));
     engine_fixture_stop(self);
@@ -169,7 +170,7 @@ test_dump_of_a_damaged_store(EngineFixture *self, gconstpointer data)
     store_execute(self->store.writer, "DELETE FROM queryd_term WHERE lexical='urn:s'");
     store_fixture_close(&self->store);
     engine_fixture_start(self);
-    engine_fixture_fail(self, engine_fixture_make_call(self, QD_CALL_DUMP, "nquads", ""), QW_ERROR_CORRUPT, "term");
+    engine_fixture_fail(self, engine_fixture_make_call(self, &qd_dump_call, "nquads", ""), QW_ERROR_CORRUPT, "term");
 }
 
 int

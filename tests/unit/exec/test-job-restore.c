@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/exec/job-classes.h"
 #include "tests/unit/exec/engine-fixture.h"
 
 /* (transfer full): a restore of a database that @sql has made. */
@@ -14,7 +15,7 @@ static QdCall *
 make_restore(const EngineFixture *self, const char *sql)
 {
     g_autofree char *path = g_build_filename(self->store.dir, "source.db", NULL);
-    QdCall *call = qd_call_new(QD_CALL_RESTORE, self->client);
+    QdCall *call = qd_call_new(&qd_restore_call, self->client);
     sqlite3 *db = NULL;
 
     g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
@@ -55,8 +56,8 @@ test_read_only_client(EngineFixture *self, gconstpointer data)
 static void
 test_missing_payloads(EngineFixture *self, gconstpointer data)
 {
-    g_autoptr(QdCall) backup = engine_fixture_make_call(self, QD_CALL_BACKUP, NULL, "");
-    g_autoptr(QdCall) restore = qd_call_new(QD_CALL_RESTORE, self->client);
+    g_autoptr(QdCall) backup = engine_fixture_make_call(self, &qd_backup_call, NULL, "");
+    g_autoptr(QdCall) restore = qd_call_new(&qd_restore_call, self->client);
 
     engine_fixture_execute(self, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<130) "
                                  "INSERT INTO t SELECT i, queryd_store_payload(zeroblob(70000+i)) FROM n");

@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/exec/job-classes.h"
 #include "tests/unit/exec/engine-fixture.h"
 
 /* (transfer full): an import that waits for what comes through *@ret_writer. */
 static QdCall *
 start_waiting(EngineFixture *self, QdClient *client, int *ret_writer)
 {
-    QdCall *call = qd_call_new(QD_CALL_IMPORT, client);
+    QdCall *call = qd_call_new(&qd_import_call, client);
     int fds[2];
 
     g_assert_cmpint(pipe2(fds, O_CLOEXEC), ==, 0);
@@ -35,9 +36,9 @@ test_of_one_client(EngineFixture *self, gconstpointer data)
     g_autoptr(QdCall) next = NULL;
     QdCall *check;
 
-    engine_fixture_fail(self, engine_fixture_make_call(self, QD_CALL_DUMP, "nquads", ""), QW_ERROR_BUSY,
+    engine_fixture_fail(self, engine_fixture_make_call(self, &qd_dump_call, "nquads", ""), QW_ERROR_BUSY,
                         "too many jobs of client 'test': the limit 'jobs_per_client' is 1");
-    check = qd_call_new(QD_CALL_CHECK, self->client); /* counts as none */
+    check = qd_call_new(&qd_check_call, self->client); /* counts as none */
     g_assert_true(engine_fixture_run(self, check));
     qd_call_free(check);
     g_assert_cmpuint(qd_jobs_get_n(self->engine->jobs), >=, 1);
@@ -46,7 +47,7 @@ test_of_one_client(EngineFixture *self, gconstpointer data)
     engine_fixture_await(self, waiting);
     g_assert_no_error(waiting->error);
     g_assert_cmpuint(waiting->n_rows, ==, 1);
-    next = engine_fixture_make_call(self, QD_CALL_DUMP, "nquads", "");
+    next = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
     g_assert_true(engine_fixture_run(self, next));
 }
 
@@ -63,12 +64,12 @@ test_of_all_clients(EngineFixture *self, gconstpointer data)
     other = qd_client_new(self->engine, "other");
     waiting = start_waiting(self, other, &writer);
     for (guint i = 0; i < 2; i++) /* the refused one is not charged */
-        engine_fixture_fail(self, engine_fixture_make_call(self, QD_CALL_DUMP, "nquads", ""), QW_ERROR_BUSY,
+        engine_fixture_fail(self, engine_fixture_make_call(self, &qd_dump_call, "nquads", ""), QW_ERROR_BUSY,
                             "too many jobs: the limit 'jobs' is 1");
     qd_engine_cancel(self->engine, waiting);
     engine_fixture_await(self, waiting);
     store_assert_error(waiting->error, QW_ERROR_CANCELLED, "job was cancelled");
-    next = engine_fixture_make_call(self, QD_CALL_DUMP, "nquads", "");
+    next = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
     g_assert_true(engine_fixture_run(self, next));
 }
 
@@ -102,12 +103,12 @@ test_idle_other_side(EngineFixture *self, gconstpointer data)
 static void
 test_descriptors(EngineFixture *self, gconstpointer data)
 {
-    QdCall *call = engine_fixture_make_call(self, QD_CALL_DUMP, "nquads", "");
+    QdCall *call = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
 
     (void) close(call->fd);
     call->fd = epoll_create1(EPOLL_CLOEXEC);
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER, "neither file, pipe, socket nor character device");
-    call = engine_fixture_make_call(self, QD_CALL_DUMP, "nquads", "");
+    call = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
     (void) close(call->fd);
     call->fd = -1;
     engine_fixture_fail(self, call, QW_ERROR_INTERNAL, "cannot look at the descriptor: Bad file descriptor");

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/exec/call-classes.h"
 #include "tests/unit/exec/engine-fixture.h"
 
 #define LARGE_BYTES 100000
@@ -19,7 +20,7 @@ make_store(const EngineFixture *self, gsize n_bytes)
 
     memset(content, 'x', n_bytes);
     content[n_bytes] = '\0';
-    return engine_fixture_make_call(self, QD_CALL_STORE_PAYLOAD, NULL, content);
+    return engine_fixture_make_call(self, &qd_store_payload_call, NULL, content);
 }
 
 static int64_t
@@ -35,7 +36,7 @@ store(EngineFixture *self, gsize n_bytes)
 static QdCall *
 make_open(const EngineFixture *self, int64_t id)
 {
-    QdCall *call = qd_call_new(QD_CALL_OPEN_PAYLOADS, self->client);
+    QdCall *call = qd_call_new(&qd_open_payloads_call, self->client);
 
     call->payload_ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
     g_array_append_val(call->payload_ids, id);
