@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/interrupt.h"
 #include "daemon/exec/bind.h"
 #include "daemon/exec/evaluation.h"
 #include "daemon/exec/plans.h"
@@ -59,6 +60,7 @@ struct QdRun {
     uint64_t n_bytes;
     int64_t memory_bytes; /* charged by earlier slices */
     int64_t balance_before;
+    QdInterrupt interrupt;
     GError *stop; /* why the progress handler interrupted */
 };
 
@@ -390,6 +392,12 @@ on_progress(void *data)
     return 0;
 }
 
+static gboolean
+look(void *data)
+{
+    return on_progress(data) != 0;
+}
+
 static QdRunStatus
 fail_step(QdRun *self, int r, GError **error)
 {
@@ -623,7 +631,10 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     else if (!self->stepped)
         choose_form(self, writer);
     qd_evaluation_watch(self->reader->connection, PROGRESS_OPS, on_progress, self);
+    self->interrupt = (QdInterrupt){ .is_always_due = TRUE, .look = look, .data = self };
+    qd_interrupt_begin(&self->interrupt);
     status = fill_rows(self, writer, target_bytes, error);
+    qd_interrupt_end(&self->interrupt);
     self->memory_bytes += qd_memory_get_thread_balance() - self->balance_before;
     self->produced_usec += (uint64_t) g_get_monotonic_time() - self->fill_start_usec;
     return status;

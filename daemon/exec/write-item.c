@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/interrupt.h"
 #include "daemon/exec/bind.h"
 #include "daemon/exec/evaluation.h"
 #include "daemon/exec/plans.h"
@@ -28,6 +29,7 @@ typedef struct Watch {
     uint64_t temp_check_usec;
     QdWriteSlowFunc slow_func; /* (nullable): not called yet */
     void *slow_data;
+    QdInterrupt interrupt;
     GError *stop; /* why it was interrupted */
 } Watch;
 
@@ -86,12 +88,19 @@ on_progress(void *data)
     return watch.stop != NULL;
 }
 
+static gboolean
+look(void *data)
+{
+    return on_progress(data) != 0;
+}
+
 void
 qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data)
 {
     g_clear_error(&watch.stop);
     if (item == NULL) {
         qd_evaluation_watch(connection, 0, NULL, NULL);
+        qd_interrupt_end(&watch.interrupt);
         return;
     }
     watch = (Watch){
@@ -101,6 +110,8 @@ qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc
         .timeout_msec = item->timeout_msec,
         .deadline_usec = item->timeout_msec > 0 ? (uint64_t) g_get_monotonic_time() + 1000 * item->timeout_msec : 0,
     };
+    watch.interrupt = (QdInterrupt){ .is_always_due = TRUE, .look = look };
+    qd_interrupt_begin(&watch.interrupt);
     qd_evaluation_watch(connection, PROGRESS_OPS, on_progress, NULL);
 }
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Whether the statement that runs on this thread shall end: long work of our own asks between its pieces.
+ *
+ * Place: layer 1. The thread that runs a statement begins a watch and ends it; another thread sets is_due when it is time to look
+ * at deadline, cancelling and the like, so that asking costs one load as long as nothing is due.
+ * Invariant: watches of a thread are nested: the innermost is asked.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* Embedded in what runs a statement. */
+typedef struct QdInterrupt QdInterrupt;
+struct QdInterrupt {
+    gint is_due;                  /* atomic: from any thread */
+    gboolean is_always_due;       /* no other thread sets is_due: each question looks */
+    gboolean ends;                /* what look() has said */
+    gboolean (*look)(void *data); /* on the thread that runs: TRUE: the statement shall end */
+    void *data;
+    QdInterrupt *outer;
+};
+
+/* From here on @self is asked on this thread; it stays where it is until qd_interrupt_end(). Thread: the one that runs. */
+void qd_interrupt_begin(QdInterrupt *self);
+void qd_interrupt_end(QdInterrupt *self);
+
+/**
+ * qd_interrupt_poll:
+ *
+ * Cheap enough to be called every few microseconds. Once true it stays true until the statement has ended: the caller stops what it
+ * does and fails; the reason is reported by the one who runs the statement.
+ *
+ * Thread: any; where no statement runs nothing shall end.
+ *
+ * Returns: true when the statement that runs on this thread shall end
+ */
+bool qd_interrupt_poll(void);
