@@ -14,6 +14,7 @@
 #include "daemon/base/thread.h"
 #include "daemon/exec/channel.h"
 #include "daemon/exec/engine-private.h"
+#include "daemon/exec/evaluation.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/plans.h"
 #include "daemon/exec/upkeep.h"
@@ -237,8 +238,8 @@ open_main(void *data)
 {
     Opening *opening = data;
 
-    opening->database = qd_database_open_repaired(opening->engine->directory, &opening->engine->limits, &opening->repair,
-                                                  &opening->error);
+    opening->database = qd_database_open_repaired(opening->engine->directory, &opening->engine->limits, qd_evaluation_register,
+                                                  &opening->repair, &opening->error);
     qd_mailbox_post(opening->engine->mailbox, finish_opening, opening);
     return NULL;
 }

@@ -38,8 +38,11 @@ gboolean
 qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError **error)
 {
     const QdResolver resolver = qd_evaluation_get_resolver(connection);
-    QdEvaluationContext *context = g_new0(QdEvaluationContext, 1);
+    QdEvaluationContext *context;
 
+    if (qd_connection_get_attachment(connection, QD_ATTACHMENT_EVALUATION) != NULL)
+        return TRUE;
+    context = g_new0(QdEvaluationContext, 1);
     context->limits = limits;
     qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);
     return qd_payload_functions_register(connection, limits, error) &&

@@ -10,7 +10,7 @@
 #include "daemon/sparql/compile.h"
 #include "daemon/store/connection.h"
 
-/* Registers all SQL functions of ours on @connection; once, when it has been opened. */
+/* Registers all SQL functions of ours on @connection, if that was not done when it was opened: a QdConnectionSetup. */
 gboolean qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError **error);
 
 /* @func (nullable) is asked while statements run on @connection, every @n_ops instructions of SQLite and within long functions;

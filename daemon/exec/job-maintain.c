@@ -38,6 +38,24 @@ note_message(const char *message, gpointer data)
     g_ptr_array_add(data, g_strdup(message));
 }
 
+static int
+query_check(QdCall *call, sqlite3 *db, gboolean quick)
+{
+    g_ptr_array_set_size(call->messages, 0);
+    return qd_integrity_query(db, quick ? "PRAGMA quick_check" : "PRAGMA integrity_check", note_message, call->messages);
+}
+
+/* Definitions may call functions of another program, which made the file: what cannot be computed is not compared. */
+static int
+check_database(QdCall *call, sqlite3 *db)
+{
+    int r = query_check(call, db, call->options.quick);
+
+    if (r == SQLITE_ERROR && qd_integrity_ignore_checks(db) == SQLITE_OK)
+        r = query_check(call, db, call->options.quick);
+    return r == SQLITE_ERROR && !call->options.quick ? query_check(call, db, TRUE) : r;
+}
+
 static void
 run_check(QdCall *call, GError **error)
 {
@@ -51,7 +69,7 @@ run_check(QdCall *call, GError **error)
 
     db = qd_connection_get_db(connection);
     sqlite3_progress_handler(db, 10000, on_check_progress, call);
-    r = qd_integrity_query(db, call->options.quick ? "PRAGMA quick_check" : "PRAGMA integrity_check", note_message, call->messages);
+    r = check_database(call, db);
     if (qd_sqlite_get_code(r) == QW_ERROR_CORRUPT) {
         g_ptr_array_add(call->messages, g_strdup(sqlite3_errstr(r)));
     } else if (r != SQLITE_DONE) {

@@ -15,6 +15,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/log.h"
+#include "daemon/exec/evaluation.h"
 #include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
@@ -213,7 +214,7 @@ set_counters(Restore *self, GError **error)
 static gboolean
 prepare_copy(Restore *self, GError **error)
 {
-    const QdConnectionInfo info = { .path = self->path };
+    const QdConnectionInfo info = { .path = self->path, .setup = qd_evaluation_register, .foreign = TRUE };
     g_autoptr(QdConnection) live = NULL;
 
     self->source = qd_connection_open(&info, QD_CONNECTION_WRITER, &self->engine->limits, error);

@@ -171,14 +171,12 @@ qd_payload_functions_register(QdConnection *connection, const QdLimits *limits, 
     static const struct {
         const char *name;
         int n_args;
+        int flags; /* what writes is not called by the schema of a foreign file */
         void (*func)(sqlite3_context *context, int n, sqlite3_value **values);
     } functions[] = {
-        { "queryd_payload", 1, function_get },
-        { "queryd_store_payload", 1, function_store },
-        { "queryd_store_payload", 2, function_store },
-        { "queryd_replace_payload", 2, function_replace },
-        { "queryd_replace_payload", 3, function_replace },
-        { "queryd_delete_payload", 1, function_delete },
+        { "queryd_payload", 1, SQLITE_INNOCUOUS, function_get }, { "queryd_store_payload", 1, 0, function_store },
+        { "queryd_store_payload", 2, 0, function_store },        { "queryd_replace_payload", 2, 0, function_replace },
+        { "queryd_replace_payload", 3, 0, function_replace },    { "queryd_delete_payload", 1, 0, function_delete },
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(functions); i++) {
@@ -187,7 +185,7 @@ qd_payload_functions_register(QdConnection *connection, const QdLimits *limits, 
 
         *self = (Functions){ .connection = connection, .limits = limits };
         r = sqlite3_create_function_v2(qd_connection_get_db(connection), functions[i].name, functions[i].n_args,
-                                       SQLITE_UTF8 | SQLITE_INNOCUOUS, self, functions[i].func, NULL, NULL, g_free);
+                                       SQLITE_UTF8 | functions[i].flags, self, functions[i].func, NULL, NULL, g_free);
         if (r != SQLITE_OK) {
             qd_error_set(error, QW_ERROR_INTERNAL, "cannot register function '%s': %s", functions[i].name, sqlite3_errstr(r));
             return FALSE;

@@ -39,6 +39,7 @@ qd_pool_new(const QdConnectionInfo *info, const QdLimits *limits)
     self->path = g_strdup(info->path);
     self->info = *info;
     self->info.path = self->path;
+    self->info.setup = qd_evaluation_register;
     self->limits = limits;
     self->idle = g_ptr_array_new();
     pthread_mutex_init(&self->mutex, NULL);
@@ -80,7 +81,7 @@ qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 
     __atomic_add_fetch(&self->n_opened, role == QD_CONNECTION_READER ? 1 : 0, __ATOMIC_RELAXED);
 
-    if (connection == NULL || !qd_evaluation_register(connection, self->limits, error))
+    if (connection == NULL)
         return NULL;
     qd_plans_set_counters(connection, &self->plan_counters);
 

@@ -91,15 +91,16 @@ qd_connection_free(QdConnection *self)
 }
 
 static gboolean
-connection_harden(QdConnection *self, const QdLimits *limits, GError **error)
+connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, GError **error)
 {
-    static const struct {
+    const struct {
         int option;
         int value;
     } options[] = {
         { SQLITE_DBCONFIG_DEFENSIVE, 1 },
         /* else no trigger could fill an FTS5 table; what schemas may call is marked, and the guard looks into them as well */
-        { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1 },
+        { SQLITE_DBCONFIG_TRUSTED_SCHEMA, !foreign },
+        { SQLITE_DBCONFIG_ENABLE_TRIGGER, !foreign },
         { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
         { SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0 },
         { SQLITE_DBCONFIG_DQS_DML, 0 },
@@ -257,7 +258,9 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
         return NULL;
 
     qd_guard_install(&self->guard, self->db);
-    if (!connection_harden(self, limits, error) || !connection_configure(self, info, role, limits, error))
+    if (!connection_harden(self, info->foreign, limits, error) || !connection_configure(self, info, role, limits, error))
+        return NULL;
+    if (info->setup != NULL && !info->setup(self, limits, error))
         return NULL;
 
     return g_steal_pointer(&self);

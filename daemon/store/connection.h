@@ -43,10 +43,15 @@ typedef enum QdConnectionRole {
     QD_CONNECTION_WRITER,
 } QdConnectionRole;
 
+/* Registers the functions that a schema may call, on a connection that was opened just now: they are of layers above. */
+typedef gboolean (*QdConnectionSetup)(QdConnection *connection, const QdLimits *limits, GError **error);
+
 typedef struct QdConnectionInfo {
     const char *path;
+    QdConnectionSetup setup; /* (nullable): without it the schema must call none of our functions */
     gboolean immutable;      /* the directory cannot be written: no lock, no WAL */
     gboolean in_application; /* a stranger's process: nothing is mapped, since a file cut short would be a SIGBUS there */
+    gboolean foreign;        /* damaged, or from elsewhere: no trigger fires, and the schema calls only what is harmless */
 } QdConnectionInfo;
 
 QdConnection *qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error);

@@ -45,6 +45,7 @@ struct QdDatabase {
     gboolean read_only;
     char *read_only_hint; /* "", or what to do where the file system is read-only for us */
     guint64 start_counter;
+    QdConnectionSetup setup; /* (nullable) */
     QdConnection *writer;
 };
 
@@ -253,7 +254,9 @@ open_with_ballast(QdDatabase *self, const QdLimits *limits, GError **error)
 static gboolean
 salvage(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *repair, GError **error)
 {
-    const QdRecoveryOptions options = { .directory = self->directory, .limits = limits, .cancelled = repair->cancelled };
+    const QdRecoveryOptions options = {
+        .directory = self->directory, .limits = limits, .setup = self->setup, .cancelled = repair->cancelled
+    };
 
     if (repair->begins != NULL)
         repair->begins(repair->data);
@@ -344,7 +347,7 @@ open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
 QdDatabase *
 qd_database_open(const char *directory, const QdLimits *limits, GError **error)
 {
-    return qd_database_open_repaired(directory, limits, NULL, error);
+    return qd_database_open_repaired(directory, limits, NULL, NULL, error);
 }
 
 gboolean
@@ -364,13 +367,15 @@ qd_database_replace(const char *directory, const char *word, char **ret_aside, G
 }
 
 QdDatabase *
-qd_database_open_repaired(const char *directory, const QdLimits *limits, QdDatabaseRepair *repair, GError **error)
+qd_database_open_repaired(const char *directory, const QdLimits *limits, QdConnectionSetup setup, QdDatabaseRepair *repair,
+                          GError **error)
 {
     g_autoptr(QdDatabase) self = g_new0(QdDatabase, 1);
     gboolean opened;
 
     self->lock_fd = self->guard_fd = -1;
     self->read_only_hint = g_strdup("");
+    self->setup = setup;
     self->directory = g_strdup(directory);
     self->path = g_build_filename(directory, DATABASE_NAME, NULL);
     if (!make_directory(self, error) || !qd_file_check_system(directory, error) || !take_lock(self, error))
@@ -442,7 +447,7 @@ qd_database_get_directory(const QdDatabase *self)
 QdConnectionInfo
 qd_database_get_info(const QdDatabase *self)
 {
-    return (QdConnectionInfo){ .path = self->path, .immutable = self->read_only };
+    return (QdConnectionInfo){ .path = self->path, .setup = self->setup, .immutable = self->read_only };
 }
 
 gboolean

@@ -40,8 +40,9 @@ typedef struct QdDatabaseRepair {
  * Returns: (transfer full): the database, or NULL
  */
 QdDatabase *qd_database_open(const char *directory, const QdLimits *limits, GError **error);
-/* The same, but a damaged file is salvaged. @repair: (nullable) */
-QdDatabase *qd_database_open_repaired(const char *directory, const QdLimits *limits, QdDatabaseRepair *repair, GError **error);
+/* The same, but a damaged file is salvaged. @setup: (nullable): of each connection to the file; @repair: (nullable) */
+QdDatabase *qd_database_open_repaired(const char *directory, const QdLimits *limits, QdConnectionSetup setup,
+                                      QdDatabaseRepair *repair, GError **error);
 QdDatabase *qd_database_free(QdDatabase *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdDatabase, qd_database_free)
 

@@ -44,3 +44,6 @@ typedef void (*QdIntegrityFunc)(const char *message, gpointer data);
 int qd_integrity_query(sqlite3 *db, const char *sql, QdIntegrityFunc func, gpointer data);
 /* Whether a message of SQLite's check tells of damage, not only of a row that breaks a constraint. */
 gboolean qd_integrity_is_damage(const char *message);
+
+/* From now on checks on @db compute no CHECK constraint. Returns: SQLite's code */
+int qd_integrity_ignore_checks(sqlite3 *db);

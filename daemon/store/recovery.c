@@ -61,7 +61,7 @@ write_report(const QdSalvageReport *report, const char *aside, const char *path,
 static gboolean
 keep_payloads(const QdRecoveryOptions *options, const char *target, QdSalvageReport *report, GError **error)
 {
-    const QdConnectionInfo info = { .path = target };
+    const QdConnectionInfo info = { .path = target, .setup = options->setup, .foreign = TRUE };
     g_autoptr(QdConnection) reader = qd_connection_open(&info, QD_CONNECTION_READER, options->limits, error);
     g_autoptr(GPtrArray) hashes = NULL;
     g_autofree char *folder = NULL;
@@ -101,6 +101,7 @@ qd_recovery_run(const QdRecoveryOptions *options, QdRecoveryResult *ret_result, 
         .source = source,
         .target = target,
         .limits = options->limits,
+        .setup = options->setup,
         .cancelled = options->cancelled,
         .start_counter = MAX(options->start_counter, (guint64) g_get_real_time() / USEC_PER_START),
     };
@@ -123,6 +124,7 @@ qd_recovery_run(const QdRecoveryOptions *options, QdRecoveryResult *ret_result, 
     result.n_rows = report->n_rows;
     result.n_lost_rows = report->n_lost_rows;
     result.n_lost_pages = report->n_lost_pages;
+    result.n_left_out = report->n_left_out;
     *ret_result = result;
     return TRUE;
 }

@@ -8,12 +8,14 @@
 #pragma once
 
 #include "daemon/base/limits.h"
+#include "daemon/store/connection.h"
 
 typedef struct QdRecoveryOptions {
     const char *directory;
     const QdLimits *limits;
-    const gint *cancelled; /* (nullable) atomic */
-    guint64 start_counter; /* at least so many starts the store has counted, as far as is known */
+    QdConnectionSetup setup; /* (nullable) */
+    const gint *cancelled;   /* (nullable) atomic */
+    guint64 start_counter;   /* at least so many starts the store has counted, as far as is known */
 } QdRecoveryOptions;
 
 typedef struct QdRecoveryResult {
@@ -22,6 +24,7 @@ typedef struct QdRecoveryResult {
     guint64 n_rows;
     guint64 n_lost_rows;
     guint64 n_lost_pages;
+    guint n_left_out; /* definitions that could not be made as they were */
 } QdRecoveryResult;
 
 void qd_recovery_result_clear(QdRecoveryResult *self);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A salvage in work, as its files share it: salvage.c (the order of things), salvage-table.c (rows of one table),
- * salvage-text.c (full-text indexes), salvage-rdf.c (invariants of our own tables), salvage-schema.c (what tables there are).
+ * salvage-plain.c (tables whose definition cannot be made), salvage-text.c (full-text indexes), salvage-rdf.c (invariants of our
+ * own tables), salvage-schema.c (what tables there are).
  *
  * Place: layer 2, private.
  */
@@ -33,6 +34,7 @@ typedef struct QdSalvage {
     gint32 application_id;
     GPtrArray *entries;      /* of QdSalvageEntry */
     gboolean schema_damaged; /* there may be tables that are not among them */
+    gboolean checks_ignored; /* CHECK constraints, by the connection just now */
     GPtrArray *writers;      /* of QdRowWriter: of the tables that were scanned */
 } QdSalvage;
 
@@ -48,12 +50,19 @@ gboolean qd_salvage_execute(QdSalvage *self, GError **error, const char *format,
 /* Of an optional step: a failure becomes a note, unless the disk is full or memory is short. */
 gboolean qd_salvage_try(QdSalvage *self, const char *what, const char *sql, GError **error);
 
+/* A failure of what may fail: FALSE, with @failure in @error, when it means that nothing else will work either. */
+gboolean qd_salvage_can_go_on(GError **failure, GError **error);
+/* The table without what may have kept it from being made or filled; in the place of what was made of it. */
+gboolean qd_salvage_make_plain(QdSalvage *self, const QdSalvageEntry *entry, GError **error);
+
 /* Where rows of one tree go. */
 typedef struct QdRowWriter QdRowWriter;
 
 /* @table: in the new file; its columns are those of the records. NULL without an error when it has none that can be filled */
 QdRowWriter *qd_row_writer_new(QdSalvage *salvage, const char *table, GError **error);
 void qd_row_writer_free(gpointer data);
+/* FALSE: what the table's definition calls cannot be called. */
+gboolean qd_row_writer_is_usable(QdRowWriter *self, GError **error);
 const char *qd_row_writer_get_table(const QdRowWriter *self);
 gboolean qd_row_writer_is_of_rowids(const QdRowWriter *self);
 guint qd_row_writer_get_n_columns(const QdRowWriter *self);

@@ -116,8 +116,11 @@ qd_salvage_report_format(const QdSalvageReport *self, const char *source)
     g_string_append_printf(out, "report of a salvage by queryd " QUERYD_VERSION ", %s\nsource: %s\n", time, source);
     g_string_append_printf(out,
                            "%" G_GUINT64_FORMAT " rows saved, %" G_GUINT64_FORMAT " known to be lost, %" G_GUINT64_FORMAT
-                           " pages unusable (what was on them is not counted)\n\n",
+                           " pages unusable (what was on them is not counted)\n",
                            self->n_rows, self->n_lost_rows, self->n_lost_pages);
+    if (self->n_left_out > 0)
+        g_string_append_printf(out, "%u definitions could not be made as they were; they are named below\n", self->n_left_out);
+    g_string_append_c(out, '\n');
     for (guint i = 0; i < self->notes->len; i++)
         g_string_append_printf(out, "%s\n", (char *) self->notes->pdata[i]);
     if (self->notes->len > 0)

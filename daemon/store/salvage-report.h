@@ -22,6 +22,7 @@ typedef struct QdSalvageTable {
 typedef struct QdSalvageReport {
     GPtrArray *tables; /* of QdSalvageTable */
     GPtrArray *notes;  /* of char*: everything else, in order */
+    guint n_left_out;  /* definitions that could not be made, or not as they were; each has a note */
     guint64 n_rows;    /* the three: by qd_salvage_report_add_up() */
     guint64 n_lost_rows;
     guint64 n_lost_pages;

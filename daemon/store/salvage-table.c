@@ -27,6 +27,7 @@ struct QdRowWriter {
     GPtrArray *statements; /* sqlite3_stmt or NULL, by number of fields */
     GArray *fields;
     guint64 n_refused;
+    gboolean ignores_checks; /* a CHECK constraint could not be computed */
 };
 
 static void
@@ -238,6 +239,12 @@ get_statement(QdRowWriter *self, guint n_fields, GError **error)
     return stmt;
 }
 
+gboolean
+qd_row_writer_is_usable(QdRowWriter *self, GError **error)
+{
+    return get_statement(self, self->columns->len, error) != NULL;
+}
+
 static void
 bind_field(const QdRowWriter *self, sqlite3_stmt *stmt, int number, const QdField *field)
 {
@@ -277,6 +284,64 @@ fits(const QdRowWriter *self, const QdTreeRow *row)
            (n > self->rowid_column && g_array_index(self->fields, QdField, self->rowid_column).type == 0);
 }
 
+static void
+bind_row(const QdRowWriter *self, sqlite3_stmt *stmt, const QdTreeRow *row)
+{
+    for (guint i = 0; i < self->fields->len; i++)
+        if (!g_array_index(self->columns, Column, i).computed)
+            bind_field(self, stmt, (int) i + 1, &g_array_index(self->fields, QdField, i));
+    if (self->rowid_column < self->columns->len)
+        (void) sqlite3_bind_int64(stmt, (int) self->rowid_column + 1, row->rowid);
+    else if (self->rowid_name != NULL)
+        (void) sqlite3_bind_int64(stmt, (int) self->columns->len + 1, row->rowid);
+}
+
+/* SQLite compiles @self's statements anew when this has changed. */
+static gboolean
+set_checks(QdRowWriter *self, GError **error)
+{
+    if (self->salvage->checks_ignored == self->ignores_checks)
+        return TRUE;
+    self->salvage->checks_ignored = self->ignores_checks;
+    return qd_connection_execute(self->salvage->connection,
+                                 self->ignores_checks ? "PRAGMA ignore_check_constraints=1" : "PRAGMA ignore_check_constraints=0",
+                                 error);
+}
+
+static int
+execute(sqlite3_stmt *stmt)
+{
+    int r = sqlite3_step(stmt);
+
+    (void) sqlite3_reset(stmt);
+    return r;
+}
+
+/* What a function says that a definition calls. */
+static gboolean
+is_failed_call(int r)
+{
+    return r == SQLITE_ERROR || r == SQLITE_RANGE || r == SQLITE_TOOBIG || (r & 0xff) == SQLITE_CORRUPT;
+}
+
+static gboolean
+is_refused(sqlite3 *db, int r)
+{
+    return r == SQLITE_DONE ? sqlite3_changes(db) == 0
+                            : (r & 0xff) == SQLITE_CONSTRAINT || (r & 0xff) == SQLITE_MISMATCH || is_failed_call(r);
+}
+
+/* The row did not get in since a call failed: the rest of the table gets in without that. */
+static gboolean
+give_up_checks(QdRowWriter *self, GError **error)
+{
+    qd_salvage_report_note(self->salvage->report,
+                           "table '%s': its CHECK constraints cannot be computed for all rows, which are kept without that: %s",
+                           self->table, sqlite3_errmsg(qd_connection_get_db(self->salvage->connection)));
+    self->ignores_checks = TRUE;
+    return set_checks(self, error);
+}
+
 gboolean
 qd_row_writer_put(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **error)
 {
@@ -291,20 +356,18 @@ qd_row_writer_put(const QdTreeRow *row, gboolean *ret_good, gpointer data, GErro
     if (!*ret_good)
         return TRUE;
     stmt = get_statement(self, self->fields->len, error);
-    if (stmt == NULL)
+    if (stmt == NULL || !set_checks(self, error))
         return FALSE;
 
-    for (guint i = 0; i < self->fields->len; i++)
-        if (!g_array_index(self->columns, Column, i).computed)
-            bind_field(self, stmt, (int) i + 1, &g_array_index(self->fields, QdField, i));
-    if (self->rowid_column < self->columns->len)
-        (void) sqlite3_bind_int64(stmt, (int) self->rowid_column + 1, row->rowid);
-    else if (self->rowid_name != NULL)
-        (void) sqlite3_bind_int64(stmt, (int) self->columns->len + 1, row->rowid);
-    r = sqlite3_step(stmt);
-    (void) sqlite3_reset(stmt);
+    bind_row(self, stmt, row);
+    r = execute(stmt);
+    if (is_failed_call(r) && !self->ignores_checks) {
+        if (!give_up_checks(self, error))
+            return FALSE;
+        r = execute(stmt);
+    }
     (void) sqlite3_clear_bindings(stmt);
-    if (r == SQLITE_DONE ? sqlite3_changes(db) == 0 : (r & 0xff) == SQLITE_CONSTRAINT || (r & 0xff) == SQLITE_MISMATCH) {
+    if (is_refused(db, r)) {
         self->n_refused++;
         *ret_good = FALSE;
     } else if (r != SQLITE_DONE) {

@@ -19,6 +19,8 @@
 
 #define CREATE_OPS_MAX 100000 /* of the virtual machine: some thousand times what a table or view takes */
 #define CACHE_KIB 65536
+#define IS_LOST "is lost, it cannot be made"
+#define NO_PLAIN_CREATE "its text is not one plain CREATE statement"
 
 gboolean
 qd_salvage_is_cancelled(const QdSalvage *self, GError **error)
@@ -43,22 +45,29 @@ qd_salvage_execute(QdSalvage *self, GError **error, const char *format, ...)
 }
 
 gboolean
+qd_salvage_can_go_on(GError **failure, GError **error)
+{
+    QwError code = qd_error_get_code(*failure);
+
+    if (code != QW_ERROR_DISK_FULL && code != QW_ERROR_NO_MEMORY && code != QW_ERROR_INTERNAL)
+        return TRUE;
+    g_propagate_error(error, g_steal_pointer(failure));
+    return FALSE;
+}
+
+gboolean
 qd_salvage_try(QdSalvage *self, const char *what, const char *sql, GError **error)
 {
     g_autoptr(GError) failure = NULL;
-    QwError code;
 
     if (qd_salvage_is_cancelled(self, error))
         return FALSE;
     if (qd_connection_execute(self->connection, sql, &failure))
         return TRUE;
-
-    code = qd_error_get_code(failure);
-    if (code == QW_ERROR_DISK_FULL || code == QW_ERROR_NO_MEMORY || code == QW_ERROR_INTERNAL) {
-        g_propagate_error(error, g_steal_pointer(&failure));
+    if (!qd_salvage_can_go_on(&failure, error))
         return FALSE;
-    }
     qd_salvage_report_note(self->report, "%s: %s", what, failure->message);
+    self->report->n_left_out++;
     return TRUE;
 }
 
@@ -67,7 +76,7 @@ qd_salvage_try(QdSalvage *self, const char *what, const char *sql, GError **erro
 static gboolean
 open_target(QdSalvage *self, GError **error)
 {
-    const QdConnectionInfo info = { .path = self->options->target };
+    const QdConnectionInfo info = { .path = self->options->target, .setup = self->options->setup, .foreign = TRUE };
     const QdPageFileInfo *old = qd_page_file_get_info(self->file);
     static const char *const encodings[] = { "UTF-8", "UTF-8", "UTF-16le", "UTF-16be" };
 
@@ -135,15 +144,68 @@ is_quickly_made(const char *sql)
     return ok;
 }
 
+static void
+note_left_out(QdSalvage *self, const QdSalvageEntry *entry, const char *what, const char *reason)
+{
+    qd_salvage_report_note(self->report, "%s '%s' %s: %s", entry->type, entry->name, what, reason);
+    self->report->n_left_out++;
+}
+
 static gboolean
 make_entry(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
 {
-    g_autofree char *what = g_strdup_printf("%s '%s' is lost, it cannot be made", entry->type, entry->name);
+    g_autofree char *what = g_strdup_printf("%s '%s' " IS_LOST, entry->type, entry->name);
 
-    if (qd_salvage_is_one_create(self, entry->sql) && (!g_str_equal(entry->type, "table") || is_quickly_made(entry->sql)))
+    if (qd_salvage_is_one_create(self, entry->sql))
         return qd_salvage_try(self, what, entry->sql, error);
+    note_left_out(self, entry, IS_LOST, NO_PLAIN_CREATE);
+    return TRUE;
+}
 
-    qd_salvage_report_note(self->report, "%s: its text is not one plain CREATE statement", what);
+/* Tables ----------------------------------------------------------------------------------------------------------------- */
+
+/* Whether its rows can be put into it: only a statement compiles what the definition calls. */
+static gboolean
+can_be_filled(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
+{
+    QdRowWriter *writer = qd_row_writer_new(self, entry->name, error);
+    gboolean ok = writer == NULL ? *error == NULL : qd_row_writer_is_usable(writer, error);
+
+    if (writer != NULL)
+        qd_row_writer_free(writer);
+    return ok;
+}
+
+static gboolean
+make_table_as_it_was(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
+{
+    return qd_connection_execute(self->connection, entry->sql, error) && can_be_filled(self, entry, error);
+}
+
+static gboolean
+make_table(QdSalvage *self, QdSalvageEntry *entry, GError **error)
+{
+    g_autoptr(GError) first = NULL;
+    g_autoptr(GError) second = NULL;
+
+    if (qd_salvage_is_cancelled(self, error))
+        return FALSE;
+    if (!qd_salvage_is_one_create(self, entry->sql) || !is_quickly_made(entry->sql)) {
+        note_left_out(self, entry, IS_LOST, NO_PLAIN_CREATE);
+        return TRUE;
+    }
+    entry->made = make_table_as_it_was(self, entry, &first);
+    if (entry->made)
+        return TRUE;
+    if (!qd_salvage_can_go_on(&first, error))
+        return FALSE;
+    entry->made = qd_salvage_make_plain(self, entry, &second);
+    if (!entry->made && !qd_salvage_can_go_on(&second, error))
+        return FALSE;
+    note_left_out(self, entry,
+                  entry->made ? "is made without its CHECK constraints and generated columns, stored values of those are kept"
+                              : IS_LOST,
+                  first->message);
     return TRUE;
 }
 
@@ -152,13 +214,11 @@ make_tables(QdSalvage *self, GError **error)
 {
     for (guint i = 0; i < self->entries->len; i++) {
         QdSalvageEntry *entry = self->entries->pdata[i];
-        guint n_notes = self->report->notes->len;
 
         if (!g_str_equal(entry->type, "table") || is_internal(entry) || qd_salvage_is_virtual(entry) || entry->sql == NULL)
             continue;
-        if (!make_entry(self, entry, error))
+        if (!make_table(self, entry, error))
             return FALSE;
-        entry->made = self->report->notes->len == n_notes;
     }
     return TRUE;
 }
@@ -295,17 +355,49 @@ fill_sequences(QdSalvage *self, GError **error)
 }
 
 static gboolean
-fill_tables(QdSalvage *self, GError **error)
+lose_row(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **error)
+{
+    *ret_good = FALSE;
+    return TRUE;
+}
+
+/* A table that is lost: at least it is said how much it was. */
+static gboolean
+count_rows(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
+{
+    QdTreeResult result;
+    gboolean ok;
+
+    qd_tree_result_init(&result);
+    ok = qd_tree_scan_run(self->scan, entry->root, TRUE, &result, lose_row, NULL, error);
+    add_result(qd_salvage_report_get_table(self->report, entry->name), &result, result.n_lost_rows);
+    qd_tree_result_clear(&result);
+    return ok;
+}
+
+/* Ours first: functions read them that the definitions of others call. */
+static gboolean
+fill_tables_of(QdSalvage *self, gboolean ours, GError **error)
 {
     for (guint i = 0; i < self->entries->len; i++) {
         const QdSalvageEntry *entry = self->entries->pdata[i];
+        gboolean ok;
 
-        if (!entry->made || entry->root == 0 || g_str_equal(entry->name, "queryd_quad"))
+        if (!g_str_equal(entry->type, "table") || is_internal(entry) || entry->root == 0 ||
+            g_str_equal(entry->name, "queryd_quad") || g_str_has_prefix(entry->name, "queryd_") != ours)
             continue;
-        if (!fill_table(self, entry, error))
+        ok = entry->made ? fill_table(self, entry, error) : count_rows(self, entry, error);
+        if (!ok)
             return FALSE;
     }
-    return qd_salvage_vote_quads(self, error) && fill_sequences(self, error);
+    return TRUE;
+}
+
+static gboolean
+fill_tables(QdSalvage *self, GError **error)
+{
+    return fill_tables_of(self, TRUE, error) && fill_tables_of(self, FALSE, error) && qd_salvage_vote_quads(self, error) &&
+           fill_sequences(self, error);
 }
 
 /* Whether @orphan can be of @writer's table: it lies where that has lost a page. */

@@ -9,14 +9,16 @@
 #pragma once
 
 #include "daemon/base/limits.h"
+#include "daemon/store/connection.h"
 #include "daemon/store/salvage-report.h"
 
 typedef struct QdSalvageOptions {
     const char *source; /* path; its log is beside it */
     const char *target; /* path: made, or made anew */
     const QdLimits *limits;
-    const gint *cancelled; /* (nullable) atomic: non-zero ends it */
-    guint64 start_counter; /* at least so many starts the new store has counted */
+    QdConnectionSetup setup; /* (nullable): without it what calls our functions is made without that */
+    const gint *cancelled;   /* (nullable) atomic: non-zero ends it */
+    guint64 start_counter;   /* at least so many starts the new store has counted */
 } QdSalvageOptions;
 
 /**

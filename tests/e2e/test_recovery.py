@@ -452,3 +452,90 @@ def test_a_salvage_that_fails_changes_nothing(bus):
     os.rmdir(path + ".new")
     rows = wait_until(lambda: try_query(bus, "SELECT count(*) FROM item"), "another salvage")
     assert rows == [(ROWS,)], "only the file's header was damaged"
+
+
+# --- definitions that call functions -------------------------------------------------------------------------------------
+
+def fill_with_calls(bus):
+    """Tables, indexes, a view and a trigger that call the daemon's functions."""
+    bus.update("CREATE TABLE called(id INTEGER PRIMARY KEY, payload INT, a, b,"
+               " same AS (queryd_eq(queryd_integer(a), queryd_integer(b))) STORED,"
+               " CHECK(queryd_payload(payload) IS NOT NULL), CHECK(queryd_eq(queryd_integer(a), queryd_integer(a))))")
+    bus.update("CREATE INDEX called_key ON called(queryd_sort_key(queryd_integer(a)))")
+    bus.update("CREATE INDEX called_part ON called(id) WHERE queryd_eq(queryd_integer(a), queryd_integer(b))")
+    bus.update("CREATE VIEW contents AS SELECT id, queryd_payload(payload) AS content FROM called")
+    bus.update("CREATE TRIGGER drop_payload AFTER DELETE ON called BEGIN SELECT queryd_delete_payload(old.payload); END")
+    for i in range(300):
+        bus.update("INSERT INTO called(id, payload, a, b) VALUES(?, queryd_store_payload(?), 1, ?)",
+                   [i, f"content {i}".encode(), i % 2])
+
+
+def check_calls(bus):
+    assert bus.query("SELECT count(*), sum(same) FROM called") == [(300, 150)]
+    assert bus.query("SELECT content FROM contents WHERE id = 7") == [(b"content 7",)]
+    assert bus.query("SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE name LIKE 'called_%' OR"
+                     " name IN ('contents', 'drop_payload') ORDER BY name)") == [("called_key,called_part,contents,drop_payload",)]
+    with pytest.raises(BusError):
+        bus.update("INSERT INTO called(id, payload) VALUES(1000, 123456)")
+    bus.update("DELETE FROM called WHERE id = 7")
+    assert bus.query("SELECT count(*) FROM queryd_payload") == [(299,)]
+
+
+def test_own_backup_with_calls_is_restored(bus, tmp_path):
+    fill_with_calls(bus)
+    backup(bus, tmp_path / "copy")
+    bus.update("DROP TABLE called")
+    assert restore(bus, tmp_path / "copy")["State"] == "finished"
+    check_calls(bus)
+
+
+def test_calls_survive_a_salvage(bus):
+    fill_with_calls(bus)
+    fill(bus)
+    bus.stop_daemon()
+    overwrite(database_path(bus), table_pages(database_path(bus), "item")[2])
+    overwrite(database_path(bus), 1, bytes(100), 100)
+    query_patiently(bus, "SELECT 1")
+    (report,) = glob.glob(database_path(bus) + ".corrupt-*.report.txt")
+    with open(report, encoding="utf-8") as stream:
+        assert "definitions could not be made" not in stream.read()
+    check_calls(bus)
+
+
+def make_third_file(path):
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.create_function("theirs", 1, lambda value: value, deterministic=True)
+        database.executescript("CREATE TABLE t(a, b AS (theirs(a)) STORED, CHECK(theirs(a))); CREATE TABLE u(a);"
+                               "CREATE INDEX i ON u(theirs(a)); INSERT INTO t VALUES(1), (2); INSERT INTO u VALUES(3)")
+
+
+def test_a_file_with_functions_of_others_is_restored_and_checked(bus, tmp_path):
+    make_third_file(tmp_path / "theirs")
+    job = restore(bus, tmp_path / "theirs")
+    assert job["State"] == "finished", job
+    assert bus.query("SELECT a, b FROM t") == [(1, 1), (2, 2)]
+    assert bus.call("Check", "(a{sv})", options({}), interface=MANAGER)[0].unpack() == (True, [])
+
+
+HOSTILE = {
+    "trigger": "CREATE TRIGGER g AFTER UPDATE ON queryd_meta BEGIN"
+               " SELECT queryd_delete_payload(1), queryd_store_payload(zeroblob(9)); END",
+    "check": "CREATE TABLE t(a, CHECK(queryd_delete_payload(a) OR queryd_store_payload(zeroblob(80000)))); INSERT INTO t VALUES(1)",
+    "view": "CREATE VIEW v AS SELECT queryd_delete_payload(1)",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_source_calls_nothing(bus, tmp_path, kind):
+    """Its triggers do not fire, and its schema calls nothing that writes, while it is checked and stepped up."""
+    bus.update("SELECT queryd_store_payload(zeroblob(100000))")
+    files = sorted(os.listdir(os.path.join(bus.store, "payload")))
+    backup(bus, tmp_path / "copy")
+    with contextlib.closing(sqlite3.connect(tmp_path / "copy")) as database:
+        for name in ("queryd_delete_payload", "queryd_store_payload"):
+            database.create_function(name, 1, lambda value: 1)
+        database.executescript(HOSTILE[kind])
+    job = restore(bus, tmp_path / "copy")
+    assert job["State"] == "finished", job
+    assert sorted(os.listdir(os.path.join(bus.store, "payload"))) == files
+    assert bus.query("SELECT count(*) FROM queryd_payload") == [(1,)]

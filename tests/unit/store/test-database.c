@@ -334,7 +334,7 @@ test_log_only(StoreFixture *self, gconstpointer data)
     assert_refused(self, QW_ERROR_CORRUPT, "it is missing or empty, and there is a log of it");
     g_assert_cmpint(g_access(log, F_OK), ==, 0);
 
-    self->database = qd_database_open_repaired(self->dir, &self->limits, &repair, &error);
+    self->database = qd_database_open_repaired(self->dir, &self->limits, NULL, &repair, &error);
     g_assert_no_error(error);
     self->writer = qd_database_steal_writer(self->database);
     g_assert_cmpint(store_get_int64(self->writer, "SELECT sum(x) FROM t"), ==, 6);
@@ -370,7 +370,7 @@ test_payloads_of_a_lost_database(StoreFixture *self, gconstpointer data)
     g_assert_cmpint(g_unlink(path), ==, 0);
     g_assert_cmpint(g_mkdir_with_parents(folder, 0700), ==, 0);
     g_assert_true(g_file_set_contents(file, "content", -1, NULL));
-    self->database = qd_database_open_repaired(self->dir, &self->limits, &repair, &error);
+    self->database = qd_database_open_repaired(self->dir, &self->limits, NULL, &repair, &error);
     g_assert_no_error(error);
     g_assert_cmpuint(repair.n_kept_payloads, ==, 1);
     g_assert_cmpuint(store_count_files(self->dir, "payload-lost"), ==, 1);
