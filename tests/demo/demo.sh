@@ -10,6 +10,18 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${QUERYD_BUILD_DIR:?run this by tests/run}
 name=org.queryd.Query1
 
+# A bus address as D-Bus wants it: https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
+get_address() {
+    printf 'unix:path='
+    printf %s "$world/bus" | LC_ALL=C sed 's/%/%25/g; s/ /%20/g; s/,/%2c/g; s/;/%3b/g; s/:/%3a/g'
+}
+
+# write_launcher [ARGUMENT]: the daemon by a script, since paths may hold what a service file has no quotes for
+write_launcher() {
+    printf '#!/bin/bash\nexec %q %s\n' "$build/daemon/queryd" "${1+$(printf %q "$1")}" >"$world/launch"
+    chmod 700 "$world/launch"
+}
+
 make_world() {
     world=$(mktemp -d "${TMPDIR:-/var/tmp}/queryd-XXXXXX")
     trap clean_up EXIT
@@ -20,7 +32,7 @@ make_world() {
 <busconfig>
   <type>session</type>
   <keep_umask/>
-  <listen>unix:path=$world/bus</listen>
+  <listen>$(get_address)</listen>
   <servicedir>$world/services</servicedir>
   <limit name="max_incoming_bytes">1000000000</limit>
   <limit name="max_outgoing_bytes">1000000000</limit>
@@ -32,9 +44,11 @@ make_world() {
   </policy>
 </busconfig>
 END
-    printf '[D-BUS Service]\nName=%s\nExec=%s/daemon/queryd\n' "$name" "$build" >"$world/services/$name.service"
+    write_launcher
+    printf '[D-BUS Service]\nName=%s\nExec="%s"\n' "$name" "$world/launch" >"$world/services/$name.service"
     export XDG_DATA_HOME=$world/data XDG_CONFIG_HOME=$world/config XDG_RUNTIME_DIR=$world/run
-    export DBUS_SESSION_BUS_ADDRESS=unix:path=$world/bus
+    DBUS_SESSION_BUS_ADDRESS=$(get_address)
+    export DBUS_SESSION_BUS_ADDRESS
     export PATH=$build/client-lib/queryctl:$PATH LD_LIBRARY_PATH=$build/client-lib GI_TYPELIB_PATH=$build/client-lib
     unset DBUS_STARTER_ADDRESS DBUS_STARTER_BUS_TYPE NOTIFY_SOCKET WATCHDOG_USEC WATCHDOG_PID
 }
@@ -42,7 +56,8 @@ END
 # It writes its address when it listens: reading that line is all the waiting there is.
 start_bus() {
     local address
-    coproc BUS { exec dbus-daemon --config-file="$world/bus.conf" --nofork --print-address=1 2>"$world/log"; }
+    # in a session of its own: an interrupt from the terminal is for this script, which ends the daemon before the bus
+    coproc BUS { exec setsid dbus-daemon --config-file="$world/bus.conf" --nofork --print-address=1 2>"$world/log"; }
     bus_pid=$BUS_PID
     read -r address <&"${BUS[0]}" || { cat "$world/log" >&2; exit 2; }
 }
@@ -88,7 +103,7 @@ show() {
 # A folder is served as it is, a database file by a copy.
 use_database() {
     if [[ -d $1 ]]; then
-        sed -i "s|^Exec=.*|& --directory=$1|" "$world/services/$name.service"
+        write_launcher "--directory=$1"
     else
         mkdir -m 700 "$world/data/queryd"
         sqlite3 "$1" ".backup '$world/data/queryd/queryd.db'"

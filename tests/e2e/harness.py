@@ -7,12 +7,15 @@ that hopes. Environment: QUERYD_BUILD_DIR (default: build/), QUERYD_SANITIZER st
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+import urllib.parse
 
 import gi
 
@@ -22,6 +25,10 @@ from gi.repository import Gio, GLib  # noqa: E402
 from wire_client import Channel  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "tests/tools"))
+import fresh_start  # noqa: E402
+
+fresh_start.reset()
 BUILD = os.environ.get("QUERYD_BUILD_DIR", os.path.join(ROOT, "build"))
 SANITIZER = os.environ.get("QUERYD_SANITIZER", "")
 SLOWER = 10 if SANITIZER else 1
@@ -34,7 +41,7 @@ BUS_CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Config
 <busconfig>
   <type>session</type>
   <keep_umask/>
-  <listen>unix:path={folder}/bus</listen>
+  <listen>{address}</listen>
   <servicedir>{folder}/services</servicedir>
   <policy context="default">
     <allow send_destination="*" eavesdrop="true"/>
@@ -48,9 +55,9 @@ BUS_CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Config
 # The exit status of a child of dbus-daemon is visible only to a parent of its own. 0 before the name is taken: it will be yet.
 LAUNCHER = """#!/bin/sh
 ulimit -c 0
-{prefix} "{daemon}" {arguments} "$@"
+{prefix} {daemon} {arguments} "$@"
 status=$?
-echo $status >> "{folder}/exits"
+echo $status >> {exits}
 exit $status
 """
 
@@ -281,7 +288,7 @@ class World(Caller):
         self.write_config(limits or {}, config)
         self.write_launcher(arguments, prefix)
         with open(os.path.join(self.folder, "services", NAME + ".service"), "w", encoding="utf-8") as stream:
-            stream.write(f"[D-BUS Service]\nName={NAME}\nExec={self.folder}/launch\n")
+            stream.write(f"[D-BUS Service]\nName={NAME}\nExec=\"{self.folder}/launch\"\n")
         self.start_bus()
         super().__init__(self.address)
 
@@ -292,14 +299,14 @@ class World(Caller):
     def write_launcher(self, arguments="", prefix=""):
         path = os.path.join(self.folder, "launch")
         with open(path, "w", encoding="utf-8") as stream:
-            stream.write(LAUNCHER.format(folder=self.folder, daemon=os.path.join(BUILD, "daemon", "queryd"), arguments=arguments,
-                                         prefix=prefix))
+            stream.write(LAUNCHER.format(exits=shlex.quote(os.path.join(self.folder, "exits")), arguments=arguments, prefix=prefix,
+                                         daemon=shlex.quote(os.path.join(BUILD, "daemon", "queryd"))))
         os.chmod(path, 0o755)
 
     def start_bus(self):
+        self.address = "unix:path=" + urllib.parse.quote(os.path.join(self.folder, "bus"))
         with open(os.path.join(self.folder, "bus.conf"), "w", encoding="utf-8") as stream:
-            stream.write(BUS_CONFIG.format(folder=self.folder))
-        self.address = f"unix:path={self.folder}/bus"
+            stream.write(BUS_CONFIG.format(folder=self.folder, address=self.address))
         keep = {k: v for k, v in os.environ.items()
                 if k in ("PATH", "QUERYD_SANITIZER", "QUERYD_SOURCE_ROOT") or k.endswith("SAN_OPTIONS")}
         home = os.path.join(self.folder, "home")

@@ -54,6 +54,19 @@ def test_console(bus):
     run_console(bus)
 
 
+def copy_pkg_config(target):
+    """The build's own, by links to the folders: what pkg-config says stands in a command, where blanks of a path would split it."""
+    links = {BUILD: target / "build", ROOT: target / "source"}
+    for path, link in links.items():
+        link.symlink_to(path)
+    for name in os.listdir(os.path.join(BUILD, "meson-uninstalled")):
+        with open(os.path.join(BUILD, "meson-uninstalled", name), encoding="utf-8") as stream:
+            text = stream.read()
+        for path, link in links.items():
+            text = text.replace(path.replace(" ", "\\ "), str(link)).replace(path, str(link))
+        (target / name).write_text(text, encoding="utf-8")
+
+
 @instrumented
 def test_c(bus, tmp_path):
     if shutil.which("pkg-config") is None or shutil.which("cc") is None:
@@ -63,8 +76,9 @@ def test_c(bus, tmp_path):
     (tmp_path / "notes.c").write_text(source, encoding="utf-8")
     (command,) = [block for block in blocks("sh") if "pkg-config" in block]
     run_console(bus)
-    env = dict(bus.env, PKG_CONFIG_PATH=os.path.join(BUILD, "meson-uninstalled"))
-    built = bus.run("bash", "-c", f"cd {tmp_path} && {command}", env=env)
+    copy_pkg_config(tmp_path)
+    env = dict(bus.env, PKG_CONFIG_PATH=str(tmp_path))
+    built = bus.run("bash", "-c", command, env=env, cwd=tmp_path)
     assert (built.returncode, built.stderr) == (0, "")
     result = bus.run(str(tmp_path / "notes"))
     assert (result.returncode, result.stdout, result.stderr) == (0, promised_output("c"), "")
