@@ -13,6 +13,7 @@
 #define STEP_BYTES 9 /* of the packed form: direction, predicate */
 #define STEPS_MAX 60
 #define FIRST_CAPACITY 64
+#define STATED_ROWS (1 << 20) /* so that SQLite makes an index of the result, where it joins it (docs/decisions/joins.md) */
 /* What nodes lead to is kept up to so many links: 8 MiB. */
 #define KEPT_LINKS_MAX (1 << 20)
 
@@ -288,7 +289,7 @@ plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
         found |= 1u << column;
     }
     info->estimatedCost = 100;
-    info->estimatedRows = 100;
+    info->estimatedRows = STATED_ROWS;
     return found == (1u << COLUMN_SEED | 1u << COLUMN_STEPS | 1u << COLUMN_GRAPH) ? SQLITE_OK : SQLITE_CONSTRAINT;
 }
 

@@ -310,10 +310,48 @@ qd_relation_write(QdGenerator *self, const QdRelation *relation, const char *hea
     return qd_relation_write_list(self, relation, head, list->str, tail);
 }
 
+/* Whether SQLite evaluates @table by itself, so that it has no index but an automatic one. */
+static gboolean
+is_sealed(const QdTable *table)
+{
+    return strcmp(table->text, table->name) == 0;
+}
+
+const char *
+qd_relation_write_probe(QdGenerator *self, const QdRelation *relation)
+{
+    const QdTable many = { .text = "queryd_many", .name = "queryd_many" };
+    QdRelation *probe;
+    guint i = 0;
+
+    while (i < relation->n_tables && !is_sealed(&relation->tables[i]))
+        i++;
+    if (i == relation->n_tables)
+        return qd_relation_write_list(self, relation, "SELECT", "1", NULL);
+    /* an automatic index serves all rows around it, of which SQLite knows nothing */
+    probe = qd_relation_new(self);
+    qd_relation_add_table(self, probe, &many);
+    qd_relation_take_rows(self, probe, relation);
+    return qd_relation_write_list(self, probe, "SELECT", "1", NULL);
+}
+
+/*
+ * Without statistics SQLite takes what it evaluates for a few rows, makes no index of it where it is joined, and scans it for each
+ * row on its left. An arm that gives no rows says that there are many; nothing of it is run.
+ */
+static void
+state_size(QdGenerator *self, const QdRelation *shape)
+{
+    g_string_append(self->with, " UNION ALL SELECT NULL");
+    for (guint i = 1; i < shape->n_columns; i++)
+        g_string_append(self->with, ",NULL");
+    g_string_append(self->with, " FROM queryd_many WHERE 0");
+}
+
 QdRelation *
 qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *text, QdSeal seal)
 {
-    static const char *const hints[] = { "", "MATERIALIZED ", "NOT MATERIALIZED ", "" };
+    static const char *const hints[] = { "", "", "MATERIALIZED ", "NOT MATERIALIZED ", "" };
     QdRelation *sealed = qd_relation_new(self);
     const char *name = qd_arena_printf(self->arena, "c%u", qd_generator_make_name(self));
     const QdTable table = { .text = name, .name = name };
@@ -331,7 +369,11 @@ qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *te
         column->settled = from->settled;
         column->plain = TRUE;
     }
-    g_string_append_printf(self->with, "%s) AS %s(%s)", shape->n_columns == 0 ? "u" : "", hints[seal], text);
+    g_string_append_printf(self->with, "%s) AS %s(%s", shape->n_columns == 0 ? "u" : "", hints[seal], text);
+    if (seal == QD_SEAL_TABLE || seal == QD_SEAL_MATERIALIZED || seal == QD_SEAL_STREAM)
+        state_size(self, shape);
+    /* SQLite merges no SELECT with a LIMIT into a join */
+    g_string_append(self->with, seal == QD_SEAL_STREAM ? " LIMIT -1)" : ")");
     qd_relation_add_table(self, sealed, &table);
     return sealed;
 }
@@ -339,9 +381,7 @@ qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *te
 QdRelation *
 qd_relation_seal(QdGenerator *self, const QdRelation *relation, QdSeal seal)
 {
-    const char *tail = seal == QD_SEAL_STREAM ? "LIMIT -1" : NULL; /* SQLite merges no SELECT with a LIMIT into a join */
-
-    return qd_relation_seal_text(self, relation, qd_relation_write(self, relation, "SELECT", tail), seal);
+    return qd_relation_seal_text(self, relation, qd_relation_write(self, relation, "SELECT", NULL), seal);
 }
 
 /* They are equal, or @a is unbound: as a range, which an index can serve. Ids are integers, and a term that has none is a blob.

@@ -175,7 +175,7 @@ write_exists(QdGenerator *self, const QdExpression *expression, const QdRelation
     with = generate_inside(self, expression, &outer, &inner);
     inner = qd_relation_copy(self, inner);
     match_outer(self, &outer, inner, inner);
-    text = qd_arena_printf(self->arena, "EXISTS(%s%s)", with, qd_relation_write_list(self, inner, "SELECT", "1", NULL));
+    text = qd_arena_printf(self->arena, "EXISTS(%s%s)", with, qd_relation_write_probe(self, inner));
     if (qd_sql_get_depth(text) > QD_DEPTH_PARSED && self->error == NULL)
         text = write_exists_apart(self, expression, &outer);
     self->outer = outer.next;

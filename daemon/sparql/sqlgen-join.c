@@ -40,7 +40,7 @@ join_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children,
         QdRelation *next;
 
         if (order[i]->kind == QD_ALGEBRA_PATH) {
-            next = qd_generate_path(self, order[i]->triple, &joined);
+            next = qd_generate_path(self, order[i]->triple, &joined, bound);
         } else if (order[i]->kind == QD_ALGEBRA_MATCH) {
             next = qd_generate_match(self, order[i]->match, &joined);
         } else {
@@ -428,8 +428,7 @@ qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet 
         return left; /* nothing in common: nothing is taken away */
     if (strcmp(shared, "1") != 0)
         qd_relation_add_where(self, probe, qd_arena_printf(self->arena, "(%s)", shared));
-    qd_relation_add_where(self, left,
-                          qd_arena_printf(self->arena, "NOT EXISTS(%s)", qd_relation_write_list(self, probe, "SELECT", "1", NULL)));
+    qd_relation_add_where(self, left, qd_arena_printf(self->arena, "NOT EXISTS(%s)", qd_relation_write_probe(self, probe)));
     return left;
 }
 

@@ -241,7 +241,8 @@ qd_generate_group(QdGenerator *self, const QdAlgebra *node)
     qd_relation_take_rows(self, shape, relation);
     if (shape->n_columns == 0)
         (void) qd_relation_add(self, shape, qd_ast_add_variable(self->ast, NULL), "count(*)");
-    relation = qd_relation_seal_text(self, shape, qd_relation_write(self, shape, "SELECT", keys->str), QD_SEAL_PLAIN);
+    relation = qd_relation_seal_text(self, shape, qd_relation_write(self, shape, "SELECT", keys->str),
+                                     keys->len > 0 ? QD_SEAL_TABLE : QD_SEAL_PLAIN);
     return self->graph.kind == QD_NODE_TERM ? qd_generate_in_graph(self, relation) : relation;
 }
 
@@ -360,7 +361,7 @@ make_distinct(QdGenerator *self, const Modifiers *modifiers, const QdRelation *r
 
     if (modifiers->order == NULL || orders_by_projected(self, modifiers)) {
         projected = qd_relation_seal_text(self, projected, qd_relation_write(self, projected, "SELECT DISTINCT", NULL),
-                                          QD_SEAL_PLAIN);
+                                          QD_SEAL_TABLE);
         *ret_tail = write_order(self, modifiers, projected, "", "");
         return projected;
     }
@@ -432,8 +433,10 @@ qd_generate_solution(QdGenerator *self, const QdAlgebra *node)
         return slice_per_graph(self, relation, &modifiers, tail);
     return qd_relation_seal_text(
         self, relation,
-        qd_relation_write(self, relation, "SELECT", qd_arena_printf(self->arena, "%s%s", tail, write_slice(self, &modifiers))),
-        QD_SEAL_PLAIN);
+        qd_arena_printf(
+            self->arena, "SELECT * FROM (%s)",
+            qd_relation_write(self, relation, "SELECT", qd_arena_printf(self->arena, "%s%s", tail, write_slice(self, &modifiers)))),
+        QD_SEAL_TABLE);
 }
 
 const char *

@@ -317,7 +317,7 @@ choose_seeds(QdGenerator *self, const QdTriple *triple, QdRelation **left, Closu
 }
 
 static QdRelation *
-generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left)
+generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, const QdVariableSet *bound)
 {
     Closure closure = { 0 };
     const QdPath *inner = simplify(triple->path, &closure.kind);
@@ -338,7 +338,9 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left)
     search = write_search(self, &closure, inner, from_object);
     {
         const char *text = search != NULL ? search : write_closure(self, &closure, name);
-        gboolean joined = search != NULL && left != NULL && *left != NULL;
+        /* beside other solutions it is searched once and looked up; alone its rows come as they are found */
+        gboolean joined = search != NULL &&
+                          ((left != NULL && *left != NULL) || (bound != NULL && !qd_variable_set_is_empty(bound)));
 
         g_string_append_printf(self->with, "%s%s(a,b%s) AS %s(%s)", self->with->len > 0 ? ",\n" : "", name,
                                closure.graph != NULL ? ",g" : "", joined ? "MATERIALIZED " : "", text);
@@ -360,7 +362,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left)
 }
 
 QdRelation *
-qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left)
+qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left, const QdVariableSet *bound)
 {
     switch (triple->path->kind) {
     case QD_PATH_ALTERNATIVE:
@@ -370,7 +372,7 @@ qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left)
     case QD_PATH_ZERO_OR_MORE:
     case QD_PATH_ONE_OR_MORE:
     case QD_PATH_ZERO_OR_ONE:
-        return generate_closure(self, triple, left);
+        return generate_closure(self, triple, left, bound);
     case QD_PATH_LINK:
     case QD_PATH_INVERSE:
     case QD_PATH_SEQUENCE:

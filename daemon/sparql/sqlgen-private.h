@@ -103,8 +103,11 @@ const char *qd_relation_write(QdGenerator *self, const QdRelation *relation, con
 /* SELECT list FROM … WHERE … tail */
 const char *qd_relation_write_list(QdGenerator *self, const QdRelation *relation, const char *head, const char *list,
                                    const char *tail);
+/* SELECT 1 …, of what is evaluated for each row that is around it, as in EXISTS. */
+const char *qd_relation_write_probe(QdGenerator *self, const QdRelation *relation);
 typedef enum QdSeal {
     QD_SEAL_PLAIN,        /* SQLite decides */
+    QD_SEAL_TABLE,        /* of what cannot be merged into what reads it: groups, distinct rows, slices */
     QD_SEAL_MATERIALIZED, /* evaluated once */
     QD_SEAL_VIEW,         /* never evaluated by itself */
     QD_SEAL_STREAM,       /* neither kept nor merged into what reads it: first in a join its rows come as they are asked for */
@@ -156,8 +159,9 @@ const char *qd_generate_graph_condition(QdGenerator *self, const char *alias);
 /* A quad of the active graph as a relation: alias in @ret_alias. */
 QdRelation *qd_generate_quad(QdGenerator *self, const char **ret_alias);
 
-/* sqlgen-path.c; @left (nullable): solutions to be joined with, sealed on return when it was used for its ends. */
-QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left);
+/* sqlgen-path.c; @left (nullable): solutions to be joined with, sealed on return when it was used for its ends; @bound (nullable):
+ * what solutions around it bind. */
+QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left, const QdVariableSet *bound);
 
 /* sqlgen-fts.c; @left (nullable): solutions to be joined with, sealed on return when it gave the query texts. */
 QdRelation *qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left);

@@ -249,7 +249,7 @@ qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariable
     case QD_ALGEBRA_TRIPLE:
         return qd_generate_triple(self, node->triple);
     case QD_ALGEBRA_PATH:
-        return qd_generate_path(self, node->triple, NULL);
+        return qd_generate_path(self, node->triple, NULL, bound);
     case QD_ALGEBRA_MATCH:
         return qd_generate_match(self, node->match, NULL);
     case QD_ALGEBRA_JOIN:

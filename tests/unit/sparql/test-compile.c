@@ -50,12 +50,14 @@ test_matches(void)
     check_sql("SELECT ?s { ?s " FTS " \"a\" }",
               "WITH RECURSIVE c0(v0) AS (SELECT m.s FROM (SELECT DISTINCT q.s AS s,q.g AS g FROM queryd_fts AS f CROSS JOIN "
               "queryd_quad AS q WHERE f.queryd_fts MATCH queryd_match_text(?1) AND q.o=f.rowid AND " INDEXED
-              " AND q.g=0) AS m LIMIT -1)\nSELECT c0.v0 AS v0 FROM c0");
-    check_sql("SELECT ?l { (<s> ?r ?l) " FTS " (<p> \"a\" 3) }",
-              "WITH RECURSIVE c0(v0,v3) AS (SELECT m.o,queryd_to_term(-m.r) FROM (SELECT * FROM (SELECT *,row_number() OVER "
-              "(PARTITION BY g ORDER BY r) AS k FROM (SELECT q.s AS s,q.g AS g,q.p AS p,q.o AS o,f.rank AS r FROM queryd_quad AS q "
-              "CROSS JOIN queryd_fts AS f WHERE q.s=?2 AND f.queryd_fts MATCH queryd_match_text(?1) AND q.o>0 AND f.rowid=q.o AND "
-              "q.p IN (?3) AND " INDEXED " AND q.g=0)) WHERE k<=3) AS m LIMIT -1)\nSELECT c0.v0 AS v0 FROM c0");
+              " AND q.g=0) AS m UNION ALL SELECT NULL FROM queryd_many WHERE 0 LIMIT -1)\nSELECT c0.v0 AS v0 FROM c0");
+    check_sql(
+        "SELECT ?l { (<s> ?r ?l) " FTS " (<p> \"a\" 3) }",
+        "WITH RECURSIVE c0(v0,v3) AS (SELECT m.o,queryd_to_term(-m.r) FROM (SELECT * FROM (SELECT *,row_number() OVER "
+        "(PARTITION BY g ORDER BY r) AS k FROM (SELECT q.s AS s,q.g AS g,q.p AS p,q.o AS o,f.rank AS r FROM queryd_quad AS q "
+        "CROSS JOIN queryd_fts AS f WHERE q.s=?2 AND f.queryd_fts MATCH queryd_match_text(?1) AND q.o>0 AND f.rowid=q.o AND "
+        "q.p IN (?3) AND " INDEXED
+        " AND q.g=0)) WHERE k<=3) AS m UNION ALL SELECT NULL,NULL FROM queryd_many WHERE 0 LIMIT -1)\nSELECT c0.v0 AS v0 FROM c0");
 }
 
 static void

@@ -155,9 +155,11 @@ test_seal(Fixture *self, gconstpointer data)
         const char *text;
     } cases[] = {
         { QD_SEAL_PLAIN, "c1(v0,v1) AS (SELECT t0.v0,t0.v1 FROM t0)" },
-        { QD_SEAL_MATERIALIZED, "c3(v0,v1) AS MATERIALIZED (SELECT t2.v0,t2.v1 FROM t2)" },
+        { QD_SEAL_MATERIALIZED,
+          "c3(v0,v1) AS MATERIALIZED (SELECT t2.v0,t2.v1 FROM t2 UNION ALL SELECT NULL,NULL FROM queryd_many WHERE 0)" },
         { QD_SEAL_VIEW, "c5(v0,v1) AS NOT MATERIALIZED (SELECT t4.v0,t4.v1 FROM t4)" },
-        { QD_SEAL_STREAM, "c7(v0,v1) AS (SELECT t6.v0,t6.v1 FROM t6 LIMIT -1)" },
+        { QD_SEAL_STREAM,
+          "c7(v0,v1) AS (SELECT t6.v0,t6.v1 FROM t6 UNION ALL SELECT NULL,NULL FROM queryd_many WHERE 0 LIMIT -1)" },
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

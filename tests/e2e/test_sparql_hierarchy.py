@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Paths, subselects and UNIONs joined with patterns over a hierarchy, in every order: none is scanned for each row of another."""
+import random
+
+import pytest
+
+from harness import SLOWER, World, memory_file
+
+N_CLASSES = 8000
+PREFIX = "PREFIX : <http://example.org/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\n"
+TIMEOUT_MS = 2000  # a scan for each row takes ten times as long
+
+
+def make_hierarchy(rng):
+    """N-Triples of a tree with some second parents; the parents of each class, and the aliases that some have."""
+    parents, aliases = {}, {}
+    lines = []
+    for number in range(N_CLASSES):
+        name = f"<http://example.org/c{number}>"
+        lines.append(f"{name} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/Class> .")
+        lines.append(f'{name} <http://www.w3.org/2000/01/rdf-schema#label> "class {number}" .')
+        if number % 7 == 0:
+            aliases[number] = rng.randrange(N_CLASSES)
+            lines.append(f"{name} <http://example.org/alias> <http://example.org/c{aliases[number]}> .")
+        parents[number] = {rng.randrange(number) for _ in range(1 + (rng.random() < 0.1))} if number else set()
+        lines += [f"{name} <http://www.w3.org/2000/01/rdf-schema#subClassOf> <http://example.org/c{parent}> ."
+                  for parent in parents[number]]
+    return "\n".join(lines) + "\n", parents, aliases
+
+
+class Hierarchy:
+    """A store with the hierarchy, and what is above and below each class by it, computed apart."""
+
+    def __init__(self):
+        text, parents, self.aliases = make_hierarchy(random.Random(1))
+        self.above = {}
+        for number, own in parents.items():
+            self.above[number] = own.union(*(self.above[parent] for parent in own))
+        self.n_above = {number: len(above) for number, above in self.above.items()}
+        self.n_parents = sum(map(len, parents.values()))
+        self.n_below = sum(5 in above for above in self.above.values())
+        self.world = World()
+        with memory_file(text.encode()) as fd:
+            self.world.import_fd(fd, "ntriples")
+
+    def count(self, pattern):
+        text = PREFIX + f"SELECT (COUNT(*) AS ?n) {{ {pattern} }}"
+        _, rows, _ = self.world.query_full(text, language="sparql", timeout_ms=TIMEOUT_MS * SLOWER)
+        return int(rows[0][0][0])
+
+
+@pytest.fixture(scope="module")
+def hierarchy():
+    made = Hierarchy()
+    yield made
+    made.world.finish()
+
+
+def n_pairs(made):
+    return sum(made.n_above.values())
+
+
+def n_pairs_with_self(made):
+    return n_pairs(made) + N_CLASSES
+
+
+def n_alias_pairs(made):
+    return sum(made.n_above[alias] for alias in made.aliases.values())
+
+
+@pytest.mark.parametrize("pattern, expected", [
+    ("?c a :Class . ?c rdfs:subClassOf* ?a", n_pairs_with_self),
+    ("?c rdfs:subClassOf* ?a . ?c a :Class", n_pairs_with_self),
+    ("?c a :Class . ?a rdfs:subClassOf* ?c", n_pairs_with_self),
+    ("?c a :Class . ?c ^rdfs:subClassOf+ ?a", n_pairs),
+    ("?c a :Class . ?c rdfs:subClassOf+ ?a", n_pairs),
+    ("?c a :Class . ?c rdfs:subClassOf? ?a", lambda made: made.n_parents + N_CLASSES),
+    ("?c a :Class . ?c (rdfs:subClassOf|:none)+ ?a . ?a rdfs:label ?l", n_pairs),
+    ("?c a :Class OPTIONAL { ?c rdfs:subClassOf+ ?a }", lambda made: n_pairs(made) + 1),
+    ("?c a :Class OPTIONAL { ?c rdfs:subClassOf+ ?a . ?a rdfs:label ?l }", lambda made: n_pairs(made) + 1),
+    ("?c a :Class . ?c rdfs:subClassOf+ ?a VALUES ?a { :c5 :none }", lambda made: made.n_below),
+    ("?c a :Class { ?c rdfs:subClassOf+ ?a } UNION { ?c :alias ?a }", lambda made: n_pairs(made) + len(made.aliases)),
+    ("?c a :Class { ?c rdfs:subClassOf+ ?a } UNION { ?a rdfs:subClassOf+ ?c }", lambda made: 2 * n_pairs(made)),
+    ("?c :alias ?d . ?d a :Class { SELECT ?d ?a { ?d rdfs:subClassOf+ ?a } }", n_alias_pairs),
+    ("?c :alias ?d { SELECT DISTINCT ?d ?a { ?d rdfs:subClassOf+ ?a } }", n_alias_pairs),
+    ("?c a :Class { SELECT ?c (COUNT(?a) AS ?k) { ?c rdfs:subClassOf+ ?a } GROUP BY ?c }", lambda made: N_CLASSES - 1),
+    ("{ SELECT ?c { ?c a :Class } LIMIT 100000 } { SELECT DISTINCT ?c { ?c rdfs:label ?l } LIMIT 100000 }", lambda made: N_CLASSES),
+    ("?c a :Class MINUS { ?c rdfs:subClassOf+ :c5 }", lambda made: N_CLASSES - made.n_below),
+    ("?c a :Class MINUS { ?c rdfs:subClassOf* ?a . ?a :alias ?b . ?b rdfs:subClassOf+ :none }", lambda made: N_CLASSES),
+    ("?c a :Class FILTER EXISTS { ?c rdfs:subClassOf+ :c5 }", lambda made: made.n_below),
+    ("?c a :Class FILTER NOT EXISTS { { SELECT DISTINCT ?c { ?c rdfs:subClassOf+ :c5 } } }", lambda made: N_CLASSES - made.n_below),
+    ("?c a :Class FILTER EXISTS { ?c rdfs:subClassOf+ ?a . ?a rdfs:label ?l }", lambda made: N_CLASSES - 1),
+])
+def test_joined_with_patterns(hierarchy, pattern, expected):
+    assert hierarchy.count(pattern) == expected(hierarchy)
