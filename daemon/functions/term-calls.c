@@ -32,16 +32,24 @@ qd_call_str(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
     return qd_value_from_string(args[0].term.lexical, args[0].term.n_lexical);
 }
 
+/* In lower case: tags differ in nothing by their case, and terms that are equal must have equal languages. */
 QdValue
 qd_call_lang(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
 {
+    char *tag;
+
     if (!qd_value_is_literal(&args[0]))
         return qd_value_error();
     if (args[0].kind != QD_VALUE_LANG_STRING)
         return qd_value_from_string("", 0);
     if (!qd_value_get_term(ev, &args[0]))
         return qd_value_error();
-    return qd_value_from_string(args[0].term.qualifier, args[0].term.n_qualifier);
+    tag = qd_evaluation_alloc(ev, args[0].term.n_qualifier);
+    if (tag == NULL)
+        return qd_value_error();
+    for (gsize i = 0; i < args[0].term.n_qualifier; i++)
+        tag[i] = g_ascii_tolower(args[0].term.qualifier[i]);
+    return qd_value_from_string(tag, args[0].term.n_qualifier);
 }
 
 QdValue

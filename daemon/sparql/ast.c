@@ -115,15 +115,15 @@ qd_expression_add_variables(const QdExpression *expression, QdArena *arena, gboo
         qd_expression_add_variables(expression->children[i], arena, with_exists, set);
 }
 
-static void
-add_outer_variables(const QdExpression *expression, QdArena *arena, QdVariableSet *set)
+void
+qd_expression_add_all_variables(const QdExpression *expression, QdArena *arena, QdVariableSet *set)
 {
     if (expression->kind == QD_EXPRESSION_KIND_VARIABLE)
         qd_variable_set_add(set, arena, expression->variable);
     if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
         qd_pattern_add_variables(expression->pattern, arena, set);
     for (guint i = 0; i < expression->n_children; i++)
-        add_outer_variables(expression->children[i], arena, set);
+        qd_expression_add_all_variables(expression->children[i], arena, set);
 }
 
 void
@@ -133,7 +133,7 @@ qd_pattern_add_variables(const QdPattern *pattern, QdArena *arena, QdVariableSet
     if (pattern->node.kind == QD_NODE_VARIABLE)
         qd_variable_set_add(set, arena, pattern->node.variable);
     if (pattern->expression != NULL)
-        add_outer_variables(pattern->expression, arena, set);
+        qd_expression_add_all_variables(pattern->expression, arena, set);
     for (guint i = 0; i < pattern->n_children; i++)
         qd_pattern_add_variables(pattern->children[i], arena, set);
 }

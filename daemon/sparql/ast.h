@@ -298,5 +298,7 @@ gboolean qd_variable_set_is_empty(const QdVariableSet *self);
 void qd_pattern_add_variables(const QdPattern *pattern, QdArena *arena, QdVariableSet *set);
 /* Adds the variables that @expression names; those inside EXISTS too when @with_exists. */
 void qd_expression_add_variables(const QdExpression *expression, QdArena *arena, gboolean with_exists, QdVariableSet *set);
+/* The same with those that only expressions inside EXISTS name. */
+void qd_expression_add_all_variables(const QdExpression *expression, QdArena *arena, QdVariableSet *set);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdAst, qd_ast_free)

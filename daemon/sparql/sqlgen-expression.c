@@ -14,8 +14,8 @@
 
 /* A condition for each variable that the pattern shares with what is around the EXISTS: the innermost that has it gives the value.
  */
-static void
-match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target)
+void
+qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target)
 {
     QdVariableSet matched = { 0 };
 
@@ -174,7 +174,7 @@ write_exists(QdGenerator *self, const QdExpression *expression, const QdRelation
     self->outermost = G_MAXUINT;
     with = generate_inside(self, expression, &outer, &inner);
     inner = qd_relation_copy(self, inner);
-    match_outer(self, &outer, inner, inner);
+    qd_expression_match_outer(self, &outer, inner, inner);
     text = qd_arena_printf(self->arena, "EXISTS(%s%s)", with, qd_relation_write_probe(self, inner));
     if (qd_sql_get_depth(text) > QD_DEPTH_PARSED && self->error == NULL)
         text = write_exists_apart(self, expression, &outer);
@@ -251,6 +251,7 @@ put_term(Program *self, const QdTerm *term)
 }
 
 static void put_expression(Program *self, const QdExpression *expression);
+static const char *write_program(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, GHashTable *cut);
 
 static void
 put_call(Program *self, const QdExpression *expression)
@@ -275,12 +276,14 @@ put_call(Program *self, const QdExpression *expression)
     }
 }
 
-/* A long IN is IN of a part or IN of the rest. */
+/* A long IN is IN of a part or IN of the rest; the value is computed once. */
 static void
 put_membership(Program *self, const QdExpression *expression)
 {
     guint n_list = expression->n_children - 1;
     guint n_parts = MAX(1, (n_list + QD_EXPRESSION_CHILDREN_MAX - 2) / (QD_EXPRESSION_CHILDREN_MAX - 1));
+    gboolean is_fickle = n_parts > 1 && qd_expression_is_volatile(expression->children[0]);
+    const char *value = is_fickle ? write_program(self->generator, expression->children[0], self->relation, self->cut) : NULL;
     guint done = 0;
 
     for (guint part = 0; part < n_parts; part++) {
@@ -289,14 +292,15 @@ put_membership(Program *self, const QdExpression *expression)
         if (part + 1 < n_parts)
             qd_expression_put_node(self->bytes, expression->op == QD_EXPRESSION_IN ? QD_EXPRESSION_OR : QD_EXPRESSION_AND, 2);
         qd_expression_put_node(self->bytes, expression->op, n + 1);
-        put_expression(self, expression->children[0]);
+        if (value != NULL)
+            put_argument(self, value);
+        else
+            put_expression(self, expression->children[0]);
         for (guint i = 0; i < n; i++)
             put_expression(self, expression->children[1 + done + i]);
         done += n;
     }
 }
-
-static const char *write_program(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, GHashTable *cut);
 
 static void
 put_expression(Program *self, const QdExpression *expression)
@@ -542,11 +546,54 @@ qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const 
 
 /* --- volatile functions ----------------------------------------------------------------------------------------------- */
 
+static gboolean pattern_is_volatile(const QdPattern *pattern);
+
+static gboolean
+bindings_are_volatile(const QdBinding *bindings, guint n_bindings)
+{
+    for (guint i = 0; i < n_bindings; i++) {
+        if (bindings[i].expression != NULL && qd_expression_is_volatile(bindings[i].expression))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean
+select_is_volatile(const QdSelect *select)
+{
+    if (bindings_are_volatile(select->items, select->n_items) || bindings_are_volatile(select->groups, select->n_groups))
+        return TRUE;
+    for (guint i = 0; i < select->n_having; i++) {
+        if (qd_expression_is_volatile(select->having[i]))
+            return TRUE;
+    }
+    for (guint i = 0; i < select->n_orders; i++) {
+        if (qd_expression_is_volatile(select->orders[i].expression))
+            return TRUE;
+    }
+    return pattern_is_volatile(select->where);
+}
+
+static gboolean
+pattern_is_volatile(const QdPattern *pattern)
+{
+    if ((pattern->expression != NULL && qd_expression_is_volatile(pattern->expression)) ||
+        (pattern->select != NULL && select_is_volatile(pattern->select)))
+        return TRUE;
+    for (guint i = 0; i < pattern->n_children; i++) {
+        if (pattern_is_volatile(pattern->children[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
 gboolean
 qd_expression_is_volatile(const QdExpression *expression)
 {
     if (expression->kind == QD_EXPRESSION_KIND_CALL && qd_expression_op_get_info(expression->op)->volatile_)
         return TRUE;
+    if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
+        return pattern_is_volatile(expression->pattern);
     for (guint i = 0; i < expression->n_children; i++) {
         if (qd_expression_is_volatile(expression->children[i]))
             return TRUE;

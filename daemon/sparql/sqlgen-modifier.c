@@ -21,15 +21,27 @@ any_binding(const QdAlgebra *node, gboolean (*test)(const QdExpression *))
     return FALSE;
 }
 
-/* Whether @expression names a column that is itself computed, so that texts would grow into each other. */
+static gboolean
+has_fickle_columns(const QdRelation *relation)
+{
+    for (guint i = 0; i < relation->n_columns; i++) {
+        if (relation->columns[i].fickle)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* Whether @expression names a column that is itself computed, so that texts would grow into each other, or values differ. */
 static gboolean
 uses_computed(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
 {
     QdVariableSet used = { 0 };
 
-    qd_expression_add_variables(expression, self->arena, TRUE, &used);
+    qd_expression_add_all_variables(expression, self->arena, &used);
     for (guint i = 0; i < relation->n_columns; i++) {
-        if (!relation->columns[i].plain && strlen(relation->columns[i].sql) > INLINE_BYTES &&
+        const QdColumn *column = &relation->columns[i];
+
+        if ((column->fickle || (!column->plain && strlen(column->sql) > INLINE_BYTES)) &&
             qd_variable_set_has(&used, relation->columns[i].variable))
             return TRUE;
     }
@@ -40,7 +52,6 @@ QdRelation *
 qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     QdRelation *relation = qd_generator_generate(self, node->children[0], bound);
-    gboolean is_volatile = any_binding(node, qd_expression_is_volatile);
 
     relation = qd_relation_copy(self, relation);
     if (any_binding(node, qd_expression_needs_serial))
@@ -59,8 +70,9 @@ qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet
         column->variable = node->bindings[i].variable;
         column->plain = FALSE;
         column->serial = FALSE;
+        column->fickle = qd_expression_is_volatile(expression);
     }
-    return is_volatile ? qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED) : relation;
+    return has_fickle_columns(relation) ? qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED) : relation;
 }
 
 static QdColumn
@@ -413,6 +425,27 @@ slice_per_graph(QdGenerator *self, QdRelation *relation, const Modifiers *modifi
     return project(self, sliced, modifiers->project->variables, modifiers->project->n_variables, FALSE);
 }
 
+/* What a subselect sees of @outer: §18.6 puts values in the place of variables, of which a subselect has those that it projects. */
+static const QdOuter *
+project_outer(QdGenerator *self, const QdOuter *outer, const QdAlgebra *project)
+{
+    QdOuter *seen;
+    QdRelation *columns;
+
+    if (outer == NULL || project == NULL)
+        return NULL;
+    columns = qd_relation_new(self);
+    for (guint i = 0; i < project->n_variables; i++) {
+        const QdColumn *column = qd_relation_find(outer->relation, project->variables[i]);
+
+        if (column != NULL)
+            *qd_relation_add(self, columns, project->variables[i], NULL) = *column;
+    }
+    seen = qd_arena_new0(self->arena, QdOuter);
+    *seen = (QdOuter){ columns, outer->level, project_outer(self, outer->next, project) };
+    return columns->n_columns > 0 ? seen : seen->next;
+}
+
 QdRelation *
 qd_generate_solution(QdGenerator *self, const QdAlgebra *node)
 {
@@ -422,10 +455,16 @@ qd_generate_solution(QdGenerator *self, const QdAlgebra *node)
     const char *tail;
     QdRelation *relation;
 
-    self->outer = NULL; /* a subselect sees nothing of what is around it */
+    self->outer = project_outer(self, outer, modifiers.project);
     if (!sliced)
         modifiers.order = NULL; /* an order that nothing cuts is lost in the join */
     relation = generate_modified(self, &modifiers, &tail);
+    if (sliced && self->outer != NULL) { /* what is cut is what is compatible with the solution around it */
+        const QdRelation *whole = relation;
+
+        relation = qd_relation_copy(self, whole);
+        qd_expression_match_outer(self, self->outer, whole, relation);
+    }
     self->outer = outer;
     if (!sliced || self->error != NULL)
         return relation;

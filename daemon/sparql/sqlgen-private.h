@@ -19,6 +19,7 @@ typedef struct QdColumn {
     gboolean plain;    /* a column of a table: may be named often, is NULL where an outer join found nothing */
     gboolean serial;   /* no term: the solution's number, for BNODE(string) */
     gboolean settled;  /* by qd_relation_settle(): it is seldom unbound */
+    gboolean fickle;   /* another value each time that it is named: to be sealed before it is */
 } QdColumn;
 
 typedef struct QdTable {
@@ -136,6 +137,8 @@ const char *qd_relation_match(QdGenerator *self, const QdRelation *left, const Q
 
 /* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */
 QdColumn qd_expression_make_value(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+/* That @inner is compatible with what is around the EXISTS, as conditions of @target. */
+void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target);
 const char *qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
 gboolean qd_expression_is_volatile(const QdExpression *expression);
 gboolean qd_expression_needs_serial(const QdExpression *expression);

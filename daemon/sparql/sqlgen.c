@@ -225,6 +225,11 @@ generate_filter(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *b
     QdRelation *relation = qd_relation_copy(self, settle_for_exists(self, node, whole));
 
     qd_relation_filter(self, relation, node->expressions, node->n_expressions);
+    for (guint i = 0; i < node->n_expressions; i++) {
+        /* tested once for each solution, not again where these are joined */
+        if (qd_expression_is_volatile(node->expressions[i]))
+            return qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
+    }
     return relation;
 }
 

@@ -211,7 +211,8 @@ def eval_element(element, scope):
         return eval_graph(element, scope)
     if isinstance(element, Values):
         return eval_values(element)
-    rows, _ = eval_select(element, scope._replace(outer={}))
+    seen = {item.expression for item in element.items if item.var is None} if element.items else set(projected(element))
+    rows, _ = eval_select(element, scope._replace(outer={var: term for var, term in scope.outer.items() if var in seen}))
     return rows
 
 

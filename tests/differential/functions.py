@@ -187,7 +187,7 @@ def to_string(term):
 def language(term):
     if term.kind != "literal":
         raise ExpressionError("no literal")
-    return literal(term.lang or "")
+    return literal((term.lang or "").lower())
 
 
 def datatype(term):

@@ -84,7 +84,7 @@ test_literals(void)
         { "(STRDT \"x\" \"t\")", "unbound" },
         { "(STRDT \"x\" <http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>)", "unbound" },
         { "(STRLANG \"chat\" \"fr-CA\")", "\"chat\"@fr-ca" },
-        { "(LANG (STRLANG \"chat\" \"fr-CA\"))", "\"fr-CA\"" },
+        { "(LANG (STRLANG \"chat\" \"fr-CA\"))", "\"fr-ca\"" },
         { "(STRLANG \"x\"@en \"fr\")", "unbound" },
         { "(STRLANG 1 \"fr\")", "unbound" },
         { "(STRLANG \"x\" \"\")", "unbound" },
