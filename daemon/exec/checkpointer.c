@@ -280,6 +280,35 @@ qd_checkpointer_wait(QdCheckpointer *self)
 }
 
 void
+qd_checkpointer_bound_log(const QdCheckpointer *self, QdConnection *connection)
+{
+    g_autofree char *sql = g_strdup_printf("PRAGMA journal_size_limit=%" G_GUINT64_FORMAT,
+                                           (guint64) (GROWTH_MAX + 1) * get_step(self) * PAGE_BYTES);
+
+    (void) qd_connection_execute(connection, sql, NULL);
+}
+
+gboolean
+qd_checkpointer_shrink_log(QdCheckpointer *self, QdConnection *connection, guint n_pages)
+{
+    sqlite3 *db = qd_connection_get_db(connection);
+    gint64 patience_msec = 0;
+    int r;
+
+    if (n_pages <= get_step(self) || !qd_connection_get_int64(connection, "PRAGMA busy_timeout", &patience_msec, NULL))
+        return FALSE;
+    qd_checkpointer_wait(self);
+    (void) sqlite3_busy_timeout(db, 0);
+    r = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    (void) sqlite3_busy_timeout(db, (int) patience_msec);
+    if (r == SQLITE_OK) {
+        __atomic_store_n(&self->n_pages, 0, __ATOMIC_RELEASE);
+        self->tried_pages = self->begun_pages = 0;
+    }
+    return r == SQLITE_OK;
+}
+
+void
 qd_checkpointer_rest(QdCheckpointer *self)
 {
     pthread_mutex_lock(&self->mutex);

@@ -30,6 +30,11 @@ uint64_t qd_checkpointer_finish(QdCheckpointer *self, QdConnection *connection);
 void qd_checkpointer_wait(QdCheckpointer *self);
 /* The same, and its connection is closed. */
 void qd_checkpointer_rest(QdCheckpointer *self);
+/* A writer's connection that was just opened: a log that starts anew is cut to what it needs between checkpoints. */
+void qd_checkpointer_bound_log(const QdCheckpointer *self, QdConnection *connection);
+/* When commits have paused: a log that was longer than one between checkpoints, by @n_pages, is copied and cut to nothing, unless
+ * somebody reads it. Returns: whether it was */
+gboolean qd_checkpointer_shrink_log(QdCheckpointer *self, QdConnection *connection, guint n_pages);
 
 /* Any thread. */
 uint64_t qd_checkpointer_get_n_passes(const QdCheckpointer *self);

@@ -172,6 +172,7 @@ take_database(QdEngine *self, QdDatabase *database)
     self->writer = qd_writer_new(&config, qd_database_steal_writer(database));
     if (!qd_database_is_read_only(database) && qd_payload_files_exist(qd_payloads_get_files(self->payloads)))
         qd_payload_crew_sweep(self->crew, QD_PAYLOAD_SWEEP_ALL);
+    qd_workers_request_look(self->workers);
 }
 
 /* Calls that have waited for the database. */
@@ -375,6 +376,7 @@ on_sweep(void *user_data)
         return;
     if (qd_writer_sweep(self->writer))
         qd_workers_request_sweep(self->workers);
+    qd_writer_look(self->writer);
     state = qd_pool_trim(self->pool);
     if (state == QD_POOL_AT_REST && qd_writer_rest(self->writer)) {
         qd_pool_rest(self->pool);
@@ -382,6 +384,7 @@ on_sweep(void *user_data)
     } else if (state != QD_POOL_QUIET) {
         qd_workers_request_sweep(self->workers);
     }
+    qd_workers_request_look(self->workers);
 }
 
 QdEngine *

@@ -20,6 +20,7 @@
 #define SPARE_THREADS 2
 #define BATCH_SLICE_NSEC 100000000u
 #define SWEEP_NSEC 200000000L
+#define LOOK_SEC 2
 #define TOKEN_QUEUE UINT64_MAX
 #define TOKEN_TIMER (UINT64_MAX - 1)
 /* So often the tasks that have run before go first, so that a flood of short ones cannot starve them. */
@@ -313,6 +314,19 @@ qd_workers_request_sweep(QdWorkers *self)
 
     if (g_atomic_int_compare_and_exchange(&self->sweep_is_due, FALSE, TRUE))
         (void) timerfd_settime(self->timer_fd, 0, &when, NULL);
+}
+
+void
+qd_workers_request_look(QdWorkers *self)
+{
+    const struct itimerspec late = { .it_value = { .tv_sec = LOOK_SEC } };
+    const struct itimerspec soon = { .it_value = { .tv_nsec = SWEEP_NSEC } };
+
+    if (g_atomic_int_get(&self->sweep_is_due))
+        return;
+    (void) timerfd_settime(self->timer_fd, 0, &late, NULL);
+    if (g_atomic_int_get(&self->sweep_is_due)) /* it was requested meanwhile */
+        (void) timerfd_settime(self->timer_fd, 0, &soon, NULL);
 }
 
 static void

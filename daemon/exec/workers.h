@@ -66,6 +66,8 @@ void qd_workers_end_linger(QdWorkers *self);
 
 /* Asks for a sweep (sweep_func on some worker) within a quarter of a second. */
 void qd_workers_request_sweep(QdWorkers *self);
+/* A sweep in two seconds, unless there is one before. */
+void qd_workers_request_look(QdWorkers *self);
 
 /* FALSE when a task has been waiting for a thread for longer than @max_usec although a slot was free. */
 gboolean qd_workers_is_alive(QdWorkers *self, uint64_t max_usec);

@@ -90,8 +90,10 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
         item->error = g_steal_pointer(&error);
         return;
     }
-    if (!in_transaction)
+    if (!in_transaction) {
+        qd_write_note_own_version(self);
         qd_write_copy_schema(self, qd_connection_get_schema_version(self->connection));
+    }
     item->generation = qd_write_publish(self);
     qd_write_tell(self, item->generation, &item, 1);
 }

@@ -4,7 +4,10 @@
  */
 #include "daemon/exec/write-transaction.h"
 
+#include <string.h>
+
 #include "daemon/base/error.h"
+#include "daemon/base/log.h"
 #include "daemon/store/schema-copy.h"
 
 static void
@@ -16,14 +19,110 @@ set_read_only_error(const QdWriter *self, GError **error)
                  qd_database_get_read_only_hint(database));
 }
 
+/* Others ------------------------------------------------------------------------------------------------------------------- */
+
+gboolean
+qd_write_check_files(QdWriter *self, gboolean thoroughly, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    gboolean ok = qd_database_check_files(self->config.database, thoroughly, &failure);
+
+    if (!ok && !self->files_harmed)
+        qd_log(LOG_ERR, &(QdLogFields){ .message_id = QD_LOG_ID_STORE }, "%s", failure->message);
+    self->files_harmed = !ok;
+    if (!ok)
+        g_propagate_error(error, g_steal_pointer(&failure));
+    return ok;
+}
+
+static void
+tell_of_others(QdWriter *self)
+{
+    g_autoptr(QdChanges) changes = qd_changes_new();
+
+    qd_changes_make_all(changes);
+    self->config.commit_func(qd_write_publish(self), changes, self->config.user_data);
+}
+
+/* SQLite's own number, as the last transaction of this connection has seen or made it: each commit of any connection changes it. */
+static gboolean
+get_version(QdWriter *self, guint *ret_version)
+{
+    return sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_DATA_VERSION, ret_version) ==
+           SQLITE_OK;
+}
+
+/* At the begin of a transaction that has read. */
+static void
+compare_version(QdWriter *self)
+{
+    QdForeign *foreign = &self->foreign;
+    guint version = 0;
+
+    if (!get_version(self, &version))
+        return;
+    if (foreign->is_known && foreign->data_version != version)
+        tell_of_others(self);
+    foreign->is_known = TRUE;
+    foreign->data_version = version;
+}
+
+void
+qd_write_note_own_version(QdWriter *self)
+{
+    self->foreign.is_known = self->connection != NULL && get_version(self, &self->foreign.data_version);
+}
+
+/* Without a connection. */
+static void
+compare_mark(QdWriter *self)
+{
+    QdLogMark mark = qd_database_read_log_mark(self->config.database);
+    QdLogMark *before = &self->foreign.mark;
+
+    if (before->is_known && mark.is_known && memcmp(before->bytes, mark.bytes, sizeof mark.bytes) != 0)
+        tell_of_others(self);
+    *before = mark;
+}
+
+void
+qd_write_look_for_others(QdWriter *self)
+{
+    if (self->connection == NULL) {
+        compare_mark(self);
+    } else if (!qd_write_in_transaction(self) && qd_connection_begin(self->connection, NULL)) {
+        /* a transaction sees nothing before it has read */
+        if (qd_connection_get_schema_version(self->connection) >= 0)
+            compare_version(self);
+        (void) qd_connection_end(self->connection, NULL);
+    }
+}
+
+void
+qd_write_close_connection(QdWriter *self)
+{
+    if (self->connection == NULL)
+        return;
+    self->connection = qd_connection_free(self->connection);
+    self->foreign = (QdForeign){ .mark = qd_database_read_log_mark(self->config.database) };
+    qd_database_note_log(self->config.database, FALSE);
+}
+
+/* Transactions -------------------------------------------------------------------------------------------------------------- */
+
 gboolean
 qd_write_begin(QdWriter *self, GError **error)
 {
     const QdConnectionInfo info = qd_database_get_info(self->config.database);
     g_autoptr(GError) failure = NULL;
 
-    if (qd_connection_begin_write(self->connection, &failure))
+    if (!qd_write_check_files(self, FALSE, error))
+        return FALSE;
+    if (qd_connection_begin_write(self->connection, &failure)) {
+        compare_version(self);
+        qd_database_note_log(self->config.database, TRUE);
         return TRUE;
+    }
 
     self->is_spoilt = qd_connection_correct_read_only(info.path, &failure);
     g_propagate_error(error, g_steal_pointer(&failure));
@@ -55,6 +154,8 @@ qd_write_watch_log(QdWriter *self)
 {
     self->synchronous_normal = FALSE;
     (void) sqlite3_wal_hook(qd_connection_get_db(self->connection), on_wal, self);
+    qd_checkpointer_bound_log(self->checkpointer, self->connection);
+    self->foreign.is_known = FALSE;
     if (self->config.payloads != NULL)
         qd_payloads_attach(self->config.payloads, self->connection);
 }
@@ -63,7 +164,7 @@ gboolean
 qd_write_ensure_connection(QdWriter *self, GError **error)
 {
     if (self->is_spoilt)
-        self->connection = qd_connection_free(self->connection);
+        qd_write_close_connection(self);
     self->is_spoilt = FALSE;
     if (self->connection != NULL) {
         qd_write_rollback(self); /* the last time there may have been no memory for it */
@@ -74,6 +175,10 @@ qd_write_ensure_connection(QdWriter *self, GError **error)
         return FALSE;
     }
 
+    /* another file in the database's place must not be opened */
+    if (!qd_write_check_files(self, TRUE, error))
+        return FALSE;
+    compare_mark(self);
     self->connection = qd_pool_open_connection(self->config.pool, QD_CONNECTION_WRITER, error);
     if (self->connection == NULL)
         return FALSE;
@@ -115,6 +220,10 @@ qd_write_commit(QdWriter *self, GError **error)
     if (payloads != NULL && !qd_payloads_before_commit(payloads, self->connection, !self->synchronous_normal, error))
         return FALSE;
     if (!qd_connection_end(self->connection, error))
+        return FALSE;
+    self->commit_time_usec = g_get_monotonic_time();
+    qd_write_note_own_version(self);
+    if (!qd_write_check_files(self, FALSE, error)) /* it is in no file that will be found */
         return FALSE;
     if (payloads != NULL)
         sweep = qd_payloads_after_commit(payloads, !self->synchronous_normal);

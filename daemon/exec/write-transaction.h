@@ -23,6 +23,15 @@ void qd_write_rollback(QdWriter *self);
 /* Payloads that the transaction has stored get their files first. */
 gboolean qd_write_commit(QdWriter *self, GError **error);
 
+/* The connection goes; what other programs do meanwhile shows later. */
+void qd_write_close_connection(QdWriter *self);
+/* After a commit of the connection's that was not qd_write_commit()'s. */
+void qd_write_note_own_version(QdWriter *self);
+/* READ_ONLY: the files of the store are not those that it was opened with. */
+gboolean qd_write_check_files(QdWriter *self, gboolean thoroughly, GError **error);
+/* Whether another program has written: then everybody hears that anything may have changed. With a connection or without. */
+void qd_write_look_for_others(QdWriter *self);
+
 /* After a commit that was not qd_write_commit()'s: a copy of the schema for a salvage, if it is of another @version. */
 void qd_write_copy_schema(QdWriter *self, gint64 version);
 

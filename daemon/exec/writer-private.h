@@ -13,6 +13,13 @@
 #include "daemon/exec/write-queue.h"
 #include "daemon/exec/writer.h"
 
+/* What another program has committed shows by these. */
+typedef struct QdForeign {
+    gboolean is_known; /* the next: on this connection */
+    guint data_version;
+    QdLogMark mark; /* while there is no connection */
+} QdForeign;
+
 struct QdWriter {
     QdWriterConfig config;
     QdConnection *connection;
@@ -24,6 +31,10 @@ struct QdWriter {
     gboolean is_spoilt;   /* the connection: the next update opens another one */
     gint64 copied_schema; /* version: of the copy beside the file; -1: not known */
     QdCheckpointer *checkpointer;
+    QdForeign foreign;
+    guint log_pages;          /* so long the log was at most, since it was cut; its file is not shorter */
+    gint64 commit_time_usec;  /* monotonic: of the last one */
+    gboolean files_harmed;    /* and the log says so */
     int wal_pages;            /* in the log, by a commit since the last checkpoint; 0: there was none */
     uint64_t commit_usec;     /* how long that of the last group took */
     uint64_t linger_end_usec; /* 0: nobody is waited for; the leader's */

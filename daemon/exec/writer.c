@@ -16,6 +16,9 @@
 #include "daemon/exec/write-item.h"
 #include "daemon/exec/write-transaction.h"
 
+/* So long after the last commit a burst is over. */
+#define SETTLED_USEC 2000000
+
 static _Thread_local const QdWriter *leading;
 
 static void run_lead_task(QdTask *task, QdWorkers *workers);
@@ -63,6 +66,7 @@ checkpoint(QdWriter *self)
     guint n_pages = (guint) self->wal_pages;
 
     self->wal_pages = 0;
+    self->log_pages = MAX(self->log_pages, n_pages);
     if (self->connection == NULL || n_pages == 0 || !qd_checkpointer_note(self->checkpointer, n_pages))
         return;
 
@@ -326,6 +330,8 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
         qd_write_item_explain_stop(error);
     qd_write_item_watch(self->connection, NULL, NULL, NULL);
     if (!in_transaction)
+        qd_write_note_own_version(self);
+    if (!in_transaction)
         self->wal_pages = 0; /* it may have made a checkpoint behind its commits */
     if (ok && in_transaction)
         ok = qd_write_commit(self, error);
@@ -374,15 +380,16 @@ qd_writer_replace(QdWriter *self, QdWriteItem *item, QdWriterFunc func, void *us
         qd_changes_make_all(item->changed);
         item->generation = qd_write_publish(self);
         qd_write_tell(self, item->generation, &item, 1);
-        self->connection = qd_connection_free(self->connection);
+        qd_write_close_connection(self);
     }
     self->wal_pages = 0;
     pass_role(self);
     return ok;
 }
 
-gboolean
-qd_writer_rest(QdWriter *self)
+/* FALSE: somebody has it. */
+static gboolean
+try_role(QdWriter *self)
 {
     gboolean free;
 
@@ -391,16 +398,46 @@ qd_writer_rest(QdWriter *self)
     if (free)
         self->taken = TRUE;
     pthread_mutex_unlock(&self->mutex);
-    if (!free)
+    return free;
+}
+
+/* A burst has left a long log, all of which is copied: its file gives the space back. */
+static void
+shrink_log(QdWriter *self)
+{
+    if (self->connection != NULL && qd_checkpointer_shrink_log(self->checkpointer, self->connection, self->log_pages))
+        self->log_pages = 0;
+}
+
+void
+qd_writer_look(QdWriter *self)
+{
+    if (qd_database_is_read_only(self->config.database) || !try_role(self))
+        return;
+
+    if (qd_write_check_files(self, TRUE, NULL)) {
+        qd_write_look_for_others(self);
+        if (g_get_monotonic_time() - self->commit_time_usec >= SETTLED_USEC)
+            shrink_log(self);
+    }
+    pass_role(self);
+}
+
+gboolean
+qd_writer_rest(QdWriter *self)
+{
+    if (!try_role(self))
         return FALSE;
 
     if (self->connection != NULL) {
         int persist = 1;
 
         qd_checkpointer_rest(self->checkpointer);
+        qd_write_look_for_others(self);
+        shrink_log(self);
         /* the log's file stays: on a full disk it could not be made again, and then nobody could read */
         (void) sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
-        self->connection = qd_connection_free(self->connection);
+        qd_write_close_connection(self);
     }
     pass_role(self);
     return TRUE;

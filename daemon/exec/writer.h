@@ -108,6 +108,9 @@ typedef struct QdWriterConfig {
 /* @connection: (transfer full) (nullable): the one that opened the database. In a read-only store every item fails with
  * READ_ONLY; else the first one opens a connection, if there is none. */
 QdWriter *qd_writer_new(const QdWriterConfig *config, QdConnection *connection);
+/* Now and then, from any thread: looks whether the store's files are as they should be and whether another program has written, and
+ * gives the space of a long log back. Nothing, when somebody has the role. */
+void qd_writer_look(QdWriter *self);
 /* Closes the connection until the next update, if nobody has the role. Returns: true when it is closed. */
 gboolean qd_writer_rest(QdWriter *self);
 /* The role must be free. */

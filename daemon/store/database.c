@@ -17,6 +17,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/store/file-check.h"
+#include "daemon/store/file-watch.h"
 #include "daemon/store/health.h"
 #include "daemon/store/payload.h"
 #include "daemon/store/replace.h"
@@ -26,6 +27,7 @@
 #define DATABASE_NAME "queryd.db"
 #define EMPTY_BYTES 1 /* SQLite takes a file of one byte for an empty one, too */
 #define LOG_HEADER_BYTES 32
+#define LOG_MARK_OFFSET 16
 #define LOCK_NAME "lock"
 /* The range that each connection of SQLite locks for reading: sqlite3's PENDING_BYTE + 2, SHARED_SIZE. */
 #define SHARED_START 0x40000002
@@ -40,8 +42,9 @@
 struct QdDatabase {
     char *directory;
     char *path;
-    int lock_fd;  /* -1 in a read-only store */
-    int guard_fd; /* -1: none */
+    int lock_fd;        /* -1 in a read-only store */
+    int guard_fd;       /* -1: none */
+    QdFileWatch *watch; /* (nullable): from the guard on */
     gboolean read_only;
     char *read_only_hint; /* "", or what to do where the file system is read-only for us */
     guint64 start_counter;
@@ -60,6 +63,7 @@ qd_database_free(QdDatabase *self)
         (void) close(self->lock_fd);
     if (self->guard_fd >= 0)
         (void) close(self->guard_fd);
+    qd_file_watch_free(self->watch);
     g_free(self->read_only_hint);
     g_free(self->path);
     g_free(self->directory);
@@ -402,6 +406,7 @@ qd_database_guard(QdDatabase *self)
     self->guard_fd = open(self->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (self->guard_fd >= 0)
         (void) fcntl(self->guard_fd, F_OFD_SETLK, &lock);
+    self->watch = qd_file_watch_new(self->directory);
 }
 
 /* Not closed yet: that, too, would drop the locks of the connections. */
@@ -412,6 +417,37 @@ qd_database_lift_guard(QdDatabase *self)
 
     if (self->guard_fd >= 0)
         (void) fcntl(self->guard_fd, F_OFD_SETLK, &lock);
+}
+
+gboolean
+qd_database_check_files(const QdDatabase *self, gboolean thoroughly, GError **error)
+{
+    return self->watch == NULL || qd_file_watch_check(self->watch, thoroughly, error);
+}
+
+void
+qd_database_note_log(const QdDatabase *self, gboolean is_open)
+{
+    if (self->watch == NULL)
+        return;
+    if (is_open)
+        qd_file_watch_note_log(self->watch);
+    else
+        qd_file_watch_forget_log(self->watch);
+}
+
+/* From the number of pages to the salts: https://www.sqlite.org/walformat.html#the_wal_index_file_format */
+QdLogMark
+qd_database_read_log_mark(const QdDatabase *self)
+{
+    g_autofree char *path = g_strconcat(self->path, "-shm", NULL);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    QdLogMark mark = { 0 };
+
+    mark.is_known = fd >= 0 && pread(fd, mark.bytes, sizeof mark.bytes, LOG_MARK_OFFSET) == (ssize_t) sizeof mark.bytes;
+    if (fd >= 0)
+        (void) close(fd); /* the locks of the index are of SQLite's open file description: index-locks.h */
+    return mark;
 }
 
 char *

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The store's files under a running daemon: deleted, replaced, written by another program; and the size of the log."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from harness import MANAGER, BusError, options, wait_until
+from test_subscribe import Ear, spin, subscribe
+
+
+def file_of(bus, name="queryd.db"):
+    return os.path.join(bus.store, name)
+
+
+def log_of(bus):
+    with open(os.path.join(bus.folder, "log"), encoding="utf-8", errors="replace") as stream:
+        return stream.read()
+
+
+def replace(path):
+    shutil.copy(path, path + ".copy")
+    os.rename(path + ".copy", path)
+
+
+HARMS = {"delete": os.unlink, "replace": replace}
+
+
+@pytest.mark.parametrize("name", ["queryd.db", "queryd.db-wal", "queryd.db-shm", "lock"])
+@pytest.mark.parametrize("harm", HARMS)
+def test_nothing_is_acknowledged_into_a_file_without_a_name(bus, name, harm):
+    bus.update("CREATE TABLE t(a)")
+    bus.update("INSERT INTO t VALUES(1)")
+    HARMS[harm](file_of(bus, name))
+    for _ in range(2):
+        with pytest.raises(BusError) as error:
+            bus.update("INSERT INTO t VALUES(2)")
+        assert error.value.name == "ReadOnly" and name in error.value.message and "nothing is written" in error.value.message
+    if name == "lock":
+        assert bus.query("SELECT count(*) FROM t") == [(1,)]
+    assert log_of(bus).count("nothing is written") == 1
+
+
+def test_at_rest_it_is_said(bus):
+    bus.update("CREATE TABLE t(a)")
+    os.unlink(file_of(bus, "lock"))
+    wait_until(lambda: "nothing is written" in log_of(bus), "a line in the log")
+
+
+def test_a_database_that_is_moved_back(bus):
+    bus.update("CREATE TABLE t(a)")
+    os.rename(file_of(bus), file_of(bus, "elsewhere"))
+    with pytest.raises(BusError, match="moved"):
+        bus.update("INSERT INTO t VALUES(1)")
+    os.rename(file_of(bus, "elsewhere"), file_of(bus))
+    bus.update("INSERT INTO t VALUES(2)")
+    assert bus.query("SELECT a FROM t") == [(2,)]
+
+
+def test_a_log_that_is_deleted_is_saved_by_a_restart(bus):
+    bus.update("CREATE TABLE t(a)")
+    bus.update("INSERT INTO t VALUES(1)")
+    os.unlink(file_of(bus, "queryd.db-wal"))
+    with pytest.raises(BusError, match="restart the daemon"):
+        bus.update("INSERT INTO t VALUES(2)")
+    bus.stop_daemon()
+    assert bus.query("SELECT a FROM t") == [(1,)]
+    bus.update("INSERT INTO t VALUES(3)")
+
+
+def has_open(bus, name):
+    """Whether some connection of the daemon is open."""
+    folder = f"/proc/{bus.daemon_pid()}/fd"
+    links = [os.path.realpath(os.path.join(folder, fd)) for fd in os.listdir(folder)]
+    return file_of(bus, name) in links
+
+
+def write_elsewhere(bus, sql):
+    subprocess.run(["sqlite3", file_of(bus), sql], check=True, capture_output=True)
+
+
+def write_elsewhere(bus, sql):
+    subprocess.run(["sqlite3", file_of(bus), sql], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("rests", [False, True])
+def test_another_program_writes(bus, rests):
+    """Changed("*") and Stale follow by themselves."""
+    bus.update("CREATE TABLE t(a)")
+    path = subscribe(bus, "SELECT count(*) FROM t")
+    ear = Ear(bus)
+    before = bus.update("INSERT INTO t VALUES(1)")[2]
+    ear.wait(before)
+    if rests:  # with more than one reader used, the daemon closes all connections
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT zeroblob(60000), a FROM n, t"
+        channels = [bus.prepare(endless) for _ in range(3)]
+        for channel in channels:
+            channel.send_fetch()
+        wait_until(lambda: len(bus.queries()) == 3, "three results under way")
+        for channel in channels:
+            channel.close()
+        wait_until(lambda: not has_open(bus, "queryd.db-wal"), "the daemon's rest")
+    write_elsewhere(bus, "INSERT INTO t VALUES(2)")
+    heard = spin(lambda: [(g, names) for s, g, names in ear.heard if s == "Changed" and g > before], "Changed")
+    assert heard == [(before + 1, ["*"])]
+    spin(lambda: (before + 1, [path]) in ear.stale(), "Stale")
+    assert bus.query("SELECT count(*) FROM t") == [(2,)]
+
+
+def test_another_program_writes_before_a_commit_of_ours(bus):
+    bus.update("CREATE TABLE t(a)")
+    ear = Ear(bus)
+    before = bus.update("INSERT INTO t VALUES(1)")[2]
+    write_elsewhere(bus, "INSERT INTO t VALUES(2)")
+    assert bus.update("INSERT INTO t VALUES(3)")[2] > before + 1
+    ear.wait(before + 2)
+    assert any("*" in names for s, _, names in ear.heard if s == "Changed")
+
+
+def test_own_commits_are_nobody_elses(make_bus):
+    """Checkpoints, VACUUM, a rest: what the daemon does itself is not taken for another program's."""
+    bus = make_bus(limits={"checkpoint_bytes": 65536, "checkpoint_hold_ms": 0})
+    bus.update("CREATE TABLE t(a)")
+    ear = Ear(bus)
+    for i in range(200):
+        generation = bus.update("INSERT INTO t VALUES(randomblob(5000))")[2]
+    bus.update("VACUUM")
+    bus.call("Optimize", "(a{sv})", options({}), interface=MANAGER)
+    bus.update("UPDATE t SET a=1")
+    wait_until(lambda: os.path.getsize(file_of(bus, "queryd.db-wal")) == 0, "an empty log")
+    ear.wait(bus.update("INSERT INTO t VALUES(1)")[2])
+    assert generation and not any("*" in names for s, _, names in ear.heard if s == "Changed")
+
+
+def test_the_log_shrinks(bus):
+    bus.update("CREATE TABLE t(a)")
+    for _ in range(3):
+        bus.update("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<40)"
+                   " INSERT INTO t SELECT randomblob(500000) FROM n")
+    assert os.path.getsize(file_of(bus, "queryd.db-wal")) > 16 << 20
+    wait_until(lambda: os.path.getsize(file_of(bus, "queryd.db-wal")) == 0, "an empty log")
+    bus.update("INSERT INTO t VALUES(1)")
+    assert bus.query("SELECT count(*) FROM t") == [(121,)]
