@@ -358,6 +358,13 @@ class World(Caller):
             self.property("Version")
         return self.bus_call("GetConnectionUnixProcessID", "(s)", NAME)[0]
 
+    def has_left(self, pid):
+        """Whether the daemon of this process has given its name back."""
+        try:
+            return self.bus_call("GetConnectionUnixProcessID", "(s)", NAME)[0] != pid
+        except BusError:  # nobody owns the name
+            return True
+
     def exits(self):
         try:
             with open(os.path.join(self.folder, "exits"), encoding="utf-8") as stream:
