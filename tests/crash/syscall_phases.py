@@ -213,9 +213,11 @@ class DamagedStore:
         """In the place of the store, whose daemon has ended."""
         world = self.trial.world
         self.trial.launch("")
-        world.update("CREATE TABLE s(k INTEGER PRIMARY KEY, x)")
+        world.update("CREATE TABLE s(k INTEGER PRIMARY KEY, x, same AS (queryd_eq(queryd_integer(k), queryd_integer(k))) STORED,"
+                     " CHECK(queryd_ebv(queryd_boolean(k))))")
+        world.update("CREATE INDEX s_key ON s(queryd_sort_key(queryd_integer(k))) WHERE queryd_ebv(queryd_boolean(k))")
         world.update("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<?) "
-                     "INSERT INTO s SELECT i, 'x' || i FROM n", [N_SALVAGED])
+                     "INSERT INTO s(k, x) SELECT i, 'x' || i FROM n", [N_SALVAGED])
         world.update("INSERT DATA { <urn:s> <urn:p> 1, 2, 3 }", language="sparql")
         store_payload(self.trial)
         world.call("Optimize", "(a{sv})", {}, interface=MANAGER)
@@ -249,7 +251,7 @@ class DamagedStore:
         """Until the salvage has ended in either way: true with all rows."""
         def count():
             try:
-                return self.trial.world.query("SELECT count(*) FROM s WHERE x='x' || k")[0][0]
+                return self.trial.world.query("SELECT count(*) FROM s WHERE x='x' || k AND same")[0][0]
             except BusError as error:
                 if error.name == "Recovering":
                     return None
