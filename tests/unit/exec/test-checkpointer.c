@@ -4,6 +4,7 @@
  * SQLite's documentation lays it out.
  */
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/exec/checkpointer.h"
@@ -229,6 +230,48 @@ test_beside_commits(Fixture *self, gconstpointer data)
     g_assert_cmpint(store_get_int64(self->reader, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'"), ==, 0);
 }
 
+static gint64
+get_log_bytes(const Fixture *self)
+{
+    g_autofree char *path = g_strconcat(qd_database_get_path(self->store.database), "-wal", NULL);
+    struct stat st;
+
+    g_assert_cmpint(stat(path, &st), ==, 0);
+    return st.st_size;
+}
+
+/* Cut to nothing, but not beside a reader, and without waiting for that. */
+static void
+test_shrink(Fixture *self, gconstpointer data)
+{
+    gint64 start_usec;
+
+    fill_log(self, 10 * STEP_PAGES);
+    g_assert_false(qd_checkpointer_shrink_log(self->checkpointer, self->store.writer, STEP_PAGES));
+    g_assert_cmpint(get_log_bytes(self), >, 10 * STEP_PAGES * PAGE_BYTES);
+    store_execute(self->reader, "BEGIN; SELECT count(*) FROM t");
+    insert(self, 1);
+    start_usec = g_get_monotonic_time();
+    g_assert_false(qd_checkpointer_shrink_log(self->checkpointer, self->store.writer, self->n_pages));
+    g_assert_cmpint(g_get_monotonic_time() - start_usec, <, 4 * G_USEC_PER_SEC);
+    store_execute(self->reader, "COMMIT");
+    g_assert_true(qd_checkpointer_shrink_log(self->checkpointer, self->store.writer, self->n_pages));
+    g_assert_cmpint(get_log_bytes(self), ==, 0);
+    insert(self, 1);
+    g_assert_cmpint(store_get_int64(self->reader, "SELECT max(length(b))=2*4096 AND min(length(b))=1 FROM t"), ==, 1);
+}
+
+/* One that starts anew after a burst is cut to what is between checkpoints. */
+static void
+test_bounded(Fixture *self, gconstpointer data)
+{
+    qd_checkpointer_bound_log(self->checkpointer, self->store.writer);
+    fill_log(self, 10 * STEP_PAGES);
+    store_execute(self->store.writer, "PRAGMA wal_checkpoint(PASSIVE)");
+    insert(self, 1);
+    g_assert_cmpint(get_log_bytes(self), <=, 4 * STEP_PAGES * PAGE_BYTES);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -240,6 +283,8 @@ main(int argc, char **argv)
     ADD("old-snapshot", test_old_snapshot);
     ADD("growth", test_growth);
     ADD("rest", test_rest);
+    ADD("shrink", test_shrink);
+    ADD("bounded", test_bounded);
     ADD("beside-commits", test_beside_commits);
     return g_test_run();
 }
