@@ -268,15 +268,18 @@ simplify(const QdPath *path, QdPathKind *ret_kind)
     return inner;
 }
 
-/* One step of the path between two variables of ours; a table or a view, that the recursion can look into by index. */
+/* One step of the path between two variables of ours, in the order that suits the end at which it is looked up; a table or a view,
+ * that the recursion can look into by index. */
 static QdRelation *
-generate_step(QdGenerator *self, const QdPath *path, QdNode *ret_x, QdNode *ret_y)
+generate_step(QdGenerator *self, const QdPath *path, gboolean from_object, QdNode *ret_x, QdNode *ret_y)
 {
+    QdVariableSet known = { 0 };
     QdRelation *step;
 
     *ret_x = (QdNode){ .kind = QD_NODE_VARIABLE, .variable = qd_ast_add_variable(self->ast, NULL) };
     *ret_y = (QdNode){ .kind = QD_NODE_VARIABLE, .variable = qd_ast_add_variable(self->ast, NULL) };
-    step = qd_generator_generate(self, qd_algebra_from_path(self->ast, ret_x, path, ret_y), NULL);
+    qd_variable_set_add(&known, self->arena, from_object ? ret_y->variable : ret_x->variable);
+    step = qd_generator_generate(self, qd_algebra_from_path(self->ast, ret_x, path, ret_y), &known);
     return step->n_tables == 1 && step->tables[0].on == NULL ? step : qd_relation_seal(self, step, QD_SEAL_VIEW);
 }
 
@@ -327,7 +330,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     QdRelation *relation = qd_relation_new(self);
     QdNode x, y;
 
-    closure.step = generate_step(self, inner, &x, &y);
+    closure.step = generate_step(self, inner, from_object, &x, &y);
     if (self->error != NULL)
         return relation;
     closure.x = from_object ? y.variable : x.variable;

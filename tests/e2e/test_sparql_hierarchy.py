@@ -38,6 +38,7 @@ class Hierarchy:
             self.above[number] = own.union(*(self.above[parent] for parent in own))
         self.n_above = {number: len(above) for number, above in self.above.items()}
         self.n_parents = sum(map(len, parents.values()))
+        self.n_grandparents = sum(len(set().union(*(parents[parent] for parent in own))) for own in parents.values())
         self.n_below = sum(5 in above for above in self.above.values())
         self.world = World()
         with memory_file(text.encode()) as fd:
@@ -76,6 +77,7 @@ def n_alias_pairs(made):
     ("?c a :Class . ?c rdfs:subClassOf+ ?a", n_pairs),
     ("?c a :Class . ?c rdfs:subClassOf? ?a", lambda made: made.n_parents + N_CLASSES),
     ("?c a :Class . ?c (rdfs:subClassOf|:none)+ ?a . ?a rdfs:label ?l", n_pairs),
+    ("?c a :Class . ?a (rdfs:subClassOf/rdfs:subClassOf)? ?c", lambda made: made.n_grandparents + N_CLASSES),
     ("?c a :Class OPTIONAL { ?c rdfs:subClassOf+ ?a }", lambda made: n_pairs(made) + 1),
     ("?c a :Class OPTIONAL { ?c rdfs:subClassOf+ ?a . ?a rdfs:label ?l }", lambda made: n_pairs(made) + 1),
     ("?c a :Class . ?c rdfs:subClassOf+ ?a VALUES ?a { :c5 :none }", lambda made: made.n_below),
