@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Random SPARQL through the real daemon and through a naive evaluator of the specification: the answers must be equal.
 
-differential.py [N] [SEED] [--only CASE]: N queries and updates (default 300). A case has a name, such as 7-12: given with the same
-seed to --only, it runs alone. A failing case is made small, then printed: data, request, what was expected and what came.
+differential.py [N] [SEED] [--only CASE] [--hierarchies]: N queries and updates (default 300). A case has a name,
+such as 7-12: given with the same seed to --only, it runs alone. A failing case is made small,
+then printed: data, request, what was expected and what came. One of six sets of data is a hierarchy, all with --hierarchies.
 """
 import argparse
 import contextlib
@@ -16,6 +17,7 @@ from compare import ordered_as, same_rows
 from daemon_side import Daemon, DaemonError, to_nquads
 from evaluator import TooLarge, Undetermined, run_query
 from generator import Generator
+from hierarchy import Hierarchies, Vocabulary, make_quads
 from shrink import shrink
 from syntax import Bound, Query, print_term, sets_variable, substitute, to_text
 from terms import Term, Var
@@ -28,6 +30,7 @@ BOUND_SHARE = 0.15
 WARM_EVERY = 2  # one of so many queries finds a plan that was made for other constants, by a hash of its text
 CHANNEL_EVERY = 3  # one of so many SELECTs goes through a channel, by a hash of its text
 MAX_ROWS = 400
+HIERARCHY_EVERY = 6  # one of so many sets of data is a hierarchy
 
 
 class Difference(Exception):
@@ -174,10 +177,21 @@ class Runner:
               f"expected: {difference.expected}\ngot: {difference.got}\n", flush=True)
 
 
-def make_cases(seed):
+def make_hierarchy_cases(name, chance):
+    """Paths joined with patterns over one small hierarchy."""
+    quads = make_quads(chance)
+    vocabulary = Vocabulary([quad[:3] for quad in quads])
+    for number in range(CASES_PER_DATASET):
+        yield f"{name}-{number}", Hierarchies(chance, vocabulary, True).query(), quads
+
+
+def make_cases(seed, only_hierarchies=False):
     """(name, request, quads) without end. Some queries come again with other constants or other data: cached plans must serve."""
     before = []
     for batch in range(sys.maxsize):
+        if only_hierarchies or batch % HIERARCHY_EVERY == HIERARCHY_EVERY - 1:
+            yield from make_hierarchy_cases(batch, random.Random(f"{seed}/h{batch}"))
+            continue
         generator = Generator(random.Random(f"{seed}/{batch}"))
         quads = generator.data()
         queries = []
@@ -195,7 +209,7 @@ def make_cases(seed):
 
 def run(runner, arguments):
     n_done, failures = 0, {}
-    for name, request, quads in make_cases(arguments.seed):
+    for name, request, quads in make_cases(arguments.seed, arguments.hierarchies):
         if arguments.only and name != arguments.only:
             continue
         try:
@@ -218,6 +232,7 @@ def main():
     parser.add_argument("n", nargs="?", type=int, default=300, help="cases")
     parser.add_argument("seed", nargs="?", type=int, default=1)
     parser.add_argument("--only", metavar="CASE")
+    parser.add_argument("--hierarchies", action="store_true", help="only paths joined with patterns over hierarchies")
     parser.add_argument("--each", type=int, default=3, help="how many cases of one kind of difference are shrunk and printed")
     arguments = parser.parse_args()
     start = time.monotonic()

@@ -16,3 +16,10 @@ def test_random_requests_agree():
     done = subprocess.run([sys.executable, PROGRAM, "500", "1"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     assert "500 cases" in done.stdout
+
+
+@pytest.mark.deadline(120)
+def test_paths_in_hierarchies_agree():
+    done = subprocess.run([sys.executable, PROGRAM, "300", "2", "--hierarchies"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+    assert "300 cases" in done.stdout
