@@ -17,7 +17,7 @@ get_term(gpointer data, gint64 id, QdTerm *ret_term, GError **error)
 {
     QdDictionary *dictionary = qd_dictionary_get(data, error);
 
-    return dictionary != NULL && qd_dictionary_get_term(dictionary, id, ret_term, error);
+    return dictionary != NULL && qd_dictionary_get_given_term(dictionary, id, ret_term, error);
 }
 
 static gboolean

@@ -9,6 +9,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/store/payload.h"
+#include "daemon/store/sqlite-error.h"
 
 typedef struct Functions {
     QdConnection *connection;
@@ -18,19 +19,8 @@ typedef struct Functions {
 static void
 fail(sqlite3_context *context, const GError *error)
 {
-    QwError code = qd_error_get_code(error);
-
     sqlite3_result_error(context, error->message, -1);
-    if (code == QW_ERROR_TOO_BIG)
-        sqlite3_result_error_code(context, SQLITE_TOOBIG);
-    else if (code == QW_ERROR_CORRUPT)
-        sqlite3_result_error_code(context, SQLITE_CORRUPT);
-    else if (code == QW_ERROR_DISK_FULL)
-        sqlite3_result_error_code(context, SQLITE_FULL);
-    else if (code == QW_ERROR_BAD_PARAMETER)
-        sqlite3_result_error_code(context, SQLITE_RANGE);
-    else if (code == QW_ERROR_READ_ONLY)
-        sqlite3_result_error_code(context, SQLITE_READONLY);
+    sqlite3_result_error_code(context, qd_sqlite_from_code(qd_error_get_code(error)));
 }
 
 static gboolean

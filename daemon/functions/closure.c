@@ -360,7 +360,7 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
     graph = sqlite3_value_type(args[2]) == SQLITE_INTEGER ? sqlite3_value_int64(args[2]) : G_MININT64;
     if (!set_path(self, sqlite3_value_blob(args[1]), (gsize) sqlite3_value_bytes(args[1]), graph)) {
         self->base.pVtab->zErrMsg = sqlite3_mprintf("queryd_closure: not the steps of a path");
-        return SQLITE_ERROR;
+        return SQLITE_RANGE;
     }
     if (sqlite3_value_type(args[0]) == SQLITE_INTEGER && sqlite3_value_int64(args[0]) != 0) {
         r = start(self, sqlite3_value_int64(args[0]));
@@ -418,7 +418,7 @@ function_steps(sqlite3_context *context, int n_args, sqlite3_value **args)
     gsize n = 1;
 
     if (kind == NULL || n_args % 2 == 0 || n_args > 1 + 2 * STEPS_MAX) {
-        sqlite3_result_error(context, "queryd_steps: a kind, then pairs of direction and predicate", -1);
+        qd_sql_fail_argument(context, "queryd_steps: a kind, then pairs of direction and predicate");
         return;
     }
     steps[0] = kind[0];

@@ -15,6 +15,7 @@
 #include "daemon/functions/sort-key.h"
 #include "daemon/functions/sql-call.h"
 #include "daemon/rdf/term-id.h"
+#include "daemon/store/sqlite-error.h"
 
 typedef QdTruth (*CompareFunc)(QdEvaluation *ev, QdValue *a, QdValue *b);
 
@@ -33,18 +34,19 @@ get_program(sqlite3_context *context, int n_args, sqlite3_value **args, QdProgra
 
     if (program == NULL) {
         if (n_args < 1 || sqlite3_value_type(args[0]) != SQLITE_BLOB) {
-            sqlite3_result_error(context, "not an expression program", -1);
+            qd_sql_fail_argument(context, "not an expression program");
             return NULL;
         }
         program = qd_program_new(sqlite3_value_blob(args[0]), (gsize) sqlite3_value_bytes(args[0]), &error);
         if (program == NULL) {
             sqlite3_result_error(context, error->message, -1);
+            sqlite3_result_error_code(context, qd_sqlite_from_code(qd_error_get_code(error)));
             return NULL;
         }
         *ret_owned = program;
     }
     if (program->n_args > (guint) n_args - 1) {
-        sqlite3_result_error(context, "not an expression program: it has more arguments than the call", -1);
+        qd_sql_fail_argument(context, "not an expression program: it has more arguments than the call");
         return NULL;
     }
     return program;

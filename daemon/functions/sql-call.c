@@ -5,6 +5,7 @@
 #include "daemon/functions/sql-call.h"
 
 #include "daemon/base/error.h"
+#include "daemon/store/sqlite-error.h"
 
 gboolean
 qd_sql_fail(QdEvaluation *ev, sqlite3_context *result)
@@ -20,11 +21,16 @@ qd_sql_fail(QdEvaluation *ev, sqlite3_context *result)
         sqlite3_result_error_toobig(result);
     else if (code == QW_ERROR_NO_MEMORY)
         sqlite3_result_error_nomem(result);
-    else if (code == QW_ERROR_CANCELLED || code == QW_ERROR_TIMEOUT)
-        sqlite3_result_error_code(result, SQLITE_INTERRUPT);
-    else if (code == QW_ERROR_CORRUPT)
-        sqlite3_result_error_code(result, SQLITE_CORRUPT);
+    else
+        sqlite3_result_error_code(result, qd_sqlite_from_code(code));
     return TRUE;
+}
+
+void
+qd_sql_fail_argument(sqlite3_context *result, const char *message)
+{
+    sqlite3_result_error(result, message, -1);
+    sqlite3_result_error_code(result, SQLITE_RANGE);
 }
 
 void

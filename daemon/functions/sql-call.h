@@ -11,5 +11,8 @@
 /* qd_sql_fail: the error that ended the query becomes the function's. TRUE when there was one. */
 gboolean qd_sql_fail(QdEvaluation *ev, sqlite3_context *result);
 
+/* qd_sql_fail_argument: an argument is not what the function takes: BAD_PARAMETER. */
+void qd_sql_fail_argument(sqlite3_context *result, const char *message);
+
 /* qd_sql_create_error: for a function that could not be registered. */
 void qd_sql_create_error(GError **error, const char *name, int code);

@@ -30,6 +30,17 @@ QdDictionary *qd_dictionary_get(QdConnection *connection, GError **error);
 gboolean qd_dictionary_get_term(QdDictionary *self, gint64 id, QdTerm *ret_term, GError **error);
 
 /**
+ * qd_dictionary_get_given_term:
+ * @id: any id, which an argument of a function may be
+ * @ret_term: (out): borrowed until QD_DICTIONARY_N_BORROWED more calls
+ *
+ * As qd_dictionary_get_term(), but an id that no quad has either says nothing of the file.
+ *
+ * Errors: BAD_PARAMETER: neither a term nor a quad has @id; CORRUPT: a quad has it; and SQLite's own
+ */
+gboolean qd_dictionary_get_given_term(QdDictionary *self, gint64 id, QdTerm *ret_term, GError **error);
+
+/**
  * qd_dictionary_find_id:
  * @ret_id: (out): in line or of the dictionary; a blank node is found by the label that it is given: "b" and its serial
  *

@@ -312,7 +312,7 @@ compare(QdFts *self, GError **error)
     if (g_hash_table_size(self->predicates) == 0 ||
         qd_connection_execute(self->connection, "INSERT INTO queryd_fts(queryd_fts, rank) VALUES('integrity-check', 1)", &failure))
         return TRUE;
-    if (g_error_matches(failure, QD_ERROR, QW_ERROR_CORRUPT))
+    if (sqlite3_errcode(qd_connection_get_db(self->connection)) == SQLITE_CORRUPT_VTAB)
         qd_error_set(error, QW_ERROR_CORRUPT, "the full-text index does not fit the literals: rebuild it");
     else
         g_propagate_error(error, g_steal_pointer(&failure));

@@ -47,7 +47,7 @@ qd_integrity_is_damage(const char *message)
 static gboolean
 is_corrupt(int r)
 {
-    return qd_sqlite_get_code(r) == QW_ERROR_CORRUPT;
+    return (r & 0xff) == SQLITE_CORRUPT || qd_sqlite_get_code(r) == QW_ERROR_CORRUPT;
 }
 
 static int

@@ -339,7 +339,7 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
     self->at_end = lookup.is_empty;
     if (lookup.error == NULL)
         return self->at_end ? SQLITE_OK : step(self);
-    r = fail(self, lookup.error, SQLITE_ERROR);
+    r = fail(self, lookup.error, qd_sqlite_from_code(qd_error_get_code(lookup.error)));
     g_error_free(lookup.error);
     return r;
 }
@@ -398,7 +398,7 @@ get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
         return SQLITE_OK;
     dictionary = qd_dictionary_get(((Table *) cursor->pVtab)->connection, &error);
     if (dictionary == NULL || !qd_dictionary_get_term(dictionary, id, &term, &error))
-        return fail(self, error, SQLITE_CORRUPT);
+        return fail(self, error, qd_sqlite_from_code(qd_error_get_code(error)));
     if (column == COLUMN_DATATYPE)
         put_datatype(context, &term);
     else if (column != COLUMN_LANGUAGE)

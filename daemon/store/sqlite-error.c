@@ -42,9 +42,49 @@ qd_sqlite_get_result(sqlite3 *db, int result)
     return refused ? SQLITE_IOERR_READ : result;
 }
 
+int
+qd_sqlite_from_code(QwError code)
+{
+    switch (code) {
+    case QW_ERROR_BAD_PARAMETER:
+        return SQLITE_RANGE;
+    case QW_ERROR_CONSTRAINT:
+        return SQLITE_CONSTRAINT;
+    case QW_ERROR_READ_ONLY:
+        return SQLITE_READONLY;
+    case QW_ERROR_BUSY:
+        return SQLITE_BUSY;
+    case QW_ERROR_TOO_BIG:
+        return SQLITE_TOOBIG;
+    case QW_ERROR_TIMEOUT:
+    case QW_ERROR_CANCELLED:
+        return SQLITE_INTERRUPT;
+    case QW_ERROR_DISK_FULL:
+        return SQLITE_FULL;
+    case QW_ERROR_NO_MEMORY:
+        return SQLITE_NOMEM;
+    case QW_ERROR_CORRUPT:
+        return SQLITE_CORRUPT;
+    case QW_ERROR_SYNTAX:
+    case QW_ERROR_UNSUPPORTED:
+    case QW_ERROR_TOO_COMPLEX: /* known by its words: refine_error() */
+    case QW_ERROR_RECOVERING:
+    case QW_ERROR_ACCESS_DENIED:
+    case QW_ERROR_LIMIT_EXCEEDED:
+    case QW_ERROR_CLOSED:
+    case QW_ERROR_INTERNAL:
+        return SQLITE_ERROR;
+    }
+    return SQLITE_ERROR;
+}
+
 QwError
 qd_sqlite_get_code(int result)
 {
+    /* An index of FTS or an R-tree that does not fit its content, which statements of its owner can bring about. */
+    if (result == SQLITE_CORRUPT_VTAB)
+        return QW_ERROR_CONSTRAINT;
+
     switch (result & 0xff) {
     case SQLITE_ERROR:
     case SQLITE_SCHEMA: /* what compiling gives for a syntax error on a connection that has not seen the latest schema */
@@ -175,6 +215,8 @@ qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, s
 
     if (set_limit_error(error, result, limits))
         return;
+    if (meant == SQLITE_CORRUPT_VTAB)
+        g_string_assign(message, "the index of a virtual table does not fit its content: rebuild it");
     if (code == QW_ERROR_SYNTAX && !refine_full_text(message, offset >= 0, &code))
         code = refine_error(message, limits);
 

@@ -13,6 +13,9 @@
 /* The QwError of a result code, extended or not. */
 QwError qd_sqlite_get_code(int result);
 
+/* The result code by which a function or a virtual table of ours fails with @code. */
+int qd_sqlite_from_code(QwError code);
+
 /**
  * qd_sqlite_get_result:
  * @db: (nullable): the connection that failed just now

@@ -23,7 +23,7 @@ LAYERS = {
     RDF: ([WIRE, BASE, RDF], ["glib", "libxml2"]),
     STORE: ([WIRE, BASE, RDF, STORE], ["glib", "sqlite3"]),
     SPARQL: ([WIRE, BASE, RDF, SPARQL, STORE + "catalog.h"], ["glib"]),
-    FUNCTIONS: ([WIRE, BASE, RDF, FUNCTIONS], ["glib", "sqlite3", "pcre2"]),
+    FUNCTIONS: ([WIRE, BASE, RDF, FUNCTIONS, STORE + "sqlite-error.h"], ["glib", "sqlite3", "pcre2"]),
     EXEC: ([WIRE, TEXT, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC], ["glib", "sqlite3", "libxml2"]),
     BUS: ([WIRE, BASE, RDF, STORE, SPARQL, FUNCTIONS, EXEC, BUS], ["glib", "sd-bus", "sd-event"]),
     MAIN: (["client-lib/wire/", "daemon/"], ["glib", "sd-bus", "sd-event", "sd-daemon", "sd-journal"]),
