@@ -44,3 +44,15 @@ def test_an_index_that_does_not_fit_is_no_damage(bus):
         bus.update("INSERT INTO note_fts(note_fts, rank) VALUES('integrity-check', 1)")
     bus.update("INSERT INTO note_fts(note_fts) VALUES('rebuild')")
     assert bus.query("SELECT body FROM note_fts WHERE note_fts MATCH 'green'") == [("green",)]
+
+
+@pytest.mark.parametrize("text, words", [
+    ("SELECT sql FROM sqlite_stmt", "no such table: sqlite_stmt"),
+    ("SELECT 1 FROM sqlite_schema NATURAL FULL JOIN sqlite_stmt", "no such table: sqlite_stmt"),
+    ("SELECT data FROM sqlite_dbpage", "no such table"),
+])
+def test_what_is_no_clients_business(bus, text, words):
+    bus.query("SELECT 'a text that no one else shall see'")
+    for call in (bus.query, bus.update):
+        with pytest.raises(BusError, match=words):
+            call(text)
