@@ -5,6 +5,7 @@
 #include "daemon/functions/sql-call.h"
 
 #include "daemon/base/error.h"
+#include "daemon/base/interrupt.h"
 #include "daemon/store/sqlite-error.h"
 
 gboolean
@@ -31,6 +32,16 @@ qd_sql_fail_argument(sqlite3_context *result, const char *message)
 {
     sqlite3_result_error(result, message, -1);
     sqlite3_result_error_code(result, SQLITE_RANGE);
+}
+
+gboolean
+qd_sql_is_interrupted(sqlite3_context *result)
+{
+    if (!qd_interrupt_poll())
+        return FALSE;
+
+    sqlite3_result_error_code(result, SQLITE_INTERRUPT);
+    return TRUE;
 }
 
 void

@@ -14,5 +14,8 @@ gboolean qd_sql_fail(QdEvaluation *ev, sqlite3_context *result);
 /* qd_sql_fail_argument: an argument is not what the function takes: BAD_PARAMETER. */
 void qd_sql_fail_argument(sqlite3_context *result, const char *message);
 
+/* qd_sql_is_interrupted: asked between the pieces of long work: TRUE when the statement shall end; the function has failed then. */
+gboolean qd_sql_is_interrupted(sqlite3_context *result);
+
 /* qd_sql_create_error: for a function that could not be registered. */
 void qd_sql_create_error(GError **error, const char *name, int code);

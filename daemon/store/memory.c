@@ -9,13 +9,20 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "client-lib/wire/wire-record.h"
 #include "daemon/base/error.h"
+#include "daemon/base/interrupt.h"
 
 static _Atomic int64_t used_bytes;
 static _Atomic uint64_t soft_limit_bytes;
 static _Atomic uint64_t hard_limit_bytes;
 static _Thread_local int64_t thread_balance;
 
+/*
+ * What SQLite makes of such sizes takes it long, between two calls of the progress handler: each asks first whether the statement
+ * shall end. A row that is being put into a page allocates less.
+ */
+#define LARGE_BYTES (QW_PAGE_SIZE_MAX + 1)
 /* A look at the clock for so many allocations. */
 #define CLOCK_TURN 256
 
@@ -55,7 +62,8 @@ is_refused(int64_t n_bytes)
     uint64_t limit = atomic_load_explicit(&hard_limit_bytes, memory_order_relaxed);
     int64_t used = atomic_load_explicit(&used_bytes, memory_order_relaxed);
 
-    return (limit > 0 && used + n_bytes > (int64_t) limit) || exceeds_budget(n_bytes);
+    return (limit > 0 && used + n_bytes > (int64_t) limit) || exceeds_budget(n_bytes) ||
+           (n_bytes >= (int64_t) LARGE_BYTES && qd_interrupt_poll());
 }
 
 static void *

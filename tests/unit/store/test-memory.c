@@ -6,6 +6,8 @@
 
 #include <sqlite3.h>
 
+#include "daemon/base/interrupt.h"
+
 #define MIB (1024 * 1024)
 
 static void
@@ -45,6 +47,31 @@ test_threads(void)
     g_assert_true(GPOINTER_TO_INT(g_thread_join(g_thread_new("free", free_elsewhere, p))));
     g_assert_cmpint(qd_memory_get_thread_balance() - balance, >=, MIB);
     g_assert_cmpuint(qd_memory_get_used(), ==, used);
+}
+
+static gboolean
+end_it(void *data)
+{
+    return TRUE;
+}
+
+/* A statement that shall end gets no large piece of memory, so that no operation of SQLite's on large values begins. */
+static void
+test_interrupted(void)
+{
+    QdInterrupt interrupt = { .look = end_it, .is_always_due = TRUE };
+    void *p = sqlite3_malloc(MIB / 2);
+
+    qd_interrupt_begin(&interrupt);
+    g_assert_null(sqlite3_malloc(2 * MIB));
+    g_assert_null(sqlite3_realloc(p, 2 * MIB));
+    p = sqlite3_realloc(p, MIB);
+    g_assert_nonnull(p);
+    sqlite3_free(p);
+    qd_interrupt_end(&interrupt);
+    p = sqlite3_malloc(2 * MIB);
+    g_assert_nonnull(p);
+    sqlite3_free(p);
 }
 
 static void
@@ -100,6 +127,7 @@ main(int argc, char **argv)
     g_assert_no_error(error);
     g_test_add_func("/store/memory/counts", test_counts);
     g_test_add_func("/store/memory/threads", test_threads);
+    g_test_add_func("/store/memory/interrupted", test_interrupted);
     g_test_add_func("/store/memory/hard-limit", test_hard_limit);
     g_test_add_func("/store/memory/soft-limit", test_soft_limit);
     return g_test_run();

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SQLite's functions of large values, in pieces: each piece asks whether the statement shall end.
+ *
+ * Place: layer 3, internal to functions; qd_functions_register_linear() registers them. Same results as SQLite's.
+ */
+#pragma once
+
+#include <glib.h>
+#include <sqlite3.h>
+
+gboolean qd_long_calls_register(sqlite3 *db, GError **error);
