@@ -45,7 +45,7 @@ qd_arena_free(QdArena *self)
     return NULL;
 }
 
-/* Not zeroed. */
+/* Not zeroed; never NULL, also for no bytes. */
 static gpointer
 take(QdArena *self, gsize n_bytes)
 {
@@ -53,7 +53,7 @@ take(QdArena *self, gsize n_bytes)
 
     g_assert(n_bytes <= G_MAXSSIZE - 2 * ALIGNMENT);
     n_bytes = (n_bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
-    if (n_bytes > self->n_free) {
+    if (n_bytes > self->n_free || self->blocks == NULL) {
         gsize n_block = MAX(n_bytes, BLOCK_BYTES);
         Block *block = g_malloc(sizeof(Block) + n_block);
 

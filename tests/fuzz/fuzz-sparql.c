@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzz target: SPARQL texts, as queries and as updates, through parser, algebra and SQL generator. The first byte chooses.
+ * Fuzz target: SPARQL texts, as queries and as updates, through parser, algebra and SQL generator. Bits of the first byte choose:
+ * 1 an update, 2 no base (which would be the first text in the arena), 4 by a template.
  *
  * Whatever the text, there is a plan or an error that says why not.
  */
@@ -15,7 +16,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     QdLimits limits;
-    const QdSparqlOptions options = { .base = "http://example.org/", .limits = &limits };
+    QdSparqlOptions options = { .limits = &limits };
+    g_autoptr(QdTemplate) template = NULL;
     g_autoptr(GError) error = NULL;
     g_autoptr(QdSparqlPlan) plan = NULL;
     gboolean is_update;
@@ -24,6 +26,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     qd_limits_init(&limits);
     is_update = (data[0] & 1) != 0;
+    options.base = (data[0] & 2) == 0 ? "http://example.org/" : NULL;
+    if ((data[0] & 4) != 0 && size <= QD_TEMPLATE_TEXT_MAX)
+        options.template = template = qd_template_new((const char *) data + 1, size - 1);
     (void) qd_sparql_is_update((const char *) data + 1, size - 1, is_update);
     plan = qd_sparql_compile((const char *) data + 1, size - 1, is_update, &options, NULL, &error);
     g_assert_true((plan == NULL) == (error != NULL));

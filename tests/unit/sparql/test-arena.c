@@ -40,6 +40,7 @@ test_alloc(void)
 {
     g_autoptr(QdArena) arena = qd_arena_new();
 
+    g_assert_nonnull(qd_arena_alloc(arena, 0)); /* the first call of all: there is no block yet */
     for (guint n = 1; n < 300; n++) {
         char *bytes = qd_arena_alloc(arena, n);
 
