@@ -124,6 +124,7 @@ test_gone(StoreFixture *fixture, gconstpointer data)
         g_autoptr(QdQuadTrees) trees = qd_quad_trees_open(fixture->writer, &error);
 
         g_assert_no_error(error);
+        g_assert_nonnull(trees);
         g_assert_cmpint(store_get_int64(reader, "SELECT count(*) FROM pragma_table_list WHERE name GLOB 'queryd_tree*'"), ==, 0);
     }
     store_execute(fixture->writer, "INSERT INTO queryd_quad VALUES(1, 2, 3, 0)");
