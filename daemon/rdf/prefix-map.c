@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A list by length: there are a few dozen at most, and most differ from an IRI in the last character of the namespace.
+ * A tree of the namespaces in the order of their bytes: what an IRI begins with stands in it before the IRI. So a document with any
+ * number of prefixes costs a search for each IRI, not a list.
  */
 #include "daemon/rdf/prefix-map.h"
 
@@ -13,8 +14,9 @@ typedef struct Entry {
 } Entry;
 
 struct QdPrefixMap {
-    GPtrArray *entries;   /* of Entry, as added */
-    GPtrArray *by_length; /* the same, the longest namespace first */
+    GPtrArray *entries;    /* of Entry, as added */
+    GHashTable *by_prefix; /* set of Entry.prefix */
+    GTree *by_iri;         /* Entry, which is its own key */
 };
 
 static void
@@ -27,13 +29,24 @@ entry_free(gpointer data)
     g_free(entry);
 }
 
+static gint
+compare_iris(gconstpointer a, gconstpointer b)
+{
+    const Entry *left = a;
+    const Entry *right = b;
+    int order = memcmp(left->iri, right->iri, MIN(left->n_iri, right->n_iri));
+
+    return order != 0 ? order : left->n_iri < right->n_iri ? -1 : left->n_iri > right->n_iri;
+}
+
 QdPrefixMap *
 qd_prefix_map_new(void)
 {
     QdPrefixMap *self = g_new0(QdPrefixMap, 1);
 
     self->entries = g_ptr_array_new_with_free_func(entry_free);
-    self->by_length = g_ptr_array_new();
+    self->by_prefix = g_hash_table_new(g_str_hash, g_str_equal);
+    self->by_iri = g_tree_new(compare_iris);
     return self;
 }
 
@@ -43,7 +56,8 @@ qd_prefix_map_free(QdPrefixMap *self)
     if (self == NULL)
         return NULL;
 
-    g_ptr_array_unref(self->by_length);
+    g_tree_unref(self->by_iri);
+    g_hash_table_unref(self->by_prefix);
     g_ptr_array_unref(self->entries);
     g_free(self);
     return NULL;
@@ -52,23 +66,17 @@ qd_prefix_map_free(QdPrefixMap *self)
 gboolean
 qd_prefix_map_add(QdPrefixMap *self, const char *prefix, const char *iri)
 {
+    Entry key = { .iri = (char *) iri, .n_iri = strlen(iri) };
     Entry *entry;
-    guint place = 0;
 
-    if (iri[0] == '\0')
+    if (iri[0] == '\0' || g_hash_table_contains(self->by_prefix, prefix) || g_tree_lookup(self->by_iri, &key) != NULL)
         return FALSE;
-    for (guint i = 0; i < self->entries->len; i++) {
-        const Entry *other = self->entries->pdata[i];
-
-        if (g_str_equal(other->prefix, prefix) || g_str_equal(other->iri, iri))
-            return FALSE;
-        place += other->n_iri >= strlen(iri) ? 1 : 0;
-    }
 
     entry = g_new0(Entry, 1);
-    *entry = (Entry){ .prefix = g_strdup(prefix), .iri = g_strdup(iri), .n_iri = strlen(iri) };
+    *entry = (Entry){ .prefix = g_strdup(prefix), .iri = g_strdup(iri), .n_iri = key.n_iri };
     g_ptr_array_add(self->entries, entry);
-    g_ptr_array_insert(self->by_length, (gint) place, entry);
+    (void) g_hash_table_add(self->by_prefix, entry->prefix);
+    g_tree_insert(self->by_iri, entry, entry);
     return TRUE;
 }
 
@@ -87,17 +95,35 @@ qd_prefix_map_get(const QdPrefixMap *self, guint index, const char **ret_prefix,
     *ret_iri = entry->iri;
 }
 
+/* The last entry that does not stand after the @n_iri bytes @iri; NULL: none. */
+static const Entry *
+find_before(const QdPrefixMap *self, const char *iri, gsize n_iri)
+{
+    const Entry key = { .iri = (char *) iri, .n_iri = n_iri };
+    GTreeNode *after = g_tree_upper_bound(self->by_iri, &key);
+    GTreeNode *node = after != NULL ? g_tree_node_previous(after) : g_tree_node_last(self->by_iri);
+
+    return node != NULL ? g_tree_node_value(node) : NULL;
+}
+
 const char *
 qd_prefix_map_find(const QdPrefixMap *self, const char *iri, gsize n_iri, guint *state, gsize *ret_n_iri)
 {
-    while (*state < self->by_length->len) {
-        const Entry *entry = self->by_length->pdata[(*state)++];
+    gsize limit = MIN(*state > 0 ? *state - 1 : n_iri, G_MAXUINT - 1);
 
-        if (entry->n_iri <= n_iri && iri[entry->n_iri - 1] == entry->iri[entry->n_iri - 1] &&
-            memcmp(iri, entry->iri, entry->n_iri) == 0) {
-            *ret_n_iri = entry->n_iri;
+    while (limit > 0) {
+        const Entry *entry = find_before(self, iri, limit);
+        gsize n_same = 0;
+
+        while (entry != NULL && n_same < entry->n_iri && n_same < limit && entry->iri[n_same] == iri[n_same])
+            n_same++;
+        if (entry != NULL && n_same == entry->n_iri) {
+            *state = (guint) n_same; /* the next one has a byte less */
+            *ret_n_iri = n_same;
             return entry->prefix;
         }
+        limit = n_same; /* what is longer and begins the IRI would stand behind that entry */
     }
+    *state = 1;
     return NULL;
 }

@@ -52,7 +52,9 @@ struct QdBulkLoad {
     gint64 graph;
     QdBulkPosition subject; /* the one before */
     QdBulkPosition predicate;
-    GPtrArray *prefixes; /* of prefix, IRI, … */
+    GPtrArray *prefixes;    /* of declarations, each once: prefix, NUL, IRI, NUL */
+    GHashTable *prefix_set; /* the same, which it owns */
+    gsize n_prefix_bytes;   /* of both, about */
 
     /* pass 2 */
     char *directory;

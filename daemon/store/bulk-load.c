@@ -13,8 +13,27 @@
 /* Measured on BSBM: four trees of quads, and what a term takes beside its text. */
 #define QUAD_BYTES 115
 #define TERM_BYTES 60
+#define PREFIX_BYTES 60 /* that a prefix takes beside its texts */
 
 /* Life ------------------------------------------------------------------------------------------------------------------ */
+
+/* Of declarations: a prefix, NUL, its IRI. */
+static guint
+prefix_hash(gconstpointer declaration)
+{
+    const char *prefix = declaration;
+
+    return 31 * g_str_hash(prefix) + g_str_hash(prefix + strlen(prefix) + 1);
+}
+
+static gboolean
+prefix_equal(gconstpointer a, gconstpointer b)
+{
+    const char *left = a;
+    const char *right = b;
+
+    return g_str_equal(left, right) && g_str_equal(left + strlen(left) + 1, right + strlen(right) + 1);
+}
 
 static gboolean intern(QdBulkLoad *self, const QdTerm *term, gint64 *ret_id, GError **error);
 
@@ -39,7 +58,8 @@ qd_bulk_load_new(QdConnection *reader, const char *directory, const char *graph,
     self->quads = qd_sorter_new(4, qd_quad_tree_orders, QD_QUAD_TREE_SPOG + 1, QD_BULK_SORTED_ROWS, directory);
     self->subject.text = g_string_new(NULL);
     self->predicate.text = g_string_new(NULL);
-    self->prefixes = g_ptr_array_new_with_free_func(g_free);
+    self->prefixes = g_ptr_array_new();
+    self->prefix_set = g_hash_table_new_full(prefix_hash, prefix_equal, g_free, NULL);
     self->directory = g_strdup(directory);
     self->dictionary = qd_dictionary_get(reader, error);
     if (self->dictionary == NULL ||
@@ -65,6 +85,7 @@ qd_bulk_load_free(QdBulkLoad *self)
     (void) g_string_free(self->subject.text, TRUE);
     (void) g_string_free(self->predicate.text, TRUE);
     g_ptr_array_unref(self->prefixes);
+    g_hash_table_unref(self->prefix_set);
     g_clear_pointer(&self->aliases, g_hash_table_unref);
     g_free(self->directory);
     g_free(self);
@@ -245,10 +266,22 @@ gboolean
 qd_bulk_load_add_prefix(const char *prefix, gsize n_prefix, const char *iri, gsize n_iri, gpointer data, GError **error)
 {
     QdBulkLoad *self = data;
+    char *declaration = g_malloc(n_prefix + n_iri + 2);
 
-    g_ptr_array_add(self->prefixes, g_strndup(prefix, n_prefix));
-    g_ptr_array_add(self->prefixes, g_strndup(iri, n_iri));
-    return TRUE;
+    memcpy(declaration, prefix, n_prefix);
+    declaration[n_prefix] = '\0';
+    memcpy(declaration + n_prefix + 1, iri, n_iri);
+    declaration[n_prefix + 1 + n_iri] = '\0';
+    if (!g_hash_table_add(self->prefix_set, declaration))
+        return TRUE; /* and the set has freed it */
+
+    g_ptr_array_add(self->prefixes, declaration);
+    self->n_prefix_bytes += n_prefix + n_iri + PREFIX_BYTES;
+    if (self->n_prefix_bytes <= qd_limits_get(self->limits, QD_LIMIT_IMPORT_MEMORY_BYTES) / 4)
+        return TRUE;
+    qd_limit_set_error(error, self->limits, QD_LIMIT_IMPORT_MEMORY_BYTES, "the document declares too many prefixes (%u)",
+                       self->prefixes->len);
+    return FALSE;
 }
 
 guint64
