@@ -280,12 +280,14 @@ read_literal(Reader *self, guint slot, QdTerm *ret_term, GError **error)
     if (self->p >= self->end || *self->p != '"')
         return fail_expected(self, "'\"' at the end of the string", error);
     self->p++;
+    skip_space(self);
     if (self->p < self->end && *self->p == '@')
         return read_language(self, ret_term, error);
     if (self->end - self->p < 2 || self->p[0] != '^' || self->p[1] != '^')
         return TRUE;
 
     self->p += 2;
+    skip_space(self);
     if (self->p >= self->end || *self->p != '<')
         return fail_expected(self, "the IRI of a datatype", error);
     if (!read_iri(self, slot + 1, &datatype, &n_datatype, error))
