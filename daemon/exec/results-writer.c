@@ -191,17 +191,10 @@ put_csv_text(GString *out, const char *text, gsize n_bytes)
 static void
 put_tsv_term(GString *out, const QdTerm *term)
 {
-    gsize start = out->len;
-
     if (term->kind == QD_TERM_TYPED && memchr(term->lexical, '\n', term->n_lexical) == NULL)
         qd_rdf_append_turtle_term(out, NULL, term);
     else
         qd_rdf_append_term(out, term);
-    for (gsize i = start; i < out->len; i++)
-        if (out->str[i] == '\t') {
-            out->str[i] = '\\';
-            g_string_insert_c(out, (gssize) ++i, 't');
-        }
 }
 
 static void

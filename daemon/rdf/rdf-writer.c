@@ -38,7 +38,7 @@ append_iri(GString *out, const char *iri, gsize n)
     for (gsize i = 0; i < n; i++) {
         guchar c = (guchar) iri[i];
 
-        if (c > ' ' && strchr("<>\"{}|^`\\", c) == NULL)
+        if (c > ' ' && c != 0x7f && strchr("<>\"{}|^`\\", c) == NULL)
             continue;
         g_string_append_len(out, iri + start, (gssize) (i - start));
         g_string_append_printf(out, "\\u%04X", c);
@@ -48,35 +48,53 @@ append_iri(GString *out, const char *iri, gsize n)
     g_string_append_c(out, '>');
 }
 
-/* @keep_lines: line feeds stay as they are, for a string in three quotes */
+/* What canonical N-Triples of RDF 1.2 writes for the ASCII characters that it escapes; that of 1.1 is a part of it. */
+static const char *const escapes[128] = {
+    [0x00] = "\\u0000", "\\u0001",       "\\u0002",
+    "\\u0003",          "\\u0004",       "\\u0005",
+    "\\u0006",          "\\u0007", /* */
+    [0x08] = "\\b",     "\\t",           "\\n",
+    "\\u000B",          "\\f",           "\\r",
+    "\\u000E",          "\\u000F", /* */
+    [0x10] = "\\u0010", "\\u0011",       "\\u0012",
+    "\\u0013",          "\\u0014",       "\\u0015",
+    "\\u0016",          "\\u0017", /* */
+    [0x18] = "\\u0018", "\\u0019",       "\\u001A",
+    "\\u001B",          "\\u001C",       "\\u001D",
+    "\\u001E",          "\\u001F", /* */
+    ['"'] = "\\\"",     ['\\'] = "\\\\", [0x7f] = "\\u007F",
+};
+
+/* For the character at @text, of @n bytes; NULL: it stands for itself. U+FFFE and U+FFFF are no characters to XML. */
+static const char *
+get_escape(const char *text, gsize n, gsize *ret_n_bytes)
+{
+    guchar c = (guchar) text[0];
+
+    *ret_n_bytes = 1;
+    if (c < 128)
+        return escapes[c];
+    if (c != 0xef || n < 3 || (guchar) text[1] != 0xbf || (guchar) text[2] < 0xbe)
+        return NULL;
+    *ret_n_bytes = 3;
+    return (guchar) text[2] == 0xbe ? "\\uFFFE" : "\\uFFFF";
+}
+
+/* @keep_lines: line feeds and tabs stay as they are, for a string in three quotes */
 static void
 append_escaped(GString *out, const char *text, gsize n, gboolean keep_lines)
 {
     gsize start = 0;
+    gsize n_bytes;
 
     for (gsize i = 0; i < n; i++) {
-        const char *escape;
+        const char *escape = get_escape(text + i, n - i, &n_bytes);
 
-        switch (text[i]) {
-        case '"':
-            escape = "\\\"";
-            break;
-        case '\\':
-            escape = "\\\\";
-            break;
-        case '\r':
-            escape = "\\r";
-            break;
-        case '\n':
-            if (keep_lines)
-                continue;
-            escape = "\\n";
-            break;
-        default: /* any other byte */
+        if (escape == NULL || (keep_lines && (text[i] == '\n' || text[i] == '\t')))
             continue;
-        }
         g_string_append_len(out, text + start, (gssize) (i - start));
         g_string_append(out, escape);
+        i += n_bytes - 1;
         start = i + 1;
     }
     g_string_append_len(out, text + start, (gssize) (n - start));

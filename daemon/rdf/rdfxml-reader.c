@@ -3,8 +3,9 @@
  * XML for the reader of RDF/XML: libxml2's push parser calls the grammar; an XML literal becomes a small document of its own,
  * whose exclusive canonical form is the literal's text.
  *
- * A DOCTYPE ends the reading where it begins: without one there are no entities to expand and no files to fetch. libxml2's own
- * bounds (no XML_PARSE_HUGE) hold beside ours.
+ * libxml2 sees no DOCTYPE: QdXmlEntities takes it away and writes the entities out, within limits. So there are none for libxml2 to
+ * expand and no files to fetch; a DOCTYPE that comes through, in UTF-16, ends the reading. libxml2's own bounds (no XML_PARSE_HUGE)
+ * hold beside ours.
  */
 #include "daemon/rdf/rdfxml-reader.h"
 
@@ -15,8 +16,8 @@
 
 #include "daemon/base/error.h"
 #include "daemon/rdf/rdfxml-grammar.h"
+#include "daemon/rdf/xml-entities.h"
 
-#define PIECE_BYTES (64 * 1024)
 /* Around a literal's content while it is canonical text: it has no namespace, so that it adds none. */
 #define WRAPPER "x"
 #define N_WRAPPER_START (sizeof "<" WRAPPER ">" - 1)
@@ -83,7 +84,8 @@ on_internal_subset(void *data, const xmlChar *name, const xmlChar *public_id, co
 
     if (self->error != NULL)
         return;
-    qd_error_set(&error, QW_ERROR_SYNTAX, "a DOCTYPE is not allowed");
+    qd_error_set(&error, QW_ERROR_SYNTAX,
+                 "a DOCTYPE is allowed once, before the first element, in UTF-8 or another encoding that contains ASCII");
     stop_here(self, error);
 }
 
@@ -311,14 +313,15 @@ attribute_clear(gpointer data)
 static gboolean
 read_document(Reader *self, GError **error)
 {
-    g_autofree char *buffer = g_malloc(PIECE_BYTES);
+    g_autoptr(QdXmlEntities) entities = qd_xml_entities_new(self->reading);
+    const char *text;
     gssize n = 0;
 
     while (self->error == NULL) {
-        n = self->reading->read_func(buffer, PIECE_BYTES, self->reading->read_data, error);
+        n = qd_xml_entities_read(entities, &text, error);
         if (n < 0)
             return FALSE;
-        (void) xmlParseChunk(self->parser, buffer, (int) n, n == 0);
+        (void) xmlParseChunk(self->parser, text, (int) n, n == 0);
         if (n == 0)
             break;
     }

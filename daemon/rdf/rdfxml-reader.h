@@ -2,7 +2,8 @@
 /*
  * RDF/XML, RDF 1.1.
  *
- * Place: layer 2, behind rdf-reader.h; the one user of libxml2, whose push parser reads the XML. No DOCTYPE, and so no entities.
+ * Place: layer 2, behind rdf-reader.h; the one user of libxml2, whose push parser reads the XML. Entities of the document's own
+ * DTD are known (xml-entities.h).
  */
 #pragma once
 

@@ -262,6 +262,166 @@ test_depth(void)
     }
 }
 
+static void
+check_bomb(const char *document, const char *message)
+{
+    QdLimits limits;
+    g_autoptr(GError) error = NULL;
+    g_autofree char *quads = NULL;
+
+    qd_limits_init(&limits);
+    quads = read_text(QD_RDF_XML, document, strlen(document), 4096, &limits, &error);
+    g_assert_null(quads);
+    g_assert_error(error, QD_ERROR, QW_ERROR_TOO_COMPLEX);
+    if (strstr(error->message, message) == NULL)
+        g_error("'%s' in '%s'", message, error->message);
+}
+
+/* A small document ends with an error, early, whatever its entities would become. */
+static void
+test_entity_bombs(void)
+{
+    const char *end = "]>\n<d xmlns='http://a/' xmlns:r='" QD_RDF_NAMESPACE "'><p>";
+    g_autoptr(GString) laughs = g_string_new("<!DOCTYPE d [<!ENTITY e0 'ha'>");
+    g_autoptr(GString) nothings = g_string_new("<!DOCTYPE d [<!ENTITY e0 ''>");
+    g_autoptr(GString) quadratic = g_string_new("<!DOCTYPE d [<!ENTITY e '");
+    g_autoptr(GString) many = g_string_new("<!DOCTYPE d [");
+    g_autoptr(GString) deep = g_string_new("<!DOCTYPE d [<!ENTITY e0 'ha'>");
+
+    for (guint i = 1; i < 40; i++) {
+        g_string_append_printf(laughs, "<!ENTITY e%u '&e%u;&e%u;'>", i, i - 1, i - 1);
+        g_string_append_printf(nothings, "<!ENTITY e%u '&e%u;&e%u;'>", i, i - 1, i - 1);
+    }
+    g_string_append_printf(laughs, "%s&e39;", end);
+    check_bomb(laughs->str, "2:84: the entities make too much text, here e");
+    g_string_append_printf(nothings, "%s</p></d><!-- &e39; --><p x='&e39;'/>", end);
+    check_bomb(nothings->str, "the entities make too much text, here e");
+
+    for (guint i = 0; i < 100000; i++)
+        g_string_append_c(quadratic, 'x');
+    g_string_append_printf(quadratic, "'>%s", end);
+    for (guint i = 0; i < 100000; i++)
+        g_string_append(quadratic, "&e;");
+    check_bomb(quadratic->str, "the entities make too much text, here e: ");
+
+    for (guint i = 0; i < 20000; i++)
+        g_string_append_printf(many, "<!ENTITY e%u ''>", i);
+    check_bomb(many->str, ": too many entities, here e10000: the limit 'xml_entities' is 10000");
+    for (guint i = 1; i < 200; i++)
+        g_string_append_printf(deep, "<!ENTITY e%u '&e%u;'>", i, i - 1);
+    g_string_append_printf(deep, "%s&e199;", end);
+    check_bomb(deep->str, "entities are nested too deep, here e71: the limit 'rdf_depth' is 128");
+}
+
+/* Short entities in a long document are not too much, however often they stand there. */
+static void
+test_many_references(void)
+{
+    const guint n = 300000;
+    g_autoptr(GString) text = g_string_new("<!DOCTYPE d [<!ENTITY owl 'http://www.w3.org/2002/07/owl#'>]>"
+                                           "<r:RDF xmlns='http://a/' xmlns:r='" QD_RDF_NAMESPACE "'>\n");
+    QdLimits limits;
+    g_autoptr(GError) error = NULL;
+    g_autofree char *quads = NULL;
+
+    qd_limits_init(&limits);
+    qd_limits_set(&limits, "xml_entity_bytes", 65536, NULL);
+    for (guint i = 0; i < n; i++)
+        g_string_append(text, "<d><p r:resource='&owl;C'/></d>\n");
+    g_string_append(text, "</r:RDF>");
+    quads = read_text(QD_RDF_XML, text->str, text->len, 4096, &limits, &error);
+    g_assert_no_error(error);
+    g_assert_true(g_str_has_suffix(quads, "<http://a/p> <http://www.w3.org/2002/07/owl#C> .\n"));
+}
+
+/* Code points --------------------------------------------------------------------------------------------------------- */
+
+typedef struct Expectation {
+    const char *lexical;
+    gsize n_lexical;
+    guint n_quads;
+} Expectation;
+
+static gboolean
+check_object(const QdTerm *s, const QdTerm *p, const QdTerm *o, const QdTerm *g, gpointer data, GError **error)
+{
+    Expectation *expectation = data;
+
+    g_assert_cmpmem(o->lexical, o->n_lexical, expectation->lexical, expectation->n_lexical);
+    expectation->n_quads++;
+    return TRUE;
+}
+
+static gboolean
+is_xml_character(gunichar c)
+{
+    return (c >= ' ' || c == '\t' || c == '\n' || c == '\r') && c != 0xfffe && c != 0xffff;
+}
+
+/* A literal with @lexical is written, is read again as it was, and is ASCII but for what may stand for itself. */
+static void
+check_literal(QdRdfFormat format, const GString *lexical, gboolean is_xml)
+{
+    const QdTerm s = { .kind = QD_TERM_IRI, .lexical = "a:s", .n_lexical = 3 };
+    const QdTerm p = { .kind = QD_TERM_IRI, .lexical = "a:p", .n_lexical = 3 };
+    const QdTerm o = { .kind = QD_TERM_STRING, .lexical = lexical->str, .n_lexical = lexical->len };
+    g_autoptr(GString) out = g_string_new(NULL);
+    g_autoptr(QdRdfWriter) writer = qd_rdf_writer_new(format, NULL, out);
+    g_autoptr(GError) error = NULL;
+    Expectation expectation = { lexical->str, lexical->len, 0 };
+    QdLimits limits;
+    Input input = { .piece = 4096 };
+    QdRdfReading reading = {
+        .format = format,
+        .read_func = read_input,
+        .read_data = &input,
+        .quad_func = check_object,
+        .data = &expectation,
+        .limits = &limits,
+    };
+
+    qd_limits_init(&limits);
+    if (!qd_rdf_writer_put(writer, &s, &p, &o, NULL, &error)) {
+        g_assert_true(format == QD_RDF_XML && !is_xml);
+        g_assert_error(error, QD_ERROR, QW_ERROR_UNSUPPORTED);
+        return;
+    }
+    g_assert_true(format != QD_RDF_XML || is_xml);
+    qd_rdf_writer_finish(writer);
+    for (gsize i = 0; i < out->len && format != QD_RDF_XML; i++)
+        g_assert_true((guchar) out->str[i] >= ' ' ? out->str[i] != 0x7f : strchr("\t\n", out->str[i]) != NULL);
+    input.text = out->str;
+    input.n = out->len;
+    (void) qd_rdf_read(&reading, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(expectation.n_quads, ==, 1);
+}
+
+/* Every code point comes back from every format that can hold it; alone, and in company. */
+static void
+test_code_points(void)
+{
+    gunichar end;
+
+    for (gunichar first = 0; first < 0x110000; first = end) {
+        g_autoptr(GString) lexical = g_string_new(NULL);
+        gboolean is_xml = TRUE;
+
+        end = first < 256 ? first + 1 : first + 256;
+        for (gunichar c = first; c < end; c++) {
+            if (c >= 0xd800 && c <= 0xdfff)
+                continue;
+            is_xml = is_xml && is_xml_character(c);
+            g_string_append_unichar(lexical, c);
+        }
+        for (guint format = 0; format < QD_N_RDF_FORMATS; format++)
+            check_literal((QdRdfFormat) format, lexical, is_xml);
+        g_string_append_c(lexical, '\n');
+        for (guint format = 0; format < QD_N_RDF_FORMATS; format++)
+            check_literal((QdRdfFormat) format, lexical, is_xml);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -274,5 +434,8 @@ main(int argc, char **argv)
     g_test_add_func("/rdf/rdf-reader/no-xml", test_no_xml);
     g_test_add_func("/rdf/rdf-reader/literal-too-long", test_literal_too_long);
     g_test_add_func("/rdf/rdf-reader/depth", test_depth);
+    g_test_add_func("/rdf/rdf-reader/entity-bombs", test_entity_bombs);
+    g_test_add_func("/rdf/rdf-reader/many-references", test_many_references);
+    g_test_add_func("/rdf/rdf-reader/code-points", test_code_points);
     return g_test_run();
 }
