@@ -43,6 +43,8 @@ CORPUS_JUDGED = {
     "bad/graph.ttl": "Turtle has no graphs; serd's reader of Turtle takes TriG",
     "bad/literal-subject.nq": "N-Quads [3]: a subject is no literal",
     "bad/surrogate.nt": "N-Triples §6.4: a surrogate is no character",
+    "good/blanks.nq": "N-Quads §4: blanks between any terminals, a string and its datatype or language too",
+    "good/blanks.nt": "N-Triples §7: blanks between any terminals, a string and its datatype or language too",
 }
 
 pytestmark = pytest.mark.skipif(shutil.which("serdi") is None, reason="serdi is not installed (package serdi)")
