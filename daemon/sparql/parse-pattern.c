@@ -289,8 +289,9 @@ qd_parser_parse_group(QdParser *self)
     self->n_patterns++;
     if (qd_parser_is_word(self, "SELECT")) {
         group->kind = QD_PATTERN_SELECT;
+        qd_parser_leave(self); /* the braces around a subselect and those of its WHERE are one level */
         group->select = qd_parser_parse_subselect(self, &group->visible);
-        parsed = group->select != NULL;
+        parsed = group->select != NULL && qd_parser_enter(self);
     } else {
         parsed = parse_parts(self, group);
     }

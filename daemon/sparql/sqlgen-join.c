@@ -12,6 +12,8 @@
 #define APART_MAX 3          /* OPTIONALs in a row of which SQLite compiles the one before three times */
 #define MERGED_LEVELS_MAX 4  /* of EXISTS: SQLite writes what is in a condition again for each arm that it merges */
 #define ARMS_MAX 100         /* SELECTs in one UNION ALL, of which SQLite takes 500 */
+#define WIDE_ARMS_MAX 8      /* of which each would write NULL for the columns of all others */
+#define CELLS_MAX 2000       /* columns in all SELECTs of one UNION ALL of more arms than that */
 
 /* @bound (nullable) and what @relation binds. */
 static QdVariableSet
@@ -97,7 +99,7 @@ union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
             if (column != NULL)
                 g_string_append(list, column->sql);
             else
-                g_string_append(list, shape->columns[j].plain ? "CAST(NULL AS INTEGER)" : "NULL");
+                g_string_append(list, merged && shape->columns[j].plain ? "CAST(NULL AS INTEGER)" : "NULL");
             shape->columns[j].certain &= column != NULL && column->certain;
             shape->columns[j].interned &= column == NULL || column->interned;
         }
@@ -432,6 +434,28 @@ qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet 
     return left;
 }
 
+/* How many of @arms, of which there are @n, go into one UNION ALL: not so many that it consists of NULLs. */
+static guint
+count_arms(QdGenerator *self, QdRelation **arms, guint n)
+{
+    QdVariableSet columns = { 0 };
+    guint n_columns = 0;
+    guint n_arms = 0;
+
+    while (n_arms < MIN(n, ARMS_MAX)) {
+        for (guint i = 0; i < arms[n_arms]->n_columns; i++) {
+            guint variable = arms[n_arms]->columns[i].variable;
+
+            n_columns += qd_variable_set_has(&columns, variable) ? 0 : 1;
+            qd_variable_set_add(&columns, self->arena, variable);
+        }
+        n_arms++;
+        if (n_arms >= WIDE_ARMS_MAX && n_arms * n_columns > CELLS_MAX)
+            break;
+    }
+    return n_arms;
+}
+
 QdRelation *
 qd_generate_union(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
@@ -442,10 +466,10 @@ qd_generate_union(QdGenerator *self, const QdAlgebra *node, const QdVariableSet 
         arms[i] = qd_generator_generate(self, node->children[i], bound);
     while (n > 1) {
         guint n_next = 0;
+        guint n_arms;
 
-        for (guint i = 0; i < n; i += ARMS_MAX, n_next++) {
-            guint n_arms = MIN(ARMS_MAX, n - i);
-
+        for (guint i = 0; i < n; i += n_arms, n_next++) {
+            n_arms = count_arms(self, arms + i, n - i);
             arms[n_next] = n_arms > 1 ? union_arms(self, arms + i, n_arms) : arms[i];
         }
         n = n_next;

@@ -8,6 +8,7 @@
 
 #define ARGUMENTS_MAX 100 /* of one call; SQLite takes 127 */
 #define INLINE_BYTES 24   /* an SQL expression of this size may be written again where its variable stands */
+#define CARRIED_MAX 48    /* columns that one common table expression after the other carries on without using them */
 
 /* --- extend and values ------------------------------------------------------------------------------------------------ */
 
@@ -48,10 +49,79 @@ uses_computed(QdGenerator *self, const QdExpression *expression, const QdRelatio
     return FALSE;
 }
 
+/*
+ * Columns of a long chain of BINDs that the rest of it does not name: they stay in a table of numbered rows, to be joined in the
+ * end. Carried from each common table expression to the next they would make SQL of quadratic size, which SQLite compiles in cubic
+ * time.
+ */
+typedef struct Aside {
+    guint number; /* variable of the rows' number; 0: no table yet */
+    GPtrArray *tables;
+} Aside;
+
+static QdRelation *
+set_aside(QdGenerator *self, Aside *aside, const QdRelation *relation, const QdBinding *rest, guint n_rest)
+{
+    QdRelation *numbered = qd_relation_copy(self, relation);
+    QdRelation *left = qd_relation_new(self);
+    QdRelation *kept = qd_relation_new(self);
+    QdVariableSet used = { 0 };
+    QdRelation *sealed;
+
+    for (guint i = 0; i < n_rest; i++)
+        qd_expression_add_variables(rest[i].expression, self->arena, TRUE, &used);
+    if (aside->number == 0) {
+        QdColumn *column;
+
+        aside->number = qd_ast_add_variable(self->ast, NULL);
+        column = qd_relation_add(self, numbered, aside->number, "row_number() OVER ()");
+        column->certain = column->interned = TRUE;
+    }
+    qd_variable_set_add(&used, self->arena, aside->number);
+    if (self->graph.kind == QD_NODE_VARIABLE) /* what EXISTS asks for */
+        qd_variable_set_add(&used, self->arena, self->graph.variable);
+    sealed = qd_relation_seal(self, numbered, QD_SEAL_MATERIALIZED);
+    qd_relation_take_rows(self, left, sealed);
+    qd_relation_take_rows(self, kept, sealed);
+    for (guint i = 0; i < sealed->n_columns; i++) {
+        const QdColumn *column = &sealed->columns[i];
+        gboolean is_used = column->serial || qd_variable_set_has(&used, column->variable);
+
+        if (is_used)
+            *qd_relation_add(self, kept, column->variable, NULL) = *column;
+        if (!is_used || column->variable == aside->number)
+            *qd_relation_add(self, left, column->variable, NULL) = *column;
+    }
+    if (left->n_columns > 1)
+        g_ptr_array_add(aside->tables, left);
+    return kept;
+}
+
+/* @relation with what was set aside, and without the number. */
+static QdRelation *
+take_back(QdGenerator *self, const Aside *aside, QdRelation *relation)
+{
+    QdRelation *whole = qd_relation_new(self);
+
+    if (aside->tables->len == 0)
+        return relation;
+    relation = qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
+    for (guint i = 0; i < aside->tables->len; i++)
+        relation = qd_relation_join(self, relation, aside->tables->pdata[i]);
+    qd_relation_take_rows(self, whole, relation);
+    for (guint i = 0; i < relation->n_columns; i++) {
+        if (relation->columns[i].variable != aside->number)
+            *qd_relation_add(self, whole, relation->columns[i].variable, NULL) = relation->columns[i];
+    }
+    return whole;
+}
+
 QdRelation *
 qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     QdRelation *relation = qd_generator_generate(self, node->children[0], bound);
+    g_autoptr(GPtrArray) tables = g_ptr_array_new();
+    Aside aside = { .tables = tables };
 
     relation = qd_relation_copy(self, relation);
     if (any_binding(node, qd_expression_needs_serial))
@@ -61,7 +131,9 @@ qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet
         QdColumn value, *column;
 
         if (uses_computed(self, expression, relation))
-            relation = qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
+            relation = relation->n_columns > CARRIED_MAX && node->n_bindings - i > CARRIED_MAX
+                           ? set_aside(self, &aside, relation, node->bindings + i, node->n_bindings - i)
+                           : qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
         value = qd_expression_make_value(self, expression, relation);
         column = qd_relation_find(relation, node->bindings[i].variable);
         if (column == NULL)
@@ -72,6 +144,7 @@ qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet
         column->serial = FALSE;
         column->fickle = qd_expression_is_volatile(expression);
     }
+    relation = take_back(self, &aside, relation);
     return has_fickle_columns(relation) ? qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED) : relation;
 }
 
