@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A stack of sources, the document below and the entities that are being written out upon it, and a state: just enough of XML to know
- * where a reference is one. All else is left to libxml2: what is not understood here passes as it is.
+ * A stack of sources, the document below and the entities that are being written out upon it, and a state: just enough of XML to
+ * know where a reference is one. All else is left to libxml2: what is not understood here passes as it is.
  *
  * Only bytes of ASCII mean something, so any encoding that contains it will do. UTF-16 passes, and libxml2's callback refuses its
  * DOCTYPE.

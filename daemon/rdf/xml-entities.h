@@ -2,10 +2,10 @@
 /*
  * QdXmlEntities: an XML document without its DOCTYPE, and with the entities that it declares written out.
  *
- * Place: layer 2, between the bytes of an RDF/XML document and libxml2, which so never sees a DTD. Untrusted input. Only entities of
- * the internal subset that have a text of their own are known: nothing outside of the document is ever read.
- * Invariant: what is written out stays within the limits xml_entities, xml_entity_bytes and rdf_depth. A document without a DOCTYPE
- * passes as it is. Lines keep their numbers.
+ * Place: layer 2, between the bytes of an RDF/XML document and libxml2, which so never sees a DTD. Untrusted input. Only entities
+ * of the internal subset that have a text of their own are known: nothing outside of the document is ever read. Invariant: what is
+ * written out stays within the limits xml_entities, xml_entity_bytes and rdf_depth. A document without a DOCTYPE passes as it is.
+ * Lines keep their numbers.
  */
 #pragma once
 
