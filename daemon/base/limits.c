@@ -31,6 +31,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(SPARQL_CHAIN, "sparql_chain", "", 500, 10, 500, TOO_COMPLEX, "arithmetic operators in a row in SPARQL"),
     ROW(SPARQL_SQL_DEPTH, "sparql_sql_depth", "", 1000, 1000, 1000, TOO_COMPLEX,
         "nesting of an expression in the SQL that SPARQL becomes; SQLite's own bound"),
+    ROW(SPARQL_SQL_BYTES, "sparql_sql_bytes", "bytes", 8 * MIB, MIB, 64 * MIB, TOO_COMPLEX,
+        "text of the SQL that a SPARQL query becomes"),
     ROW(SQL_PARSER_DEPTH, "sql_parser_depth", "", 100, 100, 100, TOO_COMPLEX,
         "stack of SQLite's parser, of which a nested SELECT takes 11 to 15 entries; SQLite's own bound"),
     ROW(SPARQL_VARIABLES, "sparql_variables", "", 10000, 100, 30000, TOO_COMPLEX, "variables and blank nodes of a SPARQL text"),

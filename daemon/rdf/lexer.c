@@ -211,6 +211,8 @@ scan_iri(QdLexer *self, QdToken *token, GError **error)
     int c;
 
     self->pos++;
+    if (self->mode == QD_LEXER_TURTLE && qd_lexer_peek(self, 0) == '<')
+        return fail(self, error, self->start, "triple terms and reified triples ('<<')" QD_RDF12);
     for (;;) {
         wide |= skip_bytes(self, IRI_BYTE);
         c = qd_lexer_peek(self, 0);
@@ -422,6 +424,8 @@ scan_language_tag(QdLexer *self, QdToken *token, GError **error)
         while (g_ascii_isalnum(MAX(qd_lexer_peek(self, 0), 0)))
             self->pos++;
     }
+    if (qd_lexer_peek(self, 0) == '-' && qd_lexer_peek(self, 1) == '-' && g_ascii_isalpha(MAX(qd_lexer_peek(self, 2), 0)))
+        return fail(self, error, self->pos, "base directions ('--ltr' and '--rtl')" QD_RDF12);
     return finish(self, token, QD_TOKEN_LANGTAG, 1, 0);
 }
 
@@ -512,6 +516,10 @@ scan_punctuation(QdLexer *self, QdToken *token, int c, GError **error)
             return finish(self, token, pairs[i].kind, 0, 0);
         }
     }
+    if (c == '~')
+        return fail(self, error, self->pos, "reifiers ('~')" QD_RDF12);
+    if (c == '{' && next == '|') /* in SPARQL, too, no pattern begins with '|' */
+        return fail(self, error, self->pos, "annotations ('{|')" QD_RDF12);
     if (c == 0 || c >= 0x80 || strchr("{}()[].,;*/|^+-!?=<>", c) == NULL)
         return fail_unexpected(self, error);
     self->pos++;

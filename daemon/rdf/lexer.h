@@ -91,6 +91,9 @@ void qd_lexer_set_error(const QdLexer *self, GError **error, QwError code, guint
 /* (transfer full): how a message names the token: "'{'", "'SELECT'", "end of the text"; long texts are cut. */
 char *qd_token_describe(const QdToken *token);
 
+/* What a message says of RDF 1.2, of which nothing is known: "triple terms", say, and this. */
+#define QD_RDF12 " are RDF 1.2, which is not supported"
+
 /* True when the token is the word @keyword, in any case. */
 gboolean qd_token_is_word(const QdToken *token, const char *keyword);
 

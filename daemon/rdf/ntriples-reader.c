@@ -11,6 +11,7 @@
 #include "daemon/base/error.h"
 #include "daemon/rdf/code-point.h"
 #include "daemon/rdf/iri.h"
+#include "daemon/rdf/lexer.h"
 
 #define BUFFER_BYTES (256 * 1024)
 #define N_TERMS 4
@@ -207,6 +208,8 @@ read_iri(Reader *self, guint slot, const char **ret_text, gsize *ret_n, GError *
 {
     const char *start = self->p++;
 
+    if (self->p < self->end && *self->p == '<')
+        return fail_at(self, start, error, "triple terms ('<<')" QD_RDF12);
     if (!read_until(self, CLASS_IRI_STOP, slot, ret_text, ret_n, error))
         return FALSE;
     if (self->p >= self->end || *self->p != '>')
@@ -259,6 +262,9 @@ read_language(Reader *self, QdTerm *term, GError **error)
             p++;
     if (p == start)
         return fail_expected(self, "a language tag", error);
+
+    if (self->end - p > 2 && p[0] == '-' && p[1] == '-' && g_ascii_isalpha(p[2]))
+        return fail_at(self, p, error, "base directions ('--ltr' and '--rtl')" QD_RDF12);
 
     self->p = p;
     term->kind = QD_TERM_LANG_STRING;
@@ -329,6 +335,8 @@ read_statement(Reader *self, GError **error)
     QdTerm terms[N_TERMS];
     const QdTerm *graph = NULL;
 
+    if (self->end - self->p > 7 && memcmp(self->p, "VERSION", 7) == 0)
+        return fail_at(self, self->p, error, "version directives" QD_RDF12);
     if (!read_term(self, 0, ALLOW_IRI | ALLOW_BNODE, "a subject (an IRI or a blank node)", &terms[0], error) ||
         !read_term(self, 1, ALLOW_IRI, "a predicate (an IRI)", &terms[1], error) ||
         !read_term(self, 2, ALLOW_IRI | ALLOW_BNODE | ALLOW_LITERAL, "an object", &terms[2], error))

@@ -534,8 +534,18 @@ read_base(Reader *self, GError **error)
 }
 
 static gboolean
+is_version(const Reader *self)
+{
+    return token_is(self, QD_TOKEN_LANGTAG, "version") || qd_token_is_word(&self->token, "version");
+}
+
+static gboolean
 read_statement(Reader *self, GError **error)
 {
+    if (is_version(self)) {
+        qd_lexer_set_error(self->lexer, error, QW_ERROR_SYNTAX, self->token.offset, "version directives" QD_RDF12);
+        return FALSE;
+    }
     if (token_is(self, QD_TOKEN_LANGTAG, "prefix"))
         return read_prefix(self, error) && expect(self, '.', "'.'", error);
     if (token_is(self, QD_TOKEN_LANGTAG, "base"))

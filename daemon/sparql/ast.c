@@ -16,6 +16,7 @@ qd_ast_free(QdAst *self)
     g_array_unref(self->holes);
     g_hash_table_unref(self->hole_terms);
     g_array_unref(self->stored_prefixes);
+    g_ptr_array_unref(self->warnings);
     (void) qd_arena_free(self->arena);
     g_free(self);
     return NULL;

@@ -255,6 +255,7 @@ typedef struct QdAst {
     QdArena *arena;
     GArray *variables;       /* QdVariable */
     GArray *stored_prefixes; /* QdStoredPrefix */
+    GPtrArray *warnings;     /* of texts "line:column: …" */
     gboolean is_update;
     const char *base; /* nullable: the last BASE, or the caller's */
     QdQueryForm form;

@@ -243,9 +243,10 @@ list_parameters(QdSparqlPlan *plan)
 }
 
 gboolean
-qd_sparql_is_update(const char *text, gsize n_bytes, gboolean if_empty)
+qd_sparql_is_update(const char *text, gsize n_bytes, gboolean otherwise)
 {
     static const char *const queries[] = { "SELECT", "CONSTRUCT", "DESCRIBE", "ASK" };
+    static const char *const updates[] = { "INSERT", "DELETE", "WITH", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY" };
     g_autoptr(QdLexer) lexer = qd_lexer_new_for_text(QD_LEXER_SPARQL, text, n_bytes);
     QdToken token;
 
@@ -256,9 +257,13 @@ qd_sparql_is_update(const char *text, gsize n_bytes, gboolean if_empty)
             if (qd_token_is_word(&token, queries[i]))
                 return FALSE;
         }
-        return TRUE;
+        for (guint i = 0; i < G_N_ELEMENTS(updates); i++) {
+            if (qd_token_is_word(&token, updates[i]))
+                return TRUE;
+        }
+        break; /* neither, of which the parser says what might have been */
     }
-    return if_empty;
+    return otherwise;
 }
 
 QdSparqlPlan *
@@ -351,6 +356,8 @@ qd_sparql_plan_print(const QdSparqlPlan *self)
 {
     g_autoptr(GString) text = g_string_new(NULL);
 
+    for (guint i = 0; i < self->ast->warnings->len; i++)
+        g_string_append_printf(text, "warning: %s\n", (const char *) self->ast->warnings->pdata[i]);
     for (guint i = 0; i < self->n_operations + (self->is_update ? 0 : 1); i++) {
         const QdAlgebra *algebra = self->is_update ? self->operations[i].where.algebra : self->query.algebra;
         g_autofree char *part = algebra != NULL ? qd_algebra_print(self->ast, algebra) : NULL;

@@ -72,8 +72,9 @@ typedef struct QdSparqlPlan {
     QdAst *ast;        /* owns all else */
 } QdSparqlPlan;
 
-/* Whether a text that is SPARQL at all is an update request: by its first word behind the prologue; @if_empty where none is. */
-gboolean qd_sparql_is_update(const char *text, gsize n_bytes, gboolean if_empty);
+/* Whether a text that is SPARQL at all is an update request: by its first word behind the prologue; @otherwise where that is
+ * neither a query's nor an update's. */
+gboolean qd_sparql_is_update(const char *text, gsize n_bytes, gboolean otherwise);
 
 /**
  * qd_sparql_compile:

@@ -133,6 +133,19 @@ parse_built_in(QdParser *self, QdExpressionOp op)
     return new_grouped_call(self, op, (QdExpression **) (gpointer) arguments->data, arguments->len);
 }
 
+/* §17.6: to call it is an error for each solution, not for the query. */
+static QdExpression *
+call_unknown(QdParser *self, guint64 offset, const QdTerm *iri)
+{
+    guint line, column;
+
+    qd_lexer_get_place(self->lexer, offset, &line, &column);
+    g_ptr_array_add(self->ast->warnings,
+                    qd_arena_printf(self->arena, "%u:%u: the function <%s> is not known: each call of it is an error", line, column,
+                                    iri->lexical));
+    return new_expression(self, QD_EXPRESSION_KIND_UNKNOWN);
+}
+
 static QdExpression *
 parse_function(QdParser *self)
 {
@@ -152,7 +165,7 @@ parse_function(QdParser *self)
         return qd_parser_make_match_call(self, offset, iri, arguments, new_expression(self, QD_EXPRESSION_KIND_UNKNOWN));
     cast = qd_expression_op_from_iri(iri->lexical, iri->n_lexical);
     if (cast == 0)
-        return new_expression(self, QD_EXPRESSION_KIND_UNKNOWN);
+        return call_unknown(self, offset, iri);
     if (distinct) {
         (void) qd_parser_fail(self, offset, "DISTINCT in a call of <%s>, which is no aggregate", iri->lexical);
         return NULL;

@@ -464,7 +464,7 @@ qd_parser_parse_query(QdParser *self)
         self->ast->form = QD_FORM_ASK;
         parsed = parse_query_dataset(self) && parse_where(self, select) && parse_tail(self, select);
     } else {
-        return qd_parser_fail_expected(self, "SELECT, CONSTRUCT, DESCRIBE, ASK, BASE or PREFIX");
+        return qd_parser_fail_expected(self, QD_PARSER_FIRST_WORDS);
     }
     self->ast->select = select;
     if (!parsed)

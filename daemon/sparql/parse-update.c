@@ -233,7 +233,7 @@ parse_operation(QdParser *self, QdUpdate *update)
         return parse_transfer(self, update, QD_UPDATE_MOVE);
     if (qd_parser_accept_word(self, "COPY"))
         return parse_transfer(self, update, QD_UPDATE_COPY);
-    return qd_parser_fail_expected(self, "an update operation, BASE or PREFIX");
+    return qd_parser_fail_expected(self, self->n_operations == 0 ? QD_PARSER_FIRST_WORDS : "BASE, PREFIX, " QD_PARSER_UPDATE_WORDS);
 }
 
 gboolean

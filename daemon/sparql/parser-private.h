@@ -61,6 +61,9 @@ gboolean qd_parser_expect_word(QdParser *self, const char *keyword);
 
 /* Failing: what was expected instead of the token; or any message at an offset. Always FALSE. */
 gboolean qd_parser_fail_expected(QdParser *self, const char *what);
+/* For it, where a request may begin. */
+#define QD_PARSER_UPDATE_WORDS "INSERT, DELETE, WITH, LOAD, CLEAR, DROP, CREATE, ADD, MOVE or COPY"
+#define QD_PARSER_FIRST_WORDS "BASE, PREFIX, SELECT, CONSTRUCT, DESCRIBE or ASK, or in an update " QD_PARSER_UPDATE_WORDS
 gboolean qd_parser_fail_limit(QdParser *self, QdLimit limit, const char *what); /* at the token */
 gboolean qd_parser_fail(QdParser *self, guint64 offset, const char *format, ...) G_GNUC_PRINTF(3, 4);
 

@@ -129,6 +129,8 @@ connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, 
     }
     for (gsize i = 0; i < G_N_ELEMENTS(sqlite_limits); i++)
         (void) sqlite3_limit(self->db, sqlite_limits[i].id, (int) qd_limits_get(limits, sqlite_limits[i].limit));
+    if (qd_limits_get(limits, QD_LIMIT_SPARQL_SQL_BYTES) > qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES))
+        (void) sqlite3_limit(self->db, SQLITE_LIMIT_SQL_LENGTH, (int) qd_limits_get(limits, QD_LIMIT_SPARQL_SQL_BYTES));
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_ATTACHED, 1); /* VACUUM needs one */
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_WORKER_THREADS, 0);
     (void) sqlite3_busy_timeout(self->db, BUSY_TIMEOUT_MSEC);
@@ -544,15 +546,20 @@ qd_connection_text_runs_alone(const char *text, gsize n_bytes)
 }
 
 static gboolean
-check_text(const char *text, gsize n_bytes, const QdLimits *limits, GError **error)
+check_size(gsize n_bytes, const QdLimits *limits, GError **error)
+{
+    if (n_bytes <= qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES))
+        return TRUE;
+    qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES, "statement of %zu bytes is too long", n_bytes);
+    return FALSE;
+}
+
+static gboolean
+check_text(const char *text, gsize n_bytes, GError **error)
 {
     const char *nul = memchr(text, 0, n_bytes);
     const char *invalid;
 
-    if (n_bytes > qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES)) {
-        qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES, "statement of %zu bytes is too long", n_bytes);
-        return FALSE;
-    }
     if (nul != NULL) {
         qd_error_set_at(error, QW_ERROR_SYNTAX, text, n_bytes, (size_t) (nul - text), "statement contains a NUL");
         return FALSE;
@@ -692,7 +699,7 @@ compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy polic
 {
     QdCompiled *compiled;
 
-    if (!check_text(text, n_bytes, limits, error))
+    if (!check_text(text, n_bytes, error))
         return NULL;
 
     compiled = g_new0(QdCompiled, 1);
@@ -713,6 +720,9 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
 {
     g_autoptr(GPtrArray) tables = g_ptr_array_new_with_free_func(g_free);
     QdCompiled *compiled;
+
+    if (!check_size(n_bytes, limits, error))
+        return NULL;
 
     /* the first time virtual tables are connected, which reads tables that the statement does not */
     compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
@@ -751,13 +761,22 @@ compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, in
 QdCompiled *
 qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits, GError **error)
 {
+    if (!check_size(n_bytes, limits, error))
+        return NULL;
     return compile(self, text, n_bytes, policy, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
 }
 
 QdCompiled *
 qd_connection_compile_generated(QdConnection *self, const char *text, const QdLimits *limits, GError **error)
 {
-    return compile(self, text, strlen(text), QD_POLICY_READ, GENERATED_DEPTH_MAX, limits, error);
+    gsize n_bytes = strlen(text);
+
+    if (n_bytes > qd_limits_get(limits, QD_LIMIT_SPARQL_SQL_BYTES)) {
+        qd_limit_set_error(error, limits, QD_LIMIT_SPARQL_SQL_BYTES,
+                           "the query becomes %zu bytes of SQL: ask in several for what has fewer variables and patterns", n_bytes);
+        return NULL;
+    }
+    return compile(self, text, n_bytes, QD_POLICY_READ, GENERATED_DEPTH_MAX, limits, error);
 }
 
 sqlite3_stmt *

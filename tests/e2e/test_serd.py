@@ -42,6 +42,8 @@ CORPUS_JUDGED = {
     "bad/brackets.ttl": "Turtle [6]: brackets alone need properties inside",
     "bad/graph.ttl": "Turtle has no graphs; serd's reader of Turtle takes TriG",
     "bad/literal-subject.nq": "N-Quads [3]: a subject is no literal",
+    "bad/rdf12-direction.nt": "N-Triples [144s]: letters or digits stand behind a '-'",
+    "bad/rdf12-direction.ttl": "Turtle [144s]: letters or digits stand behind a '-'",
     "bad/surrogate.nt": "N-Triples §6.4: a surrogate is no character",
     "good/blanks.nq": "N-Quads §4: blanks between any terminals, a string and its datatype or language too",
     "good/blanks.nt": "N-Triples §7: blanks between any terminals, a string and its datatype or language too",

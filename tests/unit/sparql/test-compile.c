@@ -175,6 +175,25 @@ test_stored_prefixes(void)
     g_assert_cmpstr(error->message, ==, "1:40: the prefix 'a:' is not declared");
 }
 
+/* A function that is none of ours ends no query, and is told. */
+static void
+test_unknown_function(void)
+{
+    const char *text = "SELECT * {\n FILTER(<http://e/f>(1) || true) BIND(<http://www.w3.org/2001/XMLSchema#integer>('1') AS ?x) }";
+    QdLimits limits;
+    const QdSparqlOptions options = { .limits = &limits };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdSparqlPlan) plan = NULL;
+    g_autofree char *printed = NULL;
+
+    qd_limits_init(&limits);
+    plan = qd_sparql_compile(text, strlen(text), FALSE, &options, NULL, &error);
+    g_assert_no_error(error);
+    printed = qd_sparql_plan_print(plan);
+    g_assert_true(g_str_has_prefix(printed, "warning: 2:9: the function <http://e/f> is not known: each call of it is an error\n"));
+    g_assert_null(strstr(printed + 10, "warning"));
+}
+
 static void
 test_is_update(void)
 {
@@ -182,6 +201,8 @@ test_is_update(void)
     g_assert_false(qd_sparql_is_update("BASE <b> select * {}", 20, TRUE));
     g_assert_true(qd_sparql_is_update("# nothing", 9, TRUE));
     g_assert_false(qd_sparql_is_update("", 0, FALSE));
+    g_assert_false(qd_sparql_is_update("SELEC * {}", 10, FALSE));
+    g_assert_true(qd_sparql_is_update("SELEC * {}", 10, TRUE));
 }
 
 int
@@ -195,6 +216,7 @@ main(int argc, char **argv)
     g_test_add_func("/sparql/compile/update", test_update);
     g_test_add_func("/sparql/compile/errors", test_errors);
     g_test_add_func("/sparql/compile/stored-prefixes", test_stored_prefixes);
+    g_test_add_func("/sparql/compile/unknown-function", test_unknown_function);
     g_test_add_func("/sparql/compile/is-update", test_is_update);
     return g_test_run();
 }

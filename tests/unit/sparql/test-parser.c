@@ -39,7 +39,10 @@ test_queries(void)
 static void
 test_query_errors(void)
 {
-    check("SELEC", FALSE, "1:1: unexpected 'SELEC', expected SELECT, CONSTRUCT, DESCRIBE, ASK, BASE or PREFIX");
+    check(
+        "SELEC", FALSE,
+        "1:1: unexpected 'SELEC', expected BASE, PREFIX, SELECT, CONSTRUCT, DESCRIBE or ASK, or in an update INSERT, DELETE, WITH, "
+        "LOAD, CLEAR, DROP, CREATE, ADD, MOVE or COPY");
     check("SELECT * {\n ?s ?p }", FALSE, "2:8: unexpected '}', expected a variable or a term");
     check("ASK { ?s x:y ?o }", FALSE, "1:10: the prefix 'x:' is not declared");
     check("ASK { BIND(1 AS ?x) BIND(2 AS ?x) }", FALSE, "1:31: BIND to ?x, which the group has already");
@@ -64,7 +67,37 @@ test_updates(void)
     check("INSERT DATA { <a> <p> ?x }", TRUE, "1:23: unexpected '?x', expected a term");
     check("INSERT DATA { _:a <p> 1 } ; INSERT DATA { _:a <p> 2 }", TRUE,
           "1:43: the blank node '_:a' stands in two INSERT DATA operations");
-    check("SELECT * {}", TRUE, "1:1: unexpected 'SELECT', expected an update operation, BASE or PREFIX");
+    check("SELECT * {}", TRUE,
+          "1:1: unexpected 'SELECT', expected BASE, PREFIX, SELECT, CONSTRUCT, DESCRIBE or ASK, or in an update INSERT, DELETE, "
+          "WITH, "
+          "LOAD, CLEAR, DROP, CREATE, ADD, MOVE or COPY");
+    check("CLEAR ALL ; CLAER ALL", TRUE,
+          "1:13: unexpected 'CLAER', expected BASE, PREFIX, INSERT, DELETE, WITH, LOAD, CLEAR, DROP, CREATE, ADD, MOVE or COPY");
+}
+
+static void
+test_rdf12(void)
+{
+    check("VERSION '1.2' ASK {}", FALSE, "1:1: version directives are RDF 1.2, which is not supported");
+    check("ASK { << ?s ?p ?o >> ?q ?z }", FALSE,
+          "1:7: triple terms and reified triples ('<<') are RDF 1.2, which is not supported");
+    check("ASK { ?s ?p <<(<a> <b> <c>)>> }", FALSE,
+          "1:13: triple terms and reified triples ('<<') are RDF 1.2, which is not supported");
+    check("ASK { <<<a> <b> <c>>> ?p ?o }", FALSE,
+          "1:7: triple terms and reified triples ('<<') are RDF 1.2, which is not supported");
+    check("ASK { BIND(<<( ?s ?p ?o )>> AS ?t) }", FALSE,
+          "1:12: triple terms and reified triples ('<<') are RDF 1.2, which is not supported");
+    check("ASK { VALUES ?t { <<( <a> <b> 1 )>> } }", FALSE,
+          "1:19: triple terms and reified triples ('<<') are RDF 1.2, which is not supported");
+    check("INSERT DATA { << <a> <b> 1 >> <c> 1 }", TRUE,
+          "1:15: triple terms and reified triples ('<<') are RDF 1.2, which is not supported");
+    check("ASK { ?s ?p ?o ~ ?r }", FALSE, "1:16: reifiers ('~') are RDF 1.2, which is not supported");
+    check("ASK { ?s ?p ?o {| ?q 1 |} }", FALSE, "1:16: annotations ('{|') are RDF 1.2, which is not supported");
+    check("ASK { ?s ?p 'x'@en--ltr }", FALSE, "1:19: base directions ('--ltr' and '--rtl') are RDF 1.2, which is not supported");
+    check("ASK { FILTER(isTRIPLE(?x)) }", FALSE,
+          "1:14: functions of triple terms and base directions are RDF 1.2, which is not supported");
+    check("ASK { FILTER(?a <<http://e/x>) }", FALSE, NULL); /* an operator and an IRI */
+    check("ASK { ?s ?p 'x'@en FILTER('x'@en--1 = 1) }", FALSE, NULL);
 }
 
 static void
@@ -84,6 +117,7 @@ main(int argc, char **argv)
     g_test_add_func("/sparql/parser/queries", test_queries);
     g_test_add_func("/sparql/parser/query-errors", test_query_errors);
     g_test_add_func("/sparql/parser/updates", test_updates);
+    g_test_add_func("/sparql/parser/rdf12", test_rdf12);
     g_test_add_func("/sparql/parser/depth", test_depth);
     return g_test_run();
 }
