@@ -112,7 +112,6 @@ connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, 
         QdLimit limit;
     } sqlite_limits[] = {
         { SQLITE_LIMIT_LENGTH, QD_LIMIT_VALUE_BYTES },
-        { SQLITE_LIMIT_SQL_LENGTH, QD_LIMIT_STATEMENT_TEXT_BYTES },
         { SQLITE_LIMIT_COLUMN, QD_LIMIT_COLUMNS },
         { SQLITE_LIMIT_COMPOUND_SELECT, QD_LIMIT_COMPOUND_SELECTS },
         { SQLITE_LIMIT_VDBE_OP, QD_LIMIT_VDBE_OPS },
@@ -129,8 +128,6 @@ connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, 
     }
     for (gsize i = 0; i < G_N_ELEMENTS(sqlite_limits); i++)
         (void) sqlite3_limit(self->db, sqlite_limits[i].id, (int) qd_limits_get(limits, sqlite_limits[i].limit));
-    if (qd_limits_get(limits, QD_LIMIT_SPARQL_SQL_BYTES) > qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES))
-        (void) sqlite3_limit(self->db, SQLITE_LIMIT_SQL_LENGTH, (int) qd_limits_get(limits, QD_LIMIT_SPARQL_SQL_BYTES));
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_ATTACHED, 1); /* VACUUM needs one */
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_WORKER_THREADS, 0);
     (void) sqlite3_busy_timeout(self->db, BUSY_TIMEOUT_MSEC);
@@ -546,12 +543,11 @@ qd_connection_text_runs_alone(const char *text, gsize n_bytes)
 }
 
 static gboolean
-check_size(gsize n_bytes, const QdLimits *limits, GError **error)
+check_size(const char *what, gsize n_bytes, QdLimit limit, const QdLimits *limits, GError **error)
 {
-    if (n_bytes <= qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES))
-        return TRUE;
-    qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES, "statement of %zu bytes is too long", n_bytes);
-    return FALSE;
+    if (n_bytes > qd_limits_get(limits, limit))
+        qd_limit_set_error(error, limits, limit, "%s of %zu bytes is too long", what, n_bytes);
+    return n_bytes <= qd_limits_get(limits, limit);
 }
 
 static gboolean
@@ -721,7 +717,7 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
     g_autoptr(GPtrArray) tables = g_ptr_array_new_with_free_func(g_free);
     QdCompiled *compiled;
 
-    if (!check_size(n_bytes, limits, error))
+    if (!check_size("statement", n_bytes, QD_LIMIT_STATEMENT_TEXT_BYTES, limits, error))
         return NULL;
 
     /* the first time virtual tables are connected, which reads tables that the statement does not */
@@ -761,7 +757,7 @@ compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, in
 QdCompiled *
 qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits, GError **error)
 {
-    if (!check_size(n_bytes, limits, error))
+    if (!check_size("statement", n_bytes, QD_LIMIT_STATEMENT_TEXT_BYTES, limits, error))
         return NULL;
     return compile(self, text, n_bytes, policy, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
 }
@@ -769,14 +765,10 @@ qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPol
 QdCompiled *
 qd_connection_compile_generated(QdConnection *self, const char *text, const QdLimits *limits, GError **error)
 {
-    gsize n_bytes = strlen(text);
-
-    if (n_bytes > qd_limits_get(limits, QD_LIMIT_SPARQL_SQL_BYTES)) {
-        qd_limit_set_error(error, limits, QD_LIMIT_SPARQL_SQL_BYTES,
-                           "the query becomes %zu bytes of SQL: ask in several for what has fewer variables and patterns", n_bytes);
+    if (!check_size("SQL for the query (fewer variables or patterns make it shorter)", strlen(text), QD_LIMIT_SPARQL_SQL_BYTES,
+                    limits, error))
         return NULL;
-    }
-    return compile(self, text, n_bytes, QD_POLICY_READ, GENERATED_DEPTH_MAX, limits, error);
+    return compile(self, text, strlen(text), QD_POLICY_READ, GENERATED_DEPTH_MAX, limits, error);
 }
 
 sqlite3_stmt *

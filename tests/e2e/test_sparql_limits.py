@@ -146,10 +146,12 @@ WIDE = {
     "union-300-joined": select(":n0 :p ?y { " + rows(300, "{ ?y :p{i} ?x }", " UNION ") + " UNION { ?y :p ?x } }"),
     "union-30-of-unions": select(rows(30, "{ { :n{i} :p ?x{i} } UNION { :nowhere :p ?x{i} } }")),
     "union-600-of-own-variables": select(rows(600, "{ :m{i} :p{i} ?x{i} . ?x{i} :q ?y{i} }", " UNION ") + " UNION { :n0 :p ?x }"),
-    "bind-300-chained": select(":n0 :v ?x0 " + rows(300, "BIND(?x{i} + 1 AS ?x{j})") + " FILTER(?x0 = 0 && ?x137 = 137 && ?x300 = 300)"),
+    "bind-300-chained": select(":n0 :v ?x0 " + rows(300, "BIND(?x{i} + 1 AS ?x{j})") +
+                               " FILTER(?x0 = 0 && ?x137 = 137 && ?x300 = 300)"),
     "bind-300-chained-in-graphs": select("GRAPH ?g { ?n :p ?m BIND(1 AS ?x0) " + rows(300, "BIND(?x{i} + ?x0 AS ?x{j})") +
                                          " FILTER EXISTS { ?m :p ?k } } FILTER(?x137 = 138)", items="(COUNT(*) AS ?count)"),
-    "bind-300-of-unbound": select(":n0 :v ?x0 " + rows(300, "BIND(IF(?x0 = {i}, 1/0, ?x0 + {i}) AS ?y{i}) BIND(?y{i} + 1 AS ?z{i})") +
+    "bind-300-of-unbound": select(":n0 :v ?x0 " +
+                                  rows(300, "BIND(IF(?x0 = {i}, 1/0, ?x0 + {i}) AS ?y{i}) BIND(?y{i} + 1 AS ?z{i})") +
                                   " FILTER(!BOUND(?z0) && ?z299 = 300)"),
     "bind-200": select(":n0 :v ?x0 " + rows(200, "BIND(?x{i} + 1 AS ?x{j})")),
     "bind-volatile-50": select(":n0 :v ?x " + rows(50, "BIND(RAND() AS ?r{i})")),
