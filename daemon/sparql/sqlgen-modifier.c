@@ -69,7 +69,7 @@ set_aside(QdGenerator *self, Aside *aside, const QdRelation *relation, const QdB
     QdRelation *sealed;
 
     for (guint i = 0; i < n_rest; i++)
-        qd_expression_add_variables(rest[i].expression, self->arena, TRUE, &used);
+        qd_expression_add_all_variables(rest[i].expression, self->arena, &used);
     if (aside->number == 0) {
         QdColumn *column;
 
