@@ -25,7 +25,7 @@ typedef enum {
     QUERY_ERROR_SYNTAX = 1,          /* the text is no statement of its language; query_error_get_place() tells where */
     QUERY_ERROR_UNSUPPORTED = 2,     /* correct, but not served by this daemon */
     QUERY_ERROR_BAD_PARAMETER = 3,   /* a parameter is missing, surplus or of a wrong type; or an option is unknown */
-    QUERY_ERROR_CONSTRAINT = 4,      /* an update broke a constraint of the database */
+    QUERY_ERROR_CONSTRAINT = 4,      /* an update broke a constraint: query_error_get_constraint() tells which */
     QUERY_ERROR_READ_ONLY = 5,       /* a write in a query, or the store cannot be written */
     QUERY_ERROR_BUSY = 6,            /* the daemon has too much to do */
     QUERY_ERROR_TOO_BIG = 7,         /* a text, value, row or batch is above its limit */
@@ -780,6 +780,7 @@ G_END_DECLS
 #pragma GCC visibility pop
 #endif
 
+#include "query-constraint.h"
 #include "query-notifier.h"
 #include "query-payload.h"
 #include "query-subscription.h"

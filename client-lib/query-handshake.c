@@ -28,12 +28,14 @@ get_transport_name(QueryTransport transport)
 }
 
 static GVariant *
-build_prepare_arguments(const QueryPlan *plan, QueryTransport transport)
+build_prepare_arguments(const QueryPlan *plan, QueryTransport transport, gboolean error_details)
 {
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
     g_variant_builder_add(&options, "{sv}", "transport", g_variant_new_string(get_transport_name(transport)));
     g_variant_builder_add(&options, "{sv}", "page_size", g_variant_new_uint32(PAGE_SIZE));
+    if (error_details)
+        g_variant_builder_add(&options, "{sv}", "error_details", g_variant_new_boolean(TRUE));
     if (plan->writes)
         g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
     if (plan->relaxed)
@@ -69,6 +71,20 @@ channel_from_reply(GUnixFDList *fds, gint32 handle, GVariant *info, GError **err
     return query_channel_new(fd, page_size);
 }
 
+static GVariant *
+call_prepare(QueryRequest *self, QueryTransport transport, gboolean error_details, GUnixFDList **ret_fds, GCancellable *cancellable,
+             GError **error)
+{
+    return query_bus_call(self->bus,
+                          &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
+                                           .method = "Prepare",
+                                           .arguments = build_prepare_arguments(self->plan, transport, error_details),
+                                           .reply_type = "(ha(ss)a{sv})",
+                                           .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
+                                           .fd = -1 },
+                          ret_fds, cancellable, error);
+}
+
 gboolean
 query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **error)
 {
@@ -78,19 +94,19 @@ query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **er
     g_autoptr(GUnixFDList) fds = NULL;
     g_autoptr(QueryChannel) channel = NULL;
     g_autoptr(QuerySchema) schema = NULL;
+    g_autoptr(GError) failure = NULL;
     QueryTransport transport = query_pool_get_transport(self->pool);
     gint32 handle;
 
-    reply = query_bus_call(self->bus,
-                           &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
-                                            .method = "Prepare",
-                                            .arguments = build_prepare_arguments(self->plan, transport),
-                                            .reply_type = "(ha(ss)a{sv})",
-                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
-                                            .fd = -1 },
-                           &fds, cancellable, error);
-    if (reply == NULL)
+    reply = call_prepare(self, transport, TRUE, &fds, cancellable, &failure);
+    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER)) { /* perhaps a daemon that does not know the option */
+        g_clear_error(&failure);
+        reply = call_prepare(self, transport, FALSE, &fds, cancellable, &failure);
+    }
+    if (reply == NULL) {
+        g_propagate_error(error, g_steal_pointer(&failure));
         return FALSE;
+    }
 
     g_variant_get(reply, "(h@a(ss)@a{sv})", &handle, &columns, &info);
     channel = channel_from_reply(fds, handle, info, error);

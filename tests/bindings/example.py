@@ -72,7 +72,11 @@ def check_errors(connection):
     quark = QueryClient.error_quark()
     error = fails(quark, QueryClient.Error.SYNTAX, connection.query, SQL, "SELECT *\nFORM p", None, None)
     equal(tuple(QueryClient.error_get_place(error)), (True, 2, 1))
-    fails(quark, QueryClient.Error.CONSTRAINT, connection.update, SQL, "INSERT INTO p(t) VALUES('one')", None, None)
+    equal(QueryClient.error_get_constraint(error), None)
+    error = fails(quark, QueryClient.Error.CONSTRAINT, connection.update, SQL, "INSERT INTO p(t) VALUES('one')", None, None)
+    constraint = QueryClient.error_get_constraint(error)
+    equal((constraint.get_kind(), constraint.get_table(), constraint.get_columns(), constraint.get_name()),
+          (QueryClient.ConstraintKind.UNIQUE, "p", ["t"], None))
     fails(quark, QueryClient.Error.READ_ONLY, connection.query, SQL, "DELETE FROM p", None, None)
     fails(quark, QueryClient.Error.BAD_PARAMETER, connection.query, SQL, "SELECT :a", None, None)
     cancelled = Gio.Cancellable()
