@@ -33,6 +33,7 @@ struct QueryChannel {
     guint32 last_serial;
     GBytes *key;
     QuerySchema *schema;
+    gboolean is_wanted; /* `key`, by a statement object */
 
     GQueue outgoing; /* of Outgoing */
     GByteArray *out; /* encoded, not yet sent from out_sent on */
@@ -137,14 +138,28 @@ query_channel_set_prepared(QueryChannel *self, GBytes *key, QuerySchema *schema)
     g_autoptr(GBytes) old_key G_GNUC_UNUSED = self->key;
     g_autoptr(QuerySchema) old_schema G_GNUC_UNUSED = self->schema;
 
+    if (key != old_key)
+        self->is_wanted = FALSE;
     self->key = key != NULL ? g_bytes_ref(key) : NULL;
     self->schema = schema != NULL ? query_schema_ref(schema) : NULL;
+}
+
+void
+query_channel_set_wanted(QueryChannel *self, gboolean is_wanted)
+{
+    self->is_wanted = is_wanted;
+}
+
+gboolean
+query_channel_is_wanted(const QueryChannel *self)
+{
+    return self->is_wanted;
 }
 
 gboolean
 query_channel_is_prepared(const QueryChannel *self, GBytes *key)
 {
-    return self->key != NULL && g_bytes_equal(self->key, key);
+    return self->key != NULL && (self->key == key || g_bytes_equal(self->key, key));
 }
 
 QuerySchema *
