@@ -18,7 +18,7 @@ typedef struct Item {
 } Item;
 
 struct QueryBacklog {
-    GQueue items; /* of Item */
+    GQueue items;  /* of Item */
     Item *current; /* (owned) (nullable): what was taken last */
     GError *failure;
     int fd; /* -1: no file yet */

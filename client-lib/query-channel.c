@@ -526,6 +526,22 @@ query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error)
     return QUERY_IO_DONE;
 }
 
+void
+query_channel_detach_page(QueryChannel *self, gpointer ret_blocks[3])
+{
+    gsize n_left = self->end - self->start;
+
+    ret_blocks[0] = self->buffer;
+    if (self->buffer != NULL) {
+        self->buffer = g_malloc(self->capacity);
+        memcpy(self->buffer, (guint8 *) ret_blocks[0] + self->start, n_left);
+        self->start = 0;
+        self->end = n_left;
+    }
+    ret_blocks[1] = self->chunks.active ? NULL : g_steal_pointer(&self->assembled);
+    ret_blocks[2] = self->ring != NULL ? query_ring_detach_page(self->ring) : NULL;
+}
+
 /* Waiting ------------------------------------------------------------------------------------------------------------- */
 
 /*

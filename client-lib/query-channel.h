@@ -119,6 +119,14 @@ QueryIo query_channel_receive(QueryChannel *self, QueryRecord *ret_record, GErro
 QueryIo query_channel_receive_exactly(QueryChannel *self, QueryRecord *ret_record, GError **error);
 
 /**
+ * query_channel_detach_page:
+ * @ret_blocks: (out caller-allocates): memory that the caller frees, or NULLs
+ *
+ * The record taken last stays good for as long as the caller keeps the memory, whatever is received from now on.
+ */
+void query_channel_detach_page(QueryChannel *self, gpointer ret_blocks[3]);
+
+/**
  * query_channel_wait:
  * @want: WANT_READ or WANT_WRITE
  * @cancellable: (nullable): ends the wait

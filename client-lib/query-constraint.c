@@ -14,8 +14,8 @@
 struct _QueryConstraint {
     gatomicrefcount ref_count;
     QueryConstraintKind kind;
-    char *table; /* (nullable) */
-    char *name;  /* (nullable) */
+    char *table;        /* (nullable) */
+    char *name;         /* (nullable) */
     GPtrArray *columns; /* of char *, NULL-terminated */
 };
 
@@ -173,8 +173,8 @@ query_error_quark(void)
     static gsize quark;
 
     if (g_once_init_enter(&quark))
-        g_once_init_leave(&quark, g_error_domain_register_static("query-error-quark", sizeof(Extra), extra_init, extra_copy,
-                                                                 extra_clear));
+        g_once_init_leave(&quark,
+                          g_error_domain_register_static("query-error-quark", sizeof(Extra), extra_init, extra_copy, extra_clear));
     return (GQuark) quark;
 }
 

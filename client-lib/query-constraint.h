@@ -84,9 +84,9 @@ QueryConstraintKind query_constraint_get_kind(const QueryConstraint *self);
  * query_constraint_get_table:
  * @self: a constraint
  *
- * The table that has the constraint; that of a foreign key is the one that refers to the other. SQLite does not tell it of CHECK and
- * of foreign keys: there it is known when the statement can have broken constraints of one table only. It is %NULL for RAISE and for
- * graphs.
+ * The table that has the constraint; that of a foreign key is the one that refers to the other. SQLite does not tell it of CHECK
+ * and of foreign keys: there it is known when the statement can have broken constraints of one table only. It is %NULL for RAISE
+ * and for graphs.
  *
  * Returns: (transfer none) (nullable): the name of the table, %NULL when it is not known
  */

@@ -86,17 +86,18 @@ begin_round(void)
 }
 
 gboolean
-query_held_reduce(guint n_max)
+query_held_reduce(guint n_max, guint budget_msec)
 {
+    gint64 deadline_usec = g_get_monotonic_time() + 1000 * (gint64) budget_msec;
     guint64 round = begin_round();
     gboolean any = FALSE;
 
-    while (query_held_get_n() > n_max) {
+    while (query_held_get_n() > n_max && g_get_monotonic_time() < deadline_usec) {
         QueryCursor *cursor = pick(round); /* may be freed as soon as its mutex is given back */
 
         if (cursor == NULL)
             break;
-        any = query_cursor_set_aside(cursor) || any;
+        any = query_cursor_set_aside(cursor, deadline_usec) || any;
         (void) pthread_mutex_unlock(&cursor->mutex);
     }
     return any;

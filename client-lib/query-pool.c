@@ -7,6 +7,7 @@
  */
 #include "client-lib/query-pool.h"
 
+#include "client-lib/query-held.h"
 #include "client-lib/query-mutex.h"
 
 struct QueryPool {
@@ -118,6 +119,7 @@ give(QueryPool *self, QueryChannel *channel, gboolean is_wanted)
     query_channel_set_wanted(channel, is_wanted);
     if ((is_wanted || count_idle(self, FALSE) < QUERY_POOL_MAX_CHANNELS) && query_channel_get_transport(channel) == self->transport)
         g_ptr_array_add(self->idle, g_steal_pointer(&owned));
+    query_held_notify(); /* also of one that is closed */
 }
 
 void

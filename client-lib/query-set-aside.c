@@ -3,8 +3,8 @@
  * Setting a cursor aside: what is left of its result is read into a backlog, and its channel or snapshot becomes free.
  *
  * Place: internal to libquery-client; the part of a cursor that another thread than its own may run.
- * Invariant: under the cursor's mutex, and never while it is pinned, which it is during each of its own calls. The current row stays
- * where it is: its page is taken out of the channel, and belongs to the cursor until it moves on.
+ * Invariant: under the cursor's mutex, and never while it is pinned, which it is during each of its own calls. The current row
+ * stays where it is: its page is taken out of the channel, and belongs to the cursor until it moves on.
  */
 #include <poll.h>
 
@@ -15,8 +15,6 @@
 
 /* A result of which nothing comes for so long is one that is being computed: others are faster to have. */
 #define PATIENCE_MSEC 10
-/* And one that takes longer than this is left for the next time, with what was read. */
-#define MAX_USEC (2 * G_USEC_PER_SEC)
 
 void
 query_cursor_pin(QueryCursor *self)
@@ -71,7 +69,7 @@ read_rest(QueryCursor *self, gint64 deadline_usec)
 }
 
 static gboolean
-set_aside_channel(QueryCursor *self)
+set_aside_channel(QueryCursor *self, gint64 deadline_usec)
 {
     QueryPool *pool = query_connection_get_pool(self->connection);
     g_autoptr(QueryChannel) channel = NULL;
@@ -80,7 +78,7 @@ set_aside_channel(QueryCursor *self)
     if (self->page_in_source)
         query_channel_detach_page(self->channel, self->kept);
     self->page_in_source = FALSE;
-    io = read_rest(self, g_get_monotonic_time() + MAX_USEC);
+    io = read_rest(self, deadline_usec);
     if (io == QUERY_IO_WANT_READ)
         return FALSE;
 
@@ -93,9 +91,8 @@ set_aside_channel(QueryCursor *self)
 }
 
 static gboolean
-set_aside_direct(QueryCursor *self)
+set_aside_direct(QueryCursor *self, gint64 deadline_usec)
 {
-    gint64 deadline_usec = g_get_monotonic_time() + MAX_USEC;
     QueryDirectResult result = QUERY_DIRECT_WORK;
     guint8 body[QW_END_BODY_SIZE];
     GError *failure = NULL;
@@ -130,7 +127,7 @@ set_aside_direct(QueryCursor *self)
 }
 
 gboolean
-query_cursor_set_aside(QueryCursor *self)
+query_cursor_set_aside(QueryCursor *self, gint64 deadline_usec)
 {
     gboolean done;
 
@@ -139,7 +136,7 @@ query_cursor_set_aside(QueryCursor *self)
 
     if (self->backlog == NULL)
         self->backlog = query_backlog_new();
-    done = self->direct != NULL ? set_aside_direct(self) : set_aside_channel(self);
+    done = self->direct != NULL ? set_aside_direct(self, deadline_usec) : set_aside_channel(self, deadline_usec);
     if (done)
         query_held_remove(self);
     return done;
