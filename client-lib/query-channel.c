@@ -33,6 +33,7 @@ struct QueryChannel {
     guint32 last_serial;
     GBytes *key;
     QuerySchema *schema;
+    gboolean is_wanted; /* `key`, by a statement object */
 
     GQueue outgoing; /* of Outgoing */
     GByteArray *out; /* encoded, not yet sent from out_sent on */
@@ -137,14 +138,28 @@ query_channel_set_prepared(QueryChannel *self, GBytes *key, QuerySchema *schema)
     g_autoptr(GBytes) old_key G_GNUC_UNUSED = self->key;
     g_autoptr(QuerySchema) old_schema G_GNUC_UNUSED = self->schema;
 
+    if (key != old_key)
+        self->is_wanted = FALSE;
     self->key = key != NULL ? g_bytes_ref(key) : NULL;
     self->schema = schema != NULL ? query_schema_ref(schema) : NULL;
+}
+
+void
+query_channel_set_wanted(QueryChannel *self, gboolean is_wanted)
+{
+    self->is_wanted = is_wanted;
+}
+
+gboolean
+query_channel_is_wanted(const QueryChannel *self)
+{
+    return self->is_wanted;
 }
 
 gboolean
 query_channel_is_prepared(const QueryChannel *self, GBytes *key)
 {
-    return self->key != NULL && g_bytes_equal(self->key, key);
+    return self->key != NULL && (self->key == key || g_bytes_equal(self->key, key));
 }
 
 QuerySchema *
@@ -509,6 +524,22 @@ query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error)
                           : header.kind == QW_KIND_PAGE ? QW_KIND_ROWS
                                                         : header.kind);
     return QUERY_IO_DONE;
+}
+
+void
+query_channel_detach_page(QueryChannel *self, gpointer ret_blocks[3])
+{
+    gsize n_left = self->end - self->start;
+
+    ret_blocks[0] = self->buffer;
+    if (self->buffer != NULL) {
+        self->buffer = g_malloc(self->capacity);
+        memcpy(self->buffer, (guint8 *) ret_blocks[0] + self->start, n_left);
+        self->start = 0;
+        self->end = n_left;
+    }
+    ret_blocks[1] = self->chunks.active ? NULL : g_steal_pointer(&self->assembled);
+    ret_blocks[2] = self->ring != NULL ? query_ring_detach_page(self->ring) : NULL;
 }
 
 /* Waiting ------------------------------------------------------------------------------------------------------------- */

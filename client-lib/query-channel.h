@@ -59,6 +59,10 @@ void query_channel_set_prepared(QueryChannel *self, GBytes *key, QuerySchema *sc
 gboolean query_channel_is_prepared(const QueryChannel *self, GBytes *key);
 QuerySchema *query_channel_get_schema(const QueryChannel *self);
 
+/* Whether somebody is likely to run again what is prepared on it: a statement object. Preparing something else ends that. */
+void query_channel_set_wanted(QueryChannel *self, gboolean is_wanted);
+gboolean query_channel_is_wanted(const QueryChannel *self);
+
 /**
  * query_channel_queue:
  * @kind: of the request
@@ -113,6 +117,14 @@ QueryIo query_channel_receive(QueryChannel *self, QueryRecord *ret_record, GErro
  * As query_channel_receive(), but takes no byte beyond the record.
  */
 QueryIo query_channel_receive_exactly(QueryChannel *self, QueryRecord *ret_record, GError **error);
+
+/**
+ * query_channel_detach_page:
+ * @ret_blocks: (out caller-allocates): memory that the caller frees, or NULLs
+ *
+ * The record taken last stays good for as long as the caller keeps the memory, whatever is received from now on.
+ */
+void query_channel_detach_page(QueryChannel *self, gpointer ret_blocks[3]);
 
 /**
  * query_channel_wait:

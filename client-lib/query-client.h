@@ -25,7 +25,7 @@ typedef enum {
     QUERY_ERROR_SYNTAX = 1,          /* the text is no statement of its language; query_error_get_place() tells where */
     QUERY_ERROR_UNSUPPORTED = 2,     /* correct, but not served by this daemon */
     QUERY_ERROR_BAD_PARAMETER = 3,   /* a parameter is missing, surplus or of a wrong type; or an option is unknown */
-    QUERY_ERROR_CONSTRAINT = 4,      /* an update broke a constraint of the database */
+    QUERY_ERROR_CONSTRAINT = 4,      /* an update broke a constraint: query_error_get_constraint() tells which */
     QUERY_ERROR_READ_ONLY = 5,       /* a write in a query, or the store cannot be written */
     QUERY_ERROR_BUSY = 6,            /* the daemon has too much to do */
     QUERY_ERROR_TOO_BIG = 7,         /* a text, value, row or batch is above its limit */
@@ -98,7 +98,7 @@ typedef enum {
 /**
  * QueryConnection:
  *
- * A way to one store. It keeps up to four idle channels to the daemon, so that only the first query goes over D-Bus. When the
+ * A way to one store. It keeps some idle channels to the daemon, so that only the first query goes over D-Bus. When the
  * daemon was restarted or has left for idleness, the next call brings it back; open cursors fail.
  */
 #define QUERY_TYPE_CONNECTION (query_connection_get_type())
@@ -108,6 +108,7 @@ G_DECLARE_FINAL_TYPE(QueryConnection, query_connection, QUERY, CONNECTION, GObje
  * QueryStatement:
  *
  * A statement that is prepared once and executed often. It has one cursor at a time: executing it again closes the last one.
+ * A process may have any number of statements: one costs the daemon nothing while it does not run.
  */
 #define QUERY_TYPE_STATEMENT (query_statement_get_type())
 G_DECLARE_FINAL_TYPE(QueryStatement, query_statement, QUERY, STATEMENT, GObject)
@@ -116,6 +117,10 @@ G_DECLARE_FINAL_TYPE(QueryStatement, query_statement, QUERY, STATEMENT, GObject)
  * QueryCursor:
  *
  * The rows of a result, one after the other. It starts before the first row.
+ *
+ * A process may have any number of open cursors, and update meanwhile: when they hold as many of the daemon's channels as it may
+ * have, the rest of a result that was not read for long is read into memory, or into a temporary file without a name (in $TMPDIR),
+ * from which the cursor goes on. More than 2 GiB of these in a process end the cursor with %QUERY_ERROR_LIMIT_EXCEEDED.
  */
 #define QUERY_TYPE_CURSOR (query_cursor_get_type())
 G_DECLARE_FINAL_TYPE(QueryCursor, query_cursor, QUERY, CURSOR, GObject)
@@ -780,6 +785,7 @@ G_END_DECLS
 #pragma GCC visibility pop
 #endif
 
+#include "query-constraint.h"
 #include "query-notifier.h"
 #include "query-payload.h"
 #include "query-subscription.h"

@@ -7,6 +7,9 @@
  */
 #pragma once
 
+#include <pthread.h>
+
+#include "client-lib/query-backlog.h"
 #include "client-lib/query-direct.h"
 #include "client-lib/text/text-number.h"
 #include "client-lib/wire/wire-page-reader.h"
@@ -36,7 +39,30 @@ struct _QueryCursor {
     guint64 n_rows_received;
     QwEnd end;
     GError *failure;
+
+    pthread_mutex_t mutex;   /* query-set-aside.c: what another thread may do while no call is under way */
+    guint n_pins;            /* calls under way */
+    gboolean page_in_source; /* the current page is in memory of the channel or the direct run */
+    gpointer kept[3];        /* (owned) (nullable): memory of the current page, when it is not */
+    QueryBacklog *backlog;   /* (nullable): what comes before the rest of the channel or the direct run */
+    GList held_link;         /* of query-held.c, and the next */
+    guint64 held_round;
 };
+
+/* While it is pinned a cursor is its caller's alone; nests. Waits while another thread sets it aside. */
+void query_cursor_pin(QueryCursor *self);
+void query_cursor_unpin(QueryCursor *self);
+
+/**
+ * query_cursor_set_aside:
+ * @self: an open cursor that is held (query-held.c), whose mutex the caller has
+ * @deadline_usec: monotonic; what was not read by then is left for the next time
+ *
+ * Reads the rest of the result into a backlog and gives the channel, or the snapshot, back. Thread: any.
+ *
+ * Returns: FALSE when it is in use, or its rows do not come soon; nothing is lost then
+ */
+gboolean query_cursor_set_aside(QueryCursor *self, gint64 deadline_usec);
 
 /**
  * query_cursor_new:

@@ -10,6 +10,7 @@
 
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-error.h"
+#include "client-lib/query-held.h"
 #include "client-lib/query-statement-private.h"
 #include "client-lib/query-transaction-private.h"
 
@@ -28,6 +29,7 @@ query_cursor_finalize(GObject *object)
     g_clear_pointer(&self->schema, query_schema_unref);
     g_clear_error(&self->failure);
     g_clear_object(&self->connection);
+    (void) pthread_mutex_destroy(&self->mutex);
     G_OBJECT_CLASS(query_cursor_parent_class)->finalize(object);
 }
 
@@ -40,6 +42,7 @@ query_cursor_class_init(QueryCursorClass *klass)
 static void
 query_cursor_init(QueryCursor *self)
 {
+    (void) pthread_mutex_init(&self->mutex, NULL);
 }
 
 QueryCursor *
@@ -54,6 +57,8 @@ query_cursor_new(QueryConnection *connection, QueryRequest *request, QueryStatem
     self->n_columns = self->schema->n_columns;
     self->channel = query_request_steal_channel(request);
     self->direct = query_request_steal_direct_run(request);
+    if (self->channel != NULL ? !query_request_is_bound(request) : self->direct != NULL && query_direct_run_is_open(self->direct))
+        query_held_add(self); /* from here on other threads may set it aside */
     return self;
 }
 
@@ -92,6 +97,7 @@ give_channel_back(QueryCursor *self, QueryChannel *channel)
     g_autoptr(QueryStatement) statement = g_steal_pointer(&self->statement);
     g_autoptr(QueryTransaction) transaction = g_steal_pointer(&self->transaction);
 
+    query_held_remove(self);
     if (transaction != NULL)
         query_transaction_take_back(transaction, self, channel);
     else if (statement != NULL)
@@ -100,12 +106,23 @@ give_channel_back(QueryCursor *self, QueryChannel *channel)
         query_pool_give(query_connection_get_pool(self->connection), channel);
 }
 
+/* The page that was the current one, when it is not in the channel any more. */
+static void
+drop_kept_page(QueryCursor *self)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(self->kept); i++)
+        g_clear_pointer(&self->kept[i], g_free);
+    self->page_in_source = FALSE;
+}
+
 static void
 leave_rows(QueryCursor *self, QueryCursorState state)
 {
     self->n_valid_columns = 0;
     self->reader = (QwPageReader){ 0 };
     self->state = state;
+    drop_kept_page(self);
+    g_clear_pointer(&self->backlog, query_backlog_free);
     if (self->direct != NULL)
         query_direct_run_cancel(self->direct); /* a thread may be at work */
     g_clear_pointer(&self->direct, query_direct_run_unref);
@@ -170,9 +187,11 @@ query_cursor_close(QueryCursor *self)
 {
     g_return_if_fail(QUERY_IS_CURSOR(self));
 
+    query_cursor_pin(self);
     if (self->transaction != NULL && self->state == QUERY_CURSOR_OPEN)
         cancel_and_drain(self);
-    for (guint i = 0; self->state == QUERY_CURSOR_OPEN && i < CLOSE_MAX_RECORDS; i++) {
+    g_clear_pointer(&self->backlog, query_backlog_free);
+    for (guint i = 0; self->state == QUERY_CURSOR_OPEN && self->channel != NULL && i < CLOSE_MAX_RECORDS; i++) {
         gboolean has_row;
 
         self->reader.n_rows_left = 0;
@@ -182,6 +201,7 @@ query_cursor_close(QueryCursor *self)
     g_clear_pointer(&self->channel, query_channel_free);
     give_channel_back(self, NULL);
     leave_rows(self, QUERY_CURSOR_CLOSED);
+    query_cursor_unpin(self);
 }
 
 int
@@ -193,9 +213,11 @@ query_cursor_steal_fd(QueryCursor *self)
 
     if (self->state != QUERY_CURSOR_OPEN || self->n_rows_received > 0 || self->transaction != NULL)
         return -1;
-    fd = self->channel != NULL ? query_channel_steal_fd(self->channel) : -1;
+    query_cursor_pin(self);
+    fd = self->channel != NULL && self->backlog == NULL ? query_channel_steal_fd(self->channel) : -1;
     if (fd >= 0)
         query_cursor_close(self);
+    query_cursor_unpin(self);
 
     return fd;
 }
@@ -244,7 +266,6 @@ take_record(QueryCursor *self, const QueryRecord *record, GError **error)
     return end_with_protocol_error(self, "a record out of turn", error);
 }
 
-/* The next page, or the end, from wherever they come. */
 static QueryIo
 receive(QueryCursor *self, GError **error)
 {
@@ -254,7 +275,14 @@ receive(QueryCursor *self, GError **error)
 
     if (io == QUERY_IO_FAILED)
         return end_with_failure(self, FALSE, failure, error);
-    return io == QUERY_IO_DONE ? take_record(self, &record, error) : io;
+    if (io != QUERY_IO_DONE)
+        return io;
+    io = take_record(self, &record, error);
+    if (io == QUERY_IO_DONE && self->state == QUERY_CURSOR_OPEN) {
+        self->page_in_source = TRUE;
+        query_held_touch(self);
+    }
+    return io;
 }
 
 static QueryIo
@@ -267,6 +295,8 @@ receive_directly(QueryCursor *self, GError **error)
         return QUERY_IO_WANT_READ;
     case QUERY_DIRECT_ROWS:
         self->n_rows_received += self->reader.n_rows_left;
+        self->page_in_source = TRUE;
+        query_held_touch(self);
         return QUERY_IO_DONE;
     case QUERY_DIRECT_END:
         leave_rows(self, QUERY_CURSOR_ENDED);
@@ -276,6 +306,27 @@ receive_directly(QueryCursor *self, GError **error)
         return end_with_failure(self, FALSE, failure, error);
     }
     g_assert_not_reached();
+}
+
+/* The next page, or the end, from wherever they come. The cursor is pinned. */
+static QueryIo
+receive_next(QueryCursor *self, GError **error)
+{
+    GError *failure = NULL;
+    QueryRecord record;
+
+    drop_kept_page(self);
+    if (self->backlog != NULL) {
+        switch (query_backlog_take(self->backlog, &record, &failure)) {
+        case QUERY_BACKLOG_RECORD:
+            return take_record(self, &record, error);
+        case QUERY_BACKLOG_FAILED:
+            return end_with_failure(self, FALSE, failure, error);
+        case QUERY_BACKLOG_EMPTY:
+            break;
+        }
+    }
+    return self->direct != NULL ? receive_directly(self, error) : receive(self, error);
 }
 
 QueryIo
@@ -305,7 +356,7 @@ query_cursor_step(QueryCursor *self, gboolean *ret_has_row, GError **error)
         }
 
         self->n_valid_columns = 0;
-        io = self->direct != NULL ? receive_directly(self, error) : receive(self, error);
+        io = receive_next(self, error);
         if (io != QUERY_IO_DONE)
             return io;
     }
@@ -338,6 +389,8 @@ next_waiting(QueryCursor *self, GCancellable *cancellable, GError **error)
 gboolean
 query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error)
 {
+    gboolean has_row;
+
     /* The hot path: a row of a page that is already validated. */
     if (G_LIKELY(self != NULL && cancellable == NULL && qw_page_reader_next(&self->reader))) {
         self->n_valid_columns = self->n_columns;
@@ -345,7 +398,10 @@ query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error)
     }
 
     g_return_val_if_fail(QUERY_IS_CURSOR(self), FALSE);
-    return next_waiting(self, cancellable, error);
+    query_cursor_pin(self);
+    has_row = next_waiting(self, cancellable, error);
+    query_cursor_unpin(self);
+    return has_row;
 }
 
 /* Async ---------------------------------------------------------------------------------------------------------------- */
@@ -398,18 +454,21 @@ run_on(GTask *task)
     GCancellable *cancellable = g_task_get_cancellable(task);
     OnStep on_step = (OnStep) g_object_get_data(G_OBJECT(task), "on-step");
 
+    self->is_busy = FALSE; /* a callback that is called by returning may begin the next call */
     if (g_cancellable_is_cancelled(cancellable)) {
         GError *error = NULL;
 
-        self->is_busy = FALSE;
         query_cursor_fail_cancelled(self, cancellable, &error);
+        query_cursor_unpin(self);
         g_task_return_error(task, error);
         return;
     }
-    if (on_step(task, self))
-        self->is_busy = FALSE;
-    else
-        await_rows(task, self);
+    if (on_step(task, self)) {
+        query_cursor_unpin(self);
+        return;
+    }
+    self->is_busy = TRUE;
+    await_rows(task, self);
 }
 
 static gboolean
@@ -428,6 +487,7 @@ query_cursor_run_async(QueryCursor *self, GTask *task, gboolean (*on_step)(GTask
     }
 
     self->is_busy = TRUE;
+    query_cursor_pin(self); /* until the task returns */
     g_object_set_data(G_OBJECT(task), "on-step", (gpointer) on_step);
     run_on(g_object_ref(task));
 }

@@ -209,6 +209,25 @@ query_direct_run_work(QueryDirectRun *self, GCancellable *cancellable)
     self->cancellable = NULL;
 }
 
+gpointer
+query_direct_run_detach_page(QueryDirectRun *self)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+
+    if (self->page.n_rows > 0) /* the next one is in its place */
+        return NULL;
+    self->buffer_bytes = 0;
+    return g_steal_pointer(&self->buffer);
+}
+
+gboolean
+query_direct_run_is_open(QueryDirectRun *self)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+
+    return self->run != NULL;
+}
+
 gboolean
 query_direct_run_expire(QueryDirectRun *self)
 {

@@ -28,8 +28,14 @@ query_direct_propagate(GError **error, GError *failure)
     QwErrorBody body = { .code = qd_error_get_code(owned),
                          .message = owned->message,
                          .n_message_bytes = (uint32_t) strlen(owned->message) };
+    GError *told = NULL;
+    QueryConstraint *constraint = NULL;
 
-    query_error_set_from_wire(error, &body);
+    query_error_set_from_wire(&told, &body);
+    for (char **detail = qd_error_get_details(owned); detail != NULL && *detail != NULL; detail += 2)
+        constraint = query_constraint_add(constraint, detail[0], detail[1]);
+    query_error_take_constraint(told, constraint);
+    g_propagate_error(error, told);
 }
 
 /* What keeps the file from being opened, or read at all, is not the statement's fault: the daemon may still serve it. */

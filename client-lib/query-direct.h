@@ -85,6 +85,18 @@ void query_direct_run_cancel(QueryDirectRun *self);
 void query_direct_run_work(QueryDirectRun *self, GCancellable *cancellable);
 
 /**
+ * query_direct_run_detach_page:
+ *
+ * The page taken last stays good for as long as the caller keeps the memory, whatever is worked from now on.
+ *
+ * Returns: (transfer full) (nullable): its memory, for g_free(); NULL when it is void already
+ */
+gpointer query_direct_run_detach_page(QueryDirectRun *self);
+
+/* Whether its rows did not all come yet: it holds a snapshot. */
+gboolean query_direct_run_is_open(QueryDirectRun *self);
+
+/**
  * query_direct_run_take:
  * @ret_reader: (out caller-allocates): set with ROWS: stands before the first row of a page
  * @ret_end: (out caller-allocates): set with END

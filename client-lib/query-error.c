@@ -2,7 +2,7 @@
 /*
  * Errors: wire codes and D-Bus error names become QUERY_ERROR.
  *
- * Place: internal to libquery-client, but for the quark and query_error_get_place().
+ * Place: internal to libquery-client, but for query_error_get_place(). The domain is in query-constraint.c.
  * Invariant: the public numbers are those of the wire; the assertions below hold them together.
  */
 #include "client-lib/query-error.h"
@@ -28,12 +28,6 @@ G_STATIC_ASSERT((int) QUERY_ERROR_LIMIT_EXCEEDED == (int) QW_ERROR_LIMIT_EXCEEDE
 G_STATIC_ASSERT((int) QUERY_ERROR_CLOSED == (int) QW_ERROR_CLOSED);
 G_STATIC_ASSERT((int) QUERY_ERROR_INTERNAL == (int) QW_ERROR_INTERNAL);
 G_STATIC_ASSERT((int) QUERY_ERROR_INTERNAL == (int) QW_ERROR_LAST);
-
-GQuark
-query_error_quark(void)
-{
-    return g_quark_from_static_string("query-error-quark");
-}
 
 gboolean
 query_error_get_place(const GError *error, guint *line, guint *column)
@@ -76,8 +70,16 @@ void
 query_error_set_from_wire(GError **error, const QwErrorBody *body)
 {
     g_autofree char *message = g_utf8_make_valid(body->message, (gssize) body->n_message_bytes);
+    GError *failure = g_error_new_literal(QUERY_ERROR, (int) code_from_wire(body->code), message);
+    QueryConstraint *constraint = NULL;
+    QwErrorBody details = *body;
+    const char *key;
+    const char *value;
 
-    g_set_error_literal(error, QUERY_ERROR, (int) code_from_wire(body->code), message);
+    while (failure->code == QUERY_ERROR_CONSTRAINT && qw_error_next_detail(&details, &key, &value))
+        constraint = query_constraint_add(constraint, key, value);
+    query_error_take_constraint(failure, constraint);
+    g_propagate_error(error, failure);
 }
 
 void

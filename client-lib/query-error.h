@@ -21,6 +21,22 @@
 void query_error_set_from_wire(GError **error, const QwErrorBody *body);
 
 /**
+ * query_constraint_add:
+ * @self: (transfer full) (nullable): a constraint that is not shared yet; NULL makes one
+ * @key: what @value is, as on the wire; an unknown key is ignored
+ *
+ * Returns: (transfer full): @self
+ */
+QueryConstraint *query_constraint_add(QueryConstraint *self, const char *key, const char *value);
+
+/**
+ * query_error_take_constraint:
+ * @error: a new error of the domain QUERY_ERROR
+ * @constraint: (transfer full) (nullable): what it is about
+ */
+void query_error_take_constraint(GError *error, QueryConstraint *constraint);
+
+/**
  * query_error_take_dbus:
  * @error: (nullable): location for the error
  * @dbus_error: (transfer full): an error of a GDBus call

@@ -8,10 +8,14 @@
 #include <unistd.h>
 
 #include "client-lib/query-error.h"
+#include "client-lib/query-held.h"
 #include "client-lib/query-request-private.h"
 
 /* Half the wake-ups of the default size; still larger pages gave nothing (docs/decisions/pages.md). */
 #define PAGE_SIZE (128u * 1024u)
+/* How long an async request waits for a channel when all that the daemon allows have requests under way. */
+#define MAX_WAIT_USEC (30 * G_USEC_PER_SEC)
+#define WAIT_MSEC 50
 
 static const char *
 get_transport_name(QueryTransport transport)
@@ -28,12 +32,14 @@ get_transport_name(QueryTransport transport)
 }
 
 static GVariant *
-build_prepare_arguments(const QueryPlan *plan, QueryTransport transport)
+build_prepare_arguments(const QueryPlan *plan, QueryTransport transport, gboolean error_details)
 {
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
     g_variant_builder_add(&options, "{sv}", "transport", g_variant_new_string(get_transport_name(transport)));
     g_variant_builder_add(&options, "{sv}", "page_size", g_variant_new_uint32(PAGE_SIZE));
+    if (error_details)
+        g_variant_builder_add(&options, "{sv}", "error_details", g_variant_new_boolean(TRUE));
     if (plan->writes)
         g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
     if (plan->relaxed)
@@ -69,8 +75,22 @@ channel_from_reply(GUnixFDList *fds, gint32 handle, GVariant *info, GError **err
     return query_channel_new(fd, page_size);
 }
 
-gboolean
-query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **error)
+static GVariant *
+call_prepare(QueryRequest *self, QueryTransport transport, gboolean error_details, GUnixFDList **ret_fds, GCancellable *cancellable,
+             GError **error)
+{
+    return query_bus_call(self->bus,
+                          &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
+                                           .method = "Prepare",
+                                           .arguments = build_prepare_arguments(self->plan, transport, error_details),
+                                           .reply_type = "(ha(ss)a{sv})",
+                                           .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
+                                           .fd = -1 },
+                          ret_fds, cancellable, error);
+}
+
+static gboolean
+connect_by_bus(QueryRequest *self, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GVariant) reply = NULL;
     g_autoptr(GVariant) columns = NULL;
@@ -78,19 +98,19 @@ query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **er
     g_autoptr(GUnixFDList) fds = NULL;
     g_autoptr(QueryChannel) channel = NULL;
     g_autoptr(QuerySchema) schema = NULL;
+    g_autoptr(GError) failure = NULL;
     QueryTransport transport = query_pool_get_transport(self->pool);
     gint32 handle;
 
-    reply = query_bus_call(self->bus,
-                           &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
-                                            .method = "Prepare",
-                                            .arguments = build_prepare_arguments(self->plan, transport),
-                                            .reply_type = "(ha(ss)a{sv})",
-                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
-                                            .fd = -1 },
-                           &fds, cancellable, error);
-    if (reply == NULL)
+    reply = call_prepare(self, transport, TRUE, &fds, cancellable, &failure);
+    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER)) { /* perhaps a daemon that does not know the option */
+        g_clear_error(&failure);
+        reply = call_prepare(self, transport, FALSE, &fds, cancellable, &failure);
+    }
+    if (reply == NULL) {
+        g_propagate_error(error, g_steal_pointer(&failure));
         return FALSE;
+    }
 
     g_variant_get(reply, "(h@a(ss)@a{sv})", &handle, &columns, &info);
     channel = channel_from_reply(fds, handle, info, error);
@@ -105,4 +125,55 @@ query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **er
     query_request_learn_schema(self, schema);
     self->state = QUERY_STATE_ACQUIRE;
     return TRUE;
+}
+
+static gboolean
+is_about_room(const GError *error)
+{
+    return g_error_matches(error, QUERY_ERROR, QUERY_ERROR_LIMIT_EXCEEDED) || g_error_matches(error, QUERY_ERROR, QUERY_ERROR_BUSY);
+}
+
+/* FALSE: there is no room to be made, and nothing to wait for. */
+static gboolean
+make_room(QueryRequest *self, gint64 deadline_usec, GCancellable *cancellable)
+{
+    guint n_held = query_held_get_n();
+
+    if (n_held > 0 && query_held_reduce(MIN(n_held - 1, QUERY_HELD_MAX - 1), QUERY_HELD_LATE_MSEC))
+        return TRUE;
+    if (!self->is_async || g_get_monotonic_time() >= deadline_usec || g_cancellable_is_cancelled(cancellable))
+        return FALSE;
+
+    query_held_wait(WAIT_MSEC); /* for other requests of this process, which may have all the channels */
+    return TRUE;
+}
+
+/* An idle channel, of a cursor that was set aside or of another request that is done. */
+static gboolean
+take_idle(QueryRequest *self)
+{
+    if (!self->was_resent)
+        self->channel = query_pool_take(self->pool, self->plan->key);
+    if (self->channel != NULL)
+        self->state = QUERY_STATE_ACQUIRE;
+    return self->channel != NULL;
+}
+
+gboolean
+query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GError) failure = g_steal_pointer(&self->room_error);
+    gint64 deadline_usec = g_get_monotonic_time() + MAX_WAIT_USEC;
+
+    if (query_held_get_n() >= QUERY_HELD_MAX && query_held_reduce(QUERY_HELD_MAX - 1, QUERY_HELD_EARLY_MSEC) && take_idle(self))
+        return TRUE;
+    while (failure == NULL || (is_about_room(failure) && make_room(self, deadline_usec, cancellable))) {
+        if (failure != NULL && take_idle(self))
+            return TRUE;
+        g_clear_error(&failure);
+        if (connect_by_bus(self, cancellable, &failure))
+            return TRUE;
+    }
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
 }

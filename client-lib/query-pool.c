@@ -7,6 +7,7 @@
  */
 #include "client-lib/query-pool.h"
 
+#include "client-lib/query-held.h"
 #include "client-lib/query-mutex.h"
 
 struct QueryPool {
@@ -43,23 +44,44 @@ query_pool_free(QueryPool *self)
     g_free(self);
 }
 
-static guint
-find_prepared(QueryPool *self, GBytes *key)
+/* FALSE: none. */
+static gboolean
+find_prepared(const QueryPool *self, GBytes *key, guint *ret_index)
 {
-    for (guint i = self->idle->len; i > 0; i--)
-        if (query_channel_is_prepared(g_ptr_array_index(self->idle, i - 1), key))
-            return i - 1;
+    for (guint i = self->idle->len; i > 0; i--) {
+        if (query_channel_is_prepared(g_ptr_array_index(self->idle, i - 1), key)) {
+            *ret_index = i - 1;
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
 
-    return 0;
+/* What to prepare another statement on. FALSE: better open one more. */
+static gboolean
+find_spare(const QueryPool *self, guint *ret_index)
+{
+    guint n_wanted = 0;
+
+    for (guint i = 0; i < self->idle->len; i++) {
+        if (!query_channel_is_wanted(g_ptr_array_index(self->idle, i))) {
+            *ret_index = i;
+            return TRUE;
+        }
+        n_wanted++;
+    }
+    *ret_index = 0;
+    return n_wanted >= QUERY_POOL_MAX_WANTED;
 }
 
 QueryChannel *
 query_pool_take(QueryPool *self, GBytes *key)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+    guint i;
 
-    while (self->idle->len > 0) {
-        g_autoptr(QueryChannel) channel = g_ptr_array_steal_index(self->idle, find_prepared(self, key));
+    while (find_prepared(self, key, &i) || find_spare(self, &i)) {
+        g_autoptr(QueryChannel) channel = g_ptr_array_steal_index(self->idle, i);
 
         if (query_channel_is_quiet(channel))
             return g_steal_pointer(&channel);
@@ -67,14 +89,60 @@ query_pool_take(QueryPool *self, GBytes *key)
     return NULL;
 }
 
-void
-query_pool_give(QueryPool *self, QueryChannel *channel)
+QueryChannel *
+query_pool_take_prepared(QueryPool *self, GBytes *key)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+    guint i;
+
+    return find_prepared(self, key, &i) ? g_ptr_array_steal_index(self->idle, i) : NULL;
+}
+
+/* How many idle channels there are of one kind. */
+static guint
+count_idle(const QueryPool *self, gboolean is_wanted)
+{
+    guint n = 0;
+
+    for (guint i = 0; i < self->idle->len; i++)
+        n += query_channel_is_wanted(g_ptr_array_index(self->idle, i)) == is_wanted;
+    return n;
+}
+
+static void
+give(QueryPool *self, QueryChannel *channel, gboolean is_wanted)
 {
     g_autoptr(QueryChannel) owned = channel;
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 
-    if (self->idle->len < QUERY_POOL_MAX_CHANNELS && query_channel_get_transport(channel) == self->transport)
+    is_wanted = is_wanted && count_idle(self, TRUE) < QUERY_POOL_MAX_WANTED;
+    query_channel_set_wanted(channel, is_wanted);
+    if ((is_wanted || count_idle(self, FALSE) < QUERY_POOL_MAX_CHANNELS) && query_channel_get_transport(channel) == self->transport)
         g_ptr_array_add(self->idle, g_steal_pointer(&owned));
+    query_held_notify(); /* also of one that is closed */
+}
+
+void
+query_pool_give(QueryPool *self, QueryChannel *channel)
+{
+    give(self, channel, query_channel_is_wanted(channel));
+}
+
+void
+query_pool_give_wanted(QueryPool *self, QueryChannel *channel)
+{
+    give(self, channel, TRUE);
+}
+
+void
+query_pool_unwant(QueryPool *self, GBytes *key)
+{
+    g_autoptr(QueryChannel) channel = query_pool_take_prepared(self, key);
+
+    if (channel == NULL)
+        return;
+    query_channel_set_wanted(channel, FALSE);
+    query_pool_give(self, g_steal_pointer(&channel));
 }
 
 void

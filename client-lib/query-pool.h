@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a connection keeps between queries: a few idle channels, and the schemas of the last statements.
+ * What a connection keeps between queries: a few idle channels, and the schemas of the last statements. Statement objects have no
+ * channel of their own: they leave it here, where they find it again unless another one has needed it.
  *
  * Place: internal to libquery-client. With a channel a query costs no D-Bus; with a schema a query with named parameters
  * goes out together with its PREPARE.
@@ -11,6 +12,8 @@
 #include "client-lib/query-channel.h"
 
 #define QUERY_POOL_MAX_CHANNELS 4u
+/* Idle channels on which a statement object is prepared, beside those; more statements take turns on them. */
+#define QUERY_POOL_MAX_WANTED 12u
 #define QUERY_POOL_MAX_SCHEMAS 64u
 /* Statements above this are not remembered: comparing them would cost more than a round trip saves. */
 #define QUERY_POOL_MAX_KEY_BYTES 16384u
@@ -25,12 +28,33 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryPool, query_pool_free)
  * query_pool_take:
  * @key: the PREPARE body that is wanted
  *
- * Takes a channel, best one on which @key is prepared, else the one longest unused. Channels that the daemon has closed
- * are dropped on the way.
+ * Takes a channel, best one on which @key is prepared, else the one longest unused that no statement object wants; one of those
+ * only when there are as many as there may be. Channels that the daemon has closed are dropped on the way.
  *
  * Returns: (transfer full) (nullable): a channel
  */
 QueryChannel *query_pool_take(QueryPool *self, GBytes *key);
+
+/**
+ * query_pool_take_prepared:
+ * @key: the PREPARE body that is wanted
+ *
+ * Takes a channel on which @key is prepared, without asking its socket: the next send tells whether the daemon is there.
+ *
+ * Returns: (transfer full) (nullable): a channel
+ */
+QueryChannel *query_pool_take_prepared(QueryPool *self, GBytes *key);
+
+/**
+ * query_pool_give_wanted:
+ * @channel: (transfer full): a channel without outstanding requests
+ *
+ * As query_pool_give(), of a statement object: it is likely to come again for what is prepared on @channel.
+ */
+void query_pool_give_wanted(QueryPool *self, QueryChannel *channel);
+
+/* The statement object that has wanted @key is gone. */
+void query_pool_unwant(QueryPool *self, GBytes *key);
 
 /**
  * query_pool_give:

@@ -5,6 +5,7 @@
  * Place: internal to libquery-client.
  */
 #include "client-lib/query-error.h"
+#include "client-lib/query-held.h"
 #include "client-lib/query-request-private.h"
 
 /* Statements know their schema; for texts the pool remembers. */
@@ -18,6 +19,27 @@ learn_schema(QueryRequest *self, QuerySchema *schema)
     query_pool_remember(self->pool, self->plan->key, schema);
 }
 
+/* With as many unfinished results as there may be, cursors that are not read give theirs up. */
+static gboolean
+start(QueryRequest *self, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+
+    guint n_held;
+
+    do {
+        g_clear_error(&failure);
+        self->direct_run = query_direct_start(self->direct, self->plan, self->schema, self->parameters, self->row, cancellable,
+                                              &failure);
+        n_held = query_held_get_n();
+    } while (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BUSY) && n_held > 0 &&
+             query_held_reduce(MIN(n_held, QUERY_HELD_MAX) - 1, QUERY_HELD_LATE_MSEC));
+
+    if (failure != NULL)
+        g_propagate_error(error, g_steal_pointer(&failure));
+    return self->direct_run != NULL;
+}
+
 gboolean
 query_request_run_directly(QueryRequest *self, GCancellable *cancellable, GError **error)
 {
@@ -27,9 +49,7 @@ query_request_run_directly(QueryRequest *self, GCancellable *cancellable, GError
     if (self->kind == QUERY_REQUEST_ROWS) {
         if (self->schema == NULL)
             self->schema = query_pool_recall(self->pool, self->plan->key);
-        self->direct_run = query_direct_start(self->direct, self->plan, self->schema, self->parameters, self->row, cancellable,
-                                              error);
-        if (self->direct_run == NULL)
+        if (!start(self, cancellable, error))
             return FALSE;
         learn_schema(self, query_direct_run_get_schema(self->direct_run));
     } else {

@@ -45,8 +45,10 @@ struct QueryRequest {
     guint32 prepare_serial;
     guint32 fetch_serial; /* 0: not queued yet */
     gboolean was_resent;
+    gboolean is_async;        /* other requests of its thread go on while it waits */
     gboolean is_bound;        /* to its channel */
     gboolean channel_is_idle; /* although it has failed */
+    GError *room_error;       /* (nullable): why it was refused; it may go again when some open cursor is set aside */
     GError *prepare_error;    /* told by PREPARE while the answer to its FETCH is still to be read */
     QwEnd end;
     GArray *counts; /* (nullable) of gint64: what a BATCH has answered so far */
@@ -62,7 +64,15 @@ struct QueryRequest {
  */
 QueryStep query_request_step(QueryRequest *self, GError **error);
 
-/* Gets a channel by Prepare over D-Bus; waits in the calling thread. Errors as query_bus_call(), PROTOCOL. */
+/**
+ * query_request_connect:
+ *
+ * Gets a channel, by Prepare over D-Bus or by setting an open cursor aside (query-held.h); waits in the calling thread.
+ *
+ * Errors: as query_bus_call(), PROTOCOL; LIMIT_EXCEEDED and BUSY when no room can be made.
+ *
+ * Returns: FALSE on error
+ */
 gboolean query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **error);
 
 /**

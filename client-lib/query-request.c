@@ -14,6 +14,7 @@
 
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-error.h"
+#include "client-lib/query-held.h"
 #include "client-lib/wire/wire-page-reader.h"
 
 QueryRequest *
@@ -50,6 +51,7 @@ query_request_free(QueryRequest *self)
     query_parameters_free(self->parameters);
     query_plan_unref(self->plan);
     g_clear_error(&self->prepare_error);
+    g_clear_error(&self->room_error);
     g_object_unref(self->connection);
     g_free(self);
 }
@@ -71,6 +73,12 @@ QueryChannel *
 query_request_steal_idle_channel(QueryRequest *self)
 {
     return self->state == QUERY_STATE_DONE || self->channel_is_idle ? g_steal_pointer(&self->channel) : NULL;
+}
+
+gboolean
+query_request_is_bound(const QueryRequest *self)
+{
+    return self->is_bound;
 }
 
 QueryRequestKind
@@ -146,6 +154,29 @@ fail_and_keep_channel(QueryRequest *self)
     if (!self->is_bound)
         query_pool_give(self->pool, g_steal_pointer(&self->channel));
     return QUERY_STEP_FAILED;
+}
+
+/*
+ * The daemon has refused the request, with every answer read and nothing executed. When that may be for the open cursors of this
+ * process it goes again, after some of them have given theirs up.
+ */
+static QueryStep
+fail_refused(QueryRequest *self, GError *failure, GError **error)
+{
+    gboolean may_go_again = !self->is_bound && query_held_get_n() > 0 &&
+                            (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BUSY) ||
+                             g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_LIMIT_EXCEEDED));
+
+    if (!may_go_again) {
+        g_propagate_error(error, failure);
+        return fail_and_keep_channel(self);
+    }
+    g_clear_error(&self->prepare_error);
+    g_clear_error(&self->room_error);
+    self->room_error = failure;
+    query_pool_give(self->pool, g_steal_pointer(&self->channel));
+    self->state = QUERY_STATE_CONNECT;
+    return QUERY_STEP_CONNECT;
 }
 
 static GBytes *
@@ -308,10 +339,15 @@ step_schema(QueryRequest *self, GError **error)
 
     self->prepare_serial = 0;
     if (record.kind == QW_KIND_ERROR) {
-        if (!take_error_record(&record, self->fetch_serial != 0 ? &self->prepare_error : error))
+        GError *failure = NULL;
+
+        if (!take_error_record(&record, &failure)) {
+            g_propagate_error(error, failure);
             return QUERY_STEP_FAILED;
+        }
         if (self->fetch_serial == 0)
-            return fail_and_keep_channel(self);
+            return fail_refused(self, failure, error);
+        self->prepare_error = failure;
         self->state = QUERY_STATE_FIRST; /* where FETCH is answered by ERROR(Closed) */
         return QUERY_STEP_AGAIN;
     }
@@ -368,9 +404,8 @@ step_first(QueryRequest *self, GError **error)
             g_propagate_error(error, g_steal_pointer(&fetch_error));
             return QUERY_STEP_FAILED;
         }
-        g_propagate_error(error,
-                          self->prepare_error != NULL ? g_steal_pointer(&self->prepare_error) : g_steal_pointer(&fetch_error));
-        return fail_and_keep_channel(self);
+        return fail_refused(
+            self, self->prepare_error != NULL ? g_steal_pointer(&self->prepare_error) : g_steal_pointer(&fetch_error), error);
     }
     if (record.kind != QW_KIND_SCHEMA || self->prepare_error != NULL)
         return fail_unexpected(&record, error);

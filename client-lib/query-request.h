@@ -105,6 +105,7 @@ void query_request_bind_to_channel(QueryRequest *self);
 /* Of a bound one, after success or failure. (transfer full) (nullable): the channel with every answer read; NULL: it is of no use.
  */
 QueryChannel *query_request_steal_idle_channel(QueryRequest *self);
+gboolean query_request_is_bound(const QueryRequest *self);
 QueryRequestKind query_request_get_kind(const QueryRequest *self);
 QueryPlan *query_request_get_plan(const QueryRequest *self);
 

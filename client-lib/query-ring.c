@@ -94,3 +94,12 @@ query_ring_take(QueryRing *self, gsize n_bytes)
     qw_ring_store_taken(self->index, self->n_taken);
     return self->page;
 }
+
+gpointer
+query_ring_detach_page(QueryRing *self)
+{
+    gpointer page = self->page;
+
+    self->page = g_malloc(self->shape.slot_size);
+    return page;
+}

@@ -38,3 +38,6 @@ const QwRing *query_ring_get_shape(const QueryRing *self);
  * Returns: (transfer none): the page, 8-aligned, until the next call
  */
 const guint8 *query_ring_take(QueryRing *self, gsize n_bytes);
+
+/* (transfer full): the memory of the page taken last; free with g_free(). */
+gpointer query_ring_detach_page(QueryRing *self);

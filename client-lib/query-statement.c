@@ -2,7 +2,8 @@
 /*
  * QueryStatement: prepared once, executed often, each time with one message to the daemon.
  *
- * Place: public object. Its channel is its own between executions and lent to the cursor while one is open.
+ * Place: public object. It has a channel only while it runs or a cursor is open; between executions the channel is with the
+ * connection's pool, where the statement finds it again unless another one has needed it.
  * Invariant: at most one cursor refers to a statement; the cursor holds the reference, `cursor` here is a plain pointer
  * that query_statement_take_back() clears.
  */
@@ -31,7 +32,6 @@ struct _QueryStatement {
     QueryPlan *plan;
     QuerySchema *schema;
     QueryParameters *parameters;
-    QueryChannel *channel;   /* idle, or NULL while a cursor has it */
     QueryCursor *cursor;     /* borrowed */
     QueryPipeline *pipeline; /* (nullable) has the channel while async updates are under way */
     GQueue waiting;          /* of Waiting: async updates, until the one that opens a channel is done */
@@ -49,8 +49,8 @@ query_statement_finalize(GObject *object)
 {
     QueryStatement *self = QUERY_STATEMENT(object);
 
-    if (self->channel != NULL)
-        query_pool_give(query_connection_get_pool(self->connection), g_steal_pointer(&self->channel));
+    if (self->plan != NULL)
+        query_pool_unwant(query_connection_get_pool(self->connection), self->plan->key);
     query_parameters_free(self->parameters);
     if (self->rows != NULL)
         g_byte_array_unref(self->rows);
@@ -78,13 +78,8 @@ query_statement_take_back(QueryStatement *self, QueryCursor *cursor, QueryChanne
 {
     if (self->cursor == cursor)
         self->cursor = NULL;
-    if (channel == NULL)
-        return;
-
-    if (self->channel == NULL)
-        self->channel = channel;
-    else
-        query_pool_give(query_connection_get_pool(self->connection), channel);
+    if (channel != NULL)
+        query_pool_give_wanted(query_connection_get_pool(self->connection), channel);
 }
 
 /* Preparing ------------------------------------------------------------------------------------------------------------ */
@@ -97,7 +92,7 @@ statement_new(QueryConnection *connection, QueryPlan *plan, QueryRequest *reques
     self->connection = g_object_ref(connection);
     self->plan = query_plan_ref(plan);
     self->schema = query_schema_ref(query_request_get_schema(request));
-    self->channel = query_request_steal_channel(request);
+    query_statement_take_back(self, NULL, query_request_steal_channel(request));
     return self;
 }
 
@@ -351,11 +346,12 @@ take_rows(QueryStatement *self, guint *ret_n_rows, GError **error)
 static QueryRequest *
 create_request_of_rows(QueryStatement *self, QueryRequestKind kind, GBytes *rows, guint n_rows)
 {
+    QueryPool *pool = query_connection_get_pool(self->connection);
     QueryRequest *request;
 
     if (self->cursor != NULL)
         query_cursor_close(self->cursor); /* gives the channel back if its result is whole */
-    request = query_request_new(self->connection, kind, self->plan, NULL, rows, g_steal_pointer(&self->channel));
+    request = query_request_new(self->connection, kind, self->plan, NULL, rows, query_pool_take_prepared(pool, self->plan->key));
     query_request_set_n_rows(request, n_rows);
     query_request_set_schema(request, self->schema);
     return request;
@@ -498,15 +494,16 @@ static gboolean
 ensure_pipeline(QueryStatement *self)
 {
     QueryPipelineFuncs funcs = { .done = on_pushed_done, .ended = on_pipeline_ended };
+    g_autoptr(QueryChannel) channel = NULL;
 
     if (self->pipeline != NULL)
         return TRUE;
-    if (self->channel == NULL || !query_channel_is_quiet(self->channel) ||
-        !query_channel_is_prepared(self->channel, self->plan->key))
+    channel = query_pool_take_prepared(query_connection_get_pool(self->connection), self->plan->key);
+    if (channel == NULL || !query_channel_is_quiet(channel))
         return FALSE;
 
     funcs.user_data = g_object_ref(self);
-    self->pipeline = query_pipeline_new(g_steal_pointer(&self->channel), &funcs);
+    self->pipeline = query_pipeline_new(g_steal_pointer(&channel), &funcs);
     return TRUE;
 }
 

@@ -161,20 +161,46 @@ qw_error_put(QwBodyWriter *self, const QwErrorBody *error)
     qw_body_put_string(self, error->message, error->n_message_bytes);
 }
 
+/* A string without a NUL in it. */
+static int
+get_c_string(QwBodyReader *self, const char **ret_string)
+{
+    uint32_t n_bytes;
+
+    return qw_body_get_string(self, ret_string, &n_bytes) < 0 || strlen(*ret_string) != n_bytes ? -EBADMSG : 0;
+}
+
 int
 qw_error_decode(const uint8_t *body, size_t n_bytes, QwErrorBody *ret_error)
 {
     QwBodyReader reader = { .data = body, .n_bytes = n_bytes };
-    QwErrorBody error;
+    QwErrorBody error = { 0 };
+    const char *string;
 
     if (qw_body_get_u32(&reader, &error.code) < 0 || qw_body_get_u32(&reader, &error.line) < 0 ||
         qw_body_get_u32(&reader, &error.column) < 0 || qw_body_get_string(&reader, &error.message, &error.n_message_bytes) < 0)
         return -EBADMSG;
+    if (reader.n_bytes - reader.offset >= 8 && qw_body_get_u32(&reader, &error.n_details) < 0)
+        return -EBADMSG;
+    error.details = reader;
+    for (uint64_t i = 0; i < 2 * (uint64_t) error.n_details; i++)
+        if (get_c_string(&reader, &string) < 0)
+            return -EBADMSG;
     if (qw_body_finish(&reader) < 0)
         return -EBADMSG;
 
     *ret_error = error;
     return 0;
+}
+
+bool
+qw_error_next_detail(QwErrorBody *self, const char **ret_key, const char **ret_value)
+{
+    if (self->n_details == 0 || get_c_string(&self->details, ret_key) < 0 || get_c_string(&self->details, ret_value) < 0)
+        return false;
+
+    self->n_details--;
+    return true;
 }
 
 void

@@ -66,10 +66,15 @@ typedef struct QwErrorBody {
     uint32_t column;     /* from 1, in code points; 0: not known */
     const char *message; /* stands alone; NUL-terminated */
     uint32_t n_message_bytes;
+    uint32_t n_details;   /* decoded: that follow in `details`; only where the client has asked for them */
+    QwBodyReader details; /* decoded: qw_error_next_detail() */
 } QwErrorBody;
 
+/* Without details: the number of them and each one's two strings, key and value, may follow by qw_body_put_…(). */
 void qw_error_put(QwBodyWriter *self, const QwErrorBody *error);
 int qw_error_decode(const uint8_t *body, size_t n_bytes, QwErrorBody *ret_error);
+/* Takes the next detail of a decoded ERROR. Both views are C strings. Returns: whether there was one */
+bool qw_error_next_detail(QwErrorBody *self, const char **ret_key, const char **ret_value);
 
 /*
  * PREPARE: string language, string text, then `count` options (string key, string value; numbers in decimal).

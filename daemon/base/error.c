@@ -8,14 +8,46 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Not G_DEFINE_QUARK: threads would race for its variable, if harmlessly. */
+/* What an error has beside its message. */
+typedef struct Extra {
+    char **details; /* (nullable): keys and values in turn */
+} Extra;
+
+static Extra *
+get_extra(const GError *error)
+{
+    const gsize unit = 2 * sizeof(gsize); /* as G_DEFINE_EXTENDED_ERROR has it */
+
+    return (Extra *) (void *) ((guint8 *) error - ((sizeof(Extra) + unit - 1) & ~(unit - 1)));
+}
+
+static void
+extra_init(GError *error)
+{
+    get_extra(error)->details = NULL;
+}
+
+static void
+extra_copy(const GError *error, GError *copy)
+{
+    get_extra(copy)->details = g_strdupv(get_extra(error)->details);
+}
+
+static void
+extra_clear(GError *error)
+{
+    g_clear_pointer(&get_extra(error)->details, g_strfreev);
+}
+
+/* Not G_DEFINE_EXTENDED_ERROR: it would choose the domain's name. */
 GQuark
 qd_error_quark(void)
 {
     static gsize quark;
 
     if (g_once_init_enter(&quark))
-        g_once_init_leave(&quark, g_quark_from_static_string("qd-error-quark"));
+        g_once_init_leave(&quark,
+                          g_error_domain_register_static("qd-error-quark", sizeof(Extra), extra_init, extra_copy, extra_clear));
     return (GQuark) quark;
 }
 
@@ -93,6 +125,26 @@ qd_error_set_at(GError **error, QwError code, const char *text, size_t n_bytes, 
         }
     }
     qd_error_set(error, code, "%u:%u: %s", line, column, what);
+}
+
+void
+qd_error_add_detail(GError *error, const char *key, const char *value)
+{
+    Extra *extra = error->domain == QD_ERROR ? get_extra(error) : NULL;
+    guint n = extra != NULL && extra->details != NULL ? g_strv_length(extra->details) : 0;
+
+    if (extra == NULL)
+        return;
+    extra->details = g_renew(char *, extra->details, n + 3);
+    extra->details[n] = g_strdup(key);
+    extra->details[n + 1] = g_strdup(value);
+    extra->details[n + 2] = NULL;
+}
+
+char **
+qd_error_get_details(const GError *error)
+{
+    return error->domain == QD_ERROR ? get_extra(error)->details : NULL;
 }
 
 QwError

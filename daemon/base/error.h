@@ -23,6 +23,13 @@ void qd_error_set_errno(GError **error, int errno_value, const char *format, ...
 void qd_error_set_at(GError **error, QwError code, const char *text, size_t n_bytes, size_t offset, const char *format, ...)
     G_GNUC_PRINTF(6, 7);
 
+/* qd_error_add_detail: to an error of the domain QD_ERROR (others are left as they are), beside its message. A key may come again.
+ */
+void qd_error_add_detail(GError *error, const char *key, const char *value);
+
+/* qd_error_get_details: (transfer none) (nullable): key, value, key, value, …, NULL. Copies of an error keep them. */
+char **qd_error_get_details(const GError *error);
+
 /* qd_error_get_code: the QwError of any GError; a foreign domain is Internal. */
 QwError qd_error_get_code(const GError *error);
 

@@ -13,6 +13,7 @@
 #include "daemon/base/log.h"
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
+#include "daemon/exec/call-classes.h"
 
 typedef struct QdBusCall {
     GList link; /* in the service's queue; data is the QdBusCall */
@@ -91,7 +92,11 @@ send_reply(QdBusCall *self)
 static void
 bus_call_fail(QdBusCall *self, const GError *error)
 {
-    qd_bus_reply_error(self->message, error);
+    /* GDBus takes errors with one argument only: that of Prepare, whose option is for the channel, stays as it is */
+    if (self->call != NULL && self->call->options.error_details && self->call->class != &qd_prepare_call)
+        qd_bus_reply_error_details(self->message, error);
+    else
+        qd_bus_reply_error(self->message, error);
     bus_call_free(self);
 }
 

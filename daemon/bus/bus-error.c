@@ -97,3 +97,38 @@ qd_bus_reply_error(sd_bus_message *message, const GError *error)
     (void) qd_bus_note_sent(message, sd_bus_reply_method_error(message, &bus_error));
     sd_bus_error_free(&bus_error);
 }
+
+static int
+append_details(sd_bus_message *reply, char **details)
+{
+    int r = sd_bus_message_open_container(reply, 'a', "(ss)");
+
+    for (; r >= 0 && details != NULL && *details != NULL; details += 2) {
+        r = sd_bus_message_open_container(reply, 'r', "ss");
+        if (r >= 0)
+            r = qd_bus_append_text(reply, details[0]);
+        if (r >= 0)
+            r = qd_bus_append_text(reply, details[1]);
+        if (r >= 0)
+            r = sd_bus_message_close_container(reply);
+    }
+    return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+void
+qd_bus_reply_error_details(sd_bus_message *message, const GError *error)
+{
+    sd_bus_error bus_error = SD_BUS_ERROR_NULL;
+    sd_bus_message *reply = NULL;
+    int r;
+
+    (void) qd_bus_return_error(&bus_error, error);
+    r = sd_bus_message_new_method_error(message, &reply, &bus_error);
+    if (r >= 0)
+        r = append_details(reply, qd_error_get_details(error));
+    if (r >= 0)
+        r = sd_bus_send(NULL, reply, NULL);
+    (void) qd_bus_note_sent(message, r);
+    sd_bus_message_unref(reply);
+    sd_bus_error_free(&bus_error);
+}

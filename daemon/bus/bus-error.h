@@ -43,6 +43,15 @@ int qd_bus_note_sent(sd_bus_message *message, int r);
 void qd_bus_reply_error(sd_bus_message *message, const GError *error);
 
 /**
+ * qd_bus_reply_error_details:
+ * @message: (transfer none): a method call whose options ask for details
+ * @error: (transfer none): what happened
+ *
+ * The same with a second argument a(ss) after the message: the error's details. Thread: main.
+ */
+void qd_bus_reply_error_details(sd_bus_message *message, const GError *error);
+
+/**
  * qd_bus_is_text:
  * @data: @n_bytes bytes with a NUL behind them
  * @n_bytes: their number

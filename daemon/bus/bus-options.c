@@ -77,6 +77,13 @@ set_durability(QdCallOptions *options, const OptionValue *value, GError **error)
 }
 
 static gboolean
+set_error_details(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->error_details = value->boolean;
+    return TRUE;
+}
+
+static gboolean
 set_timeout(QdCallOptions *options, const OptionValue *value, GError **error)
 {
     options->has_timeout = TRUE;
@@ -229,6 +236,7 @@ static const OptionInfo option_table[] = {
     { "max_rows", 'u', QD_TAKES(MAX_ROWS), set_max_rows },
     { "max_bytes", 'u', QD_TAKES(MAX_BYTES), set_max_bytes },
     { "durability", 's', QD_TAKES(DURABILITY), set_durability },
+    { "error_details", 'b', QD_TAKES(ERROR_DETAILS), set_error_details },
     { "media_type", 's', QD_TAKES(MEDIA_TYPE), set_media_type },
     { "analyze", 'b', QD_TAKES(ANALYZE), set_analyze },
     { "table", 's', QD_TAKES(TABLE), set_table },

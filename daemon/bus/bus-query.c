@@ -390,7 +390,7 @@ get_list(sd_bus *bus, const char *path, const char *interface, const char *prope
         return sd_bus_message_append(reply, "as", 13, "csv", "tsv", "json", "jsonl", "sparql-json", "sparql-xml", "sparql-csv",
                                      "sparql-tsv", "turtle", "trig", "ntriples", "nquads", "rdfxml");
     if (g_str_equal(property, "Features"))
-        return sd_bus_message_append(reply, "as", 5, "socketpair", "ring", "pipe", "vmsplice", "fts5");
+        return sd_bus_message_append(reply, "as", 6, "socketpair", "ring", "pipe", "vmsplice", "fts5", "error-details");
 
     return qd_bus_prefixes_append(((const QdBusService *) userdata)->prefixes, reply);
 }

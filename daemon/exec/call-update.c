@@ -78,7 +78,7 @@ write_update(QdCall *call)
     qd_writer_submit(call->private->engine->writer, &call->private->item);
 }
 
-#define OPTIONS (QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(BASE))
+#define OPTIONS (QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(BASE))
 
 const QdCallClass qd_update_call = { .name = "Update", .options = OPTIONS, .run = run_update, .write = write_update };
 const QdCallClass qd_batch_call = { .name = "Batch", .options = OPTIONS, .run = run_update, .write = write_update };

@@ -15,6 +15,7 @@
 #include "daemon/exec/channel-private.h"
 
 #define ERROR_MESSAGE_MAX 2048
+#define ERROR_DETAILS_MAX 1900 /* with message and header below the smallest page */
 /* While its ring is full the reader is behind: it gets small pages by the socket, which take little memory. */
 #define OVERFLOW_PAGE_BYTES 32768u
 /* A slot of a pipe refers to one of these at most. */
@@ -254,11 +255,30 @@ qd_channel_put_end(QdChannel *self, const QwEnd *end, uint32_t serial)
     qd_channel_put_record(self, QW_KIND_END, 0, serial, body, sizeof body);
 }
 
+/* All but the kind, or none: half of the columns would look like all. */
+static void
+put_details(QwBodyWriter *body, char **details)
+{
+    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    gsize n_bytes = sizeof(uint32_t);
+
+    for (; details != NULL && *details != NULL; details++) {
+        g_ptr_array_add(texts, g_utf8_make_valid(*details, -1));
+        n_bytes += 2 * sizeof(uint32_t) + strlen(texts->pdata[texts->len - 1]);
+    }
+    if (n_bytes > ERROR_DETAILS_MAX)
+        g_ptr_array_set_size(texts, 2); /* the kind comes first, and is short */
+
+    qw_body_put_u32(body, texts->len / 2);
+    for (guint i = 0; i < texts->len; i++)
+        qw_body_put_string(body, texts->pdata[i], strlen(texts->pdata[i]));
+}
+
 /* The message without its place, which has fields of its own, would not stand alone: it stays whole. */
 void
 qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial)
 {
-    uint8_t data[ERROR_MESSAGE_MAX + 64];
+    uint8_t data[ERROR_MESSAGE_MAX + ERROR_DETAILS_MAX + 64];
     QwBodyWriter body = { .data = data, .capacity = sizeof data };
     g_autofree char *message = g_utf8_make_valid(error->message, (gssize) MIN(strlen(error->message), ERROR_MESSAGE_MAX / 3));
     QwErrorBody fields = { .code = qd_error_get_code(error), .message = message, .n_message_bytes = (uint32_t) strlen(message) };
@@ -269,6 +289,8 @@ qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial)
     fields.line = line;
     fields.column = column;
     qw_error_put(&body, &fields);
+    if (self->error_details)
+        put_details(&body, qd_error_get_details(error));
     qd_channel_put_record(self, QW_KIND_ERROR, 0, serial, data, body.used);
     __atomic_add_fetch(&self->engine->counters.n_errors, 1, __ATOMIC_RELAXED);
 }

@@ -50,7 +50,8 @@ struct QdChannel {
     int fd;
     QdTransport transport;
     gsize page_size;
-    QdClient *client; /* (owned reference) */
+    gboolean error_details; /* ERROR records have them */
+    QdClient *client;       /* (owned reference) */
     QdTask task;
     QdEntry entry;
 

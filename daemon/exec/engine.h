@@ -32,6 +32,7 @@ typedef enum QdOptionId {
     QD_OPTION_MAX_ROWS,
     QD_OPTION_MAX_BYTES,
     QD_OPTION_DURABILITY,
+    QD_OPTION_ERROR_DETAILS,
     QD_OPTION_MEDIA_TYPE,
     QD_OPTION_ANALYZE,
     QD_OPTION_TABLE,
@@ -90,6 +91,7 @@ typedef struct QdCallOptions {
     uint64_t max_rows;     /* 0: not given */
     uint64_t max_bytes;    /* 0: not given */
     gboolean relaxed_durability;
+    gboolean error_details; /* the caller reads more of an error than its message */
     gboolean analyze;
     gboolean header; /* default TRUE */
     gboolean create;

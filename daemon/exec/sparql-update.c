@@ -11,6 +11,7 @@
 #include "daemon/exec/evaluation.h"
 #include "daemon/rdf/term-blob.h"
 #include "daemon/rdf/term-id.h"
+#include "daemon/store/constraint.h"
 #include "daemon/store/quads.h"
 #include "daemon/store/sqlite-error.h"
 
@@ -265,7 +266,13 @@ find_graph(Update *self, const QdTerm *graph, gint64 *ret_g, gboolean *ret_exist
 static gboolean
 fail_graph(const QdTerm *graph, const char *what, GError **error)
 {
-    qd_error_set(error, QW_ERROR_CONSTRAINT, "graph <%.*s> %s", (int) MIN(graph->n_lexical, 200), graph->lexical, what);
+    g_autofree char *iri = g_strndup(graph->lexical, graph->n_lexical);
+    GError *failure = NULL;
+
+    qd_error_set(&failure, QW_ERROR_CONSTRAINT, "graph <%.200s> %s", iri, what);
+    qd_error_add_detail(failure, QD_CONSTRAINT_KIND, "graph");
+    qd_error_add_detail(failure, QD_CONSTRAINT_NAME, iri);
+    g_propagate_error(error, failure);
     return FALSE;
 }
 

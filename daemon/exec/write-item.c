@@ -15,6 +15,7 @@
 #include "daemon/exec/row-encoder.h"
 #include "daemon/exec/run.h"
 #include "daemon/exec/sparql-update.h"
+#include "daemon/store/constraint.h"
 #include "daemon/store/sqlite-error.h"
 #include "daemon/store/temp-files.h"
 
@@ -126,12 +127,22 @@ qd_write_item_explain_stop(GError **error)
 }
 
 static void
-set_step_error(QdConnection *connection, const QdCompiled *compiled, int r, const QdLimits *limits, GError **error)
+set_step_error(QdConnection *connection, QdCompiled *compiled, int r, const QdLimits *limits, GError **error)
 {
-    if (watch.stop != NULL)
+    g_autoptr(GError) failure = NULL;
+
+    if (watch.stop != NULL) {
         g_propagate_error(error, g_steal_pointer(&watch.stop));
-    else if (!qd_guard_get_denial(qd_connection_get_guard(connection), error))
-        qd_sqlite_set_error(error, qd_connection_get_db(connection), r, compiled->text, compiled->n_text_bytes, limits);
+        return;
+    }
+    if (qd_guard_get_denial(qd_connection_get_guard(connection), error))
+        return;
+    qd_sqlite_set_error(&failure, qd_connection_get_db(connection), r, compiled->text, compiled->n_text_bytes, limits);
+    if (g_error_matches(failure, QD_ERROR, (gint) QW_ERROR_CONSTRAINT)) {
+        qd_connection_refresh_writes(connection, compiled); /* it may have been compiled again by this step */
+        qd_constraint_describe(connection, compiled->write_tables, failure);
+    }
+    g_propagate_error(error, g_steal_pointer(&failure));
 }
 
 /* The row that the statement stands on goes behind @page's, which is the last one of @item, or into a new one. */
@@ -336,8 +347,10 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
 }
 
 static gboolean
-check_deferred_keys(QdConnection *connection, GError **error)
+check_deferred_keys(QdWriteItem *item, QdConnection *connection, GError **error)
 {
+    g_autoptr(GPtrArray) tables = NULL;
+    GError *failure = NULL;
     int unresolved = 0;
     int high;
 
@@ -345,7 +358,11 @@ check_deferred_keys(QdConnection *connection, GError **error)
     if (unresolved == 0)
         return TRUE;
 
-    qd_error_set(error, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed at the end of the update");
+    qd_error_set(&failure, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed at the end of the update");
+    tables = qd_name_set_list(item->changed->tables);
+    g_ptr_array_add(tables, NULL);
+    qd_constraint_describe_key(connection, (char **) tables->pdata, failure);
+    g_propagate_error(error, failure);
     return FALSE;
 }
 
@@ -372,7 +389,7 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     g_array_set_size(item->pages, 0);
     qd_changes_clear(item->changed);
     if (item->func != NULL)
-        return execute_func(item, connection, error) && check_deferred_keys(connection, error);
+        return execute_func(item, connection, error) && check_deferred_keys(item, connection, error);
 
     for (guint i = 0; i < item->statements->len; i++) {
         QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
@@ -384,7 +401,7 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
             return FALSE;
         }
     }
-    return check_deferred_keys(connection, error);
+    return check_deferred_keys(item, connection, error);
 }
 
 gboolean

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/store/constraint.h"
+
 /*
  * The error of the last read or write of @file that the disk refused, which is forgotten then: by a read behind its end, which
  * needs no disk.
@@ -224,4 +226,6 @@ qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, s
         qd_error_set_at(error, code, text, n_bytes, (size_t) offset, "%s", message->str);
     else
         qd_error_set(error, code, "%s", message->str);
+    if (code == QW_ERROR_CONSTRAINT && error != NULL)
+        qd_error_add_detail(*error, QD_CONSTRAINT_KIND, qd_constraint_get_kind(is_last ? sqlite3_extended_errcode(db) : meant));
 }

@@ -68,11 +68,38 @@ def check_updates(connection):
     equal(json.loads(rows.get_data()), [{"t": "one"}, {"t": "two"}])
 
 
+def check_many(connection):
+    """More statements and open cursors than the daemon allows channels, read in turn, with updates between them."""
+    sizes = [10, 1000, 20000]
+    statements = [connection.prepare(SQL, f"SELECT {i} + :a", None) for i in range(100)]
+    cursors = []
+    connection.update(SQL, "CREATE TABLE many(a)", None, None)
+    for i in range(90):
+        text = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {sizes[i % 3]}) SELECT i FROM n"
+        cursors.append((connection.query(SQL, text, None, None), sizes[i % 3]))
+        equal(connection.update(SQL, "INSERT INTO many VALUES(1)", None, None), 1)
+    for row in range(1, 6):
+        for cursor, _ in cursors:
+            equal(cursor.next(None), True)
+            equal(cursor.get_int64(0), row)
+    for i, statement in enumerate(statements):
+        statement.bind_int64("a", 1)
+        result = statement.execute(None)
+        equal(result.next(None), True)
+        equal(result.get_int64(0), i + 1)
+    for cursor, size in cursors:
+        equal(len(json.loads(cursor.read_json(0, None).get_data())), size - 5)
+
+
 def check_errors(connection):
     quark = QueryClient.error_quark()
     error = fails(quark, QueryClient.Error.SYNTAX, connection.query, SQL, "SELECT *\nFORM p", None, None)
     equal(tuple(QueryClient.error_get_place(error)), (True, 2, 1))
-    fails(quark, QueryClient.Error.CONSTRAINT, connection.update, SQL, "INSERT INTO p(t) VALUES('one')", None, None)
+    equal(QueryClient.error_get_constraint(error), None)
+    error = fails(quark, QueryClient.Error.CONSTRAINT, connection.update, SQL, "INSERT INTO p(t) VALUES('one')", None, None)
+    constraint = QueryClient.error_get_constraint(error)
+    equal((constraint.get_kind(), constraint.get_table(), constraint.get_columns(), constraint.get_name()),
+          (QueryClient.ConstraintKind.UNIQUE, "p", ["t"], None))
     fails(quark, QueryClient.Error.READ_ONLY, connection.query, SQL, "DELETE FROM p", None, None)
     fails(quark, QueryClient.Error.BAD_PARAMETER, connection.query, SQL, "SELECT :a", None, None)
     cancelled = Gio.Cancellable()
@@ -178,6 +205,7 @@ def main():
     check_updates(connection)
     check_changes(connection)
     check_subscription(connection)
+    check_many(connection)
     check_errors(connection)
     check_async()
     check_direct()

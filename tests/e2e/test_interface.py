@@ -75,6 +75,32 @@ def test_gdbus(bus):
     assert run.returncode == 0 and run.stdout.startswith("(uint64 1, int64 3, uint64 "), run.stdout
 
 
+def call_for_error(bus, method, *arguments):
+    """The body of the error that answers a call, all of its arguments."""
+    message = Gio.DBusMessage.new_method_call(NAME, PATH, NAME, method)
+    message.set_body(GLib.Variant(*arguments))
+    reply, _ = bus.connection.send_message_with_reply_sync(message, Gio.DBusSendMessageFlags.NONE, 10000, None)
+    assert reply.get_message_type() == Gio.DBusMessageType.ERROR
+    return reply.get_error_name(), reply.get_body().unpack()
+
+
+def test_error_details(bus):
+    """An error has details when they were asked for, and one argument, which GDBus insists on, when not."""
+    bus.update("CREATE TABLE \"t.x\" (a, b, UNIQUE (a, b))")
+    bus.update("INSERT INTO \"t.x\" VALUES (1, 2)")
+    insert = "INSERT INTO \"t.x\" VALUES (1, 2)"
+    message = "UNIQUE constraint failed: t.x.a, t.x.b"
+    details = [("kind", "unique"), ("table", "t.x"), ("column", "a"), ("column", "b")]
+    asked = {"error_details": GLib.Variant("b", True)}
+    name = f"{NAME}.Error.Constraint"
+    assert call_for_error(bus, "Update", "(ssa{sv}a{sv})", ("sql", insert, {}, {})) == (name, (message,))
+    assert call_for_error(bus, "Update", "(ssa{sv}a{sv})", ("sql", insert, {}, asked)) == (name, (message, details))
+    batch = [("sql", insert, {})]
+    assert call_for_error(bus, "Batch", "(a(ssa{sv})a{sv})", (batch, asked)) == (name, (message, details))
+    assert call_for_error(bus, "Update", "(ssa{sv}a{sv})", ("sql", "x", {}, asked))[1][1] == []
+    assert len(call_for_error(bus, "Prepare", "(ssa{sv}a{sv})", ("sql", "x", {}, asked))[1]) == 1
+
+
 def test_busctl(bus):
     run = bus.busctl("Query", "ssa{sv}a{sv}", "sql", "SELECT 1 AS x, 'two' AS y", "0", "0")
     assert run.returncode == 0, run.stderr

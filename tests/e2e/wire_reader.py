@@ -30,8 +30,9 @@ class CutOff(Exception):
 class RemoteError(Exception):
     """The daemon's ERROR record."""
 
-    def __init__(self, code, line, column, message):
+    def __init__(self, code, line, column, message, details=()):
         super().__init__(message)
+        self.details = list(details)
         self.code, self.line, self.column, self.message = code, line, column, message
         self.name = ERROR_NAMES[code] if 0 < code < len(ERROR_NAMES) else "Internal"
 
@@ -88,6 +89,9 @@ class Body:
         self.offset += padded
         return bytes(self.data[start:start + n])
 
+    def n_left(self):
+        return len(self.data) - self.offset
+
     def finish(self):
         rest = self.data[self.offset:]
         check(len(rest) < 8 and not any(rest), "bytes left over")
@@ -116,8 +120,11 @@ def decode_error(data):
     body = Body(data)
     code, line, column = body.u32(), body.u32(), body.u32()
     message = body.string().decode("utf-8", "replace")
+    details = []
+    if body.n_left() >= 8:
+        details = [(body.string().decode(), body.string().decode()) for _ in range(body.u32())]
     body.finish()
-    return RemoteError(code, line, column, message)
+    return RemoteError(code, line, column, message, details)
 
 
 def decode_literal(kind, data):

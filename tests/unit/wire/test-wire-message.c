@@ -197,6 +197,43 @@ test_error_golden(void)
 }
 
 static void
+test_error_details(void)
+{
+    static const char message[] = "UNIQUE constraint failed: t.a, t.b";
+    static const char *const strings[] = { "kind", "unique", "table", "t", "column", "a", "column", "b" };
+    uint8_t buffer[256];
+    QwBodyWriter writer = { .data = buffer, .capacity = sizeof buffer };
+    Body body;
+    QwErrorBody error;
+    const char *key;
+    const char *value;
+
+    qw_error_put(&writer, &(QwErrorBody){ .code = 4, .message = message, .n_message_bytes = strlen(message) });
+    qw_body_put_u32(&writer, G_N_ELEMENTS(strings) / 2);
+    for (size_t i = 0; i < G_N_ELEMENTS(strings); i++)
+        qw_body_put_string(&writer, strings[i], strlen(strings[i]));
+    assert_encodes("error-details", QW_KIND_ERROR, 0, 4, &writer);
+
+    load(&body, "error-details", QW_TO_CLIENT);
+    g_assert_cmpint(qw_error_decode(body.reader.data, body.reader.n_bytes, &error), ==, 0);
+    g_assert_cmpstr(error.message, ==, message);
+    g_assert_cmpuint(error.n_details, ==, G_N_ELEMENTS(strings) / 2);
+    for (size_t i = 0; i < G_N_ELEMENTS(strings); i += 2) {
+        g_assert_true(qw_error_next_detail(&error, &key, &value));
+        g_assert_cmpstr(key, ==, strings[i]);
+        g_assert_cmpstr(value, ==, strings[i + 1]);
+    }
+    g_assert_false(qw_error_next_detail(&error, &key, &value));
+
+    for (size_t n = 0; n + 8 < body.reader.n_bytes; n++)
+        if (n != 52) /* where the message ends */
+            g_assert_cmpint(qw_error_decode(body.reader.data, n, &error), ==, -EBADMSG);
+    body.record->data[QW_HEADER_SIZE + 52] = 0xff; /* more details than there are */
+    g_assert_cmpint(qw_error_decode(body.reader.data, body.reader.n_bytes, &error), ==, -EBADMSG);
+    g_byte_array_unref(body.record);
+}
+
+static void
 test_error_bad(void)
 {
     static const struct {
@@ -348,6 +385,7 @@ main(int argc, char **argv)
     g_test_add_func("/wire/message/schema/bad", test_schema_bad);
     g_test_add_func("/wire/message/end", test_end);
     g_test_add_func("/wire/message/error/golden", test_error_golden);
+    g_test_add_func("/wire/message/error/error-details", test_error_details);
     g_test_add_func("/wire/message/error/bad", test_error_bad);
     g_test_add_func("/wire/message/prepare", test_prepare);
     g_test_add_func("/wire/message/batch", test_batch);

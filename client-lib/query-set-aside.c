@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Setting a cursor aside: what is left of its result is read into a backlog, and its channel or snapshot becomes free.
+ *
+ * Place: internal to libquery-client; the part of a cursor that another thread than its own may run.
+ * Invariant: under the cursor's mutex, and never while it is pinned, which it is during each of its own calls. The current row
+ * stays where it is: its page is taken out of the channel, and belongs to the cursor until it moves on.
+ */
+#include <poll.h>
+
+#include "client-lib/query-connection-private.h"
+#include "client-lib/query-cursor-private.h"
+#include "client-lib/query-error.h"
+#include "client-lib/query-held.h"
+
+/* A result of which nothing comes for so long is one that is being computed: others are faster to have. */
+#define PATIENCE_MSEC 10
+
+void
+query_cursor_pin(QueryCursor *self)
+{
+    (void) pthread_mutex_lock(&self->mutex);
+    self->n_pins++;
+    (void) pthread_mutex_unlock(&self->mutex);
+}
+
+void
+query_cursor_unpin(QueryCursor *self)
+{
+    (void) pthread_mutex_lock(&self->mutex);
+    self->n_pins--;
+    (void) pthread_mutex_unlock(&self->mutex);
+}
+
+static gboolean
+is_readable_soon(int fd)
+{
+    struct pollfd fds = { .fd = fd, .events = POLLIN };
+
+    return poll(&fds, 1, PATIENCE_MSEC) > 0;
+}
+
+/* DONE: the result is whole, and the channel idle. WANT_READ: some of it is still to come. */
+static QueryIo
+read_rest(QueryCursor *self, gint64 deadline_usec)
+{
+    GError *failure = NULL;
+    QueryIo io = QUERY_IO_DONE;
+
+    while (io == QUERY_IO_DONE) {
+        QueryRecord record;
+
+        io = query_channel_receive(self->channel, &record, &failure);
+        if (io == QUERY_IO_WANT_READ && g_get_monotonic_time() < deadline_usec &&
+            is_readable_soon(query_channel_get_fd(self->channel))) {
+            io = QUERY_IO_DONE;
+            continue;
+        }
+        if (io == QUERY_IO_DONE && !query_backlog_put(self->backlog, &record, &failure))
+            io = QUERY_IO_FAILED;
+        if (io == QUERY_IO_DONE && record.kind != QW_KIND_ROWS) /* the cursor judges it */
+            return record.kind == QW_KIND_END || record.kind == QW_KIND_ERROR ? QUERY_IO_DONE : QUERY_IO_FAILED;
+        if (io == QUERY_IO_DONE && g_get_monotonic_time() >= deadline_usec)
+            return QUERY_IO_WANT_READ;
+    }
+    if (failure != NULL)
+        query_backlog_put_failure(self->backlog, failure);
+    return io;
+}
+
+static gboolean
+set_aside_channel(QueryCursor *self, gint64 deadline_usec)
+{
+    QueryPool *pool = query_connection_get_pool(self->connection);
+    g_autoptr(QueryChannel) channel = NULL;
+    QueryIo io;
+
+    if (self->page_in_source)
+        query_channel_detach_page(self->channel, self->kept);
+    self->page_in_source = FALSE;
+    io = read_rest(self, deadline_usec);
+    if (io == QUERY_IO_WANT_READ)
+        return FALSE;
+
+    channel = g_steal_pointer(&self->channel);
+    if (io == QUERY_IO_DONE && self->statement != NULL)
+        query_pool_give_wanted(pool, g_steal_pointer(&channel));
+    else if (io == QUERY_IO_DONE)
+        query_pool_give(pool, g_steal_pointer(&channel));
+    return TRUE;
+}
+
+static gboolean
+set_aside_direct(QueryCursor *self, gint64 deadline_usec)
+{
+    QueryDirectResult result = QUERY_DIRECT_WORK;
+    guint8 body[QW_END_BODY_SIZE];
+    GError *failure = NULL;
+
+    if (self->page_in_source)
+        self->kept[0] = query_direct_run_detach_page(self->direct);
+    self->page_in_source = FALSE;
+    while (result == QUERY_DIRECT_WORK || result == QUERY_DIRECT_ROWS) {
+        QwPageReader reader;
+        QwEnd end;
+
+        result = query_direct_run_take(self->direct, &reader, &end, &failure);
+        if (result == QUERY_DIRECT_ROWS) {
+            const QueryRecord rows = { QW_KIND_ROWS, reader.n_rows_left, self->serial, reader.data, reader.n_bytes };
+
+            result = query_backlog_put(self->backlog, &rows, &failure) ? QUERY_DIRECT_ROWS : QUERY_DIRECT_FAILED;
+        } else if (result == QUERY_DIRECT_END) {
+            const QueryRecord last = { QW_KIND_END, 0, self->serial, body, sizeof body };
+
+            qw_end_encode(&end, body);
+            result = query_backlog_put(self->backlog, &last, &failure) ? QUERY_DIRECT_END : QUERY_DIRECT_FAILED;
+        } else if (result == QUERY_DIRECT_WORK) {
+            if (g_get_monotonic_time() >= deadline_usec)
+                return FALSE;
+            query_direct_run_work(self->direct, NULL);
+        }
+    }
+    if (result == QUERY_DIRECT_FAILED)
+        query_backlog_put_failure(self->backlog, failure);
+    g_clear_pointer(&self->direct, query_direct_run_unref);
+    return TRUE;
+}
+
+gboolean
+query_cursor_set_aside(QueryCursor *self, gint64 deadline_usec)
+{
+    gboolean done;
+
+    if (self->n_pins > 0 || (self->channel == NULL && self->direct == NULL))
+        return FALSE;
+
+    if (self->backlog == NULL)
+        self->backlog = query_backlog_new();
+    done = self->direct != NULL ? set_aside_direct(self, deadline_usec) : set_aside_channel(self, deadline_usec);
+    if (done)
+        query_held_remove(self);
+    return done;
+}
