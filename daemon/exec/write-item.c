@@ -216,6 +216,25 @@ execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *conne
     return TRUE;
 }
 
+/*
+ * ALTER TABLE t RENAME TO …: SQLite's authorizer hears the old name only, and a virtual table renames tables of its own. So the
+ * names that there are after it are looked at; whoever called undoes what has failed.
+ */
+static gboolean
+execute_alter(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled,
+              const QdLimits *limits, GError **error)
+{
+    gint64 n_before = qd_connection_count_reserved_names(connection);
+
+    if (!execute_rows(item, statement, connection, compiled, limits, error))
+        return FALSE;
+    if (qd_connection_count_reserved_names(connection) == n_before)
+        return TRUE;
+    qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                 "ALTER TABLE is not allowed to make such a name: names that begin with 'queryd_' are reserved");
+    return FALSE;
+}
+
 /* SPARQL ---------------------------------------------------------------------------------------------------------------- */
 
 /* The values of one execution by name; @row (nullable) or else those that came with the statement. */
@@ -321,13 +340,14 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
         return FALSE;
     }
     if (compiled->runs_alone && !sqlite3_get_autocommit(qd_connection_get_db(connection))) {
-        qd_error_set(error, QW_ERROR_UNSUPPORTED, "VACUUM has to be the only statement of its update");
+        item->runs_alone = item->statements->len == 1;
+        qd_error_set(error, QW_ERROR_UNSUPPORTED, "VACUUM has to be the only statement of its update, outside of a transaction");
         return FALSE;
     }
 
     qd_connection_get_guard(connection)->vacuuming = compiled->runs_alone;
     qd_guard_forget_writes(qd_connection_get_guard(connection));
-    ok = execute_rows(item, statement, connection, compiled, limits, error);
+    ok = (compiled->alters ? execute_alter : execute_rows)(item, statement, connection, compiled, limits, error);
     qd_connection_get_guard(connection)->vacuuming = FALSE;
     (void) sqlite3_clear_bindings(compiled->stmt);
     statement->changes = item->changes - before;
@@ -369,6 +389,7 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     item->changes = 0;
     item->n_rows = 0;
     item->has_begun = FALSE;
+    item->runs_alone = FALSE;
     g_array_set_size(item->pages, 0);
     qd_changes_clear(item->changed);
     if (item->func != NULL)
@@ -385,18 +406,6 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
         }
     }
     return check_deferred_keys(connection, error);
-}
-
-gboolean
-qd_write_item_runs_alone(const QdWriteItem *item)
-{
-    const QdWriteStatement *statement;
-
-    if (item->func != NULL || item->statements == NULL || item->statements->len != 1)
-        return FALSE;
-
-    statement = &g_array_index(item->statements, QdWriteStatement, 0);
-    return statement->language == QD_LANGUAGE_SQL && qd_connection_text_runs_alone(statement->text, statement->n_text_bytes);
 }
 
 gboolean

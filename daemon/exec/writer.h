@@ -56,7 +56,8 @@ struct QdWriteItem {
     const gint *cancelled; /* (nullable) atomic */
     gsize page_size;       /* of the pages of RETURNING rows */
 
-    gboolean has_begun; /* a statement was stepped */
+    gboolean has_begun;  /* a statement was stepped */
+    gboolean runs_alone; /* it has failed since its only statement cannot be in a transaction: VACUUM */
     GError *error;
     uint64_t changes;
     int64_t last_insert_rowid;

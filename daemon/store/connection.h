@@ -29,9 +29,10 @@ typedef struct QdCompiled {
     gboolean writes;
     gboolean deletes_payloads; /* by DELETE */
     gboolean calls_delete;     /* deletes payloads by the function */
-    gboolean runs_alone;       /* VACUUM: outside of any transaction */
+    gboolean runs_alone;       /* VACUUM, by its program: outside of any transaction */
     char **write_tables;       /* (owned) NULL-terminated */
     gboolean changes_schema;   /* tables or views come, go, or change */
+    gboolean alters;           /* ALTER TABLE */
     uint64_t schema_signature; /* of names and declared types of the columns */
     int n_reprepares;
     int n_write_reprepares; /* that write_tables knows of */
@@ -81,9 +82,6 @@ typedef enum QdAttachment {
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
 void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy);
-
-/* Whether @text is a statement that cannot be in a transaction: VACUUM. */
-gboolean qd_connection_text_runs_alone(const char *text, gsize n_bytes);
 
 /**
  * qd_connection_compile:
@@ -140,6 +138,9 @@ gint64 qd_connection_get_schema_version(QdConnection *self);
 gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **error);
 /* The first column of the first row; @ret_value is 0 when there is none. */
 gboolean qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, GError **error);
+
+/* Tables, views, indexes and triggers whose names begin as ours do, as the transaction sees them. -1: they cannot be read */
+gint64 qd_connection_count_reserved_names(QdConnection *self);
 
 /* Memory for pages, in KiB; 0: as it was opened. */
 void qd_connection_set_cache_size(QdConnection *self, uint64_t cache_bytes);

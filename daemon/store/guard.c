@@ -43,6 +43,8 @@ static const char *const payload_functions[] = { "queryd_store_payload", "queryd
 #define PAYLOAD_TABLE "queryd_payload"
 
 #define STATISTICS_TABLE "sqlite_stat1"
+/* SQLite's name for the database that VACUUM attaches; later versions add digits. */
+#define VACUUM_PREFIX "vacuum_"
 #define FOR_READING " in a query that was opened for reading"
 
 static int deny(QdGuard *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
@@ -242,7 +244,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_DROP_TRIGGER:
         return check_change(self, a) == SQLITE_OK ? check_table_change(self, b) : SQLITE_DENY;
     case SQLITE_ALTER_TABLE:
-        self->changes_schema = TRUE;
+        self->alters = self->changes_schema = TRUE;
         return check_table_change(self, b);
     case SQLITE_CREATE_VTABLE:
     case SQLITE_DROP_VTABLE:
@@ -254,13 +256,36 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
                     "%s is not allowed: every update is a transaction of its own; use a batch for several",
                     action == SQLITE_SAVEPOINT ? "SAVEPOINT" : a);
     case SQLITE_ATTACH:
-        if (self->vacuuming && (a == NULL || a[0] == '\0'))
-            return SQLITE_OK;
-        return deny(self, QW_ERROR_ACCESS_DENIED, "%s is not allowed", self->vacuuming ? "VACUUM INTO" : "ATTACH");
+        return deny(self, QW_ERROR_ACCESS_DENIED, "ATTACH is not allowed");
     case SQLITE_DETACH:
         return deny(self, QW_ERROR_ACCESS_DENIED, "DETACH is not allowed");
     default: /* SQLite's numbers, not our enum: temporary objects, and whatever a later version adds */
         return deny(self, QW_ERROR_ACCESS_DENIED, "temporary objects are not allowed");
+    }
+}
+
+/*
+ * VACUUM copies by SQL of its own: it attaches a database without a file, begins a transaction, reads the schema and the tables,
+ * and writes only into what it has attached.
+ */
+static int
+check_vacuum(QdGuard *self, int action, const char *a, const char *b, const char *database)
+{
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_TRANSACTION:
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return check_function(self, b);
+    case SQLITE_ATTACH:
+        if (a[0] == '\0')
+            return SQLITE_OK;
+        return deny(self, QW_ERROR_ACCESS_DENIED, "VACUUM INTO is not allowed: a backup is another way to a copy");
+    default:
+        if (database != NULL && g_str_has_prefix(database, VACUUM_PREFIX))
+            return SQLITE_OK;
+        return deny(self, QW_ERROR_ACCESS_DENIED, "VACUUM may not write into '%s'", database != NULL ? database : "");
     }
 }
 
@@ -271,9 +296,8 @@ authorize(void *data, int action, const char *a, const char *b, const char *data
 
     if (self->policy == QD_POLICY_INTERNAL)
         return SQLITE_OK;
-    /* what VACUUM does by SQL of its own: a transaction, inserts into a database that it attaches under an empty name */
-    if (self->vacuuming && action != SQLITE_ATTACH)
-        return SQLITE_OK;
+    if (self->vacuuming)
+        return check_vacuum(self, action, a != NULL ? a : "", b, database);
 
     if (self->compiling) {
         self->n_calls++;
@@ -348,6 +372,7 @@ void
 qd_guard_forget_writes(QdGuard *self)
 {
     self->changes_schema = FALSE;
+    self->alters = FALSE;
     self->deletes_payloads = FALSE;
     self->calls_delete = FALSE;
     if (self->write_tables->len > 0)

@@ -23,7 +23,7 @@ typedef enum QdPolicy {
 
 typedef struct QdGuard {
     QdPolicy policy;
-    gboolean vacuuming; /* a VACUUM is being run: it attaches a database of its own */
+    gboolean vacuuming; /* a VACUUM is being run: it may do what VACUUM does by SQL of its own, and nothing else */
     gboolean packing;   /* one of our wrappers is compiled or run: it calls what statements may not */
     gboolean compiling;
     uint64_t compile_deadline_usec; /* monotonic; used while compiling */
@@ -35,6 +35,7 @@ typedef struct QdGuard {
     gboolean deletes_payloads; /* recorded: rows of the table queryd_payload, whose files then have to be looked for */
     gboolean calls_delete;     /* recorded: the function that deletes such rows by a statement of its own */
     gboolean changes_schema;   /* recorded: tables or views come, go, or change */
+    gboolean alters;           /* recorded: ALTER TABLE, whose new names SQLite does not tell */
     gboolean tells;            /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
     char *rows_written;        /* (nullable) recorded: the first write of rows, perhaps by a virtual table that is connected */
     GPtrArray *write_tables;   /* recorded: names of tables, each once */

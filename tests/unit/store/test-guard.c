@@ -318,6 +318,7 @@ test_vacuum(StoreFixture *self, gconstpointer data)
     /* it attaches when it runs, and then also what it writes into: only the plain one may */
     compiled = store_compile(self, self->writer, into, QD_POLICY_WRITE, &error);
     g_assert_no_error(error);
+    g_assert_true(compiled->runs_alone);
     guard->vacuuming = TRUE;
     g_assert_cmpint(sqlite3_step(compiled->stmt), !=, SQLITE_DONE);
     g_assert_true(qd_guard_get_denial(guard, &error));
@@ -329,6 +330,55 @@ test_vacuum(StoreFixture *self, gconstpointer data)
     g_assert_cmpint(sqlite3_step(compiled->stmt), ==, SQLITE_DONE);
     guard->vacuuming = FALSE;
     (void) sqlite3_reset(compiled->stmt);
+}
+
+/* What a text looks like decides nothing: only the program that SQLite makes of it. */
+static void
+test_like_vacuum(StoreFixture *self, gconstpointer data)
+{
+    static const struct {
+        const char *text;
+        gboolean alone;
+    } rows[] = {
+        { "/*/ VACUUM */ INSERT INTO t VALUES(1, 2)", FALSE },
+        { "/**/VACUUM", TRUE },
+        { "-- VACUUM\nREINDEX", FALSE },
+        { ";;\n -- x\n/* y */ vacuum main;", TRUE },
+        { "EXPLAIN VACUUM", FALSE },
+        { "CREATE INDEX IF NOT EXISTS i ON t(b) /* VACUUM */", FALSE },
+        { "DELETE FROM u", FALSE },
+    };
+
+    store_execute(self->writer, SCHEMA);
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autoptr(GError) error = NULL;
+        QdCompiled *compiled = store_compile(self, self->writer, rows[i].text, QD_POLICY_WRITE, &error);
+
+        g_assert_no_error(error);
+        if (compiled->runs_alone != rows[i].alone)
+            g_error("'%s': runs alone: %d", rows[i].text, compiled->runs_alone);
+    }
+}
+
+/* Even if something else were taken for a VACUUM: it may do no more than that. */
+static void
+test_within_vacuum(StoreFixture *self, gconstpointer data)
+{
+    static const char *const texts[] = {
+        "INSERT INTO t VALUES(1, 2)", "UPDATE queryd_meta SET value=0", "DROP TABLE t",
+        "PRAGMA writable_schema=1",   "ATTACH 'x' AS vacuum_db",        "SELECT load_extension('x')"
+    };
+    QdGuard *guard = qd_connection_get_guard(self->writer);
+
+    store_execute(self->writer, SCHEMA);
+    guard->vacuuming = TRUE;
+    for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+        g_autoptr(GError) error = NULL;
+
+        g_assert_null(store_compile(self, self->writer, texts[i], QD_POLICY_WRITE, &error));
+        g_assert_error(error, QD_ERROR, (gint) QW_ERROR_ACCESS_DENIED);
+    }
+    guard->vacuuming = FALSE;
 }
 
 int
@@ -345,5 +395,7 @@ main(int argc, char **argv)
     ADD("too-many-names", test_too_many_names);
     ADD("compile-time", test_compile_time);
     ADD("vacuum", test_vacuum);
+    ADD("like-vacuum", test_like_vacuum);
+    ADD("within-vacuum", test_within_vacuum);
     return g_test_run();
 }
