@@ -15,6 +15,7 @@
 #include "daemon/exec/row-encoder.h"
 #include "daemon/exec/run.h"
 #include "daemon/exec/sparql-update.h"
+#include "daemon/store/schema.h"
 #include "daemon/store/sqlite-error.h"
 #include "daemon/store/temp-files.h"
 
@@ -224,11 +225,11 @@ static gboolean
 execute_alter(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled,
               const QdLimits *limits, GError **error)
 {
-    gint64 n_before = qd_connection_count_reserved_names(connection);
+    gint64 n_before = qd_schema_count_reserved_names(connection);
 
     if (!execute_rows(item, statement, connection, compiled, limits, error))
         return FALSE;
-    if (qd_connection_count_reserved_names(connection) == n_before)
+    if (qd_schema_count_reserved_names(connection) == n_before)
         return TRUE;
     qd_error_set(error, QW_ERROR_ACCESS_DENIED,
                  "ALTER TABLE is not allowed to make such a name: names that begin with 'queryd_' are reserved");
@@ -325,6 +326,21 @@ qd_write_item_note_run(QdWriteItem *item, QdConnection *connection, QdCompiled *
         qd_payloads_note_deleted(connection);
 }
 
+/* What it asks for is so, or becomes so for what follows it in a batch or transaction. */
+static gboolean
+execute_pragma(const QdWriteItem *item, QdConnection *connection, const QdCompiled *compiled, GError **error)
+{
+    gboolean alone = !item->is_part && item->statements->len == 1;
+
+    if (alone && compiled->setting != QD_SETTING_NONE && !qd_setting_is_so(compiled->setting, compiled->setting_on)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER,
+                     "this pragma holds for one batch or one transaction: put it before the statements of one");
+        return FALSE;
+    }
+    qd_settings_apply(connection, compiled->setting, compiled->setting_on);
+    return TRUE;
+}
+
 static gboolean
 execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
@@ -335,6 +351,8 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
 
     if (compiled == NULL)
         return FALSE;
+    if (compiled->asks)
+        return execute_pragma(item, connection, compiled, error);
     if (!compiled->writes) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement changes nothing: run it as a query");
         return FALSE;
@@ -347,6 +365,7 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
 
     qd_connection_get_guard(connection)->vacuuming = compiled->runs_alone;
     qd_guard_forget_writes(qd_connection_get_guard(connection));
+    qd_settings_note_begun(connection);
     ok = (compiled->alters ? execute_alter : execute_rows)(item, statement, connection, compiled, limits, error);
     qd_connection_get_guard(connection)->vacuuming = FALSE;
     (void) sqlite3_clear_bindings(compiled->stmt);
@@ -382,19 +401,9 @@ execute_func(QdWriteItem *item, QdConnection *connection, GError **error)
     return ok;
 }
 
-gboolean
-qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
+static gboolean
+execute_statements(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
 {
-    watch.limits = limits;
-    item->changes = 0;
-    item->n_rows = 0;
-    item->has_begun = FALSE;
-    item->runs_alone = FALSE;
-    g_array_set_size(item->pages, 0);
-    qd_changes_clear(item->changed);
-    if (item->func != NULL)
-        return execute_func(item, connection, error) && check_deferred_keys(connection, error);
-
     for (guint i = 0; i < item->statements->len; i++) {
         QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
 
@@ -405,7 +414,29 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
             return FALSE;
         }
     }
-    return check_deferred_keys(connection, error);
+    return TRUE;
+}
+
+gboolean
+qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
+{
+    gboolean ok;
+
+    watch.limits = limits;
+    item->changes = 0;
+    item->n_rows = 0;
+    item->has_begun = FALSE;
+    item->runs_alone = FALSE;
+    g_array_set_size(item->pages, 0);
+    qd_changes_clear(item->changed);
+    if (item->func != NULL)
+        return execute_func(item, connection, error) && check_deferred_keys(connection, error);
+    if (item->is_part)
+        return execute_statements(item, connection, limits, error);
+
+    ok = execute_statements(item, connection, limits, error) && check_deferred_keys(connection, error);
+    qd_settings_reset(connection);
+    return ok;
 }
 
 gboolean

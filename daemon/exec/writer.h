@@ -49,6 +49,7 @@ struct QdWriteItem {
     GArray *statements; /* (not owned) (nullable) of QdWriteStatement; or: */
     QdWriterFunc func;  /* (nullable), with func_data */
     void *func_data;
+    gboolean is_part;      /* of a client's transaction: what it sets, and keys that are deferred, are of that */
     gboolean relaxed;      /* durable with a later commit only */
     gboolean takes_role;   /* instead of running anything: qd_writer_end_transaction() gives it back */
     uint64_t timeout_msec; /* of waiting, and again of running */

@@ -42,6 +42,7 @@ struct QdConnection {
     sqlite3 *db;
     uint64_t cache_bytes;
     QdGuard guard;
+    QdSettings settings;
     GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
     guint64 clock;
     sqlite3_stmt *transaction[N_COMMANDS]; /* from the first use on */
@@ -279,6 +280,12 @@ qd_connection_get_guard(QdConnection *self)
     return &self->guard;
 }
 
+QdSettings *
+qd_connection_get_settings(QdConnection *self)
+{
+    return &self->settings;
+}
+
 QdPolicy
 qd_connection_set_policy(QdConnection *self, QdPolicy policy)
 {
@@ -339,16 +346,6 @@ run_command(QdConnection *self, Command command, GError **error)
         return FALSE;
     }
     return TRUE;
-}
-
-gint64
-qd_connection_count_reserved_names(QdConnection *self)
-{
-    gint64 n = -1;
-
-    (void) qd_connection_get_int64(self, "SELECT count(*) FROM sqlite_schema WHERE substr(name, 1, 7)='queryd_' COLLATE NOCASE", &n,
-                                   NULL);
-    return n;
 }
 
 gboolean
@@ -690,9 +687,12 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
     compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) &&
                        (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
+    compiled->asks = self->guard.asks && !sqlite3_stmt_isexplain(compiled->stmt);
+    compiled->setting = compiled->asks ? self->guard.setting : QD_SETTING_NONE;
+    compiled->setting_on = self->guard.setting_on;
     compiled->schema_signature = compute_signature(compiled->stmt);
     take_writes(self, compiled);
-    compiled->runs_alone = compiled->writes && compiled->write_tables[0] == NULL && vacuums(self, compiled);
+    compiled->runs_alone = compiled->writes && !compiled->asks && compiled->write_tables[0] == NULL && vacuums(self, compiled);
     return check_compiled(compiled, tail, error);
 }
 

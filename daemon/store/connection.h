@@ -33,6 +33,9 @@ typedef struct QdCompiled {
     char **write_tables;       /* (owned) NULL-terminated */
     gboolean changes_schema;   /* tables or views come, go, or change */
     gboolean alters;           /* ALTER TABLE */
+    gboolean asks;             /* a pragma that asks for what is so anyway, or: */
+    QdSetting setting;         /* a pragma that sets that, which is for the caller to do */
+    gboolean setting_on;
     uint64_t schema_signature; /* of names and declared types of the columns */
     int n_reprepares;
     int n_write_reprepares; /* that write_tables knows of */
@@ -65,6 +68,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConnection, qd_connection_free)
 
 sqlite3 *qd_connection_get_db(QdConnection *self);
 QdGuard *qd_connection_get_guard(QdConnection *self);
+QdSettings *qd_connection_get_settings(QdConnection *self);
 /* What the guard allows from now on. Returns: what it allowed before, to be set again. */
 QdPolicy qd_connection_set_policy(QdConnection *self, QdPolicy policy);
 
@@ -138,9 +142,6 @@ gint64 qd_connection_get_schema_version(QdConnection *self);
 gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **error);
 /* The first column of the first row; @ret_value is 0 when there is none. */
 gboolean qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, GError **error);
-
-/* Tables, views, indexes and triggers whose names begin as ours do, as the transaction sees them. -1: they cannot be read */
-gint64 qd_connection_count_reserved_names(QdConnection *self);
 
 /* Memory for pages, in KiB; 0: as it was opened. */
 void qd_connection_set_cache_size(QdConnection *self, uint64_t cache_bytes);

@@ -42,6 +42,16 @@ static const char *const steps[QD_SCHEMA_VERSION] = {
     "DROP INDEX queryd_payload_file; CREATE INDEX queryd_payload_file ON queryd_payload(hash) WHERE hash<>x'';",
 };
 
+gint64
+qd_schema_count_reserved_names(QdConnection *connection)
+{
+    gint64 n = -1;
+
+    (void) qd_connection_get_int64(
+        connection, "SELECT count(*) FROM sqlite_schema WHERE substr(name, 1, 7)='queryd_' COLLATE NOCASE", &n, NULL);
+    return n;
+}
+
 gboolean
 qd_schema_get_version(QdConnection *connection, gint64 *ret_version, GError **error)
 {

@@ -30,5 +30,8 @@ gboolean qd_schema_check(QdConnection *connection, const QdLimits *limits, GErro
 #define QD_SCHEMA_FINGERPRINT UINT64_C(0x23965460cb486609)
 uint64_t qd_schema_get_fingerprint(QdConnection *connection);
 
+/* Tables, views, indexes and triggers whose names begin as ours do, as the transaction sees them. -1: they cannot be read */
+gint64 qd_schema_count_reserved_names(QdConnection *connection);
+
 /* The file's version; 0 when it is no store yet. */
 gboolean qd_schema_get_version(QdConnection *connection, gint64 *ret_version, GError **error);
