@@ -225,7 +225,11 @@ prepare_copy(Restore *self, GError **error)
         return FALSE;
     if (self->call->options.check_only)
         return TRUE;
-    if (!qd_schema_migrate(self->source, error) || !set_counters(self, error))
+    if (!qd_schema_migrate(self->source, error))
+        return FALSE;
+    if (!qd_schema_check(self->source, &self->engine->limits, error))
+        return blame_source(error);
+    if (!set_counters(self, error))
         return FALSE;
     if (self->engine->pool == NULL)
         return TRUE;

@@ -4,7 +4,7 @@
  *
  * A member that ends the whole transaction (OR ROLLBACK, an interrupted INSERT, a full disk) takes the others' work with it.
  * After each member sqlite3_get_autocommit() tells; then nothing is acknowledged: the members before it are run again
- * without it, it runs alone, and the members behind it follow.
+ * without it, it runs alone, and the members behind it follow. So it is with a VACUUM, which can be in no transaction.
  */
 #include "daemon/exec/write-group.h"
 
@@ -153,7 +153,7 @@ execute_member(QdWriter *self, QdWriteItem *item)
 static gboolean
 can_be_member(const Group *group, const QdWriteItem *item)
 {
-    return !item->takes_role && (!group->relaxed || item->relaxed) && !qd_write_item_runs_alone(item);
+    return !item->takes_role && (!group->relaxed || item->relaxed);
 }
 
 /* The next member, from the queue. NULL: there is none, or *@ret_full, none until the group is over. */
@@ -240,7 +240,7 @@ execute_together(QdWriter *self, Group *group)
         QdMemberResult result = execute_member(self, group->items[i]);
         QdWriteItem *next;
 
-        if (result == QD_MEMBER_ENDED_TRANSACTION) {
+        if (result == QD_MEMBER_ENDED_TRANSACTION || group->items[i]->runs_alone) {
             qd_write_rollback(self);
             return i;
         }
@@ -278,7 +278,7 @@ execute_group(QdWriter *self, Group *group)
     }
     if (!was_stopped(group->items[offender])) {
         g_clear_error(&group->items[offender]->error);
-        execute_alone(self, group->items[offender], TRUE);
+        execute_alone(self, group->items[offender], !group->items[offender]->runs_alone);
     }
     if (offender + 1 < group->n) {
         Group behind = { .items = group->items + offender + 1, .n = group->n - offender - 1, .relaxed = group->relaxed };
@@ -299,8 +299,6 @@ qd_write_group_run(QdWriter *self, QdWriteItem *first, QdWriteItem **items, gboo
     items[0] = first;
     if (!qd_write_ensure_connection(self, &error))
         fail_item(first, error);
-    else if (qd_write_item_runs_alone(first))
-        execute_alone(self, first, FALSE);
     else
         execute_group(self, &group);
     return group.n;

@@ -16,6 +16,7 @@
 #include "daemon/exec/run.h"
 #include "daemon/exec/sparql-update.h"
 #include "daemon/store/constraint.h"
+#include "daemon/store/schema.h"
 #include "daemon/store/sqlite-error.h"
 #include "daemon/store/temp-files.h"
 
@@ -227,6 +228,25 @@ execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *conne
     return TRUE;
 }
 
+/*
+ * ALTER TABLE t RENAME TO …: SQLite's authorizer hears the old name only, and a virtual table renames tables of its own. So the
+ * names that there are after it are looked at; whoever called undoes what has failed.
+ */
+static gboolean
+execute_alter(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled,
+              const QdLimits *limits, GError **error)
+{
+    gint64 n_before = qd_schema_count_reserved_names(connection);
+
+    if (!execute_rows(item, statement, connection, compiled, limits, error))
+        return FALSE;
+    if (qd_schema_count_reserved_names(connection) == n_before)
+        return TRUE;
+    qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                 "ALTER TABLE is not allowed to make such a name: names that begin with 'queryd_' are reserved");
+    return FALSE;
+}
+
 /* SPARQL ---------------------------------------------------------------------------------------------------------------- */
 
 /* The values of one execution by name; @row (nullable) or else those that came with the statement. */
@@ -317,6 +337,21 @@ qd_write_item_note_run(QdWriteItem *item, QdConnection *connection, QdCompiled *
         qd_payloads_note_deleted(connection);
 }
 
+/* What it asks for is so, or becomes so for what follows it in a batch or transaction. */
+static gboolean
+execute_pragma(const QdWriteItem *item, QdConnection *connection, const QdCompiled *compiled, GError **error)
+{
+    gboolean alone = !item->is_part && item->statements->len == 1;
+
+    if (alone && compiled->setting != QD_SETTING_NONE && !qd_setting_is_so(compiled->setting, compiled->setting_on)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER,
+                     "this pragma holds for one batch or one transaction: put it before the statements of one");
+        return FALSE;
+    }
+    qd_settings_apply(connection, compiled->setting, compiled->setting_on);
+    return TRUE;
+}
+
 static gboolean
 execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
@@ -327,18 +362,22 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
 
     if (compiled == NULL)
         return FALSE;
+    if (compiled->asks)
+        return execute_pragma(item, connection, compiled, error);
     if (!compiled->writes) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement changes nothing: run it as a query");
         return FALSE;
     }
     if (compiled->runs_alone && !sqlite3_get_autocommit(qd_connection_get_db(connection))) {
-        qd_error_set(error, QW_ERROR_UNSUPPORTED, "VACUUM has to be the only statement of its update");
+        item->runs_alone = item->statements->len == 1;
+        qd_error_set(error, QW_ERROR_UNSUPPORTED, "VACUUM has to be the only statement of its update, outside of a transaction");
         return FALSE;
     }
 
     qd_connection_get_guard(connection)->vacuuming = compiled->runs_alone;
     qd_guard_forget_writes(qd_connection_get_guard(connection));
-    ok = execute_rows(item, statement, connection, compiled, limits, error);
+    qd_settings_note_begun(connection);
+    ok = (compiled->alters ? execute_alter : execute_rows)(item, statement, connection, compiled, limits, error);
     qd_connection_get_guard(connection)->vacuuming = FALSE;
     (void) sqlite3_clear_bindings(compiled->stmt);
     statement->changes = item->changes - before;
@@ -379,18 +418,9 @@ execute_func(QdWriteItem *item, QdConnection *connection, GError **error)
     return ok;
 }
 
-gboolean
-qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
+static gboolean
+execute_statements(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
 {
-    watch.limits = limits;
-    item->changes = 0;
-    item->n_rows = 0;
-    item->has_begun = FALSE;
-    g_array_set_size(item->pages, 0);
-    qd_changes_clear(item->changed);
-    if (item->func != NULL)
-        return execute_func(item, connection, error) && check_deferred_keys(item, connection, error);
-
     for (guint i = 0; i < item->statements->len; i++) {
         QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
 
@@ -401,19 +431,29 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
             return FALSE;
         }
     }
-    return check_deferred_keys(item, connection, error);
+    return TRUE;
 }
 
 gboolean
-qd_write_item_runs_alone(const QdWriteItem *item)
+qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
 {
-    const QdWriteStatement *statement;
+    gboolean ok;
 
-    if (item->func != NULL || item->statements == NULL || item->statements->len != 1)
-        return FALSE;
+    watch.limits = limits;
+    item->changes = 0;
+    item->n_rows = 0;
+    item->has_begun = FALSE;
+    item->runs_alone = FALSE;
+    g_array_set_size(item->pages, 0);
+    qd_changes_clear(item->changed);
+    if (item->func != NULL)
+        return execute_func(item, connection, error) && check_deferred_keys(item, connection, error);
+    if (item->is_part)
+        return execute_statements(item, connection, limits, error);
 
-    statement = &g_array_index(item->statements, QdWriteStatement, 0);
-    return statement->language == QD_LANGUAGE_SQL && qd_connection_text_runs_alone(statement->text, statement->n_text_bytes);
+    ok = execute_statements(item, connection, limits, error) && check_deferred_keys(item, connection, error);
+    qd_settings_reset(connection);
+    return ok;
 }
 
 gboolean

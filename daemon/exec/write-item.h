@@ -21,9 +21,6 @@ void qd_write_item_explain_stop(GError **error);
 /* Runs all statements; the results go into @item. false with @error set when one failed. */
 gboolean qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error);
 
-/* Whether the item is a single statement that cannot be in a transaction (VACUUM). */
-gboolean qd_write_item_runs_alone(const QdWriteItem *item);
-
 /* After @compiled has run, with qd_guard_forget_writes() before: what it has changed is what @item has, also when it failed. */
 void qd_write_item_note_run(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits);
 

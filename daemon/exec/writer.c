@@ -265,6 +265,7 @@ void
 qd_writer_execute_part(QdWriter *self, QdWriteItem *item)
 {
     g_clear_error(&item->error);
+    item->is_part = TRUE;
     if (qd_write_execute_in_savepoint(self, item) == QD_MEMBER_ENDED_TRANSACTION)
         qd_write_rollback(self);
     __atomic_add_fetch(&self->n_items, 1, __ATOMIC_RELAXED);
@@ -281,6 +282,7 @@ qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GErr
         item->generation = qd_write_publish(self);
         qd_write_tell(self, item->generation, &item, 1);
     }
+    qd_settings_reset(self->connection);
     checkpoint(self);
     pass_role(self);
     return ok;

@@ -49,6 +49,7 @@ struct QdWriteItem {
     GArray *statements; /* (not owned) (nullable) of QdWriteStatement; or: */
     QdWriterFunc func;  /* (nullable), with func_data */
     void *func_data;
+    gboolean is_part;      /* of a client's transaction: what it sets, and keys that are deferred, are of that */
     gboolean relaxed;      /* durable with a later commit only */
     gboolean takes_role;   /* instead of running anything: qd_writer_end_transaction() gives it back */
     uint64_t timeout_msec; /* of waiting, and again of running */
@@ -56,7 +57,8 @@ struct QdWriteItem {
     const gint *cancelled; /* (nullable) atomic */
     gsize page_size;       /* of the pages of RETURNING rows */
 
-    gboolean has_begun; /* a statement was stepped */
+    gboolean has_begun;  /* a statement was stepped */
+    gboolean runs_alone; /* it has failed since its only statement cannot be in a transaction: VACUUM */
     GError *error;
     uint64_t changes;
     int64_t last_insert_rowid;

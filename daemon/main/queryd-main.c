@@ -14,6 +14,7 @@
 
 #include "daemon/base/limits.h"
 #include "daemon/main/limits-doc.h"
+#include "daemon/main/salvage-command.h"
 #include "daemon/main/service.h"
 #include "daemon/main/store-name.h"
 
@@ -28,6 +29,7 @@ static char *arg_print_limits;
 static gint64 arg_idle_exit_msec = -1;
 static gboolean arg_session;
 static gboolean arg_debug;
+static gboolean arg_salvage;
 static gboolean arg_version;
 
 static gboolean
@@ -48,6 +50,7 @@ static const GOptionEntry option_entries[] = {
     { "debug", 0, 0, G_OPTION_ARG_NONE, &arg_debug, "Log calls and texts of statements", NULL },
     { "print-limits", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, parse_print_limits,
       "Print the table of limits and exit", "markdown|man" },
+    { "salvage", 0, 0, G_OPTION_ARG_NONE, &arg_salvage, "Make a new database of what can be read of the store's, and exit", NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Print the version and exit", NULL },
     { NULL },
 };
@@ -88,6 +91,8 @@ run(void)
     umask(077);
     /* glibc gives every thread an arena of its own: many workers that allocate little would hold much. */
     (void) mallopt(M_ARENA_MAX, MALLOC_ARENAS);
+    if (arg_salvage)
+        return qd_salvage_command_run(directory, arg_config);
     return qd_service_run(&options);
 }
 

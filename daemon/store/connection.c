@@ -21,6 +21,7 @@
 #define BUSY_TIMEOUT_MSEC 5000
 /* A bit of SQLite's mask of optimizations: filters that are filled by a scan of a whole table, which for few rows take long. */
 #define BLOOM_FILTERS 0x80000
+#define EXPLAIN_OPCODE 1         /* the column that names it */
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
 
 typedef enum Command {
@@ -41,6 +42,7 @@ struct QdConnection {
     sqlite3 *db;
     uint64_t cache_bytes;
     QdGuard guard;
+    QdSettings settings;
     GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
     guint64 clock;
     sqlite3_stmt *transaction[N_COMMANDS]; /* from the first use on */
@@ -277,6 +279,12 @@ qd_connection_get_guard(QdConnection *self)
     return &self->guard;
 }
 
+QdSettings *
+qd_connection_get_settings(QdConnection *self)
+{
+    return &self->settings;
+}
+
 QdPolicy
 qd_connection_set_policy(QdConnection *self, QdPolicy policy)
 {
@@ -498,9 +506,9 @@ cache_add(QdConnection *self, QdCompiled *compiled)
     g_ptr_array_add(self->statements, compiled);
 }
 
-/* Whether only white space, comments and semicolons are left. */
-static gboolean
-tail_is_empty(const char *tail, const char *end)
+/* Where something else than white space, comments and semicolons begins, or @end. */
+static const char *
+skip_empty(const char *tail, const char *end)
 {
     while (tail < end) {
         if (g_ascii_isspace(*tail) || *tail == ';') {
@@ -513,33 +521,10 @@ tail_is_empty(const char *tail, const char *end)
 
             tail = close != NULL ? close + 2 : end;
         } else {
-            return FALSE;
+            return tail;
         }
     }
-    return TRUE;
-}
-
-/* The first word of a statement decides what the authorizer does not see: VACUUM. */
-gboolean
-qd_connection_text_runs_alone(const char *text, gsize n_bytes)
-{
-    const char *end = text + n_bytes;
-
-    while (text < end && !g_ascii_isalpha(*text)) {
-        const char *before = text;
-
-        if (*text == '-' || *text == '/') {
-            const char *stop = *text == '-' ? memchr(text, '\n', (size_t) (end - text))
-                                            : memmem(text, (size_t) (end - text), "*/", 2);
-
-            if (stop == NULL)
-                return FALSE;
-            text = stop + (*before == '-' ? 1 : 2);
-        } else {
-            text++;
-        }
-    }
-    return end - text >= 6 && g_ascii_strncasecmp(text, "VACUUM", 6) == 0;
+    return end;
 }
 
 static gboolean
@@ -564,7 +549,7 @@ check_text(const char *text, gsize n_bytes, GError **error)
         qd_error_set_at(error, QW_ERROR_SYNTAX, text, n_bytes, (size_t) (invalid - text), "statement is not UTF-8");
         return FALSE;
     }
-    if (tail_is_empty(text, text + n_bytes)) {
+    if (skip_empty(text, text + n_bytes) == text + n_bytes) {
         qd_error_set(error, QW_ERROR_SYNTAX, "1:1: statement is empty");
         return FALSE;
     }
@@ -576,7 +561,7 @@ check_compiled(const QdCompiled *compiled, const char *tail, GError **error)
 {
     const char *end = compiled->text + compiled->n_text_bytes;
 
-    if (!tail_is_empty(tail, end)) {
+    if (skip_empty(tail, end) != end) {
         while (g_ascii_isspace(*tail) || *tail == ';')
             tail++;
         qd_error_set_at(error, QW_ERROR_SYNTAX, compiled->text, compiled->n_text_bytes, (size_t) (tail - compiled->text),
@@ -623,6 +608,7 @@ take_writes(QdConnection *self, QdCompiled *compiled)
     for (guint i = 0; i < tables->len; i++)
         compiled->write_tables[i] = g_strdup(tables->pdata[i]);
     compiled->changes_schema = self->guard.changes_schema;
+    compiled->alters = self->guard.alters;
     compiled->deletes_payloads = self->guard.deletes_payloads;
     compiled->calls_delete = self->guard.calls_delete;
 }
@@ -650,6 +636,27 @@ set_generated_error(sqlite3 *db, const QdLimits *limits, GError **error)
         return FALSE;
     qd_limit_set_error(error, limits, limit, "the query nests too deep for the SQL that it becomes");
     return TRUE;
+}
+
+/*
+ * Whether the program is that of VACUUM, which the authorizer is not asked about. SQLite shows a program only by EXPLAIN of its
+ * text. What cannot be shown, since the text is as long as it may be, runs within a transaction, where VACUUM fails.
+ */
+static gboolean
+vacuums(QdConnection *self, const QdCompiled *compiled)
+{
+    const char *statement = skip_empty(compiled->text, compiled->text + compiled->n_text_bytes);
+    g_autofree char *text = g_strconcat("EXPLAIN ", statement, NULL);
+    QdPolicy policy = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
+    sqlite3_stmt *stmt = NULL;
+    gboolean found = FALSE;
+
+    if (sqlite3_prepare_v2(self->db, text, -1, &stmt, NULL) == SQLITE_OK)
+        while (!found && sqlite3_step(stmt) == SQLITE_ROW)
+            found = g_strcmp0((const char *) sqlite3_column_text(stmt, EXPLAIN_OPCODE), "Vacuum") == 0;
+    (void) sqlite3_finalize(stmt);
+    self->guard.policy = policy;
+    return found;
 }
 
 static gboolean
@@ -683,9 +690,12 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
     compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) &&
                        (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
-    compiled->runs_alone = compiled->writes && qd_connection_text_runs_alone(compiled->text, compiled->n_text_bytes);
+    compiled->asks = self->guard.asks && !sqlite3_stmt_isexplain(compiled->stmt);
+    compiled->setting = compiled->asks ? self->guard.setting : QD_SETTING_NONE;
+    compiled->setting_on = self->guard.setting_on;
     compiled->schema_signature = compute_signature(compiled->stmt);
     take_writes(self, compiled);
+    compiled->runs_alone = compiled->writes && !compiled->asks && compiled->write_tables[0] == NULL && vacuums(self, compiled);
     return check_compiled(compiled, tail, error);
 }
 

@@ -29,9 +29,13 @@ typedef struct QdCompiled {
     gboolean writes;
     gboolean deletes_payloads; /* by DELETE */
     gboolean calls_delete;     /* deletes payloads by the function */
-    gboolean runs_alone;       /* VACUUM: outside of any transaction */
+    gboolean runs_alone;       /* VACUUM, by its program: outside of any transaction */
     char **write_tables;       /* (owned) NULL-terminated */
     gboolean changes_schema;   /* tables or views come, go, or change */
+    gboolean alters;           /* ALTER TABLE */
+    gboolean asks;             /* a pragma that asks for what is so anyway, or: */
+    QdSetting setting;         /* a pragma that sets that, which is for the caller to do */
+    gboolean setting_on;
     uint64_t schema_signature; /* of names and declared types of the columns */
     int n_reprepares;
     int n_write_reprepares; /* that write_tables knows of */
@@ -64,6 +68,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConnection, qd_connection_free)
 
 sqlite3 *qd_connection_get_db(QdConnection *self);
 QdGuard *qd_connection_get_guard(QdConnection *self);
+QdSettings *qd_connection_get_settings(QdConnection *self);
 /* What the guard allows from now on. Returns: what it allowed before, to be set again. */
 QdPolicy qd_connection_set_policy(QdConnection *self, QdPolicy policy);
 
@@ -81,9 +86,6 @@ typedef enum QdAttachment {
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
 void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy);
-
-/* Whether @text is a statement that cannot be in a transaction: VACUUM. */
-gboolean qd_connection_text_runs_alone(const char *text, gsize n_bytes);
 
 /**
  * qd_connection_compile:

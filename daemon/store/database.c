@@ -46,6 +46,7 @@ struct QdDatabase {
     int guard_fd;       /* -1: none */
     QdFileWatch *watch; /* (nullable): from the guard on */
     gboolean read_only;
+    gboolean harmed;      /* the file is whole, its internal tables are not */
     char *read_only_hint; /* "", or what to do where the file system is read-only for us */
     guint64 start_counter;
     QdConnectionSetup setup; /* (nullable) */
@@ -172,6 +173,57 @@ count_start(QdDatabase *self, GError **error)
     return TRUE;
 }
 
+/* A wrong byte in the header, which SQLite has no code of its own for. */
+static void
+correct_unknown_format(GError **error)
+{
+    g_autofree char *message = NULL;
+
+    if (qd_error_get_code(*error) != QW_ERROR_SYNTAX || strstr((*error)->message, "unsupported file format") == NULL)
+        return;
+    message = g_strdup((*error)->message);
+    g_clear_error(error);
+    qd_error_set(error, QW_ERROR_CORRUPT, "%s", message);
+}
+
+/*
+ * Our own statements do not fit our tables: another program has changed them. Nothing is salvaged unasked then: whoever has changed
+ * the file may want to undo that.
+ */
+static gboolean
+explain_harm(QdDatabase *self, GError *failure, GError **error)
+{
+    correct_unknown_format(&failure);
+    self->harmed = qd_error_get_code(failure) == QW_ERROR_SYNTAX || qd_error_get_code(failure) == QW_ERROR_CONSTRAINT;
+    if (self->harmed)
+        qd_error_set(
+            error, QW_ERROR_CORRUPT,
+            "another program has changed internal tables of queryd: %s. To put a backup in the place of this file: queryctl "
+            "restore FILE. To repair it, which keeps the old file: queryd --salvage --directory '%s'",
+            failure->message, self->directory);
+    else
+        g_propagate_error(error, g_error_copy(failure));
+    g_error_free(failure);
+    return FALSE;
+}
+
+static gboolean
+check_version(QdDatabase *self, QdConnection *connection, GError **error)
+{
+    GError *failure = NULL;
+
+    return qd_file_check_version(connection, self->path, &failure) || explain_harm(self, failure, error);
+}
+
+static gboolean
+migrate(QdDatabase *self, const QdLimits *limits, GError **error)
+{
+    GError *failure = NULL;
+
+    return (qd_schema_migrate(self->writer, &failure) && qd_schema_check(self->writer, limits, &failure)) ||
+           explain_harm(self, failure, error);
+}
+
 static gboolean
 open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
 {
@@ -181,9 +233,8 @@ open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
     if (self->writer == NULL)
         return FALSE;
 
-    if (!qd_file_check_version(self->writer, self->path, error) ||
-        !qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) || !qd_schema_migrate(self->writer, error) ||
-        !count_start(self, error))
+    if (!check_version(self, self->writer, error) || !qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) ||
+        !migrate(self, limits, error) || !count_start(self, error))
         return FALSE;
     qd_schema_copy_refresh(self->writer, QD_SCHEMA_COPY_MAX_BYTES);
     return TRUE;
@@ -221,19 +272,6 @@ make_room_on_full_disk(QdDatabase *self)
 
     if (statvfs(self->directory, &fs) == 0 && (guint64) fs.f_bavail * fs.f_frsize < BALLAST_BYTES)
         (void) release_ballast(self);
-}
-
-/* A wrong byte in the header, which SQLite has no code of its own for. */
-static void
-correct_unknown_format(GError **error)
-{
-    g_autofree char *message = NULL;
-
-    if (qd_error_get_code(*error) != QW_ERROR_SYNTAX || strstr((*error)->message, "unsupported file format") == NULL)
-        return;
-    message = g_strdup((*error)->message);
-    g_clear_error(error);
-    qd_error_set(error, QW_ERROR_CORRUPT, "%s", message);
 }
 
 static gboolean
@@ -311,7 +349,7 @@ open_for_writing(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *rep
         qd_error_set(&first, QW_ERROR_CORRUPT, "it is missing or empty, and there is a log of it");
     else if (open_with_ballast(self, limits, &first))
         return repair == NULL || keep_payloads_of_lost_database(self, limits, repair, error);
-    if (repair != NULL && qd_error_get_code(first) == QW_ERROR_CORRUPT) {
+    if (repair != NULL && !self->harmed && qd_error_get_code(first) == QW_ERROR_CORRUPT) {
         if (salvage(self, limits, repair, &second))
             return TRUE;
         if (qd_error_get_code(second) != QW_ERROR_CORRUPT)

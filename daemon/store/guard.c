@@ -6,25 +6,77 @@
  */
 #include "daemon/store/guard.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/error.h"
 
-/* Pragmas that only tell. Those marked take an argument; the others are refused with one, since then they set. */
+typedef enum Rule {
+    TELLS,    /* its value, or a list */
+    TELLS_OF, /* an object that is its argument */
+    WRITES,   /* a number in the file's header, as a part of the transaction */
+    SETS,     /* what holds until the end of a batch or transaction */
+    STANDS,   /* it may ask for what is so anyway */
+    TUNES,    /* it may ask for anything: how the daemon works is not for clients to say */
+} Rule;
+
+/* Without an argument each of them tells. */
+static const struct Pragma {
+    const char *name;
+    Rule rule;
+    const char *values; /* STANDS: between blanks */
+    const char *hint;   /* (nullable): what to do instead */
+    QdSetting setting;
+} pragmas[] = {
+    { "application_id", WRITES, NULL, NULL, QD_SETTING_NONE },
+    { "auto_vacuum", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "busy_timeout", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "cache_size", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "cache_spill", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "collation_list", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "compile_options", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "data_version", TELLS, NULL, NULL, QD_SETTING_NONE }, /* FTS5 asks for it */
+    { "database_list", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "defer_foreign_keys", SETS, NULL, NULL, QD_SETTING_DEFER_FOREIGN_KEYS },
+    { "encoding", STANDS, " utf-8 utf8 ", "a store keeps the encoding that it was made with", QD_SETTING_NONE },
+    { "foreign_key_check", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "foreign_key_list", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "foreign_keys", SETS, NULL, NULL, QD_SETTING_FOREIGN_KEYS },
+    { "freelist_count", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "function_list", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "index_info", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "index_list", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "index_xinfo", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "integrity_check", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "journal_mode", STANDS, " wal ", "a store is kept in the journal mode WAL", QD_SETTING_NONE },
+    { "journal_size_limit", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "legacy_alter_table", SETS, NULL, NULL, QD_SETTING_LEGACY_ALTER_TABLE },
+    { "module_list", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "page_count", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "page_size", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "pragma_list", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "quick_check", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "recursive_triggers", SETS, NULL, NULL, QD_SETTING_RECURSIVE_TRIGGERS },
+    { "schema_version", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "synchronous", STANDS, " 1 2 3 normal full extra ", "every commit is durable, unless the option 'durability' is 'relaxed'",
+      QD_SETTING_NONE },
+    { "table_info", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "table_list", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "table_xinfo", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "temp_store", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "user_version", WRITES, NULL, NULL, QD_SETTING_NONE },
+    { "wal_autocheckpoint", TUNES, NULL, NULL, QD_SETTING_NONE },
+};
+
+/* What is asked for often. */
 static const struct {
     const char *name;
-    gboolean takes_argument;
-} allowed_pragmas[] = {
-    { "application_id", FALSE },  { "collation_list", FALSE }, { "compile_options", FALSE },
-    { "data_version", FALSE }, /* FTS5 asks for it */
-    { "database_list", FALSE },   { "encoding", FALSE },       { "foreign_key_check", TRUE },
-    { "foreign_key_list", TRUE }, { "foreign_keys", FALSE },   { "freelist_count", FALSE },
-    { "function_list", FALSE },   { "index_info", TRUE },      { "index_list", TRUE },
-    { "index_xinfo", TRUE },      { "integrity_check", TRUE }, { "journal_mode", FALSE },
-    { "module_list", FALSE },     { "page_count", FALSE },     { "page_size", FALSE },
-    { "pragma_list", FALSE },     { "quick_check", TRUE },     { "schema_version", FALSE },
-    { "table_info", TRUE },       { "table_list", TRUE },      { "table_xinfo", TRUE },
-    { "user_version", FALSE },
+    const char *hint;
+} refused_pragmas[] = {
+    { "optimize", "say ANALYZE, or 'queryctl optimize'" },
+    { "query_only", "a statement is opened for reading or for writing" },
+    { "wal_checkpoint", "the daemon writes the log back by itself, 'queryctl optimize' does it now" },
+    { "writable_schema", "the schema is changed by CREATE, ALTER and DROP" },
 };
 
 static const char *const allowed_modules[] = { "fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "rtree", "rtree_i32" };
@@ -43,6 +95,8 @@ static const char *const payload_functions[] = { "queryd_store_payload", "queryd
 #define PAYLOAD_TABLE "queryd_payload"
 
 #define STATISTICS_TABLE "sqlite_stat1"
+/* SQLite's name for the database that VACUUM attaches; later versions add digits. */
+#define VACUUM_PREFIX "vacuum_"
 #define FOR_READING " in a query that was opened for reading"
 
 static int deny(QdGuard *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
@@ -72,17 +126,95 @@ list_has(const char *const *list, gsize n, const char *name)
     return FALSE;
 }
 
+/* As SQLite reads it. */
+static gboolean
+is_true(const char *argument)
+{
+    static const char *const words[] = { "on", "yes", "true" };
+
+    return g_ascii_isdigit(argument[0]) ? atoi(argument) != 0 : list_has(words, G_N_ELEMENTS(words), argument);
+}
+
+static int
+deny_pragma(QdGuard *self, const char *name)
+{
+    const char *hint = "docs/transactions.md lists the pragmas";
+
+    for (gsize i = 0; i < G_N_ELEMENTS(refused_pragmas); i++)
+        if (g_ascii_strcasecmp(refused_pragmas[i].name, name) == 0)
+            hint = refused_pragmas[i].hint;
+    return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s is not allowed: %s", name, hint);
+}
+
+/* PRAGMA foreign_keys=OFF and its like: SQLite compiles nothing, whoever runs the statement applies it (settings.h). */
+static int
+check_setting(QdGuard *self, const struct Pragma *pragma, const char *argument)
+{
+    gboolean on = is_true(argument);
+
+    self->tells = TRUE;
+    if (self->policy == QD_POLICY_WRITE) {
+        self->setting = pragma->setting;
+        self->setting_on = on;
+        self->writes = TRUE;
+    } else if (!qd_setting_is_so(pragma->setting, on)) {
+        return deny(self, QW_ERROR_READ_ONLY, "PRAGMA %s=%s" FOR_READING "; it holds for a batch or a transaction", pragma->name,
+                    argument);
+    }
+    self->asks = TRUE;
+    return SQLITE_IGNORE;
+}
+
+static int
+check_standing(QdGuard *self, const struct Pragma *pragma, const char *argument)
+{
+    g_autofree char *word = g_ascii_strdown(argument, -1);
+    g_autofree char *among = g_strdup_printf(" %s ", word);
+
+    if (strstr(pragma->values, among) == NULL)
+        return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s=%s is not allowed: %s", pragma->name, argument, pragma->hint);
+
+    self->tells = self->asks = TRUE;
+    return g_str_equal(pragma->name, "journal_mode") ? SQLITE_OK : SQLITE_IGNORE; /* it gives a row */
+}
+
+static int
+check_pragma_argument(QdGuard *self, const struct Pragma *pragma, const char *argument)
+{
+    switch (pragma->rule) {
+    case TELLS:
+        return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s with a value is not allowed: it only tells", pragma->name);
+    case TELLS_OF:
+        self->tells = TRUE;
+        return SQLITE_OK;
+    case WRITES:
+        if (self->policy == QD_POLICY_READ)
+            return deny(self, QW_ERROR_READ_ONLY, "PRAGMA %s with a value" FOR_READING, pragma->name);
+        self->writes = self->changes_schema = TRUE;
+        return SQLITE_OK;
+    case SETS:
+        return check_setting(self, pragma, argument);
+    case STANDS:
+        return check_standing(self, pragma, argument);
+    case TUNES:
+        self->tells = self->asks = TRUE;
+        return SQLITE_IGNORE;
+    }
+    g_assert_not_reached();
+}
+
 static int
 check_pragma(QdGuard *self, const char *name, const char *argument)
 {
-    for (gsize i = 0; i < G_N_ELEMENTS(allowed_pragmas); i++)
-        if (g_ascii_strcasecmp(allowed_pragmas[i].name, name) == 0 && (argument == NULL || allowed_pragmas[i].takes_argument)) {
-            self->tells = TRUE;
-            return SQLITE_OK;
-        }
-
-    return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s%s is not allowed: only pragmas that read are", name,
-                argument != NULL ? " with a value" : "");
+    for (gsize i = 0; i < G_N_ELEMENTS(pragmas); i++) {
+        if (g_ascii_strcasecmp(pragmas[i].name, name) != 0)
+            continue;
+        if (argument != NULL)
+            return check_pragma_argument(self, &pragmas[i], argument);
+        self->tells = TRUE;
+        return SQLITE_OK;
+    }
+    return deny_pragma(self, name);
 }
 
 static void
@@ -242,7 +374,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_DROP_TRIGGER:
         return check_change(self, a) == SQLITE_OK ? check_table_change(self, b) : SQLITE_DENY;
     case SQLITE_ALTER_TABLE:
-        self->changes_schema = TRUE;
+        self->alters = self->changes_schema = TRUE;
         return check_table_change(self, b);
     case SQLITE_CREATE_VTABLE:
     case SQLITE_DROP_VTABLE:
@@ -254,13 +386,36 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
                     "%s is not allowed: every update is a transaction of its own; use a batch for several",
                     action == SQLITE_SAVEPOINT ? "SAVEPOINT" : a);
     case SQLITE_ATTACH:
-        if (self->vacuuming && (a == NULL || a[0] == '\0'))
-            return SQLITE_OK;
-        return deny(self, QW_ERROR_ACCESS_DENIED, "%s is not allowed", self->vacuuming ? "VACUUM INTO" : "ATTACH");
+        return deny(self, QW_ERROR_ACCESS_DENIED, "ATTACH is not allowed");
     case SQLITE_DETACH:
         return deny(self, QW_ERROR_ACCESS_DENIED, "DETACH is not allowed");
     default: /* SQLite's numbers, not our enum: temporary objects, and whatever a later version adds */
         return deny(self, QW_ERROR_ACCESS_DENIED, "temporary objects are not allowed");
+    }
+}
+
+/*
+ * VACUUM copies by SQL of its own: it attaches a database without a file, begins a transaction, reads the schema and the tables,
+ * and writes only into what it has attached.
+ */
+static int
+check_vacuum(QdGuard *self, int action, const char *a, const char *b, const char *database)
+{
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_TRANSACTION:
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return check_function(self, b);
+    case SQLITE_ATTACH:
+        if (a[0] == '\0')
+            return SQLITE_OK;
+        return deny(self, QW_ERROR_ACCESS_DENIED, "VACUUM INTO is not allowed: a backup is another way to a copy");
+    default:
+        if (database != NULL && g_str_has_prefix(database, VACUUM_PREFIX))
+            return SQLITE_OK;
+        return deny(self, QW_ERROR_ACCESS_DENIED, "VACUUM may not write into '%s'", database != NULL ? database : "");
     }
 }
 
@@ -271,9 +426,8 @@ authorize(void *data, int action, const char *a, const char *b, const char *data
 
     if (self->policy == QD_POLICY_INTERNAL)
         return SQLITE_OK;
-    /* what VACUUM does by SQL of its own: a transaction, inserts into a database that it attaches under an empty name */
-    if (self->vacuuming && action != SQLITE_ATTACH)
-        return SQLITE_OK;
+    if (self->vacuuming)
+        return check_vacuum(self, action, a != NULL ? a : "", b, database);
 
     if (self->compiling) {
         self->n_calls++;
@@ -321,6 +475,8 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     self->compile_deadline_usec = (uint64_t) g_get_monotonic_time() + 1000 * self->compile_msec;
     self->writes = FALSE;
     self->tells = FALSE;
+    self->asks = FALSE;
+    self->setting = QD_SETTING_NONE;
     g_clear_pointer(&self->rows_written, g_free);
     qd_guard_forget_writes(self);
     qd_guard_forget_denial(self);
@@ -348,6 +504,7 @@ void
 qd_guard_forget_writes(QdGuard *self)
 {
     self->changes_schema = FALSE;
+    self->alters = FALSE;
     self->deletes_payloads = FALSE;
     self->calls_delete = FALSE;
     if (self->write_tables->len > 0)

@@ -14,6 +14,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/limits.h"
+#include "daemon/store/settings.h"
 
 typedef enum QdPolicy {
     QD_POLICY_READ,     /* a client's query */
@@ -23,7 +24,7 @@ typedef enum QdPolicy {
 
 typedef struct QdGuard {
     QdPolicy policy;
-    gboolean vacuuming; /* a VACUUM is being run: it attaches a database of its own */
+    gboolean vacuuming; /* a VACUUM is being run: it may do what VACUUM does by SQL of its own, and nothing else */
     gboolean packing;   /* one of our wrappers is compiled or run: it calls what statements may not */
     gboolean compiling;
     uint64_t compile_deadline_usec; /* monotonic; used while compiling */
@@ -35,12 +36,16 @@ typedef struct QdGuard {
     gboolean deletes_payloads; /* recorded: rows of the table queryd_payload, whose files then have to be looked for */
     gboolean calls_delete;     /* recorded: the function that deletes such rows by a statement of its own */
     gboolean changes_schema;   /* recorded: tables or views come, go, or change */
+    gboolean alters;           /* recorded: ALTER TABLE, whose new names SQLite does not tell */
     gboolean tells;            /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
-    char *rows_written;        /* (nullable) recorded: the first write of rows, perhaps by a virtual table that is connected */
-    GPtrArray *write_tables;   /* recorded: names of tables, each once */
-    GPtrArray *read_tables;    /* (nullable) (not owned): where the names of tables and views that are read are recorded */
-    QwError denial_code;       /* 0: nothing was denied */
-    char *denial;              /* (owned) why */
+    gboolean asks;             /* recorded: a pragma that asks for what is so, or for a setting: SQLite has compiled nothing */
+    QdSetting setting;         /* recorded: it sets that */
+    gboolean setting_on;
+    char *rows_written;      /* (nullable) recorded: the first write of rows, perhaps by a virtual table that is connected */
+    GPtrArray *write_tables; /* recorded: names of tables, each once */
+    GPtrArray *read_tables;  /* (nullable) (not owned): where the names of tables and views that are read are recorded */
+    QwError denial_code;     /* 0: nothing was denied */
+    char *denial;            /* (owned) why */
 } QdGuard;
 
 /* Installs @self on @db. @self must outlive it. */

@@ -81,5 +81,7 @@ gboolean qd_salvage_is_virtual(const QdSalvageEntry *entry);
 gboolean qd_salvage_is_one_create(QdSalvage *self, const char *sql);
 /* Full-text indexes of users, made anew from the texts; one that cannot be is made empty, and says so. */
 gboolean qd_salvage_mend_texts(QdSalvage *self, GError **error);
+/* Internal tables, indexes and views of the schema that was read are defined as queryd defines them. */
+gboolean qd_salvage_define_own(QdSalvage *self, GError **error);
 /* After all rows: terms are what their keys say, nothing dangles, what can be computed is computed anew. */
 gboolean qd_salvage_mend_rdf(QdSalvage *self, GError **error);

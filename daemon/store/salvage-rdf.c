@@ -162,15 +162,52 @@ copy_missing(QdSalvage *self, sqlite3 *model, const char *query, GError **error)
     return ok;
 }
 
+#define OWN_NAMES " FROM sqlite_schema WHERE sql IS NOT NULL AND name LIKE 'queryd\\_%' ESCAPE '\\' ORDER BY rowid"
+
+/* An empty store. */
+static QdConnection *
+open_model(QdSalvage *self, GError **error)
+{
+    const QdConnectionInfo info = { .path = ":memory:" };
+    g_autoptr(QdConnection) model = qd_connection_open(&info, QD_CONNECTION_WRITER, self->options->limits, error);
+
+    return model != NULL && qd_schema_migrate(model, error) ? g_steal_pointer(&model) : NULL;
+}
+
+gboolean
+qd_salvage_define_own(QdSalvage *self, GError **error)
+{
+    g_autoptr(QdConnection) model = open_model(self, error);
+    sqlite3_stmt *stmt = NULL;
+    int r;
+
+    if (model == NULL)
+        return FALSE;
+
+    r = sqlite3_prepare_v2(qd_connection_get_db(model), "SELECT type, name, sql" OWN_NAMES, -1, &stmt, NULL);
+    while (r == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *sql = (const char *) sqlite3_column_text(stmt, 2);
+        QdSalvageEntry *entry = qd_salvage_find_entry(self, (const char *) sqlite3_column_text(stmt, 0),
+                                                      (const char *) sqlite3_column_text(stmt, 1));
+
+        if (entry == NULL || g_strcmp0(entry->sql, sql) == 0)
+            continue;
+        qd_salvage_report_note(self->report, "'%s' was defined otherwise than queryd defines it", entry->name);
+        g_free(entry->sql);
+        entry->sql = g_strdup(sql);
+    }
+    (void) sqlite3_finalize(stmt);
+    return TRUE;
+}
+
 /* The counters are set by repair_counters(). */
 static gboolean
 complete_schema(QdSalvage *self, GError **error)
 {
-    const QdConnectionInfo info = { .path = ":memory:" };
-    g_autoptr(QdConnection) model = qd_connection_open(&info, QD_CONNECTION_WRITER, self->options->limits, error);
+    g_autoptr(QdConnection) model = open_model(self, error);
     gint64 version = 0;
 
-    if (model == NULL || !qd_schema_migrate(model, error) || !qd_schema_get_version(self->connection, &version, error))
+    if (model == NULL || !qd_schema_get_version(self->connection, &version, error))
         return FALSE;
     /* an older file gets what it lacks when it is opened, and one that is no store becomes one */
     if (version != 0 && version != QD_SCHEMA_VERSION)
@@ -178,11 +215,9 @@ complete_schema(QdSalvage *self, GError **error)
     if (version == 0 && qd_salvage_find_entry(self, "table", "queryd_quad") == NULL &&
         qd_salvage_find_entry(self, "table", "queryd_meta") == NULL)
         return TRUE;
-    return copy_missing(self, qd_connection_get_db(model),
-                        "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name LIKE 'queryd\\_%' ESCAPE '\\'"
-                        " ORDER BY rowid",
-                        error) &&
+    return copy_missing(self, qd_connection_get_db(model), "SELECT name, sql" OWN_NAMES, error) &&
            qd_salvage_execute(self, error,
+                              "DELETE FROM queryd_meta WHERE key<>'term_secret' AND (typeof(value)<>'integer' OR value<0);"
                               "INSERT OR IGNORE INTO queryd_meta VALUES('schema_version', %d), ('start_counter', 0),"
                               " ('term_sequence', 0), ('bnode_serial', 0), ('term_secret', randomblob(16))",
                               QD_SCHEMA_VERSION);

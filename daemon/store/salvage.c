@@ -567,6 +567,8 @@ salvage(QdSalvage *self, GError **error)
         return FALSE;
     }
     count_trees(self);
+    if (!qd_salvage_define_own(self, error))
+        return FALSE;
 
     /* twice: the schema that was written by hand is seen by a new connection only */
     return open_target(self, error) && salvage_rows(self, error) && open_target(self, error) && qd_salvage_mend_rdf(self, error) &&

@@ -17,6 +17,40 @@ test_new(StoreFixture *fixture, gconstpointer data)
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT length(value) FROM queryd_meta WHERE key='term_secret'"), ==, 16);
 }
 
+/* A file of the newest step has nothing that has to be compared one by one; another program's change is named. */
+static void
+test_check(StoreFixture *fixture, gconstpointer data)
+{
+    static const struct {
+        const char *harm;
+        const char *words;
+    } rows[] = {
+        { "DROP INDEX queryd_quad_ospg", "queryd_quad_ospg is missing, or is not defined as queryd defines it" },
+        { "DROP VIEW queryd_fts_content", "queryd_fts_content is missing" },
+        { "ALTER TABLE queryd_prefix RENAME COLUMN iri TO uri", "queryd_prefix is missing, or is not defined" },
+        { "DELETE FROM queryd_meta WHERE key='bnode_serial'", "queryd_meta lacks the row bnode_serial" },
+        { "UPDATE queryd_meta SET value='x' WHERE key='term_secret'", "queryd_meta lacks the row term_secret" },
+        { "INSERT INTO queryd_term VALUES(4001, NULL, 'x', NULL)", "term_sequence in queryd_meta is below the ids of terms" },
+        { "INSERT INTO queryd_quad VALUES(1, 1, 1, 0)", "queryd_term is empty, and there are quads" },
+    };
+    g_autoptr(GError) error = NULL;
+
+    g_assert_true(qd_schema_check(fixture->writer, &fixture->limits, &error));
+    g_assert_no_error(error);
+    g_assert_cmphex(qd_schema_get_fingerprint(fixture->writer), ==, QD_SCHEMA_FINGERPRINT);
+    store_execute(fixture->writer, "CREATE TABLE queryd_of_others(a)");
+    g_assert_true(qd_schema_check(fixture->writer, &fixture->limits, &error));
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autoptr(GError) failure = NULL;
+
+        store_execute(fixture->writer, "BEGIN");
+        store_execute(fixture->writer, rows[i].harm);
+        g_assert_false(qd_schema_check(fixture->writer, &fixture->limits, &failure));
+        store_assert_error(failure, QW_ERROR_SYNTAX, rows[i].words);
+        store_execute(fixture->writer, "ROLLBACK");
+    }
+}
+
 /* As version 1 left it: without the tables of RDF. */
 static void
 test_older(StoreFixture *fixture, gconstpointer data)
@@ -111,7 +145,7 @@ test_stored_fails(StoreFixture *fixture, gconstpointer data)
     g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
     g_assert_cmpint(sqlite3_exec(db, "CREATE TABLE queryd_predicate(mine)", NULL, NULL, NULL), ==, SQLITE_OK);
     g_assert_null(qd_database_open(fixture->dir, &fixture->limits, &error));
-    store_assert_error(error, QW_ERROR_SYNTAX, "cannot bring the schema to version 2: ");
+    store_assert_error(error, QW_ERROR_CORRUPT, "cannot bring the schema to version 2: ");
     g_assert_cmpint(sqlite3_exec(db,
                                  "SELECT abs(-9223372036854775808) WHERE (SELECT value FROM queryd_meta WHERE key='schema_version')"
                                  "<>1 OR EXISTS (SELECT 1 FROM sqlite_schema WHERE name='queryd_term');"
@@ -129,6 +163,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add("/store/schema/new", StoreFixture, NULL, store_fixture_set_up, test_new, store_fixture_tear_down);
     g_test_add("/store/schema/older", StoreFixture, NULL, store_fixture_set_up, test_older, store_fixture_tear_down);
+    g_test_add("/store/schema/check", StoreFixture, NULL, store_fixture_set_up, test_check, store_fixture_tear_down);
     g_test_add("/store/schema/failed", StoreFixture, NULL, store_fixture_set_up, test_failed, store_fixture_tear_down);
     g_test_add("/store/schema/stored", StoreFixture, NULL, store_fixture_set_up, test_stored, store_fixture_tear_down);
     g_test_add("/store/schema/stored-fails", StoreFixture, NULL, store_fixture_set_up, test_stored_fails, store_fixture_tear_down);
