@@ -40,6 +40,7 @@ typedef struct QdStatement {
     uint64_t signature; /* of the columns that the client knows */
     uint32_t n_parameters;
     gboolean writes;
+    QdControl control;
     QdCallOptions options;
 } QdStatement;
 
@@ -136,6 +137,8 @@ void qd_channel_drop_ring(QdChannel *self);
 /* channel-serve.c */
 /* Makes the first waiting request the current one, unless there is one already. */
 void qd_channel_take_request(QdChannel *self);
+/* Whether @request runs a statement that is BEGIN, COMMIT or ROLLBACK by its text. */
+gboolean qd_channel_is_control(const QdChannel *self, const QdRequest *request);
 /* Starts the first waiting request, a slot is held. Returns: false when the writer owns the channel now; *ret_leads as below. */
 gboolean qd_channel_start_request(QdChannel *self, gboolean *ret_leads);
 /* Goes on with the run, a slot is held. Returns: false when it should yield. */

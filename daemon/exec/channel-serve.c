@@ -168,6 +168,13 @@ parse_prepare(const QdRequest *request, QdCallOptions *options, QdLanguage *ret_
     return qd_language_from_name(language, ret_language, error);
 }
 
+/* Of a transaction that has failed: what a text can still ask for. */
+static gboolean
+ends_transaction(QdControl control)
+{
+    return control == QD_CONTROL_COMMIT || control == QD_CONTROL_ROLLBACK;
+}
+
 static gboolean
 serve_prepare(QdChannel *self, GError **error)
 {
@@ -191,6 +198,8 @@ serve_prepare(QdChannel *self, GError **error)
         return FALSE;
 
     shape = qd_run_get_shape(run);
+    if (!ends_transaction(shape.control) && !qd_channel_check_transaction(self, error))
+        return FALSE;
     self->last_reader = qd_run_get_reader(run);
     self->statement = (QdStatement){
         .prepared = TRUE,
@@ -201,6 +210,7 @@ serve_prepare(QdChannel *self, GError **error)
         .signature = shape.signature,
         .n_parameters = shape.n_parameters,
         .writes = shape.writes,
+        .control = shape.control,
         .options = options,
     };
     self->statement.options.base = NULL;
@@ -454,6 +464,20 @@ qd_channel_take_request(QdChannel *self)
     qd_registry_add(self->engine->registry, &self->entry, "running");
 }
 
+/* The text BEGIN is what the record is. */
+static const uint8_t control_kinds[] = {
+    [QD_CONTROL_BEGIN] = QW_KIND_BEGIN,
+    [QD_CONTROL_COMMIT] = QW_KIND_COMMIT,
+    [QD_CONTROL_ROLLBACK] = QW_KIND_ROLLBACK,
+};
+
+gboolean
+qd_channel_is_control(const QdChannel *self, const QdRequest *request)
+{
+    return request->kind == QW_KIND_FETCH && !qd_transport_is_pipe(self->transport) && self->statement.control != QD_CONTROL_NONE &&
+           self->statement.control != QD_CONTROL_SAVEPOINT;
+}
+
 gboolean
 qd_channel_start_request(QdChannel *self, gboolean *ret_leads)
 {
@@ -462,6 +486,8 @@ qd_channel_start_request(QdChannel *self, gboolean *ret_leads)
     gboolean ok;
 
     qd_channel_take_request(self);
+    if (qd_channel_is_control(self, self->current))
+        self->current->kind = control_kinds[self->statement.control];
     request = self->current;
     if (request->kind == QW_KIND_BEGIN)
         return qd_channel_begin_transaction(self, ret_leads);
@@ -470,8 +496,8 @@ qd_channel_start_request(QdChannel *self, gboolean *ret_leads)
         return TRUE;
     }
 
-    ok = qd_channel_check_transaction(self, &error) &&
-         (request->kind == QW_KIND_PREPARE ? serve_prepare(self, &error) : start_fetch(self, &error));
+    ok = request->kind == QW_KIND_PREPARE ? serve_prepare(self, &error)
+                                          : qd_channel_check_transaction(self, &error) && start_fetch(self, &error);
     if (!ok)
         qd_channel_fail_request(self, error);
     return TRUE;

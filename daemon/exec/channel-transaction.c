@@ -195,7 +195,7 @@ qd_channel_transaction_execute(QdChannel *self, QdWriteItem *item)
 
     qd_writer_execute_part(writer, item);
     item->generation = qd_writer_get_generation(writer);
-    if (item->error == NULL) {
+    if (item->error == NULL || item->keeps) {
         qd_changes_add_all(transaction->item.changed, item->changed);
         transaction->n_changes += item->changes;
         return;

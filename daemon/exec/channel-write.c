@@ -177,7 +177,8 @@ qd_channel_next_is_write(const QdChannel *self)
 
     if (self->current != NULL || self->run != NULL || next == NULL)
         return FALSE;
-    return next->kind == QW_KIND_BATCH || (next->kind == QW_KIND_FETCH && self->statement.writes);
+    return next->kind == QW_KIND_BATCH ||
+           (next->kind == QW_KIND_FETCH && self->statement.writes && !qd_channel_is_control(self, next));
 }
 
 /* The updates at the head of the queue become writes. Returns: how many the writer shall have. */

@@ -566,6 +566,7 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
         .signature = setup->shape.signature,
         .n_parameters = setup->shape.n_parameters,
         .writes = setup->shape.writes,
+        .control = setup->shape.control,
         .options = setup->options,
     };
     channel->statement.options.base = NULL; /* the call's */

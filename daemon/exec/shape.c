@@ -45,6 +45,7 @@ qd_shape_from_compiled(const QdCompiled *compiled)
     QdShape shape = qd_shape_from_stmt(compiled->stmt);
 
     shape.writes = compiled->writes;
+    shape.control = compiled->control;
     shape.signature = compiled->schema_signature;
     return shape;
 }

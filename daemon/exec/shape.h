@@ -20,6 +20,7 @@ typedef struct QdShape {
     guint n_columns;
     guint n_parameters; /* of SPARQL: the variables written with '$'; by name any variable is one */
     gboolean writes;
+    QdControl control;  /* SQL */
     uint64_t signature; /* of names and declared types of the columns */
 } QdShape;
 

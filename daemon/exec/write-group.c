@@ -83,11 +83,17 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
     qd_write_item_watch(self->connection, item, qd_write_end_linger, self);
     ok = ok && qd_write_item_execute(item, self->connection, self->config.limits, &error);
     qd_write_item_watch(self->connection, NULL, NULL, NULL);
+    if (!ok && item->keeps && qd_write_in_transaction(self)) {
+        item->error = g_steal_pointer(&error);
+        ok = TRUE;
+    }
     if (ok && in_transaction)
-        ok = qd_write_commit(self, &error);
+        ok = qd_write_commit(self, item->error == NULL ? &error : NULL);
     if (!ok) {
         qd_write_rollback(self);
-        item->error = g_steal_pointer(&error);
+        item->keeps = FALSE;
+        if (error != NULL)
+            item->error = g_steal_pointer(&error);
         return;
     }
     if (!in_transaction) {
@@ -109,8 +115,9 @@ qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item)
     qd_write_item_watch(self->connection, item, qd_write_end_linger, self);
     ok = qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
     qd_write_item_watch(self->connection, NULL, NULL, NULL);
-    if (ok && qd_write_in_transaction(self) && qd_connection_end_savepoint(self->connection, &item->error))
-        return QD_MEMBER_OK;
+    if ((ok || item->keeps) && qd_write_in_transaction(self) &&
+        qd_connection_end_savepoint(self->connection, ok ? &item->error : NULL))
+        return ok ? QD_MEMBER_OK : QD_MEMBER_FAILED;
     if (!qd_write_in_transaction(self) || !qd_connection_execute(self->connection, "ROLLBACK TO member; RELEASE member", NULL))
         return QD_MEMBER_ENDED_TRANSACTION;
     return QD_MEMBER_FAILED;

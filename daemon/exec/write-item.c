@@ -195,6 +195,8 @@ step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, Q
         }
     }
     if (r != SQLITE_DONE) {
+        item->keeps = (r & 0xff) == SQLITE_CONSTRAINT && sqlite3_total_changes64(db) != total_before &&
+                      qd_write_item_is_atomic(item);
         set_step_error(connection, compiled, r, limits, error);
         (void) sqlite3_reset(compiled->stmt);
         return FALSE;
@@ -353,6 +355,24 @@ execute_pragma(const QdWriteItem *item, QdConnection *connection, const QdCompil
 }
 
 static gboolean
+check_control(QdWriteItem *item, const QdCompiled *compiled, GError **error)
+{
+    if (compiled->control == QD_CONTROL_SAVEPOINT && item->is_part && item->is_bare)
+        return TRUE;
+
+    item->runs_alone = compiled->control == QD_CONTROL_SAVEPOINT && item->is_part && item->statements->len == 1;
+    if (compiled->control == QD_CONTROL_SAVEPOINT)
+        qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                     "SAVEPOINT is allowed in a transaction only: BEGIN on a channel, or query_connection_begin()");
+    else
+        qd_error_set(
+            error, QW_ERROR_ACCESS_DENIED,
+            "BEGIN, COMMIT and ROLLBACK are not allowed here: every update and every batch is a transaction of its own; use a "
+            "batch, BEGIN on a channel, or query_connection_begin()");
+    return FALSE;
+}
+
+static gboolean
 execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
     uint64_t before = item->changes;
@@ -368,6 +388,8 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement changes nothing: run it as a query");
         return FALSE;
     }
+    if (compiled->control != QD_CONTROL_NONE && !check_control(item, compiled, error))
+        return FALSE;
     if (compiled->runs_alone && !sqlite3_get_autocommit(qd_connection_get_db(connection))) {
         item->runs_alone = item->statements->len == 1;
         qd_error_set(error, QW_ERROR_UNSUPPORTED, "VACUUM has to be the only statement of its update, outside of a transaction");
@@ -444,6 +466,7 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     item->n_rows = 0;
     item->has_begun = FALSE;
     item->runs_alone = FALSE;
+    item->keeps = FALSE;
     g_array_set_size(item->pages, 0);
     qd_changes_clear(item->changed);
     if (item->func != NULL)

@@ -261,6 +261,15 @@ qd_writer_in_transaction(QdWriter *self)
     return qd_write_in_transaction(self);
 }
 
+/* SAVEPOINT and its like: in a savepoint of ours they would be undone with it, or undo it. */
+static void
+execute_bare(QdWriter *self, QdWriteItem *item)
+{
+    g_clear_error(&item->error);
+    item->is_bare = TRUE;
+    (void) qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
+}
+
 void
 qd_writer_execute_part(QdWriter *self, QdWriteItem *item)
 {
@@ -268,6 +277,8 @@ qd_writer_execute_part(QdWriter *self, QdWriteItem *item)
     item->is_part = TRUE;
     if (qd_write_execute_in_savepoint(self, item) == QD_MEMBER_ENDED_TRANSACTION)
         qd_write_rollback(self);
+    else if (item->runs_alone)
+        execute_bare(self, item);
     __atomic_add_fetch(&self->n_items, 1, __ATOMIC_RELAXED);
 }
 

@@ -49,6 +49,7 @@ struct QdWriteItem {
     GArray *statements; /* (not owned) (nullable) of QdWriteStatement; or: */
     QdWriterFunc func;  /* (nullable), with func_data */
     void *func_data;
+    gboolean is_bare;      /* a part that is run in no savepoint of its own: it is one */
     gboolean is_part;      /* of a client's transaction: what it sets, and keys that are deferred, are of that */
     gboolean relaxed;      /* durable with a later commit only */
     gboolean takes_role;   /* instead of running anything: qd_writer_end_transaction() gives it back */
@@ -58,7 +59,8 @@ struct QdWriteItem {
     gsize page_size;       /* of the pages of RETURNING rows */
 
     gboolean has_begun;  /* a statement was stepped */
-    gboolean runs_alone; /* it has failed since its only statement cannot be in a transaction: VACUUM */
+    gboolean runs_alone; /* it has failed since its only statement cannot be in a transaction (VACUUM) or savepoint (SAVEPOINT) */
+    gboolean keeps;      /* it has failed by OR FAIL: the rows before the one that failed stay */
     GError *error;
     uint64_t changes;
     int64_t last_insert_rowid;
@@ -70,7 +72,7 @@ struct QdWriteItem {
      * none wants no rows, and none are kept. */
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
     /* On the leader's thread (or that of qd_writer_sweep()), once: the commit is durable, or @error is set and nothing of the item
-     * is in the database.
+     * is in the database (but see `keeps`).
      * @own: the item is refused; this is the thread that submits it. */
     void (*done)(QdWriteItem *item, gboolean own);
     void *data;

@@ -690,12 +690,14 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
     compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) &&
                        (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
+    compiled->control = sqlite3_stmt_isexplain(compiled->stmt) ? QD_CONTROL_NONE : self->guard.control;
     compiled->asks = self->guard.asks && !sqlite3_stmt_isexplain(compiled->stmt);
     compiled->setting = compiled->asks ? self->guard.setting : QD_SETTING_NONE;
     compiled->setting_on = self->guard.setting_on;
     compiled->schema_signature = compute_signature(compiled->stmt);
     take_writes(self, compiled);
-    compiled->runs_alone = compiled->writes && !compiled->asks && compiled->write_tables[0] == NULL && vacuums(self, compiled);
+    compiled->runs_alone = compiled->writes && !compiled->asks && compiled->control == QD_CONTROL_NONE &&
+                           compiled->write_tables[0] == NULL && vacuums(self, compiled);
     return check_compiled(compiled, tail, error);
 }
 

@@ -33,6 +33,7 @@ typedef struct QdCompiled {
     char **write_tables;       /* (owned) NULL-terminated */
     gboolean changes_schema;   /* tables or views come, go, or change */
     gboolean alters;           /* ALTER TABLE */
+    QdControl control;         /* of the transaction: not to be stepped, but for savepoints */
     gboolean asks;             /* a pragma that asks for what is so anyway, or: */
     QdSetting setting;         /* a pragma that sets that, which is for the caller to do */
     gboolean setting_on;

@@ -94,6 +94,8 @@ static const char *const denied_functions[] = { "load_extension", "fts3_tokenize
 static const char *const payload_functions[] = { "queryd_store_payload", "queryd_replace_payload", DELETE_FUNCTION };
 #define PAYLOAD_TABLE "queryd_payload"
 
+#define TEMPORARY_DENIED "temporary objects are not allowed: use WITH, or a table that the same transaction drops"
+
 #define STATISTICS_TABLE "sqlite_stat1"
 /* SQLite's name for the database that VACUUM attaches; later versions add digits. */
 #define VACUUM_PREFIX "vacuum_"
@@ -328,6 +330,24 @@ check_upkeep(QdGuard *self, int action, const char *name)
     return SQLITE_OK;
 }
 
+/* Readers have their own snapshots. A writer's are for the channel (exec/channel-transaction.c); SQLite is not to be asked. */
+static int
+check_control(QdGuard *self, int action, const char *operation)
+{
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_ACCESS_DENIED, "%s is not allowed in a query that was opened for reading",
+                    action == SQLITE_SAVEPOINT ? "SAVEPOINT" : operation);
+
+    if (action == SQLITE_SAVEPOINT)
+        self->control = QD_CONTROL_SAVEPOINT;
+    else if (g_str_equal(operation, "BEGIN"))
+        self->control = QD_CONTROL_BEGIN;
+    else
+        self->control = g_str_equal(operation, "COMMIT") ? QD_CONTROL_COMMIT : QD_CONTROL_ROLLBACK;
+    self->writes = TRUE;
+    return SQLITE_OK;
+}
+
 static int
 check_module(QdGuard *self, const char *table, const char *module)
 {
@@ -382,15 +402,13 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
         return check_module(self, a, b);
     case SQLITE_TRANSACTION:
     case SQLITE_SAVEPOINT:
-        return deny(self, QW_ERROR_ACCESS_DENIED,
-                    "%s is not allowed: every update is a transaction of its own; use a batch for several",
-                    action == SQLITE_SAVEPOINT ? "SAVEPOINT" : a);
+        return check_control(self, action, a);
     case SQLITE_ATTACH:
         return deny(self, QW_ERROR_ACCESS_DENIED, "ATTACH is not allowed");
     case SQLITE_DETACH:
         return deny(self, QW_ERROR_ACCESS_DENIED, "DETACH is not allowed");
     default: /* SQLite's numbers, not our enum: temporary objects, and whatever a later version adds */
-        return deny(self, QW_ERROR_ACCESS_DENIED, "temporary objects are not allowed");
+        return deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
     }
 }
 
@@ -443,7 +461,7 @@ authorize(void *data, int action, const char *a, const char *b, const char *data
     /* ALTER TABLE looks for the name in temporary triggers and views, too, by an UPDATE; DEFENSIVE keeps the client's own off */
     if (database != NULL && g_str_equal(database, "temp") && action != SQLITE_READ && action != SQLITE_SELECT &&
         action != SQLITE_FUNCTION && !(action == SQLITE_UPDATE && g_strcmp0(a, "sqlite_temp_master") == 0))
-        return deny(self, QW_ERROR_ACCESS_DENIED, "temporary objects are not allowed");
+        return deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
 
     return check_action(self, action, a != NULL ? a : "", b);
 }
@@ -475,6 +493,7 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     self->compile_deadline_usec = (uint64_t) g_get_monotonic_time() + 1000 * self->compile_msec;
     self->writes = FALSE;
     self->tells = FALSE;
+    self->control = QD_CONTROL_NONE;
     self->asks = FALSE;
     self->setting = QD_SETTING_NONE;
     g_clear_pointer(&self->rows_written, g_free);

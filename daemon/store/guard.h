@@ -22,6 +22,15 @@ typedef enum QdPolicy {
     QD_POLICY_INTERNAL, /* our own statements: everything */
 } QdPolicy;
 
+/* What a statement does to the transaction that it is in. */
+typedef enum QdControl {
+    QD_CONTROL_NONE,
+    QD_CONTROL_BEGIN,
+    QD_CONTROL_COMMIT,
+    QD_CONTROL_ROLLBACK,
+    QD_CONTROL_SAVEPOINT, /* SAVEPOINT, RELEASE, ROLLBACK TO */
+} QdControl;
+
 typedef struct QdGuard {
     QdPolicy policy;
     gboolean vacuuming; /* a VACUUM is being run: it may do what VACUUM does by SQL of its own, and nothing else */
@@ -38,6 +47,7 @@ typedef struct QdGuard {
     gboolean changes_schema;   /* recorded: tables or views come, go, or change */
     gboolean alters;           /* recorded: ALTER TABLE, whose new names SQLite does not tell */
     gboolean tells;            /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
+    QdControl control;         /* recorded: for whoever runs the statement to do, or to refuse */
     gboolean asks;             /* recorded: a pragma that asks for what is so, or for a setting: SQLite has compiled nothing */
     QdSetting setting;         /* recorded: it sets that */
     gboolean setting_on;

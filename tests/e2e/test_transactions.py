@@ -149,7 +149,7 @@ def test_out_of_turn(table):
         fetch_fails(channel, "Unsupported")
         for text in ("COMMIT", "ROLLBACK", "SAVEPOINT x"):
             with pytest.raises(RemoteError):
-                channel.prepare(text, access="write")
+                channel.prepare(text)
         write(channel, "INSERT INTO t VALUES (1)")
         do(channel, "M")
     assert table.query("SELECT a FROM t") == [(1,)]
