@@ -185,7 +185,7 @@ serve_prepare(QdChannel *self, GError **error)
 
     if (options.access_write && !qd_client_check_write(self->client, error))
         return FALSE;
-    what = (QdRunText){ language, text, n_bytes, options.base };
+    what = (QdRunText){ .language = language, .text = text, .n_bytes = n_bytes, .base = options.base };
     run = new_run(self, &what, options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (run == NULL)
         return FALSE;

@@ -128,6 +128,8 @@ compile_sql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
     QdConnection *connection = self->reader->connection;
     uint64_t start_usec = (uint64_t) g_get_monotonic_time();
 
+    if (what->is_described)
+        qd_schema_watch_follow(qd_connection_get_schema(connection), TRUE);
     self->compiled = what->is_generated ? qd_connection_compile_generated(connection, what->text, self->limits, error)
                                         : qd_connection_compile(connection, what->text, what->n_bytes, policy, self->limits, error);
     self->prepare_usec = (uint64_t) g_get_monotonic_time() - start_usec;

@@ -57,6 +57,7 @@ typedef struct QdRunText {
     gsize n_bytes;
     const char *base;      /* (nullable) SPARQL: an absolute IRI */
     gboolean is_generated; /* SQL of ours, which may be deeper than a client's */
+    gboolean is_described; /* its columns are told before it is stepped, and perhaps it never is */
 } QdRunText;
 
 /**

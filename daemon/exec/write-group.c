@@ -113,6 +113,7 @@ qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item)
         return QD_MEMBER_OK;
     if (!qd_write_in_transaction(self) || !qd_connection_execute(self->connection, "ROLLBACK TO member; RELEASE member", NULL))
         return QD_MEMBER_ENDED_TRANSACTION;
+    qd_schema_watch_forget(qd_connection_get_schema(self->connection));
     return QD_MEMBER_FAILED;
 }
 

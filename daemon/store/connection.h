@@ -12,6 +12,7 @@
 
 #include "daemon/base/limits.h"
 #include "daemon/store/guard.h"
+#include "daemon/store/schema-watch.h"
 
 typedef struct QdConnection QdConnection;
 
@@ -32,9 +33,11 @@ typedef struct QdCompiled {
     gboolean runs_alone;       /* VACUUM: outside of any transaction */
     char **write_tables;       /* (owned) NULL-terminated */
     gboolean changes_schema;   /* tables or views come, go, or change */
+    gboolean defines;          /* the same of any part of the schema */
     uint64_t schema_signature; /* of names and declared types of the columns */
     int n_reprepares;
     int n_write_reprepares; /* that write_tables knows of */
+    guint64 schema_clock;   /* the connection's, when it was compiled */
     guint64 last_use;
 } QdCompiled;
 
@@ -52,6 +55,7 @@ typedef struct QdConnectionInfo {
     gboolean immutable;      /* the directory cannot be written: no lock, no WAL */
     gboolean in_application; /* a stranger's process: nothing is mapped, since a file cut short would be a SIGBUS there */
     gboolean foreign;        /* damaged, or from elsewhere: no trigger fires, and the schema calls only what is harmless */
+    const guint64 *schema_generation; /* (nullable) an atomic that grows with each change of the schema; outlives the connection */
 } QdConnectionInfo;
 
 QdConnection *qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error);
@@ -90,8 +94,9 @@ gboolean qd_connection_text_runs_alone(const char *text, gsize n_bytes);
  * @text: one statement; need not be NUL-terminated at @n_bytes, must not contain a NUL
  * @policy: what it may do
  *
- * Finds the statement in the cache or compiles it. The result belongs to the connection and stays valid until the next call
- * of qd_connection_compile() or qd_connection_trim().
+ * Finds the statement in the cache or compiles it, by the schema as the file has it now: SQLite 3.40 by itself compares the two
+ * only for some of its errors, and before a step not at all. The result belongs to the connection and stays valid until the next
+ * call of qd_connection_compile() or qd_connection_trim().
  *
  * Returns: (transfer none): the statement, reset and without bindings; NULL with SYNTAX, ACCESS_DENIED, READ_ONLY, TOO_BIG,
  * TOO_COMPLEX, …
@@ -107,6 +112,10 @@ gboolean qd_compiled_refresh(QdCompiled *compiled);
 
 /* After @compiled has run, with qd_guard_forget_writes() before: a new trigger may have made it write other tables. */
 void qd_connection_refresh_writes(QdConnection *self, QdCompiled *compiled);
+
+/* Forget it when the schema may have been changed, or rolled back, on this connection; follow it for columns that are told before
+ * a step, since for a statement from its cache qd_connection_compile() does not look at the file. */
+QdSchemaWatch *qd_connection_get_schema(QdConnection *self);
 
 void qd_compiled_drop_wrapped(QdCompiled *compiled);
 

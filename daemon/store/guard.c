@@ -121,7 +121,7 @@ check_change(QdGuard *self, const char *name)
     if (self->policy == QD_POLICY_READ)
         return deny(self, QW_ERROR_READ_ONLY, "changing '%s'" FOR_READING, name);
 
-    self->writes = TRUE;
+    self->writes = self->defines = TRUE;
     return SQLITE_OK;
 }
 
@@ -347,7 +347,7 @@ qd_guard_check_rows(QdGuard *self, sqlite3_stmt *stmt)
 void
 qd_guard_forget_writes(QdGuard *self)
 {
-    self->changes_schema = FALSE;
+    self->changes_schema = self->defines = FALSE;
     self->deletes_payloads = FALSE;
     self->calls_delete = FALSE;
     if (self->write_tables->len > 0)
