@@ -666,7 +666,7 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     if (r != SQLITE_OK && depth > (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH) && set_generated_error(self->db, limits, error))
         return FALSE;
     if (r != SQLITE_OK) {
-        qd_sqlite_set_error(error, self->db, r, compiled->text, compiled->n_text_bytes, limits);
+        qd_sqlite_set_compile_error(error, self->db, r, compiled->text, compiled->n_text_bytes, limits);
         return FALSE;
     }
     if (compiled->stmt == NULL) {
