@@ -257,6 +257,7 @@ start_query(QdChannel *self, GError **error)
         .max_rows = statement->options.max_rows,
         .max_bytes = statement->options.max_bytes,
         .generation = qd_writer_get_generation(self->engine->writer),
+        .counters = &self->counters,
         .cancelled = &self->entry.cancelled,
         .peer_func = peer_is_there,
         .long_func = may_be_long,

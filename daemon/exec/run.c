@@ -208,6 +208,7 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
     self->reader = reader;
     if (self->reader == NULL)
         return NULL;
+    qd_counting_show(self->reader->connection, NULL);
 
     if (what->language == QD_LANGUAGE_SPARQL)
         return compile_sparql(self, what, compile_policy, error) ? g_steal_pointer(&self) : NULL;
@@ -233,6 +234,7 @@ void
 qd_run_set_options(QdRun *self, const QdRunOptions *options)
 {
     self->options = *options;
+    qd_counting_show(self->reader->connection, options->counters);
 }
 
 QdCompiled *

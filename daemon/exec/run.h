@@ -9,6 +9,7 @@
 
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
+#include "daemon/exec/counting.h"
 #include "daemon/exec/parameters.h"
 #include "daemon/exec/pool.h"
 #include "daemon/exec/shape.h"
@@ -38,11 +39,12 @@ enum {
 };
 
 typedef struct QdRunOptions {
-    uint64_t timeout_msec; /* 0: none */
-    uint64_t max_rows;     /* 0: none */
-    uint64_t max_bytes;    /* 0: none */
-    uint64_t generation;   /* read before the run was made */
-    const gint *cancelled; /* (nullable): an atomic; non-zero ends the run */
+    uint64_t timeout_msec;    /* 0: none */
+    uint64_t max_rows;        /* 0: none */
+    uint64_t max_bytes;       /* 0: none */
+    uint64_t generation;      /* read before the run was made */
+    const QdCounts *counters; /* (nullable): of the session, for changes() and its like */
+    const gint *cancelled;    /* (nullable): an atomic; non-zero ends the run */
     QdRunPeerFunc peer_func;
     QdRunLongFunc long_func;
     QdRunBindFunc bind_func; /* (nullable): the result may be packed (packing.h) */

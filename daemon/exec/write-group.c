@@ -228,6 +228,15 @@ commit_group(QdWriter *self, const Group *group)
     qd_write_tell(self, generation, group->items, group->n);
 }
 
+/* What sessions have counted for the first @n members, which are run again. */
+static void
+forget_counts(const Group *group, guint n)
+{
+    for (guint i = n; i > 0; i--)
+        if (group->items[i - 1]->session != NULL)
+            *group->items[i - 1]->session = group->items[i - 1]->counters_before;
+}
+
 /* Runs items in one transaction. Returns: n when it was committed or failed as a whole; else the index of the offender. */
 static guint
 execute_together(QdWriter *self, Group *group)
@@ -243,6 +252,7 @@ execute_together(QdWriter *self, Group *group)
 
         if (result == QD_MEMBER_ENDED_TRANSACTION) {
             qd_write_rollback(self);
+            forget_counts(group, i + 1);
             return i;
         }
         n_ok += result == QD_MEMBER_OK ? 1 : 0;

@@ -162,35 +162,47 @@ keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLi
     return TRUE;
 }
 
+/* Steps until the statement is done, and keeps what it returns. */
 static gboolean
-step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
-            GError **error)
+step_rows(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
+          GError **error)
 {
-    sqlite3 *db = qd_connection_get_db(connection);
-    gint64 total_before = sqlite3_total_changes64(db);
     int r;
 
-    item->has_begun = TRUE;
     while ((r = sqlite3_step(compiled->stmt)) == SQLITE_ROW) {
         (void) qd_compiled_refresh(compiled);
         if (item->rows_begin == NULL)
             continue;
         if (item->pages->len == 0)
             item->rows_begin(item, compiled);
-        if (!keep_row(item, compiled, page, limits, error)) {
-            (void) sqlite3_reset(compiled->stmt);
+        if (!keep_row(item, compiled, page, limits, error))
             return FALSE;
-        }
     }
-    if (r != SQLITE_DONE) {
+    if (r != SQLITE_DONE)
         set_step_error(connection, compiled, r, limits, error);
-        (void) sqlite3_reset(compiled->stmt);
-        return FALSE;
-    }
+    return r == SQLITE_DONE;
+}
+
+static gboolean
+step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
+            GError **error)
+{
+    QdCounts *counters = item->session != NULL ? item->session : &item->own_counters;
+    sqlite3 *db = qd_connection_get_db(connection);
+    gint64 total_before;
+    gboolean ok;
+
+    item->has_begun = TRUE;
+    qd_counting_begin(connection, counters, compiled);
+    total_before = sqlite3_total_changes64(db);
+    ok = step_rows(item, connection, compiled, page, limits, error);
     (void) sqlite3_reset(compiled->stmt);
+    qd_counting_end(connection, counters, compiled);
+    if (!ok)
+        return FALSE;
     if (sqlite3_total_changes64(db) != total_before)
         item->changes += (uint64_t) sqlite3_changes64(db);
-    item->last_insert_rowid = sqlite3_last_insert_rowid(db);
+    item->last_insert_rowid = counters->last_insert_rowid;
     return TRUE;
 }
 
@@ -337,8 +349,18 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     return ok;
 }
 
+/* As in SQLite a statement by itself that fails for them has changed nothing. */
+static void
+take_counts_back(QdWriteItem *item)
+{
+    if (item->session == NULL || item->func != NULL || item->statements->len != 1)
+        return;
+    item->session->changes = 0;
+    item->session->total_changes = item->counters_before.total_changes;
+}
+
 static gboolean
-check_deferred_keys(QdConnection *connection, GError **error)
+check_deferred_keys(QdWriteItem *item, QdConnection *connection, GError **error)
 {
     int unresolved = 0;
     int high;
@@ -347,6 +369,7 @@ check_deferred_keys(QdConnection *connection, GError **error)
     if (unresolved == 0)
         return TRUE;
 
+    take_counts_back(item);
     qd_error_set(error, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed at the end of the update");
     return FALSE;
 }
@@ -371,10 +394,13 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     item->changes = 0;
     item->n_rows = 0;
     item->has_begun = FALSE;
+    item->own_counters = (QdCounts){ 0 };
+    if (item->session != NULL)
+        item->counters_before = *item->session;
     g_array_set_size(item->pages, 0);
     qd_changes_clear(item->changed);
     if (item->func != NULL)
-        return execute_func(item, connection, error) && check_deferred_keys(connection, error);
+        return execute_func(item, connection, error) && check_deferred_keys(item, connection, error);
 
     for (guint i = 0; i < item->statements->len; i++) {
         QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
@@ -386,7 +412,7 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
             return FALSE;
         }
     }
-    return check_deferred_keys(connection, error);
+    return check_deferred_keys(item, connection, error);
 }
 
 gboolean

@@ -618,6 +618,8 @@ take_writes(QdConnection *self, QdCompiled *compiled)
         compiled->write_tables[i] = g_strdup(tables->pdata[i]);
     compiled->changes_schema = self->guard.changes_schema;
     compiled->defines = self->guard.defines;
+    compiled->counts_rows = self->guard.rows_written != NULL && !self->guard.defines;
+    compiled->calls_changes = self->guard.calls_changes;
     compiled->deletes_payloads = self->guard.deletes_payloads;
     compiled->calls_delete = self->guard.calls_delete;
 }

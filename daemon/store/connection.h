@@ -33,7 +33,9 @@ typedef struct QdCompiled {
     gboolean runs_alone;       /* VACUUM: outside of any transaction */
     char **write_tables;       /* (owned) NULL-terminated */
     gboolean changes_schema;   /* tables or views come, go, or change */
-    gboolean defines;          /* the same of any part of the schema */
+    gboolean defines;          /* the same of any part of the schema, or statistics */
+    gboolean counts_rows;      /* it sets what changes() tells */
+    gboolean calls_changes;    /* it, or a trigger of it, asks changes() */
     uint64_t schema_signature; /* of names and declared types of the columns */
     int n_reprepares;
     int n_write_reprepares; /* that write_tables knows of */
@@ -81,6 +83,7 @@ typedef enum QdAttachment {
     QD_ATTACHMENT_PLANS,
     QD_ATTACHMENT_ENCODER,
     QD_ATTACHMENT_PAYLOADS,
+    QD_ATTACHMENT_COUNTING,
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);

@@ -35,7 +35,8 @@ typedef struct QdGuard {
     gboolean deletes_payloads; /* recorded: rows of the table queryd_payload, whose files then have to be looked for */
     gboolean calls_delete;     /* recorded: the function that deletes such rows by a statement of its own */
     gboolean changes_schema;   /* recorded: tables or views come, go, or change */
-    gboolean defines;          /* recorded: the same of any part of the schema */
+    gboolean defines;          /* recorded: the same of any part of the schema, or statistics */
+    gboolean calls_changes;    /* recorded: a call of changes() */
     gboolean tells;            /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
     char *rows_written;        /* (nullable) recorded: the first write of rows, perhaps by a virtual table that is connected */
     GPtrArray *write_tables;   /* recorded: names of tables, each once */
