@@ -53,10 +53,10 @@ typedef gboolean (*QdConnectionSetup)(QdConnection *connection, const QdLimits *
 
 typedef struct QdConnectionInfo {
     const char *path;
-    QdConnectionSetup setup; /* (nullable): without it the schema must call none of our functions */
-    gboolean immutable;      /* the directory cannot be written: no lock, no WAL */
-    gboolean in_application; /* a stranger's process: nothing is mapped, since a file cut short would be a SIGBUS there */
-    gboolean foreign;        /* damaged, or from elsewhere: no trigger fires, and the schema calls only what is harmless */
+    QdConnectionSetup setup;          /* (nullable): without it the schema must call none of our functions */
+    gboolean immutable;               /* the directory cannot be written: no lock, no WAL */
+    gboolean in_application;          /* a stranger's process: nothing is mapped, since a file cut short would be a SIGBUS there */
+    gboolean foreign;                 /* damaged, or from elsewhere: no trigger fires, and the schema calls only what is harmless */
     const guint64 *schema_generation; /* (nullable) an atomic that grows with each change of the schema; outlives the connection */
 } QdConnectionInfo;
 
