@@ -349,14 +349,14 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     return ok;
 }
 
-/* As in SQLite a statement by itself that fails for them has changed nothing. */
+/* As in SQLite a statement by itself that fails for them has changed nothing; but what its triggers did stays in the total. */
 static void
 take_counts_back(QdWriteItem *item)
 {
     if (item->session == NULL || item->func != NULL || item->statements->len != 1)
         return;
+    item->session->total_changes -= item->session->changes;
     item->session->changes = 0;
-    item->session->total_changes = item->counters_before.total_changes;
 }
 
 static gboolean
