@@ -36,7 +36,7 @@ QueryDirectFile *query_direct_get_file(QueryDirect *self, GError **error);
 void query_direct_file_unref(QueryDirectFile *file);
 
 /* Compiles for reading. An error of the engine; NULL then. @file outlives the run. (transfer full) (nullable) */
-QdRun *query_direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryPlan *plan, GError **error);
+QdRun *query_direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryPlan *plan, gboolean is_described, GError **error);
 
 /* What @compiled looks like. (transfer full) */
 QuerySchema *query_direct_create_schema(const QdShape *shape);

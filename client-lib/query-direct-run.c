@@ -345,7 +345,7 @@ query_direct_start(QueryDirect *direct, const QueryPlan *plan, QuerySchema *know
 
     if (self == NULL)
         return NULL;
-    self->run = query_direct_compile(direct, file, plan, &failure);
+    self->run = query_direct_compile(direct, file, plan, FALSE, &failure);
     if (self->run == NULL) {
         query_direct_propagate(error, g_steal_pointer(&failure));
         return NULL;

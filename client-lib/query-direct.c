@@ -237,9 +237,9 @@ query_direct_create_schema(const QdShape *shape)
 }
 
 QdRun *
-query_direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryPlan *plan, GError **error)
+query_direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryPlan *plan, gboolean is_described, GError **error)
 {
-    QdRunText what = { .text = plan->text, .n_bytes = strlen(plan->text) };
+    QdRunText what = { .text = plan->text, .n_bytes = strlen(plan->text), .is_described = is_described };
 
     if (!qd_language_from_name(plan->language, &what.language, error))
         return NULL;
@@ -260,7 +260,7 @@ query_direct_describe(QueryDirect *self, const QueryPlan *plan, GError **error)
 
     if (file == NULL)
         return NULL;
-    run = query_direct_compile(self, file, plan, &failure);
+    run = query_direct_compile(self, file, plan, TRUE, &failure);
     if (run == NULL) {
         query_direct_propagate(error, g_steal_pointer(&failure));
         return NULL;

@@ -67,7 +67,7 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
 static QdRun *
 start_run(QdCall *call, QdLanguage language, const char *text, QdPolicy policy, GError **error)
 {
-    const QdRunText what = { language, text, strlen(text), call->options.base, FALSE };
+    const QdRunText what = { .language = language, .text = text, .n_bytes = strlen(text), .base = call->options.base };
 
     return start_run_of(call, &what, policy, error);
 }
@@ -203,13 +203,18 @@ run_prepare(QdCall *call, GError **error)
     QdEngine *engine = call->private->engine;
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
     QdPolicy policy = call->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ;
+    const QdRunText what = { .language = statement->language,
+                             .text = statement->text,
+                             .n_bytes = strlen(statement->text),
+                             .base = call->options.base,
+                             .is_described = TRUE };
     g_autoptr(GBytes) row = NULL;
     g_autoptr(QdRun) run = NULL;
     QdChannelSetup setup = { .transport = call->options.transport, .options = call->options };
 
     if (call->options.access_write && !qd_client_check_write(call->client, error))
         return;
-    run = start_run(call, statement->language, statement->text, policy, error);
+    run = start_run_of(call, &what, policy, error);
     if (run == NULL)
         return;
     setup.language = statement->language;
@@ -308,7 +313,7 @@ static gboolean
 explain_sql(QdCall *call, gboolean is_generated, GError **error)
 {
     g_autofree char *text = g_strconcat(EXPLAIN_PREFIX, call->sql, NULL);
-    const QdRunText what = { QD_LANGUAGE_SQL, text, strlen(text), NULL, is_generated };
+    const QdRunText what = { .language = QD_LANGUAGE_SQL, .text = text, .n_bytes = strlen(text), .is_generated = is_generated };
     g_autoptr(GHashTable) depths = g_hash_table_new(NULL, NULL);
     g_autoptr(QdRun) run = start_run_of(call, &what, QD_POLICY_WRITE, error);
 

@@ -68,6 +68,7 @@ struct QdChannel {
 
     /* the statement and its execution */
     QdStatement statement;
+    QdCounts counters;  /* of what its updates have done */
     QdRequest *current; /* (owned) */
     QdRun *run;
     const QdReader *last_reader; /* a hint, may be gone */

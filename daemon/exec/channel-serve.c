@@ -192,7 +192,7 @@ serve_prepare(QdChannel *self, GError **error)
 
     if (options.access_write && !qd_client_check_write(self->client, error))
         return FALSE;
-    what = (QdRunText){ language, text, n_bytes, options.base };
+    what = (QdRunText){ .language = language, .text = text, .n_bytes = n_bytes, .base = options.base };
     run = new_run(self, &what, options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (run == NULL)
         return FALSE;
@@ -267,6 +267,7 @@ start_query(QdChannel *self, GError **error)
         .max_rows = statement->options.max_rows,
         .max_bytes = statement->options.max_bytes,
         .generation = qd_writer_get_generation(self->engine->writer),
+        .counters = &self->counters,
         .cancelled = &self->entry.cancelled,
         .peer_func = peer_is_there,
         .long_func = may_be_long,

@@ -5,6 +5,7 @@
 #include "daemon/exec/evaluation.h"
 
 #include "daemon/base/error.h"
+#include "daemon/exec/counting.h"
 #include "daemon/exec/payload-functions.h"
 #include "daemon/functions/linear.h"
 #include "daemon/functions/register.h"
@@ -45,7 +46,7 @@ qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError 
     context = g_new0(QdEvaluationContext, 1);
     context->limits = limits;
     qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);
-    return qd_payload_functions_register(connection, limits, error) &&
+    return qd_payload_functions_register(connection, limits, error) && qd_counting_register(connection, error) &&
            qd_functions_register_linear(qd_connection_get_db(connection), error) &&
            qd_functions_register(qd_connection_get_db(connection), &resolver, context, error) &&
            qd_rdf_quad_register(connection, error);

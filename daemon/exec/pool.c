@@ -26,7 +26,8 @@ struct QdPool {
     pthread_mutex_t mutex;
     GPtrArray *idle; /* of QdReader */
     guint n_leased;
-    guint n_opened; /* atomic: since the last rest */
+    guint n_opened;            /* atomic: since the last rest */
+    guint64 schema_generation; /* atomic */
     uint64_t last_lease_usec;
     QdPlanCounters plan_counters;
 };
@@ -40,6 +41,8 @@ qd_pool_new(const QdConnectionInfo *info, const QdLimits *limits)
     self->info = *info;
     self->info.path = self->path;
     self->info.setup = qd_evaluation_register;
+    if (!info->in_application) /* there nobody tells of changes */
+        self->info.schema_generation = &self->schema_generation;
     self->limits = limits;
     self->idle = g_ptr_array_new();
     pthread_mutex_init(&self->mutex, NULL);
@@ -72,6 +75,12 @@ QdPlanCounters *
 qd_pool_get_plan_counters(QdPool *self)
 {
     return &self->plan_counters;
+}
+
+void
+qd_pool_note_schema(QdPool *self)
+{
+    __atomic_add_fetch(&self->schema_generation, 1, __ATOMIC_SEQ_CST);
 }
 
 QdConnection *

@@ -54,5 +54,7 @@ guint qd_pool_get_n_leased(QdPool *self);
 guint qd_pool_get_n_open(QdPool *self);
 /* (transfer none): of all connections that the pool has opened; atomics. */
 struct QdPlanCounters *qd_pool_get_plan_counters(QdPool *self);
+/* The schema has changed, which is committed: connections of the pool look at it before they compile or describe a statement. */
+void qd_pool_note_schema(QdPool *self);
 /* Opens a connection as a reader or the writer, with our functions. It is the caller's, outside of the pool. */
 QdConnection *qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error);

@@ -128,6 +128,8 @@ compile_sql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
     QdConnection *connection = self->reader->connection;
     uint64_t start_usec = (uint64_t) g_get_monotonic_time();
 
+    if (what->is_described)
+        qd_schema_watch_follow(qd_connection_get_schema(connection), TRUE);
     self->compiled = what->is_generated ? qd_connection_compile_generated(connection, what->text, self->limits, error)
                                         : qd_connection_compile(connection, what->text, what->n_bytes, policy, self->limits, error);
     self->prepare_usec = (uint64_t) g_get_monotonic_time() - start_usec;
@@ -206,6 +208,7 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
     self->reader = reader;
     if (self->reader == NULL)
         return NULL;
+    qd_counting_show(self->reader->connection, NULL);
 
     if (what->language == QD_LANGUAGE_SPARQL)
         return compile_sparql(self, what, compile_policy, error) ? g_steal_pointer(&self) : NULL;
@@ -231,6 +234,7 @@ void
 qd_run_set_options(QdRun *self, const QdRunOptions *options)
 {
     self->options = *options;
+    qd_counting_show(self->reader->connection, options->counters);
 }
 
 QdCompiled *

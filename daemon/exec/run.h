@@ -9,6 +9,7 @@
 
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
+#include "daemon/exec/counting.h"
 #include "daemon/exec/parameters.h"
 #include "daemon/exec/pool.h"
 #include "daemon/exec/shape.h"
@@ -38,11 +39,12 @@ enum {
 };
 
 typedef struct QdRunOptions {
-    uint64_t timeout_msec; /* 0: none */
-    uint64_t max_rows;     /* 0: none */
-    uint64_t max_bytes;    /* 0: none */
-    uint64_t generation;   /* read before the run was made */
-    const gint *cancelled; /* (nullable): an atomic; non-zero ends the run */
+    uint64_t timeout_msec;    /* 0: none */
+    uint64_t max_rows;        /* 0: none */
+    uint64_t max_bytes;       /* 0: none */
+    uint64_t generation;      /* read before the run was made */
+    const QdCounts *counters; /* (nullable): of the session, for changes() and its like */
+    const gint *cancelled;    /* (nullable): an atomic; non-zero ends the run */
     QdRunPeerFunc peer_func;
     QdRunLongFunc long_func;
     QdRunBindFunc bind_func; /* (nullable): the result may be packed (packing.h) */
@@ -57,6 +59,7 @@ typedef struct QdRunText {
     gsize n_bytes;
     const char *base;      /* (nullable) SPARQL: an absolute IRI */
     gboolean is_generated; /* SQL of ours, which may be deeper than a client's */
+    gboolean is_described; /* its columns are told before it is stepped, and perhaps it never is */
 } QdRunText;
 
 /**

@@ -120,6 +120,7 @@ qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item)
         return ok ? QD_MEMBER_OK : QD_MEMBER_FAILED;
     if (!qd_write_in_transaction(self) || !qd_connection_execute(self->connection, "ROLLBACK TO member; RELEASE member", NULL))
         return QD_MEMBER_ENDED_TRANSACTION;
+    qd_schema_watch_forget(qd_connection_get_schema(self->connection));
     return QD_MEMBER_FAILED;
 }
 
@@ -234,6 +235,15 @@ commit_group(QdWriter *self, const Group *group)
     qd_write_tell(self, generation, group->items, group->n);
 }
 
+/* What sessions have counted for the first @n members, which are run again. */
+static void
+forget_counts(const Group *group, guint n)
+{
+    for (guint i = n; i > 0; i--)
+        if (group->items[i - 1]->session != NULL)
+            *group->items[i - 1]->session = group->items[i - 1]->counters_before;
+}
+
 /* Runs items in one transaction. Returns: n when it was committed or failed as a whole; else the index of the offender. */
 static guint
 execute_together(QdWriter *self, Group *group)
@@ -249,6 +259,7 @@ execute_together(QdWriter *self, Group *group)
 
         if (result == QD_MEMBER_ENDED_TRANSACTION || group->items[i]->runs_alone) {
             qd_write_rollback(self);
+            forget_counts(group, i + 1);
             return i;
         }
         n_ok += result == QD_MEMBER_OK ? 1 : 0;

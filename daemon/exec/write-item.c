@@ -174,37 +174,51 @@ keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLi
     return TRUE;
 }
 
+/* Steps until the statement is done, and keeps what it returns. */
 static gboolean
-step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
-            GError **error)
+step_rows(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
+          GError **error)
 {
     sqlite3 *db = qd_connection_get_db(connection);
     gint64 total_before = sqlite3_total_changes64(db);
     int r;
 
-    item->has_begun = TRUE;
     while ((r = sqlite3_step(compiled->stmt)) == SQLITE_ROW) {
         (void) qd_compiled_refresh(compiled);
         if (item->rows_begin == NULL)
             continue;
         if (item->pages->len == 0)
             item->rows_begin(item, compiled);
-        if (!keep_row(item, compiled, page, limits, error)) {
-            (void) sqlite3_reset(compiled->stmt);
+        if (!keep_row(item, compiled, page, limits, error))
             return FALSE;
-        }
     }
-    if (r != SQLITE_DONE) {
-        item->keeps = (r & 0xff) == SQLITE_CONSTRAINT && sqlite3_total_changes64(db) != total_before &&
-                      qd_write_item_is_atomic(item);
-        set_step_error(connection, compiled, r, limits, error);
-        (void) sqlite3_reset(compiled->stmt);
-        return FALSE;
-    }
+    if (r == SQLITE_DONE)
+        return TRUE;
+    item->keeps = (r & 0xff) == SQLITE_CONSTRAINT && sqlite3_total_changes64(db) != total_before && qd_write_item_is_atomic(item);
+    set_step_error(connection, compiled, r, limits, error);
+    return FALSE;
+}
+
+static gboolean
+step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
+            GError **error)
+{
+    QdCounts *counters = item->session != NULL ? item->session : &item->own_counters;
+    sqlite3 *db = qd_connection_get_db(connection);
+    gint64 total_before;
+    gboolean ok;
+
+    item->has_begun = TRUE;
+    qd_counting_begin(connection, counters, compiled);
+    total_before = sqlite3_total_changes64(db);
+    ok = step_rows(item, connection, compiled, page, limits, error);
     (void) sqlite3_reset(compiled->stmt);
+    qd_counting_end(connection, counters, compiled);
+    if (!ok)
+        return FALSE;
     if (sqlite3_total_changes64(db) != total_before)
         item->changes += (uint64_t) sqlite3_changes64(db);
-    item->last_insert_rowid = sqlite3_last_insert_rowid(db);
+    item->last_insert_rowid = counters->last_insert_rowid;
     return TRUE;
 }
 
@@ -403,8 +417,20 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     qd_connection_get_guard(connection)->vacuuming = FALSE;
     (void) sqlite3_clear_bindings(compiled->stmt);
     statement->changes = item->changes - before;
+    if (compiled->defines)
+        qd_schema_watch_forget(qd_connection_get_schema(connection));
     qd_write_item_note_run(item, connection, compiled, limits);
     return ok;
+}
+
+/* As in SQLite a statement by itself that fails for them has changed nothing; but what its triggers did stays in the total. */
+static void
+take_counts_back(QdWriteItem *item)
+{
+    if (item->session == NULL || item->func != NULL || item->statements->len != 1)
+        return;
+    item->session->total_changes -= item->session->changes;
+    item->session->changes = 0;
 }
 
 static gboolean
@@ -419,6 +445,7 @@ check_deferred_keys(QdWriteItem *item, QdConnection *connection, GError **error)
     if (unresolved == 0)
         return TRUE;
 
+    take_counts_back(item);
     qd_error_set(&failure, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed at the end of the update");
     tables = qd_name_set_list(item->changed->tables);
     g_ptr_array_add(tables, NULL);
@@ -467,6 +494,9 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     item->has_begun = FALSE;
     item->runs_alone = FALSE;
     item->keeps = FALSE;
+    item->own_counters = (QdCounts){ 0 };
+    if (item->session != NULL)
+        item->counters_before = *item->session;
     g_array_set_size(item->pages, 0);
     qd_changes_clear(item->changed);
     if (item->func != NULL)

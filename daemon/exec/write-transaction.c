@@ -138,8 +138,10 @@ qd_write_in_transaction(QdWriter *self)
 void
 qd_write_rollback(QdWriter *self)
 {
-    if (qd_write_in_transaction(self))
-        (void) qd_connection_execute(self->connection, "ROLLBACK", NULL);
+    if (!qd_write_in_transaction(self))
+        return;
+    (void) qd_connection_execute(self->connection, "ROLLBACK", NULL);
+    qd_schema_watch_forget(qd_connection_get_schema(self->connection));
 }
 
 static int
@@ -206,6 +208,7 @@ qd_write_copy_schema(QdWriter *self, gint64 version)
     if (version == self->copied_schema)
         return;
 
+    qd_pool_note_schema(self->config.pool);
     qd_schema_copy_refresh(self->connection, QD_SCHEMA_COPY_QUICK_BYTES);
     self->copied_schema = version;
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "daemon/exec/changes.h"
+#include "daemon/exec/counting.h"
 #include "daemon/exec/pool.h"
 #include "daemon/exec/shape.h"
 #include "daemon/exec/workers.h"
@@ -55,6 +56,9 @@ struct QdWriteItem {
     gboolean takes_role;   /* instead of running anything: qd_writer_end_transaction() gives it back */
     uint64_t timeout_msec; /* of waiting, and again of running */
     uint64_t submitted_usec;
+    QdCounts *session;        /* (nullable) (not owned): who counts; else it counts for itself */
+    QdCounts counters_before; /* the session's */
+    QdCounts own_counters;
     const gint *cancelled; /* (nullable) atomic */
     gsize page_size;       /* of the pages of RETURNING rows */
 

@@ -46,8 +46,8 @@ struct QdConnection {
     GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
     guint64 clock;
     sqlite3_stmt *transaction[N_COMMANDS]; /* from the first use on */
-    sqlite3_stmt *ask_schema;              /* from the first use on */
-    gint64 schema_version;                 /* of the file, when the next was read; -1: it was not */
+    QdSchemaWatch schema;
+    gint64 schema_version; /* of the file, when the next was read; -1: it was not */
     gint64 incarnation;
     struct {
         gpointer object;
@@ -85,7 +85,7 @@ qd_connection_free(QdConnection *self)
     g_clear_pointer(&self->statements, g_ptr_array_unref);
     for (guint i = 0; i < G_N_ELEMENTS(self->transaction); i++)
         (void) sqlite3_finalize(self->transaction[i]);
-    (void) sqlite3_finalize(self->ask_schema);
+    qd_schema_watch_clear(&self->schema);
     (void) sqlite3_close_v2(self->db);
     qd_guard_clear(&self->guard);
     g_free(self);
@@ -259,6 +259,7 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
         return NULL;
 
     qd_guard_install(&self->guard, self->db);
+    qd_schema_watch_init(&self->schema, self->db, &self->guard, info->schema_generation);
     if (!connection_harden(self, info->foreign, limits, error) || !connection_configure(self, info, role, limits, error))
         return NULL;
     if (info->setup != NULL && !info->setup(self, limits, error))
@@ -393,17 +394,13 @@ read_incarnation(QdConnection *self)
 gint64
 qd_connection_get_schema_version(QdConnection *self)
 {
-    QdPolicy policy = self->guard.policy;
-    gint64 version = -1;
+    return qd_schema_watch_get_version(&self->schema);
+}
 
-    self->guard.policy = QD_POLICY_INTERNAL;
-    if (self->ask_schema == NULL)
-        (void) sqlite3_prepare_v3(self->db, "PRAGMA schema_version", -1, SQLITE_PREPARE_PERSISTENT, &self->ask_schema, NULL);
-    if (sqlite3_step(self->ask_schema) == SQLITE_ROW)
-        version = sqlite3_column_int64(self->ask_schema, 0);
-    (void) sqlite3_reset(self->ask_schema);
-    self->guard.policy = policy;
-    return version;
+QdSchemaWatch *
+qd_connection_get_schema(QdConnection *self)
+{
+    return &self->schema;
 }
 
 /* Asking for the version of the schema takes 0.2 µs within a transaction; only when that has changed there is more to ask. */
@@ -609,6 +606,9 @@ take_writes(QdConnection *self, QdCompiled *compiled)
         compiled->write_tables[i] = g_strdup(tables->pdata[i]);
     compiled->changes_schema = self->guard.changes_schema;
     compiled->alters = self->guard.alters;
+    compiled->defines = self->guard.defines;
+    compiled->counts_rows = self->guard.rows_written != NULL && !self->guard.defines;
+    compiled->calls_changes = self->guard.calls_changes;
     compiled->deletes_payloads = self->guard.deletes_payloads;
     compiled->calls_delete = self->guard.calls_delete;
 }
@@ -678,7 +678,7 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     if (r != SQLITE_OK && depth > (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH) && set_generated_error(self->db, limits, error))
         return FALSE;
     if (r != SQLITE_OK) {
-        qd_sqlite_set_error(error, self->db, r, compiled->text, compiled->n_text_bytes, limits);
+        qd_sqlite_set_compile_error(error, self->db, r, compiled->text, compiled->n_text_bytes, limits);
         return FALSE;
     }
     if (compiled->stmt == NULL) {
@@ -732,6 +732,7 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
     if (!check_size("statement", n_bytes, QD_LIMIT_STATEMENT_TEXT_BYTES, limits, error))
         return NULL;
 
+    qd_schema_watch_follow(&self->schema, TRUE);
     /* the first time virtual tables are connected, which reads tables that the statement does not */
     compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
     if (compiled == NULL)
@@ -753,16 +754,25 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
 static QdCompiled *
 compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits, GError **error)
 {
-    QdCompiled *compiled = cache_find(self, text, n_bytes, policy);
+    QdCompiled *compiled;
 
+    qd_schema_watch_follow(&self->schema, FALSE);
+    compiled = cache_find(self, text, n_bytes, policy);
+    if (compiled != NULL && compiled->schema_clock != self->schema.clock) {
+        (void) g_ptr_array_remove_fast(self->statements, compiled);
+        compiled = NULL;
+    }
     if (compiled != NULL) {
         self->guard.policy = policy;
         qd_guard_forget_denial(&self->guard);
         return compiled;
     }
+    qd_schema_watch_follow(&self->schema, TRUE);
     compiled = compile_anew(self, text, n_bytes, policy, depth, limits, error);
-    if (compiled != NULL)
+    if (compiled != NULL) {
+        compiled->schema_clock = self->schema.clock;
         cache_add(self, compiled);
+    }
     return compiled;
 }
 
@@ -807,5 +817,6 @@ void
 qd_connection_trim(QdConnection *self)
 {
     g_ptr_array_set_size(self->statements, 0);
+    qd_schema_watch_clear(&self->schema);
     (void) sqlite3_db_release_memory(self->db);
 }

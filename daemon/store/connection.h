@@ -12,6 +12,7 @@
 
 #include "daemon/base/limits.h"
 #include "daemon/store/guard.h"
+#include "daemon/store/schema-watch.h"
 
 typedef struct QdConnection QdConnection;
 
@@ -37,9 +38,13 @@ typedef struct QdCompiled {
     gboolean asks;             /* a pragma that asks for what is so anyway, or: */
     QdSetting setting;         /* a pragma that sets that, which is for the caller to do */
     gboolean setting_on;
+    gboolean defines;          /* the same of any part of the schema, or statistics */
+    gboolean counts_rows;      /* it sets what changes() tells */
+    gboolean calls_changes;    /* it, or a trigger of it, asks changes() */
     uint64_t schema_signature; /* of names and declared types of the columns */
     int n_reprepares;
     int n_write_reprepares; /* that write_tables knows of */
+    guint64 schema_clock;   /* the connection's, when it was compiled */
     guint64 last_use;
 } QdCompiled;
 
@@ -53,10 +58,11 @@ typedef gboolean (*QdConnectionSetup)(QdConnection *connection, const QdLimits *
 
 typedef struct QdConnectionInfo {
     const char *path;
-    QdConnectionSetup setup; /* (nullable): without it the schema must call none of our functions */
-    gboolean immutable;      /* the directory cannot be written: no lock, no WAL */
-    gboolean in_application; /* a stranger's process: nothing is mapped, since a file cut short would be a SIGBUS there */
-    gboolean foreign;        /* damaged, or from elsewhere: no trigger fires, and the schema calls only what is harmless */
+    QdConnectionSetup setup;          /* (nullable): without it the schema must call none of our functions */
+    gboolean immutable;               /* the directory cannot be written: no lock, no WAL */
+    gboolean in_application;          /* a stranger's process: nothing is mapped, since a file cut short would be a SIGBUS there */
+    gboolean foreign;                 /* damaged, or from elsewhere: no trigger fires, and the schema calls only what is harmless */
+    const guint64 *schema_generation; /* (nullable) an atomic that grows with each change of the schema; outlives the connection */
 } QdConnectionInfo;
 
 QdConnection *qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error);
@@ -83,6 +89,7 @@ typedef enum QdAttachment {
     QD_ATTACHMENT_PLANS,
     QD_ATTACHMENT_ENCODER,
     QD_ATTACHMENT_PAYLOADS,
+    QD_ATTACHMENT_COUNTING,
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
@@ -93,8 +100,9 @@ void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpoint
  * @text: one statement; need not be NUL-terminated at @n_bytes, must not contain a NUL
  * @policy: what it may do
  *
- * Finds the statement in the cache or compiles it. The result belongs to the connection and stays valid until the next call
- * of qd_connection_compile() or qd_connection_trim().
+ * Finds the statement in the cache or compiles it, by the schema as the file has it now: SQLite 3.40 by itself compares the two
+ * only for some of its errors, and before a step not at all. The result belongs to the connection and stays valid until the next
+ * call of qd_connection_compile() or qd_connection_trim().
  *
  * Returns: (transfer none): the statement, reset and without bindings; NULL with SYNTAX, ACCESS_DENIED, READ_ONLY, TOO_BIG,
  * TOO_COMPLEX, …
@@ -110,6 +118,10 @@ gboolean qd_compiled_refresh(QdCompiled *compiled);
 
 /* After @compiled has run, with qd_guard_forget_writes() before: a new trigger may have made it write other tables. */
 void qd_connection_refresh_writes(QdConnection *self, QdCompiled *compiled);
+
+/* Forget it when the schema may have been changed, or rolled back, on this connection; follow it for columns that are told before
+ * a step, since for a statement from its cache qd_connection_compile() does not look at the file. */
+QdSchemaWatch *qd_connection_get_schema(QdConnection *self);
 
 void qd_compiled_drop_wrapped(QdCompiled *compiled);
 

@@ -255,7 +255,7 @@ check_change(QdGuard *self, const char *name)
     if (self->policy == QD_POLICY_READ)
         return deny(self, QW_ERROR_READ_ONLY, "changing '%s'" FOR_READING, name);
 
-    self->writes = TRUE;
+    self->writes = self->defines = TRUE;
     return SQLITE_OK;
 }
 
@@ -294,6 +294,8 @@ check_function(QdGuard *self, const char *name)
         return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", name);
     if (self->read_tables != NULL && g_ascii_strcasecmp(name, PAYLOAD_TABLE) == 0)
         record_name(self->read_tables, PAYLOAD_TABLE); /* the function of this name reads it */
+    if (g_ascii_strcasecmp(name, "changes") == 0)
+        self->calls_changes = TRUE;
     if (!list_has(payload_functions, G_N_ELEMENTS(payload_functions), name))
         return SQLITE_OK;
     if (self->policy == QD_POLICY_READ)
@@ -324,7 +326,7 @@ check_upkeep(QdGuard *self, int action, const char *name)
     if (self->policy == QD_POLICY_READ)
         return deny(self, QW_ERROR_READ_ONLY, "work on '%s'" FOR_READING, name);
 
-    self->writes = TRUE;
+    self->writes = self->defines = TRUE;
     if (action == SQLITE_ANALYZE)
         note_write(self, STATISTICS_TABLE);
     return SQLITE_OK;
@@ -522,8 +524,7 @@ qd_guard_check_rows(QdGuard *self, sqlite3_stmt *stmt)
 void
 qd_guard_forget_writes(QdGuard *self)
 {
-    self->changes_schema = FALSE;
-    self->alters = FALSE;
+    self->changes_schema = self->defines = self->alters = self->calls_changes = FALSE;
     self->deletes_payloads = FALSE;
     self->calls_delete = FALSE;
     if (self->write_tables->len > 0)

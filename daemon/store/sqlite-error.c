@@ -147,8 +147,8 @@ static const struct {
 };
 
 /*
- * Errors of full-text queries, which FTS5 finds when they run, and words as if they were SQL's. @in_text: SQLite knows the place in
- * the SQL, so it is about SQL.
+ * Errors of full-text queries, which FTS5 finds when they run, and words as if they were SQL's. @in_text: it is about SQL, since it
+ * was found by the compiler, or at a place in the text.
  */
 static gboolean
 refine_full_text(GString *message, gboolean in_text, QwError *ret_code)
@@ -206,8 +206,8 @@ set_limit_error(GError **error, int result, const QdLimits *limits)
     return TRUE;
 }
 
-void
-qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits)
+static void
+set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char *text, size_t n_bytes, const QdLimits *limits)
 {
     int meant = qd_sqlite_get_result(db, result);
     QwError code = qd_sqlite_get_code(meant);
@@ -219,7 +219,7 @@ qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, s
         return;
     if (meant == SQLITE_CORRUPT_VTAB)
         g_string_assign(message, "the index of a virtual table does not fit its content: rebuild it");
-    if (code == QW_ERROR_SYNTAX && !refine_full_text(message, offset >= 0, &code))
+    if (code == QW_ERROR_SYNTAX && !refine_full_text(message, compiles || offset >= 0, &code))
         code = refine_error(message, limits);
 
     if (text != NULL && offset >= 0 && (size_t) offset <= n_bytes)
@@ -228,4 +228,16 @@ qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, s
         qd_error_set(error, code, "%s", message->str);
     if (code == QW_ERROR_CONSTRAINT && error != NULL)
         qd_error_add_detail(*error, QD_CONSTRAINT_KIND, qd_constraint_get_kind(is_last ? sqlite3_extended_errcode(db) : meant));
+}
+
+void
+qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits)
+{
+    set_error(error, db, result, FALSE, text, n_bytes, limits);
+}
+
+void
+qd_sqlite_set_compile_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits)
+{
+    set_error(error, db, result, TRUE, text, n_bytes, limits);
 }

@@ -35,3 +35,5 @@ int qd_sqlite_get_result(sqlite3 *db, int result);
  * @limits: (nullable): to name the limit, where SQLite means one
  */
 void qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits);
+/* The same when it failed to compile @text: then it is no error of a full-text query, which FTS5 finds when it runs. */
+void qd_sqlite_set_compile_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits);

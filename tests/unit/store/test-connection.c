@@ -212,7 +212,7 @@ test_cache_is_bounded(StoreFixture *self, gconstpointer data)
     for (sqlite3_stmt *stmt = sqlite3_next_stmt(db, NULL); stmt != NULL; stmt = sqlite3_next_stmt(db, stmt))
         n++;
     g_assert_cmpuint(n, >, 1);
-    g_assert_cmpuint(n, <=, 128);
+    g_assert_cmpuint(n, <=, 129); /* with the one that looks at the schema */
     qd_connection_trim(self->writer);
     g_assert_null(sqlite3_next_stmt(db, NULL));
 }

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One statement at a time, all rows.
+ */
+#include "tests/sql/reference.h"
+
+#include <string.h>
+
+/* docs/decisions/sqlite-settings.md: the bit of Bloom filters, off in the daemon, for the order of rows. */
+#define BLOOM_FILTERS 0x80000
+
+sqlite3 *
+reference_open(void)
+{
+    static const int options[][2] = {
+        { SQLITE_DBCONFIG_DEFENSIVE, 1 },   { SQLITE_DBCONFIG_DQS_DML, 0 },        { SQLITE_DBCONFIG_DQS_DDL, 0 },
+        { SQLITE_DBCONFIG_ENABLE_FKEY, 1 }, { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1 },
+    };
+    sqlite3 *db = NULL;
+
+    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
+    for (gsize i = 0; i < G_N_ELEMENTS(options); i++)
+        (void) sqlite3_db_config(db, options[i][0], options[i][1], NULL);
+    (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, db, BLOOM_FILTERS);
+    (void) sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);
+    return db;
+}
+
+static const char *
+get_class(int result)
+{
+    switch (result & 0xff) {
+    case SQLITE_ERROR:
+    case SQLITE_SCHEMA:
+        return "SYNTAX TOO_COMPLEX ACCESS_DENIED UNSUPPORTED";
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+        return "CONSTRAINT";
+    case SQLITE_TOOBIG:
+        return "TOO_BIG TOO_COMPLEX";
+    case SQLITE_LOCKED:
+        return "BUSY";
+    case SQLITE_FULL:
+        return "DISK_FULL";
+    case SQLITE_READONLY:
+        return "READ_ONLY";
+    case SQLITE_AUTH:
+    case SQLITE_PERM:
+        return "ACCESS_DENIED";
+    case SQLITE_CORRUPT:
+        return "CORRUPT";
+    case SQLITE_RANGE:
+        return "BAD_PARAMETER";
+    default: /* SQLite's numbers, not our enum */
+        return "INTERNAL";
+    }
+}
+
+static void
+take_row(Outcome *outcome, sqlite3_stmt *stmt)
+{
+    GString *row = g_string_new(NULL);
+
+    for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+        switch (sqlite3_column_type(stmt, i)) {
+        case SQLITE_NULL:
+            outcome_put_null(row);
+            break;
+        case SQLITE_INTEGER:
+            outcome_put_int64(row, sqlite3_column_int64(stmt, i));
+            break;
+        case SQLITE_FLOAT:
+            outcome_put_double(row, sqlite3_column_double(stmt, i));
+            break;
+        case SQLITE_TEXT: {
+            const char *text = (const char *) sqlite3_column_text(stmt, i);
+
+            outcome_put_text(row, text, (gsize) sqlite3_column_bytes(stmt, i));
+            break;
+        }
+        default: /* SQLite's numbers, not our enum */
+            outcome_put_blob(row, sqlite3_column_blob(stmt, i), (gsize) sqlite3_column_bytes(stmt, i));
+        }
+    }
+    outcome_add_row(outcome, row);
+}
+
+Outcome *
+reference_execute(sqlite3 *db, const char *text)
+{
+    g_autoptr(Outcome) outcome = outcome_new();
+    sqlite3_stmt *stmt = NULL;
+    gint64 total = sqlite3_total_changes64(db);
+    int r = sqlite3_prepare_v2(db, text, -1, &stmt, NULL);
+
+    if (r == SQLITE_OK && stmt != NULL) {
+        while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
+            take_row(outcome, stmt);
+        if (r == SQLITE_DONE)
+            r = SQLITE_OK;
+        for (int i = 0; i < sqlite3_column_count(stmt); i++)
+            outcome_add_column(outcome, sqlite3_column_name(stmt, i), sqlite3_column_decltype(stmt, i));
+    }
+    if (r != SQLITE_OK)
+        outcome_set_error(outcome, get_class(r), sqlite3_errmsg(db));
+    (void) sqlite3_finalize(stmt);
+    outcome->n_changes = sqlite3_total_changes64(db) != total ? sqlite3_changes64(db) : 0;
+    outcome->rowid = sqlite3_last_insert_rowid(db);
+    return g_steal_pointer(&outcome);
+}
+
+Outcome *
+reference_execute_whole(sqlite3 *db, const char *text)
+{
+    Outcome *outcome;
+
+    reference_command(db, "SAVEPOINT whole");
+    outcome = reference_execute(db, text);
+    if (sqlite3_get_autocommit(db) == 0)
+        reference_command(db, outcome->error != NULL ? "ROLLBACK TO whole; RELEASE whole" : "RELEASE whole");
+    return outcome;
+}
+
+void
+reference_command(sqlite3 *db, const char *text)
+{
+    if (sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK)
+        g_error("SQLite refuses %s: %s", text, sqlite3_errmsg(db));
+}
+
+static int
+append_drop(void *data, int n, char **values, char **names)
+{
+    g_string_append_printf(data, "DROP %s IF EXISTS \"%s\";", values[0], values[1]);
+    return 0;
+}
+
+void
+reference_empty_store(const char *path)
+{
+    g_autoptr(GString) sql = g_string_new("BEGIN IMMEDIATE;");
+    sqlite3 *db = NULL;
+
+    g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
+    (void) sqlite3_busy_timeout(db, 20000);
+    reference_command(db, "PRAGMA synchronous=OFF; PRAGMA foreign_keys=OFF; PRAGMA wal_autocheckpoint=0");
+    if (sqlite3_exec(db,
+                     "SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'table', 'trigger') AND name NOT LIKE 'queryd%' "
+                     "AND name NOT LIKE 'sqlite%' AND (type <> 'trigger' OR tbl_name NOT LIKE 'queryd%') "
+                     "ORDER BY type = 'table', sql LIKE '% VIRTUAL %' DESC",
+                     append_drop, sql, NULL) != SQLITE_OK)
+        g_error("cannot list the schema: %s", sqlite3_errmsg(db));
+    g_string_append(sql, "COMMIT");
+    reference_command(db, sql->str);
+    (void) sqlite3_exec(db, "DELETE FROM sqlite_stat1 WHERE tbl NOT LIKE 'queryd%'; DELETE FROM sqlite_sequence", NULL, NULL, NULL);
+    (void) sqlite3_close(db);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SQLite itself, in this process, with the settings that docs/sql.md promises.
+ *
+ * Place: tests/sql.
+ */
+#pragma once
+
+#include <sqlite3.h>
+
+#include "tests/sql/outcome.h"
+
+/* (transfer full): an empty database in memory */
+sqlite3 *reference_open(void);
+/* @text: one statement, in the transaction that is open or in one of its own. (transfer full) */
+Outcome *reference_execute(sqlite3 *db, const char *text);
+/* In a transaction, as queryd does it (docs/sql.md): what fails leaves nothing. */
+Outcome *reference_execute_whole(sqlite3 *db, const char *text);
+/* BEGIN and its like, which must not fail. */
+void reference_command(sqlite3 *db, const char *text);
+/* What queryd cannot drop itself when keys refer to it: everything of clients, by another program's hand. */
+void reference_empty_store(const char *path);

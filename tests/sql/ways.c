@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * By libquery-client, and by D-Bus calls of its own.
+ */
+#include "tests/sql/ways.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+#define DAEMON_NAME "org.queryd.Query1"
+#define DAEMON_PATH "/org/queryd/Query1"
+
+struct Ways {
+    QueryConnection *ring;
+    QueryConnection *socket;
+    QueryConnection *direct;
+    QueryConnection *session; /* of a script that asks for counts */
+    GDBusConnection *bus;
+    char *path;
+};
+
+static const char *const query_ways[] = { "ring",  "socket",   "direct", "prepared twice", "prepared twice, direct",
+                                          "Query", "QueryText" };
+static const char *const update_ways[] = { "update", "prepared", "batch", "transaction", "Update", "socket" };
+
+guint
+ways_get_n_query_ways(void)
+{
+    return G_N_ELEMENTS(query_ways);
+}
+
+guint
+ways_get_n_update_ways(void)
+{
+    return G_N_ELEMENTS(update_ways);
+}
+
+const char *
+ways_get_query_name(guint32 way)
+{
+    return query_ways[way % G_N_ELEMENTS(query_ways)];
+}
+
+const char *
+ways_get_update_name(guint32 way)
+{
+    return update_ways[way % G_N_ELEMENTS(update_ways)];
+}
+
+static void
+check(const GError *error)
+{
+    if (error != NULL)
+        g_error("lock-step: %s", error->message);
+}
+
+static QueryConnection *
+connect_by(QueryTransport transport)
+{
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = query_connection_new(NULL, &error);
+
+    check(error);
+    query_connection_set_transport(connection, transport);
+    query_connection_set_durability(connection, QUERY_DURABILITY_RELAXED);
+    return connection;
+}
+
+static GVariant *
+call(Ways *self, const char *method, GVariant *arguments, const char *type, GError **error)
+{
+    return g_dbus_connection_call_sync(self->bus, DAEMON_NAME, DAEMON_PATH, DAEMON_NAME, method, arguments,
+                                       type != NULL ? G_VARIANT_TYPE(type) : NULL, G_DBUS_CALL_FLAGS_NONE, 60000, NULL, error);
+}
+
+Ways *
+ways_new(void)
+{
+    Ways *self = g_new0(Ways, 1);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GVariant) stats = NULL;
+
+    self->ring = connect_by(QUERY_TRANSPORT_RING);
+    self->socket = connect_by(QUERY_TRANSPORT_SOCKETPAIR);
+    self->bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
+    check(error);
+    stats = query_connection_get_stats(self->ring, NULL, &error); /* now the database is there */
+    check(error);
+    self->path = g_build_filename(g_getenv("XDG_DATA_HOME"), "queryd", "queryd.db", NULL);
+    self->direct = query_connection_new_direct(self->path, NULL, &error);
+    check(error);
+    ways_renew_channel(self);
+    return self;
+}
+
+Ways *
+ways_free(Ways *self)
+{
+    g_clear_object(&self->ring);
+    g_clear_object(&self->socket);
+    g_clear_object(&self->direct);
+    g_clear_object(&self->session);
+    g_clear_object(&self->bus);
+    g_free(self->path);
+    g_free(self);
+    return NULL;
+}
+
+const char *
+ways_get_path(const Ways *self)
+{
+    return self->path;
+}
+
+void
+ways_renew_channel(Ways *self)
+{
+    g_clear_object(&self->session);
+    self->session = connect_by(QUERY_TRANSPORT_AUTO);
+}
+
+/* Outcomes ---------------------------------------------------------------------------------------------------------------- */
+
+static void
+take_error(Outcome *outcome, const GError *error)
+{
+    static const struct {
+        int code;
+        const char *name;
+    } names[] = {
+        { QUERY_ERROR_SYNTAX, "SYNTAX" },
+        { QUERY_ERROR_CONSTRAINT, "CONSTRAINT" },
+        { QUERY_ERROR_BAD_PARAMETER, "BAD_PARAMETER" },
+        { QUERY_ERROR_READ_ONLY, "READ_ONLY" },
+        { QUERY_ERROR_ACCESS_DENIED, "ACCESS_DENIED" },
+        { QUERY_ERROR_TOO_COMPLEX, "TOO_COMPLEX" },
+        { QUERY_ERROR_TOO_BIG, "TOO_BIG" },
+        { QUERY_ERROR_UNSUPPORTED, "UNSUPPORTED" },
+        { QUERY_ERROR_BUSY, "BUSY" },
+        { QUERY_ERROR_DISK_FULL, "DISK_FULL" },
+        { QUERY_ERROR_CORRUPT, "CORRUPT" },
+        { QUERY_ERROR_INTERNAL, "INTERNAL" },
+    };
+    g_autofree char *number = g_strdup_printf("code %d", error->code);
+    const char *name = number;
+
+    for (gsize i = 0; i < G_N_ELEMENTS(names); i++)
+        if (error->domain == QUERY_ERROR && error->code == names[i].code)
+            name = names[i].name;
+    outcome_set_error(outcome, name, error->message);
+}
+
+static void
+take_value(QueryCursor *cursor, guint column, GString *row)
+{
+    gsize n_bytes = 0;
+
+    switch (query_cursor_get_value_type(cursor, column)) {
+    case QUERY_VALUE_TYPE_NULL:
+        outcome_put_null(row);
+        return;
+    case QUERY_VALUE_TYPE_INTEGER:
+        outcome_put_int64(row, query_cursor_get_int64(cursor, column));
+        return;
+    case QUERY_VALUE_TYPE_FLOAT:
+        outcome_put_double(row, query_cursor_get_double(cursor, column));
+        return;
+    case QUERY_VALUE_TYPE_TEXT: {
+        const char *text = query_cursor_get_string(cursor, column, &n_bytes);
+
+        outcome_put_text(row, text, n_bytes);
+        return;
+    }
+    case QUERY_VALUE_TYPE_BLOB: {
+        const guint8 *data = query_cursor_get_data(cursor, column, &n_bytes);
+
+        outcome_put_blob(row, data, n_bytes);
+        return;
+    }
+    case QUERY_VALUE_TYPE_IRI:
+    case QUERY_VALUE_TYPE_BNODE:
+    case QUERY_VALUE_TYPE_LITERAL_LANG:
+    case QUERY_VALUE_TYPE_LITERAL_TYPED:
+        g_error("lock-step: an RDF term in a result of SQL");
+    }
+}
+
+/* @cursor: (transfer full) (nullable): with @error */
+static Outcome *
+take_cursor(QueryCursor *taken, GError *error)
+{
+    g_autoptr(QueryCursor) cursor = taken;
+    g_autoptr(GError) failure = error;
+    Outcome *outcome = outcome_new();
+
+    while (cursor != NULL && query_cursor_next(cursor, NULL, &failure)) {
+        GString *row = g_string_new(NULL);
+
+        for (guint i = 0; i < query_cursor_get_n_columns(cursor); i++)
+            take_value(cursor, i, row);
+        outcome_add_row(outcome, row);
+    }
+    if (failure != NULL) {
+        take_error(outcome, failure);
+        return outcome;
+    }
+    for (guint i = 0; i < query_cursor_get_n_columns(cursor); i++)
+        outcome_add_column(outcome, query_cursor_get_column_name(cursor, i), query_cursor_get_column_type(cursor, i));
+    return outcome;
+}
+
+static Outcome *
+take_changes(gint64 n_changes, GError *error)
+{
+    g_autoptr(GError) failure = error;
+    Outcome *outcome = outcome_new();
+
+    if (failure != NULL)
+        take_error(outcome, failure);
+    outcome->has_counts = failure == NULL;
+    outcome->n_changes = n_changes;
+    return outcome;
+}
+
+/* Queries ----------------------------------------------------------------------------------------------------------------- */
+
+static Outcome *
+query_by(QueryConnection *connection, const char *text)
+{
+    GError *error = NULL;
+    QueryCursor *cursor = query_connection_query(connection, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+
+    return take_cursor(cursor, error);
+}
+
+/* Columns as they were told before the first execution count, too. */
+static Outcome *
+query_twice(QueryConnection *connection, const char *text)
+{
+    GError *error = NULL;
+    g_autoptr(QueryStatement) statement = query_connection_prepare(connection, QUERY_LANGUAGE_SQL, text, NULL, &error);
+    g_autoptr(Outcome) first = NULL;
+    g_autofree char *difference = NULL;
+    Outcome *second;
+    QueryCursor *cursor;
+
+    if (statement == NULL)
+        return take_cursor(NULL, error);
+    cursor = query_statement_execute(statement, NULL, &error);
+    first = take_cursor(cursor, error);
+    error = NULL;
+    cursor = query_statement_execute(statement, NULL, &error);
+    second = take_cursor(cursor, error);
+    difference = outcome_compare(first, second);
+    if (difference != NULL) {
+        g_autofree char *message = g_strdup_printf("the second execution is not as the first: %s", difference);
+
+        outcome_set_error(second, "", message);
+    }
+    return second;
+}
+
+static Outcome *
+take_remote_error(GError *error)
+{
+    g_autoptr(GError) failure = error;
+    Outcome *outcome = outcome_new();
+
+    (void) g_dbus_error_strip_remote_error(failure);
+    outcome_set_error(outcome, NULL, failure->message);
+    return outcome;
+}
+
+static void
+put_variant(GString *row, GVariant *value)
+{
+    gsize n_bytes;
+
+    if (g_variant_is_of_type(value, G_VARIANT_TYPE_INT64))
+        outcome_put_int64(row, g_variant_get_int64(value));
+    else if (g_variant_is_of_type(value, G_VARIANT_TYPE_DOUBLE))
+        outcome_put_double(row, g_variant_get_double(value));
+    else if (g_variant_is_of_type(value, G_VARIANT_TYPE_STRING))
+        outcome_put_text(row, g_variant_get_string(value, &n_bytes), strlen(g_variant_get_string(value, NULL)));
+    else if (g_variant_is_of_type(value, G_VARIANT_TYPE_BYTESTRING)) {
+        const guint8 *data = g_variant_get_fixed_array(value, &n_bytes, 1);
+
+        outcome_put_blob(row, data, n_bytes);
+    } else
+        outcome_put_null(row);
+}
+
+static Outcome *
+query_by_bus(Ways *self, const char *text)
+{
+    GError *error = NULL;
+    g_autoptr(GVariant) reply = call(self, "Query", g_variant_new("(ssa{sv}a{sv})", "sql", text, NULL, NULL), "(asaavb)", &error);
+    g_autoptr(GVariant) columns = NULL;
+    g_autoptr(GVariant) rows = NULL;
+    Outcome *outcome;
+
+    if (reply == NULL)
+        return take_remote_error(error);
+    outcome = outcome_new();
+    outcome->has_types = FALSE;
+    columns = g_variant_get_child_value(reply, 0);
+    rows = g_variant_get_child_value(reply, 1);
+    g_variant_get_child(reply, 2, "b", &outcome->is_cut);
+    for (gsize i = 0; i < g_variant_n_children(columns); i++) {
+        g_autoptr(GVariant) name = g_variant_get_child_value(columns, i);
+
+        outcome_add_column(outcome, g_variant_get_string(name, NULL), NULL);
+    }
+    for (gsize i = 0; i < g_variant_n_children(rows); i++) {
+        g_autoptr(GVariant) values = g_variant_get_child_value(rows, i);
+        GString *row = g_string_new(NULL);
+
+        for (gsize k = 0; k < g_variant_n_children(values); k++) {
+            g_autoptr(GVariant) boxed = g_variant_get_child_value(values, k);
+            g_autoptr(GVariant) value = g_variant_get_variant(boxed);
+
+            put_variant(row, value);
+        }
+        outcome_add_row(outcome, row);
+    }
+    return outcome;
+}
+
+/* Its rows are those of the format's own tests; here whether there are as many, or the error. */
+static Outcome *
+query_as_text(Ways *self, const char *text)
+{
+    GError *error = NULL;
+    g_autoptr(GVariant) reply = call(self, "QueryText", g_variant_new("(sssa{sv})", "sql", text, "jsonl", NULL), "(ssb)", &error);
+    Outcome *outcome;
+
+    if (reply == NULL)
+        return take_remote_error(error);
+    outcome = outcome_new();
+    return outcome;
+}
+
+Outcome *
+ways_query(Ways *self, guint32 way, gboolean counts, const char *text)
+{
+    if (counts)
+        return query_by(self->session, text);
+
+    switch (way % G_N_ELEMENTS(query_ways)) {
+    case 0:
+        return query_by(self->ring, text);
+    case 1:
+        return query_by(self->socket, text);
+    case 2:
+        return query_by(self->direct, text);
+    case 3:
+        return query_twice(self->ring, text);
+    case 4:
+        return query_twice(self->direct, text);
+    case 5:
+        return query_by_bus(self, text);
+    default: /* the last one of query_ways */
+        return query_as_text(self, text);
+    }
+}
+
+/* Updates ----------------------------------------------------------------------------------------------------------------- */
+
+static Outcome *
+update_by(QueryConnection *connection, const char *text)
+{
+    GError *error = NULL;
+    gint64 n = query_connection_update(connection, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+
+    return take_changes(n, error);
+}
+
+/* With what RETURNING gives. */
+static Outcome *
+update_prepared(QueryConnection *connection, const char *text)
+{
+    GError *error = NULL;
+    g_autoptr(QueryStatement) statement = query_connection_prepare_update(connection, QUERY_LANGUAGE_SQL, text, NULL, &error);
+    g_autoptr(QueryCursor) cursor = NULL;
+    Outcome *outcome;
+
+    if (statement == NULL)
+        return take_changes(0, error);
+    cursor = query_statement_execute(statement, NULL, &error);
+    outcome = take_cursor(cursor != NULL ? g_object_ref(cursor) : NULL, error);
+    if (outcome->error != NULL)
+        return outcome;
+    outcome->has_counts = TRUE;
+    outcome->n_changes = query_cursor_get_changes(cursor);
+    return outcome;
+}
+
+static Outcome *
+update_by_bus(Ways *self, const char *text)
+{
+    GError *error = NULL;
+    g_autoptr(GVariantDict) options = g_variant_dict_new(NULL);
+    g_autoptr(GVariant) reply = NULL;
+    guint64 n_changes = 0;
+
+    g_variant_dict_insert(options, "durability", "s", "relaxed");
+    reply = call(self, "Update", g_variant_new("(ssa{sv}@a{sv})", "sql", text, NULL, g_variant_dict_end(options)), "(txt)", &error);
+    if (reply == NULL)
+        return take_remote_error(error);
+    g_variant_get_child(reply, 0, "t", &n_changes);
+    return take_changes((gint64) n_changes, NULL);
+}
+
+static Outcome *
+update_in_transaction(QueryConnection *connection, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryTransaction) transaction = query_connection_begin(connection, NULL, &error);
+    Outcome *outcome;
+    g_autoptr(Outcome) end = NULL;
+
+    check(error);
+    outcome = ways_update_in(transaction, text);
+    end = ways_end(transaction, outcome->error == NULL);
+    if (outcome->error == NULL && end->error != NULL)
+        outcome_set_error(outcome, end->code, end->error);
+    return outcome;
+}
+
+static Outcome *
+batch_by(QueryConnection *connection, const GPtrArray *texts)
+{
+    g_autoptr(QueryBatch) batch = query_connection_create_batch(connection);
+    GError *error = NULL;
+    Outcome *outcome;
+
+    for (guint i = 0; i < texts->len; i++)
+        query_batch_add(batch, QUERY_LANGUAGE_SQL, texts->pdata[i], NULL);
+    outcome = take_changes(0, query_batch_execute(batch, NULL, &error) ? NULL : error);
+    if (outcome->error != NULL)
+        return outcome;
+    outcome->n_changes = (gint64) query_batch_get_changes(batch, texts->len - 1);
+    for (guint i = 0; i < texts->len; i++) {
+        GString *row = g_string_new(NULL);
+
+        outcome_put_int64(row, (gint64) query_batch_get_changes(batch, i));
+        outcome_add_row(outcome, row);
+    }
+    return outcome;
+}
+
+Outcome *
+ways_batch(Ways *self, const GPtrArray *texts)
+{
+    return batch_by(self->session, texts);
+}
+
+static Outcome *
+update_by_batch(QueryConnection *connection, const char *text)
+{
+    g_autoptr(GPtrArray) texts = g_ptr_array_new();
+    Outcome *outcome;
+
+    g_ptr_array_add(texts, (char *) text);
+    outcome = batch_by(connection, texts);
+    g_ptr_array_set_size(outcome->rows, 0);
+    return outcome;
+}
+
+Outcome *
+ways_update(Ways *self, guint32 way, gboolean counts, const char *text)
+{
+    QueryConnection *connection = counts ? self->session : self->ring;
+
+    switch (way % (counts ? 4 : G_N_ELEMENTS(update_ways))) {
+    case 0:
+        return update_by(connection, text);
+    case 1:
+        return counts ? update_by(connection, text) : update_prepared(connection, text);
+    case 2:
+        return update_by_batch(connection, text);
+    case 3:
+        return update_in_transaction(connection, text);
+    case 4:
+        return update_by_bus(self, text);
+    default: /* the last one of update_ways */
+        return update_prepared(self->socket, text);
+    }
+}
+
+/* Transactions ------------------------------------------------------------------------------------------------------------ */
+
+QueryTransaction *
+ways_begin(Ways *self)
+{
+    g_autoptr(GError) error = NULL;
+    QueryTransaction *transaction = query_connection_begin(self->session, NULL, &error);
+
+    check(error);
+    return transaction;
+}
+
+Outcome *
+ways_query_in(QueryTransaction *transaction, const char *text)
+{
+    GError *error = NULL;
+    QueryCursor *cursor = query_transaction_query(transaction, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+
+    return take_cursor(cursor, error);
+}
+
+Outcome *
+ways_update_in(QueryTransaction *transaction, const char *text)
+{
+    GError *error = NULL;
+    gint64 n = query_transaction_update(transaction, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+
+    return take_changes(n, error);
+}
+
+Outcome *
+ways_end(QueryTransaction *transaction, gboolean commit)
+{
+    GError *error = NULL;
+
+    (void) (commit ? query_transaction_commit : query_transaction_rollback)(transaction, NULL, &error);
+    return take_changes(0, error);
+}
