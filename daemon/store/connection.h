@@ -77,6 +77,7 @@ typedef enum QdAttachment {
     QD_ATTACHMENT_PLANS,
     QD_ATTACHMENT_ENCODER,
     QD_ATTACHMENT_PAYLOADS,
+    QD_ATTACHMENT_INTERRUPTER, /* not owned */
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
