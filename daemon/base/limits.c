@@ -65,6 +65,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(CHANNELS, "channels", "", 1024, 1, 4096, LIMIT_EXCEEDED, "open channels in all"),
     ROW(RUNNING_PER_CLIENT, "running_per_client", "", 4, 1, 64, BUSY, "queries of one client that run long at once; more wait"),
     ROW(RUNNING, "running", "", 8, 1, 64, BUSY, "queries that run long at once; more wait; two threads more are for short ones"),
+    ROW(RUNNING_BESIDE, "running_beside", "", 24, 1, 64, BUSY,
+        "queries that run long beside these, since they have given rows before; more of them end"),
     ROW(RUN_QUEUE, "run_queue", "", 256, 1, 4096, BUSY, "requests that wait to run"),
     ROW(SNAPSHOTS_PER_CLIENT, "snapshots_per_client", "", 32, 1, 4096, BUSY, "unfinished results of one client"),
     ROW(SNAPSHOTS, "snapshots", "", 256, 1, 4096, BUSY, "unfinished results in all"),

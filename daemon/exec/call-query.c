@@ -19,12 +19,13 @@
 /* SQL text that shows what SQLite does; a prefix keeps it one statement. */
 #define EXPLAIN_PREFIX "EXPLAIN QUERY PLAN "
 
-static gboolean
-may_be_long(void *data)
+static QdLongVerdict
+may_be_long(void *data, gboolean can_defer)
 {
     QdCall *call = data;
+    QdLongVerdict verdict = qd_workers_become_long(call->private->engine->workers, call->client);
 
-    return qd_workers_become_long(call->private->engine->workers, call->client) || call->class->runs_to_its_end;
+    return call->class->runs_to_its_end ? QD_LONG_GRANTED : verdict;
 }
 
 /* That a caller may ask for, and that one row may have. The bus throws off who sends a message that is too large. */

@@ -50,6 +50,7 @@ cancel_serial(QdChannel *self, uint32_t serial)
     if (self->current != NULL && self->current->serial == serial)
         g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_BY_CLIENT);
 
+    qd_channel_cancel_write(self, serial);
     for (GList *link = self->requests.head; link != NULL; link = link->next)
         if (((QdRequest *) link->data)->serial == serial)
             ((QdRequest *) link->data)->cancelled = TRUE;

@@ -170,6 +170,8 @@ gboolean qd_channel_next_is_write(const QdChannel *self);
 gboolean qd_channel_start_writes(QdChannel *self, gboolean *ret_leads);
 /* The writer is done with them: puts answers into the output, which is empty, as far as they have room. */
 void qd_channel_continue_writes(QdChannel *self);
+/* A CANCEL has come for @serial: an update of the channel that waits or runs ends. */
+void qd_channel_cancel_write(QdChannel *self, uint32_t serial);
 void qd_channel_drop_writes(QdChannel *self);
 /* When the channel ends. */
 void qd_channel_free_spare_writes(QdChannel *self);
@@ -187,6 +189,10 @@ void qd_channel_end_transaction(QdChannel *self);
 gboolean qd_channel_check_transaction(const QdChannel *self, GError **error);
 /* Ends it when its time is over. */
 void qd_channel_watch_transaction(QdChannel *self);
+/* (nullable): atomic, monotonic µs: when it has to be over; NULL: there is none. */
+const uint64_t *qd_channel_get_transaction_end(const QdChannel *self);
+/* Others have waited for long: it ends now. */
+void qd_channel_yield_transaction(QdChannel *self);
 /* Something was done in it: its idle time starts anew. */
 void qd_channel_touch_transaction(QdChannel *self);
 /* Runs an update in it, which may end it. */

@@ -57,6 +57,7 @@ peer_is_there(void *data)
     QdChannel *self = data;
     struct pollfd pfd = { .fd = self->fd, .events = POLLIN };
 
+    qd_channel_yield_transaction(self);
     if (poll(&pfd, 1, 0) <= 0)
         return TRUE;
     if (pfd.revents & (POLLHUP | POLLERR | POLLNVAL)) {
@@ -68,7 +69,16 @@ peer_is_there(void *data)
     return !self->broken;
 }
 
-static gboolean may_be_long(void *data);
+/* The same from the interrupter's thread, which only looks. */
+static gboolean
+peer_is_gone(const void *data)
+{
+    struct pollfd pfd = { .fd = ((const QdChannel *) data)->fd };
+
+    return poll(&pfd, 1, 0) > 0 && (pfd.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+static QdLongVerdict may_be_long(void *data, gboolean can_defer);
 
 /* On a connection of the pool, or on that of the open transaction. */
 static QdRun *
@@ -269,7 +279,9 @@ start_query(QdChannel *self, GError **error)
         .generation = qd_writer_get_generation(self->engine->writer),
         .counters = &self->counters,
         .cancelled = &self->entry.cancelled,
+        .transaction_end_usec = qd_channel_get_transaction_end(self),
         .peer_func = peer_is_there,
+        .gone_func = peer_is_gone,
         .long_func = may_be_long,
         .bind_func = bind_request,
         .func_data = self,
@@ -339,13 +351,15 @@ send_early(QdChannel *self)
     qd_channel_begin_page(self, page, page->n_columns);
 }
 
-static gboolean
-may_be_long(void *data)
+static QdLongVerdict
+may_be_long(void *data, gboolean can_defer)
 {
     QdChannel *self = data;
+    QdLongVerdict verdict = qd_workers_become_long(self->engine->workers, self->client);
 
-    send_early(self);
-    return qd_workers_become_long(self->engine->workers, self->client);
+    if (verdict == QD_LONG_GRANTED || !can_defer)
+        send_early(self);
+    return verdict;
 }
 
 static gboolean

@@ -17,6 +17,7 @@ struct QdChannelTransaction {
     gboolean *refused; /* while BEGIN is submitted: of the submitting thread */
     gboolean is_answered;
     uint64_t start_usec;
+    uint64_t end_usec; /* atomic: it has to be over */
     uint64_t n_changes;
     GError *end; /* (nullable): why it is over */
 };
@@ -119,6 +120,7 @@ qd_channel_answer_begin(QdChannel *self)
     }
     transaction->reader = (QdReader){ .connection = qd_writer_get_connection(self->engine->writer), .client = self->client };
     transaction->start_usec = (uint64_t) g_get_monotonic_time();
+    transaction->end_usec = transaction->start_usec + 1000 * qd_limits_get(&self->engine->limits, QD_LIMIT_TRANSACTION_MSEC);
     end.generation = qd_writer_get_generation(self->engine->writer);
     end.elapsed_usec = transaction->start_usec - self->current->received_usec;
     qd_channel_put_end(self, &end, self->current->serial);
@@ -127,6 +129,25 @@ qd_channel_answer_begin(QdChannel *self)
 }
 
 /* Its time ---------------------------------------------------------------------------------------------------------------- */
+
+const uint64_t *
+qd_channel_get_transaction_end(const QdChannel *self)
+{
+    return self->transaction != NULL ? &self->transaction->end_usec : NULL;
+}
+
+void
+qd_channel_yield_transaction(QdChannel *self)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+
+    if (self->transaction == NULL || !self->transaction->has_role || !qd_writer_is_awaited(self->engine->writer))
+        return;
+
+    if (now < self->transaction->end_usec)
+        __atomic_store_n(&self->transaction->end_usec, now, __ATOMIC_RELAXED);
+    __atomic_store_n(&self->transaction_due_usec, self->transaction->end_usec, __ATOMIC_RELAXED);
+}
 
 void
 qd_channel_touch_transaction(QdChannel *self)
@@ -138,8 +159,7 @@ qd_channel_touch_transaction(QdChannel *self)
         return;
 
     __atomic_store_n(&self->transaction_due_usec,
-                     MIN(now + 1000 * qd_limits_get(limits, QD_LIMIT_TRANSACTION_IDLE_MSEC),
-                         self->transaction->start_usec + 1000 * qd_limits_get(limits, QD_LIMIT_TRANSACTION_MSEC)),
+                     MIN(now + 1000 * qd_limits_get(limits, QD_LIMIT_TRANSACTION_IDLE_MSEC), self->transaction->end_usec),
                      __ATOMIC_RELAXED);
     qd_workers_request_sweep(self->engine->workers);
 }
@@ -150,14 +170,19 @@ qd_channel_watch_transaction(QdChannel *self)
     QdChannelTransaction *transaction = self->transaction;
     const QdLimits *limits = &self->engine->limits;
     uint64_t now = (uint64_t) g_get_monotonic_time();
-    uint64_t due = __atomic_load_n(&self->transaction_due_usec, __ATOMIC_RELAXED);
+    uint64_t due;
 
+    qd_channel_yield_transaction(self);
+    due = __atomic_load_n(&self->transaction_due_usec, __ATOMIC_RELAXED);
     if (due == 0 || now < due)
         return;
 
     if (now >= transaction->start_usec + 1000 * qd_limits_get(limits, QD_LIMIT_TRANSACTION_MSEC))
         qd_limit_set_error(&transaction->end, limits, QD_LIMIT_TRANSACTION_MSEC,
                            "transaction was rolled back, since it took too long");
+    else if (now >= transaction->end_usec)
+        qd_limit_set_error(&transaction->end, limits, QD_LIMIT_TRANSACTION_MSEC,
+                           "transaction was rolled back, since others have waited for too long to write");
     else
         qd_limit_set_error(&transaction->end, limits, QD_LIMIT_TRANSACTION_IDLE_MSEC,
                            "transaction was rolled back, since it was idle");
@@ -193,6 +218,7 @@ qd_channel_transaction_execute(QdChannel *self, QdWriteItem *item)
     if (!qd_channel_check_transaction(self, &item->error))
         return;
 
+    item->transaction_end_usec = qd_channel_get_transaction_end(self);
     qd_writer_execute_part(writer, item);
     item->generation = qd_writer_get_generation(writer);
     if (item->error == NULL || item->keeps) {

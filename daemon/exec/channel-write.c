@@ -96,6 +96,27 @@ on_written(QdWriteItem *item, gboolean own)
         qd_channel_push(self, TRUE);
 }
 
+/* While the item runs: a CANCEL. What else has come waits; of a hang-up nothing follows, since the update was accepted. */
+static void
+look_at_peer(const QdWriteItem *item)
+{
+    QdChannel *self = ((QdChannelWrite *) item->data)->channel;
+
+    qd_channel_yield_transaction(self);
+    qd_channel_read(self);
+}
+
+void
+qd_channel_cancel_write(QdChannel *self, uint32_t serial)
+{
+    for (GList *link = self->writes.head; link != NULL; link = link->next) {
+        QdChannelWrite *write = link->data;
+
+        if (write->request->serial == serial)
+            g_atomic_int_set(&write->item.is_cancelled, TRUE);
+    }
+}
+
 /* As for a query: SQLite has compiled the statement anew inside its first step. */
 static void
 on_rows_begin(QdWriteItem *item, const QdCompiled *compiled)
@@ -156,6 +177,7 @@ write_new(QdChannel *channel, QdRequest *request)
     self->item.cancelled = &channel->entry.cancelled;
     self->item.page_size = channel->page_size;
     self->item.done = on_written;
+    self->item.peer_func = look_at_peer;
     self->item.data = self;
     if (request->cancelled) {
         qd_error_set(&self->item.error, QW_ERROR_CANCELLED, "request was cancelled");

@@ -32,6 +32,7 @@ struct QdChannels {
 };
 
 static void channel_process(QdChannel *self, gboolean has_slot);
+static void run_channel_task(QdTask *task, QdWorkers *workers);
 
 static uint64_t
 token_of(const QdChannel *self, uint64_t state)
@@ -60,7 +61,14 @@ channel_acquire(QdChannel *self, uint64_t generation)
 static gboolean
 channel_seize(QdChannel *self, uint64_t generation)
 {
-    return channel_acquire(self, generation) || qd_workers_take_back(self->engine->workers, &self->task);
+    if (channel_acquire(self, generation))
+        return TRUE;
+    if (!qd_workers_take_back(self->engine->workers, &self->task))
+        return FALSE;
+
+    self->task.client = self->client;
+    self->task.run = run_channel_task;
+    return TRUE;
 }
 
 /* TRUE: released. FALSE: something happened meanwhile, the caller still owns it. */
@@ -134,7 +142,19 @@ qd_channel_push(QdChannel *self, gboolean wake)
     qd_workers_push_always(self->engine->workers, &self->task, wake);
 }
 
-/* From any thread: makes a worker look at the channel, unless its owner does. */
+/* The task of a kick: it needs no slot. */
+static void
+look_at_channel(QdTask *task, QdWorkers *workers)
+{
+    QdChannel *self = (QdChannel *) ((char *) task - offsetof(QdChannel, task));
+
+    task->client = self->client;
+    task->run = run_channel_task;
+    channel_process(self, FALSE);
+}
+
+/* From any thread: makes a worker look at the channel, unless its owner does. Also when its client has no slot left: what is over
+ * ends all the same. */
 static void
 channel_kick(QdChannel *self, uint64_t generation)
 {
@@ -142,6 +162,8 @@ channel_kick(QdChannel *self, uint64_t generation)
         return;
 
     self->readable = TRUE;
+    self->task.client = NULL;
+    self->task.run = look_at_channel;
     qd_channel_push(self, TRUE);
 }
 
@@ -715,7 +737,7 @@ qd_channels_sweep(QdChannels *self)
 
         if (due != 0) {
             again = TRUE;
-            if (now >= due)
+            if (now >= due || qd_writer_is_awaited(self->engine->writer))
                 channel_kick(channel, generation);
         }
         if (since == 0)

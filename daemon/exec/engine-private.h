@@ -50,6 +50,7 @@ struct QdEngine {
     QdPayloads *payloads;
     QdPayloadCrew *crew;
 
+    QdInterrupter *interrupter;
     QdWorkers *workers;
     QdChannels *channels;
     QdJobs *jobs;

@@ -164,6 +164,7 @@ take_database(QdEngine *self, QdDatabase *database)
         .user_data = self,
     };
 
+    qd_pool_set_interrupter(config.pool, self->interrupter);
     self->database = database;
     qd_database_guard(database);
     self->pool = config.pool;
@@ -387,6 +388,12 @@ on_sweep(void *user_data)
     qd_workers_request_look(self->workers);
 }
 
+static void
+on_tick(void *data)
+{
+    qd_workers_look(data);
+}
+
 QdEngine *
 qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
 {
@@ -410,7 +417,9 @@ qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
     qd_memory_set_limits(qd_limits_get(&self->limits, QD_LIMIT_HEAP_SOFT_BYTES),
                          qd_limits_get(&self->limits, QD_LIMIT_HEAP_HARD_BYTES));
     self->workers = qd_workers_new(&self->limits, on_event, on_sweep, self, error);
-    if (self->workers == NULL)
+    if (self->workers != NULL)
+        self->interrupter = qd_interrupter_new(on_tick, self->workers, error);
+    if (self->interrupter == NULL)
         return qd_engine_free(self);
 
     start_opening(self);
@@ -451,6 +460,7 @@ qd_engine_free(QdEngine *self)
         qd_upkeep_note_closed(self->upkeep);
     self->database = qd_database_free(self->database);
     self->upkeep = qd_upkeep_free(self->upkeep);
+    self->interrupter = qd_interrupter_free(self->interrupter);
     qd_workers_free(self->workers);
     qd_registry_free(self->registry);
     g_ptr_array_unref(self->held);

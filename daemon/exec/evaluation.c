@@ -13,6 +13,10 @@
 #include "daemon/store/dictionary.h"
 #include "daemon/store/rdf-quad.h"
 
+/* Operations of SQLite between two questions. With a thread that watches they cost one load each; else they read the clock. */
+#define WATCHED_OPS 100
+#define ALONE_OPS 1000
+
 static gboolean
 get_term(gpointer data, gint64 id, QdTerm *ret_term, GError **error)
 {
@@ -62,6 +66,35 @@ qd_evaluation_watch(QdConnection *connection, int n_ops, int (*func)(void *), vo
         context->interrupted = func;
         context->data = data;
     }
+}
+
+void
+qd_evaluation_set_interrupter(QdConnection *connection, QdInterrupter *interrupter)
+{
+    qd_connection_set_attachment(connection, QD_ATTACHMENT_INTERRUPTER, interrupter, NULL);
+}
+
+static int
+on_progress(void *data)
+{
+    return qd_interrupt_poll();
+}
+
+void
+qd_evaluation_begin_watch(QdConnection *connection, QdWatch *watch)
+{
+    QdInterrupter *interrupter = qd_connection_get_attachment(connection, QD_ATTACHMENT_INTERRUPTER);
+
+    watch->db = qd_connection_get_db(connection);
+    qd_interrupter_begin(interrupter, watch);
+    qd_evaluation_watch(connection, interrupter != NULL ? WATCHED_OPS : ALONE_OPS, on_progress, NULL);
+}
+
+void
+qd_evaluation_end_watch(QdConnection *connection, QdWatch *watch)
+{
+    qd_evaluation_watch(connection, 0, NULL, NULL);
+    qd_interrupter_end(qd_connection_get_attachment(connection, QD_ATTACHMENT_INTERRUPTER), watch);
 }
 
 void

@@ -9,6 +9,7 @@
 #include "daemon/functions/resolver.h"
 #include "daemon/sparql/compile.h"
 #include "daemon/store/connection.h"
+#include "daemon/store/interrupter.h"
 
 /* Registers all SQL functions of ours on @connection, if that was not done when it was opened: a QdConnectionSetup. */
 gboolean qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError **error);
@@ -16,6 +17,21 @@ gboolean qd_evaluation_register(QdConnection *connection, const QdLimits *limits
 /* @func (nullable) is asked while statements run on @connection, every @n_ops instructions of SQLite and within long functions;
  * not 0 ends them with SQLITE_INTERRUPT. */
 void qd_evaluation_watch(QdConnection *connection, int n_ops, int (*func)(void *), void *data);
+
+/* The thread that ends what runs on @connection when it shall end; it outlives the connection. */
+void qd_evaluation_set_interrupter(QdConnection *connection, QdInterrupter *interrupter);
+
+/**
+ * qd_evaluation_begin_watch:
+ * @watch: (not owned): its is_over() and interrupt.look() are set; stays where it is until qd_evaluation_end_watch()
+ *
+ * Until then statements on @connection and long functions of ours end with SQLITE_INTERRUPT once look() says so, and wherever they
+ * stand once is_over() does. Without a thread for that (set_interrupter) look() alone is asked, after so many operations of SQLite.
+ *
+ * Thread: the one that has the connection.
+ */
+void qd_evaluation_begin_watch(QdConnection *connection, QdWatch *watch);
+void qd_evaluation_end_watch(QdConnection *connection, QdWatch *watch);
 
 /* The connection's dictionary, for whoever turns ids into terms. */
 QdResolver qd_evaluation_get_resolver(QdConnection *connection);

@@ -30,6 +30,7 @@ struct QdPool {
     guint64 schema_generation; /* atomic */
     uint64_t last_lease_usec;
     QdPlanCounters plan_counters;
+    QdInterrupter *interrupter; /* (nullable) not owned */
 };
 
 QdPool *
@@ -83,6 +84,24 @@ qd_pool_note_schema(QdPool *self)
     __atomic_add_fetch(&self->schema_generation, 1, __ATOMIC_SEQ_CST);
 }
 
+void
+qd_pool_set_interrupter(QdPool *self, QdInterrupter *interrupter)
+{
+    self->interrupter = interrupter;
+}
+
+gboolean
+qd_pool_equip(QdPool *self, QdConnection *connection, GError **error)
+{
+    if (!qd_evaluation_register(connection, self->limits, error))
+        return FALSE;
+
+    qd_plans_set_counters(connection, &self->plan_counters);
+    if (self->interrupter != NULL)
+        qd_evaluation_set_interrupter(connection, self->interrupter);
+    return TRUE;
+}
+
 QdConnection *
 qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 {
@@ -90,9 +109,8 @@ qd_pool_open_connection(QdPool *self, QdConnectionRole role, GError **error)
 
     __atomic_add_fetch(&self->n_opened, role == QD_CONNECTION_READER ? 1 : 0, __ATOMIC_RELAXED);
 
-    if (connection == NULL)
+    if (connection == NULL || !qd_pool_equip(self, connection, error))
         return NULL;
-    qd_plans_set_counters(connection, &self->plan_counters);
 
     return g_steal_pointer(&connection);
 }

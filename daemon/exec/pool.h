@@ -10,6 +10,7 @@
 #include "daemon/exec/client.h"
 #include "daemon/exec/packing.h"
 #include "daemon/store/connection.h"
+#include "daemon/store/interrupter.h"
 
 typedef struct QdPool QdPool;
 
@@ -23,6 +24,10 @@ typedef struct QdReader {
 
 /* @info: how the file is opened; its path is copied. @limits outlive the pool. */
 QdPool *qd_pool_new(const QdConnectionInfo *info, const QdLimits *limits);
+/* Before the first connection: what ends the statements of all of them; it outlives the pool. */
+void qd_pool_set_interrupter(QdPool *self, QdInterrupter *interrupter);
+/* A connection that was opened elsewhere becomes as one of the pool's: our functions, counters, the interrupter. */
+gboolean qd_pool_equip(QdPool *self, QdConnection *connection, GError **error);
 /* All leases must have been given back. */
 QdPool *qd_pool_free(QdPool *self);
 

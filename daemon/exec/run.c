@@ -2,7 +2,8 @@
 /*
  * Stepping, with everything that may have to end it: deadline, cancel, hang-up, memory, snapshot age.
  *
- * sqlite3_step() returns only at rows, so all checks sit in the progress handler, about every millisecond of work.
+ * sqlite3_step() returns only at rows, so all checks sit in look(), which the interrupter makes due every few milliseconds. What
+ * must end even if a single operation takes long it ends by itself: run_is_over().
  */
 #include "daemon/exec/run.h"
 
@@ -10,7 +11,6 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
-#include "daemon/base/interrupt.h"
 #include "daemon/exec/bind.h"
 #include "daemon/exec/evaluation.h"
 #include "daemon/exec/plans.h"
@@ -20,10 +20,11 @@
 #include "daemon/store/sqlite-error.h"
 #include "daemon/store/temp-files.h"
 
-/* VDBE instructions between two calls of the progress handler: 0.1–1 ms. */
-#define PROGRESS_OPS 5000
 #define PEER_CHECK_USEC 10000
-#define LONG_USEC 5000
+/* The first look is made after one or two ticks. */
+#define LONG_USEC (QD_INTERRUPTER_TICK_USEC - 500)
+/* A result that was begun with fewer instructions than these may begin again in another form. */
+#define FEW_STEPS 5000
 /* A result of so many bytes makes the next run of its statement a packed one from the start. */
 #define MUCH_BYTES (256 * 1024)
 
@@ -51,6 +52,7 @@ struct QdRun {
     uint64_t temp_check_usec;
     gboolean slice_over;
     gboolean noted_long;
+    uint64_t n_rows_before; /* of earlier fills: they have gone out */
     gboolean deferred;
     gboolean stepped;
     gboolean row_waits; /* the statement stands on a row that is in no page yet */
@@ -60,8 +62,10 @@ struct QdRun {
     uint64_t n_bytes;
     int64_t memory_bytes; /* charged by earlier slices */
     int64_t balance_before;
-    QdInterrupt interrupt;
-    GError *stop; /* why the progress handler interrupted */
+    QdWatch watch;
+    uint64_t end_usec;        /* of this fill, by its deadline or its age */
+    uint64_t gone_check_usec; /* the interrupter's */
+    GError *stop;             /* why it was interrupted */
 };
 
 /* The wrapped statement --------------------------------------------------------------------------------------------------- */
@@ -99,7 +103,6 @@ qd_run_free(QdRun *self)
             self->compiled->gives_much = TRUE;
     }
     if (self->reader != NULL) {
-        qd_evaluation_watch(self->reader->connection, 0, NULL, NULL);
         if (self->in_transaction)
             (void) qd_connection_end(self->reader->connection, NULL);
         if (self->pool != NULL)
@@ -196,6 +199,25 @@ lease_reader(QdPool *pool, QdClient *client, const QdReader *preferred, QdLangua
     }
 }
 
+/* Compiling has an end of its own; it is watched for the thread that it holds. */
+static gboolean
+look_at_nothing(void *data)
+{
+    return FALSE;
+}
+
+static gboolean
+compile(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
+{
+    QdWatch watch = { .interrupt = { .look = look_at_nothing } };
+    gboolean ok;
+
+    qd_evaluation_begin_watch(self->reader->connection, &watch);
+    ok = (what->language == QD_LANGUAGE_SPARQL ? compile_sparql : compile_sql)(self, what, policy, error);
+    qd_evaluation_end_watch(self->reader->connection, &watch);
+    return ok;
+}
+
 /* @reader: (nullable): an error is set then. */
 static QdRun *
 run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_policy, const QdLimits *limits, GError **error)
@@ -210,11 +232,7 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
         return NULL;
     qd_counting_show(self->reader->connection, NULL);
 
-    if (what->language == QD_LANGUAGE_SPARQL)
-        return compile_sparql(self, what, compile_policy, error) ? g_steal_pointer(&self) : NULL;
-    if (!compile_sql(self, what, compile_policy, error))
-        return NULL;
-    return g_steal_pointer(&self);
+    return compile(self, what, compile_policy, error) ? g_steal_pointer(&self) : NULL;
 }
 
 QdRun *
@@ -321,6 +339,14 @@ qd_run_get_reader(const QdRun *self)
     return self->reader;
 }
 
+static uint64_t
+get_transaction_end(const QdRun *self)
+{
+    const uint64_t *end_usec = self->options.transaction_end_usec;
+
+    return end_usec != NULL ? __atomic_load_n(end_usec, __ATOMIC_RELAXED) : UINT64_MAX;
+}
+
 static gboolean
 check_times(QdRun *self, uint64_t now, GError **error)
 {
@@ -330,6 +356,10 @@ check_times(QdRun *self, uint64_t now, GError **error)
         qd_error_set(error, QW_ERROR_TIMEOUT,
                      "query took longer than its %" G_GUINT64_FORMAT " ms ('query_timeout_ms' or the caller's 'timeout_ms')",
                      self->options.timeout_msec);
+        return FALSE;
+    }
+    if (now > get_transaction_end(self)) {
+        qd_limit_set_error(error, self->limits, QD_LIMIT_TRANSACTION_MSEC, "query took longer than its transaction may");
         return FALSE;
     }
     if (now > self->start_usec + 1000 * age_msec) {
@@ -373,33 +403,84 @@ check_memory(QdRun *self, GError **error)
     return FALSE;
 }
 
-static int
-on_progress(void *data)
+/* TRUE: it may not go on, @self->deferred or @self->stop says how it ends. */
+static gboolean
+is_refused_to_be_long(QdRun *self)
 {
-    QdRun *self = data;
-    uint64_t now = (uint64_t) g_get_monotonic_time();
+    gboolean can_defer = self->n_rows_before == 0;
 
-    if (!check_times(self, now, &self->stop) || !check_peer(self, now, &self->stop) || !check_memory(self, &self->stop) ||
-        !qd_temp_files_check(self->limits, now, &self->temp_check_usec, &self->stop))
-        return 1;
-
-    if (now >= self->slice_end_usec)
-        self->slice_over = TRUE;
-    /* the statements that look terms up come here, too, amid a row, when the page must stay where it is */
-    if (!self->row_waits && !self->noted_long && now > self->fill_start_usec + LONG_USEC) {
-        self->noted_long = TRUE;
-        if (self->options.long_func != NULL && !self->options.long_func(self->options.func_data) && self->n_rows == 0) {
-            self->deferred = TRUE;
-            return 1;
-        }
+    self->noted_long = TRUE;
+    switch (self->options.long_func(self->options.func_data, can_defer)) {
+    case QD_LONG_GRANTED:
+        return FALSE;
+    case QD_LONG_DENIED:
+        self->deferred = can_defer;
+        return can_defer;
+    case QD_LONG_REFUSED:
+        self->deferred = can_defer;
+        if (!can_defer)
+            qd_limit_set_error(&self->stop, self->limits, QD_LIMIT_RUNNING_BESIDE,
+                               "too many queries run long that have given rows already");
+        return TRUE;
     }
-    return 0;
+    g_assert_not_reached();
 }
 
 static gboolean
 look(void *data)
 {
-    return on_progress(data) != 0;
+    QdRun *self = data;
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+
+    if (self->stop != NULL || self->deferred)
+        return TRUE;
+    if (!check_times(self, now, &self->stop) || !check_peer(self, now, &self->stop) || !check_memory(self, &self->stop) ||
+        !qd_temp_files_check(self->limits, now, &self->temp_check_usec, &self->stop))
+        return TRUE;
+
+    if (now >= self->slice_end_usec)
+        self->slice_over = TRUE;
+    /* the statements that look terms up come here, too, amid a row, when the page must stay where it is */
+    return self->options.long_func != NULL && !self->row_waits && !self->noted_long && now > self->fill_start_usec + LONG_USEC &&
+           is_refused_to_be_long(self);
+}
+
+/* On the interrupter's thread. What is said here look() finds, too, when the step has come back. */
+static gboolean
+run_is_over(void *data, uint64_t now)
+{
+    QdRun *self = data;
+
+    if (now > self->end_usec || now > get_transaction_end(self) ||
+        (self->options.cancelled != NULL && g_atomic_int_get(self->options.cancelled) != 0))
+        return TRUE;
+    if (self->options.gone_func == NULL || now < self->gone_check_usec)
+        return FALSE;
+
+    self->gone_check_usec = now + PEER_CHECK_USEC;
+    return self->options.gone_func(self->options.func_data);
+}
+
+/* When this fill has to be over, but for the transaction. */
+static uint64_t
+get_end_usec(const QdRun *self)
+{
+    uint64_t end = self->start_usec + 1000 * qd_limits_get(self->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC);
+
+    if (self->options.timeout_msec > 0)
+        end = MIN(end, self->fill_start_usec + 1000 * self->options.timeout_msec - self->produced_usec);
+    return end;
+}
+
+/* A step has failed: was it the interrupter that has ended it? */
+static void
+find_stop(QdRun *self)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+
+    self->peer_check_usec = 0;
+    if (self->stop == NULL && !self->deferred && check_times(self, now, &self->stop))
+        (void) check_peer(self, now, &self->stop);
 }
 
 static QdRunStatus
@@ -407,6 +488,8 @@ fail_step(QdRun *self, int r, GError **error)
 {
     sqlite3 *db = qd_connection_get_db(self->reader->connection);
 
+    if ((r & 0xff) == SQLITE_INTERRUPT)
+        find_stop(self);
     if (self->deferred) {
         self->deferred = FALSE;
         return QD_RUN_DEFERRED;
@@ -472,7 +555,7 @@ try_wrapped(QdRun *self, QwPageWriter *writer)
 static gboolean
 wrapped_is_void(QdRun *self, int r)
 {
-    if (self->stop != NULL || self->deferred)
+    if (self->stop != NULL || self->deferred || (r & 0xff) == SQLITE_INTERRUPT)
         return FALSE;
     return (r != SQLITE_ROW && r != SQLITE_DONE) || sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_REPREPARE, 0) > 0;
 }
@@ -486,7 +569,7 @@ is_worth_wrapping(const QdRun *self, const QwPageWriter *writer)
 {
     return self->options.bind_func != NULL && self->plan == NULL && !is_wrapped(self) && writer->n_rows == self->n_rows &&
            sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0) > 0 &&
-           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) < PROGRESS_OPS;
+           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) < FEW_STEPS;
 }
 
 /* Before the first step. */
@@ -565,6 +648,7 @@ take_row(QdRun *self, QwPageWriter *writer, GError **error)
 static QdRunStatus
 fail_row(QdRun *self, GError **error)
 {
+    find_stop(self);
     if (self->stop != NULL) {
         g_clear_error(error);
         g_propagate_error(error, g_steal_pointer(&self->stop));
@@ -626,6 +710,7 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     self->slice_end_usec = self->fill_start_usec + slice_usec;
     self->slice_over = FALSE;
     self->noted_long = FALSE;
+    self->n_rows_before = self->n_rows;
     self->balance_before = qd_memory_get_thread_balance();
     if (!check_times(self, self->fill_start_usec, error))
         return QD_RUN_FAILED;
@@ -634,11 +719,11 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
         begin_packing(self, writer);
     else if (!self->stepped)
         choose_form(self, writer);
-    qd_evaluation_watch(self->reader->connection, PROGRESS_OPS, on_progress, self);
-    self->interrupt = (QdInterrupt){ .is_always_due = TRUE, .look = look, .data = self };
-    qd_interrupt_begin(&self->interrupt);
+    self->end_usec = get_end_usec(self);
+    self->watch = (QdWatch){ .interrupt = { .look = look, .data = self }, .is_over = run_is_over };
+    qd_evaluation_begin_watch(self->reader->connection, &self->watch);
     status = fill_rows(self, writer, target_bytes, error);
-    qd_interrupt_end(&self->interrupt);
+    qd_evaluation_end_watch(self->reader->connection, &self->watch);
     self->memory_bytes += qd_memory_get_thread_balance() - self->balance_before;
     self->produced_usec += (uint64_t) g_get_monotonic_time() - self->fill_start_usec;
     return status;

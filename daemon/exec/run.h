@@ -18,16 +18,25 @@ typedef enum QdRunStatus {
     QD_RUN_PAGE,     /* the page has all the rows it should get */
     QD_RUN_SLICE,    /* the time slice is over; the page may hold rows */
     QD_RUN_LARGE,    /* the next row does not fit into an empty page of this capacity: qd_run_get_row_size() */
-    QD_RUN_DEFERRED, /* long_func said so: nothing has come out yet, free the run and start it again later */
+    QD_RUN_DEFERRED, /* long_func said so: no page has come out yet, free the run and start it again later */
     QD_RUN_DONE,
     QD_RUN_FAILED,
 } QdRunStatus;
 
 /* Whether the peer is still there and wants the result; called from within a step, at most every 10 ms. */
 typedef gboolean (*QdRunPeerFunc)(void *data);
+/* Whether the peer has gone; called on the interrupter's thread while a fill runs. */
+typedef gboolean (*QdRunGoneFunc)(const void *data);
+
+typedef enum QdLongVerdict {
+    QD_LONG_GRANTED, /* it may go on */
+    QD_LONG_DENIED,  /* as many run long as may: it gives the thread up if it can, else it goes on */
+    QD_LONG_REFUSED, /* the same, but if it cannot it ends with BUSY */
+} QdLongVerdict;
+
 /* The run has worked longer than a short one should without coming back: called once for each fill, from within a step.
- * FALSE gives the thread up, which works only as long as no row has come out. */
-typedef gboolean (*QdRunLongFunc)(void *data);
+ * @can_defer: no page has come out yet, so that the run can be started again later. */
+typedef QdLongVerdict (*QdRunLongFunc)(void *data, gboolean can_defer);
 /* Binds the parameters once more by qd_run_bind_row(), to another form of the same statement. */
 typedef gboolean (*QdRunBindFunc)(void *data, GError **error);
 
@@ -39,14 +48,16 @@ enum {
 };
 
 typedef struct QdRunOptions {
-    uint64_t timeout_msec;    /* 0: none */
-    uint64_t max_rows;        /* 0: none */
-    uint64_t max_bytes;       /* 0: none */
-    uint64_t generation;      /* read before the run was made */
-    const QdCounts *counters; /* (nullable): of the session, for changes() and its like */
-    const gint *cancelled;    /* (nullable): an atomic; non-zero ends the run */
+    uint64_t timeout_msec;                /* 0: none */
+    uint64_t max_rows;                    /* 0: none */
+    uint64_t max_bytes;                   /* 0: none */
+    uint64_t generation;                  /* read before the run was made */
+    const QdCounts *counters;             /* (nullable): of the session, for changes() and its like */
+    const gint *cancelled;                /* (nullable): an atomic; non-zero ends the run */
+    const uint64_t *transaction_end_usec; /* (nullable): atomic: when the transaction that it is in has to be over */
     QdRunPeerFunc peer_func;
-    QdRunLongFunc long_func;
+    QdRunGoneFunc gone_func; /* (nullable) */
+    QdRunLongFunc long_func; /* (nullable) */
     QdRunBindFunc bind_func; /* (nullable): the result may be packed (packing.h) */
     void *func_data;
 } QdRunOptions;

@@ -18,6 +18,10 @@
 #include "daemon/base/error.h"
 
 #define SPARE_THREADS 2
+/* For the leader of the writer, which has no slot. */
+#define LEADER_THREADS 1
+/* A slot that is held for so many ticks without being long may be one that runs beside the others. */
+#define BESIDE_TICKS 2
 #define BATCH_SLICE_NSEC 100000000u
 #define SWEEP_NSEC 200000000L
 #define LOOK_SEC 2
@@ -31,6 +35,16 @@ typedef struct TaskList {
     QdTask **end;
 } TaskList;
 
+/* Of a thread. Under the mutex but for is_batch. */
+typedef struct Slot {
+    gboolean is_taken;
+    gboolean is_long;   /* one of n_long */
+    gboolean is_beside; /* one of n_beside, and none of n_running */
+    guint n_ticks;      /* since it was taken */
+    pid_t tid;          /* 0: not one of our threads */
+    gint is_batch;      /* atomic */
+} Slot;
+
 struct QdWorkers {
     const QdLimits *limits;
     QdWorkersEventFunc event_func;
@@ -40,13 +54,17 @@ struct QdWorkers {
     int queue_fd;
     int timer_fd;
     guint n_threads;
+    guint n_base_threads;
+    guint max_threads;
     pthread_t *threads;
+    GPtrArray *slots; /* of Slot, not owned: of the threads */
 
     pthread_mutex_t mutex;
     TaskList fresh;
     TaskList sliced;
     guint n_running;
-    guint n_long; /* of those; the others leave their threads soon */
+    guint n_long;   /* of those; the others leave their threads soon, or are made beside */
+    guint n_beside; /* that hold a thread of their own in addition: they can neither be put off nor have a long slot */
     guint n_taken;
     gint n_queued;    /* atomic, written under the mutex */
     gint n_lingering; /* atomic */
@@ -56,9 +74,7 @@ struct QdWorkers {
     uint64_t last_progress_usec; /* atomic: a thread took something, or had nothing to take */
 };
 
-static _Thread_local gboolean thread_is_batch;
-/* The slot of this thread is one of n_long. */
-static _Thread_local gboolean slot_is_long;
+static _Thread_local Slot slot;
 
 static void
 list_push(TaskList *list, QdTask *task)
@@ -80,7 +96,12 @@ take_long_locked(QdWorkers *self, QdClient *client)
         return FALSE;
 
     self->n_long++;
-    slot_is_long = TRUE;
+    slot.is_long = TRUE;
+    if (slot.is_beside) {
+        slot.is_beside = FALSE;
+        self->n_beside--;
+        self->n_running++;
+    }
     return TRUE;
 }
 
@@ -98,6 +119,8 @@ take_slot_locked(QdWorkers *self, QdClient *client, gboolean sliced)
         return FALSE;
     }
     self->n_running++;
+    slot.is_taken = TRUE;
+    slot.n_ticks = 0;
     return TRUE;
 }
 
@@ -217,13 +240,16 @@ qd_workers_give_slot(QdWorkers *self, QdClient *client)
         return;
 
     pthread_mutex_lock(&self->mutex);
-    self->n_running--;
+    if (slot.is_beside)
+        self->n_beside--;
+    else
+        self->n_running--;
     qd_client_discharge(client, QD_CHARGE_RUNNING);
-    if (slot_is_long) {
+    if (slot.is_long) {
         self->n_long--;
         qd_client_discharge(client, QD_CHARGE_LONG);
-        slot_is_long = FALSE;
     }
+    slot.is_taken = slot.is_long = slot.is_beside = FALSE;
     pthread_mutex_unlock(&self->mutex);
 }
 
@@ -250,7 +276,7 @@ typedef struct SchedAttr {
  * for us) takes the core at once instead of waiting for the end of the slice. Older kernels ignore the slice.
  */
 static void
-set_batch(gboolean batch)
+set_batch(Slot *of, gboolean batch)
 {
     SchedAttr attr = {
         .size = sizeof attr,
@@ -258,30 +284,84 @@ set_batch(gboolean batch)
         .runtime_nsec = batch ? BATCH_SLICE_NSEC : 0,
     };
 
-    (void) syscall(SYS_sched_setattr, 0, &attr, 0);
-    thread_is_batch = batch;
+    (void) syscall(SYS_sched_setattr, of->tid, &attr, 0);
+    g_atomic_int_set(&of->is_batch, batch);
 }
 
 void
 qd_workers_note_batch(void)
 {
-    if (!thread_is_batch)
-        set_batch(TRUE);
+    if (slot.tid != 0 && !g_atomic_int_get(&slot.is_batch))
+        set_batch(&slot, TRUE);
 }
 
-gboolean
+QdLongVerdict
 qd_workers_become_long(QdWorkers *self, QdClient *client)
 {
-    gboolean may = slot_is_long;
+    QdLongVerdict verdict = QD_LONG_GRANTED;
 
-    if (!may) {
-        pthread_mutex_lock(&self->mutex);
-        may = take_long_locked(self, client);
-        pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_lock(&self->mutex);
+    if (!slot.is_long && !take_long_locked(self, client))
+        verdict = slot.is_beside || self->n_beside < qd_limits_get(self->limits, QD_LIMIT_RUNNING_BESIDE) ? QD_LONG_DENIED
+                                                                                                          : QD_LONG_REFUSED;
+    pthread_mutex_unlock(&self->mutex);
+    qd_workers_note_batch();
+    return verdict;
+}
+
+/* Under the mutex: of those that hold a thread, the one that has for the longest, and could leave it by now if it meant to. */
+static Slot *
+find_holder(QdWorkers *self)
+{
+    Slot *found = NULL;
+
+    for (guint i = 0; i < self->slots->len; i++) {
+        Slot *each = self->slots->pdata[i];
+
+        if (each->is_taken && !each->is_long && !each->is_beside && each->n_ticks >= BESIDE_TICKS &&
+            (found == NULL || each->n_ticks > found->n_ticks))
+            found = each;
     }
-    if (may)
-        qd_workers_note_batch();
-    return may;
+    return found;
+}
+
+static gboolean start_thread(QdWorkers *self);
+
+/* Under the mutex: where there is no thread left for what is short, those that hold one get another one in its place. */
+static gboolean
+make_room(QdWorkers *self)
+{
+    guint max_running = (guint) qd_limits_get(self->limits, QD_LIMIT_RUNNING);
+    gboolean made = FALSE;
+    Slot *holder;
+
+    while (self->n_running > max_running && self->n_beside < qd_limits_get(self->limits, QD_LIMIT_RUNNING_BESIDE) &&
+           (holder = find_holder(self)) != NULL) {
+        holder->is_beside = TRUE;
+        self->n_beside++;
+        self->n_running--;
+        if (!g_atomic_int_get(&holder->is_batch))
+            set_batch(holder, TRUE);
+        made = TRUE;
+    }
+    while (self->n_threads < MIN(self->n_base_threads + self->n_beside, self->max_threads) && start_thread(self))
+        ;
+    return made;
+}
+
+void
+qd_workers_look(QdWorkers *self)
+{
+    gboolean wake = FALSE;
+
+    pthread_mutex_lock(&self->mutex);
+    for (guint i = 0; i < self->slots->len; i++)
+        ((Slot *) self->slots->pdata[i])->n_ticks++;
+    if (!g_atomic_int_get(&self->stopping))
+        wake = make_room(self) && g_atomic_int_get(&self->n_queued) > 0;
+    pthread_mutex_unlock(&self->mutex);
+    if (wake)
+        (void) eventfd_write(self->queue_fd, 1);
 }
 
 gboolean
@@ -303,8 +383,8 @@ qd_workers_end_linger(QdWorkers *self)
 static void
 note_short(void)
 {
-    if (thread_is_batch)
-        set_batch(FALSE);
+    if (g_atomic_int_get(&slot.is_batch))
+        set_batch(&slot, FALSE);
 }
 
 void
@@ -380,6 +460,10 @@ worker_main(void *data)
     QdWorkers *self = data;
 
     (void) pthread_setname_np(pthread_self(), "queryd-worker");
+    slot.tid = (pid_t) syscall(SYS_gettid);
+    pthread_mutex_lock(&self->mutex);
+    g_ptr_array_add(self->slots, &slot);
+    pthread_mutex_unlock(&self->mutex);
     while (!g_atomic_int_get(&self->stopping)) {
         __atomic_store_n(&self->last_progress_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
         if (qd_workers_has_waiting(self)) {
@@ -390,9 +474,25 @@ worker_main(void *data)
         }
         (void) serve_event(self, -1);
     }
+    pthread_mutex_lock(&self->mutex);
+    (void) g_ptr_array_remove_fast(self->slots, &slot);
+    pthread_mutex_unlock(&self->mutex);
     /* the next thread has to see it too */
     (void) eventfd_write(self->queue_fd, 1);
     return NULL;
+}
+
+static gboolean
+start_thread(QdWorkers *self)
+{
+    int r = pthread_create(&self->threads[self->n_threads], NULL, worker_main, self);
+
+    if (r != 0) {
+        errno = r;
+        return FALSE;
+    }
+    self->n_threads++;
+    return TRUE;
 }
 
 static gboolean
@@ -418,7 +518,7 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
                GError **error)
 {
     QdWorkers *self = g_new0(QdWorkers, 1);
-    guint n = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + SPARE_THREADS;
+    gboolean started = TRUE;
 
     self->limits = limits;
     self->event_func = event_func;
@@ -429,18 +529,20 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
     self->sliced.end = &self->sliced.first;
     self->last_progress_usec = (uint64_t) g_get_monotonic_time();
     pthread_mutex_init(&self->mutex, NULL);
-    self->threads = g_new0(pthread_t, n);
+    self->n_base_threads = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + SPARE_THREADS + LEADER_THREADS;
+    self->max_threads = self->n_base_threads + (guint) qd_limit_get_info(QD_LIMIT_RUNNING_BESIDE)->max;
+    self->threads = g_new0(pthread_t, self->max_threads);
+    self->slots = g_ptr_array_new();
     if (!open_descriptors(self, error))
         return qd_workers_free(self);
 
-    for (guint i = 0; i < n; i++) {
-        int r = pthread_create(&self->threads[i], NULL, worker_main, self);
-
-        if (r != 0) {
-            qd_error_set_errno(error, r, "cannot start a worker thread");
-            return qd_workers_free(self);
-        }
-        self->n_threads++;
+    pthread_mutex_lock(&self->mutex);
+    while (started && self->n_threads < self->n_base_threads)
+        started = start_thread(self);
+    pthread_mutex_unlock(&self->mutex);
+    if (!started) {
+        qd_error_set_errno(error, errno, "cannot start a worker thread");
+        return qd_workers_free(self);
     }
     return self;
 }
@@ -448,7 +550,9 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
 void
 qd_workers_stop(QdWorkers *self)
 {
+    pthread_mutex_lock(&self->mutex); /* no thread is added after this */
     g_atomic_int_set(&self->stopping, TRUE);
+    pthread_mutex_unlock(&self->mutex);
     (void) eventfd_write(self->queue_fd, 1);
     for (guint i = 0; i < self->n_threads; i++)
         (void) pthread_join(self->threads[i], NULL);
@@ -467,6 +571,7 @@ qd_workers_free(QdWorkers *self)
     (void) close(self->timer_fd);
     pthread_mutex_destroy(&self->mutex);
     g_free(self->threads);
+    g_ptr_array_unref(self->slots);
     g_free(self);
     return NULL;
 }
@@ -505,7 +610,7 @@ qd_workers_get_n_running(QdWorkers *self)
     guint n;
 
     pthread_mutex_lock(&self->mutex);
-    n = self->n_running;
+    n = self->n_running + self->n_beside;
     pthread_mutex_unlock(&self->mutex);
     return n;
 }

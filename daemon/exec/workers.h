@@ -2,12 +2,15 @@
 /*
  * Worker threads: they wait for channels in one epoll descriptor and take tasks from one run queue.
  *
- * Place: layer 4. There are as many threads as queries may run, and two more, so that somebody always reads requests.
- * Invariant: a task in the queue is owned by the queue; the thread that takes it out owns it, and holds a run slot for it.
+ * Place: layer 4. There are as many threads as queries may run, two more, so that requests are always read, and one for the leader
+ * of the writer. A query that can neither leave its thread nor be one of the long ones gets a thread in addition (limit
+ * running_beside). Invariant: a task in the queue is owned by the queue; the thread that takes it out owns it, and holds a run slot
+ * for it.
  */
 #pragma once
 
 #include "daemon/exec/client.h"
+#include "daemon/exec/run.h"
 
 typedef struct QdWorkers QdWorkers;
 typedef struct QdTask QdTask;
@@ -55,10 +58,13 @@ gboolean qd_workers_has_waiting(QdWorkers *self);
 /* Until this thread is done with its task the kernel shall treat it as a batch job: others go first. */
 void qd_workers_note_batch(void);
 /*
- * What this thread runs for @client has turned out long. TRUE: it may go on, as a batch job. FALSE: as many long ones run as may;
- * it should leave the thread to a short one and come back as sliced.
+ * What this thread runs for @client has turned out long. GRANTED: it may go on, as a batch job. Else as many long ones run as may:
+ * it should leave the thread to a short one and come back as sliced. If it cannot, DENIED: it goes on, and another thread is
+ * started when one is missed; REFUSED: there are as many of those as may be.
  */
-gboolean qd_workers_become_long(QdWorkers *self, QdClient *client);
+QdLongVerdict qd_workers_become_long(QdWorkers *self, QdClient *client);
+/* At each tick of the interrupter: sees to it that two threads are left for what is short, whatever the others do. */
+void qd_workers_look(QdWorkers *self);
 
 /* TRUE: the caller may wait awake for a moment; then it must end so. As many threads may as leave half of the cores. */
 gboolean qd_workers_begin_linger(QdWorkers *self);

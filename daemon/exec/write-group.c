@@ -19,6 +19,9 @@
 #define LINGER_MIN_USEC QW_SPIN_USEC
 #define LINGER_MAX_USEC 500u
 
+/* A member that takes longer than this is put off if others wait for its end to be committed: it comes again, as the first one. */
+#define PUT_OFF_USEC 20000
+
 /* Those who run in one transaction, in the order in which they came. */
 typedef struct Group {
     QdWriteItem **items;
@@ -63,6 +66,26 @@ qd_write_linger(QdWriter *self)
     return TRUE; /* at what the last look has brought */
 }
 
+void
+qd_write_note_holder(QdWriter *self, const QdWriteItem *item)
+{
+    self->holder = item->client;
+    self->holder_usec = (uint64_t) g_get_monotonic_time();
+}
+
+/* An item takes its time: those whose answers are out are left to others, and who waits hears of its own deadline. */
+static gboolean
+note_slow(void *data, const QdWriteItem *item)
+{
+    QdWriter *self = data;
+
+    qd_write_end_linger(self);
+    qd_workers_request_sweep(self->config.workers);
+    if (self->n_ahead > 0 && (uint64_t) g_get_monotonic_time() > item->begun_usec + PUT_OFF_USEC)
+        self->put_off = item;
+    return self->put_off == item || qd_writer_is_awaited(self);
+}
+
 static void
 fail_item(QdWriteItem *item, const GError *error)
 {
@@ -80,7 +103,7 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
     qd_write_end_linger(self);
     if (ok && in_transaction)
         ok = qd_write_begin(self, &error);
-    qd_write_item_watch(self->connection, item, qd_write_end_linger, self);
+    qd_write_item_watch(self->connection, item, note_slow, self);
     ok = ok && qd_write_item_execute(item, self->connection, self->config.limits, &error);
     qd_write_item_watch(self->connection, NULL, NULL, NULL);
     if (!ok && item->keeps && qd_write_in_transaction(self)) {
@@ -112,7 +135,7 @@ qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item)
     if (!qd_connection_begin_savepoint(self->connection, &item->error))
         return qd_write_in_transaction(self) ? QD_MEMBER_FAILED : QD_MEMBER_ENDED_TRANSACTION;
 
-    qd_write_item_watch(self->connection, item, qd_write_end_linger, self);
+    qd_write_item_watch(self->connection, item, note_slow, self);
     ok = qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
     qd_write_item_watch(self->connection, NULL, NULL, NULL);
     if ((ok || item->keeps) && qd_write_in_transaction(self) &&
@@ -135,7 +158,7 @@ execute_without_savepoint(QdWriter *self, QdWriteItem *item)
     gint64 before = sqlite3_total_changes64(db);
     gboolean ok;
 
-    qd_write_item_watch(self->connection, item, qd_write_end_linger, self);
+    qd_write_item_watch(self->connection, item, note_slow, self);
     ok = qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
     qd_write_item_watch(self->connection, NULL, NULL, NULL);
     if (!qd_write_in_transaction(self))
@@ -174,7 +197,7 @@ pop_member(QdWriter *self, const Group *group, gboolean *ret_full)
     item = qd_write_queue_peek(&self->queue);
     *ret_full = item != NULL && !can_be_member(group, item);
     if (item != NULL && !*ret_full)
-        (void) qd_write_queue_pop(&self->queue);
+        qd_write_note_holder(self, qd_write_queue_pop(&self->queue));
     else
         item = NULL;
     pthread_mutex_unlock(&self->mutex);
@@ -254,10 +277,12 @@ execute_together(QdWriter *self, Group *group)
         return group->n;
 
     for (guint i = 0; i < group->n; i++) {
-        QdMemberResult result = execute_member(self, group->items[i]);
+        QdMemberResult result;
         QdWriteItem *next;
 
-        if (result == QD_MEMBER_ENDED_TRANSACTION || group->items[i]->runs_alone) {
+        self->n_ahead = group->grows ? i : 0;
+        result = execute_member(self, group->items[i]);
+        if (result == QD_MEMBER_ENDED_TRANSACTION || group->items[i]->runs_alone || self->put_off != NULL) {
             qd_write_rollback(self);
             forget_counts(group, i + 1);
             return i;
@@ -281,6 +306,18 @@ was_stopped(const QdWriteItem *item)
     return g_error_matches(item->error, QD_ERROR, QW_ERROR_TIMEOUT) || g_error_matches(item->error, QD_ERROR, QW_ERROR_CANCELLED);
 }
 
+/* Nobody has its result: it goes back to the head of its lane, and is the first of its next group. */
+static void
+put_off(QdWriter *self, QdWriteItem *item)
+{
+    self->put_off = NULL;
+    g_clear_error(&item->error);
+    item->begun_usec = 0;
+    pthread_mutex_lock(&self->mutex);
+    qd_write_queue_push_back(&self->queue, item);
+    pthread_mutex_unlock(&self->mutex);
+}
+
 /* Without the offender the members before it cannot fail in the same way; each round is shorter. */
 static void
 execute_group(QdWriter *self, Group *group)
@@ -289,11 +326,15 @@ execute_group(QdWriter *self, Group *group)
 
     if (offender == group->n)
         return;
+    if (self->put_off != NULL) /* the last one */
+        put_off(self, group->items[--group->n]);
     if (offender > 0) {
         Group before = { .items = group->items, .n = offender, .relaxed = group->relaxed };
 
         execute_group(self, &before);
     }
+    if (offender == group->n)
+        return;
     if (!was_stopped(group->items[offender])) {
         g_clear_error(&group->items[offender]->error);
         execute_alone(self, group->items[offender], !group->items[offender]->runs_alone);

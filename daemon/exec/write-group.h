@@ -29,6 +29,8 @@ QdMemberResult qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item);
 guint qd_write_group_run(QdWriter *self, QdWriteItem *first, QdWriteItem **items, gboolean relaxed);
 
 /* Answers those who were told; for who is likely to write at once the next group is held open, as long as the last commit took. */
+/* Under the mutex: @item is the one that was taken out of the queue. */
+void qd_write_note_holder(QdWriter *self, const QdWriteItem *item);
 void qd_write_begin_linger(QdWriter *self);
 /* Looks whether they have. Returns: whether to look at the queue again */
 gboolean qd_write_linger(QdWriter *self);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
-#include "daemon/base/interrupt.h"
 #include "daemon/exec/bind.h"
 #include "daemon/exec/evaluation.h"
 #include "daemon/exec/plans.h"
@@ -20,18 +19,22 @@
 #include "daemon/store/sqlite-error.h"
 #include "daemon/store/temp-files.h"
 
-#define PROGRESS_OPS 5000
+#define PEER_CHECK_USEC 10000
+#define PROGRESS_OPS 100
+/* After so many times as many operations, 0.1-1 ms, an item takes its time. */
+#define SLOW_ASKED 50
 
-/* What the progress handler of the writer's connection looks at; the role has one user at a time. */
+/* What may end a statement on the writer's connection; the role has one user at a time. */
 typedef struct Watch {
+    QdWatch watch;
+    const QdWriteItem *item;
     uint64_t deadline_usec; /* 0: none */
-    uint64_t timeout_msec;
-    const gint *cancelled;
     const QdLimits *limits; /* (nullable): not in a job */
     uint64_t temp_check_usec;
-    QdWriteSlowFunc slow_func; /* (nullable): not called yet */
+    uint64_t peer_check_usec;
+    guint n_asked;
+    QdWriteSlowFunc slow_func; /* (nullable) */
     void *slow_data;
-    QdInterrupt interrupt;
     GError *stop; /* why it was interrupted */
 } Watch;
 
@@ -69,51 +72,93 @@ qd_write_item_reset(QdWriteItem *item)
     *item = (QdWriteItem){ .page_size = QW_PAGE_SIZE_DEFAULT, .pages = item->pages, .changed = item->changed };
 }
 
-static int
-on_progress(void *data)
+static gboolean
+is_cancelled(const QdWriteItem *item)
 {
-    uint64_t now = (uint64_t) g_get_monotonic_time();
+    return (item->cancelled != NULL && g_atomic_int_get(item->cancelled)) || g_atomic_int_get(&item->is_cancelled);
+}
 
-    if (watch.slow_func != NULL)
-        watch.slow_func(watch.slow_data);
-    watch.slow_func = NULL;
-    if (watch.stop != NULL)
-        return 1;
-    if (watch.cancelled != NULL && g_atomic_int_get(watch.cancelled))
+static uint64_t
+get_transaction_end(const QdWriteItem *item)
+{
+    return item->transaction_end_usec != NULL ? __atomic_load_n(item->transaction_end_usec, __ATOMIC_RELAXED) : UINT64_MAX;
+}
+
+/* Deadline and cancelling: @watch.stop says which. */
+static void
+find_stop(uint64_t now)
+{
+    const QdWriteItem *item = watch.item;
+
+    if (watch.stop != NULL || item == NULL)
+        return;
+    if (is_cancelled(item))
         qd_error_set(&watch.stop, QW_ERROR_CANCELLED, "update was cancelled");
+    else if (now > get_transaction_end(item))
+        qd_limit_set_error(&watch.stop, watch.limits, QD_LIMIT_TRANSACTION_MSEC, "update took longer than its transaction may");
     else if (watch.deadline_usec > 0 && now > watch.deadline_usec)
         qd_error_set(&watch.stop, QW_ERROR_TIMEOUT,
                      "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
-                     watch.timeout_msec);
-    else if (watch.limits != NULL)
-        (void) qd_temp_files_check(watch.limits, now, &watch.temp_check_usec, &watch.stop);
-    return watch.stop != NULL;
+                     item->timeout_msec);
 }
 
 static gboolean
 look(void *data)
 {
-    return on_progress(data) != 0;
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+
+    if (watch.stop != NULL)
+        return TRUE;
+    if (watch.item->peer_func != NULL && now >= watch.peer_check_usec) {
+        watch.peer_check_usec = now + PEER_CHECK_USEC;
+        watch.item->peer_func(watch.item);
+    }
+    find_stop(now);
+    if (watch.stop == NULL && watch.slow_func != NULL && watch.slow_func(watch.slow_data, watch.item))
+        qd_limit_set_error(&watch.stop, watch.limits, QD_LIMIT_TRANSACTION_MSEC,
+                           "update took longer than it may while others wait to write");
+    if (watch.stop == NULL && watch.limits != NULL)
+        (void) qd_temp_files_check(watch.limits, now, &watch.temp_check_usec, &watch.stop);
+    return watch.stop != NULL;
+}
+
+static int
+on_progress(void *data)
+{
+    if (++watch.n_asked == SLOW_ASKED && watch.slow_func != NULL)
+        (void) watch.slow_func(watch.slow_data, watch.item);
+    return qd_interrupt_poll();
+}
+
+/* On the interrupter's thread: @data is the watch of the thread that runs. */
+static gboolean
+item_is_over(void *data, uint64_t now)
+{
+    const Watch *self = data;
+
+    return now > get_transaction_end(self->item) || (self->deadline_usec > 0 && now > self->deadline_usec) ||
+           is_cancelled(self->item);
 }
 
 void
 qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data)
 {
-    g_clear_error(&watch.stop);
     if (item == NULL) {
-        qd_evaluation_watch(connection, 0, NULL, NULL);
-        qd_interrupt_end(&watch.interrupt);
+        qd_evaluation_end_watch(connection, &watch.watch);
+        g_clear_error(&watch.stop);
+        watch.item = NULL;
         return;
     }
+    if (item->begun_usec == 0)
+        item->begun_usec = (uint64_t) g_get_monotonic_time();
     watch = (Watch){
-        .cancelled = item->cancelled,
+        .watch = { .interrupt = { .look = look, .data = &watch }, .is_over = item_is_over },
+        .item = item,
         .slow_func = slow_func,
         .slow_data = slow_data,
-        .timeout_msec = item->timeout_msec,
-        .deadline_usec = item->timeout_msec > 0 ? (uint64_t) g_get_monotonic_time() + 1000 * item->timeout_msec : 0,
+        .deadline_usec = item->timeout_msec > 0 ? item->begun_usec + 1000 * item->timeout_msec : 0,
     };
-    watch.interrupt = (QdInterrupt){ .is_always_due = TRUE, .look = look };
-    qd_interrupt_begin(&watch.interrupt);
+    qd_evaluation_begin_watch(connection, &watch.watch);
     qd_evaluation_watch(connection, PROGRESS_OPS, on_progress, NULL);
 }
 
@@ -121,6 +166,7 @@ qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc
 void
 qd_write_item_explain_stop(GError **error)
 {
+    find_stop((uint64_t) g_get_monotonic_time());
     if (watch.stop == NULL || g_error_matches(watch.stop, QD_ERROR, QW_ERROR_CANCELLED))
         return;
     g_clear_error(error);
@@ -132,8 +178,10 @@ set_step_error(QdConnection *connection, QdCompiled *compiled, int r, const QdLi
 {
     g_autoptr(GError) failure = NULL;
 
+    if ((r & 0xff) == SQLITE_INTERRUPT)
+        find_stop((uint64_t) g_get_monotonic_time());
     if (watch.stop != NULL) {
-        g_propagate_error(error, g_steal_pointer(&watch.stop));
+        g_propagate_error(error, g_error_copy(watch.stop));
         return;
     }
     if (qd_guard_get_denial(qd_connection_get_guard(connection), error))
@@ -144,6 +192,17 @@ set_step_error(QdConnection *connection, QdCompiled *compiled, int r, const QdLi
         qd_constraint_describe(connection, compiled->write_tables, failure);
     }
     g_propagate_error(error, g_steal_pointer(&failure));
+}
+
+/* @failure: (transfer full): of what was interrupted it only says so. */
+static void
+propagate_failure(GError **error, GError *failure)
+{
+    if (g_error_matches(failure, QD_ERROR, QW_ERROR_CANCELLED))
+        find_stop((uint64_t) g_get_monotonic_time());
+    if (watch.stop != NULL)
+        g_clear_error(&failure);
+    g_propagate_error(error, watch.stop != NULL ? g_error_copy(watch.stop) : failure);
 }
 
 /* The row that the statement stands on goes behind @page's, which is the last one of @item, or into a new one. */
@@ -307,7 +366,7 @@ run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *c
         item->changes += n_changes;
         return TRUE;
     }
-    g_propagate_error(error, watch.stop != NULL ? g_steal_pointer(&watch.stop) : g_steal_pointer(&failure));
+    propagate_failure(error, g_steal_pointer(&failure));
     return FALSE;
 }
 
@@ -463,7 +522,7 @@ execute_func(QdWriteItem *item, QdConnection *connection, GError **error)
 
     (void) qd_connection_set_policy(connection, policy);
     if (!ok)
-        g_propagate_error(error, watch.stop != NULL ? g_steal_pointer(&watch.stop) : g_steal_pointer(&failure));
+        propagate_failure(error, g_steal_pointer(&failure));
     return ok;
 }
 

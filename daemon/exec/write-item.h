@@ -8,10 +8,10 @@
 
 #include "daemon/exec/writer.h"
 
-/* Called when an item is seen to take its time. */
-typedef void (*QdWriteSlowFunc)(void *data);
+/* Called when an item is seen to take its time, and from then on every few milliseconds. TRUE: it ends, since others wait. */
+typedef gboolean (*QdWriteSlowFunc)(void *data, const QdWriteItem *item);
 
-/* Installs the progress handler that watches deadline and cancellation of @item; NULL removes it. @slow_func: (nullable) */
+/* Watches deadline and cancellation of @item until it is called with NULL. @slow_func: (nullable) */
 void qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data);
 
 /* Of a function that has failed while it was watched: SQLite only says that it was interrupted; if it was for time or room,

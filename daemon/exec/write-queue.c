@@ -34,21 +34,41 @@ unlink_lane(QdWriteQueue *self, QdWriteLane **link)
     return lane;
 }
 
-void
-qd_write_queue_push(QdWriteQueue *self, QdWriteItem *item)
+/* The lane of @item, which is in the ring, and which counts it. */
+static QdWriteLane *
+enter_lane(QdWriteQueue *self, const QdWriteItem *item)
 {
     QdWriteLane *lane = item->client != NULL ? &item->client->write_lane : &self->nobody;
 
-    item->next = NULL;
     if (lane->first == NULL) {
         lane->end = &lane->first;
         append_lane(self, lane);
     }
-    *lane->end = item;
-    lane->end = &item->next;
     lane->n++;
     self->n++;
     self->n_durable += item->relaxed ? 0 : 1;
+    return lane;
+}
+
+void
+qd_write_queue_push(QdWriteQueue *self, QdWriteItem *item)
+{
+    QdWriteLane *lane = enter_lane(self, item);
+
+    item->next = NULL;
+    *lane->end = item;
+    lane->end = &item->next;
+}
+
+void
+qd_write_queue_push_back(QdWriteQueue *self, QdWriteItem *item)
+{
+    QdWriteLane *lane = enter_lane(self, item);
+
+    item->next = lane->first;
+    lane->first = item;
+    if (item->next == NULL)
+        lane->end = &item->next;
 }
 
 QdWriteItem *
@@ -89,10 +109,21 @@ qd_write_queue_pop(QdWriteQueue *self)
     return item;
 }
 
+gboolean
+qd_write_queue_has_waited(const QdWriteQueue *self, const QdClient *client, uint64_t before_usec)
+{
+    const QdWriteLane *own = client != NULL ? &client->write_lane : &self->nobody;
+
+    for (const QdWriteLane *lane = self->first; lane != NULL; lane = lane->next)
+        if (lane != own && lane->first->submitted_usec < before_usec)
+            return TRUE;
+    return FALSE;
+}
+
 static gboolean
 is_late(QdWriteItem *item, uint64_t now_usec)
 {
-    if (item->cancelled != NULL && g_atomic_int_get(item->cancelled)) {
+    if ((item->cancelled != NULL && g_atomic_int_get(item->cancelled)) || g_atomic_int_get(&item->is_cancelled)) {
         qd_error_set(&item->error, QW_ERROR_CANCELLED, "update was cancelled");
         return TRUE;
     }

@@ -32,17 +32,21 @@ struct QdWriter {
     gint64 copied_schema; /* version: of the copy beside the file; -1: not known */
     QdCheckpointer *checkpointer;
     QdForeign foreign;
-    guint log_pages;          /* so long the log was at most, since it was cut; its file is not shorter */
-    gint64 commit_time_usec;  /* monotonic: of the last one */
-    gboolean files_harmed;    /* and the log says so */
-    int wal_pages;            /* in the log, by a commit since the last checkpoint; 0: there was none */
-    uint64_t commit_usec;     /* how long that of the last group took */
-    uint64_t linger_end_usec; /* 0: nobody is waited for; the leader's */
+    guint log_pages;            /* so long the log was at most, since it was cut; its file is not shorter */
+    gint64 commit_time_usec;    /* monotonic: of the last one */
+    gboolean files_harmed;      /* and the log says so */
+    int wal_pages;              /* in the log, by a commit since the last checkpoint; 0: there was none */
+    uint64_t commit_usec;       /* how long that of the last group took */
+    guint n_ahead;              /* of the growing group that runs: members that wait to be committed */
+    const QdWriteItem *put_off; /* (nullable): it was slow, and they shall not wait for it */
+    uint64_t linger_end_usec;   /* 0: nobody is waited for; the leader's */
 
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     QdWriteQueue queue;
     gboolean taken;
-    gboolean is_held; /* taken by a client's transaction or a job, and by that perhaps for long */
+    const QdClient *holder; /* (nullable) (not owned) only compared: whose item was taken out last */
+    uint64_t holder_usec;   /* since when */
+    gboolean is_held;       /* taken by a client's transaction or a job, and by that perhaps for long */
     guint n_exclusive_waiting;
 };

@@ -10,14 +10,14 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/thread.h"
-#include "daemon/exec/evaluation.h"
-#include "daemon/exec/plans.h"
 #include "daemon/exec/write-group.h"
 #include "daemon/exec/write-item.h"
 #include "daemon/exec/write-transaction.h"
 
 /* So long after the last commit a burst is over. */
 #define SETTLED_USEC 2000000
+/* So long an update may run although others have waited for long. */
+#define HOLD_MIN_USEC 500000
 
 static _Thread_local const QdWriter *leading;
 
@@ -36,9 +36,8 @@ qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
     self->lead_task = (QdTask){ .watch_fd = -1, .run = run_lead_task };
     pthread_mutex_init(&self->mutex, NULL);
     qd_cond_init(&self->cond);
-    if (connection != NULL && qd_evaluation_register(connection, config->limits, NULL)) {
+    if (connection != NULL && qd_pool_equip(config->pool, connection, NULL)) {
         self->connection = g_steal_pointer(&connection);
-        qd_plans_set_counters(self->connection, qd_pool_get_plan_counters(config->pool));
         qd_write_watch_log(self);
     }
     qd_connection_free(connection);
@@ -109,6 +108,7 @@ pop_first(QdWriter *self, gboolean last, gboolean *ret_relaxed)
     } else if (item != NULL) {
         *ret_relaxed = item->relaxed && self->queue.n_durable == 0;
         self->is_held = item->takes_role;
+        qd_write_note_holder(self, item);
     }
     pthread_mutex_unlock(&self->mutex);
     return item;
@@ -238,8 +238,8 @@ qd_writer_sweep(QdWriter *self)
 
     do {
         pthread_mutex_lock(&self->mutex);
-        item = self->is_held ? qd_write_queue_pop_late(&self->queue, now) : NULL;
-        again = self->is_held && self->queue.n > 0;
+        item = qd_write_queue_pop_late(&self->queue, now);
+        again = self->taken && self->queue.n > 0;
         pthread_mutex_unlock(&self->mutex);
         if (item != NULL)
             item->done(item, FALSE);
@@ -248,6 +248,20 @@ qd_writer_sweep(QdWriter *self)
 }
 
 /* Transactions of a client ------------------------------------------------------------------------------------------------ */
+
+gboolean
+qd_writer_is_awaited(QdWriter *self)
+{
+    uint64_t wait_usec = 1000 * qd_limits_get(self->config.limits, QD_LIMIT_TRANSACTION_MSEC);
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    gboolean awaited;
+
+    pthread_mutex_lock(&self->mutex);
+    awaited = self->taken && now > self->holder_usec + HOLD_MIN_USEC && now > wait_usec &&
+              qd_write_queue_has_waited(&self->queue, self->holder, now - wait_usec);
+    pthread_mutex_unlock(&self->mutex);
+    return awaited;
+}
 
 QdConnection *
 qd_writer_get_connection(QdWriter *self)
@@ -337,7 +351,7 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
 
     if (!in_transaction)
         qd_checkpointer_wait(self->checkpointer);
-    qd_write_item_watch(self->connection, item, qd_write_end_linger, self);
+    qd_write_item_watch(self->connection, item, NULL, NULL);
     ok = func(self->connection, item, user_data, error);
     if (!ok)
         qd_write_item_explain_stop(error);

@@ -54,13 +54,18 @@ struct QdWriteItem {
     gboolean is_part;      /* of a client's transaction: what it sets, and keys that are deferred, are of that */
     gboolean relaxed;      /* durable with a later commit only */
     gboolean takes_role;   /* instead of running anything: qd_writer_end_transaction() gives it back */
-    uint64_t timeout_msec; /* of waiting, and again of running */
+    uint64_t timeout_msec; /* of waiting, and again of running, in all its executions */
     uint64_t submitted_usec;
     QdCounts *session;        /* (nullable) (not owned): who counts; else it counts for itself */
     QdCounts counters_before; /* the session's */
     QdCounts own_counters;
-    const gint *cancelled; /* (nullable) atomic */
-    gsize page_size;       /* of the pages of RETURNING rows */
+    const gint *cancelled;                /* (nullable) atomic */
+    gint is_cancelled;                    /* atomic: this one alone */
+    const uint64_t *transaction_end_usec; /* (nullable): atomic: when the transaction that it is in has to be over */
+    /* (nullable): while it runs, on the leader's thread and every 10 ms: reads what the client has sent meanwhile, as a CANCEL */
+    void (*peer_func)(const QdWriteItem *item);
+    uint64_t begun_usec; /* when it ran first; it may run again: write-group.c. 0: not yet */
+    gsize page_size;     /* of the pages of RETURNING rows */
 
     gboolean has_begun;  /* a statement was stepped */
     gboolean runs_alone; /* it has failed since its only statement cannot be in a transaction (VACUUM) or savepoint (SAVEPOINT) */
@@ -144,6 +149,9 @@ gboolean qd_writer_sweep(QdWriter *self);
  * Of an item with `takes_role` that was done without an error: a transaction is open, and its owner has the connection for
  * himself, from one thread at a time. Each of these ends with the transaction open, unless qd_writer_in_transaction() says no.
  */
+/* Whether updates of another client than the one that writes have waited for so long that this one shall make way: transaction_ms.
+ * Thread: any. */
+gboolean qd_writer_is_awaited(QdWriter *self);
 QdConnection *qd_writer_get_connection(QdWriter *self);
 gboolean qd_writer_in_transaction(QdWriter *self);
 /* Runs @item's statements in a savepoint; its error is set when they failed. */

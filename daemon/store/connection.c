@@ -80,7 +80,7 @@ qd_connection_free(QdConnection *self)
         return NULL;
 
     for (guint i = 0; i < QD_N_ATTACHMENTS; i++)
-        if (self->attachments[i].object != NULL)
+        if (self->attachments[i].object != NULL && self->attachments[i].destroy != NULL)
             self->attachments[i].destroy(self->attachments[i].object);
     g_clear_pointer(&self->statements, g_ptr_array_unref);
     for (guint i = 0; i < G_N_ELEMENTS(self->transaction); i++)

@@ -177,13 +177,13 @@ test_slot_by_hand(Fixture *self, gconstpointer data)
 {
     self->limits.values[QD_LIMIT_RUNNING_PER_CLIENT] = 1;
     g_assert_true(qd_workers_take_slot(self->workers, self->client, TRUE));
-    g_assert_true(qd_workers_become_long(self->workers, self->client));
+    g_assert_cmpint(qd_workers_become_long(self->workers, self->client), ==, QD_LONG_GRANTED);
     g_assert_false(qd_workers_take_slot(self->workers, self->client, TRUE));
     g_assert_cmpuint(qd_workers_get_n_running(self->workers), ==, 1);
     qd_workers_give_slot(self->workers, self->client);
 
     g_assert_true(qd_workers_take_slot(self->workers, self->client, FALSE));
-    g_assert_true(qd_workers_become_long(self->workers, self->client));
+    g_assert_cmpint(qd_workers_become_long(self->workers, self->client), ==, QD_LONG_GRANTED);
     qd_workers_give_slot(self->workers, self->client);
 
     g_assert_true(qd_workers_take_slot(self->workers, self->client, TRUE));
