@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What SQL may call through queryd: what it tells, what it costs, and which errors it gives."""
+import time
+
 import pytest
 
-from harness import BusError
+from harness import SLOWER, BusError
 
 RDF = "INSERT DATA { <http://e/s> <http://e/p> 'a literal', 'another'@en }"
 
@@ -56,3 +58,44 @@ def test_what_is_no_clients_business(bus, text, words):
     for call in (bus.query, bus.update):
         with pytest.raises(BusError, match=words):
             call(text)
+
+
+# Built within the statement: texts and blobs of 8 MiB, and what takes the functions long. {n} is a number of bytes.
+EXTREMES = ["zeroblob({n})", "printf('%.{n}c', 'a')", "replace(hex(zeroblob({n}/2)), '0', '1')", "-9223372036854775808", "1e308",
+            "NULL", "''", "'[' || substr(replace(hex(zeroblob({n}/4)), '00', '1,'), 1, {n}/4) || '1]'",
+            "'$[#-1]'", "'%a' || replace(hex(zeroblob(99)), '0', '_')"]
+VALUE_BYTES = 8 << 20
+DEADLINE_MS, LATE_SECONDS = 500, 2.0  # generous: a call in one piece may take some 100 ms, and a machine of tests may be busy
+LIMITS = ("Timeout", "TooBig", "TooComplex", "NoMemory")
+ORDINARY = LIMITS + ("Syntax", "BadParameter", "AccessDenied", "Unsupported", "Constraint", "Cancelled")
+
+
+def arguments_of(n, i):
+    """@n arguments, of which the @i-th combination begins with another extreme."""
+    return ", ".join(EXTREMES[(i + k * 3) % len(EXTREMES)].format(n=VALUE_BYTES) for k in range(n))
+
+
+@pytest.mark.parametrize("module", ["json_each", "json_tree", "fts3tokenize", "dbstat", "pragma_integrity_check",
+                                    "pragma_quick_check", "pragma_table_info", "pragma_foreign_key_check"])
+def test_every_table_valued_function_ends_in_time(bus, module):
+    for i in range(len(EXTREMES)):
+        start = time.monotonic()
+        try:
+            bus.query(f"SELECT count(*) FROM {module}({arguments_of(1, i)})", timeout_ms=DEADLINE_MS)
+        except BusError as error:
+            assert error.name in ORDINARY, error
+        assert time.monotonic() - start < DEADLINE_MS / 1000 + LATE_SECONDS * SLOWER
+
+
+@pytest.mark.parametrize("column", ["length(randomblob(30000000 + {i}))", "length(printf('%.30000000c', {i}))",
+                                    "length(hex(zeroblob(15000000 + {i})))", "length(upper(x || {i}))", "length(x || {i})",
+                                    "length(replace(x, '1', '{i}'))", "length(trim(x, {i}))"])
+def test_a_row_without_a_jump(bus, column):
+    """SQLite looks at the deadline where its program jumps: 1,000 columns are one piece to it."""
+    columns = ", ".join(column.format(i=i) for i in range(1000))
+    start = time.monotonic()
+    with pytest.raises(BusError) as raised:
+        bus.query(f"WITH v(x) AS MATERIALIZED (SELECT replace(hex(zeroblob(8000000)), '0', '1')) SELECT {columns} FROM v",
+                  timeout_ms=DEADLINE_MS)
+    assert raised.value.name in ("Timeout", "TooBig", "NoMemory")
+    assert time.monotonic() - start < DEADLINE_MS / 1000 + LATE_SECONDS * SLOWER
