@@ -172,7 +172,7 @@ query_direct_open(const char *path, GError **error)
     self->ref_count = 1;
     self->path = path != NULL ? g_strdup(path) : g_build_filename(g_get_user_data_dir(), "queryd", "queryd.db", NULL);
     qd_limits_init(&self->limits);
-    self->client = qd_client_new(NULL, "direct");
+    self->client = qd_client_new("direct");
     self->snapshots = query_direct_snapshots_new();
     self->file_check_usec = FILE_CHECK_USEC;
     (void) pthread_mutex_init(&self->mutex, NULL);

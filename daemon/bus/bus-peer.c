@@ -198,7 +198,7 @@ peer_become_known(QdPeer *self, const QdBusProcess *process)
     payer = g_hash_table_lookup(peers->payers, key);
     if (payer == NULL) {
         payer = g_new0(Payer, 1);
-        payer->client = qd_client_new(peers->engine, label);
+        payer->client = qd_client_new(label);
         if (self->sandboxed)
             qd_client_set_read_only(payer->client);
         g_hash_table_insert(peers->payers, g_steal_pointer(&key), payer);

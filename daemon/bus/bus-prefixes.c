@@ -62,7 +62,7 @@ qd_bus_prefixes_new(QdBusService *service)
     QdBusPrefixes *self = g_new0(QdBusPrefixes, 1);
 
     self->service = service;
-    self->client = qd_client_new(service->engine, "queryd");
+    self->client = qd_client_new("queryd");
     self->pairs = g_ptr_array_new_with_free_func(g_free);
     qd_bus_prefixes_refresh(self);
     return self;

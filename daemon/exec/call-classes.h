@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "daemon/exec/engine.h"
+#include "daemon/exec/call.h"
 
 /* call-query.c, call-text.c */
 extern const QdCallClass qd_prepare_call;

@@ -7,8 +7,8 @@
 
 #include "daemon/exec/bind.h"
 #include "daemon/exec/call-classes.h"
+#include "daemon/exec/call-private.h"
 #include "daemon/exec/channel.h"
-#include "daemon/exec/engine-private.h"
 #include "daemon/exec/run.h"
 
 #define SLICE_USEC 10000
@@ -23,7 +23,7 @@ static QdLongVerdict
 may_be_long(void *data, gboolean can_defer)
 {
     QdCall *call = data;
-    QdLongVerdict verdict = qd_workers_become_long(call->private->engine->workers, call->client);
+    QdLongVerdict verdict = qd_workers_become_long(call->private->context->workers, call->client);
 
     return call->class->runs_to_its_end ? QD_LONG_GRANTED : verdict;
 }
@@ -38,14 +38,14 @@ get_most_by_value(const QdLimits *limits)
 static QdRun *
 start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **error)
 {
-    QdEngine *engine = call->private->engine;
-    g_autoptr(QdRun) run = qd_run_new(engine->pool, call->client, NULL, what, policy, &engine->limits, error);
+    QdContext *context = call->private->context;
+    g_autoptr(QdRun) run = qd_run_new(context->pool, call->client, NULL, what, policy, &context->limits, error);
     QdRunOptions options = {
-        .timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.has_timeout,
-                                                   call->options.timeout_msec),
+        .timeout_msec = qd_context_get_timeout_msec(context, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.has_timeout,
+                                                    call->options.timeout_msec),
         .max_rows = call->options.max_rows,
         .max_bytes = call->options.max_bytes,
-        .generation = qd_writer_get_generation(engine->writer),
+        .generation = qd_writer_get_generation(context->writer),
         .cancelled = &call->private->entry.cancelled,
         .long_func = may_be_long,
         .func_data = call,
@@ -55,11 +55,11 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
         return NULL;
 
     if (call->class->is_by_value) {
-        uint64_t max_rows = qd_limits_get(&engine->limits, QD_LIMIT_VALUE_ROWS);
-        uint64_t max_bytes = qd_limits_get(&engine->limits, QD_LIMIT_VALUE_RESULT_BYTES);
+        uint64_t max_rows = qd_limits_get(&context->limits, QD_LIMIT_VALUE_ROWS);
+        uint64_t max_bytes = qd_limits_get(&context->limits, QD_LIMIT_VALUE_RESULT_BYTES);
 
         options.max_rows = options.max_rows > 0 ? options.max_rows : max_rows;
-        options.max_bytes = MIN(options.max_bytes > 0 ? options.max_bytes : max_bytes, get_most_by_value(&engine->limits));
+        options.max_bytes = MIN(options.max_bytes > 0 ? options.max_bytes : max_bytes, get_most_by_value(&context->limits));
     }
     qd_run_set_options(run, &options);
     return g_steal_pointer(&run);
@@ -98,7 +98,7 @@ describe_parameters(QdCall *call, const QdShape *shape)
 static gboolean
 check_row_size(const QdCall *call, gsize size, GError **error)
 {
-    const QdLimits *limits = &call->private->engine->limits;
+    const QdLimits *limits = &call->private->context->limits;
 
     if (!call->class->is_by_value || size <= get_most_by_value(limits))
         return TRUE;
@@ -151,7 +151,7 @@ qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError
     call->truncated = qd_run_is_truncated(run);
     call->n_rows = qd_run_get_n_rows(run);
     call->generation = qd_run_get_generation(run);
-    __atomic_add_fetch(&call->private->engine->counters.n_rows, call->n_rows, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&call->private->context->counters.n_rows, call->n_rows, __ATOMIC_RELAXED);
     return TRUE;
 }
 
@@ -172,7 +172,7 @@ qd_call_start_bound_run(QdCall *call, GError **error)
     if (run == NULL || !qd_run_bind_parameters(run, statement->parameters, error))
         return NULL;
 
-    qd_registry_set_state(call->private->engine->registry, &call->private->entry, "running", TRUE);
+    qd_registry_set_state(call->private->context->registry, &call->private->entry, "running", TRUE);
     return g_steal_pointer(&run);
 }
 
@@ -201,7 +201,7 @@ const QdCallClass qd_query_call = {
 static void
 run_prepare(QdCall *call, GError **error)
 {
-    QdEngine *engine = call->private->engine;
+    QdContext *context = call->private->context;
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
     QdPolicy policy = call->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ;
     const QdRunText what = { .language = statement->language,
@@ -240,7 +240,7 @@ run_prepare(QdCall *call, GError **error)
     setup.n_text_bytes = strlen(statement->text);
     setup.parameters = row;
     setup.options.table = NULL;
-    (void) qd_channels_open(engine->channels, call->client, &setup, &call->channel_fd, error);
+    (void) qd_channels_open(context->channels, call->client, &setup, &call->channel_fd, error);
 }
 
 const QdCallClass qd_prepare_call = {

@@ -5,35 +5,35 @@
 #include <string.h>
 
 #include "daemon/exec/call-classes.h"
-#include "daemon/exec/engine-private.h"
+#include "daemon/exec/call-private.h"
 #include "daemon/store/sqlite-error.h"
 
 /* The generation is read first: a schema that changes after it is told of later. */
 static void
 run_subscribe(QdCall *call, GError **error)
 {
-    QdEngine *engine = call->private->engine;
+    QdContext *context = call->private->context;
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
     const QdRunText what = { statement->language, statement->text, strlen(statement->text), call->options.base };
     g_autoptr(QdRun) probe = NULL;
     QdConnection *connection;
 
-    call->generation = qd_writer_get_generation(engine->writer);
-    probe = qd_run_new(engine->pool, call->client, NULL, &what, QD_POLICY_READ, &engine->limits, error);
+    call->generation = qd_writer_get_generation(context->writer);
+    probe = qd_run_new(context->pool, call->client, NULL, &what, QD_POLICY_READ, &context->limits, error);
     if (probe == NULL)
         return;
     connection = qd_run_get_reader(probe)->connection;
     if (statement->language == QD_LANGUAGE_SPARQL)
-        call->reads = qd_read_set_new_for_sparql(connection, statement->text, call->options.base, &engine->limits, error);
+        call->reads = qd_read_set_new_for_sparql(connection, statement->text, call->options.base, &context->limits, error);
     else
-        call->reads = qd_read_set_new_for_sql(connection, statement->text, &engine->limits, error);
+        call->reads = qd_read_set_new_for_sql(connection, statement->text, &context->limits, error);
 }
 
 static void
 run_prefixes(QdCall *call, GError **error)
 {
-    QdEngine *engine = call->private->engine;
-    g_autoptr(QdConnection) connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
+    QdContext *context = call->private->context;
+    g_autoptr(QdConnection) connection = qd_pool_open_connection(context->pool, QD_CONNECTION_READER, error);
     sqlite3 *db = connection != NULL ? qd_connection_get_db(connection) : NULL;
     sqlite3_stmt *stmt = NULL;
     int r;

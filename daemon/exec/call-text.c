@@ -8,7 +8,7 @@
 
 #include "client-lib/text/text-utf8.h"
 #include "daemon/exec/call-classes.h"
-#include "daemon/exec/engine-private.h"
+#include "daemon/exec/call-private.h"
 #include "daemon/exec/results-writer.h"
 #include "daemon/exec/run.h"
 #include "daemon/exec/text-writer.h"

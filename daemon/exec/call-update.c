@@ -3,7 +3,7 @@
  * Calls that write: Update, Batch; and the set-up of an item that the other calls that write share.
  */
 #include "daemon/exec/call-classes.h"
-#include "daemon/exec/engine-private.h"
+#include "daemon/exec/call-private.h"
 
 static void
 on_written(QdWriteItem *item, gboolean own)
@@ -31,8 +31,8 @@ qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), 
     qd_write_item_init(item);
     item->client = call->client;
     item->relaxed = call->options.relaxed_durability;
-    item->timeout_msec = qd_engine_get_timeout_msec(call->private->engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, call->options.has_timeout,
-                                                    call->options.timeout_msec);
+    item->timeout_msec = qd_context_get_timeout_msec(call->private->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC,
+                                                     call->options.has_timeout, call->options.timeout_msec);
     item->cancelled = &call->private->entry.cancelled;
     item->done = done;
     item->data = call;
@@ -42,10 +42,10 @@ qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), 
 static void
 run_update(QdCall *call, GError **error)
 {
-    QdEngine *engine = call->private->engine;
+    QdContext *context = call->private->context;
 
-    if (call->statements->len > qd_limits_get(&engine->limits, QD_LIMIT_BATCH_STATEMENTS)) {
-        qd_limit_set_error(error, &engine->limits, QD_LIMIT_BATCH_STATEMENTS, "batch of %u statements is too long",
+    if (call->statements->len > qd_limits_get(&context->limits, QD_LIMIT_BATCH_STATEMENTS)) {
+        qd_limit_set_error(error, &context->limits, QD_LIMIT_BATCH_STATEMENTS, "batch of %u statements is too long",
                            call->statements->len);
         return;
     }
@@ -70,12 +70,12 @@ static void
 write_update(QdCall *call)
 {
     if (call->statements->len == 0) {
-        call->generation = qd_writer_get_generation(call->private->engine->writer);
+        call->generation = qd_writer_get_generation(call->private->context->writer);
         qd_call_finish(call);
         return;
     }
-    qd_registry_set_state(call->private->engine->registry, &call->private->entry, "writing", FALSE);
-    qd_writer_submit(call->private->engine->writer, &call->private->item);
+    qd_registry_set_state(call->private->context->registry, &call->private->entry, "writing", FALSE);
+    qd_writer_submit(call->private->context->writer, &call->private->item);
 }
 
 #define OPTIONS (QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(BASE))

@@ -4,7 +4,7 @@
  */
 #include <unistd.h>
 
-#include "daemon/exec/engine-private.h"
+#include "daemon/exec/call-private.h"
 
 static void
 statement_clear(gpointer data)
@@ -118,23 +118,23 @@ static void
 finish_on_main(void *data)
 {
     QdCall *call = data;
-    QdEngine *engine = call->private->engine;
+    QdContext *context = call->private->context;
 
-    engine->n_calls--;
+    context->n_calls--;
     call->done(call, call->user_data);
-    engine->config.activity(engine->config.user_data);
+    context->hooks.activity(context->hooks.user_data);
 }
 
 void
 qd_call_finish(QdCall *call)
 {
-    QdEngine *engine = call->private->engine;
+    QdContext *context = call->private->context;
 
     if (!call->class->is_internal)
-        qd_registry_remove(engine->registry, &call->private->entry);
+        qd_registry_remove(context->registry, &call->private->entry);
     if (call->error != NULL && !call->class->works_when_broken)
-        qd_engine_note_error(engine, call->error);
-    qd_mailbox_post(engine->mailbox, finish_on_main, call);
+        qd_context_note_error(context, call->error);
+    qd_mailbox_post(context->mailbox, finish_on_main, call);
 }
 
 void
@@ -155,8 +155,8 @@ put_back(QdCall *call)
         return FALSE;
     private->deferred = FALSE;
     private->task.sliced = TRUE;
-    qd_registry_set_state(private->engine->registry, &private->entry, "queued", FALSE);
-    qd_workers_push_always(private->engine->workers, &private->task, FALSE);
+    qd_registry_set_state(private->context->registry, &private->entry, "queued", FALSE);
+    qd_workers_push_always(private->context->workers, &private->task, FALSE);
     return TRUE;
 }
 

@@ -59,7 +59,7 @@ cancel_serial(QdChannel *self, uint32_t serial)
 static gboolean
 handle_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body)
 {
-    uint64_t limit = qd_limits_get(&self->engine->limits, QD_LIMIT_STATEMENT_TEXT_BYTES) + QW_REQUEST_SLACK_BYTES;
+    uint64_t limit = qd_limits_get(&self->context->limits, QD_LIMIT_STATEMENT_TEXT_BYTES) + QW_REQUEST_SLACK_BYTES;
     const uint8_t *data;
     size_t n_bytes;
 

@@ -292,7 +292,7 @@ qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial)
     if (self->error_details)
         put_details(&body, qd_error_get_details(error));
     qd_channel_put_record(self, QW_KIND_ERROR, 0, serial, data, body.used);
-    __atomic_add_fetch(&self->engine->counters.n_errors, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&self->context->counters.n_errors, 1, __ATOMIC_RELAXED);
 }
 
 void

@@ -45,7 +45,7 @@ typedef struct QdStatement {
 } QdStatement;
 
 struct QdChannel {
-    QdEngine *engine;
+    QdContext *context;
     guint index;
     uint64_t state; /* atomic: generation << 32 | flags */
     int fd;

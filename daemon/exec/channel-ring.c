@@ -64,7 +64,7 @@ drop_ring(QdChannel *self)
     if (self->ring == NULL)
         return;
 
-    qd_channels_discharge_ring(self->engine->channels, self->client, (guint) qw_ring_get_size(qd_ring_get_shape(self->ring)));
+    qd_channels_discharge_ring(self->context->channels, self->client, (guint) qw_ring_get_size(qd_ring_get_shape(self->ring)));
     g_clear_pointer(&self->ring, qd_ring_free);
 }
 
@@ -81,11 +81,11 @@ qd_channel_try_ring(QdChannel *self)
     self->ring_after_bytes = qd_run_get_n_bytes(self->run) + RETRY_BYTES;
     shape = choose_shape(self);
     n_bytes = (guint) qw_ring_get_size(&shape);
-    if (!qd_channels_charge_ring(self->engine->channels, self->client, n_bytes))
+    if (!qd_channels_charge_ring(self->context->channels, self->client, n_bytes))
         return;
     self->ring = qd_ring_new(&shape, fds);
     if (self->ring == NULL) {
-        qd_channels_discharge_ring(self->engine->channels, self->client, n_bytes);
+        qd_channels_discharge_ring(self->context->channels, self->client, n_bytes);
         return;
     }
 

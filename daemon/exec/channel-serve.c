@@ -27,16 +27,16 @@ qd_channel_end_request(QdChannel *self)
 {
     qd_channel_drop_ring(self);
     if (self->run != NULL) {
-        __atomic_add_fetch(&self->engine->counters.n_rows, qd_run_get_n_rows(self->run), __ATOMIC_RELAXED);
+        __atomic_add_fetch(&self->context->counters.n_rows, qd_run_get_n_rows(self->run), __ATOMIC_RELAXED);
         g_clear_pointer(&self->run, qd_run_free);
-        qd_workers_request_sweep(self->engine->workers); /* for idle connections */
+        qd_workers_request_sweep(self->context->workers); /* for idle connections */
     }
-    qd_registry_remove(self->engine->registry, &self->entry);
+    qd_registry_remove(self->context->registry, &self->entry);
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
     self->task.sliced = FALSE;
     self->current = qd_request_free(self->current);
     qd_channel_touch_transaction(self);
-    qd_engine_note_activity(self->engine);
+    qd_context_note_activity(self->context);
 }
 
 void
@@ -44,9 +44,9 @@ qd_channel_fail_request(QdChannel *self, const GError *error)
 {
     qd_channel_put_error(self, error, self->current->serial);
     if (qd_error_get_code(error) == QW_ERROR_CORRUPT)
-        qd_engine_note_error(self->engine, error);
+        qd_context_note_error(self->context, error);
     if (qd_error_get_code(error) == QW_ERROR_TIMEOUT)
-        __atomic_add_fetch(&self->engine->counters.n_timeouts, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&self->context->counters.n_timeouts, 1, __ATOMIC_RELAXED);
     qd_channel_end_request(self);
 }
 
@@ -87,8 +87,8 @@ new_run(const QdChannel *self, const QdRunText *what, QdPolicy policy, GError **
     QdReader *reader = qd_channel_get_transaction_reader(self);
 
     if (reader != NULL)
-        return qd_run_new_on(reader, what, policy, &self->engine->limits, error);
-    return qd_run_new(self->engine->pool, self->client, self->last_reader, what, policy, &self->engine->limits, error);
+        return qd_run_new_on(reader, what, policy, &self->context->limits, error);
+    return qd_run_new(self->context->pool, self->client, self->last_reader, what, policy, &self->context->limits, error);
 }
 
 /* PREPARE ------------------------------------------------------------------------------------------------------------- */
@@ -272,11 +272,11 @@ start_query(QdChannel *self, GError **error)
     const QdStatement *statement = &self->statement;
     const QdRunText what = { statement->language, statement->text, statement->n_text_bytes, statement->base };
     QdRunOptions options = {
-        .timeout_msec = qd_engine_get_timeout_msec(self->engine, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->options.has_timeout,
-                                                   statement->options.timeout_msec),
+        .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->options.has_timeout,
+                                                    statement->options.timeout_msec),
         .max_rows = statement->options.max_rows,
         .max_bytes = statement->options.max_bytes,
-        .generation = qd_writer_get_generation(self->engine->writer),
+        .generation = qd_writer_get_generation(self->context->writer),
         .counters = &self->counters,
         .cancelled = &self->entry.cancelled,
         .transaction_end_usec = qd_channel_get_transaction_end(self),
@@ -298,7 +298,7 @@ start_query(QdChannel *self, GError **error)
     qd_run_set_options(self->run, &options);
     self->last_reader = qd_run_get_reader(self->run);
     self->first_fill = TRUE;
-    qd_registry_set_state(self->engine->registry, &self->entry, "running", TRUE);
+    qd_registry_set_state(self->context->registry, &self->entry, "running", TRUE);
     put_schema_if_new(self);
     return TRUE;
 }
@@ -355,7 +355,7 @@ static QdLongVerdict
 may_be_long(void *data, gboolean can_defer)
 {
     QdChannel *self = data;
-    QdLongVerdict verdict = qd_workers_become_long(self->engine->workers, self->client);
+    QdLongVerdict verdict = qd_workers_become_long(self->context->workers, self->client);
 
     if (verdict == QD_LONG_GRANTED || !can_defer)
         send_early(self);
@@ -400,7 +400,7 @@ end_query(QdChannel *self)
     };
 
     qd_channel_put_end(self, &end, self->current->serial);
-    qd_registry_remove(self->engine->registry, &self->entry);
+    qd_registry_remove(self->context->registry, &self->entry);
     if (qd_channel_flush(self) < 0) /* before the tidying up: the client goes on meanwhile */
         self->broken = TRUE;
     qd_channel_end_request(self);
@@ -445,9 +445,9 @@ qd_channel_continue_run(QdChannel *self)
     if ((uint64_t) g_get_monotonic_time() < self->slice_end_usec)
         return TRUE;
     /* a stream alone: as a batch job it took 0.66 to 1.10 of the direct read's time instead of 0.65 to 0.86 */
-    if (qd_workers_get_n_running(self->engine->workers) > 1)
+    if (qd_workers_get_n_running(self->context->workers) > 1)
         qd_workers_note_batch();
-    if (!qd_workers_has_waiting(self->engine->workers))
+    if (!qd_workers_has_waiting(self->context->workers))
         return TRUE;
 
     self->task.sliced = self->run != NULL;
@@ -476,7 +476,7 @@ qd_channel_take_request(QdChannel *self)
     self->n_request_bytes -= self->current->n_bytes;
     self->entry.text = self->current->kind == QW_KIND_PREPARE ? NULL : self->statement.text;
     self->entry.n_text_bytes = self->statement.n_text_bytes;
-    qd_registry_add(self->engine->registry, &self->entry, "running");
+    qd_registry_add(self->context->registry, &self->entry, "running");
 }
 
 /* The text BEGIN is what the record is. */

@@ -25,7 +25,7 @@ struct QdChannelTransaction {
 static void
 give_role_back(QdChannelTransaction *self, gboolean keep, GError **error)
 {
-    QdWriter *writer = self->channel->engine->writer;
+    QdWriter *writer = self->channel->context->writer;
 
     self->has_role = FALSE;
     self->reader.connection = NULL;
@@ -73,8 +73,8 @@ transaction_new(QdChannel *channel)
     qd_write_item_init(&self->item);
     self->item.client = channel->client;
     self->item.takes_role = TRUE;
-    self->item.timeout_msec = qd_engine_get_timeout_msec(channel->engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options->has_timeout,
-                                                         options->timeout_msec);
+    self->item.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options->has_timeout,
+                                                          options->timeout_msec);
     self->item.cancelled = &channel->entry.cancelled;
     self->item.done = on_begun;
     self->item.data = self;
@@ -98,8 +98,8 @@ qd_channel_begin_transaction(QdChannel *self, gboolean *ret_leads)
 
     self->transaction = transaction_new(self);
     self->transaction->refused = &refused;
-    qd_registry_set_state(self->engine->registry, &self->entry, "writing", FALSE);
-    *ret_leads = qd_writer_enqueue(self->engine->writer, &self->transaction->item);
+    qd_registry_set_state(self->context->registry, &self->entry, "writing", FALSE);
+    *ret_leads = qd_writer_enqueue(self->context->writer, &self->transaction->item);
     return refused;
 }
 
@@ -118,10 +118,10 @@ qd_channel_answer_begin(QdChannel *self)
         qd_channel_drop_transaction(self);
         return TRUE;
     }
-    transaction->reader = (QdReader){ .connection = qd_writer_get_connection(self->engine->writer), .client = self->client };
+    transaction->reader = (QdReader){ .connection = qd_writer_get_connection(self->context->writer), .client = self->client };
     transaction->start_usec = (uint64_t) g_get_monotonic_time();
-    transaction->end_usec = transaction->start_usec + 1000 * qd_limits_get(&self->engine->limits, QD_LIMIT_TRANSACTION_MSEC);
-    end.generation = qd_writer_get_generation(self->engine->writer);
+    transaction->end_usec = transaction->start_usec + 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_TRANSACTION_MSEC);
+    end.generation = qd_writer_get_generation(self->context->writer);
     end.elapsed_usec = transaction->start_usec - self->current->received_usec;
     qd_channel_put_end(self, &end, self->current->serial);
     qd_channel_end_request(self);
@@ -141,7 +141,7 @@ qd_channel_yield_transaction(QdChannel *self)
 {
     uint64_t now = (uint64_t) g_get_monotonic_time();
 
-    if (self->transaction == NULL || !self->transaction->has_role || !qd_writer_is_awaited(self->engine->writer))
+    if (self->transaction == NULL || !self->transaction->has_role || !qd_writer_is_awaited(self->context->writer))
         return;
 
     if (now < self->transaction->end_usec)
@@ -152,7 +152,7 @@ qd_channel_yield_transaction(QdChannel *self)
 void
 qd_channel_touch_transaction(QdChannel *self)
 {
-    const QdLimits *limits = &self->engine->limits;
+    const QdLimits *limits = &self->context->limits;
     uint64_t now = (uint64_t) g_get_monotonic_time();
 
     if (self->transaction == NULL || !self->transaction->has_role)
@@ -161,14 +161,14 @@ qd_channel_touch_transaction(QdChannel *self)
     __atomic_store_n(&self->transaction_due_usec,
                      MIN(now + 1000 * qd_limits_get(limits, QD_LIMIT_TRANSACTION_IDLE_MSEC), self->transaction->end_usec),
                      __ATOMIC_RELAXED);
-    qd_workers_request_sweep(self->engine->workers);
+    qd_workers_request_sweep(self->context->workers);
 }
 
 void
 qd_channel_watch_transaction(QdChannel *self)
 {
     QdChannelTransaction *transaction = self->transaction;
-    const QdLimits *limits = &self->engine->limits;
+    const QdLimits *limits = &self->context->limits;
     uint64_t now = (uint64_t) g_get_monotonic_time();
     uint64_t due;
 
@@ -213,7 +213,7 @@ void
 qd_channel_transaction_execute(QdChannel *self, QdWriteItem *item)
 {
     QdChannelTransaction *transaction = self->transaction;
-    QdWriter *writer = self->engine->writer;
+    QdWriter *writer = self->context->writer;
 
     if (!qd_channel_check_transaction(self, &item->error))
         return;
@@ -257,7 +257,7 @@ qd_channel_end_transaction(QdChannel *self)
     } else {
         end.changes = keep ? (int64_t) transaction->n_changes : 0;
         end.generation = transaction->item.generation != 0 ? transaction->item.generation
-                                                           : qd_writer_get_generation(self->engine->writer);
+                                                           : qd_writer_get_generation(self->context->writer);
         end.elapsed_usec = (uint64_t) g_get_monotonic_time() - self->current->received_usec;
         qd_channel_put_end(self, &end, self->current->serial);
         qd_channel_end_request(self);

@@ -90,8 +90,8 @@ on_written(QdWriteItem *item, gboolean own)
 
     if (!g_atomic_int_dec_and_test(&self->n_writes_pending))
         return;
-    if (qd_writer_is_leading(self->engine->writer))
-        qd_channels_add_answered(self->engine->channels, self);
+    if (qd_writer_is_leading(self->context->writer))
+        qd_channels_add_answered(self->context->channels, self);
     else
         qd_channel_push(self, TRUE);
 }
@@ -167,7 +167,7 @@ take_batch(QdChannelWrite *self, const QdLimits *limits, QdCallOptions *ret_opti
 static QdChannelWrite *
 write_new(QdChannel *channel, QdRequest *request)
 {
-    const QdLimits *limits = &channel->engine->limits;
+    const QdLimits *limits = &channel->context->limits;
     QdCallOptions options = { 0 };
     QdChannelWrite *self = write_alloc(channel);
 
@@ -188,8 +188,8 @@ write_new(QdChannel *channel, QdRequest *request)
         take_fetch(self, limits);
     }
     self->item.relaxed = options.relaxed_durability;
-    self->item.timeout_msec = qd_engine_get_timeout_msec(channel->engine, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options.has_timeout,
-                                                         options.timeout_msec);
+    self->item.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options.has_timeout,
+                                                          options.timeout_msec);
     return self;
 }
 
@@ -228,7 +228,7 @@ qd_channel_start_writes(QdChannel *self, gboolean *ret_leads)
 
     self->entry.text = self->statement.text;
     self->entry.n_text_bytes = self->statement.n_text_bytes;
-    qd_registry_add(self->engine->registry, &self->entry, "writing");
+    qd_registry_add(self->context->registry, &self->entry, "writing");
     self->next_write_page = 0;
 
     /* one more, so that nobody answers before all are handed over; whoever has got the role runs none before */
@@ -236,7 +236,7 @@ qd_channel_start_writes(QdChannel *self, gboolean *ret_leads)
     for (GList *link = self->writes.head; link != NULL; link = link->next) {
         QdChannelWrite *write = link->data;
 
-        if (write->item.error == NULL && qd_writer_enqueue(self->engine->writer, &write->item))
+        if (write->item.error == NULL && qd_writer_enqueue(self->context->writer, &write->item))
             *ret_leads = TRUE;
     }
     return g_atomic_int_dec_and_test(&self->n_writes_pending);
@@ -280,7 +280,7 @@ put_next(QdChannel *self, QdChannelWrite *write)
     if (write->item.error != NULL) {
         qd_channel_put_error(self, write->item.error, serial);
         if (qd_error_get_code(write->item.error) == QW_ERROR_TIMEOUT)
-            __atomic_add_fetch(&self->engine->counters.n_timeouts, 1, __ATOMIC_RELAXED);
+            __atomic_add_fetch(&self->context->counters.n_timeouts, 1, __ATOMIC_RELAXED);
         return FALSE;
     }
     if (write->batch != NULL && self->next_write_page == 0)
@@ -309,7 +309,7 @@ qd_channel_drop_writes(QdChannel *self)
 
     while ((write = pop_write(&self->writes)) != NULL)
         write_retire(write);
-    qd_registry_remove(self->engine->registry, &self->entry);
+    qd_registry_remove(self->context->registry, &self->entry);
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
 }
 
@@ -325,7 +325,7 @@ qd_channel_continue_writes(QdChannel *self)
         self->next_write_page = 0;
     }
     qd_channel_drop_writes(self);
-    qd_engine_note_activity(self->engine);
+    qd_context_note_activity(self->context);
 }
 
 /* Lingering ------------------------------------------------------------------------------------------------------------- */

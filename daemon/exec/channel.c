@@ -20,7 +20,7 @@
 #define SLICE_USEC 2000
 
 struct QdChannels {
-    QdEngine *engine;
+    QdContext *context;
     pthread_mutex_t mutex;
     GPtrArray *slots;   /* of QdChannel, all that ever were; reused, freed at the end */
     GArray *free_slots; /* of guint */
@@ -63,7 +63,7 @@ channel_seize(QdChannel *self, uint64_t generation)
 {
     if (channel_acquire(self, generation))
         return TRUE;
-    if (!qd_workers_take_back(self->engine->workers, &self->task))
+    if (!qd_workers_take_back(self->context->workers, &self->task))
         return FALSE;
 
     self->task.client = self->client;
@@ -139,7 +139,7 @@ void
 qd_channel_push(QdChannel *self, gboolean wake)
 {
     watch_while_queued(self);
-    qd_workers_push_always(self->engine->workers, &self->task, wake);
+    qd_workers_push_always(self->context->workers, &self->task, wake);
 }
 
 /* The task of a kick: it needs no slot. */
@@ -206,7 +206,7 @@ discharge_transport(QdChannels *self, QdTransport transport)
 static void
 channel_destroy(QdChannel *self)
 {
-    QdChannels *channels = self->engine->channels;
+    QdChannels *channels = self->context->channels;
     uint64_t generation = (__atomic_load_n(&self->state, __ATOMIC_RELAXED) >> 32) + 1;
 
     channel_clear(self);
@@ -221,7 +221,7 @@ channel_destroy(QdChannel *self)
     channels->n_open--;
     pthread_mutex_unlock(&channels->mutex);
     if (g_atomic_int_get(&channels->draining))
-        qd_mailbox_post(self->engine->mailbox, self->engine->config.activity, self->engine->config.user_data);
+        qd_mailbox_post(self->context->mailbox, self->context->hooks.activity, self->context->hooks.user_data);
 }
 
 /* Ends a result that nobody reads, or that was cancelled while it waited. */
@@ -230,7 +230,7 @@ channel_check_run(QdChannel *self)
 {
     uint64_t since = __atomic_load_n(&self->blocked_usec, __ATOMIC_RELAXED);
     uint64_t now = (uint64_t) g_get_monotonic_time();
-    const QdLimits *limits = &self->engine->limits;
+    const QdLimits *limits = &self->context->limits;
     gint cancelled = g_atomic_int_get(&self->entry.cancelled);
     g_autoptr(GError) error = NULL;
 
@@ -261,7 +261,7 @@ channel_park(QdChannel *self, gboolean blocked)
     uint32_t events = input_events(self) | (blocked ? EPOLLOUT : 0);
     uint64_t state = __atomic_load_n(&self->state, __ATOMIC_RELAXED);
 
-    if (!self->ended && g_atomic_int_get(&self->engine->channels->draining)) {
+    if (!self->ended && g_atomic_int_get(&self->context->channels->draining)) {
         /* what was sent before is still there to be read, then the end */
         (void) shutdown(self->fd, SHUT_RD);
         self->readable = TRUE;
@@ -270,14 +270,14 @@ channel_park(QdChannel *self, gboolean blocked)
     }
     if (blocked && __atomic_load_n(&self->blocked_usec, __ATOMIC_RELAXED) == 0) {
         __atomic_store_n(&self->blocked_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
-        qd_registry_set_state(self->engine->registry, &self->entry, "blocked", self->run != NULL);
+        qd_registry_set_state(self->context->registry, &self->entry, "blocked", self->run != NULL);
     }
     if (blocked)
-        qd_workers_request_sweep(self->engine->workers);
+        qd_workers_request_sweep(self->context->workers);
     else
         qd_channel_clear_output(self);
 
-    qd_workers_arm(self->engine->workers, self->fd, token_of(self, state), events);
+    qd_workers_arm(self->context->workers, self->fd, token_of(self, state), events);
     return channel_release(self);
 }
 
@@ -294,7 +294,7 @@ qd_channel_has_input(const QdChannel *self)
 static gboolean
 channel_linger(QdChannel *self)
 {
-    QdWorkers *workers = self->engine->workers;
+    QdWorkers *workers = self->context->workers;
     uint64_t now = (uint64_t) g_get_monotonic_time();
     uint64_t end_usec = now + QW_SPIN_USEC;
 
@@ -360,7 +360,7 @@ channel_work(QdChannel *self, Turn *turn)
         return TRUE;
 
     (void) qd_channel_flush(self);
-    qd_registry_set_state(self->engine->registry, &self->entry, "queued", self->run != NULL);
+    qd_registry_set_state(self->context->registry, &self->entry, "queued", self->run != NULL);
     qd_channel_push(self, FALSE);
     return FALSE;
 }
@@ -376,14 +376,14 @@ channel_get_slot(QdChannel *self)
 {
     g_autoptr(GError) error = NULL;
 
-    if (qd_workers_take_slot(self->engine->workers, self->client, self->task.sliced))
+    if (qd_workers_take_slot(self->context->workers, self->client, self->task.sliced))
         return SLOT_TAKEN;
     watch_while_queued(self);
-    if (qd_workers_push(self->engine->workers, &self->task, FALSE))
+    if (qd_workers_push(self->context->workers, &self->task, FALSE))
         return SLOT_QUEUED;
 
     qd_channel_take_request(self);
-    qd_limit_set_error(&error, &self->engine->limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
+    qd_limit_set_error(&error, &self->context->limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
     qd_channel_fail_request(self, error);
     return SLOT_REFUSED;
 }
@@ -460,7 +460,7 @@ channel_turn(QdChannel *self, Turn *turn)
         return FALSE;
     }
     if (turn->has_slot) {
-        qd_workers_give_slot(self->engine->workers, self->client);
+        qd_workers_give_slot(self->context->workers, self->client);
         turn->has_slot = FALSE;
         if (channel_linger(self))
             return TRUE;
@@ -471,7 +471,7 @@ channel_turn(QdChannel *self, Turn *turn)
 static void
 channel_process(QdChannel *self, gboolean has_slot)
 {
-    QdEngine *engine = self->engine;
+    QdContext *context = self->context;
     g_autoptr(QdClient) client = qd_client_ref(self->client);
     Turn turn = { .has_slot = has_slot };
 
@@ -479,9 +479,9 @@ channel_process(QdChannel *self, gboolean has_slot)
     while (channel_turn(self, &turn))
         ;
     if (turn.has_slot)
-        qd_workers_give_slot(engine->workers, client);
+        qd_workers_give_slot(context->workers, client);
     if (turn.leads)
-        qd_writer_lead(engine->writer);
+        qd_writer_lead(context->writer);
 }
 
 /* Making channels ----------------------------------------------------------------------------------------------------- */
@@ -489,7 +489,7 @@ channel_process(QdChannel *self, gboolean has_slot)
 static gboolean
 charge_channel(QdChannels *self, QdClient *client, GError **error)
 {
-    const QdLimits *limits = &self->engine->limits;
+    const QdLimits *limits = &self->context->limits;
     gboolean full;
 
     if (!qd_client_charge(client, QD_CHARGE_CHANNEL, qd_limits_get(limits, QD_LIMIT_CHANNELS_PER_CLIENT))) {
@@ -544,7 +544,7 @@ take_slot(QdChannels *self)
         channel = g_new0(QdChannel, 1);
         channel->index = self->slots->len;
         channel->state = UINT64_C(1) << 32 | QD_CHANNEL_FREE;
-        channel->engine = self->engine;
+        channel->context = self->context;
         g_ptr_array_add(self->slots, channel);
     }
     pthread_mutex_unlock(&self->mutex);
@@ -631,8 +631,8 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
         discharge_channel(self, client);
         return FALSE;
     }
-    if ((uint64_t) fds[0] > qd_limits_get(&self->engine->limits, QD_LIMIT_DESCRIPTORS) / 10 * 8) {
-        qd_limit_set_error(error, &self->engine->limits, QD_LIMIT_DESCRIPTORS, "too many open descriptors");
+    if ((uint64_t) fds[0] > qd_limits_get(&self->context->limits, QD_LIMIT_DESCRIPTORS) / 10 * 8) {
+        qd_limit_set_error(error, &self->context->limits, QD_LIMIT_DESCRIPTORS, "too many open descriptors");
         (void) close(fds[0]);
         (void) close(fds[1]);
         discharge_transport(self, setup->transport);
@@ -642,7 +642,8 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
 
     channel = take_slot(self);
     setup_channel(channel, client, setup, fds[0]);
-    r = qd_workers_watch(self->engine->workers, channel->fd, token_of(channel, __atomic_load_n(&channel->state, __ATOMIC_RELAXED)));
+    r = qd_workers_watch(self->context->workers, channel->fd,
+                         token_of(channel, __atomic_load_n(&channel->state, __ATOMIC_RELAXED)));
     if (r < 0) {
         qd_error_set_errno(error, -r, "cannot watch a descriptor");
         (void) close(fds[1]);
@@ -661,7 +662,7 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
 gboolean
 qd_channels_charge_ring(QdChannels *self, QdClient *client, guint n_bytes)
 {
-    const QdLimits *limits = &self->engine->limits;
+    const QdLimits *limits = &self->context->limits;
     gint before;
 
     if (!qd_client_charge_many(client, QD_CHARGE_RING, n_bytes, qd_limits_get(limits, QD_LIMIT_RING_PER_CLIENT_BYTES)))
@@ -684,11 +685,11 @@ qd_channels_discharge_ring(QdChannels *self, QdClient *client, guint n_bytes)
 /* The table ----------------------------------------------------------------------------------------------------------- */
 
 QdChannels *
-qd_channels_new(QdEngine *engine)
+qd_channels_new(QdContext *context)
 {
     QdChannels *self = g_new0(QdChannels, 1);
 
-    self->engine = engine;
+    self->context = context;
     self->slots = g_ptr_array_new_with_free_func(g_free);
     self->free_slots = g_array_new(FALSE, FALSE, sizeof(guint));
     self->answered = g_ptr_array_new();
@@ -737,18 +738,18 @@ qd_channels_sweep(QdChannels *self)
 
         if (due != 0) {
             again = TRUE;
-            if (now >= due || qd_writer_is_awaited(self->engine->writer))
+            if (now >= due || qd_writer_is_awaited(self->context->writer))
                 channel_kick(channel, generation);
         }
         if (since == 0)
             continue;
         again = TRUE;
-        if (now - since > 1000 * MIN(qd_limits_get(&self->engine->limits, QD_LIMIT_READER_IDLE_MSEC),
-                                     qd_limits_get(&self->engine->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC)))
+        if (now - since > 1000 * MIN(qd_limits_get(&self->context->limits, QD_LIMIT_READER_IDLE_MSEC),
+                                     qd_limits_get(&self->context->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC)))
             channel_kick(channel, generation);
     }
     if (again)
-        qd_workers_request_sweep(self->engine->workers);
+        qd_workers_request_sweep(self->context->workers);
 }
 
 void

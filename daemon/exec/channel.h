@@ -9,10 +9,15 @@
  */
 #pragma once
 
-#include "daemon/exec/engine-private.h"
+#include "daemon/exec/context.h"
+#include "daemon/exec/options.h"
+#include "daemon/exec/pool.h"
 #include "daemon/exec/shape.h"
+#include "daemon/exec/writer.h"
 
-QdChannels *qd_channels_new(QdEngine *engine);
+typedef struct QdChannels QdChannels;
+
+QdChannels *qd_channels_new(QdContext *context);
 /* All workers have ended. */
 QdChannels *qd_channels_free(QdChannels *self);
 

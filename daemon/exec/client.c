@@ -4,8 +4,10 @@
  */
 #include "daemon/exec/client.h"
 
+#include "daemon/base/error.h"
+
 QdClient *
-qd_client_new(QdEngine *engine, const char *label)
+qd_client_new(const char *label)
 {
     QdClient *self = g_new0(QdClient, 1);
 

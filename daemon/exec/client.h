@@ -2,12 +2,17 @@
 /*
  * What a client is charged for: the counts behind the limits "… of one client".
  *
- * Place: layer 4; private to exec, engine.h has the public part. Counts are atomics: workers charge and discharge them.
- * Invariant: every charge is held by exactly one object (channel, lease, run slot, job), which gives it back when it ends.
+ * Place: the lowest that charges; the bus layer makes a client for each process or sandbox that calls. Counts are atomics: workers
+ * charge and discharge them. Invariant: every charge is held by exactly one object (channel, lease, run slot, job), which gives it
+ * back when it ends.
  */
 #pragma once
 
-#include "daemon/exec/engine.h"
+#include <glib.h>
+
+#include "daemon/base/limits.h"
+
+typedef struct QdClient QdClient;
 
 typedef enum QdCharge {
     QD_CHARGE_CHANNEL,
@@ -43,3 +48,20 @@ void qd_client_discharge(QdClient *self, QdCharge charge);
 /* The same for @n units at once. */
 gboolean qd_client_charge_many(QdClient *self, QdCharge charge, guint n, uint64_t limit);
 void qd_client_discharge_many(QdClient *self, QdCharge charge, guint n);
+
+/* Clients: who is charged. One object for each process (or sandbox) that calls; kept by the bus layer while the peer lives. */
+QdClient *qd_client_new(const char *label);
+QdClient *qd_client_ref(QdClient *client);
+void qd_client_unref(QdClient *client);
+const char *qd_client_get_label(const QdClient *client);
+/* A sandboxed client: the engine refuses it every statement that writes, also on its channels, with AccessDenied. */
+void qd_client_set_read_only(QdClient *client);
+gboolean qd_client_is_read_only(const QdClient *client);
+/* ACCESS_DENIED for one that may only read. */
+gboolean qd_client_check_write(const QdClient *client, GError **error);
+/* Charges a subscription with a text of so many bytes; LIMIT_EXCEEDED. */
+gboolean qd_client_take_subscription(QdClient *client, gsize n_text_bytes, const QdLimits *limits, GError **error);
+void qd_client_give_subscription(QdClient *client, gsize n_text_bytes);
+/* Whether anybody but the caller holds a reference: a channel, a job, a waiting call. */
+gboolean qd_client_is_charged(const QdClient *client);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdClient, qd_client_unref)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/exec/call-descriptor.h"
 #include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
@@ -37,7 +38,7 @@ copy_database(QdCall *call, sqlite3 *source, gint64 page_size, const char *path,
     int r = sqlite3_open_v2(path, &target, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 
     backup = r == SQLITE_OK ? sqlite3_backup_init(target, "main", source, "main") : NULL;
-    while (backup != NULL && !qd_job_is_cancelled(call, error)) {
+    while (backup != NULL && !qd_call_is_cancelled(call, error)) {
         r = sqlite3_backup_step(backup, STEP_PAGES);
         note_progress(call, backup, page_size);
         if (r != SQLITE_OK)
@@ -57,7 +58,7 @@ begin_target(QdCall *call, gboolean *ret_is_file, GError **error)
 {
     struct stat st;
 
-    if (!qd_job_check_descriptor(call, error))
+    if (!qd_call_check_descriptor(call, error))
         return FALSE;
     if ((fcntl(call->fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the descriptor is not open for writing");
@@ -78,7 +79,7 @@ send_file(QdCall *call, const char *path, gboolean is_file, GError **error)
     if (fd < 0 || (is_file && (ftruncate(call->fd, 0) < 0 || lseek(call->fd, 0, SEEK_SET) < 0))) {
         qd_error_set_errno(error, errno, "cannot begin to write the backup");
     } else {
-        while ((n = pread(fd, buffer, COPY_BYTES, offset)) > 0 && qd_job_write(call, buffer, (gsize) n, error))
+        while ((n = pread(fd, buffer, COPY_BYTES, offset)) > 0 && qd_call_write_descriptor(call, buffer, (gsize) n, error))
             offset += n;
         call->n_bytes = (uint64_t) offset;
         if (*error == NULL && (n < 0 || (is_file && fsync(call->fd) < 0)))
@@ -92,7 +93,7 @@ send_file(QdCall *call, const char *path, gboolean is_file, GError **error)
 static void
 run_backup(QdCall *call, GError **error)
 {
-    QdEngine *engine = call->private->engine;
+    QdContext *context = call->private->context;
     g_autofree char *path = NULL;
     g_autoptr(QdConnection) connection = NULL;
     gboolean is_file = FALSE;
@@ -100,19 +101,19 @@ run_backup(QdCall *call, GError **error)
 
     if (!begin_target(call, &is_file, error))
         return;
-    connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
+    connection = qd_pool_open_connection(context->pool, QD_CONNECTION_READER, error);
     if (connection == NULL ||
         !qd_connection_execute(connection, "PRAGMA query_only=0; BEGIN; SELECT count(*) FROM sqlite_schema", error) ||
         !qd_connection_get_int64(connection, "PRAGMA page_size", &page_size, error))
         return;
 
-    path = g_strdup_printf("%s/backup-%" G_GUINT64_FORMAT ".tmp", qd_database_get_directory(engine->database),
+    path = g_strdup_printf("%s/backup-%" G_GUINT64_FORMAT ".tmp", qd_database_get_directory(context->database),
                            call->private->entry.id);
     (void) unlink(path);
     if (copy_database(call, qd_connection_get_db(connection), page_size, path, error))
         (void) send_file(call, path, is_file, error);
-    else if (!qd_job_is_cancelled(call, NULL))
-        g_prefix_error(error, "cannot make a copy in '%s': ", qd_database_get_directory(engine->database));
+    else if (!qd_call_is_cancelled(call, NULL))
+        g_prefix_error(error, "cannot make a copy in '%s': ", qd_database_get_directory(context->database));
     (void) unlink(path);
 }
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "daemon/exec/engine.h"
+#include "daemon/exec/call.h"
 
 extern const QdCallClass qd_export_call;
 extern const QdCallClass qd_import_call;

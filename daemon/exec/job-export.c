@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/exec/bind.h"
+#include "daemon/exec/call-descriptor.h"
 #include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
@@ -18,7 +19,7 @@ check_writable(QdCall *call, GError **error)
 {
     int flags = fcntl(call->fd, F_GETFL);
 
-    if (!qd_job_check_descriptor(call, error))
+    if (!qd_call_check_descriptor(call, error))
         return FALSE;
     if (flags >= 0 && ((flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR))
         return TRUE;
@@ -32,7 +33,7 @@ write_out(QdCall *call, GString *out, GError **error)
 {
     if (out->len == 0)
         return TRUE;
-    if (!qd_job_write(call, out->str, out->len, error))
+    if (!qd_call_write_descriptor(call, out->str, out->len, error))
         return FALSE;
 
     call->n_bytes += out->len;
@@ -49,14 +50,14 @@ write_much(QdCall *call, GString *out, GError **error)
 static void
 run_export(QdCall *call, GError **error)
 {
-    QdEngine *engine = call->private->engine;
+    QdContext *context = call->private->context;
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
     const QdRunText what = { statement->language, statement->text, strlen(statement->text), call->options.base };
     g_autoptr(GString) out = g_string_new(NULL);
     g_autoptr(QdRun) run = NULL;
     QdRunOptions options = {
-        .timeout_msec = qd_engine_get_timeout_msec(engine, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.has_timeout,
-                                                   call->options.timeout_msec),
+        .timeout_msec = qd_context_get_timeout_msec(context, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.has_timeout,
+                                                    call->options.timeout_msec),
         .max_rows = call->options.max_rows,
         .max_bytes = call->options.max_bytes,
         .cancelled = &call->private->entry.cancelled,
@@ -64,11 +65,11 @@ run_export(QdCall *call, GError **error)
 
     if (!check_writable(call, error) || !qd_call_check_format(call, error))
         return;
-    run = qd_run_new(engine->pool, call->client, NULL, &what, QD_POLICY_READ, &engine->limits, error);
+    run = qd_run_new(context->pool, call->client, NULL, &what, QD_POLICY_READ, &context->limits, error);
     if (run == NULL || !qd_run_bind_parameters(run, statement->parameters, error))
         return;
 
-    options.generation = qd_writer_get_generation(engine->writer);
+    options.generation = qd_writer_get_generation(context->writer);
     qd_run_set_options(run, &options);
     if (qd_call_pull_text(call, run, write_much, out, error))
         (void) write_out(call, out, error);

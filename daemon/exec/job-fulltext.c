@@ -2,6 +2,7 @@
 /*
  * SetFullText: settings of the full-text index and the index itself, in one transaction.
  */
+#include "daemon/exec/call-descriptor.h"
 #include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/store/fts.h"
@@ -42,10 +43,10 @@ run_full_text(QdCall *call, GError **error)
         return;
     qd_write_item_init(&item);
     item.cancelled = &call->private->entry.cancelled;
-    (void) qd_writer_run_exclusive(call->private->engine->writer, &item, TRUE, change, &what, &local_error);
+    (void) qd_writer_run_exclusive(call->private->context->writer, &item, TRUE, change, &what, &local_error);
     qd_write_item_clear(&item);
     /* SQLite says no more than that it was interrupted */
-    if (local_error != NULL && !qd_job_is_cancelled(call, error))
+    if (local_error != NULL && !qd_call_is_cancelled(call, error))
         g_propagate_error(error, g_steal_pointer(&local_error));
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/exec/call-descriptor.h"
 #include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/text-reader.h"
@@ -44,24 +45,24 @@ quote_name(const char *name)
 
 /* An unlinked file in the store's directory. */
 static int
-make_spool(QdEngine *engine, GError **error)
+make_spool(QdContext *context, GError **error)
 {
-    int fd = open(qd_database_get_directory(engine->database), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = open(qd_database_get_directory(context->database), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        qd_error_set_errno(error, errno, "cannot make a temporary file in '%s'", qd_database_get_directory(engine->database));
+        qd_error_set_errno(error, errno, "cannot make a temporary file in '%s'", qd_database_get_directory(context->database));
     return fd;
 }
 
 static gboolean
 spool(QdCall *call, int fd, GError **error)
 {
-    const QdLimits *limits = &call->private->engine->limits;
+    const QdLimits *limits = &call->private->context->limits;
     g_autofree char *buffer = g_malloc(BUFFER_BYTES);
     uint64_t total = 0;
     gssize n;
 
-    while ((n = qd_job_read(call, buffer, BUFFER_BYTES, error)) > 0) {
+    while ((n = qd_call_read_descriptor(call, buffer, BUFFER_BYTES, error)) > 0) {
         total += (uint64_t) n;
         if (total > qd_limits_get(limits, QD_LIMIT_TEMP_FILE_BYTES)) {
             qd_limit_set_error(error, limits, QD_LIMIT_TEMP_FILE_BYTES, "import is too big");
@@ -82,7 +83,7 @@ open_source(Import *self, GError **error)
     struct stat st;
     int flags = fcntl(call->fd, F_GETFL);
 
-    if (!qd_job_check_descriptor(call, error))
+    if (!qd_call_check_descriptor(call, error))
         return FALSE;
     if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || fstat(call->fd, &st) < 0 || S_ISDIR(st.st_mode)) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "source is not a descriptor that is open for reading");
@@ -94,7 +95,7 @@ open_source(Import *self, GError **error)
         __atomic_store_n(&call->progress.bytes_total, (uint64_t) st.st_size, __ATOMIC_RELAXED);
         return self->fd >= 0;
     }
-    self->fd = make_spool(call->private->engine, error);
+    self->fd = make_spool(call->private->context, error);
     if (self->fd < 0 || !spool(call, self->fd, error))
         return FALSE;
     __atomic_store_n(&call->progress.bytes_total, (uint64_t) lseek(self->fd, 0, SEEK_CUR), __ATOMIC_RELAXED);
@@ -141,7 +142,7 @@ static gboolean
 prepare_insert(Import *self, QdConnection *connection, QdWriteItem *item, guint n_values, GError **error)
 {
     QdCall *call = self->call;
-    const QdLimits *limits = &call->private->engine->limits;
+    const QdLimits *limits = &call->private->context->limits;
     const char *const *names = qd_text_reader_get_column_names(self->reader);
     g_autofree char *table = quote_name(call->options.table);
     g_autofree char *columns = names != NULL ? join_names(names, n_values) : NULL;
@@ -209,7 +210,7 @@ insert_row(Import *self, QdConnection *connection, const QwValue *values, GError
         return TRUE;
     }
 
-    if ((r & 0xff) != SQLITE_INTERRUPT || !qd_job_is_cancelled(self->call, error))
+    if ((r & 0xff) != SQLITE_INTERRUPT || !qd_call_is_cancelled(self->call, error))
         qd_sqlite_set_error(error, qd_connection_get_db(connection), r, NULL, 0, NULL);
     g_prefix_error(error, "%" G_GUINT64_FORMAT ":1: ", qd_text_reader_get_line(self->reader));
     (void) sqlite3_reset(stmt);
@@ -225,7 +226,7 @@ feed(Import *self, GError **error)
         qd_error_set_errno(error, errno, "cannot read the source");
         return FALSE;
     }
-    if (qd_job_is_cancelled(self->call, error))
+    if (qd_call_is_cancelled(self->call, error))
         return FALSE;
     self->offset += n;
     self->call->n_bytes += (uint64_t) n;
@@ -257,7 +258,7 @@ import_rows(QdConnection *connection, QdWriteItem *item, void *user_data, GError
         case QD_TEXT_READ_END:
             if (self->insert != NULL) {
                 (void) sqlite3_clear_bindings(self->insert->stmt);
-                qd_write_item_note_run(item, connection, self->insert, &self->call->private->engine->limits);
+                qd_write_item_note_run(item, connection, self->insert, &self->call->private->context->limits);
             }
             return TRUE;
         case QD_TEXT_READ_ERROR:
@@ -285,7 +286,7 @@ check_request(QdCall *call, QdTextFormat *ret_format, GError **error)
 static void
 run_import(QdCall *call, GError **error)
 {
-    QdEngine *engine = call->private->engine;
+    QdContext *context = call->private->context;
     Import import = { .call = call, .fd = -1 };
     QdWriteItem item;
     QdRdfFormat rdf_format;
@@ -303,8 +304,8 @@ run_import(QdCall *call, GError **error)
     item.timeout_msec = call->options.has_timeout ? call->options.timeout_msec : 0;
     item.cancelled = &call->private->entry.cancelled;
     import.buffer = g_malloc(BUFFER_BYTES);
-    import.reader = qd_text_reader_new(format, call->options.header, NULL, &engine->limits);
-    if (open_source(&import, error) && qd_writer_run_exclusive(engine->writer, &item, TRUE, import_rows, &import, error))
+    import.reader = qd_text_reader_new(format, call->options.header, NULL, &context->limits);
+    if (open_source(&import, error) && qd_writer_run_exclusive(context->writer, &item, TRUE, import_rows, &import, error))
         call->generation = item.generation;
     else
         call->n_rows = 0;

@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
+#include "daemon/exec/call-descriptor.h"
 #include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/exec/run.h"
-#include "daemon/exec/upkeep.h"
 #include "daemon/store/fts.h"
 #include "daemon/store/integrity.h"
 #include "daemon/store/sqlite-error.h"
@@ -19,7 +19,7 @@
 static int
 on_check_progress(void *data)
 {
-    return qd_job_is_cancelled(data, NULL);
+    return qd_call_is_cancelled(data, NULL);
 }
 
 static gboolean
@@ -29,7 +29,7 @@ on_payload_checked(const char *message, void *data)
 
     if (message != NULL)
         g_ptr_array_add(call->messages, g_strdup(message));
-    return !qd_job_is_cancelled(call, NULL);
+    return !qd_call_is_cancelled(call, NULL);
 }
 
 static void
@@ -59,8 +59,8 @@ check_database(QdCall *call, sqlite3 *db)
 static void
 run_check(QdCall *call, GError **error)
 {
-    QdEngine *engine = call->private->engine;
-    g_autoptr(QdConnection) connection = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
+    QdContext *context = call->private->context;
+    g_autoptr(QdConnection) connection = qd_pool_open_connection(context->pool, QD_CONNECTION_READER, error);
     sqlite3 *db;
     int r;
 
@@ -82,7 +82,7 @@ run_check(QdCall *call, GError **error)
 
     for (guint i = 0; i < call->messages->len; i++)
         if (qd_integrity_is_damage(call->messages->pdata[i]))
-            qd_upkeep_report(engine->upkeep, call->messages->pdata[i]);
+            context->hooks.damaged(call->messages->pdata[i], context->hooks.user_data);
     call->ok = r == SQLITE_DONE && call->messages->len == 1 && g_strcmp0(call->messages->pdata[0], "ok") == 0;
     if (!call->ok)
         return;
@@ -120,7 +120,7 @@ get_available_memory(void)
 static void
 warm(QdCall *call, GError **error)
 {
-    g_autoptr(QdConnection) connection = qd_pool_open_connection(call->private->engine->pool, QD_CONNECTION_READER, error);
+    g_autoptr(QdConnection) connection = qd_pool_open_connection(call->private->context->pool, QD_CONNECTION_READER, error);
     g_autofree char *buffer = g_malloc(COPY_BYTES);
     sqlite3_int64 n_bytes = 0;
     sqlite3_file *file = NULL;
@@ -133,7 +133,7 @@ warm(QdCall *call, GError **error)
     if (r == SQLITE_OK)
         r = file->pMethods->xFileSize(file, &n_bytes);
     n_bytes = MIN(n_bytes, (sqlite3_int64) (get_available_memory() / 2));
-    for (sqlite3_int64 done = 0; r == SQLITE_OK && done < n_bytes && !qd_job_is_cancelled(call, error); done += COPY_BYTES)
+    for (sqlite3_int64 done = 0; r == SQLITE_OK && done < n_bytes && !qd_call_is_cancelled(call, error); done += COPY_BYTES)
         r = file->pMethods->xRead(file, buffer, (int) MIN(COPY_BYTES, n_bytes - done), done);
     if (r != SQLITE_OK && r != SQLITE_IOERR_SHORT_READ) /* VACUUM may shorten it meanwhile */
         qd_sqlite_set_error(error, NULL, r, NULL, 0, NULL);
@@ -150,9 +150,9 @@ run_optimize(QdCall *call, GError **error)
     }
 
     qd_write_item_init(&item);
-    item.timeout_msec = qd_limits_get(&call->private->engine->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);
+    item.timeout_msec = qd_limits_get(&call->private->context->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);
     item.cancelled = &call->private->entry.cancelled;
-    (void) qd_writer_run_exclusive(call->private->engine->writer, &item, FALSE, optimize, NULL, error);
+    (void) qd_writer_run_exclusive(call->private->context->writer, &item, FALSE, optimize, NULL, error);
     qd_write_item_clear(&item);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "daemon/exec/call-descriptor.h"
 #include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
 #include "daemon/rdf/iri.h"
@@ -49,7 +50,7 @@ open_source(QdCall *call, GError **error)
     int flags = fcntl(call->fd, F_GETFL);
     struct stat st;
 
-    if (!qd_job_check_descriptor(call, error))
+    if (!qd_call_check_descriptor(call, error))
         return FALSE;
     if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || fstat(call->fd, &st) < 0) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "source is not a descriptor that is open for reading");
@@ -64,7 +65,7 @@ static gssize
 read_source(char *buffer, gsize n_bytes, gpointer data, GError **error)
 {
     QdCall *call = ((Import *) data)->call;
-    gssize n = qd_job_read(call, buffer, n_bytes, error);
+    gssize n = qd_call_read_descriptor(call, buffer, n_bytes, error);
 
     if (n > 0) {
         call->n_bytes += (uint64_t) n;
@@ -108,7 +109,7 @@ read_document(Import *self, GError **error)
         .quad_func = take_quad,
         .prefix_func = take_prefix,
         .data = self,
-        .limits = &self->call->private->engine->limits,
+        .limits = &self->call->private->context->limits,
     };
 
     return qd_rdf_read(&reading, error);
@@ -118,7 +119,7 @@ read_document(Import *self, GError **error)
 static gboolean
 check_room(Import *self, GError **error)
 {
-    const QdDatabase *database = self->call->private->engine->database;
+    const QdDatabase *database = self->call->private->context->database;
     guint64 needed = 2 * qd_bulk_load_get_estimated_bytes(self->load);
     struct statvfs fs;
 
@@ -158,7 +159,7 @@ commit_load(QdConnection *connection, QdWriteItem *item, void *user_data, GError
     gint64 n_before;
     gint64 n_after;
 
-    if (self->n_restores != g_atomic_int_get(&self->call->private->engine->n_restores)) {
+    if (self->n_restores != g_atomic_int_get(&self->call->private->context->n_restores)) {
         qd_error_set(error, QW_ERROR_BUSY, "the database was restored while the document was read: nothing is imported");
         return FALSE;
     }
@@ -182,13 +183,13 @@ run_commit(Import *self, GError **error)
     item.relaxed = call->options.relaxed_durability;
     item.timeout_msec = call->options.has_timeout ? call->options.timeout_msec : 0;
     item.cancelled = &call->private->entry.cancelled;
-    if (qd_writer_run_exclusive(call->private->engine->writer, &item, TRUE, commit_load, self, &local_error))
+    if (qd_writer_run_exclusive(call->private->context->writer, &item, TRUE, commit_load, self, &local_error))
         call->generation = item.generation;
     qd_write_item_clear(&item);
     if (local_error == NULL)
         return TRUE;
     /* SQLite says no more than that it was interrupted */
-    if (!qd_job_is_cancelled(call, error))
+    if (!qd_call_is_cancelled(call, error))
         g_propagate_error(error, g_steal_pointer(&local_error));
     return FALSE;
 }
@@ -197,17 +198,17 @@ static gboolean
 import_document(Import *self, GError **error)
 {
     QdCall *call = self->call;
-    QdEngine *engine = call->private->engine;
+    QdContext *context = call->private->context;
     g_autoptr(QdConnection) reader = NULL;
     g_autoptr(QdBulkLoad) load = NULL;
 
-    self->n_restores = g_atomic_int_get(&engine->n_restores);
+    self->n_restores = g_atomic_int_get(&context->n_restores);
     if (!qd_client_check_write(call->client, error))
         return FALSE;
-    reader = qd_pool_open_connection(engine->pool, QD_CONNECTION_READER, error);
+    reader = qd_pool_open_connection(context->pool, QD_CONNECTION_READER, error);
     if (reader == NULL)
         return FALSE;
-    load = qd_bulk_load_new(reader, qd_database_get_directory(engine->database), call->options.graph, &engine->limits, error);
+    load = qd_bulk_load_new(reader, qd_database_get_directory(context->database), call->options.graph, &context->limits, error);
     if (load == NULL)
         return FALSE;
     self->load = load;
@@ -249,7 +250,7 @@ flush(Dump *self, gsize keep, GError **error)
 {
     if (self->out->len <= keep)
         return TRUE;
-    if (!qd_job_write(self->call, self->out->str, self->out->len, error))
+    if (!qd_call_write_descriptor(self->call, self->out->str, self->out->len, error))
         return FALSE;
 
     self->call->n_bytes += self->out->len;
@@ -372,7 +373,7 @@ check_target(QdCall *call, QdRdfFormat *ret_format, GError **error)
                      call->format);
         return FALSE;
     }
-    if (!qd_job_check_descriptor(call, error) || !check_iri("graph", call->options.graph, error))
+    if (!qd_call_check_descriptor(call, error) || !check_iri("graph", call->options.graph, error))
         return FALSE;
     if (flags >= 0 && ((flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR))
         return TRUE;
@@ -393,7 +394,7 @@ run_dump(QdCall *call, GError **error)
 
     if (!check_target(call, &format, error))
         return;
-    reader = qd_pool_open_connection(call->private->engine->pool, QD_CONNECTION_READER, error);
+    reader = qd_pool_open_connection(call->private->context->pool, QD_CONNECTION_READER, error);
     if (reader == NULL || !qd_connection_execute(reader, "BEGIN", error))
         return;
     dump.db = qd_connection_get_db(reader);

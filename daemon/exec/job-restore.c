@@ -15,6 +15,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/log.h"
+#include "daemon/exec/call-descriptor.h"
 #include "daemon/exec/evaluation.h"
 #include "daemon/exec/job-classes.h"
 #include "daemon/exec/jobs.h"
@@ -35,7 +36,7 @@
 
 typedef struct Restore {
     QdCall *call;
-    QdEngine *engine;
+    QdContext *context;
     char *path;           /* of the copy */
     QdConnection *source; /* on it */
     guint n_faults;       /* payloads without their files */
@@ -49,14 +50,14 @@ check_space(const Restore *self, guint64 n_bytes, GError **error)
     struct statvfs fs;
     guint64 n_free;
 
-    if (statvfs(self->engine->directory, &fs) < 0)
+    if (statvfs(self->context->directory, &fs) < 0)
         return TRUE;
     n_free = (guint64) fs.f_bavail * fs.f_frsize;
     if (n_free >= n_bytes)
         return TRUE;
     qd_error_set(error, QW_ERROR_DISK_FULL,
                  "to restore takes %" G_GUINT64_FORMAT " bytes more, and the file system of '%s' has only %" G_GUINT64_FORMAT,
-                 n_bytes, self->engine->directory, n_free);
+                 n_bytes, self->context->directory, n_free);
     return FALSE;
 }
 
@@ -66,11 +67,11 @@ copy_source(Restore *self, int fd, GError **error)
     g_autofree char *buffer = g_malloc(COPY_BYTES);
     gssize n;
 
-    while ((n = qd_job_read(self->call, buffer, COPY_BYTES, error)) > 0) {
+    while ((n = qd_call_read_descriptor(self->call, buffer, COPY_BYTES, error)) > 0) {
         if (!check_space(self, (guint64) n, error))
             return FALSE;
         if (!qd_fd_write_all(fd, buffer, (gsize) n)) {
-            qd_error_set_errno(error, errno, "cannot write a copy in '%s'", self->engine->directory);
+            qd_error_set_errno(error, errno, "cannot write a copy in '%s'", self->context->directory);
             return FALSE;
         }
         self->call->n_bytes += (uint64_t) n;
@@ -116,7 +117,7 @@ make_copy(Restore *self, GError **error)
     gboolean ok;
     int fd;
 
-    if (!qd_job_check_descriptor(self->call, error))
+    if (!qd_call_check_descriptor(self->call, error))
         return FALSE;
     if (fstat(self->call->fd, &st) == 0 && S_ISREG(st.st_mode)) {
         __atomic_store_n(&self->call->progress.bytes_total, 2 * (uint64_t) st.st_size, __ATOMIC_RELAXED);
@@ -142,7 +143,7 @@ make_copy(Restore *self, GError **error)
 static gboolean
 is_cancelled(gpointer data)
 {
-    return qd_job_is_cancelled(data, NULL);
+    return qd_call_is_cancelled(data, NULL);
 }
 
 /* FALSE: what SQLite says of a file does not name it. A version that is too new does. */
@@ -166,7 +167,7 @@ check_whole(Restore *self, GError **error)
         qd_error_set(error, QW_ERROR_CORRUPT, "the source is damaged: %s", (char *) integrity.messages->pdata[0]);
         ok = FALSE;
     }
-    ok = ok && !qd_job_is_cancelled(self->call, error);
+    ok = ok && !qd_call_is_cancelled(self->call, error);
     qd_integrity_clear(&integrity);
     return ok;
 }
@@ -202,7 +203,7 @@ fit_to_store(Restore *self, QdConnection *live, GError **error)
 static gboolean
 set_counters(Restore *self, GError **error)
 {
-    const QdDatabase *database = self->engine->database;
+    const QdDatabase *database = self->context->database;
     guint64 start = database != NULL ? qd_database_get_start_counter(database) : (guint64) g_get_real_time() / USEC_PER_START;
     g_autofree char *sql = g_strdup_printf("UPDATE queryd_meta SET value=max(%s, %" G_GUINT64_FORMAT ") WHERE key='start_counter';"
                                            "INSERT OR REPLACE INTO queryd_meta VALUES('incarnation', random() >> 1)",
@@ -217,7 +218,7 @@ prepare_copy(Restore *self, GError **error)
     const QdConnectionInfo info = { .path = self->path, .setup = qd_evaluation_register, .foreign = TRUE };
     g_autoptr(QdConnection) live = NULL;
 
-    self->source = qd_connection_open(&info, QD_CONNECTION_WRITER, &self->engine->limits, error);
+    self->source = qd_connection_open(&info, QD_CONNECTION_WRITER, &self->context->limits, error);
     if (self->source == NULL || !qd_connection_execute(self->source, "PRAGMA journal_mode=DELETE", error) ||
         !qd_file_check_version(self->source, "the source", error))
         return blame_source(error);
@@ -227,13 +228,13 @@ prepare_copy(Restore *self, GError **error)
         return TRUE;
     if (!qd_schema_migrate(self->source, error))
         return FALSE;
-    if (!qd_schema_check(self->source, &self->engine->limits, error))
+    if (!qd_schema_check(self->source, &self->context->limits, error))
         return blame_source(error);
     if (!set_counters(self, error))
         return FALSE;
-    if (self->engine->pool == NULL)
+    if (self->context->pool == NULL)
         return TRUE;
-    live = qd_pool_open_connection(self->engine->pool, QD_CONNECTION_READER, error);
+    live = qd_pool_open_connection(self->context->pool, QD_CONNECTION_READER, error);
     return live != NULL && fit_to_store(self, live, error);
 }
 
@@ -244,7 +245,7 @@ on_payload_checked(const char *message, void *data)
 
     if (message != NULL && self->n_faults++ < MAX_MESSAGES)
         g_ptr_array_add(self->call->messages, g_strdup(message));
-    return !qd_job_is_cancelled(self->call, NULL);
+    return !qd_call_is_cancelled(self->call, NULL);
 }
 
 /* The copy lies beside the folder of the payload files, which no backup has: what lacks its file can still be brought. */
@@ -274,7 +275,7 @@ copy_pages(QdConnection *connection, QdWriteItem *item, void *user_data, GError 
     uint64_t half = self->call->n_bytes;
     int r = backup != NULL ? SQLITE_OK : sqlite3_errcode(target);
 
-    while (r == SQLITE_OK && !qd_job_is_cancelled(self->call, error)) {
+    while (r == SQLITE_OK && !qd_call_is_cancelled(self->call, error)) {
         int n;
 
         r = sqlite3_backup_step(backup, STEP_PAGES);
@@ -286,7 +287,7 @@ copy_pages(QdConnection *connection, QdWriteItem *item, void *user_data, GError 
     if (backup != NULL)
         (void) sqlite3_backup_finish(backup);
     if (r == SQLITE_DONE) {
-        g_atomic_int_inc(&self->engine->n_restores);
+        g_atomic_int_inc(&self->context->n_restores);
         return TRUE;
     }
     if (*error == NULL)
@@ -301,28 +302,22 @@ restore_in_place(Restore *self, GError **error)
     gboolean ok;
 
     qd_write_item_init(&item);
-    item.timeout_msec = qd_limits_get(&self->engine->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);
+    item.timeout_msec = qd_limits_get(&self->context->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);
     item.cancelled = &self->call->private->entry.cancelled;
-    ok = qd_writer_replace(self->engine->writer, &item, copy_pages, self, error);
+    ok = qd_writer_replace(self->context->writer, &item, copy_pages, self, error);
     self->call->generation = item.generation;
     qd_write_item_clear(&item);
     if (ok)
-        qd_pool_rest(self->engine->pool);
+        qd_pool_rest(self->context->pool);
     return ok;
 }
 
 /* For a broken store --------------------------------------------------------------------------------------------------- */
 
-static void
-reopen(void *data)
-{
-    qd_engine_reopen(data);
-}
-
 static gboolean
 restore_by_name(Restore *self, GError **error)
 {
-    g_autofree char *next = qd_replace_get_path(self->engine->directory);
+    g_autofree char *next = qd_replace_get_path(self->context->directory);
     g_autofree char *aside = NULL;
     gboolean ok;
     int fd;
@@ -334,10 +329,10 @@ restore_by_name(Restore *self, GError **error)
         qd_error_set_errno(error, errno, "cannot make '%s' durable", self->path);
     if (fd >= 0)
         (void) close(fd);
-    if (!ok || !qd_database_replace(self->engine->directory, "replaced", &aside, error))
+    if (!ok || !qd_database_replace(self->context->directory, "replaced", &aside, error))
         return FALSE;
     qd_log(LOG_NOTICE, &(QdLogFields){ .message_id = QD_LOG_ID_STORE }, "the database was restored, the broken one is '%s'", aside);
-    qd_mailbox_post(self->engine->mailbox, reopen, self->engine);
+    qd_mailbox_post(self->context->mailbox, self->context->hooks.reopen, self->context->hooks.user_data);
     return TRUE;
 }
 
@@ -356,24 +351,24 @@ remove_copy(const Restore *self)
 static void
 run_restore(QdCall *call, GError **error)
 {
-    QdEngine *engine = call->private->engine;
-    Restore self = { .call = call, .engine = engine };
+    QdContext *context = call->private->context;
+    Restore self = { .call = call, .context = context };
 
     if (!qd_client_check_write(call->client, error))
         return;
-    if (engine->database != NULL && qd_database_is_read_only(engine->database)) {
-        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", engine->directory,
-                     qd_database_get_read_only_hint(engine->database));
+    if (context->database != NULL && qd_database_is_read_only(context->database)) {
+        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", context->directory,
+                     qd_database_get_read_only_hint(context->database));
         return;
     }
-    self.path = g_strdup_printf("%s/restore-%" G_GUINT64_FORMAT ".tmp", engine->directory, call->private->entry.id);
+    self.path = g_strdup_printf("%s/restore-%" G_GUINT64_FORMAT ".tmp", context->directory, call->private->entry.id);
     remove_copy(&self);
     if (!make_copy(&self, error) || !prepare_copy(&self, error)) {
         g_prefix_error(error, "nothing was restored: ");
     } else {
         report_payloads(&self);
         if (!call->options.check_only)
-            (void) (engine->writer != NULL ? restore_in_place(&self, error) : restore_by_name(&self, error));
+            (void) (context->writer != NULL ? restore_in_place(&self, error) : restore_by_name(&self, error));
     }
     qd_connection_free(self.source);
     remove_copy(&self);

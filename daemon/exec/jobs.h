@@ -7,10 +7,12 @@
  */
 #pragma once
 
-#include "daemon/exec/engine-private.h"
+#include "daemon/exec/call-private.h"
 #include "daemon/rdf/rdf-format.h"
 
-QdJobs *qd_jobs_new(QdEngine *engine);
+typedef struct QdJobs QdJobs;
+
+QdJobs *qd_jobs_new(QdContext *context);
 /* Waits for all jobs; cancel them first. */
 QdJobs *qd_jobs_free(QdJobs *self);
 
@@ -20,11 +22,3 @@ guint qd_jobs_get_n(QdJobs *self);
 
 /* job-rdf.c: an Import in one of the formats of RDF. */
 void qd_job_import_rdf(QdCall *call, QdRdfFormat format, GError **error);
-
-/* false with BAD_PARAMETER when the caller's descriptor is of no kind that one can stream to or from, or of our own files. */
-gboolean qd_job_check_descriptor(QdCall *call, GError **error);
-/* Blocking I/O on a foreign descriptor that ends when the job is cancelled. */
-gboolean qd_job_write(QdCall *call, const void *data, gsize n_bytes, GError **error);
-/* Returns: bytes read, 0 at the end, -1 with @error set */
-gssize qd_job_read(QdCall *call, void *data, gsize n_bytes, GError **error);
-gboolean qd_job_is_cancelled(QdCall *call, GError **error);

@@ -13,8 +13,8 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/exec/call-classes.h"
-#include "daemon/exec/engine-private.h"
-#include "daemon/exec/jobs.h"
+#include "daemon/exec/call-descriptor.h"
+#include "daemon/exec/call-private.h"
 
 #define BUFFER_BYTES (256 * 1024)
 /* A larger one is synced before it takes its turn; smaller ones together with their group, which costs fewer waits for the disk. */
@@ -29,7 +29,7 @@ check_source(QdCall *call, struct stat *ret_st, GError **error)
 {
     int flags = fcntl(call->fd, F_GETFL);
 
-    if (!qd_job_check_descriptor(call, error))
+    if (!qd_call_check_descriptor(call, error))
         return FALSE;
     if (flags >= 0 && (flags & O_ACCMODE) != O_WRONLY && (flags & O_PATH) == 0 && fstat(call->fd, ret_st) == 0)
         return TRUE;
@@ -45,8 +45,8 @@ read_piece(QdCall *call, gboolean regular, char *buffer, uint64_t offset, GError
     ssize_t n;
 
     if (!regular)
-        return qd_job_read(call, buffer, BUFFER_BYTES, error);
-    if (qd_job_is_cancelled(call, error))
+        return qd_call_read_descriptor(call, buffer, BUFFER_BYTES, error);
+    if (qd_call_is_cancelled(call, error))
         return -1;
     do
         n = pread(call->fd, buffer, BUFFER_BYTES, (off_t) offset);
@@ -59,7 +59,7 @@ read_piece(QdCall *call, gboolean regular, char *buffer, uint64_t offset, GError
 static void
 read_payload(QdCall *call, GError **error)
 {
-    QdEngine *engine = call->private->engine;
+    QdContext *context = call->private->context;
     g_autoptr(QdPayloadDraft) draft = NULL;
     g_autofree char *buffer = NULL;
     struct stat st;
@@ -67,20 +67,20 @@ read_payload(QdCall *call, GError **error)
 
     if (!check_source(call, &st, error))
         return;
-    if (qd_database_is_read_only(engine->database)) {
-        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", engine->directory,
-                     qd_database_get_read_only_hint(engine->database));
+    if (qd_database_is_read_only(context->database)) {
+        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", context->directory,
+                     qd_database_get_read_only_hint(context->database));
         return;
     }
 
-    draft = qd_payload_draft_new(qd_payloads_get_files(engine->payloads), &engine->limits);
+    draft = qd_payload_draft_new(qd_payloads_get_files(context->payloads), &context->limits);
     draft->relaxed = call->options.relaxed_durability;
     if (S_ISREG(st.st_mode))
         qd_payload_draft_adopt(draft, call->fd, (uint64_t) st.st_size);
     buffer = g_malloc(BUFFER_BYTES);
     while (n > 0) {
         if (draft->size % SPACE_CHECK_BYTES < BUFFER_BYTES &&
-            !qd_database_check_free_space(engine->database, &engine->limits, error))
+            !qd_database_check_free_space(context->database, &context->limits, error))
             return;
         n = read_piece(call, S_ISREG(st.st_mode), buffer, draft->size, error);
         if (n < 0 || !qd_payload_draft_append(draft, buffer, (gsize) n, error))
@@ -139,7 +139,7 @@ delete_row(QdConnection *connection, QdWriteItem *item, void *user_data, GError 
         set_missing(call->payload_id, error);
         return FALSE;
     }
-    qd_changes_add_payload_delete(item->changed, connection, &call->private->engine->limits);
+    qd_changes_add_payload_delete(item->changed, connection, &call->private->context->limits);
     return note_row(item);
 }
 
@@ -156,7 +156,7 @@ on_written(QdWriteItem *item, gboolean own)
 static void
 submit(QdCall *call, QdWriterFunc func)
 {
-    QdEngine *engine = call->private->engine;
+    QdContext *context = call->private->context;
     QdWriteItem *item = &call->private->item;
 
     if (!qd_call_init_write(call, on_written, &call->error)) {
@@ -165,8 +165,8 @@ submit(QdCall *call, QdWriterFunc func)
     }
     item->func = func;
     item->func_data = call;
-    qd_registry_set_state(engine->registry, &call->private->entry, "writing", FALSE);
-    qd_writer_submit(engine->writer, item);
+    qd_registry_set_state(context->registry, &call->private->entry, "writing", FALSE);
+    qd_writer_submit(context->writer, item);
 }
 
 static void
@@ -227,7 +227,7 @@ make_memory_file(const void *data, gsize n_bytes, GError **error)
 static int
 copy_file(QdCall *call, int fd, uint64_t size, GError **error)
 {
-    const QdLimits *limits = &call->private->engine->limits;
+    const QdLimits *limits = &call->private->context->limits;
     g_autofree char *data = NULL;
 
     if (size > qd_limits_get(limits, QD_LIMIT_VALUE_BYTES)) {
@@ -273,8 +273,8 @@ fd_clear(gpointer data)
 static void
 open_payloads(QdCall *call, GError **error)
 {
-    QdEngine *engine = call->private->engine;
-    QdReader *reader = qd_pool_lease(engine->pool, call->client, NULL, error);
+    QdContext *context = call->private->context;
+    QdReader *reader = qd_pool_lease(context->pool, call->client, NULL, error);
 
     if (reader == NULL)
         return;
@@ -287,7 +287,7 @@ open_payloads(QdCall *call, GError **error)
             break;
         g_array_append_val(call->payload_fds, fd);
     }
-    qd_pool_release(engine->pool, reader);
+    qd_pool_release(context->pool, reader);
 }
 
 const QdCallClass qd_open_payloads_call = { .name = "OpenPayload", .reads = TRUE, .run = open_payloads };

@@ -11,7 +11,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/thread.h"
-#include "daemon/exec/engine-private.h"
+#include "daemon/exec/call-private.h"
 #include "daemon/exec/jobs.h"
 
 #define LINGER_SEC 1
@@ -19,7 +19,7 @@
 #define SWEEP_PAUSE_FACTOR 10
 
 struct QdPayloadCrew {
-    QdEngine *engine;
+    QdContext *context;
     QdClient *client; /* ours, for leases of connections */
     pthread_mutex_t mutex;
     pthread_cond_t cond;
@@ -44,7 +44,7 @@ static void
 serve(QdPayloadCrew *self, QdCall *call)
 {
     if (!is_regular(call)) {
-        qd_jobs_start(self->engine->jobs, call);
+        qd_jobs_start(self->context->jobs, call);
         return;
     }
     call->class->run(call, &call->error);
@@ -54,12 +54,12 @@ serve(QdPayloadCrew *self, QdCall *call)
 static void
 sweep(QdPayloadCrew *self, QdPayloadSweep what)
 {
-    QdReader *reader = qd_pool_lease(self->engine->pool, self->client, NULL, NULL);
+    QdReader *reader = qd_pool_lease(self->context->pool, self->client, NULL, NULL);
 
     if (reader == NULL) /* the next start looks again */
         return;
-    qd_payloads_sweep(self->engine->payloads, reader->connection, what);
-    qd_pool_release(self->engine->pool, reader);
+    qd_payloads_sweep(self->context->payloads, reader->connection, what);
+    qd_pool_release(self->context->pool, reader);
 }
 
 /* Under the mutex: takes what is to be swept now. @is_late: nothing else has come for a while. */
@@ -150,7 +150,7 @@ wake(QdPayloadCrew *self)
         pthread_cond_signal(&self->cond);
         return TRUE;
     }
-    if (self->n_threads >= qd_limits_get(&self->engine->limits, QD_LIMIT_JOBS))
+    if (self->n_threads >= qd_limits_get(&self->context->limits, QD_LIMIT_JOBS))
         return TRUE;
     r = qd_thread_start(crew_main, self);
     self->n_threads += r == 0 ? 1 : 0;
@@ -159,12 +159,12 @@ wake(QdPayloadCrew *self)
 }
 
 QdPayloadCrew *
-qd_payload_crew_new(QdEngine *engine)
+qd_payload_crew_new(QdContext *context)
 {
     QdPayloadCrew *self = g_new0(QdPayloadCrew, 1);
 
-    self->engine = engine;
-    self->client = qd_client_new(engine, "queryd");
+    self->context = context;
+    self->client = qd_client_new("queryd");
     pthread_mutex_init(&self->mutex, NULL);
     qd_cond_init(&self->cond);
     return self;
@@ -192,7 +192,7 @@ qd_payload_crew_free(QdPayloadCrew *self)
 void
 qd_payload_crew_push(QdPayloadCrew *self, QdCall *call)
 {
-    const QdLimits *limits = &self->engine->limits;
+    const QdLimits *limits = &self->context->limits;
     gboolean pushed = FALSE;
 
     pthread_mutex_lock(&self->mutex);

@@ -7,13 +7,14 @@
  */
 #pragma once
 
-#include "daemon/exec/engine.h"
+#include "daemon/exec/call.h"
+#include "daemon/exec/context.h"
 #include "daemon/store/payload.h"
 
 typedef struct QdPayloadCrew QdPayloadCrew;
 
 /* qd_payload_crew_new: starts no thread yet. */
-QdPayloadCrew *qd_payload_crew_new(QdEngine *engine);
+QdPayloadCrew *qd_payload_crew_new(QdContext *context);
 /* qd_payload_crew_free: waits for what is under way. */
 QdPayloadCrew *qd_payload_crew_free(QdPayloadCrew *self);
 

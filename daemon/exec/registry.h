@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "daemon/exec/engine.h"
+#include "daemon/exec/client.h"
 
 typedef struct QdRegistry QdRegistry;
 
@@ -29,6 +29,18 @@ typedef struct QdEntry {
     void (*kick)(struct QdEntry *entry);
     void *owner;
 } QdEntry;
+
+typedef struct QdQueryInfo {
+    uint64_t id;
+    const char *language;
+    const char *text;
+    const char *state; /* queued, running, long, blocked, writing, job */
+    const char *client;
+    uint64_t elapsed_usec;
+    uint64_t n_rows;
+    uint64_t n_bytes;
+} QdQueryInfo;
+typedef void (*QdQueryFunc)(const QdQueryInfo *info, void *user_data);
 
 QdRegistry *qd_registry_new(void);
 QdRegistry *qd_registry_free(QdRegistry *self);

@@ -6,13 +6,9 @@
  */
 #pragma once
 
+#include "daemon/base/language.h"
 #include "daemon/sparql/compile.h"
 #include "daemon/store/connection.h"
-
-typedef enum QdLanguage {
-    QD_LANGUAGE_SQL,
-    QD_LANGUAGE_SPARQL,
-} QdLanguage;
 
 typedef struct QdShape {
     sqlite3_stmt *stmt;       /* SQL */
@@ -23,10 +19,6 @@ typedef struct QdShape {
     QdControl control;  /* SQL */
     uint64_t signature; /* of names and declared types of the columns */
 } QdShape;
-
-/* "sql" or "sparql"; BAD_PARAMETER otherwise. */
-gboolean qd_language_from_name(const char *name, QdLanguage *ret_language, GError **error);
-const char *qd_language_get_name(QdLanguage language);
 
 QdShape qd_shape_from_stmt(sqlite3_stmt *stmt);
 QdShape qd_shape_from_compiled(const QdCompiled *compiled);

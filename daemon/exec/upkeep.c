@@ -35,7 +35,7 @@ qd_upkeep_new(QdEngine *engine)
     QdUpkeep *self = g_new0(QdUpkeep, 1);
 
     self->engine = engine;
-    qd_health_init(&self->health, engine->directory);
+    qd_health_init(&self->health, engine->context.directory);
     qd_integrity_init(&self->integrity);
     return self;
 }
@@ -57,7 +57,7 @@ gboolean
 qd_upkeep_begin(QdUpkeep *self)
 {
     qd_health_clear(&self->health);
-    qd_health_init(&self->health, self->engine->directory);
+    qd_health_init(&self->health, self->engine->context.directory);
     return self->health.damage != NULL;
 }
 
@@ -137,7 +137,7 @@ qd_upkeep_report(QdUpkeep *self, const char *message)
     Finding *finding = g_new0(Finding, 1);
 
     *finding = (Finding){ self, g_strdup(message) };
-    qd_mailbox_post(self->engine->mailbox, report_on_main, finding);
+    qd_mailbox_post(self->engine->context.mailbox, report_on_main, finding);
 }
 
 /* Checks --------------------------------------------------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ should_stop(gpointer data)
 {
     QdUpkeep *self = data;
 
-    return g_atomic_int_get(&self->stopped) != 0 || (!self->urgent && qd_registry_get_n(self->engine->registry) > 0);
+    return g_atomic_int_get(&self->stopped) != 0 || (!self->urgent && qd_registry_get_n(self->engine->context.registry) > 0);
 }
 
 static void
@@ -156,7 +156,7 @@ finish_check(void *data)
     QdUpkeep *self = data;
     QdEngine *engine = self->engine;
 
-    engine->n_calls--;
+    engine->context.n_calls--;
     g_atomic_int_set(&self->running, FALSE);
     if (self->error != NULL) {
         qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE }, "cannot check the database: %s, trying again later",
@@ -187,7 +187,7 @@ check_main(void *data)
     (void) pthread_setname_np(pthread_self(), "queryd-check");
     if (!self->urgent)
         (void) pthread_setschedparam(pthread_self(), SCHED_IDLE, &parameters);
-    connection = qd_pool_open_connection(self->engine->pool, QD_CONNECTION_READER, &self->error);
+    connection = qd_pool_open_connection(self->engine->context.pool, QD_CONNECTION_READER, &self->error);
     if (connection != NULL)
         (void) qd_integrity_run(&self->integrity, connection, !self->urgent, should_stop, self, &self->error);
     else if (qd_error_get_code(self->error) == QW_ERROR_CORRUPT) {
@@ -196,14 +196,14 @@ check_main(void *data)
         g_clear_error(&self->error);
     }
     connection = qd_connection_free(connection);
-    qd_mailbox_post(self->engine->mailbox, finish_check, self);
+    qd_mailbox_post(self->engine->context.mailbox, finish_check, self);
     return NULL;
 }
 
 static gboolean
 start_check(QdUpkeep *self, gboolean urgent)
 {
-    if (self->engine->pool == NULL || self->engine->draining || g_atomic_int_get(&self->stopped) != 0)
+    if (self->engine->context.pool == NULL || self->engine->draining || g_atomic_int_get(&self->stopped) != 0)
         return FALSE;
     self->urgent = urgent;
     if (urgent) { /* all of it once more, and in depth */
@@ -211,10 +211,10 @@ start_check(QdUpkeep *self, gboolean urgent)
         qd_integrity_init(&self->integrity);
     }
     g_atomic_int_set(&self->running, TRUE);
-    self->engine->n_calls++;
+    self->engine->context.n_calls++;
     if (qd_thread_start(check_main, self) == 0)
         return TRUE;
-    self->engine->n_calls--;
+    self->engine->context.n_calls--;
     g_atomic_int_set(&self->running, FALSE);
     return FALSE;
 }
@@ -222,7 +222,7 @@ start_check(QdUpkeep *self, gboolean urgent)
 static gboolean
 is_due(const QdUpkeep *self)
 {
-    uint64_t hours = qd_limits_get(&self->engine->limits, QD_LIMIT_CHECK_INTERVAL_HOURS);
+    uint64_t hours = qd_limits_get(&self->engine->context.limits, QD_LIMIT_CHECK_INTERVAL_HOURS);
     gint64 age_sec = get_now_sec() - self->health.checked_sec;
 
     return hours > 0 && self->health.damage == NULL && (self->unclean || age_sec < 0 || age_sec > (gint64) hours * HOUR_SEC);
@@ -233,7 +233,7 @@ qd_upkeep_start_if_due(QdUpkeep *self)
 {
     if (g_atomic_int_get(&self->running))
         return TRUE;
-    if (self->engine->database == NULL || qd_database_is_read_only(self->engine->database) || !is_due(self))
+    if (self->engine->context.database == NULL || qd_database_is_read_only(self->engine->context.database) || !is_due(self))
         return FALSE;
     return start_check(self, FALSE);
 }
@@ -267,5 +267,5 @@ void
 qd_upkeep_suspect(QdUpkeep *self)
 {
     if (g_atomic_int_compare_and_exchange(&self->suspected, FALSE, TRUE))
-        qd_mailbox_post(self->engine->mailbox, suspect_on_main, self);
+        qd_mailbox_post(self->engine->context.mailbox, suspect_on_main, self);
 }

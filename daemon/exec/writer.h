@@ -10,6 +10,7 @@
 
 #include "daemon/exec/changes.h"
 #include "daemon/exec/counting.h"
+#include "daemon/exec/parameters.h"
 #include "daemon/exec/pool.h"
 #include "daemon/exec/shape.h"
 #include "daemon/exec/workers.h"

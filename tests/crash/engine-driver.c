@@ -68,7 +68,7 @@ engine_driver_is_open(EngineDriver *self)
 QdClient *
 engine_driver_make_client(EngineDriver *self, const char *label)
 {
-    return qd_client_new(self->engine, label);
+    return qd_client_new(label);
 }
 
 void

@@ -121,7 +121,7 @@ begin_world(void)
     config.directory = world.directory;
     world.engine = qd_engine_new(&config, world.mailbox, NULL);
     g_assert_nonnull(world.engine);
-    world.client = qd_client_new(world.engine, "fuzz");
+    world.client = qd_client_new("fuzz");
     call = qd_call_new(&qd_update_call, world.client);
     qd_call_add_statement(call, QD_LANGUAGE_SQL, "CREATE TABLE t (x, y)", NULL);
     run_call(call);

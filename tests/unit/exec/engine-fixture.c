@@ -42,7 +42,7 @@ engine_fixture_start(EngineFixture *self)
     g_assert_no_error(error);
     self->engine = qd_engine_new(&config, self->mailbox, &error);
     g_assert_no_error(error);
-    self->client = qd_client_new(self->engine, "test");
+    self->client = qd_client_new("test");
     while (self->engine->state != QD_ENGINE_OPEN && g_get_monotonic_time() < deadline)
         engine_fixture_iterate(self, 100);
     g_assert_cmpint(self->engine->state, ==, QD_ENGINE_OPEN);

@@ -37,7 +37,7 @@ test_names(EngineFixture *self, gconstpointer data)
 static void
 test_requests(EngineFixture *self, gconstpointer data)
 {
-    g_autoptr(QdClient) sandboxed = qd_client_new(self->engine, "sandboxed");
+    g_autoptr(QdClient) sandboxed = qd_client_new("sandboxed");
     QdCall *call = make_import(self, "t", "a,b\n1,2\n");
 
     g_free(call->format);

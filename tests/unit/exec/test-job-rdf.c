@@ -83,7 +83,7 @@ start_import(EngineFixture *self, const char *text, int *ret_writer)
 static void
 test_restored_meanwhile(EngineFixture *self, gconstpointer data)
 {
-    g_autoptr(QdClient) other = qd_client_new(self->engine, "other");
+    g_autoptr(QdClient) other = qd_client_new("other");
     g_autoptr(QdCall) backup = engine_fixture_make_call(self, &qd_backup_call, NULL, "");
     g_autoptr(QdCall) restore = qd_call_new(&qd_restore_call, other);
     g_autoptr(QdCall) import = NULL;

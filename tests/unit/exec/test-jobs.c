@@ -41,7 +41,7 @@ test_of_one_client(EngineFixture *self, gconstpointer data)
     check = qd_call_new(&qd_check_call, self->client); /* counts as none */
     g_assert_true(engine_fixture_run(self, check));
     qd_call_free(check);
-    g_assert_cmpuint(qd_jobs_get_n(self->engine->jobs), >=, 1);
+    g_assert_cmpuint(qd_jobs_get_n(self->engine->context.jobs), >=, 1);
     g_assert_cmpint(write(writer, "a,b\n1,2\n", 8), ==, 8);
     writer = qd_fd_close(writer);
     engine_fixture_await(self, waiting);
@@ -61,7 +61,7 @@ test_of_all_clients(EngineFixture *self, gconstpointer data)
 
     self->store.limits.values[QD_LIMIT_JOBS] = 1;
     engine_fixture_restart(self);
-    other = qd_client_new(self->engine, "other");
+    other = qd_client_new("other");
     waiting = start_waiting(self, other, &writer);
     for (guint i = 0; i < 2; i++) /* the refused one is not charged */
         engine_fixture_fail(self, engine_fixture_make_call(self, &qd_dump_call, "nquads", ""), QW_ERROR_BUSY,

@@ -42,7 +42,7 @@ set_up(Fixture *self, gconstpointer data)
     store_execute(self->store.writer, schema);
     info = qd_database_get_info(self->store.database);
     self->pool = qd_pool_new(&info, &self->store.limits);
-    self->client = qd_client_new(NULL, "one");
+    self->client = qd_client_new("one");
 }
 
 static void

@@ -22,8 +22,8 @@ set_up(Fixture *self, gconstpointer data)
     store_execute(self->store.writer, "CREATE TABLE t(a); INSERT INTO t VALUES(1)");
     info = qd_database_get_info(self->store.database);
     self->pool = qd_pool_new(&info, &self->store.limits);
-    self->client = qd_client_new(NULL, "one");
-    self->other = qd_client_new(NULL, "two");
+    self->client = qd_client_new("one");
+    self->other = qd_client_new("two");
 }
 
 static void

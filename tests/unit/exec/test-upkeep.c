@@ -109,9 +109,9 @@ await_end(Fixture *self)
 {
     gint64 deadline = g_get_monotonic_time() + DEADLINE_USEC;
 
-    while (self->engine->n_calls > 0 && g_get_monotonic_time() < deadline)
+    while (self->engine->context.n_calls > 0 && g_get_monotonic_time() < deadline)
         iterate(self);
-    g_assert_cmpuint(self->engine->n_calls, ==, 0);
+    g_assert_cmpuint(self->engine->context.n_calls, ==, 0);
 }
 
 static void
@@ -223,7 +223,7 @@ test_wrong_suspicion(Fixture *self, gconstpointer data)
     g_assert_cmpstr(qd_health_get_word(get_health(self)), ==, "ok");
     qd_upkeep_suspect(self->engine->upkeep);
     qd_mailbox_dispatch(self->mailbox);
-    g_assert_cmpuint(self->engine->n_calls, ==, 0);
+    g_assert_cmpuint(self->engine->context.n_calls, ==, 0);
     g_assert_cmpuint(self->n_damaged, ==, 0);
 }
 

@@ -59,8 +59,8 @@ set_up(Fixture *self, gconstpointer data)
     self->go = g_async_queue_new();
     self->events = g_async_queue_new();
     self->sweeps = g_async_queue_new();
-    self->client = qd_client_new(NULL, "one");
-    self->other = qd_client_new(NULL, "two");
+    self->client = qd_client_new("one");
+    self->other = qd_client_new("two");
     self->workers = qd_workers_new(&self->limits, on_event, on_sweep, self, &error);
     g_assert_no_error(error);
 }

@@ -21,7 +21,7 @@ set_up(Fixture *self, const char *plan)
 {
     qd_write_queue_init(&self->queue);
     for (guint i = 0; i < G_N_ELEMENTS(self->clients); i++)
-        self->clients[i] = qd_client_new(NULL, "x");
+        self->clients[i] = qd_client_new("x");
     for (guint i = 0; plan[i] != 0; i++) {
         self->items[i] = (QdWriteItem){ .client = plan[i] == '-' ? NULL : self->clients[plan[i] - 'a'], .relaxed = i % 2 == 0 };
         qd_write_queue_push(&self->queue, &self->items[i]);
