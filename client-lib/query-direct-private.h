@@ -8,7 +8,7 @@
 
 #include "client-lib/query-direct-snapshots.h"
 #include "client-lib/query-direct.h"
-#include "daemon/exec/run.h"
+#include "daemon/read/run.h"
 
 /* One incarnation of the file: another one may be renamed to its path. */
 typedef struct QueryDirectFile {

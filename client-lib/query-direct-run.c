@@ -9,7 +9,7 @@
 #include "client-lib/query-direct-private.h"
 #include "client-lib/query-mutex.h"
 #include "daemon/base/error.h"
-#include "daemon/exec/bind.h"
+#include "daemon/read/bind.h"
 
 /* The first page is small, so that the first row is there early; a look-up by key fits into it. */
 #define FIRST_PAGE_BYTES 4096u

@@ -16,7 +16,7 @@
 #include "client-lib/query-error.h"
 #include "client-lib/query-mutex.h"
 #include "daemon/base/error.h"
-#include "daemon/store/file-check.h"
+#include "daemon/sqlite/file-check.h"
 
 /* One stat() a second: in each execution it would be a tenth of a look-up by key. */
 #define FILE_CHECK_USEC 1000000

@@ -2,7 +2,7 @@
 /*
  * The one way to write a number as text.
  *
- * Place: layer 0, pure functions on bytes; docs/formats.md is the description for users.
+ * Place: room text, pure functions on bytes; docs/formats.md is the description for users.
  * Invariant: qw_text_parse_number() accepts exactly what qw_text_put_int64() and qw_text_put_double() write, so that
  * a text that is not of that form can stand unmarked beside numbers.
  */

@@ -2,7 +2,7 @@
 /*
  * Texts that may hold any bytes, where only UTF-8 may stand.
  *
- * Place: layer 0, pure functions on bytes.
+ * Place: room text, pure functions on bytes.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * How single values are written in csv, tsv and json, and the output buffer under it.
  *
- * Place: layer 0, pure: the daemon writes exports with it, queryctl rows. A FLOAT must not be a NaN.
+ * Place: room text, pure: the daemon writes exports with it, queryctl rows. A FLOAT must not be a NaN.
  * Invariant: @out has room for a NUL behind its length, but only a finished row writes it.
  */
 #pragma once

@@ -2,7 +2,7 @@
 /*
  * The one table of error codes: their numbers on the descriptor, their names on D-Bus.
  *
- * Place: layer 0, included by the daemon and by the client library alike.
+ * Place: room wire, included by the daemon and by the client library alike.
  * Invariant: a number is never reused or renumbered; new codes go to the end.
  */
 #pragma once

@@ -2,7 +2,7 @@
 /*
  * Bodies of the records that carry no rows: SCHEMA, END, ERROR, PREPARE, BATCH.
  *
- * Place: layer 0. Bodies are sequences of u32, u64 and strings; a string is
+ * Place: room wire. Bodies are sequences of u32, u64 and strings; a string is
  * `u32 n_bytes · bytes · NUL · zero padding to 4`, counted from the start of the body.
  * Invariant: decoders never read outside the body and refuse what is left over.
  */

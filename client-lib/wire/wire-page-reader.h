@@ -2,7 +2,7 @@
 /*
  * Reads the rows of a ROWS or FETCH record's body.
  *
- * Place: layer 0. Invariant: a page is validated as a whole before the first view into it is handed out;
+ * Place: room wire. Invariant: a page is validated as a whole before the first view into it is handed out;
  * after that no access can leave it, whatever the peer sent.
  */
 #pragma once

@@ -2,7 +2,7 @@
 /*
  * Writes rows into a buffer that becomes a ROWS record (results) or a FETCH record (parameters).
  *
- * Place: layer 0. The hot path of the daemon: the put functions are inline and touch each byte once.
+ * Place: room wire. The hot path of the daemon: the put functions are inline and touch each byte once.
  * Invariant: the buffer always holds `n_rows` complete rows; a row that did not fit leaves no trace.
  *
  * A row, 8-aligned:  u32 size · u32 slot[n_columns] · padding to 8 · data      size: all of it but the padding behind

@@ -2,7 +2,7 @@
 /*
  * Records: the unit of everything that travels over a descriptor, in both directions.
  *
- * Place: layer 0. No I/O and no allocation: callers own every buffer.
+ * Place: room wire. No I/O and no allocation: callers own every buffer.
  * Invariant: what qw_header_decode() accepted is safe to use as lengths; bodies are checked by
  * the decoders of wire-message.h and wire-page-reader.h before a byte of them is believed.
  *

@@ -2,7 +2,7 @@
 /*
  * The ring: memory that daemon and client share, in which pages of a large result wait.
  *
- * Place: layer 0. Two memory files, made and sealed by the daemon and passed with a RING record: the slots, which the client can
+ * Place: room wire. Two memory files, made and sealed by the daemon and passed with a RING record: the slots, which the client can
  * only read, and the index, in which it counts the pages that it has taken. A PAGE record on the socket stands for the record in
  * the next slot, so that records keep their order whichever way they go.
  * Invariant: what is in shared memory is a peer's: each side copies it out before it looks at it.

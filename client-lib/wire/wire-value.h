@@ -2,7 +2,7 @@
 /*
  * Values: a view of one SQL value or RDF term. The same for results and parameters.
  *
- * Place: layer 0. A QwValue owns nothing; its pointers live as long as the page or buffer it was read from.
+ * Place: room wire. A QwValue owns nothing; its pointers live as long as the page or buffer it was read from.
  */
 #pragma once
 

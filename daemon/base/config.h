@@ -2,7 +2,7 @@
 /*
  * queryd.conf and its drop-ins: limits and a few settings of the daemon.
  *
- * Place: layer 1. Files are read in order, later ones win: queryd.conf, then the *.conf of queryd.conf.d by name.
+ * Place: room base. Files are read in order, later ones win: queryd.conf, then the *.conf of queryd.conf.d by name.
  * Invariant: a configuration never keeps the daemon from starting: what is not understood is told and left out.
  */
 #pragma once

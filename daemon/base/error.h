@@ -2,7 +2,7 @@
 /*
  * GError in the engine: domain QD_ERROR, codes QwError, and the place in a query's text.
  *
- * Place: layer 1. Messages stand alone: lower case, no full stop, the object in quotes, the limit with its value.
+ * Place: room base. Messages stand alone: lower case, no full stop, the object in quotes, the limit with its value.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * File descriptors that close themselves: g_auto(QdFd).
  *
- * Place: layer 1. Give one away with g_steal_fd() of GLib.
+ * Place: room base. Give one away with g_steal_fd() of GLib.
  * Invariant: every descriptor of the daemon is CLOEXEC from birth.
  */
 #pragma once

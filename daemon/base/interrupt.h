@@ -2,7 +2,7 @@
 /*
  * Whether the statement that runs on this thread shall end: long work of our own asks between its pieces.
  *
- * Place: layer 1. The thread that runs a statement begins a watch and ends it; another thread sets is_due when it is time to look
+ * Place: room base. The thread that runs a statement begins a watch and ends it; another thread sets is_due when it is time to look
  * at deadline, cancelling and the like, so that asking costs one load as long as nothing is due.
  * Invariant: watches of a thread are nested: the innermost is asked.
  */

@@ -2,7 +2,7 @@
 /*
  * Every limit of the daemon: name, unit, default, bounds, error. One table serves code, configuration, GetLimits and the manual.
  *
- * Place: layer 1. Invariant: a number that bounds what a client may use stands here and nowhere else.
+ * Place: room base. Invariant: a number that bounds what a client may use stands here and nowhere else.
  */
 #pragma once
 

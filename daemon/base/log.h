@@ -2,7 +2,7 @@
 /*
  * The daemon's log: the journal with fields when stderr is the journal, lines on stderr otherwise.
  *
- * Place: layer 1. The layer that stops an error logs it, once; the layers below return it.
+ * Place: room base. The layer that stops an error logs it, once; the layers below return it.
  * Invariant: texts of statements and their values are logged at debug level only.
  */
 #pragma once

@@ -2,7 +2,7 @@
 /*
  * The way from worker threads to the main thread: a queue and an eventfd.
  *
- * Place: layer 1. Invariant: functions posted run on the main thread, in order, exactly once.
+ * Place: room base. Invariant: functions posted run on the main thread, in order, exactly once.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * A set of names that has a word for "all": what was too much to keep apart is said so, and nothing is lost.
  *
- * Place: layer 1. Invariant: a name that was added is always found, by itself or because the set is all.
+ * Place: room base. Invariant: a name that was added is always found, by itself or because the set is all.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * SHA-256 (FIPS 180-4) by Nettle, which uses the processor's instructions for it: 0.65 ms for a MiB where GLib takes 2.9.
  *
- * Place: layer 1. No allocation; a struct that is forgotten half-way leaks nothing.
+ * Place: room base. No allocation; a struct that is forgotten half-way leaks nothing.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * Small files beside a database that are written as a whole, often, and that nobody misses much.
  *
- * Place: layer 1.
+ * Place: room base.
  */
 #pragma once
 

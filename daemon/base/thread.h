@@ -2,7 +2,7 @@
 /*
  * Threads that nobody joins, and conditions that wait by the clock that nobody sets.
  *
- * Place: layer 1.
+ * Place: room base.
  */
 #pragma once
 

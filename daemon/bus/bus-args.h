@@ -2,7 +2,7 @@
 /*
  * Arguments of the D-Bus methods into the structs of the engine.
  *
- * Place: layer 5. Everything here reads what a stranger sent; nothing asserts on it.
+ * Place: room bus. Everything here reads what a stranger sent; nothing asserts on it.
  * Invariant: an argument that is not understood is BadParameter and named; nothing is ignored.
  */
 #pragma once
@@ -10,7 +10,7 @@
 #include <glib.h>
 #include <systemd/sd-bus.h>
 
-#include "daemon/exec/engine.h"
+#include "daemon/engine/engine.h"
 
 /**
  * qd_bus_read_text:

@@ -13,7 +13,7 @@
 #include "daemon/base/log.h"
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
-#include "daemon/exec/call-classes.h"
+#include "daemon/call/call-classes.h"
 
 typedef struct QdBusCall {
     GList link; /* in the service's queue; data is the QdBusCall */

@@ -2,7 +2,7 @@
 /*
  * A method call from its handler to its answer: who is it, may it, submit, reply.
  *
- * Place: layer 5. Invariant: a QdBusCall is in its service's queue until it is answered, and is answered once.
+ * Place: room bus. Invariant: a QdBusCall is in its service's queue until it is answered, and is answered once.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * The signals of commits: Changed to everybody, Stale to those who subscribed. At once after a quiet time, then at least 40 ms
  * apart with what was changed merged.
  *
- * Place: layer 5. Invariant: every commit told to qd_bus_changes_add() is covered by a signal that follows it.
+ * Place: room bus. Invariant: every commit told to qd_bus_changes_add() is covered by a signal that follows it.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
-#include "daemon/exec/changes.h"
+#include "daemon/notify/changes.h"
 
 typedef struct QdBusChanges QdBusChanges;
 

@@ -2,7 +2,7 @@
 /*
  * Errors of the engine on D-Bus, and texts that D-Bus can carry.
  *
- * Place: layer 5; the only place that turns a GError into a D-Bus error. Names come from wire-error.c.
+ * Place: room bus; the only place that turns a GError into a D-Bus error. Names come from wire-error.c.
  * Invariant: what is appended as `s` passed qd_bus_is_text(); otherwise the message would have to be dropped.
  */
 #pragma once

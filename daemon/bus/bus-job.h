@@ -2,7 +2,7 @@
 /*
  * Jobs on D-Bus: /org/queryd/Query1/job/N, for Import and Backup.
  *
- * Place: layer 5. Invariant: a job is visible to the bus name that started it and to nobody else; it is cancelled when that
+ * Place: room bus. Invariant: a job is visible to the bus name that started it and to nobody else; it is cancelled when that
  * name leaves, and kept for a minute after its end, so that its owner can still ask how it ended.
  */
 #pragma once

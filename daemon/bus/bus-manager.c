@@ -2,14 +2,14 @@
 /*
  * The interface org.queryd.Query1.Manager: what an administrator asks and orders.
  *
- * Place: layer 5. Statistics and limits are for everybody; what shows or touches the work of others is refused to
+ * Place: room bus. Statistics and limits are for everybody; what shows or touches the work of others is refused to
  * sandboxed callers.
  */
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-args.h"
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
-#include "daemon/exec/job-classes.h"
+#include "daemon/job/job-classes.h"
 
 /* A message being built by a foreach function: the first failure stays. */
 typedef struct Building {

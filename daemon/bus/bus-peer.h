@@ -2,7 +2,7 @@
 /*
  * Who calls: a bus name is a peer, a process (or a sandbox) is a client, and clients pay.
  *
- * Place: layer 5. Credentials are asked of the bus without waiting; calls of a peer that is not known yet wait in order.
+ * Place: room bus. Credentials are asked of the bus without waiting; calls of a peer that is not known yet wait in order.
  * Invariants: no blocking round trip; all names of one process share one QdClient, and so do the names it takes later, as
  * long as the engine still holds something that was charged to it: reconnecting evades no limit.
  */
@@ -11,7 +11,7 @@
 #include <glib.h>
 #include <systemd/sd-bus.h>
 
-#include "daemon/exec/engine.h"
+#include "daemon/engine/engine.h"
 
 typedef struct QdPeers QdPeers;
 typedef struct QdPeer QdPeer;

@@ -6,7 +6,7 @@
 
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
-#include "daemon/exec/call-classes.h"
+#include "daemon/call/call-classes.h"
 
 struct QdBusPrefixes {
     QdBusService *service;

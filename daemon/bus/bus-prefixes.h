@@ -2,7 +2,7 @@
 /*
  * The property Prefixes: a copy of what the store keeps, read by a worker at the start and after each change.
  *
- * Place: layer 5. Invariant: PropertiesChanged follows each time that the copy has become another.
+ * Place: room bus. Invariant: PropertiesChanged follows each time that the copy has become another.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * The service object as the files of daemon/bus share it.
  *
- * Place: layer 5, private. The vtables' userdata is always the QdBusService.
+ * Place: room bus, private. The vtables' userdata is always the QdBusService.
  */
 #pragma once
 

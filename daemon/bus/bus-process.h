@@ -2,7 +2,7 @@
 /*
  * What /proc says about a calling process: when it started, what it is called, whether it lives in a sandbox.
  *
- * Place: layer 5, below bus-peer. Best effort: a process may exit at any moment.
+ * Place: room bus, below bus-peer. Best effort: a process may exit at any moment.
  * Invariant: a number that was given to another process meanwhile is noticed, by a pidfd held from before the first look.
  */
 #pragma once

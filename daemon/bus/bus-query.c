@@ -2,7 +2,7 @@
 /*
  * The interface org.queryd.Query1: handlers, answers, properties, and the one table at the end.
  *
- * Place: layer 5. Invariant: no logic here: a handler reads arguments into a QdCall and starts it; a fill function writes a
+ * Place: room bus. Invariant: no logic here: a handler reads arguments into a QdCall and starts it; a fill function writes a
  * finished call's results.
  */
 #include "client-lib/wire/wire-record.h"
@@ -10,8 +10,8 @@
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/bus/bus-reply.h"
-#include "daemon/exec/call-classes.h"
-#include "daemon/exec/job-classes.h"
+#include "daemon/call/call-classes.h"
+#include "daemon/job/job-classes.h"
 
 static int
 append_parameters(sd_bus_message *reply, const QdCall *call)

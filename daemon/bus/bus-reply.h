@@ -2,13 +2,13 @@
 /*
  * Results of the engine into messages.
  *
- * Place: layer 5. Invariant: nothing is appended that sd-bus would refuse, whatever the database holds.
+ * Place: room bus. Invariant: nothing is appended that sd-bus would refuse, whatever the database holds.
  */
 #pragma once
 
 #include <systemd/sd-bus.h>
 
-#include "daemon/exec/engine.h"
+#include "daemon/engine/engine.h"
 
 /**
  * qd_bus_append_column_names:

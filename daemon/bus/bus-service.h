@@ -2,7 +2,7 @@
 /*
  * Everything that queryd shows on one D-Bus connection.
  *
- * Place: layer 5; what daemon/main sees of the folder. The same code serves a bus and a bare socketpair (tests).
+ * Place: room bus; what daemon/main sees of the folder. The same code serves a bus and a bare socketpair (tests).
  * Invariant: every method call is answered exactly once, at the latest by qd_bus_service_free().
  */
 #pragma once
@@ -11,7 +11,7 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
-#include "daemon/exec/engine.h"
+#include "daemon/engine/engine.h"
 
 typedef struct QdBusService QdBusService;
 

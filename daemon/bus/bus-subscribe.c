@@ -14,8 +14,8 @@
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
-#include "daemon/exec/call-classes.h"
-#include "daemon/exec/watch-index.h"
+#include "daemon/call/call-classes.h"
+#include "daemon/notify/watch-index.h"
 
 #define SUBSCRIPTION_PREFIX QD_BUS_PATH "/subscription"
 

@@ -7,7 +7,7 @@
  * queryd_group_list(v) collects texts for queryd_list_join(list, separator): what GROUP_CONCAT(DISTINCT …; SEPARATOR) needs, since
  * SQLite has DISTINCT for one argument only.
  *
- * Place: layer 3, internal to functions.
+ * Place: room functions, internal to functions.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * The functions of SPARQL 1.1 §17.4 that need all their arguments: one C function each, called by eval.c.
  *
- * Place: layer 3, internal to functions. No argument is an error, and there are as many as the table of operators says.
+ * Place: room functions, internal to functions. No argument is an error, and there are as many as the table of operators says.
  * An argument of the wrong type gives an error. Work is linear in the arguments.
  */
 #pragma once

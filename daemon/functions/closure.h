@@ -8,7 +8,7 @@
  * Breadth first, a set for each seed, rows as they are found: both ends of a path may be free without a table of all pairs. What
  * a node leads to is read once for all seeds of a statement. Only nodes are stored, in SQLite's memory, which counts for the query.
  *
- * Place: layer 3, internal to functions. It knows of the store that queryd_quad(s, p, o, g) can be read.
+ * Place: room functions, internal to functions. It knows of the store that queryd_quad(s, p, o, g) can be read.
  */
 #pragma once
 

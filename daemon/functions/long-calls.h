@@ -2,7 +2,7 @@
 /*
  * SQLite's functions of large values, in pieces: each piece asks whether the statement shall end.
  *
- * Place: layer 3, internal to functions; qd_functions_register_linear() registers them. Same results as SQLite's.
+ * Place: room functions, internal to functions; qd_functions_register_linear() registers them. Same results as SQLite's.
  */
 #pragma once
 

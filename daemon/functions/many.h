@@ -8,7 +8,7 @@
  * SQLite makes an automatic index of a table that it has evaluated only if it expects many rows of it, and many look-ups. Without
  * statistics it guesses one or ten. So generated SQL states the number (docs/decisions/joins.md).
  *
- * Place: layer 3, internal to functions.
+ * Place: room functions, internal to functions.
  */
 #pragma once
 

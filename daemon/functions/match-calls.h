@@ -5,7 +5,7 @@
  *     queryd_match_text(v)           TEXT: the query text of a string; one that matches nothing for any other value; an error for
  * NULL queryd_match_offsets(table)    of FTS5, in a query with MATCH: "start,length start,length…", in code points from 1
  *
- * Place: layer 3, internal to functions.
+ * Place: room functions, internal to functions.
  */
 #pragma once
 

@@ -2,8 +2,8 @@
 /*
  * The operators of SPARQL 1.1 §17.3 on values, with its errors.
  *
- * Place: layer 3, internal to functions. Beyond the table of §17.3: dates, times and durations are compared as XPath does, and
- * dateTime and durations are added and subtracted.
+ * Place: room functions, internal to functions. Beyond the table of §17.3: dates, times and durations are compared as XPath
+ * does, and dateTime and durations are added and subtracted.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * A checked program, ready to run: the nodes of daemon/rdf/expression-code.h in one array, in the order of the bytes.
  *
- * Place: layer 3, internal to functions.
+ * Place: room functions, internal to functions.
  */
 #pragma once
 

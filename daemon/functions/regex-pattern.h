@@ -2,7 +2,7 @@
 /*
  * The translation of XPath's regular expressions to PCRE2's language.
  *
- * Place: layer 3, pure; used by regex.c.
+ * Place: room functions, pure; used by regex.c.
  */
 #pragma once
 

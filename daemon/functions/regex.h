@@ -2,8 +2,8 @@
 /*
  * XPath's regular expressions on PCRE2: fn:matches() and fn:replace() of XPath and XQuery Functions and Operators 3.1, §5.6.
  *
- * Place: layer 3. A pattern is translated piece by piece: what XPath does not have never reaches PCRE2. Matching is bounded in
- * steps and memory, and looks at the deadline between start positions.
+ * Place: room functions. A pattern is translated piece by piece: what XPath does not have never reaches PCRE2. Matching is
+ * bounded in steps and memory, and looks at the deadline between start positions.
  */
 #pragma once
 

@@ -15,7 +15,7 @@
 #include "daemon/functions/sort-key.h"
 #include "daemon/functions/sql-call.h"
 #include "daemon/rdf/term-id.h"
-#include "daemon/store/sqlite-error.h"
+#include "daemon/sqlite/sqlite-error.h"
 
 typedef QdTruth (*CompareFunc)(QdEvaluation *ev, QdValue *a, QdValue *b);
 

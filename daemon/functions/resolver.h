@@ -2,7 +2,7 @@
 /*
  * What SQL functions need to know of the world: terms of the dictionary, and what is fixed for one execution.
  *
- * Place: layer 3; the store's dictionary stands behind the resolver, exec connects them and starts the context before each
+ * Place: room functions; the store's dictionary stands behind the resolver, exec connects them and starts the context before each
  * execution. Thread: whoever runs the connection.
  */
 #pragma once

@@ -6,7 +6,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/interrupt.h"
-#include "daemon/store/sqlite-error.h"
+#include "daemon/sqlite/sqlite-error.h"
 
 gboolean
 qd_sql_fail(QdEvaluation *ev, sqlite3_context *result)

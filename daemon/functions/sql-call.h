@@ -2,7 +2,7 @@
 /*
  * What every SQL function of ours does around its work.
  *
- * Place: layer 3, internal to functions.
+ * Place: room functions, internal to functions.
  */
 #pragma once
 

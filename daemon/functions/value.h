@@ -2,7 +2,7 @@
 /*
  * A term as expressions see it: its value where it has one, its texts when somebody asks for them.
  *
- * Place: layer 3, internal to functions. A value and its texts live until the next qd_evaluation_reset().
+ * Place: room functions, internal to functions. A value and its texts live until the next qd_evaluation_reset().
  * Invariant: an error of SPARQL is a value (QD_VALUE_ERROR, as is unbound); only what ends the whole query is a GError, which
  * the evaluation keeps.
  */

@@ -2,7 +2,7 @@
 /*
  * When the daemon ends, and how: no request is lost by an idle exit, no stream is cut without an error by a stop.
  *
- * Place: layer 6. The order is the point: STOPPING=1, release the name, wait for the bus to say so, answer all calls that came
+ * Place: room main. The order is the point: STOPPING=1, release the name, wait for the bus to say so, answer all calls that came
  * until then, drain the channels, exit. A call made during the drain without STOPPING=1 before would hang.
  */
 #pragma once

@@ -2,7 +2,7 @@
 /*
  * The table of limits as text for the documents.
  *
- * Place: layer 6. Documents are generated from the code's own table, so that they cannot differ from it.
+ * Place: room main. Documents are generated from the code's own table, so that they cannot differ from it.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * The program: options, names and places of a store, and what must be set before the first thread.
  *
- * Place: layer 6. Exit codes: 0 done, 1 it did not work, 2 usage, 3 the bus name is taken.
+ * Place: room main. Exit codes: 0 done, 1 it did not work, 2 usage, 3 the bus name is taken.
  */
 #include <glib.h>
 #include <locale.h>

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "daemon/base/config.h"
-#include "daemon/exec/evaluation.h"
+#include "daemon/read/evaluation.h"
 #include "daemon/store/database.h"
 
 static int

@@ -2,7 +2,7 @@
 /*
  * queryd --salvage: what the daemon does by itself with a file that is damaged, on demand.
  *
- * Place: layer 6. Invariant: no daemon serves the store meanwhile; the store's lock says so.
+ * Place: room main. Invariant: no daemon serves the store meanwhile; the store's lock says so.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * The service object as service.c and life-cycle.c share it.
  *
- * Place: layer 6, private.
+ * Place: room main, private.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "daemon/base/config.h"
 #include "daemon/base/mailbox.h"
 #include "daemon/bus/bus-service.h"
-#include "daemon/exec/engine.h"
+#include "daemon/engine/engine.h"
 #include "daemon/main/life-cycle.h"
 #include "daemon/main/service.h"
 

@@ -2,7 +2,7 @@
 /*
  * The daemon as one object: event loop, bus connection, engine, configuration.
  *
- * Place: layer 6. Invariant: READY=1 is sent as soon as the bus name is owned, before the database is looked at: a caller of
+ * Place: room main. Invariant: READY=1 is sent as soon as the bus name is owned, before the database is looked at: a caller of
  * a service that dies before READY hangs until its own time-out.
  */
 #pragma once

@@ -2,7 +2,7 @@
 /*
  * A store's name, and the bus name and directory that follow from it.
  *
- * Place: layer 6. The store "default" has the plain names, every other one carries its own.
+ * Place: room main. The store "default" has the plain names, every other one carries its own.
  */
 #pragma once
 

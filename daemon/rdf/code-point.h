@@ -2,7 +2,7 @@
 /*
  * Code points of UTF-8 text, and the character classes that Turtle and SPARQL share (PN_CHARS and its kin).
  *
- * Place: layer 2. Strict: no overlong forms, no surrogates, nothing above U+10FFFF.
+ * Place: room rdf. Strict: no overlong forms, no surrogates, nothing above U+10FFFF.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
  *     CONST := u8 op · u32 size · term blob  (daemon/rdf/term-blob.h)
  *     ID    := u8 op · i64 id
  *
- * All numbers little-endian. Place: layer 2, between sparql (writes) and functions (runs).
+ * All numbers little-endian. Place: room rdf, between sparql (writes) and functions (runs).
  * Invariant: a program may come from outside; whoever reads it checks sizes, depth and numbers of children.
  */
 #pragma once

@@ -4,7 +4,7 @@
  *
  *     u8 kind · u32 (little-endian) size of the qualifier · datatype IRI or language tag in lower case · lexical form
  *
- * Place: layer 2, pure. Invariant: equal terms have equal blobs. A blob may come from outside: parsing trusts nothing.
+ * Place: room rdf, pure. Invariant: equal terms have equal blobs. A blob may come from outside: parsing trusts nothing.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * An RDF term as a borrowed view of its texts.
  *
- * Place: layer 2; readers make terms, the store interns them, functions compute them.
+ * Place: room rdf; readers make terms, the store interns them, functions compute them.
  * Invariant: a view owns nothing. Two terms are the same term when kind, lexical form and qualifier are equal, the language
  * tag without regard to case.
  */

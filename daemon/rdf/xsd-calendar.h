@@ -2,7 +2,7 @@
 /*
  * The proleptic Gregorian calendar: dates as days since 1970-01-01, and back.
  *
- * Place: layer 2, pure. Years are astronomical: there is a year 0 (XSD 1.1), which is 1 BC.
+ * Place: room rdf, pure. Years are astronomical: there is a year 0 (XSD 1.1), which is 1 BC.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * Points in time (dateTime, date, time and the g… types) and durations, exact to 10^-12 s.
  *
- * Place: layer 2, pure. A value of a type with fewer parts has those of 1972-12-31T00:00:00 (XPath F&O 3.1 §9.4).
+ * Place: room rdf, pure. A value of a type with fewer parts has those of 1972-12-31T00:00:00 (XPath F&O 3.1 §9.4).
  * Years have at most nine digits.
  */
 #pragma once

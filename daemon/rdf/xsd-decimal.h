@@ -2,7 +2,7 @@
 /*
  * Decimal numbers of up to 38 digits; integers are those without a fraction.
  *
- * Place: layer 2, pure. What does not fit is refused, never wrapped; only fractions are ever rounded, half away from zero.
+ * Place: room rdf, pure. What does not fit is refused, never wrapped; only fractions are ever rounded, half away from zero.
  */
 #pragma once
 

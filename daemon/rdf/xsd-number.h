@@ -2,7 +2,7 @@
 /*
  * Numeric values: integer, decimal, float and double, with XPath's promotion from left to right.
  *
- * Place: layer 2, pure. A derived integer type is its value: results of arithmetic are integers.
+ * Place: room rdf, pure. A derived integer type is its value: results of arithmetic are integers.
  */
 #pragma once
 

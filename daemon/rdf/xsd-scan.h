@@ -2,7 +2,7 @@
 /*
  * The small pieces of lexical forms of dates, times and durations: digits, signs, fractions of seconds.
  *
- * Place: layer 2, pure; used by xsd-date-time.c and xsd-duration.c.
+ * Place: room rdf, pure; used by xsd-date-time.c and xsd-duration.c.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * The datatypes of XML Schema that have values here.
  *
- * Place: layer 2. Any other datatype is OTHER: its literals are terms, but no values.
+ * Place: room rdf. Any other datatype is OTHER: its literals are terms, but no values.
  */
 #pragma once
 

@@ -2,8 +2,8 @@
 /*
  * The algebra of §18.2: what a pattern means, with all scope decided.
  *
- * Place: layer 3, between parser and SQL generator; lives in the AST's arena. Joins are flat lists. Graph names stay where GRAPH
- * put them; aggregates have become variables of their GROUP; EXISTS stays a pattern in its expression.
+ * Place: room sparql, between parser and SQL generator; lives in the AST's arena. Joins are flat lists. Graph names stay where
+ * GRAPH put them; aggregates have become variables of their GROUP; EXISTS stays a pattern in its expression.
  */
 #pragma once
 

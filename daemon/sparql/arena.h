@@ -2,7 +2,7 @@
 /*
  * QdArena: memory of one compilation, freed at once.
  *
- * Place: layer 3, under the AST, the algebra and the SQL generator.
+ * Place: room sparql, under the AST, the algebra and the SQL generator.
  */
 #pragma once
 

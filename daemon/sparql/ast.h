@@ -2,7 +2,7 @@
 /*
  * What the parser makes of a SPARQL text: queries, updates, patterns, paths, expressions, all in one arena.
  *
- * Place: layer 3, between parser and algebra. Variables are numbers into QdAst.variables; a blank node of a pattern is a
+ * Place: room sparql, between parser and algebra. Variables are numbers into QdAst.variables; a blank node of a pattern is a
  * variable without a name. IRIs are resolved, collections and property lists are expanded into triples.
  */
 #pragma once

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "daemon/rdf/lexer.h"
+#include "daemon/rdfio/lexer.h"
 #include "daemon/sparql/algebra.h"
 #include "daemon/sparql/parser.h"
 

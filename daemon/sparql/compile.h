@@ -2,7 +2,7 @@
 /*
  * SPARQL text to a plan: what to run in SQLite, what to bind, what the rows mean.
  *
- * Place: layer 3, the way into the compiler for exec. Pure. A plan holds no id and no connection: its constants are looked up
+ * Place: room sparql, the way into the compiler for exec. Pure. A plan holds no id and no connection: its constants are looked up
  * in each execution's own snapshot.
  */
 #pragma once
@@ -10,7 +10,7 @@
 #include "daemon/base/limits.h"
 #include "daemon/sparql/ast.h"
 #include "daemon/sparql/sqlgen.h"
-#include "daemon/store/catalog.h"
+#include "daemon/sqlite/catalog.h"
 
 typedef struct QdSparqlOptions {
     const char *base;               /* nullable: an absolute IRI */
@@ -55,7 +55,9 @@ typedef struct QdSparqlOperation {
     guint n_blank_nodes;
 } QdSparqlOperation;
 
-typedef struct QdSparqlPlan {
+typedef struct QdSparqlPlan QdSparqlPlan;
+
+struct QdSparqlPlan {
     gboolean is_update;
     QdQueryForm form;
     QdSparqlStatement query;
@@ -70,7 +72,7 @@ typedef struct QdSparqlPlan {
     GArray *estimates; /* double: rows of each part of a join in its order, NAN behind the last */
     GArray *probes;    /* QdPlanProbe */
     QdAst *ast;        /* owns all else */
-} QdSparqlPlan;
+};
 
 /* Whether a text that is SPARQL at all is an update request: by its first word behind the prologue; @otherwise where that is
  * neither a query's nor an update's. */

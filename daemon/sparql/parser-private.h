@@ -2,12 +2,12 @@
 /*
  * What the files of the parser share: the position, and one function per part of the grammar.
  *
- * Place: layer 3. A function that fails has set @error of the parser and returns FALSE or NULL; its caller only returns.
+ * Place: room sparql. A function that fails has set @error of the parser and returns FALSE or NULL; its caller only returns.
  */
 #pragma once
 
 #include "daemon/base/limits.h"
-#include "daemon/rdf/lexer.h"
+#include "daemon/rdfio/lexer.h"
 #include "daemon/sparql/ast.h"
 #include "daemon/sparql/parser.h"
 

@@ -2,14 +2,14 @@
 /*
  * SPARQL 1.1 text to AST: recursive descent over the grammar of §19.8 with its notes.
  *
- * Place: layer 3. Pure. Whatever is wrong has the form "line:column: unexpected X, expected Y".
+ * Place: room sparql. Pure. Whatever is wrong has the form "line:column: unexpected X, expected Y".
  */
 #pragma once
 
 #include "daemon/base/limits.h"
 #include "daemon/sparql/ast.h"
 #include "daemon/sparql/template.h"
-#include "daemon/store/catalog.h"
+#include "daemon/sqlite/catalog.h"
 
 typedef struct QdParseOptions {
     const char *base;         /* nullable: an absolute IRI */

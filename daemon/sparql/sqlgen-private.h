@@ -2,7 +2,7 @@
 /*
  * What the files of the SQL generator share: relations, which are SELECTs that are not written yet.
  *
- * Place: layer 3. A relation is FROM, WHERE and an SQL expression for each variable; parts are merged as long as SQL's own
+ * Place: room sparql. A relation is FROM, WHERE and an SQL expression for each variable; parts are merged as long as SQL's own
  * SELECT can hold them, and become a common table expression (they are "sealed") where it cannot. All in the AST's arena.
  * A failure is kept in the generator; functions go on with whatever they have, and the text is thrown away.
  */

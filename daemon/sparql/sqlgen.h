@@ -2,14 +2,14 @@
 /*
  * Algebra to SQL over the store's tables (docs/sparql.md has the rules).
  *
- * Place: layer 3. The SQL is flat: every part that cannot be merged into one SELECT is a common table expression. Terms are
+ * Place: room sparql. The SQL is flat: every part that cannot be merged into one SELECT is a common table expression. Terms are
  * INTEGER ids or BLOBs, unbound and error are NULL, constants are numbered parameters.
  */
 #pragma once
 
 #include "daemon/base/limits.h"
 #include "daemon/sparql/algebra.h"
-#include "daemon/store/catalog.h"
+#include "daemon/sqlite/catalog.h"
 
 /* A term that belongs into a program at @offset. */
 typedef struct QdProgramHole {

@@ -3,14 +3,14 @@
  * QdTemplate: the tokens of a text with numbers in place of its constants. Texts that differ in white space and constants only
  * have one skeleton, so that one plan can serve them all.
  *
- * Place: layer 3, before the parser, which says which constants may really change: it makes a hole of each.
+ * Place: room sparql, before the parser, which says which constants may really change: it makes a hole of each.
  * Invariant: equal skeletons mean that the texts become each other when the values of one are written over those of the other;
  * values that are equal in one are equal in the other.
  */
 #pragma once
 
-#include "daemon/rdf/lexer.h"
 #include "daemon/rdf/term.h"
+#include "daemon/rdfio/lexer.h"
 
 /* A constant of the text, however often it stands there. */
 typedef struct QdTemplateValue {

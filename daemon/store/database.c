@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
-#include "daemon/store/file-check.h"
-#include "daemon/store/file-watch.h"
-#include "daemon/store/health.h"
-#include "daemon/store/payload.h"
-#include "daemon/store/replace.h"
-#include "daemon/store/schema-copy.h"
-#include "daemon/store/schema.h"
+#include "daemon/payload/payload.h"
+#include "daemon/recover/health.h"
+#include "daemon/recover/replace.h"
+#include "daemon/recover/schema-copy.h"
+#include "daemon/sqlite/file-check.h"
+#include "daemon/sqlite/file-watch.h"
+#include "daemon/sqlite/schema.h"
 
 #define DATABASE_NAME "queryd.db"
 #define EMPTY_BYTES 1 /* SQLite takes a file of one byte for an empty one, too */

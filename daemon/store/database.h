@@ -2,7 +2,7 @@
 /*
  * The database file of a store: its directory, its lock, its internal schema.
  *
- * Place: layer 2. Invariant: while a QdDatabase is open no other queryd has the same directory open.
+ * Place: room store. Invariant: while a QdDatabase is open no other queryd has the same directory open.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 #include "daemon/base/limits.h"
-#include "daemon/store/connection.h"
-#include "daemon/store/recovery.h"
+#include "daemon/recover/recovery.h"
+#include "daemon/sqlite/connection.h"
 
 typedef struct QdDatabase QdDatabase;
 

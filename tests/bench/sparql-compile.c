@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon/exec/evaluation.h"
-#include "daemon/exec/plans.h"
-#include "daemon/store/store-catalog.h"
+#include "daemon/quads/store-catalog.h"
+#include "daemon/read/evaluation.h"
+#include "daemon/read/plans.h"
 
 struct SparqlCompiler {
     QdLimits limits;

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/exec/engine.h"
+#include "daemon/engine/engine.h"
 
 typedef struct EngineDriver EngineDriver;
 

@@ -2,7 +2,7 @@
 /*
  * The payload files of the store in this process, recorded on a memory disk beside its database, in one log.
  *
- * The program is linked with --wrap for the calls by which daemon/store/payload-files.c changes files. The real folder gets
+ * The program is linked with --wrap for the calls by which daemon/payload/payload-files.c changes files. The real folder gets
  * them too, and reads come from there; but for syncs, which are the memory disk's. Faults of the disk hit them like SQLite's.
  */
 #pragma once

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/store/memory.h"
+#include "daemon/sqlite/memory.h"
 #include "tests/crash/payload-recorder.h"
 #include "tests/crash/power-cut.h"
 #include "tests/crash/store-probe.h"

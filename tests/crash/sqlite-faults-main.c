@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/store/memory.h"
+#include "daemon/sqlite/memory.h"
 #include "tests/crash/payload-recorder.h"
 #include "tests/crash/store-probe.h"
 #include "tests/unit/store/store-fixture.h"

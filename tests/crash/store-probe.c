@@ -4,8 +4,8 @@
  */
 #include "tests/crash/store-probe.h"
 
+#include "daemon/payload/payload.h"
 #include "daemon/store/database.h"
-#include "daemon/store/payload.h"
 
 static gboolean
 check_integrity(QdConnection *connection, ProbeResult *result)

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
-#include "daemon/exec/call-classes.h"
-#include "daemon/exec/job-classes.h"
+#include "daemon/call/call-classes.h"
+#include "daemon/job/job-classes.h"
 #include "tests/crash/workload-private.h"
 
 #define XSD_INTEGER "http://www.w3.org/2001/XMLSchema#integer"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/payload/payload.h"
 #include "daemon/rdf/term-id.h"
-#include "daemon/store/payload.h"
 #include "tests/crash/workload-private.h"
 
 typedef struct Check {

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "daemon/store/connection.h"
+#include "daemon/sqlite/connection.h"
 #include "tests/crash/engine-driver.h"
 #include "tests/crash/memory-disk.h"
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "daemon/bus/bus-args.h"
-#include "daemon/exec/call-classes.h"
-#include "daemon/exec/job-classes.h"
+#include "daemon/call/call-classes.h"
+#include "daemon/job/job-classes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

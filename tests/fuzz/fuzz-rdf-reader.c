@@ -9,8 +9,8 @@
 
 #include "daemon/base/error.h"
 #include "daemon/rdf/code-point.h"
-#include "daemon/rdf/rdf-reader.h"
-#include "daemon/rdf/rdf-writer.h"
+#include "daemon/rdfio/rdf-reader.h"
+#include "daemon/rdfio/rdf-writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -22,8 +22,8 @@
 
 #include "client-lib/wire/wire-message.h"
 #include "daemon/base/fd.h"
-#include "daemon/exec/call-classes.h"
-#include "daemon/exec/engine.h"
+#include "daemon/call/call-classes.h"
+#include "daemon/engine/engine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

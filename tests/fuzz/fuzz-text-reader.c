@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "daemon/exec/text-reader.h"
-#include "daemon/exec/text-writer.h"
+#include "daemon/format/text-reader.h"
+#include "daemon/format/text-writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
-#include "daemon/rdf/rdf-reader.h"
-#include "daemon/rdf/rdf-writer.h"
+#include "daemon/rdfio/rdf-reader.h"
+#include "daemon/rdfio/rdf-writer.h"
 
 static gssize
 read_input(char *buffer, gsize n_bytes, gpointer data, GError **error)

@@ -12,7 +12,7 @@
 
 #include "daemon/base/mailbox.h"
 #include "daemon/bus/bus-service.h"
-#include "daemon/exec/engine.h"
+#include "daemon/engine/engine.h"
 
 #define BUS_FIXTURE_PATH "/org/queryd/Query1"
 #define BUS_FIXTURE_INTERFACE "org.queryd.Query1"

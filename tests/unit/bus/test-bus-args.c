@@ -7,8 +7,8 @@
 #include <fcntl.h>
 
 #include "daemon/base/error.h"
-#include "daemon/exec/call-classes.h"
-#include "daemon/exec/job-classes.h"
+#include "daemon/call/call-classes.h"
+#include "daemon/job/job-classes.h"
 #include "tests/unit/bus/bus-fixture.h"
 
 typedef struct Fixture {

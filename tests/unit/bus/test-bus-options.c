@@ -6,8 +6,8 @@
 
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-args.h"
-#include "daemon/exec/call-classes.h"
-#include "daemon/exec/job-classes.h"
+#include "daemon/call/call-classes.h"
+#include "daemon/job/job-classes.h"
 #include "tests/unit/bus/bus-fixture.h"
 
 typedef struct Fixture {

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "client-lib/wire/wire-page-writer.h"
-#include "daemon/exec/call-classes.h"
+#include "daemon/call/call-classes.h"
 #include "tests/unit/bus/bus-fixture.h"
 
 typedef struct Fixture {

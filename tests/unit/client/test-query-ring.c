@@ -18,7 +18,7 @@
 #include "client-lib/wire/wire-message.h"
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
-#include "daemon/exec/ring.h"
+#include "daemon/channel/ring.h"
 
 #define PAGE_SIZE 4096u
 #define SERIAL 7u

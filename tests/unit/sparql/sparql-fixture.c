@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-#include "daemon/exec/evaluation.h"
-#include "daemon/exec/sparql-update.h"
+#include "daemon/quads/store-catalog.h"
 #include "daemon/rdf/term-blob.h"
 #include "daemon/rdf/term-id.h"
-#include "daemon/store/sqlite-error.h"
-#include "daemon/store/store-catalog.h"
+#include "daemon/read/evaluation.h"
+#include "daemon/sqlite/sqlite-error.h"
+#include "daemon/write/sparql-update.h"
 
 void
 sparql_fixture_set_up(SparqlFixture *self, gconstpointer data)

@@ -2,11 +2,11 @@
 /*
  * SPARQL on a store of its own, from the text to the rows, without threads or a bus between.
  *
- * Place: tests of daemon/sparql and daemon/exec. The prefix ":" stands for SPARQL_EX in every text.
+ * Place: tests of daemon/sparql and the rooms that run it. The prefix ":" stands for SPARQL_EX in every text.
  */
 #pragma once
 
-#include "daemon/exec/changes.h"
+#include "daemon/notify/changes.h"
 #include "tests/unit/store/store-fixture.h"
 
 #define SPARQL_EX "http://example.org/"

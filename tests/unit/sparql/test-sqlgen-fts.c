@@ -2,7 +2,7 @@
 /*
  * Full-text patterns wherever triples may stand, against counts that are known.
  */
-#include "daemon/store/fts.h"
+#include "daemon/quads/fts.h"
 #include "tests/unit/sparql/sparql-fixture.h"
 
 #define FTS "<http://queryd.org/fts#match>"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A store in a folder of its own, for the tests of daemon/store and daemon/exec.
+ * A store in a folder of its own, for the tests of all rooms from sqlite to engine.
  *
  * Place: tests. Real SQLite, real files; nothing of it is left behind.
  */

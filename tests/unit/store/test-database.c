@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/store/schema.h"
+#include "daemon/sqlite/schema.h"
 #include "tests/unit/store/store-fixture.h"
 
 static QdDatabase *

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A call as the rooms call, job and engine see it.
+ *
+ * Place: private to these three.
+ */
+#pragma once
+
+#include "daemon/call/call.h"
+#include "daemon/read/pool.h"
+#include "daemon/read/run.h"
+#include "daemon/runtime/context.h"
+#include "daemon/write/writer.h"
+
+/* What a call carries besides its public half. */
+struct QdCallPrivate {
+    QdContext *context;
+    QdTask task;
+    QdEntry entry;
+    QdWriteItem item;
+    GArray *write_statements; /* of QdWriteStatement */
+    gboolean deferred;        /* by may_be_long(): it goes back into the queue */
+    QdPayloadDraft *draft;    /* (nullable) of a payload that is stored */
+};
+
+/* From any thread: the call is over; `done` will run on the main thread. */
+void qd_call_finish(QdCall *call);
+
+/* Any thread: what follows the class's `run`: its `write`, or the end. */
+void qd_call_end(QdCall *call);
+/* A task of the workers. */
+void qd_call_run_on_worker(QdTask *task, QdWorkers *workers);
+
+/* Makes the call's item one that writes for the call's client. ACCESS_DENIED when that may only read. */
+gboolean qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), GError **error);
+
+/* The call's statement, leased, compiled and bound. */
+QdRun *qd_call_start_bound_run(QdCall *call, GError **error);
+
+/* Gets each page's body; it may end the run by returning FALSE. */
+typedef gboolean (*QdPageFunc)(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data,
+                               GError **error);
+/* Pulls the whole result of @run, with counts in the call. */
+gboolean qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError **error);
+
+/* What to do with text that has come in; it may leave it for later. */
+typedef gboolean (*QdTextFlushFunc)(QdCall *call, GString *out, GError **error);
+
+/* Pulls the whole result of @run and appends it to @out in the format that the call names. @flush: (nullable): after each page */
+gboolean qd_call_pull_text(QdCall *call, QdRun *run, QdTextFlushFunc flush, GString *out, GError **error);
+/* BAD_PARAMETER when no format has the name that the call has. */
+gboolean qd_call_check_format(const QdCall *call, GError **error);

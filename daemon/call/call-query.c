@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Calls that read: Prepare, Query, Explain (QueryText: call-text.c). They run to their end on one worker; results are small by
+ * limit.
+ */
+#include <string.h>
+
+#include "daemon/call/call-classes.h"
+#include "daemon/call/call-private.h"
+#include "daemon/channel/channel.h"
+#include "daemon/read/bind.h"
+#include "daemon/read/run.h"
+#include "daemon/sparql/compile.h"
+
+#define SLICE_USEC 10000
+
+/* Of rows; D-Bus takes messages of 128 MiB, in which a small value takes several times as much room. */
+#define MESSAGE_ROWS_MAX (UINT64_C(32) * 1024 * 1024)
+
+/* SQL text that shows what SQLite does; a prefix keeps it one statement. */
+#define EXPLAIN_PREFIX "EXPLAIN QUERY PLAN "
+
+static QdLongVerdict
+may_be_long(void *data, gboolean can_defer)
+{
+    QdCall *call = data;
+    QdLongVerdict verdict = qd_workers_become_long(call->private->context->workers, call->client);
+
+    return call->class->runs_to_its_end ? QD_LONG_GRANTED : verdict;
+}
+
+/* That a caller may ask for, and that one row may have. The bus throws off who sends a message that is too large. */
+static uint64_t
+get_most_by_value(const QdLimits *limits)
+{
+    return MIN(16 * qd_limits_get(limits, QD_LIMIT_VALUE_RESULT_BYTES), MESSAGE_ROWS_MAX);
+}
+
+static QdRun *
+start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **error)
+{
+    QdContext *context = call->private->context;
+    g_autoptr(QdRun) run = qd_run_new(context->pool, call->client, NULL, what, policy, &context->limits, error);
+    QdRunOptions options = {
+        .timeout_msec = qd_context_get_timeout_msec(context, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.has_timeout,
+                                                    call->options.timeout_msec),
+        .max_rows = call->options.max_rows,
+        .max_bytes = call->options.max_bytes,
+        .generation = qd_writer_get_generation(context->writer),
+        .cancelled = &call->private->entry.cancelled,
+        .long_func = may_be_long,
+        .func_data = call,
+    };
+
+    if (run == NULL)
+        return NULL;
+
+    if (call->class->is_by_value) {
+        uint64_t max_rows = qd_limits_get(&context->limits, QD_LIMIT_VALUE_ROWS);
+        uint64_t max_bytes = qd_limits_get(&context->limits, QD_LIMIT_VALUE_RESULT_BYTES);
+
+        options.max_rows = options.max_rows > 0 ? options.max_rows : max_rows;
+        options.max_bytes = MIN(options.max_bytes > 0 ? options.max_bytes : max_bytes, get_most_by_value(&context->limits));
+    }
+    qd_run_set_options(run, &options);
+    return g_steal_pointer(&run);
+}
+
+static QdRun *
+start_run(QdCall *call, QdLanguage language, const char *text, QdPolicy policy, GError **error)
+{
+    const QdRunText what = { .language = language, .text = text, .n_bytes = strlen(text), .base = call->options.base };
+
+    return start_run_of(call, &what, policy, error);
+}
+
+static void
+describe_columns(QdCall *call, const QdShape *shape)
+{
+    g_array_set_size(call->columns, 0);
+    for (guint i = 0; i < shape->n_columns; i++) {
+        QdCallColumn column = { .name = g_strdup(qd_shape_get_column_name(shape, i)),
+                                .decl_type = g_strdup(qd_shape_get_column_type(shape, i)) };
+
+        g_array_append_val(call->columns, column);
+    }
+}
+
+static void
+describe_parameters(QdCall *call, const QdShape *shape)
+{
+    for (guint i = 0; i < shape->n_parameters; i++) {
+        QdCallParameter parameter = { .index = i + 1, .name = g_strdup(qd_shape_get_parameter_name(shape, i)) };
+
+        g_array_append_val(call->parameters, parameter);
+    }
+}
+
+static gboolean
+check_row_size(const QdCall *call, gsize size, GError **error)
+{
+    const QdLimits *limits = &call->private->context->limits;
+
+    if (!call->class->is_by_value || size <= get_most_by_value(limits))
+        return TRUE;
+
+    qd_limit_set_error(error, limits, QD_LIMIT_VALUE_RESULT_BYTES,
+                       "a row of %zu bytes is too big for a message of the bus, take it by Prepare or Export", size);
+    return FALSE;
+}
+
+/* A page of its own for each fill; a row that is larger gets a larger one. */
+static QdRunStatus
+fill_page(const QdCall *call, QdRun *run, uint8_t **ret_data, QwPageWriter *page, GError **error)
+{
+    QdRunStatus status;
+
+    *ret_data = g_malloc(QW_PAGE_SIZE_DEFAULT);
+    qw_page_writer_init(page, *ret_data, QW_PAGE_SIZE_DEFAULT, 0);
+    status = qd_run_fill(run, page, SIZE_MAX, SLICE_USEC, error);
+    if (status == QD_RUN_LARGE) {
+        gsize size;
+
+        if (!qd_run_get_row_size(run, QW_PAGE_SIZE_DEFAULT, &size, error) || !check_row_size(call, size, error))
+            return QD_RUN_FAILED;
+        g_free(*ret_data);
+        *ret_data = g_malloc(size);
+        qw_page_writer_init(page, *ret_data, size, 0);
+        status = qd_run_fill(run, page, 0, SLICE_USEC, error);
+    }
+    return status;
+}
+
+gboolean
+qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError **error)
+{
+    for (;;) {
+        g_autofree uint8_t *buffer = NULL;
+        QwPageWriter page;
+        QdRunStatus status = fill_page(call, run, &buffer, &page, error);
+
+        call->private->deferred = status == QD_RUN_DEFERRED;
+        if (status == QD_RUN_FAILED || status == QD_RUN_DEFERRED)
+            return FALSE;
+        if (page.n_rows > 0 &&
+            !func(call, buffer + QW_HEADER_SIZE, page.used - QW_HEADER_SIZE, page.n_rows, page.n_columns, data, error))
+            return FALSE;
+        __atomic_store_n(&call->progress.rows_done, qd_run_get_n_rows(run), __ATOMIC_RELAXED);
+        if (status == QD_RUN_DONE)
+            break;
+    }
+    call->truncated = qd_run_is_truncated(run);
+    call->n_rows = qd_run_get_n_rows(run);
+    call->generation = qd_run_get_generation(run);
+    __atomic_add_fetch(&call->private->context->counters.n_rows, call->n_rows, __ATOMIC_RELAXED);
+    return TRUE;
+}
+
+static gboolean
+keep_page(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
+{
+    g_ptr_array_add(call->pages, g_bytes_new(body, n_bytes));
+    g_array_append_val(call->page_rows, n_rows);
+    return TRUE;
+}
+
+QdRun *
+qd_call_start_bound_run(QdCall *call, GError **error)
+{
+    const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
+    g_autoptr(QdRun) run = start_run(call, statement->language, statement->text, QD_POLICY_READ, error);
+
+    if (run == NULL || !qd_run_bind_parameters(run, statement->parameters, error))
+        return NULL;
+
+    qd_registry_set_state(call->private->context->registry, &call->private->entry, "running", TRUE);
+    return g_steal_pointer(&run);
+}
+
+static void
+run_query(QdCall *call, GError **error)
+{
+    g_autoptr(QdRun) run = qd_call_start_bound_run(call, error);
+
+    if (run != NULL && qd_call_pull_pages(call, run, keep_page, NULL, error)) {
+        const QdShape shape = qd_run_get_shape(run);
+
+        describe_columns(call, &shape);
+    }
+}
+
+const QdCallClass qd_query_call = {
+    .name = "Query",
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(BASE),
+    .reads = TRUE,
+    .is_by_value = TRUE,
+    .run = run_query,
+};
+
+/* Prepare ------------------------------------------------------------------------------------------------------------- */
+
+static void
+run_prepare(QdCall *call, GError **error)
+{
+    QdContext *context = call->private->context;
+    const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
+    QdPolicy policy = call->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ;
+    const QdRunText what = { .language = statement->language,
+                             .text = statement->text,
+                             .n_bytes = strlen(statement->text),
+                             .base = call->options.base,
+                             .is_described = TRUE };
+    g_autoptr(GBytes) row = NULL;
+    g_autoptr(QdRun) run = NULL;
+    QdChannelSetup setup = { .transport = call->options.transport, .options = call->options };
+
+    if (call->options.access_write && !qd_client_check_write(call->client, error))
+        return;
+    run = start_run_of(call, &what, policy, error);
+    if (run == NULL)
+        return;
+    setup.language = statement->language;
+    setup.shape = qd_run_get_shape(run);
+
+    if (qd_transport_is_pipe(call->options.transport)) {
+        setup.shape.n_parameters = qd_shape_get_n_names(&setup.shape); /* by name any is one */
+        row = qd_bind_encode_row(&setup.shape, statement->parameters, error);
+        if (row == NULL)
+            return;
+    } else if (statement->parameters != NULL && qd_parameters_get_n(statement->parameters) > 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters of a two-way channel come with FETCH, not with Prepare");
+        return;
+    }
+
+    call->page_size = call->options.page_size > 0 ? call->options.page_size : QW_PAGE_SIZE_DEFAULT;
+    call->writes = setup.shape.writes;
+    describe_columns(call, &setup.shape);
+    describe_parameters(call, &setup.shape);
+    setup.page_size = call->page_size;
+    setup.text = statement->text;
+    setup.n_text_bytes = strlen(statement->text);
+    setup.parameters = row;
+    setup.options.table = NULL;
+    (void) qd_channels_open(context->channels, call->client, &setup, &call->channel_fd, error);
+}
+
+const QdCallClass qd_prepare_call = {
+    .name = "Prepare",
+    .options = QD_TAKES(TRANSPORT) | QD_TAKES(PAGE_SIZE) | QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) |
+               QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(BASE),
+    .reads = TRUE,
+    .run = run_prepare,
+};
+
+/* Explain ------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+put_plan(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
+{
+    QwPageReader reader;
+    GHashTable *depths = data;
+
+    if (n_columns < 4 || qw_page_reader_init(&reader, body, n_bytes, n_rows, n_columns) < 0)
+        return TRUE;
+    while (qw_page_reader_next(&reader)) {
+        QwValue id;
+        QwValue parent;
+        QwValue detail;
+        gint depth;
+
+        qw_page_reader_get(&reader, 0, &id);
+        qw_page_reader_get(&reader, 1, &parent);
+        qw_page_reader_get(&reader, 3, &detail);
+        depth = GPOINTER_TO_INT(g_hash_table_lookup(depths, GINT_TO_POINTER((gint) parent.integer)));
+        g_hash_table_insert(depths, GINT_TO_POINTER((gint) id.integer), GINT_TO_POINTER(depth + 1));
+        g_string_append_printf(call->text, "%*s%s\n", 2 * depth, "", detail.data);
+    }
+    return TRUE;
+}
+
+static gboolean
+count_page(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
+{
+    return TRUE;
+}
+
+/* @probe: compiled the statement first, and so may have filled the caches that others find it in. */
+static void
+put_compile_times(QdCall *call, const QdRun *probe, gboolean is_sparql)
+{
+    uint64_t plan_usec;
+    uint64_t prepare_usec;
+
+    qd_run_get_compile_times(probe, &plan_usec, &prepare_usec);
+    if (is_sparql)
+        g_string_append_printf(call->text, "parse and plan: %.3f ms, ", (double) plan_usec / 1000.0);
+    g_string_append_printf(call->text, "prepare: %.3f ms\n", (double) prepare_usec / 1000.0);
+}
+
+static void
+analyze_query(QdCall *call, const QdCallStatement *statement, GError **error)
+{
+    g_autoptr(QdRun) run = start_run(call, statement->language, statement->text, QD_POLICY_READ, error);
+    gint64 start = g_get_monotonic_time();
+
+    if (run == NULL || (statement->language == QD_LANGUAGE_SPARQL && !qd_run_bind_row(run, NULL, error)))
+        return;
+    if (qd_call_pull_pages(call, run, count_page, NULL, error))
+        g_string_append_printf(call->text, "rows: %" G_GUINT64_FORMAT ", time: %.3f ms\n", call->n_rows,
+                               (double) (g_get_monotonic_time() - start) / 1000.0);
+}
+
+/* What SQLite does with the call's SQL goes to its text. */
+static gboolean
+explain_sql(QdCall *call, gboolean is_generated, GError **error)
+{
+    g_autofree char *text = g_strconcat(EXPLAIN_PREFIX, call->sql, NULL);
+    const QdRunText what = { .language = QD_LANGUAGE_SQL, .text = text, .n_bytes = strlen(text), .is_generated = is_generated };
+    g_autoptr(GHashTable) depths = g_hash_table_new(NULL, NULL);
+    g_autoptr(QdRun) run = start_run_of(call, &what, QD_POLICY_WRITE, error);
+
+    return run != NULL && qd_call_pull_pages(call, run, put_plan, depths, error);
+}
+
+/* Algebra and join orders before SQLite's plan; an update has them for each WHERE. */
+static void
+describe_plan(QdCall *call, const QdSparqlPlan *plan)
+{
+    g_autoptr(GString) sql = g_string_new(plan->is_update ? NULL : plan->query.sql);
+    g_autofree char *description = qd_sparql_plan_print(plan);
+
+    for (guint i = 0; i < plan->n_operations; i++) {
+        if (plan->operations[i].where.sql != NULL)
+            g_string_append_printf(sql, "%s%s", sql->len > 0 ? ";\n" : "", plan->operations[i].where.sql);
+    }
+    call->sql = g_string_free(g_steal_pointer(&sql), FALSE);
+    call->text = g_string_new(description);
+}
+
+static void
+run_explain(QdCall *call, GError **error)
+{
+    const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
+    gboolean is_sparql = statement->language == QD_LANGUAGE_SPARQL;
+
+    /* the statement by itself first: its errors name the place in the caller's text */
+    {
+        g_autoptr(QdRun) probe = start_run(call, statement->language, statement->text, QD_POLICY_WRITE, error);
+        QdShape shape;
+
+        if (probe == NULL)
+            return;
+        shape = qd_run_get_shape(probe);
+        if (shape.plan != NULL) {
+            describe_plan(call, shape.plan);
+        } else {
+            call->sql = g_strdup(statement->text);
+            call->text = g_string_new(NULL);
+        }
+        if (shape.plan != NULL && shape.plan->is_update)
+            return;
+        if (call->options.analyze)
+            put_compile_times(call, probe, is_sparql);
+    }
+    if (explain_sql(call, is_sparql, error) && call->options.analyze)
+        analyze_query(call, statement, error);
+}
+
+const QdCallClass qd_explain_call = {
+    .name = "Explain",
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(ANALYZE) | QD_TAKES(BASE),
+    .reads = TRUE,
+    .runs_to_its_end = TRUE,
+    .run = run_explain,
+};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Calls that write: Update, Batch; and the set-up of an item that the other calls that write share.
+ */
+#include "daemon/call/call-classes.h"
+#include "daemon/call/call-private.h"
+
+static void
+on_written(QdWriteItem *item, gboolean own)
+{
+    QdCall *call = item->data;
+
+    call->error = g_steal_pointer(&item->error);
+    call->changes = item->changes;
+    call->last_insert_rowid = item->last_insert_rowid;
+    call->generation = item->generation;
+    for (guint i = 0; i < call->statements->len; i++)
+        g_array_index(call->statements, QdCallStatement, i)
+            .changes = g_array_index(call->private->write_statements, QdWriteStatement, i).changes;
+    qd_call_finish(call);
+}
+
+gboolean
+qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), GError **error)
+{
+    QdWriteItem *item = &call->private->item;
+
+    if (!qd_client_check_write(call->client, error))
+        return FALSE;
+
+    qd_write_item_init(item);
+    item->client = call->client;
+    item->relaxed = call->options.relaxed_durability;
+    item->timeout_msec = qd_context_get_timeout_msec(call->private->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC,
+                                                     call->options.has_timeout, call->options.timeout_msec);
+    item->cancelled = &call->private->entry.cancelled;
+    item->done = done;
+    item->data = call;
+    return TRUE;
+}
+
+static void
+run_update(QdCall *call, GError **error)
+{
+    QdContext *context = call->private->context;
+
+    if (call->statements->len > qd_limits_get(&context->limits, QD_LIMIT_BATCH_STATEMENTS)) {
+        qd_limit_set_error(error, &context->limits, QD_LIMIT_BATCH_STATEMENTS, "batch of %u statements is too long",
+                           call->statements->len);
+        return;
+    }
+    if (call->statements->len == 0 || !qd_call_init_write(call, on_written, error))
+        return;
+
+    call->private->write_statements = g_array_new(FALSE, FALSE, sizeof(QdWriteStatement));
+    for (guint i = 0; i < call->statements->len; i++) {
+        const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, i);
+        QdWriteStatement write = { .language = statement->language,
+                                   .base = call->options.base,
+                                   .text = statement->text,
+                                   .n_text_bytes = strlen(statement->text),
+                                   .parameters = statement->parameters };
+
+        g_array_append_val(call->private->write_statements, write);
+    }
+    call->private->item.statements = call->private->write_statements;
+}
+
+static void
+write_update(QdCall *call)
+{
+    if (call->statements->len == 0) {
+        call->generation = qd_writer_get_generation(call->private->context->writer);
+        qd_call_finish(call);
+        return;
+    }
+    qd_registry_set_state(call->private->context->registry, &call->private->entry, "writing", FALSE);
+    qd_writer_submit(call->private->context->writer, &call->private->item);
+}
+
+#define OPTIONS (QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(BASE))
+
+const QdCallClass qd_update_call = { .name = "Update", .options = OPTIONS, .run = run_update, .write = write_update };
+const QdCallClass qd_batch_call = { .name = "Batch", .options = OPTIONS, .run = run_update, .write = write_update };

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Calls: their memory, the way through a thread, and the way back to the main thread.
+ */
+#include <unistd.h>
+
+#include "daemon/call/call-private.h"
+
+static void
+statement_clear(gpointer data)
+{
+    QdCallStatement *statement = data;
+
+    g_free(statement->text);
+    qd_parameters_free(statement->parameters);
+}
+
+static void
+column_clear(gpointer data)
+{
+    g_free(((QdCallColumn *) data)->name);
+    g_free(((QdCallColumn *) data)->decl_type);
+}
+
+static void
+parameter_clear(gpointer data)
+{
+    g_free(((QdCallParameter *) data)->name);
+}
+
+static GArray *
+array_new(gsize size, GDestroyNotify clear)
+{
+    GArray *array = g_array_new(FALSE, TRUE, (guint) size);
+
+    if (clear != NULL)
+        g_array_set_clear_func(array, clear);
+    return array;
+}
+
+QdCall *
+qd_call_new(const QdCallClass *class, QdClient *client)
+{
+    QdCall *call = g_new0(QdCall, 1);
+
+    call->class = class;
+    call->client = client != NULL ? qd_client_ref(client) : NULL;
+    call->options.header = TRUE;
+    call->options.quick = TRUE;
+    call->fd = -1;
+    call->channel_fd = -1;
+    call->statements = array_new(sizeof(QdCallStatement), statement_clear);
+    call->columns = array_new(sizeof(QdCallColumn), column_clear);
+    call->parameters = array_new(sizeof(QdCallParameter), parameter_clear);
+    call->pages = g_ptr_array_new_with_free_func((GDestroyNotify) g_bytes_unref);
+    call->page_rows = array_new(sizeof(uint32_t), NULL);
+    call->messages = g_ptr_array_new_with_free_func(g_free);
+    call->private = g_new0(struct QdCallPrivate, 1);
+    return call;
+}
+
+QdCall *
+qd_call_free(QdCall *call)
+{
+    if (call == NULL)
+        return NULL;
+
+    if (call->fd >= 0)
+        (void) close(call->fd);
+    if (call->channel_fd >= 0)
+        (void) close(call->channel_fd);
+    if (call->private->write_statements != NULL || call->private->item.func != NULL)
+        qd_write_item_clear(&call->private->item);
+    g_clear_pointer(&call->private->write_statements, g_array_unref);
+    qd_payload_draft_unref(call->private->draft);
+    g_free(call->private);
+    g_array_unref(call->statements);
+    g_array_unref(call->columns);
+    g_array_unref(call->parameters);
+    g_ptr_array_unref(call->pages);
+    g_array_unref(call->page_rows);
+    g_ptr_array_unref(call->messages);
+    (void) qd_read_set_free(call->reads);
+    if (call->text != NULL)
+        g_string_free(call->text, TRUE);
+    g_clear_error(&call->error);
+    g_free((char *) call->options.table);
+    g_free((char *) call->options.graph);
+    g_free((char *) call->options.base);
+    g_free(call->options.full_text.tokenizer);
+    g_strfreev(call->options.full_text.add);
+    g_strfreev(call->options.full_text.remove);
+    g_free(call->options.media_type);
+    g_clear_pointer(&call->payload_ids, g_array_unref);
+    g_clear_pointer(&call->payload_fds, g_array_unref);
+    g_free(call->format);
+    g_free(call->sql);
+    qd_client_unref(call->client);
+    g_free(call);
+    return NULL;
+}
+
+gboolean
+qd_call_is_reading(const QdCall *call)
+{
+    return call->class->reads && !call->options.access_write;
+}
+
+void
+qd_call_add_statement(QdCall *call, QdLanguage language, const char *text, QdParameters *parameters)
+{
+    QdCallStatement statement = { .language = language, .text = g_strdup(text), .parameters = parameters };
+
+    g_array_append_val(call->statements, statement);
+}
+
+static void
+finish_on_main(void *data)
+{
+    QdCall *call = data;
+    QdContext *context = call->private->context;
+
+    context->n_calls--;
+    call->done(call, call->user_data);
+    context->hooks.activity(context->hooks.user_data);
+}
+
+void
+qd_call_finish(QdCall *call)
+{
+    QdContext *context = call->private->context;
+
+    if (!call->class->is_internal)
+        qd_registry_remove(context->registry, &call->private->entry);
+    if (call->error != NULL && !call->class->works_when_broken)
+        qd_context_note_error(context, call->error);
+    qd_mailbox_post(context->mailbox, finish_on_main, call);
+}
+
+void
+qd_call_end(QdCall *call)
+{
+    if (call->error == NULL && call->class->write != NULL)
+        call->class->write(call);
+    else
+        qd_call_finish(call);
+}
+
+static gboolean
+put_back(QdCall *call)
+{
+    struct QdCallPrivate *private = call->private;
+
+    if (!private->deferred)
+        return FALSE;
+    private->deferred = FALSE;
+    private->task.sliced = TRUE;
+    qd_registry_set_state(private->context->registry, &private->entry, "queued", FALSE);
+    qd_workers_push_always(private->context->workers, &private->task, FALSE);
+    return TRUE;
+}
+
+void
+qd_call_run_on_worker(QdTask *task, QdWorkers *workers)
+{
+    QdCall *call = (QdCall *) ((struct QdCallPrivate *) ((char *) task - offsetof(struct QdCallPrivate, task)))->entry.owner;
+    g_autoptr(QdClient) client = qd_client_ref(call->client);
+
+    if (call->class->run != NULL)
+        call->class->run(call, &call->error);
+    if (!put_back(call))
+        qd_call_end(call);
+    qd_workers_give_slot(workers, client);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Requests from the descriptor: records into a bounded queue. Everything here comes from the peer.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/channel/channel-private.h"
+
+#define READ_BYTES 16384
+
+QdRequest *
+qd_request_free(QdRequest *request)
+{
+    if (request == NULL)
+        return NULL;
+
+    g_free(request->body);
+    g_free(request);
+    return NULL;
+}
+
+gboolean
+qd_channel_has_room(const QdChannel *self)
+{
+    return self->requests.length < QW_PIPELINE_MAX_REQUESTS && self->n_request_bytes < QW_PIPELINE_MAX_BYTES;
+}
+
+/* Takes @body over. */
+static void
+add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint8_t *body, gsize n_bytes)
+{
+    QdRequest *request = g_new0(QdRequest, 1);
+
+    request->kind = kind;
+    request->count = count;
+    request->serial = serial;
+    request->received_usec = (uint64_t) g_get_monotonic_time();
+    request->body = body;
+    request->n_bytes = n_bytes;
+    g_queue_push_tail(&self->requests, request);
+    self->n_request_bytes += n_bytes;
+}
+
+static void
+cancel_serial(QdChannel *self, uint32_t serial)
+{
+    if (self->current != NULL && self->current->serial == serial)
+        g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_BY_CLIENT);
+
+    qd_channel_cancel_write(self, serial);
+    for (GList *link = self->requests.head; link != NULL; link = link->next)
+        if (((QdRequest *) link->data)->serial == serial)
+            ((QdRequest *) link->data)->cancelled = TRUE;
+}
+
+static gboolean
+handle_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body)
+{
+    uint64_t limit = qd_limits_get(&self->context->limits, QD_LIMIT_STATEMENT_TEXT_BYTES) + QW_REQUEST_SLACK_BYTES;
+    const uint8_t *data;
+    size_t n_bytes;
+
+    if (qw_chunks_accept(&self->chunks, header, body, QW_TO_DAEMON, limit, &data, &n_bytes) < 0)
+        return FALSE;
+    if (self->chunk_data == NULL) {
+        self->chunk_data = g_try_malloc(self->chunks.total_bytes);
+        if (self->chunk_data == NULL)
+            return FALSE;
+    }
+
+    memcpy(self->chunk_data + self->chunks.received_bytes - n_bytes, data, n_bytes);
+    if (!self->chunks.active)
+        add_request(self, self->chunks.inner_kind, self->chunks.inner_count, self->chunks.serial,
+                    g_steal_pointer(&self->chunk_data), self->chunks.total_bytes);
+    return TRUE;
+}
+
+static gboolean
+handle_record(QdChannel *self, const QwHeader *header, const uint8_t *body)
+{
+    gsize n_bytes = header->size - QW_HEADER_SIZE;
+
+    if (header->kind == QW_KIND_CHUNK)
+        return handle_chunk(self, header, body);
+    if (self->chunks.active)
+        return FALSE;
+    if (header->kind == QW_KIND_CANCEL)
+        cancel_serial(self, header->count);
+    else
+        add_request(self, header->kind, header->count, header->serial, g_memdup2(body, n_bytes), n_bytes);
+    return TRUE;
+}
+
+static gboolean
+parse_records(QdChannel *self)
+{
+    gsize offset = 0;
+
+    while (self->in->len - offset >= QW_HEADER_SIZE) {
+        QwHeader header;
+
+        if (qw_header_decode(self->in->data + offset, self->page_size, QW_TO_DAEMON, &header) < 0)
+            return FALSE;
+        if (self->in->len - offset < header.size)
+            break;
+        if (!handle_record(self, &header, self->in->data + offset + QW_HEADER_SIZE))
+            return FALSE;
+        offset += header.size;
+    }
+    if (offset > 0)
+        g_byte_array_remove_range(self->in, 0, (guint) offset);
+    return TRUE;
+}
+
+/* Of the record that has begun; 0 while its size is not known. */
+static gsize
+get_n_missing(const QdChannel *self)
+{
+    QwHeader header;
+
+    if (self->in->len < QW_HEADER_SIZE || qw_header_decode(self->in->data, self->page_size, QW_TO_DAEMON, &header) < 0 ||
+        header.size < self->in->len)
+        return 0;
+    return header.size - self->in->len;
+}
+
+/* Behind what is there; the rest of a large record without a copy more. */
+static ssize_t
+receive(QdChannel *self, gsize *ret_n_asked)
+{
+    uint8_t buffer[READ_BYTES];
+    gsize n_missing = get_n_missing(self);
+    gsize n_before = self->in->len;
+    ssize_t n;
+
+    *ret_n_asked = MAX(n_missing, sizeof buffer);
+    if (n_missing > sizeof buffer) {
+        g_byte_array_set_size(self->in, (guint) (n_before + n_missing));
+        n = recv(self->fd, self->in->data + n_before, n_missing, MSG_DONTWAIT);
+        g_byte_array_set_size(self->in, (guint) (n_before + (gsize) MAX(n, 0)));
+        return n;
+    }
+    n = recv(self->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n > 0)
+        g_byte_array_append(self->in, buffer, (guint) n);
+    return n;
+}
+
+void
+qd_channel_read(QdChannel *self)
+{
+    gsize n_asked;
+
+    if (qd_transport_is_pipe(self->transport) || self->ended || self->broken)
+        return;
+
+    while (qd_channel_has_room(self)) {
+        ssize_t n = receive(self, &n_asked);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n < 0) {
+            self->broken = TRUE;
+            return;
+        }
+        if (n == 0) {
+            self->ended = TRUE;
+            return;
+        }
+        if (!parse_records(self)) {
+            self->broken = TRUE;
+            return;
+        }
+        if ((gsize) n < n_asked)
+            return;
+    }
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Records to the descriptor: one buffer, filled and sent in turn; what a page cannot hold goes in CHUNKs.
+ *
+ * Invariant: bytes leave in the order out, large, trailer, and each is empty before the one before it is filled again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "daemon/channel/channel-private.h"
+
+#define ERROR_MESSAGE_MAX 2048
+#define ERROR_DETAILS_MAX 1900 /* with message and header below the smallest page */
+/* While its ring is full the reader is behind: it gets small pages by the socket, which take little memory. */
+#define OVERFLOW_PAGE_BYTES 32768u
+/* A slot of a pipe refers to one of these at most. */
+#define PAGE_OF_MEMORY 4096
+
+static gsize
+get_full_capacity(const QdChannel *self)
+{
+    return self->page_size + QD_CHANNEL_OUT_SLACK;
+}
+
+/*
+ * The pipe refers to what vmsplice() gives it, until the reader has copied it. So the buffer goes round in a region that is larger
+ * than the pipe: a place comes again when the pipe has taken more behind it than it holds. The region is unmapped, never freed to
+ * an allocator: what the pipe still has stays as it is.
+ */
+static gboolean
+ensure_region(QdChannel *self)
+{
+    int n_pipe_bytes = fcntl(self->fd, F_GETPIPE_SZ);
+    gsize n_bytes = (gsize) MAX(n_pipe_bytes, 0) + PAGE_OF_MEMORY + 2 * get_full_capacity(self);
+    void *map;
+
+    if (self->out_region != NULL)
+        return TRUE;
+    if (self->transport != QD_TRANSPORT_VMSPLICE || self->out != NULL || n_pipe_bytes <= 0)
+        return FALSE;
+    map = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return FALSE;
+
+    self->out_region = self->out = map;
+    self->out_region_bytes = n_bytes;
+    self->out_capacity = get_full_capacity(self);
+    return TRUE;
+}
+
+/* A page in a ring takes no room here. */
+static void
+ensure_out(QdChannel *self, gsize capacity)
+{
+    if (self->out != NULL && self->out_capacity >= capacity)
+        return;
+    if (ensure_region(self))
+        return;
+
+    self->out = g_realloc(self->out, capacity);
+    self->out_capacity = capacity;
+}
+
+/* All of it has been sent. */
+static void
+rewind_out(QdChannel *self)
+{
+    if (self->out_region != NULL) {
+        self->out += self->out_used;
+        if ((gsize) (self->out - self->out_region) + self->out_capacity > self->out_region_bytes)
+            self->out = self->out_region;
+    }
+    self->out_used = self->out_sent = 0;
+}
+
+gboolean
+qd_channel_output_is_empty(const QdChannel *self)
+{
+    return self->out_used == 0 && self->large == NULL && self->trailer == NULL;
+}
+
+void
+qd_channel_clear_output(QdChannel *self)
+{
+    if (self->out_region != NULL)
+        (void) munmap(self->out_region, self->out_region_bytes);
+    else
+        g_free(self->out);
+    self->out_region = self->out = NULL;
+    if (self->large != NULL)
+        g_free(self->large - QW_HEADER_SIZE);
+    self->large = NULL;
+    g_clear_pointer(&self->trailer, g_byte_array_unref);
+    self->out_used = self->out_sent = 0;
+}
+
+static ssize_t
+send_some(const QdChannel *self, const uint8_t *data, gsize n_bytes)
+{
+    struct iovec iov = { .iov_base = (void *) data, .iov_len = n_bytes };
+    ssize_t n;
+
+    do {
+        if (!qd_transport_is_pipe(self->transport))
+            n = send(self->fd, data, n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+        else if (self->out_region != NULL)
+            n = vmsplice(self->fd, &iov, 1, SPLICE_F_NONBLOCK);
+        else
+            n = write(self->fd, data, n_bytes);
+    } while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* Fills the empty buffer with what comes next. Returns: false when nothing does. */
+static gboolean
+refill_out(QdChannel *self)
+{
+    if (self->large != NULL) {
+        self->out_used = qw_chunk_encode(self->out, self->page_size, &self->large_header, self->large, self->n_large_bytes,
+                                         &self->large_sent);
+        if (self->large_sent == self->n_large_bytes) {
+            g_free(self->large - QW_HEADER_SIZE);
+            self->large = NULL;
+        }
+        return TRUE;
+    }
+    if (self->trailer != NULL) {
+        gsize n = MIN(self->trailer->len, self->out_capacity);
+
+        memcpy(self->out, self->trailer->data, n);
+        self->out_used = n;
+        g_byte_array_remove_range(self->trailer, 0, (guint) n);
+        if (self->trailer->len == 0)
+            g_clear_pointer(&self->trailer, g_byte_array_unref);
+        return TRUE;
+    }
+    return FALSE;
+}
+
+int
+qd_channel_flush(QdChannel *self)
+{
+    for (;;) {
+        while (self->out_sent < self->out_used) {
+            ssize_t n = send_some(self, self->out + self->out_sent, self->out_used - self->out_sent);
+
+            if (n < 0)
+                return errno == EAGAIN ? 0 : -1;
+            self->out_sent += (gsize) n;
+            /* the peer takes bytes: its time starts anew */
+            __atomic_store_n(&self->blocked_usec, 0, __ATOMIC_RELAXED);
+        }
+        rewind_out(self);
+        if (!refill_out(self))
+            return 1;
+    }
+}
+
+void
+qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, uint32_t n_rows, uint32_t serial)
+{
+    ensure_out(self, get_full_capacity(self));
+    self->large = data + QW_HEADER_SIZE;
+    self->n_large_bytes = size - QW_HEADER_SIZE;
+    self->large_sent = 0;
+    self->large_header = (QwHeader){ .kind = QW_KIND_ROWS, .count = n_rows, .serial = serial };
+}
+
+static void
+put_large_body(QdChannel *self, QwKind kind, uint32_t count, uint32_t serial, const uint8_t *body, gsize n_bytes)
+{
+    uint8_t *copy = g_malloc(QW_HEADER_SIZE + n_bytes);
+
+    memcpy(copy + QW_HEADER_SIZE, body, n_bytes);
+    qd_channel_put_large(self, copy, QW_HEADER_SIZE + n_bytes, count, serial);
+    self->large_header.kind = (uint8_t) kind;
+}
+
+void
+qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t serial, const uint8_t *body, gsize n_bytes)
+{
+    gsize size = qw_align8(QW_HEADER_SIZE + n_bytes);
+
+    ensure_out(self, self->ring != NULL ? QD_CHANNEL_OUT_SLACK : get_full_capacity(self));
+    if (self->large == NULL && self->trailer == NULL && size <= self->page_size && size <= self->out_capacity - self->out_used) {
+        self->out_used += qw_record_encode(self->out + self->out_used, kind, count, serial, body, n_bytes);
+        return;
+    }
+    if (size > self->page_size && self->large == NULL && self->trailer == NULL) {
+        put_large_body(self, kind, count, serial, body, n_bytes);
+        return;
+    }
+    if (self->trailer == NULL)
+        self->trailer = g_byte_array_new();
+    g_byte_array_set_size(self->trailer, self->trailer->len + (guint) size);
+    (void) qw_record_encode(self->trailer->data + self->trailer->len - size, kind, count, serial, body, n_bytes);
+}
+
+static void
+write_schema(QwBodyWriter *body, const QdChannel *self, const QdShape *shape)
+{
+    QwSchemaHead head = { .version = QW_PROTOCOL_VERSION,
+                          .page_size = (uint32_t) self->page_size,
+                          .flags = (shape->writes ? QW_SCHEMA_WRITES : 0) | (shape->plan != NULL ? QW_SCHEMA_RDF : 0),
+                          .n_parameters = shape->n_parameters };
+
+    qw_schema_put_head(body, &head);
+    for (guint i = 0; i < shape->n_columns; i++) {
+        const char *name = qd_shape_get_column_name(shape, i);
+        const char *type = qd_shape_get_column_type(shape, i);
+
+        qw_body_put_string(body, name, strlen(name));
+        qw_body_put_string(body, type, strlen(type));
+    }
+    for (guint i = 0; i < shape->n_parameters; i++) {
+        const char *name = qd_shape_get_parameter_name(shape, i);
+
+        qw_body_put_u32(body, i + 1);
+        qw_body_put_string(body, name, strlen(name));
+    }
+}
+
+GBytes *
+qd_channel_encode_schema(const QdChannel *self, const QdShape *shape)
+{
+    QwBodyWriter body = { 0 };
+    uint8_t *data;
+
+    write_schema(&body, self, shape);
+    data = g_malloc(body.used);
+    body = (QwBodyWriter){ .data = data, .capacity = body.used };
+    write_schema(&body, self, shape);
+    return g_bytes_new_take(data, body.used);
+}
+
+void
+qd_channel_put_schema(QdChannel *self, const QdShape *shape, uint32_t serial)
+{
+    g_autoptr(GBytes) body = qd_channel_encode_schema(self, shape);
+
+    qd_channel_put_record(self, QW_KIND_SCHEMA, shape->n_columns, serial, g_bytes_get_data(body, NULL), g_bytes_get_size(body));
+}
+
+void
+qd_channel_put_end(QdChannel *self, const QwEnd *end, uint32_t serial)
+{
+    uint8_t body[QW_END_BODY_SIZE];
+
+    qw_end_encode(end, body);
+    qd_channel_put_record(self, QW_KIND_END, 0, serial, body, sizeof body);
+}
+
+/* All but the kind, or none: half of the columns would look like all. */
+static void
+put_details(QwBodyWriter *body, char **details)
+{
+    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    gsize n_bytes = sizeof(uint32_t);
+
+    for (; details != NULL && *details != NULL; details++) {
+        g_ptr_array_add(texts, g_utf8_make_valid(*details, -1));
+        n_bytes += 2 * sizeof(uint32_t) + strlen(texts->pdata[texts->len - 1]);
+    }
+    if (n_bytes > ERROR_DETAILS_MAX)
+        g_ptr_array_set_size(texts, 2); /* the kind comes first, and is short */
+
+    qw_body_put_u32(body, texts->len / 2);
+    for (guint i = 0; i < texts->len; i++)
+        qw_body_put_string(body, texts->pdata[i], strlen(texts->pdata[i]));
+}
+
+/* The message without its place, which has fields of its own, would not stand alone: it stays whole. */
+void
+qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial)
+{
+    uint8_t data[ERROR_MESSAGE_MAX + ERROR_DETAILS_MAX + 64];
+    QwBodyWriter body = { .data = data, .capacity = sizeof data };
+    g_autofree char *message = g_utf8_make_valid(error->message, (gssize) MIN(strlen(error->message), ERROR_MESSAGE_MAX / 3));
+    QwErrorBody fields = { .code = qd_error_get_code(error), .message = message, .n_message_bytes = (uint32_t) strlen(message) };
+    guint line;
+    guint column;
+
+    qd_error_get_place(error, &line, &column);
+    fields.line = line;
+    fields.column = column;
+    qw_error_put(&body, &fields);
+    if (self->error_details)
+        put_details(&body, qd_error_get_details(error));
+    qd_channel_put_record(self, QW_KIND_ERROR, 0, serial, data, body.used);
+    __atomic_add_fetch(&self->context->counters.n_errors, 1, __ATOMIC_RELAXED);
+}
+
+void
+qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns)
+{
+    uint8_t *slot;
+    int r = self->ring != NULL ? qd_ring_get_slot(self->ring, &slot) : -EAGAIN;
+    gsize page_size;
+    gsize room;
+
+    self->broken = self->broken || r == -EBADMSG;
+    self->page_in_ring = r == 0;
+    if (self->page_in_ring) {
+        qw_page_writer_init(writer, slot, qd_ring_get_shape(self->ring)->slot_size, n_columns);
+        return;
+    }
+
+    page_size = self->ring != NULL ? MIN(self->page_size, OVERFLOW_PAGE_BYTES) : self->page_size;
+    ensure_out(self, page_size + QD_CHANNEL_OUT_SLACK);
+    room = self->out_capacity - self->out_used - (QW_HEADER_SIZE + QW_END_BODY_SIZE);
+    qw_page_writer_init(writer, self->out + self->out_used, MIN(room, page_size), n_columns);
+}
+
+gsize
+qd_channel_put_page(QdChannel *self, QwPageWriter *writer, uint32_t serial)
+{
+    gsize size = qw_page_writer_finish(writer, QW_KIND_ROWS, serial);
+
+    if (self->page_in_ring) {
+        qd_ring_commit(self->ring);
+        qd_channel_put_record(self, QW_KIND_PAGE, (uint32_t) size, serial, NULL, 0);
+    } else {
+        self->out_used += size;
+    }
+    return size;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The channel itself, for the files that make it up: channel.c (life), channel-input.c (requests), channel-output.c (records),
+ * channel-ring.c (shared memory), channel-serve.c (what a request does), channel-write.c (updates),
+ * channel-transaction.c (BEGIN to COMMIT).
+ */
+#pragma once
+
+#include "client-lib/wire/wire-message.h"
+#include "client-lib/wire/wire-spin.h"
+#include "daemon/channel/channel.h"
+#include "daemon/channel/ring.h"
+#include "daemon/read/run.h"
+
+#define QD_CHANNEL_OWNED 1u
+#define QD_CHANNEL_PENDING 2u
+#define QD_CHANNEL_FREE 4u /* a slot without a channel: nobody may take it for one */
+/* Room behind a page for the terminal record, so that a small result is one send(). */
+#define QD_CHANNEL_OUT_SLACK 8192
+
+typedef struct QdChannel QdChannel;
+typedef struct QdChannelTransaction QdChannelTransaction;
+
+typedef struct QdRequest {
+    uint8_t kind;
+    gboolean cancelled;
+    uint32_t count;
+    uint32_t serial;
+    uint64_t received_usec;
+    uint8_t *body; /* (owned) */
+    gsize n_bytes;
+} QdRequest;
+
+typedef struct QdStatement {
+    gboolean prepared;
+    QdLanguage language;
+    char *text; /* (owned) */
+    gsize n_text_bytes;
+    char *base;         /* (owned) (nullable) SPARQL */
+    uint64_t signature; /* of the columns that the client knows */
+    uint32_t n_parameters;
+    gboolean writes;
+    QdControl control;
+    QdCallOptions options;
+} QdStatement;
+
+struct QdChannel {
+    QdContext *context;
+    guint index;
+    uint64_t state; /* atomic: generation << 32 | flags */
+    int fd;
+    QdTransport transport;
+    gsize page_size;
+    gboolean error_details; /* ERROR records have them */
+    QdClient *client;       /* (owned reference) */
+    QdTask task;
+    QdEntry entry;
+
+    /* input */
+    GByteArray *in;
+    QwChunks chunks;
+    uint8_t *chunk_data; /* (owned) */
+    GQueue requests;     /* of QdRequest */
+    gsize n_request_bytes;
+    gboolean readable;
+    gboolean ended;  /* the peer has shut its writing side, or we read no more */
+    gboolean broken; /* hang-up, or nonsense: nothing more can be sent */
+
+    /* the statement and its execution */
+    QdStatement statement;
+    QdCounts counters;  /* of what its updates have done */
+    QdRequest *current; /* (owned) */
+    QdRun *run;
+    const QdReader *last_reader; /* a hint, may be gone */
+    gboolean first_fill;
+    QwPageWriter *page; /* while the run fills it */
+    uint64_t slice_end_usec;
+    GQueue writes;         /* of QdChannelWrite: requests that the writer has or had, to be answered in this order */
+    GQueue spare_writes;   /* of QdChannelWrite: used before */
+    gint n_writes_pending; /* atomic: the writer is not done with; until then it owns the channel */
+    guint next_write_page; /* of the first of them */
+
+    QdChannelTransaction *transaction; /* (nullable): from BEGIN until COMMIT or ROLLBACK */
+    uint64_t transaction_due_usec;     /* atomic: when it ends by itself; 0: there is none */
+
+    /* output: `out`, then the pieces of `large`, then `trailer` */
+    uint8_t *out;
+    uint8_t *out_region; /* (nullable): vmsplice: what `out` goes round in */
+    gsize out_region_bytes;
+    gsize out_capacity;
+    gsize out_used;
+    gsize out_sent;
+    uint8_t *large; /* (owned): body of a record that is larger than a page */
+    gsize n_large_bytes;
+    gsize large_sent;
+    QwHeader large_header;
+    GByteArray *trailer;
+    QdRing *ring;              /* (nullable): of the result that runs */
+    uint64_t ring_after_bytes; /* of this result: not before */
+    gboolean page_in_ring;     /* where qd_channel_begin_page() has begun it */
+    uint64_t blocked_usec;     /* atomic: since when; 0: not blocked */
+
+    /* between requests */
+    QwSpin spin;
+    uint64_t answered_usec; /* when the last request ended; 0: there was none */
+};
+
+/* channel-input.c */
+/* Reads and parses what is there. @self->broken or @self->ended afterwards tell of the end. */
+void qd_channel_read(QdChannel *self);
+gboolean qd_channel_has_room(const QdChannel *self);
+QdRequest *qd_request_free(QdRequest *request);
+
+/* channel-output.c */
+/* Returns: 1 all sent, 0 the peer is behind, -1 the peer is gone. */
+int qd_channel_flush(QdChannel *self);
+void qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t serial, const uint8_t *body, gsize n_bytes);
+/* The body of a SCHEMA record. */
+GBytes *qd_channel_encode_schema(const QdChannel *self, const QdShape *shape);
+void qd_channel_put_schema(QdChannel *self, const QdShape *shape, uint32_t serial);
+void qd_channel_put_end(QdChannel *self, const QwEnd *end, uint32_t serial);
+void qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial);
+/* Takes @data over: a whole record of @size bytes, header included, larger than a page. */
+void qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, uint32_t n_rows, uint32_t serial);
+/* A page writer on a slot of the ring, or on what is free of the output buffer. */
+void qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns);
+/* Puts the page begun, which has rows, into the output. Returns: its size in bytes. */
+gsize qd_channel_put_page(QdChannel *self, QwPageWriter *writer, uint32_t serial);
+void qd_channel_clear_output(QdChannel *self);
+gboolean qd_channel_output_is_empty(const QdChannel *self);
+
+/* channel-ring.c */
+/* From here on the result goes through shared memory, if it is one of those and there is enough. The output is empty. */
+void qd_channel_try_ring(QdChannel *self);
+/* The result is over. */
+void qd_channel_drop_ring(QdChannel *self);
+
+/* channel-serve.c */
+/* Makes the first waiting request the current one, unless there is one already. */
+void qd_channel_take_request(QdChannel *self);
+/* Whether @request runs a statement that is BEGIN, COMMIT or ROLLBACK by its text. */
+gboolean qd_channel_is_control(const QdChannel *self, const QdRequest *request);
+/* Starts the first waiting request, a slot is held. Returns: false when the writer owns the channel now; *ret_leads as below. */
+gboolean qd_channel_start_request(QdChannel *self, gboolean *ret_leads);
+/* Goes on with the run, a slot is held. Returns: false when it should yield. */
+gboolean qd_channel_continue_run(QdChannel *self);
+/* Ends the request in work with @error; the snapshot is given back. */
+void qd_channel_fail_request(QdChannel *self, const GError *error);
+void qd_channel_end_request(QdChannel *self);
+void qd_statement_clear(QdStatement *statement);
+/* Options as PREPARE and BATCH carry them; strings are views of the body. */
+gboolean qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error);
+
+/*
+ * channel-batch.c: the statements of a BATCH, which refer to @request.
+ *
+ * Returns: (transfer full) (nullable): of QdWriteStatement; NULL: BAD_PARAMETER, LIMIT_EXCEEDED
+ */
+GArray *qd_channel_parse_batch(const QdRequest *request, const QdLimits *limits, QdCallOptions *ret_options, GError **error);
+/* After success: pages of rows with one column, how many rows each statement has changed, in place of what the item returned. */
+void qd_channel_encode_batch_counts(QdWriteItem *item);
+
+/* channel-write.c */
+/* Whether the next request is an update. */
+gboolean qd_channel_next_is_write(const QdChannel *self);
+/*
+ * Hands all updates that are next in the queue to the writer. Returns: false when the writer owns the channel now.
+ * @ret_leads: (out): the caller has to call qd_writer_lead(), with no slot held
+ */
+gboolean qd_channel_start_writes(QdChannel *self, gboolean *ret_leads);
+/* The writer is done with them: puts answers into the output, which is empty, as far as they have room. */
+void qd_channel_continue_writes(QdChannel *self);
+/* A CANCEL has come for @serial: an update of the channel that waits or runs ends. */
+void qd_channel_cancel_write(QdChannel *self, uint32_t serial);
+void qd_channel_drop_writes(QdChannel *self);
+/* When the channel ends. */
+void qd_channel_free_spare_writes(QdChannel *self);
+/* The updates that are next in the queue, in the open transaction. */
+void qd_channel_run_writes(QdChannel *self);
+
+/* channel-transaction.c */
+/* BEGIN, the current request. Returns: false when the writer owns the channel now; *ret_leads as in qd_channel_start_writes(). */
+gboolean qd_channel_begin_transaction(QdChannel *self, gboolean *ret_leads);
+/* The writer is done with BEGIN: answers it. Returns: false when there was none. */
+gboolean qd_channel_answer_begin(QdChannel *self);
+/* COMMIT or ROLLBACK, the current request. */
+void qd_channel_end_transaction(QdChannel *self);
+/* FALSE: the transaction has ended before its time; @error says why. Also TRUE when there is none. */
+gboolean qd_channel_check_transaction(const QdChannel *self, GError **error);
+/* Ends it when its time is over. */
+void qd_channel_watch_transaction(QdChannel *self);
+/* (nullable): atomic, monotonic µs: when it has to be over; NULL: there is none. */
+const uint64_t *qd_channel_get_transaction_end(const QdChannel *self);
+/* Others have waited for long: it ends now. */
+void qd_channel_yield_transaction(QdChannel *self);
+/* Something was done in it: its idle time starts anew. */
+void qd_channel_touch_transaction(QdChannel *self);
+/* Runs an update in it, which may end it. */
+void qd_channel_transaction_execute(QdChannel *self, QdWriteItem *item);
+/* (nullable): the connection of the open transaction. */
+QdReader *qd_channel_get_transaction_reader(const QdChannel *self);
+/* Rolls back. */
+void qd_channel_drop_transaction(QdChannel *self);
+
+/* channel.c */
+/* The owner lets go of an idle channel. */
+void qd_channel_park(QdChannel *self);
+gboolean qd_channel_has_input(const QdChannel *self);
+/* The writer is done with an update of the channel, and this thread leads: qd_channels_answer() follows. */
+void qd_channels_add_answered(QdChannels *self, QdChannel *channel);
+GPtrArray *qd_channels_get_answered(QdChannels *self);
+/* The task that processes the channel, owned by the queue. */
+void qd_channel_push(QdChannel *self, gboolean wake);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Transactions over several requests: from BEGIN to COMMIT the channel has the writer's role.
+ *
+ * Place: beside channel-serve.c. Nobody else writes meanwhile, so a transaction has little time: `transaction_idle_ms` between two
+ * requests, `transaction_ms` in all. What runs in it runs on the writer's connection, and sees what it has written.
+ * Invariant: a transaction that has ended before COMMIT or ROLLBACK stays with the channel as one that has failed: what the client
+ * has sent for it is never executed outside.
+ */
+#include "daemon/channel/channel-private.h"
+
+struct QdChannelTransaction {
+    QdChannel *channel;
+    QdWriteItem item; /* takes the role, and gathers what was changed */
+    QdReader reader;
+    gboolean has_role;
+    gboolean *refused; /* while BEGIN is submitted: of the submitting thread */
+    gboolean is_answered;
+    uint64_t start_usec;
+    uint64_t end_usec; /* atomic: it has to be over */
+    uint64_t n_changes;
+    GError *end; /* (nullable): why it is over */
+};
+
+static void
+give_role_back(QdChannelTransaction *self, gboolean keep, GError **error)
+{
+    QdWriter *writer = self->channel->context->writer;
+
+    self->has_role = FALSE;
+    self->reader.connection = NULL;
+    (void) qd_writer_end_transaction(writer, &self->item, keep, error);
+    __atomic_store_n(&self->channel->transaction_due_usec, 0, __ATOMIC_RELAXED);
+}
+
+void
+qd_channel_drop_transaction(QdChannel *self)
+{
+    QdChannelTransaction *transaction = g_steal_pointer(&self->transaction);
+
+    if (transaction == NULL)
+        return;
+
+    if (transaction->has_role)
+        give_role_back(transaction, FALSE, NULL);
+    qd_write_item_clear(&transaction->item);
+    g_clear_error(&transaction->end);
+    g_free(transaction);
+}
+
+/* BEGIN ------------------------------------------------------------------------------------------------------------------- */
+
+static void
+on_begun(QdWriteItem *item, gboolean own)
+{
+    QdChannelTransaction *self = item->data;
+
+    if (own) {
+        *self->refused = TRUE;
+        return;
+    }
+    self->has_role = item->error == NULL;
+    qd_channel_push(self->channel, TRUE);
+}
+
+static QdChannelTransaction *
+transaction_new(QdChannel *channel)
+{
+    const QdCallOptions *options = &channel->statement.options;
+    QdChannelTransaction *self = g_new0(QdChannelTransaction, 1);
+
+    self->channel = channel;
+    qd_write_item_init(&self->item);
+    self->item.client = channel->client;
+    self->item.takes_role = TRUE;
+    self->item.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options->has_timeout,
+                                                          options->timeout_msec);
+    self->item.cancelled = &channel->entry.cancelled;
+    self->item.done = on_begun;
+    self->item.data = self;
+    return self;
+}
+
+gboolean
+qd_channel_begin_transaction(QdChannel *self, gboolean *ret_leads)
+{
+    g_autoptr(GError) error = NULL;
+    gboolean refused = FALSE;
+
+    if (self->transaction != NULL)
+        qd_error_set(&error, QW_ERROR_BAD_PARAMETER, "a transaction is open already");
+    else
+        (void) qd_client_check_write(self->client, &error);
+    if (error != NULL) {
+        qd_channel_fail_request(self, error);
+        return TRUE;
+    }
+
+    self->transaction = transaction_new(self);
+    self->transaction->refused = &refused;
+    qd_registry_set_state(self->context->registry, &self->entry, "writing", FALSE);
+    *ret_leads = qd_writer_enqueue(self->context->writer, &self->transaction->item);
+    return refused;
+}
+
+gboolean
+qd_channel_answer_begin(QdChannel *self)
+{
+    QdChannelTransaction *transaction = self->transaction;
+    QwEnd end = { 0 };
+
+    if (transaction == NULL || transaction->is_answered)
+        return FALSE;
+
+    transaction->is_answered = TRUE;
+    if (transaction->item.error != NULL) {
+        qd_channel_fail_request(self, transaction->item.error);
+        qd_channel_drop_transaction(self);
+        return TRUE;
+    }
+    transaction->reader = (QdReader){ .connection = qd_writer_get_connection(self->context->writer), .client = self->client };
+    transaction->start_usec = (uint64_t) g_get_monotonic_time();
+    transaction->end_usec = transaction->start_usec + 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_TRANSACTION_MSEC);
+    end.generation = qd_writer_get_generation(self->context->writer);
+    end.elapsed_usec = transaction->start_usec - self->current->received_usec;
+    qd_channel_put_end(self, &end, self->current->serial);
+    qd_channel_end_request(self);
+    return TRUE;
+}
+
+/* Its time ---------------------------------------------------------------------------------------------------------------- */
+
+const uint64_t *
+qd_channel_get_transaction_end(const QdChannel *self)
+{
+    return self->transaction != NULL ? &self->transaction->end_usec : NULL;
+}
+
+void
+qd_channel_yield_transaction(QdChannel *self)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+
+    if (self->transaction == NULL || !self->transaction->has_role || !qd_writer_is_awaited(self->context->writer))
+        return;
+
+    if (now < self->transaction->end_usec)
+        __atomic_store_n(&self->transaction->end_usec, now, __ATOMIC_RELAXED);
+    __atomic_store_n(&self->transaction_due_usec, self->transaction->end_usec, __ATOMIC_RELAXED);
+}
+
+void
+qd_channel_touch_transaction(QdChannel *self)
+{
+    const QdLimits *limits = &self->context->limits;
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+
+    if (self->transaction == NULL || !self->transaction->has_role)
+        return;
+
+    __atomic_store_n(&self->transaction_due_usec,
+                     MIN(now + 1000 * qd_limits_get(limits, QD_LIMIT_TRANSACTION_IDLE_MSEC), self->transaction->end_usec),
+                     __ATOMIC_RELAXED);
+    qd_workers_request_sweep(self->context->workers);
+}
+
+void
+qd_channel_watch_transaction(QdChannel *self)
+{
+    QdChannelTransaction *transaction = self->transaction;
+    const QdLimits *limits = &self->context->limits;
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    uint64_t due;
+
+    qd_channel_yield_transaction(self);
+    due = __atomic_load_n(&self->transaction_due_usec, __ATOMIC_RELAXED);
+    if (due == 0 || now < due)
+        return;
+
+    if (now >= transaction->start_usec + 1000 * qd_limits_get(limits, QD_LIMIT_TRANSACTION_MSEC))
+        qd_limit_set_error(&transaction->end, limits, QD_LIMIT_TRANSACTION_MSEC,
+                           "transaction was rolled back, since it took too long");
+    else if (now >= transaction->end_usec)
+        qd_limit_set_error(&transaction->end, limits, QD_LIMIT_TRANSACTION_MSEC,
+                           "transaction was rolled back, since others have waited for too long to write");
+    else
+        qd_limit_set_error(&transaction->end, limits, QD_LIMIT_TRANSACTION_IDLE_MSEC,
+                           "transaction was rolled back, since it was idle");
+    if (self->run != NULL) /* it is on the connection that goes back */
+        qd_channel_fail_request(self, transaction->end);
+    give_role_back(transaction, FALSE, NULL);
+}
+
+/* In it ------------------------------------------------------------------------------------------------------------------- */
+
+QdReader *
+qd_channel_get_transaction_reader(const QdChannel *self)
+{
+    return self->transaction != NULL && self->transaction->has_role ? &self->transaction->reader : NULL;
+}
+
+gboolean
+qd_channel_check_transaction(const QdChannel *self, GError **error)
+{
+    if (self->transaction == NULL || self->transaction->end == NULL)
+        return TRUE;
+
+    g_propagate_error(error, g_error_copy(self->transaction->end));
+    return FALSE;
+}
+
+void
+qd_channel_transaction_execute(QdChannel *self, QdWriteItem *item)
+{
+    QdChannelTransaction *transaction = self->transaction;
+    QdWriter *writer = self->context->writer;
+
+    if (!qd_channel_check_transaction(self, &item->error))
+        return;
+
+    item->transaction_end_usec = qd_channel_get_transaction_end(self);
+    qd_writer_execute_part(writer, item);
+    item->generation = qd_writer_get_generation(writer);
+    if (item->error == NULL || item->keeps) {
+        qd_changes_add_all(transaction->item.changed, item->changed);
+        transaction->n_changes += item->changes;
+        return;
+    }
+    if (qd_writer_in_transaction(writer))
+        return;
+    g_prefix_error(&item->error, "the transaction was rolled back: ");
+    transaction->end = g_error_copy(item->error);
+    give_role_back(transaction, FALSE, NULL);
+}
+
+/* Its end ----------------------------------------------------------------------------------------------------------------- */
+
+void
+qd_channel_end_transaction(QdChannel *self)
+{
+    QdChannelTransaction *transaction = self->transaction;
+    gboolean keep = self->current->kind == QW_KIND_COMMIT;
+    g_autoptr(GError) error = NULL;
+    QwEnd end = { 0 };
+
+    if (transaction == NULL) {
+        qd_error_set(&error, QW_ERROR_BAD_PARAMETER, "no transaction is open");
+        qd_channel_fail_request(self, error);
+        return;
+    }
+    if (transaction->has_role)
+        give_role_back(transaction, keep, &error);
+    else if (keep)
+        error = g_error_copy(transaction->end);
+    if (error != NULL) {
+        qd_channel_fail_request(self, error);
+    } else {
+        end.changes = keep ? (int64_t) transaction->n_changes : 0;
+        end.generation = transaction->item.generation != 0 ? transaction->item.generation
+                                                           : qd_writer_get_generation(self->context->writer);
+        end.elapsed_usec = (uint64_t) g_get_monotonic_time() - self->current->received_usec;
+        qd_channel_put_end(self, &end, self->current->serial);
+        qd_channel_end_request(self);
+    }
+    qd_channel_drop_transaction(self);
+}

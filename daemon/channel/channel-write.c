@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Updates: a channel hands all that wait in its queue to the writer at once, and answers them together.
+ *
+ * Place: beside channel-serve.c. While the writer has updates of a channel it owns the channel; who is done with the last one
+ * answers, if it leads the group, or else puts the channel into the run queue. The leader lingers inside its next group, which is
+ * open meanwhile: those whose answers have just gone out are those who write next, and for them no thread has to be woken.
+ * Invariant: each update is a member of its own: it fails alone, and is answered by its own END or ERROR, in the order of requests.
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "daemon/channel/channel-private.h"
+
+/* They are used again and again: making one takes as long as running a small update. */
+typedef struct QdChannelWrite {
+    GList link; /* of the queue that it is in */
+    QdChannel *channel;
+    QdRequest *request; /* (owned) */
+    QdWriteItem item;
+    QdWriteStatement statement;
+    GArray statements; /* refers to that one: an array that needs no memory of its own */
+    GArray *batch;     /* (nullable) instead of that: the statements of a BATCH */
+    GBytes *schema;    /* (nullable) body of a SCHEMA to precede the rows: they have other columns than the client knows */
+    uint32_t n_columns;
+    uint64_t signature;
+} QdChannelWrite;
+
+static QdChannelWrite *
+pop_write(GQueue *queue)
+{
+    GList *link = g_queue_pop_head_link(queue);
+
+    return link != NULL ? link->data : NULL;
+}
+
+static void
+write_free(QdChannelWrite *self)
+{
+    qd_write_item_clear(&self->item);
+    g_free(self);
+}
+
+/* It is of no more use for now. */
+static void
+write_retire(QdChannelWrite *self)
+{
+    GQueue *spare = &self->channel->spare_writes;
+
+    g_clear_pointer(&self->batch, g_array_unref);
+    g_clear_pointer(&self->schema, g_bytes_unref);
+    self->request = qd_request_free(self->request);
+    if (spare->length >= QW_PIPELINE_MAX_REQUESTS) {
+        write_free(self);
+        return;
+    }
+    qd_write_item_reset(&self->item);
+    g_queue_push_head_link(spare, &self->link);
+}
+
+static QdChannelWrite *
+write_alloc(QdChannel *channel)
+{
+    QdChannelWrite *self = pop_write(&channel->spare_writes);
+
+    if (self != NULL)
+        return self;
+    self = g_new0(QdChannelWrite, 1);
+    self->link.data = self;
+    self->channel = channel;
+    qd_write_item_init(&self->item);
+    return self;
+}
+
+void
+qd_channel_free_spare_writes(QdChannel *self)
+{
+    QdChannelWrite *write;
+
+    while ((write = pop_write(&self->spare_writes)) != NULL)
+        write_free(write);
+}
+
+/* Handing over ---------------------------------------------------------------------------------------------------------- */
+
+static void
+on_written(QdWriteItem *item, gboolean own)
+{
+    QdChannel *self = ((QdChannelWrite *) item->data)->channel;
+
+    if (!g_atomic_int_dec_and_test(&self->n_writes_pending))
+        return;
+    if (qd_writer_is_leading(self->context->writer))
+        qd_channels_add_answered(self->context->channels, self);
+    else
+        qd_channel_push(self, TRUE);
+}
+
+/* While the item runs: a CANCEL. What else has come waits; of a hang-up nothing follows, since the update was accepted. */
+static void
+look_at_peer(const QdWriteItem *item)
+{
+    QdChannel *self = ((QdChannelWrite *) item->data)->channel;
+
+    qd_channel_yield_transaction(self);
+    qd_channel_read(self);
+}
+
+void
+qd_channel_cancel_write(QdChannel *self, uint32_t serial)
+{
+    for (GList *link = self->writes.head; link != NULL; link = link->next) {
+        QdChannelWrite *write = link->data;
+
+        if (write->request->serial == serial)
+            g_atomic_int_set(&write->item.is_cancelled, TRUE);
+    }
+}
+
+/* As for a query: SQLite has compiled the statement anew inside its first step. */
+static void
+on_rows_begin(QdWriteItem *item, const QdCompiled *compiled)
+{
+    QdChannelWrite *write = item->data;
+    const QdShape shape = qd_shape_from_compiled(compiled);
+
+    g_clear_pointer(&write->schema, g_bytes_unref);
+    if (compiled->schema_signature == write->channel->statement.signature)
+        return;
+
+    write->schema = qd_channel_encode_schema(write->channel, &shape);
+    write->n_columns = (uint32_t) compiled->n_columns;
+    write->signature = compiled->schema_signature;
+}
+
+/* What a FETCH of the channel's statement runs. */
+static void
+take_fetch(QdChannelWrite *self, const QdLimits *limits)
+{
+    const QdStatement *statement = &self->channel->statement;
+
+    self->statement = (QdWriteStatement){
+        .language = statement->language,
+        .base = statement->base,
+        .text = statement->text,
+        .n_text_bytes = statement->n_text_bytes,
+        .rows = self->request->body,
+        .n_row_bytes = self->request->n_bytes,
+        .n_rows = self->request->count,
+    };
+    self->statements = (GArray){ .data = (char *) &self->statement, .len = 1 };
+    self->item.statements = &self->statements;
+    self->item.rows_begin = on_rows_begin;
+    if (self->request->count > qd_limits_get(limits, QD_LIMIT_BATCH_STATEMENTS))
+        qd_limit_set_error(&self->item.error, limits, QD_LIMIT_BATCH_STATEMENTS, "%u rows of parameters are too many",
+                           self->request->count);
+}
+
+static void
+take_batch(QdChannelWrite *self, const QdLimits *limits, QdCallOptions *ret_options)
+{
+    if (qd_client_check_write(self->channel->client, &self->item.error))
+        self->batch = self->item.statements = qd_channel_parse_batch(self->request, limits, ret_options, &self->item.error);
+}
+
+/* @request: (transfer full) */
+static QdChannelWrite *
+write_new(QdChannel *channel, QdRequest *request)
+{
+    const QdLimits *limits = &channel->context->limits;
+    QdCallOptions options = { 0 };
+    QdChannelWrite *self = write_alloc(channel);
+
+    self->request = request;
+    self->item.client = channel->client;
+    self->item.session = &channel->counters;
+    self->item.cancelled = &channel->entry.cancelled;
+    self->item.page_size = channel->page_size;
+    self->item.done = on_written;
+    self->item.peer_func = look_at_peer;
+    self->item.data = self;
+    if (request->cancelled) {
+        qd_error_set(&self->item.error, QW_ERROR_CANCELLED, "request was cancelled");
+    } else if (request->kind == QW_KIND_BATCH) {
+        take_batch(self, limits, &options);
+    } else {
+        options = channel->statement.options;
+        take_fetch(self, limits);
+    }
+    self->item.relaxed = options.relaxed_durability;
+    self->item.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options.has_timeout,
+                                                          options.timeout_msec);
+    return self;
+}
+
+gboolean
+qd_channel_next_is_write(const QdChannel *self)
+{
+    const QdRequest *next = self->requests.head != NULL ? self->requests.head->data : NULL;
+
+    if (self->current != NULL || self->run != NULL || next == NULL)
+        return FALSE;
+    return next->kind == QW_KIND_BATCH ||
+           (next->kind == QW_KIND_FETCH && self->statement.writes && !qd_channel_is_control(self, next));
+}
+
+/* The updates at the head of the queue become writes. Returns: how many the writer shall have. */
+static gint
+collect_writes(QdChannel *self)
+{
+    gint n = 0;
+
+    while (qd_channel_next_is_write(self)) {
+        QdRequest *request = g_queue_pop_head(&self->requests);
+        QdChannelWrite *write = write_new(self, request);
+
+        self->n_request_bytes -= request->n_bytes;
+        g_queue_push_tail_link(&self->writes, &write->link);
+        n += write->item.error == NULL ? 1 : 0;
+    }
+    return n;
+}
+
+gboolean
+qd_channel_start_writes(QdChannel *self, gboolean *ret_leads)
+{
+    gint n = collect_writes(self);
+
+    self->entry.text = self->statement.text;
+    self->entry.n_text_bytes = self->statement.n_text_bytes;
+    qd_registry_add(self->context->registry, &self->entry, "writing");
+    self->next_write_page = 0;
+
+    /* one more, so that nobody answers before all are handed over; whoever has got the role runs none before */
+    g_atomic_int_set(&self->n_writes_pending, n + 1);
+    for (GList *link = self->writes.head; link != NULL; link = link->next) {
+        QdChannelWrite *write = link->data;
+
+        if (write->item.error == NULL && qd_writer_enqueue(self->context->writer, &write->item))
+            *ret_leads = TRUE;
+    }
+    return g_atomic_int_dec_and_test(&self->n_writes_pending);
+}
+
+void
+qd_channel_run_writes(QdChannel *self)
+{
+    (void) collect_writes(self);
+    self->next_write_page = 0;
+    for (GList *link = self->writes.head; link != NULL; link = link->next) {
+        QdChannelWrite *write = link->data;
+
+        if (write->item.error == NULL)
+            qd_channel_transaction_execute(self, &write->item);
+    }
+    qd_channel_touch_transaction(self);
+}
+
+/* Answering ------------------------------------------------------------------------------------------------------------- */
+
+static void
+put_end(QdChannel *self, const QdChannelWrite *write)
+{
+    const QdWriteItem *item = &write->item;
+    QwEnd end = { .n_rows = item->n_rows,
+                  .changes = (int64_t) item->changes,
+                  .last_insert_rowid = item->last_insert_rowid,
+                  .generation = item->generation,
+                  .elapsed_usec = (uint64_t) g_get_monotonic_time() - write->request->received_usec };
+
+    qd_channel_put_end(self, &end, write->request->serial);
+}
+
+/* One record of the answer to @write. Returns: false when it was the last one. */
+static gboolean
+put_next(QdChannel *self, QdChannelWrite *write)
+{
+    uint32_t serial = write->request->serial;
+
+    if (write->item.error != NULL) {
+        qd_channel_put_error(self, write->item.error, serial);
+        if (qd_error_get_code(write->item.error) == QW_ERROR_TIMEOUT)
+            __atomic_add_fetch(&self->context->counters.n_timeouts, 1, __ATOMIC_RELAXED);
+        return FALSE;
+    }
+    if (write->batch != NULL && self->next_write_page == 0)
+        qd_channel_encode_batch_counts(&write->item);
+    if (write->schema != NULL) {
+        qd_channel_put_record(self, QW_KIND_SCHEMA, write->n_columns, serial, g_bytes_get_data(write->schema, NULL),
+                              g_bytes_get_size(write->schema));
+        self->statement.signature = write->signature;
+        g_clear_pointer(&write->schema, g_bytes_unref);
+        return TRUE;
+    }
+    if (self->next_write_page < write->item.pages->len) {
+        QdResultPage *page = &g_array_index(write->item.pages, QdResultPage, self->next_write_page++);
+
+        qd_channel_put_record(self, QW_KIND_ROWS, page->n_rows, serial, page->data + QW_HEADER_SIZE, page->size - QW_HEADER_SIZE);
+        return TRUE;
+    }
+    put_end(self, write);
+    return FALSE;
+}
+
+void
+qd_channel_drop_writes(QdChannel *self)
+{
+    QdChannelWrite *write;
+
+    while ((write = pop_write(&self->writes)) != NULL)
+        write_retire(write);
+    qd_registry_remove(self->context->registry, &self->entry);
+    g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
+}
+
+void
+qd_channel_continue_writes(QdChannel *self)
+{
+    QdChannelWrite *write;
+
+    while ((write = g_queue_peek_head(&self->writes)) != NULL) {
+        if (put_next(self, write))
+            return; /* it goes out before the next one needs the buffer */
+        write_retire(pop_write(&self->writes));
+        self->next_write_page = 0;
+    }
+    qd_channel_drop_writes(self);
+    qd_context_note_activity(self->context);
+}
+
+/* Lingering ------------------------------------------------------------------------------------------------------------- */
+
+/* Returns: true when nothing is left to be done but to wait for the client. */
+static gboolean
+answer(QdChannel *self)
+{
+    qd_channel_continue_writes(self);
+    if (qd_channel_flush(self) <= 0 || !g_queue_is_empty(&self->writes) || qd_channel_has_input(self)) {
+        qd_channel_push(self, TRUE);
+        return FALSE;
+    }
+    self->answered_usec = (uint64_t) g_get_monotonic_time();
+    if (qw_spin_pays(&self->spin))
+        return TRUE;
+
+    qd_channel_park(self);
+    return FALSE;
+}
+
+/* Something came, or an end. */
+static void
+resume(QdChannel *self)
+{
+    gboolean leads = FALSE;
+
+    qw_spin_note_awake(&self->spin, self->requests.length > 0);
+    self->answered_usec = 0;
+    if (self->broken || !qd_channel_next_is_write(self) || qd_channel_start_writes(self, &leads))
+        qd_channel_push(self, TRUE);
+}
+
+/* Looks once at each. Those that have something to say leave the array. */
+static void
+look_at_all(GPtrArray *waiting)
+{
+    for (guint i = 0; i < waiting->len;) {
+        QdChannel *channel = waiting->pdata[i];
+
+        qd_channel_read(channel);
+        if (!qd_channel_has_input(channel)) {
+            i++;
+            continue;
+        }
+        g_ptr_array_remove_index_fast(waiting, i);
+        resume(channel);
+    }
+}
+
+void
+qd_channels_answer(QdChannels *self)
+{
+    GPtrArray *answered = qd_channels_get_answered(self);
+
+    for (guint i = 0; i < answered->len;) {
+        if (answer(answered->pdata[i]))
+            i++;
+        else
+            g_ptr_array_remove_index(answered, i);
+    }
+}
+
+gboolean
+qd_channels_look(QdChannels *self)
+{
+    GPtrArray *answered = qd_channels_get_answered(self);
+
+    look_at_all(answered);
+    if (answered->len > 1)
+        (void) sched_yield();
+    return answered->len > 0;
+}
+
+void
+qd_channels_end_linger(QdChannels *self)
+{
+    GPtrArray *answered = qd_channels_get_answered(self);
+
+    for (guint i = 0; i < answered->len; i++) {
+        QdChannel *channel = answered->pdata[i];
+
+        qw_spin_note_awake(&channel->spin, FALSE);
+        qd_channel_park(channel);
+    }
+    g_ptr_array_set_size(answered, 0);
+}

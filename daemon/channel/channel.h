@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Channels: what stands behind a descriptor that Prepare gave out. A state machine, never a thread.
+ *
+ * Place: room channel. Channels live in a table of slots; epoll and the registry name them by slot and generation, never by
+ * pointer.
+ * Invariant: whoever acts on a channel owns it: the OWNED bit of its state word, set by compare-and-swap. An event for an owned
+ * channel sets PENDING, and the owner looks again before it lets go. Only the owner closes the descriptor.
+ */
+#pragma once
+
+#include "daemon/read/pool.h"
+#include "daemon/read/shape.h"
+#include "daemon/runtime/context.h"
+#include "daemon/runtime/options.h"
+#include "daemon/write/writer.h"
+
+typedef struct QdChannels QdChannels;
+
+QdChannels *qd_channels_new(QdContext *context);
+/* All workers have ended. */
+QdChannels *qd_channels_free(QdChannels *self);
+
+typedef struct QdChannelSetup {
+    QdTransport transport;
+    uint32_t page_size;
+    const char *text;
+    gsize n_text_bytes;
+    QdCallOptions options;
+    QdLanguage language;
+    QdShape shape;      /* of the statement as compiled just now */
+    GBytes *parameters; /* (nullable): pipes: one row */
+} QdChannelSetup;
+
+/**
+ * qd_channels_open:
+ * @client: is charged for the channel
+ * @ret_fd: (out): the peer's end, CLOEXEC
+ *
+ * Makes a descriptor pair and a channel with a prepared statement. A pipe starts to run at once.
+ *
+ * Thread: a worker. Errors: LIMIT_EXCEEDED at the limits of channels and descriptors.
+ */
+gboolean qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup, int *ret_fd, GError **error);
+
+/* Shared memory of a result. FALSE: as much as there may be is in use. */
+gboolean qd_channels_charge_ring(QdChannels *self, QdClient *client, guint n_bytes);
+void qd_channels_discharge_ring(QdChannels *self, QdClient *client, guint n_bytes);
+
+/* Workers: an event of the descriptor with this token. */
+void qd_channels_handle_event(QdChannels *self, uint64_t token, uint32_t events);
+/* Workers, by timer: ends what has been blocked for too long. */
+void qd_channels_sweep(QdChannels *self);
+/* The leader of a write group: answers its members; those that are likely to write more at once stay with it. */
+void qd_channels_answer(QdChannels *self);
+/* Looks once whether those have written. Returns: whether some have not. */
+gboolean qd_channels_look(QdChannels *self);
+/* They are left to the other workers. */
+void qd_channels_end_linger(QdChannels *self);
+/* Main thread: no more requests; what is there is served. */
+void qd_channels_drain(QdChannels *self);
+
+guint qd_channels_get_n(QdChannels *self);

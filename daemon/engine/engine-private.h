@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The engine as its own files see it.
+ *
+ * Place: private to the room engine.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "daemon/call/call-private.h"
+#include "daemon/engine/engine.h"
+#include "daemon/job/payload-crew.h"
+
+typedef struct QdUpkeep QdUpkeep;
+
+/* What commits have changed since the main thread was told last. */
+typedef struct QdNews {
+    pthread_mutex_t mutex;
+    uint64_t generation;
+    QdChanges *changes;
+    gboolean is_posted; /* the main thread will look */
+    gboolean is_held;   /* it looks when it wants to */
+} QdNews;
+
+struct QdEngine {
+    QdContext context;
+    QdEngineConfig config;
+
+    QdPayloadCrew *crew;
+
+    QdInterrupter *interrupter;
+    QdUpkeep *upkeep;
+    QdNews news;
+    gint ending; /* atomic: a salvage is to stop */
+
+    /* main thread only */
+    gint state; /* QdEngineState, atomic for the statistics */
+    GError *open_error;
+    uint64_t reopen_usec; /* from then on a call tries to open what could not be opened */
+    GPtrArray *held;      /* of QdCall, until the database is open */
+    gboolean draining;
+    gboolean stopped; /* the workers are gone */
+};
+
+typedef enum QdEngineState {
+    QD_ENGINE_OPENING,
+    QD_ENGINE_RECOVERING, /* opening, by a salvage */
+    QD_ENGINE_OPEN,
+    QD_ENGINE_BROKEN,
+} QdEngineState;

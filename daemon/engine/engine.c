@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The engine: puts the parts together, opens the database in the background, hands calls to workers and jobs.
+ */
+#include "daemon/engine/engine.h"
+
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/log.h"
+#include "daemon/base/thread.h"
+#include "daemon/channel/channel.h"
+#include "daemon/engine/engine-private.h"
+#include "daemon/engine/upkeep.h"
+#include "daemon/job/jobs.h"
+#include "daemon/read/evaluation.h"
+#include "daemon/read/plans.h"
+#include "daemon/sqlite/index-locks.h"
+#include "daemon/sqlite/memory.h"
+
+/* A database that could not be opened is tried again by the first call after this time. */
+#define RETRY_OPEN_USEC 500000
+#define RETRY_SALVAGE_USEC 5000000 /* the same, when it was read as a whole in vain */
+
+typedef struct Opening {
+    QdEngine *engine;
+    QdDatabase *database;
+    QdDatabaseRepair repair;
+    gboolean salvaged; /* tried, at least */
+    GError *error;
+} Opening;
+
+/* Commits --------------------------------------------------------------------------------------------------------------- */
+
+void
+qd_engine_tell_changes(QdEngine *self)
+{
+    QdNews *news = &self->news;
+    g_autoptr(QdChanges) changes = NULL;
+    uint64_t generation;
+
+    pthread_mutex_lock(&news->mutex);
+    news->is_posted = FALSE;
+    generation = news->generation;
+    changes = g_steal_pointer(&news->changes);
+    news->changes = qd_changes_new();
+    pthread_mutex_unlock(&news->mutex);
+    if (!qd_changes_is_empty(changes) && self->config.changed != NULL)
+        self->config.changed(generation, changes, self->config.user_data);
+}
+
+static void
+on_news(void *data)
+{
+    qd_engine_tell_changes(data);
+}
+
+/* Waking the main thread costs as much as an update: once for all that comes until it has looked. */
+static void
+on_commit(uint64_t generation, const QdChanges *changes, void *user_data)
+{
+    QdEngine *self = user_data;
+    QdNews *news = &self->news;
+    gboolean post;
+
+    if (qd_changes_is_empty(changes))
+        return;
+
+    pthread_mutex_lock(&news->mutex);
+    news->generation = MAX(news->generation, generation);
+    qd_changes_add_all(news->changes, changes);
+    post = !news->is_posted && !news->is_held;
+    news->is_posted = news->is_posted || post;
+    pthread_mutex_unlock(&news->mutex);
+    if (post)
+        qd_mailbox_post(self->context.mailbox, on_news, self);
+}
+
+void
+qd_engine_hold_changes(QdEngine *self, gboolean hold)
+{
+    pthread_mutex_lock(&self->news.mutex);
+    self->news.is_held = hold;
+    pthread_mutex_unlock(&self->news.mutex);
+}
+
+static void
+on_log_too_big(void *user_data)
+{
+    qd_registry_evict_oldest(((QdEngine *) user_data)->context.registry);
+}
+
+static void
+answer_writers(void *user_data)
+{
+    qd_channels_answer(((QdEngine *) user_data)->context.channels);
+}
+
+static gboolean
+look_at_writers(void *user_data)
+{
+    return qd_channels_look(((QdEngine *) user_data)->context.channels);
+}
+
+static void
+leave_writers(void *user_data)
+{
+    qd_channels_end_linger(((QdEngine *) user_data)->context.channels);
+}
+
+static const QdWriterLinger linger = { answer_writers, look_at_writers, leave_writers };
+
+static void
+on_payloads_given_up(QdPayloadSweep what, void *user_data)
+{
+    qd_payload_crew_sweep(((QdEngine *) user_data)->crew, what);
+}
+
+/* Opening --------------------------------------------------------------------------------------------------------------- */
+
+static void start_call(QdEngine *self, QdCall *call);
+
+static void
+take_database(QdEngine *self, QdDatabase *database)
+{
+    QdConnectionInfo info = qd_database_get_info(database);
+    QdWriterConfig config = {
+        .database = database,
+        .limits = &self->context.limits,
+        .pool = qd_pool_new(&info, &self->context.limits),
+        .workers = self->context.workers,
+        .commit_func = on_commit,
+        .log_func = on_log_too_big,
+        .linger = &linger,
+        .payloads = qd_payloads_new(self->context.directory, &self->context.limits),
+        .sweep_func = on_payloads_given_up,
+        .user_data = self,
+    };
+
+    qd_pool_set_interrupter(config.pool, self->interrupter);
+    self->context.database = database;
+    qd_database_guard(database);
+    self->context.pool = config.pool;
+    self->context.payloads = config.payloads;
+    self->crew = qd_payload_crew_new(&self->context);
+    self->context.writer = qd_writer_new(&config, qd_database_steal_writer(database));
+    if (!qd_database_is_read_only(database) && qd_payload_files_exist(qd_payloads_get_files(self->context.payloads)))
+        qd_payload_crew_sweep(self->crew, QD_PAYLOAD_SWEEP_ALL);
+    qd_workers_request_look(self->context.workers);
+}
+
+/* Calls that have waited for the database. */
+static void
+start_held(QdEngine *self)
+{
+    g_autoptr(GPtrArray) held = g_steal_pointer(&self->held);
+
+    self->held = g_ptr_array_new();
+    for (guint i = 0; i < held->len; i++)
+        start_call(self, held->pdata[i]);
+}
+
+static void
+begin_recovering(void *data)
+{
+    QdEngine *self = data;
+
+    g_atomic_int_set(&self->state, QD_ENGINE_RECOVERING);
+    start_held(self);
+}
+
+static void
+on_salvage_begins(gpointer data)
+{
+    Opening *opening = data;
+
+    opening->salvaged = TRUE;
+    qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE }, "the database in '%s' is damaged: salvaging it",
+           opening->engine->context.directory);
+    qd_mailbox_post(opening->engine->context.mailbox, begin_recovering, opening->engine);
+}
+
+static void
+finish_opening(void *data)
+{
+    Opening *opening = data;
+    QdEngine *self = opening->engine;
+
+    self->context.n_calls--;
+    if (opening->database != NULL) {
+        take_database(self, opening->database);
+        if (!qd_database_is_read_only(self->context.database))
+            qd_upkeep_note_open(self->upkeep, &opening->repair.result, qd_database_get_start_counter(self->context.database) == 1);
+        if (opening->repair.n_kept_payloads > 0)
+            qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
+                   "the database in '%s' is new, and %u payload files of an older one are kept in '%s'", self->context.directory,
+                   opening->repair.n_kept_payloads, opening->repair.kept_folder);
+        g_atomic_int_set(&self->state, QD_ENGINE_OPEN);
+    } else {
+        g_clear_error(&self->open_error);
+        self->open_error = opening->error;
+        self->reopen_usec = (uint64_t) g_get_monotonic_time() + (opening->salvaged ? RETRY_SALVAGE_USEC : RETRY_OPEN_USEC);
+        g_atomic_int_set(&self->state, QD_ENGINE_BROKEN);
+    }
+    qd_recovery_result_clear(&opening->repair.result);
+    g_free(opening->repair.kept_folder);
+    g_free(opening);
+    start_held(self);
+}
+
+static void *
+open_main(void *data)
+{
+    Opening *opening = data;
+
+    opening->database = qd_database_open_repaired(opening->engine->context.directory, &opening->engine->context.limits,
+                                                  qd_evaluation_register, &opening->repair, &opening->error);
+    qd_mailbox_post(opening->engine->context.mailbox, finish_opening, opening);
+    return NULL;
+}
+
+static void
+start_opening(QdEngine *self)
+{
+    Opening *opening = g_new0(Opening, 1);
+    int r;
+
+    opening->engine = self;
+    opening->repair = (QdDatabaseRepair){
+        .damaged = qd_upkeep_begin(self->upkeep), .cancelled = &self->ending, .begins = on_salvage_begins, .data = opening
+    };
+    g_atomic_int_set(&self->state, QD_ENGINE_OPENING);
+    self->context.n_calls++;
+    r = qd_thread_start(open_main, opening);
+    if (r == 0)
+        return;
+    qd_error_set_errno(&opening->error, r, "cannot start a thread");
+    qd_mailbox_post(self->context.mailbox, finish_opening, opening);
+}
+
+/* Calls ----------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+push_call(QdEngine *self, QdCall *call)
+{
+    switch (call->class->place) {
+    case QD_CALL_ON_JOB:
+        qd_registry_set_state(self->context.registry, &call->private->entry, "job", FALSE);
+        qd_jobs_start(self->context.jobs, call);
+        return TRUE;
+    case QD_CALL_ON_CREW:
+        qd_payload_crew_push(self->crew, call);
+        return TRUE;
+    case QD_CALL_ON_WORKER:
+        return qd_workers_push(self->context.workers, &call->private->task, TRUE);
+    }
+    return FALSE;
+}
+
+static void
+start_call(QdEngine *self, QdCall *call)
+{
+    if (self->stopped) {
+        qd_error_set(&call->error, QW_ERROR_CLOSED, "the daemon ends");
+        qd_call_finish(call);
+    } else if (self->state == QD_ENGINE_RECOVERING) {
+        qd_error_set(&call->error, QW_ERROR_RECOVERING, "the database of store '%s' was damaged and is being salvaged",
+                     self->context.directory);
+        qd_call_finish(call);
+    } else if (self->state == QD_ENGINE_BROKEN && !call->class->works_when_broken) {
+        call->error = g_error_copy(self->open_error);
+        qd_call_finish(call);
+    } else if (!push_call(self, call)) {
+        qd_limit_set_error(&call->error, &self->context.limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
+        qd_call_finish(call);
+    }
+}
+
+static void
+describe_entry(QdCall *call, QdEntry *entry)
+{
+    const QdCallStatement *first = call->statements->len > 0 ? &g_array_index(call->statements, QdCallStatement, 0) : NULL;
+
+    *entry = (QdEntry){ .client = call->client, .owner = call, .language = "sql" };
+    if (first != NULL) {
+        entry->language = qd_language_get_name(first->language);
+        entry->text = first->text;
+        entry->n_text_bytes = strlen(first->text);
+    }
+}
+
+void
+qd_engine_submit(QdEngine *self, QdCall *call)
+{
+    struct QdCallPrivate *private = call->private;
+
+    private->context = &self->context;
+    private->task = (QdTask){ .client = call->client, .watch_fd = -1, .run = qd_call_run_on_worker };
+    describe_entry(call, &private->entry);
+    self->context.n_calls++;
+    if (!call->class->is_internal)
+        qd_registry_add(self->context.registry, &private->entry, "queued");
+
+    if (!self->stopped && self->state == QD_ENGINE_BROKEN && (uint64_t) g_get_monotonic_time() > self->reopen_usec)
+        start_opening(self);
+    if (self->state == QD_ENGINE_OPENING)
+        g_ptr_array_add(self->held, call);
+    else
+        start_call(self, call);
+}
+
+void
+qd_engine_cancel(QdEngine *self, QdCall *call)
+{
+    g_atomic_int_set(&call->cancelled, TRUE);
+    g_atomic_int_set(&call->private->entry.cancelled, 1);
+}
+
+/* Life ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+on_event(void *user_data, uint64_t token, uint32_t events)
+{
+    qd_channels_handle_event(((QdEngine *) user_data)->context.channels, token, events);
+}
+
+static void
+on_sweep(void *user_data)
+{
+    QdEngine *self = user_data;
+    QdPoolState state;
+
+    qd_channels_sweep(self->context.channels);
+    if (self->context.pool == NULL)
+        return;
+    if (qd_writer_sweep(self->context.writer))
+        qd_workers_request_sweep(self->context.workers);
+    qd_writer_look(self->context.writer);
+    state = qd_pool_trim(self->context.pool);
+    if (state == QD_POOL_AT_REST && qd_writer_rest(self->context.writer)) {
+        qd_pool_rest(self->context.pool);
+        (void) malloc_trim(0);
+    } else if (state != QD_POOL_QUIET) {
+        qd_workers_request_sweep(self->context.workers);
+    }
+    qd_workers_request_look(self->context.workers);
+}
+
+static void
+on_tick(void *data)
+{
+    qd_workers_look(data);
+}
+
+static void
+on_activity(void *user_data)
+{
+    QdEngine *self = user_data;
+
+    self->config.activity(self->config.user_data);
+}
+
+static void
+on_suspicion(void *user_data)
+{
+    qd_upkeep_suspect(((QdEngine *) user_data)->upkeep);
+}
+
+static void
+on_damage(const char *message, void *user_data)
+{
+    qd_upkeep_report(((QdEngine *) user_data)->upkeep, message);
+}
+
+/* A database that could not be opened is tried again. */
+static void
+on_reopen(void *user_data)
+{
+    QdEngine *self = user_data;
+
+    if (self->state == QD_ENGINE_BROKEN)
+        start_opening(self);
+}
+
+QdEngine *
+qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
+{
+    QdEngine *self;
+
+    if (!qd_memory_init(error) || !qd_index_locks_init(error))
+        return NULL;
+
+    self = g_new0(QdEngine, 1);
+    self->config = *config;
+    self->context.hooks = (QdContextHooks){
+        .activity = on_activity, .suspect = on_suspicion, .damaged = on_damage, .reopen = on_reopen, .user_data = self
+    };
+    self->context.directory = g_strdup(config->directory);
+    self->context.limits = config->limits;
+    self->context.mailbox = mailbox;
+    self->news.changes = qd_changes_new();
+    pthread_mutex_init(&self->news.mutex, NULL);
+    self->held = g_ptr_array_new();
+    self->context.registry = qd_registry_new();
+    self->context.channels = qd_channels_new(&self->context);
+    self->context.jobs = qd_jobs_new(&self->context);
+    self->upkeep = qd_upkeep_new(self);
+    qd_memory_set_limits(qd_limits_get(&self->context.limits, QD_LIMIT_HEAP_SOFT_BYTES),
+                         qd_limits_get(&self->context.limits, QD_LIMIT_HEAP_HARD_BYTES));
+    self->context.workers = qd_workers_new(&self->context.limits, on_event, on_sweep, self, error);
+    if (self->context.workers != NULL)
+        self->interrupter = qd_interrupter_new(on_tick, self->context.workers, error);
+    if (self->interrupter == NULL)
+        return qd_engine_free(self);
+
+    start_opening(self);
+    return self;
+}
+
+QdEngine *
+qd_engine_free(QdEngine *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    g_atomic_int_set(&self->ending, TRUE);
+    qd_upkeep_stop(self->upkeep);
+    qd_registry_cancel_all(self->context.registry);
+    while (self->context.n_calls > 0) {
+        struct pollfd pfd = { .fd = qd_mailbox_get_fd(self->context.mailbox), .events = POLLIN };
+
+        (void) poll(&pfd, 1, -1);
+        qd_mailbox_dispatch(self->context.mailbox);
+    }
+    self->context.jobs = qd_jobs_free(self->context.jobs);
+    if (self->context.workers != NULL)
+        qd_workers_stop(self->context.workers);
+    self->crew = qd_payload_crew_free(self->crew); /* one of its threads may lead the writer, and answer channels */
+    self->context.channels = qd_channels_free(self->context.channels);
+    self->stopped = TRUE;
+    qd_engine_tell_changes(self);
+    do /* what is told of the last commits may lead to calls, which fail */
+        qd_mailbox_dispatch(self->context.mailbox);
+    while (self->context.n_calls > 0);
+    if (self->context.database != NULL)
+        qd_database_lift_guard(self->context.database);
+    self->context.writer = qd_writer_free(self->context.writer);
+    self->context.payloads = qd_payloads_free(self->context.payloads);
+    self->context.pool = qd_pool_free(self->context.pool);
+    if (self->context.database != NULL && !qd_database_is_read_only(self->context.database))
+        qd_upkeep_note_closed(self->upkeep);
+    self->context.database = qd_database_free(self->context.database);
+    self->upkeep = qd_upkeep_free(self->upkeep);
+    self->interrupter = qd_interrupter_free(self->interrupter);
+    qd_workers_free(self->context.workers);
+    qd_registry_free(self->context.registry);
+    g_ptr_array_unref(self->held);
+    g_clear_error(&self->open_error);
+    (void) qd_changes_free(self->news.changes);
+    pthread_mutex_destroy(&self->news.mutex);
+    g_free(self->context.directory);
+    g_free(self);
+    return NULL;
+}
+
+gboolean
+qd_engine_is_idle(QdEngine *self)
+{
+    return self->context.n_calls == 0 && qd_registry_get_n(self->context.registry) == 0 && qd_jobs_get_n(self->context.jobs) == 0;
+}
+
+gboolean
+qd_engine_check_if_due(QdEngine *self)
+{
+    return qd_upkeep_start_if_due(self->upkeep);
+}
+
+const char *
+qd_engine_get_health(QdEngine *self)
+{
+    return qd_health_get_word(qd_upkeep_get_health(self->upkeep));
+}
+
+void
+qd_engine_drain(QdEngine *self)
+{
+    self->draining = TRUE;
+    g_atomic_int_set(&self->ending, TRUE);
+    qd_upkeep_stop(self->upkeep);
+    qd_channels_drain(self->context.channels);
+}
+
+gboolean
+qd_engine_is_drained(QdEngine *self)
+{
+    return self->context.n_calls == 0 && qd_channels_get_n(self->context.channels) == 0 && qd_jobs_get_n(self->context.jobs) == 0;
+}
+
+gboolean
+qd_engine_is_alive(QdEngine *self, uint64_t max_usec)
+{
+    return qd_workers_is_alive(self->context.workers, max_usec);
+}
+
+void
+qd_engine_set_limits(QdEngine *self, const QdLimits *limits)
+{
+    for (guint i = 0; i < QD_N_LIMITS; i++)
+        __atomic_store_n(&self->context.limits.values[i], limits->values[i], __ATOMIC_RELAXED);
+    qd_memory_set_limits(qd_limits_get(limits, QD_LIMIT_HEAP_SOFT_BYTES), qd_limits_get(limits, QD_LIMIT_HEAP_HARD_BYTES));
+}
+
+const QdLimits *
+qd_engine_get_limits(QdEngine *self)
+{
+    return &self->context.limits;
+}
+
+uint64_t
+qd_engine_get_generation(QdEngine *self)
+{
+    return self->context.writer != NULL ? qd_writer_get_generation(self->context.writer) : 0;
+}
+
+gboolean
+qd_engine_is_read_only(QdEngine *self)
+{
+    return self->context.database != NULL && qd_database_is_read_only(self->context.database);
+}
+
+void
+qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
+{
+    struct mallinfo2 heap = mallinfo2();
+
+    func("queries_total", qd_registry_get_n_total(self->context.registry), user_data);
+    func("queries_in_work", qd_registry_get_n(self->context.registry), user_data);
+    func("queries_running", qd_workers_get_n_running(self->context.workers), user_data);
+    func("queries_queued", qd_workers_get_n_queued(self->context.workers), user_data);
+    func("rows_total", __atomic_load_n(&self->context.counters.n_rows, __ATOMIC_RELAXED), user_data);
+    func("errors_total", __atomic_load_n(&self->context.counters.n_errors, __ATOMIC_RELAXED), user_data);
+    func("timeouts_total", __atomic_load_n(&self->context.counters.n_timeouts, __ATOMIC_RELAXED), user_data);
+    func("channels", qd_channels_get_n(self->context.channels), user_data);
+    func("jobs", qd_jobs_get_n(self->context.jobs), user_data);
+    func("sqlite_memory_bytes", qd_memory_get_used(), user_data);
+    func("heap_used_bytes", heap.uordblks, user_data);
+    if (self->context.writer != NULL) {
+        const QdPlanCounters *plans = qd_pool_get_plan_counters(self->context.pool);
+
+        func("sparql_plans_found_total", __atomic_load_n(&plans->n_found, __ATOMIC_RELAXED), user_data);
+        func("sparql_plans_made_total", __atomic_load_n(&plans->n_made, __ATOMIC_RELAXED), user_data);
+        func("sparql_plans_made_usec_total", __atomic_load_n(&plans->made_usec, __ATOMIC_RELAXED), user_data);
+        func("snapshots", qd_pool_get_n_leased(self->context.pool), user_data);
+        func("connections", qd_pool_get_n_open(self->context.pool), user_data);
+        func("commits_total", qd_writer_get_n_commits(self->context.writer), user_data);
+        func("checkpoint_passes_total", qd_writer_get_n_passes(self->context.writer), user_data);
+        func("updates_total", qd_writer_get_n_items(self->context.writer), user_data);
+        func("updates_queued", qd_writer_get_n_queued(self->context.writer), user_data);
+        func("generation", qd_writer_get_generation(self->context.writer), user_data);
+        func("checked_unix_sec", (uint64_t) qd_upkeep_get_health(self->upkeep)->checked_sec, user_data);
+    }
+}
+
+void
+qd_engine_foreach_fact(QdEngine *self, QdFactFunc func, void *user_data)
+{
+    static const char *const states[] = {
+        [QD_ENGINE_OPENING] = "opening",
+        [QD_ENGINE_RECOVERING] = "recovering",
+        [QD_ENGINE_OPEN] = "open",
+        [QD_ENGINE_BROKEN] = "broken",
+    };
+    const QdHealth *health = qd_upkeep_get_health(self->upkeep);
+
+    func("sqlite_version", sqlite3_libversion(), user_data);
+    func("state", states[self->state], user_data);
+    func("directory", self->context.directory, user_data);
+    if (self->context.database != NULL)
+        func("database_path", qd_database_get_path(self->context.database), user_data);
+    if (self->state == QD_ENGINE_BROKEN)
+        func("error", self->open_error->message, user_data);
+    func("health", qd_health_get_word(health), user_data);
+    if (health->damage != NULL)
+        func("damage", health->damage, user_data);
+    if (health->report != NULL)
+        func("salvage_report", health->report, user_data);
+}
+
+void
+qd_engine_foreach_query(QdEngine *self, QdQueryFunc func, void *user_data)
+{
+    qd_registry_foreach(self->context.registry, func, user_data);
+}
+
+gboolean
+qd_engine_cancel_query(QdEngine *self, uint64_t id)
+{
+    return qd_registry_cancel(self->context.registry, id);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The engine as the layers above see it: calls go in on the main thread, answers come back there.
+ *
+ * Place: the root above the rooms that serve calls. The bus layer makes a call (call.h), fills its upper half and submits it; a
+ * worker or job thread fills the lower half; `done` runs on the main thread, once, always.
+ * Invariant: nothing here waits. After qd_engine_submit() a call belongs to the engine until `done`.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "daemon/base/limits.h"
+#include "daemon/base/mailbox.h"
+#include "daemon/call/call.h"
+#include "daemon/notify/changes.h"
+#include "daemon/runtime/registry.h"
+
+typedef struct QdEngine QdEngine;
+
+typedef struct QdEngineConfig {
+    const char *directory; /* the store's, made if missing */
+    QdLimits limits;
+    /* main thread, after some commits: the last one's generation, and what all of them have changed */
+    void (*changed)(uint64_t generation, const QdChanges *changes, void *user_data);
+    void (*activity)(void *user_data); /* main thread: the engine may have become idle */
+    /* (nullable) main thread: the database is damaged; it will be salvaged when it is opened again: end soon */
+    void (*damaged)(void *user_data);
+    void *user_data;
+} QdEngineConfig;
+
+/* Starts workers; the database is opened by one of them, so that this returns at once. Calls made meanwhile wait.
+ * A database that cannot be opened makes every call fail with the reason; it never makes this fail. */
+QdEngine *qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error);
+
+/* Main thread. TRUE: from now on a commit wakes nobody; it is told by qd_engine_tell_changes(). */
+void qd_engine_hold_changes(QdEngine *self, gboolean hold);
+/* Main thread: tells of the commits that were not told yet, if there are any. */
+void qd_engine_tell_changes(QdEngine *self);
+
+/* Ends everything: waits for workers and jobs. All calls have been answered before it returns, `done` included. */
+QdEngine *qd_engine_free(QdEngine *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdEngine, qd_engine_free)
+
+/* Main thread. Consumes @call; `done` is called later, never from within. */
+void qd_engine_submit(QdEngine *self, QdCall *call);
+
+/* Main thread. Asks a submitted call to end soon with CANCELLED; harmless when it has just ended. */
+void qd_engine_cancel(QdEngine *self, QdCall *call);
+
+/* Main thread: no call, no request, no job. Idle channels do not count. */
+gboolean qd_engine_is_idle(QdEngine *self);
+
+/* Main thread, of an idle engine: checks the database if that is due. Returns: whether a check is running, which `activity` ends */
+gboolean qd_engine_check_if_due(QdEngine *self);
+/* "ok", "damaged" or "unchecked" */
+const char *qd_engine_get_health(QdEngine *self);
+
+/* Main thread: shutdown(SHUT_RD) on all channels; what is queued is served, then channels close. `activity` tells the end. */
+void qd_engine_drain(QdEngine *self);
+gboolean qd_engine_is_drained(QdEngine *self);
+
+/* For the watchdog: false when a worker that should react has not for @max_usec. */
+gboolean qd_engine_is_alive(QdEngine *self, uint64_t max_usec);
+
+void qd_engine_set_limits(QdEngine *self, const QdLimits *limits);
+const QdLimits *qd_engine_get_limits(QdEngine *self);
+uint64_t qd_engine_get_generation(QdEngine *self);
+gboolean qd_engine_is_read_only(QdEngine *self);
+
+/* Statistics: calls @func for each figure; @name is in lower_snake_case with its unit. */
+typedef void (*QdStatFunc)(const char *name, uint64_t value, void *user_data);
+void qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data);
+/* Facts that are texts: sqlite_version, database_path, state. */
+typedef void (*QdFactFunc)(const char *name, const char *value, void *user_data);
+void qd_engine_foreach_fact(QdEngine *self, QdFactFunc func, void *user_data);
+
+void qd_engine_foreach_query(QdEngine *self, QdQueryFunc func, void *user_data);
+/* false when there is no such query. */
+gboolean qd_engine_cancel_query(QdEngine *self, uint64_t id);

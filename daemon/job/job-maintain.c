@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Maintenance: Check, Optimize.
+ */
+#include <string.h>
+
+#include "daemon/call/call-descriptor.h"
+#include "daemon/job/job-classes.h"
+#include "daemon/job/jobs.h"
+#include "daemon/quads/fts.h"
+#include "daemon/read/run.h"
+#include "daemon/recover/integrity.h"
+#include "daemon/sqlite/sqlite-error.h"
+
+#define COPY_BYTES (1024 * 1024)
+
+/* Check ----------------------------------------------------------------------------------------------------------------- */
+
+static int
+on_check_progress(void *data)
+{
+    return qd_call_is_cancelled(data, NULL);
+}
+
+static gboolean
+on_payload_checked(const char *message, void *data)
+{
+    QdCall *call = data;
+
+    if (message != NULL)
+        g_ptr_array_add(call->messages, g_strdup(message));
+    return !qd_call_is_cancelled(call, NULL);
+}
+
+static void
+note_message(const char *message, gpointer data)
+{
+    g_ptr_array_add(data, g_strdup(message));
+}
+
+static int
+query_check(QdCall *call, sqlite3 *db, gboolean quick)
+{
+    g_ptr_array_set_size(call->messages, 0);
+    return qd_integrity_query(db, quick ? "PRAGMA quick_check" : "PRAGMA integrity_check", note_message, call->messages);
+}
+
+/* Definitions may call functions of another program, which made the file: what cannot be computed is not compared. */
+static int
+check_database(QdCall *call, sqlite3 *db)
+{
+    int r = query_check(call, db, call->options.quick);
+
+    if (r == SQLITE_ERROR && qd_integrity_ignore_checks(db) == SQLITE_OK)
+        r = query_check(call, db, call->options.quick);
+    return r == SQLITE_ERROR && !call->options.quick ? query_check(call, db, TRUE) : r;
+}
+
+static void
+run_check(QdCall *call, GError **error)
+{
+    QdContext *context = call->private->context;
+    g_autoptr(QdConnection) connection = qd_pool_open_connection(context->pool, QD_CONNECTION_READER, error);
+    sqlite3 *db;
+    int r;
+
+    if (connection == NULL)
+        return;
+
+    db = qd_connection_get_db(connection);
+    sqlite3_progress_handler(db, 10000, on_check_progress, call);
+    r = check_database(call, db);
+    if (qd_sqlite_get_code(r) == QW_ERROR_CORRUPT) {
+        g_ptr_array_add(call->messages, g_strdup(sqlite3_errstr(r)));
+    } else if (r != SQLITE_DONE) {
+        g_ptr_array_set_size(call->messages, 0);
+        qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
+        if ((r & 0xff) != SQLITE_INTERRUPT)
+            g_prefix_error(error, "the database could not be checked: ");
+        return;
+    }
+
+    for (guint i = 0; i < call->messages->len; i++)
+        if (qd_integrity_is_damage(call->messages->pdata[i]))
+            context->hooks.damaged(call->messages->pdata[i], context->hooks.user_data);
+    call->ok = r == SQLITE_DONE && call->messages->len == 1 && g_strcmp0(call->messages->pdata[0], "ok") == 0;
+    if (!call->ok)
+        return;
+    g_ptr_array_set_size(call->messages, 0);
+    call->ok = qd_payloads_check(connection, !call->options.quick, on_payload_checked, call, error) &&
+               qd_fts_check(connection, call->messages, error) && call->messages->len == 0;
+}
+
+/* Optimize -------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+optimize(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
+{
+    return qd_connection_execute(connection, "PRAGMA analysis_limit=1000; PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)", error);
+}
+
+/* What the kernel could give without swapping, in bytes; 0 when it does not say. */
+static uint64_t
+get_available_memory(void)
+{
+    g_autofree char *text = NULL;
+    const char *line;
+
+    if (!g_file_get_contents("/proc/meminfo", &text, NULL, NULL))
+        return 0;
+
+    line = strstr(text, "MemAvailable:");
+    return line != NULL ? 1024 * g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10) : 0;
+}
+
+/*
+ * Through SQLite's own descriptor of the file: another one of this process, when closed, would drop the locks of all connections.
+ * By reading and not by mapping or advice: what was read is in the page cache.
+ */
+static void
+warm(QdCall *call, GError **error)
+{
+    g_autoptr(QdConnection) connection = qd_pool_open_connection(call->private->context->pool, QD_CONNECTION_READER, error);
+    g_autofree char *buffer = g_malloc(COPY_BYTES);
+    sqlite3_int64 n_bytes = 0;
+    sqlite3_file *file = NULL;
+    int r;
+
+    if (connection == NULL || !qd_connection_execute(connection, "PRAGMA mmap_size=0", error))
+        return;
+
+    r = sqlite3_file_control(qd_connection_get_db(connection), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (r == SQLITE_OK)
+        r = file->pMethods->xFileSize(file, &n_bytes);
+    n_bytes = MIN(n_bytes, (sqlite3_int64) (get_available_memory() / 2));
+    for (sqlite3_int64 done = 0; r == SQLITE_OK && done < n_bytes && !qd_call_is_cancelled(call, error); done += COPY_BYTES)
+        r = file->pMethods->xRead(file, buffer, (int) MIN(COPY_BYTES, n_bytes - done), done);
+    if (r != SQLITE_OK && r != SQLITE_IOERR_SHORT_READ) /* VACUUM may shorten it meanwhile */
+        qd_sqlite_set_error(error, NULL, r, NULL, 0, NULL);
+}
+
+static void
+run_optimize(QdCall *call, GError **error)
+{
+    QdWriteItem item;
+
+    if (call->options.warm) {
+        warm(call, error);
+        return;
+    }
+
+    qd_write_item_init(&item);
+    item.timeout_msec = qd_limits_get(&call->private->context->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);
+    item.cancelled = &call->private->entry.cancelled;
+    (void) qd_writer_run_exclusive(call->private->context->writer, &item, FALSE, optimize, NULL, error);
+    qd_write_item_clear(&item);
+}
+
+const QdCallClass qd_check_call = {
+    .name = "Check",
+    .place = QD_CALL_ON_JOB,
+    .options = QD_TAKES(QUICK),
+    .reads = TRUE,
+    .is_uncharged = TRUE,
+    .is_not_for_sandbox = TRUE,
+    .run = run_check,
+};
+
+const QdCallClass qd_optimize_call = {
+    .name = "Optimize",
+    .place = QD_CALL_ON_JOB,
+    .options = QD_TAKES(WARM),
+    .is_uncharged = TRUE,
+    .run = run_optimize,
+};

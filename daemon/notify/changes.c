@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Three sets of names and two flags.
+ */
+#include "daemon/notify/changes.h"
+
+#include <string.h>
+
+#include "daemon/payload/payload.h"
+
+/* More are told as all: a signal stays small, and who listens for one of many would read anyway. */
+#define GRAPHS_MAX 64
+#define PREDICATES_MAX 64
+
+QdChanges *
+qd_changes_new(void)
+{
+    QdChanges *self = g_new0(QdChanges, 1);
+
+    self->tables = qd_name_set_new(0);
+    self->graphs = qd_name_set_new(GRAPHS_MAX);
+    self->predicates = qd_name_set_new(PREDICATES_MAX);
+    return self;
+}
+
+QdChanges *
+qd_changes_free(QdChanges *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    qd_name_set_free(self->tables);
+    qd_name_set_free(self->graphs);
+    qd_name_set_free(self->predicates);
+    g_free(self);
+    return NULL;
+}
+
+void
+qd_changes_clear(QdChanges *self)
+{
+    qd_name_set_clear(self->tables);
+    qd_name_set_clear(self->graphs);
+    qd_name_set_clear(self->predicates);
+    self->schema = FALSE;
+    self->prefixes = FALSE;
+}
+
+gboolean
+qd_changes_is_empty(const QdChanges *self)
+{
+    return qd_name_set_is_empty(self->tables) && qd_name_set_is_empty(self->graphs) && !self->schema && !self->prefixes;
+}
+
+void
+qd_changes_add_statement(QdChanges *self, const QdCompiled *compiled)
+{
+    for (char **table = compiled->write_tables; *table != NULL; table++)
+        qd_changes_add_table(self, *table);
+    self->schema = self->schema || compiled->changes_schema;
+}
+
+void
+qd_changes_add_payload_delete(QdChanges *self, QdConnection *connection, const QdLimits *limits)
+{
+    const QdGuard *guard = qd_connection_get_guard(connection);
+    QdPolicy policy = guard->policy;
+    sqlite3_stmt *stmt = qd_connection_prepare(connection, "DELETE FROM " QD_PAYLOAD_TABLE " WHERE id=?", QD_POLICY_WRITE, limits);
+
+    if (stmt == NULL)
+        qd_changes_make_all(self);
+    for (guint i = 0; i < guard->write_tables->len; i++)
+        qd_changes_add_table(self, guard->write_tables->pdata[i]);
+    (void) sqlite3_finalize(stmt);
+    (void) qd_connection_set_policy(connection, policy);
+}
+
+void
+qd_changes_add_table(QdChanges *self, const char *table)
+{
+    qd_name_set_add(self->tables, table, strlen(table));
+}
+
+void
+qd_changes_add_all(QdChanges *self, const QdChanges *other)
+{
+    qd_name_set_add_all(self->tables, other->tables);
+    qd_name_set_add_all(self->graphs, other->graphs);
+    qd_name_set_add_all(self->predicates, other->predicates);
+    self->schema = self->schema || other->schema;
+    self->prefixes = self->prefixes || other->prefixes;
+}
+
+void
+qd_changes_make_all(QdChanges *self)
+{
+    qd_name_set_make_all(self->tables);
+    qd_name_set_make_all(self->graphs);
+    qd_name_set_make_all(self->predicates);
+    self->schema = TRUE;
+    self->prefixes = TRUE;
+}

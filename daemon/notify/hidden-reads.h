@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What virtual tables read, or keep, in other tables, of which the authorizer is not asked while a statement is compiled: the
+ * content of a full-text table that has it elsewhere, the table that a vocabulary is of, the tables in which a virtual table keeps
+ * its data.
+ *
+ * Place: room notify. Invariant: never too little; a column or an option that is called like a table counts
+ * as that table.
+ */
+#pragma once
+
+#include "daemon/sqlite/connection.h"
+
+/**
+ * qd_hidden_reads_add:
+ * @connection: within a transaction
+ * @tables: of char *: names that a statement reads; those are added that the virtual tables among them read
+ *
+ * Returns: false on error; @tables may then have some of them
+ */
+gboolean qd_hidden_reads_add(QdConnection *connection, GPtrArray *tables, GError **error);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reference-counted accounts.
+ */
+#include "daemon/read/client.h"
+
+#include "daemon/base/error.h"
+
+QdClient *
+qd_client_new(const char *label)
+{
+    QdClient *self = g_new0(QdClient, 1);
+
+    self->ref_count = 1;
+    self->label = g_strdup(label);
+    return self;
+}
+
+QdClient *
+qd_client_ref(QdClient *client)
+{
+    g_atomic_int_inc(&client->ref_count);
+    return client;
+}
+
+void
+qd_client_unref(QdClient *client)
+{
+    if (client == NULL || !g_atomic_int_dec_and_test(&client->ref_count))
+        return;
+
+    g_free(client->label);
+    g_free(client);
+}
+
+const char *
+qd_client_get_label(const QdClient *client)
+{
+    return client->label;
+}
+
+void
+qd_client_set_read_only(QdClient *client)
+{
+    g_atomic_int_set(&client->read_only, TRUE);
+}
+
+gboolean
+qd_client_is_read_only(const QdClient *client)
+{
+    return g_atomic_int_get(&client->read_only);
+}
+
+gboolean
+qd_client_check_write(const QdClient *client, GError **error)
+{
+    if (!qd_client_is_read_only(client))
+        return TRUE;
+
+    qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(client));
+    return FALSE;
+}
+
+gboolean
+qd_client_is_charged(const QdClient *client)
+{
+    return g_atomic_int_get(&client->ref_count) > 1;
+}
+
+gboolean
+qd_client_charge_many(QdClient *self, QdCharge charge, guint n, uint64_t limit)
+{
+    gint before = g_atomic_int_add(&self->charges[charge], (gint) n);
+
+    if ((uint64_t) before + n <= limit)
+        return TRUE;
+
+    g_atomic_int_add(&self->charges[charge], -(gint) n);
+    return FALSE;
+}
+
+void
+qd_client_discharge_many(QdClient *self, QdCharge charge, guint n)
+{
+    g_atomic_int_add(&self->charges[charge], -(gint) n);
+}
+
+gboolean
+qd_client_charge(QdClient *self, QdCharge charge, uint64_t limit)
+{
+    return qd_client_charge_many(self, charge, 1, limit);
+}
+
+void
+qd_client_discharge(QdClient *self, QdCharge charge)
+{
+    qd_client_discharge_many(self, charge, 1);
+}
+
+gboolean
+qd_client_take_subscription(QdClient *client, gsize n_text_bytes, const QdLimits *limits, GError **error)
+{
+    if (!qd_client_charge(client, QD_CHARGE_SUBSCRIPTION, qd_limits_get(limits, QD_LIMIT_SUBSCRIPTIONS_PER_CLIENT))) {
+        qd_limit_set_error(error, limits, QD_LIMIT_SUBSCRIPTIONS_PER_CLIENT, "too many subscriptions of client '%s'",
+                           client->label);
+        return FALSE;
+    }
+    if (!qd_client_charge_many(client, QD_CHARGE_SUBSCRIPTION_BYTES, (guint) n_text_bytes,
+                               qd_limits_get(limits, QD_LIMIT_SUBSCRIPTION_BYTES))) {
+        qd_client_discharge(client, QD_CHARGE_SUBSCRIPTION);
+        qd_limit_set_error(error, limits, QD_LIMIT_SUBSCRIPTION_BYTES, "texts of the subscriptions of client '%s' are too long",
+                           client->label);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+void
+qd_client_give_subscription(QdClient *client, gsize n_text_bytes)
+{
+    qd_client_discharge(client, QD_CHARGE_SUBSCRIPTION);
+    qd_client_discharge_many(client, QD_CHARGE_SUBSCRIPTION_BYTES, (guint) n_text_bytes);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Within triggers SQLite saves and restores its number of changes, so that only SQLite itself can tell it: before a statement that
+ * asks for it, it is made what the session's is, by deleting as many rows of a table that has none.
+ */
+#include "daemon/read/counting.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+
+#define MODULE "queryd_count"
+
+typedef struct Counting {
+    sqlite3 *db;
+    gboolean is_live; /* an update is being run, the numbers are SQLite's; else they are these: */
+    QdCounts counters;
+    gint64 total_before;
+    gint64 n_rows;       /* of the table */
+    sqlite3_stmt *count; /* from the first use on */
+} Counting;
+
+typedef struct Cursor {
+    sqlite3_vtab_cursor parent;
+    gint64 row;
+} Cursor;
+
+typedef struct Table {
+    sqlite3_vtab parent;
+    const Counting *counting;
+} Table;
+
+/* The table --------------------------------------------------------------------------------------------------------------- */
+
+static int
+connect_table(sqlite3 *db, void *data, int argc, const char *const *argv, sqlite3_vtab **ret_table, char **ret_error)
+{
+    Table *table;
+    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(a)");
+
+    if (r != SQLITE_OK)
+        return r;
+    table = g_new0(Table, 1);
+    table->counting = data;
+    *ret_table = &table->parent;
+    return SQLITE_OK;
+}
+
+static int
+disconnect_table(sqlite3_vtab *table)
+{
+    g_free(table);
+    return SQLITE_OK;
+}
+
+static int
+choose_index(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+    return SQLITE_OK;
+}
+
+static int
+open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
+{
+    Cursor *cursor = g_new0(Cursor, 1);
+
+    *ret_cursor = &cursor->parent;
+    return SQLITE_OK;
+}
+
+static int
+close_cursor(sqlite3_vtab_cursor *cursor)
+{
+    g_free(cursor);
+    return SQLITE_OK;
+}
+
+static int
+begin_scan(sqlite3_vtab_cursor *cursor, int number, const char *text, int argc, sqlite3_value **argv)
+{
+    ((Cursor *) cursor)->row = 0;
+    return SQLITE_OK;
+}
+
+static int
+go_on(sqlite3_vtab_cursor *cursor)
+{
+    ((Cursor *) cursor)->row++;
+    return SQLITE_OK;
+}
+
+static int
+is_at_end(sqlite3_vtab_cursor *cursor)
+{
+    return ((Cursor *) cursor)->row >= ((Table *) cursor->pVtab)->counting->n_rows;
+}
+
+static int
+get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
+{
+    return SQLITE_OK;
+}
+
+static int
+get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
+{
+    *ret_rowid = ((Cursor *) cursor)->row;
+    return SQLITE_OK;
+}
+
+static int
+update_row(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_int64 *ret_rowid)
+{
+    return SQLITE_OK;
+}
+
+/* Without xCreate it is there by its name, and cannot be made by others. */
+static const sqlite3_module count_module = {
+    .xConnect = connect_table,
+    .xDisconnect = disconnect_table,
+    .xBestIndex = choose_index,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = begin_scan,
+    .xNext = go_on,
+    .xEof = is_at_end,
+    .xColumn = get_column,
+    .xRowid = get_rowid,
+    .xUpdate = update_row,
+};
+
+/* The functions ----------------------------------------------------------------------------------------------------------- */
+
+static void
+call_changes(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    const Counting *self = sqlite3_user_data(context);
+
+    sqlite3_result_int64(context, self->is_live ? sqlite3_changes64(self->db) : self->counters.changes);
+}
+
+static void
+call_total_changes(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    const Counting *self = sqlite3_user_data(context);
+    gint64 since = self->is_live ? sqlite3_total_changes64(self->db) - self->total_before : 0;
+
+    sqlite3_result_int64(context, self->counters.total_changes + since);
+}
+
+static void
+call_last_insert_rowid(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    const Counting *self = sqlite3_user_data(context);
+
+    sqlite3_result_int64(context, self->is_live ? sqlite3_last_insert_rowid(self->db) : self->counters.last_insert_rowid);
+}
+
+static void
+counting_free(gpointer data)
+{
+    Counting *self = data;
+
+    (void) sqlite3_finalize(self->count);
+    g_free(self);
+}
+
+gboolean
+qd_counting_register(QdConnection *connection, GError **error)
+{
+    static const struct {
+        const char *name;
+        void (*func)(sqlite3_context *context, int argc, sqlite3_value **argv);
+    } functions[] = {
+        { "changes", call_changes },
+        { "total_changes", call_total_changes },
+        { "last_insert_rowid", call_last_insert_rowid },
+    };
+    Counting *self = g_new0(Counting, 1);
+    int r = SQLITE_OK;
+
+    self->db = qd_connection_get_db(connection);
+    qd_connection_set_attachment(connection, QD_ATTACHMENT_COUNTING, self, counting_free);
+    for (guint i = 0; i < G_N_ELEMENTS(functions) && r == SQLITE_OK; i++)
+        r = sqlite3_create_function_v2(self->db, functions[i].name, 0, SQLITE_UTF8 | SQLITE_INNOCUOUS, self, functions[i].func,
+                                       NULL, NULL, NULL);
+    if (r == SQLITE_OK && sqlite3_db_readonly(self->db, "main") == 0)
+        r = sqlite3_create_module_v2(self->db, MODULE, &count_module, self, NULL);
+    if (r != SQLITE_OK)
+        qd_error_set(error, QW_ERROR_NO_MEMORY, "cannot register the functions that count: %s", sqlite3_errstr(r));
+    return r == SQLITE_OK;
+}
+
+void
+qd_counting_show(QdConnection *connection, const QdCounts *counters)
+{
+    Counting *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_COUNTING);
+
+    if (self == NULL)
+        return;
+    self->is_live = FALSE;
+    self->counters = counters != NULL ? *counters : (QdCounts){ 0 };
+}
+
+/* SQLite's number of changes becomes that of the session. What the session has changed took longer than this takes. When it fails,
+ * the statement that comes next will, too. */
+static void
+count_again(Counting *self, QdConnection *connection)
+{
+    QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
+
+    self->n_rows = self->counters.changes;
+    if (self->count == NULL)
+        (void) sqlite3_prepare_v3(self->db, "DELETE FROM " MODULE, -1, SQLITE_PREPARE_PERSISTENT, &self->count, NULL);
+    if (self->count != NULL) {
+        (void) sqlite3_step(self->count);
+        (void) sqlite3_reset(self->count);
+    }
+    self->n_rows = 0;
+    (void) qd_connection_set_policy(connection, policy);
+}
+
+void
+qd_counting_begin(QdConnection *connection, const QdCounts *counters, const QdCompiled *compiled)
+{
+    Counting *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_COUNTING);
+
+    self->is_live = TRUE;
+    self->counters = *counters;
+    if (compiled->calls_changes && sqlite3_changes64(self->db) != counters->changes)
+        count_again(self, connection);
+    sqlite3_set_last_insert_rowid(self->db, counters->last_insert_rowid);
+    self->total_before = sqlite3_total_changes64(self->db);
+}
+
+void
+qd_counting_end(QdConnection *connection, QdCounts *counters, const QdCompiled *compiled)
+{
+    Counting *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_COUNTING);
+
+    gint64 total = sqlite3_total_changes64(self->db) - self->total_before;
+
+    counters->last_insert_rowid = sqlite3_last_insert_rowid(self->db);
+    counters->total_changes += total;
+    if (compiled->counts_rows || total > 0) /* CREATE VIRTUAL TABLE has statements of its own, which count, too */
+        counters->changes = sqlite3_changes64(self->db);
+    self->is_live = FALSE;
+    self->counters = (QdCounts){ 0 };
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * changes(), total_changes() and last_insert_rowid() as a client's own connection to SQLite would give them, on connections that
+ * many clients share.
+ *
+ * Place: room read. What a session has counted is kept by its channel; a connection shows it while it works for it.
+ * Invariant: while no session is shown or counted for, all three are 0.
+ */
+#pragma once
+
+#include "daemon/sqlite/connection.h"
+
+/* Of one session: what SQLite would keep for its connection. */
+typedef struct QdCounts {
+    gint64 changes;
+    gint64 total_changes;
+    gint64 last_insert_rowid;
+} QdCounts;
+
+/* The functions of @connection. FALSE with NO_MEMORY. */
+gboolean qd_counting_register(QdConnection *connection, GError **error);
+
+/* For a query: @counters (nullable: all are 0) are copied. */
+void qd_counting_show(QdConnection *connection, const QdCounts *counters);
+
+/* Around the step of an update on the writer's connection: what it does counts for the session of @counters, as in SQLite in
+ * triggers, too, and when it fails. */
+void qd_counting_begin(QdConnection *connection, const QdCounts *counters, const QdCompiled *compiled);
+void qd_counting_end(QdConnection *connection, QdCounts *counters, const QdCompiled *compiled);

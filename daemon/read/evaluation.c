@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The store's dictionary as the resolver of SQL functions.
+ */
+#include "daemon/read/evaluation.h"
+
+#include "daemon/base/error.h"
+#include "daemon/functions/linear.h"
+#include "daemon/functions/register.h"
+#include "daemon/quads/dictionary.h"
+#include "daemon/quads/rdf-quad.h"
+#include "daemon/rdf/term-blob.h"
+#include "daemon/read/counting.h"
+#include "daemon/read/payload-functions.h"
+
+/* Operations of SQLite between two questions. With a thread that watches they cost one load each; else they read the clock. */
+#define WATCHED_OPS 100
+#define ALONE_OPS 1000
+
+static gboolean
+get_term(gpointer data, gint64 id, QdTerm *ret_term, GError **error)
+{
+    QdDictionary *dictionary = qd_dictionary_get(data, error);
+
+    return dictionary != NULL && qd_dictionary_get_given_term(dictionary, id, ret_term, error);
+}
+
+static gboolean
+find_id(gpointer data, const QdTerm *term, gint64 *ret_id, GError **error)
+{
+    QdDictionary *dictionary = qd_dictionary_get(data, error);
+
+    return dictionary != NULL && qd_dictionary_find_id(dictionary, term, ret_id, error);
+}
+
+QdResolver
+qd_evaluation_get_resolver(QdConnection *connection)
+{
+    return (QdResolver){ get_term, find_id, connection };
+}
+
+gboolean
+qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError **error)
+{
+    const QdResolver resolver = qd_evaluation_get_resolver(connection);
+    QdEvaluationContext *context;
+
+    if (qd_connection_get_attachment(connection, QD_ATTACHMENT_EVALUATION) != NULL)
+        return TRUE;
+    context = g_new0(QdEvaluationContext, 1);
+    context->limits = limits;
+    qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);
+    return qd_payload_functions_register(connection, limits, error) && qd_counting_register(connection, error) &&
+           qd_functions_register_linear(qd_connection_get_db(connection), error) &&
+           qd_functions_register(qd_connection_get_db(connection), &resolver, context, error) &&
+           qd_rdf_quad_register(connection, error);
+}
+
+void
+qd_evaluation_watch(QdConnection *connection, int n_ops, int (*func)(void *), void *data)
+{
+    QdEvaluationContext *context = qd_connection_get_attachment(connection, QD_ATTACHMENT_EVALUATION);
+
+    sqlite3_progress_handler(qd_connection_get_db(connection), n_ops, func, data);
+    if (context != NULL) {
+        context->interrupted = func;
+        context->data = data;
+    }
+}
+
+void
+qd_evaluation_set_interrupter(QdConnection *connection, QdInterrupter *interrupter)
+{
+    qd_connection_set_attachment(connection, QD_ATTACHMENT_INTERRUPTER, interrupter, NULL);
+}
+
+static int
+on_progress(void *data)
+{
+    return qd_interrupt_poll();
+}
+
+void
+qd_evaluation_begin_watch(QdConnection *connection, QdWatch *watch)
+{
+    QdInterrupter *interrupter = qd_connection_get_attachment(connection, QD_ATTACHMENT_INTERRUPTER);
+
+    watch->db = qd_connection_get_db(connection);
+    qd_interrupter_begin(interrupter, watch);
+    qd_evaluation_watch(connection, interrupter != NULL ? WATCHED_OPS : ALONE_OPS, on_progress, NULL);
+}
+
+void
+qd_evaluation_end_watch(QdConnection *connection, QdWatch *watch)
+{
+    qd_evaluation_watch(connection, 0, NULL, NULL);
+    qd_interrupter_end(qd_connection_get_attachment(connection, QD_ATTACHMENT_INTERRUPTER), watch);
+}
+
+void
+qd_evaluation_start(QdConnection *connection)
+{
+    qd_evaluation_context_start(qd_connection_get_attachment(connection, QD_ATTACHMENT_EVALUATION));
+}
+
+gboolean
+qd_evaluation_bind_term(QdConnection *connection, sqlite3_stmt *stmt, int number, const QdTerm *term, GError **error)
+{
+    QdDictionary *dictionary = qd_dictionary_get(connection, error);
+    g_autoptr(GError) failure = NULL;
+    g_autoptr(GByteArray) blob = NULL;
+    gint64 id;
+    int r;
+
+    if (dictionary == NULL)
+        return FALSE;
+    if (number > sqlite3_bind_parameter_count(stmt)) /* of a part that needs no SQL, such as MINUS without a shared variable */
+        return TRUE;
+    if (qd_dictionary_find_id(dictionary, term, &id, &failure)) {
+        r = sqlite3_bind_int64(stmt, number, id);
+    } else if (failure != NULL) {
+        g_propagate_error(error, g_steal_pointer(&failure));
+        return FALSE;
+    } else {
+        blob = g_byte_array_new();
+        qd_term_blob_append(blob, term);
+        r = sqlite3_bind_blob64(stmt, number, blob->data, blob->len, SQLITE_TRANSIENT);
+    }
+    if (r != SQLITE_OK)
+        qd_error_set(error, QW_ERROR_INTERNAL, "cannot bind constant %d: %s", number, sqlite3_errstr(r));
+    return r == SQLITE_OK;
+}
+
+static void
+bind_program(sqlite3_stmt *stmt, int number, const QdSqlConstant *constant)
+{
+    g_autoptr(GByteArray) program = NULL;
+    gsize done = 0;
+
+    if (constant->n_holes == 0) {
+        (void) sqlite3_bind_blob64(stmt, number, constant->program, constant->n_program, SQLITE_STATIC);
+        return;
+    }
+    program = g_byte_array_new();
+    for (guint i = 0; i < constant->n_holes; i++) {
+        g_byte_array_append(program, constant->program + done, (guint) (constant->holes[i].offset - done));
+        done = constant->holes[i].offset;
+        qd_expression_put_term(program, constant->holes[i].term);
+    }
+    g_byte_array_append(program, constant->program + done, (guint) (constant->n_program - done));
+    (void) sqlite3_bind_blob64(stmt, number, program->data, program->len, SQLITE_TRANSIENT);
+}
+
+gboolean
+qd_evaluation_bind(QdConnection *connection, sqlite3_stmt *stmt, const QdSparqlStatement *statement, GHashTable *parameters,
+                   GError **error)
+{
+    for (guint i = 0; i < statement->n_constants; i++) {
+        const QdSqlConstant *constant = &statement->constants[i];
+        const QdTerm *term = constant->term;
+
+        if (constant->program != NULL) {
+            bind_program(stmt, (int) i + 1, constant);
+            continue;
+        }
+        if (term == NULL && parameters != NULL)
+            term = g_hash_table_lookup(parameters, constant->parameter);
+        if (term == NULL) {
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameter '$%s' has no value", constant->parameter);
+            return FALSE;
+        }
+        if (!qd_evaluation_bind_term(connection, stmt, (int) i + 1, term, error))
+            return FALSE;
+    }
+    return TRUE;
+}

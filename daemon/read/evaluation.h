@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a connection needs to run SPARQL's SQL: our functions on its dictionary, and constants bound in its snapshot.
+ *
+ * Place: room read. Thread: whoever has the connection.
+ */
+#pragma once
+
+#include "daemon/functions/resolver.h"
+#include "daemon/sparql/compile.h"
+#include "daemon/sqlite/connection.h"
+#include "daemon/sqlite/interrupter.h"
+
+/* Registers all SQL functions of ours on @connection, if that was not done when it was opened: a QdConnectionSetup. */
+gboolean qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError **error);
+
+/* @func (nullable) is asked while statements run on @connection, every @n_ops instructions of SQLite and within long functions;
+ * not 0 ends them with SQLITE_INTERRUPT. */
+void qd_evaluation_watch(QdConnection *connection, int n_ops, int (*func)(void *), void *data);
+
+/* The thread that ends what runs on @connection when it shall end; it outlives the connection. */
+void qd_evaluation_set_interrupter(QdConnection *connection, QdInterrupter *interrupter);
+
+/**
+ * qd_evaluation_begin_watch:
+ * @watch: (not owned): its is_over() and interrupt.look() are set; stays where it is until qd_evaluation_end_watch()
+ *
+ * Until then statements on @connection and long functions of ours end with SQLITE_INTERRUPT once look() says so, and wherever they
+ * stand once is_over() does. Without a thread for that (set_interrupter) look() alone is asked, after so many operations of SQLite.
+ *
+ * Thread: the one that has the connection.
+ */
+void qd_evaluation_begin_watch(QdConnection *connection, QdWatch *watch);
+void qd_evaluation_end_watch(QdConnection *connection, QdWatch *watch);
+
+/* The connection's dictionary, for whoever turns ids into terms. */
+QdResolver qd_evaluation_get_resolver(QdConnection *connection);
+
+/* A new execution on @connection: NOW() is now, blank nodes are fresh. */
+void qd_evaluation_start(QdConnection *connection);
+
+/**
+ * qd_evaluation_bind:
+ * @stmt: compiled from @statement's SQL, reset
+ * @parameters: (nullable): terms of the parameters of the statement's, by name
+ *
+ * Binds the constants: ids where the term is stored or lives in line, else blobs. Call it inside the transaction that reads.
+ *
+ * Errors: BAD_PARAMETER: a parameter without a value; and SQLite's own
+ */
+gboolean qd_evaluation_bind(QdConnection *connection, sqlite3_stmt *stmt, const QdSparqlStatement *statement,
+                            GHashTable *parameters, GError **error);
+
+/* The value of a term in SQL, bound to parameter @number. */
+gboolean qd_evaluation_bind_term(QdConnection *connection, sqlite3_stmt *stmt, int number, const QdTerm *term, GError **error);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Packing: a statement with a wrapper around it, in which an SQL function writes each row into the page.
+ *
+ *     WITH queryd_rows(c0, c1) AS (the statement) SELECT queryd_pack(c0, c1) FROM queryd_rows
+ *
+ * Place: room read. A run uses it for large results: the function gets a row's values at once, where a statement's columns are
+ * asked for one by one.
+ * Invariant: the wrapped statement is used only if SQLite made the same program of it, but for a call of the function right
+ * before each result row: it gives the same rows in the same order, and the function has seen each of them once.
+ */
+#pragma once
+
+#include <glib.h>
+#include <sqlite3.h>
+
+#include "client-lib/wire/wire-page-writer.h"
+#include "daemon/sqlite/connection.h"
+
+/* The function's side of a connection; belongs to it. */
+typedef struct QdPacker QdPacker;
+
+/**
+ * qd_packer_register:
+ * @db: a connection that is opened
+ *
+ * Returns: (transfer none): lives as long as @db; NULL with an error
+ */
+QdPacker *qd_packer_register(sqlite3 *db, GError **error);
+
+/**
+ * qd_packing_prepare:
+ * @compiled: a query of @connection; it may be running
+ *
+ * Compiles the wrapped statement, which takes three times as long as the plain one.
+ *
+ * Returns: (transfer full): the statement, to be stepped between qd_packer_begin() and qd_packer_end(); NULL when SQLite does
+ * not make the same of it
+ */
+sqlite3_stmt *qd_packing_prepare(QdConnection *connection, const QdCompiled *compiled, const QdLimits *limits);
+
+/* Where the rows of the next steps go. A row above @max_row_bytes is not kept. */
+void qd_packer_begin(QdPacker *self, QwPageWriter *writer, size_t max_row_bytes);
+void qd_packer_end(QdPacker *self);
+
+/**
+ * qd_packer_take_row:
+ *
+ * After a step that gave a row, and again for each page until it fits: makes sure that the row is in @writer.
+ *
+ * Returns: 0; -ENOBUFS when there is no room: it is kept
+ */
+int qd_packer_take_row(QdPacker *self, QwPageWriter *writer);
+
+/* Forgets the row that did not fit. */
+void qd_packer_drop_row(QdPacker *self);
+
+/* The size in bytes that the row which did not fit needs in an empty page; 0: there is none. */
+size_t qd_packer_get_row_size(const QdPacker *self);

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The cache of plans, and values of parameters as terms.
+ */
+#include "daemon/read/plans.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/quads/store-catalog.h"
+#include "daemon/rdf/iri.h"
+
+#define N_PLANS_MAX 64
+#define N_VARIANTS_MAX 4   /* plans of one template, for constants that differ in how much they match */
+#define FRESH_USEC 1000000 /* totals and counts of this age do */
+#define GROWTH 4           /* so many times more or fewer quads, and join orders are chosen anew */
+
+/*
+ * A plan, and the last text that it was used for: the values of that text are in it.
+ */
+typedef struct Entry {
+    GBytes *head;         /* what beside the text makes the plan */
+    GBytes *long_text;    /* of what has no template */
+    QdTemplate *template; /* (nullable) */
+    QdSparqlPlan *plan;
+    guint64 n_quads;     /* when it was made */
+    gint64 checked_usec; /* when its counts were last looked at */
+    guint64 last_use;
+} Entry;
+
+typedef struct Plans {
+    GPtrArray *entries; /* of Entry */
+    guint64 clock;
+    QdCatalog catalog;
+    gint64 catalog_usec;      /* when its totals were read */
+    QdPlanCounters *counters; /* (nullable) */
+} Plans;
+
+static void
+entry_free(gpointer data)
+{
+    Entry *entry = data;
+
+    g_bytes_unref(entry->head);
+    g_clear_pointer(&entry->long_text, g_bytes_unref);
+    (void) qd_template_free(entry->template);
+    (void) qd_sparql_plan_free(entry->plan);
+    g_free(entry);
+}
+
+static void
+plans_free(gpointer data)
+{
+    g_ptr_array_unref(((Plans *) data)->entries);
+    g_free(data);
+}
+
+static Plans *
+get_plans(QdConnection *connection)
+{
+    Plans *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_PLANS);
+
+    if (self == NULL) {
+        self = g_new0(Plans, 1);
+        self->entries = g_ptr_array_new_with_free_func(entry_free);
+        qd_connection_set_attachment(connection, QD_ATTACHMENT_PLANS, self, plans_free);
+    }
+    return self;
+}
+
+void
+qd_plans_set_counters(QdConnection *connection, QdPlanCounters *counters)
+{
+    get_plans(connection)->counters = counters;
+}
+
+/* Kind, base and the names in order, each with a NUL behind it. */
+static GBytes *
+make_head(const QdPlanText *what, char **names)
+{
+    GByteArray *head = g_byte_array_new();
+
+    g_byte_array_append(head, (const guint8 *) (what->is_update ? "u" : "q"), 2);
+    g_byte_array_append(head, (const guint8 *) (what->base != NULL ? what->base : ""),
+                        (guint) (what->base != NULL ? strlen(what->base) : 0) + 1);
+    for (char **name = names; *name != NULL; name++)
+        g_byte_array_append(head, (const guint8 *) *name, (guint) strlen(*name) + 1);
+    return g_byte_array_free_to_bytes(head);
+}
+
+static gint
+compare_names(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+/* (transfer container): sorted, so that the same set is the same key. */
+static char **
+list_names(GHashTable *parameters)
+{
+    guint n = 0;
+    char **names = parameters != NULL ? (char **) g_hash_table_get_keys_as_array(parameters, &n) : g_new0(char *, 1);
+
+    qsort(names, n, sizeof(char *), compare_names);
+    return names;
+}
+
+/* Totals of now, or of a moment ago. */
+static gboolean
+refresh_catalog(Plans *self, QdConnection *connection, gint64 now, GError **error)
+{
+    if (self->catalog_usec != 0 && now - self->catalog_usec < FRESH_USEC)
+        return TRUE;
+    self->catalog_usec = now;
+    return qd_store_catalog_load(connection, &self->catalog, error);
+}
+
+static gboolean
+is_stale(const Plans *self, const Entry *entry)
+{
+    return self->catalog.n_quads / GROWTH > entry->n_quads || entry->n_quads / GROWTH > self->catalog.n_quads;
+}
+
+/* --- finding a plan --------------------------------------------------------------------------------------------------- */
+
+static gboolean
+has_text(const Entry *entry, const QdPlanText *what)
+{
+    gsize n_bytes;
+    const char *text = entry->template != NULL ? qd_template_get_text(entry->template, &n_bytes)
+                                               : g_bytes_get_data(entry->long_text, &n_bytes);
+
+    return n_bytes == what->n_bytes && memcmp(text, what->text, n_bytes) == 0;
+}
+
+/* Whether the plan serves the text, too, as far as rows are concerned. */
+static gboolean
+has_template(const Entry *entry, const QdTemplate *template)
+{
+    gsize n_own, n_other;
+    const guint8 *own, *other;
+
+    if (entry->template == NULL)
+        return FALSE;
+    own = qd_template_get_skeleton(entry->template, &n_own);
+    other = qd_template_get_skeleton(template, &n_other);
+    if (n_own != n_other || memcmp(own, other, n_own) != 0)
+        return FALSE;
+    for (guint i = 0; i < qd_template_get_n_values(template); i++) {
+        if (!qd_template_value_is_equal(entry->template, template, i) &&
+            !qd_sparql_plan_takes_value(entry->plan, entry->template, i))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Looks at the counts again, if that was a while ago. */
+static gboolean
+still_fits(const Plans *self, Entry *entry, gint64 now)
+{
+    if (now - entry->checked_usec < FRESH_USEC)
+        return TRUE;
+    entry->checked_usec = now;
+    return !is_stale(self, entry) && qd_sparql_plan_fits(entry->plan, &self->catalog);
+}
+
+static Entry *
+find_text(Plans *self, GBytes *head, const QdPlanText *what, gint64 now)
+{
+    for (guint i = 0; i < self->entries->len; i++) {
+        Entry *entry = self->entries->pdata[i];
+
+        if (!g_bytes_equal(entry->head, head) || !has_text(entry, what))
+            continue;
+        if (still_fits(self, entry, now) && qd_sparql_plan_has_prefixes(entry->plan, &self->catalog))
+            return entry;
+        g_ptr_array_remove_index_fast(self->entries, i);
+        break;
+    }
+    return NULL;
+}
+
+/* A plan whose join orders suit the values of @*template, which is taken then. */
+static Entry *
+find_template(Plans *self, GBytes *head, QdTemplate **template, gint64 now)
+{
+    Entry *oldest = NULL;
+    guint n_variants = 0;
+
+    for (guint i = 0; i < self->entries->len; i++) {
+        Entry *entry = self->entries->pdata[i];
+
+        if (!g_bytes_equal(entry->head, head) || !has_template(entry, *template) ||
+            !qd_sparql_plan_has_prefixes(entry->plan, &self->catalog))
+            continue;
+        n_variants++;
+        if (oldest == NULL || entry->last_use < oldest->last_use)
+            oldest = entry;
+        if (!qd_sparql_plan_fill(entry->plan, *template)) {
+            g_ptr_array_remove_index_fast(self->entries, i); /* its terms are neither the old ones nor the new */
+            return NULL;
+        }
+        if (!is_stale(self, entry) && qd_sparql_plan_fits(entry->plan, &self->catalog)) {
+            (void) qd_template_free(entry->template);
+            entry->template = g_steal_pointer(template);
+            entry->checked_usec = now;
+            return entry;
+        }
+        (void) qd_sparql_plan_fill(entry->plan, entry->template);
+    }
+    if (n_variants >= N_VARIANTS_MAX)
+        g_ptr_array_remove_fast(self->entries, oldest);
+    return NULL;
+}
+
+/* --- making a plan ---------------------------------------------------------------------------------------------------- */
+
+static gboolean
+check_text(const QdPlanText *what, const QdLimits *limits, GError **error)
+{
+    if (what->n_bytes > qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES)) {
+        qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES, "text of %zu bytes is too long", what->n_bytes);
+        return FALSE;
+    }
+    if (what->base != NULL &&
+        (!qd_iri_is_absolute(what->base, strlen(what->base)) || !qd_iri_check(what->base, strlen(what->base)))) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "base '%.200s' is no absolute IRI", what->base);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static void
+drop_oldest(Plans *self)
+{
+    guint oldest = 0;
+
+    if (self->entries->len < N_PLANS_MAX)
+        return;
+    for (guint i = 1; i < self->entries->len; i++) {
+        if (((Entry *) self->entries->pdata[i])->last_use < ((Entry *) self->entries->pdata[oldest])->last_use)
+            oldest = i;
+    }
+    g_ptr_array_remove_index_fast(self->entries, oldest);
+}
+
+static Entry *
+add_entry(Plans *self, GBytes *head, const QdPlanText *what, QdTemplate *template, QdSparqlPlan *plan, gint64 now)
+{
+    Entry *entry = g_new0(Entry, 1);
+
+    drop_oldest(self);
+    *entry = (Entry){
+        .head = g_bytes_ref(head),
+        .long_text = template == NULL ? g_bytes_new(what->text, what->n_bytes) : NULL,
+        .template = template,
+        .plan = plan,
+        .n_quads = self->catalog.n_quads,
+        .checked_usec = now,
+    };
+    g_ptr_array_add(self->entries, entry);
+    return entry;
+}
+
+static void
+count(const Plans *self, gboolean found, gint64 since_usec)
+{
+    if (self->counters == NULL)
+        return;
+    __atomic_add_fetch(found ? &self->counters->n_found : &self->counters->n_made, 1, __ATOMIC_RELAXED);
+    if (!found)
+        __atomic_add_fetch(&self->counters->made_usec, (guint64) (g_get_monotonic_time() - since_usec), __ATOMIC_RELAXED);
+}
+
+static Entry *
+find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHashTable *parameters, const QdLimits *limits,
+             GError **error)
+{
+    g_autofree char **names = list_names(parameters);
+    QdSparqlOptions options = { .base = what->base, .limits = limits, .parameters = (const char *const *) names };
+    g_autoptr(GBytes) head = make_head(what, names);
+    g_autoptr(QdTemplate) template = NULL;
+    gint64 now = g_get_monotonic_time();
+    QdSparqlPlan *plan;
+    Entry *entry;
+
+    if (!refresh_catalog(self, connection, now, error))
+        return NULL;
+    entry = find_text(self, head, what, now);
+    if (entry == NULL && what->n_bytes <= QD_TEMPLATE_TEXT_MAX)
+        template = qd_template_new(what->text, what->n_bytes);
+    if (template != NULL)
+        entry = find_template(self, head, &template, now);
+    if (entry == NULL) {
+        if (!check_text(what, limits, error))
+            return NULL;
+        options.template = template;
+        plan = qd_sparql_compile(what->text, what->n_bytes, what->is_update, &options, &self->catalog, error);
+        if (plan == NULL)
+            return NULL;
+        entry = add_entry(self, head, what, g_steal_pointer(&template), plan, now);
+        count(self, FALSE, now);
+    } else {
+        count(self, TRUE, now);
+    }
+    if (entry->template != NULL)
+        qd_template_forget_tokens(entry->template);
+    entry->last_use = ++self->clock;
+    return entry;
+}
+
+const QdSparqlPlan *
+qd_plans_get(QdConnection *connection, const QdPlanText *what, GHashTable *parameters, const QdLimits *limits, GError **error)
+{
+    Plans *self = get_plans(connection);
+    gboolean begun = sqlite3_get_autocommit(qd_connection_get_db(connection)) != 0;
+    Entry *entry;
+
+    /* many little look-ups in one transaction: each by itself would look for its snapshot */
+    if (begun && !qd_connection_begin(connection, error))
+        return NULL;
+    entry = find_or_make(self, connection, what, parameters, limits, error);
+    if (begun)
+        (void) qd_connection_end(connection, NULL);
+    return entry != NULL ? entry->plan : NULL;
+}
+
+/* --- values of parameters --------------------------------------------------------------------------------------------- */
+
+GHashTable *
+qd_plans_new_parameters(void)
+{
+    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+}
+
+/* A term with its texts behind it, in one piece of memory. */
+static QdTerm *
+make_term(QdTermKind kind, const char *lexical, gsize n_lexical, const char *qualifier, gsize n_qualifier)
+{
+    QdTerm *term = g_malloc0(sizeof(QdTerm) + n_lexical + n_qualifier);
+    char *texts = (char *) (term + 1);
+
+    if (n_lexical > 0)
+        memcpy(texts, lexical, n_lexical);
+    if (n_qualifier > 0)
+        memcpy(texts + n_lexical, qualifier, n_qualifier);
+    *term = (QdTerm){ kind, texts, n_lexical, qualifier != NULL ? texts + n_lexical : NULL, n_qualifier };
+    if (kind == QD_TERM_TYPED)
+        qd_term_init_literal(term, texts, n_lexical, texts + n_lexical, n_qualifier);
+    return term;
+}
+
+static QdTerm *
+make_number(const char *text, const char *type)
+{
+    g_autofree char *datatype = g_strconcat(QD_XSD_NAMESPACE, type, NULL);
+
+    return make_term(QD_TERM_TYPED, text, strlen(text), datatype, strlen(datatype));
+}
+
+static QdTerm *
+make_double(double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+    if (isnan(value))
+        return make_number("NaN", "double");
+    if (isinf(value))
+        return make_number(value > 0 ? "INF" : "-INF", "double");
+    return make_number(g_ascii_dtostr(text, sizeof text, value), "double");
+}
+
+gboolean
+qd_plans_add_parameter(GHashTable *parameters, const char *name, const QwValue *value, GError **error)
+{
+    g_autofree char *number = NULL;
+    QdTerm *term = NULL;
+
+    switch (value->type) {
+    case QW_TYPE_NULL:
+        return TRUE;
+    case QW_TYPE_INTEGER:
+        number = g_strdup_printf("%" G_GINT64_FORMAT, value->integer);
+        term = make_number(number, "integer");
+        break;
+    case QW_TYPE_FLOAT:
+        term = make_double(value->real);
+        break;
+    case QW_TYPE_TEXT:
+        term = make_term(QD_TERM_STRING, value->data, value->n_bytes, NULL, 0);
+        break;
+    case QW_TYPE_IRI:
+        term = make_term(QD_TERM_IRI, value->data, value->n_bytes, NULL, 0);
+        break;
+    case QW_TYPE_BNODE:
+        term = make_term(QD_TERM_BNODE, value->data, value->n_bytes, NULL, 0);
+        break;
+    case QW_TYPE_LITERAL_LANG:
+        term = make_term(QD_TERM_LANG_STRING, value->data, value->n_bytes, value->tag, value->n_tag_bytes);
+        break;
+    case QW_TYPE_LITERAL_TYPED:
+        term = make_term(QD_TERM_TYPED, value->data, value->n_bytes, value->tag, value->n_tag_bytes);
+        break;
+    case QW_TYPE_BLOB:
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameter '%s' is a blob, which is no RDF term", name);
+        return FALSE;
+    }
+    g_hash_table_insert(parameters, g_strdup(name + 1), term);
+    return TRUE;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Compiled SPARQL of one connection, least recently used out first.
+ *
+ * Place: room read. A plan is found again by its text, or by another text of the same template (sparql/template.h), whose constants
+ * are then written into it; and by which parameters have values. It is compiled anew when the store, or what the constants match,
+ * has grown or shrunk so much that its join orders may be wrong (docs/decisions/plan-cache.md).
+ */
+#pragma once
+
+#include "daemon/read/parameters.h"
+#include "daemon/sparql/compile.h"
+#include "daemon/sqlite/connection.h"
+
+typedef struct QdPlanText {
+    const char *text;
+    gsize n_bytes;
+    const char *base; /* (nullable): an absolute IRI */
+    gboolean is_update;
+} QdPlanText;
+
+/* What has happened, of all connections together; atomics. */
+typedef struct QdPlanCounters {
+    guint64 n_found;
+    guint64 n_made;
+    guint64 made_usec; /* time for those */
+} QdPlanCounters;
+
+/* @counters: outlive the connection. */
+void qd_plans_set_counters(QdConnection *connection, QdPlanCounters *counters);
+
+/**
+ * qd_plans_get:
+ * @parameters: (nullable): names (without sigil) → QdTerm of those that have a value
+ *
+ * Call it outside of a statement under way. A transaction is begun for it where there is none.
+ *
+ * Returns: (transfer none) (nullable): the plan with the constants of @what, valid until the next call for this connection
+ */
+const QdSparqlPlan *qd_plans_get(QdConnection *connection, const QdPlanText *what, GHashTable *parameters, const QdLimits *limits,
+                                 GError **error);
+
+/* (transfer full): an empty table for qd_plans_add_parameter(). */
+GHashTable *qd_plans_new_parameters(void);
+
+/* @name has the sigil "$" or "?". NULL is no value. BAD_PARAMETER: the value is no term. */
+gboolean qd_plans_add_parameter(GHashTable *parameters, const char *name, const QwValue *value, GError **error);

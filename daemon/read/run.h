@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A run: one execution of one statement on a leased connection, pulled page by page.
+ *
+ * Place: room read. Channels, calls and export jobs all pull from here; nothing else steps a query.
+ * Invariant: a run ends with DONE or FAILED, once; whoever sees it frees the run, which ends the snapshot.
+ */
+#pragma once
+
+#include "client-lib/wire/wire-page-reader.h"
+#include "client-lib/wire/wire-page-writer.h"
+#include "daemon/read/counting.h"
+#include "daemon/read/parameters.h"
+#include "daemon/read/pool.h"
+#include "daemon/read/shape.h"
+
+typedef enum QdRunStatus {
+    QD_RUN_PAGE,     /* the page has all the rows it should get */
+    QD_RUN_SLICE,    /* the time slice is over; the page may hold rows */
+    QD_RUN_LARGE,    /* the next row does not fit into an empty page of this capacity: qd_run_get_row_size() */
+    QD_RUN_DEFERRED, /* long_func said so: no page has come out yet, free the run and start it again later */
+    QD_RUN_DONE,
+    QD_RUN_FAILED,
+} QdRunStatus;
+
+/* Whether the peer is still there and wants the result; called from within a step, at most every 10 ms. */
+typedef gboolean (*QdRunPeerFunc)(void *data);
+/* Whether the peer has gone; called on the interrupter's thread while a fill runs. */
+typedef gboolean (*QdRunGoneFunc)(const void *data);
+
+typedef enum QdLongVerdict {
+    QD_LONG_GRANTED, /* it may go on */
+    QD_LONG_DENIED,  /* as many run long as may: it gives the thread up if it can, else it goes on */
+    QD_LONG_REFUSED, /* the same, but if it cannot it ends with BUSY */
+} QdLongVerdict;
+
+/* The run has worked longer than a short one should without coming back: called once for each fill, from within a step.
+ * @can_defer: no page has come out yet, so that the run can be started again later. */
+typedef QdLongVerdict (*QdRunLongFunc)(void *data, gboolean can_defer);
+/* Binds the parameters once more by qd_run_bind_row(), to another form of the same statement. */
+typedef gboolean (*QdRunBindFunc)(void *data, GError **error);
+
+/* What the atomic behind QdRunOptions.cancelled may say. */
+enum {
+    QD_CANCEL_NONE = 0,
+    QD_CANCEL_BY_CLIENT = 1,
+    QD_CANCEL_EVICT = 2, /* the oldest result, when the write-ahead log grows too big */
+};
+
+typedef struct QdRunOptions {
+    uint64_t timeout_msec;                /* 0: none */
+    uint64_t max_rows;                    /* 0: none */
+    uint64_t max_bytes;                   /* 0: none */
+    uint64_t generation;                  /* read before the run was made */
+    const QdCounts *counters;             /* (nullable): of the session, for changes() and its like */
+    const gint *cancelled;                /* (nullable): an atomic; non-zero ends the run */
+    const uint64_t *transaction_end_usec; /* (nullable): atomic: when the transaction that it is in has to be over */
+    QdRunPeerFunc peer_func;
+    QdRunGoneFunc gone_func; /* (nullable) */
+    QdRunLongFunc long_func; /* (nullable) */
+    QdRunBindFunc bind_func; /* (nullable): the result may be packed (packing.h) */
+    void *func_data;
+} QdRunOptions;
+
+typedef struct QdRun QdRun;
+
+typedef struct QdRunText {
+    QdLanguage language;
+    const char *text;
+    gsize n_bytes;
+    const char *base;      /* (nullable) SPARQL: an absolute IRI */
+    gboolean is_generated; /* SQL of ours, which may be deeper than a client's */
+    gboolean is_described; /* its columns are told before it is stepped, and perhaps it never is */
+} QdRunText;
+
+/**
+ * qd_run_new:
+ * @pool: gives the connection
+ * @what: in SPARQL a query, or with QD_POLICY_WRITE an update, to look at
+ * @compile_policy: QD_POLICY_READ, or QD_POLICY_WRITE to look at a statement that is not stepped here
+ *
+ * Leases a connection and compiles @text on it.
+ *
+ * Returns: (transfer full): the run before its first step, or NULL
+ */
+QdRun *qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
+                  const QdLimits *limits, GError **error);
+/* The same on a connection that the caller has, with whatever transaction is open there, and keeps until the run is freed. */
+QdRun *qd_run_new_on(QdReader *reader, const QdRunText *what, QdPolicy compile_policy, const QdLimits *limits, GError **error);
+QdRun *qd_run_free(QdRun *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRun, qd_run_free)
+
+void qd_run_set_options(QdRun *self, const QdRunOptions *options);
+
+/* Valid until the run's first step or its end. */
+QdShape qd_run_get_shape(QdRun *self);
+/* As it was compiled; NULL for an update in SPARQL. */
+QdCompiled *qd_run_get_compiled(QdRun *self);
+
+/* How long the compilation took: parsing and planning of SPARQL, and SQLite's part; little when they were found in a cache. */
+void qd_run_get_compile_times(const QdRun *self, uint64_t *ret_plan_usec, uint64_t *ret_prepare_usec);
+
+/* Values for one execution, before the first fill: @row (nullable) has the shape's n_parameters; in SPARQL NULL is no value, and
+ * the snapshot begins here. BAD_PARAMETER. */
+gboolean qd_run_bind_row(QdRun *self, const QwPageReader *row, GError **error);
+gboolean qd_run_bind_parameters(QdRun *self, const QdParameters *parameters, GError **error);
+const QdReader *qd_run_get_reader(const QdRun *self);
+
+/**
+ * qd_run_fill:
+ * @writer: where rows go; its n_columns is set here
+ * @target_bytes: the page is done when it holds so many, also if there is room; SIZE_MAX for "full"
+ * @slice_usec: come back after this time, with QD_RUN_SLICE
+ *
+ * Steps until there is something to tell.
+ */
+QdRunStatus qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t slice_usec, GError **error);
+
+/* After QD_RUN_LARGE: what a page for the next row alone takes. false with TOO_BIG when that is above the limit. */
+gboolean qd_run_get_row_size(QdRun *self, size_t page_size, size_t *ret_size, GError **error);
+/* After the first fill: true when the result's columns are not those the statement had when it was compiled. */
+gboolean qd_run_has_new_schema(const QdRun *self);
+gboolean qd_run_is_truncated(const QdRun *self);
+uint64_t qd_run_get_n_rows(const QdRun *self);
+/* What its pages have taken so far. */
+uint64_t qd_run_get_n_bytes(const QdRun *self);
+uint64_t qd_run_get_generation(const QdRun *self);
+uint64_t qd_run_get_start_usec(const QdRun *self);
+/* Time within fills. */
+uint64_t qd_run_get_produced_usec(const QdRun *self);

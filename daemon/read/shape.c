@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SQL's shape is the compiled statement's own; SPARQL's is the plan's, whose SQL has other names and parameters.
+ */
+#include "daemon/read/shape.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/sparql/compile.h"
+
+QdShape
+qd_shape_from_stmt(sqlite3_stmt *stmt)
+{
+    return (QdShape){
+        .stmt = stmt,
+        .n_columns = (guint) sqlite3_column_count(stmt),
+        .n_parameters = (guint) sqlite3_bind_parameter_count(stmt),
+    };
+}
+
+QdShape
+qd_shape_from_compiled(const QdCompiled *compiled)
+{
+    QdShape shape = qd_shape_from_stmt(compiled->stmt);
+
+    shape.writes = compiled->writes;
+    shape.control = compiled->control;
+    shape.signature = compiled->schema_signature;
+    return shape;
+}
+
+QdShape
+qd_shape_from_plan(const QdSparqlPlan *plan)
+{
+    return (QdShape){ .plan = plan, .n_columns = plan->n_columns, .n_parameters = plan->n_parameters, .writes = plan->is_update };
+}
+
+static const char *
+or_empty(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+const char *
+qd_shape_get_column_name(const QdShape *self, guint i)
+{
+    return or_empty(self->plan != NULL ? self->plan->columns[i] : sqlite3_column_name(self->stmt, (int) i));
+}
+
+const char *
+qd_shape_get_column_type(const QdShape *self, guint i)
+{
+    return or_empty(self->plan != NULL ? NULL : sqlite3_column_decltype(self->stmt, (int) i));
+}
+
+const char *
+qd_shape_get_parameter_name(const QdShape *self, guint i)
+{
+    return or_empty(self->plan != NULL ? self->plan->parameters[i] : sqlite3_bind_parameter_name(self->stmt, (int) i + 1));
+}
+
+guint
+qd_shape_get_n_names(const QdShape *self)
+{
+    return self->plan != NULL ? self->plan->n_names : self->n_parameters;
+}

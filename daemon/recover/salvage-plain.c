@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tables whose definition cannot be made: it calls a function, or names a collation, that is not ours. Such a table is made without
+ * CHECK constraints, and generated columns that are stored become ordinary ones, so that its rows can be kept.
+ *
+ * What the columns are says SQLite, which takes a definition from a schema as it stands: functions are looked up by statements
+ * only.
+ */
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/recover/salvage-private.h"
+
+#define MODEL_ROW "UPDATE sqlite_schema SET name=%Q, tbl_name=%Q, sql=%Q"
+
+/* (transfer full) (nullable): a database with the definition alone */
+static sqlite3 *
+open_model(const QdSalvageEntry *entry)
+{
+    char *row = sqlite3_mprintf("CREATE TABLE t(x); PRAGMA writable_schema=ON; " MODEL_ROW "; PRAGMA writable_schema=RESET",
+                                entry->name, entry->name, entry->sql);
+    sqlite3 *db = NULL;
+    gboolean ok = sqlite3_open(":memory:", &db) == SQLITE_OK && row != NULL && sqlite3_exec(db, row, NULL, NULL, NULL) == SQLITE_OK;
+
+    sqlite3_free(row);
+    if (ok)
+        return db;
+    (void) sqlite3_close(db);
+    return NULL;
+}
+
+static gboolean
+is_known_collation(const char *name)
+{
+    static const char *const known[] = { "BINARY", "NOCASE", "RTRIM" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(known) && name != NULL; i++)
+        if (g_ascii_strcasecmp(name, known[i]) == 0)
+            return TRUE;
+    return FALSE;
+}
+
+/* @stmt: name, type, whether it is generated, whether it must not be NULL, default (nullable) */
+static void
+append_column(GString *out, sqlite3 *model, const char *table, sqlite3_stmt *stmt)
+{
+    const char *name = (const char *) sqlite3_column_text(stmt, 0);
+    const char *default_value = (const char *) sqlite3_column_text(stmt, 4);
+    const char *collation = NULL;
+    char *quoted = sqlite3_mprintf("\"%w\" %s", name, sqlite3_column_text(stmt, 1));
+
+    g_string_append_printf(out, "%s%s", out->len > 0 ? ", " : "", quoted);
+    sqlite3_free(quoted);
+    (void) sqlite3_table_column_metadata(model, NULL, table, name, NULL, &collation, NULL, NULL, NULL);
+    if (is_known_collation(collation))
+        g_string_append_printf(out, " COLLATE %s", collation);
+    if (sqlite3_column_int(stmt, 2) != 0)
+        return;
+    if (sqlite3_column_int(stmt, 3) != 0)
+        g_string_append(out, " NOT NULL");
+    if (default_value != NULL)
+        g_string_append_printf(out, " DEFAULT (%s)", default_value);
+}
+
+static gboolean
+append_columns(GString *out, sqlite3 *model, const char *table)
+{
+    sqlite3_stmt *stmt = NULL;
+
+    (void) sqlite3_prepare_v2(model,
+                              "SELECT name, type, hidden<>0, \"notnull\", dflt_value FROM pragma_table_xinfo(?)"
+                              " WHERE hidden<>2 ORDER BY cid",
+                              -1, &stmt, NULL);
+    (void) sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        append_column(out, model, table, stmt);
+    (void) sqlite3_finalize(stmt);
+    return out->len > 0;
+}
+
+/* What @sql, of one parameter, gives for @table: one text in each row. */
+static void
+append_texts(GString *out, sqlite3 *model, const char *table, const char *sql)
+{
+    sqlite3_stmt *stmt = NULL;
+
+    (void) sqlite3_prepare_v2(model, sql, -1, &stmt, NULL);
+    (void) sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        if (sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+            g_string_append(out, (const char *) sqlite3_column_text(stmt, 0));
+    (void) sqlite3_finalize(stmt);
+}
+
+/* A key of one INTEGER column that is not the rowid (INTEGER PRIMARY KEY DESC) would become it. */
+static const char
+    primary_key[] = "SELECT CASE WHEN count(*)=1 AND upper(max(type))='INTEGER' AND"
+                    " EXISTS(SELECT 1 FROM pragma_index_list(?1) WHERE origin='pk') AND NOT (SELECT wr FROM pragma_table_list(?1))"
+                    " THEN ', UNIQUE(' ELSE ', PRIMARY KEY(' END || group_concat(printf('\"%w\"', name), ', ') || ')'"
+                    " FROM (SELECT name, type FROM pragma_table_xinfo(?1) WHERE pk>0 ORDER BY pk)";
+static const char unique_keys[] =
+    "SELECT ', UNIQUE(' || (SELECT group_concat(printf('\"%w\"', name), ', ') FROM pragma_index_info(l.name)) || ')'"
+    " FROM pragma_index_list(?1) l WHERE origin='u' AND NOT EXISTS(SELECT 1 FROM pragma_index_info(l.name) i,"
+    " pragma_table_xinfo(?1) c WHERE c.cid=i.cid AND c.hidden=2)";
+static const char foreign_keys[] =
+    "SELECT ', FOREIGN KEY(' || group_concat(printf('\"%w\"', \"from\"), ', ') || printf(') REFERENCES \"%w\"', \"table\")"
+    " || coalesce('(' || group_concat(printf('\"%w\"', nullif(\"to\", '')), ', ') || ')', '')"
+    " || ' ON UPDATE ' || on_update || ' ON DELETE ' || on_delete FROM pragma_foreign_key_list(?1) GROUP BY id";
+static const char without_rowid[] = "SELECT ' WITHOUT ROWID' FROM pragma_table_list(?1) WHERE wr";
+
+/* (transfer full) (nullable) */
+static char *
+format(const QdSalvageEntry *entry)
+{
+    sqlite3 *model = open_model(entry);
+    g_autoptr(GString) parts = g_string_new(NULL);
+    g_autoptr(GString) end = g_string_new(NULL);
+    char *start = sqlite3_mprintf("CREATE TABLE \"%w\"(", entry->name);
+    char *sql = NULL;
+
+    if (model != NULL && append_columns(parts, model, entry->name)) {
+        append_texts(parts, model, entry->name, primary_key);
+        append_texts(parts, model, entry->name, unique_keys);
+        append_texts(parts, model, entry->name, foreign_keys);
+        append_texts(end, model, entry->name, without_rowid);
+        sql = g_strconcat(start, parts->str, ")", end->str, NULL);
+    }
+    sqlite3_free(start);
+    (void) sqlite3_close(model);
+    return sql;
+}
+
+gboolean
+qd_salvage_make_plain(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
+{
+    g_autofree char *sql = format(entry);
+    char *drop = sqlite3_mprintf("DROP TABLE IF EXISTS \"%w\"", entry->name);
+    gboolean ok = sql != NULL && qd_connection_execute(self->connection, drop, error);
+
+    sqlite3_free(drop);
+    if (sql == NULL)
+        qd_error_set(error, QW_ERROR_CORRUPT, "its definition cannot be read");
+    return ok && qd_connection_execute(self->connection, sql, error);
+}

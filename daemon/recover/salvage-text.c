@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Full-text indexes (FTS4, FTS5) of users.
+ *
+ * Such a table is a name over ordinary tables of its module's: its texts, and the index of them, whose rows have come through as
+ * far as they could be read. The index is made anew from the texts. Where that fails, or leaves an index that is not whole, the
+ * table is made anew, too: one whose own tables lack what the module wants could not even be dropped.
+ */
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/recover/salvage-private.h"
+
+static gboolean
+is_text_index(const QdSalvageEntry *entry)
+{
+    g_autofree char *lower = entry->sql != NULL ? g_ascii_strdown(entry->sql, -1) : g_strdup("");
+
+    return qd_salvage_is_virtual(entry) && strstr(lower, "using fts") != NULL;
+}
+
+/* A statement about @name, which stands in it as %w; whether it worked. */
+static gboolean
+try_statement(QdSalvage *self, const char *format, const char *name, GError **error)
+{
+    char *sql = sqlite3_mprintf(format, name, name, name);
+    gboolean ok = sql != NULL && qd_connection_execute(self->connection, sql, error);
+
+    sqlite3_free(sql);
+    return ok;
+}
+
+static gboolean
+is_whole(QdSalvage *self, const char *name)
+{
+    return try_statement(self, "INSERT INTO \"%w\"(\"%w\") VALUES('integrity-check'); SELECT 1 FROM \"%w\" LIMIT 1", name, NULL);
+}
+
+/* Its texts, if it has any, stay under this name when they do not fit. */
+#define SAVED "_content_salvaged"
+
+static void
+remake(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
+{
+    static const char *const suffixes[] = { "data", "idx", "content", "docsize", "config", "segments", "segdir", "stat" };
+    gboolean has_texts;
+
+    if (!qd_salvage_is_one_create(self, entry->sql)) {
+        qd_error_set(error, QW_ERROR_CORRUPT, "its text is not one plain CREATE statement");
+        return;
+    }
+    has_texts = try_statement(self, "CREATE TABLE \"%w" SAVED "\" AS SELECT * FROM \"%w_content\"", entry->name, NULL);
+    if (!try_statement(self,
+                       "PRAGMA writable_schema=ON; DELETE FROM sqlite_schema WHERE type='table' AND name='%q';"
+                       "PRAGMA writable_schema=RESET",
+                       entry->name, error))
+        return;
+    for (guint i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        g_autofree char *name = g_strdup_printf("%s_%s", entry->name, suffixes[i]);
+
+        if (!try_statement(self, "DROP TABLE IF EXISTS \"%w\"", name, error))
+            return;
+    }
+    if (!qd_connection_execute(self->connection, entry->sql, error))
+        return;
+    if (has_texts && try_statement(self, "INSERT OR IGNORE INTO \"%w_content\" SELECT * FROM \"%w" SAVED "\"", entry->name, error))
+        (void) try_statement(self, "DROP TABLE \"%w" SAVED "\"", entry->name, error);
+}
+
+static void
+mend(QdSalvage *self, const QdSalvageEntry *entry)
+{
+    static const char rebuild[] = "INSERT INTO \"%w\"(\"%w\") VALUES('rebuild')";
+    g_autoptr(GError) first = NULL;
+    g_autoptr(GError) second = NULL;
+    gboolean rebuilt = try_statement(self, rebuild, entry->name, &first);
+
+    if (is_whole(self, entry->name)) {
+        if (!rebuilt)
+            qd_salvage_report_note(self->report, "full-text index '%s' keeps what could be read of it, it cannot be rebuilt: %s",
+                                   entry->name, first->message);
+        return;
+    }
+    remake(self, entry, &second);
+    if (second == NULL && try_statement(self, rebuild, entry->name, &second))
+        qd_salvage_report_note(
+            self->report, "full-text index '%s' was damaged; it is made anew from its texts, with default settings", entry->name);
+    else
+        qd_salvage_report_note(self->report, "full-text index '%s' was damaged; it is made anew and is empty: %s", entry->name,
+                               second->message);
+}
+
+gboolean
+qd_salvage_mend_texts(QdSalvage *self, GError **error)
+{
+    for (guint i = 0; i < self->entries->len; i++) {
+        if (qd_salvage_is_cancelled(self, error))
+            return FALSE;
+        if (is_text_index(self->entries->pdata[i]))
+            mend(self, self->entries->pdata[i]);
+    }
+    return TRUE;
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Downwards from the root, one buffer for each level.
+ *
+ * What a damaged number does: a wrong child is a page that two claim, or of another kind; a wrong key in an interior page puts most
+ * rows of a good page out of its bounds, and then the page is believed; a wrong rowid is out of bounds or out of order alone.
+ */
+#include "daemon/recover/tree-scan.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/recover/page-cells.h"
+
+/* SQLite's own bound. */
+#define MAX_DEPTH 20u
+
+#define PAGE_USED 0x80u /* given out, part of a payload, or free */
+#define PAGE_REFERENCES 0x7fu
+
+struct QdTreeScan {
+    QdPageFile *file;
+    const QdPageFileInfo *info;
+    guint64 max_row_bytes;
+    guint8 *pages; /* for each: PAGE_USED, and how many refer to it */
+    GArray *used;  /* (nullable) of guint32: what qd_tree_scan_forget() will forget */
+    guint8 *buffers[MAX_DEPTH + 1];
+    GByteArray *payload;
+    guint8 *overflow; /* a page */
+
+    /* of the tree that is being scanned */
+    gboolean is_table;
+    QdTreeResult *result;
+    QdTreeRowFunc func;
+    gpointer data;
+};
+
+/* Rowids above @low up to @high. */
+typedef struct Bounds {
+    gint64 low;
+    gint64 high;
+    gboolean from_start; /* @low itself, too */
+} Bounds;
+
+static const Bounds unbounded = { G_MININT64, G_MAXINT64, TRUE };
+
+void
+qd_tree_result_init(QdTreeResult *self)
+{
+    *self = (QdTreeResult){ .losses = g_array_new(FALSE, FALSE, sizeof(QdTreeLoss)) };
+}
+
+void
+qd_tree_result_clear(QdTreeResult *self)
+{
+    g_clear_pointer(&self->losses, g_array_unref);
+}
+
+QdTreeScan *
+qd_tree_scan_new(QdPageFile *file, guint64 max_row_bytes)
+{
+    QdTreeScan *self = g_new0(QdTreeScan, 1);
+
+    self->file = file;
+    self->info = qd_page_file_get_info(file);
+    self->max_row_bytes = max_row_bytes;
+    self->pages = g_malloc0((gsize) self->info->n_pages + 1);
+    self->payload = g_byte_array_new();
+    self->overflow = g_malloc(self->info->page_size);
+    return self;
+}
+
+QdTreeScan *
+qd_tree_scan_free(QdTreeScan *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    for (guint i = 0; i < G_N_ELEMENTS(self->buffers); i++)
+        g_free(self->buffers[i]);
+    g_clear_pointer(&self->used, g_array_unref);
+    g_byte_array_unref(self->payload);
+    g_free(self->overflow);
+    g_free(self->pages);
+    g_free(self);
+    return NULL;
+}
+
+static gboolean
+load_page(QdTreeScan *self, guint32 page, guint depth, QdPageCells *ret_cells)
+{
+    if (page == 0 || page > self->info->n_pages)
+        return FALSE;
+    if (self->buffers[depth] == NULL)
+        self->buffers[depth] = g_malloc(self->info->page_size);
+    return qd_page_file_read(self->file, page, self->buffers[depth]) &&
+           qd_page_cells_init(ret_cells, self->buffers[depth], page, self->info->usable_size);
+}
+
+static guint32
+get_child(const QdPageCells *cells, guint32 index)
+{
+    QdPageCell cell;
+
+    if (index == cells->n_cells)
+        return cells->last_child;
+    return qd_page_cells_get(cells, index, &cell) ? cell.child : 0;
+}
+
+static void
+use_page(QdTreeScan *self, guint32 page)
+{
+    self->pages[page] |= PAGE_USED;
+    if (self->used != NULL)
+        g_array_append_val(self->used, page);
+}
+
+void
+qd_tree_scan_forget(QdTreeScan *self)
+{
+    if (self->used == NULL) {
+        self->used = g_array_new(FALSE, FALSE, sizeof(guint32));
+        for (guint32 page = 1; page <= self->info->n_pages; page++)
+            self->pages[page] &= PAGE_REFERENCES;
+    }
+    for (guint i = 0; i < self->used->len; i++)
+        self->pages[g_array_index(self->used, guint32, i)] &= PAGE_REFERENCES;
+    g_array_set_size(self->used, 0);
+}
+
+/* References ----------------------------------------------------------------------------------------------------------- */
+
+static void
+count_references(QdTreeScan *self, guint32 page, guint depth)
+{
+    QdPageCells cells;
+
+    if (page == 0 || page > self->info->n_pages)
+        return;
+    if ((self->pages[page] & PAGE_REFERENCES) < PAGE_REFERENCES)
+        self->pages[page]++;
+    if ((self->pages[page] & PAGE_REFERENCES) > 1 || depth >= MAX_DEPTH || !load_page(self, page, depth, &cells) ||
+        !qd_page_cells_is_interior(&cells))
+        return;
+    for (guint32 i = 0; i <= cells.n_cells; i++)
+        count_references(self, get_child(&cells, i), depth + 1);
+}
+
+void
+qd_tree_scan_count(QdTreeScan *self, guint32 root)
+{
+    count_references(self, root, 0);
+}
+
+static gboolean
+is_disputed(const QdTreeScan *self, guint32 page)
+{
+    return (self->pages[page] & PAGE_REFERENCES) > 1;
+}
+
+/* Rows ------------------------------------------------------------------------------------------------------------------ */
+
+/* Takes a page for a payload or a list: false when it has another owner. */
+static gboolean
+take_page(QdTreeScan *self, guint32 page, guint8 *buffer)
+{
+    if (page == 0 || page > self->info->n_pages || self->pages[page] != 0)
+        return FALSE;
+    use_page(self, page);
+    return qd_page_file_read(self->file, page, buffer);
+}
+
+static gboolean
+gather_payload(QdTreeScan *self, const QdPageCell *cell)
+{
+    guint32 next = cell->overflow;
+
+    g_byte_array_set_size(self->payload, 0);
+    g_byte_array_append(self->payload, cell->local, cell->n_local);
+    while (self->payload->len < cell->n_bytes) {
+        if (!take_page(self, next, self->overflow))
+            return FALSE;
+        g_byte_array_append(self->payload, self->overflow + 4,
+                            (guint) MIN(cell->n_bytes - self->payload->len, self->info->usable_size - 4));
+        next = qd_page_get_u32(self->overflow);
+    }
+    return next == 0;
+}
+
+static gboolean
+give_row(QdTreeScan *self, const QdPageCell *cell, GError **error)
+{
+    QdTreeRow row = { .rowid = cell->rowid, .data = cell->local, .n_bytes = cell->n_bytes };
+    gboolean is_local = cell->n_local == cell->n_bytes;
+    gboolean good = FALSE;
+
+    if (cell->n_bytes <= self->max_row_bytes && (is_local || gather_payload(self, cell))) {
+        if (!is_local)
+            row.data = self->payload->data;
+        if (!self->func(&row, &good, self->data, error))
+            return FALSE;
+    }
+    if (good)
+        self->result->n_rows++;
+    else
+        self->result->n_lost_rows++;
+    return TRUE;
+}
+
+static gboolean
+is_within(gint64 rowid, const Bounds *bounds)
+{
+    return (rowid > bounds->low || (bounds->from_start && rowid == bounds->low)) && rowid <= bounds->high;
+}
+
+/* The next cell of a leaf whose rowid is within the bounds; n_cells when there is none. */
+static guint32
+find_within(const QdPageCells *cells, guint32 index, const Bounds *bounds, QdPageCell *ret_cell)
+{
+    while (index < cells->n_cells && (!qd_page_cells_get(cells, index, ret_cell) || !is_within(ret_cell->rowid, bounds)))
+        index++;
+    return index;
+}
+
+static gboolean
+most_are_outside(const QdPageCells *cells, const Bounds *bounds)
+{
+    guint32 n_inside = 0;
+    QdPageCell cell;
+
+    for (guint32 i = find_within(cells, 0, bounds, &cell); i < cells->n_cells; i = find_within(cells, i + 1, bounds, &cell))
+        n_inside++;
+    return 2 * n_inside < cells->n_cells;
+}
+
+/* Rows in ascending order; of two in the wrong order the one goes that does not fit what was before. */
+static gboolean
+give_ordered_rows(QdTreeScan *self, const QdPageCells *cells, Bounds bounds, GError **error)
+{
+    guint32 n_before = cells->n_cells;
+    QdPageCell cell;
+    QdPageCell after;
+    guint32 n_given = 0;
+
+    for (guint32 i = find_within(cells, 0, &bounds, &cell); i < n_before;) {
+        guint32 next = find_within(cells, i + 1, &bounds, &after);
+
+        if (next < n_before && after.rowid <= cell.rowid) {
+            i = next;
+            cell = after;
+            continue;
+        }
+        if (!give_row(self, &cell, error))
+            return FALSE;
+        n_given++;
+        bounds = (Bounds){ cell.rowid, bounds.high, FALSE };
+        i = find_within(cells, i + 1, &bounds, &cell);
+    }
+    self->result->n_lost_rows += n_before - n_given;
+    return TRUE;
+}
+
+static gboolean
+give_all_rows(QdTreeScan *self, const QdPageCells *cells, GError **error)
+{
+    for (guint32 i = 0; i < cells->n_cells; i++) {
+        QdPageCell cell;
+
+        if (!qd_page_cells_get(cells, i, &cell))
+            self->result->n_lost_rows++;
+        else if (!give_row(self, &cell, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* The tree -------------------------------------------------------------------------------------------------------------- */
+
+static void
+note_loss(QdTreeScan *self, guint32 page, const Bounds *bounds)
+{
+    const QdTreeLoss loss = { page, bounds->from_start ? bounds->low : bounds->low + 1, bounds->high };
+
+    g_array_append_val(self->result->losses, loss);
+}
+
+static gboolean
+scan_leaf(QdTreeScan *self, guint32 page, const QdPageCells *cells, const Bounds *bounds, const Bounds *outer, GError **error)
+{
+    if (!self->is_table)
+        return give_all_rows(self, cells, error);
+    if (!is_disputed(self, page) && most_are_outside(cells, bounds) && qd_page_cells_are_whole(cells))
+        return give_ordered_rows(self, cells, *outer, error);
+    return give_ordered_rows(self, cells, *bounds, error);
+}
+
+static gboolean scan_page(QdTreeScan *self, guint32 page, guint depth, const Bounds *bounds, const Bounds *outer, GError **error);
+
+/* Its cells are rows in an index, only keys in a table. */
+static gboolean
+scan_interior(QdTreeScan *self, const QdPageCells *cells, guint depth, const Bounds *bounds, GError **error)
+{
+    Bounds below = *bounds;
+
+    for (guint32 i = 0; i <= cells->n_cells; i++) {
+        QdPageCell cell = { .child = cells->last_child, .rowid = bounds->high };
+        gboolean is_cell = i < cells->n_cells;
+
+        if (is_cell && !qd_page_cells_get(cells, i, &cell)) {
+            note_loss(self, 0, &below);
+            continue;
+        }
+        below.high = self->is_table && is_within(cell.rowid, &below) ? cell.rowid : bounds->high;
+        if (!scan_page(self, cell.child, depth + 1, &below, bounds, error))
+            return FALSE;
+        if (is_cell && !self->is_table && !give_row(self, &cell, error))
+            return FALSE;
+        if (below.high < bounds->high)
+            below = (Bounds){ below.high, bounds->high, FALSE };
+    }
+    return TRUE;
+}
+
+static gboolean
+scan_page(QdTreeScan *self, guint32 page, guint depth, const Bounds *bounds, const Bounds *outer, GError **error)
+{
+    QdPageCells cells;
+
+    if (depth > MAX_DEPTH || !load_page(self, page, depth, &cells) || qd_page_cells_is_of_table(&cells) != self->is_table ||
+        (self->pages[page] & PAGE_USED) != 0 || (!self->is_table && is_disputed(self, page))) {
+        note_loss(self, page, bounds);
+        return TRUE;
+    }
+    if (!qd_page_cells_is_interior(&cells) && is_disputed(self, page) && most_are_outside(&cells, bounds)) {
+        note_loss(self, page, bounds); /* of the other one that claims it */
+        return TRUE;
+    }
+    use_page(self, page);
+    return qd_page_cells_is_interior(&cells) ? scan_interior(self, &cells, depth, bounds, error)
+                                             : scan_leaf(self, page, &cells, bounds, outer, error);
+}
+
+gboolean
+qd_tree_scan_run(QdTreeScan *self, guint32 root, gboolean is_table, QdTreeResult *result, QdTreeRowFunc func, gpointer data,
+                 GError **error)
+{
+    self->is_table = is_table;
+    self->result = result;
+    self->func = func;
+    self->data = data;
+    return scan_page(self, root, 0, &unbounded, &unbounded, error);
+}
+
+/* Orphans --------------------------------------------------------------------------------------------------------------- */
+
+/* false when the list is not as long as the header says. */
+static gboolean
+take_free_pages(QdTreeScan *self)
+{
+    g_autofree guint8 *trunk = g_malloc(self->info->page_size);
+    guint64 n_free = 0;
+    guint32 next = self->info->first_free;
+
+    while (next != 0) {
+        guint32 n_leaves;
+
+        if (!take_page(self, next, trunk))
+            return FALSE;
+        n_leaves = qd_page_get_u32(trunk + 4);
+        if (n_leaves > self->info->usable_size / 4 - 2)
+            return FALSE;
+        for (guint32 i = 0; i < n_leaves; i++) {
+            guint32 leaf = qd_page_get_u32(trunk + 8 + 4 * i);
+
+            if (leaf == 0 || leaf > self->info->n_pages || self->pages[leaf] != 0)
+                return FALSE;
+            use_page(self, leaf);
+        }
+        n_free += 1 + n_leaves;
+        next = qd_page_get_u32(trunk);
+    }
+    return n_free == self->info->n_free;
+}
+
+static gboolean
+load_leaf(QdTreeScan *self, guint32 page, QdPageCells *ret_cells)
+{
+    return (self->pages[page] & PAGE_USED) == 0 && load_page(self, page, 0, ret_cells) && ret_cells->kind == QD_PAGE_TABLE_LEAF &&
+           ret_cells->n_cells > 0 && qd_page_cells_are_whole(ret_cells);
+}
+
+gboolean
+qd_tree_scan_is_leaf(QdTreeScan *self, guint32 page)
+{
+    QdPageCells cells;
+
+    return load_leaf(self, page, &cells);
+}
+
+static QdOrphan
+describe_orphan(guint32 page, const QdPageCells *cells)
+{
+    g_autoptr(GArray) fields = g_array_new(FALSE, FALSE, sizeof(QdField));
+    QdOrphan orphan = { .page = page };
+    QdPageCell cell;
+
+    if (qd_page_cells_get(cells, cells->n_cells - 1, &cell))
+        orphan.last_rowid = cell.rowid;
+    if (qd_page_cells_get(cells, 0, &cell)) {
+        orphan.first_rowid = cell.rowid;
+        if (cell.n_local == cell.n_bytes && qd_record_parse(cell.local, cell.n_local, fields))
+            orphan.n_fields = fields->len;
+    }
+    return orphan;
+}
+
+GArray *
+qd_tree_scan_find_orphans(QdTreeScan *self)
+{
+    GArray *orphans = g_array_new(FALSE, FALSE, sizeof(QdOrphan));
+    guint32 n_pages = self->info->n_known_pages > 0 ? MIN(self->info->n_known_pages, self->info->n_pages) : self->info->n_pages;
+
+    if (self->info->header_damaged || !take_free_pages(self))
+        return orphans;
+    for (guint32 page = 2; page <= n_pages; page++) {
+        QdPageCells cells;
+        QdOrphan orphan;
+
+        if (self->pages[page] != 0 || !load_leaf(self, page, &cells))
+            continue;
+        orphan = describe_orphan(page, &cells);
+        g_array_append_val(orphans, orphan);
+    }
+    return orphans;
+}
+
+gboolean
+qd_tree_scan_run_orphan(QdTreeScan *self, const QdOrphan *orphan, QdTreeResult *result, QdTreeRowFunc func, gpointer data,
+                        GError **error)
+{
+    QdPageCells cells;
+
+    self->is_table = TRUE;
+    self->result = result;
+    self->func = func;
+    self->data = data;
+    if (!load_page(self, orphan->page, 0, &cells))
+        return TRUE;
+    use_page(self, orphan->page);
+    return give_ordered_rows(self, &cells, unbounded, error);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What every part of the engine may ask for: limits, counters, the other parts, the way to the main thread.
+ *
+ * Place: below all rooms that serve calls, which get a pointer to it; the engine owns and fills it. The rooms above are named by
+ * opaque pointers only.
+ * Invariant: what the database brings (database, pool, writer, payloads) is set once, before the first call runs.
+ */
+#pragma once
+
+#include "daemon/base/limits.h"
+#include "daemon/base/mailbox.h"
+#include "daemon/runtime/registry.h"
+#include "daemon/runtime/workers.h"
+
+typedef struct QdCounters {
+    uint64_t n_rows;     /* atomic: sent to readers */
+    uint64_t n_bytes;    /* atomic */
+    uint64_t n_errors;   /* atomic */
+    uint64_t n_timeouts; /* atomic */
+} QdCounters;
+
+/* What the parts tell the engine. */
+typedef struct QdContextHooks {
+    void (*activity)(void *user_data);                     /* main thread: it may have become idle */
+    void (*suspect)(void *user_data);                      /* any thread: an error that only damage explains */
+    void (*damaged)(const char *message, void *user_data); /* any thread: a check has found damage */
+    void (*reopen)(void *user_data);                       /* main thread: a database that could not be opened may be there now */
+    void *user_data;
+} QdContextHooks;
+
+typedef struct QdContext {
+    QdLimits limits;
+    char *directory;
+    QdMailbox *mailbox;
+    QdContextHooks hooks;
+
+    /* made when the database is open; never changed after */
+    struct QdDatabase *database;
+    struct QdPool *pool;
+    struct QdWriter *writer;
+    struct QdPayloads *payloads;
+
+    QdWorkers *workers;
+    struct QdChannels *channels;
+    struct QdJobs *jobs;
+    QdRegistry *registry;
+    QdCounters counters;
+    gint n_restores;        /* atomic: so often another database has come in place of this one */
+    uint64_t activity_usec; /* atomic: when the main thread was told last */
+    guint n_calls;          /* main thread */
+} QdContext;
+
+/* The default or the caller's time limit, within the cap. 0: none. */
+uint64_t qd_context_get_timeout_msec(const QdContext *self, QdLimit limit, gboolean has_timeout, uint64_t timeout_msec);
+
+/* From any thread: the answer that a client gets; of CORRUPT a check follows. */
+void qd_context_note_error(QdContext *self, const GError *error);
+/* From any thread: something was done, so the time of idleness starts anew. Tells the main thread at most once a second. */
+void qd_context_note_activity(QdContext *self);

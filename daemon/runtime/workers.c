@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Threads, run queue and run slots.
+ *
+ * A request goes from the client's write() straight to the worker that epoll wakes; the queue is for what cannot run at once.
+ */
+#include "daemon/runtime/workers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "daemon/base/error.h"
+
+#define SPARE_THREADS 2
+/* For the leader of the writer, which has no slot. */
+#define LEADER_THREADS 1
+/* A slot that is held for so many ticks without being long may be one that runs beside the others. */
+#define BESIDE_TICKS 2
+#define BATCH_SLICE_NSEC 100000000u
+#define SWEEP_NSEC 200000000L
+#define LOOK_SEC 2
+#define TOKEN_QUEUE UINT64_MAX
+#define TOKEN_TIMER (UINT64_MAX - 1)
+/* So often the tasks that have run before go first, so that a flood of short ones cannot starve them. */
+#define SLICED_TURN 8
+
+typedef struct TaskList {
+    QdTask *first;
+    QdTask **end;
+} TaskList;
+
+/* Of a thread. Under the mutex but for is_batch. */
+typedef struct Slot {
+    gboolean is_taken;
+    gboolean is_long;   /* one of n_long */
+    gboolean is_beside; /* one of n_beside, and none of n_running */
+    guint n_ticks;      /* since it was taken */
+    pid_t tid;          /* 0: not one of our threads */
+    gint is_batch;      /* atomic */
+} Slot;
+
+struct QdWorkers {
+    const QdLimits *limits;
+    QdWorkersEventFunc event_func;
+    QdWorkersSweepFunc sweep_func;
+    void *user_data;
+    int epoll_fd;
+    int queue_fd;
+    int timer_fd;
+    guint n_threads;
+    guint n_base_threads;
+    guint max_threads;
+    pthread_t *threads;
+    GPtrArray *slots; /* of Slot, not owned: of the threads */
+
+    pthread_mutex_t mutex;
+    TaskList fresh;
+    TaskList sliced;
+    guint n_running;
+    guint n_long;   /* of those; the others leave their threads soon, or are made beside */
+    guint n_beside; /* that hold a thread of their own in addition: they can neither be put off nor have a long slot */
+    guint n_taken;
+    gint n_queued;    /* atomic, written under the mutex */
+    gint n_lingering; /* atomic */
+    gint max_lingering;
+    gint stopping;
+    gint sweep_is_due;
+    uint64_t last_progress_usec; /* atomic: a thread took something, or had nothing to take */
+};
+
+static _Thread_local Slot slot;
+
+static void
+list_push(TaskList *list, QdTask *task)
+{
+    task->next = NULL;
+    *list->end = task;
+    list->end = &task->next;
+}
+
+/*
+ * Under the mutex. The limits hold for what is long; there are two threads more, for all and for each client, which only what
+ * is fresh, and by that likely short, may have.
+ */
+static gboolean
+take_long_locked(QdWorkers *self, QdClient *client)
+{
+    if (self->n_long >= qd_limits_get(self->limits, QD_LIMIT_RUNNING) ||
+        !qd_client_charge(client, QD_CHARGE_LONG, qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT)))
+        return FALSE;
+
+    self->n_long++;
+    slot.is_long = TRUE;
+    if (slot.is_beside) {
+        slot.is_beside = FALSE;
+        self->n_beside--;
+        self->n_running++;
+    }
+    return TRUE;
+}
+
+/* Under the mutex. */
+static gboolean
+take_slot_locked(QdWorkers *self, QdClient *client, gboolean sliced)
+{
+    if (client == NULL)
+        return TRUE;
+    if (self->n_running >= qd_limits_get(self->limits, QD_LIMIT_RUNNING) + SPARE_THREADS ||
+        !qd_client_charge(client, QD_CHARGE_RUNNING, qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT) + SPARE_THREADS))
+        return FALSE;
+    if (sliced && !take_long_locked(self, client)) {
+        qd_client_discharge(client, QD_CHARGE_RUNNING);
+        return FALSE;
+    }
+    self->n_running++;
+    slot.is_taken = TRUE;
+    slot.n_ticks = 0;
+    return TRUE;
+}
+
+/* @link: what points to the task */
+static QdTask *
+list_unlink(TaskList *list, QdTask **link)
+{
+    QdTask *task = *link;
+
+    *link = task->next;
+    if (list->end == &task->next)
+        list->end = link;
+    task->next = NULL;
+    return task;
+}
+
+static QdTask *
+list_pop(QdWorkers *self, TaskList *list)
+{
+    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
+        if (take_slot_locked(self, (*link)->client, (*link)->sliced))
+            return list_unlink(list, link);
+    return NULL;
+}
+
+static gboolean
+list_remove(TaskList *list, const QdTask *task)
+{
+    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
+        if (*link == task)
+            return list_unlink(list, link) != NULL;
+    return FALSE;
+}
+
+/*
+ * Two pushes may wake one thread only: the event of the second joins the first, which is not fetched yet. So whoever takes a
+ * task out sees to it that what is left finds a thread, too.
+ */
+static QdTask *
+workers_pop(QdWorkers *self)
+{
+    QdTask *task = NULL;
+    gboolean wake = FALSE;
+
+    if (g_atomic_int_get(&self->n_queued) == 0)
+        return NULL;
+
+    pthread_mutex_lock(&self->mutex);
+    if (self->n_taken % SLICED_TURN == SLICED_TURN - 1)
+        task = list_pop(self, &self->sliced);
+    if (task == NULL)
+        task = list_pop(self, &self->fresh);
+    if (task == NULL)
+        task = list_pop(self, &self->sliced);
+    if (task != NULL) {
+        self->n_taken++;
+        wake = g_atomic_int_add(&self->n_queued, -1) > 1 && self->n_running < self->n_threads;
+    }
+    pthread_mutex_unlock(&self->mutex);
+    if (wake)
+        (void) eventfd_write(self->queue_fd, 1);
+    return task;
+}
+
+void
+qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake)
+{
+    pthread_mutex_lock(&self->mutex);
+    list_push(task->sliced ? &self->sliced : &self->fresh, task);
+    (void) g_atomic_int_add(&self->n_queued, 1);
+    if (task->watch_fd >= 0)
+        qd_workers_arm(self, task->watch_fd, task->watch_token, task->watch_events);
+    pthread_mutex_unlock(&self->mutex);
+
+    if (wake)
+        (void) eventfd_write(self->queue_fd, 1);
+}
+
+gboolean
+qd_workers_take_back(QdWorkers *self, QdTask *task)
+{
+    gboolean taken;
+
+    pthread_mutex_lock(&self->mutex);
+    taken = list_remove(&self->fresh, task) || list_remove(&self->sliced, task);
+    if (taken)
+        (void) g_atomic_int_add(&self->n_queued, -1);
+    pthread_mutex_unlock(&self->mutex);
+    return taken;
+}
+
+gboolean
+qd_workers_push(QdWorkers *self, QdTask *task, gboolean wake)
+{
+    if ((uint64_t) g_atomic_int_get(&self->n_queued) >= qd_limits_get(self->limits, QD_LIMIT_RUN_QUEUE))
+        return FALSE;
+
+    qd_workers_push_always(self, task, wake);
+    return TRUE;
+}
+
+gboolean
+qd_workers_take_slot(QdWorkers *self, QdClient *client, gboolean sliced)
+{
+    gboolean taken;
+
+    pthread_mutex_lock(&self->mutex);
+    taken = take_slot_locked(self, client, sliced);
+    pthread_mutex_unlock(&self->mutex);
+    return taken;
+}
+
+void
+qd_workers_give_slot(QdWorkers *self, QdClient *client)
+{
+    if (client == NULL)
+        return;
+
+    pthread_mutex_lock(&self->mutex);
+    if (slot.is_beside)
+        self->n_beside--;
+    else
+        self->n_running--;
+    qd_client_discharge(client, QD_CHARGE_RUNNING);
+    if (slot.is_long) {
+        self->n_long--;
+        qd_client_discharge(client, QD_CHARGE_LONG);
+    }
+    slot.is_taken = slot.is_long = slot.is_beside = FALSE;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+gboolean
+qd_workers_has_waiting(QdWorkers *self)
+{
+    return g_atomic_int_get(&self->n_queued) > 0;
+}
+
+/* sched_setattr(2); glibc has neither the function nor the type, and the kernel's header does not go with <sched.h>. */
+typedef struct SchedAttr {
+    uint32_t size;
+    uint32_t policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_nsec;
+    uint64_t deadline_nsec;
+    uint64_t period_nsec;
+} SchedAttr;
+
+/*
+ * A batch thread with the longest slice: since Linux 6.12 whoever wakes up with a shorter one (ours, and the clients that wait
+ * for us) takes the core at once instead of waiting for the end of the slice. Older kernels ignore the slice.
+ */
+static void
+set_batch(Slot *of, gboolean batch)
+{
+    SchedAttr attr = {
+        .size = sizeof attr,
+        .policy = batch ? SCHED_BATCH : SCHED_OTHER,
+        .runtime_nsec = batch ? BATCH_SLICE_NSEC : 0,
+    };
+
+    (void) syscall(SYS_sched_setattr, of->tid, &attr, 0);
+    g_atomic_int_set(&of->is_batch, batch);
+}
+
+void
+qd_workers_note_batch(void)
+{
+    if (slot.tid != 0 && !g_atomic_int_get(&slot.is_batch))
+        set_batch(&slot, TRUE);
+}
+
+QdLongVerdict
+qd_workers_become_long(QdWorkers *self, QdClient *client)
+{
+    QdLongVerdict verdict = QD_LONG_GRANTED;
+
+    pthread_mutex_lock(&self->mutex);
+    if (!slot.is_long && !take_long_locked(self, client))
+        verdict = slot.is_beside || self->n_beside < qd_limits_get(self->limits, QD_LIMIT_RUNNING_BESIDE) ? QD_LONG_DENIED
+                                                                                                          : QD_LONG_REFUSED;
+    pthread_mutex_unlock(&self->mutex);
+    qd_workers_note_batch();
+    return verdict;
+}
+
+/* Under the mutex: of those that hold a thread, the one that has for the longest, and could leave it by now if it meant to. */
+static Slot *
+find_holder(QdWorkers *self)
+{
+    Slot *found = NULL;
+
+    for (guint i = 0; i < self->slots->len; i++) {
+        Slot *each = self->slots->pdata[i];
+
+        if (each->is_taken && !each->is_long && !each->is_beside && each->n_ticks >= BESIDE_TICKS &&
+            (found == NULL || each->n_ticks > found->n_ticks))
+            found = each;
+    }
+    return found;
+}
+
+static gboolean start_thread(QdWorkers *self);
+
+/* Under the mutex: where there is no thread left for what is short, those that hold one get another one in its place. */
+static gboolean
+make_room(QdWorkers *self)
+{
+    guint max_running = (guint) qd_limits_get(self->limits, QD_LIMIT_RUNNING);
+    gboolean made = FALSE;
+    Slot *holder;
+
+    while (self->n_running > max_running && self->n_beside < qd_limits_get(self->limits, QD_LIMIT_RUNNING_BESIDE) &&
+           (holder = find_holder(self)) != NULL) {
+        holder->is_beside = TRUE;
+        self->n_beside++;
+        self->n_running--;
+        if (!g_atomic_int_get(&holder->is_batch))
+            set_batch(holder, TRUE);
+        made = TRUE;
+    }
+    while (self->n_threads < MIN(self->n_base_threads + self->n_beside, self->max_threads) && start_thread(self))
+        ;
+    return made;
+}
+
+void
+qd_workers_look(QdWorkers *self)
+{
+    gboolean wake = FALSE;
+
+    pthread_mutex_lock(&self->mutex);
+    for (guint i = 0; i < self->slots->len; i++)
+        ((Slot *) self->slots->pdata[i])->n_ticks++;
+    if (!g_atomic_int_get(&self->stopping))
+        wake = make_room(self) && g_atomic_int_get(&self->n_queued) > 0;
+    pthread_mutex_unlock(&self->mutex);
+    if (wake)
+        (void) eventfd_write(self->queue_fd, 1);
+}
+
+gboolean
+qd_workers_begin_linger(QdWorkers *self)
+{
+    if (g_atomic_int_add(&self->n_lingering, 1) < self->max_lingering)
+        return TRUE;
+
+    qd_workers_end_linger(self);
+    return FALSE;
+}
+
+void
+qd_workers_end_linger(QdWorkers *self)
+{
+    (void) g_atomic_int_add(&self->n_lingering, -1);
+}
+
+static void
+note_short(void)
+{
+    if (g_atomic_int_get(&slot.is_batch))
+        set_batch(&slot, FALSE);
+}
+
+void
+qd_workers_request_sweep(QdWorkers *self)
+{
+    struct itimerspec when = { .it_value = { .tv_nsec = SWEEP_NSEC } };
+
+    if (g_atomic_int_compare_and_exchange(&self->sweep_is_due, FALSE, TRUE))
+        (void) timerfd_settime(self->timer_fd, 0, &when, NULL);
+}
+
+void
+qd_workers_request_look(QdWorkers *self)
+{
+    const struct itimerspec late = { .it_value = { .tv_sec = LOOK_SEC } };
+    const struct itimerspec soon = { .it_value = { .tv_nsec = SWEEP_NSEC } };
+
+    if (g_atomic_int_get(&self->sweep_is_due))
+        return;
+    (void) timerfd_settime(self->timer_fd, 0, &late, NULL);
+    if (g_atomic_int_get(&self->sweep_is_due)) /* it was requested meanwhile */
+        (void) timerfd_settime(self->timer_fd, 0, &soon, NULL);
+}
+
+static void
+handle_event(QdWorkers *self, const struct epoll_event *event)
+{
+    eventfd_t ignored;
+    uint64_t expirations;
+
+    if (event->data.u64 == TOKEN_QUEUE) {
+        (void) eventfd_read(self->queue_fd, &ignored);
+    } else if (event->data.u64 == TOKEN_TIMER) {
+        if (read(self->timer_fd, &expirations, sizeof expirations) > 0) {
+            g_atomic_int_set(&self->sweep_is_due, FALSE);
+            self->sweep_func(self->user_data);
+        }
+    } else {
+        self->event_func(self->user_data, event->data.u64, event->events);
+    }
+}
+
+static gboolean
+serve_event(QdWorkers *self, int timeout_msec)
+{
+    struct epoll_event event;
+
+    if (epoll_wait(self->epoll_fd, &event, 1, timeout_msec) != 1)
+        return FALSE;
+
+    handle_event(self, &event);
+    note_short();
+    return TRUE;
+}
+
+static gboolean
+serve_task(QdWorkers *self)
+{
+    QdTask *task = workers_pop(self);
+
+    if (task == NULL)
+        return FALSE;
+
+    task->run(task, self);
+    note_short();
+    return TRUE;
+}
+
+/* Events and the queue take turns: scans that keep the queue full would keep every thread from ever reading a request. */
+static void *
+worker_main(void *data)
+{
+    QdWorkers *self = data;
+
+    (void) pthread_setname_np(pthread_self(), "queryd-worker");
+    slot.tid = (pid_t) syscall(SYS_gettid);
+    pthread_mutex_lock(&self->mutex);
+    g_ptr_array_add(self->slots, &slot);
+    pthread_mutex_unlock(&self->mutex);
+    while (!g_atomic_int_get(&self->stopping)) {
+        __atomic_store_n(&self->last_progress_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
+        if (qd_workers_has_waiting(self)) {
+            gboolean served = serve_event(self, 0);
+
+            if (serve_task(self) || served)
+                continue;
+        }
+        (void) serve_event(self, -1);
+    }
+    pthread_mutex_lock(&self->mutex);
+    (void) g_ptr_array_remove_fast(self->slots, &slot);
+    pthread_mutex_unlock(&self->mutex);
+    /* the next thread has to see it too */
+    (void) eventfd_write(self->queue_fd, 1);
+    return NULL;
+}
+
+static gboolean
+start_thread(QdWorkers *self)
+{
+    int r = pthread_create(&self->threads[self->n_threads], NULL, worker_main, self);
+
+    if (r != 0) {
+        errno = r;
+        return FALSE;
+    }
+    self->n_threads++;
+    return TRUE;
+}
+
+static gboolean
+open_descriptors(QdWorkers *self, GError **error)
+{
+    struct epoll_event queue_event = { .events = EPOLLIN | EPOLLET, .data.u64 = TOKEN_QUEUE };
+    struct epoll_event timer_event = { .events = EPOLLIN | EPOLLET, .data.u64 = TOKEN_TIMER };
+
+    self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    self->queue_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    self->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (self->epoll_fd < 0 || self->queue_fd < 0 || self->timer_fd < 0 ||
+        epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, self->queue_fd, &queue_event) < 0 ||
+        epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, self->timer_fd, &timer_event) < 0) {
+        qd_error_set_errno(error, errno, "cannot set up worker threads");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+QdWorkers *
+qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersSweepFunc sweep_func, void *user_data,
+               GError **error)
+{
+    QdWorkers *self = g_new0(QdWorkers, 1);
+    gboolean started = TRUE;
+
+    self->limits = limits;
+    self->event_func = event_func;
+    self->sweep_func = sweep_func;
+    self->user_data = user_data;
+    self->max_lingering = (gint) g_get_num_processors() / 2; /* none on a single core */
+    self->fresh.end = &self->fresh.first;
+    self->sliced.end = &self->sliced.first;
+    self->last_progress_usec = (uint64_t) g_get_monotonic_time();
+    pthread_mutex_init(&self->mutex, NULL);
+    self->n_base_threads = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + SPARE_THREADS + LEADER_THREADS;
+    self->max_threads = self->n_base_threads + (guint) qd_limit_get_info(QD_LIMIT_RUNNING_BESIDE)->max;
+    self->threads = g_new0(pthread_t, self->max_threads);
+    self->slots = g_ptr_array_new();
+    if (!open_descriptors(self, error))
+        return qd_workers_free(self);
+
+    pthread_mutex_lock(&self->mutex);
+    while (started && self->n_threads < self->n_base_threads)
+        started = start_thread(self);
+    pthread_mutex_unlock(&self->mutex);
+    if (!started) {
+        qd_error_set_errno(error, errno, "cannot start a worker thread");
+        return qd_workers_free(self);
+    }
+    return self;
+}
+
+void
+qd_workers_stop(QdWorkers *self)
+{
+    pthread_mutex_lock(&self->mutex); /* no thread is added after this */
+    g_atomic_int_set(&self->stopping, TRUE);
+    pthread_mutex_unlock(&self->mutex);
+    (void) eventfd_write(self->queue_fd, 1);
+    for (guint i = 0; i < self->n_threads; i++)
+        (void) pthread_join(self->threads[i], NULL);
+    self->n_threads = 0;
+}
+
+QdWorkers *
+qd_workers_free(QdWorkers *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    qd_workers_stop(self);
+    (void) close(self->epoll_fd);
+    (void) close(self->queue_fd);
+    (void) close(self->timer_fd);
+    pthread_mutex_destroy(&self->mutex);
+    g_free(self->threads);
+    g_ptr_array_unref(self->slots);
+    g_free(self);
+    return NULL;
+}
+
+int
+qd_workers_watch(QdWorkers *self, int fd, uint64_t token)
+{
+    struct epoll_event event = { .events = EPOLLONESHOT, .data.u64 = token };
+
+    return epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+void
+qd_workers_arm(QdWorkers *self, int fd, uint64_t token, uint32_t events)
+{
+    struct epoll_event event = { .events = events | EPOLLONESHOT, .data.u64 = token };
+
+    (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_MOD, fd, &event);
+}
+
+gboolean
+qd_workers_is_alive(QdWorkers *self, uint64_t max_usec)
+{
+    uint64_t last = __atomic_load_n(&self->last_progress_usec, __ATOMIC_RELAXED);
+    gboolean stuck;
+
+    pthread_mutex_lock(&self->mutex);
+    stuck = g_atomic_int_get(&self->n_queued) > 0 && self->n_running < qd_limits_get(self->limits, QD_LIMIT_RUNNING);
+    pthread_mutex_unlock(&self->mutex);
+    return !stuck || (uint64_t) g_get_monotonic_time() - last < max_usec;
+}
+
+guint
+qd_workers_get_n_running(QdWorkers *self)
+{
+    guint n;
+
+    pthread_mutex_lock(&self->mutex);
+    n = self->n_running + self->n_beside;
+    pthread_mutex_unlock(&self->mutex);
+    return n;
+}
+
+guint
+qd_workers_get_n_queued(QdWorkers *self)
+{
+    return (guint) g_atomic_int_get(&self->n_queued);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Worker threads: they wait for channels in one epoll descriptor and take tasks from one run queue.
+ *
+ * Place: room runtime. There are as many threads as queries may run, two more, so that requests are always read, and one for the
+ * leader of the writer. A query that can neither leave its thread nor be one of the long ones gets a thread in addition (limit
+ * running_beside). Invariant: a task in the queue is owned by the queue; the thread that takes it out owns it, and holds a run
+ * slot for it.
+ */
+#pragma once
+
+#include "daemon/read/client.h"
+#include "daemon/read/run.h"
+
+typedef struct QdWorkers QdWorkers;
+typedef struct QdTask QdTask;
+
+/* Embedded in what is to be run. */
+struct QdTask {
+    QdTask *next;
+    QdClient *client; /* (nullable) (not owned): charged for the slot; NULL: no slot is needed */
+    gboolean sliced;  /* it has run before and did not finish: short ones go first */
+    int watch_fd;     /* while it waits in the queue, events of this descriptor are reported; -1: none */
+    uint32_t watch_events;
+    uint64_t watch_token;
+    /* called with a slot of @client, which it gives back */
+    void (*run)(QdTask *task, QdWorkers *workers);
+};
+
+/* An event of a descriptor registered with @token (see qd_workers_watch). */
+typedef void (*QdWorkersEventFunc)(void *user_data, uint64_t token, uint32_t events);
+typedef void (*QdWorkersSweepFunc)(void *user_data);
+
+QdWorkers *qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersSweepFunc sweep_func, void *user_data,
+                          GError **error);
+/* Waits until the threads have ended; the queue must be empty of what others own. */
+void qd_workers_stop(QdWorkers *self);
+QdWorkers *qd_workers_free(QdWorkers *self);
+
+/* Registers @fd; a hang-up is reported even before it is armed. Returns: 0 or negative errno. */
+int qd_workers_watch(QdWorkers *self, int fd, uint64_t token);
+/* Arms @fd for one event. */
+void qd_workers_arm(QdWorkers *self, int fd, uint64_t token, uint32_t events);
+
+/* Puts a task into the queue, and wakes a thread when @wake. Returns: false when the queue is full (limit run_queue). */
+gboolean qd_workers_push(QdWorkers *self, QdTask *task, gboolean wake);
+/* The same without the limit, for what has been accepted before. */
+void qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake);
+/* Takes @task out of the queue, where its time had not come. Returns: true: the caller owns it now. */
+gboolean qd_workers_take_back(QdWorkers *self, QdTask *task);
+
+/* Takes a run slot for @client; false: push a task instead. A worker thread holds one slot at most. */
+gboolean qd_workers_take_slot(QdWorkers *self, QdClient *client, gboolean sliced);
+void qd_workers_give_slot(QdWorkers *self, QdClient *client);
+
+/* Somebody waits for a slot: a run that has used up its slice should yield. */
+gboolean qd_workers_has_waiting(QdWorkers *self);
+/* Until this thread is done with its task the kernel shall treat it as a batch job: others go first. */
+void qd_workers_note_batch(void);
+/*
+ * What this thread runs for @client has turned out long. GRANTED: it may go on, as a batch job. Else as many long ones run as may:
+ * it should leave the thread to a short one and come back as sliced. If it cannot, DENIED: it goes on, and another thread is
+ * started when one is missed; REFUSED: there are as many of those as may be.
+ */
+QdLongVerdict qd_workers_become_long(QdWorkers *self, QdClient *client);
+/* At each tick of the interrupter: sees to it that two threads are left for what is short, whatever the others do. */
+void qd_workers_look(QdWorkers *self);
+
+/* TRUE: the caller may wait awake for a moment; then it must end so. As many threads may as leave half of the cores. */
+gboolean qd_workers_begin_linger(QdWorkers *self);
+void qd_workers_end_linger(QdWorkers *self);
+
+/* Asks for a sweep (sweep_func on some worker) within a quarter of a second. */
+void qd_workers_request_sweep(QdWorkers *self);
+/* A sweep in two seconds, unless there is one before. */
+void qd_workers_request_look(QdWorkers *self);
+
+/* FALSE when a task has been waiting for a thread for longer than @max_usec although a slot was free. */
+gboolean qd_workers_is_alive(QdWorkers *self, uint64_t max_usec);
+guint qd_workers_get_n_running(QdWorkers *self);
+guint qd_workers_get_n_queued(QdWorkers *self);

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Statements of a connection: compiled under a policy and within a budget, kept in a cache.
+ */
+#include <string.h>
+
+#include "daemon/sqlite/connection-private.h"
+#include "daemon/sqlite/memory.h"
+#include "daemon/sqlite/sqlite-error.h"
+
+#define CACHE_MAX_STATEMENTS 128 /* docs/decisions/sqlite-settings.md */
+#define EXPLAIN_OPCODE 1         /* the column that names it */
+#define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
+
+void
+qd_compiled_drop_wrapped(QdCompiled *compiled)
+{
+    (void) sqlite3_finalize(g_steal_pointer(&compiled->wrapped));
+}
+
+void
+qd_compiled_free(gpointer data)
+{
+    QdCompiled *compiled = data;
+
+    qd_compiled_drop_wrapped(compiled);
+    (void) sqlite3_finalize(compiled->stmt);
+    g_strfreev(compiled->write_tables);
+    g_free(compiled->text);
+    g_free(compiled);
+}
+
+/* FNV-1a over names and declared types. */
+static uint64_t
+compute_signature(sqlite3_stmt *stmt)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    int n = sqlite3_column_count(stmt);
+
+    for (int i = 0; i < n; i++) {
+        const char *parts[2] = { sqlite3_column_name(stmt, i), sqlite3_column_decltype(stmt, i) };
+
+        for (int k = 0; k < 2; k++) {
+            for (const char *p = parts[k] != NULL ? parts[k] : ""; *p != '\0'; p++)
+                hash = (hash ^ (unsigned char) *p) * UINT64_C(0x100000001b3);
+            hash = (hash ^ 0x1ff) * UINT64_C(0x100000001b3);
+        }
+    }
+    return hash;
+}
+
+gboolean
+qd_compiled_refresh(QdCompiled *compiled)
+{
+    int n_reprepares = sqlite3_stmt_status(compiled->stmt, SQLITE_STMTSTATUS_REPREPARE, 0);
+
+    if (n_reprepares == compiled->n_reprepares)
+        return FALSE;
+
+    compiled->n_reprepares = n_reprepares;
+    compiled->n_columns = sqlite3_column_count(compiled->stmt);
+    compiled->schema_signature = compute_signature(compiled->stmt);
+    return TRUE;
+}
+
+static QdCompiled *
+cache_find(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy)
+{
+    for (guint i = self->statements->len; i > 0; i--) {
+        QdCompiled *compiled = self->statements->pdata[i - 1];
+
+        if (compiled->policy == policy && compiled->n_text_bytes == n_bytes && memcmp(compiled->text, text, n_bytes) == 0) {
+            compiled->last_use = ++self->clock;
+            return compiled;
+        }
+    }
+    return NULL;
+}
+
+static void
+cache_add(QdConnection *self, QdCompiled *compiled)
+{
+    if (self->statements->len >= CACHE_MAX_STATEMENTS) {
+        guint oldest = 0;
+
+        for (guint i = 1; i < self->statements->len; i++)
+            if (((QdCompiled *) self->statements->pdata[i])->last_use < ((QdCompiled *) self->statements->pdata[oldest])->last_use)
+                oldest = i;
+        g_ptr_array_remove_index_fast(self->statements, oldest);
+    }
+    compiled->last_use = ++self->clock;
+    g_ptr_array_add(self->statements, compiled);
+}
+
+/* Where something else than white space, comments and semicolons begins, or @end. */
+static const char *
+skip_empty(const char *tail, const char *end)
+{
+    while (tail < end) {
+        if (g_ascii_isspace(*tail) || *tail == ';') {
+            tail++;
+        } else if (end - tail >= 2 && tail[0] == '-' && tail[1] == '-') {
+            while (tail < end && *tail != '\n')
+                tail++;
+        } else if (end - tail >= 2 && tail[0] == '/' && tail[1] == '*') {
+            const char *close = memmem(tail + 2, (size_t) (end - tail - 2), "*/", 2);
+
+            tail = close != NULL ? close + 2 : end;
+        } else {
+            return tail;
+        }
+    }
+    return end;
+}
+
+static gboolean
+check_size(const char *what, gsize n_bytes, QdLimit limit, const QdLimits *limits, GError **error)
+{
+    if (n_bytes > qd_limits_get(limits, limit))
+        qd_limit_set_error(error, limits, limit, "%s of %zu bytes is too long", what, n_bytes);
+    return n_bytes <= qd_limits_get(limits, limit);
+}
+
+static gboolean
+check_text(const char *text, gsize n_bytes, GError **error)
+{
+    const char *nul = memchr(text, 0, n_bytes);
+    const char *invalid;
+
+    if (nul != NULL) {
+        qd_error_set_at(error, QW_ERROR_SYNTAX, text, n_bytes, (size_t) (nul - text), "statement contains a NUL");
+        return FALSE;
+    }
+    if (!g_utf8_validate_len(text, n_bytes, &invalid)) {
+        qd_error_set_at(error, QW_ERROR_SYNTAX, text, n_bytes, (size_t) (invalid - text), "statement is not UTF-8");
+        return FALSE;
+    }
+    if (skip_empty(text, text + n_bytes) == text + n_bytes) {
+        qd_error_set(error, QW_ERROR_SYNTAX, "1:1: statement is empty");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+check_compiled(const QdCompiled *compiled, const char *tail, GError **error)
+{
+    const char *end = compiled->text + compiled->n_text_bytes;
+
+    if (skip_empty(tail, end) != end) {
+        while (g_ascii_isspace(*tail) || *tail == ';')
+            tail++;
+        qd_error_set_at(error, QW_ERROR_SYNTAX, compiled->text, compiled->n_text_bytes, (size_t) (tail - compiled->text),
+                        "more than one statement in a call");
+        return FALSE;
+    }
+    if (compiled->writes && compiled->policy == QD_POLICY_READ) {
+        qd_error_set(error, QW_ERROR_READ_ONLY, "statement writes, but was opened for reading");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static int
+prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits,
+                      sqlite3_stmt **ret_stmt, const char **ret_tail, GError **error)
+{
+    QdBudgetVerdict verdict;
+    int r;
+
+    (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, depth);
+    qd_guard_begin(&self->guard, policy, limits);
+    qd_memory_begin_budget(qd_limits_get(limits, QD_LIMIT_QUERY_MEMORY_BYTES), self->guard.compile_deadline_usec);
+    r = sqlite3_prepare_v3(self->db, text, (int) n_bytes + 1, SQLITE_PREPARE_PERSISTENT, ret_stmt, ret_tail);
+    verdict = qd_memory_end_budget();
+    qd_guard_end(&self->guard);
+    (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, GENERATED_DEPTH_MAX); /* to compile it again within a step */
+    if (r != SQLITE_OK && verdict == QD_BUDGET_MEMORY_EXCEEDED)
+        qd_limit_set_error(error, limits, QD_LIMIT_QUERY_MEMORY_BYTES,
+                           "statement is too complex: it needs too much memory to compile");
+    else if (r != SQLITE_OK && verdict == QD_BUDGET_TIME_EXCEEDED)
+        qd_limit_set_error(error, limits, QD_LIMIT_COMPILE_MSEC, "statement is too complex: it takes too long to compile");
+    return r;
+}
+
+/* What the guard has recorded. */
+static void
+take_writes(QdConnection *self, QdCompiled *compiled)
+{
+    const GPtrArray *tables = self->guard.write_tables;
+
+    g_strfreev(compiled->write_tables);
+    compiled->write_tables = g_new0(char *, tables->len + 1);
+    for (guint i = 0; i < tables->len; i++)
+        compiled->write_tables[i] = g_strdup(tables->pdata[i]);
+    compiled->changes_schema = self->guard.changes_schema;
+    compiled->alters = self->guard.alters;
+    compiled->defines = self->guard.defines;
+    compiled->counts_rows = self->guard.rows_written != NULL && !self->guard.defines;
+    compiled->calls_changes = self->guard.calls_changes;
+    compiled->deletes_payloads = self->guard.deletes_payloads;
+    compiled->calls_delete = self->guard.calls_delete;
+}
+
+void
+qd_connection_refresh_writes(QdConnection *self, QdCompiled *compiled)
+{
+    int n_reprepares = sqlite3_stmt_status(compiled->stmt, SQLITE_STMTSTATUS_REPREPARE, 0);
+
+    if (n_reprepares == compiled->n_write_reprepares)
+        return;
+
+    compiled->n_write_reprepares = n_reprepares;
+    take_writes(self, compiled);
+}
+
+/* What is written by us may nest deeper than a user's SQL; the errors of that name its own bounds. FALSE: it is another error. */
+static gboolean
+set_generated_error(sqlite3 *db, const QdLimits *limits, GError **error)
+{
+    const char *message = sqlite3_errmsg(db);
+    QdLimit limit = strstr(message, "parser stack overflow") != NULL ? QD_LIMIT_SQL_PARSER_DEPTH : QD_LIMIT_SPARQL_SQL_DEPTH;
+
+    if (limit == QD_LIMIT_SPARQL_SQL_DEPTH && strstr(message, "Expression tree is too large") == NULL)
+        return FALSE;
+    qd_limit_set_error(error, limits, limit, "the query nests too deep for the SQL that it becomes");
+    return TRUE;
+}
+
+/*
+ * Whether the program is that of VACUUM, which the authorizer is not asked about. SQLite shows a program only by EXPLAIN of its
+ * text. What cannot be shown, since the text is as long as it may be, runs within a transaction, where VACUUM fails.
+ */
+static gboolean
+vacuums(QdConnection *self, const QdCompiled *compiled)
+{
+    const char *statement = skip_empty(compiled->text, compiled->text + compiled->n_text_bytes);
+    g_autofree char *text = g_strconcat("EXPLAIN ", statement, NULL);
+    QdPolicy policy = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
+    sqlite3_stmt *stmt = NULL;
+    gboolean found = FALSE;
+
+    if (sqlite3_prepare_v2(self->db, text, -1, &stmt, NULL) == SQLITE_OK)
+        while (!found && sqlite3_step(stmt) == SQLITE_ROW)
+            found = g_strcmp0((const char *) sqlite3_column_text(stmt, EXPLAIN_OPCODE), "Vacuum") == 0;
+    (void) sqlite3_finalize(stmt);
+    self->guard.policy = policy;
+    return found;
+}
+
+static gboolean
+compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits *limits, GError **error)
+{
+    const char *tail = NULL;
+    g_autoptr(GError) limit_error = NULL;
+    int r = prepare_within_budget(self, compiled->text, compiled->n_text_bytes, compiled->policy, depth, limits, &compiled->stmt,
+                                  &tail, &limit_error);
+
+    if (limit_error != NULL) {
+        g_propagate_error(error, g_steal_pointer(&limit_error));
+        return FALSE;
+    }
+    if (r == SQLITE_OK)
+        (void) qd_guard_check_rows(&self->guard, compiled->stmt);
+    if (qd_guard_get_denial(&self->guard, error))
+        return FALSE;
+    if (r != SQLITE_OK && depth > (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH) && set_generated_error(self->db, limits, error))
+        return FALSE;
+    if (r != SQLITE_OK) {
+        qd_sqlite_set_compile_error(error, self->db, r, compiled->text, compiled->n_text_bytes, limits);
+        return FALSE;
+    }
+    if (compiled->stmt == NULL) {
+        qd_error_set(error, QW_ERROR_SYNTAX, "1:1: statement is empty");
+        return FALSE;
+    }
+
+    compiled->n_columns = sqlite3_column_count(compiled->stmt);
+    compiled->n_parameters = sqlite3_bind_parameter_count(compiled->stmt);
+    compiled->writes = !sqlite3_stmt_isexplain(compiled->stmt) &&
+                       (self->guard.writes || (!self->guard.tells && !sqlite3_stmt_readonly(compiled->stmt)));
+    compiled->control = sqlite3_stmt_isexplain(compiled->stmt) ? QD_CONTROL_NONE : self->guard.control;
+    compiled->asks = self->guard.asks && !sqlite3_stmt_isexplain(compiled->stmt);
+    compiled->setting = compiled->asks ? self->guard.setting : QD_SETTING_NONE;
+    compiled->setting_on = self->guard.setting_on;
+    compiled->schema_signature = compute_signature(compiled->stmt);
+    take_writes(self, compiled);
+    compiled->runs_alone = compiled->writes && !compiled->asks && compiled->control == QD_CONTROL_NONE &&
+                           compiled->write_tables[0] == NULL && vacuums(self, compiled);
+    return check_compiled(compiled, tail, error);
+}
+
+static QdCompiled *
+compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits,
+             GError **error)
+{
+    QdCompiled *compiled;
+
+    if (!check_text(text, n_bytes, error))
+        return NULL;
+
+    compiled = g_new0(QdCompiled, 1);
+    compiled->policy = policy;
+    compiled->n_text_bytes = n_bytes;
+    compiled->text = g_malloc(n_bytes + 1);
+    memcpy(compiled->text, text, n_bytes);
+    compiled->text[n_bytes] = '\0';
+    if (compile_text(self, compiled, depth, limits, error))
+        return compiled;
+
+    qd_compiled_free(compiled);
+    return NULL;
+}
+
+GPtrArray *
+qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, const QdLimits *limits, GError **error)
+{
+    g_autoptr(GPtrArray) tables = g_ptr_array_new_with_free_func(g_free);
+    QdCompiled *compiled;
+
+    if (!check_size("statement", n_bytes, QD_LIMIT_STATEMENT_TEXT_BYTES, limits, error))
+        return NULL;
+
+    qd_schema_watch_follow(&self->schema, TRUE);
+    /* the first time virtual tables are connected, which reads tables that the statement does not */
+    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
+    if (compiled == NULL)
+        return NULL;
+    qd_compiled_free(compiled);
+
+    self->guard.read_tables = tables;
+    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
+    self->guard.read_tables = NULL;
+    if (compiled == NULL)
+        return NULL;
+
+    if (self->guard.tells)
+        g_ptr_array_add(tables, g_strdup("pragma_")); /* as its function would be called */
+    qd_compiled_free(compiled);
+    return g_steal_pointer(&tables);
+}
+
+static QdCompiled *
+compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits, GError **error)
+{
+    QdCompiled *compiled;
+
+    qd_schema_watch_follow(&self->schema, FALSE);
+    compiled = cache_find(self, text, n_bytes, policy);
+    if (compiled != NULL && compiled->schema_clock != self->schema.clock) {
+        (void) g_ptr_array_remove_fast(self->statements, compiled);
+        compiled = NULL;
+    }
+    if (compiled != NULL) {
+        self->guard.policy = policy;
+        qd_guard_forget_denial(&self->guard);
+        return compiled;
+    }
+    qd_schema_watch_follow(&self->schema, TRUE);
+    compiled = compile_anew(self, text, n_bytes, policy, depth, limits, error);
+    if (compiled != NULL) {
+        compiled->schema_clock = self->schema.clock;
+        cache_add(self, compiled);
+    }
+    return compiled;
+}
+
+QdCompiled *
+qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits, GError **error)
+{
+    if (!check_size("statement", n_bytes, QD_LIMIT_STATEMENT_TEXT_BYTES, limits, error))
+        return NULL;
+    return compile(self, text, n_bytes, policy, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
+}
+
+QdCompiled *
+qd_connection_compile_generated(QdConnection *self, const char *text, const QdLimits *limits, GError **error)
+{
+    if (!check_size("SQL for the query (fewer variables or patterns make it shorter)", strlen(text), QD_LIMIT_SPARQL_SQL_BYTES,
+                    limits, error))
+        return NULL;
+    return compile(self, text, strlen(text), QD_POLICY_READ, GENERATED_DEPTH_MAX, limits, error);
+}
+
+sqlite3_stmt *
+qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits)
+{
+    sqlite3_stmt *stmt = NULL;
+    const char *tail;
+
+    if (prepare_within_budget(self, text, strlen(text), policy, GENERATED_DEPTH_MAX, limits, &stmt, &tail, NULL) != SQLITE_OK)
+        return NULL;
+    return stmt;
+}

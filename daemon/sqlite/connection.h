@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A connection to the database: opened, hardened, limited, with its guard and its cache of compiled statements.
+ *
+ * Place: room sqlite. Used by one thread at a time (NOMUTEX).
+ * Invariant: a cached statement is found again only under the policy it was compiled with.
+ */
+#pragma once
+
+#include <glib.h>
+#include <sqlite3.h>
+
+#include "daemon/base/limits.h"
+#include "daemon/sqlite/guard.h"
+#include "daemon/sqlite/schema-watch.h"
+
+typedef struct QdConnection QdConnection;
+
+/* A compiled statement; belongs to its connection. */
+typedef struct QdCompiled {
+    sqlite3_stmt *stmt;
+    sqlite3_stmt *wrapped; /* (nullable) the same, each row packed: exec's packing.h */
+    gboolean wrap_tried;   /* whether it can be had has been looked at */
+    gboolean gives_much;   /* some run of it gave a large result */
+    QdPolicy policy;
+    char *text; /* (owned) */
+    gsize n_text_bytes;
+    int n_columns;
+    int n_parameters;
+    gboolean writes;
+    gboolean deletes_payloads; /* by DELETE */
+    gboolean calls_delete;     /* deletes payloads by the function */
+    gboolean runs_alone;       /* VACUUM, by its program: outside of any transaction */
+    char **write_tables;       /* (owned) NULL-terminated */
+    gboolean changes_schema;   /* tables or views come, go, or change */
+    gboolean alters;           /* ALTER TABLE */
+    QdControl control;         /* of the transaction: not to be stepped, but for savepoints */
+    gboolean asks;             /* a pragma that asks for what is so anyway, or: */
+    QdSetting setting;         /* a pragma that sets that, which is for the caller to do */
+    gboolean setting_on;
+    gboolean defines;          /* the same of any part of the schema, or statistics */
+    gboolean counts_rows;      /* it sets what changes() tells */
+    gboolean calls_changes;    /* it, or a trigger of it, asks changes() */
+    uint64_t schema_signature; /* of names and declared types of the columns */
+    int n_reprepares;
+    int n_write_reprepares; /* that write_tables knows of */
+    guint64 schema_clock;   /* the connection's, when it was compiled */
+    guint64 last_use;
+} QdCompiled;
+
+typedef enum QdConnectionRole {
+    QD_CONNECTION_READER,
+    QD_CONNECTION_WRITER,
+} QdConnectionRole;
+
+/* Registers the functions that a schema may call, on a connection that was opened just now: they are of layers above. */
+typedef gboolean (*QdConnectionSetup)(QdConnection *connection, const QdLimits *limits, GError **error);
+
+typedef struct QdConnectionInfo {
+    const char *path;
+    QdConnectionSetup setup;          /* (nullable): without it the schema must call none of our functions */
+    gboolean immutable;               /* the directory cannot be written: no lock, no WAL */
+    gboolean in_application;          /* a stranger's process: nothing is mapped, since a file cut short would be a SIGBUS there */
+    gboolean foreign;                 /* damaged, or from elsewhere: no trigger fires, and the schema calls only what is harmless */
+    const guint64 *schema_generation; /* (nullable) an atomic that grows with each change of the schema; outlives the connection */
+} QdConnectionInfo;
+
+QdConnection *qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error);
+
+/* A log that cannot be opened for writing, for whatever reason, is opened for reading by SQLite, and the first write says
+ * READ_ONLY. If @path may be written, @error (nullable) becomes LIMIT_EXCEEDED. Returns: whether it has */
+gboolean qd_connection_correct_read_only(const char *path, GError **error);
+QdConnection *qd_connection_free(QdConnection *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConnection, qd_connection_free)
+
+sqlite3 *qd_connection_get_db(QdConnection *self);
+QdGuard *qd_connection_get_guard(QdConnection *self);
+QdSettings *qd_connection_get_settings(QdConnection *self);
+/* What the guard allows from now on. Returns: what it allowed before, to be set again. */
+QdPolicy qd_connection_set_policy(QdConnection *self, QdPolicy policy);
+
+/* Objects of other files that work on this connection, made at first use: they live and end with it. */
+typedef enum QdAttachment {
+    QD_ATTACHMENT_DICTIONARY,
+    QD_ATTACHMENT_QUADS,
+    QD_ATTACHMENT_FTS,
+    QD_ATTACHMENT_CATALOG,
+    QD_ATTACHMENT_EVALUATION,
+    QD_ATTACHMENT_PLANS,
+    QD_ATTACHMENT_ENCODER,
+    QD_ATTACHMENT_PAYLOADS,
+    QD_ATTACHMENT_COUNTING,
+    QD_ATTACHMENT_INTERRUPTER, /* not owned */
+    QD_N_ATTACHMENTS,
+} QdAttachment;
+gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
+void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy);
+
+/**
+ * qd_connection_compile:
+ * @text: one statement; need not be NUL-terminated at @n_bytes, must not contain a NUL
+ * @policy: what it may do
+ *
+ * Finds the statement in the cache or compiles it, by the schema as the file has it now: SQLite 3.40 by itself compares the two
+ * only for some of its errors, and before a step not at all. The result belongs to the connection and stays valid until the next
+ * call of qd_connection_compile() or qd_connection_trim().
+ *
+ * Returns: (transfer none): the statement, reset and without bindings; NULL with SYNTAX, ACCESS_DENIED, READ_ONLY, TOO_BIG,
+ * TOO_COMPLEX, …
+ */
+QdCompiled *qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits,
+                                  GError **error);
+
+/* The same for a query that we wrote, which may nest as deep as SQLite takes. */
+QdCompiled *qd_connection_compile_generated(QdConnection *self, const char *text, const QdLimits *limits, GError **error);
+
+/* After the first step: true when SQLite has compiled @compiled anew, because the schema changed; it is then up to date. */
+gboolean qd_compiled_refresh(QdCompiled *compiled);
+
+/* After @compiled has run, with qd_guard_forget_writes() before: a new trigger may have made it write other tables. */
+void qd_connection_refresh_writes(QdConnection *self, QdCompiled *compiled);
+
+/* Forget it when the schema may have been changed, or rolled back, on this connection; follow it for columns that are told before
+ * a step, since for a statement from its cache qd_connection_compile() does not look at the file. */
+QdSchemaWatch *qd_connection_get_schema(QdConnection *self);
+
+void qd_compiled_drop_wrapped(QdCompiled *compiled);
+
+/* A statement of ours that a client's is part of, within the limits of @policy. (transfer full): NULL when it does not compile. */
+sqlite3_stmt *qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits);
+
+/**
+ * qd_connection_list_reads:
+ * @text: a client's statement that reads; it is compiled and not kept
+ *
+ * Returns: (transfer full) (nullable): of char*: names of tables and views, also of those that a view reads
+ */
+GPtrArray *qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, const QdLimits *limits, GError **error);
+
+/* Transactions, for each execution: their statements stay compiled. One that only reads, and its end: */
+gboolean qd_connection_begin(QdConnection *self, GError **error);
+gboolean qd_connection_end(QdConnection *self, GError **error);
+/* One that writes, with the same end, and a savepoint inside it. */
+gboolean qd_connection_begin_write(QdConnection *self, GError **error);
+gboolean qd_connection_begin_savepoint(QdConnection *self, GError **error);
+gboolean qd_connection_end_savepoint(QdConnection *self, GError **error);
+
+/* Whether the file holds the database that it held when this was asked first. After a Restore it does not: then what was cached of
+ * it by ids is not true any more. Within a transaction the answer is of its snapshot. */
+gboolean qd_connection_is_current(QdConnection *self);
+
+/* The header's count of changes of the schema, as a transaction sees it: 0.2 µs within one. -1: it cannot be read */
+gint64 qd_connection_get_schema_version(QdConnection *self);
+
+/* Our own statements, internal policy, no result. */
+gboolean qd_connection_execute(QdConnection *self, const char *sql, GError **error);
+/* The first column of the first row; @ret_value is 0 when there is none. */
+gboolean qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, GError **error);
+
+/* Memory for pages, in KiB; 0: as it was opened. */
+void qd_connection_set_cache_size(QdConnection *self, uint64_t cache_bytes);
+/* Gives memory back: statements and page cache. */
+void qd_connection_trim(QdConnection *self);

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The authorizer: allow lists for pragmas and modules, a deny list for functions, and the record of what is written.
+ *
+ * Why not sqlite3_stmt_readonly(): it says 1 for BEGIN, ATTACH and load_extension().
+ */
+#include "daemon/sqlite/guard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/error.h"
+
+typedef enum Rule {
+    TELLS,    /* its value, or a list */
+    TELLS_OF, /* an object that is its argument */
+    WRITES,   /* a number in the file's header, as a part of the transaction */
+    SETS,     /* what holds until the end of a batch or transaction */
+    STANDS,   /* it may ask for what is so anyway */
+    TUNES,    /* it may ask for anything: how the daemon works is not for clients to say */
+} Rule;
+
+/* Without an argument each of them tells. */
+static const struct Pragma {
+    const char *name;
+    Rule rule;
+    const char *values; /* STANDS: between blanks */
+    const char *hint;   /* (nullable): what to do instead */
+    QdSetting setting;
+} pragmas[] = {
+    { "application_id", WRITES, NULL, NULL, QD_SETTING_NONE },
+    { "auto_vacuum", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "busy_timeout", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "cache_size", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "cache_spill", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "collation_list", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "compile_options", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "data_version", TELLS, NULL, NULL, QD_SETTING_NONE }, /* FTS5 asks for it */
+    { "database_list", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "defer_foreign_keys", SETS, NULL, NULL, QD_SETTING_DEFER_FOREIGN_KEYS },
+    { "encoding", STANDS, " utf-8 utf8 ", "a store keeps the encoding that it was made with", QD_SETTING_NONE },
+    { "foreign_key_check", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "foreign_key_list", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "foreign_keys", SETS, NULL, NULL, QD_SETTING_FOREIGN_KEYS },
+    { "freelist_count", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "function_list", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "index_info", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "index_list", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "index_xinfo", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "integrity_check", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "journal_mode", STANDS, " wal ", "a store is kept in the journal mode WAL", QD_SETTING_NONE },
+    { "journal_size_limit", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "legacy_alter_table", SETS, NULL, NULL, QD_SETTING_LEGACY_ALTER_TABLE },
+    { "module_list", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "page_count", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "page_size", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "pragma_list", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "quick_check", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "recursive_triggers", SETS, NULL, NULL, QD_SETTING_RECURSIVE_TRIGGERS },
+    { "schema_version", TELLS, NULL, NULL, QD_SETTING_NONE },
+    { "synchronous", STANDS, " 1 2 3 normal full extra ", "every commit is durable, unless the option 'durability' is 'relaxed'",
+      QD_SETTING_NONE },
+    { "table_info", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "table_list", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "table_xinfo", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
+    { "temp_store", TUNES, NULL, NULL, QD_SETTING_NONE },
+    { "user_version", WRITES, NULL, NULL, QD_SETTING_NONE },
+    { "wal_autocheckpoint", TUNES, NULL, NULL, QD_SETTING_NONE },
+};
+
+/* What is asked for often. */
+static const struct {
+    const char *name;
+    const char *hint;
+} refused_pragmas[] = {
+    { "optimize", "say ANALYZE, or 'queryctl optimize'" },
+    { "query_only", "a statement is opened for reading or for writing" },
+    { "wal_checkpoint", "the daemon writes the log back by itself, 'queryctl optimize' does it now" },
+    { "writable_schema", "the schema is changed by CREATE, ALTER and DROP" },
+};
+
+static const char *const allowed_modules[] = { "fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "rtree", "rtree_i32" };
+/* All other modules are dropped: the authorizer hears nothing of a column that only FULL JOIN … USING names, so that a rule on
+ * reading would not do. sqlite_stmt shows what others have had compiled on this connection. */
+static const char *kept_modules[] = { "dbstat",  "fts3",      "fts3tokenize", "fts4",  "fts4aux",   "fts5", "fts5vocab",
+                                      "geopoly", "json_each", "json_tree",    "rtree", "rtree_i32", NULL };
+static const char *const denied_functions[] = { "load_extension", "fts3_tokenizer", "edit", "readfile", "writefile" };
+
+#define RESERVED_PREFIX "queryd_"
+/* It writes into a page (read/packing.h): not for statements of a client. */
+#define PACKING_FUNCTION "queryd_pack"
+#define DELETE_FUNCTION "queryd_delete_payload"
+/* These write (read/payload-functions.h). */
+static const char *const payload_functions[] = { "queryd_store_payload", "queryd_replace_payload", DELETE_FUNCTION };
+#define PAYLOAD_TABLE "queryd_payload"
+
+#define TEMPORARY_DENIED "temporary objects are not allowed: use WITH, or a table that the same transaction drops"
+
+#define STATISTICS_TABLE "sqlite_stat1"
+/* SQLite's name for the database that VACUUM attaches; later versions add digits. */
+#define VACUUM_PREFIX "vacuum_"
+#define FOR_READING " in a query that was opened for reading"
+
+static int deny(QdGuard *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+static int
+deny(QdGuard *self, QwError code, const char *format, ...)
+{
+    va_list args;
+
+    if (self->denial_code != 0)
+        return SQLITE_DENY;
+
+    va_start(args, format);
+    self->denial_code = code;
+    self->denial = g_strdup_vprintf(format, args);
+    va_end(args);
+    return SQLITE_DENY;
+}
+
+static gboolean
+list_has(const char *const *list, gsize n, const char *name)
+{
+    for (gsize i = 0; i < n; i++)
+        if (g_ascii_strcasecmp(list[i], name) == 0)
+            return TRUE;
+
+    return FALSE;
+}
+
+/* As SQLite reads it. */
+static gboolean
+is_true(const char *argument)
+{
+    static const char *const words[] = { "on", "yes", "true" };
+
+    return g_ascii_isdigit(argument[0]) ? atoi(argument) != 0 : list_has(words, G_N_ELEMENTS(words), argument);
+}
+
+static int
+deny_pragma(QdGuard *self, const char *name)
+{
+    const char *hint = "docs/transactions.md lists the pragmas";
+
+    for (gsize i = 0; i < G_N_ELEMENTS(refused_pragmas); i++)
+        if (g_ascii_strcasecmp(refused_pragmas[i].name, name) == 0)
+            hint = refused_pragmas[i].hint;
+    return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s is not allowed: %s", name, hint);
+}
+
+/* PRAGMA foreign_keys=OFF and its like: SQLite compiles nothing, whoever runs the statement applies it (settings.h). */
+static int
+check_setting(QdGuard *self, const struct Pragma *pragma, const char *argument)
+{
+    gboolean on = is_true(argument);
+
+    self->tells = TRUE;
+    if (self->policy == QD_POLICY_WRITE) {
+        self->setting = pragma->setting;
+        self->setting_on = on;
+        self->writes = TRUE;
+    } else if (!qd_setting_is_so(pragma->setting, on)) {
+        return deny(self, QW_ERROR_READ_ONLY, "PRAGMA %s=%s" FOR_READING "; it holds for a batch or a transaction", pragma->name,
+                    argument);
+    }
+    self->asks = TRUE;
+    return SQLITE_IGNORE;
+}
+
+static int
+check_standing(QdGuard *self, const struct Pragma *pragma, const char *argument)
+{
+    g_autofree char *word = g_ascii_strdown(argument, -1);
+    g_autofree char *among = g_strdup_printf(" %s ", word);
+
+    if (strstr(pragma->values, among) == NULL)
+        return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s=%s is not allowed: %s", pragma->name, argument, pragma->hint);
+
+    self->tells = self->asks = TRUE;
+    return g_str_equal(pragma->name, "journal_mode") ? SQLITE_OK : SQLITE_IGNORE; /* it gives a row */
+}
+
+static int
+check_pragma_argument(QdGuard *self, const struct Pragma *pragma, const char *argument)
+{
+    switch (pragma->rule) {
+    case TELLS:
+        return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s with a value is not allowed: it only tells", pragma->name);
+    case TELLS_OF:
+        self->tells = TRUE;
+        return SQLITE_OK;
+    case WRITES:
+        if (self->policy == QD_POLICY_READ)
+            return deny(self, QW_ERROR_READ_ONLY, "PRAGMA %s with a value" FOR_READING, pragma->name);
+        self->writes = self->changes_schema = TRUE;
+        return SQLITE_OK;
+    case SETS:
+        return check_setting(self, pragma, argument);
+    case STANDS:
+        return check_standing(self, pragma, argument);
+    case TUNES:
+        self->tells = self->asks = TRUE;
+        return SQLITE_IGNORE;
+    }
+    g_assert_not_reached();
+}
+
+static int
+check_pragma(QdGuard *self, const char *name, const char *argument)
+{
+    for (gsize i = 0; i < G_N_ELEMENTS(pragmas); i++) {
+        if (g_ascii_strcasecmp(pragmas[i].name, name) != 0)
+            continue;
+        if (argument != NULL)
+            return check_pragma_argument(self, &pragmas[i], argument);
+        self->tells = TRUE;
+        return SQLITE_OK;
+    }
+    return deny_pragma(self, name);
+}
+
+static void
+record_name(GPtrArray *names, const char *name)
+{
+    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+        g_ptr_array_add(names, g_strdup(name));
+}
+
+static void
+note_write(QdGuard *self, const char *table)
+{
+    self->writes = TRUE;
+    record_name(self->write_tables, table);
+}
+
+static gboolean
+is_reserved(const char *name)
+{
+    return g_ascii_strncasecmp(name, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0;
+}
+
+static int
+deny_reserved(QdGuard *self, const char *what, const char *name)
+{
+    return deny(self, QW_ERROR_ACCESS_DENIED, "%s '%s' is not allowed: names that begin with '" RESERVED_PREFIX "' are reserved",
+                what, name);
+}
+
+/* A part of the schema. */
+static int
+check_change(QdGuard *self, const char *name)
+{
+    if (is_reserved(name))
+        return deny_reserved(self, "changing", name);
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_READ_ONLY, "changing '%s'" FOR_READING, name);
+
+    self->writes = self->defines = TRUE;
+    return SQLITE_OK;
+}
+
+static int
+check_table_change(QdGuard *self, const char *table)
+{
+    if (check_change(self, table) != SQLITE_OK)
+        return SQLITE_DENY;
+    if (g_ascii_strncasecmp(table, "sqlite_", 7) != 0)
+        note_write(self, table);
+    return SQLITE_OK;
+}
+
+/*
+ * A virtual table compiles writes of its own when a statement that only reads connects it (R-trees), and declares its columns by
+ * what looks like an UPDATE. So whether the statement itself writes rows is judged when it is compiled: qd_guard_check_rows().
+ */
+static int
+check_rows(QdGuard *self, const char *what, const char *table)
+{
+    if (is_reserved(table))
+        return deny_reserved(self, what, table);
+
+    if (self->rows_written == NULL)
+        self->rows_written = g_strdup_printf("%s '%s'", what, table);
+    if (g_ascii_strncasecmp(table, "sqlite_", 7) != 0)
+        record_name(self->write_tables, table);
+    return SQLITE_OK;
+}
+
+static int
+check_function(QdGuard *self, const char *name)
+{
+    if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), name) ||
+        (!self->packing && g_ascii_strcasecmp(name, PACKING_FUNCTION) == 0))
+        return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", name);
+    if (self->read_tables != NULL && g_ascii_strcasecmp(name, PAYLOAD_TABLE) == 0)
+        record_name(self->read_tables, PAYLOAD_TABLE); /* the function of this name reads it */
+    if (g_ascii_strcasecmp(name, "changes") == 0)
+        self->calls_changes = TRUE;
+    if (!list_has(payload_functions, G_N_ELEMENTS(payload_functions), name))
+        return SQLITE_OK;
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_READ_ONLY, "function %s()" FOR_READING, name);
+
+    if (g_ascii_strcasecmp(name, DELETE_FUNCTION) == 0)
+        self->calls_delete = TRUE;
+    note_write(self, PAYLOAD_TABLE);
+    return SQLITE_OK;
+}
+
+/* The only thing that a statement may do to a table of ours: whoever deletes rows deletes their files. */
+static int
+check_payload_delete(QdGuard *self)
+{
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_READ_ONLY, "deleting from '" PAYLOAD_TABLE "'" FOR_READING);
+
+    self->deletes_payloads = TRUE;
+    note_write(self, PAYLOAD_TABLE);
+    return SQLITE_OK;
+}
+
+/* ANALYZE and REINDEX, without a name also of our tables: nobody's rows change. */
+static int
+check_upkeep(QdGuard *self, int action, const char *name)
+{
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_READ_ONLY, "work on '%s'" FOR_READING, name);
+
+    self->writes = self->defines = TRUE;
+    if (action == SQLITE_ANALYZE)
+        note_write(self, STATISTICS_TABLE);
+    return SQLITE_OK;
+}
+
+/* Readers have their own snapshots. A writer's are for the channel (channel/channel-transaction.c); SQLite is not to be asked. */
+static int
+check_control(QdGuard *self, int action, const char *operation)
+{
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_ACCESS_DENIED, "%s is not allowed in a query that was opened for reading",
+                    action == SQLITE_SAVEPOINT ? "SAVEPOINT" : operation);
+
+    if (action == SQLITE_SAVEPOINT)
+        self->control = QD_CONTROL_SAVEPOINT;
+    else if (g_str_equal(operation, "BEGIN"))
+        self->control = QD_CONTROL_BEGIN;
+    else
+        self->control = g_str_equal(operation, "COMMIT") ? QD_CONTROL_COMMIT : QD_CONTROL_ROLLBACK;
+    self->writes = TRUE;
+    return SQLITE_OK;
+}
+
+static int
+check_module(QdGuard *self, const char *table, const char *module)
+{
+    if (module == NULL || !list_has(allowed_modules, G_N_ELEMENTS(allowed_modules), module))
+        return deny(self, QW_ERROR_ACCESS_DENIED, "virtual table module '%s' is not allowed", module != NULL ? module : "");
+
+    return check_table_change(self, table);
+}
+
+/* The meaning of @a and @b by action: sqlite3.h, "Authorizer Action Codes". */
+static int
+check_action(QdGuard *self, int action, const char *a, const char *b)
+{
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+    case SQLITE_READ:
+        if (self->read_tables != NULL)
+            record_name(self->read_tables, a);
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return check_function(self, b);
+    case SQLITE_PRAGMA:
+        return check_pragma(self, a, b);
+    case SQLITE_INSERT:
+        return check_rows(self, "inserting into", a);
+    case SQLITE_UPDATE:
+        return check_rows(self, "updating", a);
+    case SQLITE_DELETE:
+        return g_str_equal(a, PAYLOAD_TABLE) ? check_payload_delete(self) : check_rows(self, "deleting from", a);
+    case SQLITE_CREATE_TABLE:
+    case SQLITE_DROP_TABLE:
+    case SQLITE_CREATE_VIEW:
+    case SQLITE_DROP_VIEW:
+        self->changes_schema = TRUE;
+        return check_table_change(self, a);
+    case SQLITE_ANALYZE:
+    case SQLITE_REINDEX:
+        return check_upkeep(self, action, a);
+    case SQLITE_CREATE_INDEX:
+    case SQLITE_DROP_INDEX:
+    case SQLITE_CREATE_TRIGGER:
+    case SQLITE_DROP_TRIGGER:
+        return check_change(self, a) == SQLITE_OK ? check_table_change(self, b) : SQLITE_DENY;
+    case SQLITE_ALTER_TABLE:
+        self->alters = self->changes_schema = TRUE;
+        return check_table_change(self, b);
+    case SQLITE_CREATE_VTABLE:
+    case SQLITE_DROP_VTABLE:
+        self->changes_schema = TRUE;
+        return check_module(self, a, b);
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+        return check_control(self, action, a);
+    case SQLITE_ATTACH:
+        return deny(self, QW_ERROR_ACCESS_DENIED, "ATTACH is not allowed");
+    case SQLITE_DETACH:
+        return deny(self, QW_ERROR_ACCESS_DENIED, "DETACH is not allowed");
+    default: /* SQLite's numbers, not our enum: temporary objects, and whatever a later version adds */
+        return deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
+    }
+}
+
+/*
+ * VACUUM copies by SQL of its own: it attaches a database without a file, begins a transaction, reads the schema and the tables,
+ * and writes only into what it has attached.
+ */
+static int
+check_vacuum(QdGuard *self, int action, const char *a, const char *b, const char *database)
+{
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_TRANSACTION:
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return check_function(self, b);
+    case SQLITE_ATTACH:
+        if (a[0] == '\0')
+            return SQLITE_OK;
+        return deny(self, QW_ERROR_ACCESS_DENIED, "VACUUM INTO is not allowed: a backup is another way to a copy");
+    default:
+        if (database != NULL && g_str_has_prefix(database, VACUUM_PREFIX))
+            return SQLITE_OK;
+        return deny(self, QW_ERROR_ACCESS_DENIED, "VACUUM may not write into '%s'", database != NULL ? database : "");
+    }
+}
+
+static int
+authorize(void *data, int action, const char *a, const char *b, const char *database, const char *trigger)
+{
+    QdGuard *self = data;
+
+    if (self->policy == QD_POLICY_INTERNAL)
+        return SQLITE_OK;
+    if (self->vacuuming)
+        return check_vacuum(self, action, a != NULL ? a : "", b, database);
+
+    if (self->compiling) {
+        self->n_calls++;
+        if (self->n_calls > self->max_calls)
+            return deny(self, QW_ERROR_TOO_COMPLEX,
+                        "statement looks up too many names: the limit 'authorizer_calls' is %" G_GUINT64_FORMAT, self->max_calls);
+        if (self->n_calls % 16 == 0 && (uint64_t) g_get_monotonic_time() > self->compile_deadline_usec)
+            return deny(self, QW_ERROR_TOO_COMPLEX,
+                        "statement takes too long to compile: the limit 'compile_ms' is %" G_GUINT64_FORMAT " ms",
+                        self->compile_msec);
+    }
+
+    /* ALTER TABLE looks for the name in temporary triggers and views, too, by an UPDATE; DEFENSIVE keeps the client's own off */
+    if (database != NULL && g_str_equal(database, "temp") && action != SQLITE_READ && action != SQLITE_SELECT &&
+        action != SQLITE_FUNCTION && !(action == SQLITE_UPDATE && g_strcmp0(a, "sqlite_temp_master") == 0))
+        return deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
+
+    return check_action(self, action, a != NULL ? a : "", b);
+}
+
+void
+qd_guard_install(QdGuard *self, sqlite3 *db)
+{
+    *self = (QdGuard){ .policy = QD_POLICY_INTERNAL, .write_tables = g_ptr_array_new_with_free_func(g_free) };
+    (void) sqlite3_drop_modules(db, kept_modules);
+    sqlite3_set_authorizer(db, authorize, self);
+}
+
+void
+qd_guard_clear(QdGuard *self)
+{
+    g_clear_pointer(&self->write_tables, g_ptr_array_unref);
+    g_clear_pointer(&self->denial, g_free);
+    g_clear_pointer(&self->rows_written, g_free);
+}
+
+void
+qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
+{
+    self->policy = policy;
+    self->compiling = TRUE;
+    self->n_calls = 0;
+    self->max_calls = qd_limits_get(limits, QD_LIMIT_AUTHORIZER_CALLS);
+    self->compile_msec = qd_limits_get(limits, QD_LIMIT_COMPILE_MSEC);
+    self->compile_deadline_usec = (uint64_t) g_get_monotonic_time() + 1000 * self->compile_msec;
+    self->writes = FALSE;
+    self->tells = FALSE;
+    self->control = QD_CONTROL_NONE;
+    self->asks = FALSE;
+    self->setting = QD_SETTING_NONE;
+    g_clear_pointer(&self->rows_written, g_free);
+    qd_guard_forget_writes(self);
+    qd_guard_forget_denial(self);
+}
+
+void
+qd_guard_end(QdGuard *self)
+{
+    self->compiling = FALSE;
+}
+
+int
+qd_guard_check_rows(QdGuard *self, sqlite3_stmt *stmt)
+{
+    if (self->rows_written == NULL || sqlite3_stmt_readonly(stmt))
+        return SQLITE_OK;
+    if (self->policy == QD_POLICY_READ)
+        return deny(self, QW_ERROR_READ_ONLY, "%s" FOR_READING, self->rows_written);
+
+    self->writes = TRUE;
+    return SQLITE_OK;
+}
+
+void
+qd_guard_forget_writes(QdGuard *self)
+{
+    self->changes_schema = self->defines = self->alters = self->calls_changes = FALSE;
+    self->deletes_payloads = FALSE;
+    self->calls_delete = FALSE;
+    if (self->write_tables->len > 0)
+        g_ptr_array_set_size(self->write_tables, 0);
+}
+
+void
+qd_guard_forget_denial(QdGuard *self)
+{
+    self->denial_code = 0;
+    g_clear_pointer(&self->denial, g_free);
+}
+
+gboolean
+qd_guard_get_denial(const QdGuard *self, GError **error)
+{
+    if (self->denial_code == 0)
+        return FALSE;
+
+    qd_error_set(error, self->denial_code, "%s", self->denial);
+    return TRUE;
+}

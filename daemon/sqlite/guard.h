@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a statement may do, decided by SQLite's authorizer while it is compiled, and what it writes, recorded there.
+ *
+ * Place: room sqlite. One guard belongs to one connection and is installed once: installing an authorizer anew expires all
+ * cached statements. The caller's policy is in the guard's fields; a lease sets them.
+ * Invariant: nothing but the allow lists of guard.c passes, whatever the text says.
+ */
+#pragma once
+
+#include <glib.h>
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/limits.h"
+#include "daemon/sqlite/settings.h"
+
+typedef enum QdPolicy {
+    QD_POLICY_READ,     /* a client's query */
+    QD_POLICY_WRITE,    /* a client's update */
+    QD_POLICY_INTERNAL, /* our own statements: everything */
+} QdPolicy;
+
+/* What a statement does to the transaction that it is in. */
+typedef enum QdControl {
+    QD_CONTROL_NONE,
+    QD_CONTROL_BEGIN,
+    QD_CONTROL_COMMIT,
+    QD_CONTROL_ROLLBACK,
+    QD_CONTROL_SAVEPOINT, /* SAVEPOINT, RELEASE, ROLLBACK TO */
+} QdControl;
+
+typedef struct QdGuard {
+    QdPolicy policy;
+    gboolean vacuuming; /* a VACUUM is being run: it may do what VACUUM does by SQL of its own, and nothing else */
+    gboolean packing;   /* one of our wrappers is compiled or run: it calls what statements may not */
+    gboolean compiling;
+    uint64_t compile_deadline_usec; /* monotonic; used while compiling */
+    uint64_t n_calls;
+    uint64_t max_calls;
+    uint64_t compile_msec; /* for the message */
+
+    gboolean writes;           /* recorded: the statement changes something */
+    gboolean deletes_payloads; /* recorded: rows of the table queryd_payload, whose files then have to be looked for */
+    gboolean calls_delete;     /* recorded: the function that deletes such rows by a statement of its own */
+    gboolean changes_schema;   /* recorded: tables or views come, go, or change */
+    gboolean alters;           /* recorded: ALTER TABLE, whose new names SQLite does not tell */
+    gboolean defines;          /* recorded: the same of any part of the schema, or statistics */
+    gboolean calls_changes;    /* recorded: a call of changes() */
+    gboolean tells;            /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
+    QdControl control;         /* recorded: for whoever runs the statement to do, or to refuse */
+    gboolean asks;             /* recorded: a pragma that asks for what is so, or for a setting: SQLite has compiled nothing */
+    QdSetting setting;         /* recorded: it sets that */
+    gboolean setting_on;
+    char *rows_written;      /* (nullable) recorded: the first write of rows, perhaps by a virtual table that is connected */
+    GPtrArray *write_tables; /* recorded: names of tables, each once */
+    GPtrArray *read_tables;  /* (nullable) (not owned): where the names of tables and views that are read are recorded */
+    QwError denial_code;     /* 0: nothing was denied */
+    char *denial;            /* (owned) why */
+} QdGuard;
+
+/* Installs @self on @db. @self must outlive it. */
+void qd_guard_install(QdGuard *self, sqlite3 *db);
+void qd_guard_clear(QdGuard *self);
+
+/* Before a statement is compiled: forgets what was recorded, sets policy and limits. */
+void qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits);
+void qd_guard_end(QdGuard *self);
+/* After that, when there is a statement: judges the rows that were to be written. Not SQLITE_OK: denied. */
+int qd_guard_check_rows(QdGuard *self, sqlite3_stmt *stmt);
+
+/* Before a cached statement that writes is run: what is recorded then is of its being compiled anew. */
+void qd_guard_forget_writes(QdGuard *self);
+void qd_guard_forget_denial(QdGuard *self);
+/* true, and @error set, when the guard itself denied what has just failed to compile or run. */
+gboolean qd_guard_get_denial(const QdGuard *self, GError **error);

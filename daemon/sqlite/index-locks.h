@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SQLite's locks in the index of the log (-shm), which say who reads and who writes, as locks of the open file description.
+ *
+ * Place: room sqlite, below all connections of the daemon; not in an application that reads the file itself, whose locks are its
+ * own.
+ * Invariant: no descriptor that this process closes takes one of these locks with it but SQLite's own.
+ */
+#pragma once
+
+#include <glib.h>
+
+/**
+ * qd_index_locks_init:
+ * @error: (nullable): location for an error
+ *
+ * A client may pass us a descriptor of the file, and the kernel drops all POSIX locks that a process has on a file when it closes
+ * any descriptor of it, wherever: other programs then would write beside our writer, reset a log that our readers need, and cut
+ * off memory that is mapped here. From here on the default VFS asks for locks that belong to its one descriptor. To other
+ * programs they look the same.
+ *
+ * Thread: any, before SQLite is used. Again: nothing happens.
+ * Errors: INTERNAL when SQLite's VFS cannot be told.
+ *
+ * Returns: false on error
+ */
+gboolean qd_index_locks_init(GError **error);

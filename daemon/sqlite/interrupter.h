@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A thread that looks at the statements that run, and ends those that shall end, whatever one step of them costs.
+ *
+ * Place: room sqlite. SQLite's progress handler is called after so many operations, and one operation may take a second. The thread
+ * ticks only while statements run: at each tick it makes those that are older than one look by themselves (base/interrupt.h), and
+ * asks whether they are over; such a one is ended by sqlite3_interrupt().
+ * Invariant: sqlite3_interrupt() is called under the lock and for a watch that is registered: it never meets a later statement.
+ */
+#pragma once
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "daemon/base/interrupt.h"
+
+#define QD_INTERRUPTER_TICK_USEC 4000u
+
+typedef struct QdInterrupter QdInterrupter;
+typedef struct QdWatch QdWatch;
+
+/* Embedded in what runs statements of one connection on one thread. */
+struct QdWatch {
+    QdInterrupt interrupt; /* look() and its data are the caller's */
+    sqlite3 *db;
+    /* (nullable) with interrupt.data, on the interrupter's thread and under its lock: whether the statement is to be ended. Only
+     * what is atomic, or does not change while the watch is registered, may be read. */
+    gboolean (*is_over)(void *data, uint64_t now_usec);
+    guint n_ticks;
+    QdWatch *previous;
+    QdWatch *next;
+};
+
+/* @tick: (nullable): called after each tick, on the interrupter's thread and without its lock. NULL: no thread could be made. */
+QdInterrupter *qd_interrupter_new(void (*tick)(void *data), void *data, GError **error);
+/* No watch may be left. */
+QdInterrupter *qd_interrupter_free(QdInterrupter *self);
+
+/**
+ * qd_interrupter_begin:
+ * @self: (nullable): NULL: there is no thread, and the watch looks each time it is asked
+ * @watch: stays where it is until qd_interrupter_end()
+ *
+ * From here on @watch is the one that qd_interrupt_poll() asks. No system call, but when the thread has to be woken after a rest.
+ *
+ * Thread: the one that runs the statements.
+ */
+void qd_interrupter_begin(QdInterrupter *self, QdWatch *watch);
+void qd_interrupter_end(QdInterrupter *self, QdWatch *watch);

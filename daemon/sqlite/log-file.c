@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SQLite writes each frame of its log by two calls, of 24 bytes and of a page: 34 for a row of 64 KiB, which took a fifth of the
+ * writer's time (docs/decisions/payload-speed.md). Here they are gathered, up to what the VFS below writes by one call.
+ *
+ * A frame that ends a commit says so in its header; with its page all that was gathered is written, so that an error is told to
+ * the commit that it belongs to. Nobody looks for a frame before that: readers see those of commits, and what this connection
+ * reads, cuts, syncs or measures is written first.
+ *
+ * A row that was just written is read from the log: 17 calls for one of 64 KiB. They are spared by a mapping. It reaches beyond the
+ * file's end, so that it need not grow with it; SQLite reads no frame that is not there, and cuts the log when nobody reads it.
+ */
+#include "daemon/sqlite/log-file.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* SQLite's own VFS takes no more at once: its lengths have 17 bits. */
+#define GATHERED_BYTES 0x1ffff
+#define FRAME_HEADER_BYTES 24
+#define VFS_NAME "queryd-log"
+
+typedef struct LogFile {
+    sqlite3_file base;
+    sqlite3_file *file; /* of the VFS below, behind this struct */
+    char *gathered;     /* (nullable): from the first frame on */
+    int n_gathered;
+    sqlite3_int64 offset; /* of what is gathered */
+    sqlite3_int64 end;    /* of the pages written; a header before it is written anew, without its page */
+    int ends_commit;      /* the frame whose header came last */
+    const char *map;      /* (nullable) */
+    sqlite3_int64 n_map_bytes;
+    sqlite3_int64 n_known_bytes; /* of the file, when it was last asked */
+} LogFile;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sqlite3_vfs log_vfs;
+
+static sqlite3_vfs *
+get_below(void)
+{
+    return log_vfs.pAppData;
+}
+
+static int
+write_gathered(LogFile *self)
+{
+    int n = self->n_gathered;
+    int r;
+
+    if (n == 0)
+        return SQLITE_OK;
+
+    self->n_gathered = 0;
+    r = self->file->pMethods->xWrite(self->file, self->gathered, n, self->offset);
+    if (r != SQLITE_OK)
+        self->end = 0; /* the transaction is rolled back: these frames come again */
+    return r;
+}
+
+/* A page, or a header that its page will follow. */
+static int
+can_gather(LogFile *self, int n_bytes, sqlite3_int64 offset)
+{
+    if (self->n_gathered > 0 && offset == self->offset + self->n_gathered)
+        return n_bytes <= GATHERED_BYTES;
+    if (self->n_gathered > 0 || n_bytes != FRAME_HEADER_BYTES || offset < self->end)
+        return 0;
+    if (self->gathered == NULL)
+        self->gathered = sqlite3_malloc(GATHERED_BYTES);
+    return self->gathered != NULL;
+}
+
+static int
+gather(LogFile *self, const char *data, int n_bytes, sqlite3_int64 offset)
+{
+    int r = n_bytes > GATHERED_BYTES - self->n_gathered ? write_gathered(self) : SQLITE_OK;
+
+    if (r != SQLITE_OK)
+        return r;
+    if (self->n_gathered == 0)
+        self->offset = offset;
+    memcpy(self->gathered + self->n_gathered, data, (size_t) n_bytes);
+    self->n_gathered += n_bytes;
+    self->end = offset + n_bytes;
+    if (n_bytes != FRAME_HEADER_BYTES)
+        return self->ends_commit ? write_gathered(self) : SQLITE_OK;
+    self->ends_commit = memcmp(data + 4, "\0\0\0\0", 4) != 0; /* the pages of the database behind a commit */
+    return SQLITE_OK;
+}
+
+/* Reading --------------------------------------------------------------------------------------------------------------- */
+
+/* By its name: the connection that opens the log has a lock, and nobody removes it. A VFS that is not SQLite's own may mean
+ * something else by a name. */
+static void
+map_log(LogFile *self, const char *name)
+{
+    int is_path = strcmp(get_below()->zName, "unix") == 0;
+    sqlite3_int64 n_bytes = is_path ? sqlite3_uri_int64(name, QD_LOG_FILE_MAP_BYTES, 0) : 0;
+    int fd = n_bytes > 0 ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    void *map;
+
+    if (fd < 0)
+        return;
+
+    map = mmap(NULL, (size_t) n_bytes, PROT_READ, MAP_SHARED, fd, 0);
+    (void) close(fd);
+    if (map == MAP_FAILED)
+        return;
+
+    self->map = map;
+    self->n_map_bytes = n_bytes;
+}
+
+static int
+is_mapped(LogFile *self, sqlite3_int64 end)
+{
+    if (end > self->n_map_bytes)
+        return 0;
+    if (end > self->n_known_bytes && self->file->pMethods->xFileSize(self->file, &self->n_known_bytes) != SQLITE_OK)
+        self->n_known_bytes = 0;
+    return end <= self->n_known_bytes;
+}
+
+/* The calls of a file --------------------------------------------------------------------------------------------------- */
+
+static int
+log_close(sqlite3_file *file)
+{
+    LogFile *self = (LogFile *) file;
+
+    (void) write_gathered(self); /* of no commit */
+    sqlite3_free(self->gathered);
+    if (self->map != NULL)
+        (void) munmap((void *) self->map, (size_t) self->n_map_bytes);
+    return self->file->pMethods->xClose(self->file);
+}
+
+static int
+log_read(sqlite3_file *file, void *data, int n_bytes, sqlite3_int64 offset)
+{
+    LogFile *self = (LogFile *) file;
+    int r = offset + n_bytes > self->offset ? write_gathered(self) : SQLITE_OK;
+
+    if (r != SQLITE_OK)
+        return r;
+    if (!is_mapped(self, offset + n_bytes))
+        return self->file->pMethods->xRead(self->file, data, n_bytes, offset);
+    memcpy(data, self->map + offset, (size_t) n_bytes);
+    return SQLITE_OK;
+}
+
+static int
+log_write(sqlite3_file *file, const void *data, int n_bytes, sqlite3_int64 offset)
+{
+    LogFile *self = (LogFile *) file;
+    int r;
+
+    if (can_gather(self, n_bytes, offset))
+        return gather(self, data, n_bytes, offset);
+
+    r = write_gathered(self);
+    if (n_bytes != FRAME_HEADER_BYTES)
+        self->end = offset + n_bytes;
+    return r == SQLITE_OK ? self->file->pMethods->xWrite(self->file, data, n_bytes, offset) : r;
+}
+
+static int
+log_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+    LogFile *self = (LogFile *) file;
+    int r = write_gathered(self);
+
+    self->end = 0;
+    self->n_known_bytes = 0;
+    return r == SQLITE_OK ? self->file->pMethods->xTruncate(self->file, size) : r;
+}
+
+static int
+log_sync(sqlite3_file *file, int flags)
+{
+    LogFile *self = (LogFile *) file;
+    int r = write_gathered(self);
+
+    return r == SQLITE_OK ? self->file->pMethods->xSync(self->file, flags) : r;
+}
+
+static int
+log_file_size(sqlite3_file *file, sqlite3_int64 *ret_size)
+{
+    LogFile *self = (LogFile *) file;
+    int r = write_gathered(self);
+
+    return r == SQLITE_OK ? self->file->pMethods->xFileSize(self->file, ret_size) : r;
+}
+
+static int
+log_lock(sqlite3_file *file, int level)
+{
+    LogFile *self = (LogFile *) file;
+
+    return self->file->pMethods->xLock(self->file, level);
+}
+
+static int
+log_unlock(sqlite3_file *file, int level)
+{
+    LogFile *self = (LogFile *) file;
+
+    return self->file->pMethods->xUnlock(self->file, level);
+}
+
+static int
+log_check_reserved_lock(sqlite3_file *file, int *ret_locked)
+{
+    LogFile *self = (LogFile *) file;
+
+    return self->file->pMethods->xCheckReservedLock(self->file, ret_locked);
+}
+
+static int
+log_file_control(sqlite3_file *file, int op, void *argument)
+{
+    LogFile *self = (LogFile *) file;
+
+    return self->file->pMethods->xFileControl(self->file, op, argument);
+}
+
+static int
+log_sector_size(sqlite3_file *file)
+{
+    LogFile *self = (LogFile *) file;
+
+    return self->file->pMethods->xSectorSize(self->file);
+}
+
+static int
+log_device_characteristics(sqlite3_file *file)
+{
+    LogFile *self = (LogFile *) file;
+
+    return self->file->pMethods->xDeviceCharacteristics(self->file);
+}
+
+/* Version 1: shared memory and mappings are the database's, not the log's. */
+static const sqlite3_io_methods log_methods = {
+    .iVersion = 1,
+    .xClose = log_close,
+    .xRead = log_read,
+    .xWrite = log_write,
+    .xTruncate = log_truncate,
+    .xSync = log_sync,
+    .xFileSize = log_file_size,
+    .xLock = log_lock,
+    .xUnlock = log_unlock,
+    .xCheckReservedLock = log_check_reserved_lock,
+    .xFileControl = log_file_control,
+    .xSectorSize = log_sector_size,
+    .xDeviceCharacteristics = log_device_characteristics,
+};
+
+/* The VFS --------------------------------------------------------------------------------------------------------------- */
+
+static int
+log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
+{
+    LogFile *self = (LogFile *) file;
+    int r;
+
+    if ((flags & SQLITE_OPEN_WAL) == 0)
+        return get_below()->xOpen(get_below(), name, file, flags, ret_flags);
+
+    memset(self, 0, sizeof *self);
+    self->file = (sqlite3_file *) (self + 1);
+    r = get_below()->xOpen(get_below(), name, self->file, flags, ret_flags);
+    if (self->file->pMethods != NULL)
+        self->base.pMethods = &log_methods;
+    if (r == SQLITE_OK)
+        map_log(self, name);
+    return r;
+}
+
+/* Of all else the functions of the VFS below serve, which look at no more of it than its copied members. */
+static void
+register_vfs(void)
+{
+    sqlite3_vfs *below = sqlite3_vfs_find(NULL);
+
+    if (below == NULL)
+        return;
+    log_vfs = *below;
+    log_vfs.pNext = NULL;
+    log_vfs.zName = VFS_NAME;
+    log_vfs.szOsFile = (int) sizeof(LogFile) + below->szOsFile;
+    log_vfs.pAppData = below;
+    log_vfs.xOpen = log_vfs_open;
+    (void) sqlite3_vfs_register(&log_vfs, 0);
+}
+
+const char *
+qd_log_file_get_vfs(void)
+{
+    (void) pthread_once(&once, register_vfs);
+    return sqlite3_vfs_find(VFS_NAME) != NULL ? VFS_NAME : NULL;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * malloc with malloc_usable_size as the measure: no header of our own, no lock.
+ */
+#include "daemon/sqlite/memory.h"
+
+#include <malloc.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "client-lib/wire/wire-record.h"
+#include "daemon/base/error.h"
+#include "daemon/base/interrupt.h"
+
+static _Atomic int64_t used_bytes;
+static _Atomic uint64_t soft_limit_bytes;
+static _Atomic uint64_t hard_limit_bytes;
+static _Thread_local int64_t thread_balance;
+
+/*
+ * What SQLite makes of such sizes takes it long, between two calls of the progress handler: each asks first whether the statement
+ * shall end. A row that is being put into a page allocates less.
+ */
+#define LARGE_BYTES (QW_PAGE_SIZE_MAX + 1)
+/* A look at the clock for so many allocations. */
+#define CLOCK_TURN 256
+
+typedef struct Budget {
+    gboolean active;
+    int64_t max_balance;
+    uint64_t deadline_usec;
+    guint n_calls;
+    QdBudgetVerdict verdict;
+} Budget;
+
+static _Thread_local Budget budget;
+
+static void
+account(int64_t n_bytes)
+{
+    thread_balance += n_bytes;
+    atomic_fetch_add_explicit(&used_bytes, n_bytes, memory_order_relaxed);
+}
+
+static gboolean
+exceeds_budget(int64_t n_bytes)
+{
+    if (!budget.active || budget.verdict != QD_BUDGET_KEPT)
+        return budget.active;
+
+    if (thread_balance + n_bytes > budget.max_balance)
+        budget.verdict = QD_BUDGET_MEMORY_EXCEEDED;
+    else if (++budget.n_calls % CLOCK_TURN == 0 && (uint64_t) g_get_monotonic_time() > budget.deadline_usec)
+        budget.verdict = QD_BUDGET_TIME_EXCEEDED;
+    return budget.verdict != QD_BUDGET_KEPT;
+}
+
+static gboolean
+is_refused(int64_t n_bytes)
+{
+    uint64_t limit = atomic_load_explicit(&hard_limit_bytes, memory_order_relaxed);
+    int64_t used = atomic_load_explicit(&used_bytes, memory_order_relaxed);
+
+    return (limit > 0 && used + n_bytes > (int64_t) limit) || exceeds_budget(n_bytes) ||
+           (n_bytes >= (int64_t) LARGE_BYTES && qd_interrupt_poll());
+}
+
+static void *
+memory_malloc(int n_bytes)
+{
+    void *p;
+
+    if (is_refused(n_bytes))
+        return NULL;
+
+    p = malloc((size_t) n_bytes);
+    if (p != NULL)
+        account((int64_t) malloc_usable_size(p));
+    return p;
+}
+
+static void
+memory_free(void *p)
+{
+    if (p == NULL)
+        return;
+
+    account(-(int64_t) malloc_usable_size(p));
+    free(p);
+}
+
+static void *
+memory_realloc(void *p, int n_bytes)
+{
+    int64_t before = (int64_t) malloc_usable_size(p);
+    void *q;
+
+    if (n_bytes > before && is_refused(n_bytes - before))
+        return NULL;
+
+    q = realloc(p, (size_t) n_bytes);
+    if (q != NULL)
+        account((int64_t) malloc_usable_size(q) - before);
+    return q;
+}
+
+static int
+memory_size(void *p)
+{
+    return p != NULL ? (int) malloc_usable_size(p) : 0;
+}
+
+static int
+memory_roundup(int n_bytes)
+{
+    return (n_bytes + 7) & ~7;
+}
+
+static int
+memory_init_hook(void *data)
+{
+    return SQLITE_OK;
+}
+
+static void
+memory_shutdown_hook(void *data)
+{
+}
+
+gboolean
+qd_memory_init(GError **error)
+{
+    static gsize once;
+    static int r;
+    static const sqlite3_mem_methods methods = {
+        memory_malloc, memory_free, memory_realloc, memory_size, memory_roundup, memory_init_hook, memory_shutdown_hook, NULL,
+    };
+
+    if (g_once_init_enter(&once)) {
+        r = sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+        if (r == SQLITE_OK)
+            r = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+        if (r == SQLITE_OK)
+            r = sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+        if (r == SQLITE_OK)
+            r = sqlite3_initialize();
+        g_once_init_leave(&once, 1);
+    }
+    if (r != SQLITE_OK) {
+        qd_error_set(error, QW_ERROR_INTERNAL, "cannot configure SQLite: %s", sqlite3_errstr(r));
+        return FALSE;
+    }
+    return TRUE;
+}
+
+void
+qd_memory_set_limits(uint64_t soft_bytes, uint64_t hard_bytes)
+{
+    atomic_store_explicit(&soft_limit_bytes, soft_bytes, memory_order_relaxed);
+    atomic_store_explicit(&hard_limit_bytes, hard_bytes, memory_order_relaxed);
+}
+
+uint64_t
+qd_memory_get_used(void)
+{
+    int64_t used = atomic_load_explicit(&used_bytes, memory_order_relaxed);
+
+    return used > 0 ? (uint64_t) used : 0;
+}
+
+gboolean
+qd_memory_is_above_soft_limit(void)
+{
+    uint64_t limit = atomic_load_explicit(&soft_limit_bytes, memory_order_relaxed);
+
+    return limit > 0 && qd_memory_get_used() > limit;
+}
+
+int64_t
+qd_memory_get_thread_balance(void)
+{
+    return thread_balance;
+}
+
+void
+qd_memory_begin_budget(uint64_t n_bytes, uint64_t deadline_usec)
+{
+    budget = (Budget){ .active = TRUE, .max_balance = thread_balance + (int64_t) n_bytes, .deadline_usec = deadline_usec };
+}
+
+QdBudgetVerdict
+qd_memory_end_budget(void)
+{
+    budget.active = FALSE;
+    return budget.verdict;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SQLite's memory: a counting allocator below all of it.
+ *
+ * Place: room sqlite. SQLite's own statistics take one mutex for each allocation; this counts per thread and in one atomic.
+ * Invariant: what is allocated through SQLite never exceeds the hard limit; then SQLite sees NOMEM.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdint.h>
+
+/* Process-wide, once, before any other use of SQLite. Returns: false when SQLite refuses. */
+gboolean qd_memory_init(GError **error);
+
+/* Bytes that SQLite may hold in all; 0: no limit. Above the soft limit connections give their caches back. */
+void qd_memory_set_limits(uint64_t soft_bytes, uint64_t hard_bytes);
+
+/* Bytes that SQLite holds now, in all threads. */
+uint64_t qd_memory_get_used(void);
+
+gboolean qd_memory_is_above_soft_limit(void);
+
+/* Bytes that the calling thread has allocated less those it has freed: differences of it charge a query. May be negative. */
+int64_t qd_memory_get_thread_balance(void);
+
+typedef enum QdBudgetVerdict {
+    QD_BUDGET_KEPT,
+    QD_BUDGET_MEMORY_EXCEEDED,
+    QD_BUDGET_TIME_EXCEEDED,
+} QdBudgetVerdict;
+
+/*
+ * From here to qd_memory_end_budget() the calling thread's allocations fail beyond @n_bytes more than it holds now, and after
+ * @deadline_usec (monotonic). For compiling: no progress handler runs there, but what grows allocates.
+ */
+void qd_memory_begin_budget(uint64_t n_bytes, uint64_t deadline_usec);
+/* Why an allocation has failed first, if one has. */
+QdBudgetVerdict qd_memory_end_budget(void);

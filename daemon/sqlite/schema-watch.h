@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Keeps the schema that SQLite has in memory that of the file. SQLite 3.40 compares the two when a statement begins to run, and for
+ * some errors of its compiler; of the others it judges by what it has.
+ *
+ * Place: room sqlite; part of a connection, used by its thread.
+ * Invariant: a statement that was compiled when `clock` was what it is now describes the schema as it was last looked at.
+ */
+#pragma once
+
+#include "daemon/sqlite/guard.h"
+
+typedef struct QdSchemaWatch {
+    sqlite3 *db;
+    QdGuard *guard;
+    const guint64 *generation; /* (nullable) an atomic that grows with each change of the schema */
+    guint64 seen_generation;
+    guint64 clock;      /* ticks when the schema is another one */
+    sqlite3_stmt *ask;  /* from the first use on */
+    sqlite3_stmt *look; /* from the first use on */
+} QdSchemaWatch;
+
+/* Nothing of @db, @guard and @generation becomes its own. */
+void qd_schema_watch_init(QdSchemaWatch *self, sqlite3 *db, QdGuard *guard, const guint64 *generation);
+/* Gives its statements back. */
+void qd_schema_watch_clear(QdSchemaWatch *self);
+/* The header's count of changes of the schema; -1: it cannot be read. */
+gint64 qd_schema_watch_get_version(QdSchemaWatch *self);
+/* The next qd_schema_watch_follow() looks at the file whatever the generation says. */
+void qd_schema_watch_forget(QdSchemaWatch *self);
+/* Makes the schema in memory that of the file. @always: also when the generation is the one of the last time. */
+void qd_schema_watch_follow(QdSchemaWatch *self, gboolean always);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Two of them are options of the connection, which SQLite lets change within a transaction; the others are pragmas.
+ */
+#include "daemon/sqlite/settings.h"
+
+#include "daemon/sqlite/connection.h"
+
+static const gboolean defaults[] = {
+    [QD_SETTING_NONE] = FALSE,
+    [QD_SETTING_FOREIGN_KEYS] = TRUE,
+    [QD_SETTING_LEGACY_ALTER_TABLE] = FALSE,
+    [QD_SETTING_DEFER_FOREIGN_KEYS] = FALSE,
+    [QD_SETTING_RECURSIVE_TRIGGERS] = FALSE,
+};
+
+static void
+set(QdConnection *connection, QdSetting which, gboolean on)
+{
+    sqlite3 *db = qd_connection_get_db(connection);
+
+    switch (which) {
+    case QD_SETTING_NONE:
+        break;
+    case QD_SETTING_FOREIGN_KEYS:
+        (void) sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, on ? 1 : 0, NULL);
+        break;
+    case QD_SETTING_LEGACY_ALTER_TABLE:
+        (void) sqlite3_db_config(db, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, on ? 1 : 0, NULL);
+        break;
+    case QD_SETTING_DEFER_FOREIGN_KEYS:
+        (void) qd_connection_execute(connection, on ? "PRAGMA defer_foreign_keys=1" : "PRAGMA defer_foreign_keys=0", NULL);
+        break;
+    case QD_SETTING_RECURSIVE_TRIGGERS:
+        (void) qd_connection_execute(connection, on ? "PRAGMA recursive_triggers=1" : "PRAGMA recursive_triggers=0", NULL);
+        break;
+    }
+}
+
+gboolean
+qd_setting_is_so(QdSetting which, gboolean on)
+{
+    return defaults[which] == on;
+}
+
+void
+qd_settings_apply(QdConnection *connection, QdSetting which, gboolean on)
+{
+    QdSettings *self = qd_connection_get_settings(connection);
+
+    if (which == QD_SETTING_FOREIGN_KEYS && self->begun)
+        return;
+    set(connection, which, on);
+    self->changed &= ~(1u << which);
+    if (on != defaults[which])
+        self->changed |= 1u << which;
+}
+
+void
+qd_settings_note_begun(QdConnection *connection)
+{
+    qd_connection_get_settings(connection)->begun = TRUE;
+}
+
+void
+qd_settings_reset(QdConnection *connection)
+{
+    QdSettings *self = qd_connection_get_settings(connection);
+
+    for (guint i = QD_SETTING_FOREIGN_KEYS; self->changed != 0 && i < G_N_ELEMENTS(defaults); i++)
+        if ((self->changed & (1u << i)) != 0)
+            set(connection, (QdSetting) i, defaults[i]);
+    *self = (QdSettings){ 0 };
+}

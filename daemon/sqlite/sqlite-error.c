@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The translation of SQLite's errors, in one place.
+ */
+#include "daemon/sqlite/sqlite-error.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/sqlite/constraint.h"
+
+/*
+ * The error of the last read or write of @file that the disk refused, which is forgotten then: by a read behind its end, which
+ * needs no disk.
+ */
+static int
+take_disk_error(sqlite3_file *file)
+{
+    int number = 0;
+    sqlite3_int64 n_bytes;
+    char byte;
+
+    if (file == NULL || file->pMethods == NULL ||
+        file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK || (number != EIO && number != ENXIO))
+        return 0;
+    if (file->pMethods->xFileSize(file, &n_bytes) == SQLITE_OK)
+        (void) file->pMethods->xRead(file, &byte, 1, n_bytes);
+    return number;
+}
+
+int
+qd_sqlite_get_result(sqlite3 *db, int result)
+{
+    sqlite3_file *file = NULL;
+    sqlite3_file *log = NULL;
+    gboolean refused;
+
+    if (db == NULL || (result & 0xff) != SQLITE_CORRUPT)
+        return result;
+    (void) sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    (void) sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    refused = take_disk_error(file) != 0;
+    refused = take_disk_error(log) != 0 || refused;
+    return refused ? SQLITE_IOERR_READ : result;
+}
+
+int
+qd_sqlite_from_code(QwError code)
+{
+    switch (code) {
+    case QW_ERROR_BAD_PARAMETER:
+        return SQLITE_RANGE;
+    case QW_ERROR_CONSTRAINT:
+        return SQLITE_CONSTRAINT;
+    case QW_ERROR_READ_ONLY:
+        return SQLITE_READONLY;
+    case QW_ERROR_BUSY:
+        return SQLITE_BUSY;
+    case QW_ERROR_TOO_BIG:
+        return SQLITE_TOOBIG;
+    case QW_ERROR_TIMEOUT:
+    case QW_ERROR_CANCELLED:
+        return SQLITE_INTERRUPT;
+    case QW_ERROR_DISK_FULL:
+        return SQLITE_FULL;
+    case QW_ERROR_NO_MEMORY:
+        return SQLITE_NOMEM;
+    case QW_ERROR_CORRUPT:
+        return SQLITE_CORRUPT;
+    case QW_ERROR_SYNTAX:
+    case QW_ERROR_UNSUPPORTED:
+    case QW_ERROR_TOO_COMPLEX: /* known by its words: refine_error() */
+    case QW_ERROR_RECOVERING:
+    case QW_ERROR_ACCESS_DENIED:
+    case QW_ERROR_LIMIT_EXCEEDED:
+    case QW_ERROR_CLOSED:
+    case QW_ERROR_INTERNAL:
+        return SQLITE_ERROR;
+    }
+    return SQLITE_ERROR;
+}
+
+QwError
+qd_sqlite_get_code(int result)
+{
+    /* An index of FTS or an R-tree that does not fit its content, which statements of its owner can bring about. */
+    if (result == SQLITE_CORRUPT_VTAB)
+        return QW_ERROR_CONSTRAINT;
+
+    switch (result & 0xff) {
+    case SQLITE_ERROR:
+    case SQLITE_SCHEMA: /* what compiling gives for a syntax error on a connection that has not seen the latest schema */
+        return QW_ERROR_SYNTAX;
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+        return QW_ERROR_ACCESS_DENIED;
+    case SQLITE_ABORT:
+    case SQLITE_INTERRUPT:
+        return QW_ERROR_CANCELLED;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+        return QW_ERROR_BUSY;
+    case SQLITE_NOMEM:
+        return QW_ERROR_NO_MEMORY;
+    case SQLITE_READONLY:
+        return QW_ERROR_READ_ONLY;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return QW_ERROR_CORRUPT;
+    case SQLITE_FULL:
+        return QW_ERROR_DISK_FULL;
+    case SQLITE_TOOBIG:
+        return QW_ERROR_TOO_BIG;
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+        return QW_ERROR_CONSTRAINT;
+    case SQLITE_RANGE:
+        return QW_ERROR_BAD_PARAMETER;
+    default: /* SQLite's numbers, not our enum */
+        return QW_ERROR_INTERNAL;
+    }
+}
+
+/* SQLite's generic error covers limits of its compiler too; those are known by their words only. */
+static const struct {
+    const char *words;
+    QdLimit limit; /* QD_N_LIMITS: a limit of SQLite itself */
+} complex_words[] = {
+    { "parser stack overflow", QD_LIMIT_SQL_PARSER_DEPTH },
+    { "Expression tree is too large", QD_LIMIT_SQL_DEPTH },
+    { "too many terms in compound SELECT", QD_LIMIT_COMPOUND_SELECTS },
+    { "too many columns", QD_LIMIT_COLUMNS },
+    { "too many terms in", QD_LIMIT_COLUMNS },
+    { "too many SQL variables", QD_LIMIT_VARIABLES },
+    { "variable number must be", QD_LIMIT_VARIABLES },
+    { "LIKE or GLOB pattern too complex", QD_LIMIT_LIKE_PATTERN_BYTES },
+    { "regular expression ", QD_N_LIMITS }, /* and the next two: of our functions, which name the limit */
+    { "expression has more than ", QD_N_LIMITS },
+    { "expression is nested ", QD_N_LIMITS },
+    { "full-text query is too long", QD_N_LIMITS },
+    { "too many FROM clause terms", QD_N_LIMITS },
+    { "at most 64 tables", QD_N_LIMITS },
+    { "too many arguments", QD_N_LIMITS },
+    { "too many levels of trigger recursion", QD_N_LIMITS },
+    { "too many references to", QD_N_LIMITS },
+};
+
+/*
+ * Errors of full-text queries, which FTS5 finds when they run, and words as if they were SQL's. @in_text: it is about SQL, since it
+ * was found by the compiler, or at a place in the text.
+ */
+static gboolean
+refine_full_text(GString *message, gboolean in_text, QwError *ret_code)
+{
+    static const char own[] = "fts5: ";
+
+    if (strcmp(message->str, "no such table: queryd_fts") == 0) {
+        g_string_assign(message,
+                        "full-text search is not enabled in this store: 'queryctl fulltext add PREDICATE' (or --all) does it");
+        *ret_code = QW_ERROR_UNSUPPORTED;
+        return TRUE;
+    }
+    if (in_text)
+        return FALSE;
+    if (g_str_has_prefix(message->str, own)) {
+        g_string_erase(message, 0, (gssize) strlen(own));
+        (void) g_string_replace(message, "near \"\"", "at its end", 1);
+    } else if (g_str_has_prefix(message->str, "no such column: ")) {
+        g_string_append(message, " (a word before ':' or behind '-' names a column; put it in double quotes)");
+    } else if (strcmp(message->str, "unterminated string") != 0) {
+        return FALSE;
+    }
+    g_string_prepend(message, "full-text query: ");
+    *ret_code = QW_ERROR_SYNTAX;
+    return TRUE;
+}
+
+/* The code of a generic error, and, appended to @message, the limit that it is about. */
+static QwError
+refine_error(GString *message, const QdLimits *limits)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(complex_words); i++) {
+        if (strstr(message->str, complex_words[i].words) == NULL)
+            continue;
+        if (limits != NULL && complex_words[i].limit != QD_N_LIMITS)
+            g_string_append_printf(message, ": the limit '%s' is %" G_GUINT64_FORMAT,
+                                   qd_limit_get_info(complex_words[i].limit)->name, qd_limits_get(limits, complex_words[i].limit));
+        return QW_ERROR_TOO_COMPLEX;
+    }
+    return QW_ERROR_SYNTAX;
+}
+
+/* Limits that SQLite tells by its result code. */
+static gboolean
+set_limit_error(GError **error, int result, const QdLimits *limits)
+{
+    if (limits == NULL)
+        return FALSE;
+    if ((result & 0xff) == SQLITE_NOMEM)
+        qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
+    else if ((result & 0xff) == SQLITE_TOOBIG)
+        qd_limit_set_error(error, limits, QD_LIMIT_VALUE_BYTES, "value is too big");
+    else
+        return FALSE;
+    return TRUE;
+}
+
+static void
+set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char *text, size_t n_bytes, const QdLimits *limits)
+{
+    int meant = qd_sqlite_get_result(db, result);
+    QwError code = qd_sqlite_get_code(meant);
+    gboolean is_last = db != NULL && (sqlite3_errcode(db) & 0xff) == (meant & 0xff);
+    g_autoptr(GString) message = g_string_new(is_last ? sqlite3_errmsg(db) : sqlite3_errstr(meant));
+    int offset = db != NULL ? sqlite3_error_offset(db) : -1;
+
+    if (set_limit_error(error, result, limits))
+        return;
+    if (meant == SQLITE_CORRUPT_VTAB)
+        g_string_assign(message, "the index of a virtual table does not fit its content: rebuild it");
+    if (code == QW_ERROR_SYNTAX && !refine_full_text(message, compiles || offset >= 0, &code))
+        code = refine_error(message, limits);
+
+    if (text != NULL && offset >= 0 && (size_t) offset <= n_bytes)
+        qd_error_set_at(error, code, text, n_bytes, (size_t) offset, "%s", message->str);
+    else
+        qd_error_set(error, code, "%s", message->str);
+    if (code == QW_ERROR_CONSTRAINT && error != NULL)
+        qd_error_add_detail(*error, QD_CONSTRAINT_KIND, qd_constraint_get_kind(is_last ? sqlite3_extended_errcode(db) : meant));
+}
+
+void
+qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits)
+{
+    set_error(error, db, result, FALSE, text, n_bytes, limits);
+}
+
+void
+qd_sqlite_set_compile_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits)
+{
+    set_error(error, db, result, TRUE, text, n_bytes, limits);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Group commit.
+ *
+ * A member that ends the whole transaction (OR ROLLBACK, an interrupted INSERT, a full disk) takes the others' work with it.
+ * After each member sqlite3_get_autocommit() tells; then nothing is acknowledged: the members before it are run again
+ * without it, it runs alone, and the members behind it follow. So it is with a VACUUM, which can be in no transaction.
+ */
+#include "daemon/write/write-group.h"
+
+#include "client-lib/wire/wire-spin.h"
+#include "daemon/base/error.h"
+#include "daemon/write/write-item.h"
+#include "daemon/write/write-transaction.h"
+
+/* A group grows for so long: who comes later would make those wait who are in it. */
+#define GROUP_USEC 5000
+/* It waits for those of the last one as long as its commit took, but between these: they write next. */
+#define LINGER_MIN_USEC QW_SPIN_USEC
+#define LINGER_MAX_USEC 500u
+
+/* A member that takes longer than this is put off if others wait for its end to be committed: it comes again, as the first one. */
+#define PUT_OFF_USEC 20000
+
+/* Those who run in one transaction, in the order in which they came. */
+typedef struct Group {
+    QdWriteItem **items;
+    guint n;
+    gboolean grows; /* from the queue, while it runs */
+    gboolean relaxed;
+    uint64_t end_usec; /* it grows no more */
+} Group;
+
+void
+qd_write_begin_linger(QdWriter *self)
+{
+    uint64_t usec;
+
+    if (self->config.linger == NULL)
+        return;
+
+    self->config.linger->answer(self->config.user_data);
+    usec = self->config.linger_usec > 0 ? self->config.linger_usec : CLAMP(self->commit_usec, LINGER_MIN_USEC, LINGER_MAX_USEC);
+    self->linger_end_usec = (uint64_t) g_get_monotonic_time() + usec;
+}
+
+void
+qd_write_end_linger(void *data)
+{
+    QdWriter *self = data;
+
+    if (self->linger_end_usec > 0)
+        self->config.linger->end(self->config.user_data);
+    self->linger_end_usec = 0;
+}
+
+gboolean
+qd_write_linger(QdWriter *self)
+{
+    if (self->linger_end_usec == 0)
+        return FALSE;
+    if (self->config.linger->look(self->config.user_data) && (uint64_t) g_get_monotonic_time() < self->linger_end_usec)
+        return TRUE;
+
+    qd_write_end_linger(self);
+    return TRUE; /* at what the last look has brought */
+}
+
+void
+qd_write_note_holder(QdWriter *self, const QdWriteItem *item)
+{
+    self->holder = item->client;
+    self->holder_usec = (uint64_t) g_get_monotonic_time();
+}
+
+/* An item takes its time: those whose answers are out are left to others, and who waits hears of its own deadline. */
+static gboolean
+note_slow(void *data, const QdWriteItem *item)
+{
+    QdWriter *self = data;
+
+    qd_write_end_linger(self);
+    qd_workers_request_sweep(self->config.workers);
+    if (self->n_ahead > 0 && (uint64_t) g_get_monotonic_time() > item->begun_usec + PUT_OFF_USEC)
+        self->put_off = item;
+    return self->put_off == item || qd_writer_is_awaited(self);
+}
+
+static void
+fail_item(QdWriteItem *item, const GError *error)
+{
+    if (item->error == NULL)
+        item->error = g_error_copy(error);
+}
+
+/* One item without a group: in a transaction of its own, or in none when it is a VACUUM. */
+static void
+execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
+{
+    g_autoptr(GError) error = NULL;
+    gboolean ok = qd_write_set_durability(self, item->relaxed, &error);
+
+    qd_write_end_linger(self);
+    if (ok && in_transaction)
+        ok = qd_write_begin(self, &error);
+    qd_write_item_watch(self->connection, item, note_slow, self);
+    ok = ok && qd_write_item_execute(item, self->connection, self->config.limits, &error);
+    qd_write_item_watch(self->connection, NULL, NULL, NULL);
+    if (!ok && item->keeps && qd_write_in_transaction(self)) {
+        item->error = g_steal_pointer(&error);
+        ok = TRUE;
+    }
+    if (ok && in_transaction)
+        ok = qd_write_commit(self, item->error == NULL ? &error : NULL);
+    if (!ok) {
+        qd_write_rollback(self);
+        item->keeps = FALSE;
+        if (error != NULL)
+            item->error = g_steal_pointer(&error);
+        return;
+    }
+    if (!in_transaction) {
+        qd_write_note_own_version(self);
+        qd_write_copy_schema(self, qd_connection_get_schema_version(self->connection));
+    }
+    item->generation = qd_write_publish(self);
+    qd_write_tell(self, item->generation, &item, 1);
+}
+
+QdMemberResult
+qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item)
+{
+    gboolean ok;
+
+    if (!qd_connection_begin_savepoint(self->connection, &item->error))
+        return qd_write_in_transaction(self) ? QD_MEMBER_FAILED : QD_MEMBER_ENDED_TRANSACTION;
+
+    qd_write_item_watch(self->connection, item, note_slow, self);
+    ok = qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
+    qd_write_item_watch(self->connection, NULL, NULL, NULL);
+    if ((ok || item->keeps) && qd_write_in_transaction(self) &&
+        qd_connection_end_savepoint(self->connection, ok ? &item->error : NULL))
+        return ok ? QD_MEMBER_OK : QD_MEMBER_FAILED;
+    if (!qd_write_in_transaction(self) || !qd_connection_execute(self->connection, "ROLLBACK TO member; RELEASE member", NULL))
+        return QD_MEMBER_ENDED_TRANSACTION;
+    qd_schema_watch_forget(qd_connection_get_schema(self->connection));
+    return QD_MEMBER_FAILED;
+}
+
+/*
+ * A statement that runs once is all or nothing by itself, but for OR FAIL, deferred keys and what goes wrong below it: then the
+ * transaction ends, and it runs alone.
+ */
+static QdMemberResult
+execute_without_savepoint(QdWriter *self, QdWriteItem *item)
+{
+    sqlite3 *db = qd_connection_get_db(self->connection);
+    gint64 before = sqlite3_total_changes64(db);
+    gboolean ok;
+
+    qd_write_item_watch(self->connection, item, note_slow, self);
+    ok = qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
+    qd_write_item_watch(self->connection, NULL, NULL, NULL);
+    if (!qd_write_in_transaction(self))
+        return QD_MEMBER_ENDED_TRANSACTION;
+    if (ok)
+        return QD_MEMBER_OK;
+    return sqlite3_total_changes64(db) == before && qd_write_item_failed_cleanly(item, self->connection)
+               ? QD_MEMBER_FAILED
+               : QD_MEMBER_ENDED_TRANSACTION;
+}
+
+static QdMemberResult
+execute_member(QdWriter *self, QdWriteItem *item)
+{
+    g_clear_error(&item->error);
+    if (qd_write_item_is_atomic(item))
+        return execute_without_savepoint(self, item);
+    qd_write_end_linger(self);
+    return qd_write_execute_in_savepoint(self, item);
+}
+
+/* FALSE: its turn comes when the group is over. */
+static gboolean
+can_be_member(const Group *group, const QdWriteItem *item)
+{
+    return !item->takes_role && (!group->relaxed || item->relaxed);
+}
+
+/* The next member, from the queue. NULL: there is none, or *@ret_full, none until the group is over. */
+static QdWriteItem *
+pop_member(QdWriter *self, const Group *group, gboolean *ret_full)
+{
+    QdWriteItem *item;
+
+    pthread_mutex_lock(&self->mutex);
+    item = qd_write_queue_peek(&self->queue);
+    *ret_full = item != NULL && !can_be_member(group, item);
+    if (item != NULL && !*ret_full)
+        qd_write_note_holder(self, qd_write_queue_pop(&self->queue));
+    else
+        item = NULL;
+    pthread_mutex_unlock(&self->mutex);
+    return item;
+}
+
+/* The next member, which may have to be waited for. NULL: the group is complete. */
+static QdWriteItem *
+await_member(QdWriter *self, const Group *group)
+{
+    QdWriteItem *item = NULL;
+    gboolean full = FALSE;
+
+    while (item == NULL && !full && group->n < QD_WRITE_GROUP_MAX && (uint64_t) g_get_monotonic_time() <= group->end_usec) {
+        item = pop_member(self, group, &full);
+        if (item == NULL && !full && !qd_write_linger(self))
+            break;
+    }
+    return item;
+}
+
+static void
+fail_group(const Group *group, const GError *error)
+{
+    for (guint i = 0; i < group->n; i++)
+        fail_item(group->items[i], error);
+}
+
+static gboolean
+begin_group(QdWriter *self, Group *group)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (qd_write_set_durability(self, group->relaxed, &error) && qd_write_check_space(self, &error) && qd_write_begin(self, &error))
+        return TRUE;
+
+    fail_group(group, error);
+    return FALSE;
+}
+
+static void
+commit_group(QdWriter *self, const Group *group)
+{
+    uint64_t start_usec = (uint64_t) g_get_monotonic_time();
+    g_autoptr(GError) error = NULL;
+    uint64_t generation;
+
+    if (!qd_write_commit(self, &error)) {
+        qd_write_rollback(self);
+        fail_group(group, error);
+        return;
+    }
+
+    self->commit_usec = (uint64_t) g_get_monotonic_time() - start_usec;
+    generation = qd_write_publish(self);
+    for (guint i = 0; i < group->n; i++)
+        group->items[i]->generation = generation;
+    qd_write_tell(self, generation, group->items, group->n);
+}
+
+/* What sessions have counted for the first @n members, which are run again. */
+static void
+forget_counts(const Group *group, guint n)
+{
+    for (guint i = n; i > 0; i--)
+        if (group->items[i - 1]->session != NULL)
+            *group->items[i - 1]->session = group->items[i - 1]->counters_before;
+}
+
+/* Runs items in one transaction. Returns: n when it was committed or failed as a whole; else the index of the offender. */
+static guint
+execute_together(QdWriter *self, Group *group)
+{
+    guint n_ok = 0;
+
+    if (!begin_group(self, group))
+        return group->n;
+
+    for (guint i = 0; i < group->n; i++) {
+        QdMemberResult result;
+        QdWriteItem *next;
+
+        self->n_ahead = group->grows ? i : 0;
+        result = execute_member(self, group->items[i]);
+        if (result == QD_MEMBER_ENDED_TRANSACTION || group->items[i]->runs_alone || self->put_off != NULL) {
+            qd_write_rollback(self);
+            forget_counts(group, i + 1);
+            return i;
+        }
+        n_ok += result == QD_MEMBER_OK ? 1 : 0;
+        if (group->grows && i + 1 == group->n && (next = await_member(self, group)) != NULL)
+            group->items[group->n++] = next;
+    }
+    qd_write_end_linger(self);
+    if (n_ok > 0)
+        commit_group(self, group);
+    else
+        qd_write_rollback(self);
+    return group->n;
+}
+
+/* By its deadline or its caller: it would be stopped again, after as long again. */
+static gboolean
+was_stopped(const QdWriteItem *item)
+{
+    return g_error_matches(item->error, QD_ERROR, QW_ERROR_TIMEOUT) || g_error_matches(item->error, QD_ERROR, QW_ERROR_CANCELLED);
+}
+
+/* Nobody has its result: it goes back to the head of its lane, and is the first of its next group. */
+static void
+put_off(QdWriter *self, QdWriteItem *item)
+{
+    self->put_off = NULL;
+    g_clear_error(&item->error);
+    item->begun_usec = 0;
+    pthread_mutex_lock(&self->mutex);
+    qd_write_queue_push_back(&self->queue, item);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/* Without the offender the members before it cannot fail in the same way; each round is shorter. */
+static void
+execute_group(QdWriter *self, Group *group)
+{
+    guint offender = execute_together(self, group);
+
+    if (offender == group->n)
+        return;
+    if (self->put_off != NULL) /* the last one */
+        put_off(self, group->items[--group->n]);
+    if (offender > 0) {
+        Group before = { .items = group->items, .n = offender, .relaxed = group->relaxed };
+
+        execute_group(self, &before);
+    }
+    if (offender == group->n)
+        return;
+    if (!was_stopped(group->items[offender])) {
+        g_clear_error(&group->items[offender]->error);
+        execute_alone(self, group->items[offender], !group->items[offender]->runs_alone);
+    }
+    if (offender + 1 < group->n) {
+        Group behind = { .items = group->items + offender + 1, .n = group->n - offender - 1, .relaxed = group->relaxed };
+
+        execute_group(self, &behind);
+    }
+}
+
+guint
+qd_write_group_run(QdWriter *self, QdWriteItem *first, QdWriteItem **items, gboolean relaxed)
+{
+    uint64_t group_usec = self->config.group_usec > 0 ? self->config.group_usec : GROUP_USEC;
+    Group group = {
+        .items = items, .n = 1, .grows = TRUE, .relaxed = relaxed, .end_usec = (uint64_t) g_get_monotonic_time() + group_usec
+    };
+    g_autoptr(GError) error = NULL;
+
+    items[0] = first;
+    if (!qd_write_ensure_connection(self, &error))
+        fail_item(first, error);
+    else
+        execute_group(self, &group);
+    return group.n;
+}

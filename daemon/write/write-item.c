@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Statements of an update: compile, bind each row of parameters, step to the end, keep what RETURNING gives. Or a function of
+ * ours that does its own.
+ */
+#include "daemon/write/write-item.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/read/bind.h"
+#include "daemon/read/evaluation.h"
+#include "daemon/read/plans.h"
+#include "daemon/read/row-encoder.h"
+#include "daemon/read/run.h"
+#include "daemon/sqlite/constraint.h"
+#include "daemon/sqlite/schema.h"
+#include "daemon/sqlite/sqlite-error.h"
+#include "daemon/sqlite/temp-files.h"
+#include "daemon/write/sparql-update.h"
+
+#define PEER_CHECK_USEC 10000
+#define PROGRESS_OPS 100
+/* After so many times as many operations, 0.1-1 ms, an item takes its time. */
+#define SLOW_ASKED 50
+
+/* What may end a statement on the writer's connection; the role has one user at a time. */
+typedef struct Watch {
+    QdWatch watch;
+    const QdWriteItem *item;
+    uint64_t deadline_usec; /* 0: none */
+    const QdLimits *limits; /* (nullable): not in a job */
+    uint64_t temp_check_usec;
+    uint64_t peer_check_usec;
+    guint n_asked;
+    QdWriteSlowFunc slow_func; /* (nullable) */
+    void *slow_data;
+    GError *stop; /* why it was interrupted */
+} Watch;
+
+static _Thread_local Watch watch;
+
+static void
+result_page_clear(gpointer data)
+{
+    g_free(((QdResultPage *) data)->data);
+}
+
+void
+qd_write_item_init(QdWriteItem *item)
+{
+    *item = (QdWriteItem){ .page_size = QW_PAGE_SIZE_DEFAULT };
+    item->pages = g_array_new(FALSE, TRUE, sizeof(QdResultPage));
+    g_array_set_clear_func(item->pages, result_page_clear);
+    item->changed = qd_changes_new();
+}
+
+void
+qd_write_item_clear(QdWriteItem *item)
+{
+    g_clear_error(&item->error);
+    g_clear_pointer(&item->pages, g_array_unref);
+    item->changed = qd_changes_free(item->changed);
+}
+
+void
+qd_write_item_reset(QdWriteItem *item)
+{
+    g_clear_error(&item->error);
+    g_array_set_size(item->pages, 0);
+    qd_changes_clear(item->changed);
+    *item = (QdWriteItem){ .page_size = QW_PAGE_SIZE_DEFAULT, .pages = item->pages, .changed = item->changed };
+}
+
+static gboolean
+is_cancelled(const QdWriteItem *item)
+{
+    return (item->cancelled != NULL && g_atomic_int_get(item->cancelled)) || g_atomic_int_get(&item->is_cancelled);
+}
+
+static uint64_t
+get_transaction_end(const QdWriteItem *item)
+{
+    return item->transaction_end_usec != NULL ? __atomic_load_n(item->transaction_end_usec, __ATOMIC_RELAXED) : UINT64_MAX;
+}
+
+/* Deadline and cancelling: @watch.stop says which. */
+static void
+find_stop(uint64_t now)
+{
+    const QdWriteItem *item = watch.item;
+
+    if (watch.stop != NULL || item == NULL)
+        return;
+    if (is_cancelled(item))
+        qd_error_set(&watch.stop, QW_ERROR_CANCELLED, "update was cancelled");
+    else if (now > get_transaction_end(item))
+        qd_limit_set_error(&watch.stop, watch.limits, QD_LIMIT_TRANSACTION_MSEC, "update took longer than its transaction may");
+    else if (watch.deadline_usec > 0 && now > watch.deadline_usec)
+        qd_error_set(&watch.stop, QW_ERROR_TIMEOUT,
+                     "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
+                     item->timeout_msec);
+}
+
+static gboolean
+look(void *data)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+
+    if (watch.stop != NULL)
+        return TRUE;
+    if (watch.item->peer_func != NULL && now >= watch.peer_check_usec) {
+        watch.peer_check_usec = now + PEER_CHECK_USEC;
+        watch.item->peer_func(watch.item);
+    }
+    find_stop(now);
+    if (watch.stop == NULL && watch.slow_func != NULL && watch.slow_func(watch.slow_data, watch.item))
+        qd_limit_set_error(&watch.stop, watch.limits, QD_LIMIT_TRANSACTION_MSEC,
+                           "update took longer than it may while others wait to write");
+    if (watch.stop == NULL && watch.limits != NULL)
+        (void) qd_temp_files_check(watch.limits, now, &watch.temp_check_usec, &watch.stop);
+    return watch.stop != NULL;
+}
+
+static int
+on_progress(void *data)
+{
+    if (++watch.n_asked == SLOW_ASKED && watch.slow_func != NULL)
+        (void) watch.slow_func(watch.slow_data, watch.item);
+    return qd_interrupt_poll();
+}
+
+/* On the interrupter's thread: @data is the watch of the thread that runs. */
+static gboolean
+item_is_over(void *data, uint64_t now)
+{
+    const Watch *self = data;
+
+    return now > get_transaction_end(self->item) || (self->deadline_usec > 0 && now > self->deadline_usec) ||
+           is_cancelled(self->item);
+}
+
+void
+qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data)
+{
+    if (item == NULL) {
+        qd_evaluation_end_watch(connection, &watch.watch);
+        g_clear_error(&watch.stop);
+        watch.item = NULL;
+        return;
+    }
+    if (item->begun_usec == 0)
+        item->begun_usec = (uint64_t) g_get_monotonic_time();
+    watch = (Watch){
+        .watch = { .interrupt = { .look = look, .data = &watch }, .is_over = item_is_over },
+        .item = item,
+        .slow_func = slow_func,
+        .slow_data = slow_data,
+        .deadline_usec = item->timeout_msec > 0 ? item->begun_usec + 1000 * item->timeout_msec : 0,
+    };
+    qd_evaluation_begin_watch(connection, &watch.watch);
+    qd_evaluation_watch(connection, PROGRESS_OPS, on_progress, NULL);
+}
+
+/* Who asks for an end knows what it was that ended. */
+void
+qd_write_item_explain_stop(GError **error)
+{
+    find_stop((uint64_t) g_get_monotonic_time());
+    if (watch.stop == NULL || g_error_matches(watch.stop, QD_ERROR, QW_ERROR_CANCELLED))
+        return;
+    g_clear_error(error);
+    g_propagate_error(error, g_steal_pointer(&watch.stop));
+}
+
+static void
+set_step_error(QdConnection *connection, QdCompiled *compiled, int r, const QdLimits *limits, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+
+    if ((r & 0xff) == SQLITE_INTERRUPT)
+        find_stop((uint64_t) g_get_monotonic_time());
+    if (watch.stop != NULL) {
+        g_propagate_error(error, g_error_copy(watch.stop));
+        return;
+    }
+    if (qd_guard_get_denial(qd_connection_get_guard(connection), error))
+        return;
+    qd_sqlite_set_error(&failure, qd_connection_get_db(connection), r, compiled->text, compiled->n_text_bytes, limits);
+    if (g_error_matches(failure, QD_ERROR, (gint) QW_ERROR_CONSTRAINT)) {
+        qd_connection_refresh_writes(connection, compiled); /* it may have been compiled again by this step */
+        qd_constraint_describe(connection, compiled->write_tables, failure);
+    }
+    g_propagate_error(error, g_steal_pointer(&failure));
+}
+
+/* @failure: (transfer full): of what was interrupted it only says so. */
+static void
+propagate_failure(GError **error, GError *failure)
+{
+    if (g_error_matches(failure, QD_ERROR, QW_ERROR_CANCELLED))
+        find_stop((uint64_t) g_get_monotonic_time());
+    if (watch.stop != NULL)
+        g_clear_error(&failure);
+    g_propagate_error(error, watch.stop != NULL ? g_error_copy(watch.stop) : failure);
+}
+
+/* The row that the statement stands on goes behind @page's, which is the last one of @item, or into a new one. */
+static gboolean
+keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits, GError **error)
+{
+    gsize capacity = MAX(item->page_size, qd_row_get_size(compiled->stmt, (uint32_t) compiled->n_columns));
+    QdResultPage *last = item->pages->len > 0 ? &g_array_index(item->pages, QdResultPage, item->pages->len - 1) : NULL;
+    QdResultPage fresh = { .n_columns = (uint32_t) compiled->n_columns };
+
+    if (last == NULL || page->data != last->data || qd_row_encode(page, compiled->stmt) < 0) {
+        if (item->pages->len * item->page_size + capacity > qd_limits_get(limits, QD_LIMIT_BATCH_BYTES)) {
+            qd_limit_set_error(error, limits, QD_LIMIT_BATCH_BYTES, "update returns too many rows");
+            return FALSE;
+        }
+        fresh.data = g_malloc(capacity);
+        qw_page_writer_init(page, fresh.data, capacity, fresh.n_columns);
+        g_array_append_val(item->pages, fresh);
+        last = &g_array_index(item->pages, QdResultPage, item->pages->len - 1);
+        if (qd_row_encode(page, compiled->stmt) < 0) {
+            qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
+            return FALSE;
+        }
+    }
+    last->size = page->used;
+    last->n_rows = page->n_rows;
+    item->n_rows++;
+    return TRUE;
+}
+
+/* Steps until the statement is done, and keeps what it returns. */
+static gboolean
+step_rows(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
+          GError **error)
+{
+    sqlite3 *db = qd_connection_get_db(connection);
+    gint64 total_before = sqlite3_total_changes64(db);
+    int r;
+
+    while ((r = sqlite3_step(compiled->stmt)) == SQLITE_ROW) {
+        (void) qd_compiled_refresh(compiled);
+        if (item->rows_begin == NULL)
+            continue;
+        if (item->pages->len == 0)
+            item->rows_begin(item, compiled);
+        if (!keep_row(item, compiled, page, limits, error))
+            return FALSE;
+    }
+    if (r == SQLITE_DONE)
+        return TRUE;
+    item->keeps = (r & 0xff) == SQLITE_CONSTRAINT && sqlite3_total_changes64(db) != total_before && qd_write_item_is_atomic(item);
+    set_step_error(connection, compiled, r, limits, error);
+    return FALSE;
+}
+
+static gboolean
+step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
+            GError **error)
+{
+    QdCounts *counters = item->session != NULL ? item->session : &item->own_counters;
+    sqlite3 *db = qd_connection_get_db(connection);
+    gint64 total_before;
+    gboolean ok;
+
+    item->has_begun = TRUE;
+    qd_counting_begin(connection, counters, compiled);
+    total_before = sqlite3_total_changes64(db);
+    ok = step_rows(item, connection, compiled, page, limits, error);
+    (void) sqlite3_reset(compiled->stmt);
+    qd_counting_end(connection, counters, compiled);
+    if (!ok)
+        return FALSE;
+    if (sqlite3_total_changes64(db) != total_before)
+        item->changes += (uint64_t) sqlite3_changes64(db);
+    item->last_insert_rowid = counters->last_insert_rowid;
+    return TRUE;
+}
+
+static gboolean
+execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits,
+             GError **error)
+{
+    QwPageReader reader = { 0 };
+    QwPageWriter page = { 0 };
+
+    if (statement->rows == NULL || statement->n_rows == 0)
+        return qd_bind_parameters(compiled->stmt, statement->parameters, error) &&
+               step_to_end(item, connection, compiled, &page, limits, error);
+
+    if (qw_page_reader_init(&reader, statement->rows, statement->n_row_bytes, statement->n_rows,
+                            (uint32_t) compiled->n_parameters) < 0) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters do not fit the statement, which has %d", compiled->n_parameters);
+        return FALSE;
+    }
+    while (qw_page_reader_next(&reader))
+        if (!qd_bind_row(compiled->stmt, &reader, error) || !step_to_end(item, connection, compiled, &page, limits, error))
+            return FALSE;
+    return TRUE;
+}
+
+/*
+ * ALTER TABLE t RENAME TO …: SQLite's authorizer hears the old name only, and a virtual table renames tables of its own. So the
+ * names that there are after it are looked at; whoever called undoes what has failed.
+ */
+static gboolean
+execute_alter(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled,
+              const QdLimits *limits, GError **error)
+{
+    gint64 n_before = qd_schema_count_reserved_names(connection);
+
+    if (!execute_rows(item, statement, connection, compiled, limits, error))
+        return FALSE;
+    if (qd_schema_count_reserved_names(connection) == n_before)
+        return TRUE;
+    qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                 "ALTER TABLE is not allowed to make such a name: names that begin with 'queryd_' are reserved");
+    return FALSE;
+}
+
+/* SPARQL ---------------------------------------------------------------------------------------------------------------- */
+
+/* The values of one execution by name; @row (nullable) or else those that came with the statement. */
+static GHashTable *
+take_terms(const QdWriteStatement *statement, const QdSparqlPlan *plan, const QwPageReader *row, GError **error)
+{
+    const QdShape shape = qd_shape_from_plan(plan);
+    g_autoptr(GHashTable) terms = qd_plans_new_parameters();
+    g_autofree const QwValue **values = row == NULL ? qd_bind_resolve(&shape, statement->parameters, error) : NULL;
+    guint n = row != NULL ? row->n_columns : qd_shape_get_n_names(&shape);
+
+    if (row == NULL && values == NULL)
+        return NULL;
+    for (guint i = 0; i < n; i++) {
+        QwValue value = { .type = QW_TYPE_NULL };
+
+        if (row != NULL)
+            qw_page_reader_get(row, i, &value);
+        else if (values[i] != NULL)
+            value = *values[i];
+        if (!qd_plans_add_parameter(terms, qd_shape_get_parameter_name(&shape, i), &value, error))
+            return NULL;
+    }
+    return g_steal_pointer(&terms);
+}
+
+static gboolean
+run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *connection, const QwPageReader *row,
+           const QdLimits *limits, GError **error)
+{
+    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, TRUE };
+    const QdSparqlPlan *plan = qd_plans_get(connection, &what, NULL, limits, error);
+    g_autoptr(GHashTable) terms = plan != NULL ? take_terms(statement, plan, row, error) : NULL;
+    g_autoptr(GError) failure = NULL;
+    guint64 n_changes = 0;
+
+    if (terms != NULL && g_hash_table_size(terms) > 0)
+        plan = qd_plans_get(connection, &what, terms, limits, error);
+    if (terms == NULL || plan == NULL)
+        return FALSE;
+    if (qd_sparql_update_run(connection, plan, limits, terms, item->changed, &n_changes, &failure)) {
+        item->changes += n_changes;
+        return TRUE;
+    }
+    propagate_failure(error, g_steal_pointer(&failure));
+    return FALSE;
+}
+
+static gboolean
+execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
+{
+    uint64_t before = item->changes;
+    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, TRUE };
+    QwPageReader reader = { 0 };
+    const QdSparqlPlan *plan;
+
+    if (!qd_sparql_is_update(statement->text, statement->n_text_bytes, TRUE)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement changes nothing: run it as a query");
+        return FALSE;
+    }
+    if (statement->rows == NULL || statement->n_rows == 0) {
+        if (!run_update(item, statement, connection, NULL, limits, error))
+            return FALSE;
+    } else {
+        plan = qd_plans_get(connection, &what, NULL, limits, error);
+        if (plan == NULL)
+            return FALSE;
+        if (qw_page_reader_init(&reader, statement->rows, statement->n_row_bytes, statement->n_rows, plan->n_parameters) < 0) {
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters do not fit the statement, which has %u", plan->n_parameters);
+            return FALSE;
+        }
+        while (qw_page_reader_next(&reader))
+            if (!run_update(item, statement, connection, &reader, limits, error))
+                return FALSE;
+    }
+    statement->changes = item->changes - before;
+    return TRUE;
+}
+
+void
+qd_write_item_note_run(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
+{
+    qd_connection_refresh_writes(connection, compiled);
+    qd_changes_add_statement(item->changed, compiled);
+    if (compiled->calls_delete)
+        qd_changes_add_payload_delete(item->changed, connection, limits);
+    if (compiled->deletes_payloads)
+        qd_payloads_note_deleted(connection);
+}
+
+/* What it asks for is so, or becomes so for what follows it in a batch or transaction. */
+static gboolean
+execute_pragma(const QdWriteItem *item, QdConnection *connection, const QdCompiled *compiled, GError **error)
+{
+    gboolean alone = !item->is_part && item->statements->len == 1;
+
+    if (alone && compiled->setting != QD_SETTING_NONE && !qd_setting_is_so(compiled->setting, compiled->setting_on)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER,
+                     "this pragma holds for one batch or one transaction: put it before the statements of one");
+        return FALSE;
+    }
+    qd_settings_apply(connection, compiled->setting, compiled->setting_on);
+    return TRUE;
+}
+
+static gboolean
+check_control(QdWriteItem *item, const QdCompiled *compiled, GError **error)
+{
+    if (compiled->control == QD_CONTROL_SAVEPOINT && item->is_part && item->is_bare)
+        return TRUE;
+
+    item->runs_alone = compiled->control == QD_CONTROL_SAVEPOINT && item->is_part && item->statements->len == 1;
+    if (compiled->control == QD_CONTROL_SAVEPOINT)
+        qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                     "SAVEPOINT is allowed in a transaction only: BEGIN on a channel, or query_connection_begin()");
+    else
+        qd_error_set(
+            error, QW_ERROR_ACCESS_DENIED,
+            "BEGIN, COMMIT and ROLLBACK are not allowed here: every update and every batch is a transaction of its own; use a "
+            "batch, BEGIN on a channel, or query_connection_begin()");
+    return FALSE;
+}
+
+static gboolean
+execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
+{
+    uint64_t before = item->changes;
+    QdCompiled *compiled = qd_connection_compile(connection, statement->text, statement->n_text_bytes, QD_POLICY_WRITE, limits,
+                                                 error);
+    gboolean ok;
+
+    if (compiled == NULL)
+        return FALSE;
+    if (compiled->asks)
+        return execute_pragma(item, connection, compiled, error);
+    if (!compiled->writes) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement changes nothing: run it as a query");
+        return FALSE;
+    }
+    if (compiled->control != QD_CONTROL_NONE && !check_control(item, compiled, error))
+        return FALSE;
+    if (compiled->runs_alone && !sqlite3_get_autocommit(qd_connection_get_db(connection))) {
+        item->runs_alone = item->statements->len == 1;
+        qd_error_set(error, QW_ERROR_UNSUPPORTED, "VACUUM has to be the only statement of its update, outside of a transaction");
+        return FALSE;
+    }
+
+    qd_connection_get_guard(connection)->vacuuming = compiled->runs_alone;
+    qd_guard_forget_writes(qd_connection_get_guard(connection));
+    qd_settings_note_begun(connection);
+    ok = (compiled->alters ? execute_alter : execute_rows)(item, statement, connection, compiled, limits, error);
+    qd_connection_get_guard(connection)->vacuuming = FALSE;
+    (void) sqlite3_clear_bindings(compiled->stmt);
+    statement->changes = item->changes - before;
+    if (compiled->defines)
+        qd_schema_watch_forget(qd_connection_get_schema(connection));
+    qd_write_item_note_run(item, connection, compiled, limits);
+    return ok;
+}
+
+/* As in SQLite a statement by itself that fails for them has changed nothing; but what its triggers did stays in the total. */
+static void
+take_counts_back(QdWriteItem *item)
+{
+    if (item->session == NULL || item->func != NULL || item->statements->len != 1)
+        return;
+    item->session->total_changes -= item->session->changes;
+    item->session->changes = 0;
+}
+
+static gboolean
+check_deferred_keys(QdWriteItem *item, QdConnection *connection, GError **error)
+{
+    g_autoptr(GPtrArray) tables = NULL;
+    GError *failure = NULL;
+    int unresolved = 0;
+    int high;
+
+    (void) sqlite3_db_status(qd_connection_get_db(connection), SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &high, 0);
+    if (unresolved == 0)
+        return TRUE;
+
+    take_counts_back(item);
+    qd_error_set(&failure, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed at the end of the update");
+    tables = qd_name_set_list(item->changed->tables);
+    g_ptr_array_add(tables, NULL);
+    qd_constraint_describe_key(connection, (char **) tables->pdata, failure);
+    g_propagate_error(error, failure);
+    return FALSE;
+}
+
+static gboolean
+execute_func(QdWriteItem *item, QdConnection *connection, GError **error)
+{
+    QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
+    g_autoptr(GError) failure = NULL;
+    gboolean ok = item->func(connection, item, item->func_data, &failure);
+
+    (void) qd_connection_set_policy(connection, policy);
+    if (!ok)
+        propagate_failure(error, g_steal_pointer(&failure));
+    return ok;
+}
+
+static gboolean
+execute_statements(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
+{
+    for (guint i = 0; i < item->statements->len; i++) {
+        QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
+
+        if (!(statement->language == QD_LANGUAGE_SPARQL ? execute_update : execute_statement)(item, statement, connection, limits,
+                                                                                              error)) {
+            if (item->statements->len > 1)
+                g_prefix_error(error, "statement %u of the batch: ", i + 1);
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+gboolean
+qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
+{
+    gboolean ok;
+
+    watch.limits = limits;
+    item->changes = 0;
+    item->n_rows = 0;
+    item->has_begun = FALSE;
+    item->runs_alone = FALSE;
+    item->keeps = FALSE;
+    item->own_counters = (QdCounts){ 0 };
+    if (item->session != NULL)
+        item->counters_before = *item->session;
+    g_array_set_size(item->pages, 0);
+    qd_changes_clear(item->changed);
+    if (item->func != NULL)
+        return execute_func(item, connection, error) && check_deferred_keys(item, connection, error);
+    if (item->is_part)
+        return execute_statements(item, connection, limits, error);
+
+    ok = execute_statements(item, connection, limits, error) && check_deferred_keys(item, connection, error);
+    qd_settings_reset(connection);
+    return ok;
+}
+
+gboolean
+qd_write_item_is_atomic(const QdWriteItem *item)
+{
+    const QdWriteStatement *statement;
+
+    if (item->func != NULL || item->statements->len != 1)
+        return FALSE;
+
+    statement = &g_array_index(item->statements, QdWriteStatement, 0);
+    return statement->language == QD_LANGUAGE_SQL && statement->n_rows <= 1;
+}
+
+gboolean
+qd_write_item_failed_cleanly(const QdWriteItem *item, QdConnection *connection)
+{
+    int unresolved = 0;
+    int high;
+
+    (void) sqlite3_db_status(qd_connection_get_db(connection), SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &high, 0);
+    return unresolved == 0 && (!item->has_begun || g_error_matches(item->error, QD_ERROR, (gint) QW_ERROR_CONSTRAINT));
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The execution of one member of a write group on the writer's connection, inside whatever transaction there is.
+ *
+ * Place: room write, private to writer.c.
+ */
+#pragma once
+
+#include "daemon/write/writer.h"
+
+/* Called when an item is seen to take its time, and from then on every few milliseconds. TRUE: it ends, since others wait. */
+typedef gboolean (*QdWriteSlowFunc)(void *data, const QdWriteItem *item);
+
+/* Watches deadline and cancellation of @item until it is called with NULL. @slow_func: (nullable) */
+void qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data);
+
+/* Of a function that has failed while it was watched: SQLite only says that it was interrupted; if it was for time or room,
+ * *@error becomes one that says so. */
+void qd_write_item_explain_stop(GError **error);
+
+/* Runs all statements; the results go into @item. false with @error set when one failed. */
+gboolean qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error);
+
+/* After @compiled has run, with qd_guard_forget_writes() before: what it has changed is what @item has, also when it failed. */
+void qd_write_item_note_run(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits);
+
+/* Whether it is one execution of one statement, which SQLite itself undoes when it fails in an ordinary way. */
+gboolean qd_write_item_is_atomic(const QdWriteItem *item);
+/* Whether such an item has failed in that way: by a constraint, or before it began. */
+gboolean qd_write_item_failed_cleanly(const QdWriteItem *item, QdConnection *connection);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Beginning, ending and telling of transactions.
+ */
+#include "daemon/write/write-transaction.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/log.h"
+#include "daemon/recover/schema-copy.h"
+
+static void
+set_read_only_error(const QdWriter *self, GError **error)
+{
+    const QdDatabase *database = self->config.database;
+
+    qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written%s", qd_database_get_directory(database),
+                 qd_database_get_read_only_hint(database));
+}
+
+/* Others ------------------------------------------------------------------------------------------------------------------- */
+
+gboolean
+qd_write_check_files(QdWriter *self, gboolean thoroughly, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    gboolean ok = qd_database_check_files(self->config.database, thoroughly, &failure);
+
+    if (!ok && !self->files_harmed)
+        qd_log(LOG_ERR, &(QdLogFields){ .message_id = QD_LOG_ID_STORE }, "%s", failure->message);
+    self->files_harmed = !ok;
+    if (!ok)
+        g_propagate_error(error, g_steal_pointer(&failure));
+    return ok;
+}
+
+static void
+tell_of_others(QdWriter *self)
+{
+    g_autoptr(QdChanges) changes = qd_changes_new();
+
+    qd_changes_make_all(changes);
+    self->config.commit_func(qd_write_publish(self), changes, self->config.user_data);
+}
+
+/* SQLite's own number, as the last transaction of this connection has seen or made it: each commit of any connection changes it. */
+static gboolean
+get_version(QdWriter *self, guint *ret_version)
+{
+    return sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_DATA_VERSION, ret_version) ==
+           SQLITE_OK;
+}
+
+/* At the begin of a transaction that has read. */
+static void
+compare_version(QdWriter *self)
+{
+    QdForeign *foreign = &self->foreign;
+    guint version = 0;
+
+    if (!get_version(self, &version))
+        return;
+    if (foreign->is_known && foreign->data_version != version)
+        tell_of_others(self);
+    foreign->is_known = TRUE;
+    foreign->data_version = version;
+}
+
+void
+qd_write_note_own_version(QdWriter *self)
+{
+    self->foreign.is_known = self->connection != NULL && get_version(self, &self->foreign.data_version);
+}
+
+/* Without a connection. */
+static void
+compare_mark(QdWriter *self)
+{
+    QdLogMark mark = qd_database_read_log_mark(self->config.database);
+    QdLogMark *before = &self->foreign.mark;
+
+    if (before->is_known && mark.is_known && memcmp(before->bytes, mark.bytes, sizeof mark.bytes) != 0)
+        tell_of_others(self);
+    *before = mark;
+}
+
+void
+qd_write_look_for_others(QdWriter *self)
+{
+    if (self->connection == NULL) {
+        compare_mark(self);
+    } else if (!qd_write_in_transaction(self) && qd_connection_begin(self->connection, NULL)) {
+        /* a transaction sees nothing before it has read */
+        if (qd_connection_get_schema_version(self->connection) >= 0)
+            compare_version(self);
+        (void) qd_connection_end(self->connection, NULL);
+    }
+}
+
+void
+qd_write_close_connection(QdWriter *self)
+{
+    if (self->connection == NULL)
+        return;
+    self->connection = qd_connection_free(self->connection);
+    self->foreign = (QdForeign){ .mark = qd_database_read_log_mark(self->config.database) };
+    qd_database_note_log(self->config.database, FALSE);
+}
+
+/* Transactions -------------------------------------------------------------------------------------------------------------- */
+
+gboolean
+qd_write_begin(QdWriter *self, GError **error)
+{
+    const QdConnectionInfo info = qd_database_get_info(self->config.database);
+    g_autoptr(GError) failure = NULL;
+
+    if (!qd_write_check_files(self, FALSE, error))
+        return FALSE;
+    if (qd_connection_begin_write(self->connection, &failure)) {
+        compare_version(self);
+        qd_database_note_log(self->config.database, TRUE);
+        return TRUE;
+    }
+
+    self->is_spoilt = qd_connection_correct_read_only(info.path, &failure);
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
+}
+
+gboolean
+qd_write_in_transaction(QdWriter *self)
+{
+    return !sqlite3_get_autocommit(qd_connection_get_db(self->connection));
+}
+
+void
+qd_write_rollback(QdWriter *self)
+{
+    if (!qd_write_in_transaction(self))
+        return;
+    (void) qd_connection_execute(self->connection, "ROLLBACK", NULL);
+    qd_schema_watch_forget(qd_connection_get_schema(self->connection));
+}
+
+static int
+on_wal(void *data, sqlite3 *db, const char *name, int n_pages)
+{
+    ((QdWriter *) data)->wal_pages = n_pages;
+    return SQLITE_OK;
+}
+
+void
+qd_write_watch_log(QdWriter *self)
+{
+    self->synchronous_normal = FALSE;
+    (void) sqlite3_wal_hook(qd_connection_get_db(self->connection), on_wal, self);
+    qd_checkpointer_bound_log(self->checkpointer, self->connection);
+    self->foreign.is_known = FALSE;
+    if (self->config.payloads != NULL)
+        qd_payloads_attach(self->config.payloads, self->connection);
+}
+
+gboolean
+qd_write_ensure_connection(QdWriter *self, GError **error)
+{
+    if (self->is_spoilt)
+        qd_write_close_connection(self);
+    self->is_spoilt = FALSE;
+    if (self->connection != NULL) {
+        qd_write_rollback(self); /* the last time there may have been no memory for it */
+        return TRUE;
+    }
+    if (qd_database_is_read_only(self->config.database)) {
+        set_read_only_error(self, error);
+        return FALSE;
+    }
+
+    /* another file in the database's place must not be opened */
+    if (!qd_write_check_files(self, TRUE, error))
+        return FALSE;
+    compare_mark(self);
+    self->connection = qd_pool_open_connection(self->config.pool, QD_CONNECTION_WRITER, error);
+    if (self->connection == NULL)
+        return FALSE;
+
+    qd_write_watch_log(self);
+    return TRUE;
+}
+
+gboolean
+qd_write_set_durability(QdWriter *self, gboolean relaxed, GError **error)
+{
+    if (self->synchronous_normal == relaxed)
+        return TRUE;
+
+    if (relaxed)
+        self->synchronous_normal = qd_connection_execute(self->connection, "PRAGMA synchronous=NORMAL", NULL);
+    else
+        self->synchronous_normal = !qd_connection_execute(self->connection, "PRAGMA synchronous=FULL", error);
+    return relaxed || !self->synchronous_normal;
+}
+
+void
+qd_write_copy_schema(QdWriter *self, gint64 version)
+{
+    if (version == self->copied_schema)
+        return;
+
+    qd_pool_note_schema(self->config.pool);
+    qd_schema_copy_refresh(self->connection, QD_SCHEMA_COPY_QUICK_BYTES);
+    self->copied_schema = version;
+}
+
+gboolean
+qd_write_commit(QdWriter *self, GError **error)
+{
+    gint64 schema_version = qd_connection_get_schema_version(self->connection);
+    QdPayloads *payloads = self->config.payloads;
+    QdPayloadSweep sweep = QD_PAYLOAD_SWEEP_NONE;
+
+    if (payloads != NULL && !qd_payloads_before_commit(payloads, self->connection, !self->synchronous_normal, error))
+        return FALSE;
+    if (!qd_connection_end(self->connection, error))
+        return FALSE;
+    self->commit_time_usec = g_get_monotonic_time();
+    qd_write_note_own_version(self);
+    if (!qd_write_check_files(self, FALSE, error)) /* it is in no file that will be found */
+        return FALSE;
+    if (payloads != NULL)
+        sweep = qd_payloads_after_commit(payloads, !self->synchronous_normal);
+    qd_write_copy_schema(self, schema_version);
+    if (sweep != QD_PAYLOAD_SWEEP_NONE)
+        self->config.sweep_func(sweep, self->config.user_data);
+    return TRUE;
+}
+
+uint64_t
+qd_write_publish(QdWriter *self)
+{
+    __atomic_add_fetch(&self->n_commits, 1, __ATOMIC_RELAXED);
+    return __atomic_add_fetch(&self->generation, 1, __ATOMIC_SEQ_CST);
+}
+
+void
+qd_write_tell(QdWriter *self, uint64_t generation, QdWriteItem *const *items, guint n)
+{
+    g_autoptr(QdChanges) changes = qd_changes_new();
+
+    for (guint i = 0; i < n; i++)
+        if (items[i]->error == NULL || items[i]->keeps)
+            qd_changes_add_all(changes, items[i]->changed);
+    self->config.commit_func(generation, changes, self->config.user_data);
+}
+
+gboolean
+qd_write_check_space(QdWriter *self, GError **error)
+{
+    const QdDatabase *database = self->config.database;
+
+    if (qd_database_check_free_space(database, self->config.limits, NULL))
+        return TRUE;
+
+    qd_checkpointer_wait(self->checkpointer);
+    (void) sqlite3_wal_checkpoint_v2(qd_connection_get_db(self->connection), NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return qd_database_check_free_space(database, self->config.limits, error);
+}

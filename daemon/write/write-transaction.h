@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Transactions of the writer's connection: durable or relaxed, with the payload files that belong to them.
+ *
+ * Place: room write, private to the writer; for the holder of its role.
+ */
+#pragma once
+
+#include "daemon/write/writer-private.h"
+
+/* There is a connection, in no transaction. READ_ONLY, or what opening it gave. */
+gboolean qd_write_ensure_connection(QdWriter *self, GError **error);
+/* A connection that was just opened tells how long its write-ahead log is, and knows the payloads. */
+void qd_write_watch_log(QdWriter *self);
+/* Near the end of the disk the write-ahead log gives its space back first. */
+gboolean qd_write_check_space(QdWriter *self, GError **error);
+/* false when what has to be durable would not be. */
+gboolean qd_write_set_durability(QdWriter *self, gboolean relaxed, GError **error);
+
+gboolean qd_write_begin(QdWriter *self, GError **error);
+gboolean qd_write_in_transaction(QdWriter *self);
+void qd_write_rollback(QdWriter *self);
+/* Payloads that the transaction has stored get their files first. */
+gboolean qd_write_commit(QdWriter *self, GError **error);
+
+/* The connection goes; what other programs do meanwhile shows later. */
+void qd_write_close_connection(QdWriter *self);
+/* After a commit of the connection's that was not qd_write_commit()'s. */
+void qd_write_note_own_version(QdWriter *self);
+/* READ_ONLY: the files of the store are not those that it was opened with. */
+gboolean qd_write_check_files(QdWriter *self, gboolean thoroughly, GError **error);
+/* Whether another program has written: then everybody hears that anything may have changed. With a connection or without. */
+void qd_write_look_for_others(QdWriter *self);
+
+/* After a commit that was not qd_write_commit()'s: a copy of the schema for a salvage, if it is of another @version. */
+void qd_write_copy_schema(QdWriter *self, gint64 version);
+
+/* Behind a commit: its generation. */
+uint64_t qd_write_publish(QdWriter *self);
+/* Behind that, what does not hold up the answers: who wants to know of changes is told what @items have changed. */
+void qd_write_tell(QdWriter *self, uint64_t generation, QdWriteItem *const *items, guint n);

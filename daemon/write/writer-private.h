@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The writer's state, which its files share.
+ *
+ * Place: room write, private to writer.c, write-group.c and write-transaction.c. What is not under the mutex belongs to the
+ * holder of the role.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "daemon/write/checkpointer.h"
+#include "daemon/write/write-queue.h"
+#include "daemon/write/writer.h"
+
+/* What another program has committed shows by these. */
+typedef struct QdForeign {
+    gboolean is_known; /* the next: on this connection */
+    guint data_version;
+    QdLogMark mark; /* while there is no connection */
+} QdForeign;
+
+struct QdWriter {
+    QdWriterConfig config;
+    QdConnection *connection;
+    uint64_t generation; /* atomic */
+    uint64_t n_commits;  /* atomic */
+    uint64_t n_items;    /* atomic */
+    QdTask lead_task;
+    gboolean synchronous_normal;
+    gboolean is_spoilt;   /* the connection: the next update opens another one */
+    gint64 copied_schema; /* version: of the copy beside the file; -1: not known */
+    QdCheckpointer *checkpointer;
+    QdForeign foreign;
+    guint log_pages;            /* so long the log was at most, since it was cut; its file is not shorter */
+    gint64 commit_time_usec;    /* monotonic: of the last one */
+    gboolean files_harmed;      /* and the log says so */
+    int wal_pages;              /* in the log, by a commit since the last checkpoint; 0: there was none */
+    uint64_t commit_usec;       /* how long that of the last group took */
+    guint n_ahead;              /* of the growing group that runs: members that wait to be committed */
+    const QdWriteItem *put_off; /* (nullable): it was slow, and they shall not wait for it */
+    uint64_t linger_end_usec;   /* 0: nobody is waited for; the leader's */
+
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    QdWriteQueue queue;
+    gboolean taken;
+    const QdClient *holder; /* (nullable) (not owned) only compared: whose item was taken out last */
+    uint64_t holder_usec;   /* since when */
+    gboolean is_held;       /* taken by a client's transaction or a job, and by that perhaps for long */
+    guint n_exclusive_waiting;
+};

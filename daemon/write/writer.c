@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The role: who has it, whose turn it is, and how it goes on to the next.
+ */
+#include "daemon/write/writer.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/thread.h"
+#include "daemon/write/write-group.h"
+#include "daemon/write/write-item.h"
+#include "daemon/write/write-transaction.h"
+
+/* So long after the last commit a burst is over. */
+#define SETTLED_USEC 2000000
+/* So long an update may run although others have waited for long. */
+#define HOLD_MIN_USEC 500000
+
+static _Thread_local const QdWriter *leading;
+
+static void run_lead_task(QdTask *task, QdWorkers *workers);
+
+QdWriter *
+qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
+{
+    QdWriter *self = g_new0(QdWriter, 1);
+
+    self->config = *config;
+    self->copied_schema = -1;
+    self->generation = qd_database_get_start_counter(config->database) << 40;
+    self->checkpointer = qd_checkpointer_new(config->database, config->limits);
+    qd_write_queue_init(&self->queue);
+    self->lead_task = (QdTask){ .watch_fd = -1, .run = run_lead_task };
+    pthread_mutex_init(&self->mutex, NULL);
+    qd_cond_init(&self->cond);
+    if (connection != NULL && qd_pool_equip(config->pool, connection, NULL)) {
+        self->connection = g_steal_pointer(&connection);
+        qd_write_watch_log(self);
+    }
+    qd_connection_free(connection);
+    return self;
+}
+
+QdWriter *
+qd_writer_free(QdWriter *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    self->checkpointer = qd_checkpointer_free(self->checkpointer);
+    qd_connection_free(self->connection);
+    pthread_cond_destroy(&self->cond);
+    pthread_mutex_destroy(&self->mutex);
+    g_free(self);
+    return NULL;
+}
+
+/* Under no lock, by the holder of the role, after the answers are out. */
+static void
+checkpoint(QdWriter *self)
+{
+    guint n_pages = (guint) self->wal_pages;
+
+    self->wal_pages = 0;
+    self->log_pages = MAX(self->log_pages, n_pages);
+    if (self->connection == NULL || n_pages == 0 || !qd_checkpointer_note(self->checkpointer, n_pages))
+        return;
+
+    qd_write_end_linger(self);
+    if (qd_checkpointer_finish(self->checkpointer, self->connection) > qd_limits_get(self->config.limits, QD_LIMIT_WAL_BYTES))
+        self->config.log_func(self->config.user_data);
+}
+
+/* Gives the role to whoever waits, or back. */
+static void
+pass_role(QdWriter *self)
+{
+    gboolean push = FALSE;
+
+    pthread_mutex_lock(&self->mutex);
+    self->is_held = FALSE;
+    if (self->n_exclusive_waiting > 0 || self->queue.n == 0) {
+        self->taken = FALSE;
+        pthread_cond_signal(&self->cond);
+    } else {
+        push = TRUE;
+    }
+    pthread_mutex_unlock(&self->mutex);
+    if (push)
+        qd_workers_push_always(self->config.workers, &self->lead_task, TRUE);
+}
+
+/* The next one whose turn it is, for the leader. NULL: there is none; if @last, the role is given back, or to a job. */
+static QdWriteItem *
+pop_first(QdWriter *self, gboolean last, gboolean *ret_relaxed)
+{
+    QdWriteItem *item = NULL;
+
+    pthread_mutex_lock(&self->mutex);
+    if (self->n_exclusive_waiting == 0)
+        item = qd_write_queue_pop(&self->queue);
+    if (item == NULL && last) {
+        self->taken = self->is_held = FALSE;
+        pthread_cond_signal(&self->cond);
+    } else if (item != NULL) {
+        *ret_relaxed = item->relaxed && self->queue.n_durable == 0;
+        self->is_held = item->takes_role;
+        qd_write_note_holder(self, item);
+    }
+    pthread_mutex_unlock(&self->mutex);
+    return item;
+}
+
+/* The same, after waiting for it as it pays. */
+static QdWriteItem *
+await_first(QdWriter *self, gboolean *ret_relaxed)
+{
+    QdWriteItem *item;
+    gboolean last; /* then the role is gone, and everything that belongs to it */
+
+    do {
+        last = self->linger_end_usec == 0;
+        item = pop_first(self, last, ret_relaxed);
+    } while (item == NULL && !last && qd_write_linger(self));
+    return item;
+}
+
+static gboolean
+begin_transaction(QdWriter *self, QdWriteItem *item)
+{
+    if (!qd_write_ensure_connection(self, &item->error) || !qd_write_check_space(self, &item->error))
+        return FALSE;
+
+    return qd_write_set_durability(self, item->relaxed, &item->error) && qd_write_begin(self, &item->error);
+}
+
+void
+qd_writer_lead(QdWriter *self)
+{
+    QdWriteItem *items[QD_WRITE_GROUP_MAX];
+    QdWriteItem *first;
+    gboolean relaxed;
+
+    leading = self;
+    while ((first = await_first(self, &relaxed)) != NULL) {
+        guint n = 1;
+
+        if (first->takes_role) {
+            qd_write_end_linger(self);
+            if (begin_transaction(self, first)) {
+                leading = NULL;
+                first->done(first, FALSE);
+                return;
+            }
+            items[0] = first;
+        } else {
+            n = qd_write_group_run(self, first, items, relaxed);
+            __atomic_add_fetch(&self->n_items, n, __ATOMIC_RELAXED);
+        }
+        qd_write_end_linger(self);
+        for (guint i = 0; i < n; i++)
+            items[i]->done(items[i], FALSE);
+        qd_write_begin_linger(self);
+        checkpoint(self);
+    }
+    leading = NULL;
+}
+
+gboolean
+qd_writer_is_leading(const QdWriter *self)
+{
+    return leading == self;
+}
+
+static void
+run_lead_task(QdTask *task, QdWorkers *workers)
+{
+    qd_writer_lead((QdWriter *) ((char *) task - offsetof(QdWriter, lead_task)));
+}
+
+/* Under the mutex. */
+static gboolean
+push_item(QdWriter *self, QdWriteItem *item)
+{
+    const QdLimits *limits = self->config.limits;
+
+    if (self->queue.n >= qd_limits_get(limits, QD_LIMIT_WRITE_QUEUE)) {
+        qd_limit_set_error(&item->error, limits, QD_LIMIT_WRITE_QUEUE, "too many updates wait for the writer");
+        return FALSE;
+    }
+    if (item->client != NULL && item->client->write_lane.n >= qd_limits_get(limits, QD_LIMIT_WRITE_QUEUE_PER_CLIENT)) {
+        qd_limit_set_error(&item->error, limits, QD_LIMIT_WRITE_QUEUE_PER_CLIENT,
+                           "too many updates of client '%s' wait for the writer", item->client->label);
+        return FALSE;
+    }
+    qd_write_queue_push(&self->queue, item);
+    return TRUE;
+}
+
+gboolean
+qd_writer_enqueue(QdWriter *self, QdWriteItem *item)
+{
+    gboolean leads = FALSE;
+    gboolean ok;
+    gboolean is_held;
+
+    item->submitted_usec = (uint64_t) g_get_monotonic_time();
+    pthread_mutex_lock(&self->mutex);
+    ok = push_item(self, item);
+    is_held = self->is_held;
+    if (ok && !self->taken && self->n_exclusive_waiting == 0)
+        leads = self->taken = TRUE;
+    pthread_mutex_unlock(&self->mutex);
+
+    if (!ok)
+        item->done(item, TRUE);
+    else if (is_held)
+        qd_workers_request_sweep(self->config.workers);
+    return leads;
+}
+
+void
+qd_writer_submit(QdWriter *self, QdWriteItem *item)
+{
+    if (qd_writer_enqueue(self, item))
+        qd_writer_lead(self);
+}
+
+gboolean
+qd_writer_sweep(QdWriter *self)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    QdWriteItem *item;
+    gboolean again;
+
+    do {
+        pthread_mutex_lock(&self->mutex);
+        item = qd_write_queue_pop_late(&self->queue, now);
+        again = self->taken && self->queue.n > 0;
+        pthread_mutex_unlock(&self->mutex);
+        if (item != NULL)
+            item->done(item, FALSE);
+    } while (item != NULL);
+    return again;
+}
+
+/* Transactions of a client ------------------------------------------------------------------------------------------------ */
+
+gboolean
+qd_writer_is_awaited(QdWriter *self)
+{
+    uint64_t wait_usec = 1000 * qd_limits_get(self->config.limits, QD_LIMIT_TRANSACTION_MSEC);
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    gboolean awaited;
+
+    pthread_mutex_lock(&self->mutex);
+    awaited = self->taken && now > self->holder_usec + HOLD_MIN_USEC && now > wait_usec &&
+              qd_write_queue_has_waited(&self->queue, self->holder, now - wait_usec);
+    pthread_mutex_unlock(&self->mutex);
+    return awaited;
+}
+
+QdConnection *
+qd_writer_get_connection(QdWriter *self)
+{
+    return self->connection;
+}
+
+gboolean
+qd_writer_in_transaction(QdWriter *self)
+{
+    return qd_write_in_transaction(self);
+}
+
+/* SAVEPOINT and its like: in a savepoint of ours they would be undone with it, or undo it. */
+static void
+execute_bare(QdWriter *self, QdWriteItem *item)
+{
+    g_clear_error(&item->error);
+    item->is_bare = TRUE;
+    (void) qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
+}
+
+void
+qd_writer_execute_part(QdWriter *self, QdWriteItem *item)
+{
+    g_clear_error(&item->error);
+    item->is_part = TRUE;
+    if (qd_write_execute_in_savepoint(self, item) == QD_MEMBER_ENDED_TRANSACTION)
+        qd_write_rollback(self);
+    else if (item->runs_alone)
+        execute_bare(self, item);
+    __atomic_add_fetch(&self->n_items, 1, __ATOMIC_RELAXED);
+}
+
+gboolean
+qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GError **error)
+{
+    gboolean ok = !keep || qd_write_commit(self, error);
+
+    if (!ok || !keep) {
+        qd_write_rollback(self);
+    } else if (!qd_changes_is_empty(item->changed)) {
+        item->generation = qd_write_publish(self);
+        qd_write_tell(self, item->generation, &item, 1);
+    }
+    qd_settings_reset(self->connection);
+    checkpoint(self);
+    pass_role(self);
+    return ok;
+}
+
+/* Jobs -------------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+take_role_exclusively(QdWriter *self, const QdWriteItem *item, GError **error)
+{
+    struct timespec until;
+    int r = 0;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += item->timeout_msec > 0 ? (time_t) (item->timeout_msec / 1000) + 1 : 86400;
+
+    pthread_mutex_lock(&self->mutex);
+    self->n_exclusive_waiting++;
+    while (self->taken && r == 0)
+        r = pthread_cond_timedwait(&self->cond, &self->mutex, &until);
+    self->n_exclusive_waiting--;
+    if (!self->taken) {
+        self->taken = self->is_held = TRUE;
+        r = 0;
+    }
+    pthread_mutex_unlock(&self->mutex);
+    if (r != 0)
+        qd_error_set(error, QW_ERROR_TIMEOUT, "the writer was busy for %" G_GUINT64_FORMAT " ms", item->timeout_msec);
+    return r == 0;
+}
+
+static gboolean
+execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data, GError **error)
+{
+    gboolean ok;
+
+    if (!qd_write_set_durability(self, item->relaxed, error))
+        return FALSE;
+    if (in_transaction && (!qd_write_check_space(self, error) || !qd_write_begin(self, error)))
+        return FALSE;
+
+    if (!in_transaction)
+        qd_checkpointer_wait(self->checkpointer);
+    qd_write_item_watch(self->connection, item, NULL, NULL);
+    ok = func(self->connection, item, user_data, error);
+    if (!ok)
+        qd_write_item_explain_stop(error);
+    qd_write_item_watch(self->connection, NULL, NULL, NULL);
+    if (!in_transaction)
+        qd_write_note_own_version(self);
+    if (!in_transaction)
+        self->wal_pages = 0; /* it may have made a checkpoint behind its commits */
+    if (ok && in_transaction)
+        ok = qd_write_commit(self, error);
+    if (!ok) {
+        qd_write_rollback(self);
+        return FALSE;
+    }
+    if (in_transaction) {
+        item->generation = qd_write_publish(self);
+        qd_write_tell(self, item->generation, &item, 1);
+    } else {
+        qd_write_copy_schema(self, qd_connection_get_schema_version(self->connection));
+    }
+    checkpoint(self);
+    return TRUE;
+}
+
+gboolean
+qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data,
+                        GError **error)
+{
+    gboolean ok;
+
+    if (!take_role_exclusively(self, item, error))
+        return FALSE;
+
+    ok = qd_write_ensure_connection(self, error) && execute_exclusively(self, item, in_transaction, func, user_data, error);
+    pass_role(self);
+    return ok;
+}
+
+gboolean
+qd_writer_replace(QdWriter *self, QdWriteItem *item, QdWriterFunc func, void *user_data, GError **error)
+{
+    gboolean ok;
+
+    if (!take_role_exclusively(self, item, error))
+        return FALSE;
+
+    qd_checkpointer_rest(self->checkpointer);
+    ok = qd_write_ensure_connection(self, error) && qd_write_check_space(self, error) &&
+         qd_write_set_durability(self, FALSE, error) && func(self->connection, item, user_data, error);
+    self->copied_schema = -1; /* another database may have the same version */
+    if (ok) {
+        qd_write_copy_schema(self, qd_connection_get_schema_version(self->connection));
+        qd_changes_make_all(item->changed);
+        item->generation = qd_write_publish(self);
+        qd_write_tell(self, item->generation, &item, 1);
+        qd_write_close_connection(self);
+    }
+    self->wal_pages = 0;
+    pass_role(self);
+    return ok;
+}
+
+/* FALSE: somebody has it. */
+static gboolean
+try_role(QdWriter *self)
+{
+    gboolean free;
+
+    pthread_mutex_lock(&self->mutex);
+    free = !self->taken && self->n_exclusive_waiting == 0;
+    if (free)
+        self->taken = TRUE;
+    pthread_mutex_unlock(&self->mutex);
+    return free;
+}
+
+/* A burst has left a long log, all of which is copied: its file gives the space back. */
+static void
+shrink_log(QdWriter *self)
+{
+    if (self->connection != NULL && qd_checkpointer_shrink_log(self->checkpointer, self->connection, self->log_pages))
+        self->log_pages = 0;
+}
+
+void
+qd_writer_look(QdWriter *self)
+{
+    if (qd_database_is_read_only(self->config.database) || !try_role(self))
+        return;
+
+    if (qd_write_check_files(self, TRUE, NULL)) {
+        qd_write_look_for_others(self);
+        if (g_get_monotonic_time() - self->commit_time_usec >= SETTLED_USEC)
+            shrink_log(self);
+    }
+    pass_role(self);
+}
+
+gboolean
+qd_writer_rest(QdWriter *self)
+{
+    if (!try_role(self))
+        return FALSE;
+
+    if (self->connection != NULL) {
+        int persist = 1;
+
+        qd_checkpointer_rest(self->checkpointer);
+        qd_write_look_for_others(self);
+        shrink_log(self);
+        /* the log's file stays: on a full disk it could not be made again, and then nobody could read */
+        (void) sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+        qd_write_close_connection(self);
+    }
+    pass_role(self);
+    return TRUE;
+}
+
+uint64_t
+qd_writer_get_generation(QdWriter *self)
+{
+    return __atomic_load_n(&self->generation, __ATOMIC_SEQ_CST);
+}
+
+uint64_t
+qd_writer_get_n_commits(QdWriter *self)
+{
+    return __atomic_load_n(&self->n_commits, __ATOMIC_RELAXED);
+}
+
+uint64_t
+qd_writer_get_n_items(QdWriter *self)
+{
+    return __atomic_load_n(&self->n_items, __ATOMIC_RELAXED);
+}
+
+uint64_t
+qd_writer_get_n_passes(QdWriter *self)
+{
+    return qd_checkpointer_get_n_passes(self->checkpointer);
+}
+
+guint
+qd_writer_get_n_queued(QdWriter *self)
+{
+    guint n;
+
+    pthread_mutex_lock(&self->mutex);
+    n = self->queue.n;
+    pthread_mutex_unlock(&self->mutex);
+    return n;
+}

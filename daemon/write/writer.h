@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The writer: one read-write connection, and the role of using it.
+ *
+ * Place: room write. The worker that finds the role free leads: it runs all updates that wait in one transaction, commits
+ * durably, answers, and goes on while there are more. Jobs, and transactions of clients, take the role for themselves.
+ * Invariant: an item is done exactly once, successfully only after the commit that holds it is durable.
+ */
+#pragma once
+
+#include "daemon/notify/changes.h"
+#include "daemon/payload/payload.h"
+#include "daemon/read/counting.h"
+#include "daemon/read/parameters.h"
+#include "daemon/read/pool.h"
+#include "daemon/read/shape.h"
+#include "daemon/runtime/workers.h"
+#include "daemon/store/database.h"
+
+typedef struct QdWriter QdWriter;
+typedef struct QdWriteItem QdWriteItem;
+
+typedef struct QdWriteStatement {
+    QdLanguage language;
+    const char *base; /* (nullable) SPARQL */
+    const char *text;
+    gsize n_text_bytes;
+    const QdParameters *parameters; /* (nullable) by name; or: */
+    const uint8_t *rows;            /* (nullable) body of a FETCH record */
+    gsize n_row_bytes;
+    uint32_t n_rows;
+    uint64_t changes; /* result */
+} QdWriteStatement;
+
+/* A body of a ROWS record. */
+typedef struct QdResultPage {
+    uint8_t *data; /* (owned): a whole record, QW_HEADER_SIZE bytes of header first */
+    gsize size;
+    uint32_t n_rows;
+    uint32_t n_columns;
+} QdResultPage;
+
+/* What an item does instead of running statements, inside its savepoint and under no client's policy. It may run again, when
+ * another member of the group has ended the transaction: it leaves nothing behind but what is in the database, in @item and in
+ * what it sets anew each time. It adds to @item->changed, and sets @item->changes. */
+typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error);
+
+struct QdWriteItem {
+    QdWriteItem *next;
+    QdClient *client;   /* (nullable) (not owned): whose turn it is, while it waits */
+    GArray *statements; /* (not owned) (nullable) of QdWriteStatement; or: */
+    QdWriterFunc func;  /* (nullable), with func_data */
+    void *func_data;
+    gboolean is_bare;      /* a part that is run in no savepoint of its own: it is one */
+    gboolean is_part;      /* of a client's transaction: what it sets, and keys that are deferred, are of that */
+    gboolean relaxed;      /* durable with a later commit only */
+    gboolean takes_role;   /* instead of running anything: qd_writer_end_transaction() gives it back */
+    uint64_t timeout_msec; /* of waiting, and again of running, in all its executions */
+    uint64_t submitted_usec;
+    QdCounts *session;        /* (nullable) (not owned): who counts; else it counts for itself */
+    QdCounts counters_before; /* the session's */
+    QdCounts own_counters;
+    const gint *cancelled;                /* (nullable) atomic */
+    gint is_cancelled;                    /* atomic: this one alone */
+    const uint64_t *transaction_end_usec; /* (nullable): atomic: when the transaction that it is in has to be over */
+    /* (nullable): while it runs, on the leader's thread and every 10 ms: reads what the client has sent meanwhile, as a CANCEL */
+    void (*peer_func)(const QdWriteItem *item);
+    uint64_t begun_usec; /* when it ran first; it may run again: write-group.c. 0: not yet */
+    gsize page_size;     /* of the pages of RETURNING rows */
+
+    gboolean has_begun;  /* a statement was stepped */
+    gboolean runs_alone; /* it has failed since its only statement cannot be in a transaction (VACUUM) or savepoint (SAVEPOINT) */
+    gboolean keeps;      /* it has failed by OR FAIL: the rows before the one that failed stay */
+    GError *error;
+    uint64_t changes;
+    int64_t last_insert_rowid;
+    uint64_t generation;
+    uint64_t n_rows;
+    GArray *pages;      /* of QdResultPage, cleared with the item */
+    QdChanges *changed; /* what others may want to know of */
+    /* On the leader's thread, before the first row that the item returns; again when the item is run again. (nullable): who has
+     * none wants no rows, and none are kept. */
+    void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
+    /* On the leader's thread (or that of qd_writer_sweep()), once: the commit is durable, or @error is set and nothing of the item
+     * is in the database (but see `keeps`).
+     * @own: the item is refused; this is the thread that submits it. */
+    void (*done)(QdWriteItem *item, gboolean own);
+    void *data;
+};
+
+/* After a commit: @changes (transfer none) is what it changed. Any thread. */
+typedef void (*QdWriterCommitFunc)(uint64_t generation, const QdChanges *changes, void *user_data);
+/* After a commit that gave payload files up. Any thread. */
+typedef void (*QdWriterSweepFunc)(QdPayloadSweep what, void *user_data);
+/* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
+typedef void (*QdWriterLogFunc)(void *user_data);
+
+/* Those who may have more to write as soon as they have their answers: for them the next group is held open for a moment. On the
+ * leader's thread. */
+typedef struct QdWriterLinger {
+    void (*answer)(void *user_data); /* the members of a group that is done hear of it */
+    /* Submits what has come meanwhile. FALSE: nobody is waited for. */
+    gboolean (*look)(void *user_data);
+    void (*end)(void *user_data); /* something that may take long comes: whoever has not written by now is left to others */
+} QdWriterLinger;
+
+typedef struct QdWriterConfig {
+    const QdDatabase *database;
+    const QdLimits *limits;
+    QdPool *pool; /* opens the connection again after a rest */
+    QdWorkers *workers;
+    QdWriterCommitFunc commit_func;
+    QdWriterLogFunc log_func;
+    const QdWriterLinger *linger; /* (nullable) */
+    QdPayloads *payloads;         /* (nullable) (not owned), with sweep_func */
+    QdWriterSweepFunc sweep_func;
+    uint64_t group_usec;  /* for so long a group takes members in; 0: the default of 5 ms */
+    uint64_t linger_usec; /* for so long it waits for those of the last one; 0: as long as that one's commit took */
+    void *user_data;
+} QdWriterConfig;
+
+/* @connection: (transfer full) (nullable): the one that opened the database. In a read-only store every item fails with
+ * READ_ONLY; else the first one opens a connection, if there is none. */
+QdWriter *qd_writer_new(const QdWriterConfig *config, QdConnection *connection);
+/* Now and then, from any thread: looks whether the store's files are as they should be and whether another program has written, and
+ * gives the space of a long log back. Nothing, when somebody has the role. */
+void qd_writer_look(QdWriter *self);
+/* Closes the connection until the next update, if nobody has the role. Returns: true when it is closed. */
+gboolean qd_writer_rest(QdWriter *self);
+/* The role must be free. */
+QdWriter *qd_writer_free(QdWriter *self);
+
+void qd_write_item_init(QdWriteItem *item);
+void qd_write_item_clear(QdWriteItem *item);
+/* As after qd_write_item_init(), without giving memory back. */
+void qd_write_item_reset(QdWriteItem *item);
+
+/* Any worker. @item stays the caller's; `done` may be called before this returns. */
+void qd_writer_submit(QdWriter *self, QdWriteItem *item);
+/* The same in two steps. TRUE: the caller has got the role, and has to call qd_writer_lead() soon. */
+gboolean qd_writer_enqueue(QdWriter *self, QdWriteItem *item);
+void qd_writer_lead(QdWriter *self);
+/* Whether this thread has the role by qd_writer_lead(). */
+gboolean qd_writer_is_leading(const QdWriter *self);
+
+/* Workers, by timer: what waits for longer than it may is told so. TRUE: call it again soon, the role is held for long. */
+gboolean qd_writer_sweep(QdWriter *self);
+
+/*
+ * Of an item with `takes_role` that was done without an error: a transaction is open, and its owner has the connection for
+ * himself, from one thread at a time. Each of these ends with the transaction open, unless qd_writer_in_transaction() says no.
+ */
+/* Whether updates of another client than the one that writes have waited for so long that this one shall make way: transaction_ms.
+ * Thread: any. */
+gboolean qd_writer_is_awaited(QdWriter *self);
+QdConnection *qd_writer_get_connection(QdWriter *self);
+gboolean qd_writer_in_transaction(QdWriter *self);
+/* Runs @item's statements in a savepoint; its error is set when they failed. */
+void qd_writer_execute_part(QdWriter *self, QdWriteItem *item);
+/*
+ * Commits durably, or rolls back, and gives the role back. @item: the one that took it; its owner has added what all parts
+ * changed, and its generation here. FALSE with @error when nothing was committed though it should have been.
+ */
+gboolean qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GError **error);
+
+/* A job: runs @func in a transaction of its own, as soon as the role is free; false when that takes longer than the item's
+ * timeout, when @func fails or the commit does. Blocks: job threads only. */
+gboolean qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data,
+                                 GError **error);
+
+/* A job: @func puts another database in the place of this one, by a transaction of its own. Then everything has changed, and the
+ * connection is closed, since nothing that it has cached is true any more. Blocks, and fails, as the above. */
+gboolean qd_writer_replace(QdWriter *self, QdWriteItem *item, QdWriterFunc func, void *user_data, GError **error);
+
+uint64_t qd_writer_get_generation(QdWriter *self);
+uint64_t qd_writer_get_n_commits(QdWriter *self);
+uint64_t qd_writer_get_n_items(QdWriter *self);
+/* Checkpoints that were made beside commits. */
+uint64_t qd_writer_get_n_passes(QdWriter *self);
+guint qd_writer_get_n_queued(QdWriter *self);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The log in large pieces: how many calls a commit takes, and that what is in the file is right whatever a transaction does:
+ * another connection reads it, and so does a store that is opened on a copy of the files, as after a crash. And that what is
+ * mapped is read without calls.
+ */
+#include "daemon/sqlite/log-file.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+#include "tests/unit/store/store-fixture.h"
+
+#define N_FAULTS_MIN 10u
+
+static guint n_writes;
+static guint n_writes_left; /* then one fails; 0: none does */
+static gboolean was_hit;
+static ssize_t (*true_pwrite)(int fd, const void *data, size_t n_bytes, off_t offset);
+static guint n_reads;
+static ssize_t (*true_pread)(int fd, void *data, size_t n_bytes, off_t offset);
+
+static ssize_t
+count_pwrite(int fd, const void *data, size_t n_bytes, off_t offset)
+{
+    n_writes++;
+    if (n_writes_left == 0 || --n_writes_left > 0)
+        return true_pwrite(fd, data, n_bytes, offset);
+    was_hit = TRUE;
+    errno = ENOSPC;
+    return -1;
+}
+
+static ssize_t
+count_pread(int fd, void *data, size_t n_bytes, off_t offset)
+{
+    n_reads++;
+    return true_pread(fd, data, n_bytes, offset);
+}
+
+static void
+set_up(StoreFixture *self, gconstpointer data)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+    store_fixture_set_up(self, data);
+    true_pread = (void *) vfs->xGetSystemCall(vfs, "pread64");
+    g_assert_nonnull(true_pread);
+    g_assert_cmpint(vfs->xSetSystemCall(vfs, "pread64", (sqlite3_syscall_ptr) count_pread), ==, SQLITE_OK);
+    store_execute(self->writer, "CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB)");
+    true_pwrite = (void *) vfs->xGetSystemCall(vfs, "pwrite64");
+    g_assert_nonnull(true_pwrite);
+    g_assert_cmpint(vfs->xSetSystemCall(vfs, "pwrite64", (sqlite3_syscall_ptr) count_pwrite), ==, SQLITE_OK);
+    n_writes = n_writes_left = 0;
+}
+
+static void
+tear_down(StoreFixture *self, gconstpointer data)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+    g_assert_cmpint(vfs->xSetSystemCall(vfs, "pwrite64", NULL), ==, SQLITE_OK);
+    g_assert_cmpint(vfs->xSetSystemCall(vfs, "pread64", NULL), ==, SQLITE_OK);
+    store_fixture_tear_down(self, data);
+}
+
+static void
+copy_file(const char *from_dir, const char *to_dir, const char *name)
+{
+    g_autofree char *from = g_build_filename(from_dir, name, NULL);
+    g_autofree char *to = g_build_filename(to_dir, name, NULL);
+    g_autofree char *content = NULL;
+    gsize n_bytes;
+
+    g_assert_true(g_file_get_contents(from, &content, &n_bytes, NULL));
+    g_assert_true(g_file_set_contents(to, content, (gssize) n_bytes, NULL));
+}
+
+/* What the next daemon would find. */
+static gint64
+sum_after_crash(const StoreFixture *self)
+{
+    g_autofree char *dir = g_dir_make_tmp("queryd-crash-XXXXXX", NULL);
+    StoreFixture copy = { .dir = dir, .limits = self->limits };
+    gint64 sum;
+
+    copy_file(self->dir, dir, "queryd.db");
+    copy_file(self->dir, dir, "queryd.db-wal");
+    store_fixture_open(&copy);
+    sum = store_get_int64(copy.writer, "SELECT ifnull(sum(id * length(content)), 0) FROM t");
+    store_fixture_close(&copy);
+    store_remove_folder(dir);
+    return sum;
+}
+
+static void
+assert_sum(StoreFixture *self, gint64 expected)
+{
+    g_autoptr(QdConnection) reader = store_fixture_open_reader(self);
+
+    g_assert_cmpint(store_get_int64(reader, "SELECT ifnull(sum(id * length(content)), 0) FROM t"), ==, expected);
+    g_assert_cmpint(store_get_int64(reader, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check<>'ok'"), ==, 0);
+    g_assert_cmpint(sum_after_crash(self), ==, expected);
+}
+
+static void
+test_few_calls(StoreFixture *self, gconstpointer data)
+{
+    store_execute(self->writer, "INSERT INTO t VALUES(1, randomblob(65536))");
+    n_writes = 0;
+    store_execute(self->writer, "INSERT INTO t VALUES(2, randomblob(65536))");
+    g_assert_cmpuint(n_writes, ==, 1);
+    n_writes = 0;
+    store_execute(self->writer, "INSERT INTO t VALUES(3, randomblob(1048576))");
+    g_assert_cmpuint(n_writes, >=, 8);
+    g_assert_cmpuint(n_writes, <=, 10);
+    assert_sum(self, 3 * 65536 + 3 * 1048576);
+}
+
+/* Pages leave the cache before the commit, are read back, and are written again: then SQLite computes checksums anew. */
+static void
+test_spilled(StoreFixture *self, gconstpointer data)
+{
+    store_execute(self->writer, "PRAGMA cache_size=5");
+    store_execute(
+        self->writer,
+        "BEGIN; INSERT INTO t VALUES(1, randomblob(50000)); SAVEPOINT a;"
+        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i+1 FROM n WHERE i<60) INSERT INTO t SELECT i, randomblob(3000) FROM n");
+    store_execute(self->writer, "ROLLBACK TO a; UPDATE t SET content=randomblob(40000);"
+                                "INSERT INTO t VALUES(2, randomblob(70000)); UPDATE t SET content=randomblob(60000) WHERE id=1;"
+                                "COMMIT");
+    assert_sum(self, 60000 + 2 * 70000);
+    store_execute(self->writer, "BEGIN; UPDATE t SET content=randomblob(90000); ROLLBACK");
+    assert_sum(self, 60000 + 2 * 70000);
+    store_execute(self->writer, "INSERT INTO t VALUES(3, randomblob(1000))");
+    assert_sum(self, 60000 + 2 * 70000 + 3 * 1000);
+    store_execute(self->writer, "PRAGMA wal_checkpoint(TRUNCATE)");
+    store_execute(self->writer, "DELETE FROM t WHERE id=2");
+    assert_sum(self, 60000 + 3 * 1000);
+}
+
+/* Without a sync behind the commit what it has written has to be in the file, too: also checksums that were computed anew. */
+static void
+test_relaxed(StoreFixture *self, gconstpointer data)
+{
+    g_autoptr(GRand) random = g_rand_new_with_seed(7);
+    gint64 lengths[20] = { 0 };
+
+    store_execute(self->writer, "PRAGMA cache_size=2; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0");
+    store_execute(self->writer,
+                  "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<19) INSERT INTO t SELECT i, '' FROM n");
+    for (guint i = 0; i < 40; i++) {
+        gint64 expected = 0;
+
+        store_execute(self->writer, "BEGIN");
+        for (gint k = g_rand_int_range(random, 1, 30); k > 0; k--) {
+            gint id = g_rand_int_range(random, 0, G_N_ELEMENTS(lengths));
+            g_autofree char *sql = NULL;
+
+            lengths[id] = g_rand_int_range(random, 1, 20000);
+            sql = g_strdup_printf("UPDATE t SET content=randomblob(%" G_GINT64_FORMAT ") WHERE id=%d", lengths[id], id);
+            store_execute(self->writer, sql);
+        }
+        store_execute(self->writer, "COMMIT");
+        for (guint id = 0; id < G_N_ELEMENTS(lengths); id++)
+            expected += id * lengths[id];
+        assert_sum(self, expected);
+        if (i % 10 == 9)
+            store_execute(self->writer, "PRAGMA wal_checkpoint(RESTART)");
+    }
+}
+
+/* A full disk is told to the commit that it hits, and the next one is whole. */
+static void
+test_faults(StoreFixture *self, gconstpointer data)
+{
+    gint64 expected = 0;
+    guint n_failed = 0;
+
+    store_execute(self->writer, "PRAGMA cache_size=5");
+    for (guint k = 1; k == 1 || was_hit; k++) {
+        g_autofree char *sql = g_strdup_printf("BEGIN; INSERT INTO t VALUES(%u, randomblob(1000000));"
+                                               "UPDATE t SET content=randomblob(700000) WHERE id=%u; COMMIT",
+                                               k, k);
+        g_autoptr(GError) error = NULL;
+
+        was_hit = FALSE;
+        n_writes_left = k;
+        if (qd_connection_execute(self->writer, sql, &error)) {
+            expected += (gint64) k * 700000;
+        } else {
+            store_assert_error(error, QW_ERROR_DISK_FULL, "full");
+            n_failed++;
+        }
+        n_writes_left = 0;
+        if (sqlite3_get_autocommit(qd_connection_get_db(self->writer)) == 0)
+            store_execute(self->writer, "ROLLBACK");
+        assert_sum(self, expected);
+    }
+    g_assert_cmpuint(n_failed, >=, N_FAULTS_MIN);
+    g_assert_cmpint(expected, >, 0);
+}
+
+/* How many calls a connection takes to read all. */
+static guint
+count_reads(QdConnection *reader, gint64 expected)
+{
+    n_reads = 0;
+    g_assert_cmpint(store_get_int64(reader, "SELECT ifnull(sum(id * length(hex(content)) / 2), 0) FROM t"), ==, expected);
+    return n_reads;
+}
+
+/* One connection for all: its mapping is as old as the connection, and the log grows, begins anew, and is cut. */
+static void
+test_mapped(StoreFixture *self, gconstpointer data)
+{
+    g_autoptr(QdConnection) reader = store_fixture_open_reader(self);
+    gint64 expected = 0;
+
+    store_execute(self->writer, "PRAGMA wal_autocheckpoint=0");
+    for (gint i = 1; i < 40; i++) {
+        g_autofree char *sql = g_strdup_printf("INSERT INTO t VALUES(%d, randomblob(65536))", i);
+
+        store_execute(self->writer, sql);
+        expected += i * 65536;
+        g_assert_cmpuint(count_reads(reader, expected), <, 10);
+        if (i % 13 == 0)
+            store_execute(self->writer, i == 26 ? "PRAGMA wal_checkpoint(TRUNCATE)" : "PRAGMA wal_checkpoint(RESTART)");
+    }
+}
+
+/* The log is longer than what is mapped of it, or nothing is. */
+static void
+test_partly_mapped(StoreFixture *self, gconstpointer data)
+{
+    guint n_before = 0;
+
+    store_execute(self->writer, "PRAGMA wal_autocheckpoint=0; INSERT INTO t VALUES(1, randomblob(4000000))");
+    for (guint n_map_bytes = 0; n_map_bytes <= 4000000; n_map_bytes += 1000000) {
+        g_autoptr(QdConnection) reader = NULL;
+        guint n;
+
+        g_assert_true(qd_limits_set(&self->limits, "map_bytes", n_map_bytes, NULL));
+        reader = store_fixture_open_reader(self);
+        n = count_reads(reader, 4000000);
+        g_assert_cmpuint(n, >, 20);
+        if (n_before > 0)
+            g_assert_cmpuint(n, <, n_before - 200);
+        n_before = n;
+    }
+    g_assert_cmpuint(n_before, <, 200);
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add("/sqlite/log-file/few-calls", StoreFixture, NULL, set_up, test_few_calls, tear_down);
+    g_test_add("/sqlite/log-file/spilled", StoreFixture, NULL, set_up, test_spilled, tear_down);
+    g_test_add("/sqlite/log-file/relaxed", StoreFixture, NULL, set_up, test_relaxed, tear_down);
+    g_test_add("/sqlite/log-file/mapped", StoreFixture, NULL, set_up, test_mapped, tear_down);
+    g_test_add("/sqlite/log-file/partly-mapped", StoreFixture, NULL, set_up, test_partly_mapped, tear_down);
+    g_test_add("/sqlite/log-file/faults", StoreFixture, NULL, set_up, test_faults, tear_down);
+    return g_test_run();
+}

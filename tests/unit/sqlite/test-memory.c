@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The counting allocator: by thread, in all, and the hard limit as SQLite meets it.
+ */
+#include "daemon/sqlite/memory.h"
+
+#include <sqlite3.h>
+
+#include "daemon/base/interrupt.h"
+
+#define MIB (1024 * 1024)
+
+static void
+test_counts(void)
+{
+    uint64_t used = qd_memory_get_used();
+    int64_t balance = qd_memory_get_thread_balance();
+    void *p = sqlite3_malloc(MIB);
+
+    g_assert_nonnull(p);
+    g_assert_cmpint(qd_memory_get_thread_balance() - balance, >=, MIB);
+    g_assert_cmpint(qd_memory_get_thread_balance() - balance, <, MIB + 65536);
+    g_assert_cmpuint(qd_memory_get_used() - used, >=, MIB);
+    p = sqlite3_realloc(p, 3 * MIB);
+    g_assert_nonnull(p);
+    g_assert_cmpint(qd_memory_get_thread_balance() - balance, >=, 3 * MIB);
+    sqlite3_free(p);
+    g_assert_cmpint(qd_memory_get_thread_balance(), ==, balance);
+    g_assert_cmpuint(qd_memory_get_used(), ==, used);
+}
+
+static gpointer
+free_elsewhere(gpointer p)
+{
+    sqlite3_free(p);
+    return GINT_TO_POINTER(qd_memory_get_thread_balance() < 0);
+}
+
+/* What one thread allocates and another frees is in nobody's way: the sum is right, the balances tell who did what. */
+static void
+test_threads(void)
+{
+    uint64_t used = qd_memory_get_used();
+    int64_t balance = qd_memory_get_thread_balance();
+    void *p = sqlite3_malloc(MIB);
+
+    g_assert_true(GPOINTER_TO_INT(g_thread_join(g_thread_new("free", free_elsewhere, p))));
+    g_assert_cmpint(qd_memory_get_thread_balance() - balance, >=, MIB);
+    g_assert_cmpuint(qd_memory_get_used(), ==, used);
+}
+
+static gboolean
+end_it(void *data)
+{
+    return TRUE;
+}
+
+/* A statement that shall end gets no large piece of memory, so that no operation of SQLite's on large values begins. */
+static void
+test_interrupted(void)
+{
+    QdInterrupt interrupt = { .look = end_it, .is_always_due = TRUE };
+    void *p = sqlite3_malloc(MIB / 2);
+
+    qd_interrupt_begin(&interrupt);
+    g_assert_null(sqlite3_malloc(2 * MIB));
+    g_assert_null(sqlite3_realloc(p, 2 * MIB));
+    p = sqlite3_realloc(p, MIB);
+    g_assert_nonnull(p);
+    sqlite3_free(p);
+    qd_interrupt_end(&interrupt);
+    p = sqlite3_malloc(2 * MIB);
+    g_assert_nonnull(p);
+    sqlite3_free(p);
+}
+
+static void
+test_hard_limit(void)
+{
+    sqlite3 *db = NULL;
+    void *p;
+
+    qd_memory_set_limits(0, qd_memory_get_used() + 8 * MIB);
+    g_assert_null(sqlite3_malloc(9 * MIB));
+    p = sqlite3_malloc(MIB);
+    g_assert_nonnull(p);
+    g_assert_null(sqlite3_realloc(p, 9 * MIB));
+    sqlite3_free(p);
+
+    /* SQLite lives on after it */
+    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(db,
+                                 "SELECT length(group_concat(hex(zeroblob(1000000)))) FROM (SELECT 1 UNION ALL SELECT 2 UNION "
+                                 "ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5)",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_NOMEM);
+    g_assert_cmpint(sqlite3_exec(db, "SELECT hex(zeroblob(1000))", NULL, NULL, NULL), ==, SQLITE_OK);
+    qd_memory_set_limits(0, 0);
+    g_assert_cmpint(sqlite3_exec(db, "SELECT hex(zeroblob(9000000))", NULL, NULL, NULL), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
+static void
+test_soft_limit(void)
+{
+    void *p;
+
+    qd_memory_set_limits(qd_memory_get_used() + MIB, 0);
+    g_assert_false(qd_memory_is_above_soft_limit());
+    p = sqlite3_malloc(2 * MIB);
+    g_assert_nonnull(p);
+    g_assert_true(qd_memory_is_above_soft_limit());
+    sqlite3_free(p);
+    g_assert_false(qd_memory_is_above_soft_limit());
+    qd_memory_set_limits(0, 0);
+    g_assert_false(qd_memory_is_above_soft_limit());
+}
+
+int
+main(int argc, char **argv)
+{
+    g_autoptr(GError) error = NULL;
+
+    g_test_init(&argc, &argv, NULL);
+    g_assert_true(qd_memory_init(&error));
+    g_assert_true(qd_memory_init(&error));
+    g_assert_no_error(error);
+    g_test_add_func("/sqlite/memory/counts", test_counts);
+    g_test_add_func("/sqlite/memory/threads", test_threads);
+    g_test_add_func("/sqlite/memory/interrupted", test_interrupted);
+    g_test_add_func("/sqlite/memory/hard-limit", test_hard_limit);
+    g_test_add_func("/sqlite/memory/soft-limit", test_soft_limit);
+    return g_test_run();
+}
