@@ -95,11 +95,13 @@ estimate_triple(QdGenerator *self, const Item *item, const QdVariableSet *bound)
 static double
 estimate_path(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bound)
 {
-    gboolean ends = is_bound(self, &triple->s, bound) || is_bound(self, &triple->o, bound);
+    gboolean s = is_bound(self, &triple->s, bound);
+    gboolean o = is_bound(self, &triple->o, bound);
+    gboolean ends = s || o;
 
     if (triple->path->kind == QD_PATH_ALTERNATIVE || triple->path->kind == QD_PATH_NEGATED)
         return ends ? 10 : (self->catalog != NULL ? (double) self->catalog->n_quads : GUESSED_QUADS);
-    return ends ? 20 : UNSEEDED_PATH;
+    return s && o ? 1 : ends ? 20 : UNSEEDED_PATH;
 }
 
 /* Solutions of a full-text pattern. It cannot run before its query is there. */
@@ -124,6 +126,31 @@ shares(const QdVariableSet *a, const QdVariableSet *b)
     return FALSE;
 }
 
+static Counts
+get_arm_counts(QdGenerator *self, const QdAlgebra *arm, const QdVariableSet *bound)
+{
+    if (arm->kind != QD_ALGEBRA_TRIPLE)
+        return (Counts){ 0 };
+    return get_counts(self, arm->triple, is_bound(self, &arm->triple->p, bound));
+}
+
+static double estimate(QdGenerator *self, const Item *item, const QdVariableSet *bound);
+
+/* The sum of the arms: a path with a free end in one of them has as many rows as any part of which no number is known. */
+static double
+estimate_union(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    double most = shares(&node->possible, bound) ? GUESSED_ROWS / 10 : GUESSED_ROWS;
+    double rows = 0;
+
+    for (guint i = 0; i < node->n_children && rows < most; i++) {
+        const Item item = { .node = node->children[i], .counts = get_arm_counts(self, node->children[i], bound), .n_probed = -1 };
+
+        rows += estimate(self, &item, bound);
+    }
+    return MIN(rows, most);
+}
+
 static double
 estimate(QdGenerator *self, const Item *item, const QdVariableSet *bound)
 {
@@ -140,6 +167,8 @@ estimate(QdGenerator *self, const Item *item, const QdVariableSet *bound)
         return node->values->n_rows;
     case QD_ALGEBRA_UNIT:
         return 1;
+    case QD_ALGEBRA_UNION:
+        return estimate_union(self, node, bound);
     default: /* no number is known of the others */
         return shares(&node->possible, bound) ? GUESSED_ROWS / 10 : GUESSED_ROWS;
     }

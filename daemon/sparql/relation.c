@@ -114,6 +114,19 @@ qd_relation_add(QdGenerator *self, QdRelation *relation, guint variable, const c
     return &relation->columns[relation->n_columns - 1];
 }
 
+QdRelation *
+qd_relation_drop_column(QdGenerator *self, const QdRelation *relation, guint variable)
+{
+    QdRelation *rest = qd_relation_new(self);
+
+    qd_relation_take_rows(self, rest, relation);
+    for (guint i = 0; i < relation->n_columns; i++) {
+        if (relation->columns[i].variable != variable)
+            *qd_relation_add(self, rest, relation->columns[i].variable, NULL) = relation->columns[i];
+    }
+    return rest;
+}
+
 const char *
 qd_column_intern(QdGenerator *self, const QdColumn *column)
 {
@@ -236,6 +249,15 @@ write_conjunction(GString *text, const char **conditions, guint n_conditions)
     g_string_append_c(text, ')');
 }
 
+/* Whether @sql begins with a column of @table. */
+static gboolean
+names_table(const char *sql, const QdTable *table)
+{
+    gsize n = strlen(table->name);
+
+    return strncmp(sql, table->name, n) == 0 && sql[n] == '.';
+}
+
 /* Whether @condition names that column of @table as it looks up a constant. */
 static gboolean
 looks_up(const char *condition, const QdTable *table, const char *column)
@@ -354,7 +376,7 @@ qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *te
     static const char *const hints[] = { "", "", "MATERIALIZED ", "NOT MATERIALIZED ", "" };
     QdRelation *sealed = qd_relation_new(self);
     const char *name = qd_arena_printf(self->arena, "c%u", qd_generator_make_name(self));
-    const QdTable table = { .text = name, .name = name };
+    const QdTable table = { .text = name, .name = name, .is_kept = seal == QD_SEAL_MATERIALIZED };
 
     g_string_append_printf(self->with, "%s%s(", self->with->len > 0 ? ",\n" : "", name);
     for (guint i = 0; i < shape->n_columns; i++) {
@@ -489,13 +511,38 @@ settle_sides(QdGenerator *self, const QdRelation **left, const QdRelation **righ
     *right = turns ? first : second;
 }
 
-/* A side that does not fit into one SELECT with the other is sealed. */
+/* Whether @right begins with a table that nothing on the left looks up, and has one that only the whole of it can have indexed. */
+static gboolean
+begins_apart(const QdRelation *left, const QdRelation *right)
+{
+    gboolean shares = FALSE;
+    gboolean has_sealed = FALSE;
+
+    if (right->n_tables < 2 || left->n_tables == 0)
+        return FALSE;
+    for (guint i = 0; i < right->n_tables; i++)
+        has_sealed = has_sealed || is_sealed(&right->tables[i]);
+    for (guint i = 0; i < right->n_columns; i++) {
+        const QdColumn *column = &right->columns[i];
+
+        if (qd_relation_find(left, column->variable) == NULL)
+            continue;
+        if (names_table(column->sql, &right->tables[0]))
+            return FALSE;
+        shares = TRUE;
+    }
+    return shares && has_sealed;
+}
+
+/* A side that does not fit into one SELECT with the other, or would be scanned for each of its rows, is sealed. */
 static void
 cut_join(QdGenerator *self, const QdRelation **left, const QdRelation **right)
 {
     gboolean fits;
 
     settle_sides(self, left, right);
+    if (begins_apart(*left, *right))
+        *right = qd_relation_seal(self, *right, QD_SEAL_MATERIALIZED);
     fits = (*left)->n_tables + (*right)->n_tables <= QD_TABLES_MAX;
     if (!fits || qd_relation_get_n_arms(*left) * qd_relation_get_n_arms(*right) > QD_MERGED_ARMS_MAX ||
         qd_relation_has_long_columns(*left))
@@ -523,15 +570,17 @@ merge(QdGenerator *self, QdRelation *joined, const QdRelation *right)
 QdRelation *
 qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right)
 {
-    cut_join(self, &left, &right);
-    return qd_relation_merge(self, left, right);
+    return qd_relation_join_to(self, qd_relation_copy(self, left), right);
 }
 
 QdRelation *
 qd_relation_join_to(QdGenerator *self, QdRelation *left, const QdRelation *right)
 {
     const QdRelation *cut = left;
+    QdRelation *split = qd_relation_join_open(self, left, right);
 
+    if (split != NULL)
+        return split;
     cut_join(self, &cut, &right);
     if (cut != left)
         return qd_relation_merge(self, cut, right);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Join, left join, minus, union.
+ * Join, left join, minus.
  */
 #include <string.h>
 
@@ -10,10 +10,6 @@
 #define CHAIN_BYTES_MAX 4000 /* of its conditions, which OPTIONALs around it say again */
 #define ON_BYTES 500         /* that its text begins with room for */
 #define APART_MAX 3          /* OPTIONALs in a row of which SQLite compiles the one before three times */
-#define MERGED_LEVELS_MAX 4  /* of EXISTS: SQLite writes what is in a condition again for each arm that it merges */
-#define ARMS_MAX 100         /* SELECTs in one UNION ALL, of which SQLite takes 500 */
-#define WIDE_ARMS_MAX 8      /* of which each would write NULL for the columns of all others */
-#define CELLS_MAX 2000       /* columns in all SELECTs of one UNION ALL of more arms than that */
 
 /* @bound (nullable) and what @relation binds. */
 static QdVariableSet
@@ -28,9 +24,9 @@ add_bound(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relat
     return set;
 }
 
-/* @joined (nullable) with the solutions of all @children, in an order that suits what it binds. */
-static QdRelation *
-join_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children, const QdVariableSet *bound)
+QdRelation *
+qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children,
+                     const QdVariableSet *bound)
 {
     const QdAlgebra **order = qd_arena_array0(self->arena, const QdAlgebra *, n_children);
     const QdRelation *given = joined;
@@ -45,6 +41,9 @@ join_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children,
             next = qd_generate_path(self, order[i]->triple, &joined, bound);
         } else if (order[i]->kind == QD_ALGEBRA_MATCH) {
             next = qd_generate_match(self, order[i]->match, &joined);
+        } else if (joined != NULL && qd_union_joins_by_arm(order[i], joined)) {
+            joined = qd_generate_union_of(self, joined, order[i], bound);
+            continue;
         } else {
             known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
             next = qd_generator_generate(self, order[i], joined != NULL ? &known : bound);
@@ -60,57 +59,10 @@ join_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children,
 QdRelation *
 qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
-    return join_children(self, NULL, node->children, node->n_children, bound);
+    return qd_generate_children(self, NULL, node->children, node->n_children, bound);
 }
 
 /* --- left join -------------------------------------------------------------------------------------------------------- */
-
-/*
- * The columns of all @arms, certain where all are; the arms' SELECTs with NULL for what one has not. SQLite joins arm by arm only
- * if they have the same affinity, which is that of the stored tables.
- */
-static QdRelation *
-union_arms(QdGenerator *self, QdRelation **arms, guint n_arms)
-{
-    QdRelation *shape = qd_relation_new(self);
-    gboolean merged = n_arms <= QD_MERGED_ARMS_MAX && (self->outer == NULL || self->outer->level <= MERGED_LEVELS_MAX);
-    QdRelation *sealed;
-    g_autoptr(GString) text = g_string_new(NULL);
-
-    for (guint i = 0; i < n_arms; i++) {
-        for (guint j = 0; j < arms[i]->n_columns; j++) {
-            if (qd_relation_find(shape, arms[i]->columns[j].variable) == NULL) {
-                QdColumn *column = qd_relation_add(self, shape, arms[i]->columns[j].variable, NULL);
-
-                column->certain = column->interned = TRUE;
-                column->plain = arms[i]->columns[j].plain;
-                column->serial = arms[i]->columns[j].serial;
-            }
-        }
-    }
-    for (guint i = 0; i < n_arms; i++) {
-        g_autoptr(GString) list = g_string_new(NULL);
-
-        for (guint j = 0; j < shape->n_columns; j++) {
-            const QdColumn *column = qd_relation_find(arms[i], shape->columns[j].variable);
-
-            if (j > 0)
-                g_string_append_c(list, ',');
-            if (column != NULL)
-                g_string_append(list, column->sql);
-            else
-                g_string_append(list, merged && shape->columns[j].plain ? "CAST(NULL AS INTEGER)" : "NULL");
-            shape->columns[j].certain &= column != NULL && column->certain;
-            shape->columns[j].interned &= column == NULL || column->interned;
-        }
-        g_string_append_printf(text, "%s%s", i > 0 ? " UNION ALL " : "",
-                               qd_relation_write_list(self, arms[i], "SELECT", list->len > 0 ? list->str : "1", NULL));
-    }
-    /* a view: a table that reads it and is itself read twice would have it evaluated whole */
-    sealed = qd_relation_seal_text(self, shape, text->str, merged ? QD_SEAL_VIEW : QD_SEAL_MATERIALIZED);
-    sealed->tables[0].n_arms = merged ? n_arms : 0;
-    return sealed;
-}
 
 /* The last of the right's tables that a condition names; -1: none. */
 static int
@@ -313,9 +265,8 @@ can_chain(const QdRelation *right)
     return n_bytes <= CHAIN_BYTES_MAX;
 }
 
-/* What an outer join would evaluate whole, but a join begins from the solutions on its left. */
-static gboolean
-begins_from_left(const QdAlgebra *node)
+gboolean
+qd_algebra_begins_from_left(const QdAlgebra *node)
 {
     switch (node->kind) {
     case QD_ALGEBRA_UNION:
@@ -325,7 +276,7 @@ begins_from_left(const QdAlgebra *node)
                node->triple->path->kind == QD_PATH_ZERO_OR_ONE;
     case QD_ALGEBRA_JOIN:
         for (guint i = 0; i < node->n_children; i++) {
-            if (begins_from_left(node->children[i]))
+            if (qd_algebra_begins_from_left(node->children[i]))
                 return TRUE;
         }
         return FALSE;
@@ -338,25 +289,11 @@ begins_from_left(const QdAlgebra *node)
 static guint
 count_apart(const QdAlgebra *node)
 {
-    guint n = node->kind == QD_ALGEBRA_LEFT_JOIN && begins_from_left(node->children[1]) ? 1 : 0;
+    guint n = node->kind == QD_ALGEBRA_LEFT_JOIN && qd_algebra_begins_from_left(node->children[1]) ? 1 : 0;
 
     for (guint i = 0; i < node->n_children; i++)
         n += count_apart(node->children[i]);
     return n;
-}
-
-/* @relation without the column of @variable. */
-static QdRelation *
-drop_column(QdGenerator *self, const QdRelation *relation, guint variable)
-{
-    QdRelation *rest = qd_relation_new(self);
-
-    qd_relation_take_rows(self, rest, relation);
-    for (guint i = 0; i < relation->n_columns; i++) {
-        if (relation->columns[i].variable != variable)
-            *qd_relation_add(self, rest, relation->columns[i].variable, NULL) = relation->columns[i];
-    }
-    return rest;
 }
 
 /*
@@ -377,8 +314,8 @@ left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node
 
     column->certain = column->interned = TRUE;
     numbered = qd_relation_seal(self, numbered, QD_SEAL_MATERIALIZED);
-    complete = join_children(self, numbered, is_join ? right->children : node->children + 1, is_join ? right->n_children : 1,
-                             bound);
+    complete = qd_generate_children(self, numbered, is_join ? right->children : node->children + 1, is_join ? right->n_children : 1,
+                                    bound);
     complete = qd_relation_copy(self, complete);
     qd_relation_filter(self, complete, node->expressions, node->n_expressions);
     complete = qd_relation_seal(self, complete, QD_SEAL_MATERIALIZED);
@@ -387,9 +324,9 @@ left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node
     qd_relation_add_where(self, alone,
                           qd_arena_printf(self->arena, "%s NOT IN (SELECT %s FROM %s)", qd_relation_find(numbered, number)->sql,
                                           qd_relation_find(complete, number)->sql, complete->tables[0].text));
-    arms[0] = drop_column(self, complete, number);
-    arms[1] = drop_column(self, alone, number);
-    return union_arms(self, arms, G_N_ELEMENTS(arms));
+    arms[0] = qd_relation_drop_column(self, complete, number);
+    arms[1] = qd_relation_drop_column(self, alone, number);
+    return qd_relation_unite(self, arms, G_N_ELEMENTS(arms));
 }
 
 QdRelation *
@@ -399,7 +336,7 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariable
     QdVariableSet known;
     QdRelation *right;
 
-    if (begins_from_left(node->children[1]) && left->n_tables > 0 && count_apart(node->children[0]) < APART_MAX)
+    if (qd_algebra_begins_from_left(node->children[1]) && left->n_tables > 0 && count_apart(node->children[0]) < APART_MAX)
         return left_join_apart(self, left, node, bound);
     known = add_bound(self, bound, left);
     right = qd_generator_generate(self, node->children[1], &known);
@@ -410,7 +347,7 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariable
     return left_join_chain(self, qd_relation_settle(self, left, right, QD_SEAL_STREAM), right, node);
 }
 
-/* --- minus and union -------------------------------------------------------------------------------------------------- */
+/* --- minus --------------------------------------------------------------------------------------------------------- */
 
 QdRelation *
 qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
@@ -432,47 +369,4 @@ qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet 
         qd_relation_add_where(self, probe, qd_arena_printf(self->arena, "(%s)", shared));
     qd_relation_add_where(self, left, qd_arena_printf(self->arena, "NOT EXISTS(%s)", qd_relation_write_probe(self, probe)));
     return left;
-}
-
-/* How many of @arms, of which there are @n, go into one UNION ALL: not so many that it consists of NULLs. */
-static guint
-count_arms(QdGenerator *self, QdRelation **arms, guint n)
-{
-    QdVariableSet columns = { 0 };
-    guint n_columns = 0;
-    guint n_arms = 0;
-
-    while (n_arms < MIN(n, ARMS_MAX)) {
-        for (guint i = 0; i < arms[n_arms]->n_columns; i++) {
-            guint variable = arms[n_arms]->columns[i].variable;
-
-            n_columns += qd_variable_set_has(&columns, variable) ? 0 : 1;
-            qd_variable_set_add(&columns, self->arena, variable);
-        }
-        n_arms++;
-        if (n_arms >= WIDE_ARMS_MAX && n_arms * n_columns > CELLS_MAX)
-            break;
-    }
-    return n_arms;
-}
-
-QdRelation *
-qd_generate_union(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
-{
-    guint n = node->n_children;
-    QdRelation **arms = qd_arena_array0(self->arena, QdRelation *, n);
-
-    for (guint i = 0; i < n; i++)
-        arms[i] = qd_generator_generate(self, node->children[i], bound);
-    while (n > 1) {
-        guint n_next = 0;
-        guint n_arms;
-
-        for (guint i = 0; i < n; i += n_arms, n_next++) {
-            n_arms = count_arms(self, arms + i, n - i);
-            arms[n_next] = n_arms > 1 ? union_arms(self, arms + i, n_arms) : arms[i];
-        }
-        n = n_next;
-    }
-    return arms[0];
 }

@@ -131,6 +131,19 @@ write_bound_seeds(QdGenerator *self, const QdRelation *left, guint variable)
         condition, same_graph, node, condition, same_graph);
 }
 
+/* The same where @left may leave @variable unbound: with such a solution each node is a seed. */
+static const char *
+write_open_seeds(QdGenerator *self, const QdRelation *left, guint variable)
+{
+    const char *seeds = write_bound_seeds(self, left, variable);
+    const QdColumn *column = qd_relation_find(left, variable);
+
+    if (column->certain)
+        return seeds;
+    return qd_arena_printf(self->arena, "%s UNION SELECT * FROM (%s) WHERE EXISTS(SELECT 1 FROM %s WHERE %s IS NULL)", seeds,
+                           write_nodes(self), left->tables[0].text, column->sql);
+}
+
 /* Seeds, and what steps lead to from them, as SELECTs between UNION: pairs are a set. */
 static const char *
 write_closure(QdGenerator *self, const Closure *closure, const char *name)
@@ -290,12 +303,13 @@ constant_end(QdGenerator *self, const QdNode *node)
     return node->kind == QD_NODE_TERM ? qd_generator_put_term(self, node->term) : qd_generator_find_parameter(self, node->variable);
 }
 
-static gboolean
-is_seed(const QdRelation *left, const QdNode *node)
+/* How well the solutions on the left know an end: not at all, in some of them, in all. */
+static guint
+rate_seed(const QdRelation *left, const QdNode *node)
 {
     const QdColumn *column = left != NULL && node->kind == QD_NODE_VARIABLE ? qd_relation_find(left, node->variable) : NULL;
 
-    return column != NULL && column->certain;
+    return column == NULL ? 0 : column->certain ? 2 : 1;
 }
 
 /* Sets where the closure begins; TRUE when that is the object's end. */
@@ -311,11 +325,11 @@ choose_seeds(QdGenerator *self, const QdTriple *triple, QdRelation **left, Closu
         closure->seeds = write_constant_seed(self, s != NULL ? s : o);
         return s == NULL;
     }
-    from_object = !is_seed(known, &triple->s) && is_seed(known, &triple->o);
-    if (!from_object && !is_seed(known, &triple->s))
+    from_object = rate_seed(known, &triple->o) > rate_seed(known, &triple->s);
+    if (!from_object && rate_seed(known, &triple->s) == 0)
         return FALSE;
     *left = qd_relation_seal(self, *left, QD_SEAL_MATERIALIZED);
-    closure->seeds = write_bound_seeds(self, *left, from_object ? triple->o.variable : triple->s.variable);
+    closure->seeds = write_open_seeds(self, *left, from_object ? triple->o.variable : triple->s.variable);
     return from_object;
 }
 

@@ -27,6 +27,7 @@ typedef struct QdTable {
     const char *name; /* "q1", "c2" */
     const char *on;   /* NULL: CROSS JOIN; else LEFT JOIN with this condition */
     gboolean is_base; /* a stored table, cheap to name again; its column g (or id) is never NULL */
+    gboolean is_kept; /* evaluated once, however often it is read */
     guint n_arms;     /* of a UNION that SQLite merges into what reads it; else 0 */
 } QdTable;
 
@@ -82,6 +83,8 @@ QdRelation *qd_generator_generate(QdGenerator *self, const QdAlgebra *algebra, c
 QdRelation *qd_relation_new(QdGenerator *self);
 QdRelation *qd_relation_copy(QdGenerator *self, const QdRelation *relation);
 QdColumn *qd_relation_find(const QdRelation *relation, guint variable);
+/* @relation without the column of @variable. */
+QdRelation *qd_relation_drop_column(QdGenerator *self, const QdRelation *relation, guint variable);
 QdColumn *qd_relation_add(QdGenerator *self, QdRelation *relation, guint variable, const char *sql);
 void qd_relation_add_table(QdGenerator *self, QdRelation *relation, const QdTable *table);
 void qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condition);   /* @condition: (nullable) */
@@ -150,7 +153,24 @@ QdColumn *qd_relation_find_serial(const QdRelation *relation);
 QdRelation *qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 QdRelation *qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 QdRelation *qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+/* @joined (nullable) with the solutions of all @children, in an order that suits what it binds. */
+QdRelation *qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children,
+                                 const QdVariableSet *bound);
+/* Whether @node has a path that repeats, or a UNION: evaluated whole by an outer join, but begun by a join from its left. */
+gboolean qd_algebra_begins_from_left(const QdAlgebra *node);
+
+/* sqlgen-union.c */
+/* The columns of all @arms, certain where all are; the arms' SELECTs with NULL for what one has not. */
+QdRelation *qd_relation_unite(QdGenerator *self, QdRelation **arms, guint n_arms);
 QdRelation *qd_generate_union(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+/* Whether @left is to be joined with each arm of @node, which may be no UNION, and not with all of them; that join. */
+gboolean qd_union_joins_by_arm(const QdAlgebra *node, const QdRelation *left);
+QdRelation *qd_generate_union_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound);
+/*
+ * The join of both where a variable of both may be unbound, and no other finds the rows: "equal or unbound" has no index, so it is
+ * the UNION of equal ones and, apart, those that one side leaves unbound. NULL: nothing to split.
+ */
+QdRelation *qd_relation_join_open(QdGenerator *self, const QdRelation *left, const QdRelation *right);
 
 /* sqlgen-graph.c */
 QdRelation *qd_generate_triple(QdGenerator *self, const QdTriple *triple);

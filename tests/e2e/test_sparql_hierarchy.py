@@ -40,9 +40,17 @@ class Hierarchy:
         self.n_parents = sum(map(len, parents.values()))
         self.n_grandparents = sum(len(set().union(*(parents[parent] for parent in own))) for own in parents.values())
         self.n_below = sum(5 in above for above in self.above.values())
+        self.parents = parents
         self.world = World()
         with memory_file(text.encode()) as fd:
             self.world.import_fd(fd, "ntriples")
+
+    def n_below_of(self, number):
+        return sum(number in above for above in self.above.values())
+
+    def n_parents_of_all(self, number):
+        """Of the class and of each above it."""
+        return sum(len(self.parents[each]) for each in self.above[number] | {number})
 
     def count(self, pattern):
         text = PREFIX + f"SELECT (COUNT(*) AS ?n) {{ {pattern} }}"
@@ -87,6 +95,17 @@ def n_alias_pairs(made):
     ("?c :alias ?d { SELECT DISTINCT ?d ?a { ?d rdfs:subClassOf+ ?a } }", n_alias_pairs),
     ("?c a :Class { SELECT ?c (COUNT(?a) AS ?k) { ?c rdfs:subClassOf+ ?a } GROUP BY ?c }", lambda made: N_CLASSES - 1),
     ("{ SELECT ?c { ?c a :Class } LIMIT 100000 } { SELECT DISTINCT ?c { ?c rdfs:label ?l } LIMIT 100000 }", lambda made: N_CLASSES),
+    ("{ SELECT DISTINCT ?d { :c7 :alias|:none ?d } } { SELECT ?c ?d { ?c a :Class OPTIONAL { ?c :alias ?d } } }",
+     lambda made: sum(d == made.aliases[7] for d in made.aliases.values()) + N_CLASSES - len(made.aliases)),
+    ("{ SELECT ?c { ?c :alias ?x } LIMIT 100000 } OPTIONAL { ?c :alias ?d } { SELECT DISTINCT ?d { ?d rdfs:label ?l } }",
+     lambda made: len(made.aliases)),
+    ("?c :alias ?x OPTIONAL { ?c :alias ?d } ?d rdfs:subClassOf+ ?a", n_alias_pairs),
+    ("?c :alias ?x OPTIONAL { ?c :alias ?d } ?a rdfs:subClassOf* ?d . ?a rdfs:label ?l",
+     lambda made: sum(made.n_below_of(alias) + 1 for alias in made.aliases.values())),
+    ("?c :alias ?d { ?d rdfs:subClassOf+/rdfs:label ?l } UNION { ?d rdfs:subClassOf+ :c5 }",
+     lambda made: n_alias_pairs(made) + sum(5 in made.above[alias] for alias in made.aliases.values())),
+    ("?c :alias ?d { SELECT ?d ?b { ?d rdfs:subClassOf*/rdfs:subClassOf ?b } }",
+     lambda made: sum(made.n_parents_of_all(alias) for alias in made.aliases.values())),
     ("?c a :Class MINUS { ?c rdfs:subClassOf+ :c5 }", lambda made: N_CLASSES - made.n_below),
     ("?c a :Class MINUS { ?c rdfs:subClassOf* ?a . ?a :alias ?b . ?b rdfs:subClassOf+ :none }", lambda made: N_CLASSES),
     ("?c a :Class FILTER EXISTS { ?c rdfs:subClassOf+ :c5 }", lambda made: made.n_below),

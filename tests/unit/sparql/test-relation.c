@@ -74,11 +74,23 @@ test_join_maybe_unbound(Fixture *self, gconstpointer data)
     QdRelation *joined = new_table(self, 0, 1, 0);
 
     for (guint i = 0; i < 2; i++)
-        joined = qd_relation_join(self->generator, joined, new_table(self, 0, 1, 0));
+        joined = qd_relation_merge(self->generator, joined, new_table(self, 0, 1, 0));
     check_text(self, joined,
                "SELECT coalesce(t0.v0,t1.v0,t2.v0) FROM t0 CROSS JOIN t1 CROSS JOIN t2 WHERE "
                "(t1.v0=+t0.v0 OR t0.v0 IS NULL OR t1.v0 IS NULL) AND "
                "(t2.v0=+coalesce(t0.v0,t1.v0) OR coalesce(t0.v0,t1.v0) IS NULL OR t2.v0 IS NULL)");
+}
+
+static void
+test_join_is_split_by_what_is_bound(Fixture *self, gconstpointer data)
+{
+    const QdRelation *left = new_table(self, 0, 1, 0);
+    const QdRelation *right = new_table(self, 0, 1, 9);
+
+    check_text(self, qd_relation_join(self->generator, left, right), "SELECT c4.v0 FROM c4");
+    g_assert_nonnull(strstr(self->generator->with->str,
+                            "c4(v0) AS NOT MATERIALIZED (SELECT c2.v0 FROM c2 CROSS JOIN c3 WHERE c2.v0 IS NOT NULL AND "
+                            "c3.v0=+c2.v0 UNION ALL SELECT c3.v0 FROM c2 CROSS JOIN c3 WHERE c2.v0 IS NULL)"));
 }
 
 static void
@@ -179,6 +191,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     ADD("join", test_join);
     ADD("join-maybe-unbound", test_join_maybe_unbound);
+    ADD("join-is-split-by-what-is-bound", test_join_is_split_by_what_is_bound);
     ADD("computed-column-is-interned", test_computed_column_is_interned);
     ADD("long-joins-are-cut", test_long_joins_are_cut);
     ADD("many-arms-are-cut", test_many_arms_are_cut);
