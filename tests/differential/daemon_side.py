@@ -110,9 +110,10 @@ class Daemon:
         if job["State"] != "finished":
             raise DaemonError(job["ErrorName"], job["ErrorMessage"])
 
-    def query(self, text, form):
+    def query(self, text, form, **options):
         """SELECT: (variables, rows); ASK: a bool; CONSTRUCT: a list of triples."""
-        result = self.call(self.world.query_text, text, "ntriples" if form == "CONSTRUCT" else "sparql-json", language="sparql")
+        result = self.call(self.world.query_text, text, "ntriples" if form == "CONSTRUCT" else "sparql-json", language="sparql",
+                           **options)
         if result[2]:
             raise TooLarge()  # QueryText is capped
         if form == "CONSTRUCT":

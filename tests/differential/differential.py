@@ -182,7 +182,7 @@ def make_hierarchy_cases(name, chance):
     quads = make_quads(chance)
     vocabulary = Vocabulary([quad[:3] for quad in quads])
     for number in range(CASES_PER_DATASET):
-        yield f"{name}-{number}", Hierarchies(chance, vocabulary, True).query(), quads
+        yield f"{name}-{number}", Hierarchies(chance, vocabulary, False).query(), quads
 
 
 def make_cases(seed, only_hierarchies=False):
