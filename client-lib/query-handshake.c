@@ -31,15 +31,19 @@ get_transport_name(QueryTransport transport)
     return "auto"; /* a number from the application */
 }
 
+/* @is_full: with options that an older daemon does not know */
 static GVariant *
-build_prepare_arguments(const QueryPlan *plan, QueryTransport transport, gboolean error_details)
+build_prepare_arguments(const QueryPlan *plan, QueryTransport transport, gboolean is_full)
 {
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
     g_variant_builder_add(&options, "{sv}", "transport", g_variant_new_string(get_transport_name(transport)));
     g_variant_builder_add(&options, "{sv}", "page_size", g_variant_new_uint32(PAGE_SIZE));
-    if (error_details)
+    if (is_full) {
         g_variant_builder_add(&options, "{sv}", "error_details", g_variant_new_boolean(TRUE));
+        /* a channel is shared by all requests of its connection: a text must not leave a transaction open on it */
+        g_variant_builder_add(&options, "{sv}", "text_transactions", g_variant_new_boolean(FALSE));
+    }
     if (plan->writes)
         g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
     if (plan->relaxed)
@@ -76,13 +80,13 @@ channel_from_reply(GUnixFDList *fds, gint32 handle, GVariant *info, GError **err
 }
 
 static GVariant *
-call_prepare(QueryRequest *self, QueryTransport transport, gboolean error_details, GUnixFDList **ret_fds, GCancellable *cancellable,
+call_prepare(QueryRequest *self, QueryTransport transport, gboolean is_full, GUnixFDList **ret_fds, GCancellable *cancellable,
              GError **error)
 {
     return query_bus_call(self->bus,
                           &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
                                            .method = "Prepare",
-                                           .arguments = build_prepare_arguments(self->plan, transport, error_details),
+                                           .arguments = build_prepare_arguments(self->plan, transport, is_full),
                                            .reply_type = "(ha(ss)a{sv})",
                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
                                            .fd = -1 },
@@ -103,7 +107,7 @@ connect_by_bus(QueryRequest *self, GCancellable *cancellable, GError **error)
     gint32 handle;
 
     reply = call_prepare(self, transport, TRUE, &fds, cancellable, &failure);
-    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER)) { /* perhaps a daemon that does not know the option */
+    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER)) { /* perhaps an older daemon */
         g_clear_error(&failure);
         reply = call_prepare(self, transport, FALSE, &fds, cancellable, &failure);
     }

@@ -228,6 +228,13 @@ set_check(QdCallOptions *options, const OptionValue *value, GError **error)
     return TRUE;
 }
 
+static gboolean
+set_text_transactions(QdCallOptions *options, const OptionValue *value, GError **error)
+{
+    options->refuses_control = !value->boolean;
+    return TRUE;
+}
+
 static const OptionInfo option_table[] = {
     { "transport", 's', QD_TAKES(TRANSPORT), set_transport },
     { "page_size", 'u', QD_TAKES(PAGE_SIZE), set_page_size },
@@ -237,6 +244,7 @@ static const OptionInfo option_table[] = {
     { "max_bytes", 'u', QD_TAKES(MAX_BYTES), set_max_bytes },
     { "durability", 's', QD_TAKES(DURABILITY), set_durability },
     { "error_details", 'b', QD_TAKES(ERROR_DETAILS), set_error_details },
+    { "text_transactions", 'b', QD_TAKES(TEXT_TRANSACTIONS), set_text_transactions },
     { "media_type", 's', QD_TAKES(MEDIA_TYPE), set_media_type },
     { "analyze", 'b', QD_TAKES(ANALYZE), set_analyze },
     { "table", 's', QD_TAKES(TABLE), set_table },

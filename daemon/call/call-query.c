@@ -221,6 +221,8 @@ run_prepare(QdCall *call, GError **error)
         return;
     setup.language = statement->language;
     setup.shape = qd_run_get_shape(run);
+    if (call->options.refuses_control && !qd_shape_check_control(&setup.shape, error))
+        return;
 
     if (qd_transport_is_pipe(call->options.transport)) {
         setup.shape.n_parameters = qd_shape_get_n_names(&setup.shape); /* by name any is one */
@@ -247,7 +249,7 @@ run_prepare(QdCall *call, GError **error)
 const QdCallClass qd_prepare_call = {
     .name = "Prepare",
     .options = QD_TAKES(TRANSPORT) | QD_TAKES(PAGE_SIZE) | QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) |
-               QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(BASE),
+               QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(TEXT_TRANSACTIONS) | QD_TAKES(BASE),
     .reads = TRUE,
     .run = run_prepare,
 };

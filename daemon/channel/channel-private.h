@@ -51,8 +51,9 @@ struct QdChannel {
     int fd;
     QdTransport transport;
     gsize page_size;
-    gboolean error_details; /* ERROR records have them */
-    QdClient *client;       /* (owned reference) */
+    gboolean error_details;   /* ERROR records have them */
+    gboolean refuses_control; /* BEGIN, COMMIT and ROLLBACK by text */
+    QdClient *client;         /* (owned reference) */
     QdTask task;
     QdEntry entry;
 

@@ -210,6 +210,8 @@ serve_prepare(QdChannel *self, GError **error)
     shape = qd_run_get_shape(run);
     if (!ends_transaction(shape.control) && !qd_channel_check_transaction(self, error))
         return FALSE;
+    if (self->refuses_control && !qd_shape_check_control(&shape, error))
+        return FALSE;
     self->last_reader = qd_run_get_reader(run);
     self->statement = (QdStatement){
         .prepared = TRUE,

@@ -562,6 +562,7 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->transport = setup->transport;
     channel->page_size = setup->page_size;
     channel->error_details = setup->options.error_details;
+    channel->refuses_control = setup->options.refuses_control;
     channel->client = qd_client_ref(client);
     channel->task = (QdTask){ .client = channel->client, .watch_fd = -1, .run = run_channel_task };
     channel->entry = (QdEntry){

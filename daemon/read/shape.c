@@ -42,6 +42,18 @@ or_empty(const char *text)
     return text != NULL ? text : "";
 }
 
+gboolean
+qd_shape_check_control(const QdShape *self, GError **error)
+{
+    if (self->control == QD_CONTROL_NONE || self->control == QD_CONTROL_SAVEPOINT)
+        return TRUE;
+
+    qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                 "BEGIN, COMMIT and ROLLBACK are not allowed here: every update and every batch is a transaction of its own; use a "
+                 "batch, BEGIN on a channel, or query_connection_begin()");
+    return FALSE;
+}
+
 const char *
 qd_shape_get_column_name(const QdShape *self, guint i)
 {

@@ -25,6 +25,9 @@ QdShape qd_shape_from_stmt(sqlite3_stmt *stmt);
 QdShape qd_shape_from_compiled(const QdCompiled *compiled);
 QdShape qd_shape_from_plan(const QdSparqlPlan *plan);
 
+/* FALSE with ACCESS_DENIED for BEGIN, COMMIT and ROLLBACK, where no transaction can be begun or ended by a text. */
+gboolean qd_shape_check_control(const QdShape *self, GError **error);
+
 /* Never NULL; @i from 0. Parameters have their sigil: ":a", "$x", or "". */
 const char *qd_shape_get_column_name(const QdShape *self, guint i);
 const char *qd_shape_get_column_type(const QdShape *self, guint i);

@@ -21,6 +21,7 @@ typedef enum QdOptionId {
     QD_OPTION_MAX_BYTES,
     QD_OPTION_DURABILITY,
     QD_OPTION_ERROR_DETAILS,
+    QD_OPTION_TEXT_TRANSACTIONS,
     QD_OPTION_MEDIA_TYPE,
     QD_OPTION_ANALYZE,
     QD_OPTION_TABLE,
@@ -55,7 +56,8 @@ typedef struct QdCallOptions {
     uint64_t max_rows;     /* 0: not given */
     uint64_t max_bytes;    /* 0: not given */
     gboolean relaxed_durability;
-    gboolean error_details; /* the caller reads more of an error than its message */
+    gboolean refuses_control; /* Prepare: the channel takes no BEGIN, COMMIT or ROLLBACK by text */
+    gboolean error_details;   /* the caller reads more of an error than its message */
     gboolean analyze;
     gboolean header; /* default TRUE */
     gboolean create;

@@ -253,7 +253,10 @@ step_rows(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwP
     }
     if (r == SQLITE_DONE)
         return TRUE;
-    item->keeps = (r & 0xff) == SQLITE_CONSTRAINT && sqlite3_total_changes64(db) != total_before && qd_write_item_is_atomic(item);
+    /* OR FAIL leaves the count of rows as it is; ABORT takes them back and sets it to 0. The total also has what functions wrote.
+     */
+    item->keeps = (r & 0xff) == SQLITE_CONSTRAINT && sqlite3_total_changes64(db) != total_before && sqlite3_changes64(db) > 0 &&
+                  qd_write_item_is_atomic(item);
     set_step_error(connection, compiled, r, limits, error);
     return FALSE;
 }
@@ -434,14 +437,10 @@ check_control(QdWriteItem *item, const QdCompiled *compiled, GError **error)
         return TRUE;
 
     item->runs_alone = compiled->control == QD_CONTROL_SAVEPOINT && item->is_part && item->statements->len == 1;
-    if (compiled->control == QD_CONTROL_SAVEPOINT)
-        qd_error_set(error, QW_ERROR_ACCESS_DENIED,
-                     "SAVEPOINT is allowed in a transaction only: BEGIN on a channel, or query_connection_begin()");
-    else
-        qd_error_set(
-            error, QW_ERROR_ACCESS_DENIED,
-            "BEGIN, COMMIT and ROLLBACK are not allowed here: every update and every batch is a transaction of its own; use a "
-            "batch, BEGIN on a channel, or query_connection_begin()");
+    if (compiled->control != QD_CONTROL_SAVEPOINT)
+        return qd_shape_check_control(&(QdShape){ .control = compiled->control }, error);
+    qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                 "SAVEPOINT is allowed in a transaction only: BEGIN on a channel, or query_connection_begin()");
     return FALSE;
 }
 
@@ -486,14 +485,14 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
 static void
 take_counts_back(QdWriteItem *item)
 {
-    if (item->session == NULL || item->func != NULL || item->statements->len != 1)
+    if (item->session == NULL || item->statements == NULL || item->statements->len != 1)
         return;
     item->session->total_changes -= item->session->changes;
     item->session->changes = 0;
 }
 
-static gboolean
-check_deferred_keys(QdWriteItem *item, QdConnection *connection, GError **error)
+gboolean
+qd_write_item_check_keys(QdWriteItem *item, QdConnection *connection, GError **error)
 {
     g_autoptr(GPtrArray) tables = NULL;
     GError *failure = NULL;
@@ -559,11 +558,11 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     g_array_set_size(item->pages, 0);
     qd_changes_clear(item->changed);
     if (item->func != NULL)
-        return execute_func(item, connection, error) && check_deferred_keys(item, connection, error);
+        return execute_func(item, connection, error) && qd_write_item_check_keys(item, connection, error);
     if (item->is_part)
         return execute_statements(item, connection, limits, error);
 
-    ok = execute_statements(item, connection, limits, error) && check_deferred_keys(item, connection, error);
+    ok = execute_statements(item, connection, limits, error) && qd_write_item_check_keys(item, connection, error);
     qd_settings_reset(connection);
     return ok;
 }

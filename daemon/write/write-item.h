@@ -21,6 +21,10 @@ void qd_write_item_explain_stop(GError **error);
 /* Runs all statements; the results go into @item. false with @error set when one failed. */
 gboolean qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error);
 
+/* At the end of an update or a transaction: FALSE with CONSTRAINT, and the table if it can be found, when a deferred key is broken.
+ */
+gboolean qd_write_item_check_keys(QdWriteItem *item, QdConnection *connection, GError **error);
+
 /* After @compiled has run, with qd_guard_forget_writes() before: what it has changed is what @item has, also when it failed. */
 void qd_write_item_note_run(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits);
 

@@ -299,7 +299,7 @@ qd_writer_execute_part(QdWriter *self, QdWriteItem *item)
 gboolean
 qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GError **error)
 {
-    gboolean ok = !keep || qd_write_commit(self, error);
+    gboolean ok = !keep || (qd_write_item_check_keys(item, self->connection, error) && qd_write_commit(self, error));
 
     if (!ok || !keep) {
         qd_write_rollback(self);
