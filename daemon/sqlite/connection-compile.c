@@ -343,6 +343,7 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
 static QdCompiled *
 compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits, GError **error)
 {
+    g_autoptr(GError) failure = NULL;
     QdCompiled *compiled;
 
     qd_schema_watch_follow(&self->schema, FALSE);
@@ -356,12 +357,17 @@ compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, in
         qd_guard_forget_denial(&self->guard);
         return compiled;
     }
-    qd_schema_watch_follow(&self->schema, TRUE);
-    compiled = compile_anew(self, text, n_bytes, policy, depth, limits, error);
-    if (compiled != NULL) {
-        compiled->schema_clock = self->schema.clock;
-        cache_add(self, compiled);
+    compiled = compile_anew(self, text, n_bytes, policy, depth, limits, &failure);
+    if (compiled == NULL && qd_schema_watch_was_old(&self->schema)) {
+        g_clear_error(&failure);
+        compiled = compile_anew(self, text, n_bytes, policy, depth, limits, &failure);
     }
+    if (compiled == NULL) {
+        g_propagate_error(error, g_steal_pointer(&failure));
+        return NULL;
+    }
+    compiled->schema_clock = self->schema.clock;
+    cache_add(self, compiled);
     return compiled;
 }
 

@@ -77,3 +77,12 @@ qd_schema_watch_follow(QdSchemaWatch *self, gboolean always)
     look(self);
     self->seen_generation = generation;
 }
+
+gboolean
+qd_schema_watch_was_old(QdSchemaWatch *self)
+{
+    guint64 clock = self->clock;
+
+    look(self);
+    return self->clock != clock;
+}

@@ -30,3 +30,5 @@ gint64 qd_schema_watch_get_version(QdSchemaWatch *self);
 void qd_schema_watch_forget(QdSchemaWatch *self);
 /* Makes the schema in memory that of the file. @always: also when the generation is the one of the last time. */
 void qd_schema_watch_follow(QdSchemaWatch *self, gboolean always);
+/* After a statement did not compile: makes it that of the file. Returns: whether it was another one, and the error says nothing */
+gboolean qd_schema_watch_was_old(QdSchemaWatch *self);

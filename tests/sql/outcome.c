@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SHOWN_ROWS 8
+#define ROLLED_BACK "the transaction was rolled back: "
 
 Outcome *
 outcome_new(void)
@@ -111,7 +112,7 @@ outcome_set_error(Outcome *self, const char *code, const char *message)
     self->code = g_strdup(code);
 }
 
-/* Without "LINE:COLUMN: " and "statement N of the batch: ". */
+/* Without "LINE:COLUMN: ", "statement N of the batch: " and "the transaction was rolled back: ". */
 static const char *
 get_words(const char *message)
 {
@@ -120,6 +121,8 @@ get_words(const char *message)
 
     if (batch != NULL && g_str_has_prefix(message, "statement "))
         message = batch + strlen(" of the batch: ");
+    if (g_str_has_prefix(message, ROLLED_BACK))
+        message += strlen(ROLLED_BACK);
     p = message + strspn(message, "0123456789");
     if (p > message && *p == ':') {
         const char *q = p + 1 + strspn(p + 1, "0123456789");
