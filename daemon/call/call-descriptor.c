@@ -14,6 +14,8 @@
 #include "daemon/store/database.h"
 
 #define POLL_MSEC 100
+/* Who waits for longer keeps others from nothing. */
+#define PATIENCE_USEC 1000000
 /* A write of so much to a pipe that poll() calls writable does not wait. */
 #define PIPE_PIECE_BYTES 4096
 
@@ -50,10 +52,11 @@ qd_call_check_descriptor(QdCall *call, GError **error)
 
 /* Waits until @fd is ready; false with @error when the job is cancelled, or the other side does nothing for too long. */
 static gboolean
-wait_for(QdCall *call, short events, GError **error)
+poll_descriptor(QdCall *call, short events, GError **error)
 {
     const QdLimits *limits = &call->private->context->limits;
     gint64 start = g_get_monotonic_time();
+    gboolean is_told = call->private->on_wait == NULL;
 
     for (;;) {
         struct pollfd pfd = { .fd = call->fd, .events = events };
@@ -68,7 +71,21 @@ wait_for(QdCall *call, short events, GError **error)
         r = poll(&pfd, 1, POLL_MSEC);
         if (r > 0 || (r < 0 && errno != EINTR))
             return TRUE;
+        if (!is_told && g_get_monotonic_time() - start > PATIENCE_USEC) {
+            call->private->on_wait(call, TRUE);
+            is_told = TRUE;
+        }
     }
+}
+
+static gboolean
+wait_for(QdCall *call, short events, GError **error)
+{
+    gboolean is_ready = poll_descriptor(call, events, error);
+
+    if (call->private->on_wait != NULL)
+        call->private->on_wait(call, FALSE);
+    return is_ready;
 }
 
 gboolean

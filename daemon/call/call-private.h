@@ -20,7 +20,10 @@ struct QdCallPrivate {
     QdWriteItem item;
     GArray *write_statements; /* of QdWriteStatement */
     gboolean deferred;        /* by may_be_long(): it goes back into the queue */
-    QdPayloadDraft *draft;    /* (nullable) of a payload that is stored */
+    gboolean is_waiting;      /* it has given its place back, see on_wait */
+    /* (nullable): a job that has waited for its descriptor for long (@waits), or goes on */
+    void (*on_wait)(QdCall *call, gboolean waits);
+    QdPayloadDraft *draft; /* (nullable) of a payload that is stored */
 };
 
 /* From any thread: the call is over; `done` will run on the main thread. */

@@ -12,25 +12,36 @@
 #define READ_BYTES 16384
 
 QdRequest *
-qd_request_free(QdRequest *request)
+qd_channel_free_request(QdChannel *self, QdRequest *request)
 {
     if (request == NULL)
         return NULL;
 
+    if (request->n_charged > 0) {
+        qd_channel_discharge_request(self, request->n_charged);
+        self->chain.n_requests--;
+    }
+    g_clear_error(&request->error);
     g_free(request->body);
     g_free(request);
     return NULL;
 }
 
 gboolean
-qd_channel_has_room(const QdChannel *self)
+qd_channel_can_resume(const QdChannel *self)
 {
-    return self->requests.length < QW_PIPELINE_MAX_REQUESTS && self->n_request_bytes < QW_PIPELINE_MAX_BYTES;
+    return self->chain.is_held && self->chain.n_requests == 0;
 }
 
-/* Takes @body over. */
-static void
-add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint8_t *body, gsize n_bytes)
+gboolean
+qd_channel_has_room(const QdChannel *self)
+{
+    return !self->chain.is_held && self->requests.length < QW_PIPELINE_MAX_REQUESTS &&
+           self->n_request_bytes < QW_PIPELINE_MAX_BYTES;
+}
+
+QdRequest *
+qd_channel_add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint8_t *body, gsize n_bytes)
 {
     QdRequest *request = g_new0(QdRequest, 1);
 
@@ -42,6 +53,7 @@ add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint
     request->n_bytes = n_bytes;
     g_queue_push_tail(&self->requests, request);
     self->n_request_bytes += n_bytes;
+    return request;
 }
 
 static void
@@ -57,40 +69,18 @@ cancel_serial(QdChannel *self, uint32_t serial)
 }
 
 static gboolean
-handle_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body)
-{
-    uint64_t limit = qd_limits_get(&self->context->limits, QD_LIMIT_STATEMENT_TEXT_BYTES) + QW_REQUEST_SLACK_BYTES;
-    const uint8_t *data;
-    size_t n_bytes;
-
-    if (qw_chunks_accept(&self->chunks, header, body, QW_TO_DAEMON, limit, &data, &n_bytes) < 0)
-        return FALSE;
-    if (self->chunk_data == NULL) {
-        self->chunk_data = g_try_malloc(self->chunks.total_bytes);
-        if (self->chunk_data == NULL)
-            return FALSE;
-    }
-
-    memcpy(self->chunk_data + self->chunks.received_bytes - n_bytes, data, n_bytes);
-    if (!self->chunks.active)
-        add_request(self, self->chunks.inner_kind, self->chunks.inner_count, self->chunks.serial,
-                    g_steal_pointer(&self->chunk_data), self->chunks.total_bytes);
-    return TRUE;
-}
-
-static gboolean
 handle_record(QdChannel *self, const QwHeader *header, const uint8_t *body)
 {
     gsize n_bytes = header->size - QW_HEADER_SIZE;
 
     if (header->kind == QW_KIND_CHUNK)
-        return handle_chunk(self, header, body);
-    if (self->chunks.active)
+        return qd_channel_take_chunk(self, header, body);
+    if (self->chain.chunks.active)
         return FALSE;
     if (header->kind == QW_KIND_CANCEL)
         cancel_serial(self, header->count);
     else
-        add_request(self, header->kind, header->count, header->serial, g_memdup2(body, n_bytes), n_bytes);
+        (void) qd_channel_add_request(self, header->kind, header->count, header->serial, g_memdup2(body, n_bytes), n_bytes);
     return TRUE;
 }
 
@@ -105,6 +95,9 @@ parse_records(QdChannel *self)
         if (qw_header_decode(self->in->data + offset, self->page_size, QW_TO_DAEMON, &header) < 0)
             return FALSE;
         if (self->in->len - offset < header.size)
+            break;
+        self->chain.is_held = header.kind == QW_KIND_CHUNK && (header.flags & QW_CHUNK_FIRST) && self->chain.n_requests > 0;
+        if (self->chain.is_held)
             break;
         if (!handle_record(self, &header, self->in->data + offset + QW_HEADER_SIZE))
             return FALSE;
@@ -156,6 +149,10 @@ qd_channel_read(QdChannel *self)
 
     if (qd_transport_is_pipe(self->transport) || self->ended || self->broken)
         return;
+    if (qd_channel_can_resume(self) && !parse_records(self)) {
+        self->broken = TRUE;
+        return;
+    }
 
     while (qd_channel_has_room(self)) {
         ssize_t n = receive(self, &n_asked);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The channel itself, for the files that make it up: channel.c (life), channel-input.c (requests), channel-output.c (records),
- * channel-ring.c (shared memory), channel-serve.c (what a request does), channel-write.c (updates),
+ * The channel itself, for the files that make it up: channel.c (life), channel-input.c (requests), channel-chunks.c (large ones),
+ * channel-output.c (records), channel-ring.c (shared memory), channel-serve.c (what a request does), channel-write.c (updates),
  * channel-transaction.c (BEGIN to COMMIT).
  */
 #pragma once
@@ -29,7 +29,20 @@ typedef struct QdRequest {
     uint64_t received_usec;
     uint8_t *body; /* (owned) */
     gsize n_bytes;
+    gsize n_charged; /* bytes; 0: it came in one piece */
+    GError *error;   /* (owned) (nullable): it was not taken in: its answer */
 } QdRequest;
+
+/* A request that comes in pieces. */
+typedef struct QdChain {
+    QwChunks chunks;
+    uint8_t *data;       /* (owned) */
+    gsize n_charged;     /* bytes: as many as @data has */
+    gboolean is_refused; /* it has its answer; the rest is dropped */
+    uint64_t usec;       /* atomic: when the last piece came; 0: none is awaited */
+    guint n_requests;    /* that have come so and are charged */
+    gboolean is_held;    /* the next record begins another one, which waits for their end */
+} QdChain;
 
 typedef struct QdStatement {
     gboolean prepared;
@@ -59,9 +72,8 @@ struct QdChannel {
 
     /* input */
     GByteArray *in;
-    QwChunks chunks;
-    uint8_t *chunk_data; /* (owned) */
-    GQueue requests;     /* of QdRequest */
+    QdChain chain;
+    GQueue requests; /* of QdRequest */
     gsize n_request_bytes;
     gboolean readable;
     gboolean ended;  /* the peer has shut its writing side, or we read no more */
@@ -110,7 +122,22 @@ struct QdChannel {
 /* Reads and parses what is there. @self->broken or @self->ended afterwards tell of the end. */
 void qd_channel_read(QdChannel *self);
 gboolean qd_channel_has_room(const QdChannel *self);
-QdRequest *qd_request_free(QdRequest *request);
+/* What was held may come now: qd_channel_read() goes on. */
+gboolean qd_channel_can_resume(const QdChannel *self);
+/* @body: (transfer full) (nullable). Returns: (transfer none): at the end of the queue */
+QdRequest *qd_channel_add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint8_t *body, gsize n_bytes);
+/* Returns: NULL */
+QdRequest *qd_channel_free_request(QdChannel *self, QdRequest *request);
+
+/* channel-chunks.c */
+/* Returns: false when the record is nonsense. */
+gboolean qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body);
+/* Ends a chain of which nothing has come for too long. */
+void qd_channel_watch_chain(QdChannel *self);
+/* When the channel ends. */
+void qd_channel_drop_chain(QdChannel *self);
+/* A request of so many bytes is over. */
+void qd_channel_discharge_request(QdChannel *self, gsize n_bytes);
 
 /* channel-output.c */
 /* Returns: 1 all sent, 0 the peer is behind, -1 the peer is gone. */

@@ -34,7 +34,7 @@ qd_channel_end_request(QdChannel *self)
     qd_registry_remove(self->context->registry, &self->entry);
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
     self->task.sliced = FALSE;
-    self->current = qd_request_free(self->current);
+    self->current = qd_channel_free_request(self, self->current);
     qd_channel_touch_transaction(self);
     qd_context_note_activity(self->context);
 }

@@ -49,7 +49,7 @@ write_retire(QdChannelWrite *self)
 
     g_clear_pointer(&self->batch, g_array_unref);
     g_clear_pointer(&self->schema, g_bytes_unref);
-    self->request = qd_request_free(self->request);
+    self->request = qd_channel_free_request(self->channel, self->request);
     if (spare->length >= QW_PIPELINE_MAX_REQUESTS) {
         write_free(self);
         return;
@@ -198,7 +198,7 @@ qd_channel_next_is_write(const QdChannel *self)
 {
     const QdRequest *next = self->requests.head != NULL ? self->requests.head->data : NULL;
 
-    if (self->current != NULL || self->run != NULL || next == NULL)
+    if (self->current != NULL || self->run != NULL || next == NULL || next->error != NULL)
         return FALSE;
     return next->kind == QW_KIND_BATCH ||
            (next->kind == QW_KIND_FETCH && self->statement.writes && !qd_channel_is_control(self, next));

@@ -184,11 +184,11 @@ channel_clear(QdChannel *self)
     qd_channel_free_spare_writes(self);
     qd_channel_drop_transaction(self);
     while (!g_queue_is_empty(&self->requests))
-        qd_request_free(g_queue_pop_head(&self->requests));
+        qd_channel_free_request(self, g_queue_pop_head(&self->requests));
     self->n_request_bytes = 0;
     qd_statement_clear(&self->statement);
     qd_channel_clear_output(self);
-    g_clear_pointer(&self->chunk_data, g_free);
+    qd_channel_drop_chain(self);
     g_clear_pointer(&self->in, g_byte_array_unref);
     if (self->fd >= 0)
         (void) close(self->fd);
@@ -261,7 +261,7 @@ channel_park(QdChannel *self, gboolean blocked)
     uint32_t events = input_events(self) | (blocked ? EPOLLOUT : 0);
     uint64_t state = __atomic_load_n(&self->state, __ATOMIC_RELAXED);
 
-    if (!self->ended && g_atomic_int_get(&self->context->channels->draining)) {
+    if (!self->ended && qd_channel_has_room(self) && g_atomic_int_get(&self->context->channels->draining)) {
         /* what was sent before is still there to be read, then the end */
         (void) shutdown(self->fd, SHUT_RD);
         self->readable = TRUE;
@@ -316,7 +316,7 @@ channel_linger(QdChannel *self)
 void
 qd_channel_park(QdChannel *self)
 {
-    if (!channel_park(self, FALSE))
+    if (qd_channel_can_resume(self) || !channel_park(self, FALSE))
         qd_channel_push(self, TRUE);
 }
 
@@ -388,7 +388,7 @@ channel_get_slot(QdChannel *self)
     return SLOT_REFUSED;
 }
 
-/* A request that was cancelled before it ran needs no slot to hear so. */
+/* A request that was cancelled before it ran, or not taken in, needs no slot to hear so. */
 static gboolean
 channel_drop_cancelled(QdChannel *self)
 {
@@ -397,11 +397,14 @@ channel_drop_cancelled(QdChannel *self)
 
     if (self->run != NULL)
         return FALSE;
-    if (!next->cancelled && (self->current == NULL || g_atomic_int_get(&self->entry.cancelled) == QD_CANCEL_NONE))
+    if (next->error == NULL && !next->cancelled &&
+        (self->current == NULL || g_atomic_int_get(&self->entry.cancelled) == QD_CANCEL_NONE))
         return FALSE;
 
     qd_channel_take_request(self);
-    qd_error_set(&error, QW_ERROR_CANCELLED, "request was cancelled");
+    if (self->current->error == NULL)
+        qd_error_set(&self->current->error, QW_ERROR_CANCELLED, "request was cancelled");
+    error = g_steal_pointer(&self->current->error);
     qd_channel_fail_request(self, error);
     return TRUE;
 }
@@ -423,13 +426,14 @@ channel_turn(QdChannel *self, Turn *turn)
 {
     int sent = self->broken ? -1 : qd_channel_flush(self);
 
-    if (self->readable) {
+    if (self->readable || qd_channel_can_resume(self)) {
         self->readable = FALSE;
         qd_channel_read(self);
         note_gap(self);
     }
     channel_check_run(self);
     qd_channel_watch_transaction(self);
+    qd_channel_watch_chain(self);
     if (sent < 0 || self->broken) {
         channel_destroy(self);
         return FALSE;
@@ -486,10 +490,13 @@ channel_process(QdChannel *self, gboolean has_slot)
 
 /* Making channels ----------------------------------------------------------------------------------------------------- */
 
+/* Some are kept for clients that have few: many processes of one application do not take them all. */
 static gboolean
 charge_channel(QdChannels *self, QdClient *client, GError **error)
 {
     const QdLimits *limits = &self->context->limits;
+    uint64_t most = qd_limits_get(limits, QD_LIMIT_CHANNELS);
+    uint64_t kept = most / 4;
     gboolean full;
 
     if (!qd_client_charge(client, QD_CHARGE_CHANNEL, qd_limits_get(limits, QD_LIMIT_CHANNELS_PER_CLIENT))) {
@@ -497,12 +504,16 @@ charge_channel(QdChannels *self, QdClient *client, GError **error)
         return FALSE;
     }
     pthread_mutex_lock(&self->mutex);
-    full = self->n_open >= qd_limits_get(limits, QD_LIMIT_CHANNELS);
+    if ((uint64_t) g_atomic_int_get(&client->charges[QD_CHARGE_CHANNEL]) <= qd_limits_get(limits, QD_LIMIT_CHANNELS_FEW))
+        kept = 0;
+    full = self->n_open >= most - kept;
     self->n_open += full ? 0 : 1;
     pthread_mutex_unlock(&self->mutex);
     if (full) {
         qd_client_discharge(client, QD_CHARGE_CHANNEL);
-        qd_limit_set_error(error, limits, QD_LIMIT_CHANNELS, "too many open channels");
+        qd_limit_set_error(error, limits, QD_LIMIT_CHANNELS,
+                           kept > 0 ? "too many open channels beside a quarter, which is kept for clients with few"
+                                    : "too many open channels");
     }
     return !full;
 }
@@ -569,7 +580,8 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
         .language = qd_language_get_name(setup->language), .client = channel->client, .kick = kick_entry, .owner = channel
     };
     channel->in = g_byte_array_new();
-    channel->chunks = (QwChunks){ 0 };
+    channel->chain.chunks = (QwChunks){ 0 };
+    channel->chain.is_refused = channel->chain.is_held = FALSE;
     g_queue_init(&channel->requests);
     g_queue_init(&channel->writes);
     g_queue_init(&channel->spare_writes);
@@ -736,7 +748,13 @@ qd_channels_sweep(QdChannels *self)
         uint64_t generation = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE) >> 32;
         uint64_t since = __atomic_load_n(&channel->blocked_usec, __ATOMIC_RELAXED);
         uint64_t due = __atomic_load_n(&channel->transaction_due_usec, __ATOMIC_RELAXED);
+        uint64_t piece = __atomic_load_n(&channel->chain.usec, __ATOMIC_RELAXED);
 
+        if (piece != 0) {
+            again = TRUE;
+            if (now > piece + 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC))
+                channel_kick(channel, generation);
+        }
         if (due != 0) {
             again = TRUE;
             if (now >= due || qd_writer_is_awaited(self->context->writer))

@@ -15,6 +15,7 @@ struct QdJobs {
     pthread_cond_t cond;
     guint n;         /* threads that run */
     guint n_limited; /* of them, those that count against the limit */
+    guint n_waiting; /* those that would count, but wait for their descriptor */
 };
 
 typedef struct Job {
@@ -29,6 +30,29 @@ uncharge_job(QdJobs *self, QdClient *client)
     qd_client_discharge(client, QD_CHARGE_JOB);
     pthread_mutex_lock(&self->mutex);
     self->n_limited--;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/*
+ * A job that waits for its descriptor gives its place to another one, as long as there are not too many that do. It goes on as soon
+ * as it can, also when all places are taken meanwhile: so there are never more than 'jobs' and 'jobs_waiting' together, and none
+ * waits for a place while others wait for what it holds.
+ */
+static void
+on_wait(QdCall *call, gboolean waits)
+{
+    QdContext *context = call->private->context;
+    QdJobs *self = context->jobs;
+
+    if (waits == call->private->is_waiting)
+        return;
+
+    pthread_mutex_lock(&self->mutex);
+    if (!waits || self->n_waiting < qd_limits_get(&context->limits, QD_LIMIT_JOBS_WAITING)) {
+        self->n_waiting = waits ? self->n_waiting + 1 : self->n_waiting - 1;
+        self->n_limited = waits ? self->n_limited - 1 : self->n_limited + 1;
+        call->private->is_waiting = waits;
+    }
     pthread_mutex_unlock(&self->mutex);
 }
 
@@ -116,6 +140,7 @@ qd_jobs_start(QdJobs *self, QdCall *call)
         return;
     }
 
+    call->private->on_wait = limited ? on_wait : NULL;
     job = g_new0(Job, 1);
     *job = (Job){ .jobs = self, .call = call, .limited = limited };
     pthread_mutex_lock(&self->mutex);

@@ -60,6 +60,7 @@ test_of_all_clients(EngineFixture *self, gconstpointer data)
     g_autoptr(QdCall) next = NULL;
 
     self->store.limits.values[QD_LIMIT_JOBS] = 1;
+    self->store.limits.values[QD_LIMIT_JOBS_WAITING] = 0;
     engine_fixture_restart(self);
     other = qd_client_new("other");
     waiting = start_waiting(self, other, &writer);
@@ -71,6 +72,41 @@ test_of_all_clients(EngineFixture *self, gconstpointer data)
     store_assert_error(waiting->error, QW_ERROR_CANCELLED, "job was cancelled");
     next = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
     g_assert_true(engine_fixture_run(self, next));
+}
+
+/* After a second: others have its place, and it goes on although that is taken. */
+static void
+test_waiting_gives_place(EngineFixture *self, gconstpointer data)
+{
+    g_autoptr(QdClient) other = NULL;
+    g_autoptr(QdClient) third = NULL;
+    g_auto(QdFd) writer = -1;
+    g_auto(QdFd) next_writer = -1;
+    g_autoptr(QdCall) waiting = NULL;
+    g_autoptr(QdCall) next = NULL;
+    gboolean has_place = FALSE;
+
+    self->store.limits.values[QD_LIMIT_JOBS] = 1;
+    self->store.limits.values[QD_LIMIT_JOBS_WAITING] = 1;
+    engine_fixture_restart(self);
+    other = qd_client_new("other");
+    third = qd_client_new("third");
+    waiting = start_waiting(self, other, &writer);
+    while (!has_place) {
+        QdCall *dump = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
+
+        has_place = engine_fixture_run(self, dump);
+        qd_call_free(dump);
+    }
+    next = start_waiting(self, third, &next_writer);
+    engine_fixture_fail(self, engine_fixture_make_call(self, &qd_dump_call, "nquads", ""), QW_ERROR_BUSY,
+                        "too many jobs: the limit 'jobs' is 1");
+    g_assert_cmpint(write(writer, "a,b\n1,2\n", 8), ==, 8);
+    writer = qd_fd_close(writer);
+    engine_fixture_await(self, waiting);
+    g_assert_no_error(waiting->error);
+    qd_engine_cancel(self->engine, next);
+    engine_fixture_await(self, next);
 }
 
 /* A daemon that ends does not wait for the other side. */
@@ -121,6 +157,7 @@ main(int argc, char **argv)
 #define ADD(path, func) g_test_add("/job/jobs/" path, EngineFixture, NULL, engine_fixture_set_up, func, engine_fixture_tear_down)
     ADD("limit/of-one-client", test_of_one_client);
     ADD("limit/of-all-clients", test_of_all_clients);
+    ADD("limit/waiting-gives-place", test_waiting_gives_place);
     ADD("stop", test_stop);
     ADD("idle-other-side", test_idle_other_side);
     ADD("descriptors", test_descriptors);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Requests that come in pieces, as CHUNK records: collected, and charged from the first piece until they are answered.
+ *
+ * Invariant: memory and charge grow with what has come, never with what was announced. A chain that is refused, or of which nothing
+ * comes for too long, has its answer at once; the rest of it is dropped as it comes.
+ */
+#include <string.h>
+
+#include "daemon/channel/channel-private.h"
+
+#define FIRST_BYTES (256 * (gsize) 1024)
+
+void
+qd_channel_discharge_request(QdChannel *self, gsize n_bytes)
+{
+    g_atomic_int_add(&self->context->n_request_bytes, -(gint) n_bytes);
+    qd_client_discharge_many(self->client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes);
+}
+
+static gboolean
+charge(QdChannel *self, gsize n_bytes, GError **error)
+{
+    const QdLimits *limits = &self->context->limits;
+    gint before;
+
+    if (!qd_client_charge_many(self->client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes,
+                               qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT))) {
+        qd_limit_set_error(error, limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT,
+                           "large requests of client '%s' that have no answer yet are too many", qd_client_get_label(self->client));
+        return FALSE;
+    }
+    before = g_atomic_int_add(&self->context->n_request_bytes, (gint) n_bytes);
+    if ((uint64_t) before + n_bytes <= qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES))
+        return TRUE;
+
+    qd_channel_discharge_request(self, n_bytes);
+    qd_limit_set_error(error, limits, QD_LIMIT_REQUEST_BYTES, "large requests of all clients that have no answer yet are too many");
+    return FALSE;
+}
+
+/* Whether it can fit at all. */
+static gboolean
+check_total(const QdChannel *self, GError **error)
+{
+    static const QdLimit bounds[] = { QD_LIMIT_REQUEST_BYTES_PER_CLIENT, QD_LIMIT_REQUEST_BYTES };
+    const QdLimits *limits = &self->context->limits;
+    uint64_t total = self->chain.chunks.total_bytes;
+
+    for (guint i = 0; i < G_N_ELEMENTS(bounds); i++) {
+        if (total <= qd_limits_get(limits, bounds[i]))
+            continue;
+        qd_limit_set_error(error, limits, bounds[i], "a request of %" G_GUINT64_FORMAT " bytes is too large", total);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+make_room(QdChannel *self, GError **error)
+{
+    QdChain *chain = &self->chain;
+    gsize wanted = MAX(MAX((gsize) chain->chunks.received_bytes, 2 * chain->n_charged), FIRST_BYTES);
+    uint8_t *data;
+
+    if (chain->chunks.received_bytes <= chain->n_charged)
+        return TRUE;
+    wanted = MIN(wanted, (gsize) chain->chunks.total_bytes);
+    if (!charge(self, wanted - chain->n_charged, error))
+        return FALSE;
+
+    data = g_try_realloc(chain->data, wanted);
+    if (data == NULL) {
+        qd_channel_discharge_request(self, wanted - chain->n_charged);
+        qd_error_set(error, QW_ERROR_NO_MEMORY, "no memory for a request of %" G_GUINT64_FORMAT " bytes",
+                     chain->chunks.total_bytes);
+        return FALSE;
+    }
+    chain->data = data;
+    chain->n_charged = wanted;
+    return TRUE;
+}
+
+void
+qd_channel_drop_chain(QdChannel *self)
+{
+    QdChain *chain = &self->chain;
+
+    if (chain->n_charged > 0)
+        qd_channel_discharge_request(self, chain->n_charged);
+    chain->n_charged = 0;
+    g_clear_pointer(&chain->data, g_free);
+    __atomic_store_n(&chain->usec, 0, __ATOMIC_RELAXED);
+}
+
+/* @error: (transfer full) */
+static void
+refuse(QdChannel *self, GError *error)
+{
+    const QwChunks *chunks = &self->chain.chunks;
+
+    qd_channel_drop_chain(self);
+    self->chain.is_refused = TRUE;
+    qd_channel_add_request(self, chunks->inner_kind, 0, chunks->serial, NULL, 0)->error = error;
+}
+
+static void
+complete(QdChannel *self)
+{
+    QdChain *chain = &self->chain;
+    const QwChunks *chunks = &chain->chunks;
+    QdRequest *request = qd_channel_add_request(self, chunks->inner_kind, chunks->inner_count, chunks->serial,
+                                                g_steal_pointer(&chain->data), (gsize) chunks->total_bytes);
+
+    request->n_charged = chain->n_charged;
+    chain->n_charged = 0;
+    chain->n_requests++;
+    __atomic_store_n(&chain->usec, 0, __ATOMIC_RELAXED);
+}
+
+gboolean
+qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body)
+{
+    uint64_t limit = qd_limits_get(&self->context->limits, QD_LIMIT_STATEMENT_TEXT_BYTES) + QW_REQUEST_SLACK_BYTES;
+    QdChain *chain = &self->chain;
+    g_autoptr(GError) error = NULL;
+    const uint8_t *data;
+    size_t n_bytes;
+
+    if (qw_chunks_accept(&chain->chunks, header, body, QW_TO_DAEMON, limit, &data, &n_bytes) < 0)
+        return FALSE;
+
+    if (header->flags & QW_CHUNK_FIRST) {
+        chain->is_refused = FALSE;
+        if (!check_total(self, &error))
+            refuse(self, g_steal_pointer(&error));
+        qd_workers_request_sweep(self->context->workers);
+    }
+    if (!chain->is_refused && !make_room(self, &error))
+        refuse(self, g_steal_pointer(&error));
+    if (chain->is_refused)
+        return TRUE;
+
+    memcpy(chain->data + chain->chunks.received_bytes - n_bytes, data, n_bytes);
+    if (chain->chunks.active)
+        __atomic_store_n(&chain->usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
+    else
+        complete(self);
+    return TRUE;
+}
+
+static gboolean
+is_late(const QdChannel *self)
+{
+    uint64_t since = __atomic_load_n(&self->chain.usec, __ATOMIC_RELAXED);
+    uint64_t most = 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC);
+
+    return since != 0 && (uint64_t) g_get_monotonic_time() - since > most;
+}
+
+void
+qd_channel_watch_chain(QdChannel *self)
+{
+    GError *error = NULL;
+
+    if (!is_late(self))
+        return;
+    qd_channel_read(self); /* what is there, but was not read, is not late */
+    if (!is_late(self) || self->broken || !qd_channel_has_room(self))
+        return;
+
+    qd_limit_set_error(&error, &self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC,
+                       "the rest of the request did not come: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " bytes are there",
+                       self->chain.chunks.received_bytes, self->chain.chunks.total_bytes);
+    refuse(self, error);
+}
