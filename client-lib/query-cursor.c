@@ -161,16 +161,20 @@ query_cursor_fail_cancelled(QueryCursor *self, GCancellable *cancellable, GError
     (void) end_with_failure(self, FALSE, failure, error);
 }
 
-/* To close the channel would end the transaction: the rest of the result is read, of which there is little after a CANCEL. */
+/*
+ * To close the channel would end the transaction: the rest of the result is read, of which there is little after a CANCEL. That
+ * would undo an update: the rows of its RETURNING are read whole.
+ */
 static void
-cancel_and_drain(QueryCursor *self)
+end_in_transaction(QueryCursor *self)
 {
     g_autoptr(GBytes) nothing = g_bytes_new_static("", 0);
     gboolean never_received = FALSE;
     gboolean has_row;
     QueryIo io;
 
-    (void) query_channel_queue(self->channel, QW_KIND_CANCEL, self->serial, nothing);
+    if (!query_transaction_cursor_writes(self->transaction))
+        (void) query_channel_queue(self->channel, QW_KIND_CANCEL, self->serial, nothing);
     while ((io = query_channel_flush(self->channel, &never_received, NULL)) == QUERY_IO_WANT_WRITE)
         if (!query_channel_wait(self->channel, io, NULL, NULL))
             return;
@@ -189,7 +193,7 @@ query_cursor_close(QueryCursor *self)
 
     query_cursor_pin(self);
     if (self->transaction != NULL && self->state == QUERY_CURSOR_OPEN)
-        cancel_and_drain(self);
+        end_in_transaction(self);
     g_clear_pointer(&self->backlog, query_backlog_free);
     for (guint i = 0; self->state == QUERY_CURSOR_OPEN && self->channel != NULL && i < CLOSE_MAX_RECORDS; i++) {
         gboolean has_row;

@@ -11,3 +11,6 @@
 
 /* Its cursor ends. @channel: (transfer full) (nullable): idle; NULL: it was closed, and with it the transaction. */
 void query_transaction_take_back(QueryTransaction *self, QueryCursor *cursor, QueryChannel *channel);
+
+/* What its open cursor reads are the rows of an update's RETURNING. */
+gboolean query_transaction_cursor_writes(QueryTransaction *self);

@@ -18,6 +18,7 @@ struct _QueryTransaction {
     QueryPlan *plan;       /* of no statement: for requests without one */
     QueryChannel *channel; /* (nullable): here, between two calls */
     QueryCursor *cursor;   /* (nullable): borrowed */
+    gboolean cursor_writes;
     gboolean is_busy;
     gint64 last_insert_rowid;
     guint64 generation;
@@ -50,10 +51,18 @@ query_transaction_init(QueryTransaction *self)
 void
 query_transaction_take_back(QueryTransaction *self, QueryCursor *cursor, QueryChannel *channel)
 {
+    if (self->cursor == cursor && self->cursor_writes && cursor->state == QUERY_CURSOR_ENDED)
+        self->last_insert_rowid = cursor->end.last_insert_rowid;
     if (self->cursor == cursor)
         self->cursor = NULL;
     if (channel != NULL)
         self->channel = channel;
+}
+
+gboolean
+query_transaction_cursor_writes(QueryTransaction *self)
+{
+    return self->cursor_writes;
 }
 
 gint64
@@ -172,9 +181,10 @@ check_open(QueryTransaction *self, GError **error)
     return self->channel != NULL;
 }
 
+/* @text: (nullable): COMMIT and ROLLBACK have none */
 static QueryRequest *
-create_request(QueryTransaction *self, QueryRequestKind kind, QueryLanguage language, const char *text, GVariant *parameters,
-               GError **error)
+create_request(QueryTransaction *self, QueryRequestKind kind, gboolean writes, QueryLanguage language, const char *text,
+               GVariant *parameters, GError **error)
 {
     g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
     g_autoptr(QueryParameters) values = query_parameters_new_from_variant(owned, error);
@@ -186,7 +196,7 @@ create_request(QueryTransaction *self, QueryRequestKind kind, QueryLanguage lang
     if (text == NULL)
         plan = query_plan_ref(self->plan);
     else
-        plan = query_connection_create_plan(self->connection, language, text, kind == QUERY_REQUEST_UPDATE, error);
+        plan = query_connection_create_plan(self->connection, language, text, writes, error);
     if (plan == NULL || !check_open(self, error))
         return NULL;
 
@@ -247,6 +257,7 @@ take_cursor(QueryTransaction *self, QueryRequest *request)
 
     cursor->transaction = g_object_ref(self);
     self->cursor = cursor;
+    self->cursor_writes = query_request_get_plan(request)->writes;
     return cursor;
 }
 
@@ -259,7 +270,7 @@ query_transaction_query(QueryTransaction *self, QueryLanguage language, const ch
     g_return_val_if_fail(QUERY_IS_TRANSACTION(self), NULL);
     g_return_val_if_fail(text != NULL, NULL);
 
-    request = create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, error);
+    request = create_request(self, QUERY_REQUEST_ROWS, FALSE, language, text, parameters, error);
     return run(self, request, cancellable, error) ? take_cursor(self, request) : NULL;
 }
 
@@ -272,14 +283,27 @@ query_transaction_update(QueryTransaction *self, QueryLanguage language, const c
     g_return_val_if_fail(QUERY_IS_TRANSACTION(self), -1);
     g_return_val_if_fail(text != NULL, -1);
 
-    request = create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, error);
+    request = create_request(self, QUERY_REQUEST_UPDATE, TRUE, language, text, parameters, error);
     return run(self, request, cancellable, error) ? query_request_get_end(request)->changes : -1;
+}
+
+QueryCursor *
+query_transaction_update_returning(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
+                                   GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryRequest) request = NULL;
+
+    g_return_val_if_fail(QUERY_IS_TRANSACTION(self), NULL);
+    g_return_val_if_fail(text != NULL, NULL);
+
+    request = create_request(self, QUERY_REQUEST_ROWS, TRUE, language, text, parameters, error);
+    return run(self, request, cancellable, error) ? take_cursor(self, request) : NULL;
 }
 
 static gboolean
 end(QueryTransaction *self, QueryRequestKind kind, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(QueryRequest) request = create_request(self, kind, QUERY_LANGUAGE_SQL, NULL, NULL, error);
+    g_autoptr(QueryRequest) request = create_request(self, kind, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, error);
 
     return run(self, request, cancellable, error);
 }
@@ -377,7 +401,7 @@ query_transaction_query_async(QueryTransaction *self, QueryLanguage language, co
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_transaction_query_async);
-    run_async(self, task, create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), &error);
+    run_async(self, task, create_request(self, QUERY_REQUEST_ROWS, FALSE, language, text, parameters, &error), &error);
 }
 
 /**
@@ -420,7 +444,7 @@ query_transaction_update_async(QueryTransaction *self, QueryLanguage language, c
 
     task = g_task_new(self, cancellable, callback, user_data);
     g_task_set_source_tag(task, query_transaction_update_async);
-    run_async(self, task, create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), &error);
+    run_async(self, task, create_request(self, QUERY_REQUEST_UPDATE, TRUE, language, text, parameters, &error), &error);
 }
 
 /**
@@ -439,6 +463,49 @@ query_transaction_update_finish(QueryTransaction *self, GAsyncResult *result, GE
     return g_task_propagate_int(G_TASK(result), error);
 }
 
+/**
+ * query_transaction_update_returning_async:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_update_returning().
+ */
+void
+query_transaction_update_returning_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
+                                         GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    GError *error = NULL;
+    GTask *task;
+
+    g_return_if_fail(QUERY_IS_TRANSACTION(self));
+    g_return_if_fail(text != NULL);
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_transaction_update_returning_async);
+    run_async(self, task, create_request(self, QUERY_REQUEST_ROWS, TRUE, language, text, parameters, &error), &error);
+}
+
+/**
+ * query_transaction_update_returning_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
+ */
+QueryCursor *
+query_transaction_update_returning_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
+
+    return g_task_propagate_pointer(G_TASK(result), error);
+}
+
 static void
 end_async(QueryTransaction *self, QueryRequestKind kind, gpointer tag, GCancellable *cancellable, GAsyncReadyCallback callback,
           gpointer user_data)
@@ -447,7 +514,7 @@ end_async(QueryTransaction *self, QueryRequestKind kind, gpointer tag, GCancella
     GError *error = NULL;
 
     g_task_set_source_tag(task, tag);
-    run_async(self, task, create_request(self, kind, QUERY_LANGUAGE_SQL, NULL, NULL, &error), &error);
+    run_async(self, task, create_request(self, kind, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, &error), &error);
 }
 
 /**

@@ -87,6 +87,80 @@ void query_transaction_update_async(QueryTransaction *self, QueryLanguage langua
 gint64 query_transaction_update_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
+ * query_transaction_update_returning:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @error: (nullable): location for an error
+ *
+ * Executes an update in the transaction, and reads the rows of its RETURNING. The update is done when the cursor is at its end,
+ * which may be an error. Closing the cursor before, and the next call of the transaction, read the rest. At its end the cursor has
+ * the number of changed rows.
+ *
+ * Returns: (transfer full): a cursor before the first row, without columns when the statement has no RETURNING; %NULL on error
+ */
+QueryCursor *query_transaction_update_returning(QueryTransaction *self, QueryLanguage language, const char *text,
+                                                GVariant *parameters, GCancellable *cancellable, GError **error);
+
+/* The same without waiting: described with the code. */
+void query_transaction_update_returning_async(QueryTransaction *self, QueryLanguage language, const char *text,
+                                              GVariant *parameters, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                              gpointer user_data);
+QueryCursor *query_transaction_update_returning_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_transaction_savepoint:
+ * @self: a transaction
+ * @name: any text in UTF-8, quoted by the library; as in SQLite it may be in use already, and ASCII letters have no case
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @error: (nullable): location for an error
+ *
+ * Makes a savepoint, to which query_transaction_rollback_to() goes back. Savepoints nest.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_transaction_savepoint(QueryTransaction *self, const char *name, GCancellable *cancellable, GError **error);
+
+/**
+ * query_transaction_release:
+ * @self: a transaction
+ * @name: the name of a savepoint, see query_transaction_savepoint()
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @error: (nullable): location for an error
+ *
+ * Forgets the youngest savepoint of this name, and those made after it. What was written stays in the transaction.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_transaction_release(QueryTransaction *self, const char *name, GCancellable *cancellable, GError **error);
+
+/**
+ * query_transaction_rollback_to:
+ * @self: a transaction
+ * @name: the name of a savepoint, see query_transaction_savepoint()
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @error: (nullable): location for an error
+ *
+ * Undoes what was written since the youngest savepoint of this name was made, and forgets those made after it. It stays itself.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_transaction_rollback_to(QueryTransaction *self, const char *name, GCancellable *cancellable, GError **error);
+
+/* The same without waiting: described with the code. */
+void query_transaction_savepoint_async(QueryTransaction *self, const char *name, GCancellable *cancellable,
+                                       GAsyncReadyCallback callback, gpointer user_data);
+gboolean query_transaction_savepoint_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+void query_transaction_release_async(QueryTransaction *self, const char *name, GCancellable *cancellable,
+                                     GAsyncReadyCallback callback, gpointer user_data);
+gboolean query_transaction_release_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+void query_transaction_rollback_to_async(QueryTransaction *self, const char *name, GCancellable *cancellable,
+                                         GAsyncReadyCallback callback, gpointer user_data);
+gboolean query_transaction_rollback_to_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+
+/**
  * query_transaction_commit:
  * @self: a transaction
  * @cancellable: (nullable): a #GCancellable

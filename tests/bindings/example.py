@@ -68,6 +68,19 @@ def check_updates(connection):
     equal(json.loads(rows.get_data()), [{"t": "one"}, {"t": "two"}])
 
 
+def check_transaction(connection):
+    transaction = connection.begin(None)
+    equal(transaction.savepoint('a "b"', None), True)
+    cursor = transaction.update_returning(SQL, "INSERT INTO p(t) VALUES('three') RETURNING upper(t)", None, None)
+    equal((cursor.next(None), cursor.get_string(0)[0], cursor.next(None), cursor.get_changes()), (True, "THREE", False, 1))
+    equal(transaction.rollback_to('a "b"', None), True)
+    equal(transaction.release('a "b"', None), True)
+    equal(transaction.update(SQL, "INSERT INTO p(t) VALUES('four')", None, None), 1)
+    equal(transaction.commit(None), True)
+    rows = connection.query(SQL, "SELECT t FROM p ORDER BY id", None, None).read_json(0, None)
+    equal([row["t"] for row in json.loads(rows.get_data())], ["one", "two", "four"])
+
+
 def check_many(connection):
     """More statements and open cursors than the daemon allows channels, read in turn, with updates between them."""
     sizes = [10, 1000, 20000]
@@ -203,6 +216,7 @@ def main():
     connection = QueryClient.Connection.new(None)
     check_values(connection)
     check_updates(connection)
+    check_transaction(connection)
     check_changes(connection)
     check_subscription(connection)
     check_many(connection)

@@ -143,6 +143,90 @@ test_half_read(void)
     g_assert_cmpint(count(connection), ==, 2);
 }
 
+/* Also with names that have to be quoted, and one that is taken twice. */
+static void
+test_savepoints(void)
+{
+    static const char *const outer = "a \"b\"; COMMIT --";
+    static const char *const inner = "\xc3\xa4'`]";
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryTransaction) transaction = begin(connection);
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GError) error = NULL;
+
+    g_assert_cmpint(insert(transaction, 1, &error), ==, 1);
+    g_assert_true(query_transaction_savepoint(transaction, outer, NULL, &error));
+    g_assert_cmpint(query_transaction_get_last_insert_rowid(transaction), ==, 1);
+    g_assert_cmpint(insert(transaction, 2, &error), ==, 1);
+    for (guint i = 0; i < 2; i++)
+        g_assert_true(query_transaction_savepoint(transaction, inner, NULL, &error));
+    g_assert_cmpint(insert(transaction, 3, &error), ==, 1);
+    g_assert_true(query_transaction_rollback_to(transaction, inner, NULL, &error));
+    g_assert_cmpint(insert(transaction, 4, &error), ==, 1);
+    for (guint i = 0; i < 2; i++)
+        g_assert_true(query_transaction_release(transaction, inner, NULL, &error));
+    g_assert_false(query_transaction_release(transaction, inner, NULL, &error));
+    g_assert_nonnull(error);
+    g_clear_error(&error);
+    cursor = ask(transaction, "SELECT group_concat(a, '') + 0 FROM (SELECT a FROM t ORDER BY a)");
+    g_assert_cmpint(take_number(cursor), ==, 124);
+
+    g_assert_true(query_transaction_rollback_to(transaction, outer, NULL, &error));
+    g_assert_false(query_transaction_rollback_to(transaction, "\xff", NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_SYNTAX);
+    g_clear_error(&error);
+    g_assert_cmpint(insert(transaction, 5, &error), ==, 1);
+    g_assert_true(query_transaction_commit(transaction, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(count(connection), ==, 2);
+    g_assert_false(query_transaction_savepoint(transaction, outer, NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CLOSED);
+}
+
+static QueryCursor *
+insert_returning(QueryTransaction *transaction, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    QueryCursor *cursor = query_transaction_update_returning(transaction, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+
+    g_assert_no_error(error);
+    return cursor;
+}
+
+/* A cursor that is read to its end, one that is left half read, one of a statement without RETURNING. */
+static void
+test_returning(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryTransaction) transaction = begin(connection);
+    g_autoptr(QueryCursor) read = insert_returning(transaction, "INSERT INTO t VALUES(7), (8) RETURNING a + 1");
+    g_autoptr(QueryCursor) left = NULL;
+    g_autoptr(QueryCursor) without = NULL;
+    g_autoptr(GError) error = NULL;
+
+    g_assert_cmpint(take_number(read), ==, 8);
+    g_assert_cmpint(take_number(read), ==, 9);
+    g_assert_false(query_cursor_next(read, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(query_cursor_get_changes(read), ==, 2);
+    g_assert_cmpint(query_transaction_get_last_insert_rowid(transaction), ==, 2);
+
+    left = insert_returning(transaction, "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) "
+                                         "INSERT INTO t SELECT i FROM n RETURNING a, hex(zeroblob(50))");
+    g_assert_cmpint(take_number(left), ==, 10);
+    without = insert_returning(transaction, "DELETE FROM t WHERE a = 7");
+    g_assert_cmpuint(query_cursor_get_n_columns(without), ==, 0);
+    g_assert_false(query_cursor_next(without, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(query_cursor_get_changes(without), ==, 1);
+    g_assert_null(query_transaction_query(transaction, QUERY_LANGUAGE_SQL, "DELETE FROM t RETURNING a", NULL, NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY);
+    g_clear_error(&error);
+    g_assert_true(query_transaction_commit(transaction, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(count(connection), ==, 1 + 29991);
+}
+
 static void
 test_ended_by_the_daemon(void)
 {
@@ -204,6 +288,39 @@ test_async(void)
     g_assert_true(query_transaction_commit_finish(transaction, wait_for(&committed), &error));
     g_assert_no_error(error);
     g_assert_cmpint(count(connection), ==, 1);
+}
+
+static void
+test_async_savepoints(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryTransaction) transaction = begin(connection);
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GAsyncResult) made = NULL;
+    g_autoptr(GAsyncResult) inserted = NULL;
+    g_autoptr(GAsyncResult) undone = NULL;
+    g_autoptr(GAsyncResult) released = NULL;
+    g_autoptr(GAsyncResult) again = NULL;
+    g_autoptr(GError) error = NULL;
+
+    query_transaction_savepoint_async(transaction, "one", NULL, on_done, &made);
+    g_assert_true(query_transaction_savepoint_finish(transaction, wait_for(&made), &error));
+    query_transaction_update_returning_async(transaction, QUERY_LANGUAGE_SQL, "INSERT INTO t VALUES(41) RETURNING a + 1", NULL,
+                                             NULL, on_done, &inserted);
+    cursor = query_transaction_update_returning_finish(transaction, wait_for(&inserted), &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(take_number(cursor), ==, 42);
+    query_transaction_rollback_to_async(transaction, "one", NULL, on_done, &undone);
+    g_assert_true(query_transaction_rollback_to_finish(transaction, wait_for(&undone), &error));
+    query_transaction_release_async(transaction, "one", NULL, on_done, &released);
+    g_assert_true(query_transaction_release_finish(transaction, wait_for(&released), &error));
+    g_assert_no_error(error);
+    query_transaction_release_async(transaction, "one", NULL, on_done, &again);
+    g_assert_false(query_transaction_release_finish(transaction, wait_for(&again), &error));
+    g_assert_nonnull(error);
+    g_clear_error(&error);
+    g_assert_true(query_transaction_commit(transaction, NULL, &error));
+    g_assert_cmpint(count(connection), ==, 0);
 }
 
 /* Many updates ---------------------------------------------------------------------------------------------------------- */
@@ -397,8 +514,11 @@ main(int argc, char *argv[])
     g_test_add_func("/transaction/commit", test_commit);
     g_test_add_func("/transaction/rollback", test_rollback);
     g_test_add_func("/transaction/half-read", test_half_read);
+    g_test_add_func("/transaction/savepoints", test_savepoints);
+    g_test_add_func("/transaction/returning", test_returning);
     g_test_add_func("/transaction/ended-by-the-daemon", test_ended_by_the_daemon);
     g_test_add_func("/transaction/async", test_async);
+    g_test_add_func("/transaction/async-savepoints", test_async_savepoints);
     g_test_add_func("/updates/pipelined", test_pipelined);
     g_test_add_func("/updates/pipelined-disconnected", test_pipelined_disconnected);
     g_test_add_func("/updates/rows", test_rows);
