@@ -64,6 +64,7 @@ typedef enum OptionKind {
     OPTION_TIMING,
     OPTION_WATCH,
     OPTION_SPARQL,
+    OPTION_TRANSACTION,
     OPTION_FULL,
     OPTION_OPENMETRICS,
     OPTION_NO_PAGER,
@@ -112,6 +113,7 @@ static const OptionInfo option_table[] = {
     { OPTION_TIMING, "timing", 0, NULL, STATEMENTS | V(SHELL), "print rows and times to standard error" },
     { OPTION_WATCH, "watch", 0, NULL, V(SQL) | V(SPARQL), "as the verb watch" },
     { OPTION_SPARQL, "sparql", 0, NULL, V(UPDATE) | V(EXPLAIN) | V(EXPORT) | V(WATCH), "the statement is SPARQL" },
+    { OPTION_TRANSACTION, "transaction", 0, NULL, V(UPDATE), "all statements as one: all or nothing" },
     { OPTION_FULL, "full", 0, NULL, V(CHECK), "check indexes too, which takes longer" },
     { OPTION_OPENMETRICS, "openmetrics", 0, NULL, V(STATS), "print in the OpenMetrics text format" },
     { OPTION_WARM, "warm", 0, NULL, V(OPTIMIZE), "instead read the database into the system's memory" },
@@ -302,19 +304,13 @@ static bool *
 find_switch(QctlArguments *self, OptionKind kind)
 {
     bool *const fields[OPTION_VERSION + 1] = {
-        [OPTION_REPLACE] = &self->replace,
-        [OPTION_CHECK_ONLY] = &self->check_only,
-        [OPTION_CREATE] = &self->create,
-        [OPTION_NO_HEADER] = &self->no_header,
-        [OPTION_TIMING] = &self->timing,
-        [OPTION_WATCH] = &self->watch,
-        [OPTION_SPARQL] = &self->sparql,
-        [OPTION_FULL] = &self->full,
-        [OPTION_OPENMETRICS] = &self->openmetrics,
-        [OPTION_WARM] = &self->warm,
-        [OPTION_ALL] = &self->all,
-        [OPTION_NO_PAGER] = &self->no_pager,
-        [OPTION_HELP] = &self->help,
+        [OPTION_REPLACE] = &self->replace,         [OPTION_CHECK_ONLY] = &self->check_only,
+        [OPTION_CREATE] = &self->create,           [OPTION_NO_HEADER] = &self->no_header,
+        [OPTION_TIMING] = &self->timing,           [OPTION_WATCH] = &self->watch,
+        [OPTION_SPARQL] = &self->sparql,           [OPTION_FULL] = &self->full,
+        [OPTION_OPENMETRICS] = &self->openmetrics, [OPTION_WARM] = &self->warm,
+        [OPTION_TRANSACTION] = &self->transaction, [OPTION_ALL] = &self->all,
+        [OPTION_NO_PAGER] = &self->no_pager,       [OPTION_HELP] = &self->help,
         [OPTION_VERSION] = &self->version,
     };
 

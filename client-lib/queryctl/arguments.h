@@ -85,7 +85,8 @@ typedef struct QctlArguments {
     gint64 timeout_msec; /* -1: not given; 0: none */
     bool timing;
     bool watch;
-    bool sparql; /* statements are SPARQL */
+    bool sparql;      /* statements are SPARQL */
+    bool transaction; /* all statements are one */
     bool no_header;
     bool no_pager;
     bool create;

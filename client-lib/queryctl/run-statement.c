@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client-lib/queryctl/splitter.h"
+#include "client-lib/queryctl/transaction.h"
 
 /* Parameters ---------------------------------------------------------------------------------------------------------- */
 
@@ -34,54 +34,124 @@ parse_blob(const char *text)
     return g_byte_array_free_to_bytes(g_steal_pointer(&bytes));
 }
 
-static gboolean
-bind_parameter(QueryStatement *statement, const QctlParameter *parameter, GError **error)
+/* (sss), as the library takes a term. (transfer floating) */
+static GVariant *
+create_term(const char *lexical, const char *datatype, const char *language)
 {
-    g_autoptr(GBytes) blob = parameter->is_text ? NULL : parse_blob(parameter->text);
-    gint64 integer = 0;
-    double real = 0;
-    QwType type = parameter->is_text ? QW_TYPE_TEXT : qctl_number_parse(parameter->text, &integer, &real);
-
-    if (blob != NULL)
-        return query_statement_bind_bytes(statement, parameter->name, blob, error);
-    if (!parameter->is_text && g_str_equal(parameter->text, "NULL"))
-        return query_statement_bind_null(statement, parameter->name, error);
-    if (type == QW_TYPE_INTEGER)
-        return query_statement_bind_int64(statement, parameter->name, integer, error);
-    if (type == QW_TYPE_FLOAT)
-        return query_statement_bind_double(statement, parameter->name, real, error);
-
-    return query_statement_bind_string(statement, parameter->name, parameter->text, -1, error);
+    return g_variant_new("(sss)", lexical, datatype, language);
 }
 
-/* <iri>, "text", "text"@tag, "text"^^<datatype>; @ret_done says whether @text was a term. */
-static gboolean
-bind_term(QueryStatement *statement, const QctlParameter *parameter, bool *ret_done, GError **error)
+/* <iri>, "text", "text"@tag, "text"^^<datatype>. (transfer floating) (nullable): NULL when it is something else. */
+static GVariant *
+parse_term(const char *text)
 {
-    const char *text = parameter->text;
     gsize n = strlen(text);
     const char *close = n > 1 ? strrchr(text, '"') : NULL;
     g_autofree char *value = NULL;
     g_autofree char *datatype = NULL;
 
-    *ret_done = true;
     if (n > 2 && text[0] == '<' && text[n - 1] == '>') {
         value = g_strndup(text + 1, n - 2);
-        return query_statement_bind_iri(statement, parameter->name, value, error);
+        return create_term(value, "@id", "");
     }
-    if (text[0] == '"' && close > text) {
-        value = g_strndup(text + 1, (gsize) (close - text - 1));
-        if (close[1] == 0)
-            return query_statement_bind_literal(statement, parameter->name, value, NULL, NULL, error);
-        if (close[1] == '@')
-            return query_statement_bind_literal(statement, parameter->name, value, NULL, close + 2, error);
-        if (g_str_has_prefix(close, "\"^^<") && text[n - 1] == '>') {
-            datatype = g_strndup(close + 4, n - (gsize) (close - text) - 5);
-            return query_statement_bind_literal(statement, parameter->name, value, datatype, NULL, error);
+    if (text[0] != '"' || close == text || close == NULL)
+        return NULL;
+    value = g_strndup(text + 1, (gsize) (close - text - 1));
+    if (close[1] == 0)
+        return create_term(value, "", "");
+    if (close[1] == '@')
+        return create_term(value, "", close + 2);
+    if (!g_str_has_prefix(close, "\"^^<") || text[n - 1] != '>')
+        return NULL;
+    datatype = g_strndup(close + 4, n - (gsize) (close - text) - 5);
+    return create_term(value, datatype, "");
+}
+
+/* A value as the library takes it. (transfer floating) */
+static GVariant *
+create_value(const QctlParameter *parameter, QueryLanguage language)
+{
+    const char *text = parameter->text;
+    g_autoptr(GBytes) blob = parameter->is_text ? NULL : parse_blob(text);
+    GVariant *term = language == QUERY_LANGUAGE_SPARQL && !parameter->is_text ? parse_term(text) : NULL;
+    gint64 integer = 0;
+    double real = 0;
+    QwType type = parameter->is_text ? QW_TYPE_TEXT : qctl_number_parse(text, &integer, &real);
+
+    if (term != NULL)
+        return term;
+    if (blob != NULL)
+        return g_variant_new_from_bytes(G_VARIANT_TYPE_BYTESTRING, blob, TRUE);
+    if (!parameter->is_text && g_str_equal(text, "NULL"))
+        return g_variant_new_signature("");
+    if (type == QW_TYPE_INTEGER)
+        return g_variant_new_int64(integer);
+    return type == QW_TYPE_FLOAT ? g_variant_new_double(real) : g_variant_new_string(text);
+}
+
+static gboolean
+bind_value(QueryStatement *statement, const char *name, GVariant *value, GError **error)
+{
+    const char *lexical = NULL;
+    const char *datatype = NULL;
+    const char *language = NULL;
+    g_autoptr(GBytes) blob = NULL;
+
+    switch (g_variant_classify(value)) {
+    case G_VARIANT_CLASS_INT64:
+        return query_statement_bind_int64(statement, name, g_variant_get_int64(value), error);
+    case G_VARIANT_CLASS_DOUBLE:
+        return query_statement_bind_double(statement, name, g_variant_get_double(value), error);
+    case G_VARIANT_CLASS_STRING:
+        return query_statement_bind_string(statement, name, g_variant_get_string(value, NULL), -1, error);
+    case G_VARIANT_CLASS_ARRAY:
+        blob = g_variant_get_data_as_bytes(value);
+        return query_statement_bind_bytes(statement, name, blob, error);
+    case G_VARIANT_CLASS_TUPLE:
+        g_variant_get(value, "(&s&s&s)", &lexical, &datatype, &language);
+        if (g_str_equal(datatype, "@id"))
+            return query_statement_bind_iri(statement, name, lexical, error);
+        return query_statement_bind_literal(statement, name, lexical, datatype[0] != 0 ? datatype : NULL,
+                                            language[0] != 0 ? language : NULL, error);
+    default: /* create_value() makes no other but NULL */
+        return query_statement_bind_null(statement, name, error);
+    }
+}
+
+/* a{sv} of all that the arguments give. (transfer full) (nullable): NULL with @error set */
+static GVariant *
+create_parameters(QctlSession *session, QueryLanguage language, GError **error)
+{
+    GArray *parameters = qctl_session_get_arguments(session)->parameters;
+    g_auto(GVariantDict) dictionary = G_VARIANT_DICT_INIT(NULL);
+
+    for (guint i = 0; i < parameters->len; i++) {
+        const QctlParameter *parameter = &g_array_index(parameters, QctlParameter, i);
+
+        if (!g_utf8_validate(parameter->name, -1, NULL) || !g_utf8_validate(parameter->text, -1, NULL)) {
+            g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER, "parameter %u is not UTF-8", i + 1);
+            return NULL;
         }
+        g_variant_dict_insert_value(&dictionary, parameter->name, create_value(parameter, language));
     }
-    *ret_done = false;
-    return true;
+    return g_variant_ref_sink(g_variant_dict_end(&dictionary));
+}
+
+static gboolean
+bind_parameters(QueryStatement *statement, GVariant *parameters, GError **error)
+{
+    GVariantIter iter;
+    const char *name = NULL;
+    GVariant *child = NULL;
+
+    g_variant_iter_init(&iter, parameters);
+    while (g_variant_iter_next(&iter, "{&sv}", &name, &child)) {
+        g_autoptr(GVariant) value = child;
+
+        if (!bind_value(statement, name, value, error))
+            return FALSE;
+    }
+    return TRUE;
 }
 
 /* Rows ---------------------------------------------------------------------------------------------------------------- */
@@ -144,37 +214,46 @@ print_notes(QctlSession *session, QueryCursor *cursor, bool writes, gint64 start
                        (double) query_cursor_get_elapsed_usec(cursor) / 1000.0);
 }
 
-static bool
-run(QctlSession *session, QctlSink *sink, const char *text, bool writes, guint64 *ret_generation, GError **error)
+static QueryCursor *
+execute_alone(QctlSession *session, QueryConnection *connection, QueryLanguage language, const char *text, GVariant *parameters,
+              bool writes, GError **error)
 {
-    GArray *parameters = qctl_session_get_arguments(session)->parameters;
     GCancellable *cancellable = qctl_session_get_cancellable(session);
-    QueryConnection *connection = qctl_session_connect(session, error);
     g_autoptr(QueryStatement) statement = NULL;
-    g_autoptr(QueryCursor) cursor = NULL;
-    gint64 start_usec = g_get_monotonic_time();
-    QueryLanguage language = qctl_session_get_arguments(session)->sparql ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL;
-
-    if (connection == NULL)
-        return false;
 
     if (writes)
         statement = query_connection_prepare_update(connection, language, text, cancellable, error);
     else
         statement = query_connection_prepare(connection, language, text, cancellable, error);
-    if (statement == NULL)
-        return false;
-    for (guint i = 0; i < parameters->len; i++) {
-        const QctlParameter *parameter = &g_array_index(parameters, QctlParameter, i);
-        bool done = false;
+    if (statement == NULL || !bind_parameters(statement, parameters, error))
+        return NULL;
+    return query_statement_execute(statement, cancellable, error);
+}
 
-        if (language == QUERY_LANGUAGE_SPARQL && !parameter->is_text && !bind_term(statement, parameter, &done, error))
-            return false;
-        if (!done && !bind_parameter(statement, parameter, error))
-            return false;
-    }
+static QueryCursor *
+execute(QctlSession *session, const char *text, bool writes, GError **error)
+{
+    GCancellable *cancellable = qctl_session_get_cancellable(session);
+    QueryLanguage language = qctl_session_get_arguments(session)->sparql ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL;
+    g_autoptr(GVariant) parameters = create_parameters(session, language, error);
+    QueryConnection *connection = parameters != NULL ? qctl_session_connect(session, error) : NULL;
+    QueryTransaction *transaction = qctl_session_get_transaction(session);
 
-    cursor = query_statement_execute(statement, cancellable, error);
+    if (connection == NULL)
+        return NULL;
+    if (transaction == NULL)
+        return execute_alone(session, connection, language, text, parameters, writes, error);
+    if (writes)
+        return query_transaction_update_returning(transaction, language, text, parameters, cancellable, error);
+    return query_transaction_query(transaction, language, text, parameters, cancellable, error);
+}
+
+static bool
+run(QctlSession *session, QctlSink *sink, const char *text, bool writes, guint64 *ret_generation, GError **error)
+{
+    gint64 start_usec = g_get_monotonic_time();
+    g_autoptr(QueryCursor) cursor = execute(session, text, writes, error);
+
     if (cursor == NULL || !print_result(session, sink, cursor, error))
         return false;
     print_notes(session, cursor, writes, start_usec);
@@ -189,18 +268,42 @@ qctl_run_query(QctlSession *session, QctlSink *sink, const char *text, guint64 *
     return run(session, sink, text, false, ret_generation, error);
 }
 
+static bool
+run_with_access(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+
+    if (access == QCTL_ACCESS_WRITE)
+        return run(session, sink, text, true, NULL, error);
+    if (run(session, sink, text, false, NULL, &failure))
+        return true;
+    if (access == QCTL_ACCESS_EITHER && g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_READ_ONLY))
+        return run(session, sink, text, true, NULL, error);
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return false;
+}
+
 int
 qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, const char *what)
 {
+    bool is_sql = !qctl_session_get_arguments(session)->sparql;
+    QctlControl control = is_sql && access != QCTL_ACCESS_READ ? qctl_control_find(text) : QCTL_CONTROL_NONE;
     g_autoptr(GError) error = NULL;
-    bool ok = run(session, sink, text, access == QCTL_ACCESS_WRITE, NULL, &error);
+    bool ok;
+    int code;
 
-    if (!ok && access == QCTL_ACCESS_EITHER && g_error_matches(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY)) {
-        g_clear_error(&error);
-        ok = run(session, sink, text, true, NULL, &error);
-    }
+    if (control == QCTL_CONTROL_NONE)
+        ok = run_with_access(session, sink, text, access, &error);
+    else if (control == QCTL_CONTROL_SAVEPOINT)
+        ok = qctl_transaction_set_savepoint(session, text, &error);
+    else
+        ok = qctl_transaction_control(session, control, text, &error);
+    if (ok)
+        return QCTL_EXIT_OK;
 
-    return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), what);
+    code = qctl_session_report(session, g_error_copy(error), what);
+    qctl_transaction_check(session, error);
+    return code;
 }
 
 /* Scripts ------------------------------------------------------------------------------------------------------------- */

@@ -11,8 +11,9 @@
 
 struct QctlSession {
     const QctlArguments *arguments;
-    QueryConnection *connection; /* (nullable) */
-    pthread_mutex_t lock;        /* of the two below */
+    QueryConnection *connection;   /* (nullable) */
+    QueryTransaction *transaction; /* (nullable) */
+    pthread_mutex_t lock;          /* of the two below */
     GCancellable *cancellable;
     bool interrupted;
     QctlFormat format;
@@ -76,8 +77,10 @@ qctl_session_new(const QctlArguments *arguments)
 QctlSession *
 qctl_session_free(QctlSession *self)
 {
-    if (self != NULL)
+    if (self != NULL) {
+        g_clear_object(&self->transaction);
         g_clear_object(&self->connection);
+    }
     return NULL;
 }
 
@@ -106,6 +109,19 @@ qctl_session_connect(QctlSession *self, GError **error)
     if (arguments->max_rows > 0)
         query_connection_set_max_rows(self->connection, arguments->max_rows);
     return self->connection;
+}
+
+QueryTransaction *
+qctl_session_get_transaction(const QctlSession *self)
+{
+    return self->transaction;
+}
+
+void
+qctl_session_take_transaction(QctlSession *self, QueryTransaction *transaction)
+{
+    g_clear_object(&self->transaction);
+    self->transaction = transaction;
 }
 
 GCancellable *

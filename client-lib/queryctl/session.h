@@ -32,6 +32,12 @@ const QctlArguments *qctl_session_get_arguments(const QctlSession *self);
 /* Connects to the store of the arguments, with their limits. (transfer none) (nullable): NULL with @error set */
 QueryConnection *qctl_session_connect(QctlSession *self, GError **error);
 
+/* (transfer none) (nullable): the open transaction; see transaction.h */
+QueryTransaction *qctl_session_get_transaction(const QctlSession *self);
+/* @transaction: (transfer full) (nullable): the open one from now on; the one before is dropped, which rolls it back unless it has
+ * ended */
+void qctl_session_take_transaction(QctlSession *self, QueryTransaction *transaction);
+
 /* Of what runs now. (transfer none): until qctl_session_resume() */
 GCancellable *qctl_session_get_cancellable(QctlSession *self);
 bool qctl_session_is_interrupted(const QctlSession *self);

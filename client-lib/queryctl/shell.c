@@ -10,7 +10,7 @@
 
 #include "client-lib/queryctl/line-editor.h"
 #include "client-lib/queryctl/run-statement.h"
-#include "client-lib/queryctl/splitter.h"
+#include "client-lib/queryctl/transaction.h"
 #include "client-lib/queryctl/verbs.h"
 
 typedef struct Shell {
@@ -283,6 +283,24 @@ run_rest(Shell *self)
     run_text(self, self->text->str + span.start);
 }
 
+/* A star says that a transaction is open. */
+static const char *
+get_prompt(const Shell *self)
+{
+    if (qctl_session_get_transaction(self->session) != NULL)
+        return self->text->len == 0 ? "sql*> " : "...*> ";
+    return self->text->len == 0 ? "sql> " : "...> ";
+}
+
+/* What a script exits with; on a terminal errors were seen. */
+static int
+leave(Shell *self)
+{
+    int code = qctl_transaction_leave(self->session, self->code);
+
+    return qctl_line_editor_is_interactive(self->editor) ? QCTL_EXIT_OK : code;
+}
+
 int
 qctl_verb_shell(QctlSession *session)
 {
@@ -296,7 +314,7 @@ qctl_verb_shell(QctlSession *session)
         (void) fputs("queryctl " QUERYD_VERSION ": statements end with ';', .help helps, Ctrl-D leaves.\n", stderr);
     while (!shell.quit) {
         g_autofree char *line = NULL;
-        QctlLineResult result = qctl_line_editor_read(editor, text->len == 0 ? "sql> " : "...> ", &line);
+        QctlLineResult result = qctl_line_editor_read(editor, get_prompt(&shell), &line);
 
         if (result == QCTL_LINE_END)
             break;
@@ -305,8 +323,8 @@ qctl_verb_shell(QctlSession *session)
         else
             take_line(&shell, line);
         if (!interactive && shell.code != QCTL_EXIT_OK)
-            return shell.code;
+            return leave(&shell);
     }
     run_rest(&shell);
-    return interactive ? QCTL_EXIT_OK : shell.code;
+    return leave(&shell);
 }

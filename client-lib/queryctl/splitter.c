@@ -149,3 +149,68 @@ qctl_span_find(const char *text, gsize offset, QctlSpan *ret_span)
         span.end = offset;
     }
 }
+
+#define CONTROL_MAX_WORDS 6u
+
+typedef struct Words {
+    const char *text;
+    gsize starts[CONTROL_MAX_WORDS];
+    gsize ends[CONTROL_MAX_WORDS];
+    guint n;
+    guint next;
+} Words;
+
+/* The first tokens of a statement. */
+static void
+read_words(Words *self, const char *text)
+{
+    gsize offset = 0;
+
+    *self = (Words){ .text = text };
+    while (self->n < CONTROL_MAX_WORDS) {
+        gsize start = offset;
+        Token token = next_token(text, &offset);
+
+        if (token == TOKEN_END_OF_TEXT)
+            return;
+        if (token == TOKEN_SPACE || (token == TOKEN_OPEN && text[start] == '/'))
+            continue;
+        self->starts[self->n] = start;
+        self->ends[self->n++] = offset;
+    }
+}
+
+static bool
+take_word(Words *self, const char *word)
+{
+    if (self->next >= self->n || !word_is(self->text, self->starts[self->next], self->ends[self->next], word))
+        return false;
+    self->next++;
+    return true;
+}
+
+QctlControl
+qctl_control_find(const char *statement)
+{
+    QctlControl control = QCTL_CONTROL_NONE;
+    Words words;
+
+    read_words(&words, statement);
+    if (take_word(&words, "savepoint") || take_word(&words, "release"))
+        return QCTL_CONTROL_SAVEPOINT;
+    if (take_word(&words, "begin")) {
+        control = QCTL_CONTROL_BEGIN;
+        (void) (take_word(&words, "deferred") || take_word(&words, "immediate") || take_word(&words, "exclusive"));
+    } else if (take_word(&words, "commit") || take_word(&words, "end")) {
+        control = QCTL_CONTROL_COMMIT;
+    } else if (take_word(&words, "rollback")) {
+        control = QCTL_CONTROL_ROLLBACK;
+    } else {
+        return QCTL_CONTROL_NONE;
+    }
+
+    (void) take_word(&words, "transaction");
+    if (control == QCTL_CONTROL_ROLLBACK && take_word(&words, "to"))
+        return QCTL_CONTROL_SAVEPOINT;
+    return words.next == words.n ? control : QCTL_CONTROL_NONE;
+}

@@ -2,7 +2,8 @@
 /*
  * Finds where an SQL statement ends, for scripts and the shell. The daemon takes one statement a call.
  *
- * Place: layer B. Knows strings, quoted names, comments and the bodies of triggers, nothing else of SQL.
+ * Place: layer B. Knows strings, quoted names, comments, the bodies of triggers and what controls transactions, nothing else of
+ * SQL.
  */
 #pragma once
 
@@ -26,3 +27,16 @@ typedef struct QctlSpan {
  * Returns: false when nothing but white space and comments is left
  */
 bool qctl_span_find(const char *text, gsize offset, QctlSpan *ret_span);
+
+/* What a statement does with a transaction. */
+typedef enum QctlControl {
+    QCTL_CONTROL_NONE,
+    QCTL_CONTROL_BEGIN,
+    QCTL_CONTROL_COMMIT, /* END, too */
+    QCTL_CONTROL_ROLLBACK,
+    QCTL_CONTROL_SAVEPOINT, /* and RELEASE, ROLLBACK TO */
+} QctlControl;
+
+/* qctl_control_find: what @statement, a single one, does. NONE, too, for what SQLite has no such statement for: the daemon says
+ * what is wrong. */
+QctlControl qctl_control_find(const char *statement);

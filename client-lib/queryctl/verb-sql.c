@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "client-lib/queryctl/run-statement.h"
+#include "client-lib/queryctl/transaction.h"
 #include "client-lib/queryctl/verbs.h"
 
 static int
@@ -53,10 +54,26 @@ qctl_verb_sparql(QctlSession *session)
     return text != NULL ? run_remote(session, text) : qctl_session_report(session, g_steal_pointer(&error), NULL);
 }
 
+static int
+run_as_one(QctlSession *session)
+{
+    g_autoptr(GError) error = NULL;
+    int code;
+
+    if (!qctl_transaction_begin(session, &error))
+        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+    code = run_verb(session, QCTL_ACCESS_WRITE);
+    if (code == QCTL_EXIT_OK && !qctl_transaction_commit(session, &error))
+        return qctl_session_report(session, g_steal_pointer(&error), "COMMIT");
+    return qctl_transaction_leave(session, code);
+}
+
 int
 qctl_verb_update(QctlSession *session)
 {
-    return run_verb(session, QCTL_ACCESS_WRITE);
+    if (qctl_session_get_arguments(session)->transaction)
+        return run_as_one(session);
+    return qctl_transaction_leave(session, run_verb(session, QCTL_ACCESS_WRITE));
 }
 
 int

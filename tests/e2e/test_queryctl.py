@@ -541,12 +541,45 @@ def test_query_errors_say_where(ctl):
     assert "UNIQUE" in ctl.fails(QUERY, "update", "INSERT INTO t VALUES (1)")
 
 
+NUMBERS = "SELECT group_concat(a) FROM (SELECT a FROM t ORDER BY a)"
+
+
+def test_update_with_a_transaction(ctl):
+    ctl.ok("update", "CREATE TABLE t (a UNIQUE)")
+    ctl.ok("update", "BEGIN; INSERT INTO t VALUES (1) RETURNING a; COMMIT")
+    ctl.ok("update", "BEGIN; DELETE FROM t; ROLLBACK")
+    ctl.ok("update", "BEGIN; SAVEPOINT s; INSERT INTO t VALUES (2); ROLLBACK TO s; INSERT INTO t VALUES (3); RELEASE s; END")
+    assert ctl.ok("sql", "--no-header", NUMBERS) == b"1,3\n"
+    for text in ("BEGIN; INSERT INTO t VALUES (4); INSERT INTO t VALUES (1); COMMIT", "BEGIN; INSERT INTO t VALUES (4)"):
+        run = ctl("update", text)
+        assert run.returncode == QUERY and b"the transaction was rolled back" in run.stderr
+    assert "no transaction" in ctl.fails(QUERY, "update", "COMMIT")
+    assert "no transaction" in ctl.fails(QUERY, "update", "SAVEPOINT s")
+    assert ctl.ok("sql", "--no-header", NUMBERS) == b"1,3\n"
+
+    ctl.ok("update", "--transaction", "INSERT INTO t VALUES (5); INSERT INTO t VALUES (6)")
+    for text, words in (("INSERT INTO t VALUES (7); INSERT INTO t VALUES (1)", b"UNIQUE"),
+                        ("INSERT INTO t VALUES (7); COMMIT", b"cannot stand")):
+        run = ctl("update", "--transaction", text)
+        assert run.returncode == QUERY and words in run.stderr and b"the transaction was rolled back" in run.stderr
+    assert ctl.ok("sql", "--no-header", NUMBERS) == b"1,3,5,6\n"
+
+
+def test_shell_with_a_transaction(ctl):
+    run = ctl("shell", stdin=b"CREATE TABLE t (a);\nBEGIN;\nINSERT INTO t VALUES (1) RETURNING a;\n"
+                             b"SELECT count(*) AS n FROM t;\nCOMMIT;\n")
+    assert (run.returncode, run.stdout) == (OK, b"a\n1\nn\n1\n"), run.stderr
+    run = ctl("shell", stdin=b"BEGIN;\nDELETE FROM t;\n")
+    assert run.returncode == QUERY and b"rolled back" in run.stderr
+    assert ctl.ok("sql", "--no-header", "SELECT count(*) FROM t") == b"1\n"
+
+
 def test_what_is_denied(ctl, tmp_path):
     ctl.ok("update", "CREATE TABLE t (a)")
     for statement in ("INSERT INTO t VALUES (1)", "DROP TABLE t", "PRAGMA journal_mode = DELETE", f"ATTACH '{tmp_path}/x' AS x",
                       f"VACUUM INTO '{tmp_path}/x'"):
         ctl.fails(DENIED, "sql", statement)
-    ctl.fails(DENIED, "update", "BEGIN")
+    assert "no COMMIT" in ctl.fails(QUERY, "update", "BEGIN")
     assert ctl.ok("sql", "PRAGMA journal_mode") == b"journal_mode\nwal\n"
     assert os.listdir(tmp_path) == []
     assert ctl.ok("ls", "--no-header") == b"t\ttable\n"

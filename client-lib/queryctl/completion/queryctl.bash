@@ -11,7 +11,7 @@ _queryctl()
 {
     local verbs="sql sparql update import export explain shell ls prefixes stats status cancel backup restore check optimize fulltext payload store watch"
     local options="--format --param --param-text --file --output --table --create --graph --base --replace --check-only --media-type --null
-        --no-header --max-rows --timeout --timing --watch --sparql --full --openmetrics --warm --all --tokenizer --no-pager --store --direct --help --version"
+        --no-header --max-rows --timeout --timing --watch --sparql --transaction --full --openmetrics --warm --all --tokenizer --no-pager --store --direct --help --version"
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb="" words=0 i
 
     for ((i = 1; i < COMP_CWORD; i++)); do

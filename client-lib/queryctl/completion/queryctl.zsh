@@ -72,6 +72,7 @@ _queryctl() {
     '--timing[print rows and times]' \
     '--watch[print again after each change]' \
     '--sparql[the statement is SPARQL]' \
+    '--transaction[all statements as one]' \
     '--full[check indexes too]' \
     '--openmetrics[print in the OpenMetrics text format]' \
     '--warm[read the database into memory]' \

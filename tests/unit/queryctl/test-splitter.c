@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where statements end.
+ * Where statements end, and which ones control transactions.
  */
 #include "client-lib/queryctl/splitter.h"
 
@@ -64,6 +64,37 @@ test_triggers(void)
     assert_split("create table trigger_x(a); select 1;", "create table trigger_x(a)|select 1|");
 }
 
+static void
+test_control(void)
+{
+    static const struct {
+        const char *text;
+        QctlControl control;
+    } cases[] = {
+        { "BEGIN", QCTL_CONTROL_BEGIN },
+        { "/* COMMIT */ begin -- it\n immediate transaction", QCTL_CONTROL_BEGIN },
+        { "begin exclusive", QCTL_CONTROL_BEGIN },
+        { "BEGIN nonsense", QCTL_CONTROL_NONE },
+        { "BEGINS", QCTL_CONTROL_NONE },
+        { "\"BEGIN\"", QCTL_CONTROL_NONE },
+        { "COMMIT", QCTL_CONTROL_COMMIT },
+        { "END TRANSACTION", QCTL_CONTROL_COMMIT },
+        { "commit 1", QCTL_CONTROL_NONE },
+        { "ROLLBACK", QCTL_CONTROL_ROLLBACK },
+        { "rollback transaction", QCTL_CONTROL_ROLLBACK },
+        { "rollback to a", QCTL_CONTROL_SAVEPOINT },
+        { "ROLLBACK TRANSACTION TO SAVEPOINT \"a b\"", QCTL_CONTROL_SAVEPOINT },
+        { "savepoint x", QCTL_CONTROL_SAVEPOINT },
+        { "RELEASE x", QCTL_CONTROL_SAVEPOINT },
+        { "EXPLAIN BEGIN", QCTL_CONTROL_NONE },
+        { "", QCTL_CONTROL_NONE },
+        { "/* BEGIN", QCTL_CONTROL_NONE },
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
+        g_assert_cmpint(qctl_control_find(cases[i].text), ==, cases[i].control);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -73,5 +104,6 @@ main(int argc, char **argv)
     g_test_add_func("/queryctl/splitter/quotes", test_quotes);
     g_test_add_func("/queryctl/splitter/comments", test_comments);
     g_test_add_func("/queryctl/splitter/triggers", test_triggers);
+    g_test_add_func("/queryctl/splitter/control", test_control);
     return g_test_run();
 }
