@@ -40,7 +40,7 @@ def test_sigterm_leaves_with_zero(bus):
 
 def test_sigterm_drains(bus):
     """What has been asked for is answered; a reader sees a whole result or an error."""
-    bus.update("CREATE TABLE t AS " + NUMBERS.format(200000) + "SELECT i, hex(zeroblob(30)) AS x FROM n")
+    bus.update("CREATE TABLE t AS " + NUMBERS.format(60000) + "SELECT i, hex(zeroblob(30)) AS x FROM n")
     channels = [bus.prepare("SELECT i, x FROM t") for _ in range(4)]
     for channel in channels:
         channel.send_fetch()
@@ -51,7 +51,7 @@ def test_sigterm_drains(bus):
     n_whole = 0
     for stream, channel in zip(streams, channels):
         try:
-            n_whole += 1 + sum(1 for _ in stream) == 200000
+            n_whole += 1 + sum(1 for _ in stream) == 60000
         except (RemoteError, CutOff, ConnectionError) as error:
             print(error)
         channel.close()
