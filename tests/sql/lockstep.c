@@ -84,7 +84,12 @@ run_update(Runner *self, const Step *step, guint32 way)
         g_ptr_array_add(self->batch, step->text);
         return;
     }
-    expected = (self->transaction != NULL ? reference_execute_whole : reference_execute)(self->db, step->text);
+    if (self->transaction != NULL)
+        expected = reference_execute_whole(self->db, step->text);
+    else if (ways_is_transaction(way, self->script->counts))
+        expected = reference_execute_between(self->db, step->text);
+    else
+        expected = reference_execute(self->db, step->text);
     if (self->transaction != NULL)
         judge(self, "update in a transaction", step->text, expected, ways_update_in(self->transaction, step->text));
     else

@@ -121,6 +121,26 @@ reference_execute_whole(sqlite3 *db, const char *text)
     return outcome;
 }
 
+Outcome *
+reference_execute_between(sqlite3 *db, const char *text)
+{
+    Outcome *outcome;
+    g_autoptr(Outcome) end = NULL;
+
+    reference_command(db, "BEGIN IMMEDIATE");
+    outcome = reference_execute_whole(db, text);
+    if (outcome->error == NULL) {
+        end = reference_execute(db, "COMMIT");
+        if (end->error != NULL) {
+            outcome_free(outcome);
+            outcome = g_steal_pointer(&end);
+        }
+    }
+    if (sqlite3_get_autocommit(db) == 0)
+        reference_command(db, "ROLLBACK");
+    return outcome;
+}
+
 void
 reference_command(sqlite3 *db, const char *text)
 {

@@ -16,6 +16,8 @@ sqlite3 *reference_open(void);
 Outcome *reference_execute(sqlite3 *db, const char *text);
 /* In a transaction, as queryd does it (docs/sql.md): what fails leaves nothing. */
 Outcome *reference_execute_whole(sqlite3 *db, const char *text);
+/* Between BEGIN and COMMIT, or ROLLBACK after an error; the error is that of the first of them that fails. */
+Outcome *reference_execute_between(sqlite3 *db, const char *text);
 /* BEGIN and its like, which must not fail. */
 void reference_command(sqlite3 *db, const char *text);
 /* What queryd cannot drop itself when keys refer to it: everything of clients, by another program's hand. */

@@ -467,6 +467,14 @@ update_by_batch(QueryConnection *connection, const char *text)
     return outcome;
 }
 
+#define TRANSACTION_WAY 3
+
+gboolean
+ways_is_transaction(guint32 way, gboolean counts)
+{
+    return way % (counts ? 4 : G_N_ELEMENTS(update_ways)) == TRANSACTION_WAY;
+}
+
 Outcome *
 ways_update(Ways *self, guint32 way, gboolean counts, const char *text)
 {
@@ -479,7 +487,7 @@ ways_update(Ways *self, guint32 way, gboolean counts, const char *text)
         return counts ? update_by(connection, text) : update_prepared(connection, text);
     case 2:
         return update_by_batch(connection, text);
-    case 3:
+    case TRANSACTION_WAY:
         return update_in_transaction(connection, text);
     case 4:
         return update_by_bus(self, text);

@@ -25,6 +25,8 @@ const char *ways_get_update_name(guint32 way);
 
 /* (transfer full). @counts: by the one channel of the script. */
 Outcome *ways_query(Ways *self, guint32 way, gboolean counts, const char *text);
+/* Whether ways_update() begins and ends a transaction around the text. */
+gboolean ways_is_transaction(guint32 way, gboolean counts);
 Outcome *ways_update(Ways *self, guint32 way, gboolean counts, const char *text);
 
 /* NULL with a message in @ret_error. */
