@@ -55,7 +55,7 @@ MAY_DRAG = {
     "daemon/write/writer-private.h": 33,
     "daemon/write/writer.h": 30,
 }
-MAY_HOLD = {"client-lib": 65}  # likewise; its inside has yet to become rooms
+MAY_HOLD = {"client-lib": 66}  # likewise; its inside has yet to become rooms
 
 # room: (rooms below it that it includes, third-party groups)
 ROOMS = {
