@@ -712,7 +712,8 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     self->noted_long = FALSE;
     self->n_rows_before = self->n_rows;
     self->balance_before = qd_memory_get_thread_balance();
-    if (!check_times(self, self->fill_start_usec, error))
+    /* many short fills for a reader that takes all at once: the interrupter would see none of them */
+    if (!check_times(self, self->fill_start_usec, error) || (self->stepped && !check_peer(self, self->fill_start_usec, error)))
         return QD_RUN_FAILED;
 
     if (is_wrapped(self))
