@@ -128,7 +128,12 @@ def expect_cancelled(channel, serial):
     assert error.value.name == "Cancelled"
 
 
-@pytest.mark.parametrize("sql", [ENDLESS, LONG_STEP], ids=["rows", "one-step"])
+# each row fills a page, and takes less than the interrupter's tick: a reader that takes them at once never lets the channel rest
+PAGES = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+         "SELECT substr(hex(randomblob(300000)), 1, 60000) FROM n")
+
+
+@pytest.mark.parametrize("sql", [ENDLESS, LONG_STEP, PAGES], ids=["rows", "one-step", "pages"])
 def test_cancel_while_running(bus, sql):
     with bus.prepare(sql, timeout_ms=0) as channel:
         serial = channel.send_fetch()
