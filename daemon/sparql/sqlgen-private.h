@@ -50,6 +50,7 @@ typedef struct QdOuter {
 } QdOuter;
 
 struct QdGenerator {
+    guint n_open_joins; /* that were split by what is bound */
     QdAst *ast;
     QdArena *arena;
     const QdDataset *dataset;

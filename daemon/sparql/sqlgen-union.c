@@ -11,6 +11,7 @@
 #define WIDE_ARMS_MAX 8     /* of which each would write NULL for the columns of all others */
 #define CELLS_MAX 2000      /* columns in all SELECTs of one UNION ALL of more arms than that */
 #define OPEN_MAX 3          /* variables by which a join is split: 15 SELECTs */
+#define OPEN_JOINS_MAX 8    /* of one statement that are split: a chain of 40 took more memory to compile than a query may have */
 
 /* --- union ------------------------------------------------------------------------------------------------------------ */
 
@@ -241,6 +242,9 @@ qd_relation_join_open(QdGenerator *self, const QdRelation *left, const QdRelatio
         return NULL;
     if (can_turn(left, right, variable))
         return qd_relation_merge(self, right, left);
+    if (self->n_open_joins >= OPEN_JOINS_MAX)
+        return NULL;
+    self->n_open_joins++;
     left = keep(self, left, right);
     right = keep(self, right, left);
     arms[n++] = qd_relation_join(self, bind(self, left, variable), bind(self, right, variable));
