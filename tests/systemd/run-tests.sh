@@ -32,7 +32,7 @@ prepare() {
         echo "run-tests.sh: '$prefix' cannot be overlaid" >&2
         return 77
     }
-    cp -r "$root/tests/e2e" "$root/tests/systemd" "$copy"
+    cp -r "$root/tests/e2e" "$root/tests/systemd" "$root/tests/tools" "$copy"
     chmod -R a+rX "$copy"
     # A program that has rights of its own, to see that the service cannot gain them.
     install -m 4755 /usr/bin/id /run/userbus/setuid-id

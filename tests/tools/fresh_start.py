@@ -58,7 +58,7 @@ def reset_environment():
     if not os.path.isdir(os.environ.get("XDG_RUNTIME_DIR", "/")):
         del os.environ["XDG_RUNTIME_DIR"]
     if not os.access(os.environ.get("TMPDIR", "/"), os.W_OK | os.X_OK):
-        del os.environ["TMPDIR"]
+        os.environ.pop("TMPDIR", None)
 
 
 def reset():
