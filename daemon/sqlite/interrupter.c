@@ -11,7 +11,7 @@
 #include "daemon/base/thread.h"
 
 /* Ticks without a statement until the thread sleeps: waking it costs what ten look-ups of a row spend on being watched. */
-#define REST_TICKS 25
+#define REST_TICKS 5
 
 struct QdInterrupter {
     void (*tick)(void *data);

@@ -34,6 +34,7 @@ struct QdWriter {
     QdForeign foreign;
     guint log_pages;            /* so long the log was at most, since it was cut; its file is not shorter */
     gint64 commit_time_usec;    /* monotonic: of the last one */
+    gint64 look_time_usec;      /* monotonic: of the last look at all files */
     gboolean files_harmed;      /* and the log says so */
     int wal_pages;              /* in the log, by a commit since the last checkpoint; 0: there was none */
     uint64_t commit_usec;       /* how long that of the last group took */

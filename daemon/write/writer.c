@@ -14,6 +14,8 @@
 #include "daemon/write/write-item.h"
 #include "daemon/write/write-transaction.h"
 
+/* Between two looks at all files and for writes of others; what the kernel tells of the folder is heard at each sweep. */
+#define LOOK_USEC 1000000
 /* So long after the last commit a burst is over. */
 #define SETTLED_USEC 2000000
 /* So long an update may run although others have waited for long. */
@@ -439,12 +441,17 @@ shrink_log(QdWriter *self)
 void
 qd_writer_look(QdWriter *self)
 {
+    gint64 now = g_get_monotonic_time();
+    gboolean thoroughly;
+
     if (qd_database_is_read_only(self->config.database) || !try_role(self))
         return;
 
-    if (qd_write_check_files(self, TRUE, NULL)) {
+    thoroughly = now - self->look_time_usec >= LOOK_USEC;
+    if (qd_write_check_files(self, thoroughly, NULL) && thoroughly) {
+        self->look_time_usec = now;
         qd_write_look_for_others(self);
-        if (g_get_monotonic_time() - self->commit_time_usec >= SETTLED_USEC)
+        if (now - self->commit_time_usec >= SETTLED_USEC)
             shrink_log(self);
     }
     pass_role(self);
