@@ -15,9 +15,8 @@ new_node(QdAst *ast, QdAlgebraKind kind)
     return node;
 }
 
-/* A node above @children, of which it has all variables. */
-static QdAlgebra *
-new_parent(QdAst *ast, QdAlgebraKind kind, QdAlgebra **children, guint n_children)
+QdAlgebra *
+qd_algebra_new_parent(QdAst *ast, QdAlgebraKind kind, QdAlgebra **children, guint n_children)
 {
     QdAlgebra *node = new_node(ast, kind);
 
@@ -48,7 +47,7 @@ join_operands(QdAst *ast, const GPtrArray *operands)
         return new_node(ast, QD_ALGEBRA_UNIT);
     if (operands->len == 1)
         return operands->pdata[0];
-    return new_parent(ast, QD_ALGEBRA_JOIN, (QdAlgebra **) operands->pdata, operands->len);
+    return qd_algebra_new_parent(ast, QD_ALGEBRA_JOIN, (QdAlgebra **) operands->pdata, operands->len);
 }
 
 static QdAlgebra *
@@ -67,7 +66,7 @@ filter(QdAst *ast, QdAlgebra *child, QdExpression **expressions, guint n_express
     QdAlgebra *node = child;
 
     if (n_expressions > 0) {
-        node = new_parent(ast, QD_ALGEBRA_FILTER, &child, 1);
+        node = qd_algebra_new_parent(ast, QD_ALGEBRA_FILTER, &child, 1);
         node->expressions = expressions;
         node->n_expressions = n_expressions;
     }
@@ -129,7 +128,7 @@ from_alternative(QdAst *ast, const QdNode *s, const QdPath *path, const QdNode *
 
     for (guint i = 0; i < path->n_children; i++)
         g_ptr_array_add(arms, qd_algebra_from_path(ast, s, path->children[i], o));
-    return new_parent(ast, QD_ALGEBRA_UNION, (QdAlgebra **) arms->pdata, arms->len);
+    return qd_algebra_new_parent(ast, QD_ALGEBRA_UNION, (QdAlgebra **) arms->pdata, arms->len);
 }
 
 QdAlgebra *
@@ -212,14 +211,14 @@ from_union(QdAst *ast, const QdPattern *pattern)
 
     for (guint i = 0; i < pattern->n_children; i++)
         g_ptr_array_add(arms, qd_algebra_from_pattern(ast, pattern->children[i]));
-    return new_parent(ast, QD_ALGEBRA_UNION, (QdAlgebra **) arms->pdata, arms->len);
+    return qd_algebra_new_parent(ast, QD_ALGEBRA_UNION, (QdAlgebra **) arms->pdata, arms->len);
 }
 
 static QdAlgebra *
 from_graph(QdAst *ast, const QdPattern *pattern, QdAlgebraKind kind)
 {
     QdAlgebra *child = qd_algebra_from_pattern(ast, pattern->children[0]);
-    QdAlgebra *node = new_parent(ast, kind, &child, 1);
+    QdAlgebra *node = qd_algebra_new_parent(ast, kind, &child, 1);
 
     node->node = pattern->node;
     node->silent = pattern->silent;
@@ -234,7 +233,7 @@ from_optional(QdAst *ast, QdAlgebra *left, const QdPattern *group)
     g_autoptr(GArray) filters = g_array_new(FALSE, FALSE, sizeof(QdExpression *));
     QdAlgebra *right = group->kind == QD_PATTERN_GROUP ? from_group(ast, group, filters) : qd_algebra_from_pattern(ast, group);
     QdAlgebra *operands[] = { left, right };
-    QdAlgebra *node = new_parent(ast, QD_ALGEBRA_LEFT_JOIN, operands, 2);
+    QdAlgebra *node = qd_algebra_new_parent(ast, QD_ALGEBRA_LEFT_JOIN, operands, 2);
 
     node->n_expressions = filters->len;
     node->expressions = qd_arena_array0(ast->arena, QdExpression *, filters->len);
@@ -247,7 +246,7 @@ static QdAlgebra *
 from_minus(QdAst *ast, QdAlgebra *left, const QdPattern *group)
 {
     QdAlgebra *operands[] = { left, qd_algebra_from_pattern(ast, group) };
-    QdAlgebra *node = new_parent(ast, QD_ALGEBRA_MINUS, operands, 2);
+    QdAlgebra *node = qd_algebra_new_parent(ast, QD_ALGEBRA_MINUS, operands, 2);
 
     node->possible = left->possible;
     return node;
@@ -257,7 +256,7 @@ static QdAlgebra *
 extend(QdAst *ast, QdAlgebra *child, guint variable, QdExpression *expression)
 {
     QdBinding binding = { expression, variable };
-    QdAlgebra *node = new_parent(ast, QD_ALGEBRA_EXTEND, &child, 1);
+    QdAlgebra *node = qd_algebra_new_parent(ast, QD_ALGEBRA_EXTEND, &child, 1);
 
     if (child->kind == QD_ALGEBRA_EXTEND) { /* one node for a run of them */
         node->children[0] = child->children[0];
@@ -419,7 +418,7 @@ add_keys(QdAst *ast, QdAlgebra *node, QdSelect *select, Grouping *grouping)
 static QdAlgebra *
 new_group(QdAst *ast, QdAlgebra *child, const QdSelect *select, const Grouping *grouping)
 {
-    QdAlgebra *node = new_parent(ast, QD_ALGEBRA_GROUP, &child, 1);
+    QdAlgebra *node = qd_algebra_new_parent(ast, QD_ALGEBRA_GROUP, &child, 1);
 
     node->possible = (QdVariableSet){ 0 };
     node->variables = qd_arena_array0(ast->arena, guint, select->n_groups);
@@ -462,7 +461,7 @@ from_grouping(QdAst *ast, QdAlgebra *node, QdSelect *select)
 static QdAlgebra *
 project(QdAst *ast, QdAlgebra *child, const QdSelect *select)
 {
-    QdAlgebra *node = new_parent(ast, QD_ALGEBRA_PROJECT, &child, 1);
+    QdAlgebra *node = qd_algebra_new_parent(ast, QD_ALGEBRA_PROJECT, &child, 1);
 
     node->possible = (QdVariableSet){ 0 };
     node->variables = qd_arena_array0(ast->arena, guint, select->n_items);
@@ -490,15 +489,15 @@ qd_algebra_from_select(QdAst *ast, QdSelect *select)
             node = extend(ast, node, select->items[i].variable, select->items[i].expression);
     }
     if (select->n_orders > 0) {
-        node = new_parent(ast, QD_ALGEBRA_ORDER, &node, 1);
+        node = qd_algebra_new_parent(ast, QD_ALGEBRA_ORDER, &node, 1);
         node->orders = select->orders;
         node->n_orders = select->n_orders;
     }
     node = project(ast, node, select);
     if (select->distinct)
-        node = new_parent(ast, QD_ALGEBRA_DISTINCT, &node, 1);
+        node = qd_algebra_new_parent(ast, QD_ALGEBRA_DISTINCT, &node, 1);
     if (select->limit != QD_NO_LIMIT || select->offset > 0) {
-        node = new_parent(ast, QD_ALGEBRA_SLICE, &node, 1);
+        node = qd_algebra_new_parent(ast, QD_ALGEBRA_SLICE, &node, 1);
         node->limit = select->limit;
         node->offset = select->offset;
     }

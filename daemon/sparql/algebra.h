@@ -51,6 +51,9 @@ typedef struct QdAlgebra {
     QdVariableSet possible; /* variables that a solution may bind */
 } QdAlgebra;
 
+/* A node above @children, of which it has all variables; in the arena of @ast, as the copy of the array. */
+QdAlgebra *qd_algebra_new_parent(QdAst *ast, QdAlgebraKind kind, QdAlgebra **children, guint n_children);
+
 /* The algebra of a pattern, as §18.2.2 says. @ast owns what it makes. */
 QdAlgebra *qd_algebra_from_pattern(QdAst *ast, const QdPattern *pattern);
 

@@ -296,37 +296,127 @@ count_apart(const QdAlgebra *node)
     return n;
 }
 
+/* What the right of @node, a left join, and its conditions may take from @left. */
+static QdVariableSet
+list_taken(QdGenerator *self, const QdRelation *left, const QdAlgebra *node)
+{
+    QdVariableSet named = { 0 };
+    QdVariableSet taken = { 0 };
+
+    qd_variable_set_add_all(&named, self->arena, &node->children[1]->possible);
+    for (guint i = 0; i < node->n_expressions; i++)
+        qd_expression_add_all_variables(node->expressions[i], self->arena, &named);
+    if (self->graph.kind == QD_NODE_VARIABLE)
+        qd_variable_set_add(&named, self->arena, self->graph.variable);
+    for (guint i = 0; i < left->n_columns; i++) {
+        if (qd_variable_set_has(&named, left->columns[i].variable))
+            qd_variable_set_add(&taken, self->arena, left->columns[i].variable);
+    }
+    return taken;
+}
+
+/* @left, evaluated once, with terms that are equal where they are @taken. */
+static QdRelation *
+keep_left(QdGenerator *self, const QdRelation *left, const QdVariableSet *taken)
+{
+    QdRelation *kept = qd_relation_copy(self, left);
+
+    for (guint i = 0; i < kept->n_columns; i++) {
+        QdColumn *column = &kept->columns[i];
+
+        if (qd_variable_set_has(taken, column->variable)) {
+            column->sql = qd_column_intern(self, column);
+            column->interned = TRUE;
+        }
+    }
+    return qd_relation_seal(self, kept, QD_SEAL_MATERIALIZED);
+}
+
+/* The values of @left that are @taken, each combination once; where one may be unbound @keys has a second column of it, which a
+ * pattern does not bind. */
+static QdRelation *
+make_seeds(QdGenerator *self, const QdRelation *left, const QdVariableSet *taken, guint *keys)
+{
+    QdRelation *seeds = qd_relation_new(self);
+
+    qd_relation_take_rows(self, seeds, left);
+    for (guint i = 0; i < left->n_columns; i++) {
+        const QdColumn *column = &left->columns[i];
+        QdColumn *key;
+
+        if (!qd_variable_set_has(taken, column->variable))
+            continue;
+        *qd_relation_add(self, seeds, column->variable, NULL) = *column;
+        keys[i] = column->variable;
+        if (column->certain)
+            continue;
+        keys[i] = qd_ast_add_variable(self->ast, NULL);
+        key = qd_relation_add(self, seeds, keys[i], NULL);
+        *key = *column;
+        key->variable = keys[i];
+    }
+    return qd_relation_seal_text(self, seeds, qd_relation_write(self, seeds, "SELECT DISTINCT", NULL), QD_SEAL_MATERIALIZED);
+}
+
+/* @left with the rows of @complete that have its @keys, or with none. */
+static QdRelation *
+left_join_by_keys(QdGenerator *self, const QdRelation *left, const QdRelation *complete, const guint *keys)
+{
+    QdRelation *joined = qd_relation_copy(self, left);
+    QdTable table = complete->tables[0];
+    g_autoptr(GString) on = g_string_sized_new(ON_BYTES);
+
+    for (guint i = 0; i < left->n_columns; i++) {
+        if (keys[i] != G_MAXUINT)
+            add_condition(on, qd_arena_concat(self->arena, qd_relation_find(complete, keys[i])->sql,
+                                              left->columns[i].certain ? "=+" : " IS +", left->columns[i].sql, NULL));
+    }
+    table.on = on->len > 0 ? qd_arena_strndup(self->arena, on->str, on->len) : "1";
+    qd_relation_add_table(self, joined, &table);
+    for (guint i = 0; i < complete->n_columns; i++) {
+        QdColumn column = complete->columns[i];
+        QdColumn *known = qd_relation_find(joined, column.variable);
+        gboolean is_key = FALSE;
+
+        for (guint j = 0; j < left->n_columns; j++)
+            is_key = is_key || keys[j] == column.variable;
+        if (is_key)
+            continue;
+        column.certain = FALSE;
+        if (known == NULL)
+            *qd_relation_add(self, joined, column.variable, NULL) = column;
+        else if (!known->certain)
+            qd_column_coalesce(self, known, &column);
+    }
+    return joined;
+}
+
 /*
- * The solutions of the left, numbered; those that the right completes; and the others as they are. (An outer join of both by the
- * number would be shorter, but SQLite makes no index for it when it guesses few rows.)
+ * The right begins from what it takes of the left, each combination once; the left, kept in a table, is then joined with what came
+ * of it, row by row.
  */
 static QdRelation *
 left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound)
 {
     const QdAlgebra *right = node->children[1];
     gboolean is_join = right->kind == QD_ALGEBRA_JOIN;
-    guint number = qd_ast_add_variable(self->ast, NULL);
-    QdRelation *numbered = qd_relation_copy(self, left);
-    QdColumn *column = qd_relation_add(self, numbered, number, "row_number() OVER ()");
+    QdVariableSet taken = list_taken(self, left, node);
+    guint *keys = qd_arena_array0(self->arena, guint, left->n_columns + 1);
+    QdRelation *seeds;
     QdRelation *complete;
-    QdRelation *alone;
-    QdRelation *arms[2];
 
-    column->certain = column->interned = TRUE;
-    numbered = qd_relation_seal(self, numbered, QD_SEAL_MATERIALIZED);
-    complete = qd_generate_children(self, numbered, is_join ? right->children : node->children + 1, is_join ? right->n_children : 1,
+    for (guint i = 0; i < left->n_columns; i++)
+        keys[i] = G_MAXUINT;
+    left = keep_left(self, left, &taken);
+    seeds = make_seeds(self, left, &taken, keys);
+    complete = qd_generate_children(self, seeds, is_join ? right->children : node->children + 1, is_join ? right->n_children : 1,
                                     bound);
     complete = qd_relation_copy(self, complete);
     qd_relation_filter(self, complete, node->expressions, node->n_expressions);
     complete = qd_relation_seal(self, complete, QD_SEAL_MATERIALIZED);
-
-    alone = qd_relation_copy(self, numbered);
-    qd_relation_add_where(self, alone,
-                          qd_arena_printf(self->arena, "%s NOT IN (SELECT %s FROM %s)", qd_relation_find(numbered, number)->sql,
-                                          qd_relation_find(complete, number)->sql, complete->tables[0].text));
-    arms[0] = qd_relation_drop_column(self, complete, number);
-    arms[1] = qd_relation_drop_column(self, alone, number);
-    return qd_relation_unite(self, arms, G_N_ELEMENTS(arms));
+    if (self->error != NULL)
+        return qd_relation_new(self);
+    return left_join_by_keys(self, left, complete, keys);
 }
 
 QdRelation *

@@ -328,7 +328,8 @@ choose_seeds(QdGenerator *self, const QdTriple *triple, QdRelation **left, Closu
     from_object = rate_seed(known, &triple->o) > rate_seed(known, &triple->s);
     if (!from_object && rate_seed(known, &triple->s) == 0)
         return FALSE;
-    *left = qd_relation_seal(self, *left, QD_SEAL_MATERIALIZED);
+    if (known->n_tables != 1 || !known->tables[0].is_kept || known->n_conditions + known->n_prunings > 0)
+        *left = qd_relation_seal(self, *left, QD_SEAL_MATERIALIZED);
     closure->seeds = write_open_seeds(self, *left, from_object ? triple->o.variable : triple->s.variable);
     return from_object;
 }
@@ -356,8 +357,8 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     {
         const char *text = search != NULL ? search : write_closure(self, &closure, name);
         /* beside other solutions it is searched once and looked up; alone its rows come as they are found */
-        gboolean joined = search != NULL &&
-                          ((left != NULL && *left != NULL) || (bound != NULL && !qd_variable_set_is_empty(bound)));
+        gboolean joined = search != NULL && (self->is_beside || (left != NULL && *left != NULL) ||
+                                             (bound != NULL && !qd_variable_set_is_empty(bound)));
 
         g_string_append_printf(self->with, "%s%s(a,b%s) AS %s(%s)", self->with->len > 0 ? ",\n" : "", name,
                                closure.graph != NULL ? ",g" : "", joined ? "MATERIALIZED " : "", text);

@@ -51,6 +51,8 @@ typedef struct QdOuter {
 
 struct QdGenerator {
     guint n_open_joins; /* that were split by what is bound */
+    guint n_split;      /* groups that were split into cases */
+    gboolean is_beside; /* inside a subselect that is joined with other solutions */
     QdAst *ast;
     QdArena *arena;
     const QdDataset *dataset;
@@ -172,6 +174,14 @@ QdRelation *qd_generate_union_of(QdGenerator *self, QdRelation *left, const QdAl
  * the UNION of equal ones and, apart, those that one side leaves unbound. NULL: nothing to split.
  */
 QdRelation *qd_relation_join_open(QdGenerator *self, const QdRelation *left, const QdRelation *right);
+
+/* sqlgen-cases.c */
+/*
+ * An OPTIONAL that shares nothing with what is before it leaves its variables unbound in all solutions or in none: @node as the
+ * UNION of what it is in each case, in which these variables are certain or not there. NULL: @node has no such OPTIONAL, or is left
+ * as it is.
+ */
+QdRelation *qd_generate_by_cases(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 
 /* sqlgen-graph.c */
 QdRelation *qd_generate_triple(QdGenerator *self, const QdTriple *triple);

@@ -243,11 +243,26 @@ generate_service(QdGenerator *self, const QdAlgebra *node)
     return qd_generate_unit(self);
 }
 
+/* A subselect takes nothing from what is around it, but is read again for each of its solutions. */
+static QdRelation *
+generate_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    gboolean is_beside = self->is_beside;
+    QdRelation *relation;
+
+    self->is_beside = is_beside || (bound != NULL && !qd_variable_set_is_empty(bound));
+    relation = qd_generate_solution(self, node);
+    self->is_beside = is_beside;
+    return relation;
+}
+
 QdRelation *
 qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
-    if (self->error != NULL)
-        return qd_relation_new(self);
+    QdRelation *by_cases = self->error == NULL ? qd_generate_by_cases(self, node, bound) : qd_relation_new(self);
+
+    if (by_cases != NULL)
+        return by_cases;
     switch (node->kind) {
     case QD_ALGEBRA_UNIT:
         return qd_generate_unit(self);
@@ -281,7 +296,7 @@ qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariable
     case QD_ALGEBRA_PROJECT:
     case QD_ALGEBRA_DISTINCT:
     case QD_ALGEBRA_SLICE:
-        return qd_generate_solution(self, node);
+        return generate_subselect(self, node, bound);
     }
     return qd_relation_new(self);
 }

@@ -73,6 +73,10 @@ def n_pairs_with_self(made):
     return n_pairs(made) + N_CLASSES
 
 
+def n_pairs_of_aliased(made):
+    return sum(made.n_above[number] for number in made.aliases)
+
+
 def n_alias_pairs(made):
     return sum(made.n_above[alias] for alias in made.aliases.values())
 
@@ -88,6 +92,14 @@ def n_alias_pairs(made):
     ("?c a :Class . ?a (rdfs:subClassOf/rdfs:subClassOf)? ?c", lambda made: made.n_grandparents + N_CLASSES),
     ("?c a :Class OPTIONAL { ?c rdfs:subClassOf+ ?a }", lambda made: n_pairs(made) + 1),
     ("?c a :Class OPTIONAL { ?c rdfs:subClassOf+ ?a . ?a rdfs:label ?l }", lambda made: n_pairs(made) + 1),
+    ("?c a :Class { SELECT ?c ?a { ?a rdfs:subClassOf+ ?c } }", n_pairs),
+    ("OPTIONAL { ?c :alias ?b } ?c rdfs:subClassOf+ ?a", n_pairs_of_aliased),
+    ("OPTIONAL { ?c :none ?b } ?c rdfs:subClassOf+ ?a", n_pairs),
+    ("OPTIONAL { ?b :alias ?d } OPTIONAL { ?c :alias ?e } ?c rdfs:subClassOf+ ?a FILTER(?b = :c7)", n_pairs_of_aliased),
+    ("OPTIONAL { ?c :alias ?b } ?a rdfs:subClassOf+ ?c FILTER NOT EXISTS { { SELECT ?x ?c { ?x (rdfs:subClassOf|^:none)* ?c } } }",
+     lambda made: 0),
+    ("OPTIONAL { ?c :alias ?b } ?c a :Class OPTIONAL { ?c rdfs:subClassOf+ ?a } FILTER EXISTS { ?c rdfs:subClassOf+ :c0 }",
+     n_pairs_of_aliased),
     ("?c a :Class . ?c rdfs:subClassOf+ ?a VALUES ?a { :c5 :none }", lambda made: made.n_below),
     ("?c a :Class { ?c rdfs:subClassOf+ ?a } UNION { ?c :alias ?a }", lambda made: n_pairs(made) + len(made.aliases)),
     ("?c a :Class { ?c rdfs:subClassOf+ ?a } UNION { ?a rdfs:subClassOf+ ?c }", lambda made: 2 * n_pairs(made)),
