@@ -11,6 +11,7 @@
 #include "daemon/base/error.h"
 #include "daemon/rdf/term-id.h"
 #include "daemon/rdf/xsd-number.h"
+#include "daemon/sqlite/schema.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 #define N_SLOTS 1024
@@ -37,7 +38,7 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [STATEMENT_INSERT_HASH] = "INSERT INTO queryd_term_hash(h, id) VALUES(?, ?)",
     [STATEMENT_READ_COUNTERS] = "SELECT (SELECT value FROM queryd_meta WHERE key='term_sequence'),"
                                 " (SELECT value FROM queryd_meta WHERE key='bnode_serial'),"
-                                " (SELECT value FROM queryd_meta WHERE key='term_secret')",
+                                " " QD_TERM_KEY_HALF("0") ", " QD_TERM_KEY_HALF("1"),
     [STATEMENT_WRITE_COUNTER] = "UPDATE queryd_meta SET value=?2 WHERE key=?1",
 };
 
@@ -107,18 +108,23 @@ read_counters(QdDictionary *self, GError **error)
 {
     sqlite3_stmt *stmt = self->statements[STATEMENT_READ_COUNTERS];
     int r = sqlite3_step(stmt);
-    gboolean whole = r == SQLITE_ROW && sqlite3_column_bytes(stmt, 2) == sizeof self->secret;
+    gboolean whole = r == SQLITE_ROW && sqlite3_column_type(stmt, 2) == SQLITE_INTEGER &&
+                     sqlite3_column_type(stmt, 3) == SQLITE_INTEGER;
 
     if (whole) {
         self->sequence = (guint64) sqlite3_column_int64(stmt, 0);
         self->bnode_serial = (guint64) sqlite3_column_int64(stmt, 1);
-        memcpy(&self->secret, sqlite3_column_blob(stmt, 2), sizeof self->secret);
+        for (int i = 0; i < 2; i++) {
+            guint64 half = GUINT64_TO_BE((guint64) sqlite3_column_int64(stmt, 2 + i));
+
+            memcpy((guint8 *) &self->secret + (gsize) i * sizeof half, &half, sizeof half);
+        }
     }
     (void) sqlite3_reset(stmt);
     if (r != SQLITE_ROW)
         return fail(self, r, error);
     if (!whole)
-        qd_error_set(error, QW_ERROR_CORRUPT, "the dictionary's counters are not in the store");
+        qd_error_set(error, QW_ERROR_CORRUPT, "the dictionary's counters or its key are not in the store");
     return whole;
 }
 

@@ -209,7 +209,7 @@ complete_schema(QdSalvage *self, GError **error)
 
     if (model == NULL || !qd_schema_get_version(self->connection, &version, error))
         return FALSE;
-    /* an older file gets what it lacks when it is opened, and one that is no store becomes one */
+    /* one that is no store becomes one when it is opened */
     if (version != 0 && version != QD_SCHEMA_VERSION)
         return TRUE;
     if (version == 0 && qd_salvage_find_entry(self, "table", "queryd_quad") == NULL &&
@@ -217,9 +217,9 @@ complete_schema(QdSalvage *self, GError **error)
         return TRUE;
     return copy_missing(self, qd_connection_get_db(model), "SELECT name, sql" OWN_NAMES, error) &&
            qd_salvage_execute(self, error,
-                              "DELETE FROM queryd_meta WHERE key<>'term_secret' AND (typeof(value)<>'integer' OR value<0);"
+                              "DELETE FROM queryd_meta WHERE typeof(value)<>'integer' OR value<0;"
                               "INSERT OR IGNORE INTO queryd_meta VALUES('schema_version', %d), ('start_counter', 0),"
-                              " ('term_sequence', 0), ('bnode_serial', 0), ('term_secret', randomblob(16))",
+                              " ('term_sequence', 0), ('bnode_serial', 0)",
                               QD_SCHEMA_VERSION);
 }
 
@@ -341,6 +341,14 @@ judge_hashes(TermCheck *self, GError **error)
     return TRUE;
 }
 
+static gboolean
+make_key(QdSalvage *self, GError **error)
+{
+    return qd_salvage_execute(self, error, "%s",
+                              "DELETE FROM queryd_term_key;"
+                              "INSERT OR REPLACE INTO queryd_meta VALUES('term_secret', randomblob(16));" QD_TERM_KEY_MOVE);
+}
+
 /* Terms that are not what their key says go; the keys of the others are written anew. */
 static gboolean
 mend_terms(QdSalvage *self, GError **error)
@@ -350,12 +358,12 @@ mend_terms(QdSalvage *self, GError **error)
     gint64 has_secret = 0;
     gboolean ok;
 
-    if (!qd_connection_get_int64(self->connection,
-                                 "SELECT count(*) FROM queryd_meta WHERE key='term_secret' AND typeof(value)='blob' AND"
-                                 " length(value)=16",
-                                 &has_secret, error) ||
-        (has_secret == 0 &&
-         !qd_salvage_execute(self, error, "INSERT OR REPLACE INTO queryd_meta VALUES('term_secret', randomblob(16))")) ||
+    if (!qd_connection_get_int64(
+            self->connection,
+            "SELECT " QD_TERM_KEY_HALF("0") " IS NOT NULL AND " QD_TERM_KEY_HALF("1") " IS NOT NULL AND"
+                                                                                      " (SELECT count(*) FROM queryd_term_key)=2",
+            &has_secret, error) ||
+        (has_secret == 0 && !make_key(self, error)) ||
         !qd_salvage_execute(self, error,
                             "CREATE TEMP TABLE queryd_lost_term(id INTEGER PRIMARY KEY);"
                             "CREATE TEMP TABLE queryd_new_hash(h INTEGER, id INTEGER, PRIMARY KEY(h, id)) WITHOUT ROWID"))
@@ -423,12 +431,25 @@ repair_counters(QdSalvage *self, GError **error)
         self->options->start_counter, bnode != 0 ? qd_term_id_get_payload(bnode) : 0);
 }
 
+/* What keeps an older file from being stepped up is lost: then it is completed like one without a version. */
+static gboolean
+step_up(QdSalvage *self, GError **error)
+{
+    gint64 version = 0;
+
+    if (!qd_schema_get_version(self->connection, &version, error))
+        return FALSE;
+    if (version <= 0 || version >= QD_SCHEMA_VERSION || qd_schema_migrate(self->connection, NULL))
+        return TRUE;
+    return qd_salvage_execute(self, error, "DELETE FROM queryd_meta WHERE key='schema_version'");
+}
+
 gboolean
 qd_salvage_mend_rdf(QdSalvage *self, GError **error)
 {
     QdQuads *quads;
 
-    if (!qd_salvage_execute(self, error, "BEGIN") || !complete_schema(self, error))
+    if (!step_up(self, error) || !qd_salvage_execute(self, error, "BEGIN") || !complete_schema(self, error))
         return FALSE;
     if (!table_exists(self, "queryd_quad") || !table_exists(self, "queryd_term") || !table_exists(self, "queryd_meta"))
         return qd_salvage_execute(self, error, "COMMIT");

@@ -93,6 +93,7 @@ static const char *const denied_functions[] = { "load_extension", "fts3_tokenize
 /* These write (read/payload-functions.h). */
 static const char *const payload_functions[] = { "queryd_store_payload", "queryd_replace_payload", DELETE_FUNCTION };
 #define PAYLOAD_TABLE "queryd_payload"
+#define KEY_TABLE "queryd_term_key"
 
 #define TEMPORARY_DENIED "temporary objects are not allowed: use WITH, or a table that the same transaction drops"
 
@@ -286,6 +287,18 @@ check_rows(QdGuard *self, const char *what, const char *table)
     return SQLITE_OK;
 }
 
+/* @table: as the statement spells it, where it takes no column */
+static int
+check_read(QdGuard *self, const char *table)
+{
+    if (g_ascii_strcasecmp(table, KEY_TABLE) == 0)
+        return deny(self, QW_ERROR_ACCESS_DENIED, "reading '" KEY_TABLE "' is not allowed: it holds the daemon's key");
+
+    if (self->read_tables != NULL)
+        record_name(self->read_tables, table);
+    return SQLITE_OK;
+}
+
 static int
 check_function(QdGuard *self, const char *name)
 {
@@ -368,9 +381,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
     case SQLITE_READ:
-        if (self->read_tables != NULL)
-            record_name(self->read_tables, a);
-        return SQLITE_OK;
+        return check_read(self, a);
     case SQLITE_FUNCTION:
         return check_function(self, b);
     case SQLITE_PRAGMA:

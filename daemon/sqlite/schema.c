@@ -40,6 +40,9 @@ static const char *const steps[QD_SCHEMA_VERSION] = {
     /* hash: empty when the content is in the row; what older daemons have stored keeps its hash. An index that asks for the content
      * would have SQLite read what is to be replaced. */
     "DROP INDEX queryd_payload_file; CREATE INDEX queryd_payload_file ON queryd_payload(hash) WHERE hash<>x'';",
+
+    "CREATE TABLE queryd_term_key(tag INTEGER NOT NULL); CREATE INDEX queryd_term_key_tag ON "
+    "queryd_term_key(tag);" QD_TERM_KEY_MOVE,
 };
 
 gint64
@@ -100,21 +103,25 @@ run_step(QdConnection *connection, gint64 version, GError **error)
 static const char list[] = "SELECT name, type, tbl_name, sql FROM sqlite_schema WHERE name IN ('queryd_meta', 'queryd_term',"
                            " 'queryd_term_hash', 'queryd_quad', 'queryd_quad_posg', 'queryd_quad_ospg', 'queryd_quad_gspo',"
                            " 'queryd_graph', 'queryd_predicate', 'queryd_prefix', 'queryd_payload', 'queryd_payload_file',"
-                           " 'queryd_fulltext', 'queryd_fts_content') ORDER BY name";
+                           " 'queryd_fulltext', 'queryd_fts_content', 'queryd_term_key', 'queryd_term_key_tag') ORDER BY name";
 
 /* What is wrong, where something is. Each of these looks at a few rows only. */
 static const char find_loss[] =
     "SELECT 'queryd_meta lacks the row '||column1 FROM (VALUES('schema_version'), ('start_counter'), ('term_sequence'),"
     " ('bnode_serial')) WHERE NOT EXISTS (SELECT 1 FROM queryd_meta WHERE key=column1 AND typeof(value)='integer' AND value>=0)"
-    " UNION ALL SELECT 'queryd_meta lacks the row term_secret' WHERE NOT EXISTS (SELECT 1 FROM queryd_meta WHERE"
-    " key='term_secret' AND typeof(value)='blob' AND length(value)=16)"
-    " UNION ALL SELECT 'term_sequence in queryd_meta is below the ids of terms' WHERE"
-    " (SELECT max(id)>>2 FROM queryd_term)>(SELECT value FROM queryd_meta WHERE key='term_sequence')"
-    " UNION ALL SELECT column1||' is empty, and there are quads' FROM (VALUES"
-    "('queryd_term', EXISTS(SELECT 1 FROM queryd_term)), ('queryd_predicate', EXISTS(SELECT 1 FROM queryd_predicate)))"
-    " WHERE NOT column2 AND EXISTS(SELECT 1 FROM queryd_quad)"
-    " UNION ALL SELECT 'queryd_term_hash is empty, and there are terms' WHERE EXISTS(SELECT 1 FROM queryd_term) AND"
-    " NOT EXISTS(SELECT 1 FROM queryd_term_hash)";
+    " UNION ALL SELECT 'queryd_term_key lacks a row, or has lost its rowids' WHERE " QD_TERM_KEY_HALF(
+        "0") " IS NULL OR"
+             " " QD_TERM_KEY_HALF(
+                 "1") " IS NULL OR (SELECT count(*) FROM queryd_term_key)<>2"
+                      " UNION ALL SELECT 'term_sequence in queryd_meta is below the ids of terms' WHERE"
+                      " (SELECT max(id)>>2 FROM queryd_term)>(SELECT value FROM queryd_meta WHERE key='term_sequence')"
+                      " UNION ALL SELECT column1||' is empty, and there are quads' FROM (VALUES"
+                      "('queryd_term', EXISTS(SELECT 1 FROM queryd_term)), ('queryd_predicate', EXISTS(SELECT 1 FROM "
+                      "queryd_predicate)))"
+                      " WHERE NOT column2 AND EXISTS(SELECT 1 FROM queryd_quad)"
+                      " UNION ALL SELECT 'queryd_term_hash is empty, and there are terms' WHERE EXISTS(SELECT 1 FROM queryd_term) "
+                      "AND"
+                      " NOT EXISTS(SELECT 1 FROM queryd_term_hash)";
 
 /* FNV-1a */
 uint64_t

@@ -9,7 +9,26 @@
 #include "daemon/sqlite/connection.h"
 
 /* The newest step, and so the version of a file that this queryd writes. */
-#define QD_SCHEMA_VERSION 5
+#define QD_SCHEMA_VERSION 6
+
+/*
+ * The key of the hash of terms (term-key.h) is two rowids of queryd_term_key: what no column holds is in no join by USING and no
+ * transfer from table to table, of which SQLite 3.40 asks the authorizer nothing, and every other reading of the table is refused
+ * (guard.c). The index keeps VACUUM from numbering the rows again. The tag says which half a row is, and holds 16 bits of the sum
+ * of its rowid, so that a table that was written by other means (a dump of SQL) is known.
+ */
+#define QD_TERM_KEY_TAG(half, rowid) \
+    "(2*(((" rowid "&65535)+(" rowid ">>16&65535)+(" rowid ">>32&65535)+(" rowid ">>48&65535))&65535)+" half ")"
+/* A value of SQL: eight bytes of the key, the first ones highest; NULL: the store has no such half. @half: "0", "1" */
+#define QD_TERM_KEY_HALF(half) "(SELECT rowid FROM queryd_term_key WHERE tag=" QD_TERM_KEY_TAG(half, "rowid") ")"
+/* Statements: the blob of the row term_secret of queryd_meta becomes the rows of queryd_term_key, which is empty; the row goes. */
+#define QD_TERM_KEY_MOVE                                                                                                        \
+    "WITH RECURSIVE secret(digits) AS (SELECT hex(value) FROM queryd_meta WHERE key='term_secret' AND typeof(value)='blob' AND" \
+    " length(value)=16), part(half, i, v) AS (SELECT column1, 0, 0 FROM (VALUES(0), (1)), secret UNION ALL SELECT half, i+1,"   \
+    " (v<<4)|(instr('0123456789ABCDEF', substr(digits, 16*half+i+1, 1))-1) FROM part, secret WHERE i<16)"                       \
+    " INSERT INTO queryd_term_key(rowid, tag) SELECT v, " QD_TERM_KEY_TAG("half",                                               \
+                                                                          "v") " FROM part WHERE i=16;"                         \
+                                                                               "DELETE FROM queryd_meta WHERE key='term_secret';"
 
 /* The steps that the file lacks, each in a transaction. The connection is the writer's and in no transaction. Errors: as below. */
 gboolean qd_schema_migrate(QdConnection *connection, GError **error);
@@ -27,7 +46,7 @@ gboolean qd_schema_migrate(QdConnection *connection, GError **error);
  */
 gboolean qd_schema_check(QdConnection *connection, const QdLimits *limits, GError **error);
 /* Of the definitions of the internal tables; those of the newest step have: */
-#define QD_SCHEMA_FINGERPRINT UINT64_C(0x23965460cb486609)
+#define QD_SCHEMA_FINGERPRINT UINT64_C(0x8d6fc692e6cc3b95)
 uint64_t qd_schema_get_fingerprint(QdConnection *connection);
 
 /* Tables, views, indexes and triggers whose names begin as ours do, as the transaction sees them. -1: they cannot be read */

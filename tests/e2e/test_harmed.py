@@ -12,14 +12,15 @@ TURTLE = b"<http://e/s> <http://e/p> 'a text' , <http://e/o> , 7 . <http://e/o> 
 ALL = "SELECT * { ?s ?p ?o }"
 
 OBJECTS = {"table": ["queryd_meta", "queryd_term", "queryd_term_hash", "queryd_quad", "queryd_graph", "queryd_predicate",
-                     "queryd_prefix", "queryd_payload", "queryd_fulltext"],
-           "index": ["queryd_quad_posg", "queryd_quad_ospg", "queryd_quad_gspo", "queryd_payload_file"],
+                     "queryd_prefix", "queryd_payload", "queryd_fulltext", "queryd_term_key"],
+           "index": ["queryd_quad_posg", "queryd_quad_ospg", "queryd_quad_gspo", "queryd_payload_file", "queryd_term_key_tag"],
            "view": ["queryd_fts_content"]}
 DROPS = [f"DROP {kind} {name}" for kind, names in OBJECTS.items() for name in names]
 RENAMES = [f"ALTER TABLE {name} RENAME TO other" for name in OBJECTS["table"]] + [
     "ALTER TABLE queryd_term RENAME COLUMN lexical TO words", "ALTER TABLE queryd_term DROP COLUMN num",
     "ALTER TABLE queryd_prefix ADD COLUMN more"]
-LOSSES = ["DELETE FROM queryd_meta", "DELETE FROM queryd_meta WHERE key='term_secret'", "UPDATE queryd_meta SET value='x'",
+LOSSES = ["DELETE FROM queryd_meta", "DELETE FROM queryd_term_key", "UPDATE queryd_term_key SET rowid=rowid/2",
+          "UPDATE queryd_meta SET value='x'",
           "UPDATE queryd_meta SET value=NULL WHERE key='bnode_serial'", "DELETE FROM queryd_term", "DELETE FROM queryd_term_hash",
           "DELETE FROM queryd_predicate", "UPDATE queryd_meta SET value=0 WHERE key='term_sequence'"]
 # what a look at a few rows does not find: nothing may crash, and no answer may be wrong without an error

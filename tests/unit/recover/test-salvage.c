@@ -191,6 +191,7 @@ static const char *const whole_questions[] = {
     "SELECT quote(id)||quote(n_quads)||quote(n_subjects)||quote(n_objects)||quote(tags) FROM queryd_predicate ORDER BY id",
     "SELECT quote(id)||quote(n_quads)||quote(explicit) FROM queryd_graph ORDER BY id",
     "SELECT quote(key)||quote(value) FROM queryd_meta WHERE key<>'start_counter' ORDER BY key",
+    "SELECT quote(rowid)||quote(tag) FROM queryd_term_key ORDER BY tag",
     "SELECT quote(prefix)||quote(iri) FROM queryd_prefix ORDER BY prefix",
     "PRAGMA user_version",
     "PRAGMA application_id",

@@ -14,7 +14,8 @@ test_new(StoreFixture *fixture, gconstpointer data)
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT value FROM queryd_meta WHERE key='schema_version'"), ==,
                     QD_SCHEMA_VERSION);
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_quad, queryd_term"), ==, 0);
-    g_assert_cmpint(store_get_int64(fixture->writer, "SELECT length(value) FROM queryd_meta WHERE key='term_secret'"), ==, 16);
+    g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_meta WHERE key='term_secret'"), ==, 0);
+    g_assert_cmpint(store_get_int64(fixture->writer, "SELECT " QD_TERM_KEY_HALF("0") "<>" QD_TERM_KEY_HALF("1")), ==, 1);
 }
 
 /* A file of the newest step has nothing that has to be compared one by one; another program's change is named. */
@@ -29,7 +30,10 @@ test_check(StoreFixture *fixture, gconstpointer data)
         { "DROP VIEW queryd_fts_content", "queryd_fts_content is missing" },
         { "ALTER TABLE queryd_prefix RENAME COLUMN iri TO uri", "queryd_prefix is missing, or is not defined" },
         { "DELETE FROM queryd_meta WHERE key='bnode_serial'", "queryd_meta lacks the row bnode_serial" },
-        { "UPDATE queryd_meta SET value='x' WHERE key='term_secret'", "queryd_meta lacks the row term_secret" },
+        { "DELETE FROM queryd_term_key WHERE tag&1", "queryd_term_key lacks a row, or has lost its rowids" },
+        { "UPDATE queryd_term_key SET rowid=rowid+1 WHERE tag&1", "queryd_term_key lacks a row" },
+        { "INSERT INTO queryd_term_key VALUES(1)", "queryd_term_key lacks a row" },
+        { "DROP INDEX queryd_term_key_tag", "queryd_term_key_tag is missing" },
         { "INSERT INTO queryd_term VALUES(4001, NULL, 'x', NULL)", "term_sequence in queryd_meta is below the ids of terms" },
         { "INSERT INTO queryd_quad VALUES(1, 1, 1, 0)", "queryd_term is empty, and there are quads" },
     };
@@ -60,7 +64,7 @@ test_older(StoreFixture *fixture, gconstpointer data)
     store_execute(fixture->writer, "DROP TABLE queryd_term; DROP TABLE queryd_term_hash; DROP TABLE queryd_quad;"
                                    "DROP TABLE queryd_graph; DROP TABLE queryd_predicate; DROP TABLE queryd_prefix;"
                                    "DROP TABLE queryd_payload;"
-                                   "DROP TABLE queryd_fulltext; DROP VIEW queryd_fts_content;"
+                                   "DROP TABLE queryd_fulltext; DROP VIEW queryd_fts_content; DROP TABLE queryd_term_key;"
                                    "DELETE FROM queryd_meta WHERE key NOT IN ('schema_version', 'start_counter');"
                                    "UPDATE queryd_meta SET value=1 WHERE key='schema_version';"
                                    "CREATE TABLE mine(x); INSERT INTO mine VALUES(7)");
@@ -119,7 +123,7 @@ assert_stored(QdConnection *writer, gboolean has_quads)
 static void
 test_stored(StoreFixture *fixture, gconstpointer data)
 {
-    static const guint versions[] = { 1, 2, 4 };
+    static const guint versions[] = { 1, 2, 4, 5 };
 
     for (gsize i = 0; i < G_N_ELEMENTS(versions); i++) {
         take_stored(fixture, versions[i]);
@@ -131,6 +135,30 @@ test_stored(StoreFixture *fixture, gconstpointer data)
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_payload INDEXED BY queryd_payload_file"
                                                      " WHERE hash<>x'' AND length(hash)=32"),
                     ==, 2);
+}
+
+/* The blob of an older store: its halves, the first bytes highest. */
+static void
+test_key_moves(StoreFixture *fixture, gconstpointer data)
+{
+    g_autofree char *path = g_build_filename(fixture->dir, "queryd.db", NULL);
+    sqlite3 *db = NULL;
+
+    take_stored(fixture, 5);
+    g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(db, "UPDATE queryd_meta SET value=x'0123456789ABCDEFFEDCBA9876543210' WHERE key='term_secret'",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+    store_fixture_open(fixture);
+    g_assert_cmphex(store_get_int64(fixture->writer, "SELECT " QD_TERM_KEY_HALF("0")), ==, INT64_C(0x0123456789abcdef));
+    g_assert_cmphex(store_get_int64(fixture->writer, "SELECT " QD_TERM_KEY_HALF("1")), ==, (gint64) UINT64_C(0xfedcba9876543210));
+    g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_meta WHERE key='term_secret'"), ==, 0);
+
+    store_execute(fixture->writer, "CREATE TABLE filler(a); DROP TABLE filler; VACUUM");
+    g_assert_cmphex(store_get_int64(fixture->writer, "SELECT " QD_TERM_KEY_HALF("0")), ==, INT64_C(0x0123456789abcdef));
+    g_assert_cmphex(store_get_int64(fixture->writer, "SELECT " QD_TERM_KEY_HALF("1")), ==, (gint64) UINT64_C(0xfedcba9876543210));
+    g_assert_true(qd_schema_check(fixture->writer, &fixture->limits, NULL));
 }
 
 /* Each step is taken or not: what stands in the way of one leaves the file at the one before, and later it goes on from there. */
@@ -165,6 +193,7 @@ main(int argc, char **argv)
     g_test_add("/sqlite/schema/older", StoreFixture, NULL, store_fixture_set_up, test_older, store_fixture_tear_down);
     g_test_add("/sqlite/schema/check", StoreFixture, NULL, store_fixture_set_up, test_check, store_fixture_tear_down);
     g_test_add("/sqlite/schema/failed", StoreFixture, NULL, store_fixture_set_up, test_failed, store_fixture_tear_down);
+    g_test_add("/sqlite/schema/key-moves", StoreFixture, NULL, store_fixture_set_up, test_key_moves, store_fixture_tear_down);
     g_test_add("/sqlite/schema/stored", StoreFixture, NULL, store_fixture_set_up, test_stored, store_fixture_tear_down);
     g_test_add("/sqlite/schema/stored-fails", StoreFixture, NULL, store_fixture_set_up, test_stored_fails, store_fixture_tear_down);
     return g_test_run();

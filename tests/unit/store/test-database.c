@@ -50,7 +50,7 @@ test_fresh(StoreFixture *self, gconstpointer data)
     g_assert_null(qd_database_steal_writer(self->database));
     g_assert_cmpint(store_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key = 'schema_version'"), ==,
                     QD_SCHEMA_VERSION);
-    g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM queryd_meta"), ==, 5);
+    g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM queryd_meta"), ==, 4);
 }
 
 static void
