@@ -205,11 +205,11 @@ qd_counting_show(QdConnection *connection, const QdCounts *counters)
 /* SQLite's number of changes becomes that of the session. What the session has changed took longer than this takes. When it fails,
  * the statement that comes next will, too. */
 static void
-count_again(Counting *self, QdConnection *connection)
+count_again(Counting *self, QdConnection *connection, gint64 n_rows)
 {
     QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
 
-    self->n_rows = self->counters.changes;
+    self->n_rows = n_rows;
     if (self->count == NULL)
         (void) sqlite3_prepare_v3(self->db, "DELETE FROM " MODULE, -1, SQLITE_PREPARE_PERSISTENT, &self->count, NULL);
     if (self->count != NULL) {
@@ -220,6 +220,14 @@ count_again(Counting *self, QdConnection *connection)
     (void) qd_connection_set_policy(connection, policy);
 }
 
+/* DROP TABLE of a table with deferred foreign keys deletes its rows first, and counts them; other definitions leave the count as it
+ * is. SQLite shows which it was by the count alone: when it was not 0 before and is 0 afterwards, no row was there to delete. */
+static gboolean
+may_reset(const QdCounts *counters, const QdCompiled *compiled)
+{
+    return compiled->defines && counters->changes != 0;
+}
+
 void
 qd_counting_begin(QdConnection *connection, const QdCounts *counters, const QdCompiled *compiled)
 {
@@ -228,7 +236,9 @@ qd_counting_begin(QdConnection *connection, const QdCounts *counters, const QdCo
     self->is_live = TRUE;
     self->counters = *counters;
     if (compiled->calls_changes && sqlite3_changes64(self->db) != counters->changes)
-        count_again(self, connection);
+        count_again(self, connection, counters->changes);
+    else if (may_reset(counters, compiled) && sqlite3_changes64(self->db) == 0)
+        count_again(self, connection, 1);
     sqlite3_set_last_insert_rowid(self->db, counters->last_insert_rowid);
     self->total_before = sqlite3_total_changes64(self->db);
 }
@@ -244,6 +254,8 @@ qd_counting_end(QdConnection *connection, QdCounts *counters, const QdCompiled *
     counters->total_changes += total;
     if (compiled->counts_rows || total > 0) /* CREATE VIRTUAL TABLE has statements of its own, which count, too */
         counters->changes = sqlite3_changes64(self->db);
+    else if (may_reset(counters, compiled) && sqlite3_changes64(self->db) == 0)
+        counters->changes = 0;
     self->is_live = FALSE;
     self->counters = (QdCounts){ 0 };
 }
