@@ -118,7 +118,10 @@ static const char *const collations[] = { "BINARY", "NOCASE", "RTRIM" };
 void
 generator_literal(Generator *self)
 {
-    generator_put(self, "%s", literals[generator_pick(self, G_N_ELEMENTS(literals))]);
+    if (self->bound != NULL && generator_chance(self, 2))
+        generator_parameter(self);
+    else
+        generator_put(self, "%s", literals[generator_pick(self, G_N_ELEMENTS(literals))]);
 }
 
 void

@@ -37,6 +37,10 @@ typedef struct Generator {
     char aliases[4][8];
     guint n_scope;
     guint depth;
+    /* of the statement that is written */
+    GVariantDict *bound; /* (nullable): it may have parameters, these are its values so far */
+    guint style;         /* how they are named */
+    guint n_bound;
 } Generator;
 
 /* From 0 to @n - 1. */
@@ -48,6 +52,11 @@ void generator_put(Generator *self, const char *format, ...) G_GNUC_PRINTF(2, 3)
 Relation *generator_any_relation(Generator *self);
 Relation *generator_any_table(Generator *self);
 
+/* The statement that begins may have parameters, or not; afterwards the values that it got: (nullable) (transfer full) a{sv}. */
+void generator_begin_parameters(Generator *self);
+GVariant *generator_end_parameters(Generator *self);
+void generator_parameter(Generator *self);
+/* A literal, or a parameter. */
 void generator_literal(Generator *self);
 void generator_expression(Generator *self, guint depth);
 void generator_select(Generator *self, guint depth, guint n_columns);

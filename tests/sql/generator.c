@@ -57,8 +57,11 @@ add(Generator *self, StepKind kind, void (*write)(Generator *))
 {
     self->text = g_string_new(NULL);
     self->n_scope = 0;
+    if (write != generator_define)
+        generator_begin_parameters(self);
     write(self);
-    (void) script_add(self->script, kind, generator_pick(self, 1 << 20), g_string_free(g_steal_pointer(&self->text), FALSE));
+    script_add(self->script, kind, generator_pick(self, 1 << 20), g_string_free(g_steal_pointer(&self->text), FALSE))
+        ->bound = generator_end_parameters(self);
 }
 
 static void

@@ -22,7 +22,7 @@ typedef struct Runner {
     sqlite3 *db;
     const Script *script;
     QueryTransaction *transaction;
-    GPtrArray *batch; /* (nullable) of char*, between its marks */
+    GPtrArray *batch; /* (nullable) of Step, between its marks */
     guint64 n_executions;
     guint64 n_errors; /* on both sides */
     guint64 n_rows;
@@ -52,26 +52,26 @@ judge(Runner *self, const char *way, const char *text, const Outcome *expected, 
 }
 
 static void
-judge_query(Runner *self, guint32 way, const char *text, const Outcome *expected)
+judge_query(Runner *self, guint32 way, const Step *step, const Outcome *expected)
 {
-    judge(self, self->script->counts ? "channel" : ways_get_query_name(way), text, expected,
-          ways_query(self->ways, way, self->script->counts, text));
+    judge(self, self->script->counts ? "channel" : ways_get_query_name(way), step->text, expected,
+          ways_query(self->ways, way, self->script->counts, step));
 }
 
 static void
 run_query(Runner *self, const Step *step)
 {
-    g_autoptr(Outcome) expected = reference_execute(self->db, step->text);
+    g_autoptr(Outcome) expected = reference_execute(self->db, step->text, step->bound);
 
     if (self->transaction != NULL) {
-        judge(self, "query in a transaction", step->text, expected, ways_query_in(self->transaction, step->text));
+        judge(self, "query in a transaction", step->text, expected, ways_query_in(self->transaction, step));
     } else if (step->way == EVERY_WAY) {
         for (guint i = 0; i < ways_get_n_query_ways(); i++)
-            judge_query(self, i, step->text, expected);
+            judge_query(self, i, step, expected);
     } else {
-        judge_query(self, step->way, step->text, expected);
+        judge_query(self, step->way, step, expected);
         if (!self->script->counts)
-            judge_query(self, step->way / 7, step->text, expected);
+            judge_query(self, step->way / ways_get_n_query_ways(), step, expected);
     }
 }
 
@@ -81,20 +81,19 @@ run_update(Runner *self, const Step *step, guint32 way)
     g_autoptr(Outcome) expected = NULL;
 
     if (self->batch != NULL) {
-        g_ptr_array_add(self->batch, step->text);
+        g_ptr_array_add(self->batch, (gpointer) step);
         return;
     }
     if (self->transaction != NULL)
-        expected = reference_execute_whole(self->db, step->text);
+        expected = reference_execute_whole(self->db, step->text, step->bound);
     else if (ways_is_transaction(way, self->script->counts))
-        expected = reference_execute_between(self->db, step->text);
+        expected = reference_execute_between(self->db, step->text, step->bound);
     else
-        expected = reference_execute(self->db, step->text);
+        expected = reference_execute(self->db, step->text, step->bound);
     if (self->transaction != NULL)
-        judge(self, "update in a transaction", step->text, expected, ways_update_in(self->transaction, step->text));
+        judge(self, "update in a transaction", step->text, expected, ways_update_in(self->transaction, step));
     else
-        judge(self, ways_get_update_name(way), step->text, expected,
-              ways_update(self->ways, way, self->script->counts, step->text));
+        judge(self, ways_get_update_name(way), step->text, expected, ways_update(self->ways, way, self->script->counts, step));
     if (step->fails != (expected->error != NULL) && step->way == EVERY_WAY && self->difference == NULL)
         self->difference = g_strdup_printf("SQLite says %s: %s", expected->error != NULL ? expected->error : "no error",
                                            step->text);
@@ -109,33 +108,46 @@ end_transaction(Runner *self, gboolean commit)
     g_clear_object(&self->transaction);
     if (sqlite3_get_autocommit(self->db) == 0) {
         g_clear_pointer(&expected, outcome_free);
-        expected = reference_execute(self->db, commit ? "COMMIT" : "ROLLBACK");
+        expected = reference_execute(self->db, commit ? "COMMIT" : "ROLLBACK", NULL);
         if (expected->error != NULL)
             reference_command(self->db, "ROLLBACK");
     }
     judge(self, "end of a transaction", commit ? "COMMIT" : "ROLLBACK", expected, g_steal_pointer(&actual));
 }
 
+static char *
+join_texts(const GPtrArray *steps)
+{
+    g_autoptr(GString) all = g_string_new(NULL);
+
+    for (guint i = 0; i < steps->len; i++)
+        g_string_append_printf(all, "%s%s", i > 0 ? "; " : "", ((const Step *) steps->pdata[i])->text);
+    return g_string_free(g_steal_pointer(&all), FALSE);
+}
+
 /* Up to the first error, and then as if nothing had been. */
 static void
 run_batch(Runner *self)
 {
-    g_autoptr(GPtrArray) texts = g_steal_pointer(&self->batch);
+    g_autoptr(GPtrArray) steps = g_steal_pointer(&self->batch);
     g_autoptr(Outcome) expected = NULL;
     g_autoptr(GPtrArray) counts = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *all = NULL;
+    g_autofree char *all = join_texts(steps);
+    Outcome *actual;
 
-    if (texts->len == 0)
+    if (steps->len == 0)
         return;
     reference_command(self->db, "BEGIN IMMEDIATE");
-    for (guint i = 0; i < texts->len && (expected == NULL || expected->error == NULL); i++) {
+    for (guint i = 0; i < steps->len && (expected == NULL || expected->error == NULL); i++) {
+        const Step *step = steps->pdata[i];
+
         g_clear_pointer(&expected, outcome_free);
-        expected = reference_execute(self->db, texts->pdata[i]);
+        expected = reference_execute(self->db, step->text, step->bound);
         g_ptr_array_add(counts, g_strdup_printf("%" G_GINT64_FORMAT, expected->n_changes));
     }
     if (expected->error == NULL) {
         g_clear_pointer(&expected, outcome_free);
-        expected = reference_execute(self->db, "COMMIT");
+        expected = reference_execute(self->db, "COMMIT", NULL);
     }
     if (sqlite3_get_autocommit(self->db) == 0)
         reference_command(self->db, "ROLLBACK");
@@ -144,15 +156,9 @@ run_batch(Runner *self)
     for (guint i = 0; i < counts->len; i++)
         g_ptr_array_add(expected->rows, g_strdup(counts->pdata[i]));
     expected->n_changes = 0;
-    g_ptr_array_add(texts, NULL);
-    all = g_strjoinv("; ", (char **) texts->pdata);
-    g_ptr_array_set_size(texts, (gint) texts->len - 1);
-    {
-        Outcome *actual = ways_batch(self->ways, texts);
-
-        actual->has_counts = FALSE;
-        judge(self, "batch", all, expected, actual);
-    }
+    actual = ways_batch(self->ways, steps);
+    actual->has_counts = FALSE;
+    judge(self, "batch", all, expected, actual);
 }
 
 static void

@@ -85,8 +85,73 @@ take_row(Outcome *outcome, sqlite3_stmt *stmt)
     outcome_add_row(outcome, row);
 }
 
+/* 0: there is none of this name. A bare name is tried with each of SQLite's signs. */
+static int
+find_parameter(sqlite3_stmt *stmt, const char *key)
+{
+    if (g_ascii_isdigit(key[0]))
+        return (int) g_ascii_strtoll(key, NULL, 10);
+    for (const char *sign = ":@$"; *sign != '\0'; sign++) {
+        g_autofree char *name = g_strdup_printf("%c%s", *sign, strchr(":@$", key[0]) != NULL ? key + 1 : key);
+        int index = sqlite3_bind_parameter_index(stmt, name);
+
+        if (index > 0)
+            return index;
+    }
+    return 0;
+}
+
+static void
+bind_value(sqlite3_stmt *stmt, int index, GVariant *value)
+{
+    switch (g_variant_classify(value)) {
+    case G_VARIANT_CLASS_BOOLEAN:
+        (void) sqlite3_bind_int64(stmt, index, g_variant_get_boolean(value) ? 1 : 0);
+        return;
+    case G_VARIANT_CLASS_BYTE:
+        (void) sqlite3_bind_int64(stmt, index, g_variant_get_byte(value));
+        return;
+    case G_VARIANT_CLASS_INT32:
+        (void) sqlite3_bind_int64(stmt, index, g_variant_get_int32(value));
+        return;
+    case G_VARIANT_CLASS_INT64:
+        (void) sqlite3_bind_int64(stmt, index, g_variant_get_int64(value));
+        return;
+    case G_VARIANT_CLASS_UINT64:
+        (void) sqlite3_bind_int64(stmt, index, (gint64) g_variant_get_uint64(value));
+        return;
+    case G_VARIANT_CLASS_DOUBLE:
+        (void) sqlite3_bind_double(stmt, index, g_variant_get_double(value));
+        return;
+    case G_VARIANT_CLASS_STRING:
+        (void) sqlite3_bind_text(stmt, index, g_variant_get_string(value, NULL), -1, SQLITE_TRANSIENT);
+        return;
+    case G_VARIANT_CLASS_ARRAY: {
+        gsize n_bytes = 0;
+        const void *data = g_variant_get_fixed_array(value, &n_bytes, 1);
+
+        (void) sqlite3_bind_blob(stmt, index, data != NULL ? data : "", (int) n_bytes, SQLITE_TRANSIENT);
+        return;
+    }
+    default: /* GLib's enum: the others, and a signature, are NULL */
+        (void) sqlite3_bind_null(stmt, index);
+    }
+}
+
+static void
+bind_all(sqlite3_stmt *stmt, GVariant *bound)
+{
+    GVariantIter iter;
+    const char *key;
+    GVariant *value;
+
+    g_variant_iter_init(&iter, bound);
+    while (g_variant_iter_loop(&iter, "{&sv}", &key, &value))
+        bind_value(stmt, find_parameter(stmt, key), value);
+}
+
 Outcome *
-reference_execute(sqlite3 *db, const char *text)
+reference_execute(sqlite3 *db, const char *text, GVariant *bound)
 {
     g_autoptr(Outcome) outcome = outcome_new();
     sqlite3_stmt *stmt = NULL;
@@ -94,6 +159,8 @@ reference_execute(sqlite3 *db, const char *text)
     int r = sqlite3_prepare_v2(db, text, -1, &stmt, NULL);
 
     if (r == SQLITE_OK && stmt != NULL) {
+        if (bound != NULL)
+            bind_all(stmt, bound);
         while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
             take_row(outcome, stmt);
         if (r == SQLITE_DONE)
@@ -110,27 +177,27 @@ reference_execute(sqlite3 *db, const char *text)
 }
 
 Outcome *
-reference_execute_whole(sqlite3 *db, const char *text)
+reference_execute_whole(sqlite3 *db, const char *text, GVariant *bound)
 {
     Outcome *outcome;
 
     reference_command(db, "SAVEPOINT whole");
-    outcome = reference_execute(db, text);
+    outcome = reference_execute(db, text, bound);
     if (sqlite3_get_autocommit(db) == 0)
         reference_command(db, outcome->error != NULL ? "ROLLBACK TO whole; RELEASE whole" : "RELEASE whole");
     return outcome;
 }
 
 Outcome *
-reference_execute_between(sqlite3 *db, const char *text)
+reference_execute_between(sqlite3 *db, const char *text, GVariant *bound)
 {
     Outcome *outcome;
     g_autoptr(Outcome) end = NULL;
 
     reference_command(db, "BEGIN IMMEDIATE");
-    outcome = reference_execute_whole(db, text);
+    outcome = reference_execute_whole(db, text, bound);
     if (outcome->error == NULL) {
-        end = reference_execute(db, "COMMIT");
+        end = reference_execute(db, "COMMIT", NULL);
         if (end->error != NULL) {
             outcome_free(outcome);
             outcome = g_steal_pointer(&end);

@@ -12,12 +12,12 @@
 
 /* (transfer full): an empty database in memory */
 sqlite3 *reference_open(void);
-/* @text: one statement, in the transaction that is open or in one of its own. (transfer full) */
-Outcome *reference_execute(sqlite3 *db, const char *text);
+/* @text: one statement, in the transaction that is open or in one of its own. @bound: (nullable) a{sv}. (transfer full) */
+Outcome *reference_execute(sqlite3 *db, const char *text, GVariant *bound);
 /* In a transaction, as queryd does it (docs/sql.md): what fails leaves nothing. */
-Outcome *reference_execute_whole(sqlite3 *db, const char *text);
+Outcome *reference_execute_whole(sqlite3 *db, const char *text, GVariant *bound);
 /* Between BEGIN and COMMIT, or ROLLBACK after an error; the error is that of the first of them that fails. */
-Outcome *reference_execute_between(sqlite3 *db, const char *text);
+Outcome *reference_execute_between(sqlite3 *db, const char *text, GVariant *bound);
 /* BEGIN and its like, which must not fail. */
 void reference_command(sqlite3 *db, const char *text);
 /* What queryd cannot drop itself when keys refer to it: everything of clients, by another program's hand. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The format of sqllogictest, as far as it is used: "statement ok", "statement error", "query", "hash-threshold", "skipif",
- * "onlyif" and "halt"; and of our own "begin", "commit", "rollback", "batch", "end" and "counts".
+ * "onlyif" and "halt"; and of our own "begin", "commit", "rollback", "batch", "end", "counts", and before a record "bind" with its
+ * parameters, a{sv} in GVariant's text format.
  */
 #include "tests/sql/script.h"
 
@@ -13,6 +14,7 @@ step_free(gpointer data)
     Step *step = data;
 
     g_free(step->text);
+    g_clear_pointer(&step->bound, g_variant_unref);
     g_free(step->expectation);
     g_free(step->sort);
     g_free(step);
@@ -60,7 +62,9 @@ script_pick(const Script *self, const guint8 *keep)
         const Step *step = self->steps->pdata[i];
 
         if (keep[i])
-            (void) script_add(picked, step->kind, step->way, g_strdup(step->text));
+            script_add(picked, step->kind, step->way, g_strdup(step->text))->bound = step->bound != NULL
+                                                                                         ? g_variant_ref(step->bound)
+                                                                                         : NULL;
     }
     return picked;
 }
@@ -78,6 +82,11 @@ script_print(const Script *self)
     for (guint i = 0; i < self->steps->len; i++) {
         const Step *step = self->steps->pdata[i];
 
+        if (step->bound != NULL) {
+            g_autofree char *bound = g_variant_print(step->bound, TRUE);
+
+            g_string_append_printf(text, "bind %s\n", bound);
+        }
         g_string_append_printf(text, "%s way=%u\n", words[step->kind], step->way);
         if (step->text != NULL)
             g_string_append_printf(text, "%s\n", step->text);
@@ -169,6 +178,7 @@ script_read(const char *path, GError **error)
     g_autoptr(Script) self = script_new();
     g_autofree char *text = NULL;
     g_auto(GStrv) lines = NULL;
+    g_autoptr(GVariant) bound = NULL;
     gboolean skips = FALSE;
 
     if (!g_file_get_contents(path, &text, NULL, error))
@@ -186,7 +196,15 @@ script_read(const char *path, GError **error)
         } else if (g_str_has_prefix(line, "skipif ") || g_str_has_prefix(line, "onlyif ")) {
             skips = skips || (g_str_has_prefix(line + strlen("skipif "), "sqlite") == (line[0] == 's'));
             at++;
+        } else if (g_str_has_prefix(line, "bind ")) {
+            g_clear_pointer(&bound, g_variant_unref);
+            bound = g_variant_parse(G_VARIANT_TYPE_VARDICT, line + strlen("bind "), NULL, NULL, error);
+            if (bound == NULL)
+                return NULL;
+            at++;
         } else if (read_record(self, lines, &at, skips)) {
+            if (bound != NULL && self->steps->len > 0)
+                ((Step *) self->steps->pdata[self->steps->len - 1])->bound = g_steal_pointer(&bound);
             skips = FALSE;
         } else {
             g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "%s:%u: no record begins with '%s'", path, at + 1, line);

@@ -24,6 +24,7 @@ typedef struct Step {
     StepKind kind;
     guint32 way;       /* a number that the runner reduces to a way */
     char *text;        /* (owned) (nullable) */
+    GVariant *bound;   /* (owned) (nullable) a{sv}: the parameters, as for D-Bus */
     gboolean fails;    /* a script's statement that should: "statement error" */
     char *expectation; /* (owned) (nullable): values that the script names, one a line */
     char *sort;        /* (owned) (nullable): how the script's values are sorted */

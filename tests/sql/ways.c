@@ -7,6 +7,8 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#include "tests/sql/csv.h"
+
 #define DAEMON_NAME "org.queryd.Query1"
 #define DAEMON_PATH "/org/queryd/Query1"
 
@@ -225,32 +227,85 @@ take_changes(gint64 n_changes, GError *error)
 /* Queries ----------------------------------------------------------------------------------------------------------------- */
 
 static Outcome *
-query_by(QueryConnection *connection, const char *text)
+query_by(QueryConnection *connection, const Step *step)
 {
     GError *error = NULL;
-    QueryCursor *cursor = query_connection_query(connection, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+    QueryCursor *cursor = query_connection_query(connection, QUERY_LANGUAGE_SQL, step->text, step->bound, NULL, &error);
 
+    return take_cursor(cursor, error);
+}
+
+static gboolean
+bind_value(QueryStatement *statement, const char *key, GVariant *value, GError **error)
+{
+    g_autoptr(GBytes) bytes = NULL;
+
+    switch (g_variant_classify(value)) {
+    case G_VARIANT_CLASS_BOOLEAN:
+        return query_statement_bind_int64(statement, key, g_variant_get_boolean(value) ? 1 : 0, error);
+    case G_VARIANT_CLASS_BYTE:
+        return query_statement_bind_int64(statement, key, g_variant_get_byte(value), error);
+    case G_VARIANT_CLASS_INT32:
+        return query_statement_bind_int64(statement, key, g_variant_get_int32(value), error);
+    case G_VARIANT_CLASS_INT64:
+        return query_statement_bind_int64(statement, key, g_variant_get_int64(value), error);
+    case G_VARIANT_CLASS_UINT64:
+        return query_statement_bind_int64(statement, key, (gint64) g_variant_get_uint64(value), error);
+    case G_VARIANT_CLASS_DOUBLE:
+        return query_statement_bind_double(statement, key, g_variant_get_double(value), error);
+    case G_VARIANT_CLASS_STRING:
+        return query_statement_bind_string(statement, key, g_variant_get_string(value, NULL), -1, error);
+    case G_VARIANT_CLASS_ARRAY:
+        bytes = g_variant_get_data_as_bytes(value);
+        return query_statement_bind_bytes(statement, key, bytes, error);
+    default: /* GLib's enum: a signature is NULL */
+        return query_statement_bind_null(statement, key, error);
+    }
+}
+
+static gboolean
+bind_all(QueryStatement *statement, GVariant *bound, GError **error)
+{
+    GVariantIter iter;
+    const char *key;
+    GVariant *value;
+    gboolean ok = TRUE;
+
+    if (bound == NULL)
+        return TRUE;
+    g_variant_iter_init(&iter, bound);
+    while (ok && g_variant_iter_next(&iter, "{&sv}", &key, &value)) {
+        ok = bind_value(statement, key, value, error);
+        g_variant_unref(value);
+    }
+    return ok;
+}
+
+static Outcome *
+execute_bound(QueryStatement *statement, const Step *step)
+{
+    GError *error = NULL;
+    QueryCursor *cursor = NULL;
+
+    if (bind_all(statement, step->bound, &error))
+        cursor = query_statement_execute(statement, NULL, &error);
     return take_cursor(cursor, error);
 }
 
 /* Columns as they were told before the first execution count, too. */
 static Outcome *
-query_twice(QueryConnection *connection, const char *text)
+query_twice(QueryConnection *connection, const Step *step)
 {
     GError *error = NULL;
-    g_autoptr(QueryStatement) statement = query_connection_prepare(connection, QUERY_LANGUAGE_SQL, text, NULL, &error);
+    g_autoptr(QueryStatement) statement = query_connection_prepare(connection, QUERY_LANGUAGE_SQL, step->text, NULL, &error);
     g_autoptr(Outcome) first = NULL;
     g_autofree char *difference = NULL;
     Outcome *second;
-    QueryCursor *cursor;
 
     if (statement == NULL)
         return take_cursor(NULL, error);
-    cursor = query_statement_execute(statement, NULL, &error);
-    first = take_cursor(cursor, error);
-    error = NULL;
-    cursor = query_statement_execute(statement, NULL, &error);
-    second = take_cursor(cursor, error);
+    first = execute_bound(statement, step);
+    second = execute_bound(statement, step);
     difference = outcome_compare(first, second);
     if (difference != NULL) {
         g_autofree char *message = g_strdup_printf("the second execution is not as the first: %s", difference);
@@ -269,6 +324,13 @@ take_remote_error(GError *error)
     (void) g_dbus_error_strip_remote_error(failure);
     outcome_set_error(outcome, NULL, failure->message);
     return outcome;
+}
+
+/* (transfer none) or floating */
+static GVariant *
+get_parameters(const Step *step)
+{
+    return step->bound != NULL ? step->bound : g_variant_new("a{sv}", NULL);
 }
 
 static void
@@ -291,10 +353,11 @@ put_variant(GString *row, GVariant *value)
 }
 
 static Outcome *
-query_by_bus(Ways *self, const char *text)
+query_by_bus(Ways *self, const Step *step)
 {
     GError *error = NULL;
-    g_autoptr(GVariant) reply = call(self, "Query", g_variant_new("(ssa{sv}a{sv})", "sql", text, NULL, NULL), "(asaavb)", &error);
+    g_autoptr(GVariant) reply = call(self, "Query", g_variant_new("(ss@a{sv}a{sv})", "sql", step->text, get_parameters(step), NULL),
+                                     "(asaavb)", &error);
     g_autoptr(GVariant) columns = NULL;
     g_autoptr(GVariant) rows = NULL;
     Outcome *outcome;
@@ -326,68 +389,69 @@ query_by_bus(Ways *self, const char *text)
     return outcome;
 }
 
-/* Its rows are those of the format's own tests; here whether there are as many, or the error. */
+/* QueryText takes no parameters: a statement that has some comes by Query. */
 static Outcome *
-query_as_text(Ways *self, const char *text)
+query_as_text(Ways *self, const Step *step)
 {
     GError *error = NULL;
-    g_autoptr(GVariant) reply = call(self, "QueryText", g_variant_new("(sssa{sv})", "sql", text, "jsonl", NULL), "(ssb)", &error);
+    g_autoptr(GVariant) reply = NULL;
+    const char *text;
     Outcome *outcome;
 
+    if (step->bound != NULL)
+        return query_by_bus(self, step);
+    reply = call(self, "QueryText", g_variant_new("(sssa{sv})", "sql", step->text, "csv", NULL), "(ssb)", &error);
     if (reply == NULL)
         return take_remote_error(error);
     outcome = outcome_new();
+    outcome->has_types = FALSE;
+    g_variant_get_child(reply, 1, "&s", &text);
+    g_variant_get_child(reply, 2, "b", &outcome->is_cut);
+    csv_take(outcome, text);
     return outcome;
 }
 
 Outcome *
-ways_query(Ways *self, guint32 way, gboolean counts, const char *text)
+ways_query(Ways *self, guint32 way, gboolean counts, const Step *step)
 {
     if (counts)
-        return query_by(self->session, text);
+        return query_by(self->session, step);
 
     switch (way % G_N_ELEMENTS(query_ways)) {
     case 0:
-        return query_by(self->ring, text);
+        return query_by(self->ring, step);
     case 1:
-        return query_by(self->socket, text);
+        return query_by(self->socket, step);
     case 2:
-        return query_by(self->direct, text);
+        return query_by(self->direct, step);
     case 3:
-        return query_twice(self->ring, text);
+        return query_twice(self->ring, step);
     case 4:
-        return query_twice(self->direct, text);
+        return query_twice(self->direct, step);
     case 5:
-        return query_by_bus(self, text);
+        return query_by_bus(self, step);
     default: /* the last one of query_ways */
-        return query_as_text(self, text);
+        return query_as_text(self, step);
     }
 }
 
 /* Updates ----------------------------------------------------------------------------------------------------------------- */
 
 static Outcome *
-update_by(QueryConnection *connection, const char *text)
+update_by(QueryConnection *connection, const Step *step)
 {
     GError *error = NULL;
-    gint64 n = query_connection_update(connection, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+    gint64 n = query_connection_update(connection, QUERY_LANGUAGE_SQL, step->text, step->bound, NULL, &error);
 
     return take_changes(n, error);
 }
 
-/* With what RETURNING gives. */
+/* Rows, and how many have changed. */
 static Outcome *
-update_prepared(QueryConnection *connection, const char *text)
+take_updated(QueryCursor *cursor, GError *error)
 {
-    GError *error = NULL;
-    g_autoptr(QueryStatement) statement = query_connection_prepare_update(connection, QUERY_LANGUAGE_SQL, text, NULL, &error);
-    g_autoptr(QueryCursor) cursor = NULL;
-    Outcome *outcome;
+    Outcome *outcome = take_cursor(cursor != NULL ? g_object_ref(cursor) : NULL, error);
 
-    if (statement == NULL)
-        return take_changes(0, error);
-    cursor = query_statement_execute(statement, NULL, &error);
-    outcome = take_cursor(cursor != NULL ? g_object_ref(cursor) : NULL, error);
     if (outcome->error != NULL)
         return outcome;
     outcome->has_counts = TRUE;
@@ -395,8 +459,23 @@ update_prepared(QueryConnection *connection, const char *text)
     return outcome;
 }
 
+/* With what RETURNING gives. */
 static Outcome *
-update_by_bus(Ways *self, const char *text)
+update_prepared(QueryConnection *connection, const Step *step)
+{
+    GError *error = NULL;
+    g_autoptr(QueryStatement) statement = query_connection_prepare_update(connection, QUERY_LANGUAGE_SQL, step->text, NULL, &error);
+    g_autoptr(QueryCursor) cursor = NULL;
+
+    if (statement == NULL)
+        return take_changes(0, error);
+    if (bind_all(statement, step->bound, &error))
+        cursor = query_statement_execute(statement, NULL, &error);
+    return take_updated(cursor, error);
+}
+
+static Outcome *
+update_by_bus(Ways *self, const Step *step)
 {
     GError *error = NULL;
     g_autoptr(GVariantDict) options = g_variant_dict_new(NULL);
@@ -404,7 +483,9 @@ update_by_bus(Ways *self, const char *text)
     guint64 n_changes = 0;
 
     g_variant_dict_insert(options, "durability", "s", "relaxed");
-    reply = call(self, "Update", g_variant_new("(ssa{sv}@a{sv})", "sql", text, NULL, g_variant_dict_end(options)), "(txt)", &error);
+    reply = call(self, "Update",
+                 g_variant_new("(ss@a{sv}@a{sv})", "sql", step->text, get_parameters(step), g_variant_dict_end(options)), "(txt)",
+                 &error);
     if (reply == NULL)
         return take_remote_error(error);
     g_variant_get_child(reply, 0, "t", &n_changes);
@@ -412,7 +493,7 @@ update_by_bus(Ways *self, const char *text)
 }
 
 static Outcome *
-update_in_transaction(QueryConnection *connection, const char *text)
+update_in_transaction(QueryConnection *connection, const Step *step)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(QueryTransaction) transaction = query_connection_begin(connection, NULL, &error);
@@ -420,7 +501,7 @@ update_in_transaction(QueryConnection *connection, const char *text)
     g_autoptr(Outcome) end = NULL;
 
     check(error);
-    outcome = ways_update_in(transaction, text);
+    outcome = ways_update_in(transaction, step);
     end = ways_end(transaction, outcome->error == NULL);
     if (outcome->error == NULL && end->error != NULL)
         outcome_set_error(outcome, end->code, end->error);
@@ -428,19 +509,19 @@ update_in_transaction(QueryConnection *connection, const char *text)
 }
 
 static Outcome *
-batch_by(QueryConnection *connection, const GPtrArray *texts)
+batch_by(QueryConnection *connection, const GPtrArray *steps)
 {
     g_autoptr(QueryBatch) batch = query_connection_create_batch(connection);
     GError *error = NULL;
     Outcome *outcome;
 
-    for (guint i = 0; i < texts->len; i++)
-        query_batch_add(batch, QUERY_LANGUAGE_SQL, texts->pdata[i], NULL);
+    for (guint i = 0; i < steps->len; i++)
+        query_batch_add(batch, QUERY_LANGUAGE_SQL, ((const Step *) steps->pdata[i])->text, ((const Step *) steps->pdata[i])->bound);
     outcome = take_changes(0, query_batch_execute(batch, NULL, &error) ? NULL : error);
     if (outcome->error != NULL)
         return outcome;
-    outcome->n_changes = (gint64) query_batch_get_changes(batch, texts->len - 1);
-    for (guint i = 0; i < texts->len; i++) {
+    outcome->n_changes = (gint64) query_batch_get_changes(batch, steps->len - 1);
+    for (guint i = 0; i < steps->len; i++) {
         GString *row = g_string_new(NULL);
 
         outcome_put_int64(row, (gint64) query_batch_get_changes(batch, i));
@@ -450,19 +531,19 @@ batch_by(QueryConnection *connection, const GPtrArray *texts)
 }
 
 Outcome *
-ways_batch(Ways *self, const GPtrArray *texts)
+ways_batch(Ways *self, const GPtrArray *steps)
 {
-    return batch_by(self->session, texts);
+    return batch_by(self->session, steps);
 }
 
 static Outcome *
-update_by_batch(QueryConnection *connection, const char *text)
+update_by_batch(QueryConnection *connection, const Step *step)
 {
-    g_autoptr(GPtrArray) texts = g_ptr_array_new();
+    g_autoptr(GPtrArray) steps = g_ptr_array_new();
     Outcome *outcome;
 
-    g_ptr_array_add(texts, (char *) text);
-    outcome = batch_by(connection, texts);
+    g_ptr_array_add(steps, (gpointer) step);
+    outcome = batch_by(connection, steps);
     g_ptr_array_set_size(outcome->rows, 0);
     return outcome;
 }
@@ -476,23 +557,23 @@ ways_is_transaction(guint32 way, gboolean counts)
 }
 
 Outcome *
-ways_update(Ways *self, guint32 way, gboolean counts, const char *text)
+ways_update(Ways *self, guint32 way, gboolean counts, const Step *step)
 {
     QueryConnection *connection = counts ? self->session : self->ring;
 
     switch (way % (counts ? 4 : G_N_ELEMENTS(update_ways))) {
     case 0:
-        return update_by(connection, text);
+        return update_by(connection, step);
     case 1:
-        return counts ? update_by(connection, text) : update_prepared(connection, text);
+        return counts ? update_by(connection, step) : update_prepared(connection, step);
     case 2:
-        return update_by_batch(connection, text);
+        return update_by_batch(connection, step);
     case TRANSACTION_WAY:
-        return update_in_transaction(connection, text);
+        return update_in_transaction(connection, step);
     case 4:
-        return update_by_bus(self, text);
+        return update_by_bus(self, step);
     default: /* the last one of update_ways */
-        return update_prepared(self->socket, text);
+        return update_prepared(self->socket, step);
     }
 }
 
@@ -509,21 +590,28 @@ ways_begin(Ways *self)
 }
 
 Outcome *
-ways_query_in(QueryTransaction *transaction, const char *text)
+ways_query_in(QueryTransaction *transaction, const Step *step)
 {
     GError *error = NULL;
-    QueryCursor *cursor = query_transaction_query(transaction, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+    QueryCursor *cursor = query_transaction_query(transaction, QUERY_LANGUAGE_SQL, step->text, step->bound, NULL, &error);
 
     return take_cursor(cursor, error);
 }
 
+/* Every other step is executed for its rows, which RETURNING gives. */
 Outcome *
-ways_update_in(QueryTransaction *transaction, const char *text)
+ways_update_in(QueryTransaction *transaction, const Step *step)
 {
     GError *error = NULL;
-    gint64 n = query_transaction_update(transaction, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+    g_autoptr(QueryCursor) cursor = NULL;
 
-    return take_changes(n, error);
+    if (step->way % 2 == 0) {
+        gint64 n = query_transaction_update(transaction, QUERY_LANGUAGE_SQL, step->text, step->bound, NULL, &error);
+
+        return take_changes(n, error);
+    }
+    cursor = query_transaction_update_returning(transaction, QUERY_LANGUAGE_SQL, step->text, step->bound, NULL, &error);
+    return take_updated(cursor, error);
 }
 
 Outcome *

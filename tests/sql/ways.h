@@ -8,6 +8,7 @@
 
 #include "client-lib/query-client.h"
 #include "tests/sql/outcome.h"
+#include "tests/sql/script.h"
 
 typedef struct Ways Ways;
 
@@ -24,16 +25,16 @@ const char *ways_get_query_name(guint32 way);
 const char *ways_get_update_name(guint32 way);
 
 /* (transfer full). @counts: by the one channel of the script. */
-Outcome *ways_query(Ways *self, guint32 way, gboolean counts, const char *text);
-/* Whether ways_update() begins and ends a transaction around the text. */
+Outcome *ways_query(Ways *self, guint32 way, gboolean counts, const Step *step);
+/* Whether ways_update() begins and ends a transaction around the step. */
 gboolean ways_is_transaction(guint32 way, gboolean counts);
-Outcome *ways_update(Ways *self, guint32 way, gboolean counts, const char *text);
+Outcome *ways_update(Ways *self, guint32 way, gboolean counts, const Step *step);
 
 /* NULL with a message in @ret_error. */
 QueryTransaction *ways_begin(Ways *self);
-Outcome *ways_query_in(QueryTransaction *transaction, const char *text);
-Outcome *ways_update_in(QueryTransaction *transaction, const char *text);
+Outcome *ways_query_in(QueryTransaction *transaction, const Step *step);
+Outcome *ways_update_in(QueryTransaction *transaction, const Step *step);
 /* (transfer full): without an error, or that of COMMIT */
 Outcome *ways_end(QueryTransaction *transaction, gboolean commit);
-/* @texts: of char*. (transfer full): the error; rows are the counts of each */
-Outcome *ways_batch(Ways *self, const GPtrArray *texts);
+/* @steps: of Step. (transfer full): the error; rows are the counts of each */
+Outcome *ways_batch(Ways *self, const GPtrArray *steps);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Rows that were written as CSV (docs/formats.md), read again with the type of each value.
+ *
+ * Place: tests/sql. Whatever is not of the format ends the test.
+ */
+#pragma once
+
+#include "tests/sql/outcome.h"
+
+/* Columns and rows of @text are added to @outcome. */
+void csv_take(Outcome *outcome, const char *text);
