@@ -122,6 +122,8 @@ qd_sqlite_get_code(int result)
     }
 }
 
+#define NO_COLUMN "no such column: "
+
 /* SQLite's generic error covers limits of its compiler too; those are known by their words only. */
 static const struct {
     const char *words;
@@ -166,7 +168,7 @@ refine_full_text(GString *message, gboolean in_text, QwError *ret_code)
     if (g_str_has_prefix(message->str, own)) {
         g_string_erase(message, 0, (gssize) strlen(own));
         (void) g_string_replace(message, "near \"\"", "at its end", 1);
-    } else if (g_str_has_prefix(message->str, "no such column: ")) {
+    } else if (g_str_has_prefix(message->str, NO_COLUMN)) {
         g_string_append(message, " (a word before ':' or behind '-' names a column; put it in double quotes)");
     } else if (strcmp(message->str, "unterminated string") != 0) {
         return FALSE;
@@ -206,6 +208,20 @@ set_limit_error(GError **error, int result, const QdLimits *limits)
     return TRUE;
 }
 
+/*
+ * SQLite compiles a statement again within its first step when the schema has changed. What fails then is about SQL, though it was
+ * found by a step, and in a view at no place in the text.
+ */
+static gboolean
+fails_to_compile(sqlite3 *db, const char *text, size_t n_bytes, const char *message)
+{
+    sqlite3_stmt *stmt = NULL;
+    int r = sqlite3_prepare_v3(db, text, (int) n_bytes, 0, &stmt, NULL);
+
+    (void) sqlite3_finalize(stmt);
+    return r != SQLITE_OK && strcmp(sqlite3_errmsg(db), message) == 0;
+}
+
 static void
 set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char *text, size_t n_bytes, const QdLimits *limits)
 {
@@ -219,6 +235,8 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
         return;
     if (meant == SQLITE_CORRUPT_VTAB)
         g_string_assign(message, "the index of a virtual table does not fit its content: rebuild it");
+    if (g_str_has_prefix(message->str, NO_COLUMN) && !compiles && offset < 0 && text != NULL)
+        compiles = fails_to_compile(db, text, n_bytes, message->str);
     if (code == QW_ERROR_SYNTAX && !refine_full_text(message, compiles || offset >= 0, &code))
         code = refine_error(message, limits);
 
