@@ -96,7 +96,9 @@ run_check(QdCall *call, GError **error)
 static gboolean
 optimize(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
 {
-    return qd_connection_execute(connection, "PRAGMA analysis_limit=1000; PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)", error);
+    return qd_connection_execute(connection, "PRAGMA analysis_limit=1000; PRAGMA optimize", error) &&
+           qd_connection_spread_statistics(connection, error) &&
+           qd_connection_execute(connection, "PRAGMA wal_checkpoint(TRUNCATE)", error);
 }
 
 /* What the kernel could give without swapping, in bytes; 0 when it does not say. */

@@ -196,6 +196,7 @@ take_writes(QdConnection *self, QdCompiled *compiled)
     compiled->changes_schema = self->guard.changes_schema;
     compiled->alters = self->guard.alters;
     compiled->defines = self->guard.defines;
+    compiled->analyzes = self->guard.analyzes;
     compiled->counts_rows = self->guard.rows_written != NULL && !self->guard.defines;
     compiled->calls_changes = self->guard.calls_changes;
     compiled->deletes_payloads = self->guard.deletes_payloads;

@@ -39,6 +39,7 @@ typedef struct QdCompiled {
     QdSetting setting;         /* a pragma that sets that, which is for the caller to do */
     gboolean setting_on;
     gboolean defines;          /* the same of any part of the schema, or statistics */
+    gboolean analyzes;         /* ANALYZE */
     gboolean counts_rows;      /* it sets what changes() tells */
     gboolean calls_changes;    /* it, or a trigger of it, asks changes() */
     uint64_t schema_signature; /* of names and declared types of the columns */
@@ -119,6 +120,15 @@ gboolean qd_compiled_refresh(QdCompiled *compiled);
 
 /* After @compiled has run, with qd_guard_forget_writes() before: a new trigger may have made it write other tables. */
 void qd_connection_refresh_writes(QdConnection *self, QdCompiled *compiled);
+
+/*
+ * qd_connection_spread_statistics:
+ * Makes all connections read the statistics that ANALYZE or "PRAGMA optimize" has written by this one: SQLite reads them with the
+ * schema, so that the version of the schema is counted up, in the transaction that is open or in one of its own.
+ *
+ * Returns: false with the error of SQLite
+ */
+gboolean qd_connection_spread_statistics(QdConnection *self, GError **error);
 
 /* Forget it when the schema may have been changed, or rolled back, on this connection; follow it for columns that are told before
  * a step, since for a statement from its cache qd_connection_compile() does not look at the file. */

@@ -340,8 +340,10 @@ check_upkeep(QdGuard *self, int action, const char *name)
         return deny(self, QW_ERROR_READ_ONLY, "work on '%s'" FOR_READING, name);
 
     self->writes = self->defines = TRUE;
-    if (action == SQLITE_ANALYZE)
+    if (action == SQLITE_ANALYZE) {
+        self->analyzes = TRUE;
         note_write(self, STATISTICS_TABLE);
+    }
     return SQLITE_OK;
 }
 
@@ -535,7 +537,7 @@ qd_guard_check_rows(QdGuard *self, sqlite3_stmt *stmt)
 void
 qd_guard_forget_writes(QdGuard *self)
 {
-    self->changes_schema = self->defines = self->alters = self->calls_changes = FALSE;
+    self->changes_schema = self->defines = self->alters = self->analyzes = self->calls_changes = FALSE;
     self->deletes_payloads = FALSE;
     self->calls_delete = FALSE;
     if (self->write_tables->len > 0)

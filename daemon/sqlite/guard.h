@@ -47,6 +47,7 @@ typedef struct QdGuard {
     gboolean changes_schema;   /* recorded: tables or views come, go, or change */
     gboolean alters;           /* recorded: ALTER TABLE, whose new names SQLite does not tell */
     gboolean defines;          /* recorded: the same of any part of the schema, or statistics */
+    gboolean analyzes;         /* recorded: ANALYZE */
     gboolean calls_changes;    /* recorded: a call of changes() */
     gboolean tells;            /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
     QdControl control;         /* recorded: for whoever runs the statement to do, or to refuse */

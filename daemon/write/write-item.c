@@ -475,6 +475,8 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     qd_connection_get_guard(connection)->vacuuming = FALSE;
     (void) sqlite3_clear_bindings(compiled->stmt);
     statement->changes = item->changes - before;
+    if (ok && compiled->analyzes)
+        ok = qd_connection_spread_statistics(connection, error);
     if (compiled->defines)
         qd_schema_watch_forget(qd_connection_get_schema(connection));
     qd_write_item_note_run(item, connection, compiled, limits);
