@@ -4,8 +4,9 @@
  */
 #include "tests/sql/csv.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "client-lib/text/text-number.h"
 
 #define TEXT_MARK "CAST(X'"
 
@@ -55,39 +56,17 @@ read_hex(const char *hex)
     return bytes;
 }
 
-/* The one way in which a number is written. */
-static void
-print_double(char *text, gsize n_bytes, double number)
-{
-    if (isinf(number) != 0) {
-        (void) g_strlcpy(text, number > 0 ? "9e999" : "-9e999", n_bytes);
-        return;
-    }
-    for (int precision = 15; precision <= 17; precision++) {
-        g_snprintf(text, n_bytes, "%.*g", precision, number);
-        if (g_ascii_strtod(text, NULL) == number)
-            break;
-    }
-    if (strpbrk(text, ".e") == NULL)
-        (void) g_strlcat(text, ".0", n_bytes);
-}
-
 static void
 put_number_or_text(GString *row, const GString *text)
 {
-    gint64 integer = g_ascii_strtoll(text->str, NULL, 10);
-    double number = g_ascii_strtod(text->str, NULL);
-    char as_integer[32];
-    char as_double[32];
+    QwValue value;
 
-    g_snprintf(as_integer, sizeof(as_integer), "%" G_GINT64_FORMAT, integer);
-    print_double(as_double, sizeof(as_double), number);
-    if (g_str_equal(as_integer, text->str))
-        outcome_put_int64(row, integer);
-    else if (g_str_equal(as_double, text->str))
-        outcome_put_double(row, number);
-    else
+    if (!qw_text_parse_number(text->str, text->len, &value))
         outcome_put_text(row, text->str, text->len);
+    else if (value.type == QW_TYPE_INTEGER)
+        outcome_put_int64(row, value.integer);
+    else
+        outcome_put_double(row, value.real);
 }
 
 static void

@@ -19,11 +19,14 @@ typedef enum Style {
 static const gint64 integers[] = {
     0, 1, 2, 3, 7, 10, -1, G_MAXINT64, G_MININT64, G_MAXINT64 - 1, G_MAXUINT32, G_MININT32, G_GINT64_CONSTANT(9007199254740993),
 };
-static const double doubles[] = { 0.0, -0.0, 1.5, 2.0, -0.25, 1e10, 0.1, DBL_MAX, -DBL_MAX, DBL_MIN, 5e-324, 9.2233720368547758e18,
+static const double doubles[] = { 0.0,   -0.0,     1.5,       2.0,     -0.25,  1e10,
+                                  0.1,   DBL_MAX,  -DBL_MAX,  DBL_MIN, 5e-324, 9.2233720368547758e18,
                                   1e300, INFINITY, -INFINITY, NAN };
-static const char *const texts[] = { "a",    "b",   "A",  "abc",   "",         "10", "1.5x", "b  ", "\303\234n\303\257", "2024-02-29",
-                                     "a,b",  "%a_", "\"", " 12 ", "{\"a\":1}", "1e5", "007",  "\n", "9223372036854775808", "\360\237\230\200",
-                                     "X'61'" };
+static const char *const texts[] = {
+    "a",    "b",   "A",  "abc",  "",          "10",  "1.5x", "b  ", "\303\234n\303\257",   "2024-02-29",
+    "a,b",  "%a_", "\"", " 12 ", "{\"a\":1}", "1e5", "007",  "\n",  "9223372036854775808", "\360\237\230\200",
+    "X'61'"
+};
 static const struct {
     const char *data;
     gsize n_bytes;
@@ -80,7 +83,9 @@ generator_end_parameters(Generator *self)
 void
 generator_parameter(Generator *self)
 {
-    static const char signs[] = { [STYLE_PLAIN] = '?', [STYLE_NUMBERED] = '?', [STYLE_COLON] = ':', [STYLE_AT] = '@', [STYLE_DOLLAR] = '$' };
+    static const char signs[] = {
+        [STYLE_PLAIN] = '?', [STYLE_NUMBERED] = '?', [STYLE_COLON] = ':', [STYLE_AT] = '@', [STYLE_DOLLAR] = '$'
+    };
     gboolean is_named = self->style >= STYLE_COLON;
     gboolean is_again = self->style != STYLE_PLAIN && self->n_bound > 0 && generator_chance(self, 4);
     guint index = is_again ? 1 + generator_pick(self, self->n_bound) : ++self->n_bound;

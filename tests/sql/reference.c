@@ -9,8 +9,15 @@
 /* docs/decisions/sqlite-settings.md: the bit of Bloom filters, off in the daemon, for the order of rows. */
 #define BLOOM_FILTERS 0x80000
 
+static void
+note_rowid(void *has_last, int action, const char *database, const char *table, sqlite3_int64 rowid)
+{
+    if (rowid == G_MAXINT64)
+        *(gboolean *) has_last = TRUE;
+}
+
 sqlite3 *
-reference_open(void)
+reference_open(gboolean *has_last)
 {
     static const int options[][2] = {
         { SQLITE_DBCONFIG_DEFENSIVE, 1 },   { SQLITE_DBCONFIG_DQS_DML, 0 },        { SQLITE_DBCONFIG_DQS_DDL, 0 },
@@ -23,6 +30,7 @@ reference_open(void)
         (void) sqlite3_db_config(db, options[i][0], options[i][1], NULL);
     (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, db, BLOOM_FILTERS);
     (void) sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);
+    (void) sqlite3_update_hook(db, note_rowid, has_last);
     return db;
 }
 

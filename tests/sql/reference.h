@@ -10,8 +10,9 @@
 
 #include "tests/sql/outcome.h"
 
-/* (transfer full): an empty database in memory */
-sqlite3 *reference_open(void);
+/* (transfer full): an empty database in memory. @has_last becomes true when a row gets the greatest rowid that there is: of the
+ * next ones SQLite chooses the rowid at random. */
+sqlite3 *reference_open(gboolean *has_last);
 /* @text: one statement, in the transaction that is open or in one of its own. @bound: (nullable) a{sv}. (transfer full) */
 Outcome *reference_execute(sqlite3 *db, const char *text, GVariant *bound);
 /* In a transaction, as queryd does it (docs/sql.md): what fails leaves nothing. */
