@@ -43,6 +43,11 @@ typedef struct Bar {
         "SQLite", "rate@1" \
     }
 
+#define HOSTILE(metric)                      \
+    {                                        \
+        "beside 64 hostile channels", metric \
+    }
+
 #define ITEMS_FIGURE(metric, limit, relaxed)                                                                                  \
     {                                                                                                                         \
         "items: " metric ", to row or file" relaxed, "items", { "queryd" relaxed, metric }, { "row" relaxed, metric }, limit, \
@@ -148,6 +153,11 @@ static const Bar bars[] = {
     { "inserts: 1 client to PostgreSQL", "inserts", INSERTS(1), { "PostgreSQL", "rate@1" }, 1, AT_LEAST },
     { "inserts: 8 clients to PostgreSQL", "inserts", INSERTS(8), { "PostgreSQL", "rate@8" }, 1, AT_LEAST },
     { "inserts: 64 clients to PostgreSQL", "inserts", INSERTS(64), { "PostgreSQL", "rate@64" }, 1, AT_LEAST },
+    { "hostile: look-up, p99 ms", "hostile", HOSTILE("look-up.p99"), { NULL }, 20 },
+    { "hostile: an update, ms (1 s and transaction_ms)", "hostile", HOSTILE("update.max"), { NULL }, 4000 },
+    { "hostile: a statement beyond its deadline, ms", "hostile", HOSTILE("beyond-deadline.max"), { NULL }, 250 },
+    { "hostile: daemon's memory, MiB", "hostile", HOSTILE("memory"), { NULL }, 512 },
+    { "hostile: SIGTERM, ms", "hostile", HOSTILE("sigterm"), { NULL }, 10000 },
     ITEMS(""),
     ITEMS(", relaxed"),
 };

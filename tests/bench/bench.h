@@ -54,6 +54,7 @@ extern const BenchGroup bench_items;
 extern const BenchGroup bench_notify;
 extern const BenchGroup bench_scale;
 extern const BenchGroup bench_inserts;
+extern const BenchGroup bench_hostile;
 
 /* What a case may say ------------------------------------------------------------------------------------------------------ */
 

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What others get while two processes keep 64 channels busy with what costs most (tests/e2e/hostile_client.py): a look-up, an
+ * update, a statement that only its deadline ends; the daemon's memory then, and how long SIGTERM takes.
+ */
+#include <glib/gstdio.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tests/bench/bench.h"
+#include "tests/bench/machine.h"
+#include "tests/demo/measure.h"
+#include "tests/demo/store-control.h"
+
+#define TRANSACTION_MSEC 3000
+#define HOSTILE_TIMEOUT_MSEC "2000"
+#define N_HOSTILE 2
+#define CHANNELS_OF_EACH "32"
+#define HOSTILE_TO_COME 12u
+#define USEC 20000000
+#define USEC_SMOKE 300000
+#define PAUSE_USEC 2000
+#define DEADLINE_MSEC 1000u
+#define DEADLINE_MSEC_SMOKE 50u
+#define END_MAX_MSEC 30000
+#define ROWS "1000"
+#define NUMBERS(n) "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT " n ") "
+
+typedef struct Victim {
+    const Bench *bench;
+    void (*call)(QueryConnection *connection, const Bench *bench);
+    guint timeout_msec; /* what is beyond it counts; 0: everything */
+    gint64 pause_usec;
+    GThread *thread;
+    Samples msec;
+} Victim;
+
+static gint stop; /* atomic */
+
+static guint
+get_deadline_msec(const Bench *bench)
+{
+    return bench_is_smoke(bench) ? DEADLINE_MSEC_SMOKE : DEADLINE_MSEC;
+}
+
+/* The store ---------------------------------------------------------------------------------------------------------------- */
+
+static char *
+build_config_path(void)
+{
+    return g_build_filename(g_get_user_config_dir(), "queryd", "queryd.conf", NULL);
+}
+
+static void
+write_config(void)
+{
+    g_autofree char *path = build_config_path();
+    g_autofree char *folder = g_path_get_dirname(path);
+    g_autofree char *text = g_strdup_printf("[Limits]\ntransaction_ms=%d\n", TRANSACTION_MSEC);
+    g_autoptr(GError) error = NULL;
+
+    (void) g_mkdir_with_parents(folder, 0700);
+    (void) g_file_set_contents(path, text, -1, &error);
+    die_on_error(error, "configuration");
+}
+
+/* The tables that hostile_client.py names. */
+static void
+fill_store(QueryConnection *connection)
+{
+    static const char *const statements[] = {
+        "CREATE TABLE t AS " NUMBERS(ROWS) "SELECT i AS id, hex(zeroblob(50)) AS x, i % 1000 AS y FROM n",
+        "CREATE UNIQUE INDEX t_id ON t (id)",
+        "CREATE TABLE u(x)",
+        "INSERT INTO u VALUES(1)",
+        "CREATE TABLE v(x)",
+    };
+    g_autoptr(GString) triples = g_string_new("INSERT DATA { ");
+    g_autoptr(GError) error = NULL;
+
+    for (gsize i = 0; i < G_N_ELEMENTS(statements); i++)
+        execute(connection, statements[i]);
+    for (guint i = 0; i < 300; i++)
+        g_string_append_printf(triples, "<urn:a%u> <urn:p> <urn:a%u> . ", i, i * 7 % 300);
+    g_string_append_c(triples, '}');
+    (void) query_connection_update(connection, QUERY_LANGUAGE_SPARQL, triples->str, NULL, NULL, &error);
+    die_on_error(error, "triples");
+}
+
+/* Victims ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+look_up(QueryConnection *connection, const Bench *bench)
+{
+    if (query_number(connection, "SELECT y FROM t WHERE id = 5") != 5)
+        bench_fail(bench, "the look-up has found another row");
+}
+
+static void
+update(QueryConnection *connection, const Bench *bench)
+{
+    execute(connection, "INSERT INTO v VALUES(1)");
+}
+
+/* The daemon has no place for one more statement, or its deadline has come: anything else is a failure. */
+static void
+run_until_deadline(QueryConnection *connection, const Bench *bench)
+{
+    static const char text[] = NUMBERS("1e9") "SELECT max(length(hex(randomblob(1000000 + i % 7)))) FROM n";
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryCursor) cursor = query_connection_query(connection, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error);
+
+    while (cursor != NULL && query_cursor_next(cursor, NULL, &error))
+        ;
+    if (!g_error_matches(error, QUERY_ERROR, QUERY_ERROR_TIMEOUT) && !g_error_matches(error, QUERY_ERROR, QUERY_ERROR_BUSY))
+        bench_fail(bench, "a statement without an end: %s", error != NULL ? error->message : "has ended");
+}
+
+static gpointer
+victim_main(gpointer data)
+{
+    Victim *self = data;
+    g_autoptr(QueryConnection) connection = open_connection();
+
+    query_connection_set_timeout_msec(connection, self->timeout_msec > 0 ? self->timeout_msec : QUERY_TIMEOUT_NONE);
+    do {
+        double start_msec = get_now_msec();
+
+        self->call(connection, self->bench);
+        samples_add(&self->msec, get_now_msec() - start_msec - self->timeout_msec);
+        g_usleep((gulong) self->pause_usec);
+    } while (!g_atomic_int_get(&stop));
+    return NULL;
+}
+
+static void
+victim_start(Victim *self)
+{
+    samples_init(&self->msec);
+    self->thread = g_thread_new("victim", victim_main, self);
+}
+
+static void
+victim_record(Victim *self, const char *name)
+{
+    static const struct {
+        const char *name;
+        double fraction;
+    } quantiles[] = { { "p50", 0.5 }, { "p99", 0.99 }, { "max", 1 } };
+
+    g_thread_join(self->thread);
+    for (gsize i = 0; i < G_N_ELEMENTS(quantiles); i++) {
+        g_autofree char *metric = g_strdup_printf("%s.%s", name, quantiles[i].name);
+
+        bench_record(self->bench, metric, "ms", samples_get_quantile(&self->msec, quantiles[i].fraction));
+    }
+    samples_clear(&self->msec);
+}
+
+/* Hostile processes -------------------------------------------------------------------------------------------------------- */
+
+static GPtrArray *
+start_hostile(const Bench *bench)
+{
+    const char *root = g_getenv("QUERYD_SOURCE_ROOT");
+    g_autofree char *program = g_build_filename(root != NULL ? root : ".", "tests", "e2e", "hostile_client.py", NULL);
+    GPtrArray *processes = g_ptr_array_new_with_free_func(g_object_unref);
+
+    for (guint i = 0; i < N_HOSTILE; i++) {
+        g_autoptr(GError) error = NULL;
+        GSubprocess *process = g_subprocess_new(
+            G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, &error,
+            "/usr/bin/python3", program, g_getenv("DBUS_SESSION_BUS_ADDRESS"), CHANNELS_OF_EACH, HOSTILE_TIMEOUT_MSEC, NULL);
+
+        if (process == NULL)
+            bench_skip(bench, "the hostile client does not start: %s", error->message);
+        g_ptr_array_add(processes, process);
+    }
+    return processes;
+}
+
+static void
+end_hostile(GPtrArray *processes)
+{
+    for (guint i = 0; i < processes->len; i++) {
+        g_subprocess_force_exit(processes->pdata[i]);
+        (void) g_subprocess_wait(processes->pdata[i], NULL, NULL);
+    }
+    g_ptr_array_unref(processes);
+}
+
+/* While they go on. */
+static void
+measure_end(const Bench *bench, GPid daemon)
+{
+    struct pollfd end = { .fd = (int) syscall(SYS_pidfd_open, daemon, 0), .events = POLLIN };
+    double start_msec = get_now_msec();
+
+    bench_retire_daemon(bench, get_cpu_msec(daemon));
+    (void) kill(daemon, SIGTERM);
+    if (poll(&end, 1, END_MAX_MSEC) != 1)
+        bench_fail(bench, "the daemon does not end within %d ms", END_MAX_MSEC);
+    bench_record(bench, "sigterm", "ms", get_now_msec() - start_msec);
+    (void) close(end.fd);
+}
+
+static void
+run_hostile(Bench *bench, gconstpointer argument)
+{
+    Victim reader = { .bench = bench, .call = look_up, .pause_usec = PAUSE_USEC };
+    Victim writer = { .bench = bench, .call = update, .pause_usec = 50 * PAUSE_USEC };
+    Victim endless = { .bench = bench, .call = run_until_deadline, .timeout_msec = get_deadline_msec(bench) };
+    g_autoptr(QueryConnection) connection = NULL;
+    GPtrArray *processes;
+    AnonSampler *sampler;
+    GPid daemon;
+
+    if (bench_is_warm_up(bench)) /* nothing is to be warm */
+        return;
+    write_config();
+    daemon = restart_daemon_anew();
+    connection = open_connection();
+    fill_store(connection);
+    sampler = anon_sampler_start(daemon);
+    processes = start_hostile(bench);
+    wait_until_running(connection, bench_is_smoke(bench) ? 1 : HOSTILE_TO_COME);
+    victim_start(&reader);
+    victim_start(&writer);
+    victim_start(&endless);
+    g_usleep(bench_is_smoke(bench) ? USEC_SMOKE : USEC);
+    g_atomic_int_set(&stop, TRUE);
+    victim_record(&reader, "look-up");
+    victim_record(&writer, "update");
+    victim_record(&endless, "beyond-deadline");
+    bench_record(bench, "memory", "MiB", (double) anon_sampler_stop(sampler) / 1024);
+    measure_end(bench, daemon);
+    end_hostile(processes);
+}
+
+static const BenchCase cases[] = { { "beside 64 hostile channels", run_hostile, .n_rounds_max = 3 } };
+
+const BenchGroup bench_hostile = {
+    .name = "hostile",
+    .title = "what others get while two processes keep 64 channels busy with what costs most",
+    .cases = cases,
+    .n_cases = G_N_ELEMENTS(cases),
+};
