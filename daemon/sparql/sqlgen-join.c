@@ -426,6 +426,12 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariable
     QdVariableSet known;
     QdRelation *right;
 
+    if (node->children[1]->kind == QD_ALGEBRA_PATH && qd_algebra_begins_from_left(node->children[1]) &&
+        !qd_relation_has_long_columns(left)) {
+        right = qd_generate_path_by_row(self, node->children[1]->triple, left, bound);
+        if (right != NULL)
+            return left_join_chain(self, left, right, node);
+    }
     if (qd_algebra_begins_from_left(node->children[1]) && left->n_tables > 0 && count_apart(node->children[0]) < APART_MAX)
         return left_join_apart(self, left, node, bound);
     known = add_bound(self, bound, left);

@@ -113,22 +113,31 @@ write_constant_seed(QdGenerator *self, const char *sql)
                                   NULL);
 }
 
-/* The nodes that @left binds @variable to: those of the active graph, since a variable matches nothing else. */
+/* That @node, an SQL expression, is a node of the active graph: a variable matches nothing else. @graph: (nullable): its own
+ * condition. */
+static const char *
+write_is_node(QdGenerator *self, const char *node, const char *graph)
+{
+    const char *condition = qd_generate_graph_condition(self, "z");
+
+    return qd_arena_printf(self->arena,
+                           "EXISTS(SELECT 1 FROM queryd_quad AS z WHERE z.s=%s AND %s%s) OR "
+                           "EXISTS(SELECT 1 FROM queryd_quad AS z WHERE z.o=%s AND %s%s)",
+                           node, condition, graph, node, condition, graph);
+}
+
+/* The nodes that @left binds @variable to. */
 static const char *
 write_bound_seeds(QdGenerator *self, const QdRelation *left, guint variable)
 {
     const QdColumn *column = qd_relation_find(left, variable);
     const QdColumn *graph = self->graph.kind == QD_NODE_VARIABLE ? qd_relation_find(left, self->graph.variable) : NULL;
-    const char *condition = qd_generate_graph_condition(self, "z");
     const char *node = qd_column_intern(self, column);
     const char *same_graph = graph != NULL ? qd_arena_printf(self->arena, " AND z.g=%s", graph->sql) : "";
 
-    return qd_arena_printf(
-        self->arena,
-        "SELECT DISTINCT %s AS n%s%s%s FROM %s WHERE EXISTS(SELECT 1 FROM queryd_quad AS z WHERE z.s=%s AND %s%s) OR "
-        "EXISTS(SELECT 1 FROM queryd_quad AS z WHERE z.o=%s AND %s%s)",
-        node, graph != NULL ? "," : "", graph != NULL ? graph->sql : "", graph != NULL ? " AS g" : "", left->tables[0].text, node,
-        condition, same_graph, node, condition, same_graph);
+    return qd_arena_printf(self->arena, "SELECT DISTINCT %s AS n%s%s%s FROM %s WHERE %s", node, graph != NULL ? "," : "",
+                           graph != NULL ? graph->sql : "", graph != NULL ? " AS g" : "", left->tables[0].text,
+                           write_is_node(self, node, same_graph));
 }
 
 /* The same where @left may leave @variable unbound: with such a solution each node is a seed. */
@@ -198,28 +207,37 @@ append_links(QdGenerator *self, const QdPath *path, gboolean backward, GString *
 }
 
 /*
- * A repetition of links in one graph is searched breadth first, a set for each seed (daemon/functions/closure.h). NULL: of
- * anything else.
+ * A repetition of links in one graph is searched breadth first, a set for each seed (daemon/functions/closure.h). @seed: SQL. NULL:
+ * of anything else.
  */
 static const char *
-write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gboolean from_object)
+write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gboolean from_object, const char *seed)
 {
     static const char kinds[] = { [QD_PATH_ZERO_OR_MORE] = '*', [QD_PATH_ONE_OR_MORE] = '+', [QD_PATH_ZERO_OR_ONE] = '?' };
     g_autoptr(GString) links = g_string_new(NULL);
     const QdTerm *graph = self->graph.kind == QD_NODE_TERM ? self->graph.term : self->dataset->with;
-    const char *seeds = closure->seeds;
 
     if (self->dataset->clause != NULL || self->graph.kind == QD_NODE_VARIABLE || !append_links(self, inner, from_object, links))
         return NULL;
+    return qd_arena_printf(self->arena, "queryd_closure(%s,queryd_steps('%c'%s),%s)", seed, kinds[kind], links->str,
+                           graph != NULL ? qd_generator_put_term(self, graph) : "0");
+}
 
+/* The same for all seeds. */
+static const char *
+write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gboolean from_object)
+{
+    const char *search = write_search_from(self, closure->kind, inner, from_object, "n.n");
+    const char *seeds = closure->seeds;
+
+    if (search == NULL)
+        return NULL;
     if (seeds == NULL && closure->kind == QD_PATH_ONE_OR_MORE)
         seeds = qd_relation_write_list(self, closure->step, "SELECT DISTINCT",
                                        qd_arena_printf(self->arena, "%s AS n", qd_relation_find(closure->step, closure->x)->sql),
                                        NULL);
-    return qd_arena_printf(self->arena,
-                           "SELECT n.n,c.node FROM (%s) AS n CROSS JOIN queryd_closure(n.n,queryd_steps('%c'%s),%s) AS c",
-                           seeds != NULL ? seeds : write_nodes(self), kinds[closure->kind], links->str,
-                           graph != NULL ? qd_generator_put_term(self, graph) : "0");
+    return qd_arena_printf(self->arena, "SELECT n.n,c.node FROM (%s) AS n CROSS JOIN %s AS c",
+                           seeds != NULL ? seeds : write_nodes(self), search);
 }
 
 static void
@@ -334,17 +352,57 @@ choose_seeds(QdGenerator *self, const QdTriple *triple, QdRelation **left, Closu
     return from_object;
 }
 
+/* Whether what is generated is read again for each of the solutions around it. */
+static gboolean
+is_beside(const QdGenerator *self, const QdVariableSet *bound)
+{
+    return self->is_beside || (bound != NULL && !qd_variable_set_is_empty(bound));
+}
+
+QdRelation *
+qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *left, const QdVariableSet *bound)
+{
+    QdPathKind kind;
+    const QdPath *inner = simplify(triple->path, &kind);
+    gboolean from_object = rate_seed(left, &triple->o) > 0;
+    const QdNode *from = from_object ? &triple->o : &triple->s;
+    const QdNode *to = from_object ? &triple->s : &triple->o;
+    QdRelation *relation;
+    const char *name, *seed, *search;
+    QdTable table = { 0 };
+
+    if (is_beside(self, bound) || self->outer != NULL || rate_seed(left, from) != 2 || rate_seed(left, to) != 0 ||
+        constant_end(self, to) != NULL || left->n_tables >= QD_TABLES_MAX)
+        return NULL;
+    seed = qd_column_intern(self, qd_relation_find(left, from->variable));
+    search = write_search_from(self, kind, inner, from_object, seed);
+    if (search == NULL)
+        return NULL;
+    name = qd_arena_printf(self->arena, "p%u", qd_generator_make_name(self));
+    table.name = name;
+    table.text = qd_arena_concat(self->arena, search, " AS ", name, NULL);
+    relation = qd_relation_new(self);
+    qd_relation_add_table(self, relation, &table);
+    if (kind != QD_PATH_ONE_OR_MORE) /* a path of no length */
+        qd_relation_add_where(self, relation, qd_arena_printf(self->arena, "(%s)", write_is_node(self, seed, "")));
+    bind_end(self, relation, to, qd_arena_concat(self->arena, name, ".node", NULL));
+    return relation;
+}
+
 static QdRelation *
 generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, const QdVariableSet *bound)
 {
     Closure closure = { 0 };
     const QdPath *inner = simplify(triple->path, &closure.kind);
-    gboolean from_object = choose_seeds(self, triple, left, &closure);
+    QdRelation *by_row = left != NULL && *left != NULL ? qd_generate_path_by_row(self, triple, *left, bound) : NULL;
+    gboolean from_object = by_row != NULL ? FALSE : choose_seeds(self, triple, left, &closure);
     const char *name = NULL;
     const char *search;
     QdRelation *relation = qd_relation_new(self);
     QdNode x, y;
 
+    if (by_row != NULL)
+        return by_row;
     closure.step = generate_step(self, inner, from_object, &x, &y);
     if (self->error != NULL)
         return relation;
@@ -357,8 +415,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     {
         const char *text = search != NULL ? search : write_closure(self, &closure, name);
         /* beside other solutions it is searched once and looked up; alone its rows come as they are found */
-        gboolean joined = search != NULL && (self->is_beside || (left != NULL && *left != NULL) ||
-                                             (bound != NULL && !qd_variable_set_is_empty(bound)));
+        gboolean joined = search != NULL && (is_beside(self, bound) || (left != NULL && *left != NULL));
 
         g_string_append_printf(self->with, "%s%s(a,b%s) AS %s(%s)", self->with->len > 0 ? ",\n" : "", name,
                                closure.graph != NULL ? ",g" : "", joined ? "MATERIALIZED " : "", text);

@@ -197,6 +197,13 @@ QdRelation *qd_generate_quad(QdGenerator *self, const char **ret_alias);
  * what solutions around it bind. */
 QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left, const QdVariableSet *bound);
 
+/*
+ * A repeated path that is searched from each solution of @left as it comes: neither is kept, so the first rows leave before the
+ * last solution is there. To be joined behind @left, whose columns it names. NULL: it would be searched again for each row of
+ * something around it, its ends are both known or both not, the known one may be unbound, or its steps are more than links.
+ */
+QdRelation *qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *left, const QdVariableSet *bound);
+
 /* sqlgen-fts.c; @left (nullable): solutions to be joined with, sealed on return when it gave the query texts. */
 QdRelation *qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left);
 

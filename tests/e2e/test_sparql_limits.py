@@ -124,6 +124,7 @@ WIDE = {
     "path-alternative-of-sequences-300": select(":n0 " + rows(300, "(:q{i}/:p)", "|") + "|:p ?x"),
     "path-negated-300": select(":n0 !(" + rows(300, ":q{i}", "|") + "|:v) ?x"),
     "path-alternative-plus-300": select(":n259 (" + rows(300, ":q{i}", "|") + "|:p)+ ?x"),
+    "path-closures-30": select(":hub :to258 ?a0 . " + rows(30, "?a{i} :p* ?a{j} ."), modifiers="LIMIT 1"),
     "optional-200": select(":n0 :p ?x . " + rows(200, "OPTIONAL { :n{i} :v ?v{i} }")),
     "optional-of-two-200": select(":n0 :p ?x . " + rows(200, "OPTIONAL { :n{i} :v ?v{i} . :n{i} :p ?o{i} }")),
     "optional-chain-200": select(":n0 :p ?a0 . " + rows(200, "OPTIONAL { ?a{i} :p ?a{j} }")),
@@ -199,7 +200,6 @@ TOO_COMPLEX = {
     "columns-2500": (select(":n0 :v ?x", items=rows(2500, "(?x AS ?y{i})")), "columns"),
     "text-of-2-mib": ("# " + "x" * 2 * 1024 * 1024 + "\n" + select(":n0 :p ?x"), "statement_text_bytes"),
     "minus-91": (select(nest(91, *NESTED["minus-of-others"]), modifiers="LIMIT 1"), "sparql_sql_depth"),
-    "path-closures-30": (select(":hub :to258 ?a0 . " + rows(30, "?a{i} :p* ?a{j} .")), "query_memory_bytes"),
 }
 
 TRUE = {
@@ -365,9 +365,17 @@ def test_malformed_in_the_middle(store, fmt, line, wrong, message, replace):
 
 
 @pytest.mark.parametrize("pattern", [
-    "?s <x:p>/<x:q>? ?o", "?s <x:p>/<x:q>* ?o", "?s <x:p>/(<x:q>/<x:q>)? ?o", "?s <x:p> ?o OPTIONAL { ?o <x:q>+ ?z }",
+    "?s <x:p>/(<x:q>/<x:r>)? ?o", "?s <x:p> ?o MINUS { ?o <x:q>+ ?z }",
     "{ SELECT DISTINCT ?s { ?s <x:p> ?o } } { SELECT DISTINCT ?s { ?s <x:q> ?o } }"])
 def test_what_is_materialised_is_looked_up(bus, pattern):
     """SQLite knows no statistics of the quads: for few rows it would scan the other side once for each of them."""
     plan = bus.explain("SELECT * { " + pattern + " }", language="sparql")[1]
     assert "AUTOMATIC COVERING INDEX" in plan, plan
+
+
+@pytest.mark.parametrize("pattern", [
+    "?s <x:p>/<x:q>? ?o", "?s <x:p>/<x:q>* ?o", "?s <x:p> ?o OPTIONAL { ?o <x:q>+ ?z }",
+    "?s <x:p> ?o . ?o <x:q>+ ?z . ?z <x:r>* ?w"])
+def test_path_is_searched_from_each_row(bus, pattern):
+    plan = bus.explain("SELECT * { " + pattern + " }", language="sparql")[1]
+    assert "VIRTUAL TABLE" in plan and "MATERIALIZE" not in plan, plan
