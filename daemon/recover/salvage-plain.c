@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tables whose definition cannot be made: it calls a function, or names a collation, that is not ours. Such a table is made without
- * CHECK constraints, and generated columns that are stored become ordinary ones, so that its rows can be kept.
+ * CHECK constraints, and generated columns that are stored become ordinary ones, so that its rows can be kept. Columns that are
+ * computed where they are read have no values to keep; SQLite does not tell their expressions.
  *
  * What the columns are says SQLite, which takes a definition from a schema as it stands: functions are looked up by statements
  * only.
@@ -40,9 +41,21 @@ is_known_collation(const char *name)
     return FALSE;
 }
 
+/* AUTOINCREMENT can only be said with the column. */
+static gboolean
+append_autoincrement(GString *out, sqlite3 *model, const char *table, const char *column)
+{
+    int is_so = 0;
+
+    (void) sqlite3_table_column_metadata(model, NULL, table, column, NULL, NULL, NULL, NULL, &is_so);
+    if (is_so != 0)
+        g_string_append(out, " PRIMARY KEY AUTOINCREMENT");
+    return is_so != 0;
+}
+
 /* @stmt: name, type, whether it is generated, whether it must not be NULL, default (nullable) */
 static void
-append_column(GString *out, sqlite3 *model, const char *table, sqlite3_stmt *stmt)
+append_column(GString *out, sqlite3 *model, const char *table, sqlite3_stmt *stmt, gboolean *ret_counts)
 {
     const char *name = (const char *) sqlite3_column_text(stmt, 0);
     const char *default_value = (const char *) sqlite3_column_text(stmt, 4);
@@ -56,14 +69,17 @@ append_column(GString *out, sqlite3 *model, const char *table, sqlite3_stmt *stm
         g_string_append_printf(out, " COLLATE %s", collation);
     if (sqlite3_column_int(stmt, 2) != 0)
         return;
+    if (append_autoincrement(out, model, table, name))
+        *ret_counts = TRUE;
     if (sqlite3_column_int(stmt, 3) != 0)
         g_string_append(out, " NOT NULL");
     if (default_value != NULL)
         g_string_append_printf(out, " DEFAULT (%s)", default_value);
 }
 
+/* @ret_counts: the key is among them, with AUTOINCREMENT */
 static gboolean
-append_columns(GString *out, sqlite3 *model, const char *table)
+append_columns(GString *out, sqlite3 *model, const char *table, gboolean *ret_counts)
 {
     sqlite3_stmt *stmt = NULL;
 
@@ -73,7 +89,7 @@ append_columns(GString *out, sqlite3 *model, const char *table)
                               -1, &stmt, NULL);
     (void) sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
     while (sqlite3_step(stmt) == SQLITE_ROW)
-        append_column(out, model, table, stmt);
+        append_column(out, model, table, stmt, ret_counts);
     (void) sqlite3_finalize(stmt);
     return out->len > 0;
 }
@@ -106,23 +122,42 @@ static const char foreign_keys[] =
     "SELECT ', FOREIGN KEY(' || group_concat(printf('\"%w\"', \"from\"), ', ') || printf(') REFERENCES \"%w\"', \"table\")"
     " || coalesce('(' || group_concat(printf('\"%w\"', nullif(\"to\", '')), ', ') || ')', '')"
     " || ' ON UPDATE ' || on_update || ' ON DELETE ' || on_delete FROM pragma_foreign_key_list(?1) GROUP BY id";
-static const char without_rowid[] = "SELECT ' WITHOUT ROWID' FROM pragma_table_list(?1) WHERE wr";
+static const char options[] = "SELECT CASE WHEN wr THEN ' WITHOUT ROWID' || CASE WHEN strict THEN ', STRICT' ELSE '' END"
+                              " WHEN strict THEN ' STRICT' END FROM pragma_table_list(?1)";
+
+static void
+note_computed_columns(QdSalvage *self, sqlite3 *model, const char *table)
+{
+    sqlite3_stmt *stmt = NULL;
+
+    (void) sqlite3_prepare_v2(model, "SELECT name FROM pragma_table_xinfo(?) WHERE hidden=2 ORDER BY cid", -1, &stmt, NULL);
+    (void) sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        qd_salvage_report_note(self->report, "column '%s' of table '%s', computed where it is read, is lost",
+                               (const char *) sqlite3_column_text(stmt, 0), table);
+        self->report->n_left_out++;
+    }
+    (void) sqlite3_finalize(stmt);
+}
 
 /* (transfer full) (nullable) */
 static char *
-format(const QdSalvageEntry *entry)
+format(QdSalvage *self, const QdSalvageEntry *entry)
 {
     sqlite3 *model = open_model(entry);
     g_autoptr(GString) parts = g_string_new(NULL);
     g_autoptr(GString) end = g_string_new(NULL);
     char *start = sqlite3_mprintf("CREATE TABLE \"%w\"(", entry->name);
+    gboolean counts = FALSE;
     char *sql = NULL;
 
-    if (model != NULL && append_columns(parts, model, entry->name)) {
-        append_texts(parts, model, entry->name, primary_key);
+    if (model != NULL && append_columns(parts, model, entry->name, &counts)) {
+        if (!counts)
+            append_texts(parts, model, entry->name, primary_key);
         append_texts(parts, model, entry->name, unique_keys);
         append_texts(parts, model, entry->name, foreign_keys);
-        append_texts(end, model, entry->name, without_rowid);
+        append_texts(end, model, entry->name, options);
+        note_computed_columns(self, model, entry->name);
         sql = g_strconcat(start, parts->str, ")", end->str, NULL);
     }
     sqlite3_free(start);
@@ -133,7 +168,7 @@ format(const QdSalvageEntry *entry)
 gboolean
 qd_salvage_make_plain(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
 {
-    g_autofree char *sql = format(entry);
+    g_autofree char *sql = format(self, entry);
     char *drop = sqlite3_mprintf("DROP TABLE IF EXISTS \"%w\"", entry->name);
     gboolean ok = sql != NULL && qd_connection_execute(self->connection, drop, error);
 
