@@ -2,6 +2,7 @@
 /*
  * sql, sparql, update and explain: statements from the command line, a file or standard input.
  */
+#include <stdio.h>
 #include <unistd.h>
 
 #include "client-lib/queryctl/run-statement.h"
@@ -41,17 +42,60 @@ run_remote(QctlSession *session, const char *text)
     return QCTL_EXIT_OK;
 }
 
+/* The daemon's warnings about @text, to standard error. They are the first lines of its plan; a text without a plan fails later. */
+static void
+print_warnings(QctlSession *session, const char *text)
+{
+    static const char prefix[] = "warning: ";
+    QueryConnection *connection = qctl_session_connect(session, NULL);
+    g_autofree char *sql = NULL;
+    g_autofree char *plan = NULL;
+    g_auto(GStrv) lines = NULL;
+
+    if (connection == NULL || !query_connection_explain(connection, QUERY_LANGUAGE_SPARQL, text, &sql, &plan,
+                                                        qctl_session_get_cancellable(session), NULL))
+        return;
+    lines = g_strsplit(plan, "\n", -1);
+    for (guint i = 0; lines[i] != NULL && g_str_has_prefix(lines[i], prefix); i++)
+        (void) fprintf(stderr, "queryctl: %s\n", lines[i]);
+}
+
+/*
+ * Without a format of the user's, triples are printed as Turtle. Only the daemon knows which queries give them: it refuses to write
+ * others so before they run.
+ */
+static int
+run_as_turtle_or_rows(QctlSession *session, const char *text)
+{
+    const QctlArguments *arguments = qctl_session_get_arguments(session);
+    g_autoptr(QctlSink) sink = NULL;
+    g_autoptr(GError) error = NULL;
+
+    if (arguments->format == QCTL_FORMAT_AUTO && arguments->parameters->len == 0 && arguments->direct == NULL) {
+        if (qctl_export(session, STDOUT_FILENO, text, "turtle", &error))
+            return QCTL_EXIT_OK;
+        if (!g_error_matches(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER))
+            return qctl_session_report(session, g_steal_pointer(&error), NULL);
+    }
+    sink = qctl_session_create_sink(session);
+    return qctl_run_script(session, sink, text, QCTL_ACCESS_READ);
+}
+
 int
 qctl_verb_sparql(QctlSession *session)
 {
+    const QctlArguments *arguments = qctl_session_get_arguments(session);
     g_autoptr(GError) error = NULL;
-    g_autofree char *text = NULL;
+    g_autofree char *text = qctl_read_statements(arguments, &error);
 
-    if (qctl_session_get_format(session) != QCTL_FORMAT_REMOTE)
-        return run_verb(session, QCTL_ACCESS_READ);
-
-    text = qctl_read_statements(qctl_session_get_arguments(session), &error);
-    return text != NULL ? run_remote(session, text) : qctl_session_report(session, g_steal_pointer(&error), NULL);
+    if (text == NULL)
+        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+    if (arguments->watch)
+        return qctl_watch(session, text);
+    print_warnings(session, text);
+    if (qctl_session_get_format(session) == QCTL_FORMAT_REMOTE)
+        return run_remote(session, text);
+    return run_as_turtle_or_rows(session, text);
 }
 
 static int

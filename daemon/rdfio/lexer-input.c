@@ -105,6 +105,10 @@ qd_lexer_new_for_text(QdLexerMode mode, const char *text, gsize n_bytes)
     QdLexer *self = lexer_new(mode);
     gsize bad;
 
+    if (mode == QD_LEXER_SPARQL && n_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a file's byte order mark */
+        text += 3;
+        n_bytes -= 3;
+    }
     self->at_end = TRUE;
     self->chunk = g_string_chunk_new(512);
     if (!qd_code_point_check(text, n_bytes, &bad)) {

@@ -116,21 +116,41 @@ take_back(QdGenerator *self, const Aside *aside, QdRelation *relation)
     return whole;
 }
 
+/* SQLite counts about two and a half levels for each table that reads the one before: what is too deep ends here, not after a
+ * second. */
+static gboolean
+count_level(QdGenerator *self, guint n_levels)
+{
+    if (self->limits == NULL || n_levels <= qd_limits_get(self->limits, QD_LIMIT_SPARQL_SQL_DEPTH) * 2 / 5)
+        return TRUE;
+    if (self->error == NULL)
+        qd_limit_set_error(
+            &self->error, self->limits, QD_LIMIT_SPARQL_SQL_DEPTH,
+            "a chain of more than %u BINDs that each use the one before: write some of them as one expression, or ask in "
+            "parts",
+            n_levels - 1);
+    return FALSE;
+}
+
 QdRelation *
 qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     QdRelation *relation = qd_generator_generate(self, node->children[0], bound);
     g_autoptr(GPtrArray) tables = g_ptr_array_new();
     Aside aside = { .tables = tables };
+    guint n_levels = 0;
 
     relation = qd_relation_copy(self, relation);
     if (any_binding(node, qd_expression_needs_serial))
         relation = qd_relation_add_serial(self, relation);
     for (guint i = 0; i < node->n_bindings; i++) {
         const QdExpression *expression = node->bindings[i].expression;
+        gboolean seals = uses_computed(self, expression, relation);
         QdColumn value, *column;
 
-        if (uses_computed(self, expression, relation))
+        if (seals && !count_level(self, ++n_levels))
+            return relation;
+        if (seals)
             relation = relation->n_columns > CARRIED_MAX && node->n_bindings - i > CARRIED_MAX
                            ? set_aside(self, &aside, relation, node->bindings + i, node->n_bindings - i)
                            : qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);

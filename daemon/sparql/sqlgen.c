@@ -161,6 +161,11 @@ put_constant(QdGenerator *self, const QdSqlConstant *constant)
         g_array_append_val(self->constants, found->value);
         found->number = self->constants->len;
         g_hash_table_add(self->numbers, found);
+        if (self->limits != NULL && found->number > qd_limits_get(self->limits, QD_LIMIT_VARIABLES) && self->error == NULL)
+            qd_limit_set_error(
+                &self->error, self->limits, QD_LIMIT_VARIABLES,
+                "too many different constants in a query: ask in parts, or store what VALUES or IN lists as triples and "
+                "join with these");
     }
     return qd_arena_printf(self->arena, "?%u", found->number);
 }

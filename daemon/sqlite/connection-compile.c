@@ -224,7 +224,9 @@ set_generated_error(sqlite3 *db, const QdLimits *limits, GError **error)
 
     if (limit == QD_LIMIT_SPARQL_SQL_DEPTH && strstr(message, "Expression tree is too large") == NULL)
         return FALSE;
-    qd_limit_set_error(error, limits, limit, "the query nests too deep for the SQL that it becomes");
+    qd_limit_set_error(
+        error, limits, limit,
+        "the query nests too deep for the SQL that it becomes: write chains of BIND as one expression, or ask in parts");
     return TRUE;
 }
 

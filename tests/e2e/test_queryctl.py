@@ -653,3 +653,21 @@ def test_shell_commands(ctl, tmp_path):
     assert run.returncode == OK
     assert run.stdout == b"sql\nCREATE TABLE t (a)\na\n1\n"
     assert b"timing is on\n" in run.stderr and b"1 rows, " in run.stderr and b".schema" in run.stderr
+
+
+def test_triples_are_turtle(ctl, bus):
+    bus.update('INSERT DATA { <x:a> <x:p> <x:b> , "t" }', language="sparql")
+    construct = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(isIRI(?o)) }"
+    assert ctl.ok("sparql", construct) == ctl.ok("sparql", "-F", "turtle", construct)
+    assert b"<x:a> <x:p> <x:b> ." in ctl.ok("sparql", construct)
+    assert b"<x:a>" in ctl.ok("sparql", "DESCRIBE <x:a>")
+    assert ctl.ok("sparql", "-F", "tsv", construct) == b"subject\tpredicate\tobject\nx:a\tx:p\tx:b\n"
+    same_names = ctl.ok("sparql", "SELECT ?subject ?predicate ?object { ?subject ?predicate ?object FILTER(isIRI(?object)) }")
+    assert same_names == b"subject\tpredicate\tobject\nx:a\tx:p\tx:b\n"
+
+
+def test_unknown_function_is_warned_of(ctl):
+    told = ctl("sparql", "\ufeffSELECT ?y { BIND(<x:none>(1) AS ?y) }")
+    assert told.stdout == b"y\n\\N\n"
+    assert told.stderr.startswith(b"queryctl: warning: 1:18: ") and b"<x:none>" in told.stderr, told.stderr
+    assert ctl("sparql", "SELECT ?y { BIND(1 AS ?y) }").stderr == b""

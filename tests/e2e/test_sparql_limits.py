@@ -149,6 +149,7 @@ WIDE = {
     "union-600-of-own-variables": select(rows(600, "{ :m{i} :p{i} ?x{i} . ?x{i} :q ?y{i} }", " UNION ") + " UNION { :n0 :p ?x }"),
     "bind-300-chained": select(":n0 :v ?x0 " + rows(300, "BIND(?x{i} + 1 AS ?x{j})") +
                                " FILTER(?x0 = 0 && ?x137 = 137 && ?x300 = 300)"),
+    "bind-400-chained": select("BIND(0 AS ?x0) " + rows(400, "BIND(?x{i} + 1 AS ?x{j})"), items="?x400"),
     "bind-300-chained-in-graphs": select("GRAPH ?g { ?n :p ?m BIND(1 AS ?x0) " + rows(300, "BIND(?x{i} + ?x0 AS ?x{j})") +
                                          " FILTER EXISTS { ?m :p ?k } } FILTER(?x137 = 138)", items="(COUNT(*) AS ?count)"),
     "bind-300-of-unbound": select(":n0 :v ?x0 " +
@@ -199,6 +200,9 @@ TOO_COMPLEX = {
     "variables-20000": (select(rows(20000, "?a{i} :p ?b .")), "sparql_variables"),
     "columns-2500": (select(":n0 :v ?x", items=rows(2500, "(?x AS ?y{i})")), "columns"),
     "text-of-2-mib": ("# " + "x" * 2 * 1024 * 1024 + "\n" + select(":n0 :p ?x"), "statement_text_bytes"),
+    "constants-33000-in-values": (select("VALUES ?x { " + rows(33000, "{i}") + " }"), "variables"),
+    "constants-33000-in-list": (select("?x :p ?y FILTER(?x IN (" + rows(33000, ":n{i}", ", ") + "))"), "variables"),
+    "bind-600-chained": (select("BIND(0 AS ?x0) " + rows(600, "BIND(?x{i} + 1 AS ?x{j})")), "sparql_sql_depth"),
     "minus-91": (select(nest(91, *NESTED["minus-of-others"]), modifiers="LIMIT 1"), "sparql_sql_depth"),
 }
 
