@@ -20,6 +20,8 @@ struct QdCallPrivate {
     QdWriteItem item;
     GArray *write_statements; /* of QdWriteStatement */
     gboolean deferred;        /* by may_be_long(): it goes back into the queue */
+    uint64_t waiting_usec;    /* for a slot, since when */
+    uint64_t spent_usec;      /* waiting for a slot, and in runs that were deferred */
     gboolean is_waiting;      /* it has given its place back, see on_wait */
     /* (nullable): a job that has waited for its descriptor for long (@waits), or goes on */
     void (*on_wait)(QdCall *call, gboolean waits);
@@ -31,8 +33,10 @@ void qd_call_finish(QdCall *call);
 
 /* Any thread: what follows the class's `run`: its `write`, or the end. */
 void qd_call_end(QdCall *call);
-/* A task of the workers. */
-void qd_call_run_on_worker(QdTask *task, QdWorkers *workers);
+/* Makes the task of a call, which is to be put into the workers' queue; waiting there counts for its deadline. */
+void qd_call_init_task(QdCall *call);
+/* What its caller or the limit gives it; 0: none. */
+uint64_t qd_call_get_timeout_msec(const QdCall *call);
 
 /* Makes the call's item one that writes for the call's client. ACCESS_DENIED when that may only read. */
 gboolean qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), GError **error);

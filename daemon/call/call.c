@@ -146,6 +146,35 @@ qd_call_end(QdCall *call)
         qd_call_finish(call);
 }
 
+/* The task -------------------------------------------------------------------------------------------------------------- */
+
+uint64_t
+qd_call_get_timeout_msec(const QdCall *call)
+{
+    return qd_context_get_timeout_msec(call->private->context,
+                                       qd_call_is_reading(call) ? QD_LIMIT_QUERY_TIMEOUT_MSEC : QD_LIMIT_UPDATE_TIMEOUT_MSEC,
+                                       call->options.has_timeout, call->options.timeout_msec);
+}
+
+static void
+begin_wait(QdCall *call)
+{
+    struct QdCallPrivate *private = call->private;
+    uint64_t timeout_usec = 1000 * qd_call_get_timeout_msec(call);
+
+    private->waiting_usec = (uint64_t) g_get_monotonic_time();
+    private->task.due_usec = timeout_usec > 0 ? private->waiting_usec + timeout_usec - MIN(private->spent_usec, timeout_usec) : 0;
+}
+
+static QdCall *
+end_wait(QdTask *task)
+{
+    QdCall *call = (QdCall *) ((struct QdCallPrivate *) ((char *) task - offsetof(struct QdCallPrivate, task)))->entry.owner;
+
+    call->private->spent_usec += (uint64_t) g_get_monotonic_time() - call->private->waiting_usec;
+    return call;
+}
+
 static gboolean
 put_back(QdCall *call)
 {
@@ -156,14 +185,15 @@ put_back(QdCall *call)
     private->deferred = FALSE;
     private->task.sliced = TRUE;
     qd_registry_set_state(private->context->registry, &private->entry, "queued", FALSE);
+    begin_wait(call);
     qd_workers_push_always(private->context->workers, &private->task, FALSE);
     return TRUE;
 }
 
-void
-qd_call_run_on_worker(QdTask *task, QdWorkers *workers)
+static void
+run_on_worker(QdTask *task, QdWorkers *workers)
 {
-    QdCall *call = (QdCall *) ((struct QdCallPrivate *) ((char *) task - offsetof(struct QdCallPrivate, task)))->entry.owner;
+    QdCall *call = end_wait(task);
     g_autoptr(QdClient) client = qd_client_ref(call->client);
 
     if (call->class->run != NULL)
@@ -171,4 +201,24 @@ qd_call_run_on_worker(QdTask *task, QdWorkers *workers)
     if (!put_back(call))
         qd_call_end(call);
     qd_workers_give_slot(workers, client);
+}
+
+static void
+end_late(QdTask *task, QdWorkers *workers)
+{
+    QdCall *call = end_wait(task);
+
+    qd_error_set(&call->error, QW_ERROR_TIMEOUT,
+                 "call waited for a free thread until its %" G_GUINT64_FORMAT
+                 " ms were over ('query_timeout_ms', 'update_timeout_ms' or the caller's 'timeout_ms'): "
+                 "too many others run (limits 'running' and 'running_per_client')",
+                 qd_call_get_timeout_msec(call));
+    qd_call_finish(call);
+}
+
+void
+qd_call_init_task(QdCall *call)
+{
+    call->private->task = (QdTask){ .client = call->client, .watch_fd = -1, .run = run_on_worker, .late = end_late };
+    begin_wait(call);
 }

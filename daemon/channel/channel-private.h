@@ -88,6 +88,9 @@ struct QdChannel {
     gboolean first_fill;
     QwPageWriter *page; /* while the run fills it */
     uint64_t slice_end_usec;
+    uint64_t spent_usec;   /* of the request, before this run of it: waiting for a slot, and runs that were deferred */
+    uint64_t waiting_usec; /* for a slot, since when; 0: it does not */
+    gboolean is_late;      /* the request's deadline has come while it waited */
     GQueue writes;         /* of QdChannelWrite: requests that the writer has or had, to be answered in this order */
     GQueue spare_writes;   /* of QdChannelWrite: used before */
     gint n_writes_pending; /* atomic: the writer is not done with; until then it owns the channel */
@@ -156,6 +159,16 @@ void qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_col
 gsize qd_channel_put_page(QdChannel *self, QwPageWriter *writer, uint32_t serial);
 void qd_channel_clear_output(QdChannel *self);
 gboolean qd_channel_output_is_empty(const QdChannel *self);
+
+/* channel-wait.c */
+/* What to wait for besides a hang-up: requests, as long as there is room for them. */
+uint32_t qd_channel_get_input_events(const QdChannel *self);
+/* Before the channel goes into the queue: there it hears of CANCEL and of a hang-up, and its time passes. */
+void qd_channel_begin_wait(QdChannel *self);
+/* It is out of the queue, with a slot or without. */
+void qd_channel_end_wait(QdChannel *self);
+/* TIMEOUT */
+void qd_channel_set_late_error(const QdChannel *self, GError **error);
 
 /* channel-ring.c */
 /* From here on the result goes through shared memory, if it is one of those and there is enough. The output is empty. */
@@ -239,3 +252,5 @@ void qd_channels_add_answered(QdChannels *self, QdChannel *channel);
 GPtrArray *qd_channels_get_answered(QdChannels *self);
 /* The task that processes the channel, owned by the queue. */
 void qd_channel_push(QdChannel *self, gboolean wake);
+/* Names the channel in events of its descriptor. */
+uint64_t qd_channel_get_token(const QdChannel *self);

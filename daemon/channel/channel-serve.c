@@ -34,6 +34,8 @@ qd_channel_end_request(QdChannel *self)
     qd_registry_remove(self->context->registry, &self->entry);
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
     self->task.sliced = FALSE;
+    self->spent_usec = 0;
+    self->is_late = FALSE;
     self->current = qd_channel_free_request(self, self->current);
     qd_channel_touch_transaction(self);
     qd_context_note_activity(self->context);
@@ -276,6 +278,7 @@ start_query(QdChannel *self, GError **error)
     QdRunOptions options = {
         .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->options.has_timeout,
                                                     statement->options.timeout_msec),
+        .spent_usec = self->spent_usec,
         .max_rows = statement->options.max_rows,
         .max_bytes = statement->options.max_bytes,
         .generation = qd_writer_get_generation(self->context->writer),
@@ -422,6 +425,7 @@ qd_channel_continue_run(QdChannel *self)
     self->page = NULL;
     if (status == QD_RUN_DEFERRED) {
         /* nothing came out: it starts again when one of the long ones has ended */
+        self->spent_usec = qd_run_get_produced_usec(self->run);
         g_clear_pointer(&self->run, qd_run_free);
         self->task.sliced = TRUE;
         return FALSE;

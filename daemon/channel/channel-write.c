@@ -215,9 +215,12 @@ collect_writes(QdChannel *self)
         QdChannelWrite *write = write_new(self, request);
 
         self->n_request_bytes -= request->n_bytes;
+        write->item.waited_usec = self->spent_usec;
         g_queue_push_tail_link(&self->writes, &write->link);
         n += write->item.error == NULL ? 1 : 0;
     }
+    self->spent_usec = 0;
+    self->is_late = FALSE;
     return n;
 }
 

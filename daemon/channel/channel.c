@@ -34,10 +34,10 @@ struct QdChannels {
 static void channel_process(QdChannel *self, gboolean has_slot);
 static void run_channel_task(QdTask *task, QdWorkers *workers);
 
-static uint64_t
-token_of(const QdChannel *self, uint64_t state)
+uint64_t
+qd_channel_get_token(const QdChannel *self)
 {
-    return (state & UINT64_C(0xffffffff00000000)) | self->index;
+    return (__atomic_load_n(&self->state, __ATOMIC_RELAXED) & UINT64_C(0xffffffff00000000)) | self->index;
 }
 
 /* TRUE: the caller owns the channel. FALSE: gone, or its owner will look again. */
@@ -119,26 +119,20 @@ run_channel_task(QdTask *task, QdWorkers *workers)
     channel_process((QdChannel *) ((char *) task - offsetof(QdChannel, task)), TRUE);
 }
 
-/* What to wait for besides a hang-up: requests, as long as there is room for them. */
-static uint32_t
-input_events(const QdChannel *self)
-{
-    return !qd_transport_is_pipe(self->transport) && !self->ended && qd_channel_has_room(self) ? EPOLLIN : 0;
-}
-
-/* In the queue it hears of CANCEL and of a hang-up. */
+/* Its time has come in the queue: it ends without a slot. */
 static void
-watch_while_queued(QdChannel *self)
+end_late_channel(QdTask *task, QdWorkers *workers)
 {
-    self->task.watch_fd = self->fd;
-    self->task.watch_token = token_of(self, __atomic_load_n(&self->state, __ATOMIC_RELAXED));
-    self->task.watch_events = input_events(self);
+    QdChannel *self = (QdChannel *) ((char *) task - offsetof(QdChannel, task));
+
+    self->is_late = TRUE;
+    channel_process(self, FALSE);
 }
 
 void
 qd_channel_push(QdChannel *self, gboolean wake)
 {
-    watch_while_queued(self);
+    qd_channel_begin_wait(self);
     qd_workers_push_always(self->context->workers, &self->task, wake);
 }
 
@@ -242,6 +236,8 @@ channel_check_run(QdChannel *self)
                            "result ended, since it was the oldest and the write-ahead log is too big");
     else if (cancelled)
         qd_error_set(&error, QW_ERROR_CANCELLED, "query was cancelled");
+    else if (self->is_late)
+        qd_channel_set_late_error(self, &error);
     else if (since > 0 && now - since > 1000 * qd_limits_get(limits, QD_LIMIT_READER_IDLE_MSEC))
         qd_limit_set_error(&error, limits, QD_LIMIT_READER_IDLE_MSEC, "reader took no byte of the result");
     else if (now - qd_run_get_start_usec(self->run) > 1000 * qd_limits_get(limits, QD_LIMIT_SNAPSHOT_AGE_MSEC))
@@ -258,8 +254,7 @@ channel_check_run(QdChannel *self)
 static gboolean
 channel_park(QdChannel *self, gboolean blocked)
 {
-    uint32_t events = input_events(self) | (blocked ? EPOLLOUT : 0);
-    uint64_t state = __atomic_load_n(&self->state, __ATOMIC_RELAXED);
+    uint32_t events = qd_channel_get_input_events(self) | (blocked ? EPOLLOUT : 0);
 
     if (!self->ended && qd_channel_has_room(self) && g_atomic_int_get(&self->context->channels->draining)) {
         /* what was sent before is still there to be read, then the end */
@@ -277,7 +272,7 @@ channel_park(QdChannel *self, gboolean blocked)
     else
         qd_channel_clear_output(self);
 
-    qd_workers_arm(self->context->workers, self->fd, token_of(self, state), events);
+    qd_workers_arm(self->context->workers, self->fd, qd_channel_get_token(self), events);
     return channel_release(self);
 }
 
@@ -378,7 +373,7 @@ channel_get_slot(QdChannel *self)
 
     if (qd_workers_take_slot(self->context->workers, self->client, self->task.sliced))
         return SLOT_TAKEN;
-    watch_while_queued(self);
+    qd_channel_begin_wait(self);
     if (qd_workers_push(self->context->workers, &self->task, FALSE))
         return SLOT_QUEUED;
 
@@ -388,7 +383,7 @@ channel_get_slot(QdChannel *self)
     return SLOT_REFUSED;
 }
 
-/* A request that was cancelled before it ran, or not taken in, needs no slot to hear so. */
+/* A request that was cancelled before it ran, is late, or was not taken in, needs no slot to hear so. */
 static gboolean
 channel_drop_cancelled(QdChannel *self)
 {
@@ -397,11 +392,15 @@ channel_drop_cancelled(QdChannel *self)
 
     if (self->run != NULL)
         return FALSE;
-    if (next->error == NULL && !next->cancelled &&
+    if (next->error == NULL && !next->cancelled && !self->is_late &&
         (self->current == NULL || g_atomic_int_get(&self->entry.cancelled) == QD_CANCEL_NONE))
         return FALSE;
 
+    if (self->is_late)
+        qd_channel_set_late_error(self, &error);
     qd_channel_take_request(self);
+    if (self->current->error == NULL && error != NULL)
+        self->current->error = g_steal_pointer(&error);
     if (self->current->error == NULL)
         qd_error_set(&self->current->error, QW_ERROR_CANCELLED, "request was cancelled");
     error = g_steal_pointer(&self->current->error);
@@ -479,6 +478,7 @@ channel_process(QdChannel *self, gboolean has_slot)
     g_autoptr(QdClient) client = qd_client_ref(self->client);
     Turn turn = { .has_slot = has_slot };
 
+    qd_channel_end_wait(self);
     self->slice_end_usec = (uint64_t) g_get_monotonic_time() + SLICE_USEC;
     while (channel_turn(self, &turn))
         ;
@@ -575,7 +575,7 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->error_details = setup->options.error_details;
     channel->refuses_control = setup->options.refuses_control;
     channel->client = qd_client_ref(client);
-    channel->task = (QdTask){ .client = channel->client, .watch_fd = -1, .run = run_channel_task };
+    channel->task = (QdTask){ .client = channel->client, .watch_fd = -1, .run = run_channel_task, .late = end_late_channel };
     channel->entry = (QdEntry){
         .language = qd_language_get_name(setup->language), .client = channel->client, .kick = kick_entry, .owner = channel
     };
@@ -655,8 +655,7 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
 
     channel = take_slot(self);
     setup_channel(channel, client, setup, fds[0]);
-    r = qd_workers_watch(self->context->workers, channel->fd,
-                         token_of(channel, __atomic_load_n(&channel->state, __ATOMIC_RELAXED)));
+    r = qd_workers_watch(self->context->workers, channel->fd, qd_channel_get_token(channel));
     if (r < 0) {
         qd_error_set_errno(error, -r, "cannot watch a descriptor");
         (void) close(fds[1]);

@@ -298,7 +298,7 @@ qd_engine_submit(QdEngine *self, QdCall *call)
     struct QdCallPrivate *private = call->private;
 
     private->context = &self->context;
-    private->task = (QdTask){ .client = call->client, .watch_fd = -1, .run = qd_call_run_on_worker };
+    qd_call_init_task(call);
     describe_entry(call, &private->entry);
     self->context.n_calls++;
     if (!call->class->is_internal)

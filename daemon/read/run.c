@@ -45,7 +45,7 @@ struct QdRun {
     uint64_t start_usec;
     uint64_t plan_usec;
     uint64_t prepare_usec;
-    uint64_t produced_usec; /* by earlier fills: time that the reader keeps us waiting does not count */
+    uint64_t produced_usec; /* by earlier fills, and waiting for a slot: time that the reader keeps us waiting does not count */
     uint64_t fill_start_usec;
     uint64_t slice_end_usec;
     uint64_t peer_check_usec;
@@ -253,6 +253,7 @@ qd_run_set_options(QdRun *self, const QdRunOptions *options)
 {
     self->options = *options;
     qd_counting_show(self->reader->connection, options->counters);
+    self->produced_usec = options->spent_usec;
 }
 
 QdCompiled *
@@ -784,6 +785,12 @@ uint64_t
 qd_run_get_start_usec(const QdRun *self)
 {
     return self->start_usec;
+}
+
+void
+qd_run_add_wait(QdRun *self, uint64_t usec)
+{
+    self->produced_usec += usec;
 }
 
 uint64_t

@@ -49,6 +49,7 @@ enum {
 
 typedef struct QdRunOptions {
     uint64_t timeout_msec;                /* 0: none */
+    uint64_t spent_usec;                  /* of that: before this run */
     uint64_t max_rows;                    /* 0: none */
     uint64_t max_bytes;                   /* 0: none */
     uint64_t generation;                  /* read before the run was made */
@@ -126,5 +127,7 @@ uint64_t qd_run_get_n_rows(const QdRun *self);
 uint64_t qd_run_get_n_bytes(const QdRun *self);
 uint64_t qd_run_get_generation(const QdRun *self);
 uint64_t qd_run_get_start_usec(const QdRun *self);
-/* Time within fills. */
+/* The run has waited for a slot: that counts for its deadline. */
+void qd_run_add_wait(QdRun *self, uint64_t usec);
+/* Time within fills, waiting for a slot, and before the run. */
 uint64_t qd_run_get_produced_usec(const QdRun *self);

@@ -66,8 +66,9 @@ struct QdWorkers {
     guint n_long;   /* of those; the others leave their threads soon, or are made beside */
     guint n_beside; /* that hold a thread of their own in addition: they can neither be put off nor have a long slot */
     guint n_taken;
-    gint n_queued;    /* atomic, written under the mutex */
-    gint n_lingering; /* atomic */
+    gboolean has_late; /* a task in the queue has waited for its whole time */
+    gint n_queued;     /* atomic, written under the mutex */
+    gint n_lingering;  /* atomic */
     gint max_lingering;
     gint stopping;
     gint sweep_is_due;
@@ -147,6 +148,30 @@ list_pop(QdWorkers *self, TaskList *list)
 }
 
 static gboolean
+is_late(const QdTask *task, uint64_t now_usec)
+{
+    return task->due_usec > 0 && now_usec >= task->due_usec;
+}
+
+static gboolean
+list_has_late(const TaskList *list, uint64_t now_usec)
+{
+    for (const QdTask *task = list->first; task != NULL; task = task->next)
+        if (is_late(task, now_usec))
+            return TRUE;
+    return FALSE;
+}
+
+static QdTask *
+list_pop_late(TaskList *list, uint64_t now_usec)
+{
+    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
+        if (is_late(*link, now_usec))
+            return list_unlink(list, link);
+    return NULL;
+}
+
+static gboolean
 list_remove(TaskList *list, const QdTask *task)
 {
     for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
@@ -155,21 +180,38 @@ list_remove(TaskList *list, const QdTask *task)
     return FALSE;
 }
 
+/* Under the mutex. */
+static QdTask *
+pop_late(QdWorkers *self)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    QdTask *task = list_pop_late(&self->fresh, now);
+
+    if (task == NULL)
+        task = list_pop_late(&self->sliced, now);
+    self->has_late = task != NULL;
+    return task;
+}
+
 /*
  * Two pushes may wake one thread only: the event of the second joins the first, which is not fetched yet. So whoever takes a
  * task out sees to it that what is left finds a thread, too.
  */
 static QdTask *
-workers_pop(QdWorkers *self)
+workers_pop(QdWorkers *self, gboolean *ret_is_late)
 {
     QdTask *task = NULL;
     gboolean wake = FALSE;
 
+    *ret_is_late = FALSE;
     if (g_atomic_int_get(&self->n_queued) == 0)
         return NULL;
 
     pthread_mutex_lock(&self->mutex);
-    if (self->n_taken % SLICED_TURN == SLICED_TURN - 1)
+    if (self->has_late)
+        task = pop_late(self);
+    *ret_is_late = task != NULL;
+    if (task == NULL && self->n_taken % SLICED_TURN == SLICED_TURN - 1)
         task = list_pop(self, &self->sliced);
     if (task == NULL)
         task = list_pop(self, &self->fresh);
@@ -352,13 +394,15 @@ make_room(QdWorkers *self)
 void
 qd_workers_look(QdWorkers *self)
 {
+    uint64_t now = (uint64_t) g_get_monotonic_time();
     gboolean wake = FALSE;
 
     pthread_mutex_lock(&self->mutex);
     for (guint i = 0; i < self->slots->len; i++)
         ((Slot *) self->slots->pdata[i])->n_ticks++;
+    self->has_late = list_has_late(&self->fresh, now) || list_has_late(&self->sliced, now);
     if (!g_atomic_int_get(&self->stopping))
-        wake = make_room(self) && g_atomic_int_get(&self->n_queued) > 0;
+        wake = (make_room(self) && g_atomic_int_get(&self->n_queued) > 0) || self->has_late;
     pthread_mutex_unlock(&self->mutex);
     if (wake)
         (void) eventfd_write(self->queue_fd, 1);
@@ -443,12 +487,16 @@ serve_event(QdWorkers *self, int timeout_msec)
 static gboolean
 serve_task(QdWorkers *self)
 {
-    QdTask *task = workers_pop(self);
+    gboolean is_late;
+    QdTask *task = workers_pop(self, &is_late);
 
     if (task == NULL)
         return FALSE;
 
-    task->run(task, self);
+    if (is_late)
+        task->late(task, self);
+    else
+        task->run(task, self);
     note_short();
     return TRUE;
 }

@@ -23,8 +23,11 @@ struct QdTask {
     int watch_fd;     /* while it waits in the queue, events of this descriptor are reported; -1: none */
     uint32_t watch_events;
     uint64_t watch_token;
+    uint64_t due_usec; /* monotonic: it waits no longer for a slot, `late` is called then; 0: it waits for as long as it takes */
     /* called with a slot of @client, which it gives back */
     void (*run)(QdTask *task, QdWorkers *workers);
+    /* called without a slot */
+    void (*late)(QdTask *task, QdWorkers *workers);
 };
 
 /* An event of a descriptor registered with @token (see qd_workers_watch). */
@@ -63,7 +66,8 @@ void qd_workers_note_batch(void);
  * started when one is missed; REFUSED: there are as many of those as may be.
  */
 QdLongVerdict qd_workers_become_long(QdWorkers *self, QdClient *client);
-/* At each tick of the interrupter: sees to it that two threads are left for what is short, whatever the others do. */
+/* At each tick of the interrupter: sees to it that two threads are left for what is short, whatever the others do, and that no
+ * task waits beyond its time. */
 void qd_workers_look(QdWorkers *self);
 
 /* TRUE: the caller may wait awake for a moment; then it must end so. As many threads may as leave half of the cores. */

@@ -140,6 +140,14 @@ item_is_over(void *data, uint64_t now)
            is_cancelled(self->item);
 }
 
+static uint64_t
+get_deadline(const QdWriteItem *item)
+{
+    uint64_t begin_usec = item->submitted_usec > 0 ? item->submitted_usec : item->begun_usec;
+
+    return item->timeout_msec > 0 ? begin_usec + 1000 * item->timeout_msec : 0;
+}
+
 void
 qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data)
 {
@@ -156,7 +164,7 @@ qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc
         .item = item,
         .slow_func = slow_func,
         .slow_data = slow_data,
-        .deadline_usec = item->timeout_msec > 0 ? item->begun_usec + 1000 * item->timeout_msec : 0,
+        .deadline_usec = get_deadline(item),
     };
     qd_evaluation_begin_watch(connection, &watch.watch);
     qd_evaluation_watch(connection, PROGRESS_OPS, on_progress, NULL);

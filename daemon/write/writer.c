@@ -209,7 +209,7 @@ qd_writer_enqueue(QdWriter *self, QdWriteItem *item)
     gboolean ok;
     gboolean is_held;
 
-    item->submitted_usec = (uint64_t) g_get_monotonic_time();
+    item->submitted_usec = (uint64_t) g_get_monotonic_time() - item->waited_usec;
     pthread_mutex_lock(&self->mutex);
     ok = push_item(self, item);
     is_held = self->is_held;

@@ -3,6 +3,7 @@
 
 Times are asserted with much room, since machines of CI are noisy; the bars are in "tests/run bench hostile".
 """
+import concurrent.futures
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import time
 
 import pytest
 
-from harness import SANITIZER, SLOWER, status_kib, wait_until
+from harness import BusError, SANITIZER, SLOWER, status_kib, wait_until
 from wire_client import RemoteError
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -67,6 +68,53 @@ def test_cancel_ends_it(store, text, writes):
             for _ in channel.answer(serial):
                 pass
         assert error.value.name == "Cancelled" and time.monotonic() - start < 3 * SLOWER
+
+
+def end_all(channels):
+    """The names of the errors, and when the last one came."""
+    names = []
+    start = time.monotonic()
+    for channel in channels:
+        with pytest.raises(RemoteError) as error:
+            for _ in channel.answer():
+                pass
+        names.append(error.value.name)
+    return names, time.monotonic() - start
+
+
+@pytest.mark.parametrize("text, writes", DEAR_STATEMENTS)
+def test_a_deadline_holds_in_the_queue(make_bus, text, writes):
+    """Sixteen statements where two may run: who waits for a thread, or for the writer, waits no longer than until its deadline."""
+    bus = make_bus(limits={"running": 2, "running_per_client": 2})
+    bus.update(f"CREATE TABLE t AS {ENDLESS} SELECT i AS id, 'x' || i AS x FROM n LIMIT {N_ROWS}")
+    bus.update("CREATE TABLE u(x)")
+    bus.update("INSERT INTO u VALUES(1)")
+    options = {"timeout_ms": 1000, **({"access": "write"} if writes else {})}
+    channels = [bus.prepare(text, **options) for _ in range(16)]
+    for channel in channels:
+        channel.send_fetch()
+    names, seconds = end_all(channels)
+    assert set(names) == {"Timeout"}
+    # one after the other they took eight times as long
+    assert seconds < 1 + 2 * SLOWER
+    for channel in channels:
+        channel.close()
+    assert bus.query("SELECT count(*) FROM u") == [(1,)]
+
+
+def test_a_deadline_of_a_call_holds_in_the_queue(make_bus):
+    bus = make_bus(limits={"running": 2, "running_per_client": 2})
+    text = f"SELECT {DEAR} FROM (SELECT value AS id FROM json_each('[{','.join('1' * 100)}]'))"
+
+    def run(_number):
+        with pytest.raises(BusError) as error:
+            bus.query(text, timeout_ms=1000)
+        return error.value.name
+
+    start = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(16) as threads:
+        assert set(threads.map(run, range(16))) == {"Timeout"}
+    assert time.monotonic() - start < 1 + 2 * SLOWER
 
 
 def test_a_hang_up_ends_them_all(store):
