@@ -511,9 +511,8 @@ settle_sides(QdGenerator *self, const QdRelation **left, const QdRelation **righ
     *right = turns ? first : second;
 }
 
-/* Whether @right begins with a table that nothing on the left looks up, and has one that only the whole of it can have indexed. */
-static gboolean
-begins_apart(const QdRelation *left, const QdRelation *right)
+gboolean
+qd_relation_begins_apart(const QdRelation *left, const QdRelation *right)
 {
     gboolean shares = FALSE;
     gboolean has_sealed = FALSE;
@@ -534,6 +533,27 @@ begins_apart(const QdRelation *left, const QdRelation *right)
     return shares && has_sealed;
 }
 
+const QdRelation *
+qd_relation_keep_apart(QdGenerator *self, const QdRelation *left, const QdRelation *right)
+{
+    QdRelation *shared;
+
+    if (!qd_relation_begins_apart(left, right))
+        return right;
+    shared = qd_relation_new(self);
+    qd_relation_take_rows(self, shared, right);
+    for (guint i = 0; i < right->n_columns; i++) {
+        QdColumn column = right->columns[i];
+
+        if (qd_relation_find(left, column.variable) == NULL)
+            continue;
+        column.sql = qd_column_intern(self, &column);
+        column.interned = TRUE;
+        *qd_relation_add(self, shared, column.variable, NULL) = column;
+    }
+    return qd_relation_seal_text(self, shared, qd_relation_write(self, shared, "SELECT DISTINCT", NULL), QD_SEAL_MATERIALIZED);
+}
+
 /* A side that does not fit into one SELECT with the other, or would be scanned for each of its rows, is sealed. */
 static void
 cut_join(QdGenerator *self, const QdRelation **left, const QdRelation **right)
@@ -541,7 +561,7 @@ cut_join(QdGenerator *self, const QdRelation **left, const QdRelation **right)
     gboolean fits;
 
     settle_sides(self, left, right);
-    if (begins_apart(*left, *right))
+    if (qd_relation_begins_apart(*left, *right))
         *right = qd_relation_seal(self, *right, QD_SEAL_MATERIALIZED);
     fits = (*left)->n_tables + (*right)->n_tables <= QD_TABLES_MAX;
     if (!fits || qd_relation_get_n_arms(*left) * qd_relation_get_n_arms(*right) > QD_MERGED_ARMS_MAX ||

@@ -59,6 +59,8 @@ generate_inside(QdGenerator *self, const QdExpression *expression, const QdOuter
         return with->len > 0 ? qd_arena_printf(self->arena, "WITH RECURSIVE %s ", with->str) : "";
     if (with->len > 0)
         g_string_append_printf(around, "%s%s", around->len > 0 ? ",\n" : "", with->str);
+    if (outer->next == NULL)
+        *ret_inner = qd_relation_copy(self, qd_relation_keep_apart(self, outer->relation, *ret_inner));
     if (qd_relation_get_depth(*ret_inner) > QD_DEPTH_FLAT)
         *ret_inner = qd_relation_seal(self, *ret_inner, QD_SEAL_PLAIN);
     return "";

@@ -457,8 +457,8 @@ qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet 
     if (qd_relation_get_depth(right) > QD_DEPTH_FLAT)
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
     left = qd_relation_copy(self, qd_relation_settle(self, left, right, QD_SEAL_STREAM));
-    probe = qd_relation_copy(self, right);
-    shared = qd_relation_match(self, left, right, probe);
+    probe = qd_relation_copy(self, qd_relation_keep_apart(self, left, right));
+    shared = qd_relation_match(self, left, qd_relation_copy(self, probe), probe);
     if (shared == NULL)
         return left; /* nothing in common: nothing is taken away */
     if (strcmp(shared, "1") != 0)

@@ -131,6 +131,11 @@ gboolean qd_relation_has_long_columns(const QdRelation *relation);
 /* @side before it is joined with @other. What is computed and may be unbound, as BIND leaves it, has no index to serve it: it would
  * be computed, and its id looked up, once for each pair of rows. Sealed it is so once for each row of its side. */
 const QdRelation *qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal);
+/* Whether @right begins with a table that nothing on the left looks up, and has one that only the whole of it can have indexed. */
+gboolean qd_relation_begins_apart(const QdRelation *left, const QdRelation *right);
+/* @right, of which only the variables that @left has are of interest, and whether there is a row: a table of their distinct values
+ * if it would be scanned for each row of @left. */
+const QdRelation *qd_relation_keep_apart(QdGenerator *self, const QdRelation *left, const QdRelation *right);
 /* Bag join on what both may bind. */
 QdRelation *qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right);
 /* The same; nobody else needs @left any more. */

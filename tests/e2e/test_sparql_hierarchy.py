@@ -77,6 +77,10 @@ def n_pairs_of_aliased(made):
     return sum(made.n_above[number] for number in made.aliases)
 
 
+def n_with_grandparents(made):
+    return sum(any(made.parents[number] for number in above) for above in made.above.values())
+
+
 def n_alias_pairs(made):
     return sum(made.n_above[alias] for alias in made.aliases.values())
 
@@ -95,6 +99,10 @@ def n_alias_pairs(made):
     ("?c a :Class { SELECT ?c ?a { ?a rdfs:subClassOf+ ?c } }", n_pairs),
     ("OPTIONAL { ?c :alias ?b } ?c rdfs:subClassOf+ ?a", n_pairs_of_aliased),
     ("OPTIONAL { ?c :none ?b } ?c rdfs:subClassOf+ ?a", n_pairs),
+    ("?c a :Class FILTER EXISTS { { SELECT ?x ?c { ?x a :Class . ?c rdfs:subClassOf+/rdfs:subClassOf ?x } } }",
+     n_with_grandparents),
+    ("?c a :Class MINUS { SELECT ?x ?c { ?x a :Class . ?c rdfs:subClassOf+/rdfs:subClassOf ?x } }",
+     lambda made: N_CLASSES - n_with_grandparents(made)),
     ("OPTIONAL { ?b :alias ?d } OPTIONAL { ?c :alias ?e } ?c rdfs:subClassOf+ ?a FILTER(?b = :c7)", n_pairs_of_aliased),
     ("OPTIONAL { ?c :alias ?b } ?a rdfs:subClassOf+ ?c FILTER NOT EXISTS { { SELECT ?x ?c { ?x (rdfs:subClassOf|^:none)* ?c } } }",
      lambda made: 0),
