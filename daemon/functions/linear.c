@@ -54,51 +54,86 @@ function_instr(sqlite3_context *context, int n_args, sqlite3_value **args)
     sqlite3_result_int64(context, position);
 }
 
+/* What replace() works on. */
+typedef struct Replacing {
+    const char *text, *end; /* of the text that is left */
+    const char *pattern, *replacement;
+    size_t n_pattern, n_replacement;
+} Replacing;
+
+/* How often the pattern is in the text. FALSE: the statement shall end, and the function has failed. */
+static gboolean
+count_matches(sqlite3_context *context, const Replacing *self, sqlite3_uint64 *ret_n)
+{
+    const char *p = self->text;
+
+    for (*ret_n = 0;; *ret_n += 1) {
+        if (*ret_n % PIECE == 0 && qd_sql_is_interrupted(context))
+            return FALSE;
+        p = memmem(p, (size_t) (self->end - p), self->pattern, self->n_pattern);
+        if (p == NULL)
+            return TRUE;
+        p += self->n_pattern;
+    }
+}
+
+/* @out: as long as the result */
+static gboolean
+put_replaced(sqlite3_context *context, Replacing *self, char *out)
+{
+    for (guint i = 0;; i++) {
+        const char *found = memmem(self->text, (size_t) (self->end - self->text), self->pattern, self->n_pattern);
+        const char *stop = found != NULL ? found : self->end;
+
+        if (i % PIECE == 0 && qd_sql_is_interrupted(context))
+            return FALSE;
+        memcpy(out, self->text, (size_t) (stop - self->text));
+        out += stop - self->text;
+        if (found == NULL)
+            return TRUE;
+        memcpy(out, self->replacement, self->n_replacement);
+        out += self->n_replacement;
+        self->text = found + self->n_pattern;
+    }
+}
+
 /* https://www.sqlite.org/lang_corefunc.html#replace */
 static void
 function_replace(sqlite3_context *context, int n_args, sqlite3_value **args)
 {
-    const char *text = (const char *) sqlite3_value_text(args[0]);
-    const char *pattern = (const char *) sqlite3_value_text(args[1]);
-    size_t n_text = (size_t) sqlite3_value_bytes(args[0]);
-    size_t n_pattern = (size_t) sqlite3_value_bytes(args[1]);
-    size_t limit = (size_t) sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
-    const char *replacement;
-    const char *end;
-    size_t n_replacement;
-    g_autoptr(GString) out = NULL;
+    sqlite3_uint64 limit = (sqlite3_uint64) sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+    Replacing work = { .text = (const char *) sqlite3_value_text(args[0]), .pattern = (const char *) sqlite3_value_text(args[1]) };
+    sqlite3_uint64 n_matches;
+    sqlite3_uint64 n_out;
+    char *out;
 
-    if (text == NULL || pattern == NULL)
+    if (work.text == NULL || work.pattern == NULL)
         return;
-    if (pattern[0] == '\0') {
+    work.end = work.text + sqlite3_value_bytes(args[0]);
+    work.n_pattern = (size_t) sqlite3_value_bytes(args[1]);
+    if (work.pattern[0] == '\0') {
         sqlite3_result_value(context, args[0]);
         return;
     }
-    replacement = (const char *) sqlite3_value_text(args[2]);
-    n_replacement = (size_t) sqlite3_value_bytes(args[2]);
-    if (replacement == NULL)
+    work.replacement = (const char *) sqlite3_value_text(args[2]);
+    work.n_replacement = (size_t) sqlite3_value_bytes(args[2]);
+    if (work.replacement == NULL || !count_matches(context, &work, &n_matches))
         return;
 
-    out = g_string_sized_new(n_text);
-    end = text + n_text;
-    for (guint i = 0;; i++) {
-        const char *found;
-
-        if (i % PIECE == 0 && qd_sql_is_interrupted(context))
-            return;
-        found = memmem(text, (size_t) (end - text), pattern, n_pattern);
-
-        g_string_append_len(out, text, (found != NULL ? found : end) - text);
-        if (out->len + n_replacement > limit) {
-            sqlite3_result_error_toobig(context);
-            return;
-        }
-        if (found == NULL)
-            break;
-        g_string_append_len(out, replacement, (gssize) n_replacement);
-        text = found + n_pattern;
+    n_out = (sqlite3_uint64) (work.end - work.text) + n_matches * work.n_replacement - n_matches * work.n_pattern;
+    if (n_out > limit) {
+        sqlite3_result_error_toobig(context);
+        return;
     }
-    sqlite3_result_text64(context, out->str, out->len, SQLITE_TRANSIENT, SQLITE_UTF8);
+    out = sqlite3_malloc64(n_out + 1);
+    if (out == NULL) {
+        sqlite3_result_error_nomem(context);
+    } else if (put_replaced(context, &work, out)) {
+        out[n_out] = '\0';
+        sqlite3_result_text64(context, out, n_out, sqlite3_free, SQLITE_UTF8);
+    } else {
+        sqlite3_free(out);
+    }
 }
 
 /* SQLite's notion of a character here: a lead byte and the continuation bytes behind it. */
@@ -113,27 +148,33 @@ character_size(const char *p, const char *end)
     return n;
 }
 
-static GHashTable *
-collect_characters(const char *p, size_t n_bytes)
-{
-    GHashTable *set = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
-    const char *end = p + n_bytes;
-
-    while (p < end) {
-        size_t n = character_size(p, end);
-
-        g_hash_table_add(set, g_bytes_new_static(p, n));
-        p += n;
-    }
-    return set;
-}
-
 static gboolean
 set_has(GHashTable *set, const char *p, size_t n_bytes)
 {
     g_autoptr(GBytes) key = g_bytes_new_static(p, n_bytes);
 
     return g_hash_table_contains(set, key);
+}
+
+/* NULL: the statement shall end, and the function has failed. */
+static GHashTable *
+collect_characters(sqlite3_context *context, const char *p, size_t n_bytes)
+{
+    GHashTable *set = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
+    const char *end = p + n_bytes;
+
+    for (guint i = 0; p < end; i++) {
+        size_t n = character_size(p, end);
+
+        if (i % PIECE == 0 && qd_sql_is_interrupted(context)) {
+            g_hash_table_unref(set);
+            return NULL;
+        }
+        if (!set_has(set, p, n))
+            g_hash_table_add(set, g_bytes_new_static(p, n));
+        p += n;
+    }
+    return set;
 }
 
 enum { TRIM_LEFT = 1, TRIM_RIGHT = 2 };
@@ -159,7 +200,9 @@ function_trim(sqlite3_context *context, int n_args, sqlite3_value **args)
     }
 
     end = start + sqlite3_value_bytes(args[0]);
-    set = collect_characters(characters, n_characters);
+    set = collect_characters(context, characters, n_characters);
+    if (set == NULL)
+        return;
     for (guint i = 0; (sides & TRIM_LEFT) && start < end; i++) {
         size_t n = character_size(start, end);
 

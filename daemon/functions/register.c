@@ -8,6 +8,7 @@
 
 #include "daemon/functions/aggregate.h"
 #include "daemon/functions/closure.h"
+#include "daemon/functions/json-patch.h"
 #include "daemon/functions/many.h"
 #include "daemon/functions/match-calls.h"
 #include "daemon/functions/operators.h"
@@ -310,5 +311,5 @@ qd_functions_register(sqlite3 *db, const QdResolver *resolver, QdEvaluationConte
         }
     }
     return qd_aggregate_register(db, ev, error) && qd_closure_register(db, error) && qd_many_register(db, error) &&
-           qd_match_calls_register(db, ev, error);
+           qd_match_calls_register(db, ev, error) && qd_json_patch_register(db, ev, error);
 }

@@ -137,6 +137,7 @@ static const struct {
     { "too many SQL variables", QD_LIMIT_VARIABLES },
     { "variable number must be", QD_LIMIT_VARIABLES },
     { "LIKE or GLOB pattern too complex", QD_LIMIT_LIKE_PATTERN_BYTES },
+    { "json_patch() ", QD_N_LIMITS },
     { "regular expression ", QD_N_LIMITS }, /* and the next two: of our functions, which name the limit */
     { "expression has more than ", QD_N_LIMITS },
     { "expression is nested ", QD_N_LIMITS },

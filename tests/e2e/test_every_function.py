@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every SQL function that a connection of the daemon has, with arguments as large as they may be: each call ends at its deadline.
+
+QUERYD_EVERY_FUNCTION=1 takes every argument at every place, with a deadline of 1 s (about an hour); without it there are a few
+calls of each.
+"""
+import os
+import time
+
+import pytest
+
+from harness import SANITIZER, BusError
+from wire_client import RemoteError
+
+LONG = bool(os.environ.get("QUERYD_EVERY_FUNCTION"))
+TIMEOUT_MS = 1000 if LONG else 100
+LATE_SECONDS = 0.25
+N_BYTES = 60_000_000 if LONG else 6_000_000
+MANY = 127
+LARGE = {
+    "text": f"hex(zeroblob({N_BYTES // 2}))",
+    "blob": f"zeroblob({N_BYTES})",
+    "multi-byte": f"replace(hex(zeroblob({N_BYTES // 4})), '0', 'é')",
+    "conversions": f"replace(hex(zeroblob({N_BYTES // 16})), '0', '%s')",
+    "list": f"'[' || replace(hex(zeroblob({N_BYTES // 16})), '0', '1,') || '1]'",
+    "object": "(SELECT json_group_object('k' || i, i) FROM n)",
+    "deep": "replace(hex(zeroblob(450)), '0', '[') || replace(hex(zeroblob(450)), '0', ']')",
+    "stored": "(SELECT x FROM large)",
+    "integer": "9223372036854775807",
+    "least": "(-9223372036854775807 - 1)",
+    "real": "1e308",
+}
+OTHERS = ("'%a'", "1", "'$'", "'é'", "-1", "'{}'", "60000000", "NULL")
+# one call of these is SQLite's own, cannot be interrupted and cannot be replaced (docs/decisions/long-steps.md)
+EXCEPT = {("strftime", "conversions")}
+
+
+@pytest.fixture(name="store")
+def make_store(make_bus):
+    store = make_bus()
+    store.update("CREATE TABLE n AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 20000) SELECT i FROM c")
+    store.update("CREATE TABLE large (x)")
+    store.update(f"INSERT INTO large VALUES (hex(zeroblob({N_BYTES // 8})))")
+    store.update("INSERT DATA { <urn:a> <urn:b> 'a text' }", language="sparql")
+    return store
+
+
+def calls(name, n_args):
+    """Calls of a function: all arguments alike, and one that is large at each place."""
+    for arity in [n_args] if n_args >= 0 else [1, 2, 3, MANY] if LONG else [1, 3, MANY]:
+        for kind, value in LARGE.items():
+            if (name, kind) not in EXCEPT and (LONG or arity <= 3 or kind in ("stored", "integer")):
+                yield f'SELECT length("{name}"({", ".join([value] * arity)}))'
+        for place in range(min(arity, 3)) if LONG and arity > 1 else ():
+            for kind, value in LARGE.items():
+                for other in OTHERS if (name, kind) not in EXCEPT else ():
+                    values = [other] * arity
+                    values[place] = value
+                    yield f'SELECT length("{name}"({", ".join(values)}))'
+
+
+def overrun(channel, text):
+    """Seconds beyond the deadline."""
+    start = time.monotonic()
+    try:
+        channel.prepare(text, timeout_ms=TIMEOUT_MS)
+        channel.fetch()
+    except (RemoteError, BusError):
+        pass
+    return time.monotonic() - start - TIMEOUT_MS / 1000
+
+
+@pytest.mark.deadline(36000 if LONG else 240)
+def test_every_function_ends_at_its_deadline(store):
+    if SANITIZER:
+        pytest.skip("without limits on time there is nothing to be seen")
+    functions = store.query("SELECT DISTINCT name, narg FROM pragma_function_list WHERE narg <> 0 ORDER BY name, narg")
+    assert len(functions) > 150
+    late, n_calls = [], 0
+    with store.prepare("SELECT 1") as channel:
+        for name, n_args in functions:
+            for text in calls(name, n_args):
+                n_calls += 1
+                # what else the machine does may have been in the way: a call is late when it is so thrice
+                if overrun(channel, text) > LATE_SECONDS and min(overrun(channel, text) for _ in range(2)) > LATE_SECONDS:
+                    late.append(text[:200])
+    print(n_calls, "calls")
+    assert not late
