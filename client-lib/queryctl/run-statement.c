@@ -283,6 +283,62 @@ run_with_access(QctlSession *session, QctlSink *sink, const char *text, QctlAcce
     return false;
 }
 
+/* In a transaction of its own, which begins with the settings that were typed. */
+static bool
+run_with_settings(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, GError **error)
+{
+    bool ok;
+
+    if (!qctl_transaction_begin(session, error))
+        return false;
+    ok = run_with_access(session, sink, text, access, error) && qctl_transaction_commit(session, error);
+    qctl_session_take_transaction(session, NULL);
+    return ok;
+}
+
+static bool
+run_outside(QctlSession *session, QctlSink *sink, const char *text, QctlControl control, QctlAccess access, GError **error)
+{
+    bool has_settings = qctl_session_get_settings(session)->len > 0;
+    g_autoptr(GError) failure = NULL;
+
+    if (control == QCTL_CONTROL_SETTING || control == QCTL_CONTROL_DEFERRING) {
+        qctl_transaction_keep_setting(session, text);
+        return true;
+    }
+    if (!has_settings)
+        return run_with_access(session, sink, text, access, error);
+    if (access == QCTL_ACCESS_WRITE || control == QCTL_CONTROL_ASKING)
+        return run_with_settings(session, sink, text, access, error);
+    if (run_with_access(session, sink, text, QCTL_ACCESS_READ, &failure))
+        return true;
+    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_READ_ONLY))
+        return run_with_settings(session, sink, text, QCTL_ACCESS_WRITE, error);
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return false;
+}
+
+static bool
+run_by_kind(QctlSession *session, QctlSink *sink, const char *text, QctlControl control, QctlAccess access, GError **error)
+{
+    switch (control) {
+    case QCTL_CONTROL_SAVEPOINT:
+        return qctl_transaction_set_savepoint(session, text, error);
+    case QCTL_CONTROL_BEGIN:
+    case QCTL_CONTROL_COMMIT:
+    case QCTL_CONTROL_ROLLBACK:
+        return qctl_transaction_control(session, control, text, error);
+    case QCTL_CONTROL_NONE:
+    case QCTL_CONTROL_SETTING:
+    case QCTL_CONTROL_DEFERRING:
+    case QCTL_CONTROL_ASKING:
+        break;
+    }
+    if (qctl_session_get_transaction(session) != NULL)
+        return run_with_access(session, sink, text, access, error);
+    return run_outside(session, sink, text, control, access, error);
+}
+
 int
 qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, const char *what)
 {
@@ -292,12 +348,7 @@ qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, QctlA
     bool ok;
     int code;
 
-    if (control == QCTL_CONTROL_NONE)
-        ok = run_with_access(session, sink, text, access, &error);
-    else if (control == QCTL_CONTROL_SAVEPOINT)
-        ok = qctl_transaction_set_savepoint(session, text, &error);
-    else
-        ok = qctl_transaction_control(session, control, text, &error);
+    ok = run_by_kind(session, sink, text, control, access, &error);
     if (ok)
         return QCTL_EXIT_OK;
 

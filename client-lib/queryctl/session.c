@@ -13,6 +13,7 @@ struct QctlSession {
     const QctlArguments *arguments;
     QueryConnection *connection;   /* (nullable) */
     QueryTransaction *transaction; /* (nullable) */
+    GPtrArray *settings;           /* of char* */
     pthread_mutex_t lock;          /* of the two below */
     GCancellable *cancellable;
     bool interrupted;
@@ -57,6 +58,7 @@ qctl_session_new(const QctlArguments *arguments)
     sigset_t signals;
 
     self->arguments = arguments;
+    self->settings = g_ptr_array_new_with_free_func(g_free);
     (void) pthread_mutex_init(&self->lock, NULL);
     self->cancellable = g_cancellable_new();
     self->format = arguments->format;
@@ -80,6 +82,7 @@ qctl_session_free(QctlSession *self)
     if (self != NULL) {
         g_clear_object(&self->transaction);
         g_clear_object(&self->connection);
+        g_clear_pointer(&self->settings, g_ptr_array_unref);
     }
     return NULL;
 }
@@ -122,6 +125,12 @@ qctl_session_take_transaction(QctlSession *self, QueryTransaction *transaction)
 {
     g_clear_object(&self->transaction);
     self->transaction = transaction;
+}
+
+GPtrArray *
+qctl_session_get_settings(const QctlSession *self)
+{
+    return self->settings;
 }
 
 GCancellable *

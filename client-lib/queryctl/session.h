@@ -38,6 +38,10 @@ QueryTransaction *qctl_session_get_transaction(const QctlSession *self);
  * ended */
 void qctl_session_take_transaction(QctlSession *self, QueryTransaction *transaction);
 
+/* The texts of pragmas that were typed outside of a transaction, each valid until it is typed with another value: (transfer none)
+ * of char* */
+GPtrArray *qctl_session_get_settings(const QctlSession *self);
+
 /* Of what runs now. (transfer none): until qctl_session_resume() */
 GCancellable *qctl_session_get_cancellable(QctlSession *self);
 bool qctl_session_is_interrupted(const QctlSession *self);

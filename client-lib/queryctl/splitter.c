@@ -189,6 +189,23 @@ take_word(Words *self, const char *word)
     return true;
 }
 
+/* PRAGMA was taken. */
+static QctlControl
+find_setting(Words *words)
+{
+    static const char *const names[] = { "foreign_keys", "legacy_alter_table", "recursive_triggers" };
+    bool is_one = false;
+    QctlControl control = QCTL_CONTROL_SETTING;
+
+    for (gsize i = 0; i < G_N_ELEMENTS(names) && !is_one; i++)
+        is_one = take_word(words, names[i]);
+    if (!is_one && take_word(words, "defer_foreign_keys"))
+        control = QCTL_CONTROL_DEFERRING;
+    else if (!is_one)
+        return QCTL_CONTROL_NONE;
+    return words->next == words->n ? QCTL_CONTROL_ASKING : control;
+}
+
 QctlControl
 qctl_control_find(const char *statement)
 {
@@ -198,6 +215,8 @@ qctl_control_find(const char *statement)
     read_words(&words, statement);
     if (take_word(&words, "savepoint") || take_word(&words, "release"))
         return QCTL_CONTROL_SAVEPOINT;
+    if (take_word(&words, "pragma"))
+        return find_setting(&words);
     if (take_word(&words, "begin")) {
         control = QCTL_CONTROL_BEGIN;
         (void) (take_word(&words, "deferred") || take_word(&words, "immediate") || take_word(&words, "exclusive"));

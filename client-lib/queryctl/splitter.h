@@ -28,13 +28,16 @@ typedef struct QctlSpan {
  */
 bool qctl_span_find(const char *text, gsize offset, QctlSpan *ret_span);
 
-/* What a statement does with a transaction. */
+/* What a statement does with a transaction, or with the settings of a session (docs/transactions.md). */
 typedef enum QctlControl {
     QCTL_CONTROL_NONE,
     QCTL_CONTROL_BEGIN,
     QCTL_CONTROL_COMMIT, /* END, too */
     QCTL_CONTROL_ROLLBACK,
     QCTL_CONTROL_SAVEPOINT, /* and RELEASE, ROLLBACK TO */
+    QCTL_CONTROL_SETTING,   /* PRAGMA foreign_keys = OFF and the like */
+    QCTL_CONTROL_DEFERRING, /* PRAGMA defer_foreign_keys = ON: until the next COMMIT */
+    QCTL_CONTROL_ASKING,    /* PRAGMA foreign_keys */
 } QctlControl;
 
 /* qctl_control_find: what @statement, a single one, does. NONE, too, for what SQLite has no such statement for: the daemon says

@@ -6,17 +6,48 @@
 
 #include <stdio.h>
 
+/* The library's transactions have channels of their own, which know nothing of those before. */
+static bool
+repeat_settings(QctlSession *session, QueryTransaction *transaction, GError **error)
+{
+    const GPtrArray *settings = qctl_session_get_settings(session);
+
+    for (guint i = 0; i < settings->len; i++)
+        if (query_transaction_update(transaction, QUERY_LANGUAGE_SQL, settings->pdata[i], NULL,
+                                     qctl_session_get_cancellable(session), error) < 0)
+            return false;
+    return true;
+}
+
 bool
 qctl_transaction_begin(QctlSession *session, GError **error)
 {
     QueryConnection *connection = qctl_session_connect(session, error);
-    QueryTransaction *transaction = NULL;
+    g_autoptr(QueryTransaction) transaction = NULL;
 
     if (connection != NULL)
         transaction = query_connection_begin(connection, qctl_session_get_cancellable(session), error);
-    if (transaction != NULL)
-        qctl_session_take_transaction(session, transaction);
-    return transaction != NULL;
+    if (transaction == NULL || !repeat_settings(session, transaction, error))
+        return false;
+    qctl_session_take_transaction(session, g_steal_pointer(&transaction));
+    return true;
+}
+
+void
+qctl_transaction_keep_setting(QctlSession *session, const char *statement)
+{
+    g_ptr_array_add(qctl_session_get_settings(session), g_strdup(statement));
+}
+
+/* As in SQLite. */
+static void
+forget_deferring(QctlSession *session)
+{
+    GPtrArray *settings = qctl_session_get_settings(session);
+
+    for (guint i = settings->len; i > 0; i--)
+        if (qctl_control_find(settings->pdata[i - 1]) == QCTL_CONTROL_DEFERRING)
+            g_ptr_array_remove_index(settings, i - 1);
 }
 
 bool
@@ -25,6 +56,7 @@ qctl_transaction_commit(QctlSession *session, GError **error)
     QueryTransaction *transaction = qctl_session_get_transaction(session);
     bool ok = query_transaction_commit(transaction, qctl_session_get_cancellable(session), error);
 
+    forget_deferring(session);
     qctl_session_take_transaction(session, NULL);
     return ok;
 }
@@ -35,6 +67,7 @@ roll_back(QctlSession *session, GError **error)
     QueryTransaction *transaction = qctl_session_get_transaction(session);
     bool ok = query_transaction_rollback(transaction, qctl_session_get_cancellable(session), error);
 
+    forget_deferring(session);
     qctl_session_take_transaction(session, NULL);
     return ok;
 }

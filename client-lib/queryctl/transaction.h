@@ -24,6 +24,9 @@ bool qctl_transaction_control(QctlSession *session, QctlControl control, const c
 /* qctl_transaction_set_savepoint: runs SAVEPOINT, RELEASE or ROLLBACK TO; false on error. */
 bool qctl_transaction_set_savepoint(QctlSession *session, const char *statement, GError **error);
 
+/* qctl_transaction_keep_setting: @statement, a pragma, is repeated at each BEGIN from now on. */
+void qctl_transaction_keep_setting(QctlSession *session, const char *statement);
+
 /* qctl_transaction_begin, qctl_transaction_commit: the same for a whole text; false on error. */
 bool qctl_transaction_begin(QctlSession *session, GError **error);
 bool qctl_transaction_commit(QctlSession *session, GError **error);

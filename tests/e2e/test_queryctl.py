@@ -574,6 +574,24 @@ def test_shell_with_a_transaction(ctl):
     assert ctl.ok("sql", "--no-header", "SELECT count(*) FROM t") == b"1\n"
 
 
+def test_settings_before_a_transaction(ctl):
+    """As SQLite's documentation types them; they end with the run."""
+    ctl.ok("update", "CREATE TABLE p (a PRIMARY KEY); CREATE TABLE c (b REFERENCES p ON DELETE CASCADE);"
+                     "INSERT INTO p VALUES (1); INSERT INTO c VALUES (1)")
+    rebuild = "CREATE TABLE n (a PRIMARY KEY); INSERT INTO n SELECT a FROM p; DROP TABLE p; ALTER TABLE n RENAME TO p"
+    ctl.ok("update", f"PRAGMA foreign_keys=OFF; BEGIN; {rebuild}; COMMIT; PRAGMA foreign_keys=ON")
+    assert ctl.ok("sql", "--no-header", "SELECT count(*) FROM c") == b"1\n"
+    run = ctl("shell", stdin=b"PRAGMA foreign_keys = OFF;\nPRAGMA foreign_keys;\nINSERT INTO c VALUES (2);\n"
+                             b"SELECT count(*) AS n FROM c;\nPRAGMA foreign_keys(1);\nPRAGMA foreign_keys;\n")
+    assert (run.returncode, run.stdout) == (OK, b"foreign_keys\n0\nn\n2\nforeign_keys\n1\n"), run.stderr
+    assert "FOREIGN KEY" in ctl.fails(QUERY, "update", "PRAGMA foreign_keys=OFF; PRAGMA foreign_keys=ON;"
+                                                       "INSERT INTO c VALUES (3)")
+    assert "FOREIGN KEY" in ctl.fails(QUERY, "update", "INSERT INTO c VALUES (3)")
+    ctl.ok("update", "PRAGMA defer_foreign_keys=ON; BEGIN; INSERT INTO c VALUES (4); INSERT INTO p VALUES (4); COMMIT")
+    assert "FOREIGN KEY" in ctl.fails(QUERY, "update", "PRAGMA defer_foreign_keys=ON; BEGIN; COMMIT; BEGIN;"
+                                                       "INSERT INTO c VALUES (5); INSERT INTO p VALUES (5); COMMIT")
+
+
 def test_what_is_denied(ctl, tmp_path):
     ctl.ok("update", "CREATE TABLE t (a)")
     for statement in ("INSERT INTO t VALUES (1)", "DROP TABLE t", "PRAGMA journal_mode = DELETE", f"ATTACH '{tmp_path}/x' AS x",

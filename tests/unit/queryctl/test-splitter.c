@@ -89,6 +89,13 @@ test_control(void)
         { "EXPLAIN BEGIN", QCTL_CONTROL_NONE },
         { "", QCTL_CONTROL_NONE },
         { "/* BEGIN", QCTL_CONTROL_NONE },
+        { "PRAGMA foreign_keys=OFF", QCTL_CONTROL_SETTING },
+        { "pragma /* it */ recursive_triggers(1)", QCTL_CONTROL_SETTING },
+        { "PRAGMA defer_foreign_keys = ON", QCTL_CONTROL_DEFERRING },
+        { "PRAGMA legacy_alter_table", QCTL_CONTROL_ASKING },
+        { "PRAGMA defer_foreign_keys", QCTL_CONTROL_ASKING },
+        { "PRAGMA user_version = 3", QCTL_CONTROL_NONE },
+        { "PRAGMA foreign_key_check", QCTL_CONTROL_NONE },
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
