@@ -149,7 +149,6 @@ take_database(QdEngine *self, QdDatabase *database)
     self->context.writer = qd_writer_new(&config, qd_database_steal_writer(database));
     if (!qd_database_is_read_only(database) && qd_payload_files_exist(qd_payloads_get_files(self->context.payloads)))
         qd_payload_crew_sweep(self->crew, QD_PAYLOAD_SWEEP_ALL);
-    qd_workers_request_look(self->context.workers);
 }
 
 /* Calls that have waited for the database. */
@@ -199,6 +198,7 @@ finish_opening(void *data)
                    "the database in '%s' is new, and %u payload files of an older one are kept in '%s'", self->context.directory,
                    opening->repair.n_kept_payloads, opening->repair.kept_folder);
         g_atomic_int_set(&self->state, QD_ENGINE_OPEN);
+        qd_workers_request_look(self->context.workers);
     } else {
         g_clear_error(&self->open_error);
         self->open_error = opening->error;
@@ -334,7 +334,7 @@ on_sweep(void *user_data)
     QdPoolState state;
 
     qd_channels_sweep(self->context.channels);
-    if (self->context.pool == NULL)
+    if (g_atomic_int_get(&self->state) != QD_ENGINE_OPEN) /* what this thread would look at is not published before */
         return;
     if (qd_writer_sweep(self->context.writer))
         qd_workers_request_sweep(self->context.workers);
