@@ -81,7 +81,8 @@ struct QdChannel {
 
     /* the statement and its execution */
     QdStatement statement;
-    QdCounts counters;  /* of what its updates have done */
+    QdCounts counters; /* of what its updates have done */
+    QdSessionSettings settings;
     QdRequest *current; /* (owned) */
     QdRun *run;
     const QdReader *last_reader; /* a hint, may be gone */

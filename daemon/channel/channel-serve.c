@@ -270,11 +270,25 @@ put_schema_if_new(QdChannel *self)
     qd_channel_put_schema(self, &shape, self->current->serial);
 }
 
+/* A pragma that sets what is so by default is no update. */
+static void
+remember_setting(QdChannel *self)
+{
+    const QdCompiled *compiled = qd_run_get_compiled(self->run);
+
+    if (self->transaction == NULL && compiled != NULL && compiled->setting != QD_SETTING_NONE)
+        qd_settings_remember(&self->settings, compiled->setting, compiled->setting_on);
+}
+
 static gboolean
 start_query(QdChannel *self, GError **error)
 {
     const QdStatement *statement = &self->statement;
-    const QdRunText what = { statement->language, statement->text, statement->n_text_bytes, statement->base };
+    const QdRunText what = { .language = statement->language,
+                             .text = statement->text,
+                             .n_bytes = statement->n_text_bytes,
+                             .base = statement->base,
+                             .settings = self->transaction == NULL ? self->settings : 0 };
     QdRunOptions options = {
         .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->options.has_timeout,
                                                     statement->options.timeout_msec),
@@ -296,6 +310,7 @@ start_query(QdChannel *self, GError **error)
     if (self->run == NULL || !bind_request(self, error))
         return FALSE;
 
+    remember_setting(self);
     if (self->transaction != NULL) { /* it goes on to its end on the only connection that there is for it */
         options.long_func = NULL;
         options.bind_func = NULL;

@@ -30,6 +30,7 @@ give_role_back(QdChannelTransaction *self, gboolean keep, GError **error)
     self->has_role = FALSE;
     self->reader.connection = NULL;
     (void) qd_writer_end_transaction(writer, &self->item, keep, error);
+    qd_settings_note_end(&self->channel->settings);
     __atomic_store_n(&self->channel->transaction_due_usec, 0, __ATOMIC_RELAXED);
 }
 
@@ -119,6 +120,7 @@ qd_channel_answer_begin(QdChannel *self)
         return TRUE;
     }
     transaction->reader = (QdReader){ .connection = qd_writer_get_connection(self->context->writer), .client = self->client };
+    qd_settings_begin(transaction->reader.connection, self->settings);
     transaction->start_usec = (uint64_t) g_get_monotonic_time();
     transaction->end_usec = transaction->start_usec + 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_TRANSACTION_MSEC);
     end.generation = qd_writer_get_generation(self->context->writer);

@@ -174,6 +174,7 @@ write_new(QdChannel *channel, QdRequest *request)
     self->request = request;
     self->item.client = channel->client;
     self->item.session = &channel->counters;
+    self->item.settings = channel->refuses_control ? NULL : &channel->settings;
     self->item.cancelled = &channel->entry.cancelled;
     self->item.page_size = channel->page_size;
     self->item.done = on_written;

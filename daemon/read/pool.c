@@ -215,6 +215,7 @@ qd_pool_release(QdPool *self, QdReader *reader)
 {
     QdClient *client = g_steal_pointer(&reader->client);
 
+    qd_settings_reset(reader->connection);
     if (qd_memory_is_above_soft_limit())
         qd_connection_trim(reader->connection);
 

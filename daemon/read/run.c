@@ -231,7 +231,7 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
     if (self->reader == NULL)
         return NULL;
     qd_counting_show(self->reader->connection, NULL);
-
+    qd_settings_begin(self->reader->connection, what->settings);
     return compile(self, what, compile_policy, error) ? g_steal_pointer(&self) : NULL;
 }
 

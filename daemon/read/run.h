@@ -69,9 +69,10 @@ typedef struct QdRunText {
     QdLanguage language;
     const char *text;
     gsize n_bytes;
-    const char *base;      /* (nullable) SPARQL: an absolute IRI */
-    gboolean is_generated; /* SQL of ours, which may be deeper than a client's */
-    gboolean is_described; /* its columns are told before it is stepped, and perhaps it never is */
+    const char *base;           /* (nullable) SPARQL: an absolute IRI */
+    gboolean is_generated;      /* SQL of ours, which may be deeper than a client's */
+    QdSessionSettings settings; /* of the session, which pragmas tell; 0 in a transaction, which has them */
+    gboolean is_described;      /* its columns are told before it is stepped, and perhaps it never is */
 } QdRunText;
 
 /**

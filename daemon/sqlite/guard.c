@@ -156,13 +156,13 @@ check_setting(QdGuard *self, const struct Pragma *pragma, const char *argument)
     gboolean on = is_true(argument);
 
     self->tells = TRUE;
+    self->setting = pragma->setting;
+    self->setting_on = on;
     if (self->policy == QD_POLICY_WRITE) {
-        self->setting = pragma->setting;
-        self->setting_on = on;
         self->writes = TRUE;
     } else if (!qd_setting_is_so(pragma->setting, on)) {
-        return deny(self, QW_ERROR_READ_ONLY, "PRAGMA %s=%s" FOR_READING "; it holds for a batch or a transaction", pragma->name,
-                    argument);
+        return deny(self, QW_ERROR_READ_ONLY, "PRAGMA %s=%s" FOR_READING "; it holds for a batch, a transaction or a channel",
+                    pragma->name, argument);
     }
     self->asks = TRUE;
     return SQLITE_IGNORE;

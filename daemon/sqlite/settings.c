@@ -44,6 +44,29 @@ qd_setting_is_so(QdSetting which, gboolean on)
 }
 
 void
+qd_settings_remember(QdSessionSettings *session, QdSetting which, gboolean on)
+{
+    *session &= ~(1u << which);
+    if (on != defaults[which])
+        *session |= 1u << which;
+}
+
+void
+qd_settings_note_end(QdSessionSettings *session)
+{
+    *session &= ~(1u << QD_SETTING_DEFER_FOREIGN_KEYS);
+}
+
+void
+qd_settings_begin(QdConnection *connection, QdSessionSettings session)
+{
+    for (guint i = QD_SETTING_FOREIGN_KEYS; session != 0 && i < G_N_ELEMENTS(defaults); i++)
+        if ((session & (1u << i)) != 0)
+            set(connection, (QdSetting) i, !defaults[i]);
+    qd_connection_get_settings(connection)->changed |= session;
+}
+
+void
 qd_settings_apply(QdConnection *connection, QdSetting which, gboolean on)
 {
     QdSettings *self = qd_connection_get_settings(connection);

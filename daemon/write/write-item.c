@@ -423,15 +423,19 @@ qd_write_item_note_run(QdWriteItem *item, QdConnection *connection, QdCompiled *
         qd_payloads_note_deleted(connection);
 }
 
-/* What it asks for is so, or becomes so for what follows it in a batch or transaction. */
+/* What it asks for is so, or becomes so for what comes after it in a batch, a transaction or a session. */
 static gboolean
-execute_pragma(const QdWriteItem *item, QdConnection *connection, const QdCompiled *compiled, GError **error)
+execute_pragma(QdWriteItem *item, QdConnection *connection, const QdCompiled *compiled, GError **error)
 {
     gboolean alone = !item->is_part && item->statements->len == 1;
 
+    if (alone && compiled->setting != QD_SETTING_NONE && item->settings != NULL) {
+        qd_settings_remember(item->settings, compiled->setting, compiled->setting_on);
+        return TRUE;
+    }
     if (alone && compiled->setting != QD_SETTING_NONE && !qd_setting_is_so(compiled->setting, compiled->setting_on)) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER,
-                     "this pragma holds for one batch or one transaction: put it before the statements of one");
+                     "this pragma holds for a batch, a transaction or a channel of one's own: put it before the statements of one");
         return FALSE;
     }
     qd_settings_apply(connection, compiled->setting, compiled->setting_on);
@@ -572,8 +576,12 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     if (item->is_part)
         return execute_statements(item, connection, limits, error);
 
+    if (item->settings != NULL)
+        qd_settings_begin(connection, *item->settings);
     ok = execute_statements(item, connection, limits, error) && qd_write_item_check_keys(item, connection, error);
     qd_settings_reset(connection);
+    if (item->settings != NULL && item->has_begun)
+        qd_settings_note_end(item->settings);
     return ok;
 }
 

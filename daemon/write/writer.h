@@ -51,15 +51,16 @@ struct QdWriteItem {
     GArray *statements; /* (not owned) (nullable) of QdWriteStatement; or: */
     QdWriterFunc func;  /* (nullable), with func_data */
     void *func_data;
-    gboolean is_bare;         /* a part that is run in no savepoint of its own: it is one */
-    gboolean is_part;         /* of a client's transaction: what it sets, and keys that are deferred, are of that */
-    gboolean relaxed;         /* durable with a later commit only */
-    gboolean takes_role;      /* instead of running anything: qd_writer_end_transaction() gives it back */
-    uint64_t timeout_msec;    /* of waiting for a slot and for the writer, and of running, in all its executions; 0: none */
-    uint64_t waited_usec;     /* before it was submitted: for a slot */
-    uint64_t submitted_usec;  /* less that; 0: it does not come from the queue */
-    QdCounts *session;        /* (nullable) (not owned): who counts; else it counts for itself */
-    QdCounts counters_before; /* the session's */
+    gboolean is_bare;            /* a part that is run in no savepoint of its own: it is one */
+    gboolean is_part;            /* of a client's transaction: what it sets, and keys that are deferred, are of that */
+    gboolean relaxed;            /* durable with a later commit only */
+    gboolean takes_role;         /* instead of running anything: qd_writer_end_transaction() gives it back */
+    uint64_t timeout_msec;       /* of waiting for a slot and for the writer, and of running, in all its executions; 0: none */
+    uint64_t waited_usec;        /* before it was submitted: for a slot */
+    uint64_t submitted_usec;     /* less that; 0: it does not come from the queue */
+    QdSessionSettings *settings; /* (nullable) (not owned): of the channel that it is of */
+    QdCounts *session;           /* (nullable) (not owned): who counts; else it counts for itself */
+    QdCounts counters_before;    /* the session's */
     QdCounts own_counters;
     const gint *cancelled;                /* (nullable) atomic */
     gint is_cancelled;                    /* atomic: this one alone */

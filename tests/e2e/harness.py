@@ -121,7 +121,7 @@ def parameters(values):
 
 
 OPTION_TYPES = {"page_size": "u", "timeout_ms": "u", "max_rows": "u", "max_bytes": "u", "header": "b", "create": "b",
-                "analyze": "b", "quick": "b", "replace": "b", "check_only": "b"}
+                "analyze": "b", "quick": "b", "replace": "b", "check_only": "b", "text_transactions": "b"}
 
 
 def options(values):

@@ -130,6 +130,16 @@ def run_channel(bus, script):
         list(channel.answer(channel.send("M")))
 
 
+def run_session(bus, script):
+    """As it is typed for SQLite: pragmas of keys around BEGIN and COMMIT, all by text."""
+    with bus.prepare("SELECT 1") as channel:
+        typed = [text for text in script if is_before_begin(text)] + ["BEGIN"]
+        typed += [text for text in script if not is_before_begin(text)] + ["COMMIT", "PRAGMA foreign_keys = ON"]
+        for text in typed:
+            channel.prepare(text, access="write")
+            channel.fetch()
+
+
 @pytest.fixture(name="store")
 def make_store(bus):
     statements = [text.strip() for text in SCHEMA.replace("BEGIN UPDATE", "BEGIN\0UPDATE").split(";\n")]
@@ -138,7 +148,7 @@ def make_store(bus):
     return bus
 
 
-@pytest.mark.parametrize("run", [run_batch, run_channel])
+@pytest.mark.parametrize("run", [run_batch, run_channel, run_session])
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_as_sqlite(store, name, run):
     run(store, SCRIPTS[name])
@@ -192,10 +202,10 @@ def test_refused(store, text, words):
 
 @pytest.mark.parametrize("text", ["PRAGMA foreign_keys = OFF", "PRAGMA defer_foreign_keys = ON", "PRAGMA recursive_triggers = 1"])
 def test_alone_it_would_have_no_effect(store, text):
-    with pytest.raises(BusError, match="holds for one batch or one transaction") as error:
+    with pytest.raises(BusError, match="holds for a batch, a transaction or a channel") as error:
         store.update(text)
     assert error.value.name == "BadParameter"
-    with pytest.raises(BusError, match="it holds for a batch or a transaction") as error:
+    with pytest.raises(BusError, match="it holds for a batch, a transaction or a channel") as error:
         store.query(text)
     assert error.value.name == "ReadOnly"
 
@@ -250,3 +260,61 @@ def test_a_setting_ends_with_what_fails(store):
         assert channel.fetch() == [(0,)]
     with pytest.raises(BusError, match="FOREIGN KEY"):
         store.update("INSERT INTO loan VALUES (99, 99)")
+
+
+def type_on(channel, *texts):
+    """The rows of the last of @texts."""
+    rows = []
+    for text in texts:
+        channel.prepare(text, access="write")
+        rows = channel.fetch()
+    return rows
+
+
+SETTINGS = [("foreign_keys", 0, 1), ("legacy_alter_table", 1, 0), ("recursive_triggers", 1, 0), ("defer_foreign_keys", 1, 0)]
+
+
+@pytest.mark.parametrize("name, value, default", SETTINGS)
+def test_a_setting_of_a_session(store, name, value, default):
+    """It tells what was set, before, within and after a transaction, and to no other channel."""
+    ends = name == "defer_foreign_keys"
+    with store.prepare("SELECT 1") as channel, store.prepare("SELECT 1") as other:
+        assert type_on(channel, f"PRAGMA {name} = {value}", f"PRAGMA {name}") == [(value,)]
+        assert type_on(other, f"PRAGMA {name}") == [(default,)] == store.query(f"PRAGMA {name}")
+        assert type_on(channel, "BEGIN", f"PRAGMA {name}") == [(value,)]
+        assert type_on(channel, "COMMIT", f"PRAGMA {name}") == [(default if ends else value,)]
+        assert type_on(other, "BEGIN", f"PRAGMA {name}") == [(default,)]
+        type_on(other, "ROLLBACK")
+        assert type_on(channel, "BEGIN", "ROLLBACK", f"PRAGMA {name} = {default}", f"PRAGMA {name}") == [(default,)]
+        type_on(channel, f"PRAGMA {name} = {value}")
+    with store.prepare("SELECT 1") as channel:
+        assert type_on(channel, f"PRAGMA {name}") == [(default,)]
+
+
+def test_a_session_without_keys(store):
+    with store.prepare("SELECT 1") as channel:
+        type_on(channel, "PRAGMA foreign_keys = OFF", "INSERT INTO loan VALUES (50, 50)", "BEGIN",
+                "INSERT INTO loan VALUES (51, 51)")
+        type_on(channel, "COMMIT", "BEGIN", "INSERT INTO loan VALUES (52, 52)", "COMMIT")
+        with pytest.raises(BusError, match="FOREIGN KEY"):
+            store.update("INSERT INTO loan VALUES (60, 60)")
+        channel.prepare("PRAGMA foreign_keys = ON")  # as a query, too
+        channel.fetch()
+        with pytest.raises(RemoteError, match="FOREIGN KEY"):
+            type_on(channel, "INSERT INTO loan VALUES (53, 53)")
+    assert store.query("SELECT count(*) FROM loan") == [(5,)]
+
+
+def test_deferred_keys_of_a_session_end_with_one_update(store):
+    with store.prepare("SELECT 1") as channel:
+        type_on(channel, "PRAGMA defer_foreign_keys = ON", "BEGIN", "INSERT INTO book VALUES (9, 'Ninth', 9)",
+                "INSERT INTO author VALUES (9, 'Zed')", "COMMIT", "BEGIN")
+        with pytest.raises(RemoteError, match="FOREIGN KEY"):
+            type_on(channel, "INSERT INTO book VALUES (10, 'Tenth', 10)")
+
+
+def test_a_shared_channel_is_no_session(store):
+    """libquery-client opens channels that all requests of a connection share so."""
+    with store.prepare("SELECT 1", text_transactions=False) as channel:
+        with pytest.raises(RemoteError, match="holds for a batch, a transaction or a channel"):
+            type_on(channel, "PRAGMA foreign_keys = OFF")

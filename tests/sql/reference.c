@@ -29,7 +29,8 @@ reference_open(gboolean *has_last)
     for (gsize i = 0; i < G_N_ELEMENTS(options); i++)
         (void) sqlite3_db_config(db, options[i][0], options[i][1], NULL);
     (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, db, BLOOM_FILTERS);
-    (void) sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);
+    (void) sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);          /* sql_depth */
+    (void) sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 256); /* like_pattern_bytes */
     (void) sqlite3_update_hook(db, note_rowid, has_last);
     return db;
 }

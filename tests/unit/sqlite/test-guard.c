@@ -107,7 +107,7 @@ static const Rule pragma_rules[] = {
     { "PRAGMA journal_mode = DELETE", DENIED, DENIED,
       "PRAGMA journal_mode=DELETE is not allowed: a store is kept in the journal mode" },
     { "PRAGMA journal_mode = wal", 0, 0, NULL },
-    { "PRAGMA foreign_keys = 0", READ_ONLY, 0, "it holds for a batch or a transaction" },
+    { "PRAGMA foreign_keys = 0", READ_ONLY, 0, "it holds for a batch, a transaction or a channel" },
     { "PRAGMA foreign_keys = ON", 0, 0, NULL },
     { "PRAGMA legacy_alter_table = yes", READ_ONLY, 0, "" },
     { "PRAGMA encoding('UTF-16')", DENIED, DENIED, "a store keeps the encoding that it was made with" },
