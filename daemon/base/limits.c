@@ -68,7 +68,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(CHANNELS_PER_CLIENT, "channels_per_client", "", 64, 1, 4096, LIMIT_EXCEEDED, "open channels of one client"),
     ROW(CHANNELS, "channels", "", 1024, 1, 4096, LIMIT_EXCEEDED, "open channels in all"),
     ROW(CHANNELS_FEW, "channels_few", "", 8, 0, 4096, LIMIT_EXCEEDED,
-        "open channels of a client that has few: a quarter of 'channels' is kept for such clients"),
+        "open channels of a client, or of an application's processes together, that has few: a quarter of 'channels' is kept for "
+        "such"),
     ROW(REQUEST_BYTES_PER_CLIENT, "request_bytes_per_client", "bytes", 80 * MIB, MIB, GIB, LIMIT_EXCEEDED,
         "requests of one client that are larger than a page, from their first piece to their answer"),
     ROW(REQUEST_BYTES, "request_bytes", "bytes", 160 * MIB, MIB, GIB, LIMIT_EXCEEDED, "such requests in all"),

@@ -20,6 +20,7 @@
 /* One process or sandbox. Kept while a name of it is on the bus or the engine holds what it was charged for. */
 typedef struct Payer {
     QdClient *client;
+    char *unit; /* (owned) (nullable): of its application */
     guint n_names;
 } Payer;
 
@@ -54,6 +55,7 @@ payer_free(gpointer data)
     Payer *self = data;
 
     qd_client_unref(self->client);
+    g_free(self->unit);
     g_free(self);
 }
 
@@ -184,6 +186,22 @@ make_label(const QdPeer *peer, const QdBusProcess *process)
     return g_strdup_printf("%s[%d]", process->comm, (int) process->pid);
 }
 
+/* The channels of an application's processes count together. */
+static void
+payer_join_application(Payer *self, const QdPeers *peers, const char *unit)
+{
+    QdClient *other = NULL;
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, peers->payers);
+    while (other == NULL && g_hash_table_iter_next(&iter, NULL, &value))
+        if (g_strcmp0(((Payer *) value)->unit, unit) == 0)
+            other = ((Payer *) value)->client;
+    self->unit = g_strdup(unit);
+    qd_client_join(self->client, other);
+}
+
 /* @process: (nullable): NULL when it is unknown, which is an ordinary client of our own user. */
 static void
 peer_become_known(QdPeer *self, const QdBusProcess *process)
@@ -201,6 +219,8 @@ peer_become_known(QdPeer *self, const QdBusProcess *process)
         payer->client = qd_client_new(label);
         if (self->sandboxed)
             qd_client_set_read_only(payer->client);
+        else if (process != NULL && process->unit != NULL)
+            payer_join_application(payer, peers, process->unit);
         g_hash_table_insert(peers->payers, g_steal_pointer(&key), payer);
     }
     payer->n_names++;

@@ -15,6 +15,8 @@
 
 #define SCOPE_PREFIX "app-flatpak-"
 #define SCOPE_SUFFIX ".scope"
+#define MANAGER_PREFIX "user@"
+#define UNIT_PREFIX "app-"
 /* proc(5): the start time is field 22; the state, field 3, is the first behind the command. */
 #define STAT_FIELDS_BEFORE_START 19
 
@@ -28,6 +30,26 @@ qd_bus_process_find_scope(const char *cgroup)
             return g_strdup(*name);
 
     return NULL;
+}
+
+char *
+qd_bus_process_find_unit(const char *cgroup)
+{
+    g_auto(GStrv) names = g_strsplit_set(cgroup, "/\n", -1);
+    const char *unit = NULL;
+    gboolean is_below = FALSE; /* the user's manager */
+
+    for (char **name = names; *name != NULL; name++) {
+        gboolean is_service = g_str_has_suffix(*name, ".service");
+
+        if (strchr(*name, ':') != NULL) /* the line of another hierarchy, up to its path */
+            is_below = FALSE;
+        if (g_str_has_prefix(*name, MANAGER_PREFIX) && is_service)
+            is_below = TRUE;
+        else if (is_below && (is_service || (g_str_has_prefix(*name, UNIT_PREFIX) && g_str_has_suffix(*name, SCOPE_SUFFIX))))
+            unit = *name;
+    }
+    return g_strdup(unit);
 }
 
 int
@@ -86,8 +108,10 @@ qd_bus_process_new(pid_t pid)
         self->comm = g_strdup("unknown");
 
     cgroup = read_proc_file(pid, "cgroup");
-    if (cgroup != NULL)
+    if (cgroup != NULL) {
         self->scope = qd_bus_process_find_scope(cgroup);
+        self->unit = qd_bus_process_find_unit(cgroup);
+    }
 
     return g_steal_pointer(&self);
 }
@@ -101,6 +125,7 @@ qd_bus_process_free(QdBusProcess *self)
     (void) qd_fd_close(self->pid_fd);
     g_free(self->comm);
     g_free(self->scope);
+    g_free(self->unit);
     g_free(self);
     return NULL;
 }

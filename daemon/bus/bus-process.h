@@ -15,6 +15,7 @@ typedef struct QdBusProcess {
     int pid_fd;          /* -1: not alive, or not to be opened */
     char *comm;          /* any bytes but NUL */
     char *scope;         /* (nullable): the systemd scope of a sandbox */
+    char *unit;          /* (nullable): the systemd unit of an application */
     guint64 start_ticks; /* since boot; with @pid it names a process for ever */
 } QdBusProcess;
 
@@ -52,6 +53,17 @@ gboolean qd_bus_process_is_alive(const QdBusProcess *self);
  * Returns: (transfer full) (nullable): the scope of a Flatpak application in it
  */
 char *qd_bus_process_find_scope(const char *cgroup);
+
+/**
+ * qd_bus_process_find_unit:
+ * @cgroup: the text of /proc/PID/cgroup
+ *
+ * A desktop puts each application into a unit below the user's manager, `app-….scope` or a service. What belongs to a whole login
+ * (session-3.scope) or to a terminal is no application.
+ *
+ * Returns: (transfer full) (nullable): its name
+ */
+char *qd_bus_process_find_unit(const char *cgroup);
 
 /**
  * qd_bus_process_parse_stat:

@@ -504,7 +504,7 @@ charge_channel(QdChannels *self, QdClient *client, GError **error)
         return FALSE;
     }
     pthread_mutex_lock(&self->mutex);
-    if ((uint64_t) g_atomic_int_get(&client->charges[QD_CHARGE_CHANNEL]) <= qd_limits_get(limits, QD_LIMIT_CHANNELS_FEW))
+    if (qd_client_count_channels(client) <= qd_limits_get(limits, QD_LIMIT_CHANNELS_FEW))
         kept = 0;
     full = self->n_open >= most - kept;
     self->n_open += full ? 0 : 1;

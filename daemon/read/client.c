@@ -29,8 +29,25 @@ qd_client_unref(QdClient *client)
     if (client == NULL || !g_atomic_int_dec_and_test(&client->ref_count))
         return;
 
+    if (client->application != NULL && g_atomic_int_dec_and_test(&client->application->ref_count))
+        g_free(client->application);
     g_free(client->label);
     g_free(client);
+}
+
+void
+qd_client_join(QdClient *self, QdClient *other)
+{
+    self->application = other != NULL ? other->application : g_new0(QdApplication, 1);
+    g_atomic_int_inc(&self->application->ref_count);
+}
+
+guint
+qd_client_count_channels(const QdClient *self)
+{
+    const gint *count = self->application != NULL ? &self->application->n_channels : &self->charges[QD_CHARGE_CHANNEL];
+
+    return (guint) g_atomic_int_get(count);
 }
 
 const char *
@@ -67,13 +84,22 @@ qd_client_is_charged(const QdClient *client)
     return g_atomic_int_get(&client->ref_count) > 1;
 }
 
+static void
+count_channels(QdClient *self, QdCharge charge, gint n)
+{
+    if (charge == QD_CHARGE_CHANNEL && self->application != NULL)
+        g_atomic_int_add(&self->application->n_channels, n);
+}
+
 gboolean
 qd_client_charge_many(QdClient *self, QdCharge charge, guint n, uint64_t limit)
 {
     gint before = g_atomic_int_add(&self->charges[charge], (gint) n);
 
-    if ((uint64_t) before + n <= limit)
+    if ((uint64_t) before + n <= limit) {
+        count_channels(self, charge, (gint) n);
         return TRUE;
+    }
 
     g_atomic_int_add(&self->charges[charge], -(gint) n);
     return FALSE;
@@ -83,6 +109,7 @@ void
 qd_client_discharge_many(QdClient *self, QdCharge charge, guint n)
 {
     g_atomic_int_add(&self->charges[charge], -(gint) n);
+    count_channels(self, charge, -(gint) n);
 }
 
 gboolean

@@ -35,8 +35,15 @@ typedef struct QdWriteLane {
     guint n;
 } QdWriteLane;
 
+/* What the processes of one application have together. */
+typedef struct QdApplication {
+    gint ref_count;
+    gint n_channels; /* atomic */
+} QdApplication;
+
 struct QdClient {
     gint ref_count;
+    QdApplication *application; /* (nullable): a process by itself */
     char *label;
     gint read_only; /* atomic */
     QdWriteLane write_lane;
@@ -55,6 +62,10 @@ QdClient *qd_client_new(const char *label);
 QdClient *qd_client_ref(QdClient *client);
 void qd_client_unref(QdClient *client);
 const char *qd_client_get_label(const QdClient *client);
+/* Before it is charged: it is a process of the same application as @other (nullable: the first one that is known of it). */
+void qd_client_join(QdClient *self, QdClient *other);
+/* Open channels of its application, or its own. */
+guint qd_client_count_channels(const QdClient *self);
 /* A sandboxed client: the engine refuses it every statement that writes, also on its channels, with AccessDenied. */
 void qd_client_set_read_only(QdClient *client);
 gboolean qd_client_is_read_only(const QdClient *client);

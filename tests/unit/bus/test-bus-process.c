@@ -30,6 +30,29 @@ test_scope(void)
 }
 
 static void
+assert_unit(const char *cgroup, const char *expected)
+{
+    g_autofree char *unit = qd_bus_process_find_unit(cgroup);
+
+    g_assert_cmpstr(unit, ==, expected);
+}
+
+static void
+test_unit(void)
+{
+#define MANAGER "0::/user.slice/user-1000.slice/user@1000.service/"
+    assert_unit(MANAGER "app.slice/app-gnome-org.gnome.Maps-2345.scope\n", "app-gnome-org.gnome.Maps-2345.scope");
+    assert_unit(MANAGER "app.slice/app-mail@autostart.service\n", "app-mail@autostart.service");
+    assert_unit(MANAGER "app.slice/indexer.service/worker\n", "indexer.service");
+    assert_unit("12:pids:/a\n1:name=systemd:/user@1000.service/app-x-1.scope\n0::/\n", "app-x-1.scope");
+    assert_unit(MANAGER "app.slice/app-org.gnome.Terminal.slice/vte-spawn-1.scope\n", NULL);
+    assert_unit(MANAGER "init.scope\n", NULL);
+    assert_unit("0::/user.slice/user-1000.slice/session-3.scope\n", NULL);
+    assert_unit("0::/system.slice/ssh.service\n", NULL);
+    assert_unit("", NULL);
+}
+
+static void
 test_stat(void)
 {
     g_autofree char *comm = NULL;
@@ -86,6 +109,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/bus/process/scope", test_scope);
+    g_test_add_func("/bus/process/unit", test_unit);
     g_test_add_func("/bus/process/stat", test_stat);
     g_test_add_func("/bus/process/self", test_self);
     g_test_add_func("/bus/process/gone", test_gone);
