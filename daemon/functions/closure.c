@@ -12,6 +12,11 @@
 
 #define STEP_BYTES 9 /* of the packed form: direction, predicate */
 #define STEPS_MAX 60
+/* Directions; of a link that the next one goes on from. */
+#define FORWARD 1
+#define BACKWARD (-1)
+#define FORWARD_ON 2
+#define BACKWARD_ON (-2)
 #define FIRST_CAPACITY 64
 #define STATED_ROWS (1 << 20) /* so that SQLite makes an index of the result, where it joins it (docs/decisions/joins.md) */
 /* What nodes lead to is kept up to so many links: 8 MiB. */
@@ -42,6 +47,12 @@ typedef struct ClosureTable {
     sqlite3_stmt *backward;
 } ClosureTable;
 
+/* Where a search is between two links: state 0 between steps, state i before link i of the path where that goes on from another. */
+typedef struct State {
+    Table seen;  /* nodes of one seed */
+    Table known; /* node → its place in @links */
+} State;
+
 typedef struct Cursor {
     sqlite3_vtab_cursor base;
     ClosureTable *table;
@@ -50,11 +61,11 @@ typedef struct Cursor {
     gint64 graph;
     sqlite3_value *other; /* (nullable): a seed that is no id */
     Ids found;            /* in order; its elements are rows */
-    Table seen;
     gsize position;
     gsize n_expanded; /* of @found */
-    Ids links;        /* of the nodes in @known, each run ended by 0 */
-    Table known;      /* node → its place in @links */
+    Ids waiting;      /* pairs of node and state, inside a step */
+    Ids links;        /* of the nodes that are known, a run ended by 0 for each link that may follow */
+    State states[STEPS_MAX];
 } Cursor;
 
 /* --- containers ------------------------------------------------------------------------------------------------------- */
@@ -149,9 +160,9 @@ prepare(ClosureTable *self, sqlite3_stmt **stmt, const char *sql)
     return sqlite3_prepare_v3(self->db, sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
 }
 
-/* Appends what one step leads to from @node. */
+/* Appends what one link leads to from @node. */
 static int
-read_step(Cursor *self, gint64 node, gboolean backward, gint64 predicate)
+read_link(Cursor *self, gint64 node, gboolean backward, gint64 predicate)
 {
     sqlite3_stmt **stmt = backward ? &self->table->backward : &self->table->forward;
     int r = prepare(self->table, stmt,
@@ -171,54 +182,120 @@ read_step(Cursor *self, gint64 node, gboolean backward, gint64 predicate)
     return sqlite3_reset(*stmt);
 }
 
+static guint
+get_n_links(const Cursor *self)
+{
+    return (guint) (self->n_steps / STEP_BYTES);
+}
+
+static gint8
+get_direction(const guint8 *steps, guint link)
+{
+    return (gint8) steps[1 + link * STEP_BYTES];
+}
+
+static gboolean
+goes_on(const guint8 *steps, guint link)
+{
+    gint8 direction = get_direction(steps, link);
+
+    return direction == FORWARD_ON || direction == BACKWARD_ON;
+}
+
+/* Whether @link may follow in @state. */
+static gboolean
+follows(const Cursor *self, guint link, guint state)
+{
+    return link == 0 || !goes_on(self->steps, link - 1) ? state == 0 : state == link;
+}
+
+static guint
+get_next_state(const Cursor *self, guint link)
+{
+    return goes_on(self->steps, link) ? link + 1 : 0;
+}
+
+static void
+forget_links(Cursor *self)
+{
+    self->links.n = 0;
+    for (guint i = 0; i < STEPS_MAX; i++)
+        table_reset(&self->states[i].known);
+}
+
 /* The place in @links of what @node leads to. */
 static int
-get_links(Cursor *self, gint64 node, gsize *ret_place)
+get_links(Cursor *self, gint64 node, guint state, gsize *ret_place)
 {
-    gsize slot = self->known.capacity > 0 ? table_find(&self->known, node) : 0;
+    Table *known = &self->states[state].known;
+    gsize slot = known->capacity > 0 ? table_find(known, node) : 0;
     gboolean added;
 
-    if (self->known.capacity > 0 && self->known.keys[slot] == node) {
-        *ret_place = self->known.numbers[slot];
+    if (known->capacity > 0 && known->keys[slot] == node) {
+        *ret_place = known->numbers[slot];
         return SQLITE_OK;
     }
-    if (self->links.n > KEPT_LINKS_MAX) {
-        self->links.n = 0;
-        table_reset(&self->known);
-    }
+    if (self->links.n > KEPT_LINKS_MAX)
+        forget_links(self);
     *ret_place = self->links.n;
-    for (gsize i = 1; i < self->n_steps; i += STEP_BYTES) {
+    for (guint i = 0; i < get_n_links(self); i++) {
         gint64 predicate;
         int r;
 
-        memcpy(&predicate, self->steps + i + 1, sizeof predicate);
-        r = read_step(self, node, self->steps[i] != 1, predicate);
+        if (!follows(self, i, state))
+            continue;
+        memcpy(&predicate, self->steps + 1 + i * STEP_BYTES + 1, sizeof predicate);
+        r = read_link(self, node, get_direction(self->steps, i) < 0, predicate);
         if (r != SQLITE_OK)
             return r;
+        if (!ids_add(&self->links, 0))
+            return SQLITE_NOMEM;
     }
-    if (!ids_add(&self->links, 0) || !table_add(&self->known, node, (guint32) *ret_place, &added))
-        return SQLITE_NOMEM;
-    return SQLITE_OK;
+    return table_add(known, node, (guint32) *ret_place, &added) ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* Between steps a node is a row; else it waits for the next link. */
 static int
-find(Cursor *self, gint64 node)
+find(Cursor *self, gint64 node, guint state)
 {
     gboolean added;
 
-    if (!table_add(&self->seen, node, 0, &added) || (added && !ids_add(&self->found, node)))
+    if (!table_add(&self->states[state].seen, node, 0, &added))
         return SQLITE_NOMEM;
-    return SQLITE_OK;
+    if (!added)
+        return SQLITE_OK;
+    if (state == 0)
+        return ids_add(&self->found, node) ? SQLITE_OK : SQLITE_NOMEM;
+    return ids_add(&self->waiting, node) && ids_add(&self->waiting, state) ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* One link from @node. */
+static int
+follow(Cursor *self, gint64 node, guint state)
+{
+    gsize place;
+    int r = get_links(self, node, state, &place);
+
+    for (guint i = 0; r == SQLITE_OK && i < get_n_links(self); i++) {
+        if (!follows(self, i, state))
+            continue;
+        for (; r == SQLITE_OK && self->links.values[place] != 0; place++)
+            r = find(self, self->links.values[place], get_next_state(self, i));
+        place++;
+    }
+    return r;
+}
+
+/* One step from @node. What lies inside one is looked at once for each seed: what it leads to was found then. */
 static int
 expand(Cursor *self, gint64 node)
 {
-    gsize place;
-    int r = get_links(self, node, &place);
+    int r = follow(self, node, 0);
 
-    for (; r == SQLITE_OK && self->links.values[place] != 0; place++)
-        r = find(self, self->links.values[place]);
+    while (r == SQLITE_OK && self->waiting.n > 0) {
+        self->waiting.n -= 2;
+        r = follow(self, self->waiting.values[self->waiting.n], (guint) self->waiting.values[self->waiting.n + 1]);
+    }
     return r;
 }
 
@@ -239,7 +316,7 @@ start(Cursor *self, gint64 seed)
     int r = SQLITE_OK;
 
     if (self->steps[0] != '+')
-        r = find(self, seed);
+        r = find(self, seed, 0);
     if (r == SQLITE_OK && self->steps[0] != '*')
         r = expand(self, seed);
     return r == SQLITE_OK ? search(self) : r;
@@ -310,19 +387,32 @@ close_cursor(sqlite3_vtab_cursor *cursor)
 
     sqlite3_value_free(self->other);
     sqlite3_free(self->found.values);
+    sqlite3_free(self->waiting.values);
     sqlite3_free(self->links.values);
-    sqlite3_free(self->seen.keys);
-    sqlite3_free(self->known.keys);
+    for (guint i = 0; i < STEPS_MAX; i++) {
+        sqlite3_free(self->states[i].seen.keys);
+        sqlite3_free(self->states[i].known.keys);
+    }
     g_free(self);
     return SQLITE_OK;
+}
+
+/* A kind, then links, the last of which nothing goes on from. */
+static gboolean
+is_path(const guint8 *steps, gsize n_steps)
+{
+    guint n_links = (guint) (n_steps / STEP_BYTES);
+
+    if (n_steps == 0 || n_steps % STEP_BYTES != 1 || n_links > STEPS_MAX || steps[0] == '\0' || strchr("*+?", steps[0]) == NULL)
+        return FALSE;
+    return n_links == 0 || !goes_on(steps, n_links - 1);
 }
 
 /* Another path or graph: what is known of links is of no use. */
 static gboolean
 set_path(Cursor *self, const guint8 *steps, gsize n_steps, gint64 graph)
 {
-    if (n_steps == 0 || (n_steps - 1) % STEP_BYTES != 0 || n_steps > sizeof self->steps || strchr("*+?", steps[0]) == NULL ||
-        steps[0] == '\0')
+    if (!is_path(steps, n_steps))
         return FALSE;
     if (n_steps == self->n_steps && graph == self->graph && memcmp(steps, self->steps, n_steps) == 0)
         return TRUE;
@@ -330,8 +420,7 @@ set_path(Cursor *self, const guint8 *steps, gsize n_steps, gint64 graph)
     memcpy(self->steps, steps, n_steps);
     self->n_steps = n_steps;
     self->graph = graph;
-    self->links.n = 0;
-    table_reset(&self->known);
+    forget_links(self);
     return TRUE;
 }
 
@@ -353,7 +442,10 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
     self->found.n = 0;
     self->position = 0;
     self->n_expanded = 0;
-    table_reset(&self->seen);
+    self->waiting.n = 0;
+    table_reset(&self->states[0].seen);
+    for (guint i = 1; i < get_n_links(self); i++)
+        table_reset(&self->states[i].seen);
     sqlite3_value_free(self->other);
     self->other = NULL;
     /* a graph that is not stored has no links */
@@ -409,13 +501,15 @@ get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
     return SQLITE_OK;
 }
 
-/* queryd_steps(kind, direction, predicate, …): predicates that are not stored lead nowhere. */
+/* queryd_steps(kind, direction, predicate, …): a step with a predicate that is not stored leads nowhere. */
 static void
 function_steps(sqlite3_context *context, int n_args, sqlite3_value **args)
 {
     guint8 steps[1 + STEPS_MAX * STEP_BYTES];
     const guchar *kind = n_args > 0 ? sqlite3_value_text(args[0]) : NULL;
     gsize n = 1;
+    gsize begin = 1; /* of the links that go on from each other */
+    gboolean stored = TRUE;
 
     if (kind == NULL || n_args % 2 == 0 || n_args > 1 + 2 * STEPS_MAX) {
         qd_sql_fail_argument(context, "queryd_steps: a kind, then pairs of direction and predicate");
@@ -423,13 +517,18 @@ function_steps(sqlite3_context *context, int n_args, sqlite3_value **args)
     }
     steps[0] = kind[0];
     for (int i = 1; i < n_args; i += 2) {
+        int direction = sqlite3_value_int(args[i]);
         gint64 predicate = sqlite3_value_int64(args[i + 1]);
 
-        if (sqlite3_value_type(args[i + 1]) != SQLITE_INTEGER)
-            continue;
-        steps[n] = sqlite3_value_int(args[i]) == 1 ? 1 : 255;
+        stored = stored && sqlite3_value_type(args[i + 1]) == SQLITE_INTEGER;
+        steps[n] = (guint8) (gint8) CLAMP(direction, BACKWARD_ON, FORWARD_ON);
         memcpy(steps + n + 1, &predicate, sizeof predicate);
         n += STEP_BYTES;
+        if (direction == FORWARD || direction == BACKWARD) {
+            n = stored ? n : begin;
+            begin = n;
+            stored = TRUE;
+        }
     }
     sqlite3_result_blob64(context, steps, n, SQLITE_TRANSIENT);
 }

@@ -3,7 +3,8 @@
  * Repeated paths as a table: queryd_closure(seed, steps, graph) has a row for each node that the path leads to from one seed.
  *
  *     SELECT n.n, c.node FROM seeds AS n CROSS JOIN queryd_closure(n.n, ?1, 0) AS c
- *     queryd_steps(kind, direction, predicate, …)   makes ?1: kind '*', '+' or '?', direction 1 (forward) or -1 (inverse)
+ *     queryd_steps(kind, direction, predicate, …)   makes ?1: kind '*', '+' or '?', direction 1 (forward) or -1 (inverse); 2 or -2
+ *                                                   where the next link goes on from this one, so that both are one step
  *
  * Breadth first, a set for each seed, rows as they are found: both ends of a path may be free without a table of all pairs. What
  * a node leads to is read once for all seeds of a statement. Only nodes are stored, in SQLite's memory, which counts for the query.

@@ -181,22 +181,59 @@ write_closure(QdGenerator *self, const Closure *closure, const char *name)
                            name, from, x, name, same, where);
 }
 
-/* The links of a step that is one of several, forward or back: arguments of queryd_steps(); FALSE for any other step. */
+/* A link of a step, and those that go on from it: arms of the step share their ends. */
+typedef struct Chain {
+    const QdTerm *iri;
+    gboolean backward;
+    guint n; /* links */
+    const struct Chain *next;
+} Chain;
+
+static gboolean list_chains(QdGenerator *self, const QdPath *path, gboolean backward, const Chain *next, GPtrArray *out);
+
+/* From the last member that is walked to the first. */
 static gboolean
-append_links(QdGenerator *self, const QdPath *path, gboolean backward, GString *out)
+list_sequence(QdGenerator *self, const QdPath *path, gboolean backward, const Chain *next, GPtrArray *out)
 {
+    g_autoptr(GPtrArray) ends = g_ptr_array_new();
+
+    g_ptr_array_add(ends, (gpointer) next);
+    for (guint i = path->n_children; i-- > 0;) {
+        const QdPath *member = path->children[backward ? path->n_children - 1 - i : i];
+        g_autoptr(GPtrArray) longer = g_ptr_array_new();
+
+        for (guint j = 0; j < ends->len; j++) {
+            if (!list_chains(self, member, backward, ends->pdata[j], longer))
+                return FALSE;
+        }
+        g_ptr_array_unref(ends);
+        ends = g_steal_pointer(&longer);
+    }
+    g_ptr_array_extend(out, ends, NULL, NULL);
+    return out->len <= LINKS_MAX;
+}
+
+/* The ways that @path may take, each followed by @next, are added to @out. FALSE: they are too many, or more than links. */
+static gboolean
+list_chains(QdGenerator *self, const QdPath *path, gboolean backward, const Chain *next, GPtrArray *out)
+{
+    Chain *chain;
+
     switch (path->kind) {
     case QD_PATH_LINK:
-        g_string_append_printf(out, ",%d,%s", backward ? -1 : 1, qd_generator_put_term(self, path->iri));
-        return TRUE;
+        chain = qd_arena_new0(self->arena, Chain);
+        *chain = (Chain){ path->iri, backward, next != NULL ? next->n + 1 : 1, next };
+        g_ptr_array_add(out, chain);
+        return out->len <= LINKS_MAX && chain->n <= LINKS_MAX;
     case QD_PATH_INVERSE:
-        return append_links(self, path->children[0], !backward, out);
+        return list_chains(self, path->children[0], !backward, next, out);
     case QD_PATH_ALTERNATIVE:
         for (guint i = 0; i < path->n_children; i++)
-            if (!append_links(self, path->children[i], backward, out))
+            if (!list_chains(self, path->children[i], backward, next, out))
                 return FALSE;
-        return path->n_children < LINKS_MAX;
+        return TRUE;
     case QD_PATH_SEQUENCE:
+        return list_sequence(self, path, backward, next, out);
     case QD_PATH_ZERO_OR_MORE:
     case QD_PATH_ONE_OR_MORE:
     case QD_PATH_ZERO_OR_ONE:
@@ -204,6 +241,27 @@ append_links(QdGenerator *self, const QdPath *path, gboolean backward, GString *
         return FALSE;
     }
     g_assert_not_reached();
+}
+
+/* A step that is made of links, as arguments of queryd_steps(); FALSE for any other. */
+static gboolean
+append_links(QdGenerator *self, const QdPath *path, gboolean backward, GString *out)
+{
+    g_autoptr(GPtrArray) chains = g_ptr_array_new();
+    guint n_links = 0;
+
+    if (!list_chains(self, path, backward, NULL, chains))
+        return FALSE;
+    for (guint i = 0; i < chains->len; i++)
+        n_links += ((const Chain *) chains->pdata[i])->n;
+    if (n_links > LINKS_MAX)
+        return FALSE;
+    for (guint i = 0; i < chains->len; i++) {
+        for (const Chain *chain = chains->pdata[i]; chain != NULL; chain = chain->next)
+            g_string_append_printf(out, ",%d,%s", (chain->next != NULL ? 2 : 1) * (chain->backward ? -1 : 1),
+                                   qd_generator_put_term(self, chain->iri));
+    }
+    return TRUE;
 }
 
 /*
@@ -223,6 +281,16 @@ write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gbool
                            graph != NULL ? qd_generator_put_term(self, graph) : "0");
 }
 
+static gboolean
+has_sequence(const QdPath *path)
+{
+    for (guint i = 0; i < path->n_children; i++) {
+        if (has_sequence(path->children[i]))
+            return TRUE;
+    }
+    return path->kind == QD_PATH_SEQUENCE;
+}
+
 /* The same for all seeds. */
 static const char *
 write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gboolean from_object)
@@ -232,7 +300,8 @@ write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gbo
 
     if (search == NULL)
         return NULL;
-    if (seeds == NULL && closure->kind == QD_PATH_ONE_OR_MORE)
+    /* the start of each step; where that takes a join, any node may be one */
+    if (seeds == NULL && closure->kind == QD_PATH_ONE_OR_MORE && !has_sequence(inner))
         seeds = qd_relation_write_list(self, closure->step, "SELECT DISTINCT",
                                        qd_arena_printf(self->arena, "%s AS n", qd_relation_find(closure->step, closure->x)->sql),
                                        NULL);

@@ -79,6 +79,47 @@ test_small(void)
     g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
 }
 
+/* 1 → 2 → 3 → 4 → 5 and 2 ⇢ 6 by another predicate: links that go on from each other are one step. */
+static void
+test_chains(void)
+{
+    sqlite3 *db = open_store();
+
+    (void) sqlite3_exec(db, "INSERT INTO queryd_quad VALUES (1,100,2,0),(2,100,3,0),(3,100,4,0),(4,100,5,0),(2,200,6,0)", NULL,
+                        NULL, NULL);
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 2, 100, 1, 100), 0)", "3 5");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('*', 2, 100, 1, 100), 0)", "1 3 5");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('?', 2, 100, 1, 100), 0)", "1 3");
+    check(db, "SELECT node FROM queryd_closure(5, queryd_steps('+', -2, 100, -1, 100), 0)", "3 1");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 2, 100, 2, 100, 1, 100), 0)", "4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 2, 100, 1, 200, 1, 200), 0)", "6");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100, 2, 200, -1, 200), 0)", "2 3 4 5");
+    check(db, "SELECT node FROM queryd_closure(3, queryd_steps('+', 2, 100, -1, 100), 0)", "3");
+    /* a step with a link that is not stored */
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 2, 100, 1, x'00', 1, 100), 0)", "2 3 4 5");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 2, x'00', 1, 100), 0)", "");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100, 2, 100), 0)",
+          "error: queryd_closure: not the steps of a path");
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
+/* Instances of one class, each a step of two links from each other: what is between is looked at once for each seed. */
+static void
+test_hub(void)
+{
+    sqlite3 *db = open_store();
+    gint64 start;
+
+    (void) sqlite3_exec(db,
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20000) "
+                        "INSERT INTO queryd_quad SELECT i,100,50000,0 FROM n",
+                        NULL, NULL, NULL);
+    start = g_get_monotonic_time();
+    check(db, "SELECT count(*) FROM queryd_closure(1, queryd_steps('+', 2, 100, -1, 100), 0)", "20000");
+    g_assert_cmpint(g_get_monotonic_time() - start, <, 5 * G_USEC_PER_SEC); /* 400 million links otherwise */
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
 static void
 test_hostile(void)
 {
@@ -96,29 +137,50 @@ test_hostile(void)
     g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
 }
 
-/* The same pairs as a recursion over pairs, for each kind and direction. */
+/* A step as arguments of queryd_steps(), and as pairs x, y. */
+typedef struct Step {
+    const char *links;
+    const char *pairs;
+} Step;
+
+static const Step steps[] = {
+    { "1, 1000, -1, 2000",
+      "SELECT s AS x, o AS y FROM queryd_quad WHERE p=1000 AND g=0 UNION SELECT o, s FROM queryd_quad WHERE p=2000 AND g=0" },
+    { "2, 1000, -1, 2000",
+      "SELECT a.s AS x, b.s AS y FROM queryd_quad AS a JOIN queryd_quad AS b ON b.o=a.o WHERE a.p=1000 AND a.g=0 AND b.p=2000 AND "
+      "b.g=0" },
+    { "2, 1000, 2, 2000, 1, 1000, -1, 2000",
+      "SELECT a.s AS x, c.o AS y FROM queryd_quad AS a JOIN queryd_quad AS b ON b.s=a.o JOIN queryd_quad AS c ON c.s=b.o WHERE "
+      "a.p=1000 AND a.g=0 AND b.p=2000 AND b.g=0 AND c.p=1000 AND c.g=0 UNION SELECT o, s FROM queryd_quad WHERE p=2000 AND g=0" },
+};
+
+#define NODES "(SELECT s AS n FROM queryd_quad UNION SELECT o FROM queryd_quad) AS n"
+
+static void
+check_random(sqlite3 *db, char kind, const Step *step)
+{
+    g_autofree char *closure = g_strdup_printf("SELECT a || '-' || b FROM (SELECT DISTINCT n.n AS a, c.node AS b FROM " NODES
+                                               " CROSS JOIN queryd_closure(n.n, queryd_steps('%c', %s), 0) AS c) ORDER BY a, b",
+                                               kind, step->links);
+    g_autofree char *count = g_strdup_printf("SELECT count(*) = count(DISTINCT n.n * 1000 + c.node) FROM " NODES
+                                             " CROSS JOIN queryd_closure(n.n, queryd_steps('%c', %s), 0) AS c",
+                                             kind, step->links);
+    g_autofree char *recursive = g_strdup_printf(
+        "WITH RECURSIVE e(x, y) AS (%s), r(a, b) AS (%s UNION SELECT r.a, e.y FROM r JOIN e ON e.x=r.b) "
+        "SELECT a || '-' || b FROM r ORDER BY a, b",
+        step->pairs, kind == '*' ? "SELECT s, s FROM queryd_quad UNION SELECT o, o FROM queryd_quad" : "SELECT x, y FROM e");
+    g_autofree char *expected = query(db, recursive);
+
+    check(db, closure, expected);
+    check(db, count, "1");
+}
+
+/* The same pairs as a recursion over pairs, for each kind and step. */
 static void
 test_random(void)
 {
-    for (guint round = 0; round < 60; round++) {
+    for (guint round = 0; round < 120; round++) {
         sqlite3 *db = open_store();
-        char kind = "*+"[round % 2];
-        g_autofree char *closure = g_strdup_printf(
-            "SELECT a || '-' || b FROM (SELECT DISTINCT n.n AS a, c.node AS b FROM (SELECT s AS n FROM queryd_quad UNION SELECT o "
-            "FROM "
-            "queryd_quad) AS n CROSS JOIN queryd_closure(n.n, queryd_steps('%c', 1, 1000, -1, 2000), 0) AS c) ORDER BY a, b",
-            kind);
-        g_autofree char *count = g_strdup_printf(
-            "SELECT count(*) = count(DISTINCT n.n * 1000 + c.node) FROM (SELECT s AS n FROM queryd_quad UNION SELECT o FROM "
-            "queryd_quad) "
-            "AS n CROSS JOIN queryd_closure(n.n, queryd_steps('%c', 1, 1000, -1, 2000), 0) AS c",
-            kind);
-        g_autofree char *recursive = g_strdup_printf(
-            "WITH RECURSIVE e(x, y) AS (SELECT s, o FROM queryd_quad WHERE p=1000 AND g=0 UNION SELECT o, s FROM queryd_quad WHERE "
-            "p=2000 "
-            "AND g=0), r(a, b) AS (%s UNION SELECT r.a, e.y FROM r JOIN e ON e.x=r.b) SELECT a || '-' || b FROM r ORDER BY a, b",
-            kind == '*' ? "SELECT s, s FROM queryd_quad UNION SELECT o, o FROM queryd_quad" : "SELECT x, y FROM e");
-        g_autofree char *expected = NULL;
 
         for (gint i = g_test_rand_int_range(1, 80); i > 0; i--) {
             g_autofree char *insert = g_strdup_printf("INSERT OR IGNORE INTO queryd_quad VALUES (%d,%d,%d,%d)",
@@ -128,9 +190,7 @@ test_random(void)
 
             g_assert_cmpint(sqlite3_exec(db, insert, NULL, NULL, NULL), ==, SQLITE_OK);
         }
-        expected = query(db, recursive);
-        check(db, closure, expected);
-        check(db, count, "1");
+        check_random(db, "*+"[round % 2], &steps[round / 2 % G_N_ELEMENTS(steps)]);
         g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
     }
 }
@@ -140,6 +200,8 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/functions/closure/small", test_small);
+    g_test_add_func("/functions/closure/chains", test_chains);
+    g_test_add_func("/functions/closure/hub", test_hub);
     g_test_add_func("/functions/closure/hostile", test_hostile);
     g_test_add_func("/functions/closure/random", test_random);
     return g_test_run();

@@ -34,6 +34,11 @@ static const Case cases[] = {
     { "(:p/:p)", 1, N, 0, 0 },
     { "(:p/:p)*", N, N *N, N, 1 }, /* two and seven have no common divisor */
     { "(:p/:p/:p/:p/:p/:p/:p)+", 1, N, N, 0 },
+    { "(:p/(:p|:none))+", N, N *N, N, 0 },
+    { "((:p/:p)|(^:p/^:p)|:none)+", N, N *N, N, 0 },
+    { "^(^:p/(:p|^:p))*", N, N *N, N, 1 },
+    { "(:p/:none)?", 1, N, N, 1 },
+    { "(:p/:p*)+", N, N *N, N, 0 },
     { "(:p*)*", N, N *N, N, 1 },
     { "(:p+)+", N, N *N, N, 0 },
     { "(:p?)+", N, N *N, N, 1 },
