@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
+#include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-error.h"
 #include "client-lib/query-request.h"
 
 typedef struct BatchStatement {

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "client-lib/query-hub.h"
+#include "client-lib/core/query-hub.h"
 #include "client-lib/query-request.h"
 
 /* Not connected to anything; the first call will. */

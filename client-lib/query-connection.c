@@ -7,10 +7,10 @@
  */
 #include "client-lib/query-connection-private.h"
 
+#include "client-lib/core/query-error.h"
+#include "client-lib/core/query-mutex.h"
 #include "client-lib/query-cursor-private.h"
 #include "client-lib/query-direct.h"
-#include "client-lib/query-error.h"
-#include "client-lib/query-mutex.h"
 #include "client-lib/query-statement-private.h"
 
 struct _QueryConnection {

@@ -9,8 +9,9 @@
 
 #include <pthread.h>
 
-#include "client-lib/query-backlog.h"
+#include "client-lib/core/query-backlog.h"
 #include "client-lib/query-direct.h"
+#include "client-lib/query-request.h"
 #include "client-lib/text/text-number.h"
 #include "client-lib/wire/wire-page-reader.h"
 

@@ -8,9 +8,9 @@
  */
 #include "client-lib/query-cursor-private.h"
 
+#include "client-lib/core/query-error.h"
+#include "client-lib/core/query-held.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-error.h"
-#include "client-lib/query-held.h"
 #include "client-lib/query-statement-private.h"
 #include "client-lib/query-transaction-private.h"
 

@@ -6,8 +6,8 @@
  * small result ends before its first row is handed out, another thread may end one that is too old, and the cursor's getters
  * are those for the daemon's pages.
  */
+#include "client-lib/core/query-mutex.h"
 #include "client-lib/query-direct-private.h"
-#include "client-lib/query-mutex.h"
 #include "daemon/base/error.h"
 #include "daemon/read/bind.h"
 

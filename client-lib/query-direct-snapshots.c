@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "client-lib/query-mutex.h"
+#include "client-lib/core/query-mutex.h"
 
 /* A run that was busy when it was due looks at its age within milliseconds; then it is gone from the list. */
 #define BUSY_PAUSE_USEC 100000

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "client-lib/core/query-error.h"
+#include "client-lib/core/query-mutex.h"
 #include "client-lib/query-direct-private.h"
-#include "client-lib/query-error.h"
-#include "client-lib/query-mutex.h"
 #include "daemon/base/error.h"
 #include "daemon/sqlite/file-check.h"
 

@@ -9,10 +9,13 @@
  */
 #pragma once
 
-#include "client-lib/query-parameters.h"
-#include "client-lib/query-request.h"
+#include <gio/gio.h>
+
+#include "client-lib/core/query-parameters.h"
+#include "client-lib/core/query-plan.h"
 #include "client-lib/wire/wire-page-reader.h"
 
+typedef struct QueryDirect QueryDirect;
 typedef struct QueryDirectRun QueryDirectRun;
 
 typedef enum QueryDirectResult {

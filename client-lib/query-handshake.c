@@ -7,8 +7,8 @@
  */
 #include <unistd.h>
 
-#include "client-lib/query-error.h"
-#include "client-lib/query-held.h"
+#include "client-lib/core/query-error.h"
+#include "client-lib/core/query-held.h"
 #include "client-lib/query-request-private.h"
 
 /* Half the wake-ups of the default size; still larger pages gave nothing (docs/decisions/pages.md). */

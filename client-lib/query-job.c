@@ -7,8 +7,8 @@
  * The wait runs in a main context of its own: no main loop is needed, and no source of the caller is dispatched.
  * Invariant: when the call returns, the job has ended, or nobody is there to run it.
  */
+#include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-error.h"
 
 #define PROGRESS_INTERVAL_MSEC 100
 /* Without progress: only to notice that the bus itself is gone. */

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "client-lib/core/query-error.h"
 #include "client-lib/query-cursor-private.h"
-#include "client-lib/query-error.h"
 #include "client-lib/text/text-utf8.h"
 #include "client-lib/text/text-value.h"
 

@@ -5,8 +5,8 @@
  * Place: methods of QueryConnection that need no channel. Each is one call.
  * They have no time-out of their own: the daemon's limits end them, or the caller's GCancellable.
  */
+#include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-error.h"
 
 static GVariant *
 call(QueryConnection *self, const char *interface, const char *method, GVariant *arguments, const char *reply_type,

@@ -7,9 +7,9 @@
  */
 #include "client-lib/query-notifier.h"
 
-#include "client-lib/query-bus-watch.h"
+#include "client-lib/core/query-bus-watch.h"
+#include "client-lib/core/query-mutex.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-mutex.h"
 
 /* In a signal: all tables, all graphs. */
 #define ALL_NAMES "*"

@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
-#include "client-lib/query-error.h"
 #include "client-lib/query-payload-private.h"
 
 /* The daemon's default of payload_inline_bytes; for files a descriptor over the bus does better

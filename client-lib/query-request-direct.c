@@ -4,8 +4,8 @@
  *
  * Place: internal to libquery-client.
  */
-#include "client-lib/query-error.h"
-#include "client-lib/query-held.h"
+#include "client-lib/core/query-error.h"
+#include "client-lib/core/query-held.h"
 #include "client-lib/query-request-private.h"
 
 /* Statements know their schema; for texts the pool remembers. */

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "client-lib/query-direct.h"
+#include "client-lib/query-request.h"
 
 typedef enum QueryRequestState {
     QUERY_STATE_ACQUIRE,

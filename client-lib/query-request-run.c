@@ -6,7 +6,7 @@
  * a direct connection computes; every wait for the daemon's answer is a source, so that any number of async queries needs no
  * thread.
  */
-#include "client-lib/query-error.h"
+#include "client-lib/core/query-error.h"
 #include "client-lib/query-request-private.h"
 
 gboolean

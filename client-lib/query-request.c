@@ -12,9 +12,9 @@
  */
 #include "client-lib/query-request-private.h"
 
+#include "client-lib/core/query-error.h"
+#include "client-lib/core/query-held.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-error.h"
-#include "client-lib/query-held.h"
 #include "client-lib/wire/wire-page-reader.h"
 
 QueryRequest *

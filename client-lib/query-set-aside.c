@@ -8,10 +8,10 @@
  */
 #include <poll.h>
 
+#include "client-lib/core/query-error.h"
+#include "client-lib/core/query-held.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
-#include "client-lib/query-error.h"
-#include "client-lib/query-held.h"
 
 /* A result of which nothing comes for so long is one that is being computed: others are faster to have. */
 #define PATIENCE_MSEC 10

@@ -11,10 +11,10 @@
 
 #include <string.h>
 
+#include "client-lib/core/query-error.h"
+#include "client-lib/core/query-pipeline.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
-#include "client-lib/query-error.h"
-#include "client-lib/query-pipeline.h"
 
 /* What the daemon takes in one request, with room for the text of none. */
 #define ROWS_MAX_BYTES (64u * 1024u * 1024u)

@@ -8,9 +8,9 @@
  */
 #include "client-lib/query-subscription.h"
 
+#include "client-lib/core/query-hub.h"
+#include "client-lib/core/query-mutex.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-hub.h"
-#include "client-lib/query-mutex.h"
 
 /* The daemon could not take the subscription again: full, or the statement is none of its schema's now. */
 #define RETRY_SECONDS 5

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "client-lib/query-channel.h"
+#include "client-lib/core/query-channel.h"
 #include "client-lib/query-client.h"
 
 /* Its cursor ends. @channel: (transfer full) (nullable): idle; NULL: it was closed, and with it the transaction. */

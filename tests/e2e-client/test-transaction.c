@@ -4,7 +4,7 @@
  */
 #include <signal.h>
 
-#include "client-lib/query-bus.h"
+#include "client-lib/core/query-bus.h"
 #include "client-lib/query-client.h"
 #include "client-lib/query-connection-private.h"
 #include "tests/e2e-client/client-calls.h"

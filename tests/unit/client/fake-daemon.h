@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "client-lib/query-channel.h"
+#include "client-lib/core/query-channel.h"
+#include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-error.h"
 #include "client-lib/wire/wire-message.h"
 #include "client-lib/wire/wire-page-writer.h"
 

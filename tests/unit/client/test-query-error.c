@@ -2,7 +2,7 @@
 /*
  * Errors: places in a text, names of the bus, codes of the wire.
  */
-#include "client-lib/query-error.h"
+#include "client-lib/core/query-error.h"
 
 static void
 test_place(void)

@@ -2,11 +2,11 @@
 /*
  * Values of parameters: by key or by index they become the same row; what is missing, doubled or too large is said.
  */
-#include "client-lib/query-parameters.h"
+#include "client-lib/core/query-parameters.h"
 
 #include <string.h>
 
-#include "client-lib/query-error.h"
+#include "client-lib/core/query-error.h"
 #include "client-lib/wire/wire-page-reader.h"
 
 static QuerySchema *

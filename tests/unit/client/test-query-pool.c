@@ -5,8 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client-lib/query-pool.h"
-#include "client-lib/query-schema.h"
+#include "client-lib/core/query-pool.h"
+#include "client-lib/core/query-schema.h"
 
 static QuerySchema *
 make_schema(void)

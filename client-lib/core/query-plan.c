@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "client-lib/query-request.h"
+#include "client-lib/core/query-plan.h"
 
 static void
 put_option(QwBodyWriter *writer, const char *key, const char *value)

@@ -2,14 +2,14 @@
 /*
  * A queue of records, each in memory or at a place of the file.
  */
-#include "client-lib/query-backlog.h"
+#include "client-lib/core/query-backlog.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "client-lib/query-error.h"
+#include "client-lib/core/query-error.h"
 
 typedef struct Item {
     QueryRecord record; /* its body is `data`, or NULL while it is in the file */

@@ -2,11 +2,11 @@
 /*
  * Two matches on the bus, and a hash table of paths. Objects are reached through weak references, since any thread may drop one.
  */
-#include "client-lib/query-hub.h"
+#include "client-lib/core/query-hub.h"
 
-#include "client-lib/query-bus-watch.h"
-#include "client-lib/query-bus.h"
-#include "client-lib/query-mutex.h"
+#include "client-lib/core/query-bus-watch.h"
+#include "client-lib/core/query-bus.h"
+#include "client-lib/core/query-mutex.h"
 
 struct QueryHubEntry {
     GWeakRef subscription;

@@ -5,11 +5,11 @@
  * Place: internal to libquery-client.
  * Invariant: a row is encoded only when every parameter has exactly one value.
  */
-#include "client-lib/query-parameters.h"
+#include "client-lib/core/query-parameters.h"
 
 #include <string.h>
 
-#include "client-lib/query-error.h"
+#include "client-lib/core/query-error.h"
 #include "client-lib/wire/wire-page-writer.h"
 
 /* What a value takes at most beyond its bytes: slot, alignment, length, two NULs. */

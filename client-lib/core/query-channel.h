@@ -8,8 +8,8 @@
  */
 #pragma once
 
+#include "client-lib/core/query-schema.h"
 #include "client-lib/query-client.h"
-#include "client-lib/query-schema.h"
 #include "client-lib/wire/wire-record.h"
 
 typedef struct QueryChannel QueryChannel;

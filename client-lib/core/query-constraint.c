@@ -6,8 +6,8 @@
  * Invariant: `recent` has each message once; the newest is the last one. It is for errors that a binding has made again from
  * domain, code and message.
  */
-#include "client-lib/query-error.h"
-#include "client-lib/query-mutex.h"
+#include "client-lib/core/query-error.h"
+#include "client-lib/core/query-mutex.h"
 
 #define MAX_RECENT 64
 

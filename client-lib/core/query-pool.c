@@ -5,10 +5,10 @@
  * Place: internal to libquery-client.
  * Invariant: `idle` is ordered by the time of return, oldest first; the schemas form a table plus its keys by use.
  */
-#include "client-lib/query-pool.h"
+#include "client-lib/core/query-pool.h"
 
-#include "client-lib/query-held.h"
-#include "client-lib/query-mutex.h"
+#include "client-lib/core/query-held.h"
+#include "client-lib/core/query-mutex.h"
 
 struct QueryPool {
     pthread_mutex_t mutex;

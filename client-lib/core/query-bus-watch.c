@@ -3,14 +3,14 @@
  * GDBusConnection::closed comes in the main context in which the connection was made, which may be that of a thread that has none
  * running. So the socket itself is watched for its hang-up, by a descriptor of our own: GDBus closes its own when it sees it.
  */
-#include "client-lib/query-bus-watch.h"
+#include "client-lib/core/query-bus-watch.h"
 
 #include <fcntl.h>
 #include <glib-unix.h>
 #include <unistd.h>
 
+#include "client-lib/core/query-mutex.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-mutex.h"
 
 #define RETRY_MSEC 500
 #define RETRY_MAX_MSEC 32000

@@ -4,11 +4,12 @@
  *
  * Locks: a cursor's mutex may be held while the list's is taken; the other way round it is only tried.
  */
-#include "client-lib/query-held.h"
+#include "client-lib/core/query-held.h"
 
 #include <time.h>
 
-#include "client-lib/query-mutex.h"
+#include "client-lib/core/query-mutex.h"
+#include "client-lib/query-cursor-private.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;

@@ -2,7 +2,7 @@
 /*
  * Mapping and reading the ring.
  */
-#include "client-lib/query-ring.h"
+#include "client-lib/core/query-ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client-lib/query-error.h"
+#include "client-lib/core/query-error.h"
 
 /* Without SHRINK a peer could make an access fault; without SEAL it could not be trusted to stay. */
 #define SEALS_INDEX (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)

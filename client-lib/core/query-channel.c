@@ -8,7 +8,7 @@
  * and below the limit.
  * Invariant: `start` is 8-aligned; start <= end <= capacity.
  */
-#include "client-lib/query-channel.h"
+#include "client-lib/core/query-channel.h"
 
 #include <errno.h>
 #include <glib-unix.h>
@@ -16,8 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client-lib/query-error.h"
-#include "client-lib/query-ring.h"
+#include "client-lib/core/query-error.h"
+#include "client-lib/core/query-ring.h"
 #include "client-lib/wire/wire-spin.h"
 
 typedef struct Outgoing {

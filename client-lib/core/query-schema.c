@@ -5,11 +5,11 @@
  * Place: internal to libquery-client.
  * Invariant: counts that a peer announces are checked against the bytes that are there before anything is allocated.
  */
-#include "client-lib/query-schema.h"
+#include "client-lib/core/query-schema.h"
 
 #include <string.h>
 
-#include "client-lib/query-error.h"
+#include "client-lib/core/query-error.h"
 
 #define PARAMETERS_MAX 65536u
 /* A column takes two strings of at least eight bytes each on the wire, a parameter its index and a string. */

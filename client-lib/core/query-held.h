@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "client-lib/query-cursor-private.h"
+#include "client-lib/query-client.h"
 
 /* Cursors that hold a channel, before the next one that needs a new channel makes room. Below both of the daemon's limits. */
 #define QUERY_HELD_MAX 16u

@@ -2,9 +2,9 @@
 /*
  * A source of the main loop: it sends before the loop waits, and reads when there is something.
  */
-#include "client-lib/query-pipeline.h"
+#include "client-lib/core/query-pipeline.h"
 
-#include "client-lib/query-error.h"
+#include "client-lib/core/query-error.h"
 
 typedef struct Pending {
     GTask *task;

@@ -7,10 +7,10 @@
  * seconds. An auto-started call would wait for as long as the bus allows, 25 seconds by default, or its own time-out.
  * Invariant: the mutex guards `connection` and is never held while a call waits.
  */
-#include "client-lib/query-bus.h"
+#include "client-lib/core/query-bus.h"
 
-#include "client-lib/query-error.h"
-#include "client-lib/query-mutex.h"
+#include "client-lib/core/query-error.h"
+#include "client-lib/core/query-mutex.h"
 
 struct QueryBus {
     char *name;

@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-#include "client-lib/query-schema.h"
+#include "client-lib/core/query-schema.h"
 #include "client-lib/wire/wire-value.h"
 
 typedef struct QueryParameters QueryParameters;

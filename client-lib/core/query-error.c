@@ -5,7 +5,7 @@
  * Place: internal to libquery-client, but for query_error_get_place(). The domain is in query-constraint.c.
  * Invariant: the public numbers are those of the wire; the assertions below hold them together.
  */
-#include "client-lib/query-error.h"
+#include "client-lib/core/query-error.h"
 
 #include <string.h>
 
