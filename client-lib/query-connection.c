@@ -9,8 +9,8 @@
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
+#include "client-lib/direct/query-direct.h"
 #include "client-lib/query-cursor-private.h"
-#include "client-lib/query-direct.h"
 #include "client-lib/query-statement-private.h"
 
 struct _QueryConnection {

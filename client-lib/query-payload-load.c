@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "client-lib/core/query-error.h"
+#include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-direct.h"
 #include "client-lib/query-payload-private.h"
 
 /* Below, reading a file costs less than mapping it. */

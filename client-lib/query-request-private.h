@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "client-lib/query-direct.h"
+#include "client-lib/direct/query-direct.h"
 #include "client-lib/query-request.h"
 
 typedef enum QueryRequestState {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A store and a direct connection to its file, in one process, for the tests of client-lib/query-direct*.c.
+ * A store and a direct connection to its file, in one process, for the tests of client-lib/direct.
  */
 #pragma once
 
+#include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-direct.h"
 #include "tests/unit/store/store-fixture.h"
 
 #define DIRECT_SQL QUERY_LANGUAGE_SQL

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "client-lib/query-direct.h"
+#include "client-lib/direct/query-direct.h"
 
 typedef struct QueryDirectSnapshots QueryDirectSnapshots;
 

@@ -4,7 +4,7 @@
  *
  * Invariant: the mutex is never held while a run's own mutex is waited for; a run that is busy is left to itself.
  */
-#include "client-lib/query-direct-snapshots.h"
+#include "client-lib/direct/query-direct-snapshots.h"
 
 #include <errno.h>
 

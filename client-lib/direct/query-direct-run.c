@@ -7,7 +7,7 @@
  * are those for the daemon's pages.
  */
 #include "client-lib/core/query-mutex.h"
-#include "client-lib/query-direct-private.h"
+#include "client-lib/direct/query-direct-private.h"
 #include "daemon/base/error.h"
 #include "daemon/read/bind.h"
 

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "client-lib/query-direct-snapshots.h"
-#include "client-lib/query-direct.h"
+#include "client-lib/direct/query-direct-snapshots.h"
+#include "client-lib/direct/query-direct.h"
 #include "daemon/read/run.h"
 
 /* One incarnation of the file: another one may be renamed to its path. */

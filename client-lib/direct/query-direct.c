@@ -5,7 +5,7 @@
  * The application may use SQLite for databases of its own: nothing of SQLite that counts for the whole process is touched here,
  * so the limits on SQLite's memory, which the daemon's allocator keeps, do not hold.
  */
-#include "client-lib/query-direct.h"
+#include "client-lib/direct/query-direct.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
-#include "client-lib/query-direct-private.h"
+#include "client-lib/direct/query-direct-private.h"
 #include "daemon/base/error.h"
 #include "daemon/sqlite/file-check.h"
 
