@@ -9,7 +9,7 @@
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-request.h"
+#include "client-lib/request/query-request.h"
 
 typedef struct BatchStatement {
     QueryLanguage language;

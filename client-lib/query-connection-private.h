@@ -7,7 +7,7 @@
 #pragma once
 
 #include "client-lib/core/query-hub.h"
-#include "client-lib/query-request.h"
+#include "client-lib/request/query-request.h"
 
 /* Not connected to anything; the first call will. */
 QueryConnection *query_connection_new_offline(const char *store);

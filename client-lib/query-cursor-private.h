@@ -11,7 +11,7 @@
 
 #include "client-lib/core/query-backlog.h"
 #include "client-lib/direct/query-direct.h"
-#include "client-lib/query-request.h"
+#include "client-lib/request/query-request.h"
 #include "client-lib/text/text-number.h"
 #include "client-lib/wire/wire-page-reader.h"
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "client-lib/query-request.h"
+#include "client-lib/request/query-request.h"
 
 /**
  * query_statement_take_back:

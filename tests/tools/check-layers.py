@@ -86,11 +86,12 @@ ROOMS = {
     "core": ("wire client-lib/query-connection-private.h client-lib/query-cursor-private.h", "glib gio"),
     # what reads in the daemon (reader_lib of daemon/meson.build) and nothing else of it
     "direct": ("wire core read daemon/base/error.h daemon/sqlite/file-check.h", "glib gio sqlite3"),
-    "objects": ("wire text core direct", "glib gio"),
+    "request": ("wire core direct client-lib/query-connection-private.h", "glib gio"),
+    "objects": ("wire text core direct request", "glib gio"),
 }
 FOLDERS = {"wire": "client-lib/wire/", "text": "client-lib/text/", "core": "client-lib/core/", "direct": "client-lib/direct/",
-           "objects": "client-lib/query-"}
-LIBRARY = ("core", "direct", "objects")
+           "request": "client-lib/request/", "objects": "client-lib/query-"}
+LIBRARY = ("core", "direct", "request", "objects")
 
 
 def folder_of(room):

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "client-lib/query-request.h"
+#include "client-lib/request/query-request.h"
 
 #define TEXT "SELECT 1"
 

@@ -10,7 +10,7 @@
  * Invariant: when it fails, the channel goes back to the pool only with every answer read; otherwise it is closed, which
  * makes the daemon stop.
  */
-#include "client-lib/query-request-private.h"
+#include "client-lib/request/query-request-private.h"
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-held.h"

@@ -7,7 +7,7 @@
  * thread.
  */
 #include "client-lib/core/query-error.h"
-#include "client-lib/query-request-private.h"
+#include "client-lib/request/query-request-private.h"
 
 gboolean
 query_request_run(QueryRequest *self, GCancellable *cancellable, GError **error)

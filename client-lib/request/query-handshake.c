@@ -9,7 +9,7 @@
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-held.h"
-#include "client-lib/query-request-private.h"
+#include "client-lib/request/query-request-private.h"
 
 /* Half the wake-ups of the default size; still larger pages gave nothing (docs/decisions/pages.md). */
 #define PAGE_SIZE (128u * 1024u)

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "client-lib/direct/query-direct.h"
-#include "client-lib/query-request.h"
+#include "client-lib/request/query-request.h"
 
 typedef enum QueryRequestState {
     QUERY_STATE_ACQUIRE,
