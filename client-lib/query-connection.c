@@ -96,16 +96,16 @@ find_hub(QueryConnection *self, GDBusConnection *bus)
 QueryHub *
 query_connection_get_hub(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(GDBusConnection) bus = query_bus_get_connection(self->bus, cancellable, error);
+    g_autoptr(GDBusConnection) dbus = query_bus_get_connection(self->bus, cancellable, error);
     QueryHub *hub;
 
-    if (bus == NULL)
+    if (dbus == NULL)
         return NULL;
 
     (void) pthread_mutex_lock(&self->mutex);
-    hub = find_hub(self, bus);
+    hub = find_hub(self, dbus);
     if (hub == NULL) {
-        hub = query_hub_new(self, bus, query_bus_get_name(self->bus), &query_subscription_funcs);
+        hub = query_hub_new(G_OBJECT(self), self->bus, dbus, &query_subscription_funcs);
         g_ptr_array_add(self->hubs, hub);
     }
     (void) pthread_mutex_unlock(&self->mutex);

@@ -301,7 +301,7 @@ listen_for(QueryConnection *connection, const char *const *tables, const char *c
     self->tables = g_strdupv((GStrv) tables);
     self->graphs = g_strdupv((GStrv) graphs);
     listen_to(self, dbus);
-    self->watch = query_bus_watch_new(connection, dbus, query_bus_get_name(bus), &watch_funcs, weak_ref_new(self), weak_ref_free);
+    self->watch = query_bus_watch_new(G_OBJECT(connection), bus, dbus, &watch_funcs, weak_ref_new(self), weak_ref_free);
     return self;
 }
 

@@ -10,15 +10,15 @@
 #include <unistd.h>
 
 #include "client-lib/core/query-mutex.h"
-#include "client-lib/query-connection-private.h"
 
 #define RETRY_MSEC 500
 #define RETRY_MAX_MSEC 32000
 
 struct QueryBusWatch {
     gatomicrefcount refs;
-    GWeakRef connection;
-    char *name;
+    GWeakRef owner;
+    QueryBus *bus; /* as long as the owner */
+    char *name;    /* the daemon's */
     QueryBusWatchFuncs funcs;
     gpointer user_data;
     GDestroyNotify destroy;
@@ -38,7 +38,7 @@ watch_unref(gpointer data)
         return;
     if (self->destroy != NULL)
         self->destroy(self->user_data);
-    g_weak_ref_clear(&self->connection);
+    g_weak_ref_clear(&self->owner);
     g_main_context_unref(self->context);
     (void) pthread_mutex_destroy(&self->mutex);
     g_free(self->name);
@@ -138,9 +138,8 @@ on_connected(GObject *source, GAsyncResult *result, gpointer user_data)
 static void
 connect_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
 {
-    QueryConnection *connection = task_data;
     GError *error = NULL;
-    GDBusConnection *bus = query_bus_get_connection(query_connection_get_bus(connection), cancellable, &error);
+    GDBusConnection *bus = query_bus_get_connection(task_data, cancellable, &error);
 
     if (bus != NULL)
         g_task_return_pointer(task, bus, g_object_unref);
@@ -152,15 +151,15 @@ connect_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCanc
 static void
 connect_again(QueryBusWatch *self)
 {
-    QueryConnection *connection = g_weak_ref_get(&self->connection);
+    g_autoptr(GObject) owner = g_weak_ref_get(&self->owner);
     g_autoptr(GTask) task = NULL;
 
-    if (connection == NULL)
+    if (owner == NULL)
         return;
     g_main_context_push_thread_default(self->context);
-    task = g_task_new(NULL, NULL, on_connected, watch_ref(self));
+    task = g_task_new(owner, NULL, on_connected, watch_ref(self)); /* keeps the owner, which keeps the bus */
     g_main_context_pop_thread_default(self->context);
-    g_task_set_task_data(task, connection, g_object_unref);
+    g_task_set_task_data(task, self->bus, NULL);
     g_task_run_in_thread(task, connect_in_thread);
 }
 
@@ -210,21 +209,22 @@ watch_socket(QueryBusWatch *self, GDBusConnection *bus)
 }
 
 QueryBusWatch *
-query_bus_watch_new(QueryConnection *connection, GDBusConnection *bus, const char *name, const QueryBusWatchFuncs *funcs,
-                    gpointer user_data, GDestroyNotify destroy)
+query_bus_watch_new(GObject *owner, QueryBus *bus, GDBusConnection *dbus, const QueryBusWatchFuncs *funcs, gpointer user_data,
+                    GDestroyNotify destroy)
 {
     QueryBusWatch *self = g_new0(QueryBusWatch, 1);
 
     g_atomic_ref_count_init(&self->refs);
-    g_weak_ref_init(&self->connection, connection);
-    self->name = g_strdup(name);
+    g_weak_ref_init(&self->owner, owner);
+    self->bus = bus;
+    self->name = g_strdup(query_bus_get_name(bus));
     self->funcs = *funcs;
     self->user_data = user_data;
     self->destroy = destroy;
     self->context = g_main_context_ref_thread_default();
     self->retry_msec = RETRY_MSEC;
     (void) pthread_mutex_init(&self->mutex, NULL);
-    watch_socket(self, bus);
+    watch_socket(self, dbus);
     return self;
 }
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "client-lib/query-client.h"
+#include "client-lib/core/query-bus.h"
 
 typedef struct QueryBusWatch QueryBusWatch;
 
@@ -21,14 +21,14 @@ typedef struct QueryBusWatchFuncs {
 
 /**
  * query_bus_watch_new:
- * @connection: (not owned): whose bus it is
- * @bus: the connection that is open now
- * @name: the daemon's bus name
+ * @owner: (not owned): owns @bus; without it no next bus is looked for
+ * @bus: where the next connection comes from
+ * @dbus: the connection that is open now
  * @destroy: (nullable): for @user_data, in any thread
  *
  * Returns: (transfer full): to be ended
  */
-QueryBusWatch *query_bus_watch_new(QueryConnection *connection, GDBusConnection *bus, const char *name,
-                                   const QueryBusWatchFuncs *funcs, gpointer user_data, GDestroyNotify destroy);
+QueryBusWatch *query_bus_watch_new(GObject *owner, QueryBus *bus, GDBusConnection *dbus, const QueryBusWatchFuncs *funcs,
+                                   gpointer user_data, GDestroyNotify destroy);
 /* query_bus_watch_end: any thread; takes NULL. */
 void query_bus_watch_end(QueryBusWatch *self);

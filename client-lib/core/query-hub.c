@@ -5,7 +5,6 @@
 #include "client-lib/core/query-hub.h"
 
 #include "client-lib/core/query-bus-watch.h"
-#include "client-lib/core/query-bus.h"
 #include "client-lib/core/query-mutex.h"
 
 struct QueryHubEntry {
@@ -160,20 +159,20 @@ on_daemon_there(gpointer user_data)
 }
 
 QueryHub *
-query_hub_new(QueryConnection *connection, GDBusConnection *bus, const char *name, const QueryHubFuncs *funcs)
+query_hub_new(GObject *owner, QueryBus *bus, GDBusConnection *dbus, const QueryHubFuncs *funcs)
 {
     const QueryBusWatchFuncs watch_funcs = { .come = on_bus_come, .owned = on_daemon_there };
     QueryHub *self = g_new0(QueryHub, 1);
 
-    self->name = g_strdup(name);
-    self->bus = g_object_ref(bus);
+    self->name = g_strdup(query_bus_get_name(bus));
+    self->bus = g_object_ref(dbus);
     self->context = g_main_context_ref_thread_default();
     self->funcs = *funcs;
     (void) pthread_mutex_init(&self->mutex, NULL);
     self->entries = g_hash_table_new_full(NULL, NULL, entry_free, NULL);
     self->paths = g_hash_table_new(g_str_hash, g_str_equal);
-    listen_to(self, bus);
-    self->watch = query_bus_watch_new(connection, bus, name, &watch_funcs, self, NULL);
+    listen_to(self, dbus);
+    self->watch = query_bus_watch_new(owner, bus, dbus, &watch_funcs, self, NULL);
     return self;
 }
 

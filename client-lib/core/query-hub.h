@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "client-lib/query-client.h"
+#include "client-lib/core/query-bus.h"
 
 typedef struct QueryHub QueryHub;
 typedef struct QueryHubEntry QueryHubEntry;
@@ -19,9 +19,9 @@ typedef struct QueryHubFuncs {
     void (*renew)(GObject *subscription);
 } QueryHubFuncs;
 
-/* @connection: (not owned): it owns the hub. @name: the daemon's bus name. Listens in the thread-default main context of the
- * caller; when the bus was restarted, to the next one. */
-QueryHub *query_hub_new(QueryConnection *connection, GDBusConnection *bus, const char *name, const QueryHubFuncs *funcs);
+/* @owner: (not owned): it owns the hub and @bus. @dbus: the connection of @bus that is open now. Listens in the thread-default main
+ * context of the caller; when the bus was restarted, to the next one. */
+QueryHub *query_hub_new(GObject *owner, QueryBus *bus, GDBusConnection *dbus, const QueryHubFuncs *funcs);
 /* All entries must have been removed. */
 void query_hub_free(QueryHub *self);
 
