@@ -7,10 +7,8 @@
  */
 #pragma once
 
-#include <pthread.h>
-
 #include "client-lib/core/query-backlog.h"
-#include "client-lib/direct/query-direct.h"
+#include "client-lib/core/query-held.h"
 #include "client-lib/request/query-request.h"
 #include "client-lib/text/text-number.h"
 #include "client-lib/wire/wire-page-reader.h"
@@ -41,13 +39,11 @@ struct _QueryCursor {
     QwEnd end;
     GError *failure;
 
-    pthread_mutex_t mutex;   /* query-set-aside.c: what another thread may do while no call is under way */
+    QueryHeld held;          /* query-set-aside.c: what another thread may do while no call is under way */
     guint n_pins;            /* calls under way */
     gboolean page_in_source; /* the current page is in memory of the channel or the direct run */
     gpointer kept[3];        /* (owned) (nullable): memory of the current page, when it is not */
     QueryBacklog *backlog;   /* (nullable): what comes before the rest of the channel or the direct run */
-    GList held_link;         /* of query-held.c, and the next */
-    guint64 held_round;
 };
 
 /* While it is pinned a cursor is its caller's alone; nests. Waits while another thread sets it aside. */
@@ -55,15 +51,15 @@ void query_cursor_pin(QueryCursor *self);
 void query_cursor_unpin(QueryCursor *self);
 
 /**
- * query_cursor_set_aside:
- * @self: an open cursor that is held (query-held.c), whose mutex the caller has
+ * query_cursor_set_aside: (a QueryHeldFunc)
+ * @owner: an open cursor that is held (query-held.c), whose mutex the caller has
  * @deadline_usec: monotonic; what was not read by then is left for the next time
  *
  * Reads the rest of the result into a backlog and gives the channel, or the snapshot, back. Thread: any.
  *
  * Returns: FALSE when it is in use, or its rows do not come soon; nothing is lost then
  */
-gboolean query_cursor_set_aside(QueryCursor *self, gint64 deadline_usec);
+gboolean query_cursor_set_aside(gpointer owner, gint64 deadline_usec);
 
 /**
  * query_cursor_new:

@@ -9,7 +9,7 @@
 #include "client-lib/query-cursor-private.h"
 
 #include "client-lib/core/query-error.h"
-#include "client-lib/core/query-held.h"
+#include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-statement-private.h"
 #include "client-lib/query-transaction-private.h"
@@ -29,7 +29,7 @@ query_cursor_finalize(GObject *object)
     g_clear_pointer(&self->schema, query_schema_unref);
     g_clear_error(&self->failure);
     g_clear_object(&self->connection);
-    (void) pthread_mutex_destroy(&self->mutex);
+    query_held_clear(&self->held);
     G_OBJECT_CLASS(query_cursor_parent_class)->finalize(object);
 }
 
@@ -42,7 +42,7 @@ query_cursor_class_init(QueryCursorClass *klass)
 static void
 query_cursor_init(QueryCursor *self)
 {
-    (void) pthread_mutex_init(&self->mutex, NULL);
+    query_held_init(&self->held, self, query_cursor_set_aside);
 }
 
 QueryCursor *
@@ -58,7 +58,7 @@ query_cursor_new(QueryConnection *connection, QueryRequest *request, QueryStatem
     self->channel = query_request_steal_channel(request);
     self->direct = query_request_steal_direct_run(request);
     if (self->channel != NULL ? !query_request_is_bound(request) : self->direct != NULL && query_direct_run_is_open(self->direct))
-        query_held_add(self); /* from here on other threads may set it aside */
+        query_held_add(&self->held); /* from here on other threads may set it aside */
     return self;
 }
 
@@ -97,7 +97,7 @@ give_channel_back(QueryCursor *self, QueryChannel *channel)
     g_autoptr(QueryStatement) statement = g_steal_pointer(&self->statement);
     g_autoptr(QueryTransaction) transaction = g_steal_pointer(&self->transaction);
 
-    query_held_remove(self);
+    query_held_remove(&self->held);
     if (transaction != NULL)
         query_transaction_take_back(transaction, self, channel);
     else if (statement != NULL)
@@ -284,7 +284,7 @@ receive(QueryCursor *self, GError **error)
     io = take_record(self, &record, error);
     if (io == QUERY_IO_DONE && self->state == QUERY_CURSOR_OPEN) {
         self->page_in_source = TRUE;
-        query_held_touch(self);
+        query_held_touch(&self->held);
     }
     return io;
 }
@@ -300,7 +300,7 @@ receive_directly(QueryCursor *self, GError **error)
     case QUERY_DIRECT_ROWS:
         self->n_rows_received += self->reader.n_rows_left;
         self->page_in_source = TRUE;
-        query_held_touch(self);
+        query_held_touch(&self->held);
         return QUERY_IO_DONE;
     case QUERY_DIRECT_END:
         leave_rows(self, QUERY_CURSOR_ENDED);

@@ -9,7 +9,7 @@
 #include <poll.h>
 
 #include "client-lib/core/query-error.h"
-#include "client-lib/core/query-held.h"
+#include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
 
@@ -19,17 +19,17 @@
 void
 query_cursor_pin(QueryCursor *self)
 {
-    (void) pthread_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->held.mutex);
     self->n_pins++;
-    (void) pthread_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->held.mutex);
 }
 
 void
 query_cursor_unpin(QueryCursor *self)
 {
-    (void) pthread_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->held.mutex);
     self->n_pins--;
-    (void) pthread_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->held.mutex);
 }
 
 static gboolean
@@ -127,8 +127,9 @@ set_aside_direct(QueryCursor *self, gint64 deadline_usec)
 }
 
 gboolean
-query_cursor_set_aside(QueryCursor *self, gint64 deadline_usec)
+query_cursor_set_aside(gpointer owner, gint64 deadline_usec)
 {
+    QueryCursor *self = owner;
     gboolean done;
 
     if (self->n_pins > 0 || (self->channel == NULL && self->direct == NULL))
@@ -138,6 +139,6 @@ query_cursor_set_aside(QueryCursor *self, gint64 deadline_usec)
         self->backlog = query_backlog_new();
     done = self->direct != NULL ? set_aside_direct(self, deadline_usec) : set_aside_channel(self, deadline_usec);
     if (done)
-        query_held_remove(self);
+        query_held_remove(&self->held);
     return done;
 }

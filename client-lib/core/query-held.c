@@ -9,47 +9,59 @@
 #include <time.h>
 
 #include "client-lib/core/query-mutex.h"
-#include "client-lib/query-cursor-private.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static GQueue held = G_QUEUE_INIT; /* of QueryCursor, by their links */
+static GQueue held = G_QUEUE_INIT; /* of QueryHeld, by their links */
 static guint64 last_round;
 static guint n_waiting; /* atomic */
 
 void
-query_held_add(QueryCursor *cursor)
+query_held_init(QueryHeld *self, gpointer owner, QueryHeldFunc set_aside)
+{
+    *self = (QueryHeld){ .owner = owner, .set_aside = set_aside };
+    (void) pthread_mutex_init(&self->mutex, NULL);
+}
+
+void
+query_held_clear(QueryHeld *self)
+{
+    (void) pthread_mutex_destroy(&self->mutex);
+}
+
+void
+query_held_add(QueryHeld *self)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&mutex);
 
-    cursor->held_link.data = cursor;
-    g_queue_push_tail_link(&held, &cursor->held_link);
+    self->link.data = self;
+    g_queue_push_tail_link(&held, &self->link);
     if (n_waiting > 0)
         (void) pthread_cond_signal(&changed);
 }
 
 void
-query_held_remove(QueryCursor *cursor)
+query_held_remove(QueryHeld *self)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&mutex);
 
-    if (cursor->held_link.data == NULL)
+    if (self->link.data == NULL)
         return;
-    g_queue_unlink(&held, &cursor->held_link);
-    cursor->held_link.data = NULL;
+    g_queue_unlink(&held, &self->link);
+    self->link.data = NULL;
     if (n_waiting > 0)
         (void) pthread_cond_signal(&changed);
 }
 
 void
-query_held_touch(QueryCursor *cursor)
+query_held_touch(QueryHeld *self)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&mutex);
 
-    if (cursor->held_link.data == NULL || held.tail == &cursor->held_link)
+    if (self->link.data == NULL || held.tail == &self->link)
         return;
-    g_queue_unlink(&held, &cursor->held_link);
-    g_queue_push_tail_link(&held, &cursor->held_link);
+    g_queue_unlink(&held, &self->link);
+    g_queue_push_tail_link(&held, &self->link);
 }
 
 guint
@@ -60,20 +72,20 @@ query_held_get_n(void)
     return held.length;
 }
 
-/* The next cursor that was not tried in @round, with its own mutex held; NULL: there is none. */
-static QueryCursor *
+/* The next one that was not tried in @round, with its own mutex held; NULL: there is none. */
+static QueryHeld *
 pick(guint64 round)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&mutex);
 
     for (GList *link = held.head; link != NULL; link = link->next) {
-        QueryCursor *cursor = link->data;
+        QueryHeld *self = link->data;
 
-        if (cursor->held_round == round)
+        if (self->round == round)
             continue;
-        cursor->held_round = round;
-        if (pthread_mutex_trylock(&cursor->mutex) == 0) /* else another thread is at it */
-            return cursor;
+        self->round = round;
+        if (pthread_mutex_trylock(&self->mutex) == 0) /* else another thread is at it */
+            return self;
     }
     return NULL;
 }
@@ -94,12 +106,12 @@ query_held_reduce(guint n_max, guint budget_msec)
     gboolean any = FALSE;
 
     while (query_held_get_n() > n_max && g_get_monotonic_time() < deadline_usec) {
-        QueryCursor *cursor = pick(round); /* may be freed as soon as its mutex is given back */
+        QueryHeld *self = pick(round); /* may be freed as soon as its mutex is given back */
 
-        if (cursor == NULL)
+        if (self == NULL)
             break;
-        any = query_cursor_set_aside(cursor, deadline_usec) || any;
-        (void) pthread_mutex_unlock(&cursor->mutex);
+        any = self->set_aside(self->owner, deadline_usec) || any;
+        (void) pthread_mutex_unlock(&self->mutex);
     }
     return any;
 }

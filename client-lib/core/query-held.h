@@ -9,7 +9,8 @@
  */
 #pragma once
 
-#include "client-lib/query-client.h"
+#include <glib.h>
+#include <pthread.h>
 
 /* Cursors that hold a channel, before the next one that needs a new channel makes room. Below both of the daemon's limits. */
 #define QUERY_HELD_MAX 16u
@@ -17,11 +18,35 @@
 #define QUERY_HELD_EARLY_MSEC 200u
 #define QUERY_HELD_LATE_MSEC 3000u
 
-void query_held_add(QueryCursor *cursor);
+/**
+ * QueryHeldFunc:
+ * @owner: a cursor that is in here; its mutex is held
+ * @deadline_usec: monotonic
+ *
+ * Gives its channel or snapshot up, when no call is under way and its rows come soon. Thread: any.
+ *
+ * Returns: whether it did
+ */
+typedef gboolean (*QueryHeldFunc)(gpointer owner, gint64 deadline_usec);
+
+/* The part of a cursor that stands in the list. */
+typedef struct QueryHeld {
+    pthread_mutex_t mutex; /* what another thread may do while no call is under way */
+    gpointer owner;
+    QueryHeldFunc set_aside;
+    GList link;    /* its data is NULL outside of the list; guarded by the list's mutex, as the next */
+    guint64 round; /* that last tried it */
+} QueryHeld;
+
+void query_held_init(QueryHeld *self, gpointer owner, QueryHeldFunc set_aside);
+/* It is not in the list any more. */
+void query_held_clear(QueryHeld *self);
+
+void query_held_add(QueryHeld *self);
 /* Also of one that is not in here. */
-void query_held_remove(QueryCursor *cursor);
+void query_held_remove(QueryHeld *self);
 /* It was read: it is the last one to give its channel up. */
-void query_held_touch(QueryCursor *cursor);
+void query_held_touch(QueryHeld *self);
 guint query_held_get_n(void);
 
 /**

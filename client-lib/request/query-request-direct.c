@@ -6,6 +6,7 @@
  */
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-held.h"
+#include "client-lib/direct/query-direct.h"
 #include "client-lib/request/query-request-private.h"
 
 /* Statements know their schema; for texts the pool remembers. */

@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "client-lib/direct/query-direct.h"
 #include "client-lib/request/query-request.h"
 
 typedef enum QueryRequestState {

@@ -14,6 +14,7 @@
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-held.h"
+#include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/wire/wire-page-reader.h"
 

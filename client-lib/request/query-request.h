@@ -26,6 +26,7 @@ typedef enum QueryRequestKind {
 
 typedef struct QueryRequest QueryRequest;
 typedef struct QueryDirect QueryDirect;
+typedef struct QueryDirectRun QueryDirectRun;
 
 /**
  * query_request_new:
@@ -83,7 +84,7 @@ QueryPlan *query_request_get_plan(const QueryRequest *self);
 /* After success. The channel: at the result (ROWS), or idle. (transfer full) (nullable): NULL on a direct connection */
 QueryChannel *query_request_steal_channel(QueryRequest *self);
 /* After success of ROWS on a direct connection. (transfer full) (nullable) */
-struct QueryDirectRun *query_request_steal_direct_run(QueryRequest *self);
+QueryDirectRun *query_request_steal_direct_run(QueryRequest *self);
 QuerySchema *query_request_get_schema(const QueryRequest *self);
 guint32 query_request_get_serial(const QueryRequest *self);
 const QwEnd *query_request_get_end(const QueryRequest *self);

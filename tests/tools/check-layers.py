@@ -83,7 +83,7 @@ ROOMS = {
     "bus": ("wire base notify call job engine", "glib sd-bus sd-event"),
     "main": ("wire base store read bus engine", "glib sd-bus sd-event sd-daemon sd-journal"),
     # the library
-    "core": ("wire client-lib/query-cursor-private.h", "glib gio"),
+    "core": ("wire", "glib gio"),
     # what reads in the daemon (reader_lib of daemon/meson.build) and nothing else of it
     "direct": ("wire core read daemon/base/error.h daemon/sqlite/file-check.h", "glib gio sqlite3"),
     "request": ("wire core direct client-lib/query-connection-private.h", "glib gio"),
