@@ -195,7 +195,7 @@ create_request(QueryBatch *self, GError **error)
     if (body == NULL)
         return NULL;
 
-    request = query_request_new(self->connection, QUERY_REQUEST_BATCH, plan, NULL, body, NULL);
+    request = query_request_new(query_connection_get_endpoint(self->connection), QUERY_REQUEST_BATCH, plan, NULL, body, NULL);
     query_request_set_n_rows(request, self->statements->len);
     return request;
 }

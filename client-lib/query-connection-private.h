@@ -12,6 +12,7 @@
 /* Not connected to anything; the first call will. */
 QueryConnection *query_connection_new_offline(const char *store);
 
+QueryEndpoint query_connection_get_endpoint(QueryConnection *self);
 /* (nullable): NULL on a direct connection */
 QueryBus *query_connection_get_bus(QueryConnection *self);
 QueryPool *query_connection_get_pool(QueryConnection *self);

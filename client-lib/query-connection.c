@@ -64,6 +64,12 @@ query_connection_new_offline(const char *store)
     return self;
 }
 
+QueryEndpoint
+query_connection_get_endpoint(QueryConnection *self)
+{
+    return (QueryEndpoint){ .owner = G_OBJECT(self), .bus = self->bus, .pool = self->pool, .direct = self->direct };
+}
+
 QueryBus *
 query_connection_get_bus(QueryConnection *self)
 {
@@ -433,7 +439,7 @@ create_request(QueryConnection *self, QueryRequestKind kind, QueryLanguage langu
     if (values == NULL)
         return NULL;
 
-    return query_request_new(self, kind, plan, g_steal_pointer(&values), NULL, NULL);
+    return query_request_new(query_connection_get_endpoint(self), kind, plan, g_steal_pointer(&values), NULL, NULL);
 }
 
 /* Ends an update: the channel is idle again. */

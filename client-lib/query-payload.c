@@ -149,7 +149,8 @@ store_by_channel(QueryConnection *self, const Target *target, GBytes *content, G
 
     if (plan == NULL)
         return -1;
-    request = query_request_new(self, QUERY_REQUEST_ROWS, plan, build_parameters(target, content), NULL, NULL);
+    request = query_request_new(query_connection_get_endpoint(self), QUERY_REQUEST_ROWS, plan, build_parameters(target, content),
+                                NULL, NULL);
     if (!query_request_run(request, cancellable, error))
         return -1;
     cursor = query_cursor_new(self, request, NULL);

@@ -106,7 +106,7 @@ prepare(QueryConnection *connection, QueryLanguage language, const char *text, g
     if (plan == NULL)
         return NULL;
 
-    request = query_request_new(connection, QUERY_REQUEST_PREPARE, plan, NULL, NULL, NULL);
+    request = query_request_new(query_connection_get_endpoint(connection), QUERY_REQUEST_PREPARE, plan, NULL, NULL, NULL);
     if (!query_request_run(request, cancellable, error))
         return NULL;
 
@@ -351,7 +351,8 @@ create_request_of_rows(QueryStatement *self, QueryRequestKind kind, GBytes *rows
 
     if (self->cursor != NULL)
         query_cursor_close(self->cursor); /* gives the channel back if its result is whole */
-    request = query_request_new(self->connection, kind, self->plan, NULL, rows, query_pool_take_prepared(pool, self->plan->key));
+    request = query_request_new(query_connection_get_endpoint(self->connection), kind, self->plan, NULL, rows,
+                                query_pool_take_prepared(pool, self->plan->key));
     query_request_set_n_rows(request, n_rows);
     query_request_set_schema(request, self->schema);
     return request;

@@ -93,7 +93,8 @@ create_begin(QueryConnection *connection, GError **error)
         return NULL;
     }
     plan = query_connection_create_plan(connection, QUERY_LANGUAGE_SQL, QUERY_PLAN_ANY_TEXT, FALSE, error);
-    return plan != NULL ? query_request_new(connection, QUERY_REQUEST_BEGIN, plan, NULL, NULL, NULL) : NULL;
+    return plan != NULL ? query_request_new(query_connection_get_endpoint(connection), QUERY_REQUEST_BEGIN, plan, NULL, NULL, NULL)
+                        : NULL;
 }
 
 static QueryTransaction *
@@ -200,7 +201,8 @@ create_request(QueryTransaction *self, QueryRequestKind kind, gboolean writes, Q
     if (plan == NULL || !check_open(self, error))
         return NULL;
 
-    request = query_request_new(self->connection, kind, plan, g_steal_pointer(&values), NULL, g_steal_pointer(&self->channel));
+    request = query_request_new(query_connection_get_endpoint(self->connection), kind, plan, g_steal_pointer(&values), NULL,
+                                g_steal_pointer(&self->channel));
     query_request_bind_to_channel(request);
     self->is_busy = TRUE;
     return request;

@@ -83,7 +83,7 @@ static GVariant *
 call_prepare(QueryRequest *self, QueryTransport transport, gboolean is_full, GUnixFDList **ret_fds, GCancellable *cancellable,
              GError **error)
 {
-    return query_bus_call(self->bus,
+    return query_bus_call(self->endpoint.bus,
                           &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
                                            .method = "Prepare",
                                            .arguments = build_prepare_arguments(self->plan, transport, is_full),
@@ -103,7 +103,7 @@ connect_by_bus(QueryRequest *self, GCancellable *cancellable, GError **error)
     g_autoptr(QueryChannel) channel = NULL;
     g_autoptr(QuerySchema) schema = NULL;
     g_autoptr(GError) failure = NULL;
-    QueryTransport transport = query_pool_get_transport(self->pool);
+    QueryTransport transport = query_pool_get_transport(self->endpoint.pool);
     gint32 handle;
 
     reply = call_prepare(self, transport, TRUE, &fds, cancellable, &failure);
@@ -157,7 +157,7 @@ static gboolean
 take_idle(QueryRequest *self)
 {
     if (!self->was_resent)
-        self->channel = query_pool_take(self->pool, self->plan->key);
+        self->channel = query_pool_take(self->endpoint.pool, self->plan->key);
     if (self->channel != NULL)
         self->state = QUERY_STATE_ACQUIRE;
     return self->channel != NULL;

@@ -28,10 +28,7 @@ typedef enum QueryStep {
 } QueryStep;
 
 struct QueryRequest {
-    QueryConnection *connection; /* keeps the next three alive */
-    QueryBus *bus;
-    QueryPool *pool;
-    QueryDirect *direct; /* (nullable): instead of bus and channels */
+    QueryEndpoint endpoint; /* with a reference of its owner */
     QueryRequestKind kind;
     QueryPlan *plan;
     QueryParameters *parameters;

@@ -12,7 +12,7 @@
 gboolean
 query_request_run(QueryRequest *self, GCancellable *cancellable, GError **error)
 {
-    if (self->direct != NULL)
+    if (self->endpoint.direct != NULL)
         return query_request_run_directly(self, cancellable, error);
     if (g_cancellable_set_error_if_cancelled(cancellable, error))
         return FALSE;
@@ -160,7 +160,7 @@ query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *tas
     g_task_set_task_data(task, self, (GDestroyNotify) query_request_free);
     self->done = done;
     self->is_async = TRUE;
-    if (self->direct != NULL)
+    if (self->endpoint.direct != NULL)
         run_in_thread(task, self, run_directly_in_thread, on_ran_directly);
     else
         run_on(g_object_ref(task));

@@ -15,19 +15,16 @@
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-held.h"
 #include "client-lib/direct/query-direct.h"
-#include "client-lib/query-connection-private.h"
 #include "client-lib/wire/wire-page-reader.h"
 
 QueryRequest *
-query_request_new(QueryConnection *connection, QueryRequestKind kind, QueryPlan *plan, QueryParameters *parameters, GBytes *row,
+query_request_new(QueryEndpoint endpoint, QueryRequestKind kind, QueryPlan *plan, QueryParameters *parameters, GBytes *row,
                   QueryChannel *channel)
 {
     QueryRequest *self = g_new0(QueryRequest, 1);
 
-    self->connection = g_object_ref(connection);
-    self->bus = query_connection_get_bus(connection);
-    self->pool = query_connection_get_pool(connection);
-    self->direct = query_connection_get_direct(connection);
+    self->endpoint = endpoint;
+    (void) g_object_ref(endpoint.owner);
     self->kind = kind;
     self->plan = query_plan_ref(plan);
     self->parameters = parameters != NULL ? parameters : query_parameters_new();
@@ -53,7 +50,7 @@ query_request_free(QueryRequest *self)
     query_plan_unref(self->plan);
     g_clear_error(&self->prepare_error);
     g_clear_error(&self->room_error);
-    g_object_unref(self->connection);
+    g_object_unref(self->endpoint.owner);
     g_free(self);
 }
 
@@ -144,7 +141,7 @@ query_request_learn_schema(QueryRequest *self, QuerySchema *schema)
     query_request_set_schema(self, schema);
     query_channel_set_prepared(self->channel, self->plan->key, schema);
     if (!self->is_bound) /* to what a transaction sees, and perhaps nobody else ever */
-        query_pool_remember(self->pool, self->plan->key, schema);
+        query_pool_remember(self->endpoint.pool, self->plan->key, schema);
 }
 
 /* A failure after which the channel is as good as before. */
@@ -153,7 +150,7 @@ fail_and_keep_channel(QueryRequest *self)
 {
     self->channel_is_idle = self->is_bound;
     if (!self->is_bound)
-        query_pool_give(self->pool, g_steal_pointer(&self->channel));
+        query_pool_give(self->endpoint.pool, g_steal_pointer(&self->channel));
     return QUERY_STEP_FAILED;
 }
 
@@ -175,7 +172,7 @@ fail_refused(QueryRequest *self, GError *failure, GError **error)
     g_clear_error(&self->prepare_error);
     g_clear_error(&self->room_error);
     self->room_error = failure;
-    query_pool_give(self->pool, g_steal_pointer(&self->channel));
+    query_pool_give(self->endpoint.pool, g_steal_pointer(&self->channel));
     self->state = QUERY_STATE_CONNECT;
     return QUERY_STEP_CONNECT;
 }
@@ -227,7 +224,7 @@ step_acquire(QueryRequest *self, GError **error)
         return QUERY_STEP_FAILED;
     }
     if (self->channel == NULL && !self->was_resent)
-        self->channel = query_pool_take(self->pool, self->plan->key);
+        self->channel = query_pool_take(self->endpoint.pool, self->plan->key);
     if (self->channel == NULL) {
         self->state = QUERY_STATE_CONNECT;
         return QUERY_STEP_CONNECT;
@@ -244,7 +241,7 @@ step_acquire(QueryRequest *self, GError **error)
     if (is_prepared)
         query_request_set_schema(self, query_channel_get_schema(self->channel));
     else if (self->schema == NULL)
-        self->schema = query_pool_recall(self->pool, self->plan->key);
+        self->schema = query_pool_recall(self->endpoint.pool, self->plan->key);
     if (is_prepared && self->kind == QUERY_REQUEST_PREPARE) {
         self->state = QUERY_STATE_DONE;
         return QUERY_STEP_DONE;

@@ -28,17 +28,25 @@ typedef struct QueryRequest QueryRequest;
 typedef struct QueryDirect QueryDirect;
 typedef struct QueryDirectRun QueryDirectRun;
 
+/* Where requests go: to the daemon, or to the file that is read instead. */
+typedef struct QueryEndpoint {
+    GObject *owner; /* keeps the next three */
+    QueryBus *bus;  /* (nullable): NULL on a direct connection */
+    QueryPool *pool;
+    QueryDirect *direct; /* (nullable): instead of bus and channels */
+} QueryEndpoint;
+
 /**
  * query_request_new:
- * @connection: the way to the daemon or to the file
+ * @endpoint: the request keeps its owner
  * @plan: what to run
  * @parameters: (transfer full) (nullable): values; NULL for none
  * @row: (nullable): instead of @parameters: the body of FETCH or BATCH, already encoded
- * @channel: (transfer full) (nullable): the channel to use; NULL to take one from @pool
+ * @channel: (transfer full) (nullable): the channel to use; NULL to take one from the pool
  *
  * Returns: (transfer full): a new request
  */
-QueryRequest *query_request_new(QueryConnection *connection, QueryRequestKind kind, QueryPlan *plan, QueryParameters *parameters,
+QueryRequest *query_request_new(QueryEndpoint endpoint, QueryRequestKind kind, QueryPlan *plan, QueryParameters *parameters,
                                 GBytes *row, QueryChannel *channel);
 void query_request_free(QueryRequest *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryRequest, query_request_free)

@@ -86,7 +86,7 @@ ROOMS = {
     "core": ("wire", "glib gio"),
     # what reads in the daemon (reader_lib of daemon/meson.build) and nothing else of it
     "direct": ("wire core read daemon/base/error.h daemon/sqlite/file-check.h", "glib gio sqlite3"),
-    "request": ("wire core direct client-lib/query-connection-private.h", "glib gio"),
+    "request": ("wire core direct", "glib gio"),
     "objects": ("wire text core direct request", "glib gio"),
 }
 FOLDERS = {"wire": "client-lib/wire/", "text": "client-lib/text/", "core": "client-lib/core/", "direct": "client-lib/direct/",
