@@ -4,8 +4,12 @@
  */
 #include "daemon/functions/long-calls.h"
 
+#include <errno.h>
+#include <sys/random.h>
+
 #include "daemon/functions/sql-call.h"
 
+#define FEW_RANDOM_BYTES 64
 #define PIECE_BYTES 1048576
 
 /* NULL: the result is an error. */
@@ -24,6 +28,26 @@ alloc_result(sqlite3_context *context, sqlite3_int64 n_bytes)
     return p;
 }
 
+/*
+ * SQLite's own generator is behind a mutex of the whole process: of twelve threads that made megabytes, one that had lost the core
+ * with it kept all others, statements that had to end among them, for up to 2 s. Few bytes are made faster there.
+ */
+static void
+fill_randomly(char *out, gsize n_bytes)
+{
+    gsize done = 0;
+
+    while (n_bytes > FEW_RANDOM_BYTES && done < n_bytes) {
+        ssize_t n = getrandom(out + done, n_bytes - done, 0);
+
+        if (n < 0 && errno != EINTR)
+            break;
+        done += n > 0 ? (gsize) n : 0;
+    }
+    if (done < n_bytes)
+        sqlite3_randomness((int) (n_bytes - done), out + done);
+}
+
 /* https://www.sqlite.org/lang_corefunc.html#randomblob */
 static void
 function_randomblob(sqlite3_context *context, int n_args, sqlite3_value **args)
@@ -38,7 +62,7 @@ function_randomblob(sqlite3_context *context, int n_args, sqlite3_value **args)
             sqlite3_free(out);
             return;
         }
-        sqlite3_randomness((int) MIN(n - done, PIECE_BYTES), out + done);
+        fill_randomly(out + done, (gsize) MIN(n - done, PIECE_BYTES));
     }
     sqlite3_result_blob64(context, out, (sqlite3_uint64) n, sqlite3_free);
 }

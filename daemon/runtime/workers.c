@@ -22,7 +22,7 @@
 #define LEADER_THREADS 1
 /* A slot that is held for so many ticks without being long may be one that runs beside the others. */
 #define BESIDE_TICKS 2
-#define BATCH_SLICE_NSEC 100000000u
+#define BATCH_SLICE_NSEC 10000000u
 #define SWEEP_NSEC 200000000L
 #define LOOK_SEC 2
 #define TOKEN_QUEUE UINT64_MAX
@@ -314,8 +314,9 @@ typedef struct SchedAttr {
 } SchedAttr;
 
 /*
- * A batch thread with the longest slice: since Linux 6.12 whoever wakes up with a shorter one (ours, and the clients that wait
- * for us) takes the core at once instead of waiting for the end of the slice. Older kernels ignore the slice.
+ * A batch thread with a long slice: since Linux 6.12 whoever wakes up with a shorter one (ours, and the clients that wait for us)
+ * takes the core at once instead of waiting for the end of the slice. Older kernels ignore the slice. It is not longer, since one
+ * that is to end waits for the slices of all others: with 100 ms that took up to 3 s.
  */
 static void
 set_batch(Slot *of, gboolean batch)
