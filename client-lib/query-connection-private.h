@@ -35,11 +35,9 @@ QueryPlan *query_connection_create_plan(QueryConnection *self, QueryLanguage lan
 /* SYNTAX for a @text that is not UTF-8. */
 gboolean query_connection_check_text(const char *text, GError **error);
 
-/* query-subscription.c */
-extern const QueryHubFuncs query_subscription_funcs;
 /* (transfer none) (nullable): of the caller's main context, as long as the connection. UNAVAILABLE; UNSUPPORTED when it is direct.
  */
-QueryHub *query_connection_get_hub(QueryConnection *self, GCancellable *cancellable, GError **error);
+QueryHub *query_connection_get_hub(QueryConnection *self, const QueryHubFuncs *funcs, GCancellable *cancellable, GError **error);
 
 /* The name of a language on the bus. */
 const char *query_language_get_name(QueryLanguage language);

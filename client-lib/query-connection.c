@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * QueryConnection: queries and updates of one store, sync and async.
+ * QueryConnection: the way to one store, and the options of what is run there.
  *
  * Place: public object. It owns the bus side and the pool; everything that runs is a QueryRequest.
  * Invariant: shared by threads: `bus` and `pool` are thread-safe themselves, the options are guarded by `mutex`.
@@ -10,8 +10,6 @@
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
 #include "client-lib/direct/query-direct.h"
-#include "client-lib/query-cursor-private.h"
-#include "client-lib/query-statement-private.h"
 
 struct _QueryConnection {
     GObject parent_instance;
@@ -88,6 +86,38 @@ query_connection_get_direct(QueryConnection *self)
     return self->direct;
 }
 
+/**
+ * query_connection_get_daemon_property:
+ * @self: a connection
+ * @name: a property of org.queryd.Query1: "Version", "Formats", "Generation", …
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): its value, %NULL on error
+ */
+GVariant *
+query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GVariant) reply = NULL;
+    GVariant *value;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
+    g_return_val_if_fail(name != NULL, NULL);
+
+    reply = query_bus_call(query_connection_get_bus(self),
+                           &(QueryBusCall){ .interface = QUERY_BUS_PROPERTIES_INTERFACE,
+                                            .method = "Get",
+                                            .arguments = g_variant_new("(ss)", QUERY_BUS_INTERFACE, name),
+                                            .reply_type = "(v)",
+                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
+                                            .fd = -1 },
+                           NULL, cancellable, error);
+    if (reply == NULL)
+        return NULL;
+
+    g_variant_get(reply, "(v)", &value);
+    return value;
+}
+
 /* Subscriptions -------------------------------------------------------------------------------------------------------- */
 
 static QueryHub *
@@ -100,7 +130,7 @@ find_hub(QueryConnection *self, GDBusConnection *bus)
 }
 
 QueryHub *
-query_connection_get_hub(QueryConnection *self, GCancellable *cancellable, GError **error)
+query_connection_get_hub(QueryConnection *self, const QueryHubFuncs *funcs, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GDBusConnection) dbus = query_bus_get_connection(self->bus, cancellable, error);
     QueryHub *hub;
@@ -111,7 +141,7 @@ query_connection_get_hub(QueryConnection *self, GCancellable *cancellable, GErro
     (void) pthread_mutex_lock(&self->mutex);
     hub = find_hub(self, dbus);
     if (hub == NULL) {
-        hub = query_hub_new(G_OBJECT(self), self->bus, dbus, &query_subscription_funcs);
+        hub = query_hub_new(G_OBJECT(self), self->bus, dbus, funcs);
         g_ptr_array_add(self->hubs, hub);
     }
     (void) pthread_mutex_unlock(&self->mutex);
@@ -420,164 +450,4 @@ query_connection_create_plan(QueryConnection *self, QueryLanguage language, cons
         access = self->durability == QUERY_DURABILITY_RELAXED ? QUERY_PLAN_WRITES_RELAXED : QUERY_PLAN_WRITES;
     (void) pthread_mutex_unlock(&self->mutex);
     return query_plan_new(query_language_get_name(language), text, access, timeout_msec, writes ? 0 : max_rows);
-}
-
-/* Queries and updates -------------------------------------------------------------------------------------------------- */
-
-static QueryRequest *
-create_request(QueryConnection *self, QueryRequestKind kind, QueryLanguage language, const char *text, GVariant *parameters,
-               GError **error)
-{
-    g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
-    g_autoptr(QueryParameters) values = NULL;
-    g_autoptr(QueryPlan) plan = NULL;
-
-    plan = query_connection_create_plan(self, language, text, kind == QUERY_REQUEST_UPDATE, error);
-    if (plan == NULL)
-        return NULL;
-    values = query_parameters_new_from_variant(owned, error);
-    if (values == NULL)
-        return NULL;
-
-    return query_request_new(query_connection_get_endpoint(self), kind, plan, g_steal_pointer(&values), NULL, NULL);
-}
-
-/* Ends an update: the channel is idle again. */
-static gint64
-finish_update(QueryConnection *self, QueryRequest *request)
-{
-    query_pool_give(self->pool, query_request_steal_channel(request));
-    return query_request_get_end(request)->changes;
-}
-
-QueryCursor *
-query_connection_query(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
-                       GCancellable *cancellable, GError **error)
-{
-    g_autoptr(QueryRequest) request = NULL;
-
-    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
-    g_return_val_if_fail(text != NULL, NULL);
-
-    request = create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, error);
-    if (request == NULL || !query_request_run(request, cancellable, error))
-        return NULL;
-
-    return query_cursor_new(self, request, NULL);
-}
-
-gint64
-query_connection_update(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
-                        GCancellable *cancellable, GError **error)
-{
-    g_autoptr(QueryRequest) request = NULL;
-
-    g_return_val_if_fail(QUERY_IS_CONNECTION(self), -1);
-    g_return_val_if_fail(text != NULL, -1);
-
-    request = create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, error);
-    if (request == NULL || !query_request_run(request, cancellable, error))
-        return -1;
-
-    return finish_update(self, request);
-}
-
-static void
-on_query_done(GTask *task, QueryRequest *request)
-{
-    g_task_return_pointer(task, query_cursor_new(g_task_get_source_object(task), request, NULL), g_object_unref);
-}
-
-static void
-on_update_done(GTask *task, QueryRequest *request)
-{
-    g_task_return_int(task, finish_update(g_task_get_source_object(task), request));
-}
-
-/**
- * query_connection_query_async:
- * @self: a connection
- * @language: the language of @text
- * @text: one statement that reads
- * @parameters: (nullable): a{sv}, see query_connection_query()
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_query().
- */
-void
-query_connection_query_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
-                             GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
-{
-    g_autoptr(GTask) task = NULL;
-    GError *error = NULL;
-
-    g_return_if_fail(QUERY_IS_CONNECTION(self));
-    g_return_if_fail(text != NULL);
-
-    task = g_task_new(self, cancellable, callback, user_data);
-    g_task_set_source_tag(task, query_connection_query_async);
-    query_request_run_async(create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), task, on_query_done,
-                            &error);
-}
-
-/**
- * query_connection_query_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a cursor before the first row, %NULL on error
- */
-QueryCursor *
-query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GError **error)
-{
-    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
-
-    return g_task_propagate_pointer(G_TASK(result), error);
-}
-
-/**
- * query_connection_update_async:
- * @self: a connection
- * @language: the language of @text
- * @text: one statement that writes
- * @parameters: (nullable): a{sv}, see query_connection_query()
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_update().
- */
-void
-query_connection_update_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
-                              GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
-{
-    g_autoptr(GTask) task = NULL;
-    GError *error = NULL;
-
-    g_return_if_fail(QUERY_IS_CONNECTION(self));
-    g_return_if_fail(text != NULL);
-
-    task = g_task_new(self, cancellable, callback, user_data);
-    g_task_set_source_tag(task, query_connection_update_async);
-    query_request_run_async(create_request(self, QUERY_REQUEST_UPDATE, language, text, parameters, &error), task, on_update_done,
-                            &error);
-}
-
-/**
- * query_connection_update_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: the number of changed rows, -1 on error
- */
-gint64
-query_connection_update_finish(QueryConnection *self, GAsyncResult *result, GError **error)
-{
-    g_return_val_if_fail(g_task_is_valid(result, self), -1);
-
-    return g_task_propagate_int(G_TASK(result), error);
 }

@@ -107,38 +107,6 @@ query_connection_export(QueryConnection *self, QueryLanguage language, const cha
     return TRUE;
 }
 
-/**
- * query_connection_get_daemon_property:
- * @self: a connection
- * @name: a property of org.queryd.Query1: "Version", "Formats", "Generation", …
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- * Returns: (transfer full): its value, %NULL on error
- */
-GVariant *
-query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error)
-{
-    g_autoptr(GVariant) reply = NULL;
-    GVariant *value;
-
-    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
-    g_return_val_if_fail(name != NULL, NULL);
-
-    reply = query_bus_call(query_connection_get_bus(self),
-                           &(QueryBusCall){ .interface = QUERY_BUS_PROPERTIES_INTERFACE,
-                                            .method = "Get",
-                                            .arguments = g_variant_new("(ss)", QUERY_BUS_INTERFACE, name),
-                                            .reply_type = "(v)",
-                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
-                                            .fd = -1 },
-                           NULL, cancellable, error);
-    if (reply == NULL)
-        return NULL;
-
-    g_variant_get(reply, "(v)", &value);
-    return value;
-}
-
 gboolean
 query_connection_check(QueryConnection *self, gboolean quick, char ***messages, GCancellable *cancellable, GError **error)
 {

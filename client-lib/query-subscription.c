@@ -296,7 +296,7 @@ renew(GObject *object)
                            renewal);
 }
 
-const QueryHubFuncs query_subscription_funcs = { .tell = tell, .renew = renew };
+static const QueryHubFuncs hub_funcs = { .tell = tell, .renew = renew };
 
 /* Construction --------------------------------------------------------------------------------------------------------- */
 
@@ -304,7 +304,7 @@ const QueryHubFuncs query_subscription_funcs = { .tell = tell, .renew = renew };
 static QuerySubscription *
 subscription_new(QueryConnection *connection, QueryLanguage language, const char *text, GCancellable *cancellable, GError **error)
 {
-    QueryHub *hub = query_connection_get_hub(connection, cancellable, error);
+    QueryHub *hub = query_connection_get_hub(connection, &hub_funcs, cancellable, error);
     QuerySubscription *self;
 
     if (hub == NULL || !query_connection_check_text(text, error))
