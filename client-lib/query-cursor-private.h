@@ -20,6 +20,15 @@ typedef enum QueryCursorState {
     QUERY_CURSOR_CLOSED,
 } QueryCursorState;
 
+/* What has opened a cursor and gets its channel back. */
+typedef struct QueryCursorOpener {
+    GObject *object; /* (nullable): a statement or transaction; NULL: the connection, by its pool */
+    /* @cursor ends. @channel: (transfer full) (nullable): idle; NULL: it was closed */
+    void (*take_back)(GObject *object, QueryCursor *cursor, QueryChannel *channel);
+    gboolean is_transaction; /* which ends with the channel */
+    gboolean is_update;      /* what is read are the rows of RETURNING */
+} QueryCursorOpener;
+
 struct _QueryCursor {
     GObject parent_instance;
     QwPageReader reader;
@@ -29,10 +38,9 @@ struct _QueryCursor {
     gboolean is_busy;                               /* an async call is under way */
     char (*number_texts)[QW_TEXT_NUMBER_BYTES + 1]; /* of n_columns, made by the first number read as a string */
     QueryConnection *connection;
-    QueryStatement *statement;     /* (nullable) (owned) */
-    QueryTransaction *transaction; /* (nullable) (owned) */
-    QueryChannel *channel;         /* while open */
-    QueryDirectRun *direct;        /* while open on a direct connection, instead of the channel */
+    QueryCursorOpener opener; /* with a reference of its object */
+    QueryChannel *channel;    /* while open */
+    QueryDirectRun *direct;   /* while open on a direct connection, instead of the channel */
     QuerySchema *schema;
     guint32 serial;
     guint64 n_rows_received;
@@ -64,11 +72,11 @@ gboolean query_cursor_set_aside(gpointer owner, gint64 deadline_usec);
 /**
  * query_cursor_new:
  * @request: a successful request for rows; its channel moves to the cursor
- * @statement: (nullable): who gets the channel back
+ * @opener: (nullable): copied; NULL when the connection has opened it
  *
  * Returns: (transfer full): a cursor before its first row
  */
-QueryCursor *query_cursor_new(QueryConnection *connection, QueryRequest *request, QueryStatement *statement);
+QueryCursor *query_cursor_new(QueryConnection *connection, QueryRequest *request, const QueryCursorOpener *opener);
 
 /**
  * query_cursor_step:

@@ -11,8 +11,6 @@
 #include "client-lib/core/query-error.h"
 #include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-statement-private.h"
-#include "client-lib/query-transaction-private.h"
 
 /* How many records close() reads at most to find the END that may already be there. */
 #define CLOSE_MAX_RECORDS 4u
@@ -46,12 +44,15 @@ query_cursor_init(QueryCursor *self)
 }
 
 QueryCursor *
-query_cursor_new(QueryConnection *connection, QueryRequest *request, QueryStatement *statement)
+query_cursor_new(QueryConnection *connection, QueryRequest *request, const QueryCursorOpener *opener)
 {
     QueryCursor *self = g_object_new(QUERY_TYPE_CURSOR, NULL);
 
     self->connection = g_object_ref(connection);
-    self->statement = statement != NULL ? g_object_ref(statement) : NULL;
+    if (opener != NULL) {
+        self->opener = *opener;
+        (void) g_object_ref(opener->object);
+    }
     self->serial = query_request_get_serial(request);
     self->schema = query_schema_ref(query_request_get_schema(request));
     self->n_columns = self->schema->n_columns;
@@ -94,14 +95,11 @@ query_cursor_get_column_type(QueryCursor *self, guint column)
 static void
 give_channel_back(QueryCursor *self, QueryChannel *channel)
 {
-    g_autoptr(QueryStatement) statement = g_steal_pointer(&self->statement);
-    g_autoptr(QueryTransaction) transaction = g_steal_pointer(&self->transaction);
+    g_autoptr(GObject) opener = g_steal_pointer(&self->opener.object);
 
     query_held_remove(&self->held);
-    if (transaction != NULL)
-        query_transaction_take_back(transaction, self, channel);
-    else if (statement != NULL)
-        query_statement_take_back(statement, self, channel);
+    if (opener != NULL)
+        self->opener.take_back(opener, self, channel);
     else if (channel != NULL)
         query_pool_give(query_connection_get_pool(self->connection), channel);
 }
@@ -173,7 +171,7 @@ end_in_transaction(QueryCursor *self)
     gboolean has_row;
     QueryIo io;
 
-    if (!query_transaction_cursor_writes(self->transaction))
+    if (!self->opener.is_update)
         (void) query_channel_queue(self->channel, QW_KIND_CANCEL, self->serial, nothing);
     while ((io = query_channel_flush(self->channel, &never_received, NULL)) == QUERY_IO_WANT_WRITE)
         if (!query_channel_wait(self->channel, io, NULL, NULL))
@@ -192,7 +190,7 @@ query_cursor_close(QueryCursor *self)
     g_return_if_fail(QUERY_IS_CURSOR(self));
 
     query_cursor_pin(self);
-    if (self->transaction != NULL && self->state == QUERY_CURSOR_OPEN)
+    if (self->opener.is_transaction && self->state == QUERY_CURSOR_OPEN)
         end_in_transaction(self);
     g_clear_pointer(&self->backlog, query_backlog_free);
     for (guint i = 0; self->state == QUERY_CURSOR_OPEN && self->channel != NULL && i < CLOSE_MAX_RECORDS; i++) {
@@ -215,7 +213,7 @@ query_cursor_steal_fd(QueryCursor *self)
 
     g_return_val_if_fail(QUERY_IS_CURSOR(self), -1);
 
-    if (self->state != QUERY_CURSOR_OPEN || self->n_rows_received > 0 || self->transaction != NULL)
+    if (self->state != QUERY_CURSOR_OPEN || self->n_rows_received > 0 || self->opener.is_transaction)
         return -1;
     query_cursor_pin(self);
     fd = self->channel != NULL && self->backlog == NULL ? query_channel_steal_fd(self->channel) : -1;

@@ -83,7 +83,7 @@ set_aside_channel(QueryCursor *self, gint64 deadline_usec)
         return FALSE;
 
     channel = g_steal_pointer(&self->channel);
-    if (io == QUERY_IO_DONE && self->statement != NULL)
+    if (io == QUERY_IO_DONE && self->opener.object != NULL)
         query_pool_give_wanted(pool, g_steal_pointer(&channel));
     else if (io == QUERY_IO_DONE)
         query_pool_give(pool, g_steal_pointer(&channel));

@@ -5,10 +5,8 @@
  * Place: public object. It has a channel only while it runs or a cursor is open; between executions the channel is with the
  * connection's pool, where the statement finds it again unless another one has needed it.
  * Invariant: at most one cursor refers to a statement; the cursor holds the reference, `cursor` here is a plain pointer
- * that query_statement_take_back() clears.
+ * that take_back() clears.
  */
-#include "client-lib/query-statement-private.h"
-
 #include <string.h>
 
 #include "client-lib/core/query-error.h"
@@ -73,13 +71,22 @@ query_statement_init(QueryStatement *self)
     g_queue_init(&self->waiting);
 }
 
-void
-query_statement_take_back(QueryStatement *self, QueryCursor *cursor, QueryChannel *channel)
+/* @channel: (transfer full) (nullable): idle. It serves the next execution. */
+static void
+keep_channel(QueryStatement *self, QueryChannel *channel)
 {
-    if (self->cursor == cursor)
-        self->cursor = NULL;
     if (channel != NULL)
         query_pool_give_wanted(query_connection_get_pool(self->connection), channel);
+}
+
+static void
+take_back(GObject *object, QueryCursor *cursor, QueryChannel *channel)
+{
+    QueryStatement *self = QUERY_STATEMENT(object);
+
+    if (self->cursor == cursor)
+        self->cursor = NULL;
+    keep_channel(self, channel);
 }
 
 /* Preparing ------------------------------------------------------------------------------------------------------------ */
@@ -92,7 +99,7 @@ statement_new(QueryConnection *connection, QueryPlan *plan, QueryRequest *reques
     self->connection = g_object_ref(connection);
     self->plan = query_plan_ref(plan);
     self->schema = query_schema_ref(query_request_get_schema(request));
-    query_statement_take_back(self, NULL, query_request_steal_channel(request));
+    keep_channel(self, query_request_steal_channel(request));
     return self;
 }
 
@@ -374,7 +381,8 @@ finish_execute(QueryStatement *self, QueryRequest *request)
 
     if (old != NULL)
         query_cursor_close(old); /* two executions were under way */
-    self->cursor = query_cursor_new(self->connection, request, self);
+    self->cursor = query_cursor_new(self->connection, request,
+                                    &(QueryCursorOpener){ .object = G_OBJECT(self), .take_back = take_back });
     return self->cursor;
 }
 
@@ -385,7 +393,7 @@ finish_update(QueryStatement *self, QueryRequest *request)
 
     self->last_insert_rowid = end->last_insert_rowid;
     self->generation = end->generation;
-    query_statement_take_back(self, NULL, query_request_steal_channel(request));
+    keep_channel(self, query_request_steal_channel(request));
     return end->changes;
 }
 
@@ -487,7 +495,7 @@ on_pipeline_ended(gpointer user_data, QueryChannel *channel)
     g_autoptr(QueryStatement) self = user_data;
 
     self->pipeline = NULL;
-    query_statement_take_back(self, NULL, channel);
+    keep_channel(self, channel);
 }
 
 /* The channel is there: no update needs to wait for the one before. Returns: FALSE when it is not, or not of use. */

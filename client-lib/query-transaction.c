@@ -6,8 +6,6 @@
  * open.
  * Invariant: what is meant for the transaction is sent on its channel or not at all.
  */
-#include "client-lib/query-transaction-private.h"
-
 #include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
@@ -18,7 +16,6 @@ struct _QueryTransaction {
     QueryPlan *plan;       /* of no statement: for requests without one */
     QueryChannel *channel; /* (nullable): here, between two calls */
     QueryCursor *cursor;   /* (nullable): borrowed */
-    gboolean cursor_writes;
     gboolean is_busy;
     gint64 last_insert_rowid;
     guint64 generation;
@@ -48,21 +45,18 @@ query_transaction_init(QueryTransaction *self)
 {
 }
 
-void
-query_transaction_take_back(QueryTransaction *self, QueryCursor *cursor, QueryChannel *channel)
+/* @channel: (nullable): NULL: it was closed, and with it the transaction */
+static void
+take_back(GObject *object, QueryCursor *cursor, QueryChannel *channel)
 {
-    if (self->cursor == cursor && self->cursor_writes && cursor->state == QUERY_CURSOR_ENDED)
+    QueryTransaction *self = QUERY_TRANSACTION(object);
+
+    if (self->cursor == cursor && cursor->opener.is_update && cursor->state == QUERY_CURSOR_ENDED)
         self->last_insert_rowid = cursor->end.last_insert_rowid;
     if (self->cursor == cursor)
         self->cursor = NULL;
     if (channel != NULL)
         self->channel = channel;
-}
-
-gboolean
-query_transaction_cursor_writes(QueryTransaction *self)
-{
-    return self->cursor_writes;
 }
 
 gint64
@@ -255,12 +249,13 @@ run(QueryTransaction *self, QueryRequest *request, GCancellable *cancellable, GE
 static QueryCursor *
 take_cursor(QueryTransaction *self, QueryRequest *request)
 {
-    QueryCursor *cursor = query_cursor_new(self->connection, request, NULL);
+    const QueryCursorOpener opener = { .object = G_OBJECT(self),
+                                       .take_back = take_back,
+                                       .is_transaction = TRUE,
+                                       .is_update = query_request_get_plan(request)->writes };
 
-    cursor->transaction = g_object_ref(self);
-    self->cursor = cursor;
-    self->cursor_writes = query_request_get_plan(request)->writes;
-    return cursor;
+    self->cursor = query_cursor_new(self->connection, request, &opener);
+    return self->cursor;
 }
 
 QueryCursor *
