@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/client/direct-fixture.h"
+#include "tests/unit/client/direct/direct-fixture.h"
 
 #define SUM "SELECT sum(length(v)) FROM t"
 #define PAGE 4096

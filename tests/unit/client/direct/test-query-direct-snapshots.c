@@ -2,7 +2,7 @@
 /*
  * Who holds a snapshot of the database, and for how long: seen by the writer, whose log can be emptied only when nobody does.
  */
-#include "tests/unit/client/direct-fixture.h"
+#include "tests/unit/client/direct/direct-fixture.h"
 
 #define WAIT_USEC (60 * G_USEC_PER_SEC)
 #define LONG_MSEC 3600000

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "tests/unit/client/direct-fixture.h"
+#include "tests/unit/client/direct/direct-fixture.h"
 
 #define ENDLESS "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 /* The first row fills a page; behind the second one the next step never ends. */
