@@ -60,6 +60,7 @@ typedef struct Cursor {
     gsize n_steps; /* bytes of @steps */
     gint64 graph;
     sqlite3_value *other; /* (nullable): a seed that is no id */
+    gint64 target;        /* the one row that is asked for; 0: all */
     Ids found;            /* in order; its elements are rows */
     gsize position;
     gsize n_expanded; /* of @found */
@@ -310,6 +311,30 @@ search(Cursor *self)
     return r;
 }
 
+static gboolean
+has_found(const Cursor *self, gint64 node)
+{
+    const Table *seen = &self->states[0].seen;
+
+    return seen->capacity > 0 && seen->keys[table_find(seen, node)] == node;
+}
+
+/* Until the target is found, which is the only row then, or nothing is left. */
+static int
+search_target(Cursor *self)
+{
+    int r = SQLITE_OK;
+
+    while (r == SQLITE_OK && !has_found(self, self->target) && self->n_expanded < self->found.n && self->steps[0] != '?')
+        r = expand(self, self->found.values[self->n_expanded++]);
+    if (r != SQLITE_OK)
+        return r;
+    if (has_found(self, self->target))
+        self->found.values[0] = self->target;
+    self->found.n = self->n_expanded = has_found(self, self->target) ? 1 : 0;
+    return SQLITE_OK;
+}
+
 static int
 start(Cursor *self, gint64 seed)
 {
@@ -319,7 +344,9 @@ start(Cursor *self, gint64 seed)
         r = find(self, seed, 0);
     if (r == SQLITE_OK && self->steps[0] != '*')
         r = expand(self, seed);
-    return r == SQLITE_OK ? search(self) : r;
+    if (r != SQLITE_OK)
+        return r;
+    return self->target != 0 ? search_target(self) : search(self);
 }
 
 /* --- the virtual table -------------------------------------------------------------------------------------------------- */
@@ -349,7 +376,7 @@ disconnect_table(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-/* Nothing without its three arguments. */
+/* Nothing without its three arguments; a node that is known is the fourth. */
 static int
 plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
 {
@@ -358,16 +385,18 @@ plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
     for (int i = 0; i < info->nConstraint; i++) {
         int column = info->aConstraint[i].iColumn;
 
-        if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || column < COLUMN_SEED ||
+        if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || column < COLUMN_NODE ||
             (found & (1u << column)) != 0)
             continue;
-        info->aConstraintUsage[i].argvIndex = column;
-        info->aConstraintUsage[i].omit = 1;
+        info->aConstraintUsage[i].argvIndex = column != COLUMN_NODE ? column : 4;
+        info->aConstraintUsage[i].omit = column != COLUMN_NODE;
         found |= 1u << column;
     }
     info->estimatedCost = 100;
-    info->estimatedRows = STATED_ROWS;
-    return found == (1u << COLUMN_SEED | 1u << COLUMN_STEPS | 1u << COLUMN_GRAPH) ? SQLITE_OK : SQLITE_CONSTRAINT;
+    info->estimatedRows = (found & (1u << COLUMN_NODE)) != 0 ? 1 : STATED_ROWS;
+    found |= 1u << COLUMN_NODE;
+    return found == (1u << COLUMN_NODE | 1u << COLUMN_SEED | 1u << COLUMN_STEPS | 1u << COLUMN_GRAPH) ? SQLITE_OK
+                                                                                                      : SQLITE_CONSTRAINT;
 }
 
 static int
@@ -443,6 +472,7 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
     self->position = 0;
     self->n_expanded = 0;
     self->waiting.n = 0;
+    self->target = n_args > 3 && sqlite3_value_type(args[3]) == SQLITE_INTEGER ? sqlite3_value_int64(args[3]) : 0;
     table_reset(&self->states[0].seen);
     for (guint i = 1; i < get_n_links(self); i++)
         table_reset(&self->states[i].seen);

@@ -121,6 +121,13 @@ make_chain(QdGenerator *self, const QdRelation *right, const QdRelation *seen)
     return chain;
 }
 
+/* A column of @table that is NULL only where an outer join has found nothing. */
+static const char *
+write_witness(QdGenerator *self, const QdTable *table)
+{
+    return qd_arena_concat(self->arena, table->name, table->is_search ? ".node" : ".g", NULL);
+}
+
 /* That what is behind the first table can complete its row. */
 static const char *
 write_completion(QdGenerator *self, const Chain *chain)
@@ -153,7 +160,7 @@ write_on(QdGenerator *self, const Chain *chain, guint i)
         do
             before--;
         while (!is_inner(chain->right, (int) before));
-        add_condition(on, qd_arena_concat(self->arena, tables[before].name, ".g IS NOT NULL", NULL));
+        add_condition(on, qd_arena_concat(self->arena, write_witness(self, &tables[before]), " IS NOT NULL", NULL));
     }
     if (tables[i].on != NULL)
         add_condition(on, tables[i].on);
@@ -179,14 +186,14 @@ write_pruning(QdGenerator *self, const Chain *chain)
     for (guint i = 1; i < chain->n_needed; i++)
         last_inner = is_inner(chain->right, (int) i) ? i : last_inner;
     if (last_inner > 1)
-        g_string_append_printf(complete, "%s.g IS NOT NULL", chain->right->tables[last_inner].name);
+        g_string_append_printf(complete, "%s IS NOT NULL", write_witness(self, &chain->right->tables[last_inner]));
     for (guint i = 0; i < chain->seen->n_conditions; i++) {
         if (!is_inner(chain->right, chain->last[i]))
             add_condition(complete, chain->seen->conditions[i]);
     }
     if (complete->len == 0)
         return NULL;
-    return qd_arena_printf(self->arena, "(%s.g IS NULL OR %s)", chain->right->tables[0].name, complete->str);
+    return qd_arena_printf(self->arena, "(%s IS NULL OR %s)", write_witness(self, &chain->right->tables[0]), complete->str);
 }
 
 /* What the right adds: NULL where it is not there, whatever its expression says. */
@@ -198,7 +205,8 @@ add_optional_columns(QdGenerator *self, QdRelation *joined, const QdRelation *ri
         QdColumn *a = qd_relation_find(joined, b.variable);
 
         if (!b.plain)
-            b.sql = qd_arena_printf(self->arena, "CASE WHEN %s.g IS NOT NULL THEN %s END", right->tables[0].name, b.sql);
+            b.sql = qd_arena_printf(self->arena, "CASE WHEN %s IS NOT NULL THEN %s END", write_witness(self, &right->tables[0]),
+                                    b.sql);
         b.certain = FALSE;
         if (a == NULL) {
             *qd_relation_add(self, joined, b.variable, NULL) = b;
@@ -241,7 +249,8 @@ left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *rig
     return joined;
 }
 
-/* A single table may be anything if nothing is computed from it; more have to be quads, which cost little to look at twice. */
+/* A single table may be anything if nothing is computed from it; more have to be quads, or paths that are searched from a row,
+ * which cost little to look at twice. */
 static gboolean
 can_chain(const QdRelation *right)
 {
@@ -254,7 +263,7 @@ can_chain(const QdRelation *right)
     for (guint i = 0; i < right->n_columns; i++)
         plain = plain && right->columns[i].plain;
     for (guint i = 0; i < right->n_tables; i++) {
-        if (!right->tables[i].is_base && (right->n_tables > 1 || !plain))
+        if (!right->tables[i].is_base && !right->tables[i].is_search && (right->n_tables > 1 || !plain))
             return FALSE;
         n_bytes += right->tables[i].on != NULL ? strlen(right->tables[i].on) : 0;
     }
@@ -419,19 +428,100 @@ left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node
     return left_join_by_keys(self, left, complete, keys);
 }
 
+/* Whether all that @right takes from @left is bound there, and it consists of triples and paths. */
+static gboolean
+may_begin_by_row(const QdGenerator *self, const QdRelation *left, const QdAlgebra *right)
+{
+    if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || left->n_tables == 0 || qd_relation_has_long_columns(left) ||
+        !qd_algebra_begins_from_left(right))
+        return FALSE;
+    for (guint i = 0; i < left->n_columns; i++) {
+        if (!left->columns[i].certain && qd_variable_set_has(&right->possible, left->columns[i].variable))
+            return FALSE;
+    }
+    if (right->kind == QD_ALGEBRA_PATH)
+        return TRUE;
+    for (guint i = 0; i < right->n_children; i++) {
+        if (right->children[i]->kind != QD_ALGEBRA_TRIPLE && right->children[i]->kind != QD_ALGEBRA_PATH)
+            return FALSE;
+    }
+    return right->kind == QD_ALGEBRA_JOIN;
+}
+
+/* What @joined has beyond @left, with which it begins; NULL: it does not. */
+static QdRelation *
+take_right(QdGenerator *self, const QdRelation *left, const QdRelation *joined)
+{
+    QdRelation *right = qd_relation_new(self);
+
+    if (joined->n_tables <= left->n_tables || joined->n_conditions < left->n_conditions || joined->n_prunings != left->n_prunings)
+        return NULL;
+    for (guint i = 0; i < joined->n_tables; i++) {
+        if (i >= left->n_tables)
+            qd_relation_add_table(self, right, &joined->tables[i]);
+        else if (strcmp(joined->tables[i].text, left->tables[i].text) != 0)
+            return NULL;
+    }
+    for (guint i = left->n_conditions; i < joined->n_conditions; i++)
+        qd_relation_add_where(self, right, joined->conditions[i]);
+    for (guint i = 0; i < joined->n_columns; i++) {
+        if (qd_relation_find(left, joined->columns[i].variable) == NULL)
+            *qd_relation_add(self, right, joined->columns[i].variable, NULL) = joined->columns[i];
+    }
+    return right;
+}
+
+/* Whether what a search finds is what comes out: if something behind it took rows away, it would be in vain for each row of the
+ * left. */
+static gboolean
+ends_with_searches(const QdRelation *right)
+{
+    gboolean searched = FALSE;
+
+    for (guint i = 0; i < right->n_tables; i++) {
+        if (right->tables[i].is_test || (searched && !right->tables[i].is_search))
+            return FALSE;
+        searched = searched || right->tables[i].is_search;
+    }
+    return TRUE;
+}
+
+/*
+ * @right of a left join as tables that are looked up or searched from each row of @left, which is not kept then. NULL: it has
+ * others, or begins better from each combination of values once.
+ */
+static QdRelation *
+begin_right_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *right, const QdVariableSet *bound)
+{
+    gboolean is_join = right->kind == QD_ALGEBRA_JOIN;
+    const QdGenerator before = *self;
+    gsize n_with = self->with->len;
+    guint n_estimates = self->estimates->len;
+    QdRelation *taken;
+
+    if (!may_begin_by_row(self, left, right))
+        return NULL;
+    taken = take_right(self, left,
+                       qd_generate_children(self, qd_relation_copy(self, left), is_join ? right->children : (QdAlgebra **) &right,
+                                            is_join ? right->n_children : 1, bound));
+    if (taken != NULL && ends_with_searches(taken) && can_chain(taken))
+        return taken;
+    g_string_truncate(self->with, n_with);
+    g_array_set_size(self->estimates, n_estimates);
+    self->n_names = before.n_names;
+    self->n_open_joins = before.n_open_joins;
+    return NULL;
+}
+
 QdRelation *
 qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     QdRelation *left = qd_generator_generate(self, node->children[0], bound);
+    QdRelation *right = begin_right_by_row(self, left, node->children[1], bound);
     QdVariableSet known;
-    QdRelation *right;
 
-    if (node->children[1]->kind == QD_ALGEBRA_PATH && qd_algebra_begins_from_left(node->children[1]) &&
-        !qd_relation_has_long_columns(left)) {
-        right = qd_generate_path_by_row(self, node->children[1]->triple, left, bound);
-        if (right != NULL)
-            return left_join_chain(self, left, right, node);
-    }
+    if (right != NULL)
+        return left_join_chain(self, left, right, node);
     if (qd_algebra_begins_from_left(node->children[1]) && left->n_tables > 0 && count_apart(node->children[0]) < APART_MAX)
         return left_join_apart(self, left, node, bound);
     known = add_bound(self, bound, left);

@@ -428,19 +428,61 @@ is_beside(const QdGenerator *self, const QdVariableSet *bound)
     return self->is_beside || (bound != NULL && !qd_variable_set_is_empty(bound));
 }
 
+/* About how many nodes a step leads to. */
+static double
+estimate_step(QdGenerator *self, const QdPath *path, gboolean backward)
+{
+    QdPredicateStatistics statistics = { 0 };
+    double n;
+
+    switch (path->kind) {
+    case QD_PATH_LINK:
+        if (self->catalog == NULL || !self->catalog->get_predicate(self->catalog->data, path->iri, &statistics))
+            return 0;
+        return (double) statistics.n_quads / (double) MAX(1, backward ? statistics.n_objects : statistics.n_subjects);
+    case QD_PATH_INVERSE:
+        return estimate_step(self, path->children[0], !backward);
+    case QD_PATH_ALTERNATIVE:
+        n = 0;
+        for (guint i = 0; i < path->n_children; i++)
+            n += estimate_step(self, path->children[i], backward);
+        return n;
+    case QD_PATH_SEQUENCE:
+        n = 1;
+        for (guint i = 0; i < path->n_children; i++)
+            n *= estimate_step(self, path->children[i], backward);
+        return n;
+    case QD_PATH_ZERO_OR_MORE:
+    case QD_PATH_ONE_OR_MORE:
+    case QD_PATH_ZERO_OR_ONE:
+    case QD_PATH_NEGATED:
+        return 1;
+    }
+    g_assert_not_reached();
+}
+
+/* The end that @left knows; of two the one from which fewer nodes are met. */
+static gboolean
+begins_at_object(QdGenerator *self, const QdTriple *triple, const QdPath *inner, const QdRelation *left)
+{
+    if (rate_seed(left, &triple->o) == 0 || rate_seed(left, &triple->s) == 0)
+        return rate_seed(left, &triple->o) > 0;
+    return estimate_step(self, inner, TRUE) < estimate_step(self, inner, FALSE);
+}
+
 QdRelation *
 qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *left, const QdVariableSet *bound)
 {
     QdPathKind kind;
     const QdPath *inner = simplify(triple->path, &kind);
-    gboolean from_object = rate_seed(left, &triple->o) > 0;
+    gboolean from_object = begins_at_object(self, triple, inner, left);
     const QdNode *from = from_object ? &triple->o : &triple->s;
     const QdNode *to = from_object ? &triple->s : &triple->o;
     QdRelation *relation;
-    const char *name, *seed, *search;
-    QdTable table = { 0 };
+    const char *name, *seed, *search, *node;
+    QdTable table = { .is_search = TRUE };
 
-    if (is_beside(self, bound) || self->outer != NULL || rate_seed(left, from) != 2 || rate_seed(left, to) != 0 ||
+    if (is_beside(self, bound) || self->outer != NULL || rate_seed(left, from) != 2 || rate_seed(left, to) == 1 ||
         constant_end(self, to) != NULL || left->n_tables >= QD_TABLES_MAX)
         return NULL;
     seed = qd_column_intern(self, qd_relation_find(left, from->variable));
@@ -448,13 +490,20 @@ qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelat
     if (search == NULL)
         return NULL;
     name = qd_arena_printf(self->arena, "p%u", qd_generator_make_name(self));
+    node = qd_arena_concat(self->arena, name, ".node", NULL);
+    table.is_test = rate_seed(left, to) == 2;
     table.name = name;
     table.text = qd_arena_concat(self->arena, search, " AS ", name, NULL);
     relation = qd_relation_new(self);
     qd_relation_add_table(self, relation, &table);
     if (kind != QD_PATH_ONE_OR_MORE) /* a path of no length */
         qd_relation_add_where(self, relation, qd_arena_printf(self->arena, "(%s)", write_is_node(self, seed, "")));
-    bind_end(self, relation, to, qd_arena_concat(self->arena, name, ".node", NULL));
+    if (table.is_test)
+        qd_relation_add_where(
+            self, relation,
+            qd_arena_concat(self->arena, node, "=+", qd_column_intern(self, qd_relation_find(left, to->variable)), NULL));
+    else
+        bind_end(self, relation, to, node);
     return relation;
 }
 

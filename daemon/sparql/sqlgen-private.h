@@ -23,12 +23,14 @@ typedef struct QdColumn {
 } QdColumn;
 
 typedef struct QdTable {
-    const char *text; /* "queryd_quad AS q1", "c2" */
-    const char *name; /* "q1", "c2" */
-    const char *on;   /* NULL: CROSS JOIN; else LEFT JOIN with this condition */
-    gboolean is_base; /* a stored table, cheap to name again; its column g (or id) is never NULL */
-    gboolean is_kept; /* evaluated once, however often it is read */
-    guint n_arms;     /* of a UNION that SQLite merges into what reads it; else 0 */
+    const char *text;   /* "queryd_quad AS q1", "c2" */
+    const char *name;   /* "q1", "c2" */
+    const char *on;     /* NULL: CROSS JOIN; else LEFT JOIN with this condition */
+    gboolean is_base;   /* a stored table, cheap to name again; its column g (or id) is never NULL */
+    gboolean is_kept;   /* evaluated once, however often it is read */
+    gboolean is_search; /* of a path, from one row; its column node is never NULL */
+    gboolean is_test;   /* such a search for one node */
+    guint n_arms;       /* of a UNION that SQLite merges into what reads it; else 0 */
 } QdTable;
 
 typedef struct QdRelation {
@@ -205,7 +207,7 @@ QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelati
 /*
  * A repeated path that is searched from each solution of @left as it comes: neither is kept, so the first rows leave before the
  * last solution is there. To be joined behind @left, whose columns it names. NULL: it would be searched again for each row of
- * something around it, its ends are both known or both not, the known one may be unbound, or its steps are more than links.
+ * something around it, one end is a constant, none is known, a known one may be unbound, or its steps are more than links.
  */
 QdRelation *qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *left, const QdVariableSet *bound);
 

@@ -103,6 +103,34 @@ test_chains(void)
     g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
 }
 
+/* One node is looked for: the search ends where it is found. 1 → 2 → 3 → 1, 3 → 4, 5 → 6. */
+static void
+test_target(void)
+{
+    sqlite3 *db = open_store();
+
+    (void) sqlite3_exec(db, "INSERT INTO queryd_quad VALUES (1,100,2,0),(2,100,3,0),(3,100,1,0),(3,100,4,0),(5,100,6,0)", NULL,
+                        NULL, NULL);
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node=4", "4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node=1", "1");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node=6", "");
+    check(db, "SELECT node FROM queryd_closure(4, queryd_steps('+', 1, 100), 0) WHERE node=4", "");
+    check(db, "SELECT node FROM queryd_closure(4, queryd_steps('*', 1, 100), 0) WHERE node=4", "4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('?', 1, 100), 0) WHERE node=3", "");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('?', 1, 100), 0) WHERE node=2", "2");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 2, 100, 1, 100), 0) WHERE node=2", "2");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node=4.0", "4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node=NULL", "");
+    check(db, "SELECT hex(node) FROM queryd_closure(x'07', queryd_steps('*', 1, 100), 0) WHERE node=x'07'", "07");
+    check(db, "SELECT node FROM queryd_closure(x'07', queryd_steps('*', 1, 100), 0) WHERE node=1", "");
+    check(
+        db,
+        "SELECT a.n || '-' || b.n FROM (SELECT 1 AS n UNION ALL SELECT 5) AS a CROSS JOIN (SELECT 2 AS n UNION ALL SELECT 6) AS b "
+        "CROSS JOIN queryd_closure(a.n, queryd_steps('+', 1, 100), 0) AS c WHERE c.node=b.n",
+        "1-2 5-6");
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
 /* Instances of one class, each a step of two links from each other: what is between is looked at once for each seed. */
 static void
 test_hub(void)
@@ -201,6 +229,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/functions/closure/small", test_small);
     g_test_add_func("/functions/closure/chains", test_chains);
+    g_test_add_func("/functions/closure/target", test_target);
     g_test_add_func("/functions/closure/hub", test_hub);
     g_test_add_func("/functions/closure/hostile", test_hostile);
     g_test_add_func("/functions/closure/random", test_random);
