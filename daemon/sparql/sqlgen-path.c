@@ -491,14 +491,15 @@ qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelat
         return NULL;
     name = qd_arena_printf(self->arena, "p%u", qd_generator_make_name(self));
     node = qd_arena_concat(self->arena, name, ".node", NULL);
-    table.is_test = rate_seed(left, to) == 2;
+    /* a path of no length leads from a node to itself */
+    table.is_test = rate_seed(left, to) == 2 && (from->variable != to->variable || kind == QD_PATH_ONE_OR_MORE);
     table.name = name;
     table.text = qd_arena_concat(self->arena, search, " AS ", name, NULL);
     relation = qd_relation_new(self);
     qd_relation_add_table(self, relation, &table);
     if (kind != QD_PATH_ONE_OR_MORE) /* a path of no length */
         qd_relation_add_where(self, relation, qd_arena_printf(self->arena, "(%s)", write_is_node(self, seed, "")));
-    if (table.is_test)
+    if (rate_seed(left, to) == 2)
         qd_relation_add_where(
             self, relation,
             qd_arena_concat(self->arena, node, "=+", qd_column_intern(self, qd_relation_find(left, to->variable)), NULL));

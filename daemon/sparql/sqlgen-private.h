@@ -29,7 +29,7 @@ typedef struct QdTable {
     gboolean is_base;   /* a stored table, cheap to name again; its column g (or id) is never NULL */
     gboolean is_kept;   /* evaluated once, however often it is read */
     gboolean is_search; /* of a path, from one row; its column node is never NULL */
-    gboolean is_test;   /* such a search for one node */
+    gboolean is_test;   /* such a search for one node, which may find none */
     guint n_arms;       /* of a UNION that SQLite merges into what reads it; else 0 */
 } QdTable;
 
