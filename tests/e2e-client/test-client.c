@@ -13,6 +13,7 @@
 #include "tests/e2e-client/client-calls.h"
 #include "tests/e2e-client/private-bus.h"
 
+#define TRIES_MAX 50
 #define SQL QUERY_LANGUAGE_SQL
 #define COUNT_TO(n) "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " n ") SELECT i FROM n"
 
@@ -463,7 +464,32 @@ ring_is_mapped(void)
     return strstr(maps, "memfd:queryd-slots") != NULL;
 }
 
-/* The same rows whichever way they come; the ring goes with its result, and a choice holds for the next query. */
+/* Reads a large result. Returns: whether a part of it came by shared memory. */
+static gboolean
+read_large(QueryConnection *connection)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryCursor) cursor = query_connection_query(connection, SQL, COUNT_TO("300000"), NULL, NULL, &error);
+    gboolean mapped = FALSE;
+    gint64 n = 0;
+
+    g_assert_no_error(error);
+    while (query_cursor_next(cursor, NULL, &error)) {
+        g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, ++n);
+        if (n == 250000)
+            mapped = ring_is_mapped();
+    }
+    g_assert_no_error(error);
+    g_assert_cmpint(n, ==, 300000);
+    g_assert_false(ring_is_mapped());
+    return mapped;
+}
+
+/*
+ * The same rows whichever way they come; the ring goes with its result, and a choice holds for the next query. A result whose
+ * reader is behind when the ring is offered goes by the socket (on a busy machine, or under a sanitizer): then the next one is
+ * read.
+ */
 static void
 test_transports(void)
 {
@@ -473,22 +499,15 @@ test_transports(void)
     g_assert_cmpint(query_connection_get_transport(connection), ==, QUERY_TRANSPORT_AUTO);
     for (gsize i = 0; i < 2 * G_N_ELEMENTS(transports); i++) {
         QueryTransport transport = transports[i % G_N_ELEMENTS(transports)];
-        g_autoptr(QueryCursor) cursor = NULL;
-        g_autoptr(GError) error = NULL;
-        gint64 n = 0;
+        gboolean mapped;
+        guint n_tries = 0;
 
         query_connection_set_transport(connection, transport);
         g_assert_cmpint(query_connection_get_transport(connection), ==, transport);
-        cursor = query_connection_query(connection, SQL, COUNT_TO("300000"), NULL, NULL, &error);
-        g_assert_no_error(error);
-        while (query_cursor_next(cursor, NULL, &error)) {
-            g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, ++n);
-            if (n == 250000)
-                g_assert_cmpint(ring_is_mapped(), ==, transport != QUERY_TRANSPORT_SOCKETPAIR);
-        }
-        g_assert_no_error(error);
-        g_assert_cmpint(n, ==, 300000);
-        g_assert_false(ring_is_mapped());
+        do
+            mapped = read_large(connection);
+        while (!mapped && transport != QUERY_TRANSPORT_SOCKETPAIR && ++n_tries < TRIES_MAX);
+        g_assert_cmpint(mapped, ==, transport != QUERY_TRANSPORT_SOCKETPAIR);
     }
 }
 
