@@ -138,6 +138,10 @@ qd_write_in_transaction(QdWriter *self)
 void
 qd_write_rollback(QdWriter *self)
 {
+    int r = sqlite3_errcode(qd_connection_get_db(self->connection)) & 0xff;
+
+    if (r == SQLITE_IOERR || r == SQLITE_FULL)
+        self->log_is_full = TRUE;
     if (!qd_write_in_transaction(self))
         return;
     (void) qd_connection_execute(self->connection, "ROLLBACK", NULL);
@@ -259,9 +263,10 @@ qd_write_check_space(QdWriter *self, GError **error)
 {
     const QdDatabase *database = self->config.database;
 
-    if (qd_database_check_free_space(database, self->config.limits, NULL))
+    if (!self->log_is_full && qd_database_check_free_space(database, self->config.limits, NULL))
         return TRUE;
 
+    self->log_is_full = FALSE;
     qd_checkpointer_wait(self->checkpointer);
     (void) sqlite3_wal_checkpoint_v2(qd_connection_get_db(self->connection), NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     return qd_database_check_free_space(database, self->config.limits, error);

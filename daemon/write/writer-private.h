@@ -33,6 +33,7 @@ struct QdWriter {
     QdCheckpointer *checkpointer;
     QdForeign foreign;
     guint log_pages;            /* so long the log was at most, since it was cut; its file is not shorter */
+    gboolean log_is_full;       /* perhaps: a write to it has failed, by a limit on the size of files, say */
     gint64 commit_time_usec;    /* monotonic: of the last one */
     gint64 look_time_usec;      /* monotonic: of the last look at all files */
     gboolean files_harmed;      /* and the log says so */
