@@ -20,7 +20,6 @@ struct QdCallPrivate {
     QdWriteItem item;
     GArray *write_statements; /* of QdWriteStatement */
     gboolean deferred;        /* by may_be_long(): it goes back into the queue */
-    uint64_t waiting_usec;    /* for a slot, since when */
     uint64_t spent_usec;      /* waiting for a slot, and in runs that were deferred */
     gboolean is_waiting;      /* it has given its place back, see on_wait */
     /* (nullable): a job that has waited for its descriptor for long (@waits), or goes on */
@@ -33,8 +32,10 @@ void qd_call_finish(QdCall *call);
 
 /* Any thread: what follows the class's `run`: its `write`, or the end. */
 void qd_call_end(QdCall *call);
-/* Makes the task of a call, which is to be put into the workers' queue; waiting there counts for its deadline. */
+/* Makes the task of a call for the workers' queue. */
 void qd_call_init_task(QdCall *call);
+/* Before it goes into the queue: from here on, and not while the store is opened, waiting counts for its deadline. */
+void qd_call_begin_wait(QdCall *call);
 /* What its caller or the limit gives it; 0: none. */
 uint64_t qd_call_get_timeout_msec(const QdCall *call);
 

@@ -156,14 +156,10 @@ qd_call_get_timeout_msec(const QdCall *call)
                                        call->options.has_timeout, call->options.timeout_msec);
 }
 
-static void
-begin_wait(QdCall *call)
+void
+qd_call_begin_wait(QdCall *call)
 {
-    struct QdCallPrivate *private = call->private;
-    uint64_t timeout_usec = 1000 * qd_call_get_timeout_msec(call);
-
-    private->waiting_usec = (uint64_t) g_get_monotonic_time();
-    private->task.due_usec = timeout_usec > 0 ? private->waiting_usec + timeout_usec - MIN(private->spent_usec, timeout_usec) : 0;
+    qd_task_begin_wait(&call->private->task, qd_call_get_timeout_msec(call), call->private->spent_usec);
 }
 
 static QdCall *
@@ -171,7 +167,7 @@ end_wait(QdTask *task)
 {
     QdCall *call = (QdCall *) ((struct QdCallPrivate *) ((char *) task - offsetof(struct QdCallPrivate, task)))->entry.owner;
 
-    call->private->spent_usec += (uint64_t) g_get_monotonic_time() - call->private->waiting_usec;
+    call->private->spent_usec += qd_task_end_wait(task);
     return call;
 }
 
@@ -185,7 +181,7 @@ put_back(QdCall *call)
     private->deferred = FALSE;
     private->task.sliced = TRUE;
     qd_registry_set_state(private->context->registry, &private->entry, "queued", FALSE);
-    begin_wait(call);
+    qd_call_begin_wait(call);
     qd_workers_push_always(private->context->workers, &private->task, FALSE);
     return TRUE;
 }
@@ -208,11 +204,7 @@ end_late(QdTask *task, QdWorkers *workers)
 {
     QdCall *call = end_wait(task);
 
-    qd_error_set(&call->error, QW_ERROR_TIMEOUT,
-                 "call waited for a free thread until its %" G_GUINT64_FORMAT
-                 " ms were over ('query_timeout_ms', 'update_timeout_ms' or the caller's 'timeout_ms'): "
-                 "too many others run (limits 'running' and 'running_per_client')",
-                 qd_call_get_timeout_msec(call));
+    qd_task_set_late_error(task, &call->error);
     qd_call_finish(call);
 }
 
@@ -220,5 +212,4 @@ void
 qd_call_init_task(QdCall *call)
 {
     call->private->task = (QdTask){ .client = call->client, .watch_fd = -1, .run = run_on_worker, .late = end_late };
-    begin_wait(call);
 }

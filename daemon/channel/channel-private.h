@@ -90,7 +90,6 @@ struct QdChannel {
     QwPageWriter *page; /* while the run fills it */
     uint64_t slice_end_usec;
     uint64_t spent_usec;   /* of the request, before this run of it: waiting for a slot, and runs that were deferred */
-    uint64_t waiting_usec; /* for a slot, since when; 0: it does not */
     gboolean is_late;      /* the request's deadline has come while it waited */
     GQueue writes;         /* of QdChannelWrite: requests that the writer has or had, to be answered in this order */
     GQueue spare_writes;   /* of QdChannelWrite: used before */
@@ -168,8 +167,6 @@ uint32_t qd_channel_get_input_events(const QdChannel *self);
 void qd_channel_begin_wait(QdChannel *self);
 /* It is out of the queue, with a slot or without. */
 void qd_channel_end_wait(QdChannel *self);
-/* TIMEOUT */
-void qd_channel_set_late_error(const QdChannel *self, GError **error);
 
 /* channel-ring.c */
 /* From here on the result goes through shared memory, if it is one of those and there is enough. The output is empty. */

@@ -119,16 +119,6 @@ run_channel_task(QdTask *task, QdWorkers *workers)
     channel_process((QdChannel *) ((char *) task - offsetof(QdChannel, task)), TRUE);
 }
 
-/* Its time has come in the queue: it ends without a slot. */
-static void
-end_late_channel(QdTask *task, QdWorkers *workers)
-{
-    QdChannel *self = (QdChannel *) ((char *) task - offsetof(QdChannel, task));
-
-    self->is_late = TRUE;
-    channel_process(self, FALSE);
-}
-
 void
 qd_channel_push(QdChannel *self, gboolean wake)
 {
@@ -145,6 +135,14 @@ look_at_channel(QdTask *task, QdWorkers *workers)
     task->client = self->client;
     task->run = run_channel_task;
     channel_process(self, FALSE);
+}
+
+/* Its time has come in the queue, also in that of a kick: it ends without a slot. */
+static void
+end_late_channel(QdTask *task, QdWorkers *workers)
+{
+    ((QdChannel *) ((char *) task - offsetof(QdChannel, task)))->is_late = TRUE;
+    look_at_channel(task, workers);
 }
 
 /* From any thread: makes a worker look at the channel, unless its owner does. Also when its client has no slot left: what is over
@@ -237,7 +235,7 @@ channel_check_run(QdChannel *self)
     else if (cancelled)
         qd_error_set(&error, QW_ERROR_CANCELLED, "query was cancelled");
     else if (self->is_late)
-        qd_channel_set_late_error(self, &error);
+        qd_task_set_late_error(&self->task, &error);
     else if (since > 0 && now - since > 1000 * qd_limits_get(limits, QD_LIMIT_READER_IDLE_MSEC))
         qd_limit_set_error(&error, limits, QD_LIMIT_READER_IDLE_MSEC, "reader took no byte of the result");
     else if (now - qd_run_get_start_usec(self->run) > 1000 * qd_limits_get(limits, QD_LIMIT_SNAPSHOT_AGE_MSEC))
@@ -377,6 +375,7 @@ channel_get_slot(QdChannel *self)
     if (qd_workers_push(self->context->workers, &self->task, FALSE))
         return SLOT_QUEUED;
 
+    qd_channel_end_wait(self);
     qd_channel_take_request(self);
     qd_limit_set_error(&error, &self->context->limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
     qd_channel_fail_request(self, error);
@@ -396,12 +395,10 @@ channel_drop_cancelled(QdChannel *self)
         (self->current == NULL || g_atomic_int_get(&self->entry.cancelled) == QD_CANCEL_NONE))
         return FALSE;
 
-    if (self->is_late)
-        qd_channel_set_late_error(self, &error);
     qd_channel_take_request(self);
-    if (self->current->error == NULL && error != NULL)
-        self->current->error = g_steal_pointer(&error);
-    if (self->current->error == NULL)
+    if (self->current->error == NULL && self->is_late)
+        qd_task_set_late_error(&self->task, &self->current->error);
+    else if (self->current->error == NULL)
         qd_error_set(&self->current->error, QW_ERROR_CANCELLED, "request was cancelled");
     error = g_steal_pointer(&self->current->error);
     qd_channel_fail_request(self, error);
@@ -590,6 +587,8 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->spin = (QwSpin){ 0 };
     channel->counters = (QdCounts){ 0 };
     channel->settings = 0;
+    channel->spent_usec = 0;
+    channel->is_late = FALSE;
     channel->answered_usec = 0;
     channel->transaction = NULL;
     __atomic_store_n(&channel->transaction_due_usec, 0, __ATOMIC_RELAXED);

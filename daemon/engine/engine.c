@@ -255,6 +255,7 @@ push_call(QdEngine *self, QdCall *call)
         qd_payload_crew_push(self->crew, call);
         return TRUE;
     case QD_CALL_ON_WORKER:
+        qd_call_begin_wait(call);
         return qd_workers_push(self->context.workers, &call->private->task, TRUE);
     }
     return FALSE;

@@ -72,7 +72,7 @@ typedef struct QdRunText {
     const char *base;           /* (nullable) SPARQL: an absolute IRI */
     gboolean is_generated;      /* SQL of ours, which may be deeper than a client's */
     QdSessionSettings settings; /* of the session, which pragmas tell; 0 in a transaction, which has them */
-    gboolean is_described;      /* its columns are told before it is stepped, and perhaps it never is */
+    gboolean is_described;      /* its columns are asked for before it is stepped, and perhaps it never is */
 } QdRunText;
 
 /**

@@ -147,6 +147,35 @@ list_pop(QdWorkers *self, TaskList *list)
     return NULL;
 }
 
+void
+qd_task_begin_wait(QdTask *self, uint64_t timeout_msec, uint64_t spent_usec)
+{
+    uint64_t timeout_usec = 1000 * timeout_msec;
+
+    self->queued_usec = (uint64_t) g_get_monotonic_time();
+    self->timeout_msec = timeout_msec;
+    self->due_usec = timeout_msec > 0 ? self->queued_usec + timeout_usec - MIN(spent_usec, timeout_usec) : 0;
+}
+
+uint64_t
+qd_task_end_wait(QdTask *self)
+{
+    uint64_t since_usec = self->queued_usec;
+
+    self->queued_usec = 0;
+    return since_usec > 0 ? (uint64_t) g_get_monotonic_time() - since_usec : 0;
+}
+
+void
+qd_task_set_late_error(const QdTask *self, GError **error)
+{
+    qd_error_set(error, QW_ERROR_TIMEOUT,
+                 "request waited for a free thread until its %" G_GUINT64_FORMAT
+                 " ms were over ('query_timeout_ms', 'update_timeout_ms' or the caller's 'timeout_ms'): "
+                 "too many others run (limits 'running' and 'running_per_client')",
+                 self->timeout_msec);
+}
+
 static gboolean
 is_late(const QdTask *task, uint64_t now_usec)
 {
@@ -314,7 +343,7 @@ typedef struct SchedAttr {
 } SchedAttr;
 
 /*
- * A batch thread with a long slice: since Linux 6.12 whoever wakes up with a shorter one (ours, and the clients that wait for us)
+ * A batch thread with a long slice: since Linux 6.12 a thread that wakes up with a shorter one (ours, and clients that wait for us)
  * takes the core at once instead of waiting for the end of the slice. Older kernels ignore the slice. It is not longer, since one
  * that is to end waits for the slices of all others: with 100 ms that took up to 3 s.
  */

@@ -23,7 +23,9 @@ struct QdTask {
     int watch_fd;     /* while it waits in the queue, events of this descriptor are reported; -1: none */
     uint32_t watch_events;
     uint64_t watch_token;
-    uint64_t due_usec; /* monotonic: it waits no longer for a slot, `late` is called then; 0: it waits for as long as it takes */
+    uint64_t queued_usec;  /* monotonic: since when it waits; 0: it does not (qd_task_begin_wait) */
+    uint64_t timeout_msec; /* of waiting and of what it does; 0: none */
+    uint64_t due_usec;     /* monotonic: it waits no longer for a slot, `late` is called then; 0: never */
     /* called with a slot of @client, which it gives back */
     void (*run)(QdTask *task, QdWorkers *workers);
     /* called without a slot */
@@ -39,6 +41,13 @@ QdWorkers *qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func,
 /* Waits until the threads have ended; the queue must be empty of what others own. */
 void qd_workers_stop(QdWorkers *self);
 QdWorkers *qd_workers_free(QdWorkers *self);
+
+/* Before @self goes into the queue: waiting there counts for its deadline, of which @spent_usec are gone. */
+void qd_task_begin_wait(QdTask *self, uint64_t timeout_msec, uint64_t spent_usec);
+/* It is out of the queue, with a slot or without. Returns: µs that it has waited */
+uint64_t qd_task_end_wait(QdTask *self);
+/* TIMEOUT: for `late`. */
+void qd_task_set_late_error(const QdTask *self, GError **error);
 
 /* Registers @fd; a hang-up is reported even before it is armed. Returns: 0 or negative errno. */
 int qd_workers_watch(QdWorkers *self, int fd, uint64_t token);
