@@ -344,7 +344,8 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
 }
 
 static QdCompiled *
-compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits, GError **error)
+find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits,
+                GError **error)
 {
     g_autoptr(GError) failure = NULL;
     QdCompiled *compiled;
@@ -372,6 +373,22 @@ compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, in
     compiled->schema_clock = self->schema.clock;
     cache_add(self, compiled);
     return compiled;
+}
+
+/*
+ * A look at the schema that gets no memory ends the transaction of the connection: the statement would run outside of it, and stay
+ * there when its batch fails.
+ */
+static QdCompiled *
+compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits, GError **error)
+{
+    int outside = sqlite3_get_autocommit(self->db);
+    QdCompiled *compiled = find_or_compile(self, text, n_bytes, policy, depth, limits, error);
+
+    if (compiled == NULL || sqlite3_get_autocommit(self->db) == outside)
+        return compiled;
+    qd_sqlite_set_error(error, NULL, SQLITE_NOMEM, NULL, 0, limits);
+    return NULL;
 }
 
 QdCompiled *

@@ -19,6 +19,7 @@
 static gint arg_points = 2000;
 static gboolean arg_verbose = FALSE;
 static gint arg_allocation = 0;
+static gboolean arg_once = FALSE;
 
 typedef enum Target {
     TARGET_FILE,
@@ -265,7 +266,8 @@ main(int argc, char **argv)
 {
     const GOptionEntry entries[] = {
         { "points", 0, 0, G_OPTION_ARG_INT, &arg_points, "Points", "N" },
-        { "allocation", 0, 0, G_OPTION_ARG_INT, &arg_allocation, "Only: this allocation and all behind it fail", "K" },
+        { "allocation", 0, 0, G_OPTION_ARG_INT, &arg_allocation, "Only: this allocation and all after it fail", "K" },
+        { "once", 0, 0, G_OPTION_ARG_NONE, &arg_once, "With --allocation: those after it succeed", NULL },
         { "verbose", 'v', 0, G_OPTION_ARG_NONE, &arg_verbose, "Say the last error of each point", NULL },
         { NULL },
     };
@@ -281,7 +283,7 @@ main(int argc, char **argv)
     insert_allocator();
     directory = g_dir_make_tmp("queryd-crash-XXXXXX", NULL);
     if (arg_allocation > 0) {
-        try_point(&counts, directory, TARGET_MEMORY, (guint) arg_allocation, TRUE, &n_calls);
+        try_point(&counts, directory, TARGET_MEMORY, (guint) arg_allocation, !arg_once, &n_calls);
     } else {
         sweep_space(&counts, directory, (guint) arg_points / 10);
         sweep(&counts, directory, TARGET_FILE, (guint) arg_points / 2);
