@@ -242,6 +242,8 @@ QdReader *qd_channel_get_transaction_reader(const QdChannel *self);
 void qd_channel_drop_transaction(QdChannel *self);
 
 /* channel.c */
+/* (nullable): the slot with this number, with a channel or without. Thread: any. */
+QdChannel *qd_channels_get(QdChannels *self, guint index);
 /* The owner lets go of an idle channel. */
 void qd_channel_park(QdChannel *self);
 gboolean qd_channel_has_input(const QdChannel *self);

@@ -87,8 +87,8 @@ channel_release(QdChannel *self)
     return FALSE;
 }
 
-static QdChannel *
-channels_get(QdChannels *self, guint index)
+QdChannel *
+qd_channels_get(QdChannels *self, guint index)
 {
     QdChannel *channel = NULL;
 
@@ -102,7 +102,7 @@ channels_get(QdChannels *self, guint index)
 void
 qd_channels_handle_event(QdChannels *self, uint64_t token, uint32_t events)
 {
-    QdChannel *channel = channels_get(self, (guint) (token & 0xffffffff));
+    QdChannel *channel = qd_channels_get(self, (guint) (token & 0xffffffff));
 
     if (channel == NULL || !channel_seize(channel, token >> 32))
         return;
@@ -743,7 +743,7 @@ qd_channels_sweep(QdChannels *self)
     n = self->slots->len;
     pthread_mutex_unlock(&self->mutex);
     for (guint i = 0; i < n; i++) {
-        QdChannel *channel = channels_get(self, i);
+        QdChannel *channel = qd_channels_get(self, i);
         uint64_t generation = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE) >> 32;
         uint64_t since = __atomic_load_n(&channel->blocked_usec, __ATOMIC_RELAXED);
         uint64_t due = __atomic_load_n(&channel->transaction_due_usec, __ATOMIC_RELAXED);
@@ -775,7 +775,7 @@ qd_channels_drain(QdChannels *self)
 {
     g_atomic_int_set(&self->draining, TRUE);
     for (guint i = 0;; i++) {
-        QdChannel *channel = channels_get(self, i);
+        QdChannel *channel = qd_channels_get(self, i);
         uint64_t generation;
 
         if (channel == NULL)

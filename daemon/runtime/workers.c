@@ -501,8 +501,8 @@ handle_event(QdWorkers *self, const struct epoll_event *event)
     }
 }
 
-static gboolean
-serve_event(QdWorkers *self, int timeout_msec)
+gboolean
+qd_workers_serve_event(QdWorkers *self, int timeout_msec)
 {
     struct epoll_event event;
 
@@ -514,8 +514,8 @@ serve_event(QdWorkers *self, int timeout_msec)
     return TRUE;
 }
 
-static gboolean
-serve_task(QdWorkers *self)
+gboolean
+qd_workers_serve_task(QdWorkers *self)
 {
     gboolean is_late;
     QdTask *task = workers_pop(self, &is_late);
@@ -545,12 +545,12 @@ worker_main(void *data)
     while (!g_atomic_int_get(&self->stopping)) {
         __atomic_store_n(&self->last_progress_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
         if (qd_workers_has_waiting(self)) {
-            gboolean served = serve_event(self, 0);
+            gboolean served = qd_workers_serve_event(self, 0);
 
-            if (serve_task(self) || served)
+            if (qd_workers_serve_task(self) || served)
                 continue;
         }
-        (void) serve_event(self, -1);
+        (void) qd_workers_serve_event(self, -1);
     }
     pthread_mutex_lock(&self->mutex);
     (void) g_ptr_array_remove_fast(self->slots, &slot);

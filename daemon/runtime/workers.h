@@ -49,6 +49,14 @@ uint64_t qd_task_end_wait(QdTask *self);
 /* TIMEOUT: for `late`. */
 void qd_task_set_late_error(const QdTask *self, GError **error);
 
+/*
+ * What a thread of the workers does again and again: serves one event, and one task of the queue, if there is one that may run.
+ * Public for tests, which hold all threads and take their turns themselves. Thread: a worker, or one that has no slot.
+ * Returns: whether there was one
+ */
+gboolean qd_workers_serve_event(QdWorkers *self, int timeout_msec);
+gboolean qd_workers_serve_task(QdWorkers *self);
+
 /* Registers @fd; a hang-up is reported even before it is armed. Returns: 0 or negative errno. */
 int qd_workers_watch(QdWorkers *self, int fd, uint64_t token);
 /* Arms @fd for one event. */

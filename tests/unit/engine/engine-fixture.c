@@ -32,10 +32,9 @@ on_activity(void *user_data)
 }
 
 void
-engine_fixture_start(EngineFixture *self)
+engine_fixture_begin(EngineFixture *self)
 {
     const QdEngineConfig config = { .directory = self->store.dir, .limits = self->store.limits, .activity = on_activity };
-    gint64 deadline = g_get_monotonic_time() + DEADLINE_USEC;
     g_autoptr(GError) error = NULL;
 
     self->mailbox = qd_mailbox_new(&error);
@@ -43,6 +42,14 @@ engine_fixture_start(EngineFixture *self)
     self->engine = qd_engine_new(&config, self->mailbox, &error);
     g_assert_no_error(error);
     self->client = qd_client_new("test");
+}
+
+void
+engine_fixture_start(EngineFixture *self)
+{
+    gint64 deadline = g_get_monotonic_time() + DEADLINE_USEC;
+
+    engine_fixture_begin(self);
     while (self->engine->state != QD_ENGINE_OPEN && g_get_monotonic_time() < deadline)
         engine_fixture_iterate(self, 100);
     g_assert_cmpint(self->engine->state, ==, QD_ENGINE_OPEN);

@@ -22,7 +22,9 @@ void engine_fixture_set_up(EngineFixture *self, gconstpointer data);
 void engine_fixture_tear_down(EngineFixture *self, gconstpointer data);
 void engine_fixture_init(int *argc, char ***argv);
 
+/* The store is open afterwards; or it is still being opened, which ends in engine_fixture_iterate(). */
 void engine_fixture_start(EngineFixture *self);
+void engine_fixture_begin(EngineFixture *self);
 /* Calls that run have ended then, with an error, and are in @ended. */
 void engine_fixture_stop(EngineFixture *self);
 /* Both: another engine on the same store, such as one with other limits. */

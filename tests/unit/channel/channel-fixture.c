@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Each thread of the workers runs a task that waits; the queue and the events are the test's then.
+ */
+#include "tests/unit/channel/channel-fixture.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client-lib/wire/wire-error.h"
+#include "daemon/call/call-classes.h"
+
+/* More slots than a client may have. */
+#define MANY_SLOTS 1000
+
+static void
+hold_thread(QdTask *task, QdWorkers *workers)
+{
+    ChannelFixture *self = (ChannelFixture *) ((char *) (task - task->watch_token) - offsetof(ChannelFixture, holds));
+
+    hand_over_push(self->held, task);
+    (void) hand_over_pop(self->go);
+}
+
+static void
+hold_threads(ChannelFixture *self)
+{
+    for (guint i = 0; i < CHANNEL_FIXTURE_THREADS; i++) {
+        self->holds[i] = (QdTask){ .watch_fd = -1, .watch_token = i, .run = hold_thread };
+        qd_workers_push_always(self->workers, &self->holds[i], TRUE);
+    }
+    for (guint i = 0; i < CHANNEL_FIXTURE_THREADS; i++)
+        (void) hand_over_pop(self->held);
+}
+
+void
+channel_fixture_set_up(ChannelFixture *self, gconstpointer data)
+{
+    self->held = hand_over_new();
+    self->go = hand_over_new();
+    self->tokens = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    engine_fixture_set_up(&self->engine, data);
+    engine_fixture_execute(&self->engine, "INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z')");
+    self->engine.store.limits.values[QD_LIMIT_RUNNING] = 1;
+    engine_fixture_restart(&self->engine);
+    self->workers = self->engine.engine->context.workers;
+    self->channels = self->engine.engine->context.channels;
+    hold_threads(self);
+}
+
+void
+channel_fixture_tear_down(ChannelFixture *self, gconstpointer data)
+{
+    channel_fixture_settle(self);
+    g_assert_cmpuint(qd_workers_get_n_running(self->workers), ==, 0);
+    for (guint i = 0; i < CHANNEL_FIXTURE_THREADS; i++)
+        hand_over_push(self->go, self);
+    engine_fixture_tear_down(&self->engine, data);
+    hand_over_free(self->held);
+    hand_over_free(self->go);
+    g_array_unref(self->tokens);
+}
+
+void
+channel_fixture_set_limit(ChannelFixture *self, QdLimit limit, uint64_t value)
+{
+    self->engine.store.limits.values[limit] = value;
+    qd_engine_set_limits(self->engine.engine, &self->engine.store.limits);
+}
+
+void
+channel_fixture_settle(ChannelFixture *self)
+{
+    gboolean served = TRUE;
+
+    while (served) {
+        served = qd_workers_serve_event(self->workers, 0);
+        served = qd_workers_serve_task(self->workers) || served;
+    }
+}
+
+gboolean
+channel_fixture_serve_task(ChannelFixture *self)
+{
+    return qd_workers_serve_task(self->workers);
+}
+
+void
+channel_fixture_use_up_slots(ChannelFixture *self)
+{
+    g_assert_true(qd_client_charge_many(self->engine.client, QD_CHARGE_RUNNING, MANY_SLOTS, G_MAXINT32));
+}
+
+void
+channel_fixture_give_slots(ChannelFixture *self)
+{
+    qd_client_discharge_many(self->engine.client, QD_CHARGE_RUNNING, MANY_SLOTS);
+}
+
+/* Peers ----------------------------------------------------------------------------------------------------------------- */
+
+/* The channel that has just been opened. */
+static QdChannel *
+find_channel(ChannelFixture *self)
+{
+    QdChannel *channel;
+
+    for (guint i = 0; (channel = qd_channels_get(self->channels, i)) != NULL; i++) {
+        uint64_t token = qd_channel_get_token(channel);
+        gboolean known = channel->client == NULL;
+
+        for (guint k = 0; k < self->tokens->len; k++)
+            known = known || g_array_index(self->tokens, uint64_t, k) == token;
+        if (known)
+            continue;
+        g_array_append_val(self->tokens, token);
+        return channel;
+    }
+    g_assert_not_reached();
+}
+
+ChannelPeer *
+channel_peer_open_with(ChannelFixture *self, const char *sql, const QdCallOptions *options)
+{
+    g_autoptr(QdCall) call = qd_call_new(&qd_prepare_call, self->engine.client);
+    ChannelPeer *peer = g_new0(ChannelPeer, 1);
+
+    call->options = *options;
+    qd_call_add_statement(call, QD_LANGUAGE_SQL, sql, NULL);
+    engine_fixture_submit(&self->engine, call);
+    channel_fixture_settle(self);
+    engine_fixture_await(&self->engine, call);
+    g_assert_no_error(call->error);
+    peer->fixture = self;
+    peer->in = g_byte_array_new();
+    peer->fd = call->channel_fd;
+    call->channel_fd = -1;
+    peer->channel = find_channel(self);
+    peer->token = qd_channel_get_token(peer->channel);
+    return peer;
+}
+
+ChannelPeer *
+channel_peer_open(ChannelFixture *self, const char *sql, uint32_t timeout_msec)
+{
+    const QdCallOptions options = { .has_timeout = timeout_msec > 0, .timeout_msec = timeout_msec };
+
+    return channel_peer_open_with(self, sql, &options);
+}
+
+ChannelPeer *
+channel_peer_free(ChannelPeer *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    channel_peer_hang_up(self);
+    g_byte_array_unref(self->in);
+    g_free(self);
+    return NULL;
+}
+
+void
+channel_peer_hang_up(ChannelPeer *self)
+{
+    if (self->fd >= 0)
+        (void) close(self->fd);
+    self->fd = -1;
+}
+
+static void
+send_all(ChannelPeer *self, const void *data, gsize n_bytes)
+{
+    g_assert_cmpint(send(self->fd, data, n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL), ==, (gssize) n_bytes);
+}
+
+void
+channel_peer_send(ChannelPeer *self, QwKind kind, uint32_t count, uint32_t serial)
+{
+    uint8_t record[QW_HEADER_SIZE];
+
+    send_all(self, record, qw_record_encode(record, kind, count, serial, NULL, 0));
+}
+
+void
+channel_peer_fetch(ChannelPeer *self, uint32_t serial)
+{
+    channel_peer_send(self, QW_KIND_FETCH, 0, serial);
+}
+
+void
+channel_peer_cancel(ChannelPeer *self, uint32_t serial)
+{
+    channel_peer_send(self, QW_KIND_CANCEL, serial, 0);
+}
+
+void
+channel_peer_send_nonsense(ChannelPeer *self)
+{
+    static const uint8_t nonsense[QW_HEADER_SIZE] = { 16, 0, 0, 0, '?' };
+
+    send_all(self, nonsense, sizeof nonsense);
+}
+
+/* Returns: whether the daemon has closed */
+static gboolean
+receive(ChannelPeer *self)
+{
+    uint8_t buffer[65536];
+    ssize_t n;
+
+    while ((n = recv(self->fd, buffer, sizeof buffer, MSG_DONTWAIT)) > 0)
+        g_byte_array_append(self->in, buffer, (guint) n);
+    return n == 0 || errno != EAGAIN;
+}
+
+static void
+describe(const QwHeader *header, const uint8_t *body, GString *text)
+{
+    QwErrorBody error;
+
+    g_string_append_printf(text, "%s%c%u", text->len > 0 ? " " : "", header->kind, header->serial);
+    if (header->kind == QW_KIND_ROWS)
+        g_string_append_printf(text, "/%u", header->count);
+    if (header->kind != QW_KIND_ERROR)
+        return;
+    g_assert_cmpint(qw_error_decode(body, header->size - QW_HEADER_SIZE, &error), ==, 0);
+    g_string_append_printf(text, "/%s", qw_error_get_name(error.code));
+}
+
+void
+channel_peer_assert(ChannelPeer *self, const char *expected)
+{
+    g_autoptr(GString) found = g_string_new(NULL);
+    gboolean closed = receive(self);
+    gsize offset = 0;
+    QwHeader header;
+
+    while (self->in->len - offset >= QW_HEADER_SIZE) {
+        g_assert_cmpint(qw_header_decode(self->in->data + offset, QW_PAGE_SIZE_MAX, QW_TO_CLIENT, &header), ==, 0);
+        if (self->in->len - offset < header.size)
+            break;
+        describe(&header, self->in->data + offset + QW_HEADER_SIZE, found);
+        offset += header.size;
+    }
+    if (offset > 0)
+        g_byte_array_remove_range(self->in, 0, (guint) offset);
+    if (closed)
+        g_string_append(found, found->len > 0 ? " EOF" : "EOF");
+    g_assert_cmpstr(found->str, ==, expected);
+}
+
+void
+channel_peer_kick(ChannelPeer *self)
+{
+    self->channel->entry.kick(&self->channel->entry);
+}
+
+void
+channel_peer_event(ChannelPeer *self, uint32_t events)
+{
+    qd_channels_handle_event(self->fixture->channels, self->token, events);
+}
+
+void
+channel_peer_wait_until_late(ChannelPeer *self)
+{
+    const QdTask *task = &self->channel->task;
+
+    g_assert_cmpuint(task->due_usec, >, 0);
+    while ((uint64_t) g_get_monotonic_time() < task->due_usec)
+        ;
+    qd_workers_look(self->fixture->workers);
+}
+
+uint64_t
+channel_peer_get_spent_usec(const ChannelPeer *self)
+{
+    const QdTask *task = &self->channel->task;
+
+    g_assert_cmpuint(task->due_usec, >, 0);
+    g_assert_cmpuint(task->queued_usec, >, 0);
+    return 1000 * task->timeout_msec - (task->due_usec - task->queued_usec);
+}
