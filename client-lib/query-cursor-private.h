@@ -48,19 +48,14 @@ struct _QueryCursor {
     GError *failure;
 
     QueryHeld held;          /* query-set-aside.c: what another thread may do while no call is under way */
-    guint n_pins;            /* calls under way */
     gboolean page_in_source; /* the current page is in memory of the channel or the direct run */
     gpointer kept[3];        /* (owned) (nullable): memory of the current page, when it is not */
     QueryBacklog *backlog;   /* (nullable): what comes before the rest of the channel or the direct run */
 };
 
-/* While it is pinned a cursor is its caller's alone; nests. Waits while another thread sets it aside. */
-void query_cursor_pin(QueryCursor *self);
-void query_cursor_unpin(QueryCursor *self);
-
 /**
  * query_cursor_set_aside: (a QueryHeldFunc)
- * @owner: an open cursor that is held (query-held.c), whose mutex the caller has
+ * @owner: an open cursor that is held (query-held.c), which the caller has claimed
  * @deadline_usec: monotonic; what was not read by then is left for the next time
  *
  * Reads the rest of the result into a backlog and gives the channel, or the snapshot, back. Thread: any.

@@ -27,7 +27,6 @@ query_cursor_finalize(GObject *object)
     g_clear_pointer(&self->schema, query_schema_unref);
     g_clear_error(&self->failure);
     g_clear_object(&self->connection);
-    query_held_clear(&self->held);
     G_OBJECT_CLASS(query_cursor_parent_class)->finalize(object);
 }
 
@@ -189,7 +188,7 @@ query_cursor_close(QueryCursor *self)
 {
     g_return_if_fail(QUERY_IS_CURSOR(self));
 
-    query_cursor_pin(self);
+    query_held_pin(&self->held);
     if (self->opener.is_transaction && self->state == QUERY_CURSOR_OPEN)
         end_in_transaction(self);
     g_clear_pointer(&self->backlog, query_backlog_free);
@@ -203,7 +202,7 @@ query_cursor_close(QueryCursor *self)
     g_clear_pointer(&self->channel, query_channel_free);
     give_channel_back(self, NULL);
     leave_rows(self, QUERY_CURSOR_CLOSED);
-    query_cursor_unpin(self);
+    query_held_unpin(&self->held);
 }
 
 int
@@ -215,11 +214,11 @@ query_cursor_steal_fd(QueryCursor *self)
 
     if (self->state != QUERY_CURSOR_OPEN || self->n_rows_received > 0 || self->opener.is_transaction)
         return -1;
-    query_cursor_pin(self);
+    query_held_pin(&self->held);
     fd = self->channel != NULL && self->backlog == NULL ? query_channel_steal_fd(self->channel) : -1;
     if (fd >= 0)
         query_cursor_close(self);
-    query_cursor_unpin(self);
+    query_held_unpin(&self->held);
 
     return fd;
 }
@@ -400,9 +399,9 @@ query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error)
     }
 
     g_return_val_if_fail(QUERY_IS_CURSOR(self), FALSE);
-    query_cursor_pin(self);
+    query_held_pin(&self->held);
     has_row = next_waiting(self, cancellable, error);
-    query_cursor_unpin(self);
+    query_held_unpin(&self->held);
     return has_row;
 }
 
@@ -461,12 +460,12 @@ run_on(GTask *task)
         GError *error = NULL;
 
         query_cursor_fail_cancelled(self, cancellable, &error);
-        query_cursor_unpin(self);
+        query_held_unpin(&self->held);
         g_task_return_error(task, error);
         return;
     }
     if (on_step(task, self)) {
-        query_cursor_unpin(self);
+        query_held_unpin(&self->held);
         return;
     }
     self->is_busy = TRUE;
@@ -489,7 +488,7 @@ query_cursor_run_async(QueryCursor *self, GTask *task, gboolean (*on_step)(GTask
     }
 
     self->is_busy = TRUE;
-    query_cursor_pin(self); /* until the task returns */
+    query_held_pin(&self->held); /* until the task returns */
     g_object_set_data(G_OBJECT(task), "on-step", (gpointer) on_step);
     run_on(g_object_ref(task));
 }

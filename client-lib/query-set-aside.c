@@ -3,7 +3,7 @@
  * Setting a cursor aside: what is left of its result is read into a backlog, and its channel or snapshot becomes free.
  *
  * Place: internal to libquery-client; the part of a cursor that another thread than its own may run.
- * Invariant: under the cursor's mutex, and never while it is pinned, which it is during each of its own calls. The current row
+ * Invariant: the thread has claimed the cursor, which is not pinned then, as it is during each of its own calls. The current row
  * stays where it is: its page is taken out of the channel, and belongs to the cursor until it moves on.
  */
 #include <poll.h>
@@ -15,22 +15,6 @@
 
 /* A result of which nothing comes for so long is one that is being computed: others are faster to have. */
 #define PATIENCE_MSEC 10
-
-void
-query_cursor_pin(QueryCursor *self)
-{
-    (void) pthread_mutex_lock(&self->held.mutex);
-    self->n_pins++;
-    (void) pthread_mutex_unlock(&self->held.mutex);
-}
-
-void
-query_cursor_unpin(QueryCursor *self)
-{
-    (void) pthread_mutex_lock(&self->held.mutex);
-    self->n_pins--;
-    (void) pthread_mutex_unlock(&self->held.mutex);
-}
 
 static gboolean
 is_readable_soon(int fd)
@@ -132,7 +116,7 @@ query_cursor_set_aside(gpointer owner, gint64 deadline_usec)
     QueryCursor *self = owner;
     gboolean done;
 
-    if (self->n_pins > 0 || (self->channel == NULL && self->direct == NULL))
+    if (self->channel == NULL && self->direct == NULL)
         return FALSE;
 
     if (self->backlog == NULL)

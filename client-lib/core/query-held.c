@@ -2,7 +2,7 @@
 /*
  * A list of cursors, the one longest unread first.
  *
- * Locks: a cursor's mutex may be held while the list's is taken; the other way round it is only tried.
+ * Pins are taken without a lock, since a look-up of one row takes four; a claim is made and ended under the list's mutex.
  */
 #include "client-lib/core/query-held.h"
 
@@ -13,6 +13,8 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static GQueue held = G_QUEUE_INIT; /* of QueryHeld, by their links */
+static pthread_cond_t unclaimed = PTHREAD_COND_INITIALIZER;
+static QueryHeld *youngest; /* atomic: at the tail of the list, if it has not left it since */
 static guint64 last_round;
 static guint n_waiting; /* atomic */
 
@@ -20,13 +22,43 @@ void
 query_held_init(QueryHeld *self, gpointer owner, QueryHeldFunc set_aside)
 {
     *self = (QueryHeld){ .owner = owner, .set_aside = set_aside };
-    (void) pthread_mutex_init(&self->mutex, NULL);
+}
+
+static void
+wait_for_claim(QueryHeld *self)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&mutex);
+
+    while (__atomic_load_n(&self->n_pins, __ATOMIC_RELAXED) < 0)
+        (void) pthread_cond_wait(&unclaimed, &mutex);
 }
 
 void
-query_held_clear(QueryHeld *self)
+query_held_pin(QueryHeld *self)
 {
-    (void) pthread_mutex_destroy(&self->mutex);
+    gint n = __atomic_load_n(&self->n_pins, __ATOMIC_RELAXED);
+
+    while (n < 0 || !__atomic_compare_exchange_n(&self->n_pins, &n, n + 1, TRUE, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        if (n < 0)
+            wait_for_claim(self);
+        n = __atomic_load_n(&self->n_pins, __ATOMIC_RELAXED);
+    }
+}
+
+void
+query_held_unpin(QueryHeld *self)
+{
+    (void) __atomic_fetch_sub(&self->n_pins, 1, __ATOMIC_RELEASE);
+}
+
+/* @self may be freed as soon as it is not claimed any more. */
+static void
+end_claim(QueryHeld *self)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&mutex);
+
+    __atomic_store_n(&self->n_pins, 0, __ATOMIC_RELEASE);
+    (void) pthread_cond_broadcast(&unclaimed);
 }
 
 void
@@ -36,6 +68,7 @@ query_held_add(QueryHeld *self)
 
     self->link.data = self;
     g_queue_push_tail_link(&held, &self->link);
+    __atomic_store_n(&youngest, self, __ATOMIC_RELAXED);
     if (n_waiting > 0)
         (void) pthread_cond_signal(&changed);
 }
@@ -43,25 +76,28 @@ query_held_add(QueryHeld *self)
 void
 query_held_remove(QueryHeld *self)
 {
-    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&mutex);
-
     if (self->link.data == NULL)
         return;
+
+    (void) pthread_mutex_lock(&mutex);
     g_queue_unlink(&held, &self->link);
     self->link.data = NULL;
     if (n_waiting > 0)
         (void) pthread_cond_signal(&changed);
+    (void) pthread_mutex_unlock(&mutex);
 }
 
 void
 query_held_touch(QueryHeld *self)
 {
-    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&mutex);
-
-    if (self->link.data == NULL || held.tail == &self->link)
+    if (self->link.data == NULL || __atomic_load_n(&youngest, __ATOMIC_RELAXED) == self)
         return;
+
+    (void) pthread_mutex_lock(&mutex);
     g_queue_unlink(&held, &self->link);
     g_queue_push_tail_link(&held, &self->link);
+    __atomic_store_n(&youngest, self, __ATOMIC_RELAXED);
+    (void) pthread_mutex_unlock(&mutex);
 }
 
 guint
@@ -72,7 +108,7 @@ query_held_get_n(void)
     return held.length;
 }
 
-/* The next one that was not tried in @round, with its own mutex held; NULL: there is none. */
+/* The next one that was not tried in @round, claimed; NULL: there is none. */
 static QueryHeld *
 pick(guint64 round)
 {
@@ -80,11 +116,12 @@ pick(guint64 round)
 
     for (GList *link = held.head; link != NULL; link = link->next) {
         QueryHeld *self = link->data;
+        gint none = 0;
 
         if (self->round == round)
             continue;
         self->round = round;
-        if (pthread_mutex_trylock(&self->mutex) == 0) /* else another thread is at it */
+        if (__atomic_compare_exchange_n(&self->n_pins, &none, -1, FALSE, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             return self;
     }
     return NULL;
@@ -106,12 +143,12 @@ query_held_reduce(guint n_max, guint budget_msec)
     gboolean any = FALSE;
 
     while (query_held_get_n() > n_max && g_get_monotonic_time() < deadline_usec) {
-        QueryHeld *self = pick(round); /* may be freed as soon as its mutex is given back */
+        QueryHeld *self = pick(round);
 
         if (self == NULL)
             break;
         any = self->set_aside(self->owner, deadline_usec) || any;
-        (void) pthread_mutex_unlock(&self->mutex);
+        end_claim(self);
     }
     return any;
 }

@@ -5,12 +5,12 @@
  * Place: internal to libquery-client. The daemon bounds the channels and the unfinished results of a client, so a cursor that is
  * not being read gives its channel up when another request needs one: the rest of its result is read into a backlog, from which the
  * cursor goes on. An application may so have as many open cursors as it likes.
- * Invariant: a cursor is in here exactly while it is open, outside of a transaction, and has a channel or a direct run.
+ * Invariant: a cursor is in here exactly while it is open, outside of a transaction, and has a channel or a direct run. It is
+ * pinned by calls of its own, or claimed by one thread that sets it aside, never both.
  */
 #pragma once
 
 #include <glib.h>
-#include <pthread.h>
 
 /* Cursors that hold a channel, before the next one that needs a new channel makes room. Below both of the daemon's limits. */
 #define QUERY_HELD_MAX 16u
@@ -20,10 +20,10 @@
 
 /**
  * QueryHeldFunc:
- * @owner: a cursor that is in here; its mutex is held
+ * @owner: a cursor that is in here; this thread has claimed it
  * @deadline_usec: monotonic
  *
- * Gives its channel or snapshot up, when no call is under way and its rows come soon. Thread: any.
+ * Gives its channel or snapshot up, when its rows come soon. Thread: any.
  *
  * Returns: whether it did
  */
@@ -31,19 +31,21 @@ typedef gboolean (*QueryHeldFunc)(gpointer owner, gint64 deadline_usec);
 
 /* The part of a cursor that stands in the list. */
 typedef struct QueryHeld {
-    pthread_mutex_t mutex; /* what another thread may do while no call is under way */
+    gint n_pins; /* atomic: calls under way; -1: claimed by a thread that sets it aside */
     gpointer owner;
     QueryHeldFunc set_aside;
-    GList link;    /* its data is NULL outside of the list; guarded by the list's mutex, as the next */
+    GList link;    /* its data is NULL outside of the list; changed under the list's mutex, by the thread that pins or claims */
     guint64 round; /* that last tried it */
 } QueryHeld;
 
 void query_held_init(QueryHeld *self, gpointer owner, QueryHeldFunc set_aside);
-/* It is not in the list any more. */
-void query_held_clear(QueryHeld *self);
+
+/* While it is pinned a cursor is its caller's alone; nests. Waits while another thread sets it aside. */
+void query_held_pin(QueryHeld *self);
+void query_held_unpin(QueryHeld *self);
 
 void query_held_add(QueryHeld *self);
-/* Also of one that is not in here. */
+/* Also of one that is not in here. It is pinned or claimed. */
 void query_held_remove(QueryHeld *self);
 /* It was read: it is the last one to give its channel up. */
 void query_held_touch(QueryHeld *self);

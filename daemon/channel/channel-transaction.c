@@ -141,11 +141,12 @@ qd_channel_get_transaction_end(const QdChannel *self)
 void
 qd_channel_yield_transaction(QdChannel *self)
 {
-    uint64_t now = (uint64_t) g_get_monotonic_time();
+    uint64_t now;
 
     if (self->transaction == NULL || !self->transaction->has_role || !qd_writer_is_awaited(self->context->writer))
         return;
 
+    now = (uint64_t) g_get_monotonic_time();
     if (now < self->transaction->end_usec)
         __atomic_store_n(&self->transaction->end_usec, now, __ATOMIC_RELAXED);
     __atomic_store_n(&self->transaction_due_usec, self->transaction->end_usec, __ATOMIC_RELAXED);
@@ -155,11 +156,12 @@ void
 qd_channel_touch_transaction(QdChannel *self)
 {
     const QdLimits *limits = &self->context->limits;
-    uint64_t now = (uint64_t) g_get_monotonic_time();
+    uint64_t now;
 
     if (self->transaction == NULL || !self->transaction->has_role)
         return;
 
+    now = (uint64_t) g_get_monotonic_time();
     __atomic_store_n(&self->transaction_due_usec,
                      MIN(now + 1000 * qd_limits_get(limits, QD_LIMIT_TRANSACTION_IDLE_MSEC), self->transaction->end_usec),
                      __ATOMIC_RELAXED);
@@ -171,12 +173,15 @@ qd_channel_watch_transaction(QdChannel *self)
 {
     QdChannelTransaction *transaction = self->transaction;
     const QdLimits *limits = &self->context->limits;
-    uint64_t now = (uint64_t) g_get_monotonic_time();
+    uint64_t now;
     uint64_t due;
 
     qd_channel_yield_transaction(self);
     due = __atomic_load_n(&self->transaction_due_usec, __ATOMIC_RELAXED);
-    if (due == 0 || now < due)
+    if (due == 0)
+        return;
+    now = (uint64_t) g_get_monotonic_time();
+    if (now < due)
         return;
 
     if (now >= transaction->start_usec + 1000 * qd_limits_get(limits, QD_LIMIT_TRANSACTION_MSEC))

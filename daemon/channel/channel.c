@@ -221,13 +221,15 @@ static void
 channel_check_run(QdChannel *self)
 {
     uint64_t since = __atomic_load_n(&self->blocked_usec, __ATOMIC_RELAXED);
-    uint64_t now = (uint64_t) g_get_monotonic_time();
     const QdLimits *limits = &self->context->limits;
     gint cancelled = g_atomic_int_get(&self->entry.cancelled);
     g_autoptr(GError) error = NULL;
+    uint64_t now;
 
     if (self->run == NULL)
         return;
+
+    now = (uint64_t) g_get_monotonic_time();
 
     if (cancelled == QD_CANCEL_EVICT)
         qd_limit_set_error(&error, limits, QD_LIMIT_WAL_BYTES,

@@ -80,11 +80,19 @@ on_progress(void *data)
     return qd_interrupt_poll();
 }
 
+static gboolean
+look_at_nothing(void *data)
+{
+    return FALSE;
+}
+
 void
 qd_evaluation_begin_watch(QdConnection *connection, QdWatch *watch)
 {
     QdInterrupter *interrupter = qd_connection_get_attachment(connection, QD_ATTACHMENT_INTERRUPTER);
 
+    if (watch->interrupt.look == NULL)
+        watch->interrupt.look = look_at_nothing;
     watch->db = qd_connection_get_db(connection);
     qd_interrupter_begin(interrupter, watch);
     qd_evaluation_watch(connection, interrupter != NULL ? WATCHED_OPS : ALONE_OPS, on_progress, NULL);

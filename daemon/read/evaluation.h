@@ -23,7 +23,7 @@ void qd_evaluation_set_interrupter(QdConnection *connection, QdInterrupter *inte
 
 /**
  * qd_evaluation_begin_watch:
- * @watch: (not owned): its is_over() and interrupt.look() are set; stays where it is until qd_evaluation_end_watch()
+ * @watch: (not owned): its is_over() and interrupt.look() are set, or NULL; stays where it is until qd_evaluation_end_watch()
  *
  * Until then statements on @connection and long functions of ours end with SQLITE_INTERRUPT once look() says so, and wherever they
  * stand once is_over() does. Without a thread for that (set_interrupter) look() alone is asked, after so many operations of SQLite.

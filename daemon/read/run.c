@@ -199,18 +199,16 @@ lease_reader(QdPool *pool, QdClient *client, const QdReader *preferred, QdLangua
     }
 }
 
-/* Compiling has an end of its own; it is watched for the thread that it holds. */
-static gboolean
-look_at_nothing(void *data)
-{
-    return FALSE;
-}
-
+/* Compiling has an end of its own; it is watched for the thread that it holds. A statement from the cache holds none. */
 static gboolean
 compile(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 {
-    QdWatch watch = { .interrupt = { .look = look_at_nothing } };
+    QdWatch watch = { 0 };
     gboolean ok;
+
+    if (what->language == QD_LANGUAGE_SQL &&
+        qd_connection_has_compiled(self->reader->connection, what->text, what->n_bytes, policy))
+        return compile_sql(self, what, policy, error);
 
     qd_evaluation_begin_watch(self->reader->connection, &watch);
     ok = (what->language == QD_LANGUAGE_SPARQL ? compile_sparql : compile_sql)(self, what, policy, error);

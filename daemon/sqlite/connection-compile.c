@@ -64,17 +64,21 @@ qd_compiled_refresh(QdCompiled *compiled)
 }
 
 static QdCompiled *
-cache_find(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy)
+cache_find(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy)
 {
     for (guint i = self->statements->len; i > 0; i--) {
         QdCompiled *compiled = self->statements->pdata[i - 1];
 
-        if (compiled->policy == policy && compiled->n_text_bytes == n_bytes && memcmp(compiled->text, text, n_bytes) == 0) {
-            compiled->last_use = ++self->clock;
+        if (compiled->policy == policy && compiled->n_text_bytes == n_bytes && memcmp(compiled->text, text, n_bytes) == 0)
             return compiled;
-        }
     }
     return NULL;
+}
+
+gboolean
+qd_connection_has_compiled(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy)
+{
+    return cache_find(self, text, n_bytes, policy) != NULL;
 }
 
 static void
@@ -357,6 +361,7 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
         compiled = NULL;
     }
     if (compiled != NULL) {
+        compiled->last_use = ++self->clock;
         self->guard.policy = policy;
         qd_guard_forget_denial(&self->guard);
         return compiled;
