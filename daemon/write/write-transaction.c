@@ -48,8 +48,7 @@ tell_of_others(QdWriter *self)
 static gboolean
 get_version(QdWriter *self, guint *ret_version)
 {
-    return sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_DATA_VERSION, ret_version) ==
-           SQLITE_OK;
+    return sqlite3_file_control(qd_connection_get_db(self->connection), NULL, SQLITE_FCNTL_DATA_VERSION, ret_version) == SQLITE_OK;
 }
 
 /* At the begin of a transaction that has read. */
