@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The channel itself, for the files that make it up: channel.c (life), channel-input.c (requests), channel-chunks.c (large ones),
+ * The channel itself, for the files that make it up: channel.c (the loop), channel-table.c,
+ * channel-open.c, channel-owner.c (who has it), channel-input.c (requests), channel-chunks.c (large ones),
  * channel-output.c (records), channel-ring.c (shared memory), channel-serve.c (what a request does), channel-write.c (updates),
  * channel-transaction.c (BEGIN to COMMIT).
  */
@@ -242,15 +243,44 @@ QdReader *qd_channel_get_transaction_reader(const QdChannel *self);
 void qd_channel_drop_transaction(QdChannel *self);
 
 /* channel.c */
+gboolean qd_channel_has_input(const QdChannel *self);
+/* The tasks: with a slot, of a kick, which needs none, and of one whose time has come in the queue. */
+void qd_channel_run_task(QdTask *task, QdWorkers *workers);
+void qd_channel_look_task(QdTask *task, QdWorkers *workers);
+void qd_channel_late_task(QdTask *task, QdWorkers *workers);
+/* All but the slot, which has no owner. */
+void qd_channel_clear(QdChannel *self);
+/* The owner ends the channel; its slot gets a new generation, which makes all old events void. */
+void qd_channel_destroy(QdChannel *self);
+
+/* channel-owner.c */
+/* Names the channel in events of its descriptor. */
+uint64_t qd_channel_get_token(const QdChannel *self);
+/* TRUE: the caller owns the channel, which may have been in the queue. FALSE: gone, or its owner will look again. */
+gboolean qd_channel_seize(QdChannel *self, uint64_t generation);
+/* The task that processes the channel, owned by the queue. */
+void qd_channel_push(QdChannel *self, gboolean wake);
+/* From any thread: makes a worker look at the channel, unless its owner does. Also when its client has no slot left: what is over
+ * ends all the same. */
+void qd_channel_kick(QdChannel *self, uint64_t generation);
+void qd_channel_kick_entry(QdEntry *entry);
+/* Arms the descriptor and lets go. @blocked: output waits. Returns: false when there is something to do already. */
+gboolean qd_channel_let_go(QdChannel *self, gboolean blocked);
+/* The owner lets go of an idle channel, or leaves it to the queue. */
+void qd_channel_park(QdChannel *self);
+
+/* channel-table.c */
 /* (nullable): the slot with this number, with a channel or without. Thread: any. */
 QdChannel *qd_channels_get(QdChannels *self, guint index);
-/* The owner lets go of an idle channel. */
-void qd_channel_park(QdChannel *self);
-gboolean qd_channel_has_input(const QdChannel *self);
+gboolean qd_channels_is_draining(QdChannels *self);
+/* One more channel of @client. FALSE: LIMIT_EXCEEDED */
+gboolean qd_channels_charge(QdChannels *self, QdClient *client, GError **error);
+void qd_channels_discharge(QdChannels *self, QdClient *client);
+gboolean qd_channels_open_transport(QdChannels *self, QdTransport transport, int ret_fds[2], GError **error);
+void qd_channels_discharge_transport(QdChannels *self, QdTransport transport);
+/* A slot without a channel, for one that is charged; and back, with that charge of all channels. */
+QdChannel *qd_channels_take_slot(QdChannels *self);
+void qd_channels_give_slot(QdChannels *self, QdChannel *channel);
 /* The writer is done with an update of the channel, and this thread leads: qd_channels_answer() follows. */
 void qd_channels_add_answered(QdChannels *self, QdChannel *channel);
 GPtrArray *qd_channels_get_answered(QdChannels *self);
-/* The task that processes the channel, owned by the queue. */
-void qd_channel_push(QdChannel *self, gboolean wake);
-/* Names the channel in events of its descriptor. */
-uint64_t qd_channel_get_token(const QdChannel *self);

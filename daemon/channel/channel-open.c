@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Making channels, in slots of the table that may have been used before.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "daemon/channel/channel-private.h"
+
+static void
+setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup, int fd)
+{
+    guint index = channel->index;
+    uint64_t state = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE);
+
+    channel->index = index;
+    channel->fd = fd;
+    channel->transport = setup->transport;
+    channel->page_size = setup->page_size;
+    channel->error_details = setup->options.error_details;
+    channel->refuses_control = setup->options.refuses_control;
+    channel->client = qd_client_ref(client);
+    channel->task = (QdTask){ .client = channel->client, .watch_fd = -1, .run = qd_channel_run_task, .late = qd_channel_late_task };
+    channel->entry = (QdEntry){
+        .language = qd_language_get_name(setup->language), .client = channel->client, .kick = qd_channel_kick_entry, .owner = channel
+    };
+    channel->in = g_byte_array_new();
+    channel->chain.chunks = (QwChunks){ 0 };
+    channel->chain.is_refused = channel->chain.is_held = FALSE;
+    g_queue_init(&channel->requests);
+    g_queue_init(&channel->writes);
+    g_queue_init(&channel->spare_writes);
+    channel->readable = channel->ended = channel->broken = FALSE;
+    channel->last_reader = NULL;
+    channel->spin = (QwSpin){ 0 };
+    channel->counters = (QdCounts){ 0 };
+    channel->settings = 0;
+    channel->spent_usec = 0;
+    channel->is_late = FALSE;
+    channel->answered_usec = 0;
+    channel->transaction = NULL;
+    __atomic_store_n(&channel->transaction_due_usec, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&channel->blocked_usec, 0, __ATOMIC_RELAXED);
+    channel->statement = (QdStatement){
+        .prepared = TRUE,
+        .text = g_strndup(setup->text, setup->n_text_bytes),
+        .n_text_bytes = setup->n_text_bytes,
+        .base = g_strdup(setup->options.base),
+        .language = setup->language,
+        .signature = setup->shape.signature,
+        .n_parameters = setup->shape.n_parameters,
+        .writes = setup->shape.writes,
+        .control = setup->shape.control,
+        .options = setup->options,
+    };
+    channel->statement.options.base = NULL; /* the call's */
+    __atomic_store_n(&channel->state, (state & ~(uint64_t) QD_CHANNEL_FREE) | QD_CHANNEL_OWNED, __ATOMIC_RELEASE);
+}
+
+/* A pipe has nobody to ask for rows: its FETCH is there from the start, and its SCHEMA first in the stream. */
+static void
+start_pipe(QdChannel *channel, const QdChannelSetup *setup)
+{
+    QdRequest *request = g_new0(QdRequest, 1);
+    gsize n_bytes = 0;
+
+    request->kind = QW_KIND_FETCH;
+    request->received_usec = (uint64_t) g_get_monotonic_time();
+    if (setup->parameters != NULL && setup->shape.n_parameters > 0) {
+        request->body = g_bytes_unref_to_data(g_bytes_ref(setup->parameters), &n_bytes);
+        request->n_bytes = n_bytes;
+        request->count = 1;
+    }
+    g_queue_push_tail(&channel->requests, request);
+    qd_channel_put_schema(channel, &setup->shape, 0);
+}
+
+gboolean
+qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup, int *ret_fd, GError **error)
+{
+    QdChannel *channel;
+    int fds[2];
+    int r;
+
+    if (qd_channels_is_draining(self)) {
+        qd_error_set(error, QW_ERROR_CLOSED, "the daemon is stopping");
+        return FALSE;
+    }
+    if (!qd_channels_charge(self, client, error))
+        return FALSE;
+    if (!qd_channels_open_transport(self, setup->transport, fds, error)) {
+        qd_channels_discharge(self, client);
+        return FALSE;
+    }
+    channel = qd_channels_take_slot(self);
+    setup_channel(channel, client, setup, fds[0]);
+    r = qd_workers_watch(channel->context->workers, channel->fd, qd_channel_get_token(channel));
+    if (r < 0) {
+        qd_error_set_errno(error, -r, "cannot watch a descriptor");
+        (void) close(fds[1]);
+        qd_channel_destroy(channel);
+        return FALSE;
+    }
+    *ret_fd = fds[1];
+    if (qd_transport_is_pipe(setup->transport))
+        start_pipe(channel, setup);
+    qd_channel_push(channel, FALSE);
+    return TRUE;
+}

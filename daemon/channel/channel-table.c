@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table of channels, what all of them are charged for, and the sweep over them.
+ *
+ * Place: beside channel.c. A slot is never freed before the end, so that a number of one leads to a channel, if perhaps to a later
+ * one; its generation tells.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "daemon/channel/channel-private.h"
+
+/* Large pipes are a scarce right of the user: beyond these every new one would get 8 KiB. */
+#define PIPE_MAX_LARGE 32
+
+struct QdChannels {
+    QdContext *context;
+    pthread_mutex_t mutex;
+    GPtrArray *slots;   /* of QdChannel, all that ever were; reused, freed at the end */
+    GArray *free_slots; /* of guint */
+    guint n_open;
+    gint n_pipes;
+    gint n_ring_bytes;
+    gint draining;
+    GPtrArray *answered; /* of QdChannel: owned by the leader of the writer's group */
+};
+
+QdChannel *
+qd_channels_get(QdChannels *self, guint index)
+{
+    QdChannel *channel = NULL;
+
+    pthread_mutex_lock(&self->mutex);
+    if (index < self->slots->len)
+        channel = self->slots->pdata[index];
+    pthread_mutex_unlock(&self->mutex);
+    return channel;
+}
+
+void
+qd_channels_add_answered(QdChannels *self, QdChannel *channel)
+{
+    g_ptr_array_add(self->answered, channel);
+}
+
+GPtrArray *
+qd_channels_get_answered(QdChannels *self)
+{
+    return self->answered;
+}
+
+/* What channels are charged for ---------------------------------------------------------------------------------------- */
+
+/* Some are kept for clients that have few: many processes of one application do not take them all. */
+gboolean
+qd_channels_charge(QdChannels *self, QdClient *client, GError **error)
+{
+    const QdLimits *limits = &self->context->limits;
+    uint64_t most = qd_limits_get(limits, QD_LIMIT_CHANNELS);
+    uint64_t kept = most / 4;
+    gboolean full;
+
+    if (!qd_client_charge(client, QD_CHARGE_CHANNEL, qd_limits_get(limits, QD_LIMIT_CHANNELS_PER_CLIENT))) {
+        qd_limit_set_error(error, limits, QD_LIMIT_CHANNELS_PER_CLIENT, "too many open channels of client '%s'", client->label);
+        return FALSE;
+    }
+    pthread_mutex_lock(&self->mutex);
+    if (qd_client_count_channels(client) <= qd_limits_get(limits, QD_LIMIT_CHANNELS_FEW))
+        kept = 0;
+    full = self->n_open >= most - kept;
+    self->n_open += full ? 0 : 1;
+    pthread_mutex_unlock(&self->mutex);
+    if (full) {
+        qd_client_discharge(client, QD_CHARGE_CHANNEL);
+        qd_limit_set_error(error, limits, QD_LIMIT_CHANNELS,
+                           kept > 0 ? "too many open channels beside a quarter, which is kept for clients with few"
+                                    : "too many open channels");
+    }
+    return !full;
+}
+
+void
+qd_channels_discharge(QdChannels *self, QdClient *client)
+{
+    pthread_mutex_lock(&self->mutex);
+    self->n_open--;
+    pthread_mutex_unlock(&self->mutex);
+    qd_client_discharge(client, QD_CHARGE_CHANNEL);
+}
+
+gboolean
+qd_channels_open_transport(QdChannels *self, QdTransport transport, int ret_fds[2], GError **error)
+{
+    gboolean is_pipe = qd_transport_is_pipe(transport);
+    gboolean large_pipe = is_pipe && g_atomic_int_add(&self->n_pipes, 1) < PIPE_MAX_LARGE;
+
+    if (qd_transport_open(transport, large_pipe, ret_fds, error)) {
+        if ((uint64_t) ret_fds[0] <= qd_limits_get(&self->context->limits, QD_LIMIT_DESCRIPTORS) / 10 * 8)
+            return TRUE;
+        qd_limit_set_error(error, &self->context->limits, QD_LIMIT_DESCRIPTORS, "too many open descriptors");
+        (void) close(ret_fds[0]);
+        (void) close(ret_fds[1]);
+    }
+    qd_channels_discharge_transport(self, transport);
+    return FALSE;
+}
+
+void
+qd_channels_discharge_transport(QdChannels *self, QdTransport transport)
+{
+    if (qd_transport_is_pipe(transport))
+        g_atomic_int_add(&self->n_pipes, -1);
+}
+
+/* Rings --------------------------------------------------------------------------------------------------------------- */
+
+gboolean
+qd_channels_charge_ring(QdChannels *self, QdClient *client, guint n_bytes)
+{
+    const QdLimits *limits = &self->context->limits;
+    gint before;
+
+    if (!qd_client_charge_many(client, QD_CHARGE_RING, n_bytes, qd_limits_get(limits, QD_LIMIT_RING_PER_CLIENT_BYTES)))
+        return FALSE;
+    before = g_atomic_int_add(&self->n_ring_bytes, (gint) n_bytes);
+    if ((uint64_t) before + n_bytes <= qd_limits_get(limits, QD_LIMIT_RING_BYTES))
+        return TRUE;
+
+    qd_channels_discharge_ring(self, client, n_bytes);
+    return FALSE;
+}
+
+void
+qd_channels_discharge_ring(QdChannels *self, QdClient *client, guint n_bytes)
+{
+    g_atomic_int_add(&self->n_ring_bytes, -(gint) n_bytes);
+    qd_client_discharge_many(client, QD_CHARGE_RING, n_bytes);
+}
+
+gboolean
+qd_channels_is_draining(QdChannels *self)
+{
+    return g_atomic_int_get(&self->draining) != 0;
+}
+
+QdChannel *
+qd_channels_take_slot(QdChannels *self)
+{
+    QdChannel *channel;
+
+    pthread_mutex_lock(&self->mutex);
+    if (self->free_slots->len > 0) {
+        guint index = g_array_index(self->free_slots, guint, self->free_slots->len - 1);
+
+        g_array_set_size(self->free_slots, self->free_slots->len - 1);
+        channel = self->slots->pdata[index];
+    } else {
+        channel = g_new0(QdChannel, 1);
+        channel->index = self->slots->len;
+        channel->state = UINT64_C(1) << 32 | QD_CHANNEL_FREE;
+        channel->context = self->context;
+        g_ptr_array_add(self->slots, channel);
+    }
+    pthread_mutex_unlock(&self->mutex);
+    return channel;
+}
+
+void
+qd_channels_give_slot(QdChannels *self, QdChannel *channel)
+{
+    pthread_mutex_lock(&self->mutex);
+    g_array_append_val(self->free_slots, channel->index);
+    self->n_open--;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/* The table ----------------------------------------------------------------------------------------------------------- */
+
+QdChannels *
+qd_channels_new(QdContext *context)
+{
+    QdChannels *self = g_new0(QdChannels, 1);
+
+    self->context = context;
+    self->slots = g_ptr_array_new_with_free_func(g_free);
+    self->free_slots = g_array_new(FALSE, FALSE, sizeof(guint));
+    self->answered = g_ptr_array_new();
+    pthread_mutex_init(&self->mutex, NULL);
+    return self;
+}
+
+QdChannels *
+qd_channels_free(QdChannels *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    for (guint i = 0; i < self->slots->len; i++) {
+        QdChannel *channel = self->slots->pdata[i];
+
+        if (channel->client != NULL) {
+            qd_channel_clear(channel);
+            qd_client_discharge(channel->client, QD_CHARGE_CHANNEL);
+            qd_client_unref(channel->client);
+        }
+    }
+    g_ptr_array_unref(self->slots);
+    g_array_unref(self->free_slots);
+    g_ptr_array_unref(self->answered);
+    pthread_mutex_destroy(&self->mutex);
+    g_free(self);
+    return NULL;
+}
+
+void
+qd_channels_sweep(QdChannels *self)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    guint n;
+    gboolean again = FALSE;
+
+    pthread_mutex_lock(&self->mutex);
+    n = self->slots->len;
+    pthread_mutex_unlock(&self->mutex);
+    for (guint i = 0; i < n; i++) {
+        QdChannel *channel = qd_channels_get(self, i);
+        uint64_t generation = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE) >> 32;
+        uint64_t since = __atomic_load_n(&channel->blocked_usec, __ATOMIC_RELAXED);
+        uint64_t due = __atomic_load_n(&channel->transaction_due_usec, __ATOMIC_RELAXED);
+        uint64_t piece = __atomic_load_n(&channel->chain.usec, __ATOMIC_RELAXED);
+
+        if (piece != 0) {
+            again = TRUE;
+            if (now > piece + 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC))
+                qd_channel_kick(channel, generation);
+        }
+        if (due != 0) {
+            again = TRUE;
+            if (now >= due || qd_writer_is_awaited(self->context->writer))
+                qd_channel_kick(channel, generation);
+        }
+        if (since == 0)
+            continue;
+        again = TRUE;
+        if (now - since > 1000 * MIN(qd_limits_get(&self->context->limits, QD_LIMIT_READER_IDLE_MSEC),
+                                     qd_limits_get(&self->context->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC)))
+            qd_channel_kick(channel, generation);
+    }
+    if (again)
+        qd_workers_request_sweep(self->context->workers);
+}
+
+void
+qd_channels_drain(QdChannels *self)
+{
+    g_atomic_int_set(&self->draining, TRUE);
+    for (guint i = 0;; i++) {
+        QdChannel *channel = qd_channels_get(self, i);
+        uint64_t generation;
+
+        if (channel == NULL)
+            return;
+        generation = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE) >> 32;
+        qd_channel_kick(channel, generation);
+    }
+}
+
+guint
+qd_channels_get_n(QdChannels *self)
+{
+    guint n;
+
+    pthread_mutex_lock(&self->mutex);
+    n = self->n_open;
+    pthread_mutex_unlock(&self->mutex);
+    return n;
+}
