@@ -166,7 +166,7 @@ qd_channel_watch_chain(QdChannel *self)
     if (!is_late(self))
         return;
     qd_channel_read(self); /* what is there, but was not read, is not late */
-    if (!is_late(self) || self->broken || !qd_channel_has_room(self))
+    if (!is_late(self) || self->peer == QD_PEER_GONE || !qd_channel_has_room(self))
         return;
 
     qd_limit_set_error(&error, &self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC,

@@ -147,10 +147,10 @@ qd_channel_read(QdChannel *self)
 {
     gsize n_asked;
 
-    if (qd_transport_is_pipe(self->transport) || self->ended || self->broken)
+    if (qd_transport_is_pipe(self->transport) || self->peer != QD_PEER_TALKS)
         return;
     if (qd_channel_can_resume(self) && !parse_records(self)) {
-        self->broken = TRUE;
+        qd_channel_note_peer(self, QD_PEER_GONE);
         return;
     }
 
@@ -162,15 +162,15 @@ qd_channel_read(QdChannel *self)
         if (n < 0 && errno == EAGAIN)
             return;
         if (n < 0) {
-            self->broken = TRUE;
+            qd_channel_note_peer(self, QD_PEER_GONE);
             return;
         }
         if (n == 0) {
-            self->ended = TRUE;
+            qd_channel_note_peer(self, QD_PEER_SILENT);
             return;
         }
         if (!parse_records(self)) {
-            self->broken = TRUE;
+            qd_channel_note_peer(self, QD_PEER_GONE);
             return;
         }
         if ((gsize) n < n_asked)

@@ -10,27 +10,27 @@
 static void
 setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup, int fd)
 {
-    guint index = channel->index;
-    uint64_t state = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE);
+    uint64_t ownership = __atomic_load_n(&channel->ownership, __ATOMIC_ACQUIRE);
 
-    channel->index = index;
     channel->fd = fd;
     channel->transport = setup->transport;
     channel->page_size = setup->page_size;
     channel->error_details = setup->options.error_details;
     channel->refuses_control = setup->options.refuses_control;
     channel->client = qd_client_ref(client);
-    channel->task = (QdTask){ .client = channel->client, .watch_fd = -1, .run = qd_channel_run_task, .late = qd_channel_late_task };
-    channel->entry = (QdEntry){
-        .language = qd_language_get_name(setup->language), .client = channel->client, .kick = qd_channel_kick_entry, .owner = channel
-    };
+    qd_channel_init_task(channel);
+    channel->entry = (QdEntry){ .language = qd_language_get_name(setup->language),
+                                .client = channel->client,
+                                .kick = qd_channel_kick_entry,
+                                .owner = channel };
     channel->in = g_byte_array_new();
     channel->chain.chunks = (QwChunks){ 0 };
     channel->chain.is_refused = channel->chain.is_held = FALSE;
     g_queue_init(&channel->requests);
     g_queue_init(&channel->writes);
     g_queue_init(&channel->spare_writes);
-    channel->readable = channel->ended = channel->broken = FALSE;
+    channel->readable = FALSE;
+    channel->peer = QD_PEER_TALKS;
     channel->last_reader = NULL;
     channel->spin = (QwSpin){ 0 };
     channel->counters = (QdCounts){ 0 };
@@ -54,7 +54,8 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
         .options = setup->options,
     };
     channel->statement.options.base = NULL; /* the call's */
-    __atomic_store_n(&channel->state, (state & ~(uint64_t) QD_CHANNEL_FREE) | QD_CHANNEL_OWNED, __ATOMIC_RELEASE);
+    qd_channel_set_state(channel, QD_CHANNEL_SERVED);
+    __atomic_store_n(&channel->ownership, (ownership & ~(uint64_t) QD_CHANNEL_FREE) | QD_CHANNEL_OWNED, __ATOMIC_RELEASE);
 }
 
 /* A pipe has nobody to ask for rows: its FETCH is there from the start, and its SCHEMA first in the stream. */

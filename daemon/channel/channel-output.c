@@ -303,7 +303,8 @@ qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns)
     gsize page_size;
     gsize room;
 
-    self->broken = self->broken || r == -EBADMSG;
+    if (r == -EBADMSG)
+        qd_channel_note_peer(self, QD_PEER_GONE);
     self->page_in_ring = r == 0;
     if (self->page_in_ring) {
         qw_page_writer_init(writer, slot, qd_ring_get_shape(self->ring)->slot_size, n_columns);

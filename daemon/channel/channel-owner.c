@@ -9,68 +9,120 @@
 
 #include "daemon/channel/channel-private.h"
 
+#define MAY_BE(state) (1u << QD_CHANNEL_##state)
+
+/* What may follow each; the diagram is in channel-private.h. */
+static const uint16_t following[QD_N_CHANNEL_STATES] = {
+    [QD_CHANNEL_NONE] = MAY_BE(SERVED),
+    [QD_CHANNEL_SERVED] = MAY_BE(NONE) | MAY_BE(IDLE) | MAY_BE(BLOCKED) | MAY_BE(QUEUED) | MAY_BE(LINGERING) | MAY_BE(WRITING),
+    [QD_CHANNEL_IDLE] = MAY_BE(SERVED) | MAY_BE(KICKED),
+    [QD_CHANNEL_BLOCKED] = MAY_BE(SERVED) | MAY_BE(KICKED),
+    [QD_CHANNEL_QUEUED] = MAY_BE(SERVED) | MAY_BE(KICKED),
+    [QD_CHANNEL_KICKED] = MAY_BE(SERVED) | MAY_BE(KICKED),
+    [QD_CHANNEL_LINGERING] = MAY_BE(SERVED),
+    [QD_CHANNEL_WRITING] = MAY_BE(SERVED) | MAY_BE(QUEUED) | MAY_BE(ANSWERED),
+    [QD_CHANNEL_ANSWERED] = MAY_BE(IDLE) | MAY_BE(QUEUED) | MAY_BE(WRITING),
+};
+
+static const char *const names[QD_N_CHANNEL_STATES] = {
+    "none", "served", "idle", "blocked", "queued", "kicked", "lingering", "writing", "answered",
+};
+
+gboolean
+qd_channel_state_may_follow(QdChannelState state, QdChannelState before)
+{
+    return (following[before] & (1u << state)) != 0;
+}
+
+/* A transition that must not be is an error of ours: it is said, which ends a test, and the daemon goes on. */
+void
+qd_channel_set_state(QdChannel *self, QdChannelState state)
+{
+    if (G_UNLIKELY(!qd_channel_state_may_follow(state, self->state)))
+        g_critical("a channel that was '%s' became '%s'", names[self->state], names[state]);
+    self->state = state;
+}
+
+void
+qd_channel_note_peer(QdChannel *self, QdPeerState peer)
+{
+    self->peer = MAX(self->peer, peer);
+}
+
 uint64_t
 qd_channel_get_token(const QdChannel *self)
 {
-    return (__atomic_load_n(&self->state, __ATOMIC_RELAXED) & UINT64_C(0xffffffff00000000)) | self->index;
+    return (__atomic_load_n(&self->ownership, __ATOMIC_RELAXED) & UINT64_C(0xffffffff00000000)) | self->index;
 }
 
 /* TRUE: the caller owns the channel. FALSE: gone, or its owner will look again. */
 static gboolean
 channel_acquire(QdChannel *self, uint64_t generation)
 {
-    uint64_t state = __atomic_load_n(&self->state, __ATOMIC_ACQUIRE);
+    uint64_t state = __atomic_load_n(&self->ownership, __ATOMIC_ACQUIRE);
 
     for (;;) {
         uint64_t wanted = state | ((state & QD_CHANNEL_OWNED) ? QD_CHANNEL_PENDING : QD_CHANNEL_OWNED);
 
         if (state >> 32 != generation || (state & QD_CHANNEL_FREE))
             return FALSE;
-        if (__atomic_compare_exchange_n(&self->state, &state, wanted, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        if (__atomic_compare_exchange_n(&self->ownership, &state, wanted, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
             return !(state & QD_CHANNEL_OWNED);
     }
 }
 
-/* The same, and takes it out of the queue if that is its owner. The slot may belong to a later channel by then, which is as
+/* The owner may be the queue. The slot may belong to a later channel by then, which is as
  * good: it looks, finds nothing, and goes back. */
 gboolean
 qd_channel_seize(QdChannel *self, uint64_t generation)
 {
-    if (channel_acquire(self, generation))
-        return TRUE;
-    if (!qd_workers_take_back(self->context->workers, &self->task))
-        return FALSE;
-
-    self->task.client = self->client;
-    self->task.run = qd_channel_run_task;
-    return TRUE;
+    return channel_acquire(self, generation) || qd_workers_take_back(self->context->workers, &self->task);
 }
 
 /* TRUE: released. FALSE: something happened meanwhile, the caller still owns it. */
 static gboolean
 channel_release(QdChannel *self)
 {
-    uint64_t owned = (__atomic_load_n(&self->state, __ATOMIC_RELAXED) & ~(uint64_t) QD_CHANNEL_PENDING);
+    uint64_t owned = (__atomic_load_n(&self->ownership, __ATOMIC_RELAXED) & ~(uint64_t) QD_CHANNEL_PENDING);
     uint64_t expected = owned;
 
-    if (__atomic_compare_exchange_n(&self->state, &expected, owned & ~(uint64_t) QD_CHANNEL_OWNED, FALSE, __ATOMIC_ACQ_REL,
+    if (__atomic_compare_exchange_n(&self->ownership, &expected, owned & ~(uint64_t) QD_CHANNEL_OWNED, FALSE, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED))
         return TRUE;
 
-    __atomic_and_fetch(&self->state, ~(uint64_t) QD_CHANNEL_PENDING, __ATOMIC_ACQ_REL);
+    __atomic_and_fetch(&self->ownership, ~(uint64_t) QD_CHANNEL_PENDING, __ATOMIC_ACQ_REL);
     self->readable = TRUE;
     return FALSE;
+}
+
+/* QUEUED or KICKED */
+static void
+prepare_push(QdChannel *self, QdChannelState state)
+{
+    qd_channel_set_state(self, state);
+    self->task.client = state == QD_CHANNEL_QUEUED ? self->client : NULL;
+    qd_channel_begin_wait(self);
 }
 
 void
 qd_channel_push(QdChannel *self, gboolean wake)
 {
-    qd_channel_begin_wait(self);
+    prepare_push(self, QD_CHANNEL_QUEUED);
     qd_workers_push_always(self->context->workers, &self->task, wake);
 }
 
-/* From any thread: makes a worker look at the channel, unless its owner does. Also when its client has no slot left: what is over
- * ends all the same. */
+gboolean
+qd_channel_try_push(QdChannel *self)
+{
+    prepare_push(self, QD_CHANNEL_QUEUED);
+    if (qd_workers_push(self->context->workers, &self->task, FALSE))
+        return TRUE;
+
+    qd_channel_end_wait(self);
+    qd_channel_set_state(self, QD_CHANNEL_SERVED);
+    return FALSE;
+}
+
 void
 qd_channel_kick(QdChannel *self, uint64_t generation)
 {
@@ -78,9 +130,8 @@ qd_channel_kick(QdChannel *self, uint64_t generation)
         return;
 
     self->readable = TRUE;
-    self->task.client = NULL;
-    self->task.run = qd_channel_look_task;
-    qd_channel_push(self, TRUE);
+    prepare_push(self, QD_CHANNEL_KICKED);
+    qd_workers_push_always(self->context->workers, &self->task, TRUE);
 }
 
 void
@@ -88,16 +139,15 @@ qd_channel_kick_entry(QdEntry *entry)
 {
     QdChannel *self = entry->owner;
 
-    qd_channel_kick(self, __atomic_load_n(&self->state, __ATOMIC_ACQUIRE) >> 32);
+    qd_channel_kick(self, __atomic_load_n(&self->ownership, __ATOMIC_ACQUIRE) >> 32);
 }
 
-/* Arms the descriptor and lets go. Returns: false when there is something to do already. */
 gboolean
 qd_channel_let_go(QdChannel *self, gboolean blocked)
 {
     uint32_t events = qd_channel_get_input_events(self) | (blocked ? EPOLLOUT : 0);
 
-    if (!self->ended && qd_channel_has_room(self) && qd_channels_is_draining(self->context->channels)) {
+    if (self->peer == QD_PEER_TALKS && qd_channel_has_room(self) && qd_channels_is_draining(self->context->channels)) {
         /* what was sent before is still there to be read, then the end */
         (void) shutdown(self->fd, SHUT_RD);
         self->readable = TRUE;
@@ -114,7 +164,12 @@ qd_channel_let_go(QdChannel *self, gboolean blocked)
         qd_channel_clear_output(self);
 
     qd_workers_arm(self->context->workers, self->fd, qd_channel_get_token(self), events);
-    return channel_release(self);
+    qd_channel_set_state(self, blocked ? QD_CHANNEL_BLOCKED : QD_CHANNEL_IDLE);
+    if (channel_release(self))
+        return TRUE;
+
+    qd_channel_set_state(self, QD_CHANNEL_SERVED);
+    return FALSE;
 }
 
 void

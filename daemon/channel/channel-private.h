@@ -19,6 +19,45 @@
 /* Room behind a page for the terminal record, so that a small result is one send(). */
 #define QD_CHANNEL_OUT_SLACK 8192
 
+/*
+ * Who has a channel. The owner sets it before it gives the channel away; qd_channel_set_state() knows what may follow what:
+ *
+ *                       open                        destroy
+ *            none ─────────────────▸ served ─────────────────▸ none
+ *
+ *     event, or taken out of the queue         nothing to do; output waits
+ *     idle, blocked, queued, kicked ──▸ served ──▸ idle, blocked
+ *
+ *     no slot is free, the slice is over       a kick, from any thread
+ *     served ─────────────────▸ queued         idle, blocked, queued, kicked ──▸ kicked
+ *
+ *     waits awake for the next request         hands updates over, or BEGIN
+ *     served ─────────────────▸ lingering      served, answered ──▸ writing
+ *     lingering ──────────────▸ served
+ *
+ *     all were refused       the writer is done         it is done, and its thread leads the group
+ *     writing ──▸ served     writing ──▸ queued         writing ──▸ answered ──▸ idle, queued, writing
+ */
+typedef enum QdChannelState {
+    QD_CHANNEL_NONE,      /* a slot of the table without a channel */
+    QD_CHANNEL_SERVED,    /* a thread works on it: channel.c */
+    QD_CHANNEL_IDLE,      /* no one has it: an event of the descriptor, as a request, or a kick makes it served */
+    QD_CHANNEL_BLOCKED,   /* the same, but its peer does not take what it is sent */
+    QD_CHANNEL_QUEUED,    /* the workers' queue has it, until there is a slot, a deadline or an event */
+    QD_CHANNEL_KICKED,    /* the queue has it, but it needs no slot: something may be over */
+    QD_CHANNEL_LINGERING, /* a thread without a slot waits awake for its next request */
+    QD_CHANNEL_WRITING,   /* the writer has its updates or its BEGIN; who is done with the last of them has the channel */
+    QD_CHANNEL_ANSWERED,  /* the leader of a write group has it, who answers it, and perhaps waits for its next update */
+} QdChannelState;
+#define QD_N_CHANNEL_STATES (QD_CHANNEL_ANSWERED + 1)
+
+/* What has been seen of the peer; it only grows. */
+typedef enum QdPeerState {
+    QD_PEER_TALKS,
+    QD_PEER_SILENT, /* it has shut its writing side, or we read no more: what it has sent is served */
+    QD_PEER_GONE,   /* hang-up, or nonsense: nothing more can be sent */
+} QdPeerState;
+
 typedef struct QdChannel QdChannel;
 typedef struct QdChannelTransaction QdChannelTransaction;
 
@@ -61,7 +100,8 @@ typedef struct QdStatement {
 struct QdChannel {
     QdContext *context;
     guint index;
-    uint64_t state; /* atomic: generation << 32 | flags */
+    uint64_t ownership;   /* atomic: generation << 32 | flags */
+    QdChannelState state; /* its owner's */
     int fd;
     QdTransport transport;
     gsize page_size;
@@ -77,8 +117,7 @@ struct QdChannel {
     GQueue requests; /* of QdRequest */
     gsize n_request_bytes;
     gboolean readable;
-    gboolean ended;  /* the peer has shut its writing side, or we read no more */
-    gboolean broken; /* hang-up, or nonsense: nothing more can be sent */
+    QdPeerState peer;
 
     /* the statement and its execution */
     QdStatement statement;
@@ -123,7 +162,7 @@ struct QdChannel {
 };
 
 /* channel-input.c */
-/* Reads and parses what is there. @self->broken or @self->ended afterwards tell of the end. */
+/* Reads and parses what is there. @self->peer tells of the end afterwards. */
 void qd_channel_read(QdChannel *self);
 gboolean qd_channel_has_room(const QdChannel *self);
 /* What was held may come now: qd_channel_read() goes on. */
@@ -244,10 +283,8 @@ void qd_channel_drop_transaction(QdChannel *self);
 
 /* channel.c */
 gboolean qd_channel_has_input(const QdChannel *self);
-/* The tasks: with a slot, of a kick, which needs none, and of one whose time has come in the queue. */
-void qd_channel_run_task(QdTask *task, QdWorkers *workers);
-void qd_channel_look_task(QdTask *task, QdWorkers *workers);
-void qd_channel_late_task(QdTask *task, QdWorkers *workers);
+/* Before its first push. */
+void qd_channel_init_task(QdChannel *self);
 /* All but the slot, which has no owner. */
 void qd_channel_clear(QdChannel *self);
 /* The owner ends the channel; its slot gets a new generation, which makes all old events void. */
@@ -258,8 +295,15 @@ void qd_channel_destroy(QdChannel *self);
 uint64_t qd_channel_get_token(const QdChannel *self);
 /* TRUE: the caller owns the channel, which may have been in the queue. FALSE: gone, or its owner will look again. */
 gboolean qd_channel_seize(QdChannel *self, uint64_t generation);
-/* The task that processes the channel, owned by the queue. */
+/* The owner: @state is another one than what the channel is in, and one that may follow it, or it is an error of ours. */
+void qd_channel_set_state(QdChannel *self, QdChannelState state);
+gboolean qd_channel_state_may_follow(QdChannelState state, QdChannelState before);
+/* More has been seen of the peer. */
+void qd_channel_note_peer(QdChannel *self, QdPeerState peer);
+/* The owner gives it to the queue, which waits for a slot. */
 void qd_channel_push(QdChannel *self, gboolean wake);
+/* The same for what was not accepted yet. FALSE: the queue is full, the caller still has the channel. */
+gboolean qd_channel_try_push(QdChannel *self);
 /* From any thread: makes a worker look at the channel, unless its owner does. Also when its client has no slot left: what is over
  * ends all the same. */
 void qd_channel_kick(QdChannel *self, uint64_t generation);

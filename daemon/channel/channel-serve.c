@@ -63,12 +63,12 @@ peer_is_there(void *data)
     if (poll(&pfd, 1, 0) <= 0)
         return TRUE;
     if (pfd.revents & (POLLHUP | POLLERR | POLLNVAL)) {
-        self->broken = TRUE;
+        qd_channel_note_peer(self, QD_PEER_GONE);
         return FALSE;
     }
     if (pfd.revents & POLLIN)
         qd_channel_read(self);
-    return !self->broken;
+    return self->peer != QD_PEER_GONE;
 }
 
 /* The same from the interrupter's thread, which only looks. */
@@ -367,7 +367,7 @@ send_early(QdChannel *self)
 
     put_page(self, page);
     if (qd_channel_flush(self) < 0)
-        self->broken = TRUE;
+        qd_channel_note_peer(self, QD_PEER_GONE);
     qd_channel_begin_page(self, page, page->n_columns);
 }
 
@@ -422,7 +422,7 @@ end_query(QdChannel *self)
     qd_channel_put_end(self, &end, self->current->serial);
     qd_registry_remove(self->context->registry, &self->entry);
     if (qd_channel_flush(self) < 0) /* before the tidying up: the client goes on meanwhile */
-        self->broken = TRUE;
+        qd_channel_note_peer(self, QD_PEER_GONE);
     qd_channel_end_request(self);
 }
 

@@ -158,7 +158,7 @@ qd_channels_take_slot(QdChannels *self)
     } else {
         channel = g_new0(QdChannel, 1);
         channel->index = self->slots->len;
-        channel->state = UINT64_C(1) << 32 | QD_CHANNEL_FREE;
+        channel->ownership = UINT64_C(1) << 32 | QD_CHANNEL_FREE;
         channel->context = self->context;
         g_ptr_array_add(self->slots, channel);
     }
@@ -225,7 +225,7 @@ qd_channels_sweep(QdChannels *self)
     pthread_mutex_unlock(&self->mutex);
     for (guint i = 0; i < n; i++) {
         QdChannel *channel = qd_channels_get(self, i);
-        uint64_t generation = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE) >> 32;
+        uint64_t generation = __atomic_load_n(&channel->ownership, __ATOMIC_ACQUIRE) >> 32;
         uint64_t since = __atomic_load_n(&channel->blocked_usec, __ATOMIC_RELAXED);
         uint64_t due = __atomic_load_n(&channel->transaction_due_usec, __ATOMIC_RELAXED);
         uint64_t piece = __atomic_load_n(&channel->chain.usec, __ATOMIC_RELAXED);
@@ -261,7 +261,7 @@ qd_channels_drain(QdChannels *self)
 
         if (channel == NULL)
             return;
-        generation = __atomic_load_n(&channel->state, __ATOMIC_ACQUIRE) >> 32;
+        generation = __atomic_load_n(&channel->ownership, __ATOMIC_ACQUIRE) >> 32;
         qd_channel_kick(channel, generation);
     }
 }

@@ -100,7 +100,10 @@ qd_channel_begin_transaction(QdChannel *self, gboolean *ret_leads)
     self->transaction = transaction_new(self);
     self->transaction->refused = &refused;
     qd_registry_set_state(self->context->registry, &self->entry, "writing", FALSE);
+    qd_channel_set_state(self, QD_CHANNEL_WRITING);
     *ret_leads = qd_writer_enqueue(self->context->writer, &self->transaction->item);
+    if (refused)
+        qd_channel_set_state(self, QD_CHANNEL_SERVED);
     return refused;
 }
 

@@ -29,7 +29,7 @@ get_timeout_msec(const QdChannel *self)
 uint32_t
 qd_channel_get_input_events(const QdChannel *self)
 {
-    return !qd_transport_is_pipe(self->transport) && !self->ended && qd_channel_has_room(self) ? EPOLLIN : 0;
+    return !qd_transport_is_pipe(self->transport) && self->peer == QD_PEER_TALKS && qd_channel_has_room(self) ? EPOLLIN : 0;
 }
 
 void

@@ -90,10 +90,12 @@ on_written(QdWriteItem *item, gboolean own)
 
     if (!g_atomic_int_dec_and_test(&self->n_writes_pending))
         return;
-    if (qd_writer_is_leading(self->context->writer))
-        qd_channels_add_answered(self->context->channels, self);
-    else
+    if (!qd_writer_is_leading(self->context->writer)) {
         qd_channel_push(self, TRUE);
+        return;
+    }
+    qd_channel_set_state(self, QD_CHANNEL_ANSWERED);
+    qd_channels_add_answered(self->context->channels, self);
 }
 
 /* While the item runs: a CANCEL. What else has come waits; of a hang-up nothing follows, since the update was accepted. */
@@ -234,6 +236,7 @@ qd_channel_start_writes(QdChannel *self, gboolean *ret_leads)
     self->entry.n_text_bytes = self->statement.n_text_bytes;
     qd_registry_add(self->context->registry, &self->entry, "writing");
     self->next_write_page = 0;
+    qd_channel_set_state(self, QD_CHANNEL_WRITING);
 
     /* one more, so that nobody answers before all are handed over; whoever has got the role runs none before */
     g_atomic_int_set(&self->n_writes_pending, n + 1);
@@ -243,7 +246,11 @@ qd_channel_start_writes(QdChannel *self, gboolean *ret_leads)
         if (write->item.error == NULL && qd_writer_enqueue(self->context->writer, &write->item))
             *ret_leads = TRUE;
     }
-    return g_atomic_int_dec_and_test(&self->n_writes_pending);
+    if (!g_atomic_int_dec_and_test(&self->n_writes_pending))
+        return FALSE;
+
+    qd_channel_set_state(self, QD_CHANNEL_SERVED);
+    return TRUE;
 }
 
 void
@@ -359,7 +366,7 @@ resume(QdChannel *self)
 
     qw_spin_note_awake(&self->spin, self->requests.length > 0);
     self->answered_usec = 0;
-    if (self->broken || !qd_channel_next_is_write(self) || qd_channel_start_writes(self, &leads))
+    if (self->peer == QD_PEER_GONE || !qd_channel_next_is_write(self) || qd_channel_start_writes(self, &leads))
         qd_channel_push(self, TRUE);
 }
 

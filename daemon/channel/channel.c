@@ -22,34 +22,39 @@ qd_channels_handle_event(QdChannels *self, uint64_t token, uint32_t events)
         return;
 
     channel->readable = TRUE;
-    if ((events & (EPOLLHUP | EPOLLERR)) && token >> 32 == __atomic_load_n(&channel->state, __ATOMIC_RELAXED) >> 32)
-        channel->broken = qd_transport_is_pipe(channel->transport) || (events & EPOLLERR) || !(events & EPOLLIN);
+    if ((events & (EPOLLHUP | EPOLLERR)) && token >> 32 == __atomic_load_n(&channel->ownership, __ATOMIC_RELAXED) >> 32 &&
+        (qd_transport_is_pipe(channel->transport) || (events & EPOLLERR) || !(events & EPOLLIN)))
+        qd_channel_note_peer(channel, QD_PEER_GONE);
     channel_process(channel, FALSE);
 }
 
-void
-qd_channel_run_task(QdTask *task, QdWorkers *workers)
+static QdChannel *
+get_channel(QdTask *task)
 {
-    channel_process((QdChannel *) ((char *) task - offsetof(QdChannel, task)), TRUE);
+    return (QdChannel *) ((char *) task - offsetof(QdChannel, task));
 }
 
-/* The task of a kick: it needs no slot. */
-void
-qd_channel_look_task(QdTask *task, QdWorkers *workers)
+/* A slot is held, unless it was kicked. */
+static void
+run_channel_task(QdTask *task, QdWorkers *workers)
 {
-    QdChannel *self = (QdChannel *) ((char *) task - offsetof(QdChannel, task));
+    QdChannel *self = get_channel(task);
 
-    task->client = self->client;
-    task->run = qd_channel_run_task;
-    channel_process(self, FALSE);
+    channel_process(self, self->state == QD_CHANNEL_QUEUED);
 }
 
-/* Its time has come in the queue, also in that of a kick: it ends without a slot. */
-void
-qd_channel_late_task(QdTask *task, QdWorkers *workers)
+/* Its time has come in the queue: it ends without a slot. */
+static void
+end_late_channel(QdTask *task, QdWorkers *workers)
 {
-    ((QdChannel *) ((char *) task - offsetof(QdChannel, task)))->is_late = TRUE;
-    qd_channel_look_task(task, workers);
+    get_channel(task)->is_late = TRUE;
+    channel_process(get_channel(task), FALSE);
+}
+
+void
+qd_channel_init_task(QdChannel *self)
+{
+    self->task = (QdTask){ .client = self->client, .watch_fd = -1, .run = run_channel_task, .late = end_late_channel };
 }
 
 void
@@ -77,15 +82,16 @@ void
 qd_channel_destroy(QdChannel *self)
 {
     QdChannels *channels = self->context->channels;
-    uint64_t generation = (__atomic_load_n(&self->state, __ATOMIC_RELAXED) >> 32) + 1;
+    uint64_t generation = (__atomic_load_n(&self->ownership, __ATOMIC_RELAXED) >> 32) + 1;
 
     qd_channel_clear(self);
     qd_client_discharge(self->client, QD_CHARGE_CHANNEL);
     g_clear_pointer(&self->client, qd_client_unref);
     qd_channels_discharge_transport(channels, self->transport);
 
+    qd_channel_set_state(self, QD_CHANNEL_NONE);
     __atomic_store_n(&self->blocked_usec, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&self->state, (generation & 0xffffffff) << 32 | QD_CHANNEL_FREE, __ATOMIC_RELEASE);
+    __atomic_store_n(&self->ownership, (generation & 0xffffffff) << 32 | QD_CHANNEL_FREE, __ATOMIC_RELEASE);
     qd_channels_give_slot(channels, self);
     if (qd_channels_is_draining(channels))
         qd_mailbox_post(self->context->mailbox, self->context->hooks.activity, self->context->hooks.user_data);
@@ -128,7 +134,7 @@ channel_check_run(QdChannel *self)
 gboolean
 qd_channel_has_input(const QdChannel *self)
 {
-    return self->requests.length > 0 || self->ended || self->broken;
+    return self->requests.length > 0 || self->peer != QD_PEER_TALKS;
 }
 
 /*
@@ -142,16 +148,18 @@ channel_linger(QdChannel *self)
     uint64_t now = (uint64_t) g_get_monotonic_time();
     uint64_t end_usec = now + QW_SPIN_USEC;
 
-    if (!qw_spin_pays(&self->spin) || self->ended || !qd_workers_begin_linger(workers)) {
+    if (!qw_spin_pays(&self->spin) || self->peer != QD_PEER_TALKS || !qd_workers_begin_linger(workers)) {
         self->answered_usec = now;
         return FALSE;
     }
 
+    qd_channel_set_state(self, QD_CHANNEL_LINGERING);
     do
         qd_channel_read(self);
     while (!qd_channel_has_input(self) && !qd_workers_has_waiting(workers) && (uint64_t) g_get_monotonic_time() < end_usec);
 
     qd_workers_end_linger(workers);
+    qd_channel_set_state(self, QD_CHANNEL_SERVED);
     qw_spin_note_awake(&self->spin, self->requests.length > 0);
     self->answered_usec = self->requests.length > 0 ? 0 : now;
     return qd_channel_has_input(self);
@@ -203,11 +211,9 @@ channel_get_slot(QdChannel *self)
 
     if (qd_workers_take_slot(self->context->workers, self->client, self->task.sliced))
         return SLOT_TAKEN;
-    qd_channel_begin_wait(self);
-    if (qd_workers_push(self->context->workers, &self->task, FALSE))
+    if (qd_channel_try_push(self))
         return SLOT_QUEUED;
 
-    qd_channel_end_wait(self);
     qd_channel_take_request(self);
     qd_limit_set_error(&error, &self->context->limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
     qd_channel_fail_request(self, error);
@@ -252,7 +258,7 @@ note_gap(QdChannel *self)
 static gboolean
 channel_turn(QdChannel *self, Turn *turn)
 {
-    int sent = self->broken ? -1 : qd_channel_flush(self);
+    int sent = self->peer == QD_PEER_GONE ? -1 : qd_channel_flush(self);
 
     if (self->readable || qd_channel_can_resume(self)) {
         self->readable = FALSE;
@@ -262,7 +268,7 @@ channel_turn(QdChannel *self, Turn *turn)
     channel_check_run(self);
     qd_channel_watch_transaction(self);
     qd_channel_watch_chain(self);
-    if (sent < 0 || self->broken) {
+    if (sent < 0 || self->peer == QD_PEER_GONE) {
         qd_channel_destroy(self);
         return FALSE;
     }
@@ -287,7 +293,7 @@ channel_turn(QdChannel *self, Turn *turn)
         turn->has_slot = TRUE;
         return channel_work(self, turn);
     }
-    if (self->ended || qd_transport_is_pipe(self->transport)) {
+    if (self->peer != QD_PEER_TALKS || qd_transport_is_pipe(self->transport)) {
         qd_channel_destroy(self);
         return FALSE;
     }
@@ -307,6 +313,7 @@ channel_process(QdChannel *self, gboolean has_slot)
     g_autoptr(QdClient) client = qd_client_ref(self->client);
     Turn turn = { .has_slot = has_slot };
 
+    qd_channel_set_state(self, QD_CHANNEL_SERVED);
     qd_channel_end_wait(self);
     self->slice_end_usec = (uint64_t) g_get_monotonic_time() + SLICE_USEC;
     while (channel_turn(self, &turn))

@@ -5,6 +5,7 @@
 #include "tests/unit/channel/channel-fixture.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -196,6 +197,23 @@ channel_peer_cancel(ChannelPeer *self, uint32_t serial)
 }
 
 void
+channel_peer_prepare(ChannelPeer *self, uint32_t serial, const char *sql)
+{
+    uint8_t data[1024];
+    uint8_t record[QW_HEADER_SIZE + sizeof data];
+    QwBodyWriter body = { .data = data, .capacity = sizeof data };
+
+    qw_prepare_put_head(&body, "sql", sql, strlen(sql));
+    send_all(self, record, qw_record_encode(record, QW_KIND_PREPARE, 0, serial, data, body.used));
+}
+
+void
+channel_peer_shut(ChannelPeer *self)
+{
+    g_assert_cmpint(shutdown(self->fd, SHUT_WR), ==, 0);
+}
+
+void
 channel_peer_send_nonsense(ChannelPeer *self)
 {
     static const uint8_t nonsense[QW_HEADER_SIZE] = { 16, 0, 0, 0, '?' };
@@ -215,25 +233,24 @@ receive(ChannelPeer *self)
     return n == 0 || errno != EAGAIN;
 }
 
-static void
-describe(const QwHeader *header, const uint8_t *body, GString *text)
+static char *
+describe(const QwHeader *header, const uint8_t *body)
 {
     QwErrorBody error;
 
-    g_string_append_printf(text, "%s%c%u", text->len > 0 ? " " : "", header->kind, header->serial);
     if (header->kind == QW_KIND_ROWS)
-        g_string_append_printf(text, "/%u", header->count);
+        return g_strdup_printf("R%u/%u", header->serial, header->count);
     if (header->kind != QW_KIND_ERROR)
-        return;
+        return g_strdup_printf("%c%u", header->kind, header->serial);
     g_assert_cmpint(qw_error_decode(body, header->size - QW_HEADER_SIZE, &error), ==, 0);
-    g_string_append_printf(text, "/%s", qw_error_get_name(error.code));
+    return g_strdup_printf("X%u/%s", header->serial, qw_error_get_name(error.code));
 }
 
-void
-channel_peer_assert(ChannelPeer *self, const char *expected)
+/* (transfer full): a text for each record that is whole. */
+static GPtrArray *
+take_records(ChannelPeer *self)
 {
-    g_autoptr(GString) found = g_string_new(NULL);
-    gboolean closed = receive(self);
+    GPtrArray *records = g_ptr_array_new_with_free_func(g_free);
     gsize offset = 0;
     QwHeader header;
 
@@ -241,14 +258,43 @@ channel_peer_assert(ChannelPeer *self, const char *expected)
         g_assert_cmpint(qw_header_decode(self->in->data + offset, QW_PAGE_SIZE_MAX, QW_TO_CLIENT, &header), ==, 0);
         if (self->in->len - offset < header.size)
             break;
-        describe(&header, self->in->data + offset + QW_HEADER_SIZE, found);
+        g_ptr_array_add(records, describe(&header, self->in->data + offset + QW_HEADER_SIZE));
         offset += header.size;
     }
     if (offset > 0)
         g_byte_array_remove_range(self->in, 0, (guint) offset);
+    return records;
+}
+
+void
+channel_peer_assert(ChannelPeer *self, const char *expected)
+{
+    gboolean closed = receive(self);
+    g_autoptr(GPtrArray) records = take_records(self);
+    g_autofree char *found = NULL;
+
     if (closed)
-        g_string_append(found, found->len > 0 ? " EOF" : "EOF");
-    g_assert_cmpstr(found->str, ==, expected);
+        g_ptr_array_add(records, g_strdup("EOF"));
+    g_ptr_array_add(records, NULL);
+    found = g_strjoinv(" ", (char **) records->pdata);
+    g_assert_cmpstr(found, ==, expected);
+}
+
+void
+channel_peer_drop_input(ChannelPeer *self)
+{
+    (void) receive(self);
+}
+
+void
+channel_peer_assert_last(ChannelPeer *self, const char *expected)
+{
+    gboolean closed = receive(self);
+    g_autoptr(GPtrArray) records = take_records(self);
+
+    g_assert_false(closed);
+    g_assert_cmpuint(records->len, >, 0);
+    g_assert_cmpstr(records->pdata[records->len - 1], ==, expected);
 }
 
 void
@@ -261,6 +307,45 @@ void
 channel_peer_event(ChannelPeer *self, uint32_t events)
 {
     qd_channels_handle_event(self->fixture->channels, self->token, events);
+}
+
+void
+channel_peer_assert_state(const ChannelPeer *self, QdChannelState state)
+{
+    g_assert_cmpint(self->channel->state, ==, state);
+}
+
+static int
+on_trace(unsigned event, void *data, void *stmt, void *more)
+{
+    ChannelPeer *self = data;
+    ChannelFunc hook = self->hook;
+
+    self->hook = NULL;
+    if (hook != NULL)
+        hook(self);
+    return 0;
+}
+
+static void
+set_hook(ChannelPeer *self, QdConnection *connection, guint event, ChannelFunc func)
+{
+    self->hook = func;
+    g_assert_cmpint(sqlite3_trace_v2(qd_connection_get_db(connection), event, on_trace, self), ==, SQLITE_OK);
+}
+
+void
+channel_peer_hook_query(ChannelPeer *self, ChannelFunc func)
+{
+    set_hook(self, self->channel->last_reader->connection, SQLITE_TRACE_ROW, func);
+}
+
+void
+channel_peer_hook_update(ChannelPeer *self, ChannelFunc func)
+{
+    QdWriter *writer = self->fixture->engine.engine->context.writer;
+
+    set_hook(self, qd_writer_get_connection(writer), SQLITE_TRACE_PROFILE, func);
 }
 
 void

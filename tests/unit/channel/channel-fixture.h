@@ -25,14 +25,19 @@ typedef struct ChannelFixture {
     GArray *tokens; /* of uint64_t: of the channels that were opened */
 } ChannelFixture;
 
+typedef struct ChannelPeer ChannelPeer;
+typedef void (*ChannelFunc)(ChannelPeer *peer);
+
 /* The client's side of a channel. */
-typedef struct ChannelPeer {
+struct ChannelPeer {
     ChannelFixture *fixture;
     QdChannel *channel; /* the slot, which may have another channel later */
     uint64_t token;
     int fd;
     GByteArray *in; /* not parsed yet */
-} ChannelPeer;
+    ChannelFunc hook;
+    ChannelPeer *other; /* (not owned) (nullable): for the hook */
+};
 
 /* With table t(a, b), which has the rows (1, 'x'), (2, 'y') and (3, 'z'). For g_test_add(), after engine_fixture_init(). */
 void channel_fixture_set_up(ChannelFixture *self, gconstpointer data);
@@ -56,6 +61,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ChannelPeer, channel_peer_free)
 void channel_peer_send(ChannelPeer *self, QwKind kind, uint32_t count, uint32_t serial);
 void channel_peer_fetch(ChannelPeer *self, uint32_t serial);
 void channel_peer_cancel(ChannelPeer *self, uint32_t serial);
+void channel_peer_prepare(ChannelPeer *self, uint32_t serial, const char *sql);
+/* It sends no more, but reads on. */
+void channel_peer_shut(ChannelPeer *self);
 /* Something that no client says. */
 void channel_peer_send_nonsense(ChannelPeer *self);
 void channel_peer_hang_up(ChannelPeer *self);
@@ -64,9 +72,20 @@ void channel_peer_hang_up(ChannelPeer *self);
  * name; "EOF" when the daemon has closed. */
 void channel_peer_assert(ChannelPeer *self, const char *expected);
 
+/* Takes what there is from the descriptor; the last record of all that came. */
+void channel_peer_drop_input(ChannelPeer *self);
+void channel_peer_assert_last(ChannelPeer *self, const char *expected);
+
 /* As other threads do. */
 void channel_peer_kick(ChannelPeer *self);
 void channel_peer_event(ChannelPeer *self, uint32_t events);
+void channel_peer_assert_state(const ChannelPeer *self, QdChannelState state);
+/*
+ * Calls @func once, from within a step of the connection on which the peer's queries, or all updates, run: at the next row, or at
+ * the end of the next statement.
+ */
+void channel_peer_hook_query(ChannelPeer *self, ChannelFunc func);
+void channel_peer_hook_update(ChannelPeer *self, ChannelFunc func);
 /* Waits until the time of its request, which waits in the queue, has come, and tells the workers. */
 void channel_peer_wait_until_late(ChannelPeer *self);
 /* Of its request, which waits in the queue, so much time is gone. */

@@ -1,105 +1,242 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Channels, in orders of events that the test has chosen: who has one when, what its next request inherits, and what each
- * of them hears.
+ * What ends a request, wherever its channel is: CANCEL, CancelQuery, hang-up, nonsense; results that are not read, and lingering.
  */
 #include <sys/epoll.h>
 
 #include "tests/unit/channel/channel-fixture.h"
 
 #define QUERY "SELECT a, b FROM t"
-#define FAR_MSEC 600000
+/* More than a socket takes. */
+#define LARGE "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100000) SELECT x, printf('%0100d', x) FROM c"
 
-/* Waiting for a slot ---------------------------------------------------------------------------------------------------- */
+/* Cancel ---------------------------------------------------------------------------------------------------------------- */
 
-/* The peer's FETCH waits for a slot, and its time comes there; then it says nonsense, so that the channel ends while it is late. */
+/* CANCEL names a request: the others, before it and after it, have their results. */
 static void
-die_late(ChannelFixture *self, ChannelPeer *peer)
+test_cancel_in_pipeline(ChannelFixture *self, gconstpointer data)
 {
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
+
+    for (uint32_t serial = 1; serial <= 3; serial++)
+        channel_peer_fetch(peer, serial);
+    channel_peer_cancel(peer, 2);
+    channel_peer_cancel(peer, 77);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "R1/3 E1 X2/Cancelled R3/3 E3");
+}
+
+/* Needs no slot: it is heard while the request waits for one. */
+static void
+test_cancel_queued(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
+
+    channel_fixture_use_up_slots(self);
     channel_peer_fetch(peer, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(peer, QD_CHANNEL_QUEUED);
+    channel_peer_cancel(peer, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "X1/Cancelled");
+    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
+    channel_fixture_give_slots(self);
+    channel_peer_fetch(peer, 1); /* the same serial, another request */
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "R1/3 E1");
+}
+
+static void
+cancel_all(ChannelPeer *peer)
+{
+    qd_registry_cancel_all(peer->fixture->engine.engine->context.registry);
+    channel_peer_assert_state(peer, QD_CHANNEL_SERVED);
+}
+
+/* From within a step, as CancelQuery does from another thread. The next request is not meant. */
+static void
+test_cancel_running(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, LARGE, 0);
+
+    channel_peer_fetch(peer, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(peer, QD_CHANNEL_BLOCKED);
+    channel_peer_hook_query(peer, cancel_all);
+    while (peer->channel->state == QD_CHANNEL_BLOCKED) {
+        channel_peer_drop_input(peer);
+        channel_fixture_settle(self);
+    }
+    channel_peer_assert_last(peer, "X1/Cancelled");
+    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
+    g_assert_cmpint(peer->channel->entry.cancelled, ==, QD_CANCEL_NONE);
+}
+
+/* A result that stands still, since its peer does not read: the error is there when the peer reads on. */
+static void
+test_cancel_blocked(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, LARGE, 0);
+
+    channel_peer_fetch(peer, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(peer, QD_CHANNEL_BLOCKED);
+    g_assert_nonnull(peer->channel->run);
+    qd_registry_cancel_all(self->engine.engine->context.registry);
+    channel_peer_assert_state(peer, QD_CHANNEL_KICKED);
+    g_assert_true(channel_fixture_serve_task(self));
+    channel_peer_assert_state(peer, QD_CHANNEL_BLOCKED);
+    g_assert_null(peer->channel->run); /* its snapshot is free */
+    do {
+        channel_peer_drop_input(peer);
+        channel_fixture_settle(self);
+    } while (peer->channel->state == QD_CHANNEL_BLOCKED);
+    channel_peer_assert_last(peer, "X1/Cancelled");
+    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
+}
+
+/* Hang-up --------------------------------------------------------------------------------------------------------------- */
+
+static void
+test_hang_up_idle(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
+
+    channel_peer_hang_up(peer);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(peer, QD_CHANNEL_NONE);
+    g_assert_cmpuint(qd_channels_get_n(self->channels), ==, 0);
+}
+
+/* It is taken out of the queue, and nothing of it runs. */
+static void
+test_hang_up_queued(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
+
+    channel_fixture_use_up_slots(self);
+    channel_peer_fetch(peer, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(peer, QD_CHANNEL_QUEUED);
+    channel_peer_hang_up(peer);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(peer, QD_CHANNEL_NONE);
+    g_assert_cmpuint(qd_workers_get_n_queued(self->workers), ==, 0);
+    channel_fixture_give_slots(self);
+}
+
+static void
+test_hang_up_blocked(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, LARGE, 0);
+
+    channel_peer_fetch(peer, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(peer, QD_CHANNEL_BLOCKED);
+    channel_peer_hang_up(peer);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(peer, QD_CHANNEL_NONE);
+    g_assert_cmpuint(qd_registry_get_n(self->engine.engine->context.registry), ==, 0);
+}
+
+static void
+hang_up(ChannelPeer *peer)
+{
+    channel_peer_hang_up(peer);
+    channel_peer_event(peer, EPOLLIN | EPOLLHUP);
+    channel_peer_kick(peer);
+}
+
+static void
+test_hang_up_while_served(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
+
+    channel_peer_fetch(peer, 1);
+    channel_fixture_settle(self);
+    channel_peer_hook_query(peer, hang_up);
+    channel_peer_fetch(peer, 2);
     channel_peer_event(peer, EPOLLIN);
-    g_assert_cmpuint(peer->channel->task.queued_usec, >, 0);
+    channel_peer_assert_state(peer, QD_CHANNEL_NONE);
+}
+
+/* A peer that has sent all it wants gets all of it. */
+static void
+test_shut(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
+
+    channel_peer_fetch(peer, 1);
+    channel_peer_fetch(peer, 2);
+    channel_peer_shut(peer);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "R1/3 E1 R2/3 E2 EOF");
+    channel_peer_assert_state(peer, QD_CHANNEL_NONE);
+}
+
+static void
+test_nonsense(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
+
+    channel_peer_fetch(peer, 1);
     channel_peer_send_nonsense(peer);
-    channel_peer_kick(peer);
-    channel_peer_wait_until_late(peer);
-    g_assert_true(channel_fixture_serve_task(self));
+    channel_fixture_settle(self);
     channel_peer_assert(peer, "EOF");
+    channel_peer_assert_state(peer, QD_CHANNEL_NONE);
 }
 
-/* What a channel has left behind in its slot of the table is not the next one's. */
+/* Lingering ------------------------------------------------------------------------------------------------------------- */
+
 static void
-test_slot_is_clean(ChannelFixture *self, gconstpointer data)
+fetch_next(ChannelPeer *peer)
 {
-    g_autoptr(ChannelPeer) first = channel_peer_open(self, QUERY, 1);
-    g_autoptr(ChannelPeer) second = NULL;
-
-    channel_fixture_use_up_slots(self);
-    die_late(self, first);
-    channel_fixture_give_slots(self);
-
-    second = channel_peer_open(self, QUERY, FAR_MSEC);
-    g_assert_true(second->channel == first->channel);
-    channel_fixture_use_up_slots(self);
-    channel_peer_fetch(second, 1);
-    channel_fixture_settle(self);
-    g_assert_cmpuint(channel_peer_get_spent_usec(second), ==, 0);
-    channel_peer_assert(second, "");
-    channel_fixture_give_slots(self);
-    channel_fixture_settle(self);
-    channel_peer_assert(second, "R1/3 E1");
+    channel_peer_fetch(peer, 3);
 }
 
-/* A clock runs in the queue only: neither a request that found it full nor a kick that found nothing to do leaves one behind. */
+/* The request that came while the answer was made is found without an event, and waiting for another one is in vain. */
 static void
-test_clock_stops(ChannelFixture *self, gconstpointer data)
+test_linger(ChannelFixture *self, gconstpointer data)
 {
-    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, FAR_MSEC);
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
 
-    channel_fixture_use_up_slots(self);
-    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 0);
+    if (g_get_num_processors() < 2) {
+        g_test_skip("no thread waits awake on a single core");
+        return;
+    }
     channel_peer_fetch(peer, 1);
     channel_fixture_settle(self);
-    channel_peer_assert(peer, "X1/Busy");
-    g_assert_cmpuint(peer->channel->task.queued_usec, ==, 0);
-
-    channel_peer_kick(peer);
-    g_assert_cmpuint(peer->channel->task.queued_usec, >, 0);
-    for (uint64_t now = (uint64_t) g_get_monotonic_time(); (uint64_t) g_get_monotonic_time() == now;)
-        ;
-    g_assert_true(channel_fixture_serve_task(self));
-    g_assert_cmpuint(peer->channel->task.queued_usec, ==, 0);
-
-    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 16);
+    peer->channel->spin = (QwSpin){ .credit = QW_SPIN_CREDIT_MAX - 1 };
+    channel_peer_hook_query(peer, fetch_next);
     channel_peer_fetch(peer, 2);
-    channel_fixture_settle(self);
-    g_assert_cmpuint(channel_peer_get_spent_usec(peer), ==, 0);
-    channel_fixture_give_slots(self);
-    channel_fixture_settle(self);
-    channel_peer_assert(peer, "R2/3 E2");
+    channel_peer_event(peer, EPOLLIN);
+    channel_peer_assert(peer, "R1/3 E1 R2/3 E2 R3/3 E3");
+    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
+    g_assert_cmpuint(peer->channel->spin.credit, ==, QW_SPIN_CREDIT_MAX / 2); /* one more, then half of that */
 }
 
-/* A kick needs no slot; what the channel does afterwards does, also when the kick met a request that was late. */
+/* It ends at once when others wait for a thread, and at a hang-up. */
 static void
-test_slot_after_late_kick(ChannelFixture *self, gconstpointer data)
+test_linger_ends(ChannelFixture *self, gconstpointer data)
 {
-    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 1);
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
+    g_autoptr(ChannelPeer) other = channel_peer_open(self, QUERY, 0);
 
-    channel_fixture_use_up_slots(self);
     channel_peer_fetch(peer, 1);
-    channel_peer_event(peer, EPOLLIN);
-    channel_peer_kick(peer);
-    channel_peer_wait_until_late(peer);
-    g_assert_true(channel_fixture_serve_task(self));
-    channel_peer_assert(peer, "X1/Timeout");
-
+    channel_fixture_settle(self);
+    peer->channel->spin = (QwSpin){ .credit = QW_SPIN_CREDIT_MAX };
+    channel_peer_kick(other);
     channel_peer_fetch(peer, 2);
     channel_peer_event(peer, EPOLLIN);
-    g_assert_true(peer->channel->task.client == self->engine.client);
-    g_assert_false(channel_fixture_serve_task(self));
-    channel_fixture_give_slots(self);
-    channel_peer_wait_until_late(peer);
-    g_assert_true(channel_fixture_serve_task(self));
-    channel_peer_assert(peer, "X2/Timeout");
+    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
+    channel_peer_assert_state(other, QD_CHANNEL_KICKED);
+    channel_fixture_settle(self);
+
+    peer->channel->spin = (QwSpin){ .credit = QW_SPIN_CREDIT_MAX };
+    channel_peer_hook_query(peer, channel_peer_hang_up);
+    channel_peer_fetch(peer, 3);
+    channel_peer_event(peer, EPOLLIN);
+    channel_peer_assert_state(peer, QD_CHANNEL_NONE);
 }
 
 int
@@ -108,8 +245,17 @@ main(int argc, char **argv)
     engine_fixture_init(&argc, &argv);
 #define ADD(path, func) \
     g_test_add("/channel/channel/" path, ChannelFixture, NULL, channel_fixture_set_up, func, channel_fixture_tear_down)
-    ADD("wait/slot-is-clean", test_slot_is_clean);
-    ADD("wait/clock-stops", test_clock_stops);
-    ADD("wait/slot-after-late-kick", test_slot_after_late_kick);
+    ADD("cancel/in-pipeline", test_cancel_in_pipeline);
+    ADD("cancel/queued", test_cancel_queued);
+    ADD("cancel/running", test_cancel_running);
+    ADD("cancel/blocked", test_cancel_blocked);
+    ADD("hang-up/idle", test_hang_up_idle);
+    ADD("hang-up/queued", test_hang_up_queued);
+    ADD("hang-up/blocked", test_hang_up_blocked);
+    ADD("hang-up/while-served", test_hang_up_while_served);
+    ADD("shut", test_shut);
+    ADD("nonsense", test_nonsense);
+    ADD("linger/next-request", test_linger);
+    ADD("linger/ends", test_linger_ends);
     return g_test_run();
 }

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * BEGIN to COMMIT on a channel: taking the writer's role, having it, and every way to lose it.
+ */
+#include <sys/epoll.h>
+
+#include "tests/unit/channel/channel-fixture.h"
+
+#define INSERT "INSERT INTO t(a) VALUES (9)"
+
+static const QdCallOptions writes = { .access_write = TRUE };
+
+static void
+assert_count(ChannelFixture *self, const char *expected)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, "SELECT 1 FROM t WHERE a = 9", 0);
+
+    channel_peer_fetch(peer, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, expected);
+}
+
+/* With an open transaction, in which a row was inserted. */
+static ChannelPeer *
+open_transaction(ChannelFixture *self)
+{
+    ChannelPeer *peer = channel_peer_open_with(self, INSERT, &writes);
+
+    channel_peer_send(peer, QW_KIND_BEGIN, 0, 1);
+    channel_peer_fetch(peer, 2);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "E1 E2");
+    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
+    return peer;
+}
+
+static void
+test_commit(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = open_transaction(self);
+
+    assert_count(self, "E1");
+    channel_peer_send(peer, QW_KIND_COMMIT, 0, 3);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "E3");
+    assert_count(self, "R1/1 E1");
+    channel_peer_send(peer, QW_KIND_COMMIT, 0, 4);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "X4/BadParameter");
+}
+
+static void
+test_rollback(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = open_transaction(self);
+
+    channel_peer_send(peer, QW_KIND_BEGIN, 0, 3);
+    channel_peer_send(peer, QW_KIND_ROLLBACK, 0, 4);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "X3/BadParameter E4");
+    assert_count(self, "E1");
+}
+
+/* BEGIN waits while another client's transaction has the role: the writer has the channel. */
+static void
+test_begin_waits(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) first = open_transaction(self);
+    g_autoptr(ChannelPeer) second = channel_peer_open_with(self, INSERT, &writes);
+
+    channel_peer_send(second, QW_KIND_BEGIN, 0, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(second, QD_CHANNEL_WRITING);
+    channel_peer_event(second, EPOLLIN);
+    channel_peer_kick(second);
+    channel_peer_assert_state(second, QD_CHANNEL_WRITING);
+    channel_peer_assert(second, "");
+
+    channel_peer_send(first, QW_KIND_COMMIT, 0, 3);
+    channel_fixture_settle(self);
+    channel_peer_assert(first, "E3");
+    channel_peer_assert(second, "E1");
+    channel_peer_assert_state(second, QD_CHANNEL_IDLE);
+}
+
+/* CancelQuery ends the waiting; the transaction that was waited for goes on. */
+static void
+test_begin_cancelled(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) first = open_transaction(self);
+    g_autoptr(ChannelPeer) second = channel_peer_open_with(self, INSERT, &writes);
+
+    channel_peer_send(second, QW_KIND_BEGIN, 0, 1);
+    channel_fixture_settle(self);
+    qd_registry_cancel_all(self->engine.engine->context.registry);
+    (void) qd_writer_sweep(self->engine.engine->context.writer);
+    channel_peer_assert_state(second, QD_CHANNEL_QUEUED);
+    channel_fixture_settle(self);
+    channel_peer_assert(second, "X1/Cancelled");
+    channel_peer_send(first, QW_KIND_COMMIT, 0, 3);
+    channel_peer_fetch(second, 2);
+    channel_fixture_settle(self);
+    channel_peer_assert(first, "E3");
+    channel_peer_assert(second, "E2");
+}
+
+static void
+test_begin_refused(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open_with(self, INSERT, &writes);
+
+    channel_fixture_set_limit(self, QD_LIMIT_WRITE_QUEUE, 0);
+    channel_peer_send(peer, QW_KIND_BEGIN, 0, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "X1/Busy");
+    g_assert_null(peer->channel->transaction);
+    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
+}
+
+/* The role is free again, and what was written is gone. */
+static void
+assert_over(ChannelFixture *self)
+{
+    g_autoptr(ChannelPeer) other = channel_peer_open_with(self, INSERT, &writes);
+
+    assert_count(self, "E1");
+    channel_peer_fetch(other, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert(other, "E1");
+}
+
+static void
+test_hang_up(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = open_transaction(self);
+
+    channel_peer_hang_up(peer);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(peer, QD_CHANNEL_NONE);
+    assert_over(self);
+}
+
+/* Nothing came for too long: a sweep kicks the channel. What the client still sends for it is never executed outside. */
+static void
+test_idle(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = open_transaction(self);
+
+    __atomic_store_n(&peer->channel->transaction_due_usec, 1, __ATOMIC_RELAXED); /* as if it were long ago */
+    qd_channels_sweep(self->channels);
+    channel_peer_assert_state(peer, QD_CHANNEL_KICKED);
+    g_assert_true(channel_fixture_serve_task(self));
+    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
+    g_assert_cmpuint(peer->channel->transaction_due_usec, ==, 0);
+    assert_over(self);
+
+    channel_peer_fetch(peer, 3);
+    channel_peer_send(peer, QW_KIND_COMMIT, 0, 4);
+    channel_peer_fetch(peer, 5);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "X3/Timeout X4/Timeout E5");
+}
+
+int
+main(int argc, char **argv)
+{
+    engine_fixture_init(&argc, &argv);
+#define ADD(path, func) \
+    g_test_add("/channel/channel-transaction/" path, ChannelFixture, NULL, channel_fixture_set_up, func, channel_fixture_tear_down)
+    ADD("commit", test_commit);
+    ADD("rollback", test_rollback);
+    ADD("begin/waits", test_begin_waits);
+    ADD("begin/cancelled", test_begin_cancelled);
+    ADD("begin/refused", test_begin_refused);
+    ADD("hang-up", test_hang_up);
+    ADD("idle", test_idle);
+    return g_test_run();
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Waiting for a slot: what its clock counts, and what the next request or channel inherits of it.
+ */
+#include <sys/epoll.h>
+
+#include "tests/unit/channel/channel-fixture.h"
+
+#define QUERY "SELECT a, b FROM t"
+#define FAR_MSEC 600000
+
+/* The peer's FETCH waits for a slot, and its time comes there; then it says nonsense, so that the channel ends while it is late. */
+static void
+die_late(ChannelFixture *self, ChannelPeer *peer)
+{
+    channel_peer_fetch(peer, 1);
+    channel_peer_event(peer, EPOLLIN);
+    g_assert_cmpuint(peer->channel->task.queued_usec, >, 0);
+    channel_peer_send_nonsense(peer);
+    channel_peer_kick(peer);
+    channel_peer_wait_until_late(peer);
+    g_assert_true(channel_fixture_serve_task(self));
+    channel_peer_assert(peer, "EOF");
+}
+
+/* What a channel has left behind in its slot of the table is not the next one's. */
+static void
+test_slot_is_clean(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) first = channel_peer_open(self, QUERY, 1);
+    g_autoptr(ChannelPeer) second = NULL;
+
+    channel_fixture_use_up_slots(self);
+    die_late(self, first);
+    channel_fixture_give_slots(self);
+
+    second = channel_peer_open(self, QUERY, FAR_MSEC);
+    g_assert_true(second->channel == first->channel);
+    channel_fixture_use_up_slots(self);
+    channel_peer_fetch(second, 1);
+    channel_fixture_settle(self);
+    g_assert_cmpuint(channel_peer_get_spent_usec(second), ==, 0);
+    channel_peer_assert(second, "");
+    channel_fixture_give_slots(self);
+    channel_fixture_settle(self);
+    channel_peer_assert(second, "R1/3 E1");
+}
+
+/* A clock runs in the queue only: neither a request that found it full nor a kick that found nothing to do leaves one behind. */
+static void
+test_clock_stops(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, FAR_MSEC);
+
+    channel_fixture_use_up_slots(self);
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 0);
+    channel_peer_fetch(peer, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "X1/Busy");
+    g_assert_cmpuint(peer->channel->task.queued_usec, ==, 0);
+
+    channel_peer_kick(peer);
+    g_assert_cmpuint(peer->channel->task.queued_usec, >, 0);
+    for (uint64_t now = (uint64_t) g_get_monotonic_time(); (uint64_t) g_get_monotonic_time() == now;)
+        ;
+    g_assert_true(channel_fixture_serve_task(self));
+    g_assert_cmpuint(peer->channel->task.queued_usec, ==, 0);
+
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 16);
+    channel_peer_fetch(peer, 2);
+    channel_fixture_settle(self);
+    g_assert_cmpuint(channel_peer_get_spent_usec(peer), ==, 0);
+    channel_fixture_give_slots(self);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "R2/3 E2");
+}
+
+/* A kick needs no slot; what the channel does afterwards does, also when the kick met a request that was late. */
+static void
+test_slot_after_late_kick(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 1);
+
+    channel_fixture_use_up_slots(self);
+    channel_peer_fetch(peer, 1);
+    channel_peer_event(peer, EPOLLIN);
+    channel_peer_kick(peer);
+    channel_peer_wait_until_late(peer);
+    g_assert_true(channel_fixture_serve_task(self));
+    channel_peer_assert(peer, "X1/Timeout");
+
+    peer->channel->statement.options.timeout_msec = FAR_MSEC;
+    channel_peer_fetch(peer, 2);
+    channel_peer_event(peer, EPOLLIN);
+    g_assert_true(peer->channel->task.client == self->engine.client);
+    g_assert_false(channel_fixture_serve_task(self));
+    channel_fixture_give_slots(self);
+    g_assert_true(channel_fixture_serve_task(self));
+    channel_peer_assert(peer, "R2/3 E2");
+}
+
+int
+main(int argc, char **argv)
+{
+    engine_fixture_init(&argc, &argv);
+#define ADD(path, func) \
+    g_test_add("/channel/channel-wait/" path, ChannelFixture, NULL, channel_fixture_set_up, func, channel_fixture_tear_down)
+    ADD("slot-is-clean", test_slot_is_clean);
+    ADD("clock-stops", test_clock_stops);
+    ADD("slot-after-late-kick", test_slot_after_late_kick);
+    return g_test_run();
+}
