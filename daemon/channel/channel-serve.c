@@ -237,9 +237,8 @@ serve_prepare(QdChannel *self, GError **error)
 /* FETCH of a query ---------------------------------------------------------------------------------------------------- */
 
 static gboolean
-bind_request(void *data, GError **error)
+bind_request(const QdChannel *self, GError **error)
 {
-    const QdChannel *self = data;
     const QdRequest *request = self->current;
     QwPageReader reader;
 
@@ -301,9 +300,9 @@ start_query(QdChannel *self, GError **error)
         .transaction_end_usec = qd_channel_get_transaction_end(self),
         .peer_func = peer_is_there,
         .gone_func = peer_is_gone,
-        .long_func = may_be_long,
-        .bind_func = bind_request,
+        .long_func = self->transaction == NULL ? may_be_long : NULL, /* in one it goes on, on its only connection */
         .func_data = self,
+        .may_pack = self->transaction == NULL,
     };
 
     self->run = new_run(self, &what, statement->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
@@ -311,10 +310,6 @@ start_query(QdChannel *self, GError **error)
         return FALSE;
 
     remember_setting(self);
-    if (self->transaction != NULL) { /* it goes on to its end on the only connection that there is for it */
-        options.long_func = NULL;
-        options.bind_func = NULL;
-    }
     qd_run_set_options(self->run, &options);
     self->last_reader = qd_run_get_reader(self->run);
     self->first_fill = TRUE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stepping, with everything that may have to end it: deadline, cancel, hang-up, memory, snapshot age.
+ * Compiling and stepping, with everything that may have to end it: deadline, cancel, hang-up, memory, snapshot age.
  *
  * sqlite3_step() returns only at rows, so all checks sit in look(), which the interrupter makes due every few milliseconds. What
  * must end even if a single operation takes long it ends by itself: run_is_over().
@@ -15,7 +15,7 @@
 #include "daemon/read/evaluation.h"
 #include "daemon/read/plans.h"
 #include "daemon/read/rdf-encoder.h"
-#include "daemon/read/row-encoder.h"
+#include "daemon/read/row-source.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/sqlite/temp-files.h"
@@ -23,18 +23,11 @@
 #define PEER_CHECK_USEC 10000
 /* The first look is made after one or two ticks. */
 #define LONG_USEC (QD_INTERRUPTER_TICK_USEC - 500)
-/* A result that was begun with fewer instructions than these may begin again in another form. */
-#define FEW_STEPS 5000
-/* A result of so many bytes makes the next run of its statement a packed one from the start. */
-#define MUCH_BYTES (256 * 1024)
 
 struct QdRun {
     QdPool *pool; /* (nullable): gets the reader back */
     QdReader *reader;
-    QdCompiled *compiled;  /* NULL: an update in SPARQL */
-    sqlite3_stmt *stmt;    /* of compiled: as it is, or wrapped */
-    QdRdfEncoder *encoder; /* SPARQL; the connection's */
-    const QdSparqlPlan *plan;
+    QdRowSource rows;
     char *text; /* SPARQL (owned): for a plan with parameters */
     gsize n_text_bytes;
     char *base; /* (nullable) (owned) */
@@ -54,7 +47,6 @@ struct QdRun {
     gboolean noted_long;
     uint64_t n_rows_before; /* of earlier fills: they have gone out */
     gboolean deferred;
-    gboolean stepped;
     gboolean row_waits; /* the statement stands on a row that is in no page yet */
     gboolean new_schema;
     gboolean truncated;
@@ -68,40 +60,13 @@ struct QdRun {
     GError *stop;             /* why it was interrupted */
 };
 
-/* The wrapped statement --------------------------------------------------------------------------------------------------- */
-
-static gboolean
-is_wrapped(const QdRun *self)
-{
-    return self->stmt != self->compiled->stmt;
-}
-
-static void
-leave_wrapped(QdRun *self)
-{
-    if (!is_wrapped(self))
-        return;
-
-    (void) sqlite3_reset(self->stmt);
-    (void) sqlite3_clear_bindings(self->stmt);
-    qd_packer_end(self->reader->packer);
-    qd_connection_get_guard(self->reader->connection)->packing = FALSE;
-    self->stmt = self->compiled->stmt;
-}
-
 QdRun *
 qd_run_free(QdRun *self)
 {
     if (self == NULL)
         return NULL;
 
-    if (self->compiled != NULL) {
-        (void) sqlite3_reset(self->compiled->stmt);
-        (void) sqlite3_clear_bindings(self->compiled->stmt);
-        leave_wrapped(self);
-        if (self->n_bytes >= MUCH_BYTES)
-            self->compiled->gives_much = TRUE;
-    }
+    qd_row_source_end(&self->rows, self->n_bytes);
     if (self->reader != NULL) {
         if (self->in_transaction)
             (void) qd_connection_end(self->reader->connection, NULL);
@@ -116,27 +81,18 @@ qd_run_free(QdRun *self)
 }
 
 static gboolean
-take_compiled(QdRun *self)
-{
-    if (self->compiled == NULL)
-        return FALSE;
-
-    self->stmt = self->compiled->stmt;
-    return TRUE;
-}
-
-static gboolean
 compile_sql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 {
     QdConnection *connection = self->reader->connection;
     uint64_t start_usec = (uint64_t) g_get_monotonic_time();
+    QdCompiled *compiled;
 
     if (what->is_described)
         qd_schema_watch_follow(qd_connection_get_schema(connection), TRUE);
-    self->compiled = what->is_generated ? qd_connection_compile_generated(connection, what->text, self->limits, error)
-                                        : qd_connection_compile(connection, what->text, what->n_bytes, policy, self->limits, error);
+    compiled = what->is_generated ? qd_connection_compile_generated(connection, what->text, self->limits, error)
+                                  : qd_connection_compile(connection, what->text, what->n_bytes, policy, self->limits, error);
     self->prepare_usec = (uint64_t) g_get_monotonic_time() - start_usec;
-    return take_compiled(self);
+    return qd_row_source_set_compiled(&self->rows, compiled);
 }
 
 static gboolean
@@ -146,13 +102,13 @@ compile_plan(QdRun *self, GHashTable *parameters, gboolean is_update, GError **e
     QdRunText sql = { .is_generated = TRUE };
     uint64_t start_usec = (uint64_t) g_get_monotonic_time();
 
-    self->plan = qd_plans_get(self->reader->connection, &what, parameters, self->limits, error);
+    self->rows.plan = qd_plans_get(self->reader->connection, &what, parameters, self->limits, error);
     self->plan_usec = (uint64_t) g_get_monotonic_time() - start_usec;
-    if (self->plan == NULL)
+    if (self->rows.plan == NULL)
         return FALSE;
     if (is_update)
         return TRUE;
-    sql.text = self->plan->query.sql;
+    sql.text = self->rows.plan->query.sql;
     return compile_sql(self, &sql, QD_POLICY_READ, error);
 }
 
@@ -175,12 +131,12 @@ compile_sparql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **err
     self->text = g_strndup(what->text, what->n_bytes);
     self->n_text_bytes = what->n_bytes;
     self->base = g_strdup(what->base);
-    self->encoder = qd_connection_get_attachment(connection, QD_ATTACHMENT_ENCODER);
-    if (self->encoder == NULL) {
+    self->rows.encoder = qd_connection_get_attachment(connection, QD_ATTACHMENT_ENCODER);
+    if (self->rows.encoder == NULL) {
         const QdResolver resolver = qd_evaluation_get_resolver(connection);
 
-        self->encoder = qd_rdf_encoder_new(&resolver);
-        qd_connection_set_attachment(connection, QD_ATTACHMENT_ENCODER, self->encoder, encoder_free);
+        self->rows.encoder = qd_rdf_encoder_new(&resolver);
+        qd_connection_set_attachment(connection, QD_ATTACHMENT_ENCODER, self->rows.encoder, encoder_free);
     }
     return compile_plan(self, NULL, is_update, error);
 }
@@ -226,6 +182,7 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
     self->limits = limits;
     self->start_usec = (uint64_t) g_get_monotonic_time();
     self->reader = reader;
+    self->rows = (QdRowSource){ .reader = reader, .limits = limits };
     if (self->reader == NULL)
         return NULL;
     qd_counting_show(self->reader->connection, NULL);
@@ -250,6 +207,7 @@ void
 qd_run_set_options(QdRun *self, const QdRunOptions *options)
 {
     self->options = *options;
+    self->rows.may_pack = options->may_pack;
     qd_counting_show(self->reader->connection, options->counters);
     self->produced_usec = options->spent_usec;
 }
@@ -257,7 +215,7 @@ qd_run_set_options(QdRun *self, const QdRunOptions *options)
 QdCompiled *
 qd_run_get_compiled(QdRun *self)
 {
-    return self->compiled;
+    return self->rows.compiled;
 }
 
 void
@@ -270,7 +228,7 @@ qd_run_get_compile_times(const QdRun *self, uint64_t *ret_plan_usec, uint64_t *r
 QdShape
 qd_run_get_shape(QdRun *self)
 {
-    return self->plan != NULL ? qd_shape_from_plan(self->plan) : qd_shape_from_compiled(self->compiled);
+    return self->rows.plan != NULL ? qd_shape_from_plan(self->rows.plan) : qd_shape_from_compiled(self->rows.compiled);
 }
 
 /* Constants are looked up in the snapshot that is read: the transaction begins with them. */
@@ -290,7 +248,7 @@ bind_terms(QdRun *self, GHashTable *parameters, GError **error)
         return FALSE;
     }
     qd_evaluation_start(connection);
-    return qd_evaluation_bind(connection, self->compiled->stmt, &self->plan->query, parameters, error);
+    return qd_evaluation_bind(connection, self->rows.compiled->stmt, &self->rows.plan->query, parameters, error);
 }
 
 gboolean
@@ -299,8 +257,8 @@ qd_run_bind_row(QdRun *self, const QwPageReader *row, GError **error)
     const QdShape shape = qd_run_get_shape(self);
     g_autoptr(GHashTable) parameters = NULL;
 
-    if (self->plan == NULL)
-        return row != NULL ? qd_bind_row(self->stmt, row, error) : qd_bind_parameters(self->stmt, NULL, error);
+    if (self->rows.plan == NULL)
+        return qd_row_source_bind_row(&self->rows, row, error);
     parameters = qd_plans_new_parameters();
     for (uint32_t i = 0; row != NULL && i < row->n_columns; i++) {
         QwValue value;
@@ -319,8 +277,8 @@ qd_run_bind_parameters(QdRun *self, const QdParameters *parameters, GError **err
     g_autoptr(GHashTable) terms = NULL;
     g_autofree const QwValue **values = NULL;
 
-    if (self->plan == NULL)
-        return qd_bind_parameters(self->stmt, parameters, error);
+    if (self->rows.plan == NULL)
+        return qd_row_source_bind_parameters(&self->rows, parameters, error);
     values = qd_bind_resolve(&shape, parameters, error);
     if (values == NULL)
         return FALSE;
@@ -498,87 +456,9 @@ fail_step(QdRun *self, int r, GError **error)
     } else if (qd_guard_get_denial(qd_connection_get_guard(self->reader->connection), error)) {
         return QD_RUN_FAILED;
     } else {
-        qd_sqlite_set_error(error, db, r, self->compiled->text, self->compiled->n_text_bytes, self->limits);
+        qd_sqlite_set_error(error, db, r, self->rows.compiled->text, self->rows.compiled->n_text_bytes, self->limits);
     }
     return QD_RUN_FAILED;
-}
-
-static void
-begin_packing(QdRun *self, QwPageWriter *writer)
-{
-    uint64_t max_row_bytes = qd_limits_get(self->limits, QD_LIMIT_VALUE_BYTES) + QW_PAGE_SIZE_MAX;
-
-    writer->n_columns = (uint32_t) self->compiled->n_columns;
-    qd_packer_begin(self->reader->packer, writer, (size_t) MIN(max_row_bytes, QW_ROWS_SIZE_MAX));
-}
-
-/* A row of the page that is not to count after all. */
-static void
-drop_row(QdRun *self, QwPageWriter *writer, size_t used_before)
-{
-    if (writer->used > used_before)
-        writer->n_rows--;
-    writer->used = used_before;
-    if (is_wrapped(self))
-        qd_packer_drop_row(self->reader->packer);
-}
-
-/* From now on the wrapped statement is stepped, from its beginning. FALSE: there is none, nothing has changed. */
-static gboolean
-try_wrapped(QdRun *self, QwPageWriter *writer)
-{
-    QdCompiled *compiled = self->compiled;
-
-    if (!compiled->wrap_tried)
-        compiled->wrapped = qd_packing_prepare(self->reader->connection, compiled, self->limits);
-    compiled->wrap_tried = TRUE;
-    if (compiled->wrapped == NULL)
-        return FALSE;
-
-    self->stmt = compiled->wrapped;
-    if (!self->options.bind_func(self->options.func_data, NULL)) {
-        self->stmt = compiled->stmt;
-        return FALSE;
-    }
-    (void) sqlite3_reset(compiled->stmt);
-    self->stepped = FALSE;
-    self->n_rows = self->n_bytes = 0;
-    writer->used = QW_HEADER_SIZE;
-    writer->n_rows = 0;
-    qd_connection_get_guard(self->reader->connection)->packing = TRUE;
-    begin_packing(self, writer);
-    return TRUE;
-}
-
-/* The first step of the wrapped statement went wrong, or it was compiled anew, so that nobody has compared the programs. */
-static gboolean
-wrapped_is_void(QdRun *self, int r)
-{
-    if (self->stop != NULL || self->deferred || (r & 0xff) == SQLITE_INTERRUPT)
-        return FALSE;
-    return (r != SQLITE_ROW && r != SQLITE_DONE) || sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_REPREPARE, 0) > 0;
-}
-
-/*
- * The first page is full, and of a whole table's scan: there will be many rows. None of them has left yet, and few steps were made,
- * so it starts again packed. What an index finds is packed when an earlier run has given much.
- */
-static gboolean
-is_worth_wrapping(const QdRun *self, const QwPageWriter *writer)
-{
-    return self->options.bind_func != NULL && self->plan == NULL && !is_wrapped(self) && writer->n_rows == self->n_rows &&
-           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0) > 0 &&
-           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) < FEW_STEPS;
-}
-
-/* Before the first step. */
-static void
-choose_form(QdRun *self, QwPageWriter *writer)
-{
-    (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
-    (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
-    if (self->options.bind_func != NULL && self->plan == NULL && (self->compiled->gives_much || self->compiled->wrapped != NULL))
-        (void) try_wrapped(self, writer);
 }
 
 /* Stepping ------------------------------------------------------------------------------------------------------------------ */
@@ -586,21 +466,12 @@ choose_form(QdRun *self, QwPageWriter *writer)
 static int
 step_first(QdRun *self, QwPageWriter *writer)
 {
-    uint64_t before = self->compiled->schema_signature;
     size_t used = writer->used;
-    int r = sqlite3_step(self->stmt);
+    int r = qd_row_source_step(&self->rows);
 
-    if (is_wrapped(self) && wrapped_is_void(self, r)) {
-        drop_row(self, writer, used);
-        leave_wrapped(self);
-        qd_compiled_drop_wrapped(self->compiled);
-        qd_guard_forget_denial(qd_connection_get_guard(self->reader->connection));
-        r = sqlite3_step(self->stmt);
-    }
-    self->stepped = TRUE;
-    if (!is_wrapped(self) && qd_compiled_refresh(self->compiled) && self->plan == NULL &&
-        self->compiled->schema_signature != before)
-        self->new_schema = TRUE;
+    if (self->stop == NULL && !self->deferred && qd_row_source_give_up_packing(&self->rows, r, writer, used))
+        r = qd_row_source_step(&self->rows);
+    self->new_schema = qd_row_source_has_new_columns(&self->rows) || self->new_schema;
     return r;
 }
 
@@ -609,7 +480,7 @@ static gboolean
 step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError **error)
 {
     size_t used = writer->used;
-    int r = self->stepped ? sqlite3_step(self->stmt) : step_first(self, writer);
+    int r = self->rows.stepped ? qd_row_source_step(&self->rows) : step_first(self, writer);
 
     if (r == SQLITE_DONE) {
         *ret_status = QD_RUN_DONE;
@@ -620,27 +491,13 @@ step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError *
         return FALSE;
     }
     if (self->options.max_rows > 0 && self->n_rows >= self->options.max_rows) {
-        drop_row(self, writer, used);
+        qd_row_source_drop_row(&self->rows, writer, used);
         self->truncated = TRUE;
         *ret_status = QD_RUN_DONE;
         return FALSE;
     }
     self->row_waits = TRUE;
     return TRUE;
-}
-
-static int
-take_row(QdRun *self, QwPageWriter *writer, GError **error)
-{
-    if (is_wrapped(self))
-        return qd_packer_take_row(self->reader->packer, writer);
-
-    if (self->encoder != NULL) {
-        writer->n_columns = self->plan->n_columns; /* SELECT * of nothing has none, its SQL has one */
-        return qd_rdf_encoder_put_row(self->encoder, writer, self->stmt, error);
-    }
-    writer->n_columns = (uint32_t) self->compiled->n_columns;
-    return qd_row_encode(writer, self->stmt);
 }
 
 /* A look-up of a term failed. When that was because the run shall end, it is the reason for that which counts. */
@@ -674,7 +531,7 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
         if (!self->row_waits && !step_to_row(self, writer, &status, error))
             return status;
 
-        r = take_row(self, writer, error);
+        r = qd_row_source_put_row(&self->rows, writer, error);
         if (r == -ENOBUFS)
             return writer->n_rows > 0 ? QD_RUN_PAGE : QD_RUN_LARGE;
         if (r == -EIO)
@@ -685,15 +542,16 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
         }
         self->row_waits = FALSE;
         if (exceeds_max_bytes(self, writer->used - used)) {
-            drop_row(self, writer, used);
+            qd_row_source_drop_row(&self->rows, writer, used);
             self->truncated = TRUE;
             return QD_RUN_DONE;
         }
         self->n_rows++;
         self->n_bytes += writer->used - used;
         if (writer->used >= target_bytes) {
-            if (!is_worth_wrapping(self, writer) || !try_wrapped(self, writer))
+            if (!qd_row_source_start_packing(&self->rows, writer, self->n_rows))
                 return QD_RUN_PAGE;
+            self->n_rows = self->n_bytes = 0;
         }
         if (self->slice_over)
             return QD_RUN_SLICE;
@@ -712,13 +570,10 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     self->n_rows_before = self->n_rows;
     self->balance_before = qd_memory_get_thread_balance();
     /* many short fills for a reader that takes all at once: the interrupter would see none of them */
-    if (!check_times(self, self->fill_start_usec, error) || (self->stepped && !check_peer(self, self->fill_start_usec, error)))
+    if (!check_times(self, self->fill_start_usec, error) || (self->rows.stepped && !check_peer(self, self->fill_start_usec, error)))
         return QD_RUN_FAILED;
 
-    if (is_wrapped(self))
-        begin_packing(self, writer);
-    else if (!self->stepped)
-        choose_form(self, writer);
+    qd_row_source_begin_fill(&self->rows, writer);
     self->end_usec = get_end_usec(self);
     self->watch = (QdWatch){ .interrupt = { .look = look, .data = self }, .is_over = run_is_over };
     qd_evaluation_begin_watch(self->reader->connection, &self->watch);
@@ -732,14 +587,7 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
 gboolean
 qd_run_get_row_size(QdRun *self, size_t page_size, size_t *ret_size, GError **error)
 {
-    size_t size;
-
-    if (self->encoder != NULL)
-        size = qd_rdf_encoder_get_row_size(self->encoder, self->compiled->stmt, self->plan->n_columns);
-    else if (is_wrapped(self))
-        size = qd_packer_get_row_size(self->reader->packer);
-    else
-        size = qd_row_get_size(self->compiled->stmt, (uint32_t) self->compiled->n_columns);
+    size_t size = qd_row_source_get_row_size(&self->rows);
 
     if (size > MIN(qd_limits_get(self->limits, QD_LIMIT_VALUE_BYTES) + page_size, QW_ROWS_SIZE_MAX)) {
         qd_limit_set_error(error, self->limits, QD_LIMIT_VALUE_BYTES, "row of %zu bytes is too big", size);

@@ -37,8 +37,6 @@ typedef enum QdLongVerdict {
 /* The run has worked longer than a short one should without coming back: called once for each fill, from within a step.
  * @can_defer: no page has come out yet, so that the run can be started again later. */
 typedef QdLongVerdict (*QdRunLongFunc)(void *data, gboolean can_defer);
-/* Binds the parameters once more by qd_run_bind_row(), to another form of the same statement. */
-typedef gboolean (*QdRunBindFunc)(void *data, GError **error);
 
 /* What the atomic behind QdRunOptions.cancelled may say. */
 enum {
@@ -59,8 +57,8 @@ typedef struct QdRunOptions {
     QdRunPeerFunc peer_func;
     QdRunGoneFunc gone_func; /* (nullable) */
     QdRunLongFunc long_func; /* (nullable) */
-    QdRunBindFunc bind_func; /* (nullable): the result may be packed (packing.h) */
     void *func_data;
+    gboolean may_pack; /* the result may be packed (packing.h) */
 } QdRunOptions;
 
 typedef struct QdRun QdRun;
@@ -103,7 +101,7 @@ QdCompiled *qd_run_get_compiled(QdRun *self);
 void qd_run_get_compile_times(const QdRun *self, uint64_t *ret_plan_usec, uint64_t *ret_prepare_usec);
 
 /* Values for one execution, before the first fill: @row (nullable) has the shape's n_parameters; in SPARQL NULL is no value, and
- * the snapshot begins here. BAD_PARAMETER. */
+ * the snapshot begins here. What they refer to stays until the run is freed. BAD_PARAMETER. */
 gboolean qd_run_bind_row(QdRun *self, const QwPageReader *row, GError **error);
 gboolean qd_run_bind_parameters(QdRun *self, const QdParameters *parameters, GError **error);
 const QdReader *qd_run_get_reader(const QdRun *self);

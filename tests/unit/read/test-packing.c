@@ -81,17 +81,17 @@ new_run(Fixture *self, const char *text, GError **error)
     return qd_run_new(self->pool, self->client, NULL, &what, QD_POLICY_READ, &self->store.limits, error);
 }
 
-static gboolean
-bind_numbers(void *data, GError **error)
+static QdParameters *
+make_numbers(guint n)
 {
-    static const char *const names[] = { "1", "2", "3", "4" };
-    g_autoptr(QdParameters) parameters = qd_parameters_new();
-    guint n = qd_run_get_shape(data).n_parameters;
+    QdParameters *parameters = qd_parameters_new();
 
-    g_assert_cmpuint(n, <=, G_N_ELEMENTS(names));
-    for (guint i = 0; i < n; i++)
-        qd_parameters_add(parameters, names[i], &(QwValue){ .type = QW_TYPE_INTEGER, .integer = i + 1 });
-    return qd_run_bind_parameters(data, parameters, error);
+    for (guint i = 1; i <= n; i++) {
+        g_autofree char *name = g_strdup_printf("%u", i);
+
+        qd_parameters_add(parameters, name, &(QwValue){ .type = QW_TYPE_INTEGER, .integer = i });
+    }
+    return parameters;
 }
 
 static QdRunStatus
@@ -113,16 +113,17 @@ static void
 read_all(Fixture *self, const char *text, gboolean packed, QdRunOptions options, Result *ret_result)
 {
     g_autoptr(GError) error = NULL;
+    g_autoptr(QdParameters) numbers = NULL; /* outlives the run */
     g_autoptr(QdRun) run = new_run(self, text, &error);
     QdRunStatus status;
     size_t size;
 
     g_assert_no_error(error);
-    options.bind_func = packed ? bind_numbers : NULL;
-    options.func_data = run;
+    options.may_pack = packed;
     qd_run_set_options(run, &options);
     qd_run_get_compiled(run)->gives_much = packed;
-    g_assert_true(bind_numbers(run, NULL));
+    numbers = make_numbers(qd_run_get_shape(run).n_parameters);
+    g_assert_true(qd_run_bind_parameters(run, numbers, NULL));
     *ret_result = (Result){ .rows = g_byte_array_new() };
     do {
         status = fill(run, PAGE_BYTES, ret_result);
@@ -285,7 +286,7 @@ test_row_above_limit(Fixture *self, gconstpointer data)
 {
     static const char text[] = "SELECT id, zeroblob(id + 40000000), zeroblob(id + 40000000) FROM t";
     g_autoptr(QdRun) run = new_run(self, text, NULL);
-    QdRunOptions options = { .bind_func = bind_numbers, .func_data = run };
+    QdRunOptions options = { .may_pack = TRUE };
     g_auto(Result) result = { .rows = g_byte_array_new() };
     size_t size;
 
@@ -303,7 +304,7 @@ static void
 test_starts_by_itself(Fixture *self, gconstpointer data)
 {
     g_autoptr(QdRun) run = new_run(self, "SELECT * FROM t", NULL);
-    QdRunOptions options = { .bind_func = bind_numbers, .func_data = run };
+    QdRunOptions options = { .may_pack = TRUE };
     uint64_t buffer[512];
     QwPageWriter page;
     QwPageReader reader;
@@ -329,7 +330,7 @@ test_small_results_stay_plain(Fixture *self, gconstpointer data)
 
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
         g_autoptr(QdRun) run = new_run(self, texts[i], NULL);
-        QdRunOptions options = { .bind_func = bind_numbers, .func_data = run };
+        QdRunOptions options = { .may_pack = TRUE };
         uint64_t buffer[128];
         QwPageWriter page;
 

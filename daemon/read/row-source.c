@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The forms of a statement, and what each makes of a row.
+ */
+#include "daemon/read/row-source.h"
+
+#include "daemon/read/bind.h"
+#include "daemon/read/packing.h"
+#include "daemon/read/plans.h"
+#include "daemon/read/pool.h"
+#include "daemon/read/rdf-encoder.h"
+#include "daemon/read/row-encoder.h"
+
+/* A result that was begun with fewer instructions than these may begin again in another form. */
+#define FEW_STEPS 5000
+/* A result of so many bytes makes the next run of its statement a packed one from the start. */
+#define MUCH_BYTES (256 * 1024)
+
+static gboolean
+is_packed(const QdRowSource *self)
+{
+    return self->stmt != self->compiled->stmt;
+}
+
+gboolean
+qd_row_source_set_compiled(QdRowSource *self, QdCompiled *compiled)
+{
+    self->compiled = compiled;
+    self->stmt = compiled != NULL ? compiled->stmt : NULL;
+    return compiled != NULL;
+}
+
+/* Values ---------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+bind(QdRowSource *self, GError **error)
+{
+    return self->row.data != NULL ? qd_bind_row(self->stmt, &self->row, error)
+                                  : qd_bind_parameters(self->stmt, self->parameters, error);
+}
+
+gboolean
+qd_row_source_bind_row(QdRowSource *self, const QwPageReader *row, GError **error)
+{
+    self->row = row != NULL ? *row : (QwPageReader){ 0 };
+    self->parameters = NULL;
+    return bind(self, error);
+}
+
+gboolean
+qd_row_source_bind_parameters(QdRowSource *self, const QdParameters *parameters, GError **error)
+{
+    self->row = (QwPageReader){ 0 };
+    self->parameters = parameters;
+    return bind(self, error);
+}
+
+/* Forms ----------------------------------------------------------------------------------------------------------------- */
+
+static void
+begin_packing(QdRowSource *self, QwPageWriter *writer)
+{
+    uint64_t max_row_bytes = qd_limits_get(self->limits, QD_LIMIT_VALUE_BYTES) + QW_PAGE_SIZE_MAX;
+
+    writer->n_columns = (uint32_t) self->compiled->n_columns;
+    qd_packer_begin(self->reader->packer, writer, (size_t) MIN(max_row_bytes, QW_ROWS_SIZE_MAX));
+}
+
+static void
+end_packing(QdRowSource *self)
+{
+    if (!is_packed(self))
+        return;
+
+    (void) sqlite3_reset(self->stmt);
+    (void) sqlite3_clear_bindings(self->stmt);
+    qd_packer_end(self->reader->packer);
+    qd_connection_get_guard(self->reader->connection)->packing = FALSE;
+    self->stmt = self->compiled->stmt;
+}
+
+/* From now on the packed statement is stepped, from its beginning. FALSE: there is none, nothing has changed. */
+static gboolean
+try_packing(QdRowSource *self, QwPageWriter *writer)
+{
+    QdCompiled *compiled = self->compiled;
+
+    if (!compiled->wrap_tried)
+        compiled->wrapped = qd_packing_prepare(self->reader->connection, compiled, self->limits);
+    compiled->wrap_tried = TRUE;
+    if (compiled->wrapped == NULL)
+        return FALSE;
+
+    self->stmt = compiled->wrapped;
+    if (!bind(self, NULL)) {
+        self->stmt = compiled->stmt;
+        return FALSE;
+    }
+    (void) sqlite3_reset(compiled->stmt);
+    self->stepped = FALSE;
+    writer->used = QW_HEADER_SIZE;
+    writer->n_rows = 0;
+    qd_connection_get_guard(self->reader->connection)->packing = TRUE;
+    begin_packing(self, writer);
+    return TRUE;
+}
+
+static gboolean
+can_be_packed(const QdRowSource *self)
+{
+    return self->may_pack && self->plan == NULL && !is_packed(self);
+}
+
+void
+qd_row_source_begin_fill(QdRowSource *self, QwPageWriter *writer)
+{
+    if (is_packed(self)) {
+        begin_packing(self, writer);
+        return;
+    }
+    if (self->stepped)
+        return;
+
+    (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
+    (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
+    if (can_be_packed(self) && (self->compiled->gives_much || self->compiled->wrapped != NULL))
+        (void) try_packing(self, writer);
+}
+
+/*
+ * Of a whole table's scan there will be many rows: when none of them has left yet, and few steps were made, it starts again packed.
+ * What an index finds is packed when an earlier run has given much.
+ */
+gboolean
+qd_row_source_start_packing(QdRowSource *self, QwPageWriter *writer, uint64_t n_rows)
+{
+    return can_be_packed(self) && writer->n_rows == n_rows &&
+           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0) > 0 &&
+           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) < FEW_STEPS && try_packing(self, writer);
+}
+
+/* Rows ------------------------------------------------------------------------------------------------------------------- */
+
+/* Also when it was compiled once more, so that the two programs have not been compared. */
+gboolean
+qd_row_source_give_up_packing(QdRowSource *self, int r, QwPageWriter *writer, size_t used_before)
+{
+    if (!is_packed(self) || (r & 0xff) == SQLITE_INTERRUPT ||
+        ((r == SQLITE_ROW || r == SQLITE_DONE) && sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_REPREPARE, 0) == 0))
+        return FALSE;
+
+    qd_row_source_drop_row(self, writer, used_before);
+    end_packing(self);
+    qd_compiled_drop_wrapped(self->compiled);
+    qd_guard_forget_denial(qd_connection_get_guard(self->reader->connection));
+    return TRUE;
+}
+
+gboolean
+qd_row_source_has_new_columns(QdRowSource *self)
+{
+    uint64_t before = self->compiled->schema_signature;
+
+    return !is_packed(self) && qd_compiled_refresh(self->compiled) && self->plan == NULL &&
+           self->compiled->schema_signature != before;
+}
+
+int
+qd_row_source_put_row(QdRowSource *self, QwPageWriter *writer, GError **error)
+{
+    if (is_packed(self))
+        return qd_packer_take_row(self->reader->packer, writer);
+
+    if (self->encoder != NULL) {
+        writer->n_columns = self->plan->n_columns; /* SELECT * of nothing has none, its SQL has one */
+        return qd_rdf_encoder_put_row(self->encoder, writer, self->stmt, error);
+    }
+    writer->n_columns = (uint32_t) self->compiled->n_columns;
+    return qd_row_encode(writer, self->stmt);
+}
+
+void
+qd_row_source_drop_row(QdRowSource *self, QwPageWriter *writer, size_t used_before)
+{
+    if (writer->used > used_before)
+        writer->n_rows--;
+    writer->used = used_before;
+    if (is_packed(self))
+        qd_packer_drop_row(self->reader->packer);
+}
+
+size_t
+qd_row_source_get_row_size(QdRowSource *self)
+{
+    if (self->encoder != NULL)
+        return qd_rdf_encoder_get_row_size(self->encoder, self->stmt, self->plan->n_columns);
+    if (is_packed(self))
+        return qd_packer_get_row_size(self->reader->packer);
+    return qd_row_get_size(self->stmt, (uint32_t) self->compiled->n_columns);
+}
+
+void
+qd_row_source_end(QdRowSource *self, uint64_t n_bytes)
+{
+    if (self->compiled == NULL)
+        return;
+
+    (void) sqlite3_reset(self->compiled->stmt);
+    (void) sqlite3_clear_bindings(self->compiled->stmt);
+    end_packing(self);
+    if (n_bytes >= MUCH_BYTES)
+        self->compiled->gives_much = TRUE;
+}
