@@ -181,8 +181,11 @@ QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GEr
  * statements, values, limits and errors of the daemon. Updates are READ_ONLY, what only a daemon can do is UNSUPPORTED. What is
  * committed is seen by the next execution, tables that changed too; generations are not known: 0. A result ends after 5 minutes.
  *
- * Errors: UNAVAILABLE when the file cannot be opened from here, as in a sandbox: use query_connection_new() then; CORRUPT when it
- * is no database; UNSUPPORTED when a newer queryd wrote it, or on a network file system.
+ * The first of a process loads the module libquery-client-direct.so, and SQLite with it.
+ *
+ * Errors: UNAVAILABLE when the file cannot be opened from here, as in a sandbox, or the module is not installed: use
+ * query_connection_new() then; CORRUPT when it is no database; UNSUPPORTED when a newer queryd wrote it, or on a network file
+ * system.
  *
  * Returns: (transfer full): a new connection, %NULL on error
  */

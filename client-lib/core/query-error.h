@@ -11,6 +11,7 @@
 #include "client-lib/wire/wire-error.h"
 #include "client-lib/wire/wire-message.h"
 
+#pragma GCC visibility push(default) /* for the library's module, as query-client.map says */
 /**
  * query_error_set_from_wire:
  * @error: (nullable): location for the error
@@ -35,6 +36,7 @@ QueryConstraint *query_constraint_add(QueryConstraint *self, const char *key, co
  * @constraint: (transfer full) (nullable): what it is about
  */
 void query_error_take_constraint(GError *error, QueryConstraint *constraint);
+#pragma GCC visibility pop
 
 /**
  * query_error_take_dbus:

@@ -58,6 +58,7 @@ const char *query_parameters_get_key(const QueryParameters *self, guint index);
  */
 GBytes *query_parameters_encode_given(const QueryParameters *self, GError **error);
 
+#pragma GCC visibility push(default) /* for the library's module, as query-client.map says */
 /**
  * query_parameters_encode:
  * @schema: (nullable): the statement's; NULL only when there are no values
@@ -68,6 +69,7 @@ GBytes *query_parameters_encode_given(const QueryParameters *self, GError **erro
  * Returns: (transfer full) (nullable): the body of a FETCH of one row, or an empty one for a statement without parameters
  */
 GBytes *query_parameters_encode(const QueryParameters *self, const QuerySchema *schema, GError **error);
+#pragma GCC visibility pop
 
 /**
  * query_parameters_append:

@@ -27,10 +27,16 @@ typedef struct QuerySchema {
     GStringChunk *strings;
 } QuerySchema;
 
+#pragma GCC visibility push(default) /* for the library's module, as query-client.map says */
 /* To be filled before it is shared: names are copied, NULL is "" for a column and a plain "?" for a parameter. Indexes from 0. */
 QuerySchema *query_schema_new(guint n_columns, guint n_parameters);
 void query_schema_set_column(QuerySchema *self, guint index, const char *name, const char *type);
 void query_schema_set_parameter(QuerySchema *self, guint index, const char *name);
+
+QuerySchema *query_schema_ref(QuerySchema *self);
+void query_schema_unref(QuerySchema *self);
+#pragma GCC visibility pop
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QuerySchema, query_schema_unref)
 
 /**
  * query_schema_new_from_wire:
@@ -56,10 +62,6 @@ QuerySchema *query_schema_new_from_wire(const uint8_t *body, gsize n_bytes, guin
  * Returns: (transfer full) (nullable): a new schema
  */
 QuerySchema *query_schema_new_from_dbus(GVariant *columns, GVariant *info, GError **error);
-
-QuerySchema *query_schema_ref(QuerySchema *self);
-void query_schema_unref(QuerySchema *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(QuerySchema, query_schema_unref)
 
 /**
  * query_schema_find_parameter:

@@ -2,40 +2,27 @@
 /*
  * A database file that the application reads itself, without a daemon.
  *
- * Place: internal to libquery-client; beside channel and pool, where rows come from when nobody is asked for them. What runs
- * is the daemon's own reader (daemon/meson.build, reader_lib): the same policy, limits, values and errors.
+ * Place: internal to libquery-client; beside channel and pool, another source of rows. The work is done by a module, which the
+ * first query_direct_open() of the process loads (client-lib/direct-module): it contains the daemon's own reader, with the same
+ * policy, limits, values and errors.
  * Invariant: a snapshot of the database is held only by a run whose rows did not all fit into a page yet, and never longer
  * than the limit snapshot_age_ms, whether or not anybody asks for its rows.
  */
 #pragma once
 
-#include <gio/gio.h>
-
-#include "client-lib/core/query-parameters.h"
-#include "client-lib/core/query-plan.h"
-#include "client-lib/wire/wire-page-reader.h"
-
-typedef struct QueryDirect QueryDirect;
-typedef struct QueryDirectRun QueryDirectRun;
-
-typedef enum QueryDirectResult {
-    QUERY_DIRECT_WORK, /* nothing is here: query_direct_run_work() */
-    QUERY_DIRECT_ROWS,
-    QUERY_DIRECT_END,
-    QUERY_DIRECT_FAILED,
-} QueryDirectResult;
+#include "client-lib/direct/query-direct-table.h"
 
 /**
  * query_direct_open:
  * @path: (nullable): the database file; NULL is that of the default store
  * @error: (nullable): location for an error
  *
- * Errors: UNAVAILABLE when it cannot be opened, CORRUPT, UNSUPPORTED (a newer queryd wrote it, a network file system), BUSY.
+ * Errors: UNAVAILABLE when it cannot be opened, or the module is not there; CORRUPT, UNSUPPORTED (a newer queryd wrote it, a
+ * network file system), BUSY.
  *
  * Returns: (transfer full) (nullable): the open file, for any thread
  */
 QueryDirect *query_direct_open(const char *path, GError **error);
-QueryDirect *query_direct_ref(QueryDirect *self);
 void query_direct_unref(QueryDirect *self);
 const char *query_direct_get_path(const QueryDirect *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryDirect, query_direct_unref)

@@ -3,11 +3,16 @@
 import ctypes
 import mmap
 import os
+import re
+import shutil
+import subprocess
 
 import pytest
 
+from harness import BUILD
 from test_queryctl import DENIED, ENDLESS, MANY, NO_DAEMON, OK, QUERY, TIMEOUT, USAGE, VALUES, Ctl
 
+MODULE = "libquery-client-direct.so"
 STATEMENTS = [
     "SELECT * FROM v", "SELECT *, rowid FROM v WHERE 0", "SELECT 1; SELECT 'two' AS t", "SELECT x FROM nosuch", "SELEC 1",
     "SELECT *\n  FORM v", "DELETE FROM v", "PRAGMA journal_mode = DELETE", "SELECT abs(-9223372036854775808)", "SELECT ?",
@@ -118,3 +123,42 @@ def test_optimize_warm(bus, ctl):
     bus.update("INSERT INTO t VALUES('after')")
     assert bus.query("SELECT count(*) FROM t WHERE a = 'after'") == [(1,)]
     assert "has no option" in ctl.fails(USAGE, "check", "--warm")
+
+
+def libraries(path):
+    """As the file itself names them."""
+    text = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", text)
+
+
+def test_applications_need_no_sqlite():
+    for name in "libquery-client-1.so", "queryctl/queryctl":
+        needed = libraries(os.path.join(BUILD, "client-lib", name))
+        assert any(name.startswith("libglib-2.0") for name in needed)
+        assert not [name for name in needed if re.match("lib(sqlite|pcre|nettle)", name)]
+    assert any(name.startswith("libsqlite3") for name in libraries(os.path.join(BUILD, "client-lib", MODULE)))
+
+
+def test_module(ctl, tmp_path):
+    """It is looked for beside the library; without it, or with one of another version, an error says so."""
+    def run(folder):
+        return ctl("sql", "--direct", ctl.database, "SELECT 1 AS x", env={"LD_LIBRARY_PATH": str(folder)})
+
+    def fails(folder, words):
+        result = run(folder)
+        assert result.returncode == NO_DAEMON and words in result.stderr.decode()
+
+    shutil.copy(os.path.join(BUILD, "client-lib", "libquery-client-1.so.0"), tmp_path)
+    fails(tmp_path, f"direct connections need the module '{tmp_path}/query-client-1/{MODULE}' of libquery-client, which cannot be")
+
+    folder = tmp_path / "query-client-1"
+    folder.mkdir()
+    shutil.copy(os.path.join(BUILD, "client-lib", MODULE), folder)
+    assert run(tmp_path).stdout == b"x\n1\n"
+
+    source = tmp_path / "other.c"
+    source.write_text('const struct { const char *version; } query_direct_table = { "0.0.1" };')
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / MODULE, source], check=True)
+    fails(tmp_path, "is of version 0.0.1, libquery-client of ")
+    (folder / MODULE).write_bytes(b"no library")
+    fails(tmp_path, "cannot be loaded")

@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The shared library exports exactly the functions of its public headers, as its symbol map says, and nothing but query_*."""
+"""The shared library exports exactly the functions of its public headers, as its symbol map says, and nothing but query_*.
+
+What its own module calls has a version of its own, and is what the map lists there.
+"""
 import glob
 import os
 import re
@@ -18,14 +21,18 @@ def declared(text):
     return names
 
 
+PRIVATE = "QUERY_CLIENT_PRIVATE"
+
+
 def exported(library):
+    """Names with their versions."""
     out = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
     fields = [line.split() for line in out.splitlines()]
-    return {f[-1].split("@")[0] for f in fields if len(f) == 3 and f[1] != "A"}
+    return [f[-1].split("@")[::len(f[-1].split("@")) - 1] for f in fields if len(f) == 3 and f[1] != "A"]
 
 
-def mapped(text):
-    body = re.search(r"global:(.*?)(local:|\})", text, re.S)
+def mapped(text, version):
+    body = re.search(version + r"\b[^{]*\{.*?global:(.*?)(local:|\})", text, re.S)
     return {n.strip() for n in re.sub(r"/\*.*?\*/|#.*", "", body.group(1), flags=re.S).split(";") if n.strip()} if body else set()
 
 
@@ -41,12 +48,16 @@ def main():
     if not libraries:
         tap.skip("exports/library", "the library is not built")
         tap.finish()
-    headers, library = set().union(*(declared(read(p)) for p in public_headers())), exported(os.path.realpath(libraries[0]))
+    symbols = exported(os.path.realpath(libraries[0]))
+    headers = set().union(*(declared(read(p)) for p in public_headers()))
+    library = {name for name, version in symbols if version != PRIVATE}
+    private = {name for name, version in symbols if version == PRIVATE}
+    text = read(os.path.relpath(maps[0], ROOT))
+    names = mapped(text, "QUERY_CLIENT_1")
     tap.case("exports/library-is-headers", difference(library, headers, "the library", "the public headers"))
-    tap.case("exports/only-query", [n for n in sorted(library) if not n.startswith("query_")])
-    if maps:
-        names = mapped(read(os.path.relpath(maps[0], ROOT)))
-        tap.case("exports/library-is-map", difference(library, names, "the library", maps[0]) if "query_*" not in names else [])
+    tap.case("exports/only-query", [n for n in sorted(library | private) if not n.startswith("query_")])
+    tap.case("exports/library-is-map", difference(library, names, "the library", maps[0]) if "query_*" not in names else [])
+    tap.case("exports/for-the-module", difference(private, mapped(text, PRIVATE), "the library", maps[0]))
     tap.finish()
 
 

@@ -18,7 +18,7 @@ MAX_FILES = 40
 MAX_DRAGGED = 15
 # Those that dragged in more when the limit came: a change lowers a number, never raises it.
 MAY_DRAG = {
-    "client-lib/direct/query-direct-private.h": 27,
+    "client-lib/direct-module/direct-private.h": 27,
     "daemon/bus/bus-args.h": 20,
     "daemon/bus/bus-call.h": 22,
     "daemon/bus/bus-job.h": 21,
@@ -84,14 +84,15 @@ ROOMS = {
     "main": ("wire base store read bus engine", "glib sd-bus sd-event sd-daemon sd-journal"),
     # the library
     "core": ("wire", "glib gio"),
-    # what reads in the daemon (reader_lib of daemon/meson.build) and nothing else of it
-    "direct": ("wire core read daemon/base/error.h daemon/sqlite/file-check.h", "glib gio sqlite3"),
+    "direct": ("wire core", "glib gio"),
+    # the module: what reads in the daemon (reader_lib of daemon/meson.build) and nothing else of it
+    "direct-module": ("wire core direct read daemon/base/error.h daemon/sqlite/file-check.h", "glib gio sqlite3"),
     "request": ("wire core direct", "glib gio"),
     "objects": ("wire text core direct request", "glib gio"),
 }
 FOLDERS = {"wire": "client-lib/wire/", "text": "client-lib/text/", "core": "client-lib/core/", "direct": "client-lib/direct/",
-           "request": "client-lib/request/", "objects": "client-lib/query-"}
-LIBRARY = ("core", "direct", "request", "objects")
+           "direct-module": "client-lib/direct-module/", "request": "client-lib/request/", "objects": "client-lib/query-"}
+LIBRARY = ("core", "direct", "direct-module", "request", "objects")
 
 
 def folder_of(room):

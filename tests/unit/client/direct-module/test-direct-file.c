@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/client/direct/direct-fixture.h"
+#include "tests/unit/client/direct-module/direct-fixture.h"
 
 #define SUM "SELECT sum(length(v)) FROM t"
 #define PAGE 4096
@@ -110,7 +110,7 @@ test_async(DirectFixture *self, gconstpointer data)
 /* Rights ----------------------------------------------------------------------------------------------------------------- */
 
 #define PATH_VARIABLE "QUERYD_TEST_DATABASE"
-#define CHILD "/client/query-direct/subprocess/"
+#define CHILD "/client/direct/subprocess/"
 
 /*
  * Root may read everything: only somebody else can be kept out. A process of its own, that has nothing of SQLite from here, runs
@@ -301,7 +301,7 @@ test_replaced(DirectFixture *self, gconstpointer data)
 }
 
 #define ADD(path, func) \
-    g_test_add("/client/query-direct/" path, DirectFixture, NULL, direct_fixture_set_up, func, direct_fixture_tear_down)
+    g_test_add("/client/direct/" path, DirectFixture, NULL, direct_fixture_set_up, func, direct_fixture_tear_down)
 
 int
 main(int argc, char **argv)

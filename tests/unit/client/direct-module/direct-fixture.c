@@ -2,7 +2,7 @@
 /*
  * The file of the tests of direct connections.
  */
-#include "tests/unit/client/direct/direct-fixture.h"
+#include "tests/unit/client/direct-module/direct-fixture.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * Who holds a snapshot of the database, and for how long: seen by the writer, whose log can be emptied only when nobody does.
  */
-#include "tests/unit/client/direct/direct-fixture.h"
+#include "tests/unit/client/direct-module/direct-fixture.h"
 
 #define WAIT_USEC (60 * G_USEC_PER_SEC)
 #define LONG_MSEC 3600000
@@ -135,7 +135,7 @@ test_too_many(DirectFixture *self, gconstpointer data)
 }
 
 #define ADD(path, func) \
-    g_test_add("/client/query-direct-snapshots/" path, DirectFixture, NULL, direct_fixture_set_up, func, direct_fixture_tear_down)
+    g_test_add("/client/direct-snapshots/" path, DirectFixture, NULL, direct_fixture_set_up, func, direct_fixture_tear_down)
 
 int
 main(int argc, char **argv)

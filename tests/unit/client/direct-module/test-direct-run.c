@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "tests/unit/client/direct/direct-fixture.h"
+#include "tests/unit/client/direct-module/direct-fixture.h"
 
 #define ENDLESS "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 /* The first row fills a page; behind the second one the next step never ends. */
@@ -406,7 +406,7 @@ test_threads(DirectFixture *self, gconstpointer data)
 }
 
 #define ADD(path, func) \
-    g_test_add("/client/query-direct-run/" path, DirectFixture, NULL, direct_fixture_set_up, func, direct_fixture_tear_down)
+    g_test_add("/client/direct-run/" path, DirectFixture, NULL, direct_fixture_set_up, func, direct_fixture_tear_down)
 
 int
 main(int argc, char **argv)

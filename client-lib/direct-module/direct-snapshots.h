@@ -7,17 +7,17 @@
  */
 #pragma once
 
-#include "client-lib/direct/query-direct.h"
+#include "client-lib/direct/query-direct-table.h"
 
 typedef struct QueryDirectSnapshots QueryDirectSnapshots;
 
-QueryDirectSnapshots *query_direct_snapshots_new(void);
+QueryDirectSnapshots *direct_snapshots_new(void);
 /* There are no unfinished results any more. Waits for the thread. */
-void query_direct_snapshots_free(QueryDirectSnapshots *self);
+void direct_snapshots_free(QueryDirectSnapshots *self);
 
 /* @run is unfinished; it is ended @age_msec from now, if it is still here. From any thread. */
-void query_direct_snapshots_add(QueryDirectSnapshots *self, QueryDirectRun *run, guint64 age_msec);
-void query_direct_snapshots_remove(QueryDirectSnapshots *self, QueryDirectRun *run);
+void direct_snapshots_add(QueryDirectSnapshots *self, QueryDirectRun *run, guint64 age_msec);
+void direct_snapshots_remove(QueryDirectSnapshots *self, QueryDirectRun *run);
 
 /* Ends the snapshot of @run, called by the thread. FALSE when it is just being worked on: it looks at its age itself. */
-gboolean query_direct_run_expire(QueryDirectRun *run);
+gboolean direct_run_expire(QueryDirectRun *run);

@@ -4,7 +4,7 @@
  *
  * Invariant: the mutex is never held while a run's own mutex is waited for; a run that is busy is left to itself.
  */
-#include "client-lib/direct/query-direct-snapshots.h"
+#include "client-lib/direct-module/direct-snapshots.h"
 
 #include <errno.h>
 
@@ -28,7 +28,7 @@ struct QueryDirectSnapshots {
 };
 
 QueryDirectSnapshots *
-query_direct_snapshots_new(void)
+direct_snapshots_new(void)
 {
     QueryDirectSnapshots *self = g_new0(QueryDirectSnapshots, 1);
     pthread_condattr_t attributes;
@@ -43,7 +43,7 @@ query_direct_snapshots_new(void)
 }
 
 void
-query_direct_snapshots_free(QueryDirectSnapshots *self)
+direct_snapshots_free(QueryDirectSnapshots *self)
 {
     if (self == NULL)
         return;
@@ -72,7 +72,7 @@ expire_due(QueryDirectSnapshots *self, guint64 now)
         guint64 due_usec = entry->due_usec;
 
         if (due_usec <= now) {
-            if (query_direct_run_expire(entry->run)) {
+            if (direct_run_expire(entry->run)) {
                 g_array_remove_index(self->entries, i - 1);
                 continue;
             }
@@ -104,7 +104,7 @@ thread_main(gpointer data)
 }
 
 void
-query_direct_snapshots_add(QueryDirectSnapshots *self, QueryDirectRun *run, guint64 age_msec)
+direct_snapshots_add(QueryDirectSnapshots *self, QueryDirectRun *run, guint64 age_msec)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
     Entry entry = { .run = run, .due_usec = (guint64) g_get_monotonic_time() + 1000 * age_msec };
@@ -120,7 +120,7 @@ query_direct_snapshots_add(QueryDirectSnapshots *self, QueryDirectRun *run, guin
 }
 
 void
-query_direct_snapshots_remove(QueryDirectSnapshots *self, QueryDirectRun *run)
+direct_snapshots_remove(QueryDirectSnapshots *self, QueryDirectRun *run)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 

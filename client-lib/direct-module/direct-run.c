@@ -6,8 +6,9 @@
  * small result ends before its first row is handed out, another thread may end one that is too old, and the cursor's getters
  * are those for the daemon's pages.
  */
+#include "client-lib/direct-module/direct-private.h"
+
 #include "client-lib/core/query-mutex.h"
-#include "client-lib/direct/query-direct-private.h"
 #include "daemon/base/error.h"
 #include "daemon/read/bind.h"
 
@@ -38,7 +39,7 @@ struct QueryDirectRun {
 };
 
 QueryDirectRun *
-query_direct_run_ref(QueryDirectRun *self)
+direct_run_ref(QueryDirectRun *self)
 {
     g_atomic_int_inc(&self->ref_count);
     return self;
@@ -50,7 +51,7 @@ end_run(QueryDirectRun *self)
 {
     g_clear_pointer(&self->run, qd_run_free);
     if (self->is_listed)
-        query_direct_snapshots_remove(self->direct->snapshots, self);
+        direct_snapshots_remove(self->direct->snapshots, self);
     self->is_listed = FALSE;
 }
 
@@ -72,7 +73,7 @@ take_spare_buffer(QueryDirectRun *self)
 }
 
 void
-query_direct_run_unref(QueryDirectRun *self)
+direct_run_unref(QueryDirectRun *self)
 {
     if (self == NULL || !g_atomic_int_dec_and_test(&self->ref_count))
         return;
@@ -84,20 +85,20 @@ query_direct_run_unref(QueryDirectRun *self)
     g_clear_error(&self->failure);
     g_clear_pointer(&self->row, g_bytes_unref);
     g_clear_pointer(&self->schema, query_schema_unref);
-    query_direct_file_unref(self->file);
-    query_direct_unref(self->direct);
+    direct_file_unref(self->file);
+    direct_unref(self->direct);
     (void) pthread_mutex_destroy(&self->mutex);
     g_free(self);
 }
 
 QuerySchema *
-query_direct_run_get_schema(const QueryDirectRun *self)
+direct_run_get_schema(const QueryDirectRun *self)
 {
     return self->schema;
 }
 
 void
-query_direct_run_cancel(QueryDirectRun *self)
+direct_run_cancel(QueryDirectRun *self)
 {
     g_atomic_int_set(&self->cancelled, QD_CANCEL_BY_CLIENT);
 }
@@ -162,7 +163,7 @@ follow_schema(QueryDirectRun *self)
         return;
     old = self->schema;
     shape = qd_run_get_shape(self->run);
-    self->schema = query_direct_create_schema(&shape);
+    self->schema = direct_create_schema(&shape);
 }
 
 /* Under the mutex. */
@@ -178,8 +179,7 @@ work(QueryDirectRun *self)
     case QD_RUN_PAGE:
     case QD_RUN_SLICE:
         if (!self->is_listed)
-            query_direct_snapshots_add(self->direct->snapshots, self,
-                                       qd_limits_get(&self->direct->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC));
+            direct_snapshots_add(self->direct->snapshots, self, qd_limits_get(&self->direct->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC));
         self->is_listed = TRUE;
         break;
     case QD_RUN_DONE:
@@ -197,7 +197,7 @@ work(QueryDirectRun *self)
 }
 
 void
-query_direct_run_work(QueryDirectRun *self, GCancellable *cancellable)
+direct_run_work(QueryDirectRun *self, GCancellable *cancellable)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 
@@ -210,7 +210,7 @@ query_direct_run_work(QueryDirectRun *self, GCancellable *cancellable)
 }
 
 gpointer
-query_direct_run_detach_page(QueryDirectRun *self)
+direct_run_detach_page(QueryDirectRun *self)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 
@@ -221,7 +221,7 @@ query_direct_run_detach_page(QueryDirectRun *self)
 }
 
 gboolean
-query_direct_run_is_open(QueryDirectRun *self)
+direct_run_is_open(QueryDirectRun *self)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 
@@ -229,7 +229,7 @@ query_direct_run_is_open(QueryDirectRun *self)
 }
 
 gboolean
-query_direct_run_expire(QueryDirectRun *self)
+direct_run_expire(QueryDirectRun *self)
 {
     if (pthread_mutex_trylock(&self->mutex) != 0)
         return FALSE;
@@ -244,7 +244,7 @@ query_direct_run_expire(QueryDirectRun *self)
 }
 
 QueryDirectResult
-query_direct_run_take(QueryDirectRun *self, QwPageReader *ret_reader, QwEnd *ret_end, GError **error)
+direct_run_take(QueryDirectRun *self, QwPageReader *ret_reader, QwEnd *ret_end, GError **error)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
 
@@ -258,7 +258,7 @@ query_direct_run_take(QueryDirectRun *self, QwPageReader *ret_reader, QwEnd *ret
         return QUERY_DIRECT_ROWS;
     }
     if (self->failure != NULL) {
-        query_direct_propagate(error, g_error_copy(self->failure));
+        direct_propagate(error, g_error_copy(self->failure));
         return QUERY_DIRECT_FAILED;
     }
     if (self->run != NULL)
@@ -286,7 +286,7 @@ bind(QueryDirectRun *self, const QueryParameters *parameters, GBytes *row, GErro
     if (n_bytes == 0) { /* the statement has no parameters */
         if (qd_run_bind_row(self->run, NULL, &failure))
             return TRUE;
-        query_direct_propagate(error, g_steal_pointer(&failure));
+        direct_propagate(error, g_steal_pointer(&failure));
         return FALSE;
     }
     reader = (QwPageReader){ .data = data, .n_bytes = n_bytes, .n_columns = self->schema->n_parameters, .n_rows_left = 1 };
@@ -294,7 +294,7 @@ bind(QueryDirectRun *self, const QueryParameters *parameters, GBytes *row, GErro
     if (qd_run_bind_row(self->run, &reader, &failure))
         return TRUE;
 
-    query_direct_propagate(error, g_steal_pointer(&failure));
+    direct_propagate(error, g_steal_pointer(&failure));
     return FALSE;
 }
 
@@ -311,7 +311,7 @@ work_first(QueryDirectRun *self, GCancellable *cancellable, GError **error)
         return TRUE;
 
     if (!g_cancellable_set_error_if_cancelled(cancellable, error))
-        query_direct_propagate(error, g_error_copy(self->failure));
+        direct_propagate(error, g_error_copy(self->failure));
     return FALSE;
 }
 
@@ -321,17 +321,17 @@ run_new(QueryDirect *direct, QueryDirectFile *file)
     QueryDirectRun *self = g_new0(QueryDirectRun, 1);
 
     self->ref_count = 1;
-    self->direct = query_direct_ref(direct);
+    self->direct = direct_ref(direct);
     self->file = file;
     (void) pthread_mutex_init(&self->mutex, NULL);
     return self;
 }
 
 QueryDirectRun *
-query_direct_start(QueryDirect *direct, const QueryPlan *plan, QuerySchema *known, const QueryParameters *parameters, GBytes *row,
-                   GCancellable *cancellable, GError **error)
+direct_start(QueryDirect *direct, const QueryPlan *plan, QuerySchema *known, const QueryParameters *parameters, GBytes *row,
+             GCancellable *cancellable, GError **error)
 {
-    QueryDirectFile *file = query_direct_get_file(direct, error);
+    QueryDirectFile *file = direct_get_file(direct, error);
     g_autoptr(QueryDirectRun) self = file != NULL ? run_new(direct, file) : NULL;
     g_autoptr(GError) failure = NULL;
     QdRunOptions options = {
@@ -345,15 +345,14 @@ query_direct_start(QueryDirect *direct, const QueryPlan *plan, QuerySchema *know
 
     if (self == NULL)
         return NULL;
-    self->run = query_direct_compile(direct, file, plan, FALSE, &failure);
+    self->run = direct_compile(direct, file, plan, FALSE, &failure);
     if (self->run == NULL) {
-        query_direct_propagate(error, g_steal_pointer(&failure));
+        direct_propagate(error, g_steal_pointer(&failure));
         return NULL;
     }
 
     shape = qd_run_get_shape(self->run);
-    self->schema = known != NULL && known->signature == shape.signature ? query_schema_ref(known)
-                                                                        : query_direct_create_schema(&shape);
+    self->schema = known != NULL && known->signature == shape.signature ? query_schema_ref(known) : direct_create_schema(&shape);
     if (!bind(self, parameters, row, error))
         return NULL;
 

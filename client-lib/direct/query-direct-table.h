@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The functions by which libquery-client and its module for direct connections know each other.
+ *
+ * Place: internal to libquery-client. Module and library are of one build: the table begins with its version.
+ */
+#pragma once
+
+#include <gio/gio.h>
+
+#include "client-lib/core/query-parameters.h"
+#include "client-lib/core/query-plan.h"
+#include "client-lib/wire/wire-page-reader.h"
+
+typedef struct QueryDirect QueryDirect;
+typedef struct QueryDirectRun QueryDirectRun;
+
+typedef enum QueryDirectResult {
+    QUERY_DIRECT_WORK, /* nothing is here: query_direct_run_work() */
+    QUERY_DIRECT_ROWS,
+    QUERY_DIRECT_END,
+    QUERY_DIRECT_FAILED,
+} QueryDirectResult;
+
+/* Each member does the work of the function query_direct_MEMBER() (query-direct.h). */
+typedef struct QueryDirectTable {
+    const char *version; /* of the project */
+    QueryDirect *(*open)(const char *path, GError **error);
+    void (*unref)(QueryDirect *self);
+    const char *(*get_path)(const QueryDirect *self);
+    void (*set_times)(QueryDirect *self, guint64 snapshot_age_msec, guint64 file_check_msec);
+    QuerySchema *(*describe)(QueryDirect *self, const QueryPlan *plan, GError **error);
+    QueryDirectRun *(*start)(QueryDirect *self, const QueryPlan *plan, QuerySchema *known, const QueryParameters *parameters,
+                             GBytes *row, GCancellable *cancellable, GError **error);
+    QueryDirectRun *(*run_ref)(QueryDirectRun *self);
+    void (*run_unref)(QueryDirectRun *self);
+    QuerySchema *(*run_get_schema)(const QueryDirectRun *self);
+    void (*run_cancel)(QueryDirectRun *self);
+    void (*run_work)(QueryDirectRun *self, GCancellable *cancellable);
+    gpointer (*run_detach_page)(QueryDirectRun *self);
+    gboolean (*run_is_open)(QueryDirectRun *self);
+    QueryDirectResult (*run_take)(QueryDirectRun *self, QwPageReader *ret_reader, QwEnd *ret_end, GError **error);
+} QueryDirectTable;
+
+/* The module's only symbol. */
+#define QUERY_DIRECT_TABLE_SYMBOL "query_direct_table"
