@@ -31,6 +31,12 @@ LARGE = {
     "real": "1e308",
 }
 OTHERS = ("'%a'", "1", "'$'", "'é'", "-1", "'{}'", "60000000", "NULL")
+# patterns that are compared up to their ends at each character of a text of '0'
+WORST = {
+    ("like", 2): [f"'%0' || printf('%.*c', 240, '_') || 'b', {LARGE[kind]}" for kind in ("text", "stored")],
+    ("like", 3): [f"'%0' || printf('%.*c', 240, '_') || 'b', {LARGE['text']}, '!'"],
+    ("glob", 2): [f"'*{c}' || printf('%.*c', 240, '?') || 'b', {LARGE['text']}" for c in ("0", "[^1]")],
+}
 # one call of these is SQLite's own, cannot be interrupted and cannot be replaced (docs/decisions/long-steps.md)
 EXCEPT = {("strftime", "conversions")}
 
@@ -46,7 +52,9 @@ def make_store(make_bus):
 
 
 def calls(name, n_args):
-    """Calls of a function: all arguments alike, and one that is large at each place."""
+    """Calls of a function: all arguments alike, and one that is large at each place; what is known to be the worst."""
+    for values in WORST.get((name, n_args), ()):
+        yield f'SELECT length("{name}"({values}))'
     for arity in [n_args] if n_args >= 0 else [1, 2, 3, MANY] if LONG else [1, 3, MANY]:
         for kind, value in LARGE.items():
             if (name, kind) not in EXCEPT and (LONG or arity <= 3 or kind in ("stored", "integer")):
