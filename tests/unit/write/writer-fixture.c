@@ -206,12 +206,20 @@ writer_hold_role(gpointer data)
 void
 writer_run_group(WriterFixture *self)
 {
+    writer_run_group_after(self, NULL);
+}
+
+void
+writer_run_group_after(WriterFixture *self, gboolean (*sweep)(QdWriter *writer))
+{
     pthread_t job = start_thread(writer_hold_role, self);
 
     (void) hand_over_pop(self->started);
     for (guint i = 0; i < self->members->len; i++)
         qd_writer_submit(self->writer, &((WriterMember *) self->members->pdata[i])->item);
     g_assert_cmpuint(qd_writer_get_n_queued(self->writer), ==, self->members->len);
+    if (sweep != NULL)
+        (void) sweep(self->writer);
     hand_over_push(self->go, self);
     (void) pthread_join(job, NULL);
     for (guint i = 0; i < self->members->len; i++)

@@ -47,6 +47,8 @@ void writer_add_statement(WriterMember *member, const char *text);
 
 /* All members in one group; returns when the last was acknowledged. */
 void writer_run_group(WriterFixture *self);
+/* The same; @sweep is called when all wait for the role. */
+void writer_run_group_after(WriterFixture *self, gboolean (*sweep)(QdWriter *writer));
 /* The main function of a thread: a job that has the role from `started` to `go`. */
 gpointer writer_hold_role(gpointer data);
 
