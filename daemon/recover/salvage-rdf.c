@@ -200,7 +200,7 @@ qd_salvage_define_own(QdSalvage *self, GError **error)
     return TRUE;
 }
 
-/* The counters are set by repair_counters(). */
+/* A row of queryd_meta is a counter, which repair_counters() sets, or a setting. */
 static gboolean
 complete_schema(QdSalvage *self, GError **error)
 {
@@ -217,7 +217,8 @@ complete_schema(QdSalvage *self, GError **error)
         return TRUE;
     return copy_missing(self, qd_connection_get_db(model), "SELECT name, sql" OWN_NAMES, error) &&
            qd_salvage_execute(self, error,
-                              "DELETE FROM queryd_meta WHERE typeof(value)<>'integer' OR value<0;"
+                              "DELETE FROM queryd_meta WHERE CASE key WHEN 'fulltext_tokenizer' THEN typeof(value)<>'text'"
+                              " WHEN 'incarnation' THEN typeof(value)<>'integer' ELSE typeof(value)<>'integer' OR value<0 END;"
                               "INSERT OR IGNORE INTO queryd_meta VALUES('schema_version', %d), ('start_counter', 0),"
                               " ('term_sequence', 0), ('bnode_serial', 0)",
                               QD_SCHEMA_VERSION);

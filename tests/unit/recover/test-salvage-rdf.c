@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "daemon/quads/fts.h"
 #include "daemon/recover/salvage.h"
 #include "daemon/sqlite/schema.h"
 #include "tests/unit/quads/bulk-fixture.h"
@@ -91,6 +92,17 @@ assert_reported(const Fixture *self, const char *words)
 
     if (strstr(text, words) == NULL)
         g_error("not reported: %s: %s", words, text);
+}
+
+static void
+change_index(Fixture *self, const QdFtsChange *change)
+{
+    g_autoptr(GError) error = NULL;
+
+    store_execute(self->store.writer, "BEGIN IMMEDIATE");
+    (void) qd_fts_change(self->store.writer, change, &error);
+    g_assert_no_error(error);
+    store_execute(self->store.writer, "COMMIT");
 }
 
 /* The same quads loaded again are all known: the keys still find each term. */
@@ -208,6 +220,34 @@ test_lost_keys(Fixture *self, gconstpointer data)
     assert_found_again(self);
 }
 
+/* The index is made again with the tokenizer that was chosen, then and later. What is no tokenizer is lost. */
+static void
+test_tokenizer(Fixture *self, gconstpointer data)
+{
+    static const QdFtsChange rebuild = { .rebuild = TRUE };
+    static const QdFtsChange choose = { .tokenizer = "trigram", .has_all = TRUE, .all = TRUE };
+
+    store_fixture_open(&self->store);
+    (void) qd_connection_set_policy(self->store.writer, QD_POLICY_INTERNAL);
+    change_index(self, &choose);
+    store_execute(self->store.writer, "INSERT INTO queryd_meta VALUES('incarnation', -5)");
+    store_fixture_close(&self->store);
+    alter(self, "INSERT INTO queryd_meta VALUES('other', 'text')");
+
+    salvage(self);
+    g_assert_cmpint(ask(self, "SELECT value='trigram' FROM queryd_meta WHERE key='fulltext_tokenizer'"), ==, 1);
+    g_assert_cmpint(ask(self, "SELECT value FROM queryd_meta WHERE key='incarnation'"), ==, -5);
+    g_assert_cmpint(ask(self, "SELECT count(*) FROM queryd_meta WHERE key='other'"), ==, 0);
+    g_assert_cmpint(ask(self, "SELECT instr(sql, 'trigram')>0 FROM sqlite_schema WHERE name='queryd_fts'"), ==, 1);
+    change_index(self, &rebuild);
+    g_assert_cmpint(ask(self, "SELECT instr(sql, 'trigram')>0 FROM sqlite_schema WHERE name='queryd_fts'"), ==, 1);
+
+    store_fixture_close(&self->store);
+    alter(self, "UPDATE queryd_meta SET value=7 WHERE key='fulltext_tokenizer'");
+    salvage(self);
+    g_assert_cmpint(ask(self, "SELECT count(*) FROM queryd_meta WHERE key='fulltext_tokenizer'"), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -223,5 +263,6 @@ main(int argc, char **argv)
     ADD("counters", test_counters, 0);
     ADD("lost-table", test_lost_table, 0);
     ADD("lost-keys", test_lost_keys, 0);
+    ADD("tokenizer", test_tokenizer, 0);
     return g_test_run();
 }
