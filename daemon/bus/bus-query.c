@@ -43,7 +43,7 @@ append_parameters(sd_bus_message *reply, const QdCall *call)
 static int
 append_info(sd_bus_message *reply, const QdCall *call)
 {
-    const char *transport = qd_transport_get_name(call->options.transport);
+    const char *transport = qd_transport_get_name(call->options.channel.transport);
     int r;
 
     r = sd_bus_message_open_container(reply, 'a', "{sv}");

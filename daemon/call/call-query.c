@@ -42,11 +42,11 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
     QdContext *context = call->private->context;
     g_autoptr(QdRun) run = qd_run_new(context->pool, call->client, NULL, what, policy, &context->limits, error);
     QdRunOptions options = {
-        .timeout_msec = qd_context_get_timeout_msec(context, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.has_timeout,
-                                                    call->options.timeout_msec),
+        .timeout_msec = qd_context_get_timeout_msec(context, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.execution.has_timeout,
+                                                    call->options.execution.timeout_msec),
         .spent_usec = call->private->spent_usec,
-        .max_rows = call->options.max_rows,
-        .max_bytes = call->options.max_bytes,
+        .max_rows = call->options.execution.max_rows,
+        .max_bytes = call->options.execution.max_bytes,
         .generation = qd_writer_get_generation(context->writer),
         .cancelled = &call->private->entry.cancelled,
         .long_func = may_be_long,
@@ -207,7 +207,7 @@ run_prepare(QdCall *call, GError **error)
 {
     QdContext *context = call->private->context;
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
-    QdPolicy policy = call->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ;
+    QdPolicy policy = call->options.execution.access_write ? QD_POLICY_WRITE : QD_POLICY_READ;
     const QdRunText what = { .language = statement->language,
                              .text = statement->text,
                              .n_bytes = strlen(statement->text),
@@ -215,19 +215,22 @@ run_prepare(QdCall *call, GError **error)
                              .is_described = TRUE };
     g_autoptr(GBytes) row = NULL;
     g_autoptr(QdRun) run = NULL;
-    QdChannelSetup setup = { .transport = call->options.transport, .options = call->options };
+    QdChannelSetup setup = { .channel = call->options.channel,
+                             .execution = call->options.execution,
+                             .base = call->options.base,
+                             .error_details = call->options.error_details };
 
-    if (call->options.access_write && !qd_client_check_write(call->client, error))
+    if (call->options.execution.access_write && !qd_client_check_write(call->client, error))
         return;
     run = start_run_of(call, &what, policy, error);
     if (run == NULL)
         return;
     setup.language = statement->language;
     setup.shape = qd_run_get_shape(run);
-    if (call->options.refuses_control && !qd_shape_check_control(&setup.shape, error))
+    if (call->options.channel.refuses_control && !qd_shape_check_control(&setup.shape, error))
         return;
 
-    if (qd_transport_is_pipe(call->options.transport)) {
+    if (qd_transport_is_pipe(call->options.channel.transport)) {
         setup.shape.n_parameters = qd_shape_get_n_names(&setup.shape); /* by name any is one */
         row = qd_bind_encode_row(&setup.shape, statement->parameters, error);
         if (row == NULL)
@@ -237,15 +240,14 @@ run_prepare(QdCall *call, GError **error)
         return;
     }
 
-    call->page_size = call->options.page_size > 0 ? call->options.page_size : QW_PAGE_SIZE_DEFAULT;
+    call->page_size = call->options.channel.page_size > 0 ? call->options.channel.page_size : QW_PAGE_SIZE_DEFAULT;
     call->writes = setup.shape.writes;
     describe_columns(call, &setup.shape);
     describe_parameters(call, &setup.shape);
-    setup.page_size = call->page_size;
+    setup.channel.page_size = call->page_size;
     setup.text = statement->text;
     setup.n_text_bytes = strlen(statement->text);
     setup.parameters = row;
-    setup.options.table = NULL;
     (void) qd_channels_open(context->channels, call->client, &setup, &call->channel_fd, error);
 }
 

@@ -121,7 +121,7 @@ ensure_writer(QdCall *call, Sink *sink)
         names[i] = qd_shape_get_column_name(&shape, i);
     switch (sink->format.family) {
     case FAMILY_TEXT:
-        sink->text = qd_text_writer_new(sink->format.text, names, shape.n_columns, call->options.header);
+        sink->text = qd_text_writer_new(sink->format.text, names, shape.n_columns, call->options.transfer.header);
         qd_text_writer_begin(sink->text, sink->out);
         return;
     case FAMILY_RESULTS:

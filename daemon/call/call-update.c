@@ -30,7 +30,7 @@ qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), 
 
     qd_write_item_init(item);
     item->client = call->client;
-    item->relaxed = call->options.relaxed_durability;
+    item->relaxed = call->options.execution.relaxed_durability;
     item->timeout_msec = qd_call_get_timeout_msec(call);
     item->waited_usec = call->private->spent_usec;
     item->cancelled = &call->private->entry.cancelled;

@@ -45,8 +45,7 @@ qd_call_new(const QdCallClass *class, QdClient *client)
 
     call->class = class;
     call->client = client != NULL ? qd_client_ref(client) : NULL;
-    call->options.header = TRUE;
-    call->options.quick = TRUE;
+    qd_options_init(&call->options);
     call->fd = -1;
     call->channel_fd = -1;
     call->statements = array_new(sizeof(QdCallStatement), statement_clear);
@@ -84,13 +83,7 @@ qd_call_free(QdCall *call)
     if (call->text != NULL)
         g_string_free(call->text, TRUE);
     g_clear_error(&call->error);
-    g_free((char *) call->options.table);
-    g_free((char *) call->options.graph);
-    g_free((char *) call->options.base);
-    g_free(call->options.full_text.tokenizer);
-    g_strfreev(call->options.full_text.add);
-    g_strfreev(call->options.full_text.remove);
-    g_free(call->options.media_type);
+    qd_options_clear(&call->options);
     g_clear_pointer(&call->payload_ids, g_array_unref);
     g_clear_pointer(&call->payload_fds, g_array_unref);
     g_free(call->format);
@@ -103,7 +96,7 @@ qd_call_free(QdCall *call)
 gboolean
 qd_call_is_reading(const QdCall *call)
 {
-    return call->class->reads && !call->options.access_write;
+    return call->class->reads && !call->options.execution.access_write;
 }
 
 void
@@ -153,7 +146,7 @@ qd_call_get_timeout_msec(const QdCall *call)
 {
     return qd_context_get_timeout_msec(call->private->context,
                                        qd_call_is_reading(call) ? QD_LIMIT_QUERY_TIMEOUT_MSEC : QD_LIMIT_UPDATE_TIMEOUT_MSEC,
-                                       call->options.has_timeout, call->options.timeout_msec);
+                                       call->options.execution.has_timeout, call->options.execution.timeout_msec);
 }
 
 void

@@ -74,7 +74,7 @@ read_payload(QdCall *call, GError **error)
     }
 
     draft = qd_payload_draft_new(qd_payloads_get_files(context->payloads), &context->limits);
-    draft->relaxed = call->options.relaxed_durability;
+    draft->relaxed = call->options.execution.relaxed_durability;
     if (S_ISREG(st.st_mode))
         qd_payload_draft_adopt(draft, call->fd, (uint64_t) st.st_size);
     buffer = g_malloc(BUFFER_BYTES);
@@ -87,7 +87,7 @@ read_payload(QdCall *call, GError **error)
             return;
     }
     qd_payload_draft_finish(draft);
-    if (!call->options.relaxed_durability && draft->size > GROUP_SYNC_BYTES && !qd_payload_draft_sync(draft, error))
+    if (!call->options.execution.relaxed_durability && draft->size > GROUP_SYNC_BYTES && !qd_payload_draft_sync(draft, error))
         return;
 
     call->n_bytes = draft->size;

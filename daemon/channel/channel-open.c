@@ -13,10 +13,10 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     uint64_t ownership = __atomic_load_n(&channel->ownership, __ATOMIC_ACQUIRE);
 
     channel->fd = fd;
-    channel->transport = setup->transport;
-    channel->page_size = setup->page_size;
-    channel->error_details = setup->options.error_details;
-    channel->refuses_control = setup->options.refuses_control;
+    channel->transport = setup->channel.transport;
+    channel->page_size = setup->channel.page_size;
+    channel->error_details = setup->error_details;
+    channel->refuses_control = setup->channel.refuses_control;
     channel->client = qd_client_ref(client);
     qd_channel_init_task(channel);
     channel->entry = (QdEntry){ .language = qd_language_get_name(setup->language),
@@ -45,15 +45,14 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
         .prepared = TRUE,
         .text = g_strndup(setup->text, setup->n_text_bytes),
         .n_text_bytes = setup->n_text_bytes,
-        .base = g_strdup(setup->options.base),
+        .base = g_strdup(setup->base),
         .language = setup->language,
         .signature = setup->shape.signature,
         .n_parameters = setup->shape.n_parameters,
         .writes = setup->shape.writes,
         .control = setup->shape.control,
-        .options = setup->options,
+        .execution = setup->execution,
     };
-    channel->statement.options.base = NULL; /* the call's */
     qd_channel_set_state(channel, QD_CHANNEL_SERVED);
     __atomic_store_n(&channel->ownership, (ownership & ~(uint64_t) QD_CHANNEL_FREE) | QD_CHANNEL_OWNED, __ATOMIC_RELEASE);
 }
@@ -89,7 +88,7 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
     }
     if (!qd_channels_charge(self, client, error))
         return FALSE;
-    if (!qd_channels_open_transport(self, setup->transport, fds, error)) {
+    if (!qd_channels_open_transport(self, setup->channel.transport, fds, error)) {
         qd_channels_discharge(self, client);
         return FALSE;
     }
@@ -103,7 +102,7 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
         return FALSE;
     }
     *ret_fd = fds[1];
-    if (qd_transport_is_pipe(setup->transport))
+    if (qd_transport_is_pipe(setup->channel.transport))
         start_pipe(channel, setup);
     qd_channel_push(channel, FALSE);
     return TRUE;

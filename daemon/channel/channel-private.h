@@ -94,7 +94,7 @@ typedef struct QdStatement {
     uint32_t n_parameters;
     gboolean writes;
     QdControl control;
-    QdCallOptions options;
+    QdExecutionOptions execution;
 } QdStatement;
 
 struct QdChannel {

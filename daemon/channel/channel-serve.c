@@ -95,57 +95,17 @@ new_run(const QdChannel *self, const QdRunText *what, QdPolicy policy, GError **
 
 /* PREPARE ------------------------------------------------------------------------------------------------------------- */
 
-static gboolean
-parse_number(const char *key, const char *value, guint64 max, guint64 *ret_number, GError **error)
-{
-    if (g_ascii_string_to_unsigned(value, 10, 0, max, ret_number, NULL))
-        return TRUE;
-
-    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option '%s': '%s' is not a number from 0 to %" G_GUINT64_FORMAT, key, value, max);
-    return FALSE;
-}
-
-static gboolean
-parse_choice(const char *key, const char *value, const char *no, const char *yes, gboolean *ret_choice, GError **error)
-{
-    if (!g_str_equal(value, no) && !g_str_equal(value, yes)) {
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option '%s': '%s' is neither '%s' nor '%s'", key, value, no, yes);
-        return FALSE;
-    }
-    *ret_choice = g_str_equal(value, yes);
-    return TRUE;
-}
-
-static gboolean
-parse_option(QdCallOptions *options, const char *key, const char *value, GError **error)
-{
-    guint64 number = 0;
-
-    if (g_str_equal(key, "access"))
-        return parse_choice(key, value, "read", "write", &options->access_write, error);
-    if (g_str_equal(key, "durability"))
-        return parse_choice(key, value, "full", "relaxed", &options->relaxed_durability, error);
-    if (g_str_equal(key, "max_rows"))
-        return parse_number(key, value, G_MAXUINT64, &options->max_rows, error);
-    if (g_str_equal(key, "max_bytes"))
-        return parse_number(key, value, G_MAXUINT64, &options->max_bytes, error);
-    if (g_str_equal(key, "base")) {
-        options->base = value;
-        return TRUE;
-    }
-    if (g_str_equal(key, "timeout_ms")) {
-        options->has_timeout = parse_number(key, value, G_MAXUINT32, &number, error);
-        options->timeout_msec = (uint32_t) number;
-        return options->has_timeout;
-    }
-    qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown option '%s'", key);
-    return FALSE;
-}
+/* Of a PREPARE and of a BATCH, whose values are texts. */
+#define PREPARE_OPTIONS \
+    (QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(BASE))
 
 gboolean
 qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error)
 {
+    guint seen = 0;
+
     for (uint32_t i = 0; i < n; i++) {
+        const QdOption *option;
         const char *key;
         const char *value;
         uint32_t n_bytes;
@@ -154,7 +114,8 @@ qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options,
             qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the record's options are malformed");
             return FALSE;
         }
-        if (!parse_option(options, key, value, error))
+        option = qd_option_find(key, PREPARE_OPTIONS, &seen, error);
+        if (option == NULL || !qd_option_parse(option, options, value, error))
             return FALSE;
     }
     return TRUE;
@@ -190,7 +151,7 @@ ends_transaction(QdControl control)
 static gboolean
 serve_prepare(QdChannel *self, GError **error)
 {
-    QdCallOptions options = { 0 };
+    g_auto(QdCallOptions) options = { 0 };
     const char *text = NULL;
     uint32_t n_bytes = 0;
     g_autoptr(QdRun) run = NULL;
@@ -202,10 +163,10 @@ serve_prepare(QdChannel *self, GError **error)
     if (!parse_prepare(self->current, &options, &language, &text, &n_bytes, error))
         return FALSE;
 
-    if (options.access_write && !qd_client_check_write(self->client, error))
+    if (options.execution.access_write && !qd_client_check_write(self->client, error))
         return FALSE;
     what = (QdRunText){ .language = language, .text = text, .n_bytes = n_bytes, .base = options.base };
-    run = new_run(self, &what, options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
+    run = new_run(self, &what, options.execution.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (run == NULL)
         return FALSE;
 
@@ -220,14 +181,13 @@ serve_prepare(QdChannel *self, GError **error)
         .language = language,
         .text = g_strndup(text, n_bytes),
         .n_text_bytes = n_bytes,
-        .base = g_strdup(options.base),
+        .base = g_steal_pointer(&options.base),
         .signature = shape.signature,
         .n_parameters = shape.n_parameters,
         .writes = shape.writes,
         .control = shape.control,
-        .options = options,
+        .execution = options.execution,
     };
-    self->statement.options.base = NULL;
     self->entry.language = qd_language_get_name(language);
     qd_channel_put_schema(self, &shape, self->current->serial);
     qd_channel_end_request(self);
@@ -289,11 +249,11 @@ start_query(QdChannel *self, GError **error)
                              .base = statement->base,
                              .settings = self->transaction == NULL ? self->settings : 0 };
     QdRunOptions options = {
-        .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->options.has_timeout,
-                                                    statement->options.timeout_msec),
+        .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->execution.has_timeout,
+                                                    statement->execution.timeout_msec),
         .spent_usec = self->spent_usec,
-        .max_rows = statement->options.max_rows,
-        .max_bytes = statement->options.max_bytes,
+        .max_rows = statement->execution.max_rows,
+        .max_bytes = statement->execution.max_bytes,
         .generation = qd_writer_get_generation(self->context->writer),
         .counters = &self->counters,
         .cancelled = &self->entry.cancelled,
@@ -305,7 +265,7 @@ start_query(QdChannel *self, GError **error)
         .may_pack = self->transaction == NULL,
     };
 
-    self->run = new_run(self, &what, statement->options.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
+    self->run = new_run(self, &what, statement->execution.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (self->run == NULL || !bind_request(self, error))
         return FALSE;
 

@@ -67,7 +67,7 @@ on_begun(QdWriteItem *item, gboolean own)
 static QdChannelTransaction *
 transaction_new(QdChannel *channel)
 {
-    const QdCallOptions *options = &channel->statement.options;
+    const QdExecutionOptions *options = &channel->statement.execution;
     QdChannelTransaction *self = g_new0(QdChannelTransaction, 1);
 
     self->channel = channel;

@@ -18,7 +18,7 @@ get_timeout_msec(const QdChannel *self)
 {
     const QdRequest *request = get_request(self);
     QdLimit limit = qd_channel_next_is_write(self) ? QD_LIMIT_UPDATE_TIMEOUT_MSEC : QD_LIMIT_QUERY_TIMEOUT_MSEC;
-    const QdCallOptions *options = &self->statement.options;
+    const QdExecutionOptions *options = &self->statement.execution;
     gboolean has_own = options->has_timeout && request != NULL && request->kind != QW_KIND_PREPARE;
 
     if (request == NULL || self->transaction != NULL)

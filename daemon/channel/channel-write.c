@@ -21,6 +21,7 @@ typedef struct QdChannelWrite {
     QdWriteStatement statement;
     GArray statements; /* refers to that one: an array that needs no memory of its own */
     GArray *batch;     /* (nullable) instead of that: the statements of a BATCH */
+    char *base;        /* (nullable) of these */
     GBytes *schema;    /* (nullable) body of a SCHEMA to precede the rows: they have other columns than the client knows */
     uint32_t n_columns;
     uint64_t signature;
@@ -48,6 +49,7 @@ write_retire(QdChannelWrite *self)
     GQueue *spare = &self->channel->spare_writes;
 
     g_clear_pointer(&self->batch, g_array_unref);
+    g_clear_pointer(&self->base, g_free);
     g_clear_pointer(&self->schema, g_bytes_unref);
     self->request = qd_channel_free_request(self->channel, self->request);
     if (spare->length >= QW_PIPELINE_MAX_REQUESTS) {
@@ -159,10 +161,14 @@ take_fetch(QdChannelWrite *self, const QdLimits *limits)
 }
 
 static void
-take_batch(QdChannelWrite *self, const QdLimits *limits, QdCallOptions *ret_options)
+take_batch(QdChannelWrite *self, const QdLimits *limits, QdExecutionOptions *ret_execution)
 {
+    g_auto(QdCallOptions) options = { 0 };
+
     if (qd_client_check_write(self->channel->client, &self->item.error))
-        self->batch = self->item.statements = qd_channel_parse_batch(self->request, limits, ret_options, &self->item.error);
+        self->batch = self->item.statements = qd_channel_parse_batch(self->request, limits, &options, &self->item.error);
+    self->base = g_steal_pointer(&options.base);
+    *ret_execution = options.execution;
 }
 
 /* @request: (transfer full) */
@@ -170,7 +176,7 @@ static QdChannelWrite *
 write_new(QdChannel *channel, QdRequest *request)
 {
     const QdLimits *limits = &channel->context->limits;
-    QdCallOptions options = { 0 };
+    QdExecutionOptions execution = { 0 };
     QdChannelWrite *self = write_alloc(channel);
 
     self->request = request;
@@ -185,14 +191,14 @@ write_new(QdChannel *channel, QdRequest *request)
     if (request->cancelled) {
         qd_error_set(&self->item.error, QW_ERROR_CANCELLED, "request was cancelled");
     } else if (request->kind == QW_KIND_BATCH) {
-        take_batch(self, limits, &options);
+        take_batch(self, limits, &execution);
     } else {
-        options = channel->statement.options;
+        execution = channel->statement.execution;
         take_fetch(self, limits);
     }
-    self->item.relaxed = options.relaxed_durability;
-    self->item.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options.has_timeout,
-                                                          options.timeout_msec);
+    self->item.relaxed = execution.relaxed_durability;
+    self->item.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC, execution.has_timeout,
+                                                          execution.timeout_msec);
     return self;
 }
 

@@ -22,11 +22,12 @@ QdChannels *qd_channels_new(QdContext *context);
 QdChannels *qd_channels_free(QdChannels *self);
 
 typedef struct QdChannelSetup {
-    QdTransport transport;
-    uint32_t page_size;
+    QdChannelOptions channel;
+    QdExecutionOptions execution; /* of the statement */
+    gboolean error_details;
+    const char *base; /* (nullable) */
     const char *text;
     gsize n_text_bytes;
-    QdCallOptions options;
     QdLanguage language;
     QdShape shape;      /* of the statement as compiled just now */
     GBytes *parameters; /* (nullable): pipes: one row */

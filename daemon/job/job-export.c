@@ -56,10 +56,10 @@ run_export(QdCall *call, GError **error)
     g_autoptr(GString) out = g_string_new(NULL);
     g_autoptr(QdRun) run = NULL;
     QdRunOptions options = {
-        .timeout_msec = qd_context_get_timeout_msec(context, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.has_timeout,
-                                                    call->options.timeout_msec),
-        .max_rows = call->options.max_rows,
-        .max_bytes = call->options.max_bytes,
+        .timeout_msec = qd_context_get_timeout_msec(context, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.execution.has_timeout,
+                                                    call->options.execution.timeout_msec),
+        .max_rows = call->options.execution.max_rows,
+        .max_bytes = call->options.execution.max_bytes,
         .cancelled = &call->private->entry.cancelled,
     };
 

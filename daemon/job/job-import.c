@@ -144,14 +144,14 @@ prepare_insert(Import *self, QdConnection *connection, QdWriteItem *item, guint 
     QdCall *call = self->call;
     const QdLimits *limits = &call->private->context->limits;
     const char *const *names = qd_text_reader_get_column_names(self->reader);
-    g_autofree char *table = quote_name(call->options.table);
+    g_autofree char *table = quote_name(call->options.transfer.table);
     g_autofree char *columns = names != NULL ? join_names(names, n_values) : NULL;
     g_autoptr(GString) sql = g_string_new(NULL);
 
-    if (!table_exists(connection, call->options.table)) {
-        if (!call->options.create || names == NULL) {
-            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no table '%s'%s", call->options.table,
-                         call->options.create ? ", and no column names to make it from" : " (option 'create' makes it)");
+    if (!table_exists(connection, call->options.transfer.table)) {
+        if (!call->options.transfer.create || names == NULL) {
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no table '%s'%s", call->options.transfer.table,
+                         call->options.transfer.create ? ", and no column names to make it from" : " (option 'create' makes it)");
             return FALSE;
         }
         g_string_printf(sql, "CREATE TABLE %s(%s)", table, columns);
@@ -276,7 +276,7 @@ check_request(QdCall *call, QdTextFormat *ret_format, GError **error)
                      call->format);
         return FALSE;
     }
-    if (call->options.table == NULL || call->options.table[0] == '\0') {
+    if (call->options.transfer.table == NULL || call->options.transfer.table[0] == '\0') {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option 'table' is missing");
         return FALSE;
     }
@@ -300,11 +300,11 @@ run_import(QdCall *call, GError **error)
         return;
 
     qd_write_item_init(&item);
-    item.relaxed = call->options.relaxed_durability;
-    item.timeout_msec = call->options.has_timeout ? call->options.timeout_msec : 0;
+    item.relaxed = call->options.execution.relaxed_durability;
+    item.timeout_msec = call->options.execution.has_timeout ? call->options.execution.timeout_msec : 0;
     item.cancelled = &call->private->entry.cancelled;
     import.buffer = g_malloc(BUFFER_BYTES);
-    import.reader = qd_text_reader_new(format, call->options.header, NULL, &context->limits);
+    import.reader = qd_text_reader_new(format, call->options.transfer.header, NULL, &context->limits);
     if (open_source(&import, error) && qd_writer_run_exclusive(context->writer, &item, TRUE, import_rows, &import, error))
         call->generation = item.generation;
     else

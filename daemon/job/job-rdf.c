@@ -137,7 +137,7 @@ check_room(Import *self, GError **error)
 static void
 tell_changes(const Import *self, QdBulkReplace replace, QdChanges *changed)
 {
-    const char *graph = self->call->options.graph != NULL ? self->call->options.graph : "";
+    const char *graph = self->call->options.transfer.graph != NULL ? self->call->options.transfer.graph : "";
 
     if (self->n_inserted == 0 && replace == QD_BULK_REPLACE_NOTHING)
         return;
@@ -153,7 +153,7 @@ static gboolean
 commit_load(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
 {
     Import *self = user_data;
-    QdBulkReplace replace = !self->call->options.replace             ? QD_BULK_REPLACE_NOTHING
+    QdBulkReplace replace = !self->call->options.transfer.replace    ? QD_BULK_REPLACE_NOTHING
                             : qd_rdf_format_has_graphs(self->format) ? QD_BULK_REPLACE_ALL
                                                                      : QD_BULK_REPLACE_GRAPH;
     gint64 n_before;
@@ -180,8 +180,8 @@ run_commit(Import *self, GError **error)
     QdWriteItem item;
 
     qd_write_item_init(&item);
-    item.relaxed = call->options.relaxed_durability;
-    item.timeout_msec = call->options.has_timeout ? call->options.timeout_msec : 0;
+    item.relaxed = call->options.execution.relaxed_durability;
+    item.timeout_msec = call->options.execution.has_timeout ? call->options.execution.timeout_msec : 0;
     item.cancelled = &call->private->entry.cancelled;
     if (qd_writer_run_exclusive(call->private->context->writer, &item, TRUE, commit_load, self, &local_error))
         call->generation = item.generation;
@@ -208,7 +208,8 @@ import_document(Import *self, GError **error)
     reader = qd_pool_open_connection(context->pool, QD_CONNECTION_READER, error);
     if (reader == NULL)
         return FALSE;
-    load = qd_bulk_load_new(reader, qd_database_get_directory(context->database), call->options.graph, &context->limits, error);
+    load = qd_bulk_load_new(reader, qd_database_get_directory(context->database), call->options.transfer.graph, &context->limits,
+                            error);
     if (load == NULL)
         return FALSE;
     self->load = load;
@@ -222,15 +223,15 @@ qd_job_import_rdf(QdCall *call, QdRdfFormat format, GError **error)
     Import import = { .call = call, .format = format, .changes = changes };
     gboolean ok;
 
-    if (call->options.table != NULL) {
+    if (call->options.transfer.table != NULL) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option 'table' is not for the format '%s'", qd_rdf_format_get_name(format));
         return;
     }
-    if (!check_iri("base", call->options.base, error) || !check_iri("graph", call->options.graph, error) ||
+    if (!check_iri("base", call->options.base, error) || !check_iri("graph", call->options.transfer.graph, error) ||
         !open_source(call, error))
         return;
 
-    ok = call->options.check_only ? read_document(&import, error) : import_document(&import, error);
+    ok = call->options.transfer.check_only ? read_document(&import, error) : import_document(&import, error);
     if (!ok)
         call->n_rows = 0;
 }
@@ -333,7 +334,7 @@ dump_named_graphs(Dump *self, GError **error)
 static gboolean
 dump_graphs(Dump *self, QdRdfFormat format, GError **error)
 {
-    const char *iri = self->call->options.graph;
+    const char *iri = self->call->options.transfer.graph;
     QdTerm term = { .kind = QD_TERM_IRI, .lexical = iri, .n_lexical = iri != NULL ? strlen(iri) : 0 };
     g_autoptr(GError) local_error = NULL;
     gint64 g = 0;
@@ -373,7 +374,7 @@ check_target(QdCall *call, QdRdfFormat *ret_format, GError **error)
                      call->format);
         return FALSE;
     }
-    if (!qd_call_check_descriptor(call, error) || !check_iri("graph", call->options.graph, error))
+    if (!qd_call_check_descriptor(call, error) || !check_iri("graph", call->options.transfer.graph, error))
         return FALSE;
     if (flags >= 0 && ((flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR))
         return TRUE;

@@ -224,7 +224,7 @@ prepare_copy(Restore *self, GError **error)
         return blame_source(error);
     if (!check_whole(self, error))
         return FALSE;
-    if (self->call->options.check_only)
+    if (self->call->options.transfer.check_only)
         return TRUE;
     if (!qd_schema_migrate(self->source, error))
         return FALSE;
@@ -261,7 +261,7 @@ report_payloads(Restore *self)
         g_ptr_array_add(self->call->messages, g_strdup_printf("and %u more payloads", self->n_faults - MAX_MESSAGES));
     qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
            "%u payloads of a database %s restored lack their files: %s", self->n_faults,
-           self->call->options.check_only ? "that could be" : "to be", (char *) self->call->messages->pdata[0]);
+           self->call->options.transfer.check_only ? "that could be" : "to be", (char *) self->call->messages->pdata[0]);
 }
 
 /* In place ------------------------------------------------------------------------------------------------------------- */
@@ -367,7 +367,7 @@ run_restore(QdCall *call, GError **error)
         g_prefix_error(error, "nothing was restored: ");
     } else {
         report_payloads(&self);
-        if (!call->options.check_only)
+        if (!call->options.transfer.check_only)
             (void) (context->writer != NULL ? restore_in_place(&self, error) : restore_by_name(&self, error));
     }
     qd_connection_free(self.source);

@@ -2,7 +2,8 @@
 /*
  * The options of a call, as D-Bus methods and PREPARE records carry them.
  *
- * Place: above transport.h only. A class of calls names the options that its method takes.
+ * Place: above transport.h only. A class of calls names the options that its method takes. One table (options.c) knows their names,
+ * types and values, for both ways in.
  */
 #pragma once
 
@@ -47,27 +48,79 @@ typedef struct QdFullTextOptions {
     gboolean rebuild, check;
 } QdFullTextOptions;
 
-typedef struct QdCallOptions {
-    QdTransport transport;
-    uint32_t page_size; /* bytes; 0: default */
+/* Of one execution, on the bus and on a channel: by value, refers to nothing. */
+typedef struct QdExecutionOptions {
     gboolean access_write;
     gboolean has_timeout;
     uint32_t timeout_msec; /* 0: none, if has_timeout */
     uint64_t max_rows;     /* 0: not given */
     uint64_t max_bytes;    /* 0: not given */
     gboolean relaxed_durability;
-    gboolean refuses_control; /* Prepare: the channel takes no BEGIN, COMMIT or ROLLBACK by text */
-    gboolean error_details;   /* the caller reads more of an error than its message */
-    gboolean analyze;
-    gboolean header; /* default TRUE */
+} QdExecutionOptions;
+
+/* Prepare: the channel that it makes. */
+typedef struct QdChannelOptions {
+    QdTransport transport;
+    uint32_t page_size;       /* bytes; 0: default */
+    gboolean refuses_control; /* it takes no BEGIN, COMMIT or ROLLBACK by text */
+} QdChannelOptions;
+
+/* Import, Export, Dump, Restore. */
+typedef struct QdTransferOptions {
+    char *table; /* (nullable) Import */
+    char *graph; /* (nullable) Import of RDF, Dump: IRI */
+    gboolean header;
     gboolean create;
-    gboolean quick;              /* Check; default TRUE */
-    gboolean warm;               /* Optimize */
-    gboolean check_only;         /* Import of RDF, Restore */
-    gboolean replace;            /* Import of RDF */
-    const char *table;           /* (owned by the call) Import */
-    const char *graph;           /* (owned by the call) Import of RDF, Dump: IRI */
-    const char *base;            /* (owned by the call) Import of RDF: IRI */
-    char *media_type;            /* (owned by the call) (nullable) StorePayload, ReplacePayload */
-    QdFullTextOptions full_text; /* its texts are owned by the call */
+    gboolean check_only; /* Import of RDF, Restore */
+    gboolean replace;    /* Import of RDF */
+} QdTransferOptions;
+
+/* What it refers to is its own. */
+typedef struct QdCallOptions {
+    QdExecutionOptions execution;
+    QdChannelOptions channel;
+    QdTransferOptions transfer;
+    QdFullTextOptions full_text;
+    char *base;             /* (nullable) IRI */
+    char *media_type;       /* (nullable) StorePayload, ReplacePayload */
+    gboolean error_details; /* the caller reads more of an error than its message */
+    gboolean analyze;
+    gboolean quick; /* Check */
+    gboolean warm;  /* Optimize */
 } QdCallOptions;
+
+/* The value of an option, of its type. */
+typedef union QdOptionValue {
+    const char *text;
+    uint64_t number;
+    gboolean is_on;
+    char *const *texts;
+} QdOptionValue;
+
+/* A row of the table of options. */
+typedef struct QdOption QdOption;
+
+/* With the defaults of the methods. */
+void qd_options_init(QdCallOptions *self);
+void qd_options_clear(QdCallOptions *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(QdCallOptions, qd_options_clear)
+
+/**
+ * qd_option_find:
+ * @taken: QD_TAKES() of those that the request takes
+ * @seen: (inout): the options that it had so far, from 0
+ * @error: (nullable): location for an error
+ *
+ * Errors: BAD_PARAMETER for an unknown key, one of another method, and one that is given twice.
+ *
+ * Returns: (transfer none) (nullable): the option
+ */
+const QdOption *qd_option_find(const char *key, guint taken, guint *seen, GError **error);
+const char *qd_option_get_key(const QdOption *self);
+/* Of D-Bus: 's', 'u', 'b', or 'a' for an array of texts. */
+char qd_option_get_type(const QdOption *self);
+
+/* Sets what is copied of @value. Errors: BAD_PARAMETER. */
+gboolean qd_option_set(const QdOption *self, QdCallOptions *options, const QdOptionValue *value, GError **error);
+/* The same of a text, as records carry all values: a number in decimal digits. */
+gboolean qd_option_parse(const QdOption *self, QdCallOptions *options, const char *text, GError **error);

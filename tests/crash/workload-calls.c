@@ -182,7 +182,7 @@ make_import_rows_call(const WorkloadClient *client, guint k)
     for (guint j = 0; j < WORKLOAD_IMPORT_N_ROWS; j++)
         g_string_append_printf(document, "%u,%u,row %u of import %u\n", k, j, j, k);
     call = make_import_call(client, "csv", document->str);
-    call->options.table = g_strdup("c");
+    call->options.transfer.table = g_strdup("c");
     return call;
 }
 
@@ -195,8 +195,8 @@ make_import_quads_call(const WorkloadClient *client, guint k)
     for (guint j = 0; j < client->workload->config.n_import_quads; j++)
         g_string_append_printf(document, "<urn:i:%u> <urn:p:import> \"%u\"^^<" XSD_INTEGER "> .\n", j, k);
     call = make_import_call(client, "ntriples", document->str);
-    call->options.graph = g_strdup("urn:g:import");
-    call->options.replace = TRUE;
+    call->options.transfer.graph = g_strdup("urn:g:import");
+    call->options.transfer.replace = TRUE;
     return call;
 }
 
@@ -318,7 +318,7 @@ workload_make_call(const WorkloadClient *client, guint k)
     };
     QdCall *call = makers[client->kind](client, k);
 
-    call->options.relaxed_durability = workload_is_relaxed(client, k);
+    call->options.execution.relaxed_durability = workload_is_relaxed(client, k);
     return call;
 }
 

@@ -134,8 +134,8 @@ open_channel(uint8_t choice)
 {
     g_autoptr(QdCall) call = qd_call_new(&qd_prepare_call, world.client);
 
-    call->options.access_write = (choice & 1) != 0;
-    call->options.page_size = (choice & 2) != 0 ? PAGE_SIZE_SMALL : QW_PAGE_SIZE_DEFAULT;
+    call->options.execution.access_write = (choice & 1) != 0;
+    call->options.channel.page_size = (choice & 2) != 0 ? PAGE_SIZE_SMALL : QW_PAGE_SIZE_DEFAULT;
     if ((choice & 1) != 0)
         qd_call_add_statement(call, QD_LANGUAGE_SQL, "DELETE FROM t", NULL);
     else

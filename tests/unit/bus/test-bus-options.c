@@ -51,12 +51,12 @@ test_defaults(Fixture *self, gconstpointer data)
     g_autoptr(QdCall) call = read_options(self, &qd_query_text_call, &error, "a{sv}", 0);
 
     g_assert_no_error(error);
-    g_assert_true(call->options.header);
+    g_assert_true(call->options.transfer.header);
     g_assert_true(call->options.quick);
-    g_assert_false(call->options.access_write);
-    g_assert_false(call->options.has_timeout);
-    g_assert_cmpint(call->options.transport, ==, QD_TRANSPORT_SOCKETPAIR);
-    g_assert_cmpuint(call->options.page_size, ==, 0);
+    g_assert_false(call->options.execution.access_write);
+    g_assert_false(call->options.execution.has_timeout);
+    g_assert_cmpint(call->options.channel.transport, ==, QD_TRANSPORT_SOCKETPAIR);
+    g_assert_cmpuint(call->options.channel.page_size, ==, 0);
 }
 
 static void
@@ -68,14 +68,14 @@ test_prepare(Fixture *self, gconstpointer data)
                                           "u", UINT32_MAX, "durability", "s", "relaxed");
 
     g_assert_no_error(error);
-    g_assert_cmpint(call->options.transport, ==, QD_TRANSPORT_PIPE);
-    g_assert_cmpuint(call->options.page_size, ==, 1048576);
-    g_assert_true(call->options.access_write);
-    g_assert_true(call->options.has_timeout);
-    g_assert_cmpuint(call->options.timeout_msec, ==, 0);
-    g_assert_cmpuint(call->options.max_rows, ==, 5);
-    g_assert_cmpuint(call->options.max_bytes, ==, UINT32_MAX);
-    g_assert_true(call->options.relaxed_durability);
+    g_assert_cmpint(call->options.channel.transport, ==, QD_TRANSPORT_PIPE);
+    g_assert_cmpuint(call->options.channel.page_size, ==, 1048576);
+    g_assert_true(call->options.execution.access_write);
+    g_assert_true(call->options.execution.has_timeout);
+    g_assert_cmpuint(call->options.execution.timeout_msec, ==, 0);
+    g_assert_cmpuint(call->options.execution.max_rows, ==, 5);
+    g_assert_cmpuint(call->options.execution.max_bytes, ==, UINT32_MAX);
+    g_assert_true(call->options.execution.relaxed_durability);
 }
 
 static void
@@ -86,9 +86,9 @@ test_import(Fixture *self, gconstpointer data)
                                           "header", "b", FALSE);
 
     g_assert_no_error(error);
-    g_assert_cmpstr(call->options.table, ==, "t");
-    g_assert_true(call->options.create);
-    g_assert_false(call->options.header);
+    g_assert_cmpstr(call->options.transfer.table, ==, "t");
+    g_assert_true(call->options.transfer.create);
+    g_assert_false(call->options.transfer.header);
 }
 
 static void
@@ -106,7 +106,7 @@ test_page_sizes(Fixture *self, gconstpointer data)
     for (guint size = 4096; size <= 1048576; size *= 2) {
         g_autoptr(QdCall) call = read_options(self, &qd_prepare_call, NULL, "a{sv}", 1, "page_size", "u", size);
 
-        g_assert_cmpuint(call->options.page_size, ==, size);
+        g_assert_cmpuint(call->options.channel.page_size, ==, size);
     }
 }
 

@@ -16,8 +16,8 @@ make_query(EngineFixture *self, const char *sql, uint32_t timeout_msec)
     QdCall *call = qd_call_new(&qd_query_text_call, self->client);
 
     call->format = g_strdup("csv");
-    call->options.has_timeout = timeout_msec > 0;
-    call->options.timeout_msec = timeout_msec;
+    call->options.execution.has_timeout = timeout_msec > 0;
+    call->options.execution.timeout_msec = timeout_msec;
     qd_call_add_statement(call, QD_LANGUAGE_SQL, sql, NULL);
     return call;
 }

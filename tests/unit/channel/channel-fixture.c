@@ -122,12 +122,12 @@ find_channel(ChannelFixture *self)
 }
 
 ChannelPeer *
-channel_peer_open_with(ChannelFixture *self, const char *sql, const QdCallOptions *options)
+channel_peer_open_with(ChannelFixture *self, const char *sql, const QdExecutionOptions *options)
 {
     g_autoptr(QdCall) call = qd_call_new(&qd_prepare_call, self->engine.client);
     ChannelPeer *peer = g_new0(ChannelPeer, 1);
 
-    call->options = *options;
+    call->options.execution = *options;
     qd_call_add_statement(call, QD_LANGUAGE_SQL, sql, NULL);
     engine_fixture_submit(&self->engine, call);
     channel_fixture_settle(self);
@@ -145,7 +145,7 @@ channel_peer_open_with(ChannelFixture *self, const char *sql, const QdCallOption
 ChannelPeer *
 channel_peer_open(ChannelFixture *self, const char *sql, uint32_t timeout_msec)
 {
-    const QdCallOptions options = { .has_timeout = timeout_msec > 0, .timeout_msec = timeout_msec };
+    const QdExecutionOptions options = { .has_timeout = timeout_msec > 0, .timeout_msec = timeout_msec };
 
     return channel_peer_open_with(self, sql, &options);
 }

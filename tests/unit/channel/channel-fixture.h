@@ -54,7 +54,7 @@ void channel_fixture_give_slots(ChannelFixture *self);
 /* (transfer full): a channel of two ways for an SQL statement, idle. @timeout_msec: 0: the default */
 ChannelPeer *channel_peer_open(ChannelFixture *self, const char *sql, uint32_t timeout_msec);
 /* The same with other options: those of an update begin with access_write. */
-ChannelPeer *channel_peer_open_with(ChannelFixture *self, const char *sql, const QdCallOptions *options);
+ChannelPeer *channel_peer_open_with(ChannelFixture *self, const char *sql, const QdExecutionOptions *options);
 ChannelPeer *channel_peer_free(ChannelPeer *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ChannelPeer, channel_peer_free)
 

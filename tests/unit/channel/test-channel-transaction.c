@@ -8,7 +8,7 @@
 
 #define INSERT "INSERT INTO t(a) VALUES (9)"
 
-static const QdCallOptions writes = { .access_write = TRUE };
+static const QdExecutionOptions writes = { .access_write = TRUE };
 
 static void
 assert_count(ChannelFixture *self, const char *expected)

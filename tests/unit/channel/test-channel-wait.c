@@ -89,7 +89,7 @@ test_slot_after_late_kick(ChannelFixture *self, gconstpointer data)
     g_assert_true(channel_fixture_serve_task(self));
     channel_peer_assert(peer, "X1/Timeout");
 
-    peer->channel->statement.options.timeout_msec = FAR_MSEC;
+    peer->channel->statement.execution.timeout_msec = FAR_MSEC;
     channel_peer_fetch(peer, 2);
     channel_peer_event(peer, EPOLLIN);
     g_assert_true(peer->channel->task.client == self->engine.client);

@@ -8,7 +8,7 @@
 
 #define INSERT "INSERT INTO t(a) VALUES (9)"
 
-static const QdCallOptions writes = { .access_write = TRUE };
+static const QdExecutionOptions writes = { .access_write = TRUE };
 
 static gint64
 count_rows(ChannelFixture *self)

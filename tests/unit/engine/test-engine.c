@@ -89,8 +89,8 @@ test_deadline(EngineFixture *self, gconstpointer data)
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
         QdCall *call = make_sql(self, i == 0 ? &qd_query_text_call : &qd_update_call, texts[i]);
 
-        call->options.has_timeout = TRUE;
-        call->options.timeout_msec = 20;
+        call->options.execution.has_timeout = TRUE;
+        call->options.execution.timeout_msec = 20;
         engine_fixture_fail(self, call, QW_ERROR_TIMEOUT, "its 20 ms");
     }
     engine_fixture_assert_query(self, "SELECT count(*) FROM t", "0\n");

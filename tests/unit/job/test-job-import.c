@@ -16,7 +16,7 @@ make_import(const EngineFixture *self, const char *table, const char *text)
 {
     QdCall *call = engine_fixture_make_call(self, &qd_import_call, "csv", text);
 
-    call->options.table = g_strdup(table);
+    call->options.transfer.table = g_strdup(table);
     return call;
 }
 
@@ -25,7 +25,7 @@ test_names(EngineFixture *self, gconstpointer data)
 {
     g_autoptr(QdCall) call = make_import(self, "of \"all\"; DROP TABLE t", "x\"\"y,\"a \"\"b\"\"\"\n1,\"a\"\"b\"\n,é\n");
 
-    call->options.create = TRUE;
+    call->options.transfer.create = TRUE;
     (void) engine_fixture_run(self, call);
     g_assert_no_error(call->error);
     g_assert_cmpuint(call->n_rows, ==, 2);
@@ -61,11 +61,11 @@ test_tables(EngineFixture *self, gconstpointer data)
     engine_fixture_fail(self, make_import(self, "none", "a,b\n1,2\n"), QW_ERROR_BAD_PARAMETER,
                         "no table 'none' (option 'create' makes it)");
     call = make_import(self, "none", "1,2\n");
-    call->options.create = TRUE;
-    call->options.header = FALSE;
+    call->options.transfer.create = TRUE;
+    call->options.transfer.header = FALSE;
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER, "no table 'none', and no column names to make it from");
     call = make_import(self, "queryd_own", "a,b\n1,2\n");
-    call->options.create = TRUE;
+    call->options.transfer.create = TRUE;
     engine_fixture_fail(self, call, QW_ERROR_ACCESS_DENIED, "queryd_own");
     engine_fixture_fail(self, make_import(self, "queryd_meta", "key,value\nx,1\n"), QW_ERROR_ACCESS_DENIED, "queryd_meta");
     engine_fixture_fail(self, make_import(self, "t", "a,c\n1,2\n"), QW_ERROR_SYNTAX, "no column named c");
@@ -132,8 +132,8 @@ test_timeout(EngineFixture *self, gconstpointer data)
     for (guint i = 0; i < 200000; i++)
         g_string_append(text, "1,2\n");
     call = make_import(self, "t", text->str);
-    call->options.has_timeout = TRUE;
-    call->options.timeout_msec = 1;
+    call->options.execution.has_timeout = TRUE;
+    call->options.execution.timeout_msec = 1;
     engine_fixture_fail(self, call, QW_ERROR_TIMEOUT, "update took longer than its 1 ms");
     engine_fixture_assert_query(self, "SELECT count(*) FROM t", "0\n");
 }

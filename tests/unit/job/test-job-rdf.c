@@ -45,16 +45,16 @@ test_requests(EngineFixture *self, gconstpointer data)
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER,
                         "unknown format 'csv': turtle, trig, ntriples, nquads and rdfxml are known");
     call = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
-    call->options.graph = g_strdup("no iri");
+    call->options.transfer.graph = g_strdup("no iri");
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER, "option 'graph' is no absolute IRI: 'no iri'");
     call = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
-    call->options.table = g_strdup("t");
+    call->options.transfer.table = g_strdup("t");
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER, "option 'table' is not for the format 'nquads'");
     qd_client_set_read_only(self->client);
     call = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
     engine_fixture_fail(self, call, QW_ERROR_ACCESS_DENIED, "client 'test' may only read");
     call = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
-    call->options.check_only = TRUE; /* which writes nothing */
+    call->options.transfer.check_only = TRUE; /* which writes nothing */
     g_assert_true(engine_fixture_run(self, call));
     g_assert_cmpuint(call->n_rows, ==, 1);
     qd_call_free(call);
@@ -119,8 +119,8 @@ test_timeout(EngineFixture *self, gconstpointer data)
     QdCall *call = engine_fixture_make_call(self, &qd_import_call, "nquads", many);
     g_autoptr(QdCall) again = engine_fixture_make_call(self, &qd_import_call, "nquads", many);
 
-    call->options.has_timeout = TRUE;
-    call->options.timeout_msec = 1;
+    call->options.execution.has_timeout = TRUE;
+    call->options.execution.timeout_msec = 1;
     engine_fixture_fail(self, call, QW_ERROR_TIMEOUT, "update took longer than its 1 ms");
     engine_fixture_assert_query(self, COUNT, "0\n");
     g_assert_true(engine_fixture_run(self, again));
@@ -151,7 +151,7 @@ test_dump_of_an_unknown_graph(EngineFixture *self, gconstpointer data)
     g_autoptr(QdCall) dump = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
 
     g_assert_true(engine_fixture_run(self, import));
-    dump->options.graph = g_strdup("urn:nobody");
+    dump->options.transfer.graph = g_strdup("urn:nobody");
     g_assert_true(engine_fixture_run(self, dump));
     g_assert_cmpuint(dump->n_rows, ==, 0);
     g_assert_cmpuint(dump->n_bytes, ==, 0);

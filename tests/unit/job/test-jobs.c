@@ -21,7 +21,7 @@ start_waiting(EngineFixture *self, QdClient *client, int *ret_writer)
 
     g_assert_cmpint(pipe2(fds, O_CLOEXEC), ==, 0);
     call->format = g_strdup("csv");
-    call->options.table = g_strdup("t");
+    call->options.transfer.table = g_strdup("t");
     call->fd = fds[0];
     *ret_writer = fds[1];
     engine_fixture_submit(self, call);
