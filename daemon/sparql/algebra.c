@@ -75,8 +75,8 @@ filter(QdAst *ast, QdAlgebra *child, QdExpression **expressions, guint n_express
 
 /* --- triples and paths ------------------------------------------------------------------------------------------------ */
 
-static QdAlgebra *
-from_triple(QdAst *ast, const QdTriple *triple)
+QdAlgebra *
+qd_algebra_from_triple(QdAst *ast, const QdTriple *triple)
 {
     QdAlgebra *node = new_node(ast, triple->path != NULL ? QD_ALGEBRA_PATH : QD_ALGEBRA_TRIPLE);
     const QdNode *ends[] = { &triple->s, &triple->p, &triple->o };
@@ -141,7 +141,7 @@ qd_algebra_from_path(QdAst *ast, const QdNode *s, const QdPath *path, const QdNo
     switch (path->kind) {
     case QD_PATH_LINK:
         triple->p = (QdNode){ .kind = QD_NODE_TERM, .term = path->iri };
-        return from_triple(ast, triple);
+        return qd_algebra_from_triple(ast, triple);
     case QD_PATH_INVERSE:
         return qd_algebra_from_path(ast, o, path->children[0], s);
     case QD_PATH_SEQUENCE:
@@ -157,7 +157,7 @@ qd_algebra_from_path(QdAst *ast, const QdNode *s, const QdPath *path, const QdNo
         break;
     }
     triple->path = (QdPath *) path;
-    return from_triple(ast, triple);
+    return qd_algebra_from_triple(ast, triple);
 }
 
 static QdAlgebra *
@@ -185,7 +185,7 @@ add_triples(QdAst *ast, GPtrArray *operands, const QdPattern *pattern)
         const QdTriple *triple = &pattern->triples[i];
 
         add_operand(operands, triple->path != NULL ? qd_algebra_from_path(ast, &triple->s, triple->path, &triple->o)
-                                                   : from_triple(ast, triple));
+                                                   : qd_algebra_from_triple(ast, triple));
     }
 }
 

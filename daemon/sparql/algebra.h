@@ -57,6 +57,9 @@ QdAlgebra *qd_algebra_new_parent(QdAst *ast, QdAlgebraKind kind, QdAlgebra **chi
 /* The algebra of a pattern, as §18.2.2 says. @ast owns what it makes. */
 QdAlgebra *qd_algebra_from_pattern(QdAst *ast, const QdPattern *pattern);
 
+/* A triple, or a path that is a set or repeats; @triple lives as long as the AST. */
+QdAlgebra *qd_algebra_from_triple(QdAst *ast, const QdTriple *triple);
+
 /* What a path between two nodes means: triples, unions, and PATH where it is a set or repeats. */
 QdAlgebra *qd_algebra_from_path(QdAst *ast, const QdNode *s, const QdPath *path, const QdNode *o);
 

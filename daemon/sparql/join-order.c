@@ -4,6 +4,7 @@
  * that stop at a cap. SQLite gets it as CROSS JOIN and keeps it.
  */
 #include <math.h>
+#include <string.h>
 
 #include "daemon/sparql/sqlgen-private.h"
 
@@ -12,6 +13,8 @@
 #define GUESSED_ROWS 1e3      /* of a part that is no triple */
 #define WINDOW 300            /* parts compared for each place: a text has at most so much order to lose */
 #define GUESSED_MATCHES 1e3   /* of a full-text query that is not known, or one with more matches than are counted */
+#define WHOLE_LEVELS_MAX 3    /* of subselects that an estimate looks into */
+#define WHOLE_PARTS_MAX 20    /* of a join there */
 #define UNSEEDED_PATH 1e12    /* a path with both ends free: as late as can be */
 
 typedef struct Counts {
@@ -55,7 +58,16 @@ typedef struct Item {
     const QdAlgebra *node;
     Counts counts;
     double n_probed; /* rows that match the constants; negative: not counted */
+    double n_whole;  /* of a part that is evaluated by itself */
 } Item;
+
+/* How far an estimate looks into what is evaluated by itself, and whether it counts there. */
+typedef struct Depth {
+    guint n_levels;
+    gboolean counts;
+} Depth;
+
+static double estimate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound, Depth depth);
 
 /* A count is asked for where the averages of the predicate say little: a constant object, or no predicate. */
 static double
@@ -136,17 +148,59 @@ get_arm_counts(QdGenerator *self, const QdAlgebra *arm, const QdVariableSet *bou
 
 static double estimate(QdGenerator *self, const Item *item, const QdVariableSet *bound);
 
-/* The sum of the arms: a path with a free end in one of them has as many rows as any part of which no number is known. */
-static double
-estimate_union(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+/* Whether @node has one solution at most for each of those that are @bound: distinct ones, or groups by keys that are. */
+static gboolean
+has_key(const QdAlgebra *node, const QdVariableSet *bound)
 {
-    double most = shares(&node->possible, bound) ? GUESSED_ROWS / 10 : GUESSED_ROWS;
+    if (node->kind == QD_ALGEBRA_DISTINCT && node->children[0]->kind == QD_ALGEBRA_PROJECT) {
+        QD_VARIABLE_SET_FOREACH(&node->possible, variable)
+        {
+            if (!qd_variable_set_has(bound, variable))
+                return FALSE;
+        }
+        return TRUE;
+    }
+    while (node->kind == QD_ALGEBRA_PROJECT || node->kind == QD_ALGEBRA_EXTEND || node->kind == QD_ALGEBRA_FILTER)
+        node = node->children[0];
+    if (node->kind != QD_ALGEBRA_GROUP)
+        return FALSE;
+    for (guint i = 0; i < node->n_variables; i++) {
+        if (!qd_variable_set_has(bound, node->variables[i]))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Of a part of which little is known. One with a path whose ends are both free comes after all that may give it an end. */
+static double
+guess(const Item *item, const QdVariableSet *bound)
+{
+    if (has_key(item->node, bound))
+        return 1;
+    if (shares(&item->node->possible, bound))
+        return GUESSED_ROWS / 10;
+    return item->n_whole > GUESSED_ROWS && qd_algebra_has_path(item->node) ? MIN(item->n_whole, UNSEEDED_PATH / 10) : GUESSED_ROWS;
+}
+
+/* The sum of the arms, as far as these are triples and paths. */
+static double
+estimate_union(QdGenerator *self, const Item *whole, const QdVariableSet *bound)
+{
+    const QdAlgebra *node = whole->node;
+    double most = guess(whole, bound);
     double rows = 0;
 
+    if (most > GUESSED_ROWS)
+        return most;
     for (guint i = 0; i < node->n_children && rows < most; i++) {
-        const Item item = { .node = node->children[i], .counts = get_arm_counts(self, node->children[i], bound), .n_probed = -1 };
+        const Item item = { .node = node->children[i],
+                            .counts = get_arm_counts(self, node->children[i], bound),
+                            .n_probed = -1,
+                            .n_whole = GUESSED_ROWS };
 
-        rows += estimate(self, &item, bound);
+        rows += item.node->kind == QD_ALGEBRA_JOIN && qd_algebra_has_path(item.node)
+                    ? estimate_join(self, item.node, bound, (Depth){ 0, FALSE })
+                    : estimate(self, &item, bound);
     }
     return MIN(rows, most);
 }
@@ -168,51 +222,62 @@ estimate(QdGenerator *self, const Item *item, const QdVariableSet *bound)
     case QD_ALGEBRA_UNIT:
         return 1;
     case QD_ALGEBRA_UNION:
-        return estimate_union(self, node, bound);
-    default: /* no number is known of the others */
-        return shares(&node->possible, bound) ? GUESSED_ROWS / 10 : GUESSED_ROWS;
+        return estimate_union(self, item, bound);
+    case QD_ALGEBRA_GROUP:
+    case QD_ALGEBRA_ORDER:
+    case QD_ALGEBRA_PROJECT:
+    case QD_ALGEBRA_DISTINCT:
+    case QD_ALGEBRA_SLICE:
+        return MIN(item->n_whole, guess(item, bound));
+    default:
+        return guess(item, bound);
     }
 }
 
+static double estimate_whole(QdGenerator *self, const QdAlgebra *node, Depth depth);
+
 static Item
-make_item(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+make_item(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound, Depth depth)
 {
-    Item item = { .node = node, .n_probed = -1 };
+    Item item = { .node = node, .n_probed = -1, .n_whole = GUESSED_ROWS };
 
     if (node->kind == QD_ALGEBRA_TRIPLE) {
         item.counts = get_counts(self, node->triple, is_bound(self, &node->triple->p, bound));
-        item.n_probed = count(self, node->triple);
+        item.n_probed = depth.counts ? count(self, node->triple) : -1;
     } else if (node->kind == QD_ALGEBRA_MATCH && node->match->text.kind == QD_NODE_TERM && self->catalog != NULL &&
-               self->catalog->count_matches != NULL) {
+               self->catalog->count_matches != NULL && depth.counts) {
         item.n_probed = (double) self->catalog->count_matches(self->catalog->data, node->match->text.term, QD_PLAN_PROBE_CAP);
+    } else if (depth.n_levels > 0) {
+        item.n_whole = estimate_whole(self, node, (Depth){ depth.n_levels - 1, FALSE });
     }
     return item;
 }
 
-void
-qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound)
+/* Sorts @children. Sets how many rows each multiplies those before it by; returns how many rows there are in the end. */
+static double
+order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound, Depth depth, double *rows)
 {
     Item *items = qd_arena_array0(self->arena, Item, n);
     QdVariableSet known = { 0 };
-    const double end = NAN;
+    double product = 1;
 
     if (bound != NULL)
         qd_variable_set_add_all(&known, self->arena, bound);
     for (guint i = 0; i < n; i++)
-        items[i] = make_item(self, children[i], &known);
+        items[i] = make_item(self, children[i], &known, depth);
     for (guint i = 0; i < n; i++) {
         double best = 0;
         guint best_index = i;
         Item chosen;
 
         for (guint j = i; j < MIN(n, i + WINDOW); j++) {
-            double rows = estimate(self, &items[j], &known);
+            double n_rows = estimate(self, &items[j], &known);
 
             /* a part that shares nothing multiplies everything: it waits unless it is tiny */
-            if (i > 0 && rows > 1 && !shares(&items[j].node->possible, &known))
-                rows *= 1000;
-            if (j == i || rows < best) {
-                best = rows;
+            if (i > 0 && n_rows > 1 && !shares(&items[j].node->possible, &known))
+                n_rows *= 1000;
+            if (j == i || n_rows < best) {
+                best = n_rows;
                 best_index = j;
             }
         }
@@ -221,7 +286,81 @@ qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVa
         items[i] = chosen;
         children[i] = chosen.node;
         qd_variable_set_add_all(&known, self->arena, &chosen.node->possible);
-        g_array_append_val(self->estimates, best);
+        rows[i] = best;
+        product *= best;
     }
-    g_array_append_val(self->estimates, end);
+    return product;
+}
+
+/* Solutions of @node, a join, for each of those that bind @bound (nullable). */
+static double
+estimate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound, Depth depth)
+{
+    const QdAlgebra **children = qd_arena_array0(self->arena, const QdAlgebra *, node->n_children);
+
+    if (node->n_children > WHOLE_PARTS_MAX)
+        return GUESSED_ROWS;
+    memcpy(children, node->children, node->n_children * sizeof(const QdAlgebra *));
+    return order(self, children, node->n_children, bound, depth, qd_arena_array0(self->arena, double, node->n_children));
+}
+
+/* Solutions of @node by itself, as far as @depth allows to look. */
+static double
+estimate_whole(QdGenerator *self, const QdAlgebra *node, Depth depth)
+{
+    QdVariableSet none = { 0 };
+    double rows;
+
+    switch (node->kind) {
+    case QD_ALGEBRA_JOIN:
+        return estimate_join(self, node, NULL, depth);
+    case QD_ALGEBRA_UNION:
+        rows = 0;
+        for (guint i = 0; i < node->n_children; i++)
+            rows += estimate_whole(self, node->children[i], depth);
+        return rows;
+    case QD_ALGEBRA_LEFT_JOIN:
+    case QD_ALGEBRA_MINUS:
+    case QD_ALGEBRA_FILTER:
+    case QD_ALGEBRA_EXTEND:
+    case QD_ALGEBRA_ORDER:
+    case QD_ALGEBRA_PROJECT:
+    case QD_ALGEBRA_DISTINCT:
+        return estimate_whole(self, node->children[0], depth);
+    case QD_ALGEBRA_GROUP:
+        rows = estimate_whole(self, node->children[0], depth);
+        return node->n_variables > 0 ? rows : 1;
+    case QD_ALGEBRA_SLICE:
+        rows = estimate_whole(self, node->children[0], depth);
+        return node->limit != QD_NO_LIMIT ? MIN(rows, (double) node->limit) : rows;
+    case QD_ALGEBRA_TRIPLE:
+    case QD_ALGEBRA_PATH:
+    case QD_ALGEBRA_MATCH:
+    case QD_ALGEBRA_VALUES:
+    case QD_ALGEBRA_UNIT: {
+        const Item item = make_item(self, node, &none, (Depth){ 0, depth.counts });
+
+        return estimate(self, &item, &none);
+    }
+    case QD_ALGEBRA_GRAPH:
+    case QD_ALGEBRA_SERVICE:
+        return GUESSED_ROWS;
+    }
+    g_assert_not_reached();
+}
+
+double
+qd_estimate_rows(QdGenerator *self, const QdAlgebra *node)
+{
+    return estimate_whole(self, node, (Depth){ WHOLE_LEVELS_MAX, TRUE });
+}
+
+void
+qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound)
+{
+    double *rows = qd_arena_array0(self->arena, double, n + 1);
+
+    (void) order(self, children, n, bound, (Depth){ WHOLE_LEVELS_MAX, TRUE }, rows);
+    rows[n] = NAN;
+    g_array_append_vals(self->estimates, rows, n + 1);
 }

@@ -523,10 +523,12 @@ qd_relation_begins_apart(const QdRelation *left, const QdRelation *right)
         has_sealed = has_sealed || is_sealed(&right->tables[i]);
     for (guint i = 0; i < right->n_columns; i++) {
         const QdColumn *column = &right->columns[i];
+        const QdColumn *known = qd_relation_find(left, column->variable);
 
-        if (qd_relation_find(left, column->variable) == NULL)
+        if (known == NULL)
             continue;
-        if (names_table(column->sql, &right->tables[0]))
+        /* of what may be unbound a stored table can look for a range */
+        if (names_table(column->sql, &right->tables[0]) && (known->certain || right->tables[0].is_base))
             return FALSE;
         shares = TRUE;
     }

@@ -27,9 +27,8 @@ any_is_volatile(QdExpression *const *expressions, guint n)
     return FALSE;
 }
 
-/* Whether two evaluations of @node may differ. */
-static gboolean
-is_volatile(const QdAlgebra *node)
+gboolean
+qd_algebra_is_volatile(const QdAlgebra *node)
 {
     if (any_is_volatile(node->expressions, node->n_expressions))
         return TRUE;
@@ -38,7 +37,7 @@ is_volatile(const QdAlgebra *node)
             return TRUE;
     }
     for (guint i = 0; i < node->n_children; i++) {
-        if (is_volatile(node->children[i]))
+        if (qd_algebra_is_volatile(node->children[i]))
             return TRUE;
     }
     return FALSE;
@@ -47,7 +46,7 @@ is_volatile(const QdAlgebra *node)
 static gboolean
 right_is_volatile(const QdAlgebra *node)
 {
-    return is_volatile(node->children[1]) || any_is_volatile(node->expressions, node->n_expressions);
+    return qd_algebra_is_volatile(node->children[1]) || any_is_volatile(node->expressions, node->n_expressions);
 }
 
 static gboolean
@@ -110,9 +109,8 @@ join(QdGenerator *self, QdAlgebra *left, QdAlgebra *right)
     return qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len);
 }
 
-/* @node with another first child. */
-static QdAlgebra *
-put_on(QdGenerator *self, const QdAlgebra *node, QdAlgebra *first)
+QdAlgebra *
+qd_algebra_put_on(QdGenerator *self, const QdAlgebra *node, QdAlgebra *first)
 {
     QdAlgebra *copy = qd_arena_new0(self->arena, QdAlgebra);
 
@@ -120,6 +118,9 @@ put_on(QdGenerator *self, const QdAlgebra *node, QdAlgebra *first)
     copy->children = qd_arena_array0(self->arena, QdAlgebra *, node->n_children);
     memcpy(copy->children, node->children, node->n_children * sizeof(QdAlgebra *));
     copy->children[0] = first;
+    copy->possible = (QdVariableSet){ 0 };
+    qd_variable_set_add_all(&copy->possible, self->arena, &first->possible);
+    qd_variable_set_add_all(&copy->possible, self->arena, &node->possible);
     return copy;
 }
 
@@ -155,7 +156,7 @@ split_left_join(QdGenerator *self, QdAlgebra *node, gboolean whole, Case *cases)
         const Case absent = { right, &right, 1 };
 
         if (!divided) {
-            cases[n++] = make_case(self, put_on(self, node, lefts[i].node), &lefts[i], NULL);
+            cases[n++] = make_case(self, qd_algebra_put_on(self, node, lefts[i].node), &lefts[i], NULL);
             continue;
         }
         cases[n++] = make_case(self, join(self, lefts[i].node, right), &lefts[i], NULL);
@@ -204,7 +205,7 @@ split(QdGenerator *self, QdAlgebra *node, gboolean whole, Case *cases)
     case QD_ALGEBRA_EXTEND:
         n = split(self, node->children[0], TRUE, cases);
         for (guint i = 0; i < n; i++)
-            cases[i].node = put_on(self, node, cases[i].node);
+            cases[i].node = qd_algebra_put_on(self, node, cases[i].node);
         return n;
     default:
         cases[0] = (Case){ node, NULL, 0 };

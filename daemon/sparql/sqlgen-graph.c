@@ -74,7 +74,7 @@ qd_generate_quad(QdGenerator *self, const char **ret_alias)
 {
     const char *alias = qd_arena_printf(self->arena, "q%u", qd_generator_make_name(self));
     QdRelation *relation = qd_relation_new(self);
-    QdTable table = { .is_base = TRUE };
+    QdTable table = { .is_base = TRUE, .sure = "g" };
 
     table.text = qd_arena_concat(self->arena, "queryd_quad AS ", alias, NULL);
     table.name = alias;

@@ -9,6 +9,9 @@
 #define CHAIN_TABLES_MAX 16  /* of an OPTIONAL */
 #define CHAIN_BYTES_MAX 4000 /* of its conditions, which OPTIONALs around it say again */
 #define ON_BYTES 500         /* that its text begins with room for */
+#define LEFT_MAX 1e5         /* rows that are kept to begin a subselect from them */
+#define SMALL_ROWS 100       /* of the right of an OPTIONAL that is evaluated by itself */
+#define LARGE_ROWS 20000     /* of its left, which is not kept then */
 #define APART_MAX 3          /* OPTIONALs in a row of which SQLite compiles the one before three times */
 
 /* @bound (nullable) and what @relation binds. */
@@ -24,19 +27,50 @@ add_bound(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relat
     return set;
 }
 
+/* Whether the parts from @index on share nothing with those before, and have a path: it would be searched for each row of these. */
+static gboolean
+is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts)
+{
+    QdVariableSet before = { 0 };
+    gboolean has_path = FALSE;
+
+    for (guint i = index; i < n_parts; i++)
+        has_path = has_path || qd_algebra_begins_from_left(parts[i]);
+    if (!has_path || self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE)
+        return FALSE;
+    for (guint i = 0; i < index; i++)
+        qd_variable_set_add_all(&before, self->arena, &parts[i]->possible);
+    for (guint i = index; i < n_parts; i++) {
+        QD_VARIABLE_SET_FOREACH(&parts[i]->possible, variable)
+        {
+            if (qd_variable_set_has(&before, variable))
+                return FALSE;
+        }
+    }
+    return TRUE;
+}
+
 QdRelation *
 qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children,
                      const QdVariableSet *bound)
 {
     const QdAlgebra **order = qd_arena_array0(self->arena, const QdAlgebra *, n_children);
     const QdRelation *given = joined;
+    guint n_estimates = self->estimates->len;
+    double n_rows = 1;
     QdVariableSet known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
 
     memcpy(order, children, n_children * sizeof(const QdAlgebra *));
     qd_join_order(self, order, n_children, joined != NULL ? &known : bound);
     for (guint i = 0; i < n_children && self->error == NULL; i++) {
+        double n_before = n_rows;
         QdRelation *next;
 
+        n_rows *= g_array_index(self->estimates, double, n_estimates + i);
+        if (i > 0 && i + 1 < n_children && given == NULL && is_apart(self, order, i, n_children)) {
+            next = qd_generate_children(self, NULL, (QdAlgebra **) order + i, n_children - i, NULL);
+            return qd_relation_join_to(self, joined, qd_relation_seal(self, next, QD_SEAL_MATERIALIZED));
+        }
         if (order[i]->kind == QD_ALGEBRA_PATH) {
             next = qd_generate_path(self, order[i]->triple, &joined, bound);
         } else if (order[i]->kind == QD_ALGEBRA_MATCH) {
@@ -45,8 +79,11 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
             joined = qd_generate_union_of(self, joined, order[i], bound);
             continue;
         } else {
+            if (given == NULL && joined != NULL)
+                joined = qd_generate_seeds(self, joined, order, i, n_before <= LEFT_MAX);
             known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
             next = qd_generator_generate(self, order[i], joined != NULL ? &known : bound);
+            self->seeded = NULL; /* it may not have come to that */
         }
         if (joined == NULL)
             joined = next;
@@ -59,29 +96,13 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
 QdRelation *
 qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
+    node = qd_rewrite_join(self, node);
+    if (node->kind != QD_ALGEBRA_JOIN)
+        return qd_generator_generate(self, node, bound);
     return qd_generate_children(self, NULL, node->children, node->n_children, bound);
 }
 
 /* --- left join -------------------------------------------------------------------------------------------------------- */
-
-/* The last of the right's tables that a condition names; -1: none. */
-static int
-find_last_table(const QdRelation *right, const char *condition)
-{
-    int last = -1;
-
-    for (const char *dot = strchr(condition, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
-        const char *name = dot;
-
-        while (name > condition && g_ascii_isalnum(name[-1]))
-            name--;
-        for (int i = (int) right->n_tables - 1; i > last; i--) {
-            if (strncmp(right->tables[i].name, name, (gsize) (dot - name)) == 0 && right->tables[i].name[dot - name] == '\0')
-                last = i;
-        }
-    }
-    return last;
-}
 
 static void
 add_condition(GString *text, const char *condition)
@@ -111,7 +132,7 @@ make_chain(QdGenerator *self, const QdRelation *right, const QdRelation *seen)
     Chain chain = { right, seen, qd_arena_array0(self->arena, int, seen->n_conditions), 1 };
 
     for (guint i = 0; i < seen->n_conditions; i++) {
-        chain.last[i] = find_last_table(right, seen->conditions[i]);
+        chain.last[i] = qd_relation_find_last_table(right, seen->conditions[i]);
         chain.n_needed = MAX(chain.n_needed, (guint) (chain.last[i] + 1));
     }
     for (guint i = 1; i < right->n_tables; i++) {
@@ -119,13 +140,6 @@ make_chain(QdGenerator *self, const QdRelation *right, const QdRelation *seen)
             chain.n_needed = MAX(chain.n_needed, i + 1);
     }
     return chain;
-}
-
-/* A column of @table that is NULL only where an outer join has found nothing. */
-static const char *
-write_witness(QdGenerator *self, const QdTable *table)
-{
-    return qd_arena_concat(self->arena, table->name, table->is_search ? ".node" : ".g", NULL);
 }
 
 /* That what is behind the first table can complete its row. */
@@ -139,10 +153,20 @@ write_completion(QdGenerator *self, const Chain *chain)
     for (guint i = 0; i < chain->seen->n_conditions; i++)
         qd_relation_add_where(self, rest, chain->last[i] > 0 ? chain->seen->conditions[i] : NULL);
     for (guint i = 0; i < chain->right->n_prunings; i++) {
-        if (find_last_table(chain->right, chain->right->prunings[i]) < (int) chain->n_needed)
+        if (qd_relation_find_last_table(chain->right, chain->right->prunings[i]) < (int) chain->n_needed)
             qd_relation_add_where(self, rest, chain->right->prunings[i]);
     }
     return qd_arena_concat(self->arena, "EXISTS(", qd_relation_write_list(self, rest, "SELECT", "1", NULL), ")", NULL);
+}
+
+/* The table before @i that has to have a row for it. */
+static guint
+find_before(const QdRelation *right, guint i)
+{
+    do
+        i--;
+    while (!is_inner(right, (int) i));
+    return i;
 }
 
 /*
@@ -154,14 +178,10 @@ write_on(QdGenerator *self, const Chain *chain, guint i)
 {
     g_autoptr(GString) on = g_string_sized_new(ON_BYTES);
     const QdTable *tables = chain->right->tables;
-    guint before = i;
 
-    if (i > 0) {
-        do
-            before--;
-        while (!is_inner(chain->right, (int) before));
-        add_condition(on, qd_arena_concat(self->arena, write_witness(self, &tables[before]), " IS NOT NULL", NULL));
-    }
+    if (i > 0)
+        add_condition(on, qd_arena_concat(self->arena, qd_table_write_witness(self, &tables[find_before(chain->right, i)]),
+                                          " IS NOT NULL", NULL));
     if (tables[i].on != NULL)
         add_condition(on, tables[i].on);
     for (guint j = 0; j < chain->seen->n_conditions; j++) {
@@ -186,14 +206,15 @@ write_pruning(QdGenerator *self, const Chain *chain)
     for (guint i = 1; i < chain->n_needed; i++)
         last_inner = is_inner(chain->right, (int) i) ? i : last_inner;
     if (last_inner > 1)
-        g_string_append_printf(complete, "%s IS NOT NULL", write_witness(self, &chain->right->tables[last_inner]));
+        g_string_append_printf(complete, "%s IS NOT NULL", qd_table_write_witness(self, &chain->right->tables[last_inner]));
     for (guint i = 0; i < chain->seen->n_conditions; i++) {
         if (!is_inner(chain->right, chain->last[i]))
             add_condition(complete, chain->seen->conditions[i]);
     }
     if (complete->len == 0)
         return NULL;
-    return qd_arena_printf(self->arena, "(%s IS NULL OR %s)", write_witness(self, &chain->right->tables[0]), complete->str);
+    return qd_arena_printf(self->arena, "(%s IS NULL OR %s)", qd_table_write_witness(self, &chain->right->tables[0]),
+                           complete->str);
 }
 
 /* What the right adds: NULL where it is not there, whatever its expression says. */
@@ -205,8 +226,8 @@ add_optional_columns(QdGenerator *self, QdRelation *joined, const QdRelation *ri
         QdColumn *a = qd_relation_find(joined, b.variable);
 
         if (!b.plain)
-            b.sql = qd_arena_printf(self->arena, "CASE WHEN %s IS NOT NULL THEN %s END", write_witness(self, &right->tables[0]),
-                                    b.sql);
+            b.sql = qd_arena_printf(self->arena, "CASE WHEN %s IS NOT NULL THEN %s END",
+                                    qd_table_write_witness(self, &right->tables[0]), b.sql);
         b.certain = FALSE;
         if (a == NULL) {
             *qd_relation_add(self, joined, b.variable, NULL) = b;
@@ -236,7 +257,7 @@ left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *rig
         qd_relation_add_table(self, joined, &row);
     }
     for (guint i = 0; i < right->n_tables; i++) {
-        QdTable table = right->tables[i];
+        QdTable table = i > 0 ? qd_table_guard_search(self, right, i, find_before(right, i)) : right->tables[i];
 
         table.on = write_on(self, &chain, i);
         table.n_arms = 0; /* SQLite merges no UNION on the right of an outer join */
@@ -400,6 +421,30 @@ left_join_by_keys(QdGenerator *self, const QdRelation *left, const QdRelation *c
     return joined;
 }
 
+/* Seeds that a part of a large left gives, which need not be kept then. NULL: there is no such part, or the left is not large. */
+static QdRelation *
+begin_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *taken, guint *keys)
+{
+    const QdAlgebra *pattern = node->children[0];
+    QdRelation *seeds;
+
+    if (qd_variable_set_is_empty(taken) || self->graph.kind == QD_NODE_VARIABLE || left->n_tables >= QD_TABLES_MAX ||
+        qd_relation_has_long_columns(left))
+        return NULL;
+    for (guint i = 0; i < left->n_columns; i++) {
+        if (qd_variable_set_has(taken, left->columns[i].variable) && (!left->columns[i].certain || !left->columns[i].interned))
+            return NULL;
+    }
+    if (qd_estimate_rows(self, pattern) < LARGE_ROWS)
+        return NULL;
+    seeds = qd_generate_seeds_of(self, &pattern, 1, taken, TRUE);
+    for (guint i = 0; seeds != NULL && i < left->n_columns; i++) {
+        if (qd_variable_set_has(taken, left->columns[i].variable))
+            keys[i] = left->columns[i].variable;
+    }
+    return seeds;
+}
+
 /*
  * The right begins from what it takes of the left, each combination once; the left, kept in a table, is then joined with what came
  * of it, row by row.
@@ -416,8 +461,11 @@ left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node
 
     for (guint i = 0; i < left->n_columns; i++)
         keys[i] = G_MAXUINT;
-    left = keep_left(self, left, &taken);
-    seeds = make_seeds(self, left, &taken, keys);
+    seeds = begin_apart(self, left, node, &taken, keys);
+    if (seeds == NULL) {
+        left = keep_left(self, left, &taken);
+        seeds = make_seeds(self, left, &taken, keys);
+    }
     complete = qd_generate_children(self, seeds, is_join ? right->children : node->children + 1, is_join ? right->n_children : 1,
                                     bound);
     complete = qd_relation_copy(self, complete);
@@ -448,33 +496,10 @@ may_begin_by_row(const QdGenerator *self, const QdRelation *left, const QdAlgebr
     return right->kind == QD_ALGEBRA_JOIN;
 }
 
-/* What @joined has beyond @left, with which it begins; NULL: it does not. */
-static QdRelation *
-take_right(QdGenerator *self, const QdRelation *left, const QdRelation *joined)
-{
-    QdRelation *right = qd_relation_new(self);
-
-    if (joined->n_tables <= left->n_tables || joined->n_conditions < left->n_conditions || joined->n_prunings != left->n_prunings)
-        return NULL;
-    for (guint i = 0; i < joined->n_tables; i++) {
-        if (i >= left->n_tables)
-            qd_relation_add_table(self, right, &joined->tables[i]);
-        else if (strcmp(joined->tables[i].text, left->tables[i].text) != 0)
-            return NULL;
-    }
-    for (guint i = left->n_conditions; i < joined->n_conditions; i++)
-        qd_relation_add_where(self, right, joined->conditions[i]);
-    for (guint i = 0; i < joined->n_columns; i++) {
-        if (qd_relation_find(left, joined->columns[i].variable) == NULL)
-            *qd_relation_add(self, right, joined->columns[i].variable, NULL) = joined->columns[i];
-    }
-    return right;
-}
-
 /* Whether what a search finds is what comes out: if something behind it took rows away, it would be in vain for each row of the
  * left. */
 static gboolean
-ends_with_searches(const QdRelation *right)
+suits_left_join(const QdRelation *right)
 {
     gboolean searched = FALSE;
 
@@ -483,7 +508,7 @@ ends_with_searches(const QdRelation *right)
             return FALSE;
         searched = searched || right->tables[i].is_search;
     }
-    return TRUE;
+    return can_chain(right);
 }
 
 /*
@@ -493,24 +518,19 @@ ends_with_searches(const QdRelation *right)
 static QdRelation *
 begin_right_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *right, const QdVariableSet *bound)
 {
-    gboolean is_join = right->kind == QD_ALGEBRA_JOIN;
-    const QdGenerator before = *self;
-    gsize n_with = self->with->len;
-    guint n_estimates = self->estimates->len;
-    QdRelation *taken;
-
     if (!may_begin_by_row(self, left, right))
         return NULL;
-    taken = take_right(self, left,
-                       qd_generate_children(self, qd_relation_copy(self, left), is_join ? right->children : (QdAlgebra **) &right,
-                                            is_join ? right->n_children : 1, bound));
-    if (taken != NULL && ends_with_searches(taken) && can_chain(taken))
-        return taken;
-    g_string_truncate(self->with, n_with);
-    g_array_set_size(self->estimates, n_estimates);
-    self->n_names = before.n_names;
-    self->n_open_joins = before.n_open_joins;
-    return NULL;
+    return qd_generate_beyond(self, left, qd_relation_copy(self, left), right, bound, suits_left_join);
+}
+
+/* Whether the right of @node, with a repeated path, is better evaluated by itself than from the left, which is kept then. */
+static gboolean
+is_small(QdGenerator *self, const QdAlgebra *node)
+{
+    const QdAlgebra *right = node->children[1];
+
+    return qd_algebra_consists_of_links(right) && qd_estimate_rows(self, node->children[0]) >= LARGE_ROWS &&
+           qd_estimate_rows(self, right) <= SMALL_ROWS;
 }
 
 QdRelation *
@@ -522,7 +542,8 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariable
 
     if (right != NULL)
         return left_join_chain(self, left, right, node);
-    if (qd_algebra_begins_from_left(node->children[1]) && left->n_tables > 0 && count_apart(node->children[0]) < APART_MAX)
+    if (qd_algebra_begins_from_left(node->children[1]) && left->n_tables > 0 && count_apart(node->children[0]) < APART_MAX &&
+        !is_small(self, node))
         return left_join_apart(self, left, node, bound);
     known = add_bound(self, bound, left);
     right = qd_generator_generate(self, node->children[1], &known);

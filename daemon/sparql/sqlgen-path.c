@@ -269,7 +269,7 @@ append_links(QdGenerator *self, const QdPath *path, gboolean backward, GString *
  * of anything else.
  */
 static const char *
-write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gboolean from_object, const char *seed)
+write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gboolean from_object)
 {
     static const char kinds[] = { [QD_PATH_ZERO_OR_MORE] = '*', [QD_PATH_ONE_OR_MORE] = '+', [QD_PATH_ZERO_OR_ONE] = '?' };
     g_autoptr(GString) links = g_string_new(NULL);
@@ -277,7 +277,7 @@ write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gbool
 
     if (self->dataset->clause != NULL || self->graph.kind == QD_NODE_VARIABLE || !append_links(self, inner, from_object, links))
         return NULL;
-    return qd_arena_printf(self->arena, "queryd_closure(%s,queryd_steps('%c'%s),%s)", seed, kinds[kind], links->str,
+    return qd_arena_printf(self->arena, ",queryd_steps('%c'%s),%s)", kinds[kind], links->str,
                            graph != NULL ? qd_generator_put_term(self, graph) : "0");
 }
 
@@ -295,7 +295,7 @@ has_sequence(const QdPath *path)
 static const char *
 write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gboolean from_object)
 {
-    const char *search = write_search_from(self, closure->kind, inner, from_object, "n.n");
+    const char *search = write_search_from(self, closure->kind, inner, from_object);
     const char *seeds = closure->seeds;
 
     if (search == NULL)
@@ -305,7 +305,7 @@ write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gbo
         seeds = qd_relation_write_list(self, closure->step, "SELECT DISTINCT",
                                        qd_arena_printf(self->arena, "%s AS n", qd_relation_find(closure->step, closure->x)->sql),
                                        NULL);
-    return qd_arena_printf(self->arena, "SELECT n.n,c.node FROM (%s) AS n CROSS JOIN %s AS c",
+    return qd_arena_printf(self->arena, "SELECT n.n,c.node FROM (%s) AS n CROSS JOIN " QD_SEARCH_CALL "n.n%s AS c",
                            seeds != NULL ? seeds : write_nodes(self), search);
 }
 
@@ -461,13 +461,14 @@ estimate_step(QdGenerator *self, const QdPath *path, gboolean backward)
     g_assert_not_reached();
 }
 
-/* The end that @left knows; of two the one from which fewer nodes are met. */
+/* The end that @left knows better; of two the one from which fewer nodes are met. */
 static gboolean
 begins_at_object(QdGenerator *self, const QdTriple *triple, const QdPath *inner, const QdRelation *left)
 {
-    if (rate_seed(left, &triple->o) == 0 || rate_seed(left, &triple->s) == 0)
-        return rate_seed(left, &triple->o) > 0;
-    return estimate_step(self, inner, TRUE) < estimate_step(self, inner, FALSE);
+    guint s = rate_seed(left, &triple->s);
+    guint o = rate_seed(left, &triple->o);
+
+    return s != o ? o > s : o > 0 && estimate_step(self, inner, TRUE) < estimate_step(self, inner, FALSE);
 }
 
 QdRelation *
@@ -480,13 +481,13 @@ qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelat
     const QdNode *to = from_object ? &triple->s : &triple->o;
     QdRelation *relation;
     const char *name, *seed, *search, *node;
-    QdTable table = { .is_search = TRUE };
+    QdTable table = { .is_search = TRUE, .sure = "node" };
 
-    if (is_beside(self, bound) || self->outer != NULL || rate_seed(left, from) != 2 || rate_seed(left, to) == 1 ||
-        constant_end(self, to) != NULL || left->n_tables >= QD_TABLES_MAX)
+    if (is_beside(self, bound) || self->outer != NULL || rate_seed(left, from) != 2 || constant_end(self, to) != NULL ||
+        left->n_tables >= QD_TABLES_MAX)
         return NULL;
     seed = qd_column_intern(self, qd_relation_find(left, from->variable));
-    search = write_search_from(self, kind, inner, from_object, seed);
+    search = write_search_from(self, kind, inner, from_object);
     if (search == NULL)
         return NULL;
     name = qd_arena_printf(self->arena, "p%u", qd_generator_make_name(self));
@@ -494,7 +495,9 @@ qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelat
     /* a path of no length leads from a node to itself */
     table.is_test = rate_seed(left, to) == 2 && (from->variable != to->variable || kind == QD_PATH_ONE_OR_MORE);
     table.name = name;
-    table.text = qd_arena_concat(self->arena, search, " AS ", name, NULL);
+    table.seed = seed;
+    table.search = qd_arena_concat(self->arena, search, " AS ", name, NULL);
+    table.text = qd_arena_concat(self->arena, QD_SEARCH_CALL, seed, table.search, NULL);
     relation = qd_relation_new(self);
     qd_relation_add_table(self, relation, &table);
     if (kind != QD_PATH_ONE_OR_MORE) /* a path of no length */
@@ -541,7 +544,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     }
 
     {
-        const QdTable table = { .text = name, .name = name };
+        const QdTable table = { .text = name, .name = name, .sure = "a" };
 
         qd_relation_add_table(self, relation, &table);
     }

@@ -26,9 +26,12 @@ typedef struct QdTable {
     const char *text;   /* "queryd_quad AS q1", "c2" */
     const char *name;   /* "q1", "c2" */
     const char *on;     /* NULL: CROSS JOIN; else LEFT JOIN with this condition */
-    gboolean is_base;   /* a stored table, cheap to name again; its column g (or id) is never NULL */
+    const char *sure;   /* its column that is never NULL; NULL: none is known */
+    gboolean is_base;   /* a stored table, cheap to name again */
     gboolean is_kept;   /* evaluated once, however often it is read */
-    gboolean is_search; /* of a path, from one row; its column node is never NULL */
+    gboolean is_search; /* of a path, from one row */
+    const char *seed;   /* of such a search: where it begins */
+    const char *search; /* the rest of its text, behind the seed */
     gboolean is_test;   /* such a search for one node, which may find none */
     guint n_arms;       /* of a UNION that SQLite merges into what reads it; else 0 */
 } QdTable;
@@ -60,13 +63,16 @@ struct QdGenerator {
     const QdDataset *dataset;
     const QdCatalog *catalog;
     const QdLimits *limits;
-    GArray *constants;      /* QdSqlConstant */
-    GHashTable *numbers;    /* constant → number */
-    GArray *probes;         /* QdPlanProbe */
-    GHashTable *parameters; /* nullable: variable + 1 → itself, of the user's parameters */
-    GString *with;          /* the common table expressions of the SELECT that is being made */
-    GString *outer_with;    /* those of the whole text: the same but inside an EXISTS */
-    GArray *estimates;      /* double; NAN ends a join */
+    GArray *constants;       /* QdSqlConstant */
+    GHashTable *numbers;     /* constant → number */
+    GArray *probes;          /* QdPlanProbe */
+    GHashTable *parameters;  /* nullable: variable + 1 → itself, of the user's parameters */
+    GString *with;           /* the common table expressions of the SELECT that is being made */
+    GString *outer_with;     /* those of the whole text: the same but inside an EXISTS */
+    GArray *estimates;       /* double; NAN ends a join */
+    const QdAlgebra *seeded; /* (nullable): to be generated from seeds */
+    QdRelation *seeds;
+    QdVariableSet filtered; /* variables that conditions around what is generated name */
     guint n_names;
     QdNode graph; /* NONE: default graph; TERM; VARIABLE: each relation has a column for it */
     const QdOuter *outer;
@@ -96,6 +102,13 @@ void qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *
 void qd_relation_add_pruning(QdGenerator *self, QdRelation *relation, const char *condition); /* @condition: (nullable) */
 /* The tables and conditions of @source are added to @relation's. */
 void qd_relation_take_rows(QdGenerator *self, QdRelation *relation, const QdRelation *source);
+/* The last of the relation's tables that @condition names; -1: none. */
+int qd_relation_find_last_table(const QdRelation *relation, const char *condition);
+/* The column of @table that is NULL only where an outer join has found nothing. */
+const char *qd_table_write_witness(QdGenerator *self, const QdTable *table);
+/* The relation's table @index, a search that begins only where the table @before has a row, which it need not name itself. */
+QdTable qd_table_guard_search(QdGenerator *self, const QdRelation *relation, guint index, guint before);
+#define QD_SEARCH_CALL "queryd_closure("
 /* What stands behind FROM ("(SELECT 1)" for no table), from the table @first on; and behind WHERE ("1" for all). */
 const char *qd_relation_write_from(QdGenerator *self, const QdRelation *relation, guint first);
 const char *qd_relation_write_where(QdGenerator *self, const QdRelation *relation);
@@ -169,6 +182,32 @@ QdRelation *qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebr
 /* Whether @node has a path that repeats, or a UNION: evaluated whole by an outer join, but begun by a join from its left. */
 gboolean qd_algebra_begins_from_left(const QdAlgebra *node);
 
+/* sqlgen-by-row.c */
+/*
+ * What the join of @start with @node (or with its children, where it is a join) has beyond @left, with whose tables @start begins.
+ * NULL: it does not begin with them, or does not suit; all is as before then.
+ */
+QdRelation *qd_generate_beyond(QdGenerator *self, const QdRelation *left, QdRelation *start, const QdAlgebra *node,
+                               const QdVariableSet *bound, gboolean (*suits)(const QdRelation *beyond));
+/*
+ * The join of @left with a UNION of triples and paths that are looked up or searched from each of its rows, for one arm after the
+ * other: it is not kept, and the first rows leave before its last is there. NULL: the arms are others, or no path is searched.
+ */
+QdRelation *qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound);
+
+/* sqlgen-seeds.c */
+/*
+ * Values of @variables, each combination once, as one of @parts, of a join, binds them: all that the join has, and maybe more.
+ * NULL: no part is so small. @all: it has to bind all of them.
+ */
+QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra **parts, guint n_parts, const QdVariableSet *variables,
+                                 gboolean all);
+/*
+ * Where @order[@index] is a subselect whose pattern gains by it, it is to begin from values that are bound before it: those of one
+ * of the parts, or, if they @may_keep it, of @left, which is kept in a table then. Returns @left.
+ */
+QdRelation *qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, guint index, gboolean may_keep);
+
 /* sqlgen-union.c */
 /* The columns of all @arms, certain where all are; the arms' SELECTs with NULL for what one has not. */
 QdRelation *qd_relation_unite(QdGenerator *self, QdRelation **arms, guint n_arms);
@@ -182,7 +221,21 @@ QdRelation *qd_generate_union_of(QdGenerator *self, QdRelation *left, const QdAl
  */
 QdRelation *qd_relation_join_open(QdGenerator *self, const QdRelation *left, const QdRelation *right);
 
+/* rewrite.c */
+/* Whether each solution of @node binds @variable. */
+gboolean qd_algebra_binds(const QdAlgebra *node, guint variable);
+/* Whether @node is nothing but triples, paths, joins and UNIONs. */
+gboolean qd_algebra_consists_of_links(const QdAlgebra *node);
+gboolean qd_algebra_has_path(const QdAlgebra *node);
+/* What has the same solutions as @node, a join or a filter; @node itself where nothing is gained. */
+const QdAlgebra *qd_rewrite_join(QdGenerator *self, const QdAlgebra *node);
+const QdAlgebra *qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node);
+
 /* sqlgen-cases.c */
+/* Whether two evaluations of @node may differ. */
+gboolean qd_algebra_is_volatile(const QdAlgebra *node);
+/* A copy of @node with another first child. */
+QdAlgebra *qd_algebra_put_on(QdGenerator *self, const QdAlgebra *node, QdAlgebra *first);
 /*
  * An OPTIONAL that shares nothing with what is before it leaves its variables unbound in all solutions or in none: @node as the
  * UNION of what it is in each case, in which these variables are certain or not there. NULL: @node has no such OPTIONAL, or is left
@@ -225,3 +278,5 @@ const char *qd_generate_final(QdGenerator *self, const QdAlgebra *node, const gu
 /* join-order.c */
 /* Sorts @children (of @n) for evaluation from left to right, @bound being bound before. */
 void qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound);
+/* About how many solutions @node has by itself. */
+double qd_estimate_rows(QdGenerator *self, const QdAlgebra *node);

@@ -137,7 +137,10 @@ QdRelation *
 qd_generate_union_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound)
 {
     QdRelation **arms = qd_arena_array0(self->arena, QdRelation *, node->n_children);
+    QdRelation *by_row = qd_generate_union_by_row(self, left, node, bound);
 
+    if (by_row != NULL)
+        return by_row;
     left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
     for (guint i = 0; i < node->n_children; i++) {
         const QdAlgebra *arm = node->children[i];
@@ -162,6 +165,8 @@ find_open(QdGenerator *self, const QdRelation *left, const QdRelation *right)
     guint n_found = 0;
     gboolean all_base = TRUE;
 
+    if (right->tables[0].is_search) /* it names the left's row */
+        return G_MAXUINT;
     for (guint i = 0; i < right->n_tables; i++)
         all_base = all_base && (right->tables[i].is_base || right->tables[i].n_arms > 0);
     for (guint i = 0; i < right->n_columns; i++) {

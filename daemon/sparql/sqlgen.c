@@ -224,11 +224,22 @@ settle_for_exists(QdGenerator *self, const QdAlgebra *node, const QdRelation *re
 }
 
 static QdRelation *
-generate_filter(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+generate_filter(QdGenerator *self, const QdAlgebra *written, const QdVariableSet *bound)
 {
-    const QdRelation *whole = qd_generator_generate(self, node->children[0], bound);
-    QdRelation *relation = qd_relation_copy(self, settle_for_exists(self, node, whole));
+    const QdAlgebra *node = qd_rewrite_filter(self, written);
+    const QdVariableSet filtered = self->filtered;
+    const QdRelation *whole;
+    QdRelation *relation;
 
+    if (node->kind != QD_ALGEBRA_FILTER)
+        return qd_generator_generate(self, node, bound);
+    self->filtered = (QdVariableSet){ 0 };
+    qd_variable_set_add_all(&self->filtered, self->arena, &filtered);
+    for (guint i = 0; i < node->n_expressions; i++)
+        qd_expression_add_all_variables(node->expressions[i], self->arena, &self->filtered);
+    whole = qd_generator_generate(self, node->children[0], bound);
+    self->filtered = filtered;
+    relation = qd_relation_copy(self, settle_for_exists(self, node, whole));
     qd_relation_filter(self, relation, node->expressions, node->n_expressions);
     for (guint i = 0; i < node->n_expressions; i++) {
         /* tested once for each solution, not again where these are joined */
@@ -261,11 +272,26 @@ generate_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet
     return relation;
 }
 
+/* A pattern that is joined with its seeds, which it begins from. */
+static QdRelation *
+generate_seeded(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    QdRelation *seeds = g_steal_pointer(&self->seeds);
+    gboolean is_join = node->kind == QD_ALGEBRA_JOIN;
+
+    self->seeded = NULL;
+    return qd_generate_children(self, seeds, is_join ? node->children : (QdAlgebra **) &node, is_join ? node->n_children : 1,
+                                bound);
+}
+
 QdRelation *
 qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
-    QdRelation *by_cases = self->error == NULL ? qd_generate_by_cases(self, node, bound) : qd_relation_new(self);
+    QdRelation *by_cases;
 
+    if (node == self->seeded)
+        return generate_seeded(self, node, bound);
+    by_cases = self->error == NULL ? qd_generate_by_cases(self, node, bound) : qd_relation_new(self);
     if (by_cases != NULL)
         return by_cases;
     switch (node->kind) {

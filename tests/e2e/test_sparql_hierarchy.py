@@ -131,6 +131,20 @@ def n_alias_pairs(made):
     ("?c a :Class FILTER EXISTS { ?c rdfs:subClassOf+ :c5 }", lambda made: made.n_below),
     ("?c a :Class FILTER NOT EXISTS { { SELECT DISTINCT ?c { ?c rdfs:subClassOf+ :c5 } } }", lambda made: N_CLASSES - made.n_below),
     ("?c a :Class FILTER EXISTS { ?c rdfs:subClassOf+ ?a . ?a rdfs:label ?l }", lambda made: N_CLASSES - 1),
+    ("?c rdfs:subClassOf+ ?a { ?a rdfs:label ?l } UNION { ?a :alias ?b . ?b rdfs:subClassOf+ :none } "
+     "{ ?c :none+ ?d } UNION { ?c :alias ?e }",
+     n_pairs_of_aliased),
+    ("?c rdfs:subClassOf+ ?a { ?b rdfs:subClassOf+ ?a } UNION { ?a rdfs:subClassOf+ ?d } FILTER EXISTS { ?a :none ?m }",
+     lambda made: 0),
+    ("?c rdfs:subClassOf+ ?a OPTIONAL { ?b rdfs:subClassOf+ ?a } { SELECT ?c (COUNT(*) AS ?k) { ?c :none+ ?x } GROUP BY ?c }",
+     lambda made: 0),
+    ("?c rdfs:subClassOf ?a . ?a rdfs:subClassOf* ?d OPTIONAL { ?a :none ?m . ?b rdfs:subClassOf* ?a }",
+     lambda made: sum(made.n_above[parent] + 1 for own in made.parents.values() for parent in own)),
+    ("?c :alias ?d { SELECT DISTINCT ?d ?e { ?d rdfs:subClassOf* ?e . ?e rdfs:subClassOf* ?x } }",
+     lambda made: sum(made.n_above[alias] + 1 for alias in made.aliases.values())),
+    ("?c rdfs:subClassOf* ?a . ?b rdfs:subClassOf+ ?a FILTER EXISTS { ?b :alias :none }", lambda made: 0),
+    ("?c rdfs:subClassOf+ ?a OPTIONAL { ?a :none ?d } { SELECT ?a ?d { ?a rdfs:label ?x . ?a rdfs:subClassOf* ?d } }",
+     lambda made: sum(made.n_above[above] + 1 for all_above in made.above.values() for above in all_above)),
 ])
 def test_joined_with_patterns(hierarchy, pattern, expected):
     assert hierarchy.count(pattern) == expected(hierarchy)

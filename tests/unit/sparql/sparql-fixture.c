@@ -214,3 +214,44 @@ sparql_repeat(const char *text, const char *separator, guint first, guint n)
     }
     return g_string_free(all, FALSE);
 }
+
+static gboolean
+is_few(const QdTerm *term)
+{
+    return term != NULL && g_str_equal(term->lexical, SPARQL_EX "few");
+}
+
+static gboolean
+get_large_predicate(gpointer data G_GNUC_UNUSED, const QdTerm *predicate, QdPredicateStatistics *ret)
+{
+    *ret = is_few(predicate) ? (QdPredicateStatistics){ 10, 10, 10, 0 } : (QdPredicateStatistics){ 100000, 50000, 50000, 0 };
+    return TRUE;
+}
+
+static guint64
+count_large(gpointer data G_GNUC_UNUSED, const QdTerm *s G_GNUC_UNUSED, const QdTerm *p G_GNUC_UNUSED, const QdTerm *o, guint64 cap)
+{
+    return is_few(o) ? 5 : cap;
+}
+
+static gboolean
+find_no_prefix(gpointer data G_GNUC_UNUSED, const char *prefix G_GNUC_UNUSED, GString *ret_iri G_GNUC_UNUSED)
+{
+    return FALSE;
+}
+
+char *
+sparql_get_sql(const char *text)
+{
+    g_autofree char *full = g_strconcat("PREFIX : <" SPARQL_EX "> ", text, NULL);
+    const QdCatalog catalog = { 1000000, 10, get_large_predicate, count_large, find_no_prefix, NULL };
+    QdLimits limits;
+    const QdSparqlOptions options = { .limits = &limits };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdSparqlPlan) plan = NULL;
+
+    qd_limits_init(&limits);
+    plan = qd_sparql_compile(full, strlen(full), FALSE, &options, &catalog, &error);
+    g_assert_no_error(error);
+    return g_strdup(plan->query.sql);
+}

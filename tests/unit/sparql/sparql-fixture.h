@@ -32,6 +32,10 @@ guint64 sparql_update(SparqlFixture *self, const char *text);
 char *sparql_try_query(SparqlFixture *self, const char *text, GError **error);
 void sparql_assert_rows(SparqlFixture *self, const char *text, const char *expected);
 
+/* (transfer full): the SQL of a SELECT over a large store: :few has 10 triples, and is the object of 5, any other predicate has
+ * 100,000 from 50,000 nodes to 50,000. */
+char *sparql_get_sql(const char *text);
+
 /* The one number that @text, which is freed, gives. */
 gint64 sparql_take_number(SparqlFixture *self, char *text);
 

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Joins and filters as others that mean the same, of which join-order.c has more parts to choose from: plain subselects and small
+ * EXISTS become parts of the join that they stand in, OPTIONAL and MINUS come after it where what they take is bound before.
+ */
+#include "daemon/sparql/sqlgen-private.h"
+
+#define DELAYED_MAX 32      /* of one join: each looks at all its parts */
+#define SMALL_EXISTS_MAX 50 /* solutions of an EXISTS that is joined */
+#define LARGE_LEFT_MIN 1000 /* solutions that it filters */
+#define HUGE_LEFT_MIN 20000 /* the same where it has a path, however many it has itself */
+
+/* --- what is bound ---------------------------------------------------------------------------------------------------- */
+
+static gboolean
+values_bind(const QdValues *values, guint variable)
+{
+    for (guint i = 0; i < values->n_variables; i++) {
+        if (values->variables[i] != variable)
+            continue;
+        for (guint row = 0; row < values->n_rows; row++) {
+            if (values->cells[row * values->n_variables + i] == NULL)
+                return FALSE;
+        }
+        return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean
+has_key(const QdAlgebra *group, guint variable)
+{
+    for (guint i = 0; i < group->n_variables; i++) {
+        if (group->variables[i] == variable)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+gboolean
+qd_algebra_binds(const QdAlgebra *node, guint variable)
+{
+    if (!qd_variable_set_has(&node->possible, variable))
+        return FALSE;
+    switch (node->kind) {
+    case QD_ALGEBRA_TRIPLE:
+    case QD_ALGEBRA_PATH:
+        return TRUE;
+    case QD_ALGEBRA_JOIN:
+        for (guint i = 0; i < node->n_children; i++) {
+            if (qd_algebra_binds(node->children[i], variable))
+                return TRUE;
+        }
+        return FALSE;
+    case QD_ALGEBRA_UNION:
+        for (guint i = 0; i < node->n_children; i++) {
+            if (!qd_algebra_binds(node->children[i], variable))
+                return FALSE;
+        }
+        return TRUE;
+    case QD_ALGEBRA_VALUES:
+        return values_bind(node->values, variable);
+    case QD_ALGEBRA_GROUP:
+        return has_key(node, variable) && qd_algebra_binds(node->children[0], variable);
+    case QD_ALGEBRA_LEFT_JOIN:
+    case QD_ALGEBRA_MINUS:
+    case QD_ALGEBRA_FILTER:
+    case QD_ALGEBRA_EXTEND:
+    case QD_ALGEBRA_GRAPH:
+    case QD_ALGEBRA_ORDER:
+    case QD_ALGEBRA_PROJECT:
+    case QD_ALGEBRA_DISTINCT:
+    case QD_ALGEBRA_SLICE:
+        return qd_algebra_binds(node->children[0], variable);
+    case QD_ALGEBRA_UNIT:
+    case QD_ALGEBRA_MATCH:
+    case QD_ALGEBRA_SERVICE:
+        return FALSE;
+    }
+    g_assert_not_reached();
+}
+
+gboolean
+qd_algebra_consists_of_links(const QdAlgebra *node)
+{
+    if (node->kind == QD_ALGEBRA_TRIPLE || node->kind == QD_ALGEBRA_PATH)
+        return TRUE;
+    if (node->kind != QD_ALGEBRA_JOIN && node->kind != QD_ALGEBRA_UNION)
+        return FALSE;
+    for (guint i = 0; i < node->n_children; i++) {
+        if (!qd_algebra_consists_of_links(node->children[i]))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean
+qd_algebra_has_path(const QdAlgebra *node)
+{
+    if (node->kind == QD_ALGEBRA_PATH)
+        return TRUE;
+    for (guint i = 0; i < node->n_children; i++) {
+        if (qd_algebra_has_path(node->children[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* --- subselects ------------------------------------------------------------------------------------------------------- */
+
+/* Variables that a subselect does not project, and what they are called outside of it. */
+typedef struct Renaming {
+    QdGenerator *generator;
+    const QdVariableSet *kept;
+    GArray *pairs; /* guint: from, to, from, to, … */
+} Renaming;
+
+static QdNode
+rename_node(Renaming *self, const QdNode *node)
+{
+    QdNode renamed = *node;
+
+    if (node->kind != QD_NODE_VARIABLE || qd_variable_set_has(self->kept, node->variable) ||
+        qd_generator_find_parameter(self->generator, node->variable) != NULL)
+        return renamed;
+    for (guint i = 0; i < self->pairs->len; i += 2) {
+        if (g_array_index(self->pairs, guint, i) == node->variable) {
+            renamed.variable = g_array_index(self->pairs, guint, i + 1);
+            return renamed;
+        }
+    }
+    renamed.variable = qd_ast_add_variable(self->generator->ast, NULL);
+    g_array_append_val(self->pairs, node->variable);
+    g_array_append_val(self->pairs, renamed.variable);
+    return renamed;
+}
+
+/* A copy of @node, which consists of links. */
+static QdAlgebra *
+rename_links(Renaming *self, const QdAlgebra *node)
+{
+    QdAst *ast = self->generator->ast;
+    g_autoptr(GPtrArray) children = NULL;
+
+    if (node->triple != NULL) {
+        QdTriple *triple = qd_arena_new0(ast->arena, QdTriple);
+
+        *triple = *node->triple;
+        triple->s = rename_node(self, &node->triple->s);
+        triple->p = rename_node(self, &node->triple->p);
+        triple->o = rename_node(self, &node->triple->o);
+        return qd_algebra_from_triple(ast, triple);
+    }
+    children = g_ptr_array_sized_new(node->n_children);
+    for (guint i = 0; i < node->n_children; i++)
+        g_ptr_array_add(children, rename_links(self, node->children[i]));
+    return qd_algebra_new_parent(ast, node->kind, (QdAlgebra **) children->pdata, children->len);
+}
+
+static gboolean
+shares(const QdVariableSet *a, const QdVariableSet *b)
+{
+    QD_VARIABLE_SET_FOREACH(a, variable)
+    {
+        if (qd_variable_set_has(b, variable))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* What @node, a subselect, is as a pattern outside of it; NULL: it is more than that, or shares nothing with @others. */
+static QdAlgebra *
+open_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
+{
+    g_autoptr(GArray) pairs = NULL;
+    Renaming renaming = { self, &node->possible, NULL };
+
+    if (node->kind != QD_ALGEBRA_PROJECT || !qd_algebra_consists_of_links(node->children[0]) || !shares(&node->possible, others))
+        return NULL;
+    renaming.pairs = pairs = g_array_new(FALSE, FALSE, sizeof(guint));
+    return rename_links(&renaming, node->children[0]);
+}
+
+/* --- joins ------------------------------------------------------------------------------------------------------------ */
+
+/* What all of @parts but the one at @index may bind. */
+static QdVariableSet
+list_others(QdGenerator *self, const GPtrArray *parts, guint index)
+{
+    QdVariableSet others = { 0 };
+
+    for (guint i = 0; i < parts->len; i++) {
+        if (i != index)
+            qd_variable_set_add_all(&others, self->arena, &((const QdAlgebra *) parts->pdata[i])->possible);
+    }
+    return others;
+}
+
+/* Whether a condition waits for what the right of @node, a left join, binds. */
+static gboolean
+is_filtered(const QdGenerator *self, const QdAlgebra *node)
+{
+    QD_VARIABLE_SET_FOREACH(&node->children[1]->possible, variable)
+    {
+        if (qd_variable_set_has(&self->filtered, variable) && !qd_variable_set_has(&node->children[0]->possible, variable))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* Whether OPTIONAL or MINUS gives the same behind the join of its left with @others, which may leave less of it. */
+static gboolean
+may_wait(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
+{
+    QdVariableSet named = { 0 };
+
+    if (qd_algebra_is_volatile(node) || is_filtered(self, node) || !shares(&node->children[0]->possible, others))
+        return FALSE;
+    qd_variable_set_add_all(&named, self->arena, &node->children[1]->possible);
+    for (guint i = 0; i < node->n_expressions; i++)
+        qd_expression_add_all_variables(node->expressions[i], self->arena, &named);
+    QD_VARIABLE_SET_FOREACH(&named, variable)
+    {
+        if (qd_variable_set_has(others, variable) && !qd_algebra_binds(node->children[0], variable))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Puts @node, or what it joins, in the place @index of @parts. */
+static void
+put_part(GPtrArray *parts, guint index, QdAlgebra *node)
+{
+    g_ptr_array_remove_index(parts, index);
+    if (node->kind != QD_ALGEBRA_JOIN) {
+        if (node->kind != QD_ALGEBRA_UNIT)
+            g_ptr_array_insert(parts, (gint) index, node);
+        return;
+    }
+    for (guint i = 0; i < node->n_children; i++)
+        g_ptr_array_insert(parts, (gint) (index + i), node->children[i]);
+}
+
+static gboolean
+is_plain(const QdAlgebra *node)
+{
+    for (guint i = 0; i < node->n_children; i++) {
+        QdAlgebraKind kind = node->children[i]->kind;
+
+        if (kind == QD_ALGEBRA_LEFT_JOIN || kind == QD_ALGEBRA_MINUS || kind == QD_ALGEBRA_PROJECT)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Puts what the part at @index is made of into its place, what is done with it to @delayed. FALSE: it stays. */
+static gboolean
+replace_part(QdGenerator *self, GPtrArray *parts, guint index, GPtrArray *delayed)
+{
+    QdAlgebra *part = parts->pdata[index];
+    gboolean may_be_delayed = part->kind == QD_ALGEBRA_LEFT_JOIN || part->kind == QD_ALGEBRA_MINUS;
+    QdVariableSet others = { 0 };
+    QdAlgebra *opened;
+
+    if ((!may_be_delayed && part->kind != QD_ALGEBRA_PROJECT) || parts->len == 1 || delayed->len == DELAYED_MAX)
+        return FALSE;
+    others = list_others(self, parts, index);
+    opened = may_be_delayed ? NULL : open_subselect(self, part, &others);
+    if (opened == NULL && (!may_be_delayed || !may_wait(self, part, &others)))
+        return FALSE;
+    if (opened == NULL)
+        g_ptr_array_add(delayed, part);
+    put_part(parts, index, opened != NULL ? opened : part->children[0]);
+    return TRUE;
+}
+
+const QdAlgebra *
+qd_rewrite_join(QdGenerator *self, const QdAlgebra *node)
+{
+    g_autoptr(GPtrArray) parts = NULL;
+    g_autoptr(GPtrArray) delayed = NULL;
+    QdAlgebra *joined;
+
+    if (is_plain(node))
+        return node;
+    parts = g_ptr_array_new();
+    delayed = g_ptr_array_new();
+    for (guint i = 0; i < node->n_children; i++)
+        g_ptr_array_add(parts, node->children[i]);
+    for (guint i = 0; i < parts->len;)
+        i += replace_part(self, parts, i, delayed) ? 0 : 1;
+    if (parts->len == 0)
+        return node;
+    joined = parts->len > 1 ? qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len)
+                            : parts->pdata[0];
+    /* what was taken off last stood deepest, or leaves the others what they need */
+    while (delayed->len > 0)
+        joined = qd_algebra_put_on(self, g_ptr_array_steal_index(delayed, delayed->len - 1), joined);
+    return joined;
+}
+
+/* --- filters ---------------------------------------------------------------------------------------------------------- */
+
+/*
+ * The solutions of an EXISTS of @filter, each once, as far as it shares variables with what it filters: a join with them keeps the
+ * same. NULL: it is large, or shares what may be unbound.
+ */
+static QdAlgebra *
+make_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expression)
+{
+    const QdAlgebra *left = filter->children[0];
+    QdAlgebra *inner, *project;
+    double n_left;
+
+    if (expression->kind != QD_EXPRESSION_KIND_EXISTS || expression->negated)
+        return NULL;
+    if (expression->algebra == NULL)
+        expression->algebra = qd_algebra_from_pattern(self->ast, expression->pattern);
+    inner = expression->algebra;
+    if (inner->kind == QD_ALGEBRA_PROJECT)
+        inner = open_subselect(self, inner, &left->possible);
+    if (inner == NULL || !qd_algebra_consists_of_links(inner))
+        return NULL;
+    n_left = qd_estimate_rows(self, left);
+    if (n_left < LARGE_LEFT_MIN ||
+        (qd_estimate_rows(self, inner) > SMALL_EXISTS_MAX && !(qd_algebra_has_path(inner) && n_left >= HUGE_LEFT_MIN)))
+        return NULL;
+    project = qd_algebra_new_parent(self->ast, QD_ALGEBRA_PROJECT, &inner, 1);
+    project->possible = (QdVariableSet){ 0 };
+    project->variables = qd_arena_array0(self->arena, guint, left->possible.n_words * 64 + 1);
+    QD_VARIABLE_SET_FOREACH(&left->possible, variable)
+    {
+        if (!qd_variable_set_has(&inner->possible, variable))
+            continue;
+        if (!qd_algebra_binds(left, variable) || !qd_algebra_binds(inner, variable))
+            return NULL;
+        project->variables[project->n_variables++] = variable;
+        qd_variable_set_add(&project->possible, self->arena, variable);
+    }
+    return project->n_variables > 0 ? qd_algebra_new_parent(self->ast, QD_ALGEBRA_DISTINCT, &project, 1) : NULL;
+}
+
+const QdAlgebra *
+qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node)
+{
+    g_autoptr(GPtrArray) parts = g_ptr_array_new();
+    QdExpression **expressions = qd_arena_array0(self->arena, QdExpression *, node->n_expressions);
+    guint n_expressions = 0;
+    QdAlgebra *joined, *rest;
+
+    /* inside an EXISTS a pattern is looked up for each solution around it */
+    if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE)
+        return node;
+    g_ptr_array_add(parts, node->children[0]);
+    for (guint i = 0; i < node->n_expressions; i++) {
+        QdAlgebra *semijoin = make_semijoin(self, node, node->expressions[i]);
+
+        if (semijoin != NULL)
+            g_ptr_array_add(parts, semijoin);
+        else
+            expressions[n_expressions++] = node->expressions[i];
+    }
+    if (parts->len == 1)
+        return node;
+    if (node->children[0]->kind == QD_ALGEBRA_JOIN)
+        put_part(parts, 0, node->children[0]);
+    joined = qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len);
+    if (n_expressions == 0)
+        return joined;
+    rest = qd_algebra_put_on(self, node, joined);
+    rest->expressions = expressions;
+    rest->n_expressions = n_expressions;
+    return rest;
+}

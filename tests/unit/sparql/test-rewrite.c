@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Joins and filters that are rewritten: when they are, and that they keep their solutions.
+ */
+#include <string.h>
+
+#include "tests/unit/sparql/sparql-fixture.h"
+
+#define N SPARQL_N_CIRCLE
+
+/* Number of solutions on the circle of :p. */
+typedef struct Case {
+    const char *pattern;
+    gint64 n;
+} Case;
+
+static const Case cases[] = {
+    /* a variable that a subselect hides is another one outside */
+    { "?x :p ?y { SELECT ?y { ?y :p ?x } }", N },
+    { "?x :p ?y { SELECT ?y { ?x :p+ ?y } }", N *N },
+    { "?x :p ?y { SELECT ?y ?z { ?y :p+ ?z . ?z :p ?x } }", N *N },
+    { "?x :p ?y { SELECT ?y { { ?y :p ?z } UNION { ?y :none ?z } } } ?x :p ?z", N },
+    { "?x :p ?y { SELECT ?y { ?y :p ?z } } { SELECT ?y { ?z :p+ ?y } }", N *N },
+    /* OPTIONAL and MINUS behind the join, or not where it binds what they take */
+    { "?x :p ?y OPTIONAL { ?y :p :n3 . ?y :p ?z } ?x :p+ ?w", N *N },
+    { "?x :p ?y OPTIONAL { ?y :p :n3 . ?y :p ?z } ?x :p ?z", N - 1 },
+    { "?x :p ?y OPTIONAL { ?y :none ?z } ?z :p ?w", N *N },
+    { "?x :p ?y OPTIONAL { ?y :p ?z OPTIONAL { ?z :none ?u } } OPTIONAL { ?z :p ?v } ?x :p+ ?w", N *N },
+    { "?x :p ?y MINUS { ?y :p :n3 } ?x :p+ ?w", (N - 1) * N },
+    { "?x :p ?y MINUS { ?v :p :n3 } ?v :p ?w", N *N },
+    { "?x :p ?y OPTIONAL { ?y :p ?z FILTER(?w = ?z) } ?x :p+ ?w", N *N },
+    { "{ ?x :p ?y OPTIONAL { ?y :p ?z } } { ?x :p ?w OPTIONAL { ?w :p ?z } }", N },
+    { "?x :p ?y OPTIONAL { ?y :none ?z } ?x :p+ ?w FILTER(!BOUND(?z))", N *N },
+};
+
+static void
+test_solutions(SparqlFixture *self, gconstpointer data)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        gint64 n = sparql_take_number(self, g_strdup_printf("SELECT (COUNT(*) AS ?n) { %s }", cases[i].pattern));
+
+        if (n != cases[i].n)
+            g_error("%s: %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT, cases[i].pattern, n, cases[i].n);
+    }
+}
+
+/* The SQL of @pattern has @part, or not. */
+static void
+check(const char *pattern, const char *part, gboolean expected)
+{
+    g_autofree char *text = g_strdup_printf("SELECT * { %s }", pattern);
+    g_autofree char *sql = sparql_get_sql(text);
+
+    if ((strstr(sql, part) != NULL) != expected)
+        g_error("%s: %s", pattern, sql);
+}
+
+static void
+test_subselects_are_opened(void)
+{
+    check("?x :few ?y { SELECT ?y ?z { ?z :p+ ?y } }", "WITH", FALSE);
+    check("?x :few ?y { SELECT DISTINCT ?y ?z { ?z :p+ ?y } }", "WITH", TRUE);
+    check("?x :few ?y { SELECT ?y ?z { ?z :p+ ?y } LIMIT 5 }", "WITH", TRUE);
+    /* a product is not searched for each row */
+    check("?x :few ?y { SELECT ?v ?z { ?z :p+ ?v } }", "WITH", TRUE);
+}
+
+static void
+test_what_is_left_comes_last(void)
+{
+    check("?x :few ?y OPTIONAL { ?y :q ?z } ?x :p ?w", "CROSS JOIN queryd_quad AS q1 LEFT JOIN", TRUE);
+    check("?x :few ?y OPTIONAL { ?y :q ?z } ?z :p ?w", "CROSS JOIN queryd_quad AS q1 LEFT JOIN", FALSE);
+    /* a condition waits for it */
+    check("?x :few ?y OPTIONAL { ?y :q ?z } ?x :p ?w FILTER(?z = 5)", "CROSS JOIN queryd_quad AS q1 LEFT JOIN", FALSE);
+}
+
+static void
+test_small_exists_is_joined(void)
+{
+    check("?x :p ?y . ?y :p+ ?z FILTER EXISTS { ?x :q :few }", "EXISTS(SELECT 1 FROM queryd_quad AS q", FALSE);
+    check("?x :p ?y . ?y :p+ ?z FILTER EXISTS { ?x :q ?v }", "EXISTS(SELECT 1 FROM queryd_quad AS q", TRUE);
+    check("?x :p ?y . ?y :p+ ?z FILTER NOT EXISTS { ?x :q :few }", "EXISTS(SELECT 1 FROM queryd_quad AS q", TRUE);
+    check("?x :few ?y FILTER EXISTS { ?x :q :few }", "EXISTS(SELECT 1 FROM queryd_quad AS q", TRUE);
+    check("?x :p ?y OPTIONAL { ?x :q ?v } FILTER EXISTS { ?v :q :few }", "EXISTS(SELECT 1 FROM queryd_quad AS q", TRUE);
+}
+
+static void
+test_products_are_kept(void)
+{
+    check("?x :few ?y . ?a :p+ ?b . ?b :p+ ?c", "AS MATERIALIZED (SELECT p", TRUE);
+    check("?x :few ?y . ?a :p+ ?b . ?b :p+ ?y", "AS MATERIALIZED (SELECT p", FALSE);
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add("/sparql/rewrite/solutions", SparqlFixture, NULL, sparql_fixture_set_up_circle, test_solutions,
+               sparql_fixture_tear_down);
+    g_test_add_func("/sparql/rewrite/subselects-are-opened", test_subselects_are_opened);
+    g_test_add_func("/sparql/rewrite/what-is-left-comes-last", test_what_is_left_comes_last);
+    g_test_add_func("/sparql/rewrite/small-exists-is-joined", test_small_exists_is_joined);
+    g_test_add_func("/sparql/rewrite/products-are-kept", test_products_are_kept);
+    return g_test_run();
+}
