@@ -9,25 +9,38 @@
  */
 #include "daemon/channel/channel-private.h"
 
+/* Each follows the one before it; OVER may follow all but the first. */
+typedef enum TransactionState {
+    TAKING, /* BEGIN is with the writer, which has the channel */
+    BEGUN,  /* the writer has given the role, or an error: BEGIN is to be answered */
+    OPEN,
+    OVER, /* the role is given back: at its end, or before its time */
+} TransactionState;
+
 struct QdChannelTransaction {
     QdChannel *channel;
+    TransactionState state;
     QdWriteItem item; /* takes the role, and gathers what was changed */
     QdReader reader;
-    gboolean has_role;
     gboolean *refused; /* while BEGIN is submitted: of the submitting thread */
-    gboolean is_answered;
     uint64_t start_usec;
     uint64_t end_usec; /* atomic: it has to be over */
     uint64_t n_changes;
     GError *end; /* (nullable): why it is over */
 };
 
+static gboolean
+has_role(const QdChannelTransaction *self)
+{
+    return self->state == OPEN || (self->state == BEGUN && self->item.error == NULL);
+}
+
 static void
 give_role_back(QdChannelTransaction *self, gboolean keep, GError **error)
 {
     QdWriter *writer = self->channel->context->writer;
 
-    self->has_role = FALSE;
+    self->state = OVER;
     self->reader.connection = NULL;
     (void) qd_writer_end_transaction(writer, &self->item, keep, error);
     qd_settings_note_end(&self->channel->settings);
@@ -42,7 +55,7 @@ qd_channel_drop_transaction(QdChannel *self)
     if (transaction == NULL)
         return;
 
-    if (transaction->has_role)
+    if (has_role(transaction))
         give_role_back(transaction, FALSE, NULL);
     qd_write_item_clear(&transaction->item);
     g_clear_error(&transaction->end);
@@ -60,7 +73,7 @@ on_begun(QdWriteItem *item, gboolean own)
         *self->refused = TRUE;
         return;
     }
-    self->has_role = item->error == NULL;
+    self->state = BEGUN;
     qd_channel_push(self->channel, TRUE);
 }
 
@@ -102,9 +115,12 @@ qd_channel_begin_transaction(QdChannel *self, gboolean *ret_leads)
     qd_registry_set_state(self->context->registry, &self->entry, "writing", FALSE);
     qd_channel_set_state(self, QD_CHANNEL_WRITING);
     *ret_leads = qd_writer_enqueue(self->context->writer, &self->transaction->item);
-    if (refused)
-        qd_channel_set_state(self, QD_CHANNEL_SERVED);
-    return refused;
+    if (!refused)
+        return FALSE;
+
+    self->transaction->state = BEGUN;
+    qd_channel_set_state(self, QD_CHANNEL_SERVED);
+    return TRUE;
 }
 
 gboolean
@@ -113,15 +129,15 @@ qd_channel_answer_begin(QdChannel *self)
     QdChannelTransaction *transaction = self->transaction;
     QwEnd end = { 0 };
 
-    if (transaction == NULL || transaction->is_answered)
+    if (transaction == NULL || transaction->state != BEGUN)
         return FALSE;
 
-    transaction->is_answered = TRUE;
     if (transaction->item.error != NULL) {
         qd_channel_fail_request(self, transaction->item.error);
         qd_channel_drop_transaction(self);
         return TRUE;
     }
+    transaction->state = OPEN;
     transaction->reader = (QdReader){ .connection = qd_writer_get_connection(self->context->writer), .client = self->client };
     qd_settings_begin(transaction->reader.connection, self->settings);
     transaction->start_usec = (uint64_t) g_get_monotonic_time();
@@ -146,7 +162,7 @@ qd_channel_yield_transaction(QdChannel *self)
 {
     uint64_t now;
 
-    if (self->transaction == NULL || !self->transaction->has_role || !qd_writer_is_awaited(self->context->writer))
+    if (self->transaction == NULL || self->transaction->state != OPEN || !qd_writer_is_awaited(self->context->writer))
         return;
 
     now = (uint64_t) g_get_monotonic_time();
@@ -161,7 +177,7 @@ qd_channel_touch_transaction(QdChannel *self)
     const QdLimits *limits = &self->context->limits;
     uint64_t now;
 
-    if (self->transaction == NULL || !self->transaction->has_role)
+    if (self->transaction == NULL || self->transaction->state != OPEN)
         return;
 
     now = (uint64_t) g_get_monotonic_time();
@@ -206,7 +222,7 @@ qd_channel_watch_transaction(QdChannel *self)
 QdReader *
 qd_channel_get_transaction_reader(const QdChannel *self)
 {
-    return self->transaction != NULL && self->transaction->has_role ? &self->transaction->reader : NULL;
+    return self->transaction != NULL && self->transaction->state == OPEN ? &self->transaction->reader : NULL;
 }
 
 gboolean
@@ -258,7 +274,7 @@ qd_channel_end_transaction(QdChannel *self)
         qd_channel_fail_request(self, error);
         return;
     }
-    if (transaction->has_role)
+    if (transaction->state == OPEN)
         give_role_back(transaction, keep, &error);
     else if (keep)
         error = g_error_copy(transaction->end);

@@ -104,6 +104,27 @@ test_begin_cancelled(ChannelFixture *self, gconstpointer data)
     channel_peer_assert(second, "E2");
 }
 
+/* The peer has gone before it had its answer: the role that comes goes back at once. */
+static void
+test_begin_hang_up(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) first = open_transaction(self);
+    g_autoptr(ChannelPeer) second = channel_peer_open_with(self, INSERT, &writes);
+
+    channel_peer_send(second, QW_KIND_BEGIN, 0, 1);
+    channel_fixture_settle(self);
+    channel_peer_hang_up(second);
+    channel_peer_event(second, EPOLLIN | EPOLLHUP);
+    channel_peer_assert_state(second, QD_CHANNEL_WRITING);
+    channel_peer_send(first, QW_KIND_ROLLBACK, 0, 3);
+    channel_fixture_settle(self);
+    channel_peer_assert(first, "E3");
+    channel_peer_assert_state(second, QD_CHANNEL_NONE);
+    channel_peer_fetch(first, 4);
+    channel_fixture_settle(self);
+    channel_peer_assert(first, "E4");
+}
+
 static void
 test_begin_refused(ChannelFixture *self, gconstpointer data)
 {
@@ -171,6 +192,7 @@ main(int argc, char **argv)
     ADD("rollback", test_rollback);
     ADD("begin/waits", test_begin_waits);
     ADD("begin/cancelled", test_begin_cancelled);
+    ADD("begin/hang-up", test_begin_hang_up);
     ADD("begin/refused", test_begin_refused);
     ADD("hang-up", test_hang_up);
     ADD("idle", test_idle);
