@@ -45,7 +45,7 @@ check_total(const QdChannel *self, GError **error)
 {
     static const QdLimit bounds[] = { QD_LIMIT_REQUEST_BYTES_PER_CLIENT, QD_LIMIT_REQUEST_BYTES };
     const QdLimits *limits = &self->context->limits;
-    uint64_t total = self->chain.chunks.total_bytes;
+    uint64_t total = self->input.chain.chunks.total_bytes;
 
     for (guint i = 0; i < G_N_ELEMENTS(bounds); i++) {
         if (total <= qd_limits_get(limits, bounds[i]))
@@ -59,7 +59,7 @@ check_total(const QdChannel *self, GError **error)
 static gboolean
 make_room(QdChannel *self, GError **error)
 {
-    QdChain *chain = &self->chain;
+    QdChain *chain = &self->input.chain;
     gsize wanted = MAX(MAX((gsize) chain->chunks.received_bytes, 2 * chain->n_charged), FIRST_BYTES);
     uint8_t *data;
 
@@ -84,7 +84,7 @@ make_room(QdChannel *self, GError **error)
 void
 qd_channel_drop_chain(QdChannel *self)
 {
-    QdChain *chain = &self->chain;
+    QdChain *chain = &self->input.chain;
 
     if (chain->n_charged > 0)
         qd_channel_discharge_request(self, chain->n_charged);
@@ -97,17 +97,17 @@ qd_channel_drop_chain(QdChannel *self)
 static void
 refuse(QdChannel *self, GError *error)
 {
-    const QwChunks *chunks = &self->chain.chunks;
+    const QwChunks *chunks = &self->input.chain.chunks;
 
     qd_channel_drop_chain(self);
-    self->chain.is_refused = TRUE;
+    self->input.chain.is_refused = TRUE;
     qd_channel_add_request(self, chunks->inner_kind, 0, chunks->serial, NULL, 0)->error = error;
 }
 
 static void
 complete(QdChannel *self)
 {
-    QdChain *chain = &self->chain;
+    QdChain *chain = &self->input.chain;
     const QwChunks *chunks = &chain->chunks;
     QdRequest *request = qd_channel_add_request(self, chunks->inner_kind, chunks->inner_count, chunks->serial,
                                                 g_steal_pointer(&chain->data), (gsize) chunks->total_bytes);
@@ -122,7 +122,7 @@ gboolean
 qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body)
 {
     uint64_t limit = qd_limits_get(&self->context->limits, QD_LIMIT_STATEMENT_TEXT_BYTES) + QW_REQUEST_SLACK_BYTES;
-    QdChain *chain = &self->chain;
+    QdChain *chain = &self->input.chain;
     g_autoptr(GError) error = NULL;
     const uint8_t *data;
     size_t n_bytes;
@@ -152,7 +152,7 @@ qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const uint8_t *bo
 static gboolean
 is_late(const QdChannel *self)
 {
-    uint64_t since = __atomic_load_n(&self->chain.usec, __ATOMIC_RELAXED);
+    uint64_t since = __atomic_load_n(&self->input.chain.usec, __ATOMIC_RELAXED);
     uint64_t most = 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC);
 
     return since != 0 && (uint64_t) g_get_monotonic_time() - since > most;
@@ -166,11 +166,11 @@ qd_channel_watch_chain(QdChannel *self)
     if (!is_late(self))
         return;
     qd_channel_read(self); /* what is there, but was not read, is not late */
-    if (!is_late(self) || self->peer == QD_PEER_GONE || !qd_channel_has_room(self))
+    if (!is_late(self) || self->input.peer == QD_PEER_GONE || !qd_channel_has_room(self))
         return;
 
     qd_limit_set_error(&error, &self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC,
                        "the rest of the request did not come: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " bytes are there",
-                       self->chain.chunks.received_bytes, self->chain.chunks.total_bytes);
+                       self->input.chain.chunks.received_bytes, self->input.chain.chunks.total_bytes);
     refuse(self, error);
 }

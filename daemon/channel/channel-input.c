@@ -19,7 +19,7 @@ qd_channel_free_request(QdChannel *self, QdRequest *request)
 
     if (request->n_charged > 0) {
         qd_channel_discharge_request(self, request->n_charged);
-        self->chain.n_requests--;
+        self->input.chain.n_requests--;
     }
     g_clear_error(&request->error);
     g_free(request->body);
@@ -30,14 +30,14 @@ qd_channel_free_request(QdChannel *self, QdRequest *request)
 gboolean
 qd_channel_can_resume(const QdChannel *self)
 {
-    return self->chain.is_held && self->chain.n_requests == 0;
+    return self->input.chain.is_held && self->input.chain.n_requests == 0;
 }
 
 gboolean
 qd_channel_has_room(const QdChannel *self)
 {
-    return !self->chain.is_held && self->requests.length < QW_PIPELINE_MAX_REQUESTS &&
-           self->n_request_bytes < QW_PIPELINE_MAX_BYTES;
+    return !self->input.chain.is_held && self->input.requests.length < QW_PIPELINE_MAX_REQUESTS &&
+           self->input.n_request_bytes < QW_PIPELINE_MAX_BYTES;
 }
 
 QdRequest *
@@ -51,19 +51,19 @@ qd_channel_add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t s
     request->received_usec = (uint64_t) g_get_monotonic_time();
     request->body = body;
     request->n_bytes = n_bytes;
-    g_queue_push_tail(&self->requests, request);
-    self->n_request_bytes += n_bytes;
+    g_queue_push_tail(&self->input.requests, request);
+    self->input.n_request_bytes += n_bytes;
     return request;
 }
 
 static void
 cancel_serial(QdChannel *self, uint32_t serial)
 {
-    if (self->current != NULL && self->current->serial == serial)
+    if (self->work.request != NULL && self->work.request->serial == serial)
         g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_BY_CLIENT);
 
     qd_channel_cancel_write(self, serial);
-    for (GList *link = self->requests.head; link != NULL; link = link->next)
+    for (GList *link = self->input.requests.head; link != NULL; link = link->next)
         if (((QdRequest *) link->data)->serial == serial)
             ((QdRequest *) link->data)->cancelled = TRUE;
 }
@@ -75,7 +75,7 @@ handle_record(QdChannel *self, const QwHeader *header, const uint8_t *body)
 
     if (header->kind == QW_KIND_CHUNK)
         return qd_channel_take_chunk(self, header, body);
-    if (self->chain.chunks.active)
+    if (self->input.chain.chunks.active)
         return FALSE;
     if (header->kind == QW_KIND_CANCEL)
         cancel_serial(self, header->count);
@@ -89,22 +89,23 @@ parse_records(QdChannel *self)
 {
     gsize offset = 0;
 
-    while (self->in->len - offset >= QW_HEADER_SIZE) {
+    while (self->input.bytes->len - offset >= QW_HEADER_SIZE) {
         QwHeader header;
 
-        if (qw_header_decode(self->in->data + offset, self->page_size, QW_TO_DAEMON, &header) < 0)
+        if (qw_header_decode(self->input.bytes->data + offset, self->page_size, QW_TO_DAEMON, &header) < 0)
             return FALSE;
-        if (self->in->len - offset < header.size)
+        if (self->input.bytes->len - offset < header.size)
             break;
-        self->chain.is_held = header.kind == QW_KIND_CHUNK && (header.flags & QW_CHUNK_FIRST) && self->chain.n_requests > 0;
-        if (self->chain.is_held)
+        self->input.chain.is_held = header.kind == QW_KIND_CHUNK && (header.flags & QW_CHUNK_FIRST) &&
+                                    self->input.chain.n_requests > 0;
+        if (self->input.chain.is_held)
             break;
-        if (!handle_record(self, &header, self->in->data + offset + QW_HEADER_SIZE))
+        if (!handle_record(self, &header, self->input.bytes->data + offset + QW_HEADER_SIZE))
             return FALSE;
         offset += header.size;
     }
     if (offset > 0)
-        g_byte_array_remove_range(self->in, 0, (guint) offset);
+        g_byte_array_remove_range(self->input.bytes, 0, (guint) offset);
     return TRUE;
 }
 
@@ -114,10 +115,11 @@ get_n_missing(const QdChannel *self)
 {
     QwHeader header;
 
-    if (self->in->len < QW_HEADER_SIZE || qw_header_decode(self->in->data, self->page_size, QW_TO_DAEMON, &header) < 0 ||
-        header.size < self->in->len)
+    if (self->input.bytes->len < QW_HEADER_SIZE ||
+        qw_header_decode(self->input.bytes->data, self->page_size, QW_TO_DAEMON, &header) < 0 ||
+        header.size < self->input.bytes->len)
         return 0;
-    return header.size - self->in->len;
+    return header.size - self->input.bytes->len;
 }
 
 /* Behind what is there; the rest of a large record without a copy more. */
@@ -126,19 +128,19 @@ receive(QdChannel *self, gsize *ret_n_asked)
 {
     uint8_t buffer[READ_BYTES];
     gsize n_missing = get_n_missing(self);
-    gsize n_before = self->in->len;
+    gsize n_before = self->input.bytes->len;
     ssize_t n;
 
     *ret_n_asked = MAX(n_missing, sizeof buffer);
     if (n_missing > sizeof buffer) {
-        g_byte_array_set_size(self->in, (guint) (n_before + n_missing));
-        n = recv(self->fd, self->in->data + n_before, n_missing, MSG_DONTWAIT);
-        g_byte_array_set_size(self->in, (guint) (n_before + (gsize) MAX(n, 0)));
+        g_byte_array_set_size(self->input.bytes, (guint) (n_before + n_missing));
+        n = recv(self->fd, self->input.bytes->data + n_before, n_missing, MSG_DONTWAIT);
+        g_byte_array_set_size(self->input.bytes, (guint) (n_before + (gsize) MAX(n, 0)));
         return n;
     }
     n = recv(self->fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (n > 0)
-        g_byte_array_append(self->in, buffer, (guint) n);
+        g_byte_array_append(self->input.bytes, buffer, (guint) n);
     return n;
 }
 
@@ -147,7 +149,7 @@ qd_channel_read(QdChannel *self)
 {
     gsize n_asked;
 
-    if (qd_transport_is_pipe(self->transport) || self->peer != QD_PEER_TALKS)
+    if (qd_transport_is_pipe(self->transport) || self->input.peer != QD_PEER_TALKS)
         return;
     if (qd_channel_can_resume(self) && !parse_records(self)) {
         qd_channel_note_peer(self, QD_PEER_GONE);

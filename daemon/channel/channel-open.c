@@ -23,24 +23,22 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
                                 .client = channel->client,
                                 .kick = qd_channel_kick_entry,
                                 .owner = channel };
-    channel->in = g_byte_array_new();
-    channel->chain.chunks = (QwChunks){ 0 };
-    channel->chain.is_refused = channel->chain.is_held = FALSE;
-    g_queue_init(&channel->requests);
-    g_queue_init(&channel->writes);
-    g_queue_init(&channel->spare_writes);
-    channel->readable = FALSE;
-    channel->peer = QD_PEER_TALKS;
-    channel->last_reader = NULL;
+    channel->input.bytes = g_byte_array_new();
+    channel->input.chain.chunks = (QwChunks){ 0 };
+    channel->input.chain.is_refused = channel->input.chain.is_held = FALSE;
+    g_queue_init(&channel->input.requests);
+    g_queue_init(&channel->writes.queue);
+    g_queue_init(&channel->writes.spare);
+    channel->input.readable = FALSE;
+    channel->input.peer = QD_PEER_TALKS;
+    channel->work = (QdChannelWork){ 0 };
     channel->spin = (QwSpin){ 0 };
     channel->counters = (QdCounts){ 0 };
     channel->settings = 0;
-    channel->spent_usec = 0;
-    channel->is_late = FALSE;
     channel->answered_usec = 0;
     channel->transaction = NULL;
     __atomic_store_n(&channel->transaction_due_usec, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&channel->blocked_usec, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&channel->output.blocked_usec, 0, __ATOMIC_RELAXED);
     channel->statement = (QdStatement){
         .prepared = TRUE,
         .text = g_strndup(setup->text, setup->n_text_bytes),
@@ -57,21 +55,16 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     __atomic_store_n(&channel->ownership, (ownership & ~(uint64_t) QD_CHANNEL_FREE) | QD_CHANNEL_OWNED, __ATOMIC_RELEASE);
 }
 
-/* A pipe has nobody to ask for rows: its FETCH is there from the start, and its SCHEMA first in the stream. */
+/* No client asks for the rows of a pipe: its FETCH is there from the start, and its SCHEMA first in the stream. */
 static void
 start_pipe(QdChannel *channel, const QdChannelSetup *setup)
 {
-    QdRequest *request = g_new0(QdRequest, 1);
+    uint8_t *row = NULL;
     gsize n_bytes = 0;
 
-    request->kind = QW_KIND_FETCH;
-    request->received_usec = (uint64_t) g_get_monotonic_time();
-    if (setup->parameters != NULL && setup->shape.n_parameters > 0) {
-        request->body = g_bytes_unref_to_data(g_bytes_ref(setup->parameters), &n_bytes);
-        request->n_bytes = n_bytes;
-        request->count = 1;
-    }
-    g_queue_push_tail(&channel->requests, request);
+    if (setup->parameters != NULL && setup->shape.n_parameters > 0)
+        row = g_bytes_unref_to_data(g_bytes_ref(setup->parameters), &n_bytes);
+    (void) qd_channel_add_request(channel, QW_KIND_FETCH, row != NULL ? 1 : 0, 0, row, n_bytes);
     qd_channel_put_schema(channel, &setup->shape, 0);
 }
 

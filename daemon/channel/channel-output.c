@@ -39,17 +39,17 @@ ensure_region(QdChannel *self)
     gsize n_bytes = (gsize) MAX(n_pipe_bytes, 0) + PAGE_OF_MEMORY + 2 * get_full_capacity(self);
     void *map;
 
-    if (self->out_region != NULL)
+    if (self->output.region != NULL)
         return TRUE;
-    if (self->transport != QD_TRANSPORT_VMSPLICE || self->out != NULL || n_pipe_bytes <= 0)
+    if (self->transport != QD_TRANSPORT_VMSPLICE || self->output.buffer != NULL || n_pipe_bytes <= 0)
         return FALSE;
     map = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED)
         return FALSE;
 
-    self->out_region = self->out = map;
-    self->out_region_bytes = n_bytes;
-    self->out_capacity = get_full_capacity(self);
+    self->output.region = self->output.buffer = map;
+    self->output.n_region_bytes = n_bytes;
+    self->output.capacity = get_full_capacity(self);
     return TRUE;
 }
 
@@ -57,46 +57,46 @@ ensure_region(QdChannel *self)
 static void
 ensure_out(QdChannel *self, gsize capacity)
 {
-    if (self->out != NULL && self->out_capacity >= capacity)
+    if (self->output.buffer != NULL && self->output.capacity >= capacity)
         return;
     if (ensure_region(self))
         return;
 
-    self->out = g_realloc(self->out, capacity);
-    self->out_capacity = capacity;
+    self->output.buffer = g_realloc(self->output.buffer, capacity);
+    self->output.capacity = capacity;
 }
 
 /* All of it has been sent. */
 static void
 rewind_out(QdChannel *self)
 {
-    if (self->out_region != NULL) {
-        self->out += self->out_used;
-        if ((gsize) (self->out - self->out_region) + self->out_capacity > self->out_region_bytes)
-            self->out = self->out_region;
+    if (self->output.region != NULL) {
+        self->output.buffer += self->output.used;
+        if ((gsize) (self->output.buffer - self->output.region) + self->output.capacity > self->output.n_region_bytes)
+            self->output.buffer = self->output.region;
     }
-    self->out_used = self->out_sent = 0;
+    self->output.used = self->output.sent = 0;
 }
 
 gboolean
 qd_channel_output_is_empty(const QdChannel *self)
 {
-    return self->out_used == 0 && self->large == NULL && self->trailer == NULL;
+    return self->output.used == 0 && self->output.large == NULL && self->output.trailer == NULL;
 }
 
 void
 qd_channel_clear_output(QdChannel *self)
 {
-    if (self->out_region != NULL)
-        (void) munmap(self->out_region, self->out_region_bytes);
+    if (self->output.region != NULL)
+        (void) munmap(self->output.region, self->output.n_region_bytes);
     else
-        g_free(self->out);
-    self->out_region = self->out = NULL;
-    if (self->large != NULL)
-        g_free(self->large - QW_HEADER_SIZE);
-    self->large = NULL;
-    g_clear_pointer(&self->trailer, g_byte_array_unref);
-    self->out_used = self->out_sent = 0;
+        g_free(self->output.buffer);
+    self->output.region = self->output.buffer = NULL;
+    if (self->output.large != NULL)
+        g_free(self->output.large - QW_HEADER_SIZE);
+    self->output.large = NULL;
+    g_clear_pointer(&self->output.trailer, g_byte_array_unref);
+    self->output.used = self->output.sent = 0;
 }
 
 static ssize_t
@@ -108,7 +108,7 @@ send_some(const QdChannel *self, const uint8_t *data, gsize n_bytes)
     do {
         if (!qd_transport_is_pipe(self->transport))
             n = send(self->fd, data, n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-        else if (self->out_region != NULL)
+        else if (self->output.region != NULL)
             n = vmsplice(self->fd, &iov, 1, SPLICE_F_NONBLOCK);
         else
             n = write(self->fd, data, n_bytes);
@@ -120,23 +120,23 @@ send_some(const QdChannel *self, const uint8_t *data, gsize n_bytes)
 static gboolean
 refill_out(QdChannel *self)
 {
-    if (self->large != NULL) {
-        self->out_used = qw_chunk_encode(self->out, self->page_size, &self->large_header, self->large, self->n_large_bytes,
-                                         &self->large_sent);
-        if (self->large_sent == self->n_large_bytes) {
-            g_free(self->large - QW_HEADER_SIZE);
-            self->large = NULL;
+    if (self->output.large != NULL) {
+        self->output.used = qw_chunk_encode(self->output.buffer, self->page_size, &self->output.large_header, self->output.large,
+                                            self->output.n_large_bytes, &self->output.large_sent);
+        if (self->output.large_sent == self->output.n_large_bytes) {
+            g_free(self->output.large - QW_HEADER_SIZE);
+            self->output.large = NULL;
         }
         return TRUE;
     }
-    if (self->trailer != NULL) {
-        gsize n = MIN(self->trailer->len, self->out_capacity);
+    if (self->output.trailer != NULL) {
+        gsize n = MIN(self->output.trailer->len, self->output.capacity);
 
-        memcpy(self->out, self->trailer->data, n);
-        self->out_used = n;
-        g_byte_array_remove_range(self->trailer, 0, (guint) n);
-        if (self->trailer->len == 0)
-            g_clear_pointer(&self->trailer, g_byte_array_unref);
+        memcpy(self->output.buffer, self->output.trailer->data, n);
+        self->output.used = n;
+        g_byte_array_remove_range(self->output.trailer, 0, (guint) n);
+        if (self->output.trailer->len == 0)
+            g_clear_pointer(&self->output.trailer, g_byte_array_unref);
         return TRUE;
     }
     return FALSE;
@@ -146,14 +146,14 @@ int
 qd_channel_flush(QdChannel *self)
 {
     for (;;) {
-        while (self->out_sent < self->out_used) {
-            ssize_t n = send_some(self, self->out + self->out_sent, self->out_used - self->out_sent);
+        while (self->output.sent < self->output.used) {
+            ssize_t n = send_some(self, self->output.buffer + self->output.sent, self->output.used - self->output.sent);
 
             if (n < 0)
                 return errno == EAGAIN ? 0 : -1;
-            self->out_sent += (gsize) n;
+            self->output.sent += (gsize) n;
             /* the peer takes bytes: its time starts anew */
-            __atomic_store_n(&self->blocked_usec, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&self->output.blocked_usec, 0, __ATOMIC_RELAXED);
         }
         rewind_out(self);
         if (!refill_out(self))
@@ -165,10 +165,10 @@ void
 qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, uint32_t n_rows, uint32_t serial)
 {
     ensure_out(self, get_full_capacity(self));
-    self->large = data + QW_HEADER_SIZE;
-    self->n_large_bytes = size - QW_HEADER_SIZE;
-    self->large_sent = 0;
-    self->large_header = (QwHeader){ .kind = QW_KIND_ROWS, .count = n_rows, .serial = serial };
+    self->output.large = data + QW_HEADER_SIZE;
+    self->output.n_large_bytes = size - QW_HEADER_SIZE;
+    self->output.large_sent = 0;
+    self->output.large_header = (QwHeader){ .kind = QW_KIND_ROWS, .count = n_rows, .serial = serial };
 }
 
 static void
@@ -178,7 +178,7 @@ put_large_body(QdChannel *self, QwKind kind, uint32_t count, uint32_t serial, co
 
     memcpy(copy + QW_HEADER_SIZE, body, n_bytes);
     qd_channel_put_large(self, copy, QW_HEADER_SIZE + n_bytes, count, serial);
-    self->large_header.kind = (uint8_t) kind;
+    self->output.large_header.kind = (uint8_t) kind;
 }
 
 void
@@ -186,19 +186,20 @@ qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t ser
 {
     gsize size = qw_align8(QW_HEADER_SIZE + n_bytes);
 
-    ensure_out(self, self->ring != NULL ? QD_CHANNEL_OUT_SLACK : get_full_capacity(self));
-    if (self->large == NULL && self->trailer == NULL && size <= self->page_size && size <= self->out_capacity - self->out_used) {
-        self->out_used += qw_record_encode(self->out + self->out_used, kind, count, serial, body, n_bytes);
+    ensure_out(self, self->output.ring != NULL ? QD_CHANNEL_OUT_SLACK : get_full_capacity(self));
+    if (self->output.large == NULL && self->output.trailer == NULL && size <= self->page_size &&
+        size <= self->output.capacity - self->output.used) {
+        self->output.used += qw_record_encode(self->output.buffer + self->output.used, kind, count, serial, body, n_bytes);
         return;
     }
-    if (size > self->page_size && self->large == NULL && self->trailer == NULL) {
+    if (size > self->page_size && self->output.large == NULL && self->output.trailer == NULL) {
         put_large_body(self, kind, count, serial, body, n_bytes);
         return;
     }
-    if (self->trailer == NULL)
-        self->trailer = g_byte_array_new();
-    g_byte_array_set_size(self->trailer, self->trailer->len + (guint) size);
-    (void) qw_record_encode(self->trailer->data + self->trailer->len - size, kind, count, serial, body, n_bytes);
+    if (self->output.trailer == NULL)
+        self->output.trailer = g_byte_array_new();
+    g_byte_array_set_size(self->output.trailer, self->output.trailer->len + (guint) size);
+    (void) qw_record_encode(self->output.trailer->data + self->output.trailer->len - size, kind, count, serial, body, n_bytes);
 }
 
 static void
@@ -299,22 +300,22 @@ void
 qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns)
 {
     uint8_t *slot;
-    int r = self->ring != NULL ? qd_ring_get_slot(self->ring, &slot) : -EAGAIN;
+    int r = self->output.ring != NULL ? qd_ring_get_slot(self->output.ring, &slot) : -EAGAIN;
     gsize page_size;
     gsize room;
 
     if (r == -EBADMSG)
         qd_channel_note_peer(self, QD_PEER_GONE);
-    self->page_in_ring = r == 0;
-    if (self->page_in_ring) {
-        qw_page_writer_init(writer, slot, qd_ring_get_shape(self->ring)->slot_size, n_columns);
+    self->output.page_in_ring = r == 0;
+    if (self->output.page_in_ring) {
+        qw_page_writer_init(writer, slot, qd_ring_get_shape(self->output.ring)->slot_size, n_columns);
         return;
     }
 
-    page_size = self->ring != NULL ? MIN(self->page_size, OVERFLOW_PAGE_BYTES) : self->page_size;
+    page_size = self->output.ring != NULL ? MIN(self->page_size, OVERFLOW_PAGE_BYTES) : self->page_size;
     ensure_out(self, page_size + QD_CHANNEL_OUT_SLACK);
-    room = self->out_capacity - self->out_used - (QW_HEADER_SIZE + QW_END_BODY_SIZE);
-    qw_page_writer_init(writer, self->out + self->out_used, MIN(room, page_size), n_columns);
+    room = self->output.capacity - self->output.used - (QW_HEADER_SIZE + QW_END_BODY_SIZE);
+    qw_page_writer_init(writer, self->output.buffer + self->output.used, MIN(room, page_size), n_columns);
 }
 
 gsize
@@ -322,11 +323,11 @@ qd_channel_put_page(QdChannel *self, QwPageWriter *writer, uint32_t serial)
 {
     gsize size = qw_page_writer_finish(writer, QW_KIND_ROWS, serial);
 
-    if (self->page_in_ring) {
-        qd_ring_commit(self->ring);
+    if (self->output.page_in_ring) {
+        qd_ring_commit(self->output.ring);
         qd_channel_put_record(self, QW_KIND_PAGE, (uint32_t) size, serial, NULL, 0);
     } else {
-        self->out_used += size;
+        self->output.used += size;
     }
     return size;
 }

@@ -46,7 +46,7 @@ qd_channel_set_state(QdChannel *self, QdChannelState state)
 void
 qd_channel_note_peer(QdChannel *self, QdPeerState peer)
 {
-    self->peer = MAX(self->peer, peer);
+    self->input.peer = MAX(self->input.peer, peer);
 }
 
 uint64_t
@@ -91,7 +91,7 @@ channel_release(QdChannel *self)
         return TRUE;
 
     __atomic_and_fetch(&self->ownership, ~(uint64_t) QD_CHANNEL_PENDING, __ATOMIC_ACQ_REL);
-    self->readable = TRUE;
+    self->input.readable = TRUE;
     return FALSE;
 }
 
@@ -129,7 +129,7 @@ qd_channel_kick(QdChannel *self, uint64_t generation)
     if (!qd_channel_seize(self, generation))
         return;
 
-    self->readable = TRUE;
+    self->input.readable = TRUE;
     prepare_push(self, QD_CHANNEL_KICKED);
     qd_workers_push_always(self->context->workers, &self->task, TRUE);
 }
@@ -147,16 +147,16 @@ qd_channel_let_go(QdChannel *self, gboolean blocked)
 {
     uint32_t events = qd_channel_get_input_events(self) | (blocked ? EPOLLOUT : 0);
 
-    if (self->peer == QD_PEER_TALKS && qd_channel_has_room(self) && qd_channels_is_draining(self->context->channels)) {
+    if (self->input.peer == QD_PEER_TALKS && qd_channel_has_room(self) && qd_channels_is_draining(self->context->channels)) {
         /* what was sent before is still there to be read, then the end */
         (void) shutdown(self->fd, SHUT_RD);
-        self->readable = TRUE;
+        self->input.readable = TRUE;
         qd_channel_read(self);
         return FALSE;
     }
-    if (blocked && __atomic_load_n(&self->blocked_usec, __ATOMIC_RELAXED) == 0) {
-        __atomic_store_n(&self->blocked_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
-        qd_registry_set_state(self->context->registry, &self->entry, "blocked", self->run != NULL);
+    if (blocked && __atomic_load_n(&self->output.blocked_usec, __ATOMIC_RELAXED) == 0) {
+        __atomic_store_n(&self->output.blocked_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
+        qd_registry_set_state(self->context->registry, &self->entry, "blocked", self->work.run != NULL);
     }
     if (blocked)
         qd_workers_request_sweep(self->context->workers);

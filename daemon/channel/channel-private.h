@@ -97,6 +97,55 @@ typedef struct QdStatement {
     QdExecutionOptions execution;
 } QdStatement;
 
+/* What comes from the peer. */
+typedef struct QdChannelInput {
+    GByteArray *bytes; /* of a record that is not whole yet */
+    QdChain chain;
+    GQueue requests; /* of QdRequest */
+    gsize n_request_bytes;
+    gboolean readable; /* something happened: it is to be read */
+    QdPeerState peer;
+} QdChannelInput;
+
+/* The request in work, if it reads. */
+typedef struct QdChannelWork {
+    QdRequest *request;          /* (owned) (nullable) */
+    QdRun *run;                  /* (owned) (nullable) */
+    const QdReader *last_reader; /* a hint, may be gone */
+    gboolean first_fill;
+    QwPageWriter *page; /* while the run fills it */
+    uint64_t slice_end_usec;
+    uint64_t spent_usec; /* of the request, before this run of it: waiting for a slot, and runs that were deferred */
+    gboolean is_late;    /* the request's deadline has come while it waited */
+} QdChannelWork;
+
+/* Requests that the writer has or had, to be answered in this order. */
+typedef struct QdChannelWrites {
+    GQueue queue;    /* of QdChannelWrite */
+    GQueue spare;    /* of QdChannelWrite: used before */
+    gint n_pending;  /* atomic: the writer is not done with; until then it owns the channel */
+    guint next_page; /* of the first of them */
+} QdChannelWrites;
+
+/* What goes to the peer: the buffer, then the pieces of `large`, then `trailer`. */
+typedef struct QdChannelOutput {
+    uint8_t *buffer;
+    uint8_t *region; /* (nullable): vmsplice: what the buffer goes round in */
+    gsize n_region_bytes;
+    gsize capacity; /* of the buffer */
+    gsize used;
+    gsize sent;
+    uint8_t *large; /* (owned): body of a record that is larger than a page */
+    gsize n_large_bytes;
+    gsize large_sent;
+    QwHeader large_header;
+    GByteArray *trailer;
+    QdRing *ring;              /* (nullable): of the result that runs */
+    uint64_t ring_after_bytes; /* of this result: not before */
+    gboolean page_in_ring;     /* where qd_channel_begin_page() has begun it */
+    uint64_t blocked_usec;     /* atomic: since when; 0: not blocked */
+} QdChannelOutput;
+
 struct QdChannel {
     QdContext *context;
     guint index;
@@ -111,50 +160,15 @@ struct QdChannel {
     QdTask task;
     QdEntry entry;
 
-    /* input */
-    GByteArray *in;
-    QdChain chain;
-    GQueue requests; /* of QdRequest */
-    gsize n_request_bytes;
-    gboolean readable;
-    QdPeerState peer;
-
-    /* the statement and its execution */
     QdStatement statement;
     QdCounts counters; /* of what its updates have done */
     QdSessionSettings settings;
-    QdRequest *current; /* (owned) */
-    QdRun *run;
-    const QdReader *last_reader; /* a hint, may be gone */
-    gboolean first_fill;
-    QwPageWriter *page; /* while the run fills it */
-    uint64_t slice_end_usec;
-    uint64_t spent_usec;   /* of the request, before this run of it: waiting for a slot, and runs that were deferred */
-    gboolean is_late;      /* the request's deadline has come while it waited */
-    GQueue writes;         /* of QdChannelWrite: requests that the writer has or had, to be answered in this order */
-    GQueue spare_writes;   /* of QdChannelWrite: used before */
-    gint n_writes_pending; /* atomic: the writer is not done with; until then it owns the channel */
-    guint next_write_page; /* of the first of them */
-
+    QdChannelInput input;
+    QdChannelWork work;
+    QdChannelWrites writes;
     QdChannelTransaction *transaction; /* (nullable): from BEGIN until COMMIT or ROLLBACK */
     uint64_t transaction_due_usec;     /* atomic: when it ends by itself; 0: there is none */
-
-    /* output: `out`, then the pieces of `large`, then `trailer` */
-    uint8_t *out;
-    uint8_t *out_region; /* (nullable): vmsplice: what `out` goes round in */
-    gsize out_region_bytes;
-    gsize out_capacity;
-    gsize out_used;
-    gsize out_sent;
-    uint8_t *large; /* (owned): body of a record that is larger than a page */
-    gsize n_large_bytes;
-    gsize large_sent;
-    QwHeader large_header;
-    GByteArray *trailer;
-    QdRing *ring;              /* (nullable): of the result that runs */
-    uint64_t ring_after_bytes; /* of this result: not before */
-    gboolean page_in_ring;     /* where qd_channel_begin_page() has begun it */
-    uint64_t blocked_usec;     /* atomic: since when; 0: not blocked */
+    QdChannelOutput output;
 
     /* between requests */
     QwSpin spin;

@@ -31,10 +31,10 @@ result_is_large(const QdChannel *self)
     int n_buffer_bytes = 0;
     socklen_t length = sizeof n_buffer_bytes;
 
-    if (qd_run_get_n_bytes(self->run) < MAX(self->ring_after_bytes, RING_BYTES))
+    if (qd_run_get_n_bytes(self->work.run) < MAX(self->output.ring_after_bytes, RING_BYTES))
         return FALSE;
     return getsockopt(self->fd, SOL_SOCKET, SO_SNDBUF, &n_buffer_bytes, &length) == 0 &&
-           qd_run_get_n_bytes(self->run) > (uint64_t) n_buffer_bytes;
+           qd_run_get_n_bytes(self->work.run) > (uint64_t) n_buffer_bytes;
 }
 
 /* A RING record with both descriptors on its bytes. FALSE: nothing was sent. */
@@ -52,7 +52,7 @@ send_ring(const QdChannel *self, const QwRing *shape, const int fds[2])
     struct cmsghdr *cmsg = CMSG_FIRSTHDR(&message);
 
     qw_ring_encode(shape, body);
-    (void) qw_record_encode(record, QW_KIND_RING, shape->n_slots, self->current->serial, body, sizeof body);
+    (void) qw_record_encode(record, QW_KIND_RING, shape->n_slots, self->work.request->serial, body, sizeof body);
     *cmsg = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(2 * sizeof(int)) };
     memcpy(CMSG_DATA(cmsg), fds, 2 * sizeof(int));
     return sendmsg(self->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t) sizeof record;
@@ -61,11 +61,12 @@ send_ring(const QdChannel *self, const QwRing *shape, const int fds[2])
 static void
 drop_ring(QdChannel *self)
 {
-    if (self->ring == NULL)
+    if (self->output.ring == NULL)
         return;
 
-    qd_channels_discharge_ring(self->context->channels, self->client, (guint) qw_ring_get_size(qd_ring_get_shape(self->ring)));
-    g_clear_pointer(&self->ring, qd_ring_free);
+    qd_channels_discharge_ring(self->context->channels, self->client,
+                               (guint) qw_ring_get_size(qd_ring_get_shape(self->output.ring)));
+    g_clear_pointer(&self->output.ring, qd_ring_free);
 }
 
 void
@@ -75,16 +76,16 @@ qd_channel_try_ring(QdChannel *self)
     guint n_bytes;
     int fds[2];
 
-    if (self->transport != QD_TRANSPORT_RING || self->ring != NULL || !result_is_large(self))
+    if (self->transport != QD_TRANSPORT_RING || self->output.ring != NULL || !result_is_large(self))
         return;
 
-    self->ring_after_bytes = qd_run_get_n_bytes(self->run) + RETRY_BYTES;
+    self->output.ring_after_bytes = qd_run_get_n_bytes(self->work.run) + RETRY_BYTES;
     shape = choose_shape(self);
     n_bytes = (guint) qw_ring_get_size(&shape);
     if (!qd_channels_charge_ring(self->context->channels, self->client, n_bytes))
         return;
-    self->ring = qd_ring_new(&shape, fds);
-    if (self->ring == NULL) {
+    self->output.ring = qd_ring_new(&shape, fds);
+    if (self->output.ring == NULL) {
         qd_channels_discharge_ring(self->context->channels, self->client, n_bytes);
         return;
     }
@@ -100,6 +101,6 @@ qd_channel_try_ring(QdChannel *self)
 void
 qd_channel_drop_ring(QdChannel *self)
 {
-    self->ring_after_bytes = 0;
+    self->output.ring_after_bytes = 0;
     drop_ring(self);
 }

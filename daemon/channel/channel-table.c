@@ -226,9 +226,9 @@ qd_channels_sweep(QdChannels *self)
     for (guint i = 0; i < n; i++) {
         QdChannel *channel = qd_channels_get(self, i);
         uint64_t generation = __atomic_load_n(&channel->ownership, __ATOMIC_ACQUIRE) >> 32;
-        uint64_t since = __atomic_load_n(&channel->blocked_usec, __ATOMIC_RELAXED);
+        uint64_t since = __atomic_load_n(&channel->output.blocked_usec, __ATOMIC_RELAXED);
         uint64_t due = __atomic_load_n(&channel->transaction_due_usec, __ATOMIC_RELAXED);
-        uint64_t piece = __atomic_load_n(&channel->chain.usec, __ATOMIC_RELAXED);
+        uint64_t piece = __atomic_load_n(&channel->input.chain.usec, __ATOMIC_RELAXED);
 
         if (piece != 0) {
             again = TRUE;

@@ -143,8 +143,8 @@ qd_channel_answer_begin(QdChannel *self)
     transaction->start_usec = (uint64_t) g_get_monotonic_time();
     transaction->end_usec = transaction->start_usec + 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_TRANSACTION_MSEC);
     end.generation = qd_writer_get_generation(self->context->writer);
-    end.elapsed_usec = transaction->start_usec - self->current->received_usec;
-    qd_channel_put_end(self, &end, self->current->serial);
+    end.elapsed_usec = transaction->start_usec - self->work.request->received_usec;
+    qd_channel_put_end(self, &end, self->work.request->serial);
     qd_channel_end_request(self);
     return TRUE;
 }
@@ -212,7 +212,7 @@ qd_channel_watch_transaction(QdChannel *self)
     else
         qd_limit_set_error(&transaction->end, limits, QD_LIMIT_TRANSACTION_IDLE_MSEC,
                            "transaction was rolled back, since it was idle");
-    if (self->run != NULL) /* it is on the connection that goes back */
+    if (self->work.run != NULL) /* it is on the connection that goes back */
         qd_channel_fail_request(self, transaction->end);
     give_role_back(transaction, FALSE, NULL);
 }
@@ -265,7 +265,7 @@ void
 qd_channel_end_transaction(QdChannel *self)
 {
     QdChannelTransaction *transaction = self->transaction;
-    gboolean keep = self->current->kind == QW_KIND_COMMIT;
+    gboolean keep = self->work.request->kind == QW_KIND_COMMIT;
     g_autoptr(GError) error = NULL;
     QwEnd end = { 0 };
 
@@ -284,8 +284,8 @@ qd_channel_end_transaction(QdChannel *self)
         end.changes = keep ? (int64_t) transaction->n_changes : 0;
         end.generation = transaction->item.generation != 0 ? transaction->item.generation
                                                            : qd_writer_get_generation(self->context->writer);
-        end.elapsed_usec = (uint64_t) g_get_monotonic_time() - self->current->received_usec;
-        qd_channel_put_end(self, &end, self->current->serial);
+        end.elapsed_usec = (uint64_t) g_get_monotonic_time() - self->work.request->received_usec;
+        qd_channel_put_end(self, &end, self->work.request->serial);
         qd_channel_end_request(self);
     }
     qd_channel_drop_transaction(self);

@@ -9,7 +9,7 @@
 static const QdRequest *
 get_request(const QdChannel *self)
 {
-    return self->current != NULL || self->requests.head == NULL ? self->current : self->requests.head->data;
+    return self->work.request != NULL || self->input.requests.head == NULL ? self->work.request : self->input.requests.head->data;
 }
 
 /* Of the request that waits: it runs already, or it is the next one. In a transaction all time is the transaction's. */
@@ -29,7 +29,7 @@ get_timeout_msec(const QdChannel *self)
 uint32_t
 qd_channel_get_input_events(const QdChannel *self)
 {
-    return !qd_transport_is_pipe(self->transport) && self->peer == QD_PEER_TALKS && qd_channel_has_room(self) ? EPOLLIN : 0;
+    return !qd_transport_is_pipe(self->transport) && self->input.peer == QD_PEER_TALKS && qd_channel_has_room(self) ? EPOLLIN : 0;
 }
 
 void
@@ -39,7 +39,7 @@ qd_channel_begin_wait(QdChannel *self)
     self->task.watch_token = qd_channel_get_token(self);
     self->task.watch_events = qd_channel_get_input_events(self);
     qd_task_begin_wait(&self->task, get_timeout_msec(self),
-                       self->run != NULL ? qd_run_get_produced_usec(self->run) : self->spent_usec);
+                       self->work.run != NULL ? qd_run_get_produced_usec(self->work.run) : self->work.spent_usec);
 }
 
 void
@@ -47,8 +47,8 @@ qd_channel_end_wait(QdChannel *self)
 {
     uint64_t waited_usec = qd_task_end_wait(&self->task);
 
-    if (self->run != NULL)
-        qd_run_add_wait(self->run, waited_usec);
+    if (self->work.run != NULL)
+        qd_run_add_wait(self->work.run, waited_usec);
     else
-        self->spent_usec += get_request(self) != NULL ? waited_usec : 0;
+        self->work.spent_usec += get_request(self) != NULL ? waited_usec : 0;
 }

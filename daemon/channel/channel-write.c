@@ -46,7 +46,7 @@ write_free(QdChannelWrite *self)
 static void
 write_retire(QdChannelWrite *self)
 {
-    GQueue *spare = &self->channel->spare_writes;
+    GQueue *spare = &self->channel->writes.spare;
 
     g_clear_pointer(&self->batch, g_array_unref);
     g_clear_pointer(&self->base, g_free);
@@ -63,7 +63,7 @@ write_retire(QdChannelWrite *self)
 static QdChannelWrite *
 write_alloc(QdChannel *channel)
 {
-    QdChannelWrite *self = pop_write(&channel->spare_writes);
+    QdChannelWrite *self = pop_write(&channel->writes.spare);
 
     if (self != NULL)
         return self;
@@ -79,7 +79,7 @@ qd_channel_free_spare_writes(QdChannel *self)
 {
     QdChannelWrite *write;
 
-    while ((write = pop_write(&self->spare_writes)) != NULL)
+    while ((write = pop_write(&self->writes.spare)) != NULL)
         write_free(write);
 }
 
@@ -90,7 +90,7 @@ on_written(QdWriteItem *item, gboolean own)
 {
     QdChannel *self = ((QdChannelWrite *) item->data)->channel;
 
-    if (!g_atomic_int_dec_and_test(&self->n_writes_pending))
+    if (!g_atomic_int_dec_and_test(&self->writes.n_pending))
         return;
     if (!qd_writer_is_leading(self->context->writer)) {
         qd_channel_push(self, TRUE);
@@ -113,7 +113,7 @@ look_at_peer(const QdWriteItem *item)
 void
 qd_channel_cancel_write(QdChannel *self, uint32_t serial)
 {
-    for (GList *link = self->writes.head; link != NULL; link = link->next) {
+    for (GList *link = self->writes.queue.head; link != NULL; link = link->next) {
         QdChannelWrite *write = link->data;
 
         if (write->request->serial == serial)
@@ -205,9 +205,9 @@ write_new(QdChannel *channel, QdRequest *request)
 gboolean
 qd_channel_next_is_write(const QdChannel *self)
 {
-    const QdRequest *next = self->requests.head != NULL ? self->requests.head->data : NULL;
+    const QdRequest *next = self->input.requests.head != NULL ? self->input.requests.head->data : NULL;
 
-    if (self->current != NULL || self->run != NULL || next == NULL || next->error != NULL)
+    if (self->work.request != NULL || self->work.run != NULL || next == NULL || next->error != NULL)
         return FALSE;
     return next->kind == QW_KIND_BATCH ||
            (next->kind == QW_KIND_FETCH && self->statement.writes && !qd_channel_is_control(self, next));
@@ -220,16 +220,16 @@ collect_writes(QdChannel *self)
     gint n = 0;
 
     while (qd_channel_next_is_write(self)) {
-        QdRequest *request = g_queue_pop_head(&self->requests);
+        QdRequest *request = g_queue_pop_head(&self->input.requests);
         QdChannelWrite *write = write_new(self, request);
 
-        self->n_request_bytes -= request->n_bytes;
-        write->item.waited_usec = self->spent_usec;
-        g_queue_push_tail_link(&self->writes, &write->link);
+        self->input.n_request_bytes -= request->n_bytes;
+        write->item.waited_usec = self->work.spent_usec;
+        g_queue_push_tail_link(&self->writes.queue, &write->link);
         n += write->item.error == NULL ? 1 : 0;
     }
-    self->spent_usec = 0;
-    self->is_late = FALSE;
+    self->work.spent_usec = 0;
+    self->work.is_late = FALSE;
     return n;
 }
 
@@ -241,18 +241,18 @@ qd_channel_start_writes(QdChannel *self, gboolean *ret_leads)
     self->entry.text = self->statement.text;
     self->entry.n_text_bytes = self->statement.n_text_bytes;
     qd_registry_add(self->context->registry, &self->entry, "writing");
-    self->next_write_page = 0;
+    self->writes.next_page = 0;
     qd_channel_set_state(self, QD_CHANNEL_WRITING);
 
     /* one more, so that nobody answers before all are handed over; whoever has got the role runs none before */
-    g_atomic_int_set(&self->n_writes_pending, n + 1);
-    for (GList *link = self->writes.head; link != NULL; link = link->next) {
+    g_atomic_int_set(&self->writes.n_pending, n + 1);
+    for (GList *link = self->writes.queue.head; link != NULL; link = link->next) {
         QdChannelWrite *write = link->data;
 
         if (write->item.error == NULL && qd_writer_enqueue(self->context->writer, &write->item))
             *ret_leads = TRUE;
     }
-    if (!g_atomic_int_dec_and_test(&self->n_writes_pending))
+    if (!g_atomic_int_dec_and_test(&self->writes.n_pending))
         return FALSE;
 
     qd_channel_set_state(self, QD_CHANNEL_SERVED);
@@ -263,8 +263,8 @@ void
 qd_channel_run_writes(QdChannel *self)
 {
     (void) collect_writes(self);
-    self->next_write_page = 0;
-    for (GList *link = self->writes.head; link != NULL; link = link->next) {
+    self->writes.next_page = 0;
+    for (GList *link = self->writes.queue.head; link != NULL; link = link->next) {
         QdChannelWrite *write = link->data;
 
         if (write->item.error == NULL)
@@ -300,7 +300,7 @@ put_next(QdChannel *self, QdChannelWrite *write)
             __atomic_add_fetch(&self->context->counters.n_timeouts, 1, __ATOMIC_RELAXED);
         return FALSE;
     }
-    if (write->batch != NULL && self->next_write_page == 0)
+    if (write->batch != NULL && self->writes.next_page == 0)
         qd_channel_encode_batch_counts(&write->item);
     if (write->schema != NULL) {
         qd_channel_put_record(self, QW_KIND_SCHEMA, write->n_columns, serial, g_bytes_get_data(write->schema, NULL),
@@ -309,8 +309,8 @@ put_next(QdChannel *self, QdChannelWrite *write)
         g_clear_pointer(&write->schema, g_bytes_unref);
         return TRUE;
     }
-    if (self->next_write_page < write->item.pages->len) {
-        QdResultPage *page = &g_array_index(write->item.pages, QdResultPage, self->next_write_page++);
+    if (self->writes.next_page < write->item.pages->len) {
+        QdResultPage *page = &g_array_index(write->item.pages, QdResultPage, self->writes.next_page++);
 
         qd_channel_put_record(self, QW_KIND_ROWS, page->n_rows, serial, page->data + QW_HEADER_SIZE, page->size - QW_HEADER_SIZE);
         return TRUE;
@@ -324,7 +324,7 @@ qd_channel_drop_writes(QdChannel *self)
 {
     QdChannelWrite *write;
 
-    while ((write = pop_write(&self->writes)) != NULL)
+    while ((write = pop_write(&self->writes.queue)) != NULL)
         write_retire(write);
     qd_registry_remove(self->context->registry, &self->entry);
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
@@ -335,11 +335,11 @@ qd_channel_continue_writes(QdChannel *self)
 {
     QdChannelWrite *write;
 
-    while ((write = g_queue_peek_head(&self->writes)) != NULL) {
+    while ((write = g_queue_peek_head(&self->writes.queue)) != NULL) {
         if (put_next(self, write))
             return; /* it goes out before the next one needs the buffer */
-        write_retire(pop_write(&self->writes));
-        self->next_write_page = 0;
+        write_retire(pop_write(&self->writes.queue));
+        self->writes.next_page = 0;
     }
     qd_channel_drop_writes(self);
     qd_context_note_activity(self->context);
@@ -352,7 +352,7 @@ static gboolean
 answer(QdChannel *self)
 {
     qd_channel_continue_writes(self);
-    if (qd_channel_flush(self) <= 0 || !g_queue_is_empty(&self->writes) || qd_channel_has_input(self)) {
+    if (qd_channel_flush(self) <= 0 || !g_queue_is_empty(&self->writes.queue) || qd_channel_has_input(self)) {
         qd_channel_push(self, TRUE);
         return FALSE;
     }
@@ -370,9 +370,9 @@ resume(QdChannel *self)
 {
     gboolean leads = FALSE;
 
-    qw_spin_note_awake(&self->spin, self->requests.length > 0);
+    qw_spin_note_awake(&self->spin, self->input.requests.length > 0);
     self->answered_usec = 0;
-    if (self->peer == QD_PEER_GONE || !qd_channel_next_is_write(self) || qd_channel_start_writes(self, &leads))
+    if (self->input.peer == QD_PEER_GONE || !qd_channel_next_is_write(self) || qd_channel_start_writes(self, &leads))
         qd_channel_push(self, TRUE);
 }
 

@@ -21,7 +21,7 @@ qd_channels_handle_event(QdChannels *self, uint64_t token, uint32_t events)
     if (channel == NULL || !qd_channel_seize(channel, token >> 32))
         return;
 
-    channel->readable = TRUE;
+    channel->input.readable = TRUE;
     if ((events & (EPOLLHUP | EPOLLERR)) && token >> 32 == __atomic_load_n(&channel->ownership, __ATOMIC_RELAXED) >> 32 &&
         (qd_transport_is_pipe(channel->transport) || (events & EPOLLERR) || !(events & EPOLLIN)))
         qd_channel_note_peer(channel, QD_PEER_GONE);
@@ -47,7 +47,7 @@ run_channel_task(QdTask *task, QdWorkers *workers)
 static void
 end_late_channel(QdTask *task, QdWorkers *workers)
 {
-    get_channel(task)->is_late = TRUE;
+    get_channel(task)->work.is_late = TRUE;
     channel_process(get_channel(task), FALSE);
 }
 
@@ -60,18 +60,18 @@ qd_channel_init_task(QdChannel *self)
 void
 qd_channel_clear(QdChannel *self)
 {
-    if (self->current != NULL)
+    if (self->work.request != NULL)
         qd_channel_end_request(self);
     qd_channel_drop_writes(self);
     qd_channel_free_spare_writes(self);
     qd_channel_drop_transaction(self);
-    while (!g_queue_is_empty(&self->requests))
-        qd_channel_free_request(self, g_queue_pop_head(&self->requests));
-    self->n_request_bytes = 0;
+    while (!g_queue_is_empty(&self->input.requests))
+        qd_channel_free_request(self, g_queue_pop_head(&self->input.requests));
+    self->input.n_request_bytes = 0;
     qd_statement_clear(&self->statement);
     qd_channel_clear_output(self);
     qd_channel_drop_chain(self);
-    g_clear_pointer(&self->in, g_byte_array_unref);
+    g_clear_pointer(&self->input.bytes, g_byte_array_unref);
     if (self->fd >= 0)
         (void) close(self->fd);
     self->fd = -1;
@@ -90,7 +90,7 @@ qd_channel_destroy(QdChannel *self)
     qd_channels_discharge_transport(channels, self->transport);
 
     qd_channel_set_state(self, QD_CHANNEL_NONE);
-    __atomic_store_n(&self->blocked_usec, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&self->output.blocked_usec, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&self->ownership, (generation & 0xffffffff) << 32 | QD_CHANNEL_FREE, __ATOMIC_RELEASE);
     qd_channels_give_slot(channels, self);
     if (qd_channels_is_draining(channels))
@@ -101,13 +101,13 @@ qd_channel_destroy(QdChannel *self)
 static void
 channel_check_run(QdChannel *self)
 {
-    uint64_t since = __atomic_load_n(&self->blocked_usec, __ATOMIC_RELAXED);
+    uint64_t since = __atomic_load_n(&self->output.blocked_usec, __ATOMIC_RELAXED);
     const QdLimits *limits = &self->context->limits;
     gint cancelled = g_atomic_int_get(&self->entry.cancelled);
     g_autoptr(GError) error = NULL;
     uint64_t now;
 
-    if (self->run == NULL)
+    if (self->work.run == NULL)
         return;
 
     now = (uint64_t) g_get_monotonic_time();
@@ -117,24 +117,24 @@ channel_check_run(QdChannel *self)
                            "result ended, since it was the oldest and the write-ahead log is too big");
     else if (cancelled)
         qd_error_set(&error, QW_ERROR_CANCELLED, "query was cancelled");
-    else if (self->is_late)
+    else if (self->work.is_late)
         qd_task_set_late_error(&self->task, &error);
     else if (since > 0 && now - since > 1000 * qd_limits_get(limits, QD_LIMIT_READER_IDLE_MSEC))
         qd_limit_set_error(&error, limits, QD_LIMIT_READER_IDLE_MSEC, "reader took no byte of the result");
-    else if (now - qd_run_get_start_usec(self->run) > 1000 * qd_limits_get(limits, QD_LIMIT_SNAPSHOT_AGE_MSEC))
+    else if (now - qd_run_get_start_usec(self->work.run) > 1000 * qd_limits_get(limits, QD_LIMIT_SNAPSHOT_AGE_MSEC))
         qd_limit_set_error(&error, limits, QD_LIMIT_SNAPSHOT_AGE_MSEC, "result is too old");
     if (error == NULL)
         return;
 
     qd_channel_fail_request(self, error);
     if (since > 0) /* the time to take the error begins */
-        __atomic_store_n(&self->blocked_usec, now, __ATOMIC_RELAXED);
+        __atomic_store_n(&self->output.blocked_usec, now, __ATOMIC_RELAXED);
 }
 
 gboolean
 qd_channel_has_input(const QdChannel *self)
 {
-    return self->requests.length > 0 || self->peer != QD_PEER_TALKS;
+    return self->input.requests.length > 0 || self->input.peer != QD_PEER_TALKS;
 }
 
 /*
@@ -148,7 +148,7 @@ channel_linger(QdChannel *self)
     uint64_t now = (uint64_t) g_get_monotonic_time();
     uint64_t end_usec = now + QW_SPIN_USEC;
 
-    if (!qw_spin_pays(&self->spin) || self->peer != QD_PEER_TALKS || !qd_workers_begin_linger(workers)) {
+    if (!qw_spin_pays(&self->spin) || self->input.peer != QD_PEER_TALKS || !qd_workers_begin_linger(workers)) {
         self->answered_usec = now;
         return FALSE;
     }
@@ -160,15 +160,15 @@ channel_linger(QdChannel *self)
 
     qd_workers_end_linger(workers);
     qd_channel_set_state(self, QD_CHANNEL_SERVED);
-    qw_spin_note_awake(&self->spin, self->requests.length > 0);
-    self->answered_usec = self->requests.length > 0 ? 0 : now;
+    qw_spin_note_awake(&self->spin, self->input.requests.length > 0);
+    self->answered_usec = self->input.requests.length > 0 ? 0 : now;
     return qd_channel_has_input(self);
 }
 
 static gboolean
 has_work(const QdChannel *self)
 {
-    return self->run != NULL || self->current != NULL || self->requests.length > 0;
+    return self->work.run != NULL || self->work.request != NULL || self->input.requests.length > 0;
 }
 
 /* What a thread has while it works on a channel. */
@@ -187,13 +187,13 @@ channel_work(QdChannel *self, Turn *turn)
         qd_channel_run_writes(self);
         return TRUE;
     }
-    if (self->run == NULL)
+    if (self->work.run == NULL)
         return qd_channel_start_request(self, &turn->leads);
     if (qd_channel_continue_run(self))
         return TRUE;
 
     (void) qd_channel_flush(self);
-    qd_registry_set_state(self->context->registry, &self->entry, "queued", self->run != NULL);
+    qd_registry_set_state(self->context->registry, &self->entry, "queued", self->work.run != NULL);
     qd_channel_push(self, FALSE);
     return FALSE;
 }
@@ -224,21 +224,21 @@ channel_get_slot(QdChannel *self)
 static gboolean
 channel_drop_cancelled(QdChannel *self)
 {
-    const QdRequest *next = self->current != NULL ? self->current : g_queue_peek_head(&self->requests);
+    const QdRequest *next = self->work.request != NULL ? self->work.request : g_queue_peek_head(&self->input.requests);
     g_autoptr(GError) error = NULL;
 
-    if (self->run != NULL)
+    if (self->work.run != NULL)
         return FALSE;
-    if (next->error == NULL && !next->cancelled && !self->is_late &&
-        (self->current == NULL || g_atomic_int_get(&self->entry.cancelled) == QD_CANCEL_NONE))
+    if (next->error == NULL && !next->cancelled && !self->work.is_late &&
+        (self->work.request == NULL || g_atomic_int_get(&self->entry.cancelled) == QD_CANCEL_NONE))
         return FALSE;
 
     qd_channel_take_request(self);
-    if (self->current->error == NULL && self->is_late)
-        qd_task_set_late_error(&self->task, &self->current->error);
-    else if (self->current->error == NULL)
-        qd_error_set(&self->current->error, QW_ERROR_CANCELLED, "request was cancelled");
-    error = g_steal_pointer(&self->current->error);
+    if (self->work.request->error == NULL && self->work.is_late)
+        qd_task_set_late_error(&self->task, &self->work.request->error);
+    else if (self->work.request->error == NULL)
+        qd_error_set(&self->work.request->error, QW_ERROR_CANCELLED, "request was cancelled");
+    error = g_steal_pointer(&self->work.request->error);
     qd_channel_fail_request(self, error);
     return TRUE;
 }
@@ -247,7 +247,7 @@ channel_drop_cancelled(QdChannel *self)
 static void
 note_gap(QdChannel *self)
 {
-    if (self->requests.length == 0 || self->answered_usec == 0)
+    if (self->input.requests.length == 0 || self->answered_usec == 0)
         return;
 
     qw_spin_note_asleep(&self->spin, (uint64_t) g_get_monotonic_time() - self->answered_usec);
@@ -258,17 +258,17 @@ note_gap(QdChannel *self)
 static gboolean
 channel_turn(QdChannel *self, Turn *turn)
 {
-    int sent = self->peer == QD_PEER_GONE ? -1 : qd_channel_flush(self);
+    int sent = self->input.peer == QD_PEER_GONE ? -1 : qd_channel_flush(self);
 
-    if (self->readable || qd_channel_can_resume(self)) {
-        self->readable = FALSE;
+    if (self->input.readable || qd_channel_can_resume(self)) {
+        self->input.readable = FALSE;
         qd_channel_read(self);
         note_gap(self);
     }
     channel_check_run(self);
     qd_channel_watch_transaction(self);
     qd_channel_watch_chain(self);
-    if (sent < 0 || self->peer == QD_PEER_GONE) {
+    if (sent < 0 || self->input.peer == QD_PEER_GONE) {
         qd_channel_destroy(self);
         return FALSE;
     }
@@ -276,7 +276,7 @@ channel_turn(QdChannel *self, Turn *turn)
         return !qd_channel_let_go(self, TRUE);
     if (!qd_channel_output_is_empty(self))
         return TRUE;
-    if (!g_queue_is_empty(&self->writes)) {
+    if (!g_queue_is_empty(&self->writes.queue)) {
         qd_channel_continue_writes(self);
         return TRUE;
     }
@@ -293,7 +293,7 @@ channel_turn(QdChannel *self, Turn *turn)
         turn->has_slot = TRUE;
         return channel_work(self, turn);
     }
-    if (self->peer != QD_PEER_TALKS || qd_transport_is_pipe(self->transport)) {
+    if (self->input.peer != QD_PEER_TALKS || qd_transport_is_pipe(self->transport)) {
         qd_channel_destroy(self);
         return FALSE;
     }
@@ -315,7 +315,7 @@ channel_process(QdChannel *self, gboolean has_slot)
 
     qd_channel_set_state(self, QD_CHANNEL_SERVED);
     qd_channel_end_wait(self);
-    self->slice_end_usec = (uint64_t) g_get_monotonic_time() + SLICE_USEC;
+    self->work.slice_end_usec = (uint64_t) g_get_monotonic_time() + SLICE_USEC;
     while (channel_turn(self, &turn))
         ;
     if (turn.has_slot)

@@ -337,7 +337,7 @@ set_hook(ChannelPeer *self, QdConnection *connection, guint event, ChannelFunc f
 void
 channel_peer_hook_query(ChannelPeer *self, ChannelFunc func)
 {
-    set_hook(self, self->channel->last_reader->connection, SQLITE_TRACE_ROW, func);
+    set_hook(self, self->channel->work.last_reader->connection, SQLITE_TRACE_ROW, func);
 }
 
 void

@@ -50,11 +50,11 @@ test_impossible(ChannelFixture *self, gconstpointer data)
 static void
 test_peer_only_goes(ChannelFixture *self, gconstpointer data)
 {
-    QdChannel channel = { .peer = QD_PEER_TALKS };
+    QdChannel channel = { .input.peer = QD_PEER_TALKS };
 
     qd_channel_note_peer(&channel, QD_PEER_GONE);
     qd_channel_note_peer(&channel, QD_PEER_SILENT);
-    g_assert_cmpint(channel.peer, ==, QD_PEER_GONE);
+    g_assert_cmpint(channel.input.peer, ==, QD_PEER_GONE);
 }
 
 /* Parked, seized by an event, and parked again. */

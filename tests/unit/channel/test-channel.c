@@ -81,12 +81,12 @@ test_cancel_blocked(ChannelFixture *self, gconstpointer data)
     channel_peer_fetch(peer, 1);
     channel_fixture_settle(self);
     channel_peer_assert_state(peer, QD_CHANNEL_BLOCKED);
-    g_assert_nonnull(peer->channel->run);
+    g_assert_nonnull(peer->channel->work.run);
     qd_registry_cancel_all(self->engine.engine->context.registry);
     channel_peer_assert_state(peer, QD_CHANNEL_KICKED);
     g_assert_true(channel_fixture_serve_task(self));
     channel_peer_assert_state(peer, QD_CHANNEL_BLOCKED);
-    g_assert_null(peer->channel->run); /* its snapshot is free */
+    g_assert_null(peer->channel->work.run); /* its snapshot is free */
     do {
         channel_peer_drop_input(peer);
         channel_fixture_settle(self);
