@@ -71,8 +71,8 @@ channel_acquire(QdChannel *self, uint64_t generation)
     }
 }
 
-/* The owner may be the queue. The slot may belong to a later channel by then, which is as
- * good: it looks, finds nothing, and goes back. */
+/* The owner may be the queue. The slot may belong to a later channel by then, which is as good: it looks, finds nothing, and goes
+ * back. */
 gboolean
 qd_channel_seize(QdChannel *self, uint64_t generation)
 {
@@ -147,7 +147,8 @@ qd_channel_let_go(QdChannel *self, gboolean blocked)
 {
     uint32_t events = qd_channel_get_input_events(self) | (blocked ? EPOLLOUT : 0);
 
-    if (self->input.peer == QD_PEER_TALKS && qd_channel_has_room(self) && qd_channels_is_draining(self->context->channels)) {
+    if (self->input.peer == QD_PEER_TALKS && !qd_transport_is_pipe(self->transport) && qd_channel_has_room(self) &&
+        qd_channels_is_draining(self->context->channels)) {
         /* what was sent before is still there to be read, then the end */
         (void) shutdown(self->fd, SHUT_RD);
         self->input.readable = TRUE;

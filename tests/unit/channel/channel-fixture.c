@@ -121,13 +121,14 @@ find_channel(ChannelFixture *self)
     g_assert_not_reached();
 }
 
-ChannelPeer *
-channel_peer_open_with(ChannelFixture *self, const char *sql, const QdExecutionOptions *options)
+static ChannelPeer *
+open_peer(ChannelFixture *self, const char *sql, const QdExecutionOptions *options, QdTransport transport)
 {
     g_autoptr(QdCall) call = qd_call_new(&qd_prepare_call, self->engine.client);
     ChannelPeer *peer = g_new0(ChannelPeer, 1);
 
     call->options.execution = *options;
+    call->options.channel.transport = transport;
     qd_call_add_statement(call, QD_LANGUAGE_SQL, sql, NULL);
     engine_fixture_submit(&self->engine, call);
     channel_fixture_settle(self);
@@ -140,6 +141,20 @@ channel_peer_open_with(ChannelFixture *self, const char *sql, const QdExecutionO
     peer->channel = find_channel(self);
     peer->token = qd_channel_get_token(peer->channel);
     return peer;
+}
+
+ChannelPeer *
+channel_peer_open_with(ChannelFixture *self, const char *sql, const QdExecutionOptions *options)
+{
+    return open_peer(self, sql, options, QD_TRANSPORT_SOCKETPAIR);
+}
+
+ChannelPeer *
+channel_peer_open_pipe(ChannelFixture *self, const char *sql)
+{
+    const QdExecutionOptions options = { 0 };
+
+    return open_peer(self, sql, &options, QD_TRANSPORT_PIPE);
 }
 
 ChannelPeer *

@@ -55,6 +55,8 @@ void channel_fixture_give_slots(ChannelFixture *self);
 ChannelPeer *channel_peer_open(ChannelFixture *self, const char *sql, uint32_t timeout_msec);
 /* The same with other options: those of an update begin with access_write. */
 ChannelPeer *channel_peer_open_with(ChannelFixture *self, const char *sql, const QdExecutionOptions *options);
+/* A pipe, whose statement runs at once. */
+ChannelPeer *channel_peer_open_pipe(ChannelFixture *self, const char *sql);
 ChannelPeer *channel_peer_free(ChannelPeer *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ChannelPeer, channel_peer_free)
 

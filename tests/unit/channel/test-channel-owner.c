@@ -7,6 +7,8 @@
 #include "tests/unit/channel/channel-fixture.h"
 
 #define QUERY "SELECT a, b FROM t"
+/* More than a pipe takes. */
+#define LARGE "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100000) SELECT x, printf('%0100d', x) FROM c"
 
 /* Each row: what may follow, in the order of the states. */
 static const char *const following[QD_N_CHANNEL_STATES] = {
@@ -192,6 +194,22 @@ test_drain(ChannelFixture *self, gconstpointer data)
     g_assert_cmpuint(qd_channels_get_n(self->channels), ==, 0);
 }
 
+/* A pipe whose reader has stopped: nothing can be read from it, and it is not asked for the end again and again. */
+static void
+test_drain_blocked_pipe(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open_pipe(self, LARGE);
+
+    channel_peer_assert_state(peer, QD_CHANNEL_BLOCKED);
+    qd_channels_drain(self->channels);
+    channel_peer_assert_state(peer, QD_CHANNEL_KICKED);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(peer, QD_CHANNEL_BLOCKED);
+    channel_peer_hang_up(peer);
+    channel_fixture_settle(self);
+    channel_peer_assert_state(peer, QD_CHANNEL_NONE);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -206,6 +224,7 @@ main(int argc, char **argv)
     ADD("kick/idle", test_kick_idle);
     ADD("kick/queued", test_kick_queued);
     ADD("old-events", test_old_events);
-    ADD("drain", test_drain);
+    ADD("drain/all", test_drain);
+    ADD("drain/blocked-pipe", test_drain_blocked_pipe);
     return g_test_run();
 }
