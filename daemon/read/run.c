@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compiling and stepping, with everything that may have to end it: deadline, cancel, hang-up, memory, snapshot age.
- *
- * sqlite3_step() returns only at rows, so all checks sit in look(), which the interrupter makes due every few milliseconds. What
- * must end even if a single operation takes long it ends by itself: run_is_over().
+ * Compiling, binding and stepping: what gives the rows is in row-source.c, what may end them in run-end.c.
  */
 #include "daemon/read/run.h"
 
@@ -16,13 +13,8 @@
 #include "daemon/read/plans.h"
 #include "daemon/read/rdf-encoder.h"
 #include "daemon/read/row-source.h"
-#include "daemon/sqlite/memory.h"
+#include "daemon/read/run-end.h"
 #include "daemon/sqlite/sqlite-error.h"
-#include "daemon/sqlite/temp-files.h"
-
-#define PEER_CHECK_USEC 10000
-/* The first look is made after one or two ticks. */
-#define LONG_USEC (QD_INTERRUPTER_TICK_USEC - 500)
 
 struct QdRun {
     QdPool *pool; /* (nullable): gets the reader back */
@@ -35,29 +27,14 @@ struct QdRun {
     const QdLimits *limits;
     QdRunOptions options;
 
-    uint64_t start_usec;
+    QdRunEnd end;
+
     uint64_t plan_usec;
     uint64_t prepare_usec;
-    uint64_t produced_usec; /* by earlier fills, and waiting for a slot: time that the reader keeps us waiting does not count */
-    uint64_t fill_start_usec;
-    uint64_t slice_end_usec;
-    uint64_t peer_check_usec;
-    uint64_t temp_check_usec;
-    gboolean slice_over;
-    gboolean noted_long;
-    uint64_t n_rows_before; /* of earlier fills: they have gone out */
-    gboolean deferred;
-    gboolean row_waits; /* the statement stands on a row that is in no page yet */
     gboolean new_schema;
     gboolean truncated;
     uint64_t n_rows;
     uint64_t n_bytes;
-    int64_t memory_bytes; /* charged by earlier slices */
-    int64_t balance_before;
-    QdWatch watch;
-    uint64_t end_usec;        /* of this fill, by its deadline or its age */
-    uint64_t gone_check_usec; /* the interrupter's */
-    GError *stop;             /* why it was interrupted */
 };
 
 QdRun *
@@ -73,7 +50,7 @@ qd_run_free(QdRun *self)
         if (self->pool != NULL)
             qd_pool_release(self->pool, self->reader);
     }
-    g_clear_error(&self->stop);
+    qd_run_end_clear(&self->end);
     g_free(self->text);
     g_free(self->base);
     g_free(self);
@@ -180,7 +157,7 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
 
     self->pool = pool;
     self->limits = limits;
-    self->start_usec = (uint64_t) g_get_monotonic_time();
+    qd_run_end_init(&self->end, &self->options, limits);
     self->reader = reader;
     self->rows = (QdRowSource){ .reader = reader, .limits = limits };
     if (self->reader == NULL)
@@ -209,7 +186,7 @@ qd_run_set_options(QdRun *self, const QdRunOptions *options)
     self->options = *options;
     self->rows.may_pack = options->may_pack;
     qd_counting_show(self->reader->connection, options->counters);
-    self->produced_usec = options->spent_usec;
+    self->end.produced_usec = options->spent_usec;
 }
 
 QdCompiled *
@@ -296,163 +273,19 @@ qd_run_get_reader(const QdRun *self)
     return self->reader;
 }
 
-static uint64_t
-get_transaction_end(const QdRun *self)
-{
-    const uint64_t *end_usec = self->options.transaction_end_usec;
-
-    return end_usec != NULL ? __atomic_load_n(end_usec, __ATOMIC_RELAXED) : UINT64_MAX;
-}
-
-static gboolean
-check_times(QdRun *self, uint64_t now, GError **error)
-{
-    uint64_t age_msec = qd_limits_get(self->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC);
-
-    if (self->options.timeout_msec > 0 && self->produced_usec + now - self->fill_start_usec > 1000 * self->options.timeout_msec) {
-        qd_error_set(error, QW_ERROR_TIMEOUT,
-                     "query took longer than its %" G_GUINT64_FORMAT " ms ('query_timeout_ms' or the caller's 'timeout_ms')",
-                     self->options.timeout_msec);
-        return FALSE;
-    }
-    if (now > get_transaction_end(self)) {
-        qd_limit_set_error(error, self->limits, QD_LIMIT_TRANSACTION_MSEC, "query took longer than its transaction may");
-        return FALSE;
-    }
-    if (now > self->start_usec + 1000 * age_msec) {
-        qd_limit_set_error(error, self->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC, "result is too old");
-        return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean
-check_peer(QdRun *self, uint64_t now, GError **error)
-{
-    gboolean gone = FALSE;
-    gint cancelled = self->options.cancelled != NULL ? g_atomic_int_get(self->options.cancelled) : 0;
-
-    if (self->options.peer_func != NULL && now >= self->peer_check_usec) {
-        self->peer_check_usec = now + PEER_CHECK_USEC;
-        gone = !self->options.peer_func(self->options.func_data);
-    }
-    if (cancelled == QD_CANCEL_EVICT) {
-        qd_limit_set_error(error, self->limits, QD_LIMIT_WAL_BYTES,
-                           "result ended, since it was the oldest and the write-ahead log is too big");
-        return FALSE;
-    }
-    if (gone || cancelled != 0) {
-        qd_error_set(error, QW_ERROR_CANCELLED, "query was cancelled");
-        return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean
-check_memory(QdRun *self, GError **error)
-{
-    int64_t used = self->memory_bytes + qd_memory_get_thread_balance() - self->balance_before;
-
-    if (used <= (int64_t) qd_limits_get(self->limits, QD_LIMIT_QUERY_MEMORY_BYTES))
-        return TRUE;
-
-    qd_limit_set_error(error, self->limits, QD_LIMIT_QUERY_MEMORY_BYTES, "query needs %" G_GINT64_FORMAT " bytes of memory", used);
-    return FALSE;
-}
-
-/* TRUE: it may not go on, @self->deferred or @self->stop says how it ends. */
-static gboolean
-is_refused_to_be_long(QdRun *self)
-{
-    gboolean can_defer = self->n_rows_before == 0;
-
-    self->noted_long = TRUE;
-    switch (self->options.long_func(self->options.func_data, can_defer)) {
-    case QD_LONG_GRANTED:
-        return FALSE;
-    case QD_LONG_DENIED:
-        self->deferred = can_defer;
-        return can_defer;
-    case QD_LONG_REFUSED:
-        self->deferred = can_defer;
-        if (!can_defer)
-            qd_limit_set_error(&self->stop, self->limits, QD_LIMIT_RUNNING_BESIDE,
-                               "too many queries run long that have given rows already");
-        return TRUE;
-    }
-    g_assert_not_reached();
-}
-
-static gboolean
-look(void *data)
-{
-    QdRun *self = data;
-    uint64_t now = (uint64_t) g_get_monotonic_time();
-
-    if (self->stop != NULL || self->deferred)
-        return TRUE;
-    if (!check_times(self, now, &self->stop) || !check_peer(self, now, &self->stop) || !check_memory(self, &self->stop) ||
-        !qd_temp_files_check(self->limits, now, &self->temp_check_usec, &self->stop))
-        return TRUE;
-
-    if (now >= self->slice_end_usec)
-        self->slice_over = TRUE;
-    /* the statements that look terms up come here, too, amid a row, when the page must stay where it is */
-    return self->options.long_func != NULL && !self->row_waits && !self->noted_long && now > self->fill_start_usec + LONG_USEC &&
-           is_refused_to_be_long(self);
-}
-
-/* On the interrupter's thread. What is said here look() finds, too, when the step has come back. */
-static gboolean
-run_is_over(void *data, uint64_t now)
-{
-    QdRun *self = data;
-
-    if (now > self->end_usec || now > get_transaction_end(self) ||
-        (self->options.cancelled != NULL && g_atomic_int_get(self->options.cancelled) != 0))
-        return TRUE;
-    if (self->options.gone_func == NULL || now < self->gone_check_usec)
-        return FALSE;
-
-    self->gone_check_usec = now + PEER_CHECK_USEC;
-    return self->options.gone_func(self->options.func_data);
-}
-
-/* When this fill has to be over, but for the transaction. */
-static uint64_t
-get_end_usec(const QdRun *self)
-{
-    uint64_t end = self->start_usec + 1000 * qd_limits_get(self->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC);
-
-    if (self->options.timeout_msec > 0)
-        end = MIN(end, self->fill_start_usec + 1000 * self->options.timeout_msec - self->produced_usec);
-    return end;
-}
-
-/* A step has failed: was it the interrupter that has ended it? */
-static void
-find_stop(QdRun *self)
-{
-    uint64_t now = (uint64_t) g_get_monotonic_time();
-
-    self->peer_check_usec = 0;
-    if (self->stop == NULL && !self->deferred && check_times(self, now, &self->stop))
-        (void) check_peer(self, now, &self->stop);
-}
-
 static QdRunStatus
 fail_step(QdRun *self, int r, GError **error)
 {
     sqlite3 *db = qd_connection_get_db(self->reader->connection);
 
     if ((r & 0xff) == SQLITE_INTERRUPT)
-        find_stop(self);
-    if (self->deferred) {
-        self->deferred = FALSE;
+        qd_run_end_find(&self->end);
+    if (self->end.deferred) {
+        self->end.deferred = FALSE;
         return QD_RUN_DEFERRED;
     }
-    if (self->stop != NULL) {
-        g_propagate_error(error, g_steal_pointer(&self->stop));
+    if (self->end.stop != NULL) {
+        g_propagate_error(error, g_steal_pointer(&self->end.stop));
     } else if (qd_guard_get_denial(qd_connection_get_guard(self->reader->connection), error)) {
         return QD_RUN_FAILED;
     } else {
@@ -469,7 +302,7 @@ step_first(QdRun *self, QwPageWriter *writer)
     size_t used = writer->used;
     int r = qd_row_source_step(&self->rows);
 
-    if (self->stop == NULL && !self->deferred && qd_row_source_give_up_packing(&self->rows, r, writer, used))
+    if (self->end.stop == NULL && !self->end.deferred && qd_row_source_give_up_packing(&self->rows, r, writer, used))
         r = qd_row_source_step(&self->rows);
     self->new_schema = qd_row_source_has_new_columns(&self->rows) || self->new_schema;
     return r;
@@ -496,7 +329,7 @@ step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError *
         *ret_status = QD_RUN_DONE;
         return FALSE;
     }
-    self->row_waits = TRUE;
+    self->end.row_waits = TRUE;
     return TRUE;
 }
 
@@ -504,10 +337,10 @@ step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError *
 static QdRunStatus
 fail_row(QdRun *self, GError **error)
 {
-    find_stop(self);
-    if (self->stop != NULL) {
+    qd_run_end_find(&self->end);
+    if (self->end.stop != NULL) {
         g_clear_error(error);
-        g_propagate_error(error, g_steal_pointer(&self->stop));
+        g_propagate_error(error, g_steal_pointer(&self->end.stop));
     }
     return QD_RUN_FAILED;
 }
@@ -528,7 +361,7 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
         size_t used = writer->used;
         int r;
 
-        if (!self->row_waits && !step_to_row(self, writer, &status, error))
+        if (!self->end.row_waits && !step_to_row(self, writer, &status, error))
             return status;
 
         r = qd_row_source_put_row(&self->rows, writer, error);
@@ -540,7 +373,7 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
             qd_limit_set_error(error, self->limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
             return QD_RUN_FAILED;
         }
-        self->row_waits = FALSE;
+        self->end.row_waits = FALSE;
         if (exceeds_max_bytes(self, writer->used - used)) {
             qd_row_source_drop_row(&self->rows, writer, used);
             self->truncated = TRUE;
@@ -553,7 +386,7 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
                 return QD_RUN_PAGE;
             self->n_rows = self->n_bytes = 0;
         }
-        if (self->slice_over)
+        if (self->end.slice_over)
             return QD_RUN_SLICE;
     }
 }
@@ -563,24 +396,13 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
 {
     QdRunStatus status;
 
-    self->fill_start_usec = (uint64_t) g_get_monotonic_time();
-    self->slice_end_usec = self->fill_start_usec + slice_usec;
-    self->slice_over = FALSE;
-    self->noted_long = FALSE;
-    self->n_rows_before = self->n_rows;
-    self->balance_before = qd_memory_get_thread_balance();
-    /* many short fills for a reader that takes all at once: the interrupter would see none of them */
-    if (!check_times(self, self->fill_start_usec, error) || (self->rows.stepped && !check_peer(self, self->fill_start_usec, error)))
+    if (!qd_run_end_begin_fill(&self->end, slice_usec, self->rows.stepped, self->n_rows > 0, error))
         return QD_RUN_FAILED;
 
     qd_row_source_begin_fill(&self->rows, writer);
-    self->end_usec = get_end_usec(self);
-    self->watch = (QdWatch){ .interrupt = { .look = look, .data = self }, .is_over = run_is_over };
-    qd_evaluation_begin_watch(self->reader->connection, &self->watch);
+    qd_run_end_begin_watch(&self->end, self->reader->connection);
     status = fill_rows(self, writer, target_bytes, error);
-    qd_evaluation_end_watch(self->reader->connection, &self->watch);
-    self->memory_bytes += qd_memory_get_thread_balance() - self->balance_before;
-    self->produced_usec += (uint64_t) g_get_monotonic_time() - self->fill_start_usec;
+    qd_run_end_end_watch(&self->end, self->reader->connection);
     return status;
 }
 
@@ -630,17 +452,17 @@ qd_run_get_generation(const QdRun *self)
 uint64_t
 qd_run_get_start_usec(const QdRun *self)
 {
-    return self->start_usec;
+    return self->end.start_usec;
 }
 
 void
 qd_run_add_wait(QdRun *self, uint64_t usec)
 {
-    self->produced_usec += usec;
+    self->end.produced_usec += usec;
 }
 
 uint64_t
 qd_run_get_produced_usec(const QdRun *self)
 {
-    return self->produced_usec;
+    return self->end.produced_usec;
 }

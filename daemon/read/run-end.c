@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Deadline, cancel, hang-up, memory, temporary files, snapshot age, slices, and the right to be long.
+ */
+#include "daemon/read/run-end.h"
+
+#include "daemon/base/error.h"
+#include "daemon/read/evaluation.h"
+#include "daemon/read/pool.h"
+#include "daemon/read/run.h"
+#include "daemon/sqlite/memory.h"
+#include "daemon/sqlite/temp-files.h"
+
+#define PEER_CHECK_USEC 10000
+/* The first look is made after one or two ticks. */
+#define LONG_USEC (QD_INTERRUPTER_TICK_USEC - 500)
+
+void
+qd_run_end_init(QdRunEnd *self, const QdRunOptions *options, const QdLimits *limits)
+{
+    self->options = options;
+    self->limits = limits;
+    self->start_usec = (uint64_t) g_get_monotonic_time();
+}
+
+void
+qd_run_end_clear(QdRunEnd *self)
+{
+    g_clear_error(&self->stop);
+}
+
+/* Checks ---------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t
+get_transaction_end(const QdRunEnd *self)
+{
+    const uint64_t *end_usec = self->options->transaction_end_usec;
+
+    return end_usec != NULL ? __atomic_load_n(end_usec, __ATOMIC_RELAXED) : UINT64_MAX;
+}
+
+static gboolean
+check_times(QdRunEnd *self, uint64_t now, GError **error)
+{
+    uint64_t age_msec = qd_limits_get(self->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC);
+
+    if (self->options->timeout_msec > 0 && self->produced_usec + now - self->fill_start_usec > 1000 * self->options->timeout_msec) {
+        qd_error_set(error, QW_ERROR_TIMEOUT,
+                     "query took longer than its %" G_GUINT64_FORMAT " ms ('query_timeout_ms' or the caller's 'timeout_ms')",
+                     self->options->timeout_msec);
+        return FALSE;
+    }
+    if (now > get_transaction_end(self)) {
+        qd_limit_set_error(error, self->limits, QD_LIMIT_TRANSACTION_MSEC, "query took longer than its transaction may");
+        return FALSE;
+    }
+    if (now > self->start_usec + 1000 * age_msec) {
+        qd_limit_set_error(error, self->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC, "result is too old");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+check_peer(QdRunEnd *self, uint64_t now, GError **error)
+{
+    gboolean gone = FALSE;
+    gint cancelled = self->options->cancelled != NULL ? g_atomic_int_get(self->options->cancelled) : 0;
+
+    if (self->options->peer_func != NULL && now >= self->peer_check_usec) {
+        self->peer_check_usec = now + PEER_CHECK_USEC;
+        gone = !self->options->peer_func(self->options->func_data);
+    }
+    if (cancelled == QD_CANCEL_EVICT) {
+        qd_limit_set_error(error, self->limits, QD_LIMIT_WAL_BYTES,
+                           "result ended, since it was the oldest and the write-ahead log is too big");
+        return FALSE;
+    }
+    if (gone || cancelled != 0) {
+        qd_error_set(error, QW_ERROR_CANCELLED, "query was cancelled");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+check_memory(QdRunEnd *self, GError **error)
+{
+    int64_t used = self->memory_bytes + qd_memory_get_thread_balance() - self->balance_before;
+
+    if (used <= (int64_t) qd_limits_get(self->limits, QD_LIMIT_QUERY_MEMORY_BYTES))
+        return TRUE;
+
+    qd_limit_set_error(error, self->limits, QD_LIMIT_QUERY_MEMORY_BYTES, "query needs %" G_GINT64_FORMAT " bytes of memory", used);
+    return FALSE;
+}
+
+/* TRUE: it may not go on, @self->deferred or @self->stop says how it ends. */
+static gboolean
+is_refused_to_be_long(QdRunEnd *self)
+{
+    gboolean can_defer = !self->has_given_rows;
+
+    self->noted_long = TRUE;
+    switch (self->options->long_func(self->options->func_data, can_defer)) {
+    case QD_LONG_GRANTED:
+        return FALSE;
+    case QD_LONG_DENIED:
+        self->deferred = can_defer;
+        return can_defer;
+    case QD_LONG_REFUSED:
+        self->deferred = can_defer;
+        if (!can_defer)
+            qd_limit_set_error(&self->stop, self->limits, QD_LIMIT_RUNNING_BESIDE,
+                               "too many queries run long that have given rows already");
+        return TRUE;
+    }
+    g_assert_not_reached();
+}
+
+static gboolean
+look(void *data)
+{
+    QdRunEnd *self = data;
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+
+    if (self->stop != NULL || self->deferred)
+        return TRUE;
+    if (!check_times(self, now, &self->stop) || !check_peer(self, now, &self->stop) || !check_memory(self, &self->stop) ||
+        !qd_temp_files_check(self->limits, now, &self->temp_check_usec, &self->stop))
+        return TRUE;
+
+    if (now >= self->slice_end_usec)
+        self->slice_over = TRUE;
+    /* the statements that look terms up come here, too, amid a row, when the page must stay where it is */
+    return self->options->long_func != NULL && !self->row_waits && !self->noted_long && now > self->fill_start_usec + LONG_USEC &&
+           is_refused_to_be_long(self);
+}
+
+/* On the interrupter's thread. What is said here look() finds, too, when the step has come back. */
+static gboolean
+is_over(void *data, uint64_t now)
+{
+    QdRunEnd *self = data;
+
+    if (now > self->end_usec || now > get_transaction_end(self) ||
+        (self->options->cancelled != NULL && g_atomic_int_get(self->options->cancelled) != 0))
+        return TRUE;
+    if (self->options->gone_func == NULL || now < self->gone_check_usec)
+        return FALSE;
+
+    self->gone_check_usec = now + PEER_CHECK_USEC;
+    return self->options->gone_func(self->options->func_data);
+}
+
+/* Fills ----------------------------------------------------------------------------------------------------------------- */
+
+void
+qd_run_end_find(QdRunEnd *self)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+
+    self->peer_check_usec = 0;
+    if (self->stop == NULL && !self->deferred && check_times(self, now, &self->stop))
+        (void) check_peer(self, now, &self->stop);
+}
+
+/* When this fill has to be over, but for the transaction. */
+static uint64_t
+get_end_usec(const QdRunEnd *self)
+{
+    uint64_t end = self->start_usec + 1000 * qd_limits_get(self->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC);
+
+    if (self->options->timeout_msec > 0)
+        end = MIN(end, self->fill_start_usec + 1000 * self->options->timeout_msec - self->produced_usec);
+    return end;
+}
+
+gboolean
+qd_run_end_begin_fill(QdRunEnd *self, uint64_t slice_usec, gboolean stepped, gboolean has_given_rows, GError **error)
+{
+    self->fill_start_usec = (uint64_t) g_get_monotonic_time();
+    self->slice_end_usec = self->fill_start_usec + slice_usec;
+    self->slice_over = FALSE;
+    self->noted_long = FALSE;
+    self->has_given_rows = has_given_rows;
+    self->balance_before = qd_memory_get_thread_balance();
+    /* many short fills for a reader that takes all at once: the interrupter would see none of them */
+    return check_times(self, self->fill_start_usec, error) && (!stepped || check_peer(self, self->fill_start_usec, error));
+}
+
+void
+qd_run_end_begin_watch(QdRunEnd *self, QdConnection *connection)
+{
+    self->end_usec = get_end_usec(self);
+    self->watch = (QdWatch){ .interrupt = { .look = look, .data = self }, .is_over = is_over };
+    qd_evaluation_begin_watch(connection, &self->watch);
+}
+
+void
+qd_run_end_end_watch(QdRunEnd *self, QdConnection *connection)
+{
+    qd_evaluation_end_watch(connection, &self->watch);
+    self->memory_bytes += qd_memory_get_thread_balance() - self->balance_before;
+    self->produced_usec += (uint64_t) g_get_monotonic_time() - self->fill_start_usec;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What may end a run before its last row, and the look at it.
+ *
+ * Place: room read, a part of the run (run.h). sqlite3_step() returns only at rows, so all checks sit in a look, which the
+ * interrupter makes due every few milliseconds. What must end even if a single operation takes long, the interrupter ends itself.
+ * Invariant: whatever ends a step is found again by qd_run_end_find(), in the same words.
+ */
+#pragma once
+
+#include "daemon/base/limits.h"
+#include "daemon/sqlite/interrupter.h"
+
+typedef struct QdConnection QdConnection;
+typedef struct QdRunOptions QdRunOptions;
+
+typedef struct QdRunEnd {
+    const QdRunOptions *options; /* (not owned) */
+    const QdLimits *limits;
+    uint64_t start_usec;
+    uint64_t produced_usec; /* by earlier fills, and waiting for a slot: time that the reader keeps us waiting does not count */
+    int64_t memory_bytes;   /* charged by earlier fills */
+    uint64_t peer_check_usec;
+    uint64_t temp_check_usec;
+    uint64_t gone_check_usec; /* the interrupter's */
+    gboolean row_waits;       /* the statement stands on a row that is in no page yet */
+    GError *stop;             /* (nullable): why it was interrupted */
+    gboolean deferred;        /* long_func said so */
+
+    /* of the fill that runs */
+    uint64_t fill_start_usec;
+    uint64_t slice_end_usec;
+    uint64_t end_usec; /* by its deadline or its age */
+    int64_t balance_before;
+    gboolean slice_over;
+    gboolean noted_long;
+    gboolean has_given_rows; /* in fills before: they have gone out */
+    QdWatch watch;
+} QdRunEnd;
+
+void qd_run_end_init(QdRunEnd *self, const QdRunOptions *options, const QdLimits *limits);
+void qd_run_end_clear(QdRunEnd *self);
+
+/* FALSE: the run is over before this fill; TIMEOUT, CANCELLED, … @stepped: not before the first step */
+gboolean qd_run_end_begin_fill(QdRunEnd *self, uint64_t slice_usec, gboolean stepped, gboolean has_given_rows, GError **error);
+/* Around the steps of a fill. */
+void qd_run_end_begin_watch(QdRunEnd *self, QdConnection *connection);
+void qd_run_end_end_watch(QdRunEnd *self, QdConnection *connection);
+
+/* A step has failed: if that was since the run shall end, @self->stop says why. */
+void qd_run_end_find(QdRunEnd *self);
