@@ -70,8 +70,11 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(CHANNELS_FEW, "channels_few", "", 8, 0, 4096, LIMIT_EXCEEDED,
         "open channels of a client, or of an application's processes together, that has few: a quarter of 'channels' is kept for "
         "such"),
+    ROW(LARGE_PAGE_BYTES_PER_CLIENT, "large_page_bytes_per_client", "bytes", 16 * MIB, 0, GIB, LIMIT_EXCEEDED,
+        "pages of one client's channels, as far as 'page_size' is above 64 KiB"),
+    ROW(LARGE_PAGE_BYTES, "large_page_bytes", "bytes", 64 * MIB, 0, GIB, LIMIT_EXCEEDED, "such pages in all"),
     ROW(REQUEST_BYTES_PER_CLIENT, "request_bytes_per_client", "bytes", 80 * MIB, MIB, GIB, LIMIT_EXCEEDED,
-        "requests of one client that are larger than a page, from their first piece to their answer"),
+        "requests of one client, as far as they have come, until they are answered; 64 KiB of each channel are not counted"),
     ROW(REQUEST_BYTES, "request_bytes", "bytes", 160 * MIB, MIB, GIB, LIMIT_EXCEEDED, "such requests in all"),
     ROW(REQUEST_IDLE_MSEC, "request_idle_ms", "ms", 30000, 100, HOUR_MSEC, TIMEOUT,
         "time in which no further piece comes of such a request that has begun"),

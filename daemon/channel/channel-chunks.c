@@ -18,8 +18,8 @@ qd_channel_discharge_request(QdChannel *self, gsize n_bytes)
     qd_client_discharge_many(self->client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes);
 }
 
-static gboolean
-charge(QdChannel *self, gsize n_bytes, GError **error)
+gboolean
+qd_channel_charge_request(QdChannel *self, gsize n_bytes, GError **error)
 {
     const QdLimits *limits = &self->context->limits;
     gint before;
@@ -27,7 +27,7 @@ charge(QdChannel *self, gsize n_bytes, GError **error)
     if (!qd_client_charge_many(self->client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes,
                                qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT))) {
         qd_limit_set_error(error, limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT,
-                           "large requests of client '%s' that have no answer yet are too many", qd_client_get_label(self->client));
+                           "requests of client '%s' that have no answer yet are too many", qd_client_get_label(self->client));
         return FALSE;
     }
     before = g_atomic_int_add(&self->context->n_request_bytes, (gint) n_bytes);
@@ -35,7 +35,7 @@ charge(QdChannel *self, gsize n_bytes, GError **error)
         return TRUE;
 
     qd_channel_discharge_request(self, n_bytes);
-    qd_limit_set_error(error, limits, QD_LIMIT_REQUEST_BYTES, "large requests of all clients that have no answer yet are too many");
+    qd_limit_set_error(error, limits, QD_LIMIT_REQUEST_BYTES, "requests of all clients that have no answer yet are too many");
     return FALSE;
 }
 
@@ -66,7 +66,7 @@ make_room(QdChannel *self, GError **error)
     if (chain->chunks.received_bytes <= chain->n_charged)
         return TRUE;
     wanted = MIN(wanted, (gsize) chain->chunks.total_bytes);
-    if (!charge(self, wanted - chain->n_charged, error))
+    if (!qd_channel_charge_request(self, wanted - chain->n_charged, error))
         return FALSE;
 
     data = g_try_realloc(chain->data, wanted);
@@ -113,6 +113,7 @@ complete(QdChannel *self)
                                                 g_steal_pointer(&chain->data), (gsize) chunks->total_bytes);
 
     request->n_charged = chain->n_charged;
+    request->came_in_pieces = TRUE;
     chain->n_charged = 0;
     chain->n_requests++;
     __atomic_store_n(&chain->usec, 0, __ATOMIC_RELAXED);

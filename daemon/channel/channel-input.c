@@ -10,6 +10,8 @@
 #include "daemon/channel/channel-private.h"
 
 #define READ_BYTES 16384
+/* Requests of a channel that are not charged: the default page, so that each channel may always have one of it. */
+#define FREE_BYTES QW_PAGE_SIZE_DEFAULT
 
 QdRequest *
 qd_channel_free_request(QdChannel *self, QdRequest *request)
@@ -17,10 +19,11 @@ qd_channel_free_request(QdChannel *self, QdRequest *request)
     if (request == NULL)
         return NULL;
 
-    if (request->n_charged > 0) {
+    if (request->n_charged > 0)
         qd_channel_discharge_request(self, request->n_charged);
+    if (request->came_in_pieces)
         self->input.chain.n_requests--;
-    }
+    self->input.n_live_bytes -= request->n_bytes;
     g_clear_error(&request->error);
     g_free(request->body);
     g_free(request);
@@ -30,13 +33,14 @@ qd_channel_free_request(QdChannel *self, QdRequest *request)
 gboolean
 qd_channel_can_resume(const QdChannel *self)
 {
-    return self->input.chain.is_held && self->input.chain.n_requests == 0;
+    return (self->input.chain.is_held && self->input.chain.n_requests == 0) ||
+           (self->input.waits_for_room && self->input.n_live_bytes == 0);
 }
 
 gboolean
 qd_channel_has_room(const QdChannel *self)
 {
-    return !self->input.chain.is_held && self->input.requests.length < QW_PIPELINE_MAX_REQUESTS &&
+    return !self->input.chain.is_held && !self->input.waits_for_room && self->input.requests.length < QW_PIPELINE_MAX_REQUESTS &&
            self->input.n_request_bytes < QW_PIPELINE_MAX_BYTES;
 }
 
@@ -53,6 +57,7 @@ qd_channel_add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t s
     request->n_bytes = n_bytes;
     g_queue_push_tail(&self->input.requests, request);
     self->input.n_request_bytes += n_bytes;
+    self->input.n_live_bytes += n_bytes;
     return request;
 }
 
@@ -68,11 +73,36 @@ cancel_serial(QdChannel *self, uint32_t serial)
             ((QdRequest *) link->data)->cancelled = TRUE;
 }
 
+/*
+ * A request of one piece. It is charged where the channel has others without an answer. If that cannot be it waits for their end;
+ * without others it is taken in all the same, or refused if its page is larger than the default one. So no channel needs another
+ * one's end to go on. Returns: false when it waits.
+ */
+static gboolean
+take_request(QdChannel *self, const QwHeader *header, const uint8_t *body)
+{
+    gsize n_bytes = header->size - QW_HEADER_SIZE;
+    gboolean is_free = self->input.n_live_bytes + n_bytes <= FREE_BYTES;
+    GError *error = NULL;
+
+    self->input.waits_for_room = FALSE;
+    if (is_free || qd_channel_charge_request(self, n_bytes, &error)) {
+        qd_channel_add_request(self, header->kind, header->count, header->serial, g_memdup2(body, n_bytes), n_bytes)
+            ->n_charged = is_free ? 0 : n_bytes;
+        return TRUE;
+    }
+    if (self->input.n_live_bytes == 0) {
+        qd_channel_add_request(self, header->kind, 0, header->serial, NULL, 0)->error = error;
+        return TRUE;
+    }
+    g_clear_error(&error);
+    self->input.waits_for_room = TRUE;
+    return FALSE;
+}
+
 static gboolean
 handle_record(QdChannel *self, const QwHeader *header, const uint8_t *body)
 {
-    gsize n_bytes = header->size - QW_HEADER_SIZE;
-
     if (header->kind == QW_KIND_CHUNK)
         return qd_channel_take_chunk(self, header, body);
     if (self->input.chain.chunks.active)
@@ -80,7 +110,7 @@ handle_record(QdChannel *self, const QwHeader *header, const uint8_t *body)
     if (header->kind == QW_KIND_CANCEL)
         cancel_serial(self, header->count);
     else
-        (void) qd_channel_add_request(self, header->kind, header->count, header->serial, g_memdup2(body, n_bytes), n_bytes);
+        (void) take_request(self, header, body);
     return TRUE;
 }
 
@@ -102,10 +132,17 @@ parse_records(QdChannel *self)
             break;
         if (!handle_record(self, &header, self->input.bytes->data + offset + QW_HEADER_SIZE))
             return FALSE;
+        if (self->input.waits_for_room)
+            break;
         offset += header.size;
     }
     if (offset > 0)
         g_byte_array_remove_range(self->input.bytes, 0, (guint) offset);
+    if (self->input.is_large && self->input.bytes->len == 0) {
+        g_byte_array_unref(self->input.bytes);
+        self->input.bytes = g_byte_array_new();
+        self->input.is_large = FALSE;
+    }
     return TRUE;
 }
 
@@ -133,6 +170,7 @@ receive(QdChannel *self, gsize *ret_n_asked)
 
     *ret_n_asked = MAX(n_missing, sizeof buffer);
     if (n_missing > sizeof buffer) {
+        self->input.is_large = TRUE;
         g_byte_array_set_size(self->input.bytes, (guint) (n_before + n_missing));
         n = recv(self->fd, self->input.bytes->data + n_before, n_missing, MSG_DONTWAIT);
         g_byte_array_set_size(self->input.bytes, (guint) (n_before + (gsize) MAX(n, 0)));

@@ -25,7 +25,9 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
                                 .owner = channel };
     channel->input.bytes = g_byte_array_new();
     channel->input.chain.chunks = (QwChunks){ 0 };
-    channel->input.chain.is_refused = channel->input.chain.is_held = FALSE;
+    channel->input.chain.is_refused = channel->input.chain.is_held = channel->input.waits_for_room = FALSE;
+    channel->input.is_large = FALSE;
+    channel->input.n_live_bytes = 0;
     g_queue_init(&channel->input.requests);
     g_queue_init(&channel->writes.queue);
     g_queue_init(&channel->writes.spare);
@@ -81,7 +83,12 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
     }
     if (!qd_channels_charge(self, client, error))
         return FALSE;
+    if (!qd_channels_charge_pages(self, client, setup->channel.page_size, error)) {
+        qd_channels_discharge(self, client);
+        return FALSE;
+    }
     if (!qd_channels_open_transport(self, setup->channel.transport, fds, error)) {
+        qd_channels_discharge_pages(self, client, setup->channel.page_size);
         qd_channels_discharge(self, client);
         return FALSE;
     }

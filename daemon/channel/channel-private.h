@@ -69,8 +69,9 @@ typedef struct QdRequest {
     uint64_t received_usec;
     uint8_t *body; /* (owned) */
     gsize n_bytes;
-    gsize n_charged; /* bytes; 0: it came in one piece */
-    GError *error;   /* (owned) (nullable): it was not taken in: its answer */
+    gsize n_charged; /* bytes */
+    gboolean came_in_pieces;
+    GError *error; /* (owned) (nullable): it was not taken in: its answer */
 } QdRequest;
 
 /* A request that comes in pieces. */
@@ -80,7 +81,7 @@ typedef struct QdChain {
     gsize n_charged;     /* bytes: as many as @data has */
     gboolean is_refused; /* it has its answer; the rest is dropped */
     uint64_t usec;       /* atomic: when the last piece came; 0: none is awaited */
-    guint n_requests;    /* that have come so and are charged */
+    guint n_requests;    /* that have come so */
     gboolean is_held;    /* the next record begins another one, which waits for their end */
 } QdChain;
 
@@ -100,10 +101,13 @@ typedef struct QdStatement {
 /* What comes from the peer. */
 typedef struct QdChannelInput {
     GByteArray *bytes; /* of a record that is not whole yet */
+    gboolean is_large; /* their memory is given back when there are none */
     QdChain chain;
-    GQueue requests; /* of QdRequest */
-    gsize n_request_bytes;
-    gboolean readable; /* something happened: it is to be read */
+    gboolean waits_for_room; /* the next record is a request, which waits for the end of those before it */
+    GQueue requests;         /* of QdRequest */
+    gsize n_request_bytes;   /* of those */
+    gsize n_live_bytes;      /* of all that have no answer yet */
+    gboolean readable;       /* something happened: it is to be read */
     QdPeerState peer;
 } QdChannelInput;
 
@@ -193,6 +197,8 @@ gboolean qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const ui
 void qd_channel_watch_chain(QdChannel *self);
 /* When the channel ends. */
 void qd_channel_drop_chain(QdChannel *self);
+/* FALSE: it would be too much of the client or in all. */
+gboolean qd_channel_charge_request(QdChannel *self, gsize n_bytes, GError **error);
 /* A request of so many bytes is over. */
 void qd_channel_discharge_request(QdChannel *self, gsize n_bytes);
 
@@ -334,6 +340,9 @@ gboolean qd_channels_is_draining(QdChannels *self);
 /* One more channel of @client. FALSE: LIMIT_EXCEEDED */
 gboolean qd_channels_charge(QdChannels *self, QdClient *client, GError **error);
 void qd_channels_discharge(QdChannels *self, QdClient *client);
+/* For the memory of pages of @page_size. */
+gboolean qd_channels_charge_pages(QdChannels *self, QdClient *client, gsize page_size, GError **error);
+void qd_channels_discharge_pages(QdChannels *self, QdClient *client, gsize page_size);
 gboolean qd_channels_open_transport(QdChannels *self, QdTransport transport, int ret_fds[2], GError **error);
 void qd_channels_discharge_transport(QdChannels *self, QdTransport transport);
 /* A slot without a channel, for one that is charged; and back, with that charge of all channels. */

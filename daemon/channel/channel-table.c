@@ -22,6 +22,7 @@ struct QdChannels {
     guint n_open;
     gint n_pipes;
     gint n_ring_bytes;
+    gint n_large_page_bytes; /* atomic */
     gint draining;
     GPtrArray *answered; /* of QdChannel: owned by the leader of the writer's group */
 };
@@ -87,6 +88,46 @@ qd_channels_discharge(QdChannels *self, QdClient *client)
     self->n_open--;
     pthread_mutex_unlock(&self->mutex);
     qd_client_discharge(client, QD_CHARGE_CHANNEL);
+}
+
+static guint
+get_large_bytes(gsize page_size)
+{
+    return page_size > QW_PAGE_SIZE_DEFAULT ? (guint) (page_size - QW_PAGE_SIZE_DEFAULT) : 0;
+}
+
+gboolean
+qd_channels_charge_pages(QdChannels *self, QdClient *client, gsize page_size, GError **error)
+{
+    const QdLimits *limits = &self->context->limits;
+    guint n_bytes = get_large_bytes(page_size);
+    uint64_t most = qd_limits_get(limits, QD_LIMIT_LARGE_PAGE_BYTES);
+
+    if (n_bytes == 0)
+        return TRUE;
+    if (!qd_client_charge_many(client, QD_CHARGE_LARGE_PAGES, n_bytes,
+                               qd_limits_get(limits, QD_LIMIT_LARGE_PAGE_BYTES_PER_CLIENT))) {
+        qd_limit_set_error(error, limits, QD_LIMIT_LARGE_PAGE_BYTES_PER_CLIENT,
+                           "client '%s' has too many channels with a large 'page_size'", client->label);
+        return FALSE;
+    }
+    if ((uint64_t) g_atomic_int_add(&self->n_large_page_bytes, (gint) n_bytes) + n_bytes <= most)
+        return TRUE;
+
+    qd_channels_discharge_pages(self, client, page_size);
+    qd_limit_set_error(error, limits, QD_LIMIT_LARGE_PAGE_BYTES, "too many channels with a large 'page_size'");
+    return FALSE;
+}
+
+void
+qd_channels_discharge_pages(QdChannels *self, QdClient *client, gsize page_size)
+{
+    guint n_bytes = get_large_bytes(page_size);
+
+    if (n_bytes == 0)
+        return;
+    g_atomic_int_add(&self->n_large_page_bytes, -(gint) n_bytes);
+    qd_client_discharge_many(client, QD_CHARGE_LARGE_PAGES, n_bytes);
 }
 
 gboolean

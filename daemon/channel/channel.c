@@ -68,6 +68,7 @@ qd_channel_clear(QdChannel *self)
     while (!g_queue_is_empty(&self->input.requests))
         qd_channel_free_request(self, g_queue_pop_head(&self->input.requests));
     self->input.n_request_bytes = 0;
+    qd_channels_discharge_pages(self->context->channels, self->client, self->page_size);
     qd_statement_clear(&self->statement);
     qd_channel_clear_output(self);
     qd_channel_drop_chain(self);

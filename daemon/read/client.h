@@ -21,7 +21,8 @@ typedef enum QdCharge {
     QD_CHARGE_LONG, /* of those running, the ones that take long */
     QD_CHARGE_JOB,
     QD_CHARGE_RING,          /* in bytes */
-    QD_CHARGE_REQUEST_BYTES, /* of requests that came in pieces */
+    QD_CHARGE_REQUEST_BYTES, /* of requests, but for few of each channel */
+    QD_CHARGE_LARGE_PAGES,   /* in bytes */
     QD_CHARGE_SUBSCRIPTION,
     QD_CHARGE_SUBSCRIPTION_BYTES,
     QD_N_CHARGES,

@@ -46,7 +46,7 @@ typedef struct QdContext {
     struct QdJobs *jobs;
     QdRegistry *registry;
     QdCounters counters;
-    gint n_request_bytes;   /* atomic: of requests that came in pieces, of all clients */
+    gint n_request_bytes;   /* atomic: that are charged, of all clients */
     gint n_restores;        /* atomic: so often another database has come in place of this one */
     uint64_t activity_usec; /* atomic: when the main thread was told last */
     guint n_calls;          /* main thread */

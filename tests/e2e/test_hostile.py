@@ -4,7 +4,9 @@
 Times are asserted with much room, since machines of CI are noisy; the bars are in "tests/run bench hostile".
 """
 import concurrent.futures
+import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import time
 import pytest
 
 from harness import BusError, SANITIZER, SLOWER, status_kib, wait_until
-from wire_client import RemoteError
+from wire_client import RemoteError, encode_record, encode_row
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 N_ROWS = 1000
@@ -216,3 +218,78 @@ def test_two_hostile_processes(store):
     assert names <= {"end", "Busy", "Timeout", "Cancelled", "CutOff", "BadParameter", "TooComplex", "TooBig", "LimitExceeded",
                      "NoMemory", "DiskFull", "AccessDenied", "Closed"}, names
     assert "Timeout" in names
+
+
+def send_what_goes(rests):
+    """Sends until no socket takes any more; @rests: the bytes left of each channel."""
+    sockets = {channel.socket: channel for channel in rests}
+    for one in sockets:
+        one.setblocking(False)
+    while ready := select.select([], [s for s, channel in sockets.items() if rests[channel]], [], 1)[1]:
+        for one in ready:
+            n = one.send(rests[sockets[one]])
+            rests[sockets[one]] = rests[sockets[one]][n:]
+    for one in sockets:
+        one.setblocking(True)
+
+
+# its first request gives more than a socket takes, so that those after it wait until that is read
+FIRST_IS_LARGE = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?1) SELECT zeroblob(?2), length(?3) FROM n"
+
+
+def test_requests_that_wait_take_little_memory(make_bus):
+    """Each of 60 channels has 16 requests of most of a page, which wait since the first result is not read: all are answered."""
+    bus = make_bus(limits={"request_bytes_per_client": 4 << 20, "snapshots_per_client": 64})
+    channels = [bus.prepare(FIRST_IS_LARGE) for _ in range(60)]
+    before = status_kib(bus.daemon_pid(), "RssAnon")
+    first = encode_record("F", 1, 7, encode_row([100, 30000, b""]))
+    record = encode_record("F", 1, 7, encode_row([1, 1, b"x" * 60000]))
+    rests = {channel: first + 15 * record for channel in channels}
+    send_what_goes(rests)
+    if not SANITIZER:
+        # 4 MiB, and of each channel 64 KiB, a page that comes and one that goes; with the limit it is 30 MiB, without 75
+        assert status_kib(bus.daemon_pid(), "RssAnon") - before < 48 << 10
+
+    def finish(channel):
+        assert len(list(channel.answer(7))) == 100
+        channel.send_raw(rests[channel])
+        for _ in range(15):
+            assert list(channel.answer(7)) == [(b"\0", 60000)]
+
+    with concurrent.futures.ThreadPoolExecutor(len(channels)) as pool:
+        list(pool.map(finish, channels))
+    for channel in channels:
+        channel.close()
+
+
+def test_large_pages_are_limited(make_bus):
+    bus = make_bus(limits={"large_page_bytes_per_client": 2 << 20})
+    row = encode_row([b"x" * ((1 << 20) - 64)])
+    with bus.prepare("SELECT length(?1)", page_size=1 << 20) as one, bus.prepare("SELECT 1", page_size=1 << 20):
+        with pytest.raises(BusError) as error:
+            bus.prepare("SELECT 1", page_size=1 << 20)
+        assert error.value.name == "LimitExceeded" and "large_page_bytes_per_client" in error.value.message
+        assert list(one.answer(one.send("F", 1, row))) == [((1 << 20) - 64,)]
+    wait_until(lambda: bus.prepare("SELECT 1", page_size=1 << 20).close() is None, "the pages to be given back")
+
+
+def test_a_large_request_is_refused_where_there_is_no_room(make_bus):
+    """A page larger than the default one is charged whole; the channel goes on."""
+    bus = make_bus(limits={"request_bytes_per_client": 1 << 20, "large_page_bytes_per_client": 2 << 20})
+    half = encode_row([1, 1, b"x" * (1 << 19)])
+    with bus.prepare(FIRST_IS_LARGE, page_size=1 << 20) as one, bus.prepare("SELECT length(?1)", page_size=1 << 20) as two:
+        serials = [one.send("F", 1, encode_row([100, 30000, b""])), one.send("F", 1, half)]
+
+        def is_refused():
+            with contextlib.suppress(RemoteError):
+                list(two.answer(two.send("F", 1, encode_row([b"x" * ((1 << 19) + 65536)]))))
+                return False
+            return True
+
+        wait_until(is_refused, "the other request to be charged")
+        with pytest.raises(RemoteError) as error:
+            list(two.answer(two.send("F", 1, encode_row([b"x" * ((1 << 19) + 65536)]))))
+        assert error.value.name == "LimitExceeded" and "request_bytes_per_client" in error.value.message
+        assert two.fetch((b"x",)) == [(1,)]
+        assert len(list(one.answer(serials[0]))) == 100 and list(one.answer(serials[1])) == [(b"\0", 1 << 19)]
+        assert list(two.answer(two.send("F", 1, encode_row([b"x" * (1 << 19)])))) == [(1 << 19,)]
