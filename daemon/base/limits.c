@@ -103,7 +103,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(WRITE_QUEUE_PER_CLIENT, "write_queue_per_client", "", 512, 1, 65536, BUSY,
         "updates of one client that wait for the writer"),
     ROW(TRANSACTION_IDLE_MSEC, "transaction_idle_ms", "ms", 5000, 100, HOUR_MSEC, TIMEOUT,
-        "time an open transaction may pass without a request; nobody else can write meanwhile"),
+        "time an open transaction may pass without a request; no other client can write meanwhile"),
     ROW(TRANSACTION_MSEC, "transaction_ms", "ms", 30000, 100, 24 * HOUR_MSEC, TIMEOUT,
         "time from BEGIN to COMMIT of a transaction"),
     ROW(FREE_DISK_BYTES, "free_disk_bytes", "bytes", 64 * MIB, 0, 64 * GIB, DISK_FULL,

@@ -78,7 +78,7 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
     int r;
 
     if (qd_channels_is_draining(self)) {
-        qd_error_set(error, QW_ERROR_CLOSED, "the daemon is stopping");
+        qd_error_set(error, QW_ERROR_CLOSED, "the daemon is shutting down");
         return FALSE;
     }
     if (!qd_channels_charge(self, client, error))

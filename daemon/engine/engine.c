@@ -265,7 +265,7 @@ static void
 start_call(QdEngine *self, QdCall *call)
 {
     if (self->stopped) {
-        qd_error_set(&call->error, QW_ERROR_CLOSED, "the daemon ends");
+        qd_error_set(&call->error, QW_ERROR_CLOSED, "the daemon is shutting down");
         qd_call_finish(call);
     } else if (self->state == QD_ENGINE_RECOVERING) {
         qd_error_set(&call->error, QW_ERROR_RECOVERING, "the database of store '%s' was damaged and is being salvaged",

@@ -360,7 +360,7 @@ step_after_quote(QdTextReader *self, GError **error)
     char c = self->input[self->pos];
 
     if (c != '"' && c != ',' && c != '\n' && c != '\r')
-        return fail(self, self->place, error, QW_ERROR_SYNTAX, "text behind the closing quote");
+        return fail(self, self->place, error, QW_ERROR_SYNTAX, "text after the closing quote");
 
     consume(self, 1);
     if (c == '"') {
@@ -484,7 +484,7 @@ step_between(QdTextReader *self, GError **error)
     else if (self->state == STATE_COMMA_OR_CLOSE)
         return fail(self, self->place, error, QW_ERROR_SYNTAX, "expected ',' or ']'");
     else if (self->state == STATE_LINE_END || self->state == STATE_CLOSED)
-        return fail(self, self->place, error, QW_ERROR_SYNTAX, "text behind the end");
+        return fail(self, self->place, error, QW_ERROR_SYNTAX, "text after the end");
     else
         return fail(self, self->place, error, QW_ERROR_SYNTAX, "expected an object or an array");
     consume(self, 1);

@@ -156,7 +156,7 @@ copy_missing(QdSalvage *self, sqlite3 *model, const char *query, GError **error)
              (n > 0 || qd_salvage_try(self, name, (const char *) sqlite3_column_text(stmt, 1), error));
         sqlite3_free(probe);
         if (ok && n == 0)
-            qd_salvage_report_note(self->report, "'%s' was lost and is made anew", name);
+            qd_salvage_report_note(self->report, "'%s' was lost and is rebuilt", name);
     }
     (void) sqlite3_finalize(stmt);
     return ok;

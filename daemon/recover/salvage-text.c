@@ -84,9 +84,9 @@ mend(QdSalvage *self, const QdSalvageEntry *entry)
     remake(self, entry, &second);
     if (second == NULL && try_statement(self, rebuild, entry->name, &second))
         qd_salvage_report_note(
-            self->report, "full-text index '%s' was damaged; it is made anew from its texts, with default settings", entry->name);
+            self->report, "full-text index '%s' was damaged; it is rebuilt from its texts, with default settings", entry->name);
     else
-        qd_salvage_report_note(self->report, "full-text index '%s' was damaged; it is made anew and is empty: %s", entry->name,
+        qd_salvage_report_note(self->report, "full-text index '%s' was damaged; it is rebuilt and is empty: %s", entry->name,
                                second->message);
 }
 

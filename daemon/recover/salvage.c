@@ -473,7 +473,7 @@ adopt_orphans(QdSalvage *self, GError **error)
             return FALSE;
     }
     if (n_left > 0)
-        qd_salvage_report_note(self->report, "%u pages of rows belong to no table that can be told", n_left);
+        qd_salvage_report_note(self->report, "%u pages of rows belong to no table that can be identified", n_left);
     return TRUE;
 }
 

@@ -118,7 +118,7 @@ read_object(Block *self, const GArray *elements, QdMatch *match)
             qd_ast_pin_term(self->parser->ast, node->term);
         if (!g_ascii_string_to_unsigned(digits, 10, 1, G_MAXINT32, &match->limit, NULL))
             return qd_parser_fail(self->parser, self->offset,
-                                  "behind the query text of fts:match stands how many matches, from 1 on");
+                                  "the query text of fts:match is followed by the number of matches, from 1 on");
     }
     if (i < elements->len)
         return qd_parser_fail(self->parser, self->offset, "the object of fts:match is (predicates… text limit), and no more");

@@ -50,6 +50,6 @@ qd_index_locks_init(GError **error)
     if (vfs != NULL && vfs->iVersion >= 3 && vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr) control) == SQLITE_OK)
         return TRUE;
 
-    qd_error_set(error, QW_ERROR_INTERNAL, "SQLite's VFS does not let its locks be told how to be taken");
+    qd_error_set(error, QW_ERROR_INTERNAL, "cannot override fcntl() in SQLite's unix VFS");
     return FALSE;
 }

@@ -170,7 +170,7 @@ refine_full_text(GString *message, gboolean in_text, QwError *ret_code)
         g_string_erase(message, 0, (gssize) strlen(own));
         (void) g_string_replace(message, "near \"\"", "at its end", 1);
     } else if (g_str_has_prefix(message->str, NO_COLUMN)) {
-        g_string_append(message, " (a word before ':' or behind '-' names a column; put it in double quotes)");
+        g_string_append(message, " (a word before ':' or after '-' names a column; put it in double quotes)");
     } else if (strcmp(message->str, "unterminated string") != 0) {
         return FALSE;
     }

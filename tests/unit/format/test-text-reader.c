@@ -270,7 +270,7 @@ test_csv_errors(void)
 {
     assert_read(QD_TEXT_FORMAT_CSV, TRUE, "a,b\n1,2\n1\n", "i1 i2\nSyntax: 3:1: the row has 1 fields, the first row 2");
     assert_read(QD_TEXT_FORMAT_CSV, TRUE, "a,b\n\"x\ny\",2,3\n", "Syntax: 2:1: the row has 3 fields, the first row 2");
-    assert_read(QD_TEXT_FORMAT_CSV, FALSE, "1,\"\xc3\xbc\"x,2\n", "Syntax: 1:6: text behind the closing quote");
+    assert_read(QD_TEXT_FORMAT_CSV, FALSE, "1,\"\xc3\xbc\"x,2\n", "Syntax: 1:6: text after the closing quote");
     assert_read(QD_TEXT_FORMAT_CSV, FALSE, "1,2\n3,\"abc\n\n", "i1 i2\nSyntax: 2:3: quoted field is not closed");
     assert_read(QD_TEXT_FORMAT_CSV, FALSE, "1,\xc3\xbc\xff\n", "Syntax: 1:4: the text is not UTF-8");
     assert_read(QD_TEXT_FORMAT_CSV, FALSE, "1,\"\"\"\xc3\xbc\xff\"\n", "Syntax: 1:7: the text is not UTF-8");
@@ -321,7 +321,7 @@ test_json(void)
     assert_read(QD_TEXT_FORMAT_JSON, FALSE, "[{\"a\":1}", "i1\nSyntax: 1:9: unexpected end of the input: the array is not closed");
     assert_read(QD_TEXT_FORMAT_JSON, FALSE, "[{\"a\":1},]", "i1\nSyntax: 1:10: expected an object or an array");
     assert_read(QD_TEXT_FORMAT_JSON, FALSE, "[{\"a\":1} {\"a\":2}]", "i1\nSyntax: 1:10: expected ',' or ']'");
-    assert_read(QD_TEXT_FORMAT_JSON, FALSE, "[] x", "Syntax: 1:4: text behind the end");
+    assert_read(QD_TEXT_FORMAT_JSON, FALSE, "[] x", "Syntax: 1:4: text after the end");
     assert_read(QD_TEXT_FORMAT_JSON, FALSE, "{\"a\":1}", "Syntax: 1:1: expected '['");
 }
 
@@ -337,7 +337,7 @@ test_json_errors(void)
     assert_read(QD_TEXT_FORMAT_JSONL, FALSE, "{\"a\":\"\\ud800\"}", "Syntax: 1:7: half of a surrogate pair");
     assert_read(QD_TEXT_FORMAT_JSONL, FALSE, "{\"a\":\"\\q\"}", "Syntax: 1:7: unknown escape");
     assert_read(QD_TEXT_FORMAT_JSONL, FALSE, "{\"a\":01}", "Syntax: 1:6: expected a number");
-    assert_read(QD_TEXT_FORMAT_JSONL, FALSE, "{\"a\":1} {\"a\":2}", "i1\nSyntax: 1:9: text behind the end");
+    assert_read(QD_TEXT_FORMAT_JSONL, FALSE, "{\"a\":1} {\"a\":2}", "i1\nSyntax: 1:9: text after the end");
     assert_read(QD_TEXT_FORMAT_JSONL, FALSE, "{\"a\":\"\xff\"}", "Syntax: 1:7: the text is not UTF-8");
     assert_read(QD_TEXT_FORMAT_JSONL, FALSE, "{]\n", "Syntax: 1:2: expected a string");
     assert_read(QD_TEXT_FORMAT_JSONL, FALSE, "[[[[[[[[[[[[1]]]]]]]]]]]]",

@@ -204,7 +204,7 @@ test_lost_table(Fixture *self, gconstpointer data)
 {
     alter(self, "DROP TABLE queryd_prefix; DELETE FROM queryd_meta WHERE key='bnode_serial'");
     salvage(self);
-    assert_reported(self, "'queryd_prefix' was lost and is made anew");
+    assert_reported(self, "'queryd_prefix' was lost and is rebuilt");
     g_assert_cmpint(ask(self, "SELECT count(*) FROM queryd_prefix"), >=, 0);
     g_assert_cmpint(ask(self, COUNT), ==, N_QUADS);
     assert_found_again(self);

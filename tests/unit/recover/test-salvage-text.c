@@ -69,7 +69,7 @@ test_lost_rows(SalvageFixture *self, gconstpointer data)
     salvage_fixture_execute(self, damage);
     salvage_fixture_run(self);
     g_assert_cmpint(salvage_fixture_ask(self, "SELECT count(*) FROM doc WHERE doc MATCH 'text'"), ==, 1000);
-    g_assert_true(salvage_fixture_is_reported(self, "it is made anew from its texts"));
+    g_assert_true(salvage_fixture_is_reported(self, "it is rebuilt from its texts"));
     assert_works(self);
 }
 
@@ -85,7 +85,7 @@ test_without_content(SalvageFixture *self, gconstpointer data)
     salvage_fixture_execute(self, "DELETE FROM doc_data");
     salvage_fixture_run(self);
     g_assert_cmpint(salvage_fixture_ask(self, "SELECT count(*) FROM doc WHERE doc MATCH 'text'"), ==, 0);
-    g_assert_true(salvage_fixture_is_reported(self, "is made anew and is empty"));
+    g_assert_true(salvage_fixture_is_reported(self, "is rebuilt and is empty"));
     assert_works(self);
 }
 
