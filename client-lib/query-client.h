@@ -23,26 +23,26 @@ G_BEGIN_DECLS
 /* Numbers up to 18 are those of the wire format; the last three arise in the library. */
 typedef enum {
     QUERY_ERROR_SYNTAX = 1,          /* the text is no statement of its language; query_error_get_place() tells where */
-    QUERY_ERROR_UNSUPPORTED = 2,     /* correct, but not served by this daemon */
+    QUERY_ERROR_UNSUPPORTED = 2,     /* correct, but not supported by this daemon */
     QUERY_ERROR_BAD_PARAMETER = 3,   /* a parameter is missing, surplus or of a wrong type; or an option is unknown */
     QUERY_ERROR_CONSTRAINT = 4,      /* an update broke a constraint: query_error_get_constraint() tells which */
     QUERY_ERROR_READ_ONLY = 5,       /* a write in a query, or the store cannot be written */
     QUERY_ERROR_BUSY = 6,            /* the daemon has too much to do */
-    QUERY_ERROR_TOO_BIG = 7,         /* a text, value, row or batch is above its limit */
-    QUERY_ERROR_TOO_COMPLEX = 8,     /* a statement is above a limit */
-    QUERY_ERROR_TIMEOUT = 9,         /* it took longer than it may */
-    QUERY_ERROR_CANCELLED = 10,      /* somebody cancelled it at the daemon; one's own GCancellable gives G_IO_ERROR_CANCELLED */
+    QUERY_ERROR_TOO_BIG = 7,         /* a text, value, row or batch exceeds its limit */
+    QUERY_ERROR_TOO_COMPLEX = 8,     /* a statement exceeds a limit */
+    QUERY_ERROR_TIMEOUT = 9,         /* the deadline expired */
+    QUERY_ERROR_CANCELLED = 10,      /* cancelled at the daemon; a GCancellable gives G_IO_ERROR_CANCELLED instead */
     QUERY_ERROR_DISK_FULL = 11,      /* there is no space for the database or for temporary files */
     QUERY_ERROR_NO_MEMORY = 12,      /* there is no memory, here or in the daemon */
     QUERY_ERROR_CORRUPT = 13,        /* the database is damaged */
-    QUERY_ERROR_RECOVERING = 14,     /* the database is being repaired; later it will be there again */
-    QUERY_ERROR_ACCESS_DENIED = 15,  /* the statement does what no client may do */
+    QUERY_ERROR_RECOVERING = 14,     /* the database is being repaired; try again later */
+    QUERY_ERROR_ACCESS_DENIED = 15,  /* no client is allowed to do what the statement does */
     QUERY_ERROR_LIMIT_EXCEEDED = 16, /* the caller holds too much at once */
-    QUERY_ERROR_CLOSED = 17,         /* what was asked for has been closed */
-    QUERY_ERROR_INTERNAL = 18,       /* a mistake in the daemon, or an error that this version does not know */
-    QUERY_ERROR_DISCONNECTED = 64,   /* the daemon went away before the result was whole; an update may have been executed or not */
-    QUERY_ERROR_PROTOCOL = 65,       /* the daemon sent something that is not the wire format */
-    QUERY_ERROR_UNAVAILABLE = 66,    /* no daemon could be reached or activated within five seconds; or no file opened directly */
+    QUERY_ERROR_CLOSED = 17,         /* the channel, cursor or transaction is closed, or the daemon is shutting down */
+    QUERY_ERROR_INTERNAL = 18,       /* internal error in the daemon, or an unknown error code */
+    QUERY_ERROR_DISCONNECTED = 64,   /* the daemon went away before the end of the result; an update may have been executed */
+    QUERY_ERROR_PROTOCOL = 65,       /* the daemon violated the wire format, or speaks an incompatible protocol version */
+    QUERY_ERROR_UNAVAILABLE = 66,    /* no daemon could be reached or started within five seconds; or no file opened directly */
 } QueryError;
 
 #define QUERY_ERROR (query_error_quark())
@@ -68,7 +68,7 @@ typedef enum {
 
 /* How results come from the daemon: query_connection_set_transport(). */
 typedef enum {
-    QUERY_TRANSPORT_AUTO,       /* the fastest of the others that can be had */
+    QUERY_TRANSPORT_AUTO,       /* the fastest one that is available */
     QUERY_TRANSPORT_SOCKETPAIR, /* by a socket */
     QUERY_TRANSPORT_RING,       /* by a socket, large ones through shared memory if there is enough of it */
 } QueryTransport;
@@ -92,14 +92,14 @@ typedef enum {
     QUERY_VALUE_TYPE_LITERAL_TYPED = 8, /* a lexical form with a datatype IRI */
 } QueryValueType;
 
-/* For query_connection_set_timeout_msec(): as long as it takes, if the daemon's cap allows that. */
+/* For query_connection_set_timeout_msec(): no deadline, up to the daemon's own cap. */
 #define QUERY_TIMEOUT_NONE 4294967295u
 
 /**
  * QueryConnection:
  *
- * A way to one store. It keeps some idle channels to the daemon, so that only the first query goes over D-Bus. When the
- * daemon was restarted or has left for idleness, the next call brings it back; open cursors fail.
+ * A connection to one store. It keeps some idle channels to the daemon, so that only the first query goes over D-Bus. When the
+ * daemon was restarted or has exited because it was idle, the next call starts it again; open cursors fail.
  */
 #define QUERY_TYPE_CONNECTION (query_connection_get_type())
 G_DECLARE_FINAL_TYPE(QueryConnection, query_connection, QUERY, CONNECTION, GObject)
@@ -118,9 +118,9 @@ G_DECLARE_FINAL_TYPE(QueryStatement, query_statement, QUERY, STATEMENT, GObject)
  *
  * The rows of a result, one after the other. It starts before the first row.
  *
- * A process may have any number of open cursors, and update meanwhile: when they hold as many of the daemon's channels as it may
- * have, the rest of a result that was not read for long is read into memory, or into a temporary file without a name (in $TMPDIR),
- * from which the cursor goes on. More than 2 GiB of these in a process end the cursor with %QUERY_ERROR_LIMIT_EXCEEDED.
+ * A process may have any number of open cursors, and update meanwhile. When they hold all channels that the process may have, the
+ * library reads the rest of the least recently read result into memory or into an unnamed temporary file (in $TMPDIR), and the
+ * cursor continues from there. More than 2 GiB of these in a process end the cursor with %QUERY_ERROR_LIMIT_EXCEEDED.
  */
 #define QUERY_TYPE_CURSOR (query_cursor_get_type())
 G_DECLARE_FINAL_TYPE(QueryCursor, query_cursor, QUERY, CURSOR, GObject)
@@ -142,13 +142,13 @@ G_DECLARE_FINAL_TYPE(QueryBatch, query_batch, QUERY, BATCH, GObject)
  *
  * Connects to the queryd of this session and starts it when it does not run.
  *
- * Errors: UNAVAILABLE, also when it does not start within five seconds; PROTOCOL when it is of another time.
+ * Errors: UNAVAILABLE, also when it does not start within five seconds; PROTOCOL if it speaks an incompatible protocol version.
  *
  * Returns: (transfer full): a new connection, %NULL on error
  */
 QueryConnection *query_connection_new(GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_connection_new(): documented in query-connection.c. */
 void query_connection_new_async(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 QueryConnection *query_connection_new_finish(GAsyncResult *result, GError **error);
 
@@ -166,7 +166,7 @@ QueryConnection *query_connection_new_finish(GAsyncResult *result, GError **erro
  */
 QueryConnection *query_connection_new_for_store(const char *store, GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_connection_new_for_store(): documented in query-connection.c. */
 void query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback,
                                           gpointer user_data);
 QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GError **error);
@@ -177,21 +177,21 @@ QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GEr
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Reads the database file in this process, with no daemon in between: SQL queries, each on a snapshot of its own, with the
- * statements, values, limits and errors of the daemon. Updates are READ_ONLY, what only a daemon can do is UNSUPPORTED. What is
- * committed is seen by the next execution, tables that changed too; generations are not known: 0. A result ends after 5 minutes.
+ * Reads the database file in this process, without the daemon: SQL and SPARQL queries, each on a snapshot of its own, with the
+ * statements, values, limits and errors of the daemon. Updates fail with READ_ONLY, what only a daemon can do with UNSUPPORTED. The
+ * next execution sees later commits, also those that change tables. Generations are not known: 0. A result ends after 5 minutes.
  *
  * The first of a process loads the module libquery-client-direct.so, and SQLite with it.
  *
- * Errors: UNAVAILABLE when the file cannot be opened from here, as in a sandbox, or the module is not installed: use
- * query_connection_new() then; CORRUPT when it is no database; UNSUPPORTED when a newer queryd wrote it, or on a network file
- * system.
+ * Errors: UNAVAILABLE when this process cannot open the file, as in a sandbox, or the module is not installed. Use
+ * query_connection_new() then. CORRUPT when the file is no database. UNSUPPORTED when a newer queryd wrote it, or it is on a
+ * network file system.
  *
  * Returns: (transfer full): a new connection, %NULL on error
  */
 QueryConnection *query_connection_new_direct(const char *path, GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_connection_new_direct(): documented in query-connection.c. */
 void query_connection_new_direct_async(const char *path, GCancellable *cancellable, GAsyncReadyCallback callback,
                                        gpointer user_data);
 QueryConnection *query_connection_new_direct_finish(GAsyncResult *result, GError **error);
@@ -207,7 +207,7 @@ QueryConnection *query_connection_new_direct_finish(GAsyncResult *result, GError
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Runs a query. Returns when the first rows are there, or the end, or an error.
+ * Runs a query. Returns when the first rows, the end or an error have arrived.
  *
  * Errors: those of the statement.
  *
@@ -216,7 +216,7 @@ QueryConnection *query_connection_new_direct_finish(GAsyncResult *result, GError
 QueryCursor *query_connection_query(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                     GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_connection_query(): documented in query-connection-query.c. */
 void query_connection_query_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                   GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 QueryCursor *query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GError **error);
@@ -239,7 +239,7 @@ QueryCursor *query_connection_query_finish(QueryConnection *self, GAsyncResult *
 gint64 query_connection_update(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_connection_update(): documented in query-connection-query.c. */
 void query_connection_update_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 gint64 query_connection_update_finish(QueryConnection *self, GAsyncResult *result, GError **error);
@@ -290,7 +290,7 @@ QueryBatch *query_connection_create_batch(QueryConnection *self);
  * @self: a connection
  * @timeout_msec: milliseconds; 0 is the daemon's default, %QUERY_TIMEOUT_NONE is none
  *
- * How long what follows on this connection may take in the daemon, waiting for a slow reader not counted.
+ * Sets the deadline of the calls that follow on this connection. Time in which the daemon waits for a slow reader does not count.
  */
 void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec);
 
@@ -303,7 +303,7 @@ void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec
  */
 void query_connection_set_max_rows(QueryConnection *self, guint64 max_rows);
 
-/* Described with the code. */
+/* Transport and durability of the calls that follow: documented in query-connection.c. */
 void query_connection_set_transport(QueryConnection *self, QueryTransport transport);
 QueryTransport query_connection_get_transport(QueryConnection *self);
 void query_connection_set_durability(QueryConnection *self, QueryDurability durability);
@@ -333,12 +333,12 @@ gboolean query_connection_explain(QueryConnection *self, QueryLanguage language,
  * @bytes_total: bytes in all; 0: not known
  * @user_data: what was given with the function
  *
- * Tells how far a job is, about ten times a second, in the thread of the call that waits; the last time when it has ended, with
- * the figures of all of it. A backup and a restore count each byte twice: they make a copy in the store's directory first.
+ * Reports the progress of a job, about ten times a second, in the thread of the waiting call. The last report, at the end of the
+ * job, has the final figures. A backup and a restore count each byte twice: they make a copy in the store's directory first.
  */
 typedef void (*QueryProgressFunc)(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data);
 
-/* Import fills a table or graphs from a descriptor, dump writes graphs to one: described with the code. */
+/* Import fills a table or graphs from a descriptor, dump writes graphs to one: documented in query-job.c. */
 gboolean query_connection_import(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                                  gpointer user_data, guint64 *n_rows, GCancellable *cancellable, GError **error);
 gboolean query_connection_dump(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
@@ -357,7 +357,7 @@ gboolean query_connection_dump(QueryConnection *self, int fd, const char *format
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Lets the daemon write a whole result to a descriptor, and waits for the end.
+ * Makes the daemon write a whole result to a descriptor, and waits for the end.
  *
  * Returns: %FALSE on error: what was written is not complete
  */
@@ -368,7 +368,7 @@ gboolean query_connection_export(QueryConnection *self, QueryLanguage language, 
  * query_connection_backup:
  * @self: a connection
  * @fd: a file, which is emptied first, a pipe or a socket; borrowed
- * @progress: (scope call) (nullable): told about progress
+ * @progress: (scope call) (nullable): called with the progress
  * @user_data: for @progress
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
@@ -380,7 +380,7 @@ gboolean query_connection_export(QueryConnection *self, QueryLanguage language, 
 gboolean query_connection_backup(QueryConnection *self, int fd, QueryProgressFunc progress, gpointer user_data,
                                  GCancellable *cancellable, GError **error);
 
-/* Restore puts what was backed up in the place of the database; the second tells what that lacks: described with the code. */
+/* Replaces the database by a backup; the second form also reports what the backup lacks: documented in query-job.c. */
 gboolean query_connection_restore(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress,
                                   gpointer user_data, GCancellable *cancellable, GError **error);
 gboolean query_connection_restore_full(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress,
@@ -415,10 +415,10 @@ gboolean query_connection_check(QueryConnection *self, gboolean quick, char ***m
  * Returns: %FALSE on error
  */
 gboolean query_connection_optimize(QueryConnection *self, gboolean warm, GCancellable *cancellable, GError **error);
-/* Makes the daemon read its configuration again. FALSE on error. */
+/* Makes the daemon read its configuration again: documented in query-manager.c. */
 gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error);
 
-/* About the daemon and its work, NULL or FALSE on error: described with the code. */
+/* Settings, figures and queries of the daemon, NULL or FALSE on error: documented in query-manager.c and query-connection.c. */
 gboolean query_connection_set_full_text(QueryConnection *self, GVariant *options, GCancellable *cancellable, GError **error);
 GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error);
 GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error);
@@ -457,10 +457,7 @@ const char *query_statement_get_parameter_name(QueryStatement *self, guint index
  */
 gboolean query_statement_bind_null(QueryStatement *self, const char *name, GError **error);
 
-/*
- * The same for other types, FALSE on error: BAD_PARAMETER when there is no such parameter, TOO_BIG. A string is copied, its
- * length is -1 when a NUL ends it; bytes are referenced; an IRI is absolute.
- */
+/* Other types: documented in query-statement.c. */
 gboolean query_statement_bind_int64(QueryStatement *self, const char *name, gint64 value, GError **error);
 gboolean query_statement_bind_double(QueryStatement *self, const char *name, double value, GError **error);
 gboolean query_statement_bind_string(QueryStatement *self, const char *name, const char *value, gssize n_bytes, GError **error);
@@ -485,14 +482,14 @@ gboolean query_statement_bind_iri(QueryStatement *self, const char *name, const 
 gboolean query_statement_bind_literal(QueryStatement *self, const char *name, const char *lexical, const char *datatype,
                                       const char *language, GError **error);
 
-/* Keeps the values bound now as a row of the next update, which runs once for each: described with the code. */
+/* Keeps the bound values as a row of the next update, which runs once for each row: documented in query-statement.c. */
 gboolean query_statement_add_row(QueryStatement *self, GError **error);
 
 /**
  * query_statement_clear_bindings:
  * @self: a statement
  *
- * Forgets all values.
+ * Removes all bound values.
  */
 void query_statement_clear_bindings(QueryStatement *self);
 
@@ -510,7 +507,7 @@ void query_statement_clear_bindings(QueryStatement *self);
  */
 QueryCursor *query_statement_execute(QueryStatement *self, GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_statement_execute(): documented in query-statement.c. */
 void query_statement_execute_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                    gpointer user_data);
 QueryCursor *query_statement_execute_finish(QueryStatement *self, GAsyncResult *result, GError **error);
@@ -529,7 +526,7 @@ QueryCursor *query_statement_execute_finish(QueryStatement *self, GAsyncResult *
  */
 gint64 query_statement_update(QueryStatement *self, GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_statement_update(): documented in query-statement.c. */
 void query_statement_update_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
 gint64 query_statement_update_finish(QueryStatement *self, GAsyncResult *result, GError **error);
@@ -587,7 +584,7 @@ const char *query_cursor_get_column_type(QueryCursor *self, guint column);
  */
 gboolean query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_cursor_next(): documented in query-cursor.c. */
 void query_cursor_next_async(QueryCursor *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 gboolean query_cursor_next_finish(QueryCursor *self, GAsyncResult *result, GError **error);
 
@@ -637,8 +634,8 @@ gboolean query_cursor_get_boolean(QueryCursor *self, guint column);
  * @column: from 0
  * @n_bytes: (out) (optional): its length
  *
- * TEXT and RDF terms as they are, always with a NUL behind them; numbers with the fewest digits that read back the same. TEXT may
- * hold NUL, and what is not UTF-8.
+ * TEXT and RDF terms unchanged, always followed by a NUL; numbers with the fewest digits that read back the same. TEXT may contain
+ * NUL, and bytes that are not UTF-8.
  *
  * Returns: (nullable) (transfer none): the string, valid until the next query_cursor_next(); %NULL for NULL and BLOB
  */
@@ -651,7 +648,7 @@ const char *query_cursor_get_string(QueryCursor *self, guint column, gsize *n_by
  * Returns: (nullable) (transfer full): a copy of the bytes, of a BLOB or of the string; %NULL for NULL
  */
 GBytes *query_cursor_get_bytes(QueryCursor *self, guint column);
-/* The same without a copy: described with the code. */
+/* The same without a copy: documented in query-cursor-value.c. */
 const guint8 *query_cursor_get_data(QueryCursor *self, guint column, gsize *n_bytes);
 
 /**
@@ -686,8 +683,8 @@ const char *query_cursor_get_language(QueryCursor *self, guint column);
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Reads many rows at once, as a JSON array of objects with the column names as keys: for languages where a call per value is
- * dear. INTEGER and FLOAT are numbers, a BLOB is base64, what is not UTF-8 becomes U+FFFD. Columns of one name all occur.
+ * Reads many rows at once, as a JSON array of objects with the column names as keys: for languages in which per-value calls are
+ * expensive. INTEGER and FLOAT are numbers, a BLOB is base64, what is not UTF-8 becomes U+FFFD. Columns with equal names all occur.
  *
  * Errors: as query_cursor_next(); the rows of this call are lost then.
  *
@@ -695,15 +692,12 @@ const char *query_cursor_get_language(QueryCursor *self, guint column);
  */
 GBytes *query_cursor_read_json(QueryCursor *self, guint64 max_rows, GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_cursor_read_json(): documented in query-json.c. */
 void query_cursor_read_json_async(QueryCursor *self, guint64 max_rows, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
 GBytes *query_cursor_read_json_finish(QueryCursor *self, GAsyncResult *result, GError **error);
 
-/*
- * What the end of the result said; 0 before it was reached. Rows of the whole result; generation of the database that was
- * read or written; microseconds that it took in the daemon; rows changed and rowid inserted last by an update with RETURNING.
- */
+/* What the END record of the result says; 0 before the end: documented in query-cursor.c. */
 guint64 query_cursor_get_n_rows(QueryCursor *self);
 guint64 query_cursor_get_generation(QueryCursor *self);
 guint64 query_cursor_get_elapsed_usec(QueryCursor *self);
@@ -763,7 +757,7 @@ guint query_batch_get_n_statements(QueryBatch *self);
  */
 gboolean query_batch_execute(QueryBatch *self, GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_batch_execute(): documented in query-batch.c. */
 void query_batch_execute_async(QueryBatch *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 gboolean query_batch_execute_finish(QueryBatch *self, GAsyncResult *result, GError **error);
 

@@ -552,6 +552,11 @@ query_cursor_next_finish(QueryCursor *self, GAsyncResult *result, GError **error
 
 /* What END said -------------------------------------------------------------------------------------------------------- */
 
+/**
+ * query_cursor_get_n_rows:
+ * @self: a cursor
+ * Returns: the number of rows of the whole result; 0 before its end was reached
+ */
 guint64
 query_cursor_get_n_rows(QueryCursor *self)
 {
@@ -560,6 +565,11 @@ query_cursor_get_n_rows(QueryCursor *self)
     return self->end.n_rows;
 }
 
+/**
+ * query_cursor_get_generation:
+ * @self: a cursor
+ * Returns: the generation of the database that was read or written; 0 before the end of the result was reached
+ */
 guint64
 query_cursor_get_generation(QueryCursor *self)
 {
@@ -568,6 +578,11 @@ query_cursor_get_generation(QueryCursor *self)
     return self->end.generation;
 }
 
+/**
+ * query_cursor_get_elapsed_usec:
+ * @self: a cursor
+ * Returns: the microseconds that the result took in the daemon; 0 before its end was reached
+ */
 guint64
 query_cursor_get_elapsed_usec(QueryCursor *self)
 {
@@ -576,6 +591,11 @@ query_cursor_get_elapsed_usec(QueryCursor *self)
     return self->end.elapsed_usec;
 }
 
+/**
+ * query_cursor_get_changes:
+ * @self: a cursor
+ * Returns: the rows changed by an update with RETURNING; 0 before the end of the result was reached
+ */
 gint64
 query_cursor_get_changes(QueryCursor *self)
 {
@@ -584,6 +604,11 @@ query_cursor_get_changes(QueryCursor *self)
     return self->end.changes;
 }
 
+/**
+ * query_cursor_get_last_insert_rowid:
+ * @self: a cursor
+ * Returns: the rowid inserted last by an update with RETURNING; 0 before the end of the result was reached
+ */
 gint64
 query_cursor_get_last_insert_rowid(QueryCursor *self)
 {

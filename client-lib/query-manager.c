@@ -167,6 +167,16 @@ query_connection_set_full_text(QueryConnection *self, GVariant *options, GCancel
     return call_without_answer(self, "SetFullText", g_variant_new("(@a{sv})", owned), cancellable, error);
 }
 
+/**
+ * query_connection_reload:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Makes the daemon read its configuration again.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean
 query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error)
 {

@@ -17,8 +17,8 @@ G_BEGIN_DECLS
 /**
  * QueryNotifier:
  *
- * Listens, until its last reference is dropped, for commits of whomever: #QueryNotifier::changed is emitted in the thread-default
- * main context of the caller that made it, at once after a quiet time, then at least 40 ms apart.
+ * Emits #QueryNotifier::changed for commits by any client, until it is finalized. The signal is emitted in the thread-default main
+ * context of the caller that created the notifier: at once after a quiet time, then at least 40 ms apart.
  */
 #define QUERY_TYPE_NOTIFIER (query_notifier_get_type())
 G_DECLARE_FINAL_TYPE(QueryNotifier, query_notifier, QUERY, NOTIFIER, GObject)
@@ -31,7 +31,7 @@ G_DECLARE_FINAL_TYPE(QueryNotifier, query_notifier, QUERY, NOTIFIER, GObject)
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * With neither @tables nor @graphs all commits are told. No commit after the return of this function is missed.
+ * With neither @tables nor @graphs all commits are reported. No commit after the return of this function is missed.
  *
  * Errors: UNAVAILABLE, UNSUPPORTED on a direct connection.
  *
@@ -40,7 +40,7 @@ G_DECLARE_FINAL_TYPE(QueryNotifier, query_notifier, QUERY, NOTIFIER, GObject)
 QueryNotifier *query_connection_create_notifier(QueryConnection *self, const char *const *tables, const char *const *graphs,
                                                 GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_connection_create_notifier(): documented in query-notifier.c. */
 void query_connection_create_notifier_async(QueryConnection *self, const char *const *tables, const char *const *graphs,
                                             GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 QueryNotifier *query_connection_create_notifier_finish(QueryConnection *self, GAsyncResult *result, GError **error);
@@ -57,7 +57,7 @@ guint64 query_notifier_get_generation(QueryNotifier *self);
  * @self: a notifier
  * @generation: of what the application holds: query_cursor_get_generation() at the end of a result, or that of an update of its own
  *
- * Changes up to this generation are not told.
+ * Changes up to this generation are not reported.
  */
 void query_notifier_set_generation(QueryNotifier *self, guint64 generation);
 

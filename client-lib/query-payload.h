@@ -36,7 +36,7 @@ G_BEGIN_DECLS
  */
 gint64 query_connection_store_payload(QueryConnection *self, GBytes *content, GVariant *options, GCancellable *cancellable,
                                       GError **error);
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_connection_store_payload(): documented in query-payload-async.c. */
 void query_connection_store_payload_async(QueryConnection *self, GBytes *content, GVariant *options, GCancellable *cancellable,
                                           GAsyncReadyCallback callback, gpointer user_data);
 gint64 query_connection_store_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
@@ -64,7 +64,7 @@ gint64 query_connection_store_payload_from_fd(QueryConnection *self, int fd, GVa
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Stores what a stream gives.
+ * Stores the content of a stream.
  *
  * Returns: the id, -1 on error
  */
@@ -80,7 +80,7 @@ gint64 query_connection_store_payload_from_stream(QueryConnection *self, GInputS
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Gives a payload other content. Who has opened it before keeps the old one.
+ * Gives a payload other content. Descriptors that were opened before keep the old content.
  *
  * Errors: BAD_PARAMETER when there is no such payload.
  *
@@ -88,7 +88,7 @@ gint64 query_connection_store_payload_from_stream(QueryConnection *self, GInputS
  */
 gboolean query_connection_replace_payload(QueryConnection *self, gint64 id, GBytes *content, GVariant *options,
                                           GCancellable *cancellable, GError **error);
-/* The same without waiting; and from a descriptor or stream, as for storing: described with the code. */
+/* Asynchronous form, documented in query-payload-async.c; from a descriptor or a stream: documented in query-payload.c. */
 void query_connection_replace_payload_async(QueryConnection *self, gint64 id, GBytes *content, GVariant *options,
                                             GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 gboolean query_connection_replace_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
@@ -104,14 +104,14 @@ gboolean query_connection_replace_payload_from_stream(QueryConnection *self, gin
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Deletes a payload. Who has opened it before keeps it.
+ * Deletes a payload. Descriptors that were opened before keep the content.
  *
  * Errors: BAD_PARAMETER when there is no such payload.
  *
  * Returns: %FALSE on error
  */
 gboolean query_connection_delete_payload(QueryConnection *self, gint64 id, GCancellable *cancellable, GError **error);
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_connection_delete_payload(): documented in query-payload-async.c. */
 void query_connection_delete_payload_async(QueryConnection *self, gint64 id, GCancellable *cancellable,
                                            GAsyncReadyCallback callback, gpointer user_data);
 gboolean query_connection_delete_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
@@ -130,7 +130,7 @@ gboolean query_connection_delete_payload_finish(QueryConnection *self, GAsyncRes
  * Returns: (transfer full): the content, %NULL on error
  */
 GBytes *query_connection_load_payload(QueryConnection *self, gint64 id, GCancellable *cancellable, GError **error);
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_connection_load_payload(): documented in query-payload-async.c. */
 void query_connection_load_payload_async(QueryConnection *self, gint64 id, GCancellable *cancellable, GAsyncReadyCallback callback,
                                          gpointer user_data);
 GBytes *query_connection_load_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);

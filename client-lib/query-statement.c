@@ -195,6 +195,19 @@ query_statement_bind_null(QueryStatement *self, const char *name, GError **error
     return bind(self, name, &(QwValue){ .type = QW_TYPE_NULL }, NULL, NULL, error);
 }
 
+/**
+ * query_statement_bind_int64:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @value: a number
+ * @error: (nullable): location for an error
+ *
+ * Binds an INTEGER.
+ *
+ * Errors: BAD_PARAMETER when there is no such parameter.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean
 query_statement_bind_int64(QueryStatement *self, const char *name, gint64 value, GError **error)
 {
@@ -204,6 +217,19 @@ query_statement_bind_int64(QueryStatement *self, const char *name, gint64 value,
     return bind(self, name, &(QwValue){ .type = QW_TYPE_INTEGER, .integer = value }, NULL, NULL, error);
 }
 
+/**
+ * query_statement_bind_double:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @value: a number
+ * @error: (nullable): location for an error
+ *
+ * Binds a FLOAT.
+ *
+ * Errors: BAD_PARAMETER when there is no such parameter.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean
 query_statement_bind_double(QueryStatement *self, const char *name, double value, GError **error)
 {
@@ -235,6 +261,20 @@ bind_term(QueryStatement *self, const char *name, QwType type, const char *data,
     return bind(self, name, &value, copy, g_free, error);
 }
 
+/**
+ * query_statement_bind_string:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @value: a string; copied
+ * @n_bytes: its length, -1 when a NUL ends it
+ * @error: (nullable): location for an error
+ *
+ * Binds a TEXT.
+ *
+ * Errors: BAD_PARAMETER when there is no such parameter, TOO_BIG.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean
 query_statement_bind_string(QueryStatement *self, const char *name, const char *value, gssize n_bytes, GError **error)
 {
@@ -245,6 +285,19 @@ query_statement_bind_string(QueryStatement *self, const char *name, const char *
     return bind_term(self, name, QW_TYPE_TEXT, value, n_bytes < 0 ? strlen(value) : (gsize) n_bytes, NULL, error);
 }
 
+/**
+ * query_statement_bind_bytes:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @value: bytes, to which the statement takes a reference
+ * @error: (nullable): location for an error
+ *
+ * Binds a BLOB.
+ *
+ * Errors: BAD_PARAMETER when there is no such parameter, TOO_BIG.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean
 query_statement_bind_bytes(QueryStatement *self, const char *name, GBytes *value, GError **error)
 {
@@ -263,6 +316,19 @@ query_statement_bind_bytes(QueryStatement *self, const char *name, GBytes *value
     return bind(self, name, &blob, g_bytes_ref(value), (GDestroyNotify) g_bytes_unref, error);
 }
 
+/**
+ * query_statement_bind_iri:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @iri: an absolute IRI
+ * @error: (nullable): location for an error
+ *
+ * Binds an IRI.
+ *
+ * Errors: BAD_PARAMETER when there is no such parameter, TOO_BIG.
+ *
+ * Returns: %FALSE on error
+ */
 gboolean
 query_statement_bind_iri(QueryStatement *self, const char *name, const char *iri, GError **error)
 {

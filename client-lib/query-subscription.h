@@ -2,7 +2,7 @@
 /*
  * QuerySubscription: a query whose result is watched.
  *
- * Part of query-client.h. For tables and graphs, whatever is read of them, see QueryNotifier.
+ * Part of query-client.h. For tables and graphs as a whole see QueryNotifier.
  */
 #pragma once
 
@@ -17,9 +17,9 @@ G_BEGIN_DECLS
 /**
  * QuerySubscription:
  *
- * Tells, until its last reference is dropped, when the result of a query may have changed: #QuerySubscription::stale is emitted in
- * the thread-default main context of the caller that made it, at once after a quiet time, then at least 40 ms apart. It does not
- * run the query. When the daemon was started anew it subscribes again, and tells once.
+ * Emits #QuerySubscription::stale when the result of a query may have changed, until it is finalized. The signal is emitted in the
+ * thread-default main context of the caller that created the subscription: at once after a quiet time, then at least 40 ms apart.
+ * It does not run the query. When the daemon was restarted, it subscribes again and emits the signal once.
  */
 #define QUERY_TYPE_SUBSCRIPTION (query_subscription_get_type())
 G_DECLARE_FINAL_TYPE(QuerySubscription, query_subscription, QUERY, SUBSCRIPTION, GObject)
@@ -32,7 +32,7 @@ G_DECLARE_FINAL_TYPE(QuerySubscription, query_subscription, QUERY, SUBSCRIPTION,
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Watches the result of a query. Run the query after the return of this function, and no change is missed.
+ * Watches the result of a query. If the query is run after this function has returned, no change is missed.
  *
  * Errors: those of the statement, LIMIT_EXCEEDED, UNSUPPORTED on a direct connection.
  *
@@ -41,7 +41,7 @@ G_DECLARE_FINAL_TYPE(QuerySubscription, query_subscription, QUERY, SUBSCRIPTION,
 QuerySubscription *query_connection_subscribe(QueryConnection *self, QueryLanguage language, const char *text,
                                               GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_connection_subscribe(): documented in query-subscription.c. */
 void query_connection_subscribe_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                       GAsyncReadyCallback callback, gpointer user_data);
 QuerySubscription *query_connection_subscribe_finish(QueryConnection *self, GAsyncResult *result, GError **error);
@@ -58,7 +58,7 @@ guint64 query_subscription_get_generation(QuerySubscription *self);
  * @self: a subscription
  * @generation: of the result that the application holds: query_cursor_get_generation() at its end
  *
- * Changes up to this generation are in the result, and are not told.
+ * Changes up to this generation are in the result and are not reported.
  */
 void query_subscription_set_generation(QuerySubscription *self, guint64 generation);
 

@@ -2,7 +2,7 @@
 /*
  * QueryTransaction: several queries and updates as one, with the application's own code between them.
  *
- * Part of query-client.h. For updates that are known beforehand a QueryBatch does the same in one message.
+ * Part of query-client.h. For updates that are known in advance a QueryBatch does the same in one message.
  */
 #pragma once
 
@@ -17,10 +17,10 @@ G_BEGIN_DECLS
 /**
  * QueryTransaction:
  *
- * Its queries see what its updates have written, nobody else does before it is committed. While it is open nobody else can write,
- * so it has little time: by default 5 s between two calls and 30 s in all, then the daemon rolls it back. An update that fails
- * is undone alone, and the transaction goes on; when it has ended as a whole, each call fails with the reason. Dropping the last
- * reference rolls back. It belongs to one thread at a time, and has one call under way, and one open cursor, at a time.
+ * Its queries see what its updates have written; other clients see it after the commit. No other client can write while it is
+ * open, so its time is limited: by default to 5 s between two calls and 30 s in all. Then the daemon rolls it back. An update that
+ * fails is undone alone, and the transaction goes on. When the transaction has ended, each call fails with the reason. Dropping
+ * the last reference rolls back. It belongs to one thread at a time, and has one call under way, and one open cursor, at a time.
  */
 #define QUERY_TYPE_TRANSACTION (query_transaction_get_type())
 G_DECLARE_FINAL_TYPE(QueryTransaction, query_transaction, QUERY, TRANSACTION, GObject)
@@ -31,7 +31,7 @@ G_DECLARE_FINAL_TYPE(QueryTransaction, query_transaction, QUERY, TRANSACTION, GO
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Opens a transaction, as soon as those who write have come to an end.
+ * Opens a transaction. It waits for the updates and transactions before it.
  *
  * Errors: BUSY, TIMEOUT when it has to wait for too long; READ_ONLY, ACCESS_DENIED.
  *
@@ -39,7 +39,7 @@ G_DECLARE_FINAL_TYPE(QueryTransaction, query_transaction, QUERY, TRANSACTION, GO
  */
 QueryTransaction *query_connection_begin(QueryConnection *self, GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_connection_begin(): documented in query-transaction.c. */
 void query_connection_begin_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
 QueryTransaction *query_connection_begin_finish(QueryConnection *self, GAsyncResult *result, GError **error);
@@ -60,7 +60,7 @@ QueryTransaction *query_connection_begin_finish(QueryConnection *self, GAsyncRes
 QueryCursor *query_transaction_query(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                      GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_transaction_query(): documented in query-transaction.c. */
 void query_transaction_query_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 QueryCursor *query_transaction_query_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
@@ -81,7 +81,7 @@ QueryCursor *query_transaction_query_finish(QueryTransaction *self, GAsyncResult
 gint64 query_transaction_update(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                 GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_transaction_update(): documented in query-transaction.c. */
 void query_transaction_update_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                     GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 gint64 query_transaction_update_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
@@ -104,7 +104,7 @@ gint64 query_transaction_update_finish(QueryTransaction *self, GAsyncResult *res
 QueryCursor *query_transaction_update_returning(QueryTransaction *self, QueryLanguage language, const char *text,
                                                 GVariant *parameters, GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous form of query_transaction_update_returning(): documented in query-transaction.c. */
 void query_transaction_update_returning_async(QueryTransaction *self, QueryLanguage language, const char *text,
                                               GVariant *parameters, GCancellable *cancellable, GAsyncReadyCallback callback,
                                               gpointer user_data);
@@ -149,7 +149,7 @@ gboolean query_transaction_release(QueryTransaction *self, const char *name, GCa
  */
 gboolean query_transaction_rollback_to(QueryTransaction *self, const char *name, GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous forms of the three: documented in query-transaction-savepoint.c. */
 void query_transaction_savepoint_async(QueryTransaction *self, const char *name, GCancellable *cancellable,
                                        GAsyncReadyCallback callback, gpointer user_data);
 gboolean query_transaction_savepoint_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
@@ -186,7 +186,7 @@ gboolean query_transaction_commit(QueryTransaction *self, GCancellable *cancella
  */
 gboolean query_transaction_rollback(QueryTransaction *self, GCancellable *cancellable, GError **error);
 
-/* The same without waiting: described with the code. */
+/* Asynchronous forms of commit and rollback: documented in query-transaction.c. */
 void query_transaction_commit_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                     gpointer user_data);
 gboolean query_transaction_commit_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
