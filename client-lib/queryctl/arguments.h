@@ -1,51 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The command line of queryctl: one table of verbs and one of options serve parsing, --help and the completions' test.
+ * The command line of queryctl: a verb, its options and its words.
  *
  * Place: layer B. Invariant: after qctl_arguments_parse() every value has been checked; verbs only read.
  */
 #pragma once
 
-#include <glib.h>
-#include <stdbool.h>
+#include "client-lib/queryctl/option.h"
 
-typedef enum QctlVerb {
-    QCTL_VERB_SQL,
-    QCTL_VERB_SPARQL,
-    QCTL_VERB_UPDATE,
-    QCTL_VERB_IMPORT,
-    QCTL_VERB_EXPORT,
-    QCTL_VERB_EXPLAIN,
-    QCTL_VERB_SHELL,
-    QCTL_VERB_LS,
-    QCTL_VERB_PREFIXES,
-    QCTL_VERB_STATS,
-    QCTL_VERB_STATUS,
-    QCTL_VERB_CANCEL,
-    QCTL_VERB_BACKUP,
-    QCTL_VERB_RESTORE,
-    QCTL_VERB_CHECK,
-    QCTL_VERB_OPTIMIZE,
-    QCTL_VERB_FULLTEXT,
-    QCTL_VERB_PAYLOAD,
-    QCTL_VERB_STORE,
-    QCTL_VERB_WATCH,
-} QctlVerb;
-
-#define QCTL_N_VERBS (QCTL_VERB_WATCH + 1)
-
-typedef enum QctlFormat {
-    QCTL_FORMAT_AUTO, /* table on a terminal, else tsv */
-    QCTL_FORMAT_TABLE,
-    QCTL_FORMAT_TSV,
-    QCTL_FORMAT_CSV,
-    QCTL_FORMAT_JSON,
-    QCTL_FORMAT_JSONL,
-    QCTL_FORMAT_MARKDOWN,
-    QCTL_FORMAT_REMOTE, /* one that only the daemon writes: SPARQL results and RDF */
-} QctlFormat;
-
-#define QCTL_N_FORMATS (QCTL_FORMAT_REMOTE + 1)
+typedef struct QctlVerb QctlVerb;
 
 /* Exit codes; docs/man/queryctl.1.scd. */
 enum {
@@ -64,8 +27,8 @@ typedef struct QctlParameter {
     bool is_text; /* given by --param-text: no guess */
 } QctlParameter;
 
-typedef struct QctlArguments {
-    QctlVerb verb;
+struct QctlArguments {
+    const QctlVerb *verb;
     bool help;
     bool version;
     GPtrArray *words;   /* of char*: what is neither verb nor option */
@@ -97,7 +60,7 @@ typedef struct QctlArguments {
     bool all;
     char *tokenizer; /* (nullable) */
     bool openmetrics;
-} QctlArguments;
+};
 
 /**
  * qctl_arguments_parse:
@@ -112,15 +75,17 @@ QctlArguments *qctl_arguments_parse(int argc, const char *const *argv, GError **
 QctlArguments *qctl_arguments_free(QctlArguments *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QctlArguments, qctl_arguments_free)
 
-/* qctl_arguments_get_help: the text of --help, without the program's version. (transfer full) */
-char *qctl_arguments_get_help(void);
+/* The text of --help: of @verb, or of all (NULL), without the program's version. (transfer full) */
+char *qctl_arguments_get_help(const QctlVerb *verb);
 
-/* The name of a verb, of a format. */
-const char *qctl_verb_get_name(QctlVerb verb);
-const char *qctl_format_get_name(QctlFormat format);
+/* (nullable): the verb, the option of any verb, with this name. */
+const QctlVerb *qctl_arguments_find_verb(const char *name);
+/* @word begins with '-'; what stands after '=' or the letter is its value. */
+const QctlOption *qctl_arguments_find_option(const char *word);
+/* A statement may begin with a comment: "-- " is no option. */
+bool qctl_arguments_is_option(const char *word);
+/* All options of @verb, or of all verbs (NULL), each once. (transfer container): of const QctlOption* */
+GPtrArray *qctl_arguments_list_options(const QctlVerb *verb);
 
-/* One that RDF is imported from and exported to. */
-bool qctl_format_is_rdf(const char *name);
-
-/* false when no format of queryctl's own has this name; "auto" is none. */
-bool qctl_format_from_name(const char *name, QctlFormat *ret_format);
+/* Sets the error that tells the usage of the verb of @self. Returns: false */
+bool qctl_arguments_refuse(const QctlArguments *self, GError **error);

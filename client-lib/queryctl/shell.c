@@ -301,8 +301,8 @@ leave(Shell *self)
     return qctl_line_editor_is_interactive(self->editor) ? QCTL_EXIT_OK : code;
 }
 
-int
-qctl_verb_shell(QctlSession *session)
+static int
+run_shell(QctlSession *session)
 {
     Shell shell = { .session = session, .text = g_string_new(NULL) };
     g_autoptr(GString) text = shell.text;
@@ -328,3 +328,11 @@ qctl_verb_shell(QctlSession *session)
     run_rest(&shell);
     return leave(&shell);
 }
+
+const QctlVerb qctl_shell_verb = {
+    "shell",
+    "",
+    "type statements and see their results",
+    QCTL_OPTIONS(QCTL_BOUND_OPTIONS, &qctl_option_timing, QCTL_PRINT_OPTIONS, &qctl_option_store, &qctl_option_direct),
+    .run = run_shell,
+};

@@ -39,8 +39,22 @@ make_options(const QctlArguments *arguments)
     return g_variant_builder_end(&options);
 }
 
-int
-qctl_verb_fulltext(QctlSession *session)
+static bool
+check(const QctlArguments *arguments, GError **error)
+{
+    static const char *const plain[] = { "ls", "rebuild", "check", NULL };
+    const char *action = arguments->words->pdata[0];
+    bool chooses = g_str_equal(action, "add") || g_str_equal(action, "remove");
+
+    if (chooses ? arguments->words->len > 1 || arguments->all
+                : g_strv_contains(plain, action) && arguments->words->len == 1 && !arguments->all &&
+                      (arguments->tokenizer == NULL || g_str_equal(action, "rebuild")))
+        return true;
+    return qctl_arguments_refuse(arguments, error);
+}
+
+static int
+run_fulltext(QctlSession *session)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
     g_autoptr(GError) error = NULL;
@@ -55,3 +69,23 @@ qctl_verb_fulltext(QctlSession *session)
         return qctl_session_report(session, g_steal_pointer(&error), NULL);
     return QCTL_EXIT_OK;
 }
+
+static const QctlOption option_all = { "all", 0, NULL, "the literals of every predicate",
+                                       .offset = G_STRUCT_OFFSET(QctlArguments, all) };
+static const QctlOption option_tokenizer = { "tokenizer",
+                                             0,
+                                             "NAME",
+                                             "how texts are cut into words: unicode61, porter, trigram",
+                                             .values = QCTL_VALUES_TOKENIZERS,
+                                             .offset = G_STRUCT_OFFSET(QctlArguments, tokenizer) };
+const QctlVerb qctl_fulltext_verb = {
+    "fulltext",
+    "add|remove PREDICATE…|--all, ls, rebuild, check",
+    "what full-text search finds",
+    QCTL_OPTIONS(&option_all, &option_tokenizer, QCTL_PRINT_OPTIONS, &qctl_option_store),
+    .n_words_min = 1,
+    .n_words_max = G_MAXUINT,
+    .actions = QCTL_ACTIONS("add", "remove", "ls", "rebuild", "check"),
+    .check = check,
+    .run = run_fulltext,
+};

@@ -30,8 +30,8 @@ qctl_list_tables(QctlSession *session, QctlSink *sink, const char *pattern)
     return qctl_run_statement(session, sink, query, QCTL_ACCESS_READ, NULL);
 }
 
-int
-qctl_verb_ls(QctlSession *session)
+static int
+run_ls(QctlSession *session)
 {
     GPtrArray *words = qctl_session_get_arguments(session)->words;
     g_autoptr(QctlSink) sink = qctl_session_create_sink(session);
@@ -39,15 +39,29 @@ qctl_verb_ls(QctlSession *session)
     return qctl_list_tables(session, sink, words->len > 0 ? words->pdata[0] : NULL);
 }
 
+const QctlVerb qctl_ls_verb = {
+    "ls",
+    "[PATTERN]",
+    "list tables and views",
+    QCTL_OPTIONS(QCTL_PRINT_OPTIONS, &qctl_option_store, &qctl_option_direct),
+    .n_words_max = 1,
+    .values = QCTL_VALUES_TABLES,
+    .run = run_ls,
+};
+
 /* prefixes ------------------------------------------------------------------------------------------------------------ */
 
-int
-qctl_verb_prefixes(QctlSession *session)
+static int
+run_prefixes(QctlSession *session)
 {
     g_autoptr(QctlSink) sink = qctl_session_create_sink(session);
 
     return qctl_run_statement(session, sink, "SELECT prefix, iri FROM queryd_prefix ORDER BY prefix", QCTL_ACCESS_READ, NULL);
 }
+
+const QctlVerb qctl_prefixes_verb = {
+    "prefixes", "", "list the prefixes of namespaces", QCTL_OPTIONS(QCTL_PRINT_OPTIONS, &qctl_option_store), .run = run_prefixes,
+};
 
 /* stats --------------------------------------------------------------------------------------------------------------- */
 
@@ -148,8 +162,8 @@ put_openmetrics(GString *out, GVariant *stats)
     g_string_append(out, "# EOF\n");
 }
 
-int
-qctl_verb_stats(QctlSession *session)
+static int
+run_stats(QctlSession *session)
 {
     g_autoptr(GError) error = NULL;
     QueryConnection *connection = qctl_session_connect(session, &error);
@@ -171,6 +185,13 @@ qctl_verb_stats(QctlSession *session)
     }
     return ok ? QCTL_EXIT_OK : report(session, &error);
 }
+
+static const QctlOption option_openmetrics = { "openmetrics", 0, NULL, "print in the OpenMetrics text format",
+                                               .offset = G_STRUCT_OFFSET(QctlArguments, openmetrics) };
+const QctlVerb qctl_stats_verb = {
+    "stats",          "", "print the daemon's figures", QCTL_OPTIONS(&option_openmetrics, QCTL_PRINT_OPTIONS, &qctl_option_store),
+    .run = run_stats,
+};
 
 /* status -------------------------------------------------------------------------------------------------------------- */
 
@@ -269,8 +290,8 @@ put_limits(GString *out, GVariant *limits)
     }
 }
 
-int
-qctl_verb_status(QctlSession *session)
+static int
+run_status(QctlSession *session)
 {
     g_autoptr(GError) error = NULL;
     GCancellable *cancellable = qctl_session_get_cancellable(session);
@@ -299,11 +320,30 @@ qctl_verb_status(QctlSession *session)
     return qctl_sink_flush(sink, &error) ? QCTL_EXIT_OK : report(session, &error);
 }
 
+const QctlVerb qctl_status_verb = {
+    "status", "", "show the daemon, its running queries and its limits", QCTL_OPTIONS(&qctl_option_store), .run = run_status,
+};
+
 /* cancel, check, optimize -------------------------------------------------------------------------------------------------------
  */
 
-int
-qctl_verb_cancel(QctlSession *session)
+static bool
+check_ids(const QctlArguments *arguments, GError **error)
+{
+    for (guint i = 0; i < arguments->words->len; i++) {
+        guint64 id = 0;
+
+        if (!g_ascii_string_to_unsigned(arguments->words->pdata[i], 10, 0, G_MAXUINT64, &id, NULL)) {
+            g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "'%s' is not the id of a query; see 'queryctl status'",
+                        (const char *) arguments->words->pdata[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static int
+run_cancel(QctlSession *session)
 {
     GPtrArray *words = qctl_session_get_arguments(session)->words;
     g_autoptr(GError) error = NULL;
@@ -322,8 +362,19 @@ qctl_verb_cancel(QctlSession *session)
     return code;
 }
 
-int
-qctl_verb_check(QctlSession *session)
+const QctlVerb qctl_cancel_verb = {
+    "cancel",
+    "ID…",
+    "end running queries",
+    QCTL_OPTIONS(&qctl_option_store),
+    .n_words_min = 1,
+    .n_words_max = G_MAXUINT,
+    .check = check_ids,
+    .run = run_cancel,
+};
+
+static int
+run_check(QctlSession *session)
 {
     g_autoptr(GError) error = NULL;
     QueryConnection *connection = qctl_session_connect(session, &error);
@@ -347,8 +398,14 @@ qctl_verb_check(QctlSession *session)
     return report(session, &error);
 }
 
-int
-qctl_verb_optimize(QctlSession *session)
+static const QctlOption option_full = { "full", 0, NULL, "check indexes too, which takes longer",
+                                        .offset = G_STRUCT_OFFSET(QctlArguments, full) };
+const QctlVerb qctl_check_verb = {
+    "check", "", "check the database", QCTL_OPTIONS(&option_full, &qctl_option_store), .run = run_check,
+};
+
+static int
+run_optimize(QctlSession *session)
 {
     g_autoptr(GError) error = NULL;
     QueryConnection *connection = qctl_session_connect(session, &error);
@@ -358,3 +415,10 @@ qctl_verb_optimize(QctlSession *session)
         return report(session, &error);
     return QCTL_EXIT_OK;
 }
+
+static const QctlOption option_warm = { "warm", 0, NULL, "instead read the database into the system's memory",
+                                        .offset = G_STRUCT_OFFSET(QctlArguments, warm) };
+const QctlVerb qctl_optimize_verb = {
+    "optimize",          "", "refresh the planner's statistics and shorten the log", QCTL_OPTIONS(&option_warm, &qctl_option_store),
+    .run = run_optimize,
+};

@@ -109,8 +109,36 @@ run(QctlSession *session, QueryConnection *connection, GError **error)
     return ok;
 }
 
-int
-qctl_verb_payload(QctlSession *session)
+static bool
+is_id(const char *word)
+{
+    guint64 id = 0;
+
+    return g_ascii_string_to_unsigned(word, 10, 1, G_MAXINT64, &id, NULL);
+}
+
+static bool
+check(const QctlArguments *arguments, GError **error)
+{
+    const char *action = arguments->words->pdata[0];
+    guint n = arguments->words->len;
+    bool has_id = g_str_equal(action, "cat") || g_str_equal(action, "replace") || g_str_equal(action, "rm");
+    bool ok = (g_str_equal(action, "ls") && n == 1) || (g_str_equal(action, "store") && n == 2) ||
+              (g_str_equal(action, "cat") && n == 2) || (g_str_equal(action, "replace") && n == 3) ||
+              (g_str_equal(action, "rm") && n >= 2);
+
+    for (guint i = 1; ok && has_id && i < (g_str_equal(action, "replace") ? 2 : n); i++) {
+        if (is_id(arguments->words->pdata[i]))
+            continue;
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "'%s' is not the id of a payload; see 'queryctl payload ls'",
+                    (const char *) arguments->words->pdata[i]);
+        return false;
+    }
+    return ok || qctl_arguments_refuse(arguments, error);
+}
+
+static int
+run_payload(QctlSession *session)
 {
     const char *action = qctl_session_get_arguments(session)->words->pdata[0];
     g_autoptr(GError) error = NULL;
@@ -126,3 +154,18 @@ qctl_verb_payload(QctlSession *session)
         return QCTL_EXIT_OK;
     return qctl_session_report(session, g_steal_pointer(&error), NULL);
 }
+
+static const QctlOption option_media_type = { "media-type", 0, "TYPE", "what the content is, such as image/png",
+                                              .offset = G_STRUCT_OFFSET(QctlArguments, media_type) };
+const QctlVerb qctl_payload_verb = {
+    "payload",
+    "ls|store FILE|cat ID|replace ID FILE|rm ID…",
+    "keep contents that have an id: store, read, replace, delete",
+    QCTL_OPTIONS(&option_media_type, QCTL_PRINT_OPTIONS, &qctl_option_store),
+    .n_words_min = 1,
+    .n_words_max = G_MAXUINT,
+    .actions = QCTL_ACTIONS("ls", "store", "cat", "replace", "rm"),
+    .values = QCTL_VALUES_FILES,
+    .check = check,
+    .run = run_payload,
+};

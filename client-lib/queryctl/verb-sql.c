@@ -26,11 +26,21 @@ run_verb(QctlSession *session, QctlAccess access)
     return qctl_run_script(session, sink, text, access);
 }
 
-int
-qctl_verb_sql(QctlSession *session)
+static int
+run_sql(QctlSession *session)
 {
     return run_verb(session, QCTL_ACCESS_READ);
 }
+
+const QctlVerb qctl_sql_verb = {
+    "sql",
+    "[STATEMENT|-]",
+    "run queries and print their rows",
+    QCTL_OPTIONS(QCTL_STATEMENT_OPTIONS, &qctl_option_watch, &qctl_option_store, &qctl_option_direct),
+    .n_words_max = 1,
+    .reads_statements = true,
+    .run = run_sql,
+};
 
 static int
 run_remote(QctlSession *session, const char *text)
@@ -81,8 +91,14 @@ run_as_turtle_or_rows(QctlSession *session, const char *text)
     return qctl_run_script(session, sink, text, QCTL_ACCESS_READ);
 }
 
-int
-qctl_verb_sparql(QctlSession *session)
+static void
+prepare_sparql(QctlArguments *arguments)
+{
+    arguments->sparql = true;
+}
+
+static int
+run_sparql(QctlSession *session)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
     g_autoptr(GError) error = NULL;
@@ -98,6 +114,18 @@ qctl_verb_sparql(QctlSession *session)
     return run_as_turtle_or_rows(session, text);
 }
 
+const QctlVerb qctl_sparql_verb = {
+    "sparql",
+    "[QUERY|-]",
+    "run a SPARQL query and print its rows or triples",
+    QCTL_OPTIONS(QCTL_STATEMENT_OPTIONS, &qctl_option_watch, &qctl_option_store),
+    .n_words_max = 1,
+    .reads_statements = true,
+    .remote_formats = QCTL_REMOTE_PLAIN,
+    .prepare = prepare_sparql,
+    .run = run_sparql,
+};
+
 static int
 run_as_one(QctlSession *session)
 {
@@ -112,16 +140,28 @@ run_as_one(QctlSession *session)
     return qctl_transaction_leave(session, code);
 }
 
-int
-qctl_verb_update(QctlSession *session)
+static int
+run_update(QctlSession *session)
 {
     if (qctl_session_get_arguments(session)->transaction)
         return run_as_one(session);
     return qctl_transaction_leave(session, run_verb(session, QCTL_ACCESS_WRITE));
 }
 
-int
-qctl_verb_explain(QctlSession *session)
+static const QctlOption option_transaction = { "transaction", 0, NULL, "all statements as one: all or nothing",
+                                               .offset = G_STRUCT_OFFSET(QctlArguments, transaction) };
+const QctlVerb qctl_update_verb = {
+    "update",
+    "[STATEMENT|-]",
+    "run statements that write",
+    QCTL_OPTIONS(QCTL_STATEMENT_OPTIONS, &qctl_option_sparql, &option_transaction, &qctl_option_store),
+    .n_words_max = 1,
+    .reads_statements = true,
+    .run = run_update,
+};
+
+static int
+run_explain(QctlSession *session)
 {
     g_autoptr(GError) error = NULL;
     g_autofree char *text = qctl_read_statements(qctl_session_get_arguments(session), &error);
@@ -145,3 +185,13 @@ qctl_verb_explain(QctlSession *session)
         return qctl_session_report(session, g_steal_pointer(&error), NULL);
     return QCTL_EXIT_OK;
 }
+
+const QctlVerb qctl_explain_verb = {
+    "explain",
+    "[STATEMENT|-]",
+    "show how a statement would be run",
+    QCTL_OPTIONS(&qctl_option_file, &qctl_option_sparql, &qctl_option_store),
+    .n_words_max = 1,
+    .reads_statements = true,
+    .run = run_explain,
+};

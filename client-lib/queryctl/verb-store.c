@@ -277,8 +277,28 @@ list_stores(QctlSession *session, GError **error)
     return qctl_output_finish(output, true, error);
 }
 
-int
-qctl_verb_store(QctlSession *session)
+static bool
+check(const QctlArguments *arguments, GError **error)
+{
+    const char *action = arguments->words->pdata[0];
+    guint n_words = arguments->words->len;
+    guint n_wanted = g_str_equal(action, "list") ? 1 : g_str_equal(action, "create") ? 2 : g_str_equal(action, "import") ? 3 : 0;
+
+    if (n_words != n_wanted)
+        return qctl_arguments_refuse(arguments, error);
+    if (n_words > 1 && (!qctl_is_store_name(arguments->words->pdata[n_words - 1]) ||
+                        g_str_equal(arguments->words->pdata[n_words - 1], "default"))) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                    "'%s' is not a store's name: letters, digits and '_', at most 64, not a digit first, not 'default'",
+                    (const char *) arguments->words->pdata[n_words - 1]);
+        return false;
+    }
+
+    return true;
+}
+
+static int
+run_store(QctlSession *session)
 {
     GPtrArray *words = qctl_session_get_arguments(session)->words;
     const char *action = words->pdata[0];
@@ -294,3 +314,16 @@ qctl_verb_store(QctlSession *session)
 
     return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);
 }
+
+const QctlVerb qctl_store_verb = {
+    "store",
+    "list|create NAME|import FILE NAME",
+    "manage further databases",
+    QCTL_OPTIONS(QCTL_PRINT_OPTIONS),
+    .n_words_min = 1,
+    .n_words_max = 3,
+    .actions = QCTL_ACTIONS("list", "create", "import"),
+    .values = QCTL_VALUES_FILES,
+    .check = check,
+    .run = run_store,
+};

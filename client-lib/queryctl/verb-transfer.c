@@ -142,8 +142,24 @@ import(QctlSession *session, int fd, const char *format, guint64 *ret_n_rows, GE
     return ok;
 }
 
-int
-qctl_verb_import(QctlSession *session)
+static bool
+refuse_format(const QctlVerb *verb, const char *names, GError **error)
+{
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s: the format is one of %s", verb->name, names);
+    return false;
+}
+
+static bool
+check_import(const QctlArguments *arguments, GError **error)
+{
+    if (arguments->format != QCTL_FORMAT_TABLE && arguments->format != QCTL_FORMAT_MARKDOWN &&
+        arguments->format != QCTL_FORMAT_JSON)
+        return true;
+    return refuse_format(arguments->verb, "csv, tsv, jsonl", error);
+}
+
+static int
+run_import(QctlSession *session)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
     const char *name = arguments->words->pdata[0];
@@ -182,6 +198,30 @@ qctl_verb_import(QctlSession *session)
                    n_rows == 1 ? "" : "s", arguments->check_only ? "read" : "imported");
     return QCTL_EXIT_OK;
 }
+
+static const QctlOption option_table = {
+    "table", 't', "TABLE", "the table to fill", .values = QCTL_VALUES_TABLES, .offset = G_STRUCT_OFFSET(QctlArguments, table)
+};
+static const QctlOption option_create = { "create", 0, NULL, "create the table from the header when it does not exist",
+                                          .offset = G_STRUCT_OFFSET(QctlArguments, create) };
+static const QctlOption option_base = { "base", 0, "IRI",
+                                        "RDF: what relative IRIs are resolved against; default: the file's address",
+                                        .offset = G_STRUCT_OFFSET(QctlArguments, base) };
+static const QctlOption option_replace = { "replace", 0, NULL, "RDF: what is there goes first: of the graph; trig, nquads: of all",
+                                           .offset = G_STRUCT_OFFSET(QctlArguments, replace) };
+const QctlVerb qctl_import_verb = {
+    "import",
+    "FILE|- [--table TABLE]",
+    "read csv, tsv or jsonl into a table, or RDF into a graph",
+    QCTL_OPTIONS(&option_table, &option_create, &qctl_option_graph, &option_base, &option_replace, &qctl_option_check_only,
+                 &qctl_option_format, &qctl_option_no_header, &qctl_option_store),
+    .n_words_min = 1,
+    .n_words_max = 1,
+    .remote_formats = QCTL_REMOTE_RDF,
+    .values = QCTL_VALUES_FILES,
+    .check = check_import,
+    .run = run_import,
+};
 
 /* export -------------------------------------------------------------------------------------------------------------- */
 
@@ -345,8 +385,16 @@ export_to_file(QctlSession *session, const char *name, const char *format, GErro
     return ok;
 }
 
-int
-qctl_verb_export(QctlSession *session)
+static bool
+check_export(const QctlArguments *arguments, GError **error)
+{
+    if (arguments->format != QCTL_FORMAT_TABLE && arguments->format != QCTL_FORMAT_MARKDOWN)
+        return true;
+    return refuse_format(arguments->verb, "csv, tsv, json, jsonl", error);
+}
+
+static int
+run_export(QctlSession *session)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
     const char *format = guess_format(arguments, arguments->output);
@@ -373,6 +421,25 @@ qctl_verb_export(QctlSession *session)
 
     return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);
 }
+
+static const QctlOption option_output = { "output",
+                                          'o',
+                                          "FILE",
+                                          "write to FILE, which appears only when it is whole",
+                                          .values = QCTL_VALUES_FILES,
+                                          .offset = G_STRUCT_OFFSET(QctlArguments, output) };
+const QctlVerb qctl_export_verb = {
+    "export",
+    "[TABLE|QUERY]",
+    "write a table or result, or all RDF data, in a format",
+    QCTL_OPTIONS(&option_output, &qctl_option_graph, &qctl_option_sparql, &qctl_option_format, &qctl_option_no_header,
+                 QCTL_BOUND_OPTIONS, &qctl_option_store),
+    .n_words_max = 1,
+    .remote_formats = QCTL_REMOTE_ALL,
+    .values = QCTL_VALUES_TABLES,
+    .check = check_export,
+    .run = run_export,
+};
 
 /* backup and restore -------------------------------------------------------------------------------------------------- */
 
@@ -408,8 +475,8 @@ backup_to_file(QctlSession *session, QueryConnection *connection, const char *na
     return ok;
 }
 
-int
-qctl_verb_backup(QctlSession *session)
+static int
+run_backup(QctlSession *session)
 {
     const char *name = qctl_session_get_arguments(session)->words->pdata[0];
     g_autoptr(GError) error = NULL;
@@ -420,8 +487,19 @@ qctl_verb_backup(QctlSession *session)
     return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);
 }
 
-int
-qctl_verb_restore(QctlSession *session)
+const QctlVerb qctl_backup_verb = {
+    "backup",
+    "FILE",
+    "write a consistent copy of the database to a new file",
+    QCTL_OPTIONS(&qctl_option_store),
+    .n_words_min = 1,
+    .n_words_max = 1,
+    .values = QCTL_VALUES_FILES,
+    .run = run_backup,
+};
+
+static int
+run_restore(QctlSession *session)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
     const char *name = arguments->words->pdata[0];
@@ -451,3 +529,14 @@ qctl_verb_restore(QctlSession *session)
         (void) close(fd);
     return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);
 }
+
+const QctlVerb qctl_restore_verb = {
+    "restore",
+    "FILE|-",
+    "put a backup in the place of the database",
+    QCTL_OPTIONS(&qctl_option_check_only, &qctl_option_store),
+    .n_words_min = 1,
+    .n_words_max = 1,
+    .values = QCTL_VALUES_FILES,
+    .run = run_restore,
+};

@@ -201,11 +201,38 @@ qctl_watch(QctlSession *session, const char *text)
     return error != NULL ? qctl_session_report(session, g_steal_pointer(&error), NULL) : QCTL_EXIT_INTERRUPTED;
 }
 
-int
-qctl_verb_watch(QctlSession *session)
+/* A first word may name the language. */
+static void
+prepare(QctlArguments *arguments)
+{
+    const char *word = arguments->words->len > 0 ? arguments->words->pdata[0] : "";
+    bool is_sparql = g_str_equal(word, "sparql");
+
+    arguments->watch = true;
+    if (!is_sparql && !g_str_equal(word, "sql"))
+        return;
+
+    arguments->sparql = arguments->sparql || is_sparql;
+    g_ptr_array_remove_index(arguments->words, 0);
+}
+
+static int
+run_watch(QctlSession *session)
 {
     g_autoptr(GError) error = NULL;
     g_autofree char *text = qctl_read_statements(qctl_session_get_arguments(session), &error);
 
     return text != NULL ? qctl_watch(session, text) : qctl_session_report(session, g_steal_pointer(&error), NULL);
 }
+
+const QctlVerb qctl_watch_verb = {
+    "watch",
+    "[sql|sparql] [QUERY|-]",
+    "print the result of a query again after each change of it",
+    QCTL_OPTIONS(QCTL_STATEMENT_OPTIONS, &qctl_option_sparql, &qctl_option_store),
+    .n_words_max = 1,
+    .reads_statements = true,
+    .actions = QCTL_ACTIONS("sql", "sparql"),
+    .prepare = prepare,
+    .run = run_watch,
+};

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "client-lib/queryctl/verbs.h"
+
 /* The line is split at spaces. */
 static QctlArguments *
 parse(const char *line, GError **error)
@@ -28,7 +30,7 @@ test_order(void)
         const QctlParameter *parameter = NULL;
 
         g_assert_no_error(error);
-        g_assert_cmpint(arguments->verb, ==, QCTL_VERB_SQL);
+        g_assert_true(arguments->verb == &qctl_sql_verb);
         g_assert_cmpint(arguments->format, ==, QCTL_FORMAT_CSV);
         g_assert_cmpuint(arguments->max_rows, ==, 5);
         g_assert_true(arguments->timing);
@@ -133,12 +135,12 @@ test_refused(void)
 static void
 test_help(void)
 {
-    g_autofree char *help = qctl_arguments_get_help();
+    g_autofree char *help = qctl_arguments_get_help(NULL);
     g_autoptr(QctlArguments) arguments = parse("queryctl --help", NULL);
 
     g_assert_true(arguments->help);
-    for (guint i = 0; i < QCTL_N_VERBS; i++)
-        g_assert_nonnull(strstr(help, qctl_verb_get_name((QctlVerb) i)));
+    for (const QctlVerb *const *verb = qctl_verbs_list(); *verb != NULL; verb++)
+        g_assert_nonnull(strstr(help, (*verb)->name));
     for (const char *line = help; line != NULL && *line != 0; line = strchr(line, '\n'), line += line != NULL ? 1 : 0)
         g_assert_cmpint(g_utf8_strlen(line, (gssize) strcspn(line, "\n")), <=, 110);
 }
