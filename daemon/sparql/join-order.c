@@ -21,6 +21,11 @@ typedef struct Counts {
     double n_quads, n_subjects, n_objects;
 } Counts;
 
+/* What is bound before a part: maybe, as OPTIONAL and UNION leave it, and in each solution. */
+typedef struct Known {
+    QdVariableSet possible, sure;
+} Known;
+
 /* Whether a node has one value by then. */
 static gboolean
 is_bound(QdGenerator *self, const QdNode *node, const QdVariableSet *bound)
@@ -67,7 +72,7 @@ typedef struct Depth {
     gboolean counts;
 } Depth;
 
-static double estimate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound, Depth depth);
+static double estimate_join(QdGenerator *self, const QdAlgebra *node, const Known *before, Depth depth);
 
 /* A count is asked for where the averages of the predicate say little: a constant object, or no predicate. */
 static double
@@ -104,28 +109,47 @@ estimate_triple(QdGenerator *self, const Item *item, const QdVariableSet *bound)
     return rows;
 }
 
+/* The share of all quads that a step of @path may take. */
 static double
-estimate_path(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bound)
+estimate_share(QdGenerator *self, const QdPath *path)
 {
-    gboolean s = is_bound(self, &triple->s, bound);
-    gboolean o = is_bound(self, &triple->o, bound);
+    QdPredicateStatistics statistics = { 0 };
+    double share = 0;
+
+    if (path->kind == QD_PATH_LINK && self->catalog != NULL &&
+        self->catalog->get_predicate(self->catalog->data, path->iri, &statistics))
+        return (double) statistics.n_quads / MAX(1.0, (double) self->catalog->n_quads);
+    if (path->kind == QD_PATH_ZERO_OR_MORE || path->kind == QD_PATH_ZERO_OR_ONE || path->kind == QD_PATH_NEGATED)
+        return 1;
+    for (guint i = 0; i < path->n_children; i++)
+        share += estimate_share(self, path->children[i]);
+    return MIN(share, 1);
+}
+
+static double
+estimate_path(QdGenerator *self, const QdTriple *triple, const Known *known)
+{
+    gboolean s = is_bound(self, &triple->s, &known->sure);
+    gboolean o = is_bound(self, &triple->o, &known->sure);
     gboolean ends = s || o;
 
     if (triple->path->kind == QD_PATH_ALTERNATIVE || triple->path->kind == QD_PATH_NEGATED)
         return ends ? 10 : (self->catalog != NULL ? (double) self->catalog->n_quads : GUESSED_QUADS);
-    return s && o ? 1 : ends ? 20 : UNSEEDED_PATH;
+    if (!ends)
+        return UNSEEDED_PATH * (1 + estimate_share(self, triple->path));
+    return s && o ? 1 : 20;
 }
 
 /* Solutions of a full-text pattern. It cannot run before its query is there. */
 static double
-estimate_match(QdGenerator *self, const Item *item, const QdVariableSet *bound)
+estimate_match(QdGenerator *self, const Item *item, const Known *known)
 {
     const QdMatch *match = item->node->match;
     double rows = item->n_probed >= 0 ? item->n_probed : GUESSED_MATCHES;
 
-    if (!is_bound(self, &match->text, bound))
+    if (!is_bound(self, &match->text, &known->possible))
         return UNSEEDED_PATH;
-    return is_bound(self, &match->subject, bound) ? rows / GUESSED_MATCHES : rows;
+    return is_bound(self, &match->subject, &known->possible) ? rows / GUESSED_MATCHES : rows;
 }
 
 static gboolean
@@ -139,23 +163,23 @@ shares(const QdVariableSet *a, const QdVariableSet *b)
 }
 
 static Counts
-get_arm_counts(QdGenerator *self, const QdAlgebra *arm, const QdVariableSet *bound)
+get_arm_counts(QdGenerator *self, const QdAlgebra *arm, const Known *known)
 {
     if (arm->kind != QD_ALGEBRA_TRIPLE)
         return (Counts){ 0 };
-    return get_counts(self, arm->triple, is_bound(self, &arm->triple->p, bound));
+    return get_counts(self, arm->triple, is_bound(self, &arm->triple->p, &known->possible));
 }
 
-static double estimate(QdGenerator *self, const Item *item, const QdVariableSet *bound);
+static double estimate(QdGenerator *self, const Item *item, const Known *known);
 
-/* Whether @node has one solution at most for each of those that are @bound: distinct ones, or groups by keys that are. */
+/* Whether @node has one solution at most for each of those @known: distinct ones, or groups by keys that are. */
 static gboolean
-has_key(const QdAlgebra *node, const QdVariableSet *bound)
+has_key(const QdAlgebra *node, const Known *known)
 {
     if (node->kind == QD_ALGEBRA_DISTINCT && node->children[0]->kind == QD_ALGEBRA_PROJECT) {
         QD_VARIABLE_SET_FOREACH(&node->possible, variable)
         {
-            if (!qd_variable_set_has(bound, variable))
+            if (!qd_variable_set_has(&known->possible, variable))
                 return FALSE;
         }
         return TRUE;
@@ -165,7 +189,7 @@ has_key(const QdAlgebra *node, const QdVariableSet *bound)
     if (node->kind != QD_ALGEBRA_GROUP)
         return FALSE;
     for (guint i = 0; i < node->n_variables; i++) {
-        if (!qd_variable_set_has(bound, node->variables[i]))
+        if (!qd_variable_set_has(&known->possible, node->variables[i]))
             return FALSE;
     }
     return TRUE;
@@ -173,76 +197,76 @@ has_key(const QdAlgebra *node, const QdVariableSet *bound)
 
 /* Of a part of which little is known. One with a path whose ends are both free comes after all that may give it an end. */
 static double
-guess(const Item *item, const QdVariableSet *bound)
+guess(const Item *item, const Known *known)
 {
-    if (has_key(item->node, bound))
+    if (has_key(item->node, known))
         return 1;
-    if (shares(&item->node->possible, bound))
+    if (shares(&item->node->possible, &known->possible))
         return GUESSED_ROWS / 10;
-    return item->n_whole > GUESSED_ROWS && qd_algebra_has_path(item->node) ? MIN(item->n_whole, UNSEEDED_PATH / 10) : GUESSED_ROWS;
+    return item->n_whole > GUESSED_ROWS && qd_algebra_has_path(item->node) ? MIN(item->n_whole, UNSEEDED_PATH * 1.5) : GUESSED_ROWS;
 }
 
 /* The sum of the arms, as far as these are triples and paths. */
 static double
-estimate_union(QdGenerator *self, const Item *whole, const QdVariableSet *bound)
+estimate_union(QdGenerator *self, const Item *whole, const Known *known)
 {
     const QdAlgebra *node = whole->node;
-    double most = guess(whole, bound);
+    double most = guess(whole, known);
     double rows = 0;
 
     if (most > GUESSED_ROWS)
         return most;
     for (guint i = 0; i < node->n_children && rows < most; i++) {
         const Item item = { .node = node->children[i],
-                            .counts = get_arm_counts(self, node->children[i], bound),
+                            .counts = get_arm_counts(self, node->children[i], known),
                             .n_probed = -1,
                             .n_whole = GUESSED_ROWS };
 
         rows += item.node->kind == QD_ALGEBRA_JOIN && qd_algebra_has_path(item.node)
-                    ? estimate_join(self, item.node, bound, (Depth){ 0, FALSE })
-                    : estimate(self, &item, bound);
+                    ? estimate_join(self, item.node, known, (Depth){ 0, FALSE })
+                    : estimate(self, &item, known);
     }
     return MIN(rows, most);
 }
 
 static double
-estimate(QdGenerator *self, const Item *item, const QdVariableSet *bound)
+estimate(QdGenerator *self, const Item *item, const Known *known)
 {
     const QdAlgebra *node = item->node;
 
     switch (node->kind) {
     case QD_ALGEBRA_TRIPLE:
-        return estimate_triple(self, item, bound);
+        return estimate_triple(self, item, &known->possible);
     case QD_ALGEBRA_PATH:
-        return estimate_path(self, node->triple, bound);
+        return estimate_path(self, node->triple, known);
     case QD_ALGEBRA_MATCH:
-        return estimate_match(self, item, bound);
+        return estimate_match(self, item, known);
     case QD_ALGEBRA_VALUES:
         return node->values->n_rows;
     case QD_ALGEBRA_UNIT:
         return 1;
     case QD_ALGEBRA_UNION:
-        return estimate_union(self, item, bound);
+        return estimate_union(self, item, known);
     case QD_ALGEBRA_GROUP:
     case QD_ALGEBRA_ORDER:
     case QD_ALGEBRA_PROJECT:
     case QD_ALGEBRA_DISTINCT:
     case QD_ALGEBRA_SLICE:
-        return MIN(item->n_whole, guess(item, bound));
+        return MIN(item->n_whole, guess(item, known));
     default:
-        return guess(item, bound);
+        return guess(item, known);
     }
 }
 
 static double estimate_whole(QdGenerator *self, const QdAlgebra *node, Depth depth);
 
 static Item
-make_item(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound, Depth depth)
+make_item(QdGenerator *self, const QdAlgebra *node, const Known *known, Depth depth)
 {
     Item item = { .node = node, .n_probed = -1, .n_whole = GUESSED_ROWS };
 
     if (node->kind == QD_ALGEBRA_TRIPLE) {
-        item.counts = get_counts(self, node->triple, is_bound(self, &node->triple->p, bound));
+        item.counts = get_counts(self, node->triple, is_bound(self, &node->triple->p, &known->possible));
         item.n_probed = depth.counts ? count(self, node->triple) : -1;
     } else if (node->kind == QD_ALGEBRA_MATCH && node->match->text.kind == QD_NODE_TERM && self->catalog != NULL &&
                self->catalog->count_matches != NULL && depth.counts) {
@@ -253,16 +277,33 @@ make_item(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound, 
     return item;
 }
 
+static void
+add_known(QdGenerator *self, Known *known, const QdAlgebra *node)
+{
+    qd_variable_set_add_all(&known->possible, self->arena, &node->possible);
+    if (node->kind == QD_ALGEBRA_TRIPLE || node->kind == QD_ALGEBRA_PATH) {
+        qd_variable_set_add_all(&known->sure, self->arena, &node->possible);
+        return;
+    }
+    QD_VARIABLE_SET_FOREACH(&node->possible, variable)
+    {
+        if (qd_algebra_binds(node, variable))
+            qd_variable_set_add(&known->sure, self->arena, variable);
+    }
+}
+
 /* Sorts @children. Sets how many rows each multiplies those before it by; returns how many rows there are in the end. */
 static double
-order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound, Depth depth, double *rows)
+order(QdGenerator *self, const QdAlgebra **children, guint n, const Known *before, Depth depth, double *rows)
 {
     Item *items = qd_arena_array0(self->arena, Item, n);
-    QdVariableSet known = { 0 };
+    Known known = { 0 };
     double product = 1;
 
-    if (bound != NULL)
-        qd_variable_set_add_all(&known, self->arena, bound);
+    if (before != NULL) {
+        qd_variable_set_add_all(&known.possible, self->arena, &before->possible);
+        qd_variable_set_add_all(&known.sure, self->arena, &before->sure);
+    }
     for (guint i = 0; i < n; i++)
         items[i] = make_item(self, children[i], &known, depth);
     for (guint i = 0; i < n; i++) {
@@ -274,7 +315,7 @@ order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSe
             double n_rows = estimate(self, &items[j], &known);
 
             /* a part that shares nothing multiplies everything: it waits unless it is tiny */
-            if (i > 0 && n_rows > 1 && !shares(&items[j].node->possible, &known))
+            if (i > 0 && n_rows > 1 && !shares(&items[j].node->possible, &known.possible))
                 n_rows *= 1000;
             if (j == i || n_rows < best) {
                 best = n_rows;
@@ -285,30 +326,30 @@ order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSe
         items[best_index] = items[i];
         items[i] = chosen;
         children[i] = chosen.node;
-        qd_variable_set_add_all(&known, self->arena, &chosen.node->possible);
+        add_known(self, &known, chosen.node);
         rows[i] = best;
         product *= best;
     }
     return product;
 }
 
-/* Solutions of @node, a join, for each of those that bind @bound (nullable). */
+/* Solutions of @node, a join, for each of those @before (nullable). */
 static double
-estimate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound, Depth depth)
+estimate_join(QdGenerator *self, const QdAlgebra *node, const Known *before, Depth depth)
 {
     const QdAlgebra **children = qd_arena_array0(self->arena, const QdAlgebra *, node->n_children);
 
     if (node->n_children > WHOLE_PARTS_MAX)
         return GUESSED_ROWS;
     memcpy(children, node->children, node->n_children * sizeof(const QdAlgebra *));
-    return order(self, children, node->n_children, bound, depth, qd_arena_array0(self->arena, double, node->n_children));
+    return order(self, children, node->n_children, before, depth, qd_arena_array0(self->arena, double, node->n_children));
 }
 
 /* Solutions of @node by itself, as far as @depth allows to look. */
 static double
 estimate_whole(QdGenerator *self, const QdAlgebra *node, Depth depth)
 {
-    QdVariableSet none = { 0 };
+    const Known none = { 0 };
     double rows;
 
     switch (node->kind) {
@@ -356,11 +397,16 @@ qd_estimate_rows(QdGenerator *self, const QdAlgebra *node)
 }
 
 void
-qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound)
+qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound, const QdVariableSet *sure)
 {
     double *rows = qd_arena_array0(self->arena, double, n + 1);
+    Known before = { 0 };
 
-    (void) order(self, children, n, bound, (Depth){ WHOLE_LEVELS_MAX, TRUE }, rows);
+    if (bound != NULL)
+        before.possible = *bound;
+    if (sure != NULL)
+        before.sure = *sure;
+    (void) order(self, children, n, &before, (Depth){ WHOLE_LEVELS_MAX, TRUE }, rows);
     rows[n] = NAN;
     g_array_append_vals(self->estimates, rows, n + 1);
 }

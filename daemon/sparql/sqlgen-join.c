@@ -27,6 +27,21 @@ add_bound(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relat
     return set;
 }
 
+/* The same without what @relation may leave unbound. */
+static QdVariableSet
+add_sure(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relation)
+{
+    QdVariableSet set = { 0 };
+
+    if (bound != NULL)
+        qd_variable_set_add_all(&set, self->arena, bound);
+    for (guint i = 0; i < relation->n_columns; i++) {
+        if (relation->columns[i].certain)
+            qd_variable_set_add(&set, self->arena, relation->columns[i].variable);
+    }
+    return set;
+}
+
 /* Whether the parts from @index on share nothing with those before, and have a path: it would be searched for each row of these. */
 static gboolean
 is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts)
@@ -58,10 +73,12 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
     const QdRelation *given = joined;
     guint n_estimates = self->estimates->len;
     double n_rows = 1;
+    QdVariableSet sure;
     QdVariableSet known = joined != NULL ? add_bound(self, bound, joined) : (QdVariableSet){ 0 };
 
     memcpy(order, children, n_children * sizeof(const QdAlgebra *));
-    qd_join_order(self, order, n_children, joined != NULL ? &known : bound);
+    sure = joined != NULL ? add_sure(self, bound, joined) : (QdVariableSet){ 0 };
+    qd_join_order(self, order, n_children, joined != NULL ? &known : bound, joined != NULL ? &sure : bound);
     for (guint i = 0; i < n_children && self->error == NULL; i++) {
         double n_before = n_rows;
         QdRelation *next;

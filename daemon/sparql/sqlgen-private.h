@@ -276,7 +276,8 @@ QdRelation *qd_generate_solution(QdGenerator *self, const QdAlgebra *node);
 const char *qd_generate_final(QdGenerator *self, const QdAlgebra *node, const guint *variables, guint n_variables);
 
 /* join-order.c */
-/* Sorts @children (of @n) for evaluation from left to right, @bound being bound before. */
-void qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound);
+/* Sorts @children (of @n) for evaluation from left to right; solutions before may bind @bound, and all of them bind @sure (each
+ * nullable). */
+void qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound, const QdVariableSet *sure);
 /* About how many solutions @node has by itself. */
 double qd_estimate_rows(QdGenerator *self, const QdAlgebra *node);
