@@ -8,6 +8,8 @@
 #define DELAYED_MAX 32      /* of one join: each looks at all its parts */
 #define SMALL_EXISTS_MAX 50 /* solutions of an EXISTS that is joined */
 #define LARGE_LEFT_MIN 1000 /* solutions that it filters */
+#define SHARE_MIN 100       /* such solutions for each of an EXISTS */
+#define ANTIJOIN_MAX 1e6    /* solutions of a MINUS that is made once */
 #define HUGE_LEFT_MIN 20000 /* the same where it has a path, however many it has itself */
 
 /* --- what is bound ---------------------------------------------------------------------------------------------------- */
@@ -301,31 +303,23 @@ qd_rewrite_join(QdGenerator *self, const QdAlgebra *node)
 
 /* --- filters ---------------------------------------------------------------------------------------------------------- */
 
-/*
- * The solutions of an EXISTS of @filter, each once, as far as it shares variables with what it filters: a join with them keeps the
- * same. NULL: it is large, or shares what may be unbound.
- */
+/* @inner without what makes no difference to whether it has a solution; NULL: it is more than links. */
 static QdAlgebra *
-make_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expression)
+strip(QdGenerator *self, QdAlgebra *inner, const QdVariableSet *outside)
 {
-    const QdAlgebra *left = filter->children[0];
-    QdAlgebra *inner, *project;
-    double n_left;
-
-    if (expression->kind != QD_EXPRESSION_KIND_EXISTS || expression->negated)
-        return NULL;
-    if (expression->algebra == NULL)
-        expression->algebra = qd_algebra_from_pattern(self->ast, expression->pattern);
-    inner = expression->algebra;
+    if (inner->kind == QD_ALGEBRA_DISTINCT)
+        inner = inner->children[0];
     if (inner->kind == QD_ALGEBRA_PROJECT)
-        inner = open_subselect(self, inner, &left->possible);
-    if (inner == NULL || !qd_algebra_consists_of_links(inner))
-        return NULL;
-    n_left = qd_estimate_rows(self, left);
-    if (n_left < LARGE_LEFT_MIN ||
-        (qd_estimate_rows(self, inner) > SMALL_EXISTS_MAX && !(qd_algebra_has_path(inner) && n_left >= HUGE_LEFT_MIN)))
-        return NULL;
-    project = qd_algebra_new_parent(self->ast, QD_ALGEBRA_PROJECT, &inner, 1);
+        inner = open_subselect(self, inner, outside);
+    return inner != NULL && qd_algebra_consists_of_links(inner) ? inner : NULL;
+}
+
+/* The solutions of @inner, each once, as far as it shares variables with @left. NULL: it shares none, or what may be unbound. */
+static QdAlgebra *
+list_shared(QdGenerator *self, const QdAlgebra *left, QdAlgebra *inner)
+{
+    QdAlgebra *project = qd_algebra_new_parent(self->ast, QD_ALGEBRA_PROJECT, &inner, 1);
+
     project->possible = (QdVariableSet){ 0 };
     project->variables = qd_arena_array0(self->arena, guint, left->possible.n_words * 64 + 1);
     QD_VARIABLE_SET_FOREACH(&left->possible, variable)
@@ -338,6 +332,89 @@ make_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expressi
         qd_variable_set_add(&project->possible, self->arena, variable);
     }
     return project->n_variables > 0 ? qd_algebra_new_parent(self->ast, QD_ALGEBRA_DISTINCT, &project, 1) : NULL;
+}
+
+static QdAlgebra *
+get_exists(QdGenerator *self, QdExpression *expression)
+{
+    if (expression->algebra == NULL)
+        expression->algebra = qd_algebra_from_pattern(self->ast, expression->pattern);
+    return expression->algebra;
+}
+
+/* What an EXISTS of @filter leaves as a join. NULL: it is large, or looked up for few. */
+static QdAlgebra *
+make_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expression)
+{
+    const QdAlgebra *left = filter->children[0];
+    QdAlgebra *inner;
+    double n_left, n_inner;
+
+    if (expression->kind != QD_EXPRESSION_KIND_EXISTS || expression->negated)
+        return NULL;
+    inner = strip(self, get_exists(self, expression), &left->possible);
+    if (inner == NULL)
+        return NULL;
+    n_left = qd_estimate_rows(self, left);
+    n_inner = qd_estimate_rows(self, inner);
+    if (n_left < LARGE_LEFT_MIN)
+        return NULL;
+    if (n_inner > SMALL_EXISTS_MAX &&
+        (n_left < HUGE_LEFT_MIN || !(qd_algebra_has_path(inner) || (qd_algebra_has_path(left) && n_inner <= n_left / SHARE_MIN))))
+        return NULL;
+    return list_shared(self, left, inner);
+}
+
+/*
+ * What a MINUS or NOT EXISTS, with @right, takes from many solutions of @left, as a table that is made once: a join with a path
+ * that is not found is searched to its end for each of them. NULL: it is a single path, or large.
+ */
+static QdAlgebra *
+make_antijoin(QdGenerator *self, const QdAlgebra *left, QdAlgebra *right)
+{
+    QdAlgebra *inner = strip(self, right, &left->possible);
+
+    if (inner == NULL || inner->kind != QD_ALGEBRA_JOIN || !qd_algebra_has_path(inner) || self->outer != NULL ||
+        self->graph.kind == QD_NODE_VARIABLE || qd_estimate_rows(self, left) < HUGE_LEFT_MIN ||
+        qd_estimate_rows(self, inner) > ANTIJOIN_MAX)
+        return NULL;
+    return list_shared(self, left, inner);
+}
+
+const QdAlgebra *
+qd_rewrite_minus(QdGenerator *self, const QdAlgebra *node)
+{
+    QdAlgebra *antijoin = make_antijoin(self, node->children[0], node->children[1]);
+    QdAlgebra *rewritten;
+
+    if (antijoin == NULL)
+        return node;
+    rewritten = qd_algebra_put_on(self, node, node->children[0]);
+    rewritten->children[1] = antijoin;
+    return rewritten;
+}
+
+/* The NOT EXISTS of @filter that are better a MINUS leave @expressions; that MINUS, or what is filtered. */
+static QdAlgebra *
+take_antijoins(QdGenerator *self, QdAlgebra *left, QdExpression **expressions, guint *n_expressions)
+{
+    guint n = 0;
+
+    for (guint i = 0; i < *n_expressions; i++) {
+        gboolean negated = expressions[i]->kind == QD_EXPRESSION_KIND_EXISTS && expressions[i]->negated;
+        QdAlgebra *antijoin = negated ? make_antijoin(self, left, get_exists(self, expressions[i])) : NULL;
+
+        if (antijoin != NULL) {
+            QdAlgebra *operands[] = { left, antijoin };
+
+            left = qd_algebra_new_parent(self->ast, QD_ALGEBRA_MINUS, operands, 2);
+            left->possible = operands[0]->possible;
+        } else {
+            expressions[n++] = expressions[i];
+        }
+    }
+    *n_expressions = n;
+    return left;
 }
 
 const QdAlgebra *
@@ -360,11 +437,15 @@ qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node)
         else
             expressions[n_expressions++] = node->expressions[i];
     }
-    if (parts->len == 1)
+    joined = node->children[0];
+    if (parts->len > 1) {
+        if (joined->kind == QD_ALGEBRA_JOIN)
+            put_part(parts, 0, joined);
+        joined = qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len);
+    }
+    joined = take_antijoins(self, joined, expressions, &n_expressions);
+    if (joined == node->children[0])
         return node;
-    if (node->children[0]->kind == QD_ALGEBRA_JOIN)
-        put_part(parts, 0, node->children[0]);
-    joined = qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len);
     if (n_expressions == 0)
         return joined;
     rest = qd_algebra_put_on(self, node, joined);

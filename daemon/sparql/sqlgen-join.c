@@ -574,8 +574,9 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariable
 /* --- minus --------------------------------------------------------------------------------------------------------- */
 
 QdRelation *
-qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+qd_generate_minus(QdGenerator *self, const QdAlgebra *written, const QdVariableSet *bound)
 {
+    const QdAlgebra *node = qd_rewrite_minus(self, written);
     QdRelation *left = qd_generator_generate(self, node->children[0], bound);
     QdVariableSet known = add_bound(self, bound, left);
     QdRelation *right = qd_generator_generate(self, node->children[1], &known);

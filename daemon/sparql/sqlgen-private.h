@@ -227,8 +227,9 @@ gboolean qd_algebra_binds(const QdAlgebra *node, guint variable);
 /* Whether @node is nothing but triples, paths, joins and UNIONs. */
 gboolean qd_algebra_consists_of_links(const QdAlgebra *node);
 gboolean qd_algebra_has_path(const QdAlgebra *node);
-/* What has the same solutions as @node, a join or a filter; @node itself where nothing is gained. */
+/* What has the same solutions as @node, a join, a filter or a MINUS; @node itself where nothing is gained. */
 const QdAlgebra *qd_rewrite_join(QdGenerator *self, const QdAlgebra *node);
+const QdAlgebra *qd_rewrite_minus(QdGenerator *self, const QdAlgebra *node);
 const QdAlgebra *qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node);
 
 /* sqlgen-cases.c */

@@ -28,6 +28,7 @@ static const Case cases[] = {
     { "?x :p ?y OPTIONAL { ?y :p ?z OPTIONAL { ?z :none ?u } } OPTIONAL { ?z :p ?v } ?x :p+ ?w", N *N },
     { "?x :p ?y MINUS { ?y :p :n3 } ?x :p+ ?w", (N - 1) * N },
     { "?x :p ?y MINUS { ?v :p :n3 } ?v :p ?w", N *N },
+    { "?x :p ?y { ?y :p ?z } UNION { ?y :p ?w } { ?z :p? ?z . ?y :p+ ?z } UNION { ?y :none ?z }", N + N *N },
     { "?x :p ?y OPTIONAL { ?y :p ?z FILTER(?w = ?z) } ?x :p+ ?w", N *N },
     { "{ ?x :p ?y OPTIONAL { ?y :p ?z } } { ?x :p ?w OPTIONAL { ?w :p ?z } }", N },
     { "?x :p ?y OPTIONAL { ?y :none ?z } ?x :p+ ?w FILTER(!BOUND(?z))", N *N },
@@ -85,6 +86,19 @@ test_small_exists_is_joined(void)
 }
 
 static void
+test_what_is_taken_away_is_made_once(void)
+{
+    check("?x :p ?y . ?y :p+ ?z MINUS { ?v :p+ ?z . ?v :q :few }", "AS (SELECT DISTINCT", TRUE);
+    check("?x :p ?y . ?y :p+ ?z FILTER NOT EXISTS { ?v :p+ ?z . ?v :q :few }", "AS (SELECT DISTINCT", TRUE);
+    check("?x :p ?y . ?y :p+ ?z FILTER NOT EXISTS { { SELECT DISTINCT ?z { ?v :p+ ?z . ?v :q :few } } }", "AS (SELECT DISTINCT",
+          TRUE);
+    /* few to take from, what may be unbound, many to take */
+    check("?x :few ?y MINUS { ?v :p+ ?y . ?v :q :few }", "AS (SELECT DISTINCT", FALSE);
+    check("?x :p ?y . ?y :p+ ?w OPTIONAL { ?w :q ?z } MINUS { ?v :p+ ?z . ?v :q :few }", "AS (SELECT DISTINCT", FALSE);
+    check("?x :p ?y . ?y :p+ ?z MINUS { ?v :p+ ?z . ?u :p+ ?z }", "AS (SELECT DISTINCT", FALSE);
+}
+
+static void
 test_products_are_kept(void)
 {
     check("?x :few ?y . ?a :p+ ?b . ?b :p+ ?c", "AS MATERIALIZED (SELECT p", TRUE);
@@ -100,6 +114,7 @@ main(int argc, char **argv)
     g_test_add_func("/sparql/rewrite/subselects-are-opened", test_subselects_are_opened);
     g_test_add_func("/sparql/rewrite/what-is-left-comes-last", test_what_is_left_comes_last);
     g_test_add_func("/sparql/rewrite/small-exists-is-joined", test_small_exists_is_joined);
+    g_test_add_func("/sparql/rewrite/what-is-taken-away-is-made-once", test_what_is_taken_away_is_made_once);
     g_test_add_func("/sparql/rewrite/products-are-kept", test_products_are_kept);
     return g_test_run();
 }
