@@ -135,6 +135,8 @@ estimate_path(QdGenerator *self, const QdTriple *triple, const Known *known)
 
     if (triple->path->kind == QD_PATH_ALTERNATIVE || triple->path->kind == QD_PATH_NEGATED)
         return ends ? 10 : (self->catalog != NULL ? (double) self->catalog->n_quads : GUESSED_QUADS);
+    if (!ends && (is_bound(self, &triple->s, &known->possible) || is_bound(self, &triple->o, &known->possible)))
+        return GUESSED_ROWS; /* for some solutions */
     if (!ends)
         return UNSEEDED_PATH * (1 + estimate_share(self, triple->path));
     return s && o ? 1 : 20;
