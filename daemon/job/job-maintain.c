@@ -8,6 +8,7 @@
 #include "daemon/job/job-classes.h"
 #include "daemon/job/jobs.h"
 #include "daemon/quads/fts.h"
+#include "daemon/read/evaluation.h"
 #include "daemon/read/run.h"
 #include "daemon/recover/integrity.h"
 #include "daemon/sqlite/sqlite-error.h"
@@ -16,8 +17,14 @@
 
 /* Check ----------------------------------------------------------------------------------------------------------------- */
 
-static int
-on_check_progress(void *data)
+static gboolean
+check_is_over(void *data, uint64_t now_usec)
+{
+    return qd_call_is_cancelled(data, NULL);
+}
+
+static gboolean
+look_at_check(void *data)
 {
     return qd_call_is_cancelled(data, NULL);
 }
@@ -56,20 +63,14 @@ check_database(QdCall *call, sqlite3 *db)
     return r == SQLITE_ERROR && !call->options.quick ? query_check(call, db, TRUE) : r;
 }
 
-static void
-run_check(QdCall *call, GError **error)
+/* FALSE: damage was found, or, with @error, it could not be checked. */
+static gboolean
+check_all(QdCall *call, QdConnection *connection, GError **error)
 {
     QdContext *context = call->private->context;
-    g_autoptr(QdConnection) connection = qd_pool_open_connection(context->pool, QD_CONNECTION_READER, error);
-    sqlite3 *db;
-    int r;
+    sqlite3 *db = qd_connection_get_db(connection);
+    int r = check_database(call, db);
 
-    if (connection == NULL)
-        return;
-
-    db = qd_connection_get_db(connection);
-    sqlite3_progress_handler(db, 10000, on_check_progress, call);
-    r = check_database(call, db);
     if (qd_sqlite_get_code(r) == QW_ERROR_CORRUPT) {
         g_ptr_array_add(call->messages, g_strdup(sqlite3_errstr(r)));
     } else if (r != SQLITE_DONE) {
@@ -77,18 +78,31 @@ run_check(QdCall *call, GError **error)
         qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
         if ((r & 0xff) != SQLITE_INTERRUPT)
             g_prefix_error(error, "the database could not be checked: ");
-        return;
+        return FALSE;
     }
 
     for (guint i = 0; i < call->messages->len; i++)
         if (qd_integrity_is_damage(call->messages->pdata[i]))
             context->hooks.damaged(call->messages->pdata[i], context->hooks.user_data);
-    call->ok = r == SQLITE_DONE && call->messages->len == 1 && g_strcmp0(call->messages->pdata[0], "ok") == 0;
-    if (!call->ok)
-        return;
+    if (r != SQLITE_DONE || call->messages->len != 1 || g_strcmp0(call->messages->pdata[0], "ok") != 0)
+        return FALSE;
     g_ptr_array_set_size(call->messages, 0);
-    call->ok = qd_payloads_check(connection, !call->options.quick, on_payload_checked, call, error) &&
-               qd_fts_check(connection, call->messages, error) && call->messages->len == 0;
+    return qd_payloads_check(connection, !call->options.quick, on_payload_checked, call, error) &&
+           qd_fts_check(connection, call->messages, error) && call->messages->len == 0;
+}
+
+static void
+run_check(QdCall *call, GError **error)
+{
+    g_autoptr(QdConnection) connection = qd_pool_open_connection(call->private->context->pool, QD_CONNECTION_READER, error);
+    QdWatch watch = { .interrupt = { .look = look_at_check, .data = call }, .is_over = check_is_over };
+
+    if (connection == NULL)
+        return;
+
+    qd_evaluation_begin_watch(connection, &watch);
+    call->ok = check_all(call, connection, error);
+    qd_evaluation_end_watch(connection, &watch);
 }
 
 /* Optimize -------------------------------------------------------------------------------------------------------------- */

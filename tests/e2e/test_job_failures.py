@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Jobs that fail, are cancelled or are killed: the error says what and where, the store is whole, what was acknowledged is there,
 and the next job works."""
+import contextlib
 import fcntl
 import os
 import random
@@ -8,10 +9,13 @@ import socket
 import sqlite3
 import subprocess
 import threading
+import time
 
 import pytest
 
-from harness import JOB, MANAGER, BusError, memory_file, options, wait_until
+from gi.repository import GLib
+
+from harness import JOB, MANAGER, SLOWER, BusError, memory_file, options, wait_until
 
 ROWS = 4000
 N_TRIPLES = 200000
@@ -272,6 +276,27 @@ def start_from_a_pipe(bus, document):
         pipe.write(document[:len(document) // 2])
     wait_until(lambda: progress(bus, job)[0] > len(document) // 4, "half of the document to be read")
     return job, write_end
+
+
+def check_until_it_leaves(caller):
+    with contextlib.suppress(GLib.Error):
+        caller.check(quick=False)
+
+
+def test_a_check_ends_with_its_caller_whatever_a_row_costs(bus):
+    """Keys of an index that take 50 ms each, and too few instructions for a progress handler."""
+    bus.update("CREATE TABLE slow(x)")
+    bus.update("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 30) INSERT INTO slow SELECT 25000000 + i FROM n")
+    bus.update("CREATE INDEX slow_key ON slow(length(hex(zeroblob(x))))")
+    caller = bus.caller()
+    thread = threading.Thread(target=check_until_it_leaves, args=[caller])
+    thread.start()
+    wait_until(lambda: bus.stats()["jobs"] == 1, "the check to run")
+    caller.close()
+    start = time.monotonic()
+    wait_until(lambda: bus.stats()["jobs"] == 0, "the check to end")
+    assert time.monotonic() - start < 1.5 * SLOWER
+    thread.join()
 
 
 @pytest.mark.deadline(120)
