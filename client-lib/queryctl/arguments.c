@@ -132,7 +132,7 @@ check_n_words(const QctlArguments *self, GError **error)
     (void) qctl_arguments_refuse(self, error);
     if (self->words->len > n_max)
         g_prefix_error(error, "'%s' is too much%s%s%s; ", (const char *) self->words->pdata[n_max],
-                       in_file ? " behind --file '" : "", in_file ? self->file : "", in_file ? "'" : "");
+                       in_file ? " beside --file '" : "", in_file ? self->file : "", in_file ? "'" : "");
     return false;
 }
 

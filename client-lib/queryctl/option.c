@@ -178,7 +178,7 @@ const QctlOption qctl_option_no_pager = { "no-pager", 0, NULL, "print tables str
                                           .offset = G_STRUCT_OFFSET(QctlArguments, no_pager) };
 const QctlOption qctl_option_param = { "param", 'p', "NAME=VALUE", "a parameter: integer, real, NULL, X'hex' or text, by its looks",
                                        .set = set_parameter };
-const QctlOption qctl_option_param_text = { "param-text", 'P', "NAME=TEXT", "a parameter that is a text, whatever it looks like",
+const QctlOption qctl_option_param_text = { "param-text", 'P', "NAME=TEXT", "a parameter that is a text, never a number",
                                             .set = set_parameter };
 const QctlOption qctl_option_file = { "file",
                                       'f',

@@ -109,7 +109,7 @@ test_refused(void)
         { "queryctl sql --param a", "--param: 'a' is not of the form NAME=VALUE" },
         { "queryctl sql --store a-b", "--store: 'a-b' is not a name of letters, digits and '_'" },
         { "queryctl sql a b", "'b' is too much; usage: queryctl sql [STATEMENT|-]" },
-        { "queryctl sql a -f b", "'a' is too much behind --file 'b'; usage: queryctl sql [STATEMENT|-]" },
+        { "queryctl sql a -f b", "'a' is too much beside --file 'b'; usage: queryctl sql [STATEMENT|-]" },
         { "queryctl ls --timing", "'ls' has no option '--timing'" },
         { "queryctl import", "usage: queryctl import FILE|- [--table TABLE]" },
         { "queryctl import x --table t --format sparql-json",
