@@ -37,7 +37,7 @@ WORST = {
     ("like", 3): [f"'%0' || printf('%.*c', 240, '_') || 'b', {LARGE['text']}, '!'"],
     ("glob", 2): [f"'*{c}' || printf('%.*c', 240, '?') || 'b', {LARGE['text']}" for c in ("0", "[^1]")],
 }
-# one call of these is SQLite's own, cannot be interrupted and cannot be replaced (docs/decisions/long-steps.md)
+# one call of this is SQLite's own, and cannot be interrupted (docs/decisions/long-steps.md)
 EXCEPT = {("strftime", "conversions")}
 
 
