@@ -342,6 +342,18 @@ get_exists(QdGenerator *self, QdExpression *expression)
     return expression->algebra;
 }
 
+/* Whether @node joins a UNION with a path: inside an EXISTS it is evaluated whole, since SQLite does not look into its arms there.
+ */
+static gboolean
+joins_union(const QdAlgebra *node)
+{
+    for (guint i = 0; node->kind == QD_ALGEBRA_JOIN && i < node->n_children; i++) {
+        if (node->children[i]->kind == QD_ALGEBRA_UNION && qd_algebra_has_path(node))
+            return TRUE;
+    }
+    return FALSE;
+}
+
 /* What an EXISTS of @filter leaves as a join. NULL: it is large, or looked up for few. */
 static QdAlgebra *
 make_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expression)
@@ -355,6 +367,8 @@ make_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expressi
     inner = strip(self, get_exists(self, expression), &left->possible);
     if (inner == NULL)
         return NULL;
+    if (joins_union(inner))
+        return list_shared(self, left, inner);
     n_left = qd_estimate_rows(self, left);
     n_inner = qd_estimate_rows(self, inner);
     if (n_left < LARGE_LEFT_MIN)

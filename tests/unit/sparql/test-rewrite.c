@@ -82,6 +82,8 @@ test_small_exists_is_joined(void)
     check("?x :p ?y . ?y :p+ ?z FILTER EXISTS { ?x :q ?v }", "EXISTS(SELECT 1 FROM queryd_quad AS q", TRUE);
     check("?x :p ?y . ?y :p+ ?z FILTER NOT EXISTS { ?x :q :few }", "EXISTS(SELECT 1 FROM queryd_quad AS q", TRUE);
     check("?x :few ?y FILTER EXISTS { ?x :q :few }", "EXISTS(SELECT 1 FROM queryd_quad AS q", TRUE);
+    check("?x :few ?y FILTER EXISTS { ?z :p+ ?y . ?v :p+|:q ?y }", "EXISTS(SELECT 1 FROM queryd_many", FALSE);
+    check("?x :few ?y FILTER EXISTS { ?z :p+ ?y . ?v :p+ ?y }", "EXISTS(SELECT 1 FROM queryd_many", TRUE);
     check("?x :p ?y OPTIONAL { ?x :q ?v } FILTER EXISTS { ?v :q :few }", "EXISTS(SELECT 1 FROM queryd_quad AS q", TRUE);
 }
 
