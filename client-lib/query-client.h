@@ -119,8 +119,8 @@ G_DECLARE_FINAL_TYPE(QueryStatement, query_statement, QUERY, STATEMENT, GObject)
  * The rows of a result, one after the other. It starts before the first row.
  *
  * A process may have any number of open cursors, and update meanwhile. When they hold all channels that the process may have, the
- * library reads the rest of the least recently read result into memory or into an unnamed temporary file (in $TMPDIR), and the
- * cursor continues from there. More than 2 GiB of these in a process end the cursor with %QUERY_ERROR_LIMIT_EXCEEDED.
+ * library reads the rest of the least recently read result into memory or into an unnamed temporary file (in $TMPDIR). The cursor
+ * then continues from there. More than 2 GiB of these in a process end the cursor with %QUERY_ERROR_LIMIT_EXCEEDED.
  */
 #define QUERY_TYPE_CURSOR (query_cursor_get_type())
 G_DECLARE_FINAL_TYPE(QueryCursor, query_cursor, QUERY, CURSOR, GObject)

@@ -46,7 +46,7 @@ GType query_constraint_get_type(void);
  * Which constraint an update has broken, for errors with the code %QUERY_ERROR_CONSTRAINT. Other ways than the text of the message,
  * which is for people, to find that out are not needed.
  *
- * The constraint belongs to the #GError. Some language bindings make a new error of domain, code and message (PyGObject does); for
+ * The constraint belongs to the #GError. Some language bindings make a new error of domain, code and message (PyGObject does). For
  * these, the constraint of the last error with that message in this process is returned, among the last 64 different ones.
  *
  * Thread: any.
@@ -108,7 +108,7 @@ const char *const *query_constraint_get_columns(const QueryConstraint *self);
  * @self: a constraint
  *
  * The name of a unique index that was made by CREATE INDEX; what SQLite calls a CHECK, which is the name of the constraint, or its
- * expression when it has none; the IRI of a graph. SQLite does not tell the names of other constraints.
+ * expression when it has none. The IRI of a graph. SQLite does not tell the names of other constraints.
  *
  * Returns: (transfer none) (nullable): the name, %NULL when it is not known
  */
