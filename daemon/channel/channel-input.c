@@ -170,7 +170,8 @@ receive(QdChannel *self, gsize *ret_n_asked)
 
     *ret_n_asked = MAX(n_missing, sizeof buffer);
     if (n_missing > sizeof buffer) {
-        self->input.is_large = TRUE;
+        /* not the default page: to give that back and to take it again costs 40 us */
+        self->input.is_large = self->input.is_large || n_before + n_missing > QW_PAGE_SIZE_DEFAULT;
         g_byte_array_set_size(self->input.bytes, (guint) (n_before + n_missing));
         n = recv(self->fd, self->input.bytes->data + n_before, n_missing, MSG_DONTWAIT);
         g_byte_array_set_size(self->input.bytes, (guint) (n_before + (gsize) MAX(n, 0)));

@@ -101,7 +101,7 @@ typedef struct QdStatement {
 /* What comes from the peer. */
 typedef struct QdChannelInput {
     GByteArray *bytes; /* of a record that is not whole yet */
-    gboolean is_large; /* their memory is given back when there are none */
+    gboolean is_large; /* more than the default page: their memory is given back when there are none */
     QdChain chain;
     gboolean waits_for_room; /* the next record is a request, which waits for the end of those before it */
     GQueue requests;         /* of QdRequest */
