@@ -81,7 +81,7 @@ run_as_turtle_or_rows(QctlSession *session, const char *text)
     g_autoptr(QctlSink) sink = NULL;
     g_autoptr(GError) error = NULL;
 
-    if (arguments->format == QCTL_FORMAT_AUTO && arguments->parameters->len == 0 && arguments->direct == NULL) {
+    if (arguments->format == QCTL_FORMAT_AUTO && arguments->parameters->len == 0) {
         if (qctl_export(session, STDOUT_FILENO, text, "turtle", &error))
             return QCTL_EXIT_OK;
         if (!g_error_matches(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER))
