@@ -50,7 +50,7 @@ class Picture:
     """A gnuplot script of panels beside each other."""
 
     def __init__(self, name, panels, width, height, rows=1):
-        self.lines = [f"set terminal svg size {width},{height} font 'sans-serif,11' name '{name}' dynamic",
+        self.lines = [f"set terminal svg size {width},{height} font 'sans-serif,11' name '{name}' dynamic background rgb 'white'",
                       f"set multiplot layout {rows},{panels}"]
 
     def panel(self, title, xlabel, ylabel, *settings):

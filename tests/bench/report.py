@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One self-contained page with a picture for each group.
+"""One self-contained page: what most people want to know, a picture for each group, the bars, and all figures.
 
-report.py DIR reads figures.json and bars.log there and writes report.html.
+report.py DIR reads figures.json and bars.log there and writes report.html, and the first pictures as NAME.svg.
 """
 import datetime
 import html
@@ -14,12 +14,13 @@ import subprocess
 import sys
 
 from founding_figures import FOUNDING
+from headlines import HEADLINES
 from pictures import DRAWERS, Figures
 
 STYLE = """body{font:15px/1.45 sans-serif;margin:2em auto;max-width:72em;padding:0 1em;color:#222}h2{margin-top:2.2em}
 table{border-collapse:collapse;font-size:13px}td,th{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd}
 td:first-child,th:first-child,td:nth-child(2),th:nth-child(2){text-align:left}.missed{color:#b00020;font-weight:bold}
-pre{font-size:12.5px}svg{max-width:100%;height:auto}summary{cursor:pointer;color:#1b6ca8}"""
+pre{font-size:12.5px}figure{margin:1.5em 0}svg{max-width:100%;height:auto}summary{cursor:pointer;color:#1b6ca8}"""
 
 
 def number(value):
@@ -68,6 +69,22 @@ def read(folder, name):
         return stream.read()
 
 
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(re.sub(r"[ \t]+$", "", text, flags=re.M))
+
+
+def write_headlines(folder, figures):
+    """Returns: their part of the page"""
+    parts = []
+    for name, (draw, sentence) in HEADLINES.items():
+        picture = draw(figures)
+        if picture is not None:
+            write(os.path.join(folder, f"{name}.svg"), picture)
+            parts.append(f"<figure>{picture}<figcaption>{html.escape(sentence)}</figcaption></figure>\n")
+    return "".join(parts)
+
+
 def main():
     folder = sys.argv[1]
     figures = Figures(json.loads(read(folder, "figures.json")))
@@ -76,16 +93,15 @@ def main():
                                 if (row["case"], row["metric"]) == ("machine", metric)) for metric in ("stolen", "others"))
     parts = ["<!DOCTYPE html>\n<html lang='en'><meta charset='utf-8'><title>queryd: benchmarks</title>\n",
              f"<style>{STYLE}</style>\n",
-             f"<h1>queryd: benchmarks</h1>\n<p>{html.escape(machine())}.</p>\n",
+             f"<h1>queryd: benchmarks</h1>\n{write_headlines(folder, figures)}<p>{html.escape(machine())}.</p>\n",
              f"<p>Of the processors' time the host gave to others: {stolen}. To other programs went: {others}. ",
-             "Figures are medians of alternating rounds; a ratio is by the median of the group's reference in the same run.</p>\n",
-             f"<h2>bars</h2>\n<pre>{bars}</pre>\n"]
+             "Figures are medians of alternating rounds; a ratio is by the median of the group's reference in the same run.</p>\n"]
     for group in figures.groups:
         picture = DRAWERS[group](figures) if group in DRAWERS else ""
         parts += [f"<h2>{group}</h2>\n", picture, earlier_figures(group), all_figures(figures.of(group))]
+    parts.append(f"<h2>bars</h2>\n<pre>{bars}</pre>\n")
     path = os.path.join(folder, "report.html")
-    with open(path, "w", encoding="utf-8") as stream:
-        stream.write(re.sub(r"[ \t]+$", "", "".join(parts), flags=re.M) + "</html>\n")
+    write(path, "".join(parts) + "</html>\n")
     print(f"report: {path}")
 
 

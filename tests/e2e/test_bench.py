@@ -78,11 +78,32 @@ def test_report(tmp_path):
     folder = tmp_path / "report"
     result = run(tmp_path, "fetch", "ipc", "--rounds", "1", "--rows", "3000", "--report", str(folder))
     assert result.returncode == 0, result.stdout + result.stderr
-    assert sorted(os.listdir(folder)) == ["bars.log", "figures.json", "report.html"]
+    assert sorted(name for name in os.listdir(folder) if not name.endswith(".svg")) == ["bars.log", "figures.json", "report.html"]
     page = (folder / "report.html").read_text()
-    assert re.findall(r"<h2>(\w+)</h2>", page) == ["bars", "fetch", "ipc"]
-    assert page.count("<svg") == page.count("</svg>") == 2
+    assert re.findall(r"<h2>(\w+)</h2>", page) == ["fetch", "ipc", "bars"]
+    headlines = [name for name in os.listdir(folder) if name.endswith(".svg")]  # where PostgreSQL is here
+    assert page.count("<svg") == page.count("</svg>") == 2 + len(headlines)
     assert "2010 report" in page and "http" not in page.replace("http://www.w3.org/", "")
+
+
+@pytest.mark.skipif(shutil.which("gnuplot") is None, reason="the pictures are drawn by gnuplot, which only the bench installs")
+def test_pictures_of_the_readme(tmp_path):
+    """They are drawn from the figures of the page, and what README says of them is in these."""
+    source = os.path.join(ROOT, "docs/benchmarks")
+    for name in "figures.json", "bars.log":
+        shutil.copy(os.path.join(source, name), tmp_path)
+    subprocess.run([os.path.join(ROOT, "tests/bench/report.py"), tmp_path], check=True, capture_output=True)
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as stream:
+        readme = stream.read()
+    shown = re.findall(r"!\[(.*)\]\(docs/benchmarks/(\w+\.svg)\)", readme)
+    assert sorted(name for _, name in shown) == sorted(name for name in os.listdir(tmp_path) if name.endswith(".svg"))
+    assert all(os.path.exists(os.path.join(source, name)) for _, name in shown)
+
+    figures = {(row["case"], row["metric"]): row["median"] for row in json.loads((tmp_path / "figures.json").read_text())}
+    words = dict((name, text) for text, name in shown)["results.svg"]
+    for case, label in (("queryd", "queryd"), ("direct", "directly"), ("PostgreSQL, single rows", "PostgreSQL")):
+        told = float(re.search(label + r" (\d+) ms", words).group(1))
+        assert abs(told - figures[case, "time_kept"]) < 1, case
 
 
 def test_no_such_group(tmp_path):
