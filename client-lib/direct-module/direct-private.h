@@ -52,7 +52,7 @@ gpointer direct_run_detach_page(QueryDirectRun *self);
 gboolean direct_run_is_open(QueryDirectRun *self);
 QueryDirectResult direct_run_take(QueryDirectRun *self, QwPageReader *ret_reader, QwEnd *ret_end, GError **error);
 
-/* The file as it is now, opened anew when it was replaced. (transfer full) (nullable) */
+/* The file as it is now, opened again if it was replaced. (transfer full) (nullable) */
 QueryDirectFile *direct_get_file(QueryDirect *self, GError **error);
 void direct_file_unref(QueryDirectFile *file);
 

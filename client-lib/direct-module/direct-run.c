@@ -152,7 +152,7 @@ fill(QueryDirectRun *self, gboolean first, GError **error)
     return qd_run_fill(self->run, &self->page, 0, SLICE_USEC, error);
 }
 
-/* SQLite may have compiled the statement anew inside its first step. */
+/* SQLite may have compiled the statement again inside its first step. */
 static void
 follow_schema(QueryDirectRun *self)
 {

@@ -10,7 +10,8 @@
  * qctl_complete:
  * @words: what stands after "queryctl", up to the cursor; the last one is what is being typed, perhaps ""
  *
- * Prints a line for each word that may stand there, whatever of it is typed already: the word, a tab, what it is for. The line
+ * Prints a line for each word that may stand there, also those that do not begin as the last one: the word, a tab, its help. The
+ * line
  * ":files" stands for all files. Tables and stores are the daemon's; when it cannot say, there are none.
  *
  * Returns: the exit code

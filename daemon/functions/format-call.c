@@ -5,7 +5,7 @@
  *
  * Measured: a format of 64 MiB with '%f' takes 1.4 s in one call of SQLite's own, ten '%d' of texts of 64 MiB 1.2 s.
  */
-#include "daemon/functions/format-call.h"
+#include "daemon/functions/long-calls.h"
 
 #include <limits.h>
 #include <string.h>

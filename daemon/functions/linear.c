@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "daemon/functions/format-call.h"
 #include "daemon/functions/long-calls.h"
 #include "daemon/functions/sql-call.h"
 

@@ -24,6 +24,38 @@ count_rows(QueryCursor *cursor, GError **error)
     return n;
 }
 
+/* The row of test_values(), by the getters of each type. */
+static void
+check_values(QueryCursor *cursor)
+{
+    g_autoptr(GBytes) bytes = query_cursor_get_bytes(cursor, 5);
+    g_autoptr(GBytes) empty = query_cursor_get_bytes(cursor, 6);
+    g_autoptr(GDateTime) date = query_cursor_get_date_time(cursor, 10);
+    gsize n;
+
+    g_assert_true(query_cursor_is_null(cursor, 0));
+    g_assert_null(query_cursor_get_string(cursor, 0, &n));
+    g_assert_cmpuint(n, ==, 0);
+    g_assert_null(query_cursor_get_bytes(cursor, 0));
+    g_assert_cmpint(query_cursor_get_int64(cursor, 1), ==, G_MININT64);
+    g_assert_cmpstr(query_cursor_get_string(cursor, 1, NULL), ==, "-9223372036854775808");
+    g_assert_cmpfloat(query_cursor_get_double(cursor, 2), ==, 0.1);
+    g_assert_cmpstr(query_cursor_get_string(cursor, 2, NULL), ==, "0.1");
+    g_assert_cmpmem(query_cursor_get_string(cursor, 3, &n), 3, "a\0b", 3);
+    g_assert_cmpuint(n, ==, 3);
+    g_assert_cmpstr(query_cursor_get_string(cursor, 4, &n), ==, "");
+    g_assert_null(query_cursor_get_string(cursor, 5, NULL));
+    g_assert_cmpmem(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes), "\xff\x00", 2);
+    g_assert_cmpuint(g_bytes_get_size(empty), ==, 0);
+    g_assert_false(query_cursor_is_null(cursor, 6));
+    g_assert_cmpstr(query_cursor_get_string(cursor, 7, NULL), ==, "urn:x");
+    g_assert_cmpstr(query_cursor_get_string(cursor, 8, NULL), ==, "b1");
+    g_assert_cmpstr(query_cursor_get_language(cursor, 9), ==, "fr");
+    g_assert_null(query_cursor_get_datatype(cursor, 9));
+    g_assert_cmpstr(query_cursor_get_datatype(cursor, 10), ==, "urn:date");
+    g_assert_cmpint(g_date_time_to_unix(date), ==, 946771200);
+}
+
 static void
 test_values(void)
 {
@@ -45,11 +77,7 @@ test_values(void)
     g_autoptr(QueryConnection) connection = fake_daemon_connect(fake);
     g_autoptr(QueryCursor) cursor = NULL;
     g_autoptr(GError) error = NULL;
-    g_autoptr(GBytes) bytes = NULL;
-    g_autoptr(GBytes) empty = NULL;
-    g_autoptr(GDateTime) date = NULL;
     GByteArray *answer = g_byte_array_new();
-    gsize n;
 
     answer_put_schema(answer, 1, names, NULL);
     answer_put_rows(answer, 2, G_N_ELEMENTS(values), 1, values);
@@ -65,30 +93,7 @@ test_values(void)
 
     for (guint i = 0; i < G_N_ELEMENTS(values); i++)
         g_assert_cmpint(query_cursor_get_value_type(cursor, i), ==, (int) values[i].type);
-    g_assert_true(query_cursor_is_null(cursor, 0));
-    g_assert_null(query_cursor_get_string(cursor, 0, &n));
-    g_assert_cmpuint(n, ==, 0);
-    g_assert_null(query_cursor_get_bytes(cursor, 0));
-    g_assert_cmpint(query_cursor_get_int64(cursor, 1), ==, G_MININT64);
-    g_assert_cmpstr(query_cursor_get_string(cursor, 1, NULL), ==, "-9223372036854775808");
-    g_assert_cmpfloat(query_cursor_get_double(cursor, 2), ==, 0.1);
-    g_assert_cmpstr(query_cursor_get_string(cursor, 2, NULL), ==, "0.1");
-    g_assert_cmpmem(query_cursor_get_string(cursor, 3, &n), 3, "a\0b", 3);
-    g_assert_cmpuint(n, ==, 3);
-    g_assert_cmpstr(query_cursor_get_string(cursor, 4, &n), ==, "");
-    g_assert_null(query_cursor_get_string(cursor, 5, NULL));
-    bytes = query_cursor_get_bytes(cursor, 5);
-    g_assert_cmpmem(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes), "\xff\x00", 2);
-    empty = query_cursor_get_bytes(cursor, 6);
-    g_assert_cmpuint(g_bytes_get_size(empty), ==, 0);
-    g_assert_false(query_cursor_is_null(cursor, 6));
-    g_assert_cmpstr(query_cursor_get_string(cursor, 7, NULL), ==, "urn:x");
-    g_assert_cmpstr(query_cursor_get_string(cursor, 8, NULL), ==, "b1");
-    g_assert_cmpstr(query_cursor_get_language(cursor, 9), ==, "fr");
-    g_assert_null(query_cursor_get_datatype(cursor, 9));
-    g_assert_cmpstr(query_cursor_get_datatype(cursor, 10), ==, "urn:date");
-    date = query_cursor_get_date_time(cursor, 10);
-    g_assert_cmpint(g_date_time_to_unix(date), ==, 946771200);
+    check_values(cursor);
 
     g_assert_false(query_cursor_next(cursor, NULL, &error));
     g_assert_no_error(error);

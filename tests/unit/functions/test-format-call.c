@@ -2,7 +2,7 @@
 /*
  * printf() beside SQLite's own: every letter with flags, widths and precisions, formats at random, and ended in its midst.
  */
-#include "daemon/functions/format-call.h"
+#include "daemon/functions/long-calls.h"
 
 #include <string.h>
 

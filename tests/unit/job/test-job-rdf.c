@@ -151,7 +151,7 @@ test_dump_of_an_unknown_graph(EngineFixture *self, gconstpointer data)
     g_autoptr(QdCall) dump = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
 
     g_assert_true(engine_fixture_run(self, import));
-    dump->options.transfer.graph = g_strdup("urn:nobody");
+    dump->options.transfer.graph = g_strdup("urn:absent");
     g_assert_true(engine_fixture_run(self, dump));
     g_assert_cmpuint(dump->n_rows, ==, 0);
     g_assert_cmpuint(dump->n_bytes, ==, 0);
