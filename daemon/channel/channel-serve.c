@@ -317,13 +317,15 @@ send_early(QdChannel *self)
 {
     QwPageWriter *page = self->work.page;
 
-    if (page == NULL || page->n_rows == 0 || !qd_channel_output_is_empty(self) || qd_run_has_new_schema(self->work.run))
+    if (page == NULL || !qd_run_can_send_early(self->work.run, page) || !qd_channel_output_is_empty(self) ||
+        qd_run_has_new_schema(self->work.run))
         return;
 
     put_page(self, page);
     if (qd_channel_flush(self) < 0)
         qd_channel_note_peer(self, QD_PEER_GONE);
     qd_channel_begin_page(self, page, page->n_columns);
+    qd_run_note_emptied(self->work.run, page);
 }
 
 static QdLongVerdict

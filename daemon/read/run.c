@@ -35,6 +35,7 @@ struct QdRun {
     gboolean truncated;
     uint64_t n_rows;
     uint64_t n_bytes;
+    size_t step_start; /* bytes of the page before the present step: those of rows that belong to the result */
 };
 
 QdRun *
@@ -299,10 +300,9 @@ fail_step(QdRun *self, int r, GError **error)
 static int
 step_first(QdRun *self, QwPageWriter *writer)
 {
-    size_t used = writer->used;
     int r = qd_row_source_step(&self->rows);
 
-    if (self->end.stop == NULL && !self->end.deferred && qd_row_source_give_up_packing(&self->rows, r, writer, used))
+    if (self->end.stop == NULL && !self->end.deferred && qd_row_source_give_up_packing(&self->rows, r, writer, self->step_start))
         r = qd_row_source_step(&self->rows);
     self->new_schema = qd_row_source_has_new_columns(&self->rows) || self->new_schema;
     return r;
@@ -312,7 +312,6 @@ step_first(QdRun *self, QwPageWriter *writer)
 static gboolean
 step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError **error)
 {
-    size_t used = writer->used;
     int r = self->rows.stepped ? qd_row_source_step(&self->rows) : step_first(self, writer);
 
     if (r == SQLITE_DONE) {
@@ -324,7 +323,7 @@ step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError *
         return FALSE;
     }
     if (self->options.max_rows > 0 && self->n_rows >= self->options.max_rows) {
-        qd_row_source_drop_row(&self->rows, writer, used);
+        qd_row_source_drop_row(&self->rows, writer, self->step_start);
         self->truncated = TRUE;
         *ret_status = QD_RUN_DONE;
         return FALSE;
@@ -358,9 +357,9 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
     QdRunStatus status = QD_RUN_DONE;
 
     for (;;) {
-        size_t used = writer->used;
         int r;
 
+        self->step_start = writer->used;
         if (!self->end.row_waits && !step_to_row(self, writer, &status, error))
             return status;
 
@@ -374,13 +373,13 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
             return QD_RUN_FAILED;
         }
         self->end.row_waits = FALSE;
-        if (exceeds_max_bytes(self, writer->used - used)) {
-            qd_row_source_drop_row(&self->rows, writer, used);
+        if (exceeds_max_bytes(self, writer->used - self->step_start)) {
+            qd_row_source_drop_row(&self->rows, writer, self->step_start);
             self->truncated = TRUE;
             return QD_RUN_DONE;
         }
         self->n_rows++;
-        self->n_bytes += writer->used - used;
+        self->n_bytes += writer->used - self->step_start;
         if (writer->used >= target_bytes) {
             if (!qd_row_source_start_packing(&self->rows, writer, self->n_rows))
                 return QD_RUN_PAGE;
@@ -404,6 +403,18 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     status = fill_rows(self, writer, target_bytes, error);
     qd_run_end_end_watch(&self->end, self->reader->connection);
     return status;
+}
+
+gboolean
+qd_run_can_send_early(const QdRun *self, const QwPageWriter *page)
+{
+    return page->n_rows > 0 && page->used == self->step_start;
+}
+
+void
+qd_run_note_emptied(QdRun *self, const QwPageWriter *page)
+{
+    self->step_start = page->used;
 }
 
 gboolean

@@ -116,6 +116,16 @@ const QdReader *qd_run_get_reader(const QdRun *self);
  */
 QdRunStatus qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t slice_usec, GError **error);
 
+/**
+ * qd_run_can_send_early:
+ * @page: the page that qd_run_fill() fills
+ *
+ * Asked in long_func. Returns: TRUE if @page holds rows, and each of them belongs to the result: a packed row is in the page before
+ * the limits on rows and bytes have been asked.
+ */
+gboolean qd_run_can_send_early(const QdRun *self, const QwPageWriter *page);
+/* In long_func, after the rows of @page were sent and it was emptied. */
+void qd_run_note_emptied(QdRun *self, const QwPageWriter *page);
 /* After QD_RUN_LARGE: what a page for the next row alone takes. false with TOO_BIG when that is above the limit. */
 gboolean qd_run_get_row_size(QdRun *self, size_t page_size, size_t *ret_size, GError **error);
 /* After the first fill: true when the result's columns are not those the statement had when it was compiled. */

@@ -17,6 +17,9 @@
 /* A row at once, and then none for ever. */
 #define ROW_AND_ENDLESS "SELECT 1 UNION ALL SELECT * FROM (" ENDLESS "SELECT count(*) FROM c)"
 #define LONG_USEC (10 * G_USEC_PER_SEC)
+#define PAGE_BYTES 65536
+/* Of one INTEGER. */
+#define ROW_BYTES 16
 
 typedef struct Fixture {
     StoreFixture store;
@@ -32,6 +35,7 @@ typedef struct Fixture {
     QdLongVerdict verdict;
     gint8 could_defer; /* -1: it was not asked */
     guint n_looks;
+    guint n_early_rows;
 } Fixture;
 
 static void
@@ -364,6 +368,64 @@ test_deferred_begins_again(Fixture *self, gconstpointer data)
     g_assert_cmpuint(self->writer.n_rows, ==, 1);
 }
 
+/* Sends what it may, as a channel does amid a step. */
+static QdLongVerdict
+send_early(void *data, gboolean can_defer)
+{
+    Fixture *self = data;
+
+    if (qd_run_can_send_early(self->run, &self->writer)) {
+        self->n_early_rows += self->writer.n_rows;
+        qw_page_writer_init(&self->writer, self->page, PAGE_BYTES, self->writer.n_columns);
+        qd_run_note_emptied(self->run, &self->writer);
+    }
+    return QD_LONG_GRANTED;
+}
+
+typedef struct EarlyCase {
+    const char *name;
+    gboolean may_pack;
+    uint64_t max_rows;
+    uint64_t max_bytes;
+} EarlyCase;
+
+static const EarlyCase early_cases[] = {
+    { "rows", FALSE, 950, 0 },
+    { "bytes", FALSE, 0, 950 * ROW_BYTES },
+    { "packed-rows", TRUE, 950, 0 },
+    { "packed-bytes", TRUE, 0, 950 * ROW_BYTES },
+};
+
+/* Each limit counts the rows that were sent amid a step, and no row of them comes twice. Each 100th row takes long. */
+static void
+test_early(Fixture *self, gconstpointer data)
+{
+    const EarlyCase *each = data;
+    QdRunStatus status;
+    guint n_rows = 0;
+
+    store_execute(self->store.writer, "CREATE TABLE many(i INTEGER PRIMARY KEY); INSERT INTO many " NUMBERS);
+    self->options.may_pack = each->may_pack;
+    self->options.max_rows = each->max_rows;
+    self->options.max_bytes = each->max_bytes;
+    self->options.long_func = send_early;
+    self->options.func_data = self;
+    start(self, "SELECT i FROM many AS m WHERE i % 100 <> 99 OR (SELECT count(*) FROM many AS a, many AS b WHERE b.i < 300 AND a.i "
+                "+ b.i <> m.i) > 0");
+    do {
+        qw_page_writer_init(&self->writer, self->page, PAGE_BYTES, 0);
+        status = qd_run_fill(self->run, &self->writer, self->n_early_rows + n_rows == 0 ? 4096 : SIZE_MAX, LONG_USEC, &self->error);
+        g_assert_no_error(self->error);
+        n_rows += self->writer.n_rows;
+    } while (status == QD_RUN_PAGE);
+    g_assert_cmpint(status, ==, QD_RUN_DONE);
+    g_assert_true(qd_run_is_truncated(self->run));
+    g_assert_cmpuint(self->n_early_rows, >, 0);
+    g_assert_cmpuint(self->n_early_rows + n_rows, ==, 950);
+    g_assert_cmpuint(qd_run_get_n_rows(self->run), ==, 950);
+    g_assert_cmpuint(qd_run_get_n_bytes(self->run), ==, 950 * ROW_BYTES);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -393,5 +455,10 @@ main(int argc, char **argv)
         g_test_add(path, Fixture, &long_cases[i], set_up, test_long, tear_down);
     }
     ADD("long/deferred-begins-again", test_deferred_begins_again);
+    for (guint i = 0; i < G_N_ELEMENTS(early_cases); i++) {
+        g_autofree char *path = g_strconcat("/read/run/early/", early_cases[i].name, NULL);
+
+        g_test_add(path, Fixture, &early_cases[i], set_up, test_early, tear_down);
+    }
     return g_test_run();
 }
