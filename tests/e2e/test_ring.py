@@ -35,15 +35,10 @@ def start(bus, sql=ENDLESS, n_rows=20000, **options):
 @pytest.mark.parametrize("transport", ["ring", "auto"])
 @pytest.mark.parametrize("page_size", [4096, 65536, 1048576])
 def test_the_same_rows(bus, transport, page_size):
-    """The ring is offered while the socket has room for it, so to a reader that is slow with its few large pages perhaps later."""
     with bus.prepare(BIG, transport="socketpair") as plain, \
             bus.prepare(BIG, transport=transport, page_size=page_size) as channel:
         assert channel.info["transport"] == "ring"
-        rows = plain.fetch()
-        for _ in range(50):
-            assert channel.fetch() == rows
-            if channel.reader.n_ring_pages > 0:
-                break
+        assert channel.fetch() == plain.fetch()
         assert plain.reader.n_ring_pages == 0 < channel.reader.n_ring_pages
         assert channel.reader.ring is None, "it goes with the result"
 
