@@ -10,7 +10,7 @@
 
 #include "daemon/call/call-private.h"
 #include "daemon/engine/engine.h"
-#include "daemon/job/payload-crew.h"
+#include "daemon/job/payload-pool.h"
 
 typedef struct QdUpkeep QdUpkeep;
 
@@ -27,7 +27,7 @@ struct QdEngine {
     QdContext context;
     QdEngineConfig config;
 
-    QdPayloadCrew *crew;
+    QdPayloadPool *payload_pool;
 
     QdInterrupter *interrupter;
     QdUpkeep *upkeep;

@@ -116,7 +116,7 @@ static const QdWriterLinger linger = { answer_writers, look_at_writers, leave_wr
 static void
 on_payloads_given_up(QdPayloadSweep what, void *user_data)
 {
-    qd_payload_crew_sweep(((QdEngine *) user_data)->crew, what);
+    qd_payload_pool_sweep(((QdEngine *) user_data)->payload_pool, what);
 }
 
 /* Opening --------------------------------------------------------------------------------------------------------------- */
@@ -145,10 +145,10 @@ take_database(QdEngine *self, QdDatabase *database)
     qd_database_guard(database);
     self->context.pool = config.pool;
     self->context.payloads = config.payloads;
-    self->crew = qd_payload_crew_new(&self->context);
+    self->payload_pool = qd_payload_pool_new(&self->context);
     self->context.writer = qd_writer_new(&config, qd_database_steal_writer(database));
     if (!qd_database_is_read_only(database) && qd_payload_files_exist(qd_payloads_get_files(self->context.payloads)))
-        qd_payload_crew_sweep(self->crew, QD_PAYLOAD_SWEEP_ALL);
+        qd_payload_pool_sweep(self->payload_pool, QD_PAYLOAD_SWEEP_ALL);
 }
 
 /* Calls that have waited for the database. */
@@ -252,7 +252,7 @@ push_call(QdEngine *self, QdCall *call)
         qd_jobs_start(self->context.jobs, call);
         return TRUE;
     case QD_CALL_ON_CREW:
-        qd_payload_crew_push(self->crew, call);
+        qd_payload_pool_push(self->payload_pool, call);
         return TRUE;
     case QD_CALL_ON_WORKER:
         qd_call_begin_wait(call);
@@ -439,7 +439,7 @@ qd_engine_free(QdEngine *self)
     self->context.jobs = qd_jobs_free(self->context.jobs);
     if (self->context.workers != NULL)
         qd_workers_stop(self->context.workers);
-    self->crew = qd_payload_crew_free(self->crew); /* one of its threads may lead the writer, and answer channels */
+    self->payload_pool = qd_payload_pool_free(self->payload_pool); /* one of its threads may lead the writer, and answer channels */
     self->context.channels = qd_channels_free(self->context.channels);
     self->stopped = TRUE;
     qd_engine_tell_changes(self);

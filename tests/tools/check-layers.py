@@ -39,7 +39,7 @@ MAY_DRAG = {
     "daemon/engine/upkeep.h": 43,
     "daemon/job/job-classes.h": 17,
     "daemon/job/jobs.h": 40,
-    "daemon/job/payload-crew.h": 35,
+    "daemon/job/payload-pool.h": 35,
     "daemon/main/service-private.h": 24,
     "daemon/quads/bulk-load-private.h": 16,
     "daemon/read/evaluation.h": 20,

@@ -2,7 +2,7 @@
 /*
  * A queue and a few threads, which start when there is work and linger for a moment after it.
  */
-#include "daemon/job/payload-crew.h"
+#include "daemon/job/payload-pool.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 /* Of the time that searching the folder took, until it is searched again. */
 #define SWEEP_PAUSE_FACTOR 10
 
-struct QdPayloadCrew {
+struct QdPayloadPool {
     QdContext *context;
     QdClient *client; /* ours, for leases of connections */
     pthread_mutex_t mutex;
@@ -41,7 +41,7 @@ is_regular(const QdCall *call)
 }
 
 static void
-serve(QdPayloadCrew *self, QdCall *call)
+serve(QdPayloadPool *self, QdCall *call)
 {
     if (!is_regular(call)) {
         qd_jobs_start(self->context->jobs, call);
@@ -52,7 +52,7 @@ serve(QdPayloadCrew *self, QdCall *call)
 }
 
 static void
-sweep(QdPayloadCrew *self, QdPayloadSweep what)
+sweep(QdPayloadPool *self, QdPayloadSweep what)
 {
     QdReader *reader = qd_pool_lease(self->context->pool, self->client, NULL, NULL);
 
@@ -64,7 +64,7 @@ sweep(QdPayloadCrew *self, QdPayloadSweep what)
 
 /* Under the mutex: takes what is to be swept now. @is_late: nothing else has come for a while. */
 static QdPayloadSweep
-take_sweep(QdPayloadCrew *self, gboolean is_late)
+take_sweep(QdPayloadPool *self, gboolean is_late)
 {
     QdPayloadSweep what = self->sweeping || self->stopping ? QD_PAYLOAD_SWEEP_NONE : self->sweep;
 
@@ -79,7 +79,7 @@ take_sweep(QdPayloadCrew *self, gboolean is_late)
 
 /* Under the mutex, which is released meanwhile. FALSE: there is nothing to do. */
 static gboolean
-work(QdPayloadCrew *self, gboolean is_late)
+work(QdPayloadPool *self, gboolean is_late)
 {
     QdCall *call = g_queue_pop_head(&self->calls);
     QdPayloadSweep what;
@@ -108,7 +108,7 @@ work(QdPayloadCrew *self, gboolean is_late)
 
 /* Under the mutex. FALSE: nothing came. */
 static gboolean
-linger(QdPayloadCrew *self, gboolean *ret_is_late)
+linger(QdPayloadPool *self, gboolean *ret_is_late)
 {
     struct timespec until;
     int r;
@@ -127,7 +127,7 @@ linger(QdPayloadCrew *self, gboolean *ret_is_late)
 static void *
 crew_main(void *data)
 {
-    QdPayloadCrew *self = data;
+    QdPayloadPool *self = data;
     gboolean is_late = FALSE;
 
     (void) pthread_setname_np(pthread_self(), "queryd-payload");
@@ -142,7 +142,7 @@ crew_main(void *data)
 
 /* Under the mutex. FALSE with errno: nobody will look at the queue. */
 static gboolean
-wake(QdPayloadCrew *self)
+wake(QdPayloadPool *self)
 {
     int r;
 
@@ -158,10 +158,10 @@ wake(QdPayloadCrew *self)
     return self->n_threads > 0;
 }
 
-QdPayloadCrew *
-qd_payload_crew_new(QdContext *context)
+QdPayloadPool *
+qd_payload_pool_new(QdContext *context)
 {
-    QdPayloadCrew *self = g_new0(QdPayloadCrew, 1);
+    QdPayloadPool *self = g_new0(QdPayloadPool, 1);
 
     self->context = context;
     self->client = qd_client_new("queryd");
@@ -170,8 +170,8 @@ qd_payload_crew_new(QdContext *context)
     return self;
 }
 
-QdPayloadCrew *
-qd_payload_crew_free(QdPayloadCrew *self)
+QdPayloadPool *
+qd_payload_pool_free(QdPayloadPool *self)
 {
     if (self == NULL)
         return NULL;
@@ -190,7 +190,7 @@ qd_payload_crew_free(QdPayloadCrew *self)
 }
 
 void
-qd_payload_crew_push(QdPayloadCrew *self, QdCall *call)
+qd_payload_pool_push(QdPayloadPool *self, QdCall *call)
 {
     const QdLimits *limits = &self->context->limits;
     gboolean pushed = FALSE;
@@ -212,7 +212,7 @@ qd_payload_crew_push(QdPayloadCrew *self, QdCall *call)
 }
 
 void
-qd_payload_crew_sweep(QdPayloadCrew *self, QdPayloadSweep what)
+qd_payload_pool_sweep(QdPayloadPool *self, QdPayloadSweep what)
 {
     pthread_mutex_lock(&self->mutex);
     self->sweep = MAX(self->sweep, what);
