@@ -15,7 +15,7 @@
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/call/call-classes.h"
-#include "daemon/notify/watch-index.h"
+#include "daemon/notify/subscription-index.h"
 
 #define SUBSCRIPTION_PREFIX QD_BUS_PATH "/subscription"
 
@@ -44,7 +44,7 @@ struct QdBusSubscriptions {
     QdBusService *service;
     GHashTable *subscriptions; /* path → Subscription, owned */
     GHashTable *owners;        /* name → Owner, owned */
-    QdWatchIndex *index;
+    QdSubscriptionIndex *index;
     GQueue outdated;            /* of Subscription */
     QdCall *look;               /* (nullable) under way */
     Subscription *looked_at;    /* (nullable) by @look; NULL also when it has been closed */
@@ -84,7 +84,7 @@ subscription_free(gpointer data)
     Subscription *self = data;
     QdBusSubscriptions *all = self->all;
 
-    qd_watch_index_remove(all->index, self->watch);
+    qd_subscription_index_remove(all->index, self->watch);
     if (self->touched)
         (void) g_ptr_array_remove_fast(self->owner->touched, self);
     if (self->outdated)
@@ -125,7 +125,7 @@ on_looked(QdCall *call, void *user_data)
 
     if (subscription != NULL && call->error == NULL) {
         if (call->generation >= self->schema_generation)
-            qd_watch_index_set_reads(self->index, subscription->watch, g_steal_pointer(&call->reads));
+            qd_subscription_index_set_reads(self->index, subscription->watch, g_steal_pointer(&call->reads));
         else
             queue_outdated(subscription);
     }
@@ -154,8 +154,8 @@ look_at_next(QdBusSubscriptions *self)
 static void
 make_outdated(Subscription *subscription)
 {
-    qd_watch_index_set_reads(subscription->all->index, subscription->watch,
-                             qd_read_set_new_all(subscription->language == QD_LANGUAGE_SPARQL));
+    qd_subscription_index_set_reads(subscription->all->index, subscription->watch,
+                                    qd_read_set_new_all(subscription->language == QD_LANGUAGE_SPARQL));
     queue_outdated(subscription);
 }
 
@@ -193,8 +193,8 @@ qd_bus_subscriptions_touch(QdBusSubscriptions *self, uint64_t generation, const 
 
     outdated = commit.outdated = g_ptr_array_new();
     if (changes->schema || changes->prefixes)
-        qd_watch_index_rearm(self->index); /* who was touched already has to be looked at all the same */
-    qd_watch_index_touch(self->index, changes, on_touched, &commit);
+        qd_subscription_index_rearm(self->index); /* who was touched already has to be looked at all the same */
+    qd_subscription_index_touch(self->index, changes, on_touched, &commit);
     for (guint i = 0; i < outdated->len; i++)
         make_outdated(outdated->pdata[i]);
     look_at_next(self);
@@ -247,7 +247,7 @@ qd_bus_subscriptions_tell(QdBusSubscriptions *self, uint64_t generation)
     while (g_hash_table_iter_next(&iter, NULL, &value))
         if (((Owner *) value)->touched->len > 0)
             tell_owner(self, value, generation);
-    qd_watch_index_rearm(self->index);
+    qd_subscription_index_rearm(self->index);
 }
 
 /* Life ------------------------------------------------------------------------------------------------------------------- */
@@ -289,7 +289,7 @@ qd_bus_subscriptions_add(QdBusService *service, const char *sender, QdCall *call
     subscription->text = g_strdup(statement->text);
     subscription->base = g_strdup(call->options.base);
     subscription->generation = qd_engine_get_generation(service->engine);
-    subscription->watch = qd_watch_index_add(self->index, g_steal_pointer(&call->reads), subscription);
+    subscription->watch = qd_subscription_index_add(self->index, g_steal_pointer(&call->reads), subscription);
     g_hash_table_insert(self->subscriptions, subscription->path, subscription);
     if (call->generation < self->schema_generation) {
         make_outdated(subscription);
@@ -328,7 +328,7 @@ qd_bus_subscriptions_free(QdBusSubscriptions *self)
     sd_bus_slot_unref(self->enumerator_slot);
     g_hash_table_unref(self->subscriptions);
     g_hash_table_unref(self->owners);
-    (void) qd_watch_index_free(self->index);
+    (void) qd_subscription_index_free(self->index);
     g_free(self);
     return NULL;
 }
@@ -404,7 +404,7 @@ qd_bus_subscriptions_new(QdBusService *service, GError **error)
     self->service = service;
     self->subscriptions = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, subscription_free);
     self->owners = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, owner_free);
-    self->index = qd_watch_index_new();
+    self->index = qd_subscription_index_new();
     r = sd_bus_add_fallback_vtable(service->bus, &self->vtable_slot, SUBSCRIPTION_PREFIX, QD_BUS_SUBSCRIPTION_INTERFACE,
                                    qd_bus_subscription_vtable, find_subscription, self);
     if (r >= 0)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "daemon/notify/hidden-reads.h"
+#include "daemon/notify/virtual-dependencies.h"
 #include "daemon/payload/payload.h"
 #include "daemon/quads/store-catalog.h"
 #include "daemon/sparql/parser.h"
@@ -81,7 +81,7 @@ qd_read_set_new_for_sql(QdConnection *connection, const char *text, const QdLimi
         return NULL;
     if (qd_connection_get_int64(connection, "SELECT count(*) FROM sqlite_schema", &n_tables, error))
         tables = qd_connection_list_reads(connection, text, strlen(text), limits, error);
-    if (tables != NULL && !qd_hidden_reads_add(connection, tables, error))
+    if (tables != NULL && !qd_virtual_dependencies_add(connection, tables, error))
         g_clear_pointer(&tables, g_ptr_array_unref);
     (void) qd_connection_end(connection, NULL);
     if (tables == NULL)

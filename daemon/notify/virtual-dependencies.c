@@ -3,7 +3,7 @@
  * A virtual table's arguments mean what its module says. Whatever word of them could be the name of a table is taken for one, also
  * when there is none yet: it may be made later.
  */
-#include "daemon/notify/hidden-reads.h"
+#include "daemon/notify/virtual-dependencies.h"
 
 #include <string.h>
 
@@ -108,7 +108,7 @@ look_up(sqlite3_stmt *stmt, guint index, guint n_named, GPtrArray *tables)
 }
 
 gboolean
-qd_hidden_reads_add(QdConnection *connection, GPtrArray *tables, GError **error)
+qd_virtual_dependencies_add(QdConnection *connection, GPtrArray *tables, GError **error)
 {
     static const char
         text[] = "SELECT name, sql FROM sqlite_schema WHERE type IN ('table', 'view') AND name COLLATE NOCASE IN (?, ?)";

@@ -3,7 +3,7 @@
  * Buckets in two hash tables, and one for those who read all. A round is the time between two rearms: watches and buckets remember
  * the round in which they were reported, so that nothing has to be reset.
  */
-#include "daemon/notify/watch-index.h"
+#include "daemon/notify/subscription-index.h"
 
 typedef struct Bucket {
     GPtrArray *watches; /* of QdWatch, not owned */
@@ -16,7 +16,7 @@ struct QdWatch {
     guint64 round; /* in which it was reported */
 };
 
-struct QdWatchIndex {
+struct QdSubscriptionIndex {
     GHashTable *tables;     /* folded name → Bucket */
     GHashTable *predicates; /* IRI → Bucket */
     Bucket *all;            /* of tables or predicates */
@@ -41,10 +41,10 @@ bucket_new(void)
     return self;
 }
 
-QdWatchIndex *
-qd_watch_index_new(void)
+QdSubscriptionIndex *
+qd_subscription_index_new(void)
 {
-    QdWatchIndex *self = g_new0(QdWatchIndex, 1);
+    QdSubscriptionIndex *self = g_new0(QdSubscriptionIndex, 1);
 
     self->tables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, bucket_free);
     self->predicates = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, bucket_free);
@@ -53,8 +53,8 @@ qd_watch_index_new(void)
     return self;
 }
 
-QdWatchIndex *
-qd_watch_index_free(QdWatchIndex *self)
+QdSubscriptionIndex *
+qd_subscription_index_free(QdSubscriptionIndex *self)
 {
     if (self == NULL)
         return NULL;
@@ -76,7 +76,7 @@ get_names(const QdReadSet *reads)
 }
 
 static void
-put(QdWatchIndex *self, QdWatch *watch)
+put(QdSubscriptionIndex *self, QdWatch *watch)
 {
     GHashTable *buckets = watch->reads->is_sparql ? self->predicates : self->tables;
     g_autoptr(GPtrArray) names = qd_name_set_list(get_names(watch->reads));
@@ -98,7 +98,7 @@ put(QdWatchIndex *self, QdWatch *watch)
 }
 
 static void
-take(QdWatchIndex *self, QdWatch *watch)
+take(QdSubscriptionIndex *self, QdWatch *watch)
 {
     GHashTable *buckets = watch->reads->is_sparql ? self->predicates : self->tables;
     g_autoptr(GPtrArray) names = qd_name_set_list(get_names(watch->reads));
@@ -114,7 +114,7 @@ take(QdWatchIndex *self, QdWatch *watch)
 }
 
 QdWatch *
-qd_watch_index_add(QdWatchIndex *self, QdReadSet *reads, gpointer data)
+qd_subscription_index_add(QdSubscriptionIndex *self, QdReadSet *reads, gpointer data)
 {
     QdWatch *watch = g_new0(QdWatch, 1);
 
@@ -125,7 +125,7 @@ qd_watch_index_add(QdWatchIndex *self, QdReadSet *reads, gpointer data)
 }
 
 void
-qd_watch_index_remove(QdWatchIndex *self, QdWatch *watch)
+qd_subscription_index_remove(QdSubscriptionIndex *self, QdWatch *watch)
 {
     take(self, watch);
     (void) qd_read_set_free(watch->reads);
@@ -133,7 +133,7 @@ qd_watch_index_remove(QdWatchIndex *self, QdWatch *watch)
 }
 
 void
-qd_watch_index_set_reads(QdWatchIndex *self, QdWatch *watch, QdReadSet *reads)
+qd_subscription_index_set_reads(QdSubscriptionIndex *self, QdWatch *watch, QdReadSet *reads)
 {
     take(self, watch);
     (void) qd_read_set_free(watch->reads);
@@ -144,7 +144,7 @@ qd_watch_index_set_reads(QdWatchIndex *self, QdWatch *watch, QdReadSet *reads)
 /* Commits ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct Touch {
-    QdWatchIndex *index;
+    QdSubscriptionIndex *index;
     const QdChanges *changes;
     QdWatchFunc func;
     gpointer user_data;
@@ -213,7 +213,7 @@ touch_predicates(const Touch *self)
 }
 
 void
-qd_watch_index_touch(QdWatchIndex *self, const QdChanges *changes, QdWatchFunc func, gpointer user_data)
+qd_subscription_index_touch(QdSubscriptionIndex *self, const QdChanges *changes, QdWatchFunc func, gpointer user_data)
 {
     const Touch touch = { self, changes, func, user_data };
 
@@ -223,7 +223,7 @@ qd_watch_index_touch(QdWatchIndex *self, const QdChanges *changes, QdWatchFunc f
 }
 
 void
-qd_watch_index_rearm(QdWatchIndex *self)
+qd_subscription_index_rearm(QdSubscriptionIndex *self)
 {
     self->round++;
 }

@@ -12,10 +12,10 @@
 #include "daemon/sqlite/connection.h"
 
 /**
- * qd_hidden_reads_add:
+ * qd_virtual_dependencies_add:
  * @connection: within a transaction
  * @tables: of char *: names that a statement reads; those are added that the virtual tables among them read
  *
  * Returns: false on error; @tables may then have some of them
  */
-gboolean qd_hidden_reads_add(QdConnection *connection, GPtrArray *tables, GError **error);
+gboolean qd_virtual_dependencies_add(QdConnection *connection, GPtrArray *tables, GError **error);
