@@ -12,7 +12,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/job/payload-pool.h"
 
-typedef struct QdUpkeep QdUpkeep;
+typedef struct QdMaintenance QdMaintenance;
 
 /* What commits have changed since the main thread was told last. */
 typedef struct QdNews {
@@ -30,7 +30,7 @@ struct QdEngine {
     QdPayloadPool *payload_pool;
 
     QdInterrupter *interrupter;
-    QdUpkeep *upkeep;
+    QdMaintenance *maintenance;
     QdNews news;
     gint ending; /* atomic: a salvage is to stop */
 

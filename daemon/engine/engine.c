@@ -14,7 +14,7 @@
 #include "daemon/base/thread.h"
 #include "daemon/channel/channel.h"
 #include "daemon/engine/engine-private.h"
-#include "daemon/engine/upkeep.h"
+#include "daemon/engine/maintenance.h"
 #include "daemon/job/jobs.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/plans.h"
@@ -192,7 +192,8 @@ finish_opening(void *data)
     if (opening->database != NULL) {
         take_database(self, opening->database);
         if (!qd_database_is_read_only(self->context.database))
-            qd_upkeep_note_open(self->upkeep, &opening->repair.result, qd_database_get_start_counter(self->context.database) == 1);
+            qd_maintenance_note_open(self->maintenance, &opening->repair.result,
+                                     qd_database_get_start_counter(self->context.database) == 1);
         if (opening->repair.n_kept_payloads > 0)
             qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
                    "the database in '%s' is new, and %u payload files of an older one are kept in '%s'", self->context.directory,
@@ -230,7 +231,7 @@ start_opening(QdEngine *self)
 
     opening->engine = self;
     opening->repair = (QdDatabaseRepair){
-        .damaged = qd_upkeep_begin(self->upkeep), .cancelled = &self->ending, .begins = on_salvage_begins, .data = opening
+        .damaged = qd_maintenance_begin(self->maintenance), .cancelled = &self->ending, .begins = on_salvage_begins, .data = opening
     };
     g_atomic_int_set(&self->state, QD_ENGINE_OPENING);
     self->context.n_calls++;
@@ -367,13 +368,13 @@ on_activity(void *user_data)
 static void
 on_suspicion(void *user_data)
 {
-    qd_upkeep_suspect(((QdEngine *) user_data)->upkeep);
+    qd_maintenance_suspect(((QdEngine *) user_data)->maintenance);
 }
 
 static void
 on_damage(const char *message, void *user_data)
 {
-    qd_upkeep_report(((QdEngine *) user_data)->upkeep, message);
+    qd_maintenance_report(((QdEngine *) user_data)->maintenance, message);
 }
 
 /* A database that could not be opened is tried again. */
@@ -408,7 +409,7 @@ qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
     self->context.registry = qd_registry_new();
     self->context.channels = qd_channels_new(&self->context);
     self->context.jobs = qd_jobs_new(&self->context);
-    self->upkeep = qd_upkeep_new(self);
+    self->maintenance = qd_maintenance_new(self);
     qd_memory_set_limits(qd_limits_get(&self->context.limits, QD_LIMIT_HEAP_SOFT_BYTES),
                          qd_limits_get(&self->context.limits, QD_LIMIT_HEAP_HARD_BYTES));
     self->context.workers = qd_workers_new(&self->context.limits, on_event, on_sweep, self, error);
@@ -428,7 +429,7 @@ qd_engine_free(QdEngine *self)
         return NULL;
 
     g_atomic_int_set(&self->ending, TRUE);
-    qd_upkeep_stop(self->upkeep);
+    qd_maintenance_stop(self->maintenance);
     qd_registry_cancel_all(self->context.registry);
     while (self->context.n_calls > 0) {
         struct pollfd pfd = { .fd = qd_mailbox_get_fd(self->context.mailbox), .events = POLLIN };
@@ -452,9 +453,9 @@ qd_engine_free(QdEngine *self)
     self->context.payloads = qd_payloads_free(self->context.payloads);
     self->context.pool = qd_pool_free(self->context.pool);
     if (self->context.database != NULL && !qd_database_is_read_only(self->context.database))
-        qd_upkeep_note_closed(self->upkeep);
+        qd_maintenance_note_closed(self->maintenance);
     self->context.database = qd_database_free(self->context.database);
-    self->upkeep = qd_upkeep_free(self->upkeep);
+    self->maintenance = qd_maintenance_free(self->maintenance);
     self->interrupter = qd_interrupter_free(self->interrupter);
     qd_workers_free(self->context.workers);
     qd_registry_free(self->context.registry);
@@ -476,13 +477,13 @@ qd_engine_is_idle(QdEngine *self)
 gboolean
 qd_engine_check_if_due(QdEngine *self)
 {
-    return qd_upkeep_start_if_due(self->upkeep);
+    return qd_maintenance_start_if_due(self->maintenance);
 }
 
 const char *
 qd_engine_get_health(QdEngine *self)
 {
-    return qd_health_get_word(qd_upkeep_get_health(self->upkeep));
+    return qd_health_get_word(qd_maintenance_get_health(self->maintenance));
 }
 
 void
@@ -490,7 +491,7 @@ qd_engine_drain(QdEngine *self)
 {
     self->draining = TRUE;
     g_atomic_int_set(&self->ending, TRUE);
-    qd_upkeep_stop(self->upkeep);
+    qd_maintenance_stop(self->maintenance);
     qd_channels_drain(self->context.channels);
 }
 
@@ -561,7 +562,7 @@ qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
         func("updates_total", qd_writer_get_n_items(self->context.writer), user_data);
         func("updates_queued", qd_writer_get_n_queued(self->context.writer), user_data);
         func("generation", qd_writer_get_generation(self->context.writer), user_data);
-        func("checked_unix_sec", (uint64_t) qd_upkeep_get_health(self->upkeep)->checked_sec, user_data);
+        func("checked_unix_sec", (uint64_t) qd_maintenance_get_health(self->maintenance)->checked_sec, user_data);
     }
 }
 
@@ -574,7 +575,7 @@ qd_engine_foreach_fact(QdEngine *self, QdFactFunc func, void *user_data)
         [QD_ENGINE_OPEN] = "open",
         [QD_ENGINE_BROKEN] = "broken",
     };
-    const QdHealth *health = qd_upkeep_get_health(self->upkeep);
+    const QdHealth *health = qd_maintenance_get_health(self->maintenance);
 
     func("sqlite_version", sqlite3_libversion(), user_data);
     func("state", states[self->state], user_data);

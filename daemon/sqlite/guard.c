@@ -334,7 +334,7 @@ check_payload_delete(QdGuard *self)
 
 /* ANALYZE and REINDEX, without a name also of our tables: nobody's rows change. */
 static int
-check_upkeep(QdGuard *self, int action, const char *name)
+check_maintenance(QdGuard *self, int action, const char *name)
 {
     if (self->policy == QD_POLICY_READ)
         return deny(self, QW_ERROR_READ_ONLY, "work on '%s'" FOR_READING, name);
@@ -402,7 +402,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
         return check_table_change(self, a);
     case SQLITE_ANALYZE:
     case SQLITE_REINDEX:
-        return check_upkeep(self, action, a);
+        return check_maintenance(self, action, a);
     case SQLITE_CREATE_INDEX:
     case SQLITE_DROP_INDEX:
     case SQLITE_CREATE_TRIGGER:

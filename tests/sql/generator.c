@@ -71,7 +71,7 @@ write_query(Generator *self)
 }
 
 static void
-write_upkeep(Generator *self)
+write_maintenance(Generator *self)
 {
     static const char *const texts[] = { "ANALYZE", "REINDEX" };
 
@@ -119,7 +119,7 @@ generator_make_script(guint64 seed)
         if (generator_chance(&self, 12))
             add_group(&self);
         else if (generator_chance(&self, 40))
-            add(&self, STEP_UPDATE, write_upkeep);
+            add(&self, STEP_UPDATE, write_maintenance);
         else
             add_some(&self, 1);
     }

@@ -36,7 +36,7 @@ MAY_DRAG = {
     "daemon/channel/channel.h": 36,
     "daemon/engine/engine-private.h": 41,
     "daemon/engine/engine.h": 19,
-    "daemon/engine/upkeep.h": 43,
+    "daemon/engine/maintenance.h": 43,
     "daemon/job/job-classes.h": 17,
     "daemon/job/jobs.h": 40,
     "daemon/job/payload-pool.h": 35,

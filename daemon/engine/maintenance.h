@@ -11,28 +11,28 @@
 #include "daemon/recover/health.h"
 #include "daemon/recover/recovery.h"
 
-typedef struct QdUpkeep QdUpkeep;
+typedef struct QdMaintenance QdMaintenance;
 
-QdUpkeep *qd_upkeep_new(QdEngine *engine);
-/* No check may be running: qd_upkeep_stop(), then wait for the engine's calls. */
-QdUpkeep *qd_upkeep_free(QdUpkeep *self);
+QdMaintenance *qd_maintenance_new(QdEngine *engine);
+/* No check may be running: qd_maintenance_stop(), then wait for the engine's calls. */
+QdMaintenance *qd_maintenance_free(QdMaintenance *self);
 
 /* Main thread, as all but what is said to be for any. */
 
 /* Before the database is opened. Returns: whether it is known to be damaged */
-gboolean qd_upkeep_begin(QdUpkeep *self);
+gboolean qd_maintenance_begin(QdMaintenance *self);
 /* It is open for writing. @recovery: what was salvaged, if anything. @is_new: the store was made just now */
-void qd_upkeep_note_open(QdUpkeep *self, const QdRecoveryResult *recovery, gboolean is_new);
+void qd_maintenance_note_open(QdMaintenance *self, const QdRecoveryResult *recovery, gboolean is_new);
 /* It is closed in order. */
-void qd_upkeep_note_closed(QdUpkeep *self);
+void qd_maintenance_note_closed(QdMaintenance *self);
 
 /* Starts a check if one is due. Returns: whether one is running now */
-gboolean qd_upkeep_start_if_due(QdUpkeep *self);
+gboolean qd_maintenance_start_if_due(QdMaintenance *self);
 /* Ends a running check soon. Any thread. */
-void qd_upkeep_stop(QdUpkeep *self);
+void qd_maintenance_stop(QdMaintenance *self);
 /* Somebody met an error that only damage explains: a check follows. Any thread. */
-void qd_upkeep_suspect(QdUpkeep *self);
+void qd_maintenance_suspect(QdMaintenance *self);
 /* A check that a client asked for has found damage. Any thread. */
-void qd_upkeep_report(QdUpkeep *self, const char *message);
+void qd_maintenance_report(QdMaintenance *self, const char *message);
 
-const QdHealth *qd_upkeep_get_health(const QdUpkeep *self);
+const QdHealth *qd_maintenance_get_health(const QdMaintenance *self);

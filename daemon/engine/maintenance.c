@@ -2,7 +2,7 @@
 /*
  * One thread at a time, of the least priority, that gives way to any request; a suspicion does not.
  */
-#include "daemon/engine/upkeep.h"
+#include "daemon/engine/maintenance.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 #define SUSPICION_USEC (60 * G_USEC_PER_SEC)
 #define HOUR_SEC 3600
 
-struct QdUpkeep {
+struct QdMaintenance {
     QdEngine *engine;
     QdHealth health;
     gboolean unclean; /* it was not closed last time, and has not been checked since */
@@ -29,10 +29,10 @@ struct QdUpkeep {
     GError *error;       /* of the check's thread */
 };
 
-QdUpkeep *
-qd_upkeep_new(QdEngine *engine)
+QdMaintenance *
+qd_maintenance_new(QdEngine *engine)
 {
-    QdUpkeep *self = g_new0(QdUpkeep, 1);
+    QdMaintenance *self = g_new0(QdMaintenance, 1);
 
     self->engine = engine;
     qd_health_init(&self->health, engine->context.directory);
@@ -40,8 +40,8 @@ qd_upkeep_new(QdEngine *engine)
     return self;
 }
 
-QdUpkeep *
-qd_upkeep_free(QdUpkeep *self)
+QdMaintenance *
+qd_maintenance_free(QdMaintenance *self)
 {
     if (self == NULL)
         return NULL;
@@ -54,7 +54,7 @@ qd_upkeep_free(QdUpkeep *self)
 }
 
 gboolean
-qd_upkeep_begin(QdUpkeep *self)
+qd_maintenance_begin(QdMaintenance *self)
 {
     qd_health_clear(&self->health);
     qd_health_init(&self->health, self->engine->context.directory);
@@ -68,7 +68,7 @@ get_now_sec(void)
 }
 
 void
-qd_upkeep_note_open(QdUpkeep *self, const QdRecoveryResult *recovery, gboolean is_new)
+qd_maintenance_note_open(QdMaintenance *self, const QdRecoveryResult *recovery, gboolean is_new)
 {
     self->unclean = self->health.unclean;
     self->health.unclean = TRUE;
@@ -88,14 +88,14 @@ qd_upkeep_note_open(QdUpkeep *self, const QdRecoveryResult *recovery, gboolean i
 }
 
 void
-qd_upkeep_note_closed(QdUpkeep *self)
+qd_maintenance_note_closed(QdMaintenance *self)
 {
     self->health.unclean = self->unclean; /* what was not checked yet still has to be */
     qd_health_save(&self->health);
 }
 
 const QdHealth *
-qd_upkeep_get_health(const QdUpkeep *self)
+qd_maintenance_get_health(const QdMaintenance *self)
 {
     return &self->health;
 }
@@ -103,7 +103,7 @@ qd_upkeep_get_health(const QdUpkeep *self)
 /* Damage --------------------------------------------------------------------------------------------------------------- */
 
 static void
-note_damage(QdUpkeep *self, const char *message)
+note_damage(QdMaintenance *self, const char *message)
 {
     QdEngine *engine = self->engine;
 
@@ -117,7 +117,7 @@ note_damage(QdUpkeep *self, const char *message)
 }
 
 typedef struct Finding {
-    QdUpkeep *upkeep;
+    QdMaintenance *maintenance;
     char *message;
 } Finding;
 
@@ -126,13 +126,13 @@ report_on_main(void *data)
 {
     Finding *finding = data;
 
-    note_damage(finding->upkeep, finding->message);
+    note_damage(finding->maintenance, finding->message);
     g_free(finding->message);
     g_free(finding);
 }
 
 void
-qd_upkeep_report(QdUpkeep *self, const char *message)
+qd_maintenance_report(QdMaintenance *self, const char *message)
 {
     Finding *finding = g_new0(Finding, 1);
 
@@ -145,7 +145,7 @@ qd_upkeep_report(QdUpkeep *self, const char *message)
 static gboolean
 should_stop(gpointer data)
 {
-    QdUpkeep *self = data;
+    QdMaintenance *self = data;
 
     return g_atomic_int_get(&self->stopped) != 0 || (!self->urgent && qd_registry_get_n(self->engine->context.registry) > 0);
 }
@@ -153,7 +153,7 @@ should_stop(gpointer data)
 static void
 finish_check(void *data)
 {
-    QdUpkeep *self = data;
+    QdMaintenance *self = data;
     QdEngine *engine = self->engine;
 
     engine->context.n_calls--;
@@ -180,7 +180,7 @@ finish_check(void *data)
 static void *
 check_main(void *data)
 {
-    QdUpkeep *self = data;
+    QdMaintenance *self = data;
     const struct sched_param parameters = { 0 };
     g_autoptr(QdConnection) connection = NULL;
 
@@ -201,7 +201,7 @@ check_main(void *data)
 }
 
 static gboolean
-start_check(QdUpkeep *self, gboolean urgent)
+start_check(QdMaintenance *self, gboolean urgent)
 {
     if (self->engine->context.pool == NULL || self->engine->draining || g_atomic_int_get(&self->stopped) != 0)
         return FALSE;
@@ -220,7 +220,7 @@ start_check(QdUpkeep *self, gboolean urgent)
 }
 
 static gboolean
-is_due(const QdUpkeep *self)
+is_due(const QdMaintenance *self)
 {
     uint64_t hours = qd_limits_get(&self->engine->context.limits, QD_LIMIT_CHECK_INTERVAL_HOURS);
     gint64 age_sec = get_now_sec() - self->health.checked_sec;
@@ -229,7 +229,7 @@ is_due(const QdUpkeep *self)
 }
 
 gboolean
-qd_upkeep_start_if_due(QdUpkeep *self)
+qd_maintenance_start_if_due(QdMaintenance *self)
 {
     if (g_atomic_int_get(&self->running))
         return TRUE;
@@ -239,7 +239,7 @@ qd_upkeep_start_if_due(QdUpkeep *self)
 }
 
 void
-qd_upkeep_stop(QdUpkeep *self)
+qd_maintenance_stop(QdMaintenance *self)
 {
     g_atomic_int_set(&self->stopped, TRUE);
 }
@@ -247,7 +247,7 @@ qd_upkeep_stop(QdUpkeep *self)
 static void
 suspect_on_main(void *data)
 {
-    QdUpkeep *self = data;
+    QdMaintenance *self = data;
 
     if (g_atomic_int_get(&self->running) && !self->urgent) {
         /* it gives way; the client that met the error will come again, or the next check finds it */
@@ -264,7 +264,7 @@ suspect_on_main(void *data)
 }
 
 void
-qd_upkeep_suspect(QdUpkeep *self)
+qd_maintenance_suspect(QdMaintenance *self)
 {
     if (g_atomic_int_compare_and_exchange(&self->suspected, FALSE, TRUE))
         qd_mailbox_post(self->engine->context.mailbox, suspect_on_main, self);

@@ -2,7 +2,7 @@
 /*
  * Checks of a real store by a real engine: when they are due, what they find, and what follows from it.
  */
-#include "daemon/engine/upkeep.h"
+#include "daemon/engine/maintenance.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -100,7 +100,7 @@ tear_down(Fixture *self, gconstpointer data)
 static const QdHealth *
 get_health(const Fixture *self)
 {
-    return qd_upkeep_get_health(self->engine->upkeep);
+    return qd_maintenance_get_health(self->engine->maintenance);
 }
 
 /* Until the check that runs has ended. */
@@ -141,23 +141,23 @@ test_due(Fixture *self, gconstpointer data)
 {
     start(self);
     g_assert_true(get_health(self)->unclean); /* as long as it is open */
-    g_assert_true(qd_upkeep_start_if_due(self->engine->upkeep));
-    g_assert_true(qd_upkeep_start_if_due(self->engine->upkeep)); /* that one */
+    g_assert_true(qd_maintenance_start_if_due(self->engine->maintenance));
+    g_assert_true(qd_maintenance_start_if_due(self->engine->maintenance)); /* that one */
     await_end(self);
     g_assert_cmpint(get_health(self)->checked_sec, >, 0);
     g_assert_cmpstr(qd_health_get_word(get_health(self)), ==, "ok");
     g_assert_cmpuint(self->n_active, >, 0); /* the daemon may leave now */
-    g_assert_false(qd_upkeep_start_if_due(self->engine->upkeep));
+    g_assert_false(qd_maintenance_start_if_due(self->engine->maintenance));
     stop(self, TRUE);
 
     start(self); /* closed in order, and checked lately */
-    g_assert_false(qd_upkeep_start_if_due(self->engine->upkeep));
+    g_assert_false(qd_maintenance_start_if_due(self->engine->maintenance));
     stop(self, FALSE);
 
     start(self); /* not closed */
-    g_assert_true(qd_upkeep_start_if_due(self->engine->upkeep));
+    g_assert_true(qd_maintenance_start_if_due(self->engine->maintenance));
     await_end(self);
-    g_assert_false(qd_upkeep_start_if_due(self->engine->upkeep));
+    g_assert_false(qd_maintenance_start_if_due(self->engine->maintenance));
     g_assert_cmpuint(self->n_damaged, ==, 0);
 }
 
@@ -166,7 +166,7 @@ test_never(Fixture *self, gconstpointer data)
 {
     self->store.limits.values[QD_LIMIT_CHECK_INTERVAL_HOURS] = 0;
     start(self);
-    g_assert_false(qd_upkeep_start_if_due(self->engine->upkeep));
+    g_assert_false(qd_maintenance_start_if_due(self->engine->maintenance));
 }
 
 /* It is told once, remembered, and salvaged at the next start. */
@@ -175,13 +175,13 @@ assert_damage_is_salvaged(Fixture *self)
 {
     g_assert_cmpuint(self->n_damaged, ==, 1);
     g_assert_cmpstr(qd_health_get_word(get_health(self)), ==, "damaged");
-    g_assert_false(qd_upkeep_start_if_due(self->engine->upkeep));
+    g_assert_false(qd_maintenance_start_if_due(self->engine->maintenance));
     stop(self, TRUE);
     start(self);
     g_assert_cmpstr(qd_health_get_word(get_health(self)), ==, "ok");
     g_assert_true(g_file_test(get_health(self)->report, G_FILE_TEST_EXISTS));
     g_assert_cmpint(get_health(self)->salvaged_sec, >, 0);
-    g_assert_false(qd_upkeep_start_if_due(self->engine->upkeep));
+    g_assert_false(qd_maintenance_start_if_due(self->engine->maintenance));
 }
 
 static void
@@ -189,7 +189,7 @@ test_damage(Fixture *self, gconstpointer data)
 {
     damage_table(self);
     start(self);
-    g_assert_true(qd_upkeep_start_if_due(self->engine->upkeep));
+    g_assert_true(qd_maintenance_start_if_due(self->engine->maintenance));
     await_end(self);
     g_assert_true(g_str_has_prefix(get_health(self)->damage, "t: "));
     assert_damage_is_salvaged(self);
@@ -202,8 +202,8 @@ test_suspicion(Fixture *self, gconstpointer data)
 
     damage_table(self);
     start(self);
-    qd_upkeep_suspect(self->engine->upkeep);
-    qd_upkeep_suspect(self->engine->upkeep);
+    qd_maintenance_suspect(self->engine->maintenance);
+    qd_maintenance_suspect(self->engine->maintenance);
     while (self->n_damaged == 0 && g_get_monotonic_time() < deadline)
         iterate(self);
     await_end(self);
@@ -217,11 +217,11 @@ test_wrong_suspicion(Fixture *self, gconstpointer data)
     gint64 deadline = g_get_monotonic_time() + DEADLINE_USEC;
 
     start(self);
-    qd_upkeep_suspect(self->engine->upkeep);
+    qd_maintenance_suspect(self->engine->maintenance);
     while (get_health(self)->checked_sec == 0 && g_get_monotonic_time() < deadline)
         iterate(self);
     g_assert_cmpstr(qd_health_get_word(get_health(self)), ==, "ok");
-    qd_upkeep_suspect(self->engine->upkeep);
+    qd_maintenance_suspect(self->engine->maintenance);
     qd_mailbox_dispatch(self->mailbox);
     g_assert_cmpuint(self->engine->context.n_calls, ==, 0);
     g_assert_cmpuint(self->n_damaged, ==, 0);
@@ -231,8 +231,8 @@ static void
 test_report(Fixture *self, gconstpointer data)
 {
     start(self);
-    qd_upkeep_report(self->engine->upkeep, "page 7 is wrong");
-    qd_upkeep_report(self->engine->upkeep, "page 8, too");
+    qd_maintenance_report(self->engine->maintenance, "page 7 is wrong");
+    qd_maintenance_report(self->engine->maintenance, "page 8, too");
     qd_mailbox_dispatch(self->mailbox);
     g_assert_cmpstr(get_health(self)->damage, ==, "page 7 is wrong");
     assert_damage_is_salvaged(self);
@@ -243,11 +243,11 @@ static void
 test_stopped(Fixture *self, gconstpointer data)
 {
     start(self);
-    qd_upkeep_stop(self->engine->upkeep);
-    g_assert_false(qd_upkeep_start_if_due(self->engine->upkeep));
+    qd_maintenance_stop(self->engine->maintenance);
+    g_assert_false(qd_maintenance_start_if_due(self->engine->maintenance));
     stop(self, FALSE);
     start(self);
-    g_assert_true(qd_upkeep_start_if_due(self->engine->upkeep));
+    g_assert_true(qd_maintenance_start_if_due(self->engine->maintenance));
     await_end(self);
 }
 
@@ -258,7 +258,7 @@ main(int argc, char **argv)
 
     g_test_init(&argc, &argv, NULL);
     g_assert_true(qd_memory_init(&error)); /* before SQLite is used */
-#define ADD(path, func) g_test_add("/engine/upkeep/" path, Fixture, NULL, set_up, func, tear_down)
+#define ADD(path, func) g_test_add("/engine/maintenance/" path, Fixture, NULL, set_up, func, tear_down)
     ADD("due", test_due);
     ADD("never", test_never);
     ADD("damage", test_damage);
