@@ -168,13 +168,14 @@ append_terms(QdBulkLoad *self, QdConnection *writer, GError **error)
 {
     g_autoptr(QdSorter) hashes = qd_sorter_new(2, NULL, 1, QD_BULK_SORTED_ROWS, self->directory);
     Terms terms = { .load = self, .hashes = hashes };
-    const QdFeed term_feed = { next_term, get_term_column, &terms };
-    const QdFeed hash_feed = { next_hash, get_hash_column, &terms };
+    const QdInsertSource term_feed = { next_term, get_term_column, &terms };
+    const QdInsertSource hash_feed = { next_hash, get_hash_column, &terms };
 
-    return qd_feed_insert(writer, "INSERT INTO queryd_term(id, datatype, lexical, num) SELECT a, b, c, d FROM queryd_feed",
-                          &term_feed, NULL, error) &&
+    return qd_insert_source_run(writer, "INSERT INTO queryd_term(id, datatype, lexical, num) SELECT a, b, c, d FROM queryd_source",
+                                &term_feed, NULL, error) &&
            qd_sorter_finish(hashes, error) &&
-           qd_feed_insert(writer, "INSERT INTO queryd_term_hash(h, id) SELECT a, b FROM queryd_feed", &hash_feed, NULL, error);
+           qd_insert_source_run(writer, "INSERT INTO queryd_term_hash(h, id) SELECT a, b FROM queryd_source", &hash_feed, NULL,
+                                error);
 }
 
 /* Quads ----------------------------------------------------------------------------------------------------------------- */
@@ -272,7 +273,7 @@ fill_trees(QdBulkLoad *self, QdQuads *quads, QdQuadTrees *trees, guint64 *ret_n_
     for (guint tree = 0; tree < QD_QUAD_N_TREES; tree++) {
         QdSorter *sorter = tree == QD_QUAD_TREE_GSPO ? named : self->quads;
         Filling filling = { { .load = self, .sorter = sorter }, quads, (QdQuadTree) tree, named };
-        const QdFeed feed = { next_quad, get_id, &filling };
+        const QdInsertSource feed = { next_quad, get_id, &filling };
         guint64 *ret_n = tree == QD_QUAD_TREE_SPOG ? ret_n_inserted : NULL;
 
         if (!(tree == 0 || (sorter == named ? qd_sorter_finish(named, error) : qd_sorter_turn(sorter, error))) ||

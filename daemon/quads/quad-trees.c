@@ -114,9 +114,10 @@ qd_quad_trees_close(QdQuadTrees *self)
 }
 
 gboolean
-qd_quad_trees_fill(QdQuadTrees *self, QdQuadTree tree, const QdFeed *feed, guint64 *ret_n_inserted, GError **error)
+qd_quad_trees_fill(QdQuadTrees *self, QdQuadTree tree, const QdInsertSource *insert_source, guint64 *ret_n_inserted, GError **error)
 {
-    g_autofree char *sql = g_strdup_printf("INSERT OR IGNORE INTO queryd_tree_%u SELECT a, b, c, d FROM queryd_feed", (guint) tree);
+    g_autofree char *sql = g_strdup_printf("INSERT OR IGNORE INTO queryd_tree_%u SELECT a, b, c, d FROM queryd_source",
+                                           (guint) tree);
 
-    return qd_feed_insert(self->connection, sql, feed, ret_n_inserted, error);
+    return qd_insert_source_run(self->connection, sql, insert_source, ret_n_inserted, error);
 }

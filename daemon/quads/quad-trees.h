@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "daemon/quads/feed.h"
+#include "daemon/quads/insert-source.h"
 #include "daemon/quads/sorter.h"
 
 /* As a sorter makes them: each has a column of the one before moved to the front. */
@@ -36,5 +36,7 @@ QdQuadTrees *qd_quad_trees_open(QdConnection *connection, GError **error);
 QdQuadTrees *qd_quad_trees_close(QdQuadTrees *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdQuadTrees, qd_quad_trees_close)
 
-/* @feed: rows of four ids in the tree's order of columns; rows that are there are ignored. @ret_n_inserted: (out) (optional) */
-gboolean qd_quad_trees_fill(QdQuadTrees *self, QdQuadTree tree, const QdFeed *feed, guint64 *ret_n_inserted, GError **error);
+/* @insert_source: rows of four ids in the tree's order of columns; rows that are there are ignored. @ret_n_inserted: (out)
+ * (optional) */
+gboolean qd_quad_trees_fill(QdQuadTrees *self, QdQuadTree tree, const QdInsertSource *insert_source, guint64 *ret_n_inserted,
+                            GError **error);

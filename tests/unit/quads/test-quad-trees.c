@@ -54,7 +54,7 @@ fill_all(StoreFixture *fixture)
     g_assert_no_error(error);
     for (guint tree = 0; tree < QD_QUAD_N_TREES; tree++) {
         Grid grid = { .tree = (QdQuadTree) tree };
-        const QdFeed feed = { next, get, &grid };
+        const QdInsertSource feed = { next, get, &grid };
 
         (void) qd_quad_trees_fill(trees, grid.tree, &feed, tree == QD_QUAD_TREE_SPOG ? &n_inserted : NULL, &error);
         g_assert_no_error(error);

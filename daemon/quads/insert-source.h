@@ -10,22 +10,23 @@
 #include "daemon/sqlite/connection.h"
 
 /* Columns of the virtual table: a, b, c, d. */
-#define QD_FEED_MAX_COLUMNS 4
+#define QD_INSERT_SOURCE_MAX_COLUMNS 4
 
 /* Where rows come from. A function that fails sets its error, which is what the insertion then fails with. */
-typedef struct QdFeed {
+typedef struct QdInsertSource {
     /* The next row becomes the current one. @ret_more: (out): FALSE when there is none */
     gboolean (*next)(gpointer data, gboolean *ret_more, GError **error);
     /* The value of a column of the current row, which stays valid until the next one. */
     void (*get)(gpointer data, sqlite3_context *context, int column);
     gpointer data;
-} QdFeed;
+} QdInsertSource;
 
 /**
- * qd_feed_insert:
- * @sql: "INSERT … SELECT … FROM queryd_feed"
+ * qd_insert_source_run:
+ * @sql: "INSERT … SELECT … FROM queryd_source"
  * @ret_n_inserted: (out) (optional): rows that were not ignored
  *
  * The connection is the writer's, in a transaction, with its guard at QD_POLICY_INTERNAL. It can be interrupted between rows.
  */
-gboolean qd_feed_insert(QdConnection *connection, const char *sql, const QdFeed *feed, guint64 *ret_n_inserted, GError **error);
+gboolean qd_insert_source_run(QdConnection *connection, const char *sql, const QdInsertSource *insert_source,
+                              guint64 *ret_n_inserted, GError **error);

@@ -2,7 +2,7 @@
 /*
  * Rows of the program go into a table by one statement.
  */
-#include "daemon/quads/feed.h"
+#include "daemon/quads/insert-source.h"
 
 #include "tests/unit/store/store-fixture.h"
 
@@ -43,10 +43,10 @@ get(gpointer data, sqlite3_context *context, int column)
 static gboolean
 feed(StoreFixture *fixture, Counter *counter, const char *verb, guint64 *ret_n, GError **error)
 {
-    g_autofree char *sql = g_strdup_printf("%s INTO t SELECT a, b, c FROM queryd_feed", verb);
-    const QdFeed source = { next, get, counter };
+    g_autofree char *sql = g_strdup_printf("%s INTO t SELECT a, b, c FROM queryd_source", verb);
+    const QdInsertSource source = { next, get, counter };
 
-    return qd_feed_insert(fixture->writer, sql, &source, ret_n, error);
+    return qd_insert_source_run(fixture->writer, sql, &source, ret_n, error);
 }
 
 static void
@@ -102,7 +102,7 @@ test_gone(StoreFixture *fixture, gconstpointer data)
     g_autoptr(GError) error = NULL;
 
     g_assert_true(feed(fixture, &counter, "INSERT OR IGNORE", NULL, &error));
-    g_assert_false(qd_connection_execute(fixture->writer, "SELECT * FROM queryd_feed", &error));
+    g_assert_false(qd_connection_execute(fixture->writer, "SELECT * FROM queryd_source", &error));
     store_assert_error(error, QW_ERROR_SYNTAX, "no such table");
 }
 
@@ -110,8 +110,8 @@ int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add("/quads/feed/rows", StoreFixture, NULL, set_up, test_rows, store_fixture_tear_down);
-    g_test_add("/quads/feed/failures", StoreFixture, NULL, set_up, test_failures, store_fixture_tear_down);
-    g_test_add("/quads/feed/gone", StoreFixture, NULL, set_up, test_gone, store_fixture_tear_down);
+    g_test_add("/quads/insert-source/rows", StoreFixture, NULL, set_up, test_rows, store_fixture_tear_down);
+    g_test_add("/quads/insert-source/failures", StoreFixture, NULL, set_up, test_failures, store_fixture_tear_down);
+    g_test_add("/quads/insert-source/gone", StoreFixture, NULL, set_up, test_gone, store_fixture_tear_down);
     return g_test_run();
 }

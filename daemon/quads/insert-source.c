@@ -2,14 +2,14 @@
 /*
  * The module is there for one statement, which scans it once from its first row to its last.
  */
-#include "daemon/quads/feed.h"
+#include "daemon/quads/insert-source.h"
 
 #include "daemon/sqlite/sqlite-error.h"
 
-#define MODULE_NAME "queryd_feed"
+#define MODULE_NAME "queryd_source"
 
 typedef struct Source {
-    const QdFeed *feed;
+    const QdInsertSource *insert_source;
     GError *error;
 } Source;
 
@@ -27,7 +27,7 @@ typedef struct Cursor {
 static int
 connect_table(sqlite3 *db, void *data, int n_arguments, const char *const *arguments, sqlite3_vtab **ret_table, char **ret_error)
 {
-    int r = sqlite3_declare_vtab(db, "CREATE TABLE queryd_feed(a, b, c, d)");
+    int r = sqlite3_declare_vtab(db, "CREATE TABLE queryd_source(a, b, c, d)");
     Table *table;
 
     if (r != SQLITE_OK)
@@ -72,9 +72,9 @@ static int
 go_on(sqlite3_vtab_cursor *cursor)
 {
     Cursor *self = (Cursor *) cursor;
-    const QdFeed *feed = self->source->feed;
+    const QdInsertSource *insert_source = self->source->insert_source;
 
-    return feed->next(feed->data, &self->more, &self->source->error) ? SQLITE_OK : SQLITE_ERROR;
+    return insert_source->next(insert_source->data, &self->more, &self->source->error) ? SQLITE_OK : SQLITE_ERROR;
 }
 
 static int
@@ -92,9 +92,9 @@ is_at_end(sqlite3_vtab_cursor *cursor)
 static int
 get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
-    const QdFeed *feed = ((Cursor *) cursor)->source->feed;
+    const QdInsertSource *insert_source = ((Cursor *) cursor)->source->insert_source;
 
-    feed->get(feed->data, context, column);
+    insert_source->get(insert_source->data, context, column);
     return SQLITE_OK;
 }
 
@@ -120,10 +120,11 @@ static const sqlite3_module module = {
 };
 
 gboolean
-qd_feed_insert(QdConnection *connection, const char *sql, const QdFeed *feed, guint64 *ret_n_inserted, GError **error)
+qd_insert_source_run(QdConnection *connection, const char *sql, const QdInsertSource *insert_source, guint64 *ret_n_inserted,
+                     GError **error)
 {
     sqlite3 *db = qd_connection_get_db(connection);
-    Source source = { .feed = feed };
+    Source source = { .insert_source = insert_source };
     gint64 before = sqlite3_total_changes64(db);
     sqlite3_stmt *stmt = NULL;
     int r = sqlite3_create_module_v2(db, MODULE_NAME, &module, &source, NULL);
