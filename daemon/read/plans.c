@@ -12,7 +12,7 @@
 #include "daemon/rdf/iri.h"
 
 #define N_PLANS_MAX 64
-#define N_VARIANTS_MAX 4   /* plans of one template, for constants that differ in how much they match */
+#define N_VARIANTS_MAX 4   /* plans of one fingerprint, for constants that differ in how much they match */
 #define FRESH_USEC 1000000 /* totals and counts of this age do */
 #define GROWTH 4           /* so many times more or fewer quads, and join orders are chosen anew */
 
@@ -20,9 +20,9 @@
  * A plan, and the last text that it was used for: the values of that text are in it.
  */
 typedef struct Entry {
-    GBytes *head;         /* what beside the text makes the plan */
-    GBytes *long_text;    /* of what has no template */
-    QdTemplate *template; /* (nullable) */
+    GBytes *head;               /* what beside the text makes the plan */
+    GBytes *long_text;          /* of what has no fingerprint */
+    QdFingerprint *fingerprint; /* (nullable) */
     QdSparqlPlan *plan;
     guint64 n_quads;     /* when it was made */
     gint64 checked_usec; /* when its counts were last looked at */
@@ -44,7 +44,7 @@ entry_free(gpointer data)
 
     g_bytes_unref(entry->head);
     g_clear_pointer(&entry->long_text, g_bytes_unref);
-    (void) qd_template_free(entry->template);
+    (void) qd_fingerprint_free(entry->fingerprint);
     (void) qd_sparql_plan_free(entry->plan);
     g_free(entry);
 }
@@ -128,28 +128,28 @@ static gboolean
 has_text(const Entry *entry, const QdPlanText *what)
 {
     gsize n_bytes;
-    const char *text = entry->template != NULL ? qd_template_get_text(entry->template, &n_bytes)
-                                               : g_bytes_get_data(entry->long_text, &n_bytes);
+    const char *text = entry->fingerprint != NULL ? qd_fingerprint_get_text(entry->fingerprint, &n_bytes)
+                                                  : g_bytes_get_data(entry->long_text, &n_bytes);
 
     return n_bytes == what->n_bytes && memcmp(text, what->text, n_bytes) == 0;
 }
 
 /* Whether the plan serves the text, too, as far as rows are concerned. */
 static gboolean
-has_template(const Entry *entry, const QdTemplate *template)
+has_fingerprint(const Entry *entry, const QdFingerprint *fingerprint)
 {
     gsize n_own, n_other;
     const guint8 *own, *other;
 
-    if (entry->template == NULL)
+    if (entry->fingerprint == NULL)
         return FALSE;
-    own = qd_template_get_skeleton(entry->template, &n_own);
-    other = qd_template_get_skeleton(template, &n_other);
+    own = qd_fingerprint_get_skeleton(entry->fingerprint, &n_own);
+    other = qd_fingerprint_get_skeleton(fingerprint, &n_other);
     if (n_own != n_other || memcmp(own, other, n_own) != 0)
         return FALSE;
-    for (guint i = 0; i < qd_template_get_n_values(template); i++) {
-        if (!qd_template_value_is_equal(entry->template, template, i) &&
-            !qd_sparql_plan_takes_value(entry->plan, entry->template, i))
+    for (guint i = 0; i < qd_fingerprint_get_n_values(fingerprint); i++) {
+        if (!qd_fingerprint_value_is_equal(entry->fingerprint, fingerprint, i) &&
+            !qd_sparql_plan_takes_value(entry->plan, entry->fingerprint, i))
             return FALSE;
     }
     return TRUE;
@@ -181,9 +181,9 @@ find_text(Plans *self, GBytes *head, const QdPlanText *what, gint64 now)
     return NULL;
 }
 
-/* A plan whose join orders suit the values of @*template, which is taken then. */
+/* A plan whose join orders suit the values of @*fingerprint, which is taken then. */
 static Entry *
-find_template(Plans *self, GBytes *head, QdTemplate **template, gint64 now)
+find_fingerprint(Plans *self, GBytes *head, QdFingerprint **fingerprint, gint64 now)
 {
     Entry *oldest = NULL;
     guint n_variants = 0;
@@ -191,23 +191,23 @@ find_template(Plans *self, GBytes *head, QdTemplate **template, gint64 now)
     for (guint i = 0; i < self->entries->len; i++) {
         Entry *entry = self->entries->pdata[i];
 
-        if (!g_bytes_equal(entry->head, head) || !has_template(entry, *template) ||
+        if (!g_bytes_equal(entry->head, head) || !has_fingerprint(entry, *fingerprint) ||
             !qd_sparql_plan_has_prefixes(entry->plan, &self->catalog))
             continue;
         n_variants++;
         if (oldest == NULL || entry->last_use < oldest->last_use)
             oldest = entry;
-        if (!qd_sparql_plan_fill(entry->plan, *template)) {
+        if (!qd_sparql_plan_fill(entry->plan, *fingerprint)) {
             g_ptr_array_remove_index_fast(self->entries, i); /* its terms are neither the old ones nor the new */
             return NULL;
         }
         if (!is_stale(self, entry) && qd_sparql_plan_fits(entry->plan, &self->catalog)) {
-            (void) qd_template_free(entry->template);
-            entry->template = g_steal_pointer(template);
+            (void) qd_fingerprint_free(entry->fingerprint);
+            entry->fingerprint = g_steal_pointer(fingerprint);
             entry->checked_usec = now;
             return entry;
         }
-        (void) qd_sparql_plan_fill(entry->plan, entry->template);
+        (void) qd_sparql_plan_fill(entry->plan, entry->fingerprint);
     }
     if (n_variants >= N_VARIANTS_MAX)
         g_ptr_array_remove_fast(self->entries, oldest);
@@ -246,15 +246,15 @@ drop_oldest(Plans *self)
 }
 
 static Entry *
-add_entry(Plans *self, GBytes *head, const QdPlanText *what, QdTemplate *template, QdSparqlPlan *plan, gint64 now)
+add_entry(Plans *self, GBytes *head, const QdPlanText *what, QdFingerprint *fingerprint, QdSparqlPlan *plan, gint64 now)
 {
     Entry *entry = g_new0(Entry, 1);
 
     drop_oldest(self);
     *entry = (Entry){
         .head = g_bytes_ref(head),
-        .long_text = template == NULL ? g_bytes_new(what->text, what->n_bytes) : NULL,
-        .template = template,
+        .long_text = fingerprint == NULL ? g_bytes_new(what->text, what->n_bytes) : NULL,
+        .fingerprint = fingerprint,
         .plan = plan,
         .n_quads = self->catalog.n_quads,
         .checked_usec = now,
@@ -280,7 +280,7 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
     g_autofree char **names = list_names(parameters);
     QdSparqlOptions options = { .base = what->base, .limits = limits, .parameters = (const char *const *) names };
     g_autoptr(GBytes) head = make_head(what, names);
-    g_autoptr(QdTemplate) template = NULL;
+    g_autoptr(QdFingerprint) fingerprint = NULL;
     gint64 now = g_get_monotonic_time();
     QdSparqlPlan *plan;
     Entry *entry;
@@ -288,24 +288,24 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
     if (!refresh_catalog(self, connection, now, error))
         return NULL;
     entry = find_text(self, head, what, now);
-    if (entry == NULL && what->n_bytes <= QD_TEMPLATE_TEXT_MAX)
-        template = qd_template_new(what->text, what->n_bytes);
-    if (template != NULL)
-        entry = find_template(self, head, &template, now);
+    if (entry == NULL && what->n_bytes <= QD_FINGERPRINT_TEXT_MAX)
+        fingerprint = qd_fingerprint_new(what->text, what->n_bytes);
+    if (fingerprint != NULL)
+        entry = find_fingerprint(self, head, &fingerprint, now);
     if (entry == NULL) {
         if (!check_text(what, limits, error))
             return NULL;
-        options.template = template;
+        options.fingerprint = fingerprint;
         plan = qd_sparql_compile(what->text, what->n_bytes, what->is_update, &options, &self->catalog, error);
         if (plan == NULL)
             return NULL;
-        entry = add_entry(self, head, what, g_steal_pointer(&template), plan, now);
+        entry = add_entry(self, head, what, g_steal_pointer(&fingerprint), plan, now);
         count(self, FALSE, now);
     } else {
         count(self, TRUE, now);
     }
-    if (entry->template != NULL)
-        qd_template_forget_tokens(entry->template);
+    if (entry->fingerprint != NULL)
+        qd_fingerprint_forget_tokens(entry->fingerprint);
     entry->last_use = ++self->clock;
     return entry;
 }

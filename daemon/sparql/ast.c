@@ -38,18 +38,18 @@ qd_ast_get_variable_name(const QdAst *self, guint variable)
 }
 
 void
-qd_ast_add_hole(QdAst *self, const QdTemplateHole *hole)
+qd_ast_add_hole(QdAst *self, const QdFingerprintHole *hole)
 {
     g_array_append_vals(self->holes, hole, 1);
     g_hash_table_insert(self->hole_terms, hole->term, GUINT_TO_POINTER(self->holes->len));
 }
 
-const QdTemplateHole *
+const QdFingerprintHole *
 qd_ast_find_hole(const QdAst *self, const QdTerm *term)
 {
     guint number = GPOINTER_TO_UINT(g_hash_table_lookup(self->hole_terms, term));
 
-    return number > 0 ? &g_array_index(self->holes, QdTemplateHole, number - 1) : NULL;
+    return number > 0 ? &g_array_index(self->holes, QdFingerprintHole, number - 1) : NULL;
 }
 
 void
@@ -58,7 +58,7 @@ qd_ast_pin_term(QdAst *self, const QdTerm *term)
     guint number = GPOINTER_TO_UINT(g_hash_table_lookup(self->hole_terms, term));
 
     if (number > 0)
-        g_array_index(self->holes, QdTemplateHole, number - 1).pinned = TRUE;
+        g_array_index(self->holes, QdFingerprintHole, number - 1).pinned = TRUE;
 }
 
 void

@@ -10,7 +10,7 @@
 #include "daemon/rdf/expression-code.h"
 #include "daemon/rdf/term.h"
 #include "daemon/sparql/arena.h"
-#include "daemon/sparql/template.h"
+#include "daemon/sparql/fingerprint.h"
 
 /* Of fts:match and the functions on it: docs/full-text.md. */
 #define QD_FTS_NAMESPACE "http://queryd.org/fts#"
@@ -267,7 +267,7 @@ typedef struct QdAst {
     guint n_described;
     QdUpdate *updates;
     guint n_updates;
-    GArray *holes;          /* QdTemplateHole: terms that another text of the same template may change */
+    GArray *holes;          /* QdFingerprintHole: terms that another text of the same fingerprint may change */
     GHashTable *hole_terms; /* term → its number in holes + 1 */
 } QdAst;
 
@@ -279,9 +279,9 @@ guint qd_ast_add_variable(QdAst *self, const char *name);
 const char *qd_ast_get_variable_name(const QdAst *self, guint variable);
 
 /* Makes @hole, of which no other has the term. */
-void qd_ast_add_hole(QdAst *self, const QdTemplateHole *hole);
+void qd_ast_add_hole(QdAst *self, const QdFingerprintHole *hole);
 /* NULL: @term is no hole. */
-const QdTemplateHole *qd_ast_find_hole(const QdAst *self, const QdTerm *term);
+const QdFingerprintHole *qd_ast_find_hole(const QdAst *self, const QdTerm *term);
 /* Whoever looks at the text of a term that may be a hole and decides by it says so: the plan then serves this value only. */
 void qd_ast_pin_term(QdAst *self, const QdTerm *term);
 

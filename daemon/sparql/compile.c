@@ -270,7 +270,7 @@ QdSparqlPlan *
 qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdSparqlOptions *options, const QdCatalog *catalog,
                   GError **error)
 {
-    const QdParseOptions parse_options = { options->base, catalog, options->limits, options->template };
+    const QdParseOptions parse_options = { options->base, catalog, options->limits, options->fingerprint };
     g_autoptr(QdSparqlPlan) plan = g_new0(QdSparqlPlan, 1);
 
     plan->is_update = is_update;
@@ -311,27 +311,27 @@ qd_sparql_plan_free(QdSparqlPlan *self)
     return NULL;
 }
 
-/* --- plans of a template ---------------------------------------------------------------------------------------------- */
+/* --- plans of a fingerprint ------------------------------------------------------------------------------------------- */
 
 gboolean
-qd_sparql_plan_takes_value(const QdSparqlPlan *self, const QdTemplate *own, guint i)
+qd_sparql_plan_takes_value(const QdSparqlPlan *self, const QdFingerprint *own, guint i)
 {
     guint n_holes = 0;
 
     for (guint j = 0; j < self->ast->holes->len; j++) {
-        const QdTemplateHole *hole = &g_array_index(self->ast->holes, QdTemplateHole, j);
+        const QdFingerprintHole *hole = &g_array_index(self->ast->holes, QdFingerprintHole, j);
 
         if (hole->value == i && hole->pinned)
             return FALSE;
         n_holes += hole->value == i;
     }
-    return n_holes == qd_template_get_value(own, i)->n_tokens;
+    return n_holes == qd_fingerprint_get_value(own, i)->n_tokens;
 }
 
 gboolean
-qd_sparql_plan_fill(QdSparqlPlan *self, QdTemplate *text)
+qd_sparql_plan_fill(QdSparqlPlan *self, QdFingerprint *text)
 {
-    return qd_template_fill(text, (const QdTemplateHole *) (gpointer) self->ast->holes->data, self->ast->holes->len);
+    return qd_fingerprint_fill(text, (const QdFingerprintHole *) (gpointer) self->ast->holes->data, self->ast->holes->len);
 }
 
 gboolean

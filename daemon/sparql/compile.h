@@ -13,11 +13,11 @@
 #include "daemon/sqlite/catalog.h"
 
 typedef struct QdSparqlOptions {
-    const char *base;               /* nullable: an absolute IRI */
-    const QdLimits *limits;         /* not NULL */
-    const char *const *parameters;  /* nullable, NULL-terminated: variables that get a value at each execution */
-    const QdDatasetClause *dataset; /* nullable: instead of what the text says */
-    const QdTemplate *template;     /* nullable: of the text, for a plan that serves other texts, too */
+    const char *base;                 /* nullable: an absolute IRI */
+    const QdLimits *limits;           /* not NULL */
+    const char *const *parameters;    /* nullable, NULL-terminated: variables that get a value at each execution */
+    const QdDatasetClause *dataset;   /* nullable: instead of what the text says */
+    const QdFingerprint *fingerprint; /* nullable: of the text, for a plan that serves other texts, too */
 } QdSparqlOptions;
 
 typedef struct QdSparqlStatement {
@@ -91,12 +91,12 @@ gboolean qd_sparql_is_update(const char *text, gsize n_bytes, gboolean otherwise
 QdSparqlPlan *qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdSparqlOptions *options,
                                 const QdCatalog *catalog, GError **error);
 
-/* Whether the plan serves texts in which value @i of its template is another one. */
-gboolean qd_sparql_plan_takes_value(const QdSparqlPlan *self, const QdTemplate *own, guint i);
+/* Whether the plan serves texts in which value @i of its fingerprint is another one. */
+gboolean qd_sparql_plan_takes_value(const QdSparqlPlan *self, const QdFingerprint *own, guint i);
 
-/* Makes the plan one of @text, which has the template of its own and differs in values that it takes; @text then has to outlive
- * the plan, or the next call. FALSE: as qd_template_fill(). */
-gboolean qd_sparql_plan_fill(QdSparqlPlan *self, QdTemplate *text);
+/* Makes the plan one of @text, which has its fingerprint and differs in values that it takes; @text then has to outlive
+ * the plan, or the next call. FALSE: as qd_fingerprint_fill(). */
+gboolean qd_sparql_plan_fill(QdSparqlPlan *self, QdFingerprint *text);
 
 /* Whether the counts that the join orders rest on are much the same with the values of now. */
 gboolean qd_sparql_plan_fits(const QdSparqlPlan *self, const QdCatalog *catalog);

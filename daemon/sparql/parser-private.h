@@ -20,10 +20,10 @@ typedef enum QdBlankNodes {
 typedef struct QdParser {
     QdAst *ast;
     QdArena *arena;
-    QdLexer *own_lexer;   /* NULL: tokens come from the template */
+    QdLexer *own_lexer;   /* NULL: tokens come from the fingerprint */
     const QdLexer *lexer; /* for places in the text */
     QdToken token;
-    guint token_value; /* its number in the template; QD_TEMPLATE_NO_VALUE: none */
+    guint token_value; /* its number in the fingerprint; QD_FINGERPRINT_NO_VALUE: none */
     QdToken next;
     gboolean has_next;
     guint read_value; /* of the token that was read last */
@@ -43,7 +43,7 @@ typedef struct QdParser {
     gboolean takes_aggregate; /* in SELECT, HAVING, ORDER BY */
     gboolean has_aggregate;   /* one was met */
     guint depth;
-    QdTemplateHole hole; /* the last term made of a token of the template; term NULL: none */
+    QdFingerprintHole hole; /* the last term made of a token of the fingerprint; term NULL: none */
     GError *error;
 } QdParser;
 

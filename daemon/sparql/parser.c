@@ -16,13 +16,13 @@ typedef struct Label {
     guint pattern;
 } Label;
 
-/* From the template, which has cut the text already, or from the lexer. */
+/* From the fingerprint, which has cut the text already, or from the lexer. */
 static gboolean
 read_token(QdParser *self, QdToken *ret_token, GError **error)
 {
-    if (self->options->template == NULL)
+    if (self->options->fingerprint == NULL)
         return qd_lexer_next(self->own_lexer, ret_token, error);
-    self->read_value = qd_template_get_token(self->options->template, self->n_read++, ret_token);
+    self->read_value = qd_fingerprint_get_token(self->options->fingerprint, self->n_read++, ret_token);
     return TRUE;
 }
 
@@ -197,8 +197,8 @@ static void
 note_hole(QdParser *self, QdTerm *term, const char *head)
 {
     self->hole.term = NULL;
-    if (self->token_value != QD_TEMPLATE_NO_VALUE)
-        self->hole = (QdTemplateHole){
+    if (self->token_value != QD_FINGERPRINT_NO_VALUE)
+        self->hole = (QdFingerprintHole){
             .term = term,
             .value = self->token_value,
             .head = head,
@@ -305,7 +305,7 @@ static gboolean
 parse_string(QdParser *self, QdTerm **ret_literal)
 {
     QdTerm *term = qd_parser_make_term(self, QD_TERM_STRING, self->token.text, self->token.n_text);
-    QdTemplateHole hole;
+    QdFingerprintHole hole;
 
     note_hole(self, term, NULL);
     hole = self->hole;
@@ -510,7 +510,7 @@ ast_new(const char *base)
 
     ast->arena = qd_arena_new();
     ast->variables = g_array_sized_new(FALSE, TRUE, sizeof(QdVariable), QD_FEW);
-    ast->holes = g_array_sized_new(FALSE, FALSE, sizeof(QdTemplateHole), QD_FEW);
+    ast->holes = g_array_sized_new(FALSE, FALSE, sizeof(QdFingerprintHole), QD_FEW);
     ast->hole_terms = g_hash_table_new(NULL, NULL);
     ast->stored_prefixes = g_array_new(FALSE, FALSE, sizeof(QdStoredPrefix));
     ast->warnings = g_ptr_array_new();
@@ -522,7 +522,7 @@ QdAst *
 qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdParseOptions *options, GError **error)
 {
     g_autoptr(QdAst) ast = ast_new(options->base);
-    g_autoptr(QdLexer) lexer = options->template == NULL ? qd_lexer_new_for_text(QD_LEXER_SPARQL, text, n_bytes) : NULL;
+    g_autoptr(QdLexer) lexer = options->fingerprint == NULL ? qd_lexer_new_for_text(QD_LEXER_SPARQL, text, n_bytes) : NULL;
     g_autoptr(GHashTable) prefixes = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) variable_names = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) labels = g_hash_table_new(g_str_hash, g_str_equal);
@@ -533,8 +533,8 @@ qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdPar
         .ast = ast,
         .arena = ast->arena,
         .own_lexer = lexer,
-        .lexer = lexer != NULL ? lexer : qd_template_get_lexer(options->template),
-        .read_value = QD_TEMPLATE_NO_VALUE,
+        .lexer = lexer != NULL ? lexer : qd_fingerprint_get_lexer(options->fingerprint),
+        .read_value = QD_FINGERPRINT_NO_VALUE,
         .options = options,
         .prefixes = prefixes,
         .variable_names = variable_names,

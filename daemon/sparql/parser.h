@@ -8,14 +8,14 @@
 
 #include "daemon/base/limits.h"
 #include "daemon/sparql/ast.h"
-#include "daemon/sparql/template.h"
+#include "daemon/sparql/fingerprint.h"
 #include "daemon/sqlite/catalog.h"
 
 typedef struct QdParseOptions {
     const char *base;         /* nullable: an absolute IRI */
     const QdCatalog *catalog; /* nullable: has the prefixes of which the text declares none of that name */
     const QdLimits *limits;
-    const QdTemplate *template; /* nullable: of this text; its constants become holes where their value does not matter */
+    const QdFingerprint *fingerprint; /* nullable: of this text; its constants become holes where their value does not matter */
 } QdParseOptions;
 
 /**

@@ -14,11 +14,11 @@
 
 /* --- constants -------------------------------------------------------------------------------------------------------- */
 
-/* What a term's number in the template says beside its text: terms that are equal in this text need not be so in another. */
+/* What a term's number in the fingerprint says beside its text: terms that are equal in this text need not be so in another. */
 static guint
 get_value(const QdGenerator *self, const QdTerm *term)
 {
-    const QdTemplateHole *hole = qd_ast_find_hole(self->ast, term);
+    const QdFingerprintHole *hole = qd_ast_find_hole(self->ast, term);
 
     return hole != NULL ? hole->value + 1 : 0;
 }

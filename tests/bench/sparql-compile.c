@@ -77,13 +77,13 @@ get_median(double *times, guint n)
 static double
 time_compile(SparqlCompiler *self, const char *text, QdSparqlPlan **ret_plan)
 {
-    g_autoptr(QdTemplate) template = NULL;
+    g_autoptr(QdFingerprint) template = NULL;
     QdSparqlOptions options = { .limits = &self->limits };
     g_autoptr(GError) error = NULL;
     double start = get_now_usec();
 
     (void) qd_connection_begin(self->connection, NULL);
-    options.template = template = qd_template_new(text, strlen(text));
+    options.fingerprint = template = qd_fingerprint_new(text, strlen(text));
     *ret_plan = qd_sparql_compile(text, strlen(text), FALSE, &options, &self->catalog, &error);
     check(error, text);
     (void) qd_connection_end(self->connection, NULL);

@@ -17,7 +17,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     QdLimits limits;
     QdSparqlOptions options = { .limits = &limits };
-    g_autoptr(QdTemplate) template = NULL;
+    g_autoptr(QdFingerprint) template = NULL;
     g_autoptr(GError) error = NULL;
     g_autoptr(QdSparqlPlan) plan = NULL;
     gboolean is_update;
@@ -27,8 +27,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     qd_limits_init(&limits);
     is_update = (data[0] & 1) != 0;
     options.base = (data[0] & 2) == 0 ? "http://example.org/" : NULL;
-    if ((data[0] & 4) != 0 && size <= QD_TEMPLATE_TEXT_MAX)
-        options.template = template = qd_template_new((const char *) data + 1, size - 1);
+    if ((data[0] & 4) != 0 && size <= QD_FINGERPRINT_TEXT_MAX)
+        options.fingerprint = template = qd_fingerprint_new((const char *) data + 1, size - 1);
     (void) qd_sparql_is_update((const char *) data + 1, size - 1, is_update);
     plan = qd_sparql_compile((const char *) data + 1, size - 1, is_update, &options, NULL, &error);
     g_assert_true((plan == NULL) == (error != NULL));

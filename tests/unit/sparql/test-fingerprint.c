@@ -2,7 +2,7 @@
 /*
  * Skeletons, values, and which constants a plan takes.
  */
-#include "daemon/sparql/template.h"
+#include "daemon/sparql/fingerprint.h"
 
 #include <string.h>
 
@@ -11,11 +11,11 @@
 static gboolean
 same_skeleton(const char *a, const char *b)
 {
-    g_autoptr(QdTemplate) one = qd_template_new(a, strlen(a));
-    g_autoptr(QdTemplate) two = qd_template_new(b, strlen(b));
+    g_autoptr(QdFingerprint) one = qd_fingerprint_new(a, strlen(a));
+    g_autoptr(QdFingerprint) two = qd_fingerprint_new(b, strlen(b));
     gsize n_one, n_two;
-    const guint8 *skeleton_one = qd_template_get_skeleton(one, &n_one);
-    const guint8 *skeleton_two = qd_template_get_skeleton(two, &n_two);
+    const guint8 *skeleton_one = qd_fingerprint_get_skeleton(one, &n_one);
+    const guint8 *skeleton_two = qd_fingerprint_get_skeleton(two, &n_two);
 
     return n_one == n_two && memcmp(skeleton_one, skeleton_two, n_one) == 0;
 }
@@ -32,11 +32,11 @@ test_skeleton(void)
     g_assert_false(same_skeleton("ASK{FILTER(?s +1)}", "ASK{FILTER(?s 1)}"));
     g_assert_false(same_skeleton("ASK{$s <p> 1}", "ASK{?s <p> 1}"));
     g_assert_false(same_skeleton("ASK{e:a e:p 1}", "ASK{f:a e:p 1}"));
-    g_assert_null(qd_template_new("ASK{ \"", 6));
+    g_assert_null(qd_fingerprint_new("ASK{ \"", 6));
 }
 
 static QdSparqlPlan *
-compile(const char *text, QdTemplate **ret_template)
+compile(const char *text, QdFingerprint **ret_template)
 {
     QdLimits limits;
     QdSparqlOptions options = { .base = "http://e/", .limits = &limits };
@@ -44,7 +44,7 @@ compile(const char *text, QdTemplate **ret_template)
     QdSparqlPlan *plan;
 
     qd_limits_init(&limits);
-    options.template = *ret_template = qd_template_new(text, strlen(text));
+    options.fingerprint = *ret_template = qd_fingerprint_new(text, strlen(text));
     plan = qd_sparql_compile(text, strlen(text), FALSE, &options, NULL, &error);
     g_assert_no_error(error);
     return plan;
@@ -54,12 +54,12 @@ compile(const char *text, QdTemplate **ret_template)
 static void
 check_n_taken(const char *text, guint n_expected)
 {
-    g_autoptr(QdTemplate) template = NULL;
-    g_autoptr(QdSparqlPlan) plan = compile(text, &template);
+    g_autoptr(QdFingerprint) fingerprint = NULL;
+    g_autoptr(QdSparqlPlan) plan = compile(text, &fingerprint);
     guint n = 0;
 
-    for (guint i = 0; i < qd_template_get_n_values(template); i++)
-        n += qd_sparql_plan_takes_value(plan, template, i) ? 1 : 0;
+    for (guint i = 0; i < qd_fingerprint_get_n_values(fingerprint); i++)
+        n += qd_sparql_plan_takes_value(plan, fingerprint, i) ? 1 : 0;
     g_assert_cmpuint(n, ==, n_expected);
 }
 
@@ -78,10 +78,10 @@ static void
 test_fill(void)
 {
     static const char other[] = "PREFIX e: <http://x/>\nSELECT * { <c> <p> e:d , 'y'^^<t> FILTER(?q + 7 > 8) }";
-    g_autoptr(QdTemplate) template = NULL;
-    g_autoptr(QdTemplate) filled = qd_template_new(other, strlen(other));
+    g_autoptr(QdFingerprint) fingerprint = NULL;
+    g_autoptr(QdFingerprint) filled = qd_fingerprint_new(other, strlen(other));
     g_autoptr(QdSparqlPlan)
-        plan = compile("PREFIX e: <http://x/> SELECT * { <a> <p> e:b , 'x'^^<t> FILTER(?q + 1 > 2) }", &template);
+        plan = compile("PREFIX e: <http://x/> SELECT * { <a> <p> e:b , 'x'^^<t> FILTER(?q + 1 > 2) }", &fingerprint);
     const QdSqlConstant *constants = plan->query.constants;
     guint n_holes = 0;
 
@@ -99,8 +99,8 @@ int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/sparql/template/skeleton", test_skeleton);
-    g_test_add_func("/sparql/template/taken", test_taken);
-    g_test_add_func("/sparql/template/fill", test_fill);
+    g_test_add_func("/sparql/fingerprint/skeleton", test_skeleton);
+    g_test_add_func("/sparql/fingerprint/taken", test_taken);
+    g_test_add_func("/sparql/fingerprint/fill", test_fill);
     return g_test_run();
 }

@@ -3,7 +3,7 @@
  * One pass of the lexer. The skeleton has, for each token, its kind, and behind it the number of its value, or its text where
  * that is no constant.
  */
-#include "daemon/sparql/template.h"
+#include "daemon/sparql/fingerprint.h"
 
 #include <string.h>
 
@@ -13,17 +13,17 @@
 
 typedef struct Token {
     QdToken token;
-    guint value; /* QD_TEMPLATE_NO_VALUE: no constant */
+    guint value; /* QD_FINGERPRINT_NO_VALUE: no constant */
 } Token;
 
-struct QdTemplate {
+struct QdFingerprint {
     char *text; /* (owned) */
     gsize n_text;
     QdLexer *lexer; /* has the decoded texts of tokens */
     guint8 *skeleton;
     gsize n_skeleton;
     gsize skeleton_room;
-    GArray *values; /* QdTemplateValue */
+    GArray *values; /* QdFingerprintValue */
     Token *tokens;  /* (nullable): to the last, which is the end */
     gsize n_tokens;
     gsize tokens_room;
@@ -43,7 +43,7 @@ reserve(gpointer array, gsize n, gsize n_more, gsize *room, gsize size)
 }
 
 static void
-put_bytes(QdTemplate *self, gconstpointer bytes, gsize n_bytes)
+put_bytes(QdFingerprint *self, gconstpointer bytes, gsize n_bytes)
 {
     if (n_bytes == 0)
         return;
@@ -53,7 +53,7 @@ put_bytes(QdTemplate *self, gconstpointer bytes, gsize n_bytes)
 }
 
 static void
-put_number(QdTemplate *self, guint number)
+put_number(QdFingerprint *self, guint number)
 {
     guint16 bytes = (guint16) number; /* kinds and values both fit */
 
@@ -61,7 +61,7 @@ put_number(QdTemplate *self, guint number)
 }
 
 static void
-put_text(QdTemplate *self, const char *text, gsize n_text)
+put_text(QdFingerprint *self, const char *text, gsize n_text)
 {
     guint32 n = (guint32) n_text;
 
@@ -78,13 +78,13 @@ is_constant(const QdToken *token)
 
 /* The value's number; N_VALUES_MAX: there is no room for another. */
 static guint
-find_value(QdTemplate *self, guint kind, const char *text, gsize n_text)
+find_value(QdFingerprint *self, guint kind, const char *text, gsize n_text)
 {
-    QdTemplateValue value = { kind, text, n_text, 0 };
+    QdFingerprintValue value = { kind, text, n_text, 0 };
     guint i;
 
     for (i = 0; i < self->values->len; i++) {
-        const QdTemplateValue *other = &g_array_index(self->values, QdTemplateValue, i);
+        const QdFingerprintValue *other = &g_array_index(self->values, QdFingerprintValue, i);
 
         if (other->n_text == n_text && other->kind == kind && memcmp(other->text, text, n_text) == 0)
             break;
@@ -96,7 +96,7 @@ find_value(QdTemplate *self, guint kind, const char *text, gsize n_text)
 
 /* A sign takes part in the grammar: "?x -1" is a sum. Returns: the value's number. */
 static guint
-put_constant(QdTemplate *self, const QdToken *token)
+put_constant(QdFingerprint *self, const QdToken *token)
 {
     gboolean is_name = token->kind == QD_TOKEN_PNAME_LN;
     const char *text = is_name ? token->local : token->text;
@@ -110,25 +110,25 @@ put_constant(QdTemplate *self, const QdToken *token)
     put_number(self, value);
     if (value == N_VALUES_MAX) {
         put_text(self, text, n_text);
-        return QD_TEMPLATE_NO_VALUE;
+        return QD_FINGERPRINT_NO_VALUE;
     }
-    g_array_index(self->values, QdTemplateValue, value).n_tokens++;
+    g_array_index(self->values, QdFingerprintValue, value).n_tokens++;
     return value;
 }
 
-QdTemplate *
-qd_template_new(const char *text, gsize n_bytes)
+QdFingerprint *
+qd_fingerprint_new(const char *text, gsize n_bytes)
 {
-    g_autoptr(QdTemplate) self = g_new0(QdTemplate, 1);
+    g_autoptr(QdFingerprint) self = g_new0(QdFingerprint, 1);
     Token *next;
 
-    g_assert(n_bytes <= QD_TEMPLATE_TEXT_MAX);
+    g_assert(n_bytes <= QD_FINGERPRINT_TEXT_MAX);
     self->text = g_malloc(n_bytes + 1);
     memcpy(self->text, text, n_bytes);
     self->text[n_bytes] = '\0';
     self->n_text = n_bytes;
     self->lexer = qd_lexer_new_for_text(QD_LEXER_SPARQL, self->text, n_bytes);
-    self->values = g_array_sized_new(FALSE, FALSE, sizeof(QdTemplateValue), 32);
+    self->values = g_array_sized_new(FALSE, FALSE, sizeof(QdFingerprintValue), 32);
     reserve(&self->skeleton, 0, n_bytes, &self->skeleton_room, 1);
     reserve(&self->tokens, 0, n_bytes / 10, &self->tokens_room, sizeof(Token));
     do {
@@ -137,7 +137,7 @@ qd_template_new(const char *text, gsize n_bytes)
         if (!qd_lexer_next(self->lexer, &next->token, NULL))
             return NULL;
         put_number(self, next->token.kind);
-        next->value = QD_TEMPLATE_NO_VALUE;
+        next->value = QD_FINGERPRINT_NO_VALUE;
         if (is_constant(&next->token))
             next->value = put_constant(self, &next->token);
         else if (next->token.kind == QD_TOKEN_VAR)
@@ -149,8 +149,8 @@ qd_template_new(const char *text, gsize n_bytes)
     return g_steal_pointer(&self);
 }
 
-QdTemplate *
-qd_template_free(QdTemplate *self)
+QdFingerprint *
+qd_fingerprint_free(QdFingerprint *self)
 {
     if (self == NULL)
         return NULL;
@@ -166,39 +166,39 @@ qd_template_free(QdTemplate *self)
 }
 
 const char *
-qd_template_get_text(const QdTemplate *self, gsize *ret_n_bytes)
+qd_fingerprint_get_text(const QdFingerprint *self, gsize *ret_n_bytes)
 {
     *ret_n_bytes = self->n_text;
     return self->text;
 }
 
 const guint8 *
-qd_template_get_skeleton(const QdTemplate *self, gsize *ret_n_bytes)
+qd_fingerprint_get_skeleton(const QdFingerprint *self, gsize *ret_n_bytes)
 {
     *ret_n_bytes = self->n_skeleton;
     return self->skeleton;
 }
 
 guint
-qd_template_get_n_values(const QdTemplate *self)
+qd_fingerprint_get_n_values(const QdFingerprint *self)
 {
     return self->values->len;
 }
 
-const QdTemplateValue *
-qd_template_get_value(const QdTemplate *self, guint i)
+const QdFingerprintValue *
+qd_fingerprint_get_value(const QdFingerprint *self, guint i)
 {
-    return &g_array_index(self->values, QdTemplateValue, i);
+    return &g_array_index(self->values, QdFingerprintValue, i);
 }
 
 const QdLexer *
-qd_template_get_lexer(const QdTemplate *self)
+qd_fingerprint_get_lexer(const QdFingerprint *self)
 {
     return self->lexer;
 }
 
 guint
-qd_template_get_token(const QdTemplate *self, guint i, QdToken *ret_token)
+qd_fingerprint_get_token(const QdFingerprint *self, guint i, QdToken *ret_token)
 {
     const Token *token = &self->tokens[MIN(i, self->n_tokens - 1)];
 
@@ -207,16 +207,16 @@ qd_template_get_token(const QdTemplate *self, guint i, QdToken *ret_token)
 }
 
 void
-qd_template_forget_tokens(QdTemplate *self)
+qd_fingerprint_forget_tokens(QdFingerprint *self)
 {
     g_clear_pointer(&self->tokens, g_free);
 }
 
 gboolean
-qd_template_value_is_equal(const QdTemplate *self, const QdTemplate *other, guint i)
+qd_fingerprint_value_is_equal(const QdFingerprint *self, const QdFingerprint *other, guint i)
 {
-    const QdTemplateValue *a = qd_template_get_value(self, i);
-    const QdTemplateValue *b = qd_template_get_value(other, i);
+    const QdFingerprintValue *a = qd_fingerprint_get_value(self, i);
+    const QdFingerprintValue *b = qd_fingerprint_get_value(other, i);
 
     return a->n_text == b->n_text && memcmp(a->text, b->text, a->n_text) == 0;
 }
@@ -224,7 +224,7 @@ qd_template_value_is_equal(const QdTemplate *self, const QdTemplate *other, guin
 /* --- holes ------------------------------------------------------------------------------------------------------------ */
 
 static void
-keep_text(QdTemplate *self, GString *text, QdTerm *term)
+keep_text(QdFingerprint *self, GString *text, QdTerm *term)
 {
     if (self->filled == NULL)
         self->filled = g_ptr_array_new_with_free_func(g_free);
@@ -234,9 +234,9 @@ keep_text(QdTemplate *self, GString *text, QdTerm *term)
 }
 
 static gboolean
-fill_hole(QdTemplate *self, const QdTemplateHole *hole)
+fill_hole(QdFingerprint *self, const QdFingerprintHole *hole)
 {
-    const QdTemplateValue *value = qd_template_get_value(self, hole->value);
+    const QdFingerprintValue *value = qd_fingerprint_get_value(self, hole->value);
     GString *text;
 
     if (hole->head != NULL) {
@@ -258,7 +258,7 @@ fill_hole(QdTemplate *self, const QdTemplateHole *hole)
 }
 
 gboolean
-qd_template_fill(QdTemplate *self, const QdTemplateHole *holes, guint n_holes)
+qd_fingerprint_fill(QdFingerprint *self, const QdFingerprintHole *holes, guint n_holes)
 {
     for (guint i = 0; i < n_holes; i++) {
         if (!fill_hole(self, &holes[i]))
