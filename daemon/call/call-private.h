@@ -40,7 +40,7 @@ void qd_call_begin_wait(QdCall *call);
 uint64_t qd_call_get_timeout_msec(const QdCall *call);
 
 /* Makes the call's item one that writes for the call's client. ACCESS_DENIED when that may only read. */
-gboolean qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), GError **error);
+gboolean qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, QdWriterLinger *linger), GError **error);
 
 /* The call's statement, leased, compiled and bound. */
 QdRun *qd_call_start_bound_run(QdCall *call, GError **error);

@@ -6,7 +6,7 @@
 #include "daemon/call/call-private.h"
 
 static void
-on_written(QdWriteItem *item, gboolean own)
+on_written(QdWriteItem *item, QdWriterLinger *linger)
 {
     QdCall *call = item->data;
 
@@ -21,7 +21,7 @@ on_written(QdWriteItem *item, gboolean own)
 }
 
 gboolean
-qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, gboolean own), GError **error)
+qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, QdWriterLinger *linger), GError **error)
 {
     QdWriteItem *item = &call->private->item;
 

@@ -144,7 +144,7 @@ delete_row(QdConnection *connection, QdWriteItem *item, void *user_data, GError 
 }
 
 static void
-on_written(QdWriteItem *item, gboolean own)
+on_written(QdWriteItem *item, QdWriterLinger *linger)
 {
     QdCall *call = item->data;
 

@@ -264,7 +264,7 @@ void qd_channel_encode_batch_counts(QdWriteItem *item);
 gboolean qd_channel_next_is_write(const QdChannel *self);
 /*
  * Hands all updates that are next in the queue to the writer. Returns: false when the writer owns the channel now.
- * @ret_leads: (out): the caller has to call qd_writer_lead(), with no slot held
+ * @ret_leads: (inout): set when the caller has to call qd_writer_lead(), with no slot held
  */
 gboolean qd_channel_start_writes(QdChannel *self, gboolean *ret_leads);
 /* The writer is done with them: puts answers into the output, which is empty, as far as they have room. */
@@ -276,6 +276,9 @@ void qd_channel_drop_writes(QdChannel *self);
 void qd_channel_free_spare_writes(QdChannel *self);
 /* The updates that are next in the queue, in the open transaction. */
 void qd_channel_run_writes(QdChannel *self);
+/* (transfer full): of no channel yet */
+QdWriterLinger *qd_channel_linger_new(void);
+void qd_channel_linger_free(QdWriterLinger *linger);
 
 /* channel-transaction.c */
 /* BEGIN, the current request. Returns: false when the writer owns the channel now; *ret_leads as in qd_channel_start_writes(). */
@@ -348,6 +351,3 @@ void qd_channels_discharge_transport(QdChannels *self, QdTransport transport);
 /* A slot without a channel, for one that is charged; and back, with that charge of all channels. */
 QdChannel *qd_channels_take_slot(QdChannels *self);
 void qd_channels_give_slot(QdChannels *self, QdChannel *channel);
-/* The writer is done with an update of the channel, and this thread leads: qd_channels_answer() follows. */
-void qd_channels_add_answered(QdChannels *self, QdChannel *channel);
-GPtrArray *qd_channels_get_answered(QdChannels *self);

@@ -24,7 +24,7 @@ struct QdChannels {
     gint n_ring_bytes;
     gint n_large_page_bytes; /* atomic */
     gint draining;
-    GPtrArray *answered; /* of QdChannel: owned by the leader of the writer's group */
+    QdWriterLinger *linger; /* (owned) */
 };
 
 QdChannel *
@@ -39,16 +39,10 @@ qd_channels_get(QdChannels *self, guint index)
     return channel;
 }
 
-void
-qd_channels_add_answered(QdChannels *self, QdChannel *channel)
+QdWriterLinger *
+qd_channels_get_linger(QdChannels *self)
 {
-    g_ptr_array_add(self->answered, channel);
-}
-
-GPtrArray *
-qd_channels_get_answered(QdChannels *self)
-{
-    return self->answered;
+    return self->linger;
 }
 
 /* What channels are charged for ---------------------------------------------------------------------------------------- */
@@ -226,7 +220,7 @@ qd_channels_new(QdContext *context)
     self->context = context;
     self->slots = g_ptr_array_new_with_free_func(g_free);
     self->free_slots = g_array_new(FALSE, FALSE, sizeof(guint));
-    self->answered = g_ptr_array_new();
+    self->linger = qd_channel_linger_new();
     pthread_mutex_init(&self->mutex, NULL);
     return self;
 }
@@ -248,7 +242,7 @@ qd_channels_free(QdChannels *self)
     }
     g_ptr_array_unref(self->slots);
     g_array_unref(self->free_slots);
-    g_ptr_array_unref(self->answered);
+    qd_channel_linger_free(self->linger);
     pthread_mutex_destroy(&self->mutex);
     g_free(self);
     return NULL;

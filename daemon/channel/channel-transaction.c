@@ -22,7 +22,6 @@ struct QdChannelTransaction {
     TransactionState state;
     QdWriteItem item; /* takes the role, and gathers what was changed */
     QdReader reader;
-    gboolean *refused; /* while BEGIN is submitted: of the submitting thread */
     uint64_t start_usec;
     uint64_t end_usec; /* atomic: it has to be over */
     uint64_t n_changes;
@@ -65,14 +64,10 @@ qd_channel_drop_transaction(QdChannel *self)
 /* BEGIN ------------------------------------------------------------------------------------------------------------------- */
 
 static void
-on_begun(QdWriteItem *item, gboolean own)
+on_begun(QdWriteItem *item, QdWriterLinger *linger)
 {
     QdChannelTransaction *self = item->data;
 
-    if (own) {
-        *self->refused = TRUE;
-        return;
-    }
     self->state = BEGUN;
     qd_channel_push(self->channel, TRUE);
 }
@@ -99,7 +94,6 @@ gboolean
 qd_channel_begin_transaction(QdChannel *self, gboolean *ret_leads)
 {
     g_autoptr(GError) error = NULL;
-    gboolean refused = FALSE;
 
     if (self->transaction != NULL)
         qd_error_set(&error, QW_ERROR_BAD_PARAMETER, "a transaction is open already");
@@ -111,11 +105,9 @@ qd_channel_begin_transaction(QdChannel *self, gboolean *ret_leads)
     }
 
     self->transaction = transaction_new(self);
-    self->transaction->refused = &refused;
     qd_registry_set_state(self->context->registry, &self->entry, "writing", FALSE);
     qd_channel_set_state(self, QD_CHANNEL_WRITING);
-    *ret_leads = qd_writer_enqueue(self->context->writer, &self->transaction->item);
-    if (!refused)
+    if (qd_writer_enqueue(self->context->writer, &self->transaction->item, ret_leads) > 0)
         return FALSE;
 
     self->transaction->state = BEGUN;

@@ -4,7 +4,8 @@
  *
  * Place: beside channel-serve.c. While the writer has updates of a channel it owns the channel; who is done with the last one
  * answers, if it leads the group, or else puts the channel into the run queue. The leader lingers inside its next group, which is
- * open meanwhile: those whose answers have just gone out are those who write next, and for them no thread has to be woken.
+ * open meanwhile: those whose answers have just gone out are those who write next, and for them no thread has to be woken. They
+ * wait in the channels' linger object.
  * Invariant: each update is a member of its own: it fails alone, and is answered by its own END or ERROR, in the order of requests.
  */
 #include <sched.h>
@@ -26,6 +27,12 @@ typedef struct QdChannelWrite {
     uint32_t n_columns;
     uint64_t signature;
 } QdChannelWrite;
+
+/* The channels that the leader waits for. */
+typedef struct QdChannelLinger {
+    QdWriterLinger linger; /* first */
+    GPtrArray *channels;   /* of QdChannel */
+} QdChannelLinger;
 
 static QdChannelWrite *
 pop_write(GQueue *queue)
@@ -85,19 +92,19 @@ qd_channel_free_spare_writes(QdChannel *self)
 
 /* Handing over ---------------------------------------------------------------------------------------------------------- */
 
+static void answer(QdChannel *self, QdWriterLinger *linger);
+
 static void
-on_written(QdWriteItem *item, gboolean own)
+on_written(QdWriteItem *item, QdWriterLinger *linger)
 {
     QdChannel *self = ((QdChannelWrite *) item->data)->channel;
 
     if (!g_atomic_int_dec_and_test(&self->writes.n_pending))
         return;
-    if (!qd_writer_is_leading(self->context->writer)) {
+    if (linger != NULL)
+        answer(self, linger);
+    else
         qd_channel_push(self, TRUE);
-        return;
-    }
-    qd_channel_set_state(self, QD_CHANNEL_ANSWERED);
-    qd_channels_add_answered(self->context->channels, self);
 }
 
 /* While the item runs: a CANCEL. What else has come waits; of a hang-up nothing follows, since the update was accepted. */
@@ -214,10 +221,10 @@ qd_channel_next_is_write(const QdChannel *self)
 }
 
 /* The updates at the head of the queue become writes. Returns: how many the writer shall have. */
-static gint
+static guint
 collect_writes(QdChannel *self)
 {
-    gint n = 0;
+    guint n = 0;
 
     while (qd_channel_next_is_write(self)) {
         QdRequest *request = g_queue_pop_head(&self->input.requests);
@@ -233,29 +240,50 @@ collect_writes(QdChannel *self)
     return n;
 }
 
-gboolean
-qd_channel_start_writes(QdChannel *self, gboolean *ret_leads)
+/* The same for the writer, which owns the channel then. Returns: (nullable): *@ret_n items, linked by `next`; NULL: all have failed
+ * already */
+static QdWriteItem *
+begin_writes(QdChannel *self, guint *ret_n)
 {
-    gint n = collect_writes(self);
+    QdWriteItem *items = NULL;
+    QdWriteItem **end = &items;
 
+    *ret_n = collect_writes(self);
     self->entry.text = self->statement.text;
     self->entry.n_text_bytes = self->statement.n_text_bytes;
     qd_registry_add(self->context->registry, &self->entry, "writing");
     self->writes.next_page = 0;
-    qd_channel_set_state(self, QD_CHANNEL_WRITING);
+    if (*ret_n == 0)
+        return NULL;
 
-    /* one more, so that nobody answers before all are handed over; whoever has got the role runs none before */
-    g_atomic_int_set(&self->writes.n_pending, n + 1);
     for (GList *link = self->writes.queue.head; link != NULL; link = link->next) {
         QdChannelWrite *write = link->data;
 
-        if (write->item.error == NULL && qd_writer_enqueue(self->context->writer, &write->item))
-            *ret_leads = TRUE;
+        if (write->item.error != NULL)
+            continue;
+        *end = &write->item;
+        end = &write->item.next;
     }
-    if (!g_atomic_int_dec_and_test(&self->writes.n_pending))
+    *end = NULL;
+    qd_channel_set_state(self, QD_CHANNEL_WRITING);
+    g_atomic_int_set(&self->writes.n_pending, (gint) *ret_n);
+    return items;
+}
+
+gboolean
+qd_channel_start_writes(QdChannel *self, gboolean *ret_leads)
+{
+    guint n;
+    QdWriteItem *items = begin_writes(self, &n);
+    gint n_refused;
+
+    if (items == NULL)
+        return TRUE;
+    n_refused = (gint) (n - qd_writer_enqueue(self->context->writer, items, ret_leads));
+    if (n_refused == 0 || g_atomic_int_add(&self->writes.n_pending, -n_refused) > n_refused)
         return FALSE;
 
-    qd_channel_set_state(self, QD_CHANNEL_SERVED);
+    qd_channel_set_state(self, QD_CHANNEL_SERVED); /* the writer is done with all that it has taken */
     return TRUE;
 }
 
@@ -347,86 +375,98 @@ qd_channel_continue_writes(QdChannel *self)
 
 /* Lingering ------------------------------------------------------------------------------------------------------------- */
 
-/* Returns: true when nothing is left to be done but to wait for the client. */
-static gboolean
-answer(QdChannel *self)
+/* On the leader's thread; it may wait for more afterwards. */
+static void
+answer(QdChannel *self, QdWriterLinger *linger)
 {
+    qd_channel_set_state(self, QD_CHANNEL_ANSWERED);
     qd_channel_continue_writes(self);
     if (qd_channel_flush(self) <= 0 || !g_queue_is_empty(&self->writes.queue) || qd_channel_has_input(self)) {
         qd_channel_push(self, TRUE);
-        return FALSE;
+        return;
     }
     self->answered_usec = (uint64_t) g_get_monotonic_time();
-    if (qw_spin_pays(&self->spin))
-        return TRUE;
-
-    qd_channel_park(self);
-    return FALSE;
+    if (qw_spin_pays(&self->spin)) {
+        g_ptr_array_add(((QdChannelLinger *) linger)->channels, self);
+        linger->n++;
+    } else {
+        qd_channel_park(self);
+    }
 }
 
-/* Something came, or an end. */
-static void
+/* Something came, or an end. Returns: (nullable): what it writes */
+static QdWriteItem *
 resume(QdChannel *self)
 {
-    gboolean leads = FALSE;
+    QdWriteItem *items = NULL;
+    guint n;
 
     qw_spin_note_awake(&self->spin, self->input.requests.length > 0);
     self->answered_usec = 0;
-    if (self->input.peer == QD_PEER_GONE || !qd_channel_next_is_write(self) || qd_channel_start_writes(self, &leads))
+    if (self->input.peer != QD_PEER_GONE && qd_channel_next_is_write(self))
+        items = begin_writes(self, &n);
+    if (items == NULL)
         qd_channel_push(self, TRUE);
+    return items;
 }
 
-/* Looks once at each. Those that have something to say leave the array. */
-static void
-look_at_all(GPtrArray *waiting)
+/* Looks once at each. Those that have something to say leave. */
+static QdWriteItem *
+look(QdWriterLinger *linger)
 {
-    for (guint i = 0; i < waiting->len;) {
-        QdChannel *channel = waiting->pdata[i];
+    GPtrArray *channels = ((QdChannelLinger *) linger)->channels;
+    QdWriteItem *items = NULL;
+    QdWriteItem **end = &items;
+
+    for (guint i = 0; i < channels->len;) {
+        QdChannel *channel = channels->pdata[i];
 
         qd_channel_read(channel);
         if (!qd_channel_has_input(channel)) {
             i++;
             continue;
         }
-        g_ptr_array_remove_index_fast(waiting, i);
-        resume(channel);
+        g_ptr_array_remove_index_fast(channels, i);
+        *end = resume(channel);
+        while (*end != NULL)
+            end = &(*end)->next;
     }
-}
-
-void
-qd_channels_answer(QdChannels *self)
-{
-    GPtrArray *answered = qd_channels_get_answered(self);
-
-    for (guint i = 0; i < answered->len;) {
-        if (answer(answered->pdata[i]))
-            i++;
-        else
-            g_ptr_array_remove_index(answered, i);
-    }
-}
-
-gboolean
-qd_channels_look(QdChannels *self)
-{
-    GPtrArray *answered = qd_channels_get_answered(self);
-
-    look_at_all(answered);
-    if (answered->len > 1)
+    linger->n = channels->len;
+    if (channels->len > 1)
         (void) sched_yield();
-    return answered->len > 0;
+    return items;
 }
 
-void
-qd_channels_end_linger(QdChannels *self)
+static void
+leave(QdWriterLinger *linger)
 {
-    GPtrArray *answered = qd_channels_get_answered(self);
+    GPtrArray *channels = ((QdChannelLinger *) linger)->channels;
 
-    for (guint i = 0; i < answered->len; i++) {
-        QdChannel *channel = answered->pdata[i];
+    for (guint i = 0; i < channels->len; i++) {
+        QdChannel *channel = channels->pdata[i];
 
         qw_spin_note_awake(&channel->spin, FALSE);
         qd_channel_park(channel);
     }
-    g_ptr_array_set_size(answered, 0);
+    g_ptr_array_set_size(channels, 0);
+    linger->n = 0;
+}
+
+QdWriterLinger *
+qd_channel_linger_new(void)
+{
+    QdChannelLinger *self = g_new0(QdChannelLinger, 1);
+
+    self->linger = (QdWriterLinger){ .look = look, .leave = leave };
+    self->channels = g_ptr_array_new();
+    return &self->linger;
+}
+
+void
+qd_channel_linger_free(QdWriterLinger *linger)
+{
+    QdChannelLinger *self = (QdChannelLinger *) linger;
+
+    g_ptr_array_unref(self->channels);
+    g_free(self);
 }

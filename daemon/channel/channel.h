@@ -52,12 +52,8 @@ void qd_channels_discharge_ring(QdChannels *self, QdClient *client, guint n_byte
 void qd_channels_handle_event(QdChannels *self, uint64_t token, uint32_t events);
 /* Workers, by timer: ends what has been blocked for too long. */
 void qd_channels_sweep(QdChannels *self);
-/* The leader of a write group: answers its members; those that are likely to write more at once stay with it. */
-void qd_channels_answer(QdChannels *self);
-/* Looks once whether those have written. Returns: whether some have not. */
-gboolean qd_channels_look(QdChannels *self);
-/* They are left to the other workers. */
-void qd_channels_end_linger(QdChannels *self);
+/* (transfer none): the channels that the leader of a write group has answered, and which are likely to write more at once. */
+QdWriterLinger *qd_channels_get_linger(QdChannels *self);
 /* Main thread: no more requests; what is there is served. */
 void qd_channels_drain(QdChannels *self);
 

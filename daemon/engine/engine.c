@@ -88,32 +88,6 @@ qd_engine_hold_changes(QdEngine *self, gboolean hold)
 }
 
 static void
-on_log_too_big(void *user_data)
-{
-    qd_registry_evict_oldest(((QdEngine *) user_data)->context.registry);
-}
-
-static void
-answer_writers(void *user_data)
-{
-    qd_channels_answer(((QdEngine *) user_data)->context.channels);
-}
-
-static gboolean
-look_at_writers(void *user_data)
-{
-    return qd_channels_look(((QdEngine *) user_data)->context.channels);
-}
-
-static void
-leave_writers(void *user_data)
-{
-    qd_channels_end_linger(((QdEngine *) user_data)->context.channels);
-}
-
-static const QdWriterLinger linger = { answer_writers, look_at_writers, leave_writers };
-
-static void
 on_payloads_given_up(QdPayloadSweep what, void *user_data)
 {
     qd_payload_pool_sweep(((QdEngine *) user_data)->payload_pool, what);
@@ -133,8 +107,8 @@ take_database(QdEngine *self, QdDatabase *database)
         .pool = qd_pool_new(&info, &self->context.limits),
         .workers = self->context.workers,
         .commit_func = on_commit,
-        .log_func = on_log_too_big,
-        .linger = &linger,
+        .registry = self->context.registry,
+        .linger = qd_channels_get_linger(self->context.channels),
         .payloads = qd_payloads_new(self->context.directory, &self->context.limits),
         .sweep_func = on_payloads_given_up,
         .user_data = self,

@@ -12,15 +12,13 @@
 #include "daemon/base/error.h"
 #include "daemon/write/write-item.h"
 #include "daemon/write/write-transaction.h"
+#include "daemon/write/write-watch.h"
 
 /* A group grows for so long: who comes later would make those wait who are in it. */
 #define GROUP_USEC 5000
-/* It waits for those of the last one as long as its commit took, but between these: they write next. */
+/* A group waits for those of the last one as long as its commit took, but between these. */
 #define LINGER_MIN_USEC QW_SPIN_USEC
 #define LINGER_MAX_USEC 500u
-
-/* A member that takes longer than this is put off if others wait for its end to be committed: it comes again, as the first one. */
-#define PUT_OFF_USEC 20000
 
 /* Those who run in one transaction, in the order in which they came. */
 typedef struct Group {
@@ -34,56 +32,41 @@ typedef struct Group {
 void
 qd_write_begin_linger(QdWriter *self)
 {
-    uint64_t usec;
+    uint64_t usec = CLAMP(self->group.commit_usec, LINGER_MIN_USEC, LINGER_MAX_USEC);
 
-    if (self->config.linger == NULL)
+    if (self->config.linger == NULL || self->config.linger->n == 0)
         return;
 
-    self->config.linger->answer(self->config.user_data);
-    usec = self->config.linger_usec > 0 ? self->config.linger_usec : CLAMP(self->commit_usec, LINGER_MIN_USEC, LINGER_MAX_USEC);
-    self->linger_end_usec = (uint64_t) g_get_monotonic_time() + usec;
+    if (self->config.linger_usec > 0)
+        usec = self->config.linger_usec;
+    self->group.linger_end_usec = (uint64_t) g_get_monotonic_time() + usec;
+}
+
+gboolean
+qd_write_is_lingering(const QdWriter *self)
+{
+    return self->group.linger_end_usec > 0;
 }
 
 void
-qd_write_end_linger(void *data)
+qd_write_end_linger(QdWriter *self)
 {
-    QdWriter *self = data;
-
-    if (self->linger_end_usec > 0)
-        self->config.linger->end(self->config.user_data);
-    self->linger_end_usec = 0;
+    if (self->group.linger_end_usec > 0)
+        self->config.linger->leave(self->config.linger);
+    self->group.linger_end_usec = 0;
 }
 
 gboolean
 qd_write_linger(QdWriter *self)
 {
-    if (self->linger_end_usec == 0)
+    QdWriterLinger *linger = self->config.linger;
+
+    if (self->group.linger_end_usec == 0)
         return FALSE;
-    if (self->config.linger->look(self->config.user_data) && (uint64_t) g_get_monotonic_time() < self->linger_end_usec)
-        return TRUE;
-
-    qd_write_end_linger(self);
+    qd_write_take_items(self, linger->look(linger));
+    if (linger->n == 0 || (uint64_t) g_get_monotonic_time() >= self->group.linger_end_usec)
+        qd_write_end_linger(self);
     return TRUE; /* at what the last look has brought */
-}
-
-void
-qd_write_note_holder(QdWriter *self, const QdWriteItem *item)
-{
-    self->holder = item->client;
-    self->holder_usec = (uint64_t) g_get_monotonic_time();
-}
-
-/* An item takes its time: those whose answers are out are left to others, and who waits hears of its own deadline. */
-static gboolean
-note_slow(void *data, const QdWriteItem *item)
-{
-    QdWriter *self = data;
-
-    qd_write_end_linger(self);
-    qd_workers_request_sweep(self->config.workers);
-    if (self->n_ahead > 0 && (uint64_t) g_get_monotonic_time() > item->begun_usec + PUT_OFF_USEC)
-        self->put_off = item;
-    return self->put_off == item || qd_writer_is_awaited(self);
 }
 
 static void
@@ -91,6 +74,17 @@ fail_item(QdWriteItem *item, const GError *error)
 {
     if (item->error == NULL)
         item->error = g_error_copy(error);
+}
+
+static gboolean
+run_item(QdWriter *self, QdWriteItem *item, GError **error)
+{
+    gboolean ok;
+
+    qd_write_watch_begin(self, item, FALSE);
+    ok = qd_write_item_execute(item, self->connection, self->config.limits, error);
+    qd_write_watch_end(self);
+    return ok;
 }
 
 /* One item without a group: in a transaction of its own, or in none when it is a VACUUM. */
@@ -103,9 +97,7 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
     qd_write_end_linger(self);
     if (ok && in_transaction)
         ok = qd_write_begin(self, &error);
-    qd_write_item_watch(self->connection, item, note_slow, self);
-    ok = ok && qd_write_item_execute(item, self->connection, self->config.limits, &error);
-    qd_write_item_watch(self->connection, NULL, NULL, NULL);
+    ok = ok && run_item(self, item, &error);
     if (!ok && item->keeps && qd_write_in_transaction(self)) {
         item->error = g_steal_pointer(&error);
         ok = TRUE;
@@ -135,9 +127,7 @@ qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item)
     if (!qd_connection_begin_savepoint(self->connection, &item->error))
         return qd_write_in_transaction(self) ? QD_MEMBER_FAILED : QD_MEMBER_ENDED_TRANSACTION;
 
-    qd_write_item_watch(self->connection, item, note_slow, self);
-    ok = qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
-    qd_write_item_watch(self->connection, NULL, NULL, NULL);
+    ok = run_item(self, item, &item->error);
     if ((ok || item->keeps) && qd_write_in_transaction(self) &&
         qd_connection_end_savepoint(self->connection, ok ? &item->error : NULL))
         return ok ? QD_MEMBER_OK : QD_MEMBER_FAILED;
@@ -158,9 +148,7 @@ execute_without_savepoint(QdWriter *self, QdWriteItem *item)
     gint64 before = sqlite3_total_changes64(db);
     gboolean ok;
 
-    qd_write_item_watch(self->connection, item, note_slow, self);
-    ok = qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
-    qd_write_item_watch(self->connection, NULL, NULL, NULL);
+    ok = run_item(self, item, &item->error);
     if (!qd_write_in_transaction(self))
         return QD_MEMBER_ENDED_TRANSACTION;
     if (ok)
@@ -197,7 +185,7 @@ pop_member(QdWriter *self, const Group *group, gboolean *ret_full)
     item = qd_write_queue_peek(&self->queue);
     *ret_full = item != NULL && !can_be_member(group, item);
     if (item != NULL && !*ret_full)
-        qd_write_note_holder(self, qd_write_queue_pop(&self->queue));
+        (void) qd_write_queue_pop(&self->queue);
     else
         item = NULL;
     pthread_mutex_unlock(&self->mutex);
@@ -251,7 +239,7 @@ commit_group(QdWriter *self, const Group *group)
         return;
     }
 
-    self->commit_usec = (uint64_t) g_get_monotonic_time() - start_usec;
+    self->group.commit_usec = (uint64_t) g_get_monotonic_time() - start_usec;
     generation = qd_write_publish(self);
     for (guint i = 0; i < group->n; i++)
         group->items[i]->generation = generation;
@@ -280,9 +268,9 @@ execute_together(QdWriter *self, Group *group)
         QdMemberResult result;
         QdWriteItem *next;
 
-        self->n_ahead = group->grows ? i : 0;
+        self->group.n_ahead = group->grows ? i : 0;
         result = execute_member(self, group->items[i]);
-        if (result == QD_MEMBER_ENDED_TRANSACTION || group->items[i]->runs_alone || self->put_off != NULL) {
+        if (result == QD_MEMBER_ENDED_TRANSACTION || group->items[i]->runs_alone || self->group.put_off != NULL) {
             qd_write_rollback(self);
             forget_counts(group, i + 1);
             return i;
@@ -310,7 +298,7 @@ was_stopped(const QdWriteItem *item)
 static void
 put_off(QdWriter *self, QdWriteItem *item)
 {
-    self->put_off = NULL;
+    self->group.put_off = NULL;
     g_clear_error(&item->error);
     item->begun_usec = 0;
     pthread_mutex_lock(&self->mutex);
@@ -326,7 +314,7 @@ execute_group(QdWriter *self, Group *group)
 
     if (offender == group->n)
         return;
-    if (self->put_off != NULL) /* the last one */
+    if (self->group.put_off != NULL) /* the last one */
         put_off(self, group->items[--group->n]);
     if (offender > 0) {
         Group before = { .items = group->items, .n = offender, .relaxed = group->relaxed };

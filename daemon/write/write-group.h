@@ -28,11 +28,10 @@ QdMemberResult qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item);
  */
 guint qd_write_group_run(QdWriter *self, QdWriteItem *first, QdWriteItem **items, gboolean relaxed);
 
-/* Answers those who were told; for who is likely to write at once the next group is held open, as long as the last commit took. */
-/* Under the mutex: @item is the one that was taken out of the queue. */
-void qd_write_note_holder(QdWriter *self, const QdWriteItem *item);
+/* The answers of a group are out: the next one is held open, as long as the last commit took. */
 void qd_write_begin_linger(QdWriter *self);
-/* Looks whether they have. Returns: whether to look at the queue again */
+gboolean qd_write_is_lingering(const QdWriter *self);
+/* Looks once for what they have written, which is in the queue then. Returns: whether to look at the queue again */
 gboolean qd_write_linger(QdWriter *self);
 /* Before everything that may take long. */
-void qd_write_end_linger(void *writer);
+void qd_write_end_linger(QdWriter *self);

@@ -9,36 +9,14 @@
 
 #include "daemon/base/error.h"
 #include "daemon/read/bind.h"
-#include "daemon/read/evaluation.h"
 #include "daemon/read/plans.h"
 #include "daemon/read/row-encoder.h"
 #include "daemon/read/run.h"
 #include "daemon/sqlite/constraint.h"
 #include "daemon/sqlite/schema.h"
 #include "daemon/sqlite/sqlite-error.h"
-#include "daemon/sqlite/temp-files.h"
 #include "daemon/write/sparql-update.h"
-
-#define PEER_CHECK_USEC 10000
-#define PROGRESS_OPS 100
-/* After so many times as many operations, 0.1-1 ms, an item takes its time. */
-#define SLOW_ASKED 50
-
-/* What may end a statement on the writer's connection; the role has one user at a time. */
-typedef struct Watch {
-    QdWatch watch;
-    const QdWriteItem *item;
-    uint64_t deadline_usec; /* 0: none */
-    const QdLimits *limits; /* (nullable): not in a job */
-    uint64_t temp_check_usec;
-    uint64_t peer_check_usec;
-    guint n_asked;
-    QdWriteSlowFunc slow_func; /* (nullable) */
-    void *slow_data;
-    GError *stop; /* why it was interrupted */
-} Watch;
-
-static _Thread_local Watch watch;
+#include "daemon/write/write-watch.h"
 
 static void
 result_page_clear(gpointer data)
@@ -72,126 +50,14 @@ qd_write_item_reset(QdWriteItem *item)
     *item = (QdWriteItem){ .page_size = QW_PAGE_SIZE_DEFAULT, .pages = item->pages, .changed = item->changed };
 }
 
-static gboolean
-is_cancelled(const QdWriteItem *item)
-{
-    return (item->cancelled != NULL && g_atomic_int_get(item->cancelled)) || g_atomic_int_get(&item->is_cancelled);
-}
-
-static uint64_t
-get_transaction_end(const QdWriteItem *item)
-{
-    return item->transaction_end_usec != NULL ? __atomic_load_n(item->transaction_end_usec, __ATOMIC_RELAXED) : UINT64_MAX;
-}
-
-/* Deadline and cancelling: @watch.stop says which. */
 static void
-find_stop(uint64_t now)
-{
-    const QdWriteItem *item = watch.item;
-
-    if (watch.stop != NULL || item == NULL)
-        return;
-    if (is_cancelled(item))
-        qd_error_set(&watch.stop, QW_ERROR_CANCELLED, "update was cancelled");
-    else if (now > get_transaction_end(item))
-        qd_limit_set_error(&watch.stop, watch.limits, QD_LIMIT_TRANSACTION_MSEC, "update took longer than its transaction may");
-    else if (watch.deadline_usec > 0 && now > watch.deadline_usec)
-        qd_error_set(&watch.stop, QW_ERROR_TIMEOUT,
-                     "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
-                     item->timeout_msec);
-}
-
-static gboolean
-look(void *data)
-{
-    uint64_t now = (uint64_t) g_get_monotonic_time();
-
-    if (watch.stop != NULL)
-        return TRUE;
-    if (watch.item->peer_func != NULL && now >= watch.peer_check_usec) {
-        watch.peer_check_usec = now + PEER_CHECK_USEC;
-        watch.item->peer_func(watch.item);
-    }
-    find_stop(now);
-    if (watch.stop == NULL && watch.slow_func != NULL && watch.slow_func(watch.slow_data, watch.item))
-        qd_limit_set_error(&watch.stop, watch.limits, QD_LIMIT_TRANSACTION_MSEC,
-                           "update took longer than it may while others wait to write");
-    if (watch.stop == NULL && watch.limits != NULL)
-        (void) qd_temp_files_check(watch.limits, now, &watch.temp_check_usec, &watch.stop);
-    return watch.stop != NULL;
-}
-
-static int
-on_progress(void *data)
-{
-    if (++watch.n_asked == SLOW_ASKED && watch.slow_func != NULL)
-        (void) watch.slow_func(watch.slow_data, watch.item);
-    return qd_interrupt_poll();
-}
-
-/* On the interrupter's thread: @data is the watch of the thread that runs. */
-static gboolean
-item_is_over(void *data, uint64_t now)
-{
-    const Watch *self = data;
-
-    return now > get_transaction_end(self->item) || (self->deadline_usec > 0 && now > self->deadline_usec) ||
-           is_cancelled(self->item);
-}
-
-static uint64_t
-get_deadline(const QdWriteItem *item)
-{
-    uint64_t begin_usec = item->submitted_usec > 0 ? item->submitted_usec : item->begun_usec;
-
-    return item->timeout_msec > 0 ? begin_usec + 1000 * item->timeout_msec : 0;
-}
-
-void
-qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data)
-{
-    if (item == NULL) {
-        qd_evaluation_end_watch(connection, &watch.watch);
-        g_clear_error(&watch.stop);
-        watch.item = NULL;
-        return;
-    }
-    if (item->begun_usec == 0)
-        item->begun_usec = (uint64_t) g_get_monotonic_time();
-    watch = (Watch){
-        .watch = { .interrupt = { .look = look, .data = &watch }, .is_over = item_is_over },
-        .item = item,
-        .slow_func = slow_func,
-        .slow_data = slow_data,
-        .deadline_usec = get_deadline(item),
-    };
-    qd_evaluation_begin_watch(connection, &watch.watch);
-    qd_evaluation_watch(connection, PROGRESS_OPS, on_progress, NULL);
-}
-
-/* Who asks for an end knows what it was that ended. */
-void
-qd_write_item_explain_stop(GError **error)
-{
-    find_stop((uint64_t) g_get_monotonic_time());
-    if (watch.stop == NULL || g_error_matches(watch.stop, QD_ERROR, QW_ERROR_CANCELLED))
-        return;
-    g_clear_error(error);
-    g_propagate_error(error, g_steal_pointer(&watch.stop));
-}
-
-static void
-set_step_error(QdConnection *connection, QdCompiled *compiled, int r, const QdLimits *limits, GError **error)
+set_step_error(const QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, int r, const QdLimits *limits,
+               GError **error)
 {
     g_autoptr(GError) failure = NULL;
 
-    if ((r & 0xff) == SQLITE_INTERRUPT)
-        find_stop((uint64_t) g_get_monotonic_time());
-    if (watch.stop != NULL) {
-        g_propagate_error(error, g_error_copy(watch.stop));
+    if (qd_write_watch_get_stop(item->watch, (r & 0xff) == SQLITE_INTERRUPT, error))
         return;
-    }
     if (qd_guard_get_denial(qd_connection_get_guard(connection), error))
         return;
     qd_sqlite_set_error(&failure, qd_connection_get_db(connection), r, compiled->text, compiled->n_text_bytes, limits);
@@ -204,13 +70,12 @@ set_step_error(QdConnection *connection, QdCompiled *compiled, int r, const QdLi
 
 /* @failure: (transfer full): of what was interrupted it only says so. */
 static void
-propagate_failure(GError **error, GError *failure)
+propagate_failure(const QdWriteItem *item, GError *failure, GError **error)
 {
-    if (g_error_matches(failure, QD_ERROR, QW_ERROR_CANCELLED))
-        find_stop((uint64_t) g_get_monotonic_time());
-    if (watch.stop != NULL)
-        g_clear_error(&failure);
-    g_propagate_error(error, watch.stop != NULL ? g_error_copy(watch.stop) : failure);
+    if (qd_write_watch_get_stop(item->watch, g_error_matches(failure, QD_ERROR, QW_ERROR_CANCELLED), error))
+        g_error_free(failure);
+    else
+        g_propagate_error(error, failure);
 }
 
 /* The row that the statement stands on goes behind @page's, which is the last one of @item, or into a new one. */
@@ -265,7 +130,7 @@ step_rows(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwP
      */
     item->keeps = (r & 0xff) == SQLITE_CONSTRAINT && sqlite3_total_changes64(db) != total_before && sqlite3_changes64(db) > 0 &&
                   qd_write_item_is_atomic(item);
-    set_step_error(connection, compiled, r, limits, error);
+    set_step_error(item, connection, compiled, r, limits, error);
     return FALSE;
 }
 
@@ -377,7 +242,7 @@ run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *c
         item->changes += n_changes;
         return TRUE;
     }
-    propagate_failure(error, g_steal_pointer(&failure));
+    propagate_failure(item, g_steal_pointer(&failure), error);
     return FALSE;
 }
 
@@ -535,7 +400,7 @@ execute_func(QdWriteItem *item, QdConnection *connection, GError **error)
 
     (void) qd_connection_set_policy(connection, policy);
     if (!ok)
-        propagate_failure(error, g_steal_pointer(&failure));
+        propagate_failure(item, g_steal_pointer(&failure), error);
     return ok;
 }
 
@@ -560,7 +425,6 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
 {
     gboolean ok;
 
-    watch.limits = limits;
     item->changes = 0;
     item->n_rows = 0;
     item->has_begun = FALSE;

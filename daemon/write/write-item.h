@@ -8,16 +8,6 @@
 
 #include "daemon/write/writer.h"
 
-/* Called when an item is seen to take its time, and from then on every few milliseconds. TRUE: it ends, since others wait. */
-typedef gboolean (*QdWriteSlowFunc)(void *data, const QdWriteItem *item);
-
-/* Watches deadline and cancellation of @item until it is called with NULL. @slow_func: (nullable) */
-void qd_write_item_watch(QdConnection *connection, QdWriteItem *item, QdWriteSlowFunc slow_func, void *slow_data);
-
-/* Of a function that has failed while it was watched: SQLite only says that it was interrupted; if it was for time or room,
- * *@error becomes one that says so. */
-void qd_write_item_explain_stop(GError **error);
-
 /* Runs all statements; the results go into @item. false with @error set when one failed. */
 gboolean qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error);
 

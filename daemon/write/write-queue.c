@@ -106,16 +106,16 @@ qd_write_queue_pop(QdWriteQueue *self)
     item = unlink_item(self, lane, &lane->first);
     if (lane->first != NULL)
         append_lane(self, lane);
+    self->holder = lane;
+    self->holder_usec = (uint64_t) g_get_monotonic_time();
     return item;
 }
 
 gboolean
-qd_write_queue_has_waited(const QdWriteQueue *self, const QdClient *client, uint64_t before_usec)
+qd_write_queue_has_waited(const QdWriteQueue *self, uint64_t before_usec)
 {
-    const QdWriteLane *own = client != NULL ? &client->write_lane : &self->nobody;
-
     for (const QdWriteLane *lane = self->first; lane != NULL; lane = lane->next)
-        if (lane != own && lane->first->submitted_usec < before_usec)
+        if (lane != self->holder && lane->first->submitted_usec < before_usec)
             return TRUE;
     return FALSE;
 }

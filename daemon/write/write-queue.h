@@ -14,7 +14,9 @@ typedef struct QdWriteQueue {
     QdWriteLane **end;
     QdWriteLane nobody; /* of the items without a client */
     guint n;
-    guint n_durable; /* of those, the ones that are not relaxed */
+    guint n_durable;           /* of those, the ones that are not relaxed */
+    const QdWriteLane *holder; /* (nullable) (not owned) only compared: whose item was taken out last */
+    uint64_t holder_usec;      /* since when */
 } QdWriteQueue;
 
 void qd_write_queue_init(QdWriteQueue *self);
@@ -26,7 +28,7 @@ void qd_write_queue_push_back(QdWriteQueue *self, QdWriteItem *item);
 QdWriteItem *qd_write_queue_peek(const QdWriteQueue *self);
 QdWriteItem *qd_write_queue_pop(QdWriteQueue *self);
 
+/* Whether an item of another client than the holder's was submitted before @before_usec. */
+gboolean qd_write_queue_has_waited(const QdWriteQueue *self, uint64_t before_usec);
 /* Takes an item out that was cancelled or has waited for longer than it may; its error is set. NULL: there is none. */
-/* Whether an item of another lane than that of @client (nullable) was submitted before @before_usec. */
-gboolean qd_write_queue_has_waited(const QdWriteQueue *self, const QdClient *client, uint64_t before_usec);
 QdWriteItem *qd_write_queue_pop_late(QdWriteQueue *self, uint64_t now_usec);

@@ -2,13 +2,14 @@
 /*
  * The writer's state, which its files share.
  *
- * Place: room write, private to writer.c, write-group.c and write-transaction.c. What is not under the mutex belongs to the
+ * Place: room write, private to its files. What is not under the mutex belongs to the
  * holder of the role.
  */
 #pragma once
 
 #include <pthread.h>
 
+#include "daemon/sqlite/interrupter.h"
 #include "daemon/write/checkpointer.h"
 #include "daemon/write/write-queue.h"
 #include "daemon/write/writer.h"
@@ -19,6 +20,27 @@ typedef struct QdForeign {
     guint data_version;
     QdLogMark mark; /* while there is no connection */
 } QdForeign;
+
+/* What ends the item that runs: write-watch.c. */
+struct QdWriteWatch {
+    QdWatch watch;
+    QdWriter *writer;
+    QdWriteItem *item;
+    gboolean is_job;
+    uint64_t deadline_usec; /* 0: none */
+    uint64_t temp_check_usec;
+    uint64_t peer_check_usec;
+    guint n_asked;
+    GError *stop; /* why it was interrupted */
+};
+
+/* The group that runs, and the last one. */
+typedef struct QdWriterGroup {
+    uint64_t commit_usec;       /* how long the commit of the last one took */
+    uint64_t linger_end_usec;   /* 0: nobody is waited for */
+    guint n_ahead;              /* of one that grows: members that wait to be committed */
+    const QdWriteItem *put_off; /* (nullable): it was slow, and they shall not wait for it */
+} QdWriterGroup;
 
 struct QdWriter {
     QdWriterConfig config;
@@ -32,23 +54,22 @@ struct QdWriter {
     gint64 copied_schema; /* version: of the copy beside the file; -1: not known */
     QdCheckpointer *checkpointer;
     QdForeign foreign;
-    guint log_pages;            /* so long the log was at most, since it was cut; its file is not shorter */
-    gboolean log_is_full;       /* perhaps: a write to it has failed, by a limit on the size of files, say */
-    gint64 commit_time_usec;    /* monotonic: of the last one */
-    gint64 look_time_usec;      /* monotonic: of the last look at all files */
-    gboolean files_harmed;      /* and the log says so */
-    int wal_pages;              /* in the log, by a commit since the last checkpoint; 0: there was none */
-    uint64_t commit_usec;       /* how long that of the last group took */
-    guint n_ahead;              /* of the growing group that runs: members that wait to be committed */
-    const QdWriteItem *put_off; /* (nullable): it was slow, and they shall not wait for it */
-    uint64_t linger_end_usec;   /* 0: nobody is waited for; the leader's */
+    guint log_pages;         /* so long the log was at most, since it was cut; its file is not shorter */
+    gboolean log_is_full;    /* perhaps: a write to it has failed, by a limit on the size of files, say */
+    gint64 commit_time_usec; /* monotonic: of the last one */
+    gint64 look_time_usec;   /* monotonic: of the last look at all files */
+    gboolean files_harmed;   /* and the log says so */
+    int wal_pages;           /* in the log, by a commit since the last checkpoint; 0: there was none */
+    QdWriterGroup group;
+    QdWriteWatch watch;
 
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     QdWriteQueue queue;
     gboolean taken;
-    const QdClient *holder; /* (nullable) (not owned) only compared: whose item was taken out last */
-    uint64_t holder_usec;   /* since when */
-    gboolean is_held;       /* taken by a client's transaction or a job, and by that perhaps for long */
+    gboolean is_held; /* taken by a client's transaction or a job, and by that perhaps for long */
     guint n_exclusive_waiting;
 };
+
+/* writer.c: under no lock, the items of the chain go into the queue; those that are refused are done. */
+void qd_write_take_items(QdWriter *self, QdWriteItem *items);

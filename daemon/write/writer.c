@@ -10,9 +10,11 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/thread.h"
+#include "daemon/runtime/registry.h"
 #include "daemon/write/write-group.h"
 #include "daemon/write/write-item.h"
 #include "daemon/write/write-transaction.h"
+#include "daemon/write/write-watch.h"
 
 /* Between two looks at all files and for writes of others; what the kernel tells of the folder is heard at each sweep. */
 #define LOOK_USEC 1000000
@@ -20,8 +22,6 @@
 #define SETTLED_USEC 2000000
 /* So long an update may run although others have waited for long. */
 #define HOLD_MIN_USEC 500000
-
-static _Thread_local const QdWriter *leading;
 
 static void run_lead_task(QdTask *task, QdWorkers *workers);
 
@@ -73,7 +73,7 @@ checkpoint(QdWriter *self)
 
     qd_write_end_linger(self);
     if (qd_checkpointer_finish(self->checkpointer, self->connection) > qd_limits_get(self->config.limits, QD_LIMIT_WAL_BYTES))
-        self->config.log_func(self->config.user_data);
+        qd_registry_evict_oldest(self->config.registry);
 }
 
 /* Gives the role to whoever waits, or back. */
@@ -110,7 +110,6 @@ pop_first(QdWriter *self, gboolean last, gboolean *ret_relaxed)
     } else if (item != NULL) {
         *ret_relaxed = item->relaxed && self->queue.n_durable == 0;
         self->is_held = item->takes_role;
-        qd_write_note_holder(self, item);
     }
     pthread_mutex_unlock(&self->mutex);
     return item;
@@ -124,7 +123,7 @@ await_first(QdWriter *self, gboolean *ret_relaxed)
     gboolean last; /* then the role is gone, and everything that belongs to it */
 
     do {
-        last = self->linger_end_usec == 0;
+        last = !qd_write_is_lingering(self);
         item = pop_first(self, last, ret_relaxed);
     } while (item == NULL && !last && qd_write_linger(self));
     return item;
@@ -146,15 +145,13 @@ qd_writer_lead(QdWriter *self)
     QdWriteItem *first;
     gboolean relaxed;
 
-    leading = self;
     while ((first = await_first(self, &relaxed)) != NULL) {
         guint n = 1;
 
         if (first->takes_role) {
             qd_write_end_linger(self);
             if (begin_transaction(self, first)) {
-                leading = NULL;
-                first->done(first, FALSE);
+                first->done(first, NULL);
                 return;
             }
             items[0] = first;
@@ -164,17 +161,10 @@ qd_writer_lead(QdWriter *self)
         }
         qd_write_end_linger(self);
         for (guint i = 0; i < n; i++)
-            items[i]->done(items[i], FALSE);
+            items[i]->done(items[i], self->config.linger);
         qd_write_begin_linger(self);
         checkpoint(self);
     }
-    leading = NULL;
-}
-
-gboolean
-qd_writer_is_leading(const QdWriter *self)
-{
-    return leading == self;
 }
 
 static void
@@ -202,32 +192,81 @@ push_item(QdWriter *self, QdWriteItem *item)
     return TRUE;
 }
 
-gboolean
-qd_writer_enqueue(QdWriter *self, QdWriteItem *item)
+/* Under the mutex. Returns: (nullable): those that were refused, linked by `next` */
+static QdWriteItem *
+push_items(QdWriter *self, QdWriteItem *items, uint64_t now, guint *ret_n_taken)
 {
-    gboolean leads = FALSE;
-    gboolean ok;
+    QdWriteItem *refused = NULL;
+    QdWriteItem **end = &refused;
+    guint n = 0;
+
+    while (items != NULL) {
+        QdWriteItem *item = items;
+
+        items = item->next;
+        item->submitted_usec = now - item->waited_usec;
+        if (push_item(self, item)) {
+            n++;
+        } else {
+            *end = item;
+            end = &item->next;
+        }
+    }
+    *end = NULL;
+    *ret_n_taken = n;
+    return refused;
+}
+
+guint
+qd_writer_enqueue(QdWriter *self, QdWriteItem *items, gboolean *ret_leads)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    gboolean leads;
     gboolean is_held;
+    guint n_taken;
 
-    item->submitted_usec = (uint64_t) g_get_monotonic_time() - item->waited_usec;
     pthread_mutex_lock(&self->mutex);
-    ok = push_item(self, item);
+    (void) push_items(self, items, now, &n_taken);
     is_held = self->is_held;
-    if (ok && !self->taken && self->n_exclusive_waiting == 0)
-        leads = self->taken = TRUE;
+    leads = n_taken > 0 && !self->taken && self->n_exclusive_waiting == 0;
+    self->taken = self->taken || leads;
     pthread_mutex_unlock(&self->mutex);
-
-    if (!ok)
-        item->done(item, TRUE);
-    else if (is_held)
+    if (leads)
+        *ret_leads = TRUE;
+    if (n_taken > 0 && is_held)
         qd_workers_request_sweep(self->config.workers);
-    return leads;
+    return n_taken;
+}
+
+void
+qd_write_take_items(QdWriter *self, QdWriteItem *items)
+{
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+    QdWriteItem *refused;
+    guint n_taken;
+
+    if (items == NULL)
+        return;
+
+    pthread_mutex_lock(&self->mutex);
+    refused = push_items(self, items, now, &n_taken);
+    pthread_mutex_unlock(&self->mutex);
+    while (refused != NULL) {
+        QdWriteItem *item = refused;
+
+        refused = item->next;
+        item->done(item, self->config.linger);
+    }
 }
 
 void
 qd_writer_submit(QdWriter *self, QdWriteItem *item)
 {
-    if (qd_writer_enqueue(self, item))
+    gboolean leads = FALSE;
+
+    if (qd_writer_enqueue(self, item, &leads) == 0)
+        item->done(item, NULL);
+    if (leads)
         qd_writer_lead(self);
 }
 
@@ -244,7 +283,7 @@ qd_writer_sweep(QdWriter *self)
         again = self->taken && self->queue.n > 0;
         pthread_mutex_unlock(&self->mutex);
         if (item != NULL)
-            item->done(item, FALSE);
+            item->done(item, NULL);
     } while (item != NULL);
     return again;
 }
@@ -259,8 +298,8 @@ qd_writer_is_awaited(QdWriter *self)
     gboolean awaited;
 
     pthread_mutex_lock(&self->mutex);
-    awaited = self->taken && now > self->holder_usec + HOLD_MIN_USEC && now > wait_usec &&
-              qd_write_queue_has_waited(&self->queue, self->holder, now - wait_usec);
+    awaited = self->taken && now > self->queue.holder_usec + HOLD_MIN_USEC && now > wait_usec &&
+              qd_write_queue_has_waited(&self->queue, now - wait_usec);
     pthread_mutex_unlock(&self->mutex);
     return awaited;
 }
@@ -341,6 +380,18 @@ take_role_exclusively(QdWriter *self, const QdWriteItem *item, GError **error)
     return r == 0;
 }
 
+/* Of what was interrupted SQLite only says so; who has cancelled it knows what it was. */
+static void
+explain_stop(QdWriter *self, GError **error)
+{
+    g_autoptr(GError) stop = NULL;
+
+    if (!qd_write_watch_get_stop(&self->watch, TRUE, &stop) || g_error_matches(stop, QD_ERROR, QW_ERROR_CANCELLED))
+        return;
+    g_clear_error(error);
+    g_propagate_error(error, g_steal_pointer(&stop));
+}
+
 static gboolean
 execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data, GError **error)
 {
@@ -353,11 +404,11 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
 
     if (!in_transaction)
         qd_checkpointer_wait(self->checkpointer);
-    qd_write_item_watch(self->connection, item, NULL, NULL);
+    qd_write_watch_begin(self, item, TRUE);
     ok = func(self->connection, item, user_data, error);
     if (!ok)
-        qd_write_item_explain_stop(error);
-    qd_write_item_watch(self->connection, NULL, NULL, NULL);
+        explain_stop(self, error);
+    qd_write_watch_end(self);
     if (!in_transaction)
         qd_write_note_own_version(self);
     if (!in_transaction)

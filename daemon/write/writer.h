@@ -17,8 +17,11 @@
 #include "daemon/runtime/workers.h"
 #include "daemon/store/database.h"
 
+typedef struct QdRegistry QdRegistry;
 typedef struct QdWriter QdWriter;
 typedef struct QdWriteItem QdWriteItem;
+typedef struct QdWriteWatch QdWriteWatch;
+typedef struct QdWriterLinger QdWriterLinger;
 
 typedef struct QdWriteStatement {
     QdLanguage language;
@@ -68,6 +71,7 @@ struct QdWriteItem {
     /* (nullable): while it runs, on the leader's thread and every 10 ms: reads what the client has sent meanwhile, as a CANCEL */
     void (*peer_func)(const QdWriteItem *item);
     uint64_t begun_usec; /* when it ran first; it may run again: write-group.c. 0: not yet */
+    QdWriteWatch *watch; /* (nullable) (not owned): while it runs: what may end it */
     gsize page_size;     /* of the pages of RETURNING rows */
 
     gboolean has_begun;  /* a statement was stepped */
@@ -85,8 +89,8 @@ struct QdWriteItem {
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
     /* On the leader's thread (or that of qd_writer_sweep()), once: the commit is durable, or @error is set and nothing of the item
      * is in the database (but see `keeps`).
-     * @own: the item is refused; this is the thread that submits it. */
-    void (*done)(QdWriteItem *item, gboolean own);
+     * @linger: (nullable): of the leader, who goes on after this: whoever is likely to write more at once may enter it. */
+    void (*done)(QdWriteItem *item, QdWriterLinger *linger);
     void *data;
 };
 
@@ -94,17 +98,15 @@ struct QdWriteItem {
 typedef void (*QdWriterCommitFunc)(uint64_t generation, const QdChanges *changes, void *user_data);
 /* After a commit that gave payload files up. Any thread. */
 typedef void (*QdWriterSweepFunc)(QdPayloadSweep what, void *user_data);
-/* The write-ahead log is above its limit although it was checkpointed: somebody reads an old snapshot. Any thread. */
-typedef void (*QdWriterLogFunc)(void *user_data);
 
-/* Those who may have more to write as soon as they have their answers: for them the next group is held open for a moment. On the
- * leader's thread. */
-typedef struct QdWriterLinger {
-    void (*answer)(void *user_data); /* the members of a group that is done hear of it */
-    /* Submits what has come meanwhile. FALSE: nobody is waited for. */
-    gboolean (*look)(void *user_data);
-    void (*end)(void *user_data); /* something that may take long comes: whoever has not written by now is left to others */
-} QdWriterLinger;
+/* Those who were answered by the leader and are likely to write more at once: for them the next group is held open for a moment.
+ * Embedded in what knows them; all of it on the leader's thread. */
+struct QdWriterLinger {
+    guint n; /* of them */
+    /* Looks once at each. Returns: (nullable): what they write, linked by `next`; they have left */
+    QdWriteItem *(*look)(QdWriterLinger *self);
+    void (*leave)(QdWriterLinger *self); /* something that may take long comes: they are left to others, none stays */
+};
 
 typedef struct QdWriterConfig {
     const QdDatabase *database;
@@ -112,9 +114,9 @@ typedef struct QdWriterConfig {
     QdPool *pool; /* opens the connection again after a rest */
     QdWorkers *workers;
     QdWriterCommitFunc commit_func;
-    QdWriterLogFunc log_func;
-    const QdWriterLinger *linger; /* (nullable) */
-    QdPayloads *payloads;         /* (nullable) (not owned), with sweep_func */
+    QdRegistry *registry;   /* its oldest reader makes way when the write-ahead log cannot shrink for it */
+    QdWriterLinger *linger; /* (nullable) (not owned) */
+    QdPayloads *payloads;   /* (nullable) (not owned), with sweep_func */
     QdWriterSweepFunc sweep_func;
     uint64_t group_usec;  /* for so long a group takes members in; 0: the default of 5 ms */
     uint64_t linger_usec; /* for so long it waits for those of the last one; 0: as long as that one's commit took */
@@ -139,11 +141,17 @@ void qd_write_item_reset(QdWriteItem *item);
 
 /* Any worker. @item stays the caller's; `done` may be called before this returns. */
 void qd_writer_submit(QdWriter *self, QdWriteItem *item);
-/* The same in two steps. TRUE: the caller has got the role, and has to call qd_writer_lead() soon. */
-gboolean qd_writer_enqueue(QdWriter *self, QdWriteItem *item);
+/**
+ * qd_writer_enqueue:
+ * @items: linked by `next`; those behind a refused one of the same client are refused as well
+ * @ret_leads: (inout): set when the caller has got the role, and has to call qd_writer_lead() soon
+ *
+ * The same in two steps, for several. What is refused has its error, and `done` is not called.
+ *
+ * Returns: how many were taken, the first of them
+ */
+guint qd_writer_enqueue(QdWriter *self, QdWriteItem *items, gboolean *ret_leads);
 void qd_writer_lead(QdWriter *self);
-/* Whether this thread has the role by qd_writer_lead(). */
-gboolean qd_writer_is_leading(const QdWriter *self);
 
 /* Workers, by timer: what waits for longer than it may is told so. TRUE: call it again soon, the role is held for long. */
 gboolean qd_writer_sweep(QdWriter *self);

@@ -164,6 +164,43 @@ test_refused(ChannelFixture *self, gconstpointer data)
     channel_peer_assert(peer, "E4");
 }
 
+/* There is room for the first of three: it is taken, and the others are refused. */
+static void
+test_refused_in_part(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = open_insert(self);
+
+    channel_fixture_set_limit(self, QD_LIMIT_WRITE_QUEUE_PER_CLIENT, 1);
+    channel_peer_fetch(peer, 2);
+    channel_peer_fetch(peer, 3);
+    channel_peer_fetch(peer, 4);
+    channel_peer_event(peer, EPOLLIN);
+    channel_peer_assert(peer, "E2 X3/Busy X4/Busy");
+    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
+    g_assert_cmpint(count_rows(self), ==, 2);
+}
+
+static void
+fetch_next_in_vain(ChannelPeer *peer)
+{
+    channel_fixture_set_limit(peer->fixture, QD_LIMIT_WRITE_QUEUE, 0);
+    channel_peer_fetch(peer, 3);
+}
+
+/* The leader waits for the next update, which is refused: it answers that, too. */
+static void
+test_linger_refused(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = open_insert(self);
+
+    peer->channel->spin = (QwSpin){ .credit = QW_SPIN_CREDIT_MAX };
+    channel_peer_hook_update(peer, fetch_next_in_vain);
+    channel_peer_fetch(peer, 2);
+    channel_peer_event(peer, EPOLLIN);
+    channel_peer_assert(peer, "E2 X3/Busy");
+    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
+}
+
 /* Two clients' channels in one group: the one that leads answers both, and has neither afterwards. */
 static void
 join_group(ChannelPeer *peer)
@@ -204,6 +241,8 @@ main(int argc, char **argv)
     ADD("query-behind", test_query_behind);
     ADD("hang-up", test_hang_up_while_writing);
     ADD("refused", test_refused);
+    ADD("refused/in-part", test_refused_in_part);
+    ADD("linger/refused", test_linger_refused);
     ADD("answered-together", test_answered_together);
     return g_test_run();
 }

@@ -47,13 +47,13 @@ insert_allocator(void)
     g_assert_cmpint(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0), ==, SQLITE_OK);
 }
 
-static void (*fixture_done)(QdWriteItem *item, gboolean own);
+static void (*fixture_done)(QdWriteItem *item, QdWriterLinger *linger);
 
 static void
-end_fault(QdWriteItem *item, gboolean own)
+end_fault(QdWriteItem *item, QdWriterLinger *linger)
 {
     atomic_store(&fault_nth, 0);
-    fixture_done(item, own);
+    fixture_done(item, linger);
 }
 
 /* The @nth allocation of the update fails. Returns: whether there are so many */

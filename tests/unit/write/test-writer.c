@@ -424,6 +424,7 @@ run_with_late(WriterFixture *self)
 {
     for (guint i = 1; i < self->members->len; i++)
         g_ptr_array_add(self->late, self->members->pdata[i]);
+    self->linger.n = self->late->len;
     qd_writer_submit(self->writer, &((WriterMember *) self->members->pdata[0])->item);
     for (guint i = 0; i < self->members->len; i++) {
         g_assert_true(hand_over_pop(self->done) == self->members->pdata[i]);

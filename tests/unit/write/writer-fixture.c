@@ -29,38 +29,24 @@ on_commit(uint64_t generation, const QdChanges *changes, void *user_data)
     g_ptr_array_add(self->commits, g_strdup_printf("%u: %s", (guint) (generation & 0xffffffff), names));
 }
 
-static void
-on_log(void *user_data)
+static QdWriteItem *
+on_look(QdWriterLinger *linger)
 {
+    WriterFixture *self = (WriterFixture *) ((char *) linger - offsetof(WriterFixture, linger));
+    WriterMember *member = g_ptr_array_steal_index(self->late, 0);
+
+    linger->n--;
+    member->item.next = NULL;
+    return &member->item;
 }
 
 static void
-on_answer(void *user_data)
+on_leave(QdWriterLinger *linger)
 {
+    WriterFixture *self = (WriterFixture *) ((char *) linger - offsetof(WriterFixture, linger));
+
+    self->n_left += linger->n > 0 ? 1 : 0;
 }
-
-static gboolean
-on_look(void *user_data)
-{
-    WriterFixture *self = user_data;
-
-    if (self->late->len > 0) {
-        WriterMember *member = g_ptr_array_steal_index(self->late, 0);
-
-        g_assert_false(qd_writer_enqueue(self->writer, &member->item));
-    }
-    return self->late->len > 0;
-}
-
-static void
-on_linger_end(void *user_data)
-{
-    WriterFixture *self = user_data;
-
-    self->n_left += self->late->len > 0 ? 1 : 0;
-}
-
-static const QdWriterLinger linger = { on_answer, on_look, on_linger_end };
 
 static void
 member_free(gpointer data)
@@ -82,8 +68,7 @@ writer_fixture_set_up(WriterFixture *self, gconstpointer data)
     QdWriterConfig config = {
         .limits = &self->store.limits,
         .commit_func = on_commit,
-        .log_func = on_log,
-        .linger = &linger,
+        .linger = &self->linger,
         .user_data = self,
         .group_usec = 60000000, /* however slowly a test runs, who waits is in the group */
         .linger_usec = 60000000,
@@ -98,6 +83,8 @@ writer_fixture_set_up(WriterFixture *self, gconstpointer data)
     config.workers = self->workers;
     info = qd_database_get_info(self->store.database);
     config.pool = self->pool = qd_pool_new(&info, &self->store.limits);
+    config.registry = self->registry = qd_registry_new();
+    self->linger = (QdWriterLinger){ .look = on_look, .leave = on_leave };
     self->writer = qd_writer_new(&config, self->store.writer);
     self->reader = store_fixture_open_reader(&self->store);
     self->members = g_ptr_array_new_with_free_func(member_free);
@@ -115,6 +102,7 @@ writer_fixture_tear_down(WriterFixture *self, gconstpointer data)
     qd_writer_free(self->writer);
     qd_pool_free(self->pool);
     self->store.writer = NULL;
+    qd_registry_free(self->registry);
     qd_workers_free(self->workers);
     qd_connection_free(self->reader);
     g_ptr_array_unref(self->members);
@@ -129,7 +117,7 @@ writer_fixture_tear_down(WriterFixture *self, gconstpointer data)
 /* Members --------------------------------------------------------------------------------------------------------------- */
 
 static void
-on_done(QdWriteItem *item, gboolean own)
+on_done(QdWriteItem *item, QdWriterLinger *linger)
 {
     WriterMember *member = item->data;
 

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "daemon/runtime/registry.h"
 #include "daemon/write/writer.h"
 #include "tests/unit/store/store-fixture.h"
 #include "tests/unit/write/hand-over.h"
@@ -16,6 +17,8 @@ typedef struct WriterFixture {
     QdWorkers *workers;
     QdWriter *writer;
     QdPool *pool;
+    QdRegistry *registry;
+    QdWriterLinger linger; /* those of `late` that have not come */
     QdConnection *reader;
     GPtrArray *members; /* of WriterMember */
     HandOver *done;     /* of WriterMember */

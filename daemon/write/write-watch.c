@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What may end a statement on the writer's connection; the role has one user at a time.
+ */
+#include "daemon/write/write-watch.h"
+
+#include "daemon/base/error.h"
+#include "daemon/read/evaluation.h"
+#include "daemon/sqlite/temp-files.h"
+#include "daemon/write/write-group.h"
+
+#define PEER_CHECK_USEC 10000
+#define PROGRESS_OPS 100
+/* After so many times as many operations, 0.1-1 ms, an item takes its time. */
+#define SLOW_ASKED 50
+/* A member that takes longer than this is put off if others wait for its end to be committed: it comes again, as the first one. */
+#define PUT_OFF_USEC 20000
+
+static gboolean
+is_cancelled(const QdWriteItem *item)
+{
+    return (item->cancelled != NULL && g_atomic_int_get(item->cancelled)) || g_atomic_int_get(&item->is_cancelled);
+}
+
+static uint64_t
+get_transaction_end(const QdWriteItem *item)
+{
+    return item->transaction_end_usec != NULL ? __atomic_load_n(item->transaction_end_usec, __ATOMIC_RELAXED) : UINT64_MAX;
+}
+
+/* Deadline and cancelling: @stop says which. */
+static void
+find_stop(QdWriteWatch *self, uint64_t now)
+{
+    const QdWriteItem *item = self->item;
+
+    if (self->stop != NULL)
+        return;
+    if (is_cancelled(item))
+        qd_error_set(&self->stop, QW_ERROR_CANCELLED, "update was cancelled");
+    else if (now > get_transaction_end(item))
+        qd_limit_set_error(&self->stop, self->writer->config.limits, QD_LIMIT_TRANSACTION_MSEC,
+                           "update took longer than its transaction may");
+    else if (self->deadline_usec > 0 && now > self->deadline_usec)
+        qd_error_set(&self->stop, QW_ERROR_TIMEOUT,
+                     "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
+                     item->timeout_msec);
+}
+
+/* The item takes its time: those whose answers are out are left to others, and who waits hears of its own deadline. Returns: true
+ * when it has to make way. */
+static gboolean
+note_slow(const QdWriteWatch *self)
+{
+    QdWriter *writer = self->writer;
+
+    qd_write_end_linger(writer);
+    qd_workers_request_sweep(writer->config.workers);
+    if (writer->group.n_ahead > 0 && (uint64_t) g_get_monotonic_time() > self->item->begun_usec + PUT_OFF_USEC)
+        writer->group.put_off = self->item;
+    return writer->group.put_off == self->item || qd_writer_is_awaited(writer);
+}
+
+static gboolean
+look(void *data)
+{
+    QdWriteWatch *self = data;
+    uint64_t now = (uint64_t) g_get_monotonic_time();
+
+    if (self->stop != NULL)
+        return TRUE;
+    if (self->item->peer_func != NULL && now >= self->peer_check_usec) {
+        self->peer_check_usec = now + PEER_CHECK_USEC;
+        self->item->peer_func(self->item);
+    }
+    find_stop(self, now);
+    if (self->is_job)
+        return self->stop != NULL;
+    if (self->stop == NULL && note_slow(self))
+        qd_limit_set_error(&self->stop, self->writer->config.limits, QD_LIMIT_TRANSACTION_MSEC,
+                           "update took longer than it may while others wait to write");
+    if (self->stop == NULL)
+        (void) qd_temp_files_check(self->writer->config.limits, now, &self->temp_check_usec, &self->stop);
+    return self->stop != NULL;
+}
+
+static int
+on_progress(void *data)
+{
+    QdWriteWatch *self = data;
+
+    if (++self->n_asked == SLOW_ASKED && !self->is_job)
+        (void) note_slow(self);
+    return qd_interrupt_poll();
+}
+
+/* On the interrupter's thread. */
+static gboolean
+item_is_over(void *data, uint64_t now)
+{
+    const QdWriteWatch *self = data;
+
+    return now > get_transaction_end(self->item) || (self->deadline_usec > 0 && now > self->deadline_usec) ||
+           is_cancelled(self->item);
+}
+
+static uint64_t
+get_deadline(const QdWriteItem *item)
+{
+    uint64_t begin_usec = item->submitted_usec > 0 ? item->submitted_usec : item->begun_usec;
+
+    return item->timeout_msec > 0 ? begin_usec + 1000 * item->timeout_msec : 0;
+}
+
+void
+qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job)
+{
+    QdWriteWatch *watch = &self->watch;
+
+    if (item->begun_usec == 0)
+        item->begun_usec = (uint64_t) g_get_monotonic_time();
+    *watch = (QdWriteWatch){
+        .watch = { .interrupt = { .look = look, .data = watch }, .is_over = item_is_over },
+        .writer = self,
+        .item = item,
+        .is_job = is_job,
+        .deadline_usec = get_deadline(item),
+    };
+    item->watch = watch;
+    qd_evaluation_begin_watch(self->connection, &watch->watch);
+    qd_evaluation_watch(self->connection, PROGRESS_OPS, on_progress, watch);
+}
+
+void
+qd_write_watch_end(QdWriter *self)
+{
+    QdWriteWatch *watch = &self->watch;
+
+    qd_evaluation_end_watch(self->connection, &watch->watch);
+    g_clear_error(&watch->stop);
+    watch->item->watch = NULL;
+    watch->item = NULL;
+}
+
+gboolean
+qd_write_watch_get_stop(QdWriteWatch *self, gboolean interrupted, GError **error)
+{
+    if (self == NULL)
+        return FALSE;
+    if (interrupted)
+        find_stop(self, (uint64_t) g_get_monotonic_time());
+    if (self->stop == NULL)
+        return FALSE;
+    g_propagate_error(error, g_error_copy(self->stop));
+    return TRUE;
+}

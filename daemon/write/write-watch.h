@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The watch over the item that runs on the writer's connection: what ends it, and what follows when it takes its time.
+ *
+ * Place: room write, private to the writer; for the holder of its role.
+ */
+#pragma once
+
+#include <glib.h>
+
+typedef struct QdWriteItem QdWriteItem;
+typedef struct QdWriteWatch QdWriteWatch;
+typedef struct QdWriter QdWriter;
+
+/* Until qd_write_watch_end() @item ends at its deadline and when it is cancelled; but in a job also for want of room, and when
+ * others have waited for too long. */
+void qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job);
+void qd_write_watch_end(QdWriter *self);
+
+/**
+ * qd_write_watch_get_stop:
+ * @self: (nullable): the watch of an item that has failed; NULL: nothing watched it
+ * @interrupted: SQLite, or a function of ours, says that it was interrupted
+ *
+ * Errors: TIMEOUT, CANCELLED, LIMIT_EXCEEDED: why the watch has ended the item
+ *
+ * Returns: whether it has; else *error stays as it is
+ */
+gboolean qd_write_watch_get_stop(QdWriteWatch *self, gboolean interrupted, GError **error);
