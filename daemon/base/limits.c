@@ -45,6 +45,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(AUTHORIZER_CALLS, "authorizer_calls", "", 100000, 1000, 100000000, TOO_COMPLEX,
         "names a statement may look up while it is compiled"),
     ROW(LIKE_PATTERN_BYTES, "like_pattern_bytes", "bytes", 256, 16, 50000, TOO_COMPLEX, "pattern of LIKE or GLOB"),
+    ROW(STRFTIME_FORMAT_BYTES, "strftime_format_bytes", "bytes", 64 * KIB, 256, MIB, TOO_COMPLEX, "format of strftime()"),
     ROW(JSON_PATCH_STEPS, "json_patch_steps", "", 50000000, 1000, 1000000000000, TOO_COMPLEX,
         "members of json_patch()'s patch, times those of both objects"),
     ROW(REGEX_PATTERN_BYTES, "regex_pattern_bytes", "bytes", KIB, 16, 64 * KIB, TOO_COMPLEX,

@@ -13,6 +13,7 @@
 #include "daemon/read/counting.h"
 #include "daemon/read/payload-functions.h"
 #include "daemon/sqlite/pattern-calls.h"
+#include "daemon/sqlite/strftime.h"
 
 /* Operations of SQLite between two questions. With a thread that watches they cost one load each; else they read the clock. */
 #define WATCHED_OPS 100
@@ -53,6 +54,7 @@ qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError 
     qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);
     return qd_payload_functions_register(connection, limits, error) && qd_counting_register(connection, error) &&
            qd_pattern_calls_register(qd_connection_get_db(connection), error) &&
+           qd_strftime_register(qd_connection_get_db(connection), limits, error) &&
            qd_functions_register_linear(qd_connection_get_db(connection), error) &&
            qd_functions_register(qd_connection_get_db(connection), &resolver, context, error) &&
            qd_rdf_quad_register(connection, error);

@@ -10,25 +10,13 @@
 
 #include "daemon/base/error.h"
 
-/* The versions of SQLite that keep a function as struct Definition says: read in their source. */
-#define FIRST_KNOWN_VERSION 3025000
-#define LAST_KNOWN_VERSION 3050999
 #define POINTER_TYPE "queryd-pattern-flags"
 #define ENCODINGS 3u
-
-/* The begin of SQLite's FuncDef. */
-typedef struct Definition {
-    gint16 n_args; /* not read: a byte in older versions */
-    guint32 flags;
-    void *user_data;
-    struct Definition *next;
-    void (*call)(sqlite3_context *context, int n_args, sqlite3_value **args);
-} Definition;
 
 /* The begin of sqlite3_context. */
 typedef struct Context {
     void *result;
-    Definition *definition;
+    QdDefinition *definition;
 } Context;
 
 /* What a call is to find out and to do. */
@@ -55,9 +43,9 @@ void
 qd_pattern_flags_visit(sqlite3_context *context, sqlite3_value *first_arg)
 {
     Visit *visit = sqlite3_value_pointer(first_arg, POINTER_TYPE);
-    Definition *definition;
+    QdDefinition *definition;
 
-    if (visit == NULL || sqlite3_libversion_number() < FIRST_KNOWN_VERSION || sqlite3_libversion_number() > LAST_KNOWN_VERSION)
+    if (visit == NULL || !qd_builtin_is_known())
         return;
 
     definition = ((Context *) (void *) context)->definition;

@@ -10,9 +10,11 @@
 #include <glib.h>
 #include <sqlite3.h>
 
+#include "daemon/sqlite/builtin.h"
+
 typedef struct QdPatternFunction {
     /* where the pattern is NULL it calls qd_pattern_flags_visit() */
-    void (*call)(sqlite3_context *context, int n_args, sqlite3_value **args);
+    QdSqlCall *call;
     const void *data; /* begins with the wildcards as SQLite keeps them: for any characters, for one, and that of a set, or 0 */
 } QdPatternFunction;
 

@@ -31,14 +31,13 @@ LARGE = {
     "real": "1e308",
 }
 OTHERS = ("'%a'", "1", "'$'", "'é'", "-1", "'{}'", "60000000", "NULL")
-# patterns that are compared up to their ends at each character of a text of '0'
+# a format of many conversions; patterns that are compared up to their ends at each character of a text of '0'
 WORST = {
+    ("strftime", -1): ["(SELECT x FROM format), 0"],
     ("like", 2): [f"'%0' || printf('%.*c', 240, '_') || 'b', {LARGE[kind]}" for kind in ("text", "stored")],
     ("like", 3): [f"'%0' || printf('%.*c', 240, '_') || 'b', {LARGE['text']}, '!'"],
     ("glob", 2): [f"'*{c}' || printf('%.*c', 240, '?') || 'b', {LARGE['text']}" for c in ("0", "[^1]")],
 }
-# one call of this is SQLite's own, and cannot be interrupted (docs/decisions/long-steps.md)
-EXCEPT = {("strftime", "conversions")}
 
 
 @pytest.fixture(name="store")
@@ -47,6 +46,8 @@ def make_store(make_bus):
     store.update("CREATE TABLE n AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 20000) SELECT i FROM c")
     store.update("CREATE TABLE large (x)")
     store.update(f"INSERT INTO large VALUES (hex(zeroblob({N_BYTES // 8})))")
+    store.update("CREATE TABLE format (x)")
+    store.update(f"INSERT INTO format VALUES (replace(hex(zeroblob({N_BYTES // 8})), '0', '%J'))")
     store.update("INSERT DATA { <urn:a> <urn:b> 'a text' }", language="sparql")
     return store
 
@@ -57,11 +58,11 @@ def calls(name, n_args):
         yield f'SELECT length("{name}"({values}))'
     for arity in [n_args] if n_args >= 0 else [1, 2, 3, MANY] if LONG else [1, 3, MANY]:
         for kind, value in LARGE.items():
-            if (name, kind) not in EXCEPT and (LONG or arity <= 3 or kind in ("stored", "integer")):
+            if LONG or arity <= 3 or kind in ("stored", "integer"):
                 yield f'SELECT length("{name}"({", ".join([value] * arity)}))'
         for place in range(min(arity, 3)) if LONG and arity > 1 else ():
             for kind, value in LARGE.items():
-                for other in OTHERS if (name, kind) not in EXCEPT else ():
+                for other in OTHERS:
                     values = [other] * arity
                     values[place] = value
                     yield f'SELECT length("{name}"({", ".join(values)}))'

@@ -120,7 +120,7 @@ THIRD_PARTY = [
     ("nettle", r"nettle/.*\.h"), ("libedit", r"histedit\.h|editline/.*"), ("public", r"query-client\.h"),
 ]
 LIBC = re.compile(
-    r"(alloca|assert|cpuid|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|ftw|getopt|immintrin|inttypes|langinfo|limits|"
+    r"(alloca|assert|cpuid|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|ftw|getopt|immintrin|inttypes|langinfo|limits|link|"
     r"locale|malloc|math|memory|poll|pthread|pwd|regex|sched|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|"
     r"stdlib|string|strings|syscall|sysexits|syslog|termios|threads|time|unistd|wchar|wctype)\.h|"
     r"(sys|linux|netinet|arpa|asm)/.*\.h")
