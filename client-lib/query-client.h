@@ -118,9 +118,10 @@ G_DECLARE_FINAL_TYPE(QueryStatement, query_statement, QUERY, STATEMENT, GObject)
  *
  * The rows of a result, one after the other. It starts before the first row.
  *
- * A process may have any number of open cursors, and update meanwhile. When they hold all channels that the process may have, the
- * library reads the rest of the least recently read result into memory or into an unnamed temporary file (in $TMPDIR). The cursor
- * then continues from there. More than 2 GiB of these in a process end the cursor with %QUERY_ERROR_LIMIT_EXCEEDED.
+ * A process may have any number of open cursors, and update meanwhile. When they hold all channels that the process may have,
+ * the library reads the rest of the least recently read result. It keeps it in memory or in an unnamed temporary file (in
+ * $TMPDIR). The cursor then continues from there. More than 2 GiB of these in a process end the cursor with
+ * %QUERY_ERROR_LIMIT_EXCEEDED.
  */
 #define QUERY_TYPE_CURSOR (query_cursor_get_type())
 G_DECLARE_FINAL_TYPE(QueryCursor, query_cursor, QUERY, CURSOR, GObject)
@@ -177,9 +178,10 @@ QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GEr
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Reads the database file in this process, without the daemon: SQL and SPARQL queries, each on a snapshot of its own, with the
- * statements, values, limits and errors of the daemon. Updates fail with READ_ONLY, what only a daemon can do with UNSUPPORTED. The
- * next execution sees later commits, also those that change tables. Generations are not known: 0. A result ends after 5 minutes.
+ * Reads the database file in this process, without the daemon. SQL and SPARQL queries have a snapshot of their own each, and
+ * the statements, values, limits and errors of the daemon. Updates fail with READ_ONLY, what only a daemon can do with
+ * UNSUPPORTED. The next execution sees later commits, also those that change tables. Generations are not known: 0. A result
+ * ends after 5 minutes.
  *
  * The first of a process loads the module libquery-client-direct.so, and SQLite with it.
  *
@@ -202,7 +204,7 @@ QueryConnection *query_connection_new_direct_finish(GAsyncResult *result, GError
  * @language: the language of @text
  * @text: one statement that reads
  * @parameters: (nullable): a{sv}, a floating one is consumed. Keys: a decimal index from 1, a full name with its sigil, or a
- *   bare name that matches exactly one. Values: b y n q i u x t d s ay; NULL is the signature value ""; an RDF term is (sss):
+ *   bare name that matches exactly one. Values: b y n q i u x t d s ay; NULL is the signature value "". An RDF term is (sss):
  *   lexical form, datatype IRI ("@id": an IRI, "@bnode": a blank node), language tag
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
@@ -655,8 +657,8 @@ const guint8 *query_cursor_get_data(QueryCursor *self, guint column, gsize *n_by
  * query_cursor_get_date_time:
  * @self: a cursor on a row
  * @column: from 0
- * Returns: (nullable) (transfer full): the time of an ISO 8601 text or xsd:dateTime, UTC when it names no zone; of an INTEGER,
- *   seconds since 1970; %NULL for the rest
+ * Returns: (nullable) (transfer full): the time of an ISO 8601 text or xsd:dateTime (UTC if it names no zone). Of an INTEGER it
+ *   is seconds since 1970; %NULL for the rest
  */
 GDateTime *query_cursor_get_date_time(QueryCursor *self, guint column);
 

@@ -84,9 +84,9 @@ QueryConstraintKind query_constraint_get_kind(const QueryConstraint *self);
  * query_constraint_get_table:
  * @self: a constraint
  *
- * The table that has the constraint; that of a foreign key is the one that refers to the other. SQLite does not tell it of CHECK
- * and of foreign keys: there it is known when the statement can have broken constraints of one table only. It is %NULL for RAISE
- * and for graphs.
+ * The table that has the constraint; that of a foreign key is the one that refers to the other. SQLite does not report it for
+ * CHECK and foreign keys. There it is known when the statement can have broken constraints of one table only. It is %NULL for
+ * RAISE and for graphs.
  *
  * Returns: (transfer none) (nullable): the name of the table, %NULL when it is not known
  */
@@ -96,8 +96,8 @@ const char *query_constraint_get_table(const QueryConstraint *self);
  * query_constraint_get_columns:
  * @self: a constraint
  *
- * The columns of the constraint in their order: those of a unique index without its expressions, "rowid" for
- * %QUERY_CONSTRAINT_ROWID, those of a foreign key when one key only can be meant. None for CHECK.
+ * The columns of the constraint in their order: those of a unique index without its expressions, or "rowid" for
+ * %QUERY_CONSTRAINT_ROWID. Those of a foreign key are known when one key only can be meant. None for CHECK.
  *
  * Returns: (transfer none) (array zero-terminated=1): the names of the columns; none when they are not known
  */
@@ -107,8 +107,8 @@ const char *const *query_constraint_get_columns(const QueryConstraint *self);
  * query_constraint_get_name:
  * @self: a constraint
  *
- * The name of a unique index that was made by CREATE INDEX; what SQLite calls a CHECK, which is the name of the constraint, or its
- * expression when it has none. The IRI of a graph. SQLite does not tell the names of other constraints.
+ * The name of a unique index that was made by CREATE INDEX. For a CHECK: the name of the constraint, or its expression when it
+ * has none. The IRI of a graph. SQLite does not tell the names of other constraints.
  *
  * Returns: (transfer none) (nullable): the name, %NULL when it is not known
  */

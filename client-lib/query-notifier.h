@@ -17,8 +17,8 @@ G_BEGIN_DECLS
 /**
  * QueryNotifier:
  *
- * Emits #QueryNotifier::changed for commits by any client, until it is finalized. The signal is emitted in the thread-default main
- * context of the caller that created the notifier: at once after a quiet time, then at least 40 ms apart.
+ * Emits #QueryNotifier::changed for commits by any client, until it is finalized. The signal is emitted in the thread-default
+ * main context of the caller that created the notifier. It comes at once after a quiet time, then at least 40 ms apart.
  */
 #define QUERY_TYPE_NOTIFIER (query_notifier_get_type())
 G_DECLARE_FINAL_TYPE(QueryNotifier, query_notifier, QUERY, NOTIFIER, GObject)

@@ -3,12 +3,11 @@
  * Payloads: contents that have an id of their own in the store, small ones in rows, large ones in files.
  *
  * Part of query-client.h. In SQL they are queryd_payload(id), queryd_store_payload(blob), queryd_replace_payload(id, blob) and
- * queryd_delete_payload(id), in the transaction of the application's own rows; the table queryd_payload lists them.
+ * queryd_delete_payload(id), in the transaction of the application's own rows. The table queryd_payload lists them.
  *
- * Options a{sv}, a floating one is consumed: media_type s, what the content is; durability s, "full" or "relaxed" (without it what
- * query_connection_set_durability() says); timeout_ms u.
- * Content that the caller has in memory goes by the channel, as a file beside the store's, or through shared memory, whichever is
- * faster.
+ * Options a{sv}, a floating one is consumed: media_type s (the type of the content), timeout_ms u, and durability s: "full" or
+ * "relaxed". Without durability it is as query_connection_set_durability() says. Content that the caller has in memory goes by
+ * the channel, as a file beside the store's, or through shared memory, whichever is faster.
  */
 #pragma once
 

@@ -17,9 +17,9 @@ G_BEGIN_DECLS
 /**
  * QuerySubscription:
  *
- * Emits #QuerySubscription::stale when the result of a query may have changed, until it is finalized. The signal is emitted in the
- * thread-default main context of the caller that created the subscription: at once after a quiet time, then at least 40 ms apart.
- * It does not run the query. When the daemon was restarted, it subscribes again and emits the signal once.
+ * Emits #QuerySubscription::stale when the result of a query may have changed, until it is finalized. The signal is emitted in
+ * the thread-default main context of the caller that created the subscription. It comes at once after a quiet time, then at
+ * least 40 ms apart. It does not run the query. When the daemon was restarted, it subscribes again and emits the signal once.
  */
 #define QUERY_TYPE_SUBSCRIPTION (query_subscription_get_type())
 G_DECLARE_FINAL_TYPE(QuerySubscription, query_subscription, QUERY, SUBSCRIPTION, GObject)

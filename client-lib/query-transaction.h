@@ -18,9 +18,10 @@ G_BEGIN_DECLS
  * QueryTransaction:
  *
  * Its queries see what its updates have written; other clients see it after the commit. No other client can write while it is
- * open, so its time is limited: by default to 5 s between two calls and 30 s in all. Then the daemon rolls it back. An update that
- * fails is undone alone, and the transaction goes on. When the transaction has ended, each call fails with the reason. Dropping
- * the last reference rolls back. It belongs to one thread at a time, and has one call under way, and one open cursor, at a time.
+ * open, so its time is limited. By default it has 5 s between two calls and 30 s in all. Then the daemon rolls it back. An
+ * update that fails is undone alone, and the transaction goes on. When the transaction has ended, each call fails with the
+ * reason. Dropping the last reference rolls back. It belongs to one thread at a time, and has one call under way, and one open
+ * cursor, at a time.
  */
 #define QUERY_TYPE_TRANSACTION (query_transaction_get_type())
 G_DECLARE_FINAL_TYPE(QueryTransaction, query_transaction, QUERY, TRANSACTION, GObject)

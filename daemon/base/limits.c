@@ -123,8 +123,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         "payload that is kept in its row; a larger one has a file"),
     ROW(PAYLOADS_PER_CALL, "payloads_per_call", "", 16, 1, 250, TOO_BIG, "descriptors of one answer of OpenPayloads"),
     ROW(SECURE_DELETE, "secure_delete", "", 0, 0, 2, INTERNAL,
-        "what is deleted from the database is overwritten: 0: later, by other data; 1: at once where that costs no I/O; 2: always,"
-        " by which a delete of large values takes 8 times as long"),
+        "overwriting of deleted data. 0: later, by other data; 1: at once where that costs no I/O; 2: always (deleting large"
+        " values takes 8 times as long)"),
     ROW(VALUE_ROWS, "value_rows", "", 1000, 1, 100000, TOO_BIG, "rows that Query and QueryText give; more are cut off"),
     ROW(VALUE_RESULT_BYTES, "value_result_bytes", "bytes", MIB, KIB, 64 * MIB, TOO_BIG,
         "bytes that Query and QueryText give; more are cut off, and a row of 16 times as much is an error"),

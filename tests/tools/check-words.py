@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Plain words in what users read: documents, manual pages, public headers, the D-Bus interface, texts of the programs.
 
-check-words.py [BUILD_FOLDER] checks the tree; check-words.py --self-test checks this lint. Prose has sentences of at most 35 words
-(the aim is 25); notebooks and texts in C are checked for words only. "behind" is for places, and each place stands in PLACES.
+check-words.py [BUILD_FOLDER] checks the tree; check-words.py --self-test checks this lint. Prose has sentences of at most 25
+words; notebooks and texts in C are checked for words only. "behind" is for places, and each place stands in PLACES.
 """
 import re
 import sys
 
 from tap import Tap, public_headers, read, tracked_files
 
-MAX_WORDS = 35
+MAX_WORDS = 25
 NOTES = "docs/benchmarks/notes/"  # notebooks: measurements as they were written down
 REFUSED = (
     (r"nobody|no one", "name the subject: no client, no process, no thread"),
