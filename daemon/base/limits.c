@@ -78,7 +78,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         "requests of one client, as far as they have come, until they are answered; 64 KiB of each channel are not counted"),
     ROW(REQUEST_BYTES, "request_bytes", "bytes", 160 * MIB, MIB, GIB, LIMIT_EXCEEDED, "such requests in all"),
     ROW(REQUEST_IDLE_MSEC, "request_idle_ms", "ms", 30000, 100, HOUR_MSEC, TIMEOUT,
-        "time in which no further piece comes of such a request that has begun"),
+        "time in which nothing more comes of a request that has begun"),
     ROW(RUNNING_PER_CLIENT, "running_per_client", "", 4, 1, 64, BUSY, "queries of one client that run long at once; more wait"),
     ROW(RUNNING, "running", "", 8, 1, 64, BUSY, "queries that run long at once; more wait; two threads more are for short ones"),
     ROW(RUNNING_BESIDE, "running_beside", "", 24, 1, 64, BUSY,

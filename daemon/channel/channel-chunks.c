@@ -90,12 +90,16 @@ qd_channel_drop_chain(QdChannel *self)
         qd_channel_discharge_request(self, chain->n_charged);
     chain->n_charged = 0;
     g_clear_pointer(&chain->data, g_free);
-    __atomic_store_n(&chain->usec, 0, __ATOMIC_RELAXED);
 }
 
-/* @error: (transfer full) */
-static void
-refuse(QdChannel *self, GError *error)
+gboolean
+qd_channel_awaits_chunk(const QdChannel *self)
+{
+    return self->input.chain.chunks.active && !self->input.chain.is_refused;
+}
+
+void
+qd_channel_refuse_chain(QdChannel *self, GError *error)
 {
     const QwChunks *chunks = &self->input.chain.chunks;
 
@@ -116,7 +120,6 @@ complete(QdChannel *self)
     request->came_in_pieces = TRUE;
     chain->n_charged = 0;
     chain->n_requests++;
-    __atomic_store_n(&chain->usec, 0, __ATOMIC_RELAXED);
 }
 
 gboolean
@@ -134,44 +137,15 @@ qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const uint8_t *bo
     if (header->flags & QW_CHUNK_FIRST) {
         chain->is_refused = FALSE;
         if (!check_total(self, &error))
-            refuse(self, g_steal_pointer(&error));
-        qd_workers_request_sweep(self->context->workers);
+            qd_channel_refuse_chain(self, g_steal_pointer(&error));
     }
     if (!chain->is_refused && !make_room(self, &error))
-        refuse(self, g_steal_pointer(&error));
+        qd_channel_refuse_chain(self, g_steal_pointer(&error));
     if (chain->is_refused)
         return TRUE;
 
     memcpy(chain->data + chain->chunks.received_bytes - n_bytes, data, n_bytes);
-    if (chain->chunks.active)
-        __atomic_store_n(&chain->usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
-    else
+    if (!chain->chunks.active)
         complete(self);
     return TRUE;
-}
-
-static gboolean
-is_late(const QdChannel *self)
-{
-    uint64_t since = __atomic_load_n(&self->input.chain.usec, __ATOMIC_RELAXED);
-    uint64_t most = 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC);
-
-    return since != 0 && (uint64_t) g_get_monotonic_time() - since > most;
-}
-
-void
-qd_channel_watch_chain(QdChannel *self)
-{
-    GError *error = NULL;
-
-    if (!is_late(self))
-        return;
-    qd_channel_read(self); /* what is there, but was not read, is not late */
-    if (!is_late(self) || self->input.peer == QD_PEER_GONE || !qd_channel_has_room(self))
-        return;
-
-    qd_limit_set_error(&error, &self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC,
-                       "the rest of the request did not come: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " bytes are there",
-                       self->input.chain.chunks.received_bytes, self->input.chain.chunks.total_bytes);
-    refuse(self, error);
 }

@@ -114,11 +114,51 @@ handle_record(QdChannel *self, const QwHeader *header, const uint8_t *body)
     return TRUE;
 }
 
+/* Of the record that has begun; 0 while its size is not known. */
+static gsize
+get_n_missing(const QdChannel *self, QwHeader *ret_header)
+{
+    if (self->input.bytes->len < QW_HEADER_SIZE ||
+        qw_header_decode(self->input.bytes->data, self->page_size, QW_TO_DAEMON, ret_header) < 0 ||
+        ret_header->size < self->input.bytes->len)
+        return 0;
+    return ret_header->size - self->input.bytes->len;
+}
+
+static void
+remove_bytes(QdChannel *self, gsize n)
+{
+    if (n > 0)
+        g_byte_array_remove_range(self->input.bytes, 0, (guint) n);
+    if (self->input.is_large && self->input.bytes->len == 0) {
+        g_byte_array_unref(self->input.bytes);
+        self->input.bytes = g_byte_array_new();
+        self->input.is_large = FALSE;
+    }
+}
+
+/* More bytes have come, and are parsed. */
+static void
+note_progress(QdChannel *self)
+{
+    uint64_t before = __atomic_load_n(&self->input.awaited_usec, __ATOMIC_RELAXED);
+    uint64_t usec = 0;
+    QwHeader header;
+
+    if (qd_channel_awaits_chunk(self) || get_n_missing(self, &header) > 0)
+        usec = (uint64_t) g_get_monotonic_time();
+    if (usec != before)
+        __atomic_store_n(&self->input.awaited_usec, usec, __ATOMIC_RELAXED);
+    if (before == 0 && usec != 0)
+        qd_workers_request_sweep(self->context->workers);
+}
+
 static gboolean
 parse_records(QdChannel *self)
 {
-    gsize offset = 0;
+    gsize offset = MIN(self->input.n_dropped, self->input.bytes->len);
 
+    self->input.n_dropped -= offset;
     while (self->input.bytes->len - offset >= QW_HEADER_SIZE) {
         QwHeader header;
 
@@ -136,27 +176,9 @@ parse_records(QdChannel *self)
             break;
         offset += header.size;
     }
-    if (offset > 0)
-        g_byte_array_remove_range(self->input.bytes, 0, (guint) offset);
-    if (self->input.is_large && self->input.bytes->len == 0) {
-        g_byte_array_unref(self->input.bytes);
-        self->input.bytes = g_byte_array_new();
-        self->input.is_large = FALSE;
-    }
+    remove_bytes(self, offset);
+    note_progress(self);
     return TRUE;
-}
-
-/* Of the record that has begun; 0 while its size is not known. */
-static gsize
-get_n_missing(const QdChannel *self)
-{
-    QwHeader header;
-
-    if (self->input.bytes->len < QW_HEADER_SIZE ||
-        qw_header_decode(self->input.bytes->data, self->page_size, QW_TO_DAEMON, &header) < 0 ||
-        header.size < self->input.bytes->len)
-        return 0;
-    return header.size - self->input.bytes->len;
 }
 
 /* Behind what is there; the rest of a large record without a copy more. */
@@ -164,7 +186,8 @@ static ssize_t
 receive(QdChannel *self, gsize *ret_n_asked)
 {
     uint8_t buffer[READ_BYTES];
-    gsize n_missing = get_n_missing(self);
+    QwHeader header;
+    gsize n_missing = get_n_missing(self, &header);
     gsize n_before = self->input.bytes->len;
     ssize_t n;
 
@@ -217,4 +240,55 @@ qd_channel_read(QdChannel *self)
         if ((gsize) n < n_asked)
             return;
     }
+}
+
+static gboolean
+is_late(const QdChannel *self)
+{
+    uint64_t since = __atomic_load_n(&self->input.awaited_usec, __ATOMIC_RELAXED);
+    uint64_t most = 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC);
+
+    return since != 0 && (uint64_t) g_get_monotonic_time() - since > most;
+}
+
+/* A record that is not whole: @header is there. A piece of a request cannot be left out, so that the channel ends with it. */
+static void
+refuse_record(QdChannel *self, const QwHeader *header)
+{
+    GError *error = NULL;
+
+    if (header->kind == QW_KIND_CHUNK) {
+        qd_channel_note_peer(self, QD_PEER_GONE);
+        return;
+    }
+    qd_limit_set_error(&error, &self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC,
+                       "the rest of the request did not come: %u of %" G_GUINT32_FORMAT " bytes are there", self->input.bytes->len,
+                       header->size);
+    self->input.n_dropped = header->size - self->input.bytes->len;
+    qd_channel_add_request(self, header->kind, 0, header->serial, NULL, 0)->error = error;
+    remove_bytes(self, self->input.bytes->len);
+}
+
+void
+qd_channel_watch_input(QdChannel *self)
+{
+    const QwChunks *chunks = &self->input.chain.chunks;
+    GError *error = NULL;
+    QwHeader header;
+
+    if (!is_late(self))
+        return;
+    qd_channel_read(self); /* what is there, but was not read, is not late */
+    if (!is_late(self) || self->input.peer == QD_PEER_GONE || !qd_channel_has_room(self))
+        return;
+
+    if (qd_channel_awaits_chunk(self)) {
+        qd_limit_set_error(&error, &self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC,
+                           "the rest of the request did not come: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " bytes are there",
+                           chunks->received_bytes, chunks->total_bytes);
+        qd_channel_refuse_chain(self, error);
+    } else if (get_n_missing(self, &header) > 0) {
+        refuse_record(self, &header);
+    }
+    note_progress(self);
 }

@@ -27,7 +27,7 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->input.chain.chunks = (QwChunks){ 0 };
     channel->input.chain.is_refused = channel->input.chain.is_held = channel->input.waits_for_room = FALSE;
     channel->input.is_large = FALSE;
-    channel->input.n_live_bytes = 0;
+    channel->input.n_live_bytes = channel->input.n_dropped = 0;
     g_queue_init(&channel->input.requests);
     g_queue_init(&channel->writes.queue);
     g_queue_init(&channel->writes.spare);

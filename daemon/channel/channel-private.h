@@ -80,7 +80,6 @@ typedef struct QdChain {
     uint8_t *data;       /* (owned) */
     gsize n_charged;     /* bytes: as many as @data has */
     gboolean is_refused; /* it has its answer; the rest is dropped */
-    uint64_t usec;       /* atomic: when the last piece came; 0: none is awaited */
     guint n_requests;    /* that have come so */
     gboolean is_held;    /* the next record begins another one, which waits for their end */
 } QdChain;
@@ -100,8 +99,10 @@ typedef struct QdStatement {
 
 /* What comes from the peer. */
 typedef struct QdChannelInput {
-    GByteArray *bytes; /* of a record that is not whole yet */
-    gboolean is_large; /* more than the default page: their memory is given back when there are none */
+    GByteArray *bytes;     /* of a record that is not whole yet */
+    gboolean is_large;     /* more than the default page: their memory is given back when there are none */
+    gsize n_dropped;       /* bytes to come, of a record that was refused */
+    uint64_t awaited_usec; /* atomic: when the last bytes of an unfinished request came; 0: none is awaited */
     QdChain chain;
     gboolean waits_for_room; /* the next record is a request, which waits for the end of those before it */
     GQueue requests;         /* of QdRequest */
@@ -183,6 +184,8 @@ struct QdChannel {
 /* Reads and parses what is there. @self->peer tells of the end afterwards. */
 void qd_channel_read(QdChannel *self);
 gboolean qd_channel_has_room(const QdChannel *self);
+/* Ends a request of which nothing has come for too long. */
+void qd_channel_watch_input(QdChannel *self);
 /* What was held may come now: qd_channel_read() goes on. */
 gboolean qd_channel_can_resume(const QdChannel *self);
 /* @body: (transfer full) (nullable). Returns: (transfer none): at the end of the queue */
@@ -193,8 +196,10 @@ QdRequest *qd_channel_free_request(QdChannel *self, QdRequest *request);
 /* channel-chunks.c */
 /* Returns: false when the record is nonsense. */
 gboolean qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body);
-/* Ends a chain of which nothing has come for too long. */
-void qd_channel_watch_chain(QdChannel *self);
+/* Whether a piece is awaited. */
+gboolean qd_channel_awaits_chunk(const QdChannel *self);
+/* Answers the chain with @error (transfer full), and drops the rest of it as it comes. */
+void qd_channel_refuse_chain(QdChannel *self, GError *error);
 /* When the channel ends. */
 void qd_channel_drop_chain(QdChannel *self);
 /* FALSE: it would be too much of the client or in all. */

@@ -263,11 +263,11 @@ qd_channels_sweep(QdChannels *self)
         uint64_t generation = __atomic_load_n(&channel->ownership, __ATOMIC_ACQUIRE) >> 32;
         uint64_t since = __atomic_load_n(&channel->output.blocked_usec, __ATOMIC_RELAXED);
         uint64_t due = __atomic_load_n(&channel->transaction_due_usec, __ATOMIC_RELAXED);
-        uint64_t piece = __atomic_load_n(&channel->input.chain.usec, __ATOMIC_RELAXED);
+        uint64_t awaited = __atomic_load_n(&channel->input.awaited_usec, __ATOMIC_RELAXED);
 
-        if (piece != 0) {
+        if (awaited != 0) {
             again = TRUE;
-            if (now > piece + 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC))
+            if (now > awaited + 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC))
                 qd_channel_kick(channel, generation);
         }
         if (due != 0) {

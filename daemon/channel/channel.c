@@ -72,6 +72,7 @@ qd_channel_clear(QdChannel *self)
     qd_statement_clear(&self->statement);
     qd_channel_clear_output(self);
     qd_channel_drop_chain(self);
+    __atomic_store_n(&self->input.awaited_usec, 0, __ATOMIC_RELAXED);
     g_clear_pointer(&self->input.bytes, g_byte_array_unref);
     if (self->fd >= 0)
         (void) close(self->fd);
@@ -268,7 +269,7 @@ channel_turn(QdChannel *self, Turn *turn)
     }
     channel_check_run(self);
     qd_channel_watch_transaction(self);
-    qd_channel_watch_chain(self);
+    qd_channel_watch_input(self);
     if (sent < 0 || self->input.peer == QD_PEER_GONE) {
         qd_channel_destroy(self);
         return FALSE;

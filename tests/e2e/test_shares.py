@@ -8,6 +8,7 @@ import pytest
 
 from harness import SANITIZER, SLOWER, BusError, memory_file, status_kib, wait_until
 from wire_client import RemoteError, encode_record, encode_row, encode_string
+from wire_reader import CutOff
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MIB = 1 << 20
@@ -56,6 +57,34 @@ def test_unfinished_requests_are_bounded(make_bus):
     for channel in channels:
         assert error_of_large(channel, record) == "TooBig"
         channel.close()
+
+
+def test_record_that_stops_in_its_midst(make_bus):
+    """It is answered, and the rest is dropped as it comes. Half of a piece of a large one ends the channel."""
+    bus = make_bus(limits={"request_idle_ms": 100})
+    for n_bytes in (1000, 20_000, 60_000):
+        record = encode_record("P", 0, 7, encode_string("sql") + encode_string(b"x" * n_bytes), 65536)
+        with bus.prepare("SELECT 1") as channel:
+            for n_sent in (16, 900, len(record) - 8):
+                channel.send_raw(record[:n_sent])
+                error = error_of(channel, 7)
+                assert error.name == "Timeout"
+                assert error.message.startswith(f"the rest of the request did not come: {n_sent} of {len(record)} bytes are there: "
+                                                "the limit 'request_idle_ms' is 100 ms")
+                rest = record[n_sent:]
+                channel.send_raw(rest[:5])
+                channel.send_raw(rest[5:])
+                assert channel.fetch() == [(1,)]
+    with bus.prepare("SELECT 1") as channel:
+        record = large_record(channel, MIB)
+        for n_sent in (40_000, channel.page_size + 1000):
+            with bus.prepare("SELECT 1") as other:
+                other.send_raw(record[:n_sent])
+                if n_sent > channel.page_size:
+                    assert error_of(other).name == "Timeout"
+                with pytest.raises((CutOff, OSError)):
+                    list(other.answer())
+        assert channel.fetch() == [(1,)]
 
 
 def error_of_large(channel, record):
