@@ -15,6 +15,7 @@ import sys
 
 from founding_figures import FOUNDING
 from headlines import HEADLINES
+from missed import missed, reason
 from pictures import DRAWERS, Figures
 
 STYLE = """body{font:15px/1.45 sans-serif;margin:2em auto;max-width:72em;padding:0 1em;color:#222}h2{margin-top:2.2em}
@@ -85,6 +86,15 @@ def write_headlines(folder, figures):
     return "".join(parts)
 
 
+def explain_missed(log):
+    rows = []
+    for bar in missed(log):
+        why, page = reason(bar) or ("not explained yet", "")
+        rows.append((bar, why, f"docs/decisions/{page}.md" if page else ""))
+    title = f"{len(rows)} bars are missed: why"
+    return table(title, ["bar", "reason", "more in"], rows).replace("<details>", "<details open>") if rows else ""
+
+
 def main():
     folder = sys.argv[1]
     figures = Figures(json.loads(read(folder, "figures.json")))
@@ -99,7 +109,7 @@ def main():
     for group in figures.groups:
         picture = DRAWERS[group](figures) if group in DRAWERS else ""
         parts += [f"<h2>{group}</h2>\n", picture, earlier_figures(group), all_figures(figures.of(group))]
-    parts.append(f"<h2>bars</h2>\n<pre>{bars}</pre>\n")
+    parts.append(f"<h2>bars</h2>\n{explain_missed(read(folder, 'bars.log'))}<pre>{bars}</pre>\n")
     path = os.path.join(folder, "report.html")
     write(path, "".join(parts) + "</html>\n")
     print(f"report: {path}")

@@ -3,6 +3,7 @@
 
 Figures are not judged here: so few rows on a busy machine say nothing.
 """
+import html
 import json
 import lzma
 import math
@@ -10,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -111,3 +113,20 @@ def test_no_such_group(tmp_path):
     assert result.returncode == 2
     assert "no group is named 'nonsense'; there are: " + " ".join([*GROUPS, "sparql"]) in result.stderr
     assert os.listdir(tmp_path) == []
+
+
+def test_missed_bars_are_explained():
+    """Each missed bar of the page that is in the tree has a reason, and each reason a page."""
+    sys.path.insert(0, os.path.join(ROOT, "tests/bench"))
+    from missed import missed, reason
+
+    with open(os.path.join(ROOT, "docs/benchmarks/bars.log"), encoding="utf-8") as stream:
+        log = stream.read()
+    names = missed(log)
+    assert len(names) == log.count("MISSED")
+    with open(os.path.join(ROOT, "docs/benchmarks/report.html"), encoding="utf-8") as stream:
+        page = html.unescape(stream.read())
+    for name in names:
+        assert reason(name) is not None, name
+        sentence, decision = reason(name)
+        assert sentence in page and os.path.exists(os.path.join(ROOT, f"docs/decisions/{decision}.md")), name
