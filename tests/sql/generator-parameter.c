@@ -77,7 +77,7 @@ generator_end_parameters(Generator *self)
 {
     g_autoptr(GVariantDict) bound = g_steal_pointer(&self->bound);
 
-    return self->n_bound > 0 ? g_variant_ref_sink(g_variant_dict_end(bound)) : NULL;
+    return bound != NULL && self->n_bound > 0 ? g_variant_ref_sink(g_variant_dict_end(bound)) : NULL;
 }
 
 void
