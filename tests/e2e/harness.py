@@ -32,6 +32,8 @@ fresh_start.reset()
 BUILD = os.environ.get("QUERYD_BUILD_DIR", os.path.join(ROOT, "build"))
 SANITIZER = os.environ.get("QUERYD_SANITIZER", "")
 SLOWER = 10 if SANITIZER else 1
+# limits of the daemon that a sanitizer's slowness alone would reach
+STRETCHED = {"compile_ms": 1000 * SLOWER, "reader_idle_ms": 30000 * SLOWER, "update_timeout_ms": 60000 * SLOWER} if SANITIZER else {}
 NAME, PATH = "org.queryd.Query1", "/org/queryd/Query1"
 MANAGER, JOB = NAME + ".Manager", NAME + ".Job"
 ERROR_PREFIX = NAME + ".Error."
@@ -285,7 +287,7 @@ class World(Caller):
         self.callers = []
         for name in ("services", "run", "home/.config/queryd", "home/.local/share", "tmp"):
             os.makedirs(os.path.join(self.folder, name), mode=0o700, exist_ok=True)
-        self.write_config(limits or {}, config)
+        self.write_config(STRETCHED | (limits or {}), config)
         self.write_launcher(arguments, prefix)
         with open(os.path.join(self.folder, "services", NAME + ".service"), "w", encoding="utf-8") as stream:
             stream.write(f"[D-BUS Service]\nName={NAME}\nExec=\"{self.folder}/launch\"\n")
