@@ -3,20 +3,37 @@
  * Idle channels and remembered schemas, both bounded.
  *
  * Place: internal to libquery-client.
- * Invariant: `idle` is ordered by the time of return, oldest first; the schemas form a table plus its keys by use.
+ * Invariant: `idle` is ordered by the time of return, oldest first.
  */
 #include "client-lib/core/query-pool.h"
 
 #include "client-lib/core/query-held.h"
 #include "client-lib/core/query-mutex.h"
+#include "client-lib/wire/wire-recent.h"
 
 struct QueryPool {
     pthread_mutex_t mutex;
-    GPtrArray *idle;       /* of QueryChannel */
-    GHashTable *schemas;   /* GBytes → QuerySchema */
-    GQueue keys_by_recall; /* borrowed keys of `schemas`, oldest first */
+    GPtrArray *idle;  /* of QueryChannel */
+    QwRecent schemas; /* of Remembered */
+    void *schema_items[QUERY_POOL_MAX_SCHEMAS];
     QueryTransport transport;
 };
+
+typedef struct Remembered {
+    GBytes *key;
+    QuerySchema *schema;
+} Remembered;
+
+static void
+remembered_free(Remembered *self)
+{
+    if (self == NULL)
+        return;
+
+    g_bytes_unref(self->key);
+    query_schema_unref(self->schema);
+    g_free(self);
+}
 
 QueryPool *
 query_pool_new(void)
@@ -25,9 +42,7 @@ query_pool_new(void)
 
     (void) pthread_mutex_init(&self->mutex, NULL);
     self->idle = g_ptr_array_new_with_free_func((GDestroyNotify) query_channel_free);
-    self->schemas = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref,
-                                          (GDestroyNotify) query_schema_unref);
-    g_queue_init(&self->keys_by_recall);
+    self->schemas = (QwRecent){ .items = self->schema_items, .max = QUERY_POOL_MAX_SCHEMAS };
     return self;
 }
 
@@ -38,8 +53,8 @@ query_pool_free(QueryPool *self)
         return;
 
     g_ptr_array_unref(self->idle);
-    g_queue_clear(&self->keys_by_recall);
-    g_hash_table_unref(self->schemas);
+    while (self->schemas.n > 0)
+        remembered_free(qw_recent_pop(&self->schemas));
     (void) pthread_mutex_destroy(&self->mutex);
     g_free(self);
 }
@@ -162,35 +177,46 @@ query_pool_get_transport(QueryPool *self)
     return self->transport;
 }
 
+/* (nullable) (transfer none): under the mutex; it is the one used last then. */
+static Remembered *
+find_schema(QueryPool *self, GBytes *key)
+{
+    for (guint i = self->schemas.n; i-- > 0;) {
+        Remembered *remembered = self->schema_items[i];
+
+        if (g_bytes_equal(remembered->key, key)) {
+            qw_recent_use(&self->schemas, i);
+            return remembered;
+        }
+    }
+    return NULL;
+}
+
 void
 query_pool_remember(QueryPool *self, GBytes *key, QuerySchema *schema)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+    Remembered *remembered;
 
     if (g_bytes_get_size(key) > QUERY_POOL_MAX_KEY_BYTES)
         return;
 
-    if (g_hash_table_contains(self->schemas, key)) {
-        g_hash_table_insert(self->schemas, g_bytes_ref(key), query_schema_ref(schema));
-        return;
+    remembered = find_schema(self, key);
+    if (remembered == NULL) {
+        remembered = g_new0(Remembered, 1);
+        remembered->key = g_bytes_ref(key);
+        remembered_free(qw_recent_add(&self->schemas, remembered));
     }
-    if (g_hash_table_size(self->schemas) == QUERY_POOL_MAX_SCHEMAS)
-        g_hash_table_remove(self->schemas, g_queue_pop_head(&self->keys_by_recall));
-    g_hash_table_insert(self->schemas, g_bytes_ref(key), query_schema_ref(schema));
-    g_queue_push_tail(&self->keys_by_recall, key);
+    (void) query_schema_ref(schema);
+    g_clear_pointer(&remembered->schema, query_schema_unref);
+    remembered->schema = schema;
 }
 
 QuerySchema *
 query_pool_recall(QueryPool *self, GBytes *key)
 {
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
-    gpointer stored_key;
-    gpointer schema;
+    const Remembered *remembered = find_schema(self, key);
 
-    if (!g_hash_table_lookup_extended(self->schemas, key, &stored_key, &schema))
-        return NULL;
-
-    g_queue_remove(&self->keys_by_recall, stored_key);
-    g_queue_push_tail(&self->keys_by_recall, stored_key);
-    return query_schema_ref(schema);
+    return remembered != NULL ? query_schema_ref(remembered->schema) : NULL;
 }

@@ -12,6 +12,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "client-lib/wire/wire-recent.h"
 #include "daemon/functions/regex-pattern.h"
 #include "daemon/rdf/code-point.h"
 
@@ -169,28 +170,35 @@ qd_regex_is_literal(const QdRegex *self)
 /* --- the cache ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct Entry {
-    GBytes *pattern; /* NULL: free */
+    GBytes *pattern;
     GBytes *flags;
     QdRegex *regex; /* NULL: not valid */
 } Entry;
 
 struct QdRegexCache {
-    Entry entries[CACHE_SIZE];
-    guint next; /* to be replaced */
+    QwRecent recent; /* of Entry */
+    void *entries[CACHE_SIZE];
 };
 
 QdRegexCache *
 qd_regex_cache_new(void)
 {
-    return g_new0(QdRegexCache, 1);
+    QdRegexCache *self = g_new0(QdRegexCache, 1);
+
+    self->recent = (QwRecent){ .items = self->entries, .max = CACHE_SIZE };
+    return self;
 }
 
 static void
-clear_entry(Entry *entry)
+entry_free(Entry *self)
 {
-    g_clear_pointer(&entry->pattern, g_bytes_unref);
-    g_clear_pointer(&entry->flags, g_bytes_unref);
-    entry->regex = qd_regex_free(entry->regex);
+    if (self == NULL)
+        return;
+
+    g_bytes_unref(self->pattern);
+    g_bytes_unref(self->flags);
+    (void) qd_regex_free(self->regex);
+    g_free(self);
 }
 
 QdRegexCache *
@@ -199,8 +207,8 @@ qd_regex_cache_free(QdRegexCache *self)
     if (self == NULL)
         return NULL;
 
-    for (guint i = 0; i < CACHE_SIZE; i++)
-        clear_entry(&self->entries[i]);
+    while (self->recent.n > 0)
+        entry_free(qw_recent_pop(&self->recent));
     g_free(self);
     return NULL;
 }
@@ -219,16 +227,16 @@ qd_regex_cache_get(QdRegexCache *self, const char *pattern, gsize n_pattern, con
 {
     Entry *entry;
 
-    for (guint i = 0; i < CACHE_SIZE; i++) {
-        entry = &self->entries[i];
-        if (entry->pattern != NULL && bytes_are(entry->pattern, pattern, n_pattern) && bytes_are(entry->flags, flags, n_flags))
+    for (guint i = self->recent.n; i-- > 0;) {
+        entry = self->entries[i];
+        if (bytes_are(entry->pattern, pattern, n_pattern) && bytes_are(entry->flags, flags, n_flags)) {
+            qw_recent_use(&self->recent, i);
             return entry->regex;
+        }
     }
-    entry = &self->entries[self->next];
-    self->next = (self->next + 1) % CACHE_SIZE;
-    clear_entry(entry);
-    entry->pattern = g_bytes_new(pattern, n_pattern);
-    entry->flags = g_bytes_new(flags, n_flags);
-    entry->regex = qd_regex_new(pattern, n_pattern, flags, n_flags);
+    entry = g_new(Entry, 1);
+    *entry = (Entry){ g_bytes_new(pattern, n_pattern), g_bytes_new(flags, n_flags),
+                      qd_regex_new(pattern, n_pattern, flags, n_flags) };
+    entry_free(qw_recent_add(&self->recent, entry));
     return entry->regex;
 }

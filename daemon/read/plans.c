@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "client-lib/wire/wire-recent.h"
 #include "daemon/base/error.h"
 #include "daemon/quads/store-catalog.h"
 #include "daemon/rdf/iri.h"
@@ -26,21 +27,21 @@ typedef struct Entry {
     QdSparqlPlan *plan;
     guint64 n_quads;     /* when it was made */
     gint64 checked_usec; /* when its counts were last looked at */
-    guint64 last_use;
 } Entry;
 
 typedef struct Plans {
-    GPtrArray *entries; /* of Entry */
-    guint64 clock;
+    QwRecent recent; /* of Entry */
+    void *entries[N_PLANS_MAX];
     QdCatalog catalog;
     gint64 catalog_usec;      /* when its totals were read */
     QdPlanCounters *counters; /* (nullable) */
 } Plans;
 
 static void
-entry_free(gpointer data)
+entry_free(Entry *entry)
 {
-    Entry *entry = data;
+    if (entry == NULL)
+        return;
 
     g_bytes_unref(entry->head);
     g_clear_pointer(&entry->long_text, g_bytes_unref);
@@ -52,8 +53,11 @@ entry_free(gpointer data)
 static void
 plans_free(gpointer data)
 {
-    g_ptr_array_unref(((Plans *) data)->entries);
-    g_free(data);
+    Plans *self = data;
+
+    while (self->recent.n > 0)
+        entry_free(qw_recent_pop(&self->recent));
+    g_free(self);
 }
 
 static Plans *
@@ -63,7 +67,7 @@ get_plans(QdConnection *connection)
 
     if (self == NULL) {
         self = g_new0(Plans, 1);
-        self->entries = g_ptr_array_new_with_free_func(entry_free);
+        self->recent = (QwRecent){ .items = self->entries, .max = N_PLANS_MAX };
         qd_connection_set_attachment(connection, QD_ATTACHMENT_PLANS, self, plans_free);
     }
     return self;
@@ -168,14 +172,16 @@ still_fits(const Plans *self, Entry *entry, gint64 now)
 static Entry *
 find_text(Plans *self, GBytes *head, const QdPlanText *what, gint64 now)
 {
-    for (guint i = 0; i < self->entries->len; i++) {
-        Entry *entry = self->entries->pdata[i];
+    for (guint i = self->recent.n; i-- > 0;) {
+        Entry *entry = self->entries[i];
 
         if (!g_bytes_equal(entry->head, head) || !has_text(entry, what))
             continue;
-        if (still_fits(self, entry, now) && qd_sparql_plan_has_prefixes(entry->plan, &self->catalog))
+        if (still_fits(self, entry, now) && qd_sparql_plan_has_prefixes(entry->plan, &self->catalog)) {
+            qw_recent_use(&self->recent, i);
             return entry;
-        g_ptr_array_remove_index_fast(self->entries, i);
+        }
+        entry_free(qw_recent_remove(&self->recent, i));
         break;
     }
     return NULL;
@@ -185,32 +191,32 @@ find_text(Plans *self, GBytes *head, const QdPlanText *what, gint64 now)
 static Entry *
 find_fingerprint(Plans *self, GBytes *head, QdFingerprint **fingerprint, gint64 now)
 {
-    Entry *oldest = NULL;
+    guint oldest = 0;
     guint n_variants = 0;
 
-    for (guint i = 0; i < self->entries->len; i++) {
-        Entry *entry = self->entries->pdata[i];
+    for (guint i = self->recent.n; i-- > 0;) {
+        Entry *entry = self->entries[i];
 
         if (!g_bytes_equal(entry->head, head) || !has_fingerprint(entry, *fingerprint) ||
             !qd_sparql_plan_has_prefixes(entry->plan, &self->catalog))
             continue;
         n_variants++;
-        if (oldest == NULL || entry->last_use < oldest->last_use)
-            oldest = entry;
+        oldest = i;
         if (!qd_sparql_plan_fill(entry->plan, *fingerprint)) {
-            g_ptr_array_remove_index_fast(self->entries, i); /* its terms are neither the old ones nor the new */
+            entry_free(qw_recent_remove(&self->recent, i)); /* its terms are neither the old ones nor the new */
             return NULL;
         }
         if (!is_stale(self, entry) && qd_sparql_plan_fits(entry->plan, &self->catalog)) {
             (void) qd_fingerprint_free(entry->fingerprint);
             entry->fingerprint = g_steal_pointer(fingerprint);
             entry->checked_usec = now;
+            qw_recent_use(&self->recent, i);
             return entry;
         }
         (void) qd_sparql_plan_fill(entry->plan, entry->fingerprint);
     }
     if (n_variants >= N_VARIANTS_MAX)
-        g_ptr_array_remove_fast(self->entries, oldest);
+        entry_free(qw_recent_remove(&self->recent, oldest));
     return NULL;
 }
 
@@ -231,26 +237,11 @@ check_text(const QdPlanText *what, const QdLimits *limits, GError **error)
     return TRUE;
 }
 
-static void
-drop_oldest(Plans *self)
-{
-    guint oldest = 0;
-
-    if (self->entries->len < N_PLANS_MAX)
-        return;
-    for (guint i = 1; i < self->entries->len; i++) {
-        if (((Entry *) self->entries->pdata[i])->last_use < ((Entry *) self->entries->pdata[oldest])->last_use)
-            oldest = i;
-    }
-    g_ptr_array_remove_index_fast(self->entries, oldest);
-}
-
 static Entry *
 add_entry(Plans *self, GBytes *head, const QdPlanText *what, QdFingerprint *fingerprint, QdSparqlPlan *plan, gint64 now)
 {
     Entry *entry = g_new0(Entry, 1);
 
-    drop_oldest(self);
     *entry = (Entry){
         .head = g_bytes_ref(head),
         .long_text = fingerprint == NULL ? g_bytes_new(what->text, what->n_bytes) : NULL,
@@ -259,7 +250,7 @@ add_entry(Plans *self, GBytes *head, const QdPlanText *what, QdFingerprint *fing
         .n_quads = self->catalog.n_quads,
         .checked_usec = now,
     };
-    g_ptr_array_add(self->entries, entry);
+    entry_free(qw_recent_add(&self->recent, entry));
     return entry;
 }
 
@@ -306,7 +297,6 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
     }
     if (entry->fingerprint != NULL)
         qd_fingerprint_forget_tokens(entry->fingerprint);
-    entry->last_use = ++self->clock;
     return entry;
 }
 

@@ -8,7 +8,6 @@
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
 
-#define CACHE_MAX_STATEMENTS 128 /* docs/decisions/sqlite-settings.md */
 #define EXPLAIN_OPCODE 1         /* the column that names it */
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
 
@@ -19,9 +18,10 @@ qd_compiled_drop_wrapped(QdCompiled *compiled)
 }
 
 void
-qd_compiled_free(gpointer data)
+qd_compiled_free(QdCompiled *compiled)
 {
-    QdCompiled *compiled = data;
+    if (compiled == NULL)
+        return;
 
     qd_compiled_drop_wrapped(compiled);
     (void) sqlite3_finalize(compiled->stmt);
@@ -63,37 +63,30 @@ qd_compiled_refresh(QdCompiled *compiled)
     return TRUE;
 }
 
-static QdCompiled *
+/* Its index, or as many as there are. */
+static guint
 cache_find(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy)
 {
-    for (guint i = self->statements->len; i > 0; i--) {
-        QdCompiled *compiled = self->statements->pdata[i - 1];
+    for (guint i = self->statements.n; i > 0; i--) {
+        const QdCompiled *compiled = self->statements.items[i - 1];
 
         if (compiled->policy == policy && compiled->n_text_bytes == n_bytes && memcmp(compiled->text, text, n_bytes) == 0)
-            return compiled;
+            return i - 1;
     }
-    return NULL;
+    return self->statements.n;
 }
 
 gboolean
 qd_connection_has_compiled(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy)
 {
-    return cache_find(self, text, n_bytes, policy) != NULL;
+    return cache_find(self, text, n_bytes, policy) < self->statements.n;
 }
 
-static void
-cache_add(QdConnection *self, QdCompiled *compiled)
+void
+qd_connection_drop_statements(QdConnection *self)
 {
-    if (self->statements->len >= CACHE_MAX_STATEMENTS) {
-        guint oldest = 0;
-
-        for (guint i = 1; i < self->statements->len; i++)
-            if (((QdCompiled *) self->statements->pdata[i])->last_use < ((QdCompiled *) self->statements->pdata[oldest])->last_use)
-                oldest = i;
-        g_ptr_array_remove_index_fast(self->statements, oldest);
-    }
-    compiled->last_use = ++self->clock;
-    g_ptr_array_add(self->statements, compiled);
+    while (self->statements.n > 0)
+        qd_compiled_free(qw_recent_pop(&self->statements));
 }
 
 /* Where something else than white space, comments and semicolons begins, or @end. */
@@ -353,19 +346,19 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
 {
     g_autoptr(GError) failure = NULL;
     QdCompiled *compiled;
+    guint index;
 
     qd_schema_watch_follow(&self->schema, FALSE);
-    compiled = cache_find(self, text, n_bytes, policy);
-    if (compiled != NULL && compiled->schema_clock != self->schema.clock) {
-        (void) g_ptr_array_remove_fast(self->statements, compiled);
-        compiled = NULL;
-    }
-    if (compiled != NULL) {
-        compiled->last_use = ++self->clock;
+    index = cache_find(self, text, n_bytes, policy);
+    compiled = index < self->statements.n ? self->statements.items[index] : NULL;
+    if (compiled != NULL && compiled->schema_clock == self->schema.clock) {
+        qw_recent_use(&self->statements, index);
         self->guard.policy = policy;
         qd_guard_forget_denial(&self->guard);
         return compiled;
     }
+    if (compiled != NULL)
+        qd_compiled_free(qw_recent_remove(&self->statements, index));
     compiled = compile_anew(self, text, n_bytes, policy, depth, limits, &failure);
     if (compiled == NULL && qd_schema_watch_was_old(&self->schema)) {
         g_clear_error(&failure);
@@ -376,7 +369,7 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
         return NULL;
     }
     compiled->schema_clock = self->schema.clock;
-    cache_add(self, compiled);
+    qd_compiled_free(qw_recent_add(&self->statements, compiled));
     return compiled;
 }
 

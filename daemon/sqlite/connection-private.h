@@ -6,7 +6,10 @@
  */
 #pragma once
 
+#include "client-lib/wire/wire-recent.h"
 #include "daemon/sqlite/connection.h"
+
+#define QD_CONNECTION_MAX_STATEMENTS 128 /* docs/decisions/sqlite-settings.md */
 
 typedef enum QdCommand {
     BEGIN_READ,
@@ -22,8 +25,8 @@ struct QdConnection {
     uint64_t cache_bytes;
     QdGuard guard;
     QdSettings settings;
-    GPtrArray *statements; /* of QdCompiled, few: searched from the newest */
-    guint64 clock;
+    QwRecent statements; /* of QdCompiled */
+    void *statement_items[QD_CONNECTION_MAX_STATEMENTS];
     sqlite3_stmt *transaction[QD_N_COMMANDS]; /* from the first use on */
     QdSchemaWatch schema;
     gint64 schema_version; /* of the file, when the next was read; -1: it was not */
@@ -34,5 +37,5 @@ struct QdConnection {
     } attachments[QD_N_ATTACHMENTS];
 };
 
-/* A GDestroyNotify of a QdCompiled. */
-void qd_compiled_free(gpointer data);
+void qd_compiled_free(QdCompiled *compiled);
+void qd_connection_drop_statements(QdConnection *self);

@@ -35,7 +35,7 @@ qd_connection_free(QdConnection *self)
     for (guint i = 0; i < QD_N_ATTACHMENTS; i++)
         if (self->attachments[i].object != NULL && self->attachments[i].destroy != NULL)
             self->attachments[i].destroy(self->attachments[i].object);
-    g_clear_pointer(&self->statements, g_ptr_array_unref);
+    qd_connection_drop_statements(self);
     for (guint i = 0; i < G_N_ELEMENTS(self->transaction); i++)
         (void) sqlite3_finalize(self->transaction[i]);
     qd_schema_watch_clear(&self->schema);
@@ -201,7 +201,7 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
     int r;
 
     self->schema_version = -1;
-    self->statements = g_ptr_array_new_with_free_func(qd_compiled_free);
+    self->statements = (QwRecent){ .items = self->statement_items, .max = QD_CONNECTION_MAX_STATEMENTS };
     r = sqlite3_open_v2(uri, &self->db, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
                         info->in_application ? NULL : qd_log_file_get_vfs());
     if (r != SQLITE_OK) {
@@ -421,7 +421,7 @@ qd_connection_set_cache_size(QdConnection *self, uint64_t cache_bytes)
 void
 qd_connection_trim(QdConnection *self)
 {
-    g_ptr_array_set_size(self->statements, 0);
+    qd_connection_drop_statements(self);
     qd_schema_watch_clear(&self->schema);
     (void) sqlite3_db_release_memory(self->db);
 }

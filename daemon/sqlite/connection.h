@@ -46,7 +46,6 @@ typedef struct QdCompiled {
     int n_reprepares;
     int n_write_reprepares; /* that write_tables knows of */
     guint64 schema_clock;   /* the connection's, when it was compiled */
-    guint64 last_use;
 } QdCompiled;
 
 typedef enum QdConnectionRole {
