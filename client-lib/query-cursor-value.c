@@ -2,8 +2,8 @@
 /*
  * The getters of QueryCursor: values of the current row.
  *
- * Place: part of QueryCursor. Called millions of times for one result, so: no type-system check, no lock, no allocation
- * for text; one comparison refuses a bad column, a missing row or a closed cursor.
+ * Place: part of QueryCursor. Called millions of times for one result, so: no type-system check, no lock, no allocation for
+ * text. One comparison refuses a bad column, a missing row or a closed cursor.
  * Invariant: what a getter returns points into a page that was validated as a whole.
  */
 #include <math.h>
@@ -136,7 +136,7 @@ get_number_text(QueryCursor *self, guint column, const QwValue *value)
     return text;
 }
 
-/* A BLOB has no NUL behind it and is no string: NULL, as for NULL. */
+/* A BLOB is not NUL-terminated and is no string: NULL, as for NULL. */
 const char *
 query_cursor_get_string(QueryCursor *self, guint column, gsize *n_bytes)
 {

@@ -3,8 +3,8 @@
  * QueryCursor: moves over the rows of a result, page by page.
  *
  * Place: public object; the getters are in query-cursor-value.c.
- * Invariant: the channel leaves the cursor at END or ERROR (idle again) or is closed; a result is whole only when END said
- * so and counted as many rows as came.
+ * Invariant: the channel leaves the cursor at END or ERROR (idle again) or is closed. A result is whole only when END said so
+ * and counted as many rows as came.
  */
 #include "client-lib/query-cursor-private.h"
 

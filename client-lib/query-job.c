@@ -5,7 +5,7 @@
  * Place: methods of QueryConnection. The signal Finished only wakes; what happened is read from the job's properties, which
  * a finished job keeps for a minute. So an end that came before we listened is not missed, and a forged signal means nothing.
  * The wait runs in a main context of its own: no main loop is needed, and no source of the caller is dispatched.
- * Invariant: when the call returns, the job has ended, or nobody is there to run it.
+ * Invariant: when the call returns, the job has ended, or the daemon is gone.
  */
 #include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
@@ -193,7 +193,7 @@ judge(GVariant *properties, gboolean *ret_ok, GError **error)
     return TRUE;
 }
 
-/* Returns: (transfer full): the properties of the finished job; NULL when it failed, or nobody knows */
+/* Returns: (transfer full): the properties of the finished job; NULL when it failed, or they are not known */
 static GVariant *
 job_wait(Job *self, GCancellable *cancellable, GError **error)
 {
@@ -274,7 +274,7 @@ transfer(QueryConnection *self, const char *method, int fd, const char *format, 
  * @self: a connection
  * @fd: what to read: a file, pipe or socket; borrowed, the daemon has its own copy
  * @format: "csv", "tsv", "json" or "jsonl" into a table; "turtle", "trig", "ntriples", "nquads" or "rdfxml" into graphs
- * @options: (nullable): a{sv}, a floating one is consumed: table s, create b, header b, durability s; for RDF graph s, base s,
+ * @options: (nullable): a{sv}, a floating one is consumed: table s, create b, header b, durability s. For RDF: graph s, base s,
  *   check_only b, durability s
  * @progress: (scope call) (nullable): told about progress
  * @user_data: for @progress
@@ -374,8 +374,8 @@ query_connection_restore(QueryConnection *self, int fd, gboolean check_only, Que
  * @check_only: only look whether it could be restored, and what it would lack
  * @progress: (scope call) (nullable): told about progress
  * @user_data: for @progress
- * @messages: (out) (optional) (array zero-terminated=1) (transfer full): what the restored database lacks, empty when it has all:
- *   payloads whose files are not there, the first 100 and how many more
+ * @messages: (out) (optional) (array zero-terminated=1) (transfer full): the payloads whose files the restored database lacks:
+ *   the first 100, and the number of further ones. Empty when it has all
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_cursor_read_json(): many rows in one call, for languages where a call per value is dear.
+ * query_cursor_read_json(): many rows in one call, for languages where per-value calls are expensive.
  *
  * Place: part of QueryCursor. An array of objects, keys are the column names in order. INTEGER and FLOAT are numbers
  * (infinities ±9e999, as SQLite writes them), TEXT and RDF terms strings, BLOB a string of base64, NULL null.
- * Invariant: the text is valid JSON in valid UTF-8, whatever the database holds.
+ * Invariant: the text is valid JSON in valid UTF-8, regardless of the values.
  */
 #include <math.h>
 #include <string.h>

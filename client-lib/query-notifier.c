@@ -2,8 +2,8 @@
 /*
  * The daemon's signal Changed as a GObject signal.
  *
- * Place: public object. The match follows the bus name. Of a daemon that went away its last signals may be missing: when the next
- * one comes, all tables and graphs are told as changed.
+ * Place: public object. The match follows the bus name. The last signals of a daemon that went away may be missing: when the
+ * next one comes, all tables and graphs are reported as changed.
  */
 #include "client-lib/query-notifier.h"
 
@@ -137,7 +137,7 @@ query_notifier_class_init(QueryNotifierClass *klass)
     /**
      * QueryNotifier::changed:
      * @self: the notifier
-     * @generation: of the last commit that is told of; 0 when the daemon was started anew and may have changed anything before
+     * @generation: of the last commit that is reported; 0 when the daemon was restarted and may have changed anything before
      * @tables: (array zero-terminated=1): that commits since the last signal have changed; "*" is all
      * @graphs: (array zero-terminated=1): IRIs, "" is the default graph, "*" is all
      *
@@ -305,7 +305,7 @@ listen_for(QueryConnection *connection, const char *const *tables, const char *c
     return self;
 }
 
-/* The answer comes behind the bus' having taken the matches. */
+/* The answer comes after the bus has taken the matches. */
 static gboolean
 confirm(QueryNotifier *self, GCancellable *cancellable, GError **error)
 {

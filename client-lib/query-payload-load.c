@@ -150,14 +150,14 @@ typedef struct Opener {
     QueryConnection *connection;
     const GArray *absent;
     GCancellable *cancellable;
-    guint n_per_call; /* of whoever makes the calls */
+    guint n_per_call; /* in each of its calls */
     guint n_opened;   /* of @absent, by those calls */
     pthread_t thread;
     gboolean has_thread;
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     GQueue opened; /* of GUnixFDList, in the order of @absent */
-    GError *error; /* of the call behind those */
+    GError *error; /* of the call after those */
     gboolean stopping;
 } Opener;
 

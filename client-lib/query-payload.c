@@ -2,8 +2,9 @@
 /*
  * Payloads on their way in, over the channel or by descriptors.
  *
- * Place: methods of QueryConnection. Small content is a BLOB in the row of a FETCH; larger goes over the bus as a file: one beside
- * the store's, where its folder can be seen, which the daemon makes its own; else a memory file, which it copies.
+ * Place: methods of QueryConnection. Small content is a BLOB in the row of a FETCH; larger goes over the bus as a file. Where
+ * the store's folder can be seen, that is a file beside the store's, which the daemon makes its own. Else it is a memory file,
+ * which the daemon copies.
  */
 #include "client-lib/query-payload.h"
 

@@ -2,8 +2,8 @@
 /*
  * QueryStatement: prepared once, executed often, each time with one message to the daemon.
  *
- * Place: public object. It has a channel only while it runs or a cursor is open; between executions the channel is with the
- * connection's pool, where the statement finds it again unless another one has needed it.
+ * Place: public object. It has a channel only while it runs or a cursor is open. Between executions the connection's pool has
+ * the channel; the statement finds it there again unless another one has needed it.
  * Invariant: at most one cursor refers to a statement; the cursor holds the reference, `cursor` here is a plain pointer
  * that take_back() clears.
  */
@@ -653,8 +653,8 @@ start_update(QueryStatement *self, GTask *task, GBytes *row, guint n_rows)
  * @callback: (scope async) (nullable): called when it is done
  * @user_data: for @callback
  *
- * Async form of query_statement_update(). Several may be under way: they go out together on one channel, and are executed in the
- * order of the calls, each as an update of its own. One with a @cancellable goes its own way.
+ * Async form of query_statement_update(). Several may be under way. They go out together on one channel, and are executed in
+ * the order of the calls, each as an update of its own. One with a @cancellable goes its own way.
  */
 void
 query_statement_update_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)

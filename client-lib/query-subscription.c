@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A subscription object of the daemon, its signal, and another one when the daemon was started anew.
+ * A subscription object of the daemon, its signal, and another one when the daemon was restarted.
  *
- * Place: public object. Signals come by the hub of the main context in which it was made. Making it waits for two calls: Subscribe,
- * and then the object's Generation, which holds what was told before the path was known here.
+ * Place: public object. Signals come by the hub of the main context in which it was made. Making it waits for two calls:
+ * Subscribe, and then the object's Generation, which holds the commits that were reported before the path was known here.
  * Invariant: between a commit that may have changed the result and the next result of that generation there is a "stale".
  */
 #include "client-lib/query-subscription.h"
@@ -139,7 +139,7 @@ query_subscription_class_init(QuerySubscriptionClass *klass)
     /**
      * QuerySubscription::stale:
      * @self: the subscription
-     * @generation: of the last commit that is told of
+     * @generation: of the last commit that is reported
      *
      * The result may have changed: run the query again. It has not changed before this generation was committed.
      */

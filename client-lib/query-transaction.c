@@ -202,7 +202,7 @@ create_request(QueryTransaction *self, QueryRequestKind kind, gboolean writes, Q
     return request;
 }
 
-/* A request has ended in whatever way. */
+/* A request has ended, with or without success. */
 static void
 settle(QueryTransaction *self, QueryRequest *request, gboolean ok)
 {

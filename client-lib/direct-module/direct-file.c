@@ -2,8 +2,8 @@
 /*
  * Opening a database file in the application, and noticing when another file has taken its place.
  *
- * The application may use SQLite for databases of its own: nothing of SQLite that counts for the whole process is touched here,
- * so the limits on SQLite's memory, which the daemon's allocator keeps, do not hold.
+ * The application may use SQLite for databases of its own: nothing of SQLite that counts for the whole process is touched here.
+ * So the limits on SQLite's memory, which the daemon's allocator keeps, do not hold.
  */
 #include "client-lib/direct-module/direct-private.h"
 

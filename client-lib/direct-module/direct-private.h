@@ -32,7 +32,7 @@ struct QueryDirect {
     guint64 next_check_usec; /* guarded by mutex */
 };
 
-/* What query-direct.h describes, of the same names behind query_. */
+/* What query-direct.h describes, under the same names after "query_". */
 QueryDirect *direct_open(const char *path, GError **error);
 QueryDirect *direct_ref(QueryDirect *self);
 void direct_unref(QueryDirect *self);

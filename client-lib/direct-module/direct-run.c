@@ -2,9 +2,9 @@
 /*
  * One execution on a direct connection: the daemon's run, pulled page by page into a buffer of the application.
  *
- * Why pages and not sqlite3_value in place: rows in a page stay good whatever becomes of the statement. So the snapshot of a
- * small result ends before its first row is handed out, another thread may end one that is too old, and the cursor's getters
- * are those for the daemon's pages.
+ * Why pages and not sqlite3_value in place: rows in a page stay good after the statement has gone on or ended. So the snapshot
+ * of a small result ends before its first row is handed out, and another thread may end one that is too old. The cursor's
+ * getters are those for the daemon's pages.
  */
 #include "client-lib/direct-module/direct-private.h"
 

@@ -2,11 +2,11 @@
 /*
  * A database file that the application reads itself, without a daemon.
  *
- * Place: internal to libquery-client; beside channel and pool, another source of rows. The work is done by a module, which the
- * first query_direct_open() of the process loads (client-lib/direct-module): it contains the daemon's own reader, with the same
+ * Place: internal to libquery-client; beside channel and pool, another source of rows. A module does the work, which the first
+ * query_direct_open() of the process loads (client-lib/direct-module). It contains the daemon's own reader, with the same
  * policy, limits, values and errors.
- * Invariant: a snapshot of the database is held only by a run whose rows did not all fit into a page yet, and never longer
- * than the limit snapshot_age_ms, whether or not anybody asks for its rows.
+ * Invariant: only a run whose rows did not all fit into a page yet holds a snapshot of the database. It never does so longer
+ * than the limit snapshot_age_ms, even if its rows are not asked for.
  */
 #pragma once
 
@@ -49,7 +49,7 @@ QuerySchema *query_direct_describe(QueryDirect *self, const QueryPlan *plan, GEr
  *
  * Compiles, binds and works until the first page is there.
  *
- * Errors: those of the statement, as the daemon gives them; whatever comes before the first row. CANCELLED for @cancellable.
+ * Errors: those of the statement, as the daemon gives them, up to the first row. CANCELLED for @cancellable.
  *
  * Returns: (transfer full) (nullable): a run before its first row
  */
@@ -62,7 +62,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryDirectRun, query_direct_run_unref)
 /* What the statement of @self looks like now. (transfer none) */
 QuerySchema *query_direct_run_get_schema(const QueryDirectRun *self);
 
-/* Makes work under way end soon, in whatever thread it is. */
+/* Makes work under way end soon, in any thread. */
 void query_direct_run_cancel(QueryDirectRun *self);
 
 /**
@@ -77,7 +77,7 @@ void query_direct_run_work(QueryDirectRun *self, GCancellable *cancellable);
 /**
  * query_direct_run_detach_page:
  *
- * The page taken last stays good for as long as the caller keeps the memory, whatever is worked from now on.
+ * The page taken last stays good for as long as the caller keeps the memory, also while work goes on.
  *
  * Returns: (transfer full) (nullable): its memory, for g_free(); NULL when it is void already
  */

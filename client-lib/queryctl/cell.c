@@ -125,7 +125,7 @@ qctl_cell_put_plain(const QwValue *self, guint max_characters, GString *out)
     case QW_TYPE_INTEGER:
     case QW_TYPE_FLOAT:
         qw_text_put_csv(out, self);
-        g_string_truncate(out, out->len); /* with a NUL behind it */
+        g_string_truncate(out, out->len); /* NUL-terminated */
         return;
     case QW_TYPE_BLOB:
         put_plain_blob(self, max_characters / 2, out);

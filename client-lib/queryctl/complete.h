@@ -10,9 +10,8 @@
  * qctl_complete:
  * @words: what stands after "queryctl", up to the cursor; the last one is what is being typed, perhaps ""
  *
- * Prints a line for each word that may stand there, also those that do not begin as the last one: the word, a tab, its help. The
- * line
- * ":files" stands for all files. Tables and stores are the daemon's; when it cannot say, there are none.
+ * Prints a line for each word that may stand there: the word, a tab, its help. Words that do not begin as the last one are
+ * printed, too. The line ":files" stands for all files. Tables and stores are the daemon's; when it cannot say, there are none.
  *
  * Returns: the exit code
  */

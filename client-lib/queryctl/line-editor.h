@@ -2,7 +2,7 @@
 /*
  * Reads lines for the shell: with editing, history and completion on a terminal, plain ones otherwise.
  *
- * Place: layer B; all of libedit is behind this.
+ * Place: layer B; the only user of libedit.
  */
 #pragma once
 

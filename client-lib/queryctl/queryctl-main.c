@@ -2,7 +2,7 @@
 /*
  * queryctl: the command line of queryd. Reads the arguments and calls the verb.
  *
- * Place: layer B. It includes nothing of ours but <query-client.h>: whatever it can do, every application can.
+ * Place: layer B. It includes nothing of ours but <query-client.h>: every application can do what it can.
  */
 #include <locale.h>
 #include <stdio.h>

@@ -32,7 +32,7 @@ GString *qctl_sink_get_buffer(QctlSink *self);
  *
  * Writes when enough has been gathered.
  *
- * Errors: those of G_FILE_ERROR; PIPE when nobody reads any more
+ * Errors: those of G_FILE_ERROR; PIPE when the reader is gone
  *
  * Returns: false after an error
  */

@@ -23,7 +23,7 @@ is_word(char c)
     return g_ascii_isalnum(c) || c == '_' || c == '$' || (c & 0x80) != 0;
 }
 
-/* Behind the closing quote; a doubled one closes nothing, which comes of itself: a new string begins at once. */
+/* After the closing quote. A doubled one needs no code: a new string begins at once. */
 static Token
 skip_quoted(const char *text, gsize *offset, char quote)
 {

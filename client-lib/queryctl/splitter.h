@@ -11,9 +11,9 @@
 #include <stdbool.h>
 
 typedef struct QctlSpan {
-    gsize start;   /* of the statement, behind white space and comments */
+    gsize start;   /* of the statement, after white space and comments */
     gsize end;     /* of the statement, before its semicolon */
-    gsize next;    /* behind the semicolon */
+    gsize next;    /* after the semicolon */
     bool complete; /* there was a semicolon */
     bool is_open;  /* the text ends within a string, a quoted name or a comment */
 } QctlSpan;

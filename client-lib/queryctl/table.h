@@ -3,8 +3,8 @@
  * A table for eyes: columns as wide as the first rows need.
  *
  * Place: layer B, used by output.c. A result of any size takes bounded memory: the first QCTL_TABLE_MEASURED_ROWS rows fix the
- * widths, and later ones are printed as they come; one with a wider value shifts only itself. (libsmartcols would hold
- * all rows.)
+ * widths, and later ones are printed as they come. A row with a wider value shifts only itself. (libsmartcols would hold all
+ * rows.)
  */
 #pragma once
 

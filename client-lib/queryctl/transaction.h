@@ -15,7 +15,7 @@
  * @statement: its text
  * @error: (nullable): location for an error
  *
- * Runs such a statement. After COMMIT and ROLLBACK no transaction is open, whatever they return.
+ * Runs such a statement. After COMMIT and ROLLBACK no transaction is open, also when they fail.
  *
  * Returns: false on error
  */

@@ -17,7 +17,7 @@ list_predicates(QctlSession *session)
                               QCTL_ACCESS_READ, NULL);
 }
 
-/* What SetFullText is told: (transfer floating). */
+/* The options of SetFullText: (transfer floating). */
 static GVariant *
 make_options(const QctlArguments *arguments)
 {

@@ -398,7 +398,7 @@ run_export(QctlSession *session)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
     const char *format = guess_format(arguments, arguments->output);
-    /* behind a symbolic link: the file is replaced, the link stays */
+    /* through a symbolic link: the file is replaced, the link stays */
     g_autofree char *target = arguments->output != NULL ? realpath(arguments->output, NULL) : NULL;
     const char *name = target != NULL ? target : arguments->output;
     g_autoptr(GError) error = NULL;

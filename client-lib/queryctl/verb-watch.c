@@ -2,7 +2,7 @@
 /*
  * watch: the result of a query, again after each change of it.
  *
- * On a terminal a table is drawn anew; jsonl gives rows that came (+) and went (-), other formats the whole result again.
+ * On a terminal a table is redrawn; jsonl gives rows that came (+) and went (-), other formats the whole result again.
  * Subscribing comes before the first run, so that no change is missed; one that comes during a run makes another run follow.
  */
 #include <string.h>

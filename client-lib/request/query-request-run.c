@@ -2,9 +2,8 @@
 /*
  * The two drivers of a request: one waits in the calling thread, one in a main context.
  *
- * Place: internal to libquery-client. The handshake, which GDBus does by waiting, goes to a thread of GTask's pool, as does what
- * a direct connection computes; every wait for the daemon's answer is a source, so that any number of async queries needs no
- * thread.
+ * Place: internal to libquery-client. The handshake, which GDBus does by waiting, goes to a thread of GTask's pool; so does the
+ * work of a direct connection. Every wait for the daemon's answer is a source, so any number of async queries needs no thread.
  */
 #include "client-lib/core/query-error.h"
 #include "client-lib/request/query-request-private.h"

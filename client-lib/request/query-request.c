@@ -140,7 +140,7 @@ query_request_learn_schema(QueryRequest *self, QuerySchema *schema)
 {
     query_request_set_schema(self, schema);
     query_channel_set_prepared(self->channel, self->plan->key, schema);
-    if (!self->is_bound) /* to what a transaction sees, and perhaps nobody else ever */
+    if (!self->is_bound) /* in a transaction the schema may be one that only it sees */
         query_pool_remember(self->endpoint.pool, self->plan->key, schema);
 }
 

@@ -35,8 +35,8 @@ qw_text_put_int64(char *p, int64_t value)
 }
 
 /*
- * n / 10^k with n < 10^15 and both exact in a double is correctly rounded, and so is what reads the decimal back (Clinger's
- * fast path): when the quotient is the value, these digits are the shortest. %.15g would give the same ones.
+ * n / 10^k with n < 10^15 and both exact in a double is correctly rounded; so is reading the decimal back (Clinger's fast
+ * path). So when the quotient is the value, these digits are the shortest. %.15g would give the same ones.
  */
 static char *
 put_short_decimal(char *p, double value)

@@ -19,7 +19,7 @@
  *
  * Writes @value in decimal, without a NUL.
  *
- * Returns: the byte behind it
+ * Returns: the byte after it
  */
 char *qw_text_put_int64(char *p, int64_t value);
 
@@ -28,16 +28,16 @@ char *qw_text_put_int64(char *p, int64_t value);
  * @p: room for QW_TEXT_NUMBER_BYTES
  * @value: not a NaN
  *
- * Writes the first of 15, 16 and 17 significant digits that reads back as @value, always with a point or an exponent:
- * 1.0, 0.1, 1e+300, 9e999 for infinity. No NUL.
+ * Writes the first of 15, 16 and 17 significant digits that reads back as @value, always with a point or an exponent. 1.0, 0.1,
+ * 1e+300; infinity is 9e999. No NUL.
  *
- * Returns: the byte behind it
+ * Returns: the byte after it
  */
 char *qw_text_put_double(char *p, double value);
 
 /**
  * qw_text_parse_number:
- * @text: bytes, which need no NUL behind them
+ * @text: bytes, not necessarily NUL-terminated
  * @ret: (out): an INTEGER or FLOAT
  *
  * Reads a number in its canonical form only: "007", "1e5", "+1" and "1.50" are none.

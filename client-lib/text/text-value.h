@@ -3,7 +3,7 @@
  * How single values are written in csv, tsv and json, and the output buffer under it.
  *
  * Place: room text, pure: the daemon writes exports with it, queryctl rows. A FLOAT must not be a NaN.
- * Invariant: @out has room for a NUL behind its length, but only a finished row writes it.
+ * Invariant: @out has room for a NUL after its length, but only a finished row writes it.
  */
 #pragma once
 
@@ -61,7 +61,7 @@ void qw_text_put_json(GString *out, const QwValue *value);
 void qw_text_put_csv_name(GString *out, const char *name);
 void qw_text_put_tsv_name(GString *out, const char *name);
 
-/* A text as one field. @data has a NUL behind its @n_bytes. */
+/* A text as one field. @data has a NUL after its @n_bytes. */
 void qw_text_put_csv_text(GString *out, const char *data, size_t n_bytes);
 void qw_text_put_tsv_text(GString *out, const char *data, size_t n_bytes);
 void qw_text_put_json_text(GString *out, const char *data, size_t n_bytes);

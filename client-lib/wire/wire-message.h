@@ -84,8 +84,9 @@ void qw_prepare_put_head(QwBodyWriter *self, const char *language, const char *t
 int qw_prepare_get_head(QwBodyReader *self, const char **ret_language, const char **ret_text, uint32_t *ret_n_text_bytes);
 
 /*
- * BATCH: u32 number of options, the options as in PREPARE, then `count` statements (string language, string text, u32 number of
- * parameters, each one's string key, string row: one row of their values as in FETCH, empty without parameters).
+ * BATCH: u32 number of options, the options as in PREPARE, then `count` statements. A statement is string language, string
+ * text, u32 number of parameters, each one's string key, string row. The row has their values as in FETCH, and is empty without
+ * parameters.
  */
 
 /* CANCEL: header only; its `count` is the serial to cancel. */

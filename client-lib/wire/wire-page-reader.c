@@ -23,7 +23,7 @@ check_literal(const uint8_t *value, size_t n_bytes)
     return 0;
 }
 
-/* Returns the offset behind the value, or -EBADMSG. */
+/* Returns the offset after the value, or -EBADMSG. */
 static inline int64_t
 check_value(const uint8_t *data, size_t data_size, size_t cursor, uint32_t slot)
 {

@@ -2,8 +2,8 @@
 /*
  * Reads the rows of a ROWS or FETCH record's body.
  *
- * Place: room wire. Invariant: a page is validated as a whole before the first view into it is handed out;
- * after that no access can leave it, whatever the peer sent.
+ * Place: room wire. Invariant: a page is validated as a whole before the first view into it is handed out. After that no access
+ * can leave it, regardless of what the peer sent.
  */
 #pragma once
 

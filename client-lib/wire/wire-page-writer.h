@@ -5,9 +5,10 @@
  * Place: room wire. The hot path of the daemon: the put functions are inline and touch each byte once.
  * Invariant: the buffer always holds `n_rows` complete rows; a row that did not fit leaves no trace.
  *
- * A row, 8-aligned:  u32 size · u32 slot[n_columns] · padding to 8 · data      size: all of it but the padding behind
- * A slot:            bits 31..28 type, bits 27..0 end of the value within the data
- * Data of column i starts where column i-1 ended (behind its NUL), for INTEGER and FLOAT at the next multiple of 8.
+ *     A row, 8-aligned:  u32 size · u32 slot[n_columns] · padding to 8 · data      size: all of it but the padding after it
+ *     A slot:            bits 31..28 type, bits 27..0 end of the value within the data
+ *
+ * Data of column i starts where column i-1 ended (after its NUL), for INTEGER and FLOAT at the next multiple of 8.
  */
 #pragma once
 
@@ -44,7 +45,7 @@ qw_page_writer_init(QwPageWriter *self, uint8_t *data, size_t capacity, uint32_t
 /**
  * qw_row_begin:
  *
- * Starts a row behind the last finished one. What an unfinished row left is overwritten.
+ * Starts a row after the last finished one. What an unfinished row left is overwritten.
  *
  * Returns: 0, or -ENOBUFS when the buffer is full
  */

@@ -3,8 +3,8 @@
  * Records: the unit of everything that travels over a descriptor, in both directions.
  *
  * Place: room wire. No I/O and no allocation: callers own every buffer.
- * Invariant: what qw_header_decode() accepted is safe to use as lengths; bodies are checked by
- * the decoders of wire-message.h and wire-page-reader.h before a byte of them is believed.
+ * Invariant: what qw_header_decode() accepted is safe to use as lengths. The decoders of wire-message.h and wire-page-reader.h
+ * check a body before a byte of it is believed.
  *
  *     u32 size · u8 kind · u8 flags · u16 zero · u32 count · u32 serial        little-endian
  */
@@ -151,7 +151,7 @@ int qw_header_decode(const uint8_t *data, size_t page_size, QwDirection directio
  * qw_chunks_accept:
  * @chunks: the state of the chain, zeroed before the first record
  * @header: a decoded header of kind CHUNK
- * @body: the @header->size - QW_HEADER_SIZE bytes behind it
+ * @body: the @header->size - QW_HEADER_SIZE bytes after it
  * @direction: who sent it
  * @limit_bytes: the largest total that the receiver takes
  * @ret_data: (out) (transfer none): the piece's bytes, a view into @body

@@ -2,9 +2,9 @@
 /*
  * The ring: memory that daemon and client share, in which pages of a large result wait.
  *
- * Place: room wire. Two memory files, made and sealed by the daemon and passed with a RING record: the slots, which the client can
- * only read, and the index, in which it counts the pages that it has taken. A PAGE record on the socket stands for the record in
- * the next slot, so that records keep their order whichever way they go.
+ * Place: room wire. Two memory files, made and sealed by the daemon and passed with a RING record. The client can only read the
+ * slots; in the index it counts the pages that it has taken. A PAGE record on the socket stands for the record in the next
+ * slot, so that records keep their order whichever way they go.
  * Invariant: what is in shared memory is a peer's: each side copies it out before it looks at it.
  *
  *     RING: count = slots · body: u32 slot size · u32 zero               PAGE: count = bytes of the record in the slot · no body
@@ -36,7 +36,7 @@ qw_ring_get_offset(const QwRing *ring, uint64_t n)
     return (size_t) (n % ring->n_slots) * ring->slot_size;
 }
 
-/* The number of pages taken, read once; whatever the peer wrote there. */
+/* The number of pages taken, read once; the peer may have written any number there. */
 static inline uint64_t
 qw_ring_load_taken(const void *index)
 {
@@ -55,7 +55,7 @@ void qw_ring_encode(const QwRing *ring, uint8_t *ret_body);
 /**
  * qw_ring_decode:
  * @header: of a RING record
- * @body: the bytes behind it
+ * @body: the bytes after it
  * @page_size: the channel's
  *
  * Returns: 0, or -EBADMSG

@@ -2,10 +2,10 @@
 /*
  * When waiting awake for the peer pays: the policy that client and daemon share. No I/O, no clock.
  *
- * Waking a sleeping core costs more than a small query (10-55 µs on virtual machines). Who waits awake, for QW_SPIN_USEC at
- * most, spares that when the peer answers in time from another core; on a shared core he only keeps the peer from running.
- * So waiting awake starts after some answers that came quickly, ends with those that did not, and each try that fails
- * doubles what it takes to try again.
+ * Waking a sleeping core costs more than a small query (10-55 µs on virtual machines). A thread that waits awake, for
+ * QW_SPIN_USEC at most, spares that when the peer answers in time from another core. On a shared core it only keeps the peer
+ * from running. So waiting awake starts after some answers that came quickly and ends with those that did not. Each try that
+ * fails doubles the number of quick answers that the next try needs.
  * Invariant: credit <= QW_SPIN_CREDIT_MAX; one quick answer more than `needed` starts a try.
  */
 #pragma once

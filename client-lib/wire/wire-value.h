@@ -31,7 +31,7 @@ typedef struct QwValue {
         int64_t integer;
         double real;
         struct {
-            const char *data;     /* TEXT, BLOB, IRI, BNODE, lexical form; all but BLOB have a NUL behind them */
+            const char *data;     /* TEXT, BLOB, IRI, BNODE, lexical form; all but BLOB are NUL-terminated */
             const char *tag;      /* LITERAL_LANG, LITERAL_TYPED: NUL-terminated, else NULL */
             uint32_t n_bytes;     /* of data, without the NUL; data may contain NULs */
             uint32_t n_tag_bytes; /* of tag, without the NUL */
