@@ -3,7 +3,7 @@
  * queryd.conf and its drop-ins: limits and a few settings of the daemon.
  *
  * Place: room base. Files are read in order, later ones win: queryd.conf, then the *.conf of queryd.conf.d by name.
- * Invariant: a configuration never keeps the daemon from starting: what is not understood is told and left out.
+ * Invariant: a configuration never keeps the daemon from starting: what is not understood is logged and left out.
  */
 #pragma once
 
@@ -40,7 +40,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConfig, qd_config_free)
 
 /**
  * qd_config_parse_size:
- * @text: a decimal number, with K, M or G behind it for powers of 1024
+ * @text: a decimal number, with K, M or G after it for powers of 1024
  * @ret_value: (out): the value
  *
  * Thread: any.

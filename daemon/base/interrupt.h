@@ -2,8 +2,8 @@
 /*
  * Whether the statement that runs on this thread shall end: long work of our own asks between its pieces.
  *
- * Place: room base. The thread that runs a statement begins a watch and ends it; another thread sets is_due when it is time to look
- * at deadline, cancelling and the like, so that asking costs one load as long as nothing is due.
+ * Place: room base. The thread that runs a statement begins a watch and ends it. Another thread sets is_due when it is time to
+ * look at deadline, cancelling and the like. So asking costs one load as long as nothing is due.
  * Invariant: watches of a thread are nested: the innermost is asked.
  */
 #pragma once
@@ -29,8 +29,8 @@ void qd_interrupt_end(QdInterrupt *self);
 /**
  * qd_interrupt_poll:
  *
- * Cheap enough to be called every few microseconds. Once true it stays true until the statement has ended: the caller stops what it
- * does and fails; the reason is reported by the one who runs the statement.
+ * Cheap enough to be called every few microseconds. Once true it stays true until the statement has ended: the caller stops and
+ * fails. The function that runs the statement reports the reason.
  *
  * Thread: any; where no statement runs nothing shall end.
  *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the log goes is a fact of the process, found once: systemd sets JOURNAL_STREAM to device and inode of the socket
- * it gave as stderr, and the comparison fails when somebody redirected stderr after that.
+ * The log's destination is a fact of the process, found once. systemd sets JOURNAL_STREAM to device and inode of the socket
+ * that it gave as stderr; the comparison fails if stderr was redirected since.
  *
- * The level and that fact are the only variables of the daemon that outlive a function and belong to no object: a log
- * handle in every signature would serve nobody.
+ * The level and that fact are the only variables of the daemon that outlive a function and belong to no object. A log handle in
+ * every signature would be of no use.
  */
 #include "daemon/base/log.h"
 
@@ -26,7 +26,7 @@ typedef struct LogRecord {
 } LogRecord;
 
 static gint log_level = LOG_INFO; /* atomic */
-static gboolean log_to_journal;   /* constant behind log_once */
+static gboolean log_to_journal;   /* set once, by log_once */
 static pthread_once_t log_once = PTHREAD_ONCE_INIT;
 
 static const char *const level_names[] = {
@@ -102,7 +102,7 @@ send_to_journal(int level, const QdLogFields *fields, const char *message)
     if (fields != NULL && fields->n_rows > 0)
         record_add(&record, "QUERYD_ROWS=%" G_GUINT64_FORMAT, fields->n_rows);
 
-    /* A full journal socket is waited for; a missing journal is nobody's error. */
+    /* A full journal socket is waited for; a missing journal is not an error. */
     (void) sd_journal_sendv(record.items, record.n_items);
     for (int i = 0; i < record.n_items; i++)
         g_free(record.texts[i]);

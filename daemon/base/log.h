@@ -50,7 +50,7 @@ int qd_log_parse_level(const char *name);
  * qd_log_is_enabled:
  * @level: a syslog level
  *
- * For callers whose arguments are dear to make. Thread: any.
+ * For callers whose arguments are expensive to make. Thread: any.
  *
  * Returns: whether a record of @level would be written
  */

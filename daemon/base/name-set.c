@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An array of strings, with a hash table over it once it is long: most sets are of one name, and one is made for each update.
+ * An array of strings, with a hash table over it once it is long. Most sets are of one name, and one is made for each update.
  */
 #include "daemon/base/name-set.h"
 

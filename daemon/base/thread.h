@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads that nobody joins, and conditions that wait by the clock that nobody sets.
+ * Threads that are never joined, and conditions that wait by the monotonic clock.
  *
  * Place: room base.
  */
