@@ -3,7 +3,7 @@
  * Statements, formats and descriptors as they stand in a method call. Parameters are in bus-parameters.c, options in
  * bus-options.c.
  *
- * sd-bus has checked the signature before a handler runs, but checks a string only when it is read: U+FFFE passes the bus
+ * sd-bus has checked the signature before a handler runs, but checks a string only when it is read. U+FFFE passes the bus
  * daemon and is refused here with EBADMSG.
  */
 #include "daemon/bus/bus-args.h"

@@ -27,7 +27,7 @@ gboolean qd_bus_read_text(sd_bus_message *message, const char *what, const char 
 
 /**
  * qd_bus_read_statement:
- * @message: (transfer none): positioned at (s language, s text), with an a{sv} behind when @with_parameters
+ * @message: (transfer none): positioned at (s language, s text), followed by an a{sv} when @with_parameters
  * @with_parameters: whether parameters follow
  * @call: (transfer none): gets the statement
  * @error: (nullable): location for an error

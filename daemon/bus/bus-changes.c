@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A timer that runs for 40 ms after each signal. While it runs, commits are merged where they happen, and this thread sleeps; when
- * it ends without any, it is not started again, so that a quiet daemon does not wake up.
+ * A timer that runs for 40 ms after each signal. While it runs, commits are merged where they happen, and this thread sleeps.
+ * When it ends without a commit, it is not started again, so a quiet daemon does not wake up.
  */
 #include "daemon/bus/bus-changes.h"
 
@@ -84,7 +84,7 @@ send_changed(QdBusChanges *self)
         r = append_names(signal, self->changes->tables);
     if (r >= 0)
         r = append_names(signal, self->changes->graphs);
-    /* Fails when the connection is gone, and nobody listens any more. */
+    /* Fails when the connection is gone; then there are no listeners. */
     if (r >= 0)
         (void) sd_bus_send(self->bus, signal, NULL);
     sd_bus_message_unref(signal);

@@ -17,7 +17,7 @@
 typedef struct QdBusChanges QdBusChanges;
 
 typedef struct QdBusChangesHooks {
-    void (*sent)(uint64_t generation, void *user_data); /* (nullable) with each Changed: for what else has to be told then */
+    void (*sent)(uint64_t generation, void *user_data); /* (nullable) with each Changed: for other signals due then */
     /* (nullable) TRUE: commits need not be added for now. FALSE: what was held back is added before it returns. */
     void (*hold)(gboolean hold, void *user_data);
     void *user_data;

@@ -26,8 +26,8 @@ int qd_bus_return_error(sd_bus_error *ret_error, const GError *error);
  * @message: a call
  * @r: what sending its last answer gave
  *
- * Who gets no answer must not wait for one: when it could not be sent the connection ends (and with it the daemon), and the bus
- * tells all callers.
+ * A caller that gets no answer must not wait for one. If it could not be sent, the connection ends (and with it the daemon),
+ * and the bus informs all callers.
  *
  * Returns: @r
  */
@@ -53,7 +53,7 @@ void qd_bus_reply_error_details(sd_bus_message *message, const GError *error);
 
 /**
  * qd_bus_is_text:
- * @data: @n_bytes bytes with a NUL behind them
+ * @data: @n_bytes bytes, followed by a NUL
  * @n_bytes: their number
  *
  * sd-bus refuses more than invalid UTF-8: a NUL within, and Unicode's noncharacters (U+FDD0…U+FDEF, U+xxFFFE, U+xxFFFF).

@@ -160,7 +160,7 @@ qd_bus_jobs_start(QdBusJobs *self, sd_bus_message *message, QdClient *client, Qd
     call->client = qd_client_ref(client);
     call->done = on_done;
     call->user_data = job;
-    /* The path is known before the end can be told. A caller that is gone will have its job cancelled. */
+    /* The path is known before the end can be reported. A caller that is gone will have its job cancelled. */
     (void) qd_bus_note_sent(message, sd_bus_reply_method_return(message, "o", job->path));
     qd_engine_submit(self->service->engine, call);
 }

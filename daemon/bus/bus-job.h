@@ -2,8 +2,8 @@
 /*
  * Jobs on D-Bus: /org/queryd/Query1/job/N, for Import and Backup.
  *
- * Place: room bus. Invariant: a job is visible to the bus name that started it and to nobody else; it is cancelled when that
- * name leaves, and kept for a minute after its end, so that its owner can still ask how it ended.
+ * Place: room bus. Invariant: a job is visible only to the bus name that started it, and is cancelled when that name leaves. It
+ * is kept for a minute after its end, so that its owner can still ask for the outcome.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A new name goes through three questions to the bus, none of them waited for: AddMatch for its end, its credentials, and,
- * after /proc was read under a pidfd, whether the name is still there; then what was read was about the right process.
+ * A new name goes through three questions to the bus, none of them waited for. They are AddMatch for its end, its credentials,
+ * and, after /proc was read under a pidfd, whether the name is still there. Then what was read was about the right process.
  *
  * sd_bus_track is not used: sd_bus_track_add_name() asks the bus for the name and waits for the answer.
  */

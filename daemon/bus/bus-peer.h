@@ -3,8 +3,8 @@
  * Who calls: a bus name is a peer, a process (or a sandbox) is a client, and clients pay.
  *
  * Place: room bus. Credentials are asked of the bus without waiting; calls of a peer that is not known yet wait in order.
- * Invariants: no blocking round trip; all names of one process share one QdClient, and so do the names it takes later, as
- * long as the engine still holds something that was charged to it: reconnecting evades no limit.
+ * Invariants: no blocking round trip; all names of one process share one QdClient. Later names share it, too, as long as the
+ * engine holds something that was charged to it: reconnecting evades no limit.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads /proc/PID/{stat,cgroup}. With PrivateUsers=yes /proc/PID/root of a caller is unreadable, cgroup is not: so a
+ * Reads /proc/PID/{stat,cgroup}. With PrivateUsers=yes /proc/PID/root of a caller is unreadable, but cgroup is not. So a
  * sandbox is known by its scope, app-flatpak-*.scope, which only the launcher outside can choose.
  */
 #include "daemon/bus/bus-process.h"
@@ -17,7 +17,7 @@
 #define SCOPE_SUFFIX ".scope"
 #define MANAGER_PREFIX "user@"
 #define UNIT_PREFIX "app-"
-/* proc(5): the start time is field 22; the state, field 3, is the first behind the command. */
+/* proc(5): the start time is field 22; the state, field 3, is the first after the command. */
 #define STAT_FIELDS_BEFORE_START 19
 
 char *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rows by value: each cell a variant. Dear (~20 bytes and a microsecond a cell), therefore capped; bulk goes by Prepare.
+ * Rows by value: each cell a variant. Expensive (~20 bytes and a microsecond a cell), therefore capped; bulk goes by Prepare.
  */
 #include "daemon/bus/bus-reply.h"
 

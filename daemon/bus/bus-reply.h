@@ -2,7 +2,7 @@
 /*
  * Results of the engine into messages.
  *
- * Place: room bus. Invariant: nothing is appended that sd-bus would refuse, whatever the database holds.
+ * Place: room bus. Invariant: nothing is appended that sd-bus would refuse, regardless of the database's content.
  */
 #pragma once
 

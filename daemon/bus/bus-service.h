@@ -56,7 +56,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdBusService, qd_bus_service_free)
  */
 void qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const QdChanges *changes);
 
-/* Signals of all commits so far, now: when the name has been given back nobody listens to it any more. */
+/* Signals of all commits so far, now: once the name has been given back, clients no longer listen to it. */
 void qd_bus_service_tell_changes(QdBusService *self);
 
 /**

@@ -2,7 +2,7 @@
 /*
  * Subscription objects, found through a fallback vtable like jobs.
  *
- * What a query reads follows from the schema (a view may be defined anew), in SPARQL from the stored prefixes. When these change
+ * What a query reads follows from the schema (a view may be redefined), in SPARQL from the stored prefixes. When these change
  * the query is looked at again by a worker, one at a time; until that is done any change touches it.
  */
 #include "daemon/bus/bus-subscribe.h"
@@ -22,7 +22,7 @@
 /* A bus name with subscriptions. */
 typedef struct Owner {
     char *name;         /* "" on a connection without a bus */
-    GPtrArray *touched; /* of Subscription: to be told of */
+    GPtrArray *touched; /* of Subscription: to be reported */
     guint n_subscriptions;
 } Owner;
 

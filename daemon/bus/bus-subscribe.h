@@ -2,8 +2,8 @@
 /*
  * Subscriptions on D-Bus: /org/queryd/Query1/subscription/N, and the signal Stale.
  *
- * Place: room bus. Invariants: a subscription is visible to the bus name that made it and to nobody else, and goes when that name
- * does; a commit that may have changed its result is covered by a Stale that follows.
+ * Place: room bus. Invariants: a subscription is visible only to the bus name that made it, and goes when that name does. A
+ * commit that may have changed its result is covered by a Stale that follows.
  */
 #pragma once
 
