@@ -8,7 +8,7 @@
 #include "daemon/call/call-private.h"
 #include "daemon/sqlite/sqlite-error.h"
 
-/* The generation is read first: a schema that changes after it is told of later. */
+/* The generation is read first: a later change of the schema is reported later. */
 static void
 run_subscribe(QdCall *call, GError **error)
 {

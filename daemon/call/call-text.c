@@ -104,7 +104,7 @@ get_form(const QdShape *shape)
     g_assert_not_reached();
 }
 
-/* Not before the run's first step: it compiles a cached statement anew when the schema has changed, `SELECT *` with other columns.
+/* Not before the run's first step: it recompiles a cached statement when the schema has changed, `SELECT *` with other columns.
  */
 static void
 ensure_writer(QdCall *call, Sink *sink)

@@ -2,8 +2,8 @@
 /*
  * StorePayload, ReplacePayload, DeletePayload, OpenPayload: content comes and goes by descriptors.
  *
- * What comes in is read, and if it is large synced, before its row waits for the writer, so that a slow disk or a stalled pipe
- * holds nobody up.
+ * Content is read, and if it is large synced, before its row waits for the writer. So a slow disk or a stalled pipe delays no
+ * other client.
  */
 #include <errno.h>
 #include <fcntl.h>
