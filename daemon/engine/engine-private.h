@@ -14,7 +14,7 @@
 
 typedef struct QdMaintenance QdMaintenance;
 
-/* What commits have changed since the main thread was told last. */
+/* What commits have changed since the main thread last took the changes. */
 typedef struct QdNews {
     pthread_mutex_t mutex;
     uint64_t generation;

@@ -418,7 +418,7 @@ qd_engine_free(QdEngine *self)
     self->context.channels = qd_channels_free(self->context.channels);
     self->stopped = TRUE;
     qd_engine_tell_changes(self);
-    do /* what is told of the last commits may lead to calls, which fail */
+    do /* the report of the last commits may lead to calls, which fail */
         qd_mailbox_dispatch(self->context.mailbox);
     while (self->context.n_calls > 0);
     if (self->context.database != NULL)

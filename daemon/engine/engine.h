@@ -2,7 +2,7 @@
 /*
  * The engine as the layers above see it: calls go in on the main thread, answers come back there.
  *
- * Place: the root above the rooms that serve calls. The bus layer makes a call (call.h), fills its upper half and submits it; a
+ * Place: the root above the rooms that serve calls. The bus layer makes a call (call.h), fills its upper half and submits it. A
  * worker or job thread fills the lower half; `done` runs on the main thread, once, always.
  * Invariant: nothing here waits. After qd_engine_submit() a call belongs to the engine until `done`.
  */
@@ -33,7 +33,7 @@ typedef struct QdEngineConfig {
  * A database that cannot be opened makes every call fail with the reason; it never makes this fail. */
 QdEngine *qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error);
 
-/* Main thread. TRUE: from now on a commit wakes nobody; it is told by qd_engine_tell_changes(). */
+/* Main thread. TRUE: from now on a commit does not wake the main thread; qd_engine_tell_changes() reports it. */
 void qd_engine_hold_changes(QdEngine *self, gboolean hold);
 /* Main thread: tells of the commits that were not told yet, if there are any. */
 void qd_engine_tell_changes(QdEngine *self);

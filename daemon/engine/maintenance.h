@@ -3,7 +3,7 @@
  * The health of the store's file: checks in idle time and on suspicion, what they found, and what follows from it.
  *
  * Place: room engine, the engine's. A file that is found damaged is not mended under its readers: the daemon ends in order (the
- * engine's `damaged` hook), and salvages when it is started again, which the next call does.
+ * engine's `damaged` hook). The next call starts it again, and it salvages the file.
  */
 #pragma once
 
