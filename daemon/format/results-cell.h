@@ -11,7 +11,7 @@
 
 typedef struct QdResultsCell {
     gboolean bound;
-    QdTerm term;      /* its texts have a NUL behind them */
+    QdTerm term;      /* its texts are NUL-terminated */
     GString *scratch; /* of what has to be made: numbers, base64, bytes that are not UTF-8 */
 } QdResultsCell;
 

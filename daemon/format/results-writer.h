@@ -2,8 +2,9 @@
 /*
  * Results of SPARQL as text: the four W3C formats of solutions and truth values, and the RDF formats of graphs.
  *
- * Place: room format, pure: rows in, bytes at the end of the caller's GString, as text-writer.h. Rows of SQL are taken too: numbers
- * are literals of XML Schema. Invariant: what is written is well-formed, whatever the values hold; what XML cannot hold is U+FFFD.
+ * Place: room format, pure: rows in, bytes at the end of the caller's GString, as text-writer.h. Rows of SQL are taken too:
+ * numbers are literals of XML Schema. Invariant: what is written is well-formed, regardless of the values; what XML cannot hold
+ * is U+FFFD.
  */
 #pragma once
 
@@ -55,5 +56,5 @@ void qd_results_writer_begin(QdResultsWriter *self, GString *out);
  */
 gboolean qd_results_writer_put_row(QdResultsWriter *self, const QwPageReader *row, GString *out, GError **error);
 
-/* qd_results_writer_end: what stands behind the last row. A result that failed must not get it. */
+/* qd_results_writer_end: what follows the last row. A result that failed must not get it. */
 void qd_results_writer_end(QdResultsWriter *self, GString *out);

@@ -46,7 +46,7 @@ is_xml_char(gunichar c)
     return c >= 0x20 ? c < 0xd800 || (c >= 0xe000 && c != 0xfffe && c != 0xffff) : c == '\t' || c == '\n' || c == '\r';
 }
 
-/* A text of valid UTF-8 without what XML has not. It has a NUL behind it, and may hold more. */
+/* A text of valid UTF-8 without what XML has not. It is NUL-terminated, and may hold more. */
 static const char *
 clean(QdResultsXml *self, const char *text, gsize n_bytes)
 {

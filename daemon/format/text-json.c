@@ -2,7 +2,7 @@
 /*
  * A recursive-descent parser of one row.
  *
- * Objects of one of four shapes stand for values that JSON has no word for (docs/formats.md); any other object or array is
+ * Objects of one of four shapes stand for values that JSON has no word for (docs/formats.md). Any other object or array is
  * taken as its JSON text, as SQLite's JSON functions expect it.
  */
 #include "daemon/format/text-json.h"
@@ -80,7 +80,7 @@ parse_hex4(Parser *parser, gunichar *ret_code)
     return true;
 }
 
-/* Behind the backslash and "u". */
+/* After the backslash and "u". */
 static bool
 parse_unicode_escape(Parser *parser, GString *out)
 {
@@ -300,7 +300,7 @@ decode_base64(GString *bytes, size_t start)
     return true;
 }
 
-/* {"value": "…", "datatype"|"language": "…"}, behind the first string. */
+/* {"value": "…", "datatype"|"language": "…"}, after the first string. */
 static bool
 parse_literal_rest(Parser *parser, QwValue *value, size_t start)
 {

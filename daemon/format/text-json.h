@@ -20,7 +20,7 @@ typedef struct QdTextJsonError {
 } QdTextJsonError;
 
 typedef struct QdTextJsonRow {
-    const char *text; /* has a NUL behind it */
+    const char *text; /* NUL-terminated */
     size_t n_bytes;
     guint max_depth; /* levels of objects and arrays, the row's own included; not 0 */
     guint max_columns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The incremental reader: finds fields and rows in whatever pieces the input comes.
+ * The incremental reader: finds fields and rows in an input that comes in pieces of any size.
  *
  * csv and tsv are read by one state machine; a tsv field keeps its escapes until it ends. Of json only the extent of a row
  * is found here. State lives in the struct, so that a cut may fall anywhere, also within a character or an escape.
@@ -20,7 +20,7 @@ typedef enum State {
     STATE_FIELD_START,
     STATE_PLAIN,
     STATE_QUOTED,
-    STATE_QUOTE, /* behind a quote within a quoted field */
+    STATE_QUOTE, /* after a quote within a quoted field */
     STATE_AFTER_CR,
     /* json and jsonl, between rows */
     STATE_OPEN,         /* json: expects the outer array */

@@ -3,8 +3,8 @@
  * Reads rows from csv, tsv, json or jsonl that comes in pieces of any size.
  *
  * Place: room format, pure: bytes in, rows out; untrusted input. What text-writer.h wrote comes back value for value.
- * Invariant: an error names line and column (from 1, in code points) and is final. Memory is bounded by the limit on one
- * row ('value_bytes'), whatever the input.
+ * Invariant: an error names line and column (from 1, in code points) and is final. Memory is bounded by the limit on one row
+ * ('value_bytes'), regardless of the input.
  */
 #pragma once
 
@@ -46,7 +46,7 @@ void qd_text_reader_feed(QdTextReader *self, const char *data, size_t n_bytes);
 
 /**
  * qd_text_reader_next:
- * @ret_values: (out): the row's values; valid until the next call. Texts have a NUL behind them
+ * @ret_values: (out): the row's values; valid until the next call. Texts are NUL-terminated
  * @ret_n_values: (out): as many as the first row (or the header) has
  *
  * Errors: SYNTAX, TOO_BIG, TOO_COMPLEX; each starts with "line:column: "

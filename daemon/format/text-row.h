@@ -24,7 +24,7 @@ void qd_text_row_clear(QdTextRow *self);
 /* Makes it empty; gives the memory of a large row back. */
 void qd_text_row_reset(QdTextRow *self);
 
-/* The bytes from @start to the buffer's end are the value of @type; a NUL is put behind them. */
+/* The bytes from @start to the buffer's end are the value of @type; a NUL is put after them. */
 void qd_text_row_set_bytes(QdTextRow *self, QwValue *value, QwType type, size_t start);
 
 /**

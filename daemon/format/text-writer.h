@@ -3,7 +3,7 @@
  * Writes rows as csv, tsv, json or jsonl, so that the reader of text-reader.h gives back the very values.
  *
  * Place: room format, pure: rows in, bytes at the end of the caller's GString. The caller flushes it when it is large.
- * Invariant: what is written is valid UTF-8 without NUL, whatever the values hold. docs/formats.md describes it.
+ * Invariant: what is written is valid UTF-8 without NUL, regardless of the values. docs/formats.md describes it.
  */
 #pragma once
 
@@ -39,5 +39,5 @@ void qd_text_writer_put_row(QdTextWriter *self, const QwPageReader *row, GString
 /* qd_text_writer_put_values: the same for @values, as many as there are columns. A FLOAT that is a NaN is NULL. */
 void qd_text_writer_put_values(QdTextWriter *self, const QwValue *values, GString *out);
 
-/* qd_text_writer_end: what stands behind the last row: "]". A result that failed must not get it. */
+/* qd_text_writer_end: what follows the last row: "]". A result that failed must not get it. */
 void qd_text_writer_end(QdTextWriter *self, GString *out);
