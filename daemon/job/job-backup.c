@@ -2,8 +2,8 @@
 /*
  * Backup: the database of one moment to a descriptor of the caller.
  *
- * SQLite copies pages of one snapshot to a file of ours, while the writer goes on; that file then goes to the caller, whose
- * descriptor may be one that stalls.
+ * SQLite copies pages of one snapshot to a file of ours, while the writer goes on. That file then goes to the caller, whose
+ * descriptor may stall.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ copy_database(QdCall *call, sqlite3 *source, gint64 page_size, const char *path,
     return r == SQLITE_DONE;
 }
 
-/* A file is emptied first, whatever its offset; anything else gets the bytes as they come. */
+/* A file is emptied first, regardless of its offset; anything else gets the bytes as they come. */
 static gboolean
 begin_target(QdCall *call, gboolean *ret_is_file, GError **error)
 {

@@ -84,7 +84,7 @@ take_quad(const QdTerm *s, const QdTerm *p, const QdTerm *o, const QdTerm *g, gp
     else if (g->kind == QD_TERM_IRI)
         qd_name_set_add(self->changes->graphs, g->lexical, g->n_lexical);
     else
-        qd_name_set_make_all(self->changes->graphs); /* a blank node, whose name here nobody knows */
+        qd_name_set_make_all(self->changes->graphs); /* a blank node, whose name is not known here */
     self->call->n_rows++;
     __atomic_store_n(&self->call->progress.rows_done, self->call->n_rows, __ATOMIC_RELAXED);
     return self->load == NULL || qd_bulk_load_add(s, p, o, g, self->load, error);

@@ -3,8 +3,8 @@
  * Restore: a database from a descriptor of the caller in the place of the store's.
  *
  * Everything is done to a private copy first: checks, the schema's steps, the store's own counters. Then one transaction of the
- * writer puts all its pages in the place of the old ones: readers go on in their snapshots, and a failure or a crash leaves the old
- * database. A database that cannot be opened is set aside instead, and the copy gets its name.
+ * writer puts all its pages in the place of the old ones. Readers go on in their snapshots, and a failure or a crash leaves the
+ * old database. A database that cannot be opened is set aside instead, and the copy gets its name.
  */
 #include <errno.h>
 #include <fcntl.h>

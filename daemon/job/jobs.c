@@ -34,9 +34,9 @@ uncharge_job(QdJobs *self, QdClient *client)
 }
 
 /*
- * A job that waits for its descriptor gives its place to another one, as long as there are not too many that do. It goes on as soon
- * as it can, also when all places are taken meanwhile: so there are never more than 'jobs' and 'jobs_waiting' together, and none
- * waits for a place while others wait for what it holds.
+ * A job that waits for its descriptor gives its place to another one, as long as there are not too many that do. It goes on as
+ * soon as it can, also when all places are taken meanwhile. So there are never more than 'jobs' and 'jobs_waiting' together,
+ * and none waits for a place while others wait for what it holds.
  */
 static void
 on_wait(QdCall *call, gboolean waits)

@@ -140,7 +140,7 @@ crew_main(void *data)
     return NULL;
 }
 
-/* Under the mutex. FALSE with errno: nobody will look at the queue. */
+/* Under the mutex. FALSE with errno: there is no thread for the queue. */
 static gboolean
 wake(QdPayloadPool *self)
 {
