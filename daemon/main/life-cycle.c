@@ -2,8 +2,8 @@
 /*
  * A small state machine over the loop: running → releasing the name → answering → draining → exit.
  *
- * While it stops, a tick looks at the state: what is awaited comes from three sides (bus queue, calls, channels), a stop is
- * rare and short, and a tick cannot be forgotten by any of them.
+ * While it stops, a tick looks at the state of bus queue, calls and channels. A stop is rare and short, and none of the three
+ * can forget to trigger a tick.
  */
 #include "daemon/main/life-cycle.h"
 
@@ -88,7 +88,7 @@ on_name_released(sd_bus_message *message, void *user_data, sd_bus_error *ret_err
 {
     QdLifeCycle *self = user_data;
 
-    /* The bus keeps the order: whatever was sent to the name has been read before this reply. */
+    /* The bus keeps the order: all messages that were sent to the name have been read before this reply. */
     if (self->state == LIFE_RELEASING)
         become_answering(self);
     return 1;

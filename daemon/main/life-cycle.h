@@ -2,7 +2,7 @@
 /*
  * When the daemon ends, and how: no request is lost by an idle exit, no stream is cut without an error by a stop.
  *
- * Place: room main. The order is the point: STOPPING=1, release the name, wait for the bus to say so, answer all calls that came
+ * Place: room main. The order matters: STOPPING=1, release the name, wait for the bus to confirm, answer all calls that came
  * until then, drain the channels, exit. A call made during the drain without STOPPING=1 before would hang.
  */
 #pragma once
@@ -35,7 +35,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdLifeCycle, qd_life_cycle_free)
  * qd_life_cycle_note_activity:
  * @self: (nullable): the life cycle
  *
- * Something began or ended: the idle time starts anew when nothing is left to do. Cheap.
+ * Something began or ended: the idle time restarts when nothing is left to do. Cheap.
  */
 void qd_life_cycle_note_activity(QdLifeCycle *self);
 

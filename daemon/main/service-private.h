@@ -26,7 +26,7 @@ typedef struct QdService {
     QdBusService *bus_service; /* the same */
     QdLifeCycle *life;
     gboolean name_owned;
-    guint64 watchdog_usec; /* 0: nobody watches */
+    guint64 watchdog_usec; /* 0: no watch */
     sd_bus_slot *name_slot;
     sd_bus_slot *name_lost_slot;
     sd_bus_slot *disconnected_slot;

@@ -2,7 +2,7 @@
 /*
  * Sets the parts up in the one order that works: signals, loop, bus, engine, objects, name, READY=1.
  *
- * The objects are on the bus before the name is asked for: the bus delivers the calls that activated the daemon ahead of its
+ * The objects are on the bus before the name is requested. The bus delivers the calls that activated the daemon ahead of its
  * reply to RequestName. The engine opens the database in the background, so that READY=1 does not wait for it.
  */
 #include "daemon/main/service.h"
@@ -22,7 +22,7 @@
 #define BUS_PATH "/org/freedesktop/DBus"
 #define NAME_IS_PRIMARY_OWNER 1u /* the reply of RequestName */
 #define NAME_EXISTS 3u
-#define EXIT_NAME_TAKEN 3 /* the unit does not try that again: the owner serves whoever calls */
+#define EXIT_NAME_TAKEN 3 /* the unit does not try that again: the owner serves all callers */
 
 static void fail_start(QdService *self, int exit_code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 

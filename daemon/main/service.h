@@ -2,7 +2,7 @@
 /*
  * The daemon as one object: event loop, bus connection, engine, configuration.
  *
- * Place: room main. Invariant: READY=1 is sent as soon as the bus name is owned, before the database is looked at: a caller of
+ * Place: room main. Invariant: READY=1 is sent as soon as the bus name is owned, before the database is looked at. A caller of
  * a service that dies before READY hangs until its own time-out.
  */
 #pragma once
@@ -15,7 +15,7 @@ typedef struct QdServiceOptions {
     const char *directory;   /* of the store */
     const char *config_path; /* (nullable): NULL is the default */
     gint64 idle_exit_msec;   /* below 0: as configured */
-    gboolean debug;          /* log at debug level, whatever is configured */
+    gboolean debug;          /* log at debug level, regardless of the configuration */
 } QdServiceOptions;
 
 /**
