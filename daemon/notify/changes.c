@@ -8,7 +8,7 @@
 
 #include "daemon/payload/payload.h"
 
-/* More are told as all: a signal stays small, and who listens for one of many would read anyway. */
+/* More are reported as all: a signal stays small, and a listener for one of many would read anyway. */
 #define GRAPHS_MAX 64
 #define PREDICATES_MAX 64
 

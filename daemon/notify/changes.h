@@ -32,5 +32,5 @@ void qd_changes_add_statement(QdChanges *self, const QdCompiled *compiled);
 void qd_changes_add_payload_delete(QdChanges *self, QdConnection *connection, const QdLimits *limits);
 void qd_changes_add_table(QdChanges *self, const char *table);
 void qd_changes_add_all(QdChanges *self, const QdChanges *other);
-/* Whatever there is: another database has taken the place of the old one. */
+/* Everything: another database has taken the place of the old one. */
 void qd_changes_make_all(QdChanges *self);

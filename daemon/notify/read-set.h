@@ -19,7 +19,7 @@ typedef struct QdReadSet {
     QdNameSet *graphs;     /* SPARQL: IRIs, "" */
 } QdReadSet;
 
-/* (transfer full): reads whatever there is. */
+/* (transfer full): reads everything. */
 QdReadSet *qd_read_set_new_all(gboolean is_sparql);
 QdReadSet *qd_read_set_free(QdReadSet *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdReadSet, qd_read_set_free)

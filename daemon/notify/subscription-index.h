@@ -3,8 +3,8 @@
  * Finds, among many watched queries, those that a commit has touched, without looking at the others.
  *
  * Place: room notify, used on the main thread. Watches lie in buckets, one for each table or predicate that they read.
- * Invariant: a watch that is touched is reported once until qd_subscription_index_rearm(), however many commits follow; what a
- * commit costs then does not depend on how many watches there are.
+ * Invariant: a watch that is touched is reported once until qd_subscription_index_rearm(), however many commits follow. So the
+ * cost of a commit does not depend on the number of watches.
  */
 #pragma once
 

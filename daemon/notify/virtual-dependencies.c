@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A virtual table's arguments mean what its module says. Whatever word of them could be the name of a table is taken for one, also
- * when there is none yet: it may be made later.
+ * A virtual table's arguments mean what its module says. Each word of them that could be the name of a table is taken for one.
+ * The table need not exist yet: it may be made later.
  */
 #include "daemon/notify/virtual-dependencies.h"
 
@@ -9,7 +9,7 @@
 
 #include "daemon/sqlite/sqlite-error.h"
 
-/* As SQLite writes it, whatever the user wrote. */
+/* As SQLite writes it, not as the user did. */
 #define IS_VIEW "CREATE VIEW"
 #define IS_VIRTUAL "CREATE VIRTUAL TABLE"
 

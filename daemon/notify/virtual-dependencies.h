@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What virtual tables read, or keep, in other tables, of which the authorizer is not asked while a statement is compiled: the
- * content of a full-text table that has it elsewhere, the table that a vocabulary is of, the tables in which a virtual table keeps
- * its data.
+ * What virtual tables read, or keep, in other tables, of which the authorizer is not asked while a statement is compiled. These
+ * are the content of a full-text table that has it elsewhere, the table of a vocabulary, and a virtual table's data tables.
  *
  * Place: room notify. Invariant: never too little; a column or an option that is called like a table counts
  * as that table.
