@@ -2,8 +2,8 @@
 /*
  * Pass 2: terms, hashes and quads go into the store, each in the order of the tree that takes them.
  *
- * A new term may turn out to be there: somebody else stored it between the passes, or this load has forgotten it (its table was
- * full). Then it is an alias, which is looked up for each id.
+ * A new term may turn out to be there. Another client stored it between the passes, or this load has forgotten it (its table
+ * was full). Then it is an alias, which is looked up for each id.
  */
 #include <string.h>
 

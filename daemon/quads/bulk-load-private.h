@@ -2,8 +2,8 @@
 /*
  * What the two passes of a bulk load share.
  *
- * Provisional ids are the ids of the k-th new term, or the k-th blank node, of this load, above all real ones: a real one is made
- * of them by an addition, which keeps the order of the sorted runs.
+ * Provisional ids are the ids of the k-th new term, or the k-th blank node, of this load, above all real ones. An addition
+ * makes a real one of them, which keeps the order of the sorted runs.
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 /* Rows of quads or hashes that are sorted at once. */
 #define QD_BULK_SORTED_ROWS (512 * 1024)
 
-/* A new term in the spool; behind it the lexical form and the language tag. */
+/* A new term in the spool, followed by the lexical form and the language tag. */
 typedef struct QdBulkTerm {
     guint64 hash;
     gint64 datatype_id;

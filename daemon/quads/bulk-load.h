@@ -3,7 +3,7 @@
  * Loads any number of quads in bounded memory, in two passes.
  *
  * Pass 1 (add) has no lock: terms get provisional ids, new ones go to a spool, quads to sorted runs. Pass 2 (commit), in one
- * transaction of the writer: terms are appended, quads merged into the table, indexes made anew if the load is large.
+ * transaction of the writer: terms are appended, quads merged into the table, indexes rebuilt if the load is large.
  *
  * Place: room quads, over dictionary and quads. Invariants: nothing is changed before commit; blank nodes are fresh for each load.
  */
@@ -17,7 +17,7 @@ typedef struct QdBulkLoad QdBulkLoad;
 
 /**
  * qd_bulk_load_new:
- * @reader: for looking terms up; nobody else uses it meanwhile; must outlive @self
+ * @reader: for looking terms up; used by this load alone meanwhile; must outlive @self
  * @directory: for temporary files
  * @graph: (nullable): IRI of the graph of quads that name none; copied
  * @limits: for import_memory_bytes
@@ -36,8 +36,8 @@ guint64 qd_bulk_load_get_n_quads(const QdBulkLoad *self);
 /* Roughly what commit adds to the database file. */
 guint64 qd_bulk_load_get_estimated_bytes(const QdBulkLoad *self);
 
-/* What goes before the load comes, in the same transaction: nothing, the graph that qd_bulk_load_new() was told (or the default
- * graph), or all graphs. */
+/* What goes before the load comes, in the same transaction: nothing, the graph that was given to qd_bulk_load_new() (or the
+ * default graph), or all graphs. */
 typedef enum QdBulkReplace {
     QD_BULK_REPLACE_NOTHING,
     QD_BULK_REPLACE_GRAPH,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Look-ups by id and by key, each behind a direct-mapped cache; new terms with numbers from the counter.
+ * Look-ups by id and by key, each through a direct-mapped cache; new terms with numbers from the counter.
  *
  * Column datatype of queryd_term: the id of the datatype's IRI, or the language tag as text, or NULL.
  */
@@ -42,7 +42,7 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [STATEMENT_WRITE_COUNTER] = "UPDATE queryd_meta SET value=?2 WHERE key=?1",
 };
 
-/* By id. One allocation holds the lexical form and, behind it, the qualifier. */
+/* By id. One allocation holds the lexical form and, after it, the qualifier. */
 typedef struct Slot {
     gint64 id; /* 0: empty */
     char *text;
@@ -217,7 +217,7 @@ read_term(QdDictionary *self, gint64 id, Slot *ret_slot, gint64 *ret_datatype_id
     return r == SQLITE_ROW;
 }
 
-/* The datatype's IRI behind the lexical form. */
+/* The datatype's IRI after the lexical form. */
 static gboolean
 add_datatype(QdDictionary *self, Slot *slot, gint64 datatype_id, GError **error)
 {

@@ -50,7 +50,7 @@ gboolean qd_dictionary_find_id(QdDictionary *self, const QdTerm *term, gint64 *r
 
 /* Writing: in a transaction of the writer's connection, with its guard at QD_POLICY_INTERNAL. ------------------------------- */
 
-/* Reads the counters anew, and forgets what was cached of a write that may have been rolled back. */
+/* Reads the counters again, and forgets what was cached of a write that may have been rolled back. */
 gboolean qd_dictionary_begin(QdDictionary *self, GError **error);
 /* Writes the counters; without it ids are given again. */
 gboolean qd_dictionary_finish(QdDictionary *self, GError **error);

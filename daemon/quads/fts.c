@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Objects of quads that come or go are collected, and looked at together: should the literal be in the index, and is it? The view
- * answers the first question, FTS5's table of sizes the second; so it does not matter how often or in which order a quad comes and
- * goes.
+ * Objects of quads that come or go are collected, and looked at together: should the literal be in the index, and is it? The
+ * view answers the first question, FTS5's table of sizes the second. So it does not matter how often or in which order a quad
+ * comes and goes.
  */
 #include "daemon/quads/fts.h"
 

@@ -3,8 +3,9 @@
  * The full-text index: an FTS5 table over the string literals that are objects of the predicates somebody chose.
  *
  * Place: room quads, beside quads, which tells it of each quad that comes or goes. One for each connection that writes.
- * Invariants: outside of a change queryd_fts has exactly the rows of the view queryd_fts_content, and none of them twice; it holds
- * no texts of its own, its rowid is the literal's id. Without a chosen predicate there is no such table, and nothing is done.
+ * Invariants: outside of a change queryd_fts has exactly the rows of the view queryd_fts_content, and none of them twice. It
+ * holds no texts of its own; its rowid is the literal's id. Without a chosen predicate there is no such table, and nothing is
+ * done.
  */
 #pragma once
 
@@ -33,7 +34,7 @@ typedef struct QdFtsChange {
     char **remove;             /* (nullable) */
     gboolean has_all;          /* @all is given: */
     gboolean all;              /* whether objects of every predicate are indexed */
-    gboolean rebuild, compare; /* make the index anew; compare it with the literals */
+    gboolean rebuild, compare; /* rebuild the index; compare it with the literals */
 } QdFtsChange;
 
 /**

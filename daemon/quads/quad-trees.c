@@ -49,7 +49,8 @@ open_tree(QdQuadTrees *self, QdQuadTree tree, GError **error)
     return ok;
 }
 
-/* On a database in memory: a row that goes into both trees of a table has to be in the table, and the schema as it was. */
+/* On a database in memory. A row that goes into both trees of a table has to be in the table, and the schema must be
+ * unchanged. */
 static gboolean
 probe_imposters(sqlite3 *db)
 {
@@ -63,7 +64,7 @@ probe_imposters(sqlite3 *db)
     gboolean ok = sqlite3_exec(db, make, NULL, NULL, NULL) == SQLITE_OK;
 
     for (guint i = 0; ok && i < G_N_ELEMENTS(fill); i++) {
-        (void) sqlite3_test_control(SQLITE_TESTCTRL_IMPOSTER, db, "main", 1, 2 + (int) i); /* behind the schema's page */
+        (void) sqlite3_test_control(SQLITE_TESTCTRL_IMPOSTER, db, "main", 1, 2 + (int) i); /* after the schema's page */
         ok = sqlite3_exec(db, fill[i], NULL, NULL, NULL) == SQLITE_OK;
     }
     (void) sqlite3_test_control(SQLITE_TESTCTRL_IMPOSTER, db, "main", 0, 1);
@@ -107,7 +108,7 @@ qd_quad_trees_close(QdQuadTrees *self)
     if (self == NULL)
         return NULL;
 
-    /* no imposter any more, and a page number: all that is known of the schema is read anew */
+    /* no imposter any more, and a page number: the whole schema is read again */
     (void) sqlite3_test_control(SQLITE_TESTCTRL_IMPOSTER, self->db, "main", 0, 1);
     g_free(self);
     return NULL;

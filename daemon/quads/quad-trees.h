@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The trees of queryd_quad – its primary key and its indexes – each as a table of its own, to be filled in the order of its key.
+ * The trees of queryd_quad – its primary key and its indexes – each as a table of its own, to be filled in its key's order.
  *
  * Place: room quads, for bulk-load. An INSERT into queryd_quad puts each quad into every tree, and only one of them gets it in
  * order; CREATE INDEX sorts by comparing rows. Here all trees get what was sorted elsewhere (docs/decisions/bulk-load.md).
  *
- * Invariants: nothing of this is in the file or seen by another connection. Whoever fills one tree fills all with the same quads;
- * if that fails the transaction has to be rolled back.
+ * Invariants: nothing of this is in the file or seen by another connection. A caller that fills one tree fills all with the
+ * same quads; if that fails the transaction has to be rolled back.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ gboolean qd_quad_trees_are_usable(void);
 
 /* The writer's connection, in a transaction, with its guard at QD_POLICY_INTERNAL. */
 QdQuadTrees *qd_quad_trees_open(QdConnection *connection, GError **error);
-/* Statements of the connection are compiled anew after it. */
+/* Statements of the connection are recompiled after it. */
 QdQuadTrees *qd_quad_trees_close(QdQuadTrees *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdQuadTrees, qd_quad_trees_close)
 

@@ -394,7 +394,7 @@ qd_quads_create_graph(QdQuads *self, gint64 g, GError **error)
     return run(self, STATEMENT_EXPLICIT_GRAPH, values, 2, NULL, error);
 }
 
-/* All anew --------------------------------------------------------------------------------------------------------------- */
+/* Rebuilding all ----------------------------------------------------------------------------------------------------- */
 
 /* Calls @count for each row of two ids; they come in order. */
 static gboolean

@@ -4,9 +4,9 @@
  * index.
  *
  * Place: room quads, over the dictionary. One for each connection, made at first use.
- * Invariant: between begin and finish in one transaction (or savepoint) the statistics are exact when finish has succeeded: counts
- * and distinct subjects and objects of each predicate; only the bitmap of object tags may say too much after a deletion.
- * The default graph is 0. A named graph is in queryd_graph while it has quads or was made explicitly.
+ * Invariant: between begin and finish in one transaction (or savepoint) the statistics are exact when finish has succeeded.
+ * They are counts and distinct subjects and objects of each predicate. Only the bitmap of object tags may say too much after a
+ * deletion. The default graph is 0. A named graph is in queryd_graph while it has quads or was made explicitly.
  */
 #pragma once
 
@@ -43,7 +43,7 @@ gboolean qd_quads_create_graph(QdQuads *self, gint64 g, GError **error);
 /* For bulk-load, which fills the trees by itself (quad-trees.h): what @quad (s, p, o, g) adds to the statistics of a store that was
  * empty. Called for each quad of each tree, in the tree's order. @last: the one before, zeros at first */
 void qd_quads_count_loaded(QdQuads *self, QdQuadTree tree, const gint64 *quad, const gint64 *last);
-/* When all trees are filled. @counted: what qd_quads_count_loaded() was told of is all that there is */
+/* When all trees are filled. @counted: there are only the quads that qd_quads_count_loaded() has counted */
 gboolean qd_quads_finish_load(QdQuads *self, gboolean counted, GError **error);
 
 /* Statistics and graphs from the quads themselves. */

@@ -2,8 +2,9 @@
 /*
  * A scan of queryd_quad by the index that has the given positions in front; ids become texts only for the columns that are read.
  *
- * An object's text alone does not say which term is meant (an IRI, a string, a number…), so it is looked up only with its datatype
- * or language: "datatype IS NULL" is an IRI or a blank node. SQLite compares all texts once more itself: nothing is omitted.
+ * An object's text alone does not say which term is meant (an IRI, a string, a number…). So it is looked up only with its
+ * datatype or language: "datatype IS NULL" is an IRI or a blank node. SQLite compares all texts once more itself: nothing is
+ * omitted.
  */
 #include "daemon/quads/rdf-quad.h"
 

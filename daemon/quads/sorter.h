@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sorts rows of a few 64-bit integers, more than memory holds, by one or several orders of their columns: sorted runs in a
- * temporary file, merged while they are read.
+ * Sorts rows of a few 64-bit integers, more than memory holds, by one or several orders of their columns. Sorted runs go to a
+ * temporary file and are merged while they are read.
  *
- * Place: room quads. Values compare as signed integers. Memory is bounded by what qd_sorter_new() is told.
+ * Place: room quads. Values compare as signed integers. The arguments of qd_sorter_new() bound its memory.
  */
 #pragma once
 
@@ -23,8 +23,8 @@ typedef struct QdSorterOrder {
 
 /**
  * qd_sorter_new:
- * @orders: (nullable): each is the one before with one column moved to the front, which costs one more column to sort by; NULL: one
- *          order, from the first column to the last
+ * @orders: (nullable): each is the one before with one column moved to the front, which costs one more column to sort by. NULL:
+ *          one order, from the first column to the last
  * @n_memory_rows: how many are sorted at once; twice as many are held
  * @directory: where the file goes, copied
  */

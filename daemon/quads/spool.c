@@ -95,7 +95,7 @@ qd_spool_finish(QdSpool *self, GError **error)
     return self->fd < 0 || flush(self, error);
 }
 
-/* At least @n_bytes into the buffer, behind what is left there. */
+/* At least @n_bytes into the buffer, after the bytes that are left there. */
 static gboolean
 fill(QdSpool *self, gsize n_bytes, GError **error)
 {

@@ -244,7 +244,7 @@ is_indexed(gpointer data, const QdTerm *predicate)
     gint64 id = 0;
 
     if (predicate != NULL && !qd_dictionary_find_id(self->dictionary, predicate, &id, NULL))
-        id = -1; /* nobody's: only an index of every predicate has it */
+        id = -1; /* of no predicate: only an index of every predicate has it */
     return step_full_text(self, &self->indexed, "SELECT EXISTS(SELECT 1 FROM queryd_fulltext WHERE id IN (0, ?1) OR ?1=0)", NULL,
                           id) != 0;
 }

@@ -2,7 +2,7 @@
 /*
  * The key under which a term is found: 128 bits of SipHash over kind, qualifier and lexical form.
  *
- * Place: room quads. Keyed with a secret of the store, so that nobody can write a file of terms that all meet in one place.
+ * Place: room quads. Keyed with a secret of the store, so an attacker cannot write a file of terms that all collide.
  * Invariant: equal terms have equal keys; a language tag counts in lower case. The low half is what queryd_term_hash holds.
  */
 #pragma once

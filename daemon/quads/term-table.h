@@ -2,7 +2,7 @@
 /*
  * Ids by the key of their term, in memory: open addressing, 24 bytes an entry.
  *
- * Place: room quads, for bulk-load. A key counts as its term: 128 bits, under a secret that nobody but this process knows.
+ * Place: room quads, for bulk-load. A key counts as its term: 128 bits, under a secret that only this process knows.
  */
 #pragma once
 
