@@ -8,7 +8,7 @@
  *     ID    := u8 op · i64 id
  *
  * All numbers little-endian. Place: room rdf, between sparql (writes) and functions (runs).
- * Invariant: a program may come from outside; whoever reads it checks sizes, depth and numbers of children.
+ * Invariant: a program may come from outside; a reader checks sizes, depth and numbers of children.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * IRIs as text: which characters they may have, and the resolution of relative references (RFC 3986 §5).
  *
- * Place: room rdf. Nothing is normalised: an absolute IRI stays as it is written, dots and percent signs included; dot segments
+ * Place: room rdf. Nothing is normalised: an absolute IRI stays as it is written, dots and percent signs included. Dot segments
  * go only where a reference is merged with a base.
  */
 #pragma once

@@ -6,8 +6,8 @@
  *     id = 0   the default graph, never a term
  *     id < 0   the value itself: bit 63, bits 62..58 tag, bits 57..0 payload + 2^57
  *
- * Place: room rdf, pure. Invariants: only a lexical form that can be made again from the id lives in line, so two ids are equal
- * exactly when the terms are; within a tag ids are in the order of the values.
+ * Place: room rdf, pure. Invariants: only a lexical form that can be made again from the id lives in line. So two ids are equal
+ * exactly when the terms are. Within a tag ids are in the order of the values.
  */
 #pragma once
 

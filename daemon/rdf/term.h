@@ -23,7 +23,7 @@ typedef enum QdTermKind {
 
 typedef struct QdTerm {
     QdTermKind kind;
-    const char *lexical; /* IRI without <>, lexical form, or a blank node's label without _: ; UTF-8, needs no NUL behind it */
+    const char *lexical; /* IRI without <>, lexical form, or a blank node's label without _: ; UTF-8, NUL not needed */
     gsize n_lexical;
     const char *qualifier; /* datatype IRI (TYPED) or language tag (LANG_STRING), else NULL */
     gsize n_qualifier;

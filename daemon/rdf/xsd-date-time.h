@@ -34,7 +34,7 @@ typedef enum QdTimeRelation {
     QD_TIME_EQUAL = 0,
     QD_TIME_GREATER = 1,
     QD_TIME_UNEQUAL,       /* not equal, in no order */
-    QD_TIME_INDETERMINATE, /* nobody knows: one has a zone, the other has none, and they are within 14 hours */
+    QD_TIME_INDETERMINATE, /* undetermined: one has a zone, the other has none, and they are within 14 hours */
 } QdTimeRelation;
 
 typedef struct QdDateTimeFields {

@@ -15,7 +15,7 @@ typedef struct Parts {
     __int128 picos;
 } Parts;
 
-/* The unit's letter behind the digits decides; units come in order, each at most once. */
+/* The unit's letter after the digits decides; units come in order, each at most once. */
 static gboolean
 scan_parts(QdXsdScan *scan, const char *letters, const gint64 *seconds, const guint *months, Parts *parts, guint *n_found)
 {

@@ -25,7 +25,7 @@ qd_xsd_scan_char(QdXsdScan *scan, char c)
     return TRUE;
 }
 
-/* Up to @n_max digits; their number. More digits behind them stay. */
+/* Up to @n_max digits; their number. More digits after them stay. */
 static inline guint
 qd_xsd_scan_digits(QdXsdScan *scan, guint n_max, guint64 *ret_value)
 {
