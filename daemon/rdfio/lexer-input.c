@@ -154,7 +154,7 @@ qd_lexer_free(QdLexer *self)
     return NULL;
 }
 
-/* What is before the token goes; room for one more read behind the rest. */
+/* What is before the token goes; room for one more read after the rest. */
 static void
 make_room(QdLexer *self)
 {

@@ -35,7 +35,7 @@ struct QdLexer {
     char *decoded;
 };
 
-/* More bytes behind the last; FALSE at the end or after an error. */
+/* More bytes after the last; FALSE at the end or after an error. */
 gboolean qd_lexer_refill(QdLexer *self);
 
 /* The byte @ahead of the position, -1 at the end. */

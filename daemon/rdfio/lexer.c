@@ -185,7 +185,7 @@ decode_local_escape(QdLexer *self, GString *out, gsize *i, GError **error)
     return TRUE;
 }
 
-/* A token whose text is @n_before bytes behind its start and ends @n_after bytes before the position. */
+/* A token whose text begins @n_before bytes after its start and ends @n_after bytes before the position. */
 static gboolean
 finish(QdLexer *self, QdToken *token, guint kind, gsize n_before, gsize n_after)
 {

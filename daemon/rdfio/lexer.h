@@ -23,7 +23,7 @@ typedef enum QdTokenKind {
     QD_TOKEN_END = 0,
     QD_TOKEN_IRIREF = 256,     /* text: without <>, escapes decoded, characters checked, not resolved */
     QD_TOKEN_PNAME_NS,         /* text: prefix without ':' */
-    QD_TOKEN_PNAME_LN,         /* text: prefix; local: the part behind ':', '\' escapes decoded, % kept */
+    QD_TOKEN_PNAME_LN,         /* text: prefix; local: the part after ':', '\' escapes decoded, % kept */
     QD_TOKEN_BLANK_NODE_LABEL, /* text: without _: */
     QD_TOKEN_LANGTAG,          /* text: without @, as written; @prefix and @base come as this */
     QD_TOKEN_VAR,              /* SPARQL only; text: without its sigil */

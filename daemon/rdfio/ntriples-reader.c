@@ -108,7 +108,7 @@ skip_space(Reader *self)
 
 /* Terms ----------------------------------------------------------------------------------------------------------------- */
 
-/* Decodes the escape at @p (a backslash); returns what is behind it, or NULL. @in_string: more than \u and \U */
+/* Decodes the escape at @p (a backslash); returns the byte after it, or NULL. @in_string: more than \u and \U */
 static const char *
 decode_escape(Reader *self, const char *p, gboolean in_string, GString *out, GError **error)
 {
@@ -221,7 +221,7 @@ read_iri(Reader *self, guint slot, const char **ret_text, gsize *ret_n, GError *
     return TRUE;
 }
 
-/* Behind "_:". A label's last character is no dot. */
+/* After "_:". A label's last character is no dot. */
 static gboolean
 read_label(Reader *self, QdTerm *ret_term, GError **error)
 {
@@ -394,7 +394,7 @@ read_line(Reader *self, GError **error)
 
 /* Input ----------------------------------------------------------------------------------------------------------------- */
 
-/* Moves the line that is not whole to the front, and reads behind it. */
+/* Moves the incomplete line to the front, and reads after it. */
 static gboolean
 refill(Reader *self, GError **error)
 {

@@ -2,8 +2,8 @@
 /*
  * N-Triples and N-Quads, RDF 1.1.
  *
- * Place: room rdfio, behind rdf-reader.h; own scanner, since these are the formats of large loads: terms are views into the
- * read buffer, escapes are decoded in place.
+ * Place: room rdfio, an implementation of rdf-reader.h. It has its own scanner, since these are the formats of large loads:
+ * terms are views into the read buffer, escapes are decoded in place.
  */
 #pragma once
 

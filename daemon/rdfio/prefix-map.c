@@ -122,7 +122,7 @@ qd_prefix_map_find(const QdPrefixMap *self, const char *iri, gsize n_iri, guint 
             *ret_n_iri = n_same;
             return entry->prefix;
         }
-        limit = n_same; /* what is longer and begins the IRI would stand behind that entry */
+        limit = n_same; /* a longer one that begins the IRI would stand after that entry */
     }
     *state = 1;
     return NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading RDF: bytes in, quads out, whatever the format.
+ * Reading RDF: bytes in, quads out, in each format.
  *
  * Place: room rdfio, over the readers of the formats; untrusted input. Quads come while the input is read; memory is bounded by the
  * limits on a value and on nesting.
- * Invariant: after an error the quads that came before are worth nothing: whoever keeps them must be able to drop them.
+ * Invariant: after an error the quads that came before are worth nothing: a caller that keeps them must be able to drop them.
  */
 #pragma once
 
@@ -32,8 +32,8 @@ typedef struct QdRdfReading {
 /* Anonymous nodes get this and a number as label. */
 #define QD_RDF_ANONYMOUS_PREFIX "genid"
 
-/* qd_rdf_append_label: for the readers: a label of a document. One that looks anonymous gets an "x" more, and so never is; one that
- * ends in a dot, as only XML has them, gets something around it. */
+/* qd_rdf_append_label: for the readers: a label of a document. One that looks anonymous gets an "x" more, and so never is. One
+ * that ends in a dot, as only XML has them, gets something around it. */
 void qd_rdf_append_label(GString *out, const char *label, gsize n_bytes);
 
 /**

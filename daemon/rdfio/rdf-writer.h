@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writing RDF: quads in, text out, whatever the format.
+ * Writing RDF: quads in, text out, in each format.
  *
  * Place: room rdfio. The text is appended to a string of the caller, who may take it out between two calls. Quads that come in the
  * order of graph, subject and predicate make the shortest text; any order makes a right one.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * XML for the reader of RDF/XML: libxml2's push parser calls the grammar; an XML literal becomes a small document of its own,
+ * XML for the reader of RDF/XML: libxml2's push parser calls the grammar. An XML literal becomes a small document of its own,
  * whose exclusive canonical form is the literal's text.
  *
  * libxml2 sees no DOCTYPE: QdXmlEntities takes it away and writes the entities out, within limits. So there are none for libxml2 to

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The writer of RDF/XML; behind rdf-writer.h, whose rules hold.
+ * The writer of RDF/XML; an implementation of rdf-writer.h, whose rules hold.
  *
  * Place: room rdfio.
  */

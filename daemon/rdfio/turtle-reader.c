@@ -2,7 +2,7 @@
 /*
  * The reader of Turtle and TriG: recursive descent over one token of look-ahead.
  *
- * A token's text is gone with the next token, so terms that wait for others to come are kept in an arena: nesting pushes and pops
+ * A token's text is gone with the next token. So terms that wait for others are kept in an arena: nesting pushes and pops
  * there, and a triple is made of views into it.
  */
 #include "daemon/rdfio/turtle-reader.h"
@@ -238,7 +238,7 @@ push_string(Reader *self, Node *ret_node, GError **error)
 
 /* Nested things --------------------------------------------------------------------------------------------------------- */
 
-/* Behind "(". */
+/* After "(". */
 static gboolean
 read_collection(Reader *self, Node *ret_node, GError **error)
 {
@@ -282,7 +282,7 @@ read_collection(Reader *self, Node *ret_node, GError **error)
     return emit(self, &cell, &rest, &nil, error) && next_token(self, error);
 }
 
-/* Behind "[", and not before "]". */
+/* After "[", and not before "]". */
 static gboolean
 read_property_list(Reader *self, Node *ret_node, GError **error)
 {
@@ -296,7 +296,7 @@ read_property_list(Reader *self, Node *ret_node, GError **error)
     return expect(self, ']', "';', ',' or ']'", error);
 }
 
-/* Behind "[". */
+/* After "[". */
 static gboolean
 read_brackets(Reader *self, Node *ret_node, gboolean *ret_empty, GError **error)
 {
@@ -418,7 +418,7 @@ read_subject(Reader *self, Node *ret_node, gboolean *ret_alone, gboolean *ret_is
     }
 }
 
-/* Behind "{", to behind "}". */
+/* After "{", up to and including "}". */
 static gboolean
 read_graph_block(Reader *self, GError **error)
 {
@@ -467,7 +467,7 @@ read_triples(Reader *self, GError **error)
     return expect(self, '.', "';', ',' or '.'", error);
 }
 
-/* Behind "GRAPH". */
+/* After "GRAPH". */
 static gboolean
 read_graph_keyword(Reader *self, GError **error)
 {

@@ -2,7 +2,8 @@
 /*
  * Turtle and TriG, RDF 1.1.
  *
- * Place: room rdfio, behind rdf-reader.h, on the lexer that SPARQL shares. Nesting is bounded by the limit rdf_depth.
+ * Place: room rdfio, an implementation of rdf-reader.h, on the lexer that SPARQL shares. Nesting is bounded by the limit
+ * rdf_depth.
  */
 #pragma once
 

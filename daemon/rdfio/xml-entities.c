@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A stack of sources, the document below and the entities that are being written out upon it, and a state: just enough of XML to
- * know where a reference is one. All else is left to libxml2: what is not understood here passes as it is.
+ * A stack of sources: the document, and the entities that are being written out. A state: just enough of XML to know where a
+ * reference is one. All else is left to libxml2: what is not understood here passes as it is.
  *
  * Only bytes of ASCII mean something, so any encoding that contains it will do. UTF-16 passes, and libxml2's callback refuses its
  * DOCTYPE.
@@ -16,7 +16,7 @@
 
 #define PIECE_BYTES (64 * 1024)
 #define NAME_BYTES_MAX 1000
-/* Entities may give so many times the bytes that were read, whatever the limit is. */
+/* Entities may give so many times the bytes that were read, also within the limit. */
 #define ENTITY_FACTOR 8
 #define END (-1)
 
@@ -230,7 +230,7 @@ read_word(QdXmlEntities *self, GString *word, const char *what)
     return word->len > 0 || fail_expected(self, what);
 }
 
-/* Behind its beginning, to @end, of two or three characters. */
+/* After its beginning, to @end, of two or three characters. */
 static gboolean
 skip_to(QdXmlEntities *self, const char *end)
 {
@@ -262,7 +262,7 @@ skip_declaration(QdXmlEntities *self)
     return fail_expected(self, ">");
 }
 
-/* Behind "&#": one of ASCII is decoded, others stay. */
+/* After "&#": one of ASCII is decoded, others stay. */
 static gboolean
 read_character(QdXmlEntities *self, GString *text)
 {
@@ -341,7 +341,7 @@ add_entity(QdXmlEntities *self, const char *name, const GString *text)
     return TRUE;
 }
 
-/* Behind "<!ENTITY". */
+/* After "<!ENTITY". */
 static gboolean
 read_entity(QdXmlEntities *self)
 {
@@ -364,7 +364,7 @@ read_entity(QdXmlEntities *self)
     return expect(self, ">") && add_entity(self, name->str, text);
 }
 
-/* Behind "<". */
+/* After "<". */
 static gboolean
 read_declaration(QdXmlEntities *self)
 {
@@ -385,7 +385,7 @@ read_declaration(QdXmlEntities *self)
     return fail(self, "'<!%.20s' in the DOCTYPE is not allowed: only entities are", keyword->str);
 }
 
-/* Behind "[", to "]". */
+/* After "[", to "]". */
 static gboolean
 read_subset(QdXmlEntities *self)
 {
@@ -402,7 +402,7 @@ read_subset(QdXmlEntities *self)
     }
 }
 
-/* Behind "<!", which is not in self->out yet. */
+/* After "<!", which is not in self->out yet. */
 static gboolean
 read_doctype(QdXmlEntities *self)
 {
@@ -457,7 +457,7 @@ pop_entity(QdXmlEntities *self)
     return TRUE;
 }
 
-/* Behind "&": what is no reference to one of ours passes. */
+/* After "&": what is no reference to one of ours passes. */
 static gboolean
 put_reference(QdXmlEntities *self)
 {
@@ -478,7 +478,7 @@ put_reference(QdXmlEntities *self)
     return TRUE;
 }
 
-/* Behind "<" in the document's content: what it begins. */
+/* After "<" in the document's content: what it begins. */
 static void
 begin_markup(QdXmlEntities *self)
 {
