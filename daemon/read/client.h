@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a client is charged for: the counts behind the limits "… of one client".
+ * What a client is charged for: the counts of the limits "… of one client".
  *
  * Place: the lowest that charges; the bus layer makes a client for each process or sandbox that calls. Counts are atomics: workers
  * charge and discharge them. Invariant: every charge is held by exactly one object (channel, lease, run slot, job), which gives it

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Within triggers SQLite saves and restores its number of changes, so that only SQLite itself can tell it: before a statement that
- * asks for it, it is made what the session's is, by deleting as many rows of a table that has none.
+ * Within triggers SQLite saves and restores its number of changes, so only SQLite itself can report it. Before a statement that
+ * asks for it, it is set to the session's number by deleting as many rows of a table that has none.
  */
 #include "daemon/read/counting.h"
 

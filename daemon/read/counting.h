@@ -23,7 +23,7 @@ gboolean qd_counting_register(QdConnection *connection, GError **error);
 /* For a query: @counters (nullable: all are 0) are copied. */
 void qd_counting_show(QdConnection *connection, const QdCounts *counters);
 
-/* Around the step of an update on the writer's connection: what it does counts for the session of @counters, as in SQLite in
- * triggers, too, and when it fails. */
+/* Around the step of an update on the writer's connection. Its changes count for the session of @counters; as in SQLite, those
+ * in triggers and of a failed update do, too. */
 void qd_counting_begin(QdConnection *connection, const QdCounts *counters, const QdCompiled *compiled);
 void qd_counting_end(QdConnection *connection, QdCounts *counters, const QdCompiled *compiled);

@@ -2,7 +2,7 @@
 /*
  * What a connection needs to run SPARQL's SQL: our functions on its dictionary, and constants bound in its snapshot.
  *
- * Place: room read. Thread: whoever has the connection.
+ * Place: room read. Thread: the one that has the connection.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ void qd_evaluation_set_interrupter(QdConnection *connection, QdInterrupter *inte
 void qd_evaluation_begin_watch(QdConnection *connection, QdWatch *watch);
 void qd_evaluation_end_watch(QdConnection *connection, QdWatch *watch);
 
-/* The connection's dictionary, for whoever turns ids into terms. */
+/* The connection's dictionary, for callers that turn ids into terms. */
 QdResolver qd_evaluation_get_resolver(QdConnection *connection);
 
 /* A new execution on @connection: NOW() is now, blank nodes are fresh. */

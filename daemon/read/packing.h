@@ -6,8 +6,8 @@
  *
  * Place: room read. A run uses it for large results: the function gets a row's values at once, where a statement's columns are
  * asked for one by one.
- * Invariant: the wrapped statement is used only if SQLite made the same program of it, but for a call of the function right
- * before each result row: it gives the same rows in the same order, and the function has seen each of them once.
+ * Invariant: the wrapped statement is used only if SQLite's program for it differs just by a call of the function right before
+ * each result row. It gives the same rows in the same order, and the function has seen each of them once.
  */
 #pragma once
 

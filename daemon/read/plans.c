@@ -15,7 +15,7 @@
 #define N_PLANS_MAX 64
 #define N_VARIANTS_MAX 4   /* plans of one fingerprint, for constants that differ in how much they match */
 #define FRESH_USEC 1000000 /* totals and counts of this age do */
-#define GROWTH 4           /* so many times more or fewer quads, and join orders are chosen anew */
+#define GROWTH 4           /* so many times more or fewer quads, and join orders are chosen again */
 
 /*
  * A plan, and the last text that it was used for: the values of that text are in it.
@@ -79,7 +79,7 @@ qd_plans_set_counters(QdConnection *connection, QdPlanCounters *counters)
     get_plans(connection)->counters = counters;
 }
 
-/* Kind, base and the names in order, each with a NUL behind it. */
+/* Kind, base and the names in order, each followed by a NUL. */
 static GBytes *
 make_head(const QdPlanText *what, char **names)
 {
@@ -324,7 +324,7 @@ qd_plans_new_parameters(void)
     return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 }
 
-/* A term with its texts behind it, in one piece of memory. */
+/* A term followed by its texts, in one piece of memory. */
 static QdTerm *
 make_term(QdTermKind kind, const char *lexical, gsize n_lexical, const char *qualifier, gsize n_qualifier)
 {

@@ -2,9 +2,9 @@
 /*
  * Compiled SPARQL of one connection, least recently used out first.
  *
- * Place: room read. A plan is found again by its text, or by another text of the same fingerprint (sparql/fingerprint.h), whose
- * constants are then written into it; and by which parameters have values. It is compiled anew when the store, or what the
- * constants match, has grown or shrunk so much that its join orders may be wrong (docs/decisions/plan-cache.md).
+ * Place: room read. A plan is found again by its text and by which parameters have values. Another text of the same fingerprint
+ * (sparql/fingerprint.h) finds it, too; its constants are then written into it. It is compiled again when its join orders may
+ * be wrong: the store, or what the constants match, has grown or shrunk so much (docs/decisions/plan-cache.md).
  */
 #pragma once
 

@@ -42,7 +42,7 @@ qd_pool_new(const QdConnectionInfo *info, const QdLimits *limits)
     self->info = *info;
     self->info.path = self->path;
     self->info.setup = qd_evaluation_register;
-    if (!info->in_application) /* there nobody tells of changes */
+    if (!info->in_application) /* there changes are not reported */
         self->info.schema_generation = &self->schema_generation;
     self->limits = limits;
     self->idle = g_ptr_array_new();
@@ -173,7 +173,7 @@ discharge_lease(QdPool *self, QdClient *client, QdReader *reader)
     return keep;
 }
 
-/* In an application nobody tells that the daemon has put another file in the place of a damaged one. */
+/* In an application no message says that the daemon has put another file in the place of a damaged one. */
 static void
 notice_other_file(QdPool *self)
 {

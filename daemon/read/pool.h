@@ -51,8 +51,8 @@ typedef enum QdPoolState {
 
 /* Closes connections that have been idle for a while, all but one. */
 QdPoolState qd_pool_trim(QdPool *self);
-/* Closes all idle connections. SQLite keeps the descriptors of closed connections while any other one of the process holds
- * a lock on the file; only when the last one goes, the writer's too, they all go. */
+/* Closes all idle connections. SQLite keeps the descriptors of closed connections while any other one of the process holds a
+ * lock on the file. They all go only when the last one goes, the writer's too. */
 void qd_pool_rest(QdPool *self);
 
 guint qd_pool_get_n_leased(QdPool *self);

@@ -52,7 +52,7 @@ get_value(sqlite3_value *const *values, sqlite3_stmt *stmt, uint32_t i)
     return values != NULL ? values[i] : sqlite3_column_value(stmt, (int) i);
 }
 
-/* Works on a copy of the writer: what nobody else can see stays in registers. */
+/* Works on a copy of the writer: fields that no other code can see stay in registers. */
 static inline __attribute__((always_inline)) int
 encode_row(QwPageWriter *writer, sqlite3_value *const *values, sqlite3_stmt *stmt)
 {

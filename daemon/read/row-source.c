@@ -128,8 +128,8 @@ qd_row_source_begin_fill(QdRowSource *self, QwPageWriter *writer)
 }
 
 /*
- * Of a whole table's scan there will be many rows: when none of them has left yet, and few steps were made, it starts again packed.
- * What an index finds is packed when an earlier run has given much.
+ * A whole table's scan gives many rows: if none of them has left yet, and few steps were made, it starts again packed. What an
+ * index finds is packed when an earlier run has given much.
  */
 gboolean
 qd_row_source_start_packing(QdRowSource *self, QwPageWriter *writer, uint64_t n_rows)

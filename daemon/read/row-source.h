@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the rows of a run come from: a statement of SQL as it is, the same packed (packing.h), or one of SPARQL and its encoder.
+ * Where the rows of a run come from: a statement of SQL, plain or packed (packing.h), or one of SPARQL and its encoder.
  *
- * Place: room read, the lower half of a run (run.h), which steps it and knows when that has to end; here is what a step gives.
+ * Place: room read, the lower half of a run. run.h steps it and knows when that has to end; here is what a step gives.
  * Invariant: a result begins again in another form only while none of its rows has left.
  */
 #pragma once

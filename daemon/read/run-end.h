@@ -4,7 +4,7 @@
  *
  * Place: room read, a part of the run (run.h). sqlite3_step() returns only at rows, so all checks sit in a look, which the
  * interrupter makes due every few milliseconds. What must end even if a single operation takes long, the interrupter ends itself.
- * Invariant: whatever ends a step is found again by qd_run_end_find(), in the same words.
+ * Invariant: each reason that ends a step is found again by qd_run_end_find(), in the same words.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * A run: one execution of one statement on a leased connection, pulled page by page.
  *
  * Place: room read. Channels, calls and export jobs all pull from here; nothing else steps a query.
- * Invariant: a run ends with DONE or FAILED, once; whoever sees it frees the run, which ends the snapshot.
+ * Invariant: a run ends with DONE or FAILED, once; the caller that sees it frees the run, which ends the snapshot.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ typedef enum QdLongVerdict {
  * @can_defer: no page has come out yet, so that the run can be started again later. */
 typedef QdLongVerdict (*QdRunLongFunc)(void *data, gboolean can_defer);
 
-/* What the atomic behind QdRunOptions.cancelled may say. */
+/* What the atomic that QdRunOptions.cancelled points to may say. */
 enum {
     QD_CANCEL_NONE = 0,
     QD_CANCEL_BY_CLIENT = 1,
@@ -85,7 +85,7 @@ typedef struct QdRunText {
  */
 QdRun *qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
                   const QdLimits *limits, GError **error);
-/* The same on a connection that the caller has, with whatever transaction is open there, and keeps until the run is freed. */
+/* The same on a connection that the caller has, with its open transaction, if any, and keeps until the run is freed. */
 QdRun *qd_run_new_on(QdReader *reader, const QdRunText *what, QdPolicy compile_policy, const QdLimits *limits, GError **error);
 QdRun *qd_run_free(QdRun *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRun, qd_run_free)
@@ -120,8 +120,8 @@ QdRunStatus qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, 
  * qd_run_can_send_early:
  * @page: the page that qd_run_fill() fills
  *
- * Asked in long_func. Returns: TRUE if @page holds rows, and each of them belongs to the result: a packed row is in the page before
- * the limits on rows and bytes have been asked.
+ * Asked in long_func. Returns: TRUE if @page holds rows, all of which belong to the result. (A packed row is in the page before
+ * the limits on rows and bytes have been asked.)
  */
 gboolean qd_run_can_send_early(const QdRun *self, const QwPageWriter *page);
 /* In long_func, after the rows of @page were sent and it was emptied. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * QdShape: what a statement takes and gives, whatever its language.
+ * QdShape: what a statement takes and gives, in each language.
  *
  * Place: room read. A view: valid as long as the statement or plan it was made from.
  */
