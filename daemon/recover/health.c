@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A key file, written anew and not synced, at each start and end: a torn one reads as that of a store that was not closed.
+ * A key file, rewritten and not synced, at each start and end. A torn one reads as that of a store that was not closed.
  */
 #include "daemon/recover/health.h"
 

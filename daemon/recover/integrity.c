@@ -66,8 +66,8 @@ get_failure(const char *message)
     return 0;
 }
 
-/* What a row of a check says of the check itself: 0, or SQLite's code when it could not read a page for another reason than damage.
- * Then it is not worth anything: pages that it has not seen "are never used". */
+/* What a row of a check says of the check itself. 0, or SQLite's code when a page could not be read, but not for damage. Then
+ * it is not worth anything: pages that it has not seen "are never used". */
 static int
 judge_row(sqlite3 *db, const char *message)
 {

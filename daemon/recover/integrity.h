@@ -35,11 +35,11 @@ typedef void (*QdIntegrityFunc)(const char *message, gpointer data);
  * @sql: a PRAGMA that checks
  * @func: told what it says, row by row
  *
- * From now on @db maps no page of the database: one that the disk refuses is an error to who reads it, and a SIGBUS to who has it
- * mapped.
+ * From now on @db maps no page of the database. A page that the disk refuses is an error to a reader, but a SIGBUS to a process
+ * that has mapped it.
  *
- * Returns: SQLite's code: SQLITE_DONE; one of damage, when it could not go on for that; or what kept it from reading a page, such
- * as no memory or a disk that refuses: then what was told is not worth anything
+ * Returns: SQLite's code: SQLITE_DONE; damage that ended the check; or why a page could not be read, such as no memory or a
+ * refusing disk. In the last case its findings are worth nothing
  */
 int qd_integrity_query(sqlite3 *db, const char *sql, QdIntegrityFunc func, gpointer data);
 /* Whether a message of SQLite's check tells of damage, not only of a row that breaks a constraint. */

@@ -76,7 +76,7 @@ get_local_size(const QdPageCells *self, guint64 n_bytes)
     return size <= max ? (guint32) size : min;
 }
 
-/* @ret_end: (nullable): behind the cell */
+/* @ret_end: (nullable): the first byte after the cell */
 static gboolean
 get_cell(const QdPageCells *self, guint32 index, QdPageCell *ret_cell, guint32 *ret_end)
 {

@@ -3,7 +3,7 @@
  * One page of a b-tree and its cells; records and their fields.
  *
  * Place: room recover, for salvage. Pure: bytes in, numbers and borrowed bytes out.
- * Invariant: nothing outside of the given bytes is read, whatever they say.
+ * Invariant: nothing outside of the given bytes is read, regardless of their content.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ gboolean qd_page_cells_is_of_table(const QdPageCells *self);
 gboolean qd_page_cells_get(const QdPageCells *self, guint32 index, QdPageCell *ret_cell);
 /* Whether each cell can be had, none lies on another and, in a table, their rowids ascend. */
 gboolean qd_page_cells_are_whole(const QdPageCells *self);
-/* Behind the last cell: a page is filled from its end. 0: there is none */
+/* After the last cell: a page is filled from its end. 0: there is none */
 guint32 qd_page_cells_get_end(const QdPageCells *self);
 
 /* A value of a record. */

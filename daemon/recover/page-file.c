@@ -58,7 +58,7 @@ qd_page_file_free(QdPageFile *self)
     return NULL;
 }
 
-/* FALSE with errno 0 behind the end of the file. */
+/* FALSE with errno 0 beyond the end of the file. */
 static gboolean
 read_all(QdPageFile *self, int fd, void *buffer, gsize n_bytes, off_t offset)
 {
@@ -151,7 +151,7 @@ read_frame(QdPageFile *self, guint frame, guint32 page_size, const guint8 *heade
            qd_page_get_u32(buffer) > 0;
 }
 
-/* Frames up to the last that ends a transaction; what stands behind it was never committed. */
+/* Frames up to the last that ends a transaction; what follows it was never committed. */
 static void
 read_log(QdPageFile *self)
 {
@@ -245,7 +245,7 @@ guess_page_size(QdPageFile *self, guint64 n_file_bytes)
     return best_size;
 }
 
-/* Nobody but an extension reserves bytes; the fractions beside them are always these, and then no cell reaches into them. */
+/* Only extensions reserve bytes; the fractions beside them are always these, and then no cell reaches into them. */
 static guint32
 get_reserved(QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
 {

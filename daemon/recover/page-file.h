@@ -26,7 +26,7 @@ typedef struct QdPageFileInfo {
     gint32 application_id;
     gboolean header_damaged; /* what stands here was guessed */
     guint32 n_log_pages;     /* of the pages, so many come from the log */
-    gboolean log_damaged;    /* the log goes on behind its last whole transaction */
+    gboolean log_damaged;    /* the log goes on after its last whole transaction */
 } QdPageFileInfo;
 
 /* Errors: CORRUPT when nothing in the file looks like a page; what opening and reading give. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The report is there before the names change: whoever finds a file set aside finds also what was lost.
+ * The report is there before the names change: beside a file that was set aside there is always the list of losses.
  */
 #include "daemon/recover/recovery.h"
 
@@ -13,7 +13,7 @@
 #include "daemon/recover/replace.h"
 #include "daemon/recover/salvage.h"
 
-/* Generations have to grow even when nobody knows any more how often the store was started. */
+/* Generations have to grow even when the number of starts of the store is lost. */
 #define USEC_PER_START G_GUINT64_CONSTANT(3600000000)
 /* Lines of the report. */
 #define MAX_NAMED_PAYLOADS 1000u
@@ -57,7 +57,7 @@ write_report(const QdSalvageReport *report, const char *aside, const char *path,
     return FALSE;
 }
 
-/* Files of payloads whose rows are lost; also of some that were to be deleted anyway, which nobody can tell. */
+/* Files of payloads whose rows are lost, and some that were to be deleted anyway: the two look alike. */
 static gboolean
 keep_payloads(const QdRecoveryOptions *options, const char *target, QdSalvageReport *report, GError **error)
 {

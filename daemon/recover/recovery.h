@@ -2,7 +2,7 @@
 /*
  * A store whose database is damaged becomes one whose database is whole: salvage, report, replacement.
  *
- * Place: room recover. Nobody has the database open, and the caller holds the store's lock.
+ * Place: room recover. No process has the database open, and the caller holds the store's lock.
  * Invariant: a recovery that fails has changed nothing.
  */
 #pragma once

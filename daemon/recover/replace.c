@@ -78,7 +78,7 @@ qd_replace_begin(const char *directory, const char *word, char **ret_aside, GErr
     return TRUE;
 }
 
-/* The database only after its log: whoever finds the one without the other has lost commits. */
+/* The database only after its log: a database without its log has lost commits. */
 static gboolean
 swap(const char *directory, const char *next, GError **error)
 {

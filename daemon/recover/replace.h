@@ -2,8 +2,8 @@
 /*
  * Another file in the place of a store's database, the old one kept aside.
  *
- * Place: room recover. The new file gets a name that says what has to be done; from then on a crash changes nothing: the next start
- * finishes it. Nobody may have the database open, and the caller holds the store's lock.
+ * Place: room recover. The new file gets a name that says what has to be done; from then on a crash changes nothing: the next
+ * start finishes it. No process may have the database open, and the caller holds the store's lock.
  * Invariant: at every moment the old database, with its log, and the new one are there in full.
  */
 #pragma once

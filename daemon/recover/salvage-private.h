@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A salvage in work, as its files share it: salvage.c (the order of things), salvage-table.c (rows of one table),
- * salvage-plain.c (tables whose definition cannot be made), salvage-text.c (full-text indexes), salvage-rdf.c (invariants of our
- * own tables), salvage-schema.c (what tables there are).
+ * A salvage in work, as its files share it. salvage.c: the order of things; salvage-table.c: rows of one table;
+ * salvage-plain.c: tables whose definition cannot be made. salvage-text.c: full-text indexes; salvage-rdf.c: invariants of our
+ * own tables; salvage-schema.c: which tables there are.
  *
  * Place: room recover, private.
  */
@@ -79,9 +79,9 @@ gboolean qd_salvage_vote_quads(QdSalvage *self, GError **error);
 gboolean qd_salvage_is_virtual(const QdSalvageEntry *entry);
 /* A schema that somebody has written by hand may say anything. */
 gboolean qd_salvage_is_one_create(QdSalvage *self, const char *sql);
-/* Full-text indexes of users, made anew from the texts; one that cannot be is made empty, and says so. */
+/* Full-text indexes of users, rebuilt from the texts; one that cannot be rebuilt is made empty, and says so. */
 gboolean qd_salvage_mend_texts(QdSalvage *self, GError **error);
 /* Internal tables, indexes and views of the schema that was read are defined as queryd defines them. */
 gboolean qd_salvage_define_own(QdSalvage *self, GError **error);
-/* After all rows: terms are what their keys say, nothing dangles, what can be computed is computed anew. */
+/* After all rows: terms are what their keys say, nothing dangles, what can be computed is computed again. */
 gboolean qd_salvage_mend_rdf(QdSalvage *self, GError **error);

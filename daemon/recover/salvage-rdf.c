@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Our own tables hold the same facts more than once, so that here, and here only, a row that was altered is told from a good one.
+ * Our own tables hold the same facts more than once. So here, and here only, an altered row can be distinguished from a good
+ * one.
  *
- * A quad stands in three whole trees (the table and two indexes): it is believed when two of them have it. A term is believed when
- * its key, made anew, is the one that was stored with it. What can be computed is computed: keys, statistics, counters.
+ * A quad stands in three whole trees (the table and two indexes): it is believed when two of them have it. A term is believed
+ * when its key, computed again, is the one that was stored with it. What can be computed is computed: keys, statistics,
+ * counters.
  */
 #include <string.h>
 
@@ -350,7 +352,7 @@ make_key(QdSalvage *self, GError **error)
                               "INSERT OR REPLACE INTO queryd_meta VALUES('term_secret', randomblob(16));" QD_TERM_KEY_MOVE);
 }
 
-/* Terms that are not what their key says go; the keys of the others are written anew. */
+/* Terms that are not what their key says go; the keys of the others are rewritten. */
 static gboolean
 mend_terms(QdSalvage *self, GError **error)
 {

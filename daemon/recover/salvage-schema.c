@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What tables there are: by the schema's own pages; where some are lost by the copy beside the file; without one by pages that look
- * like some of the schema.
+ * Which tables there are: by the schema's own pages, or, where some are lost, by the copy beside the file. Without one: by
+ * pages that look like some of the schema.
  */
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /*
  * Records of one tree as rows of a table of the new file.
  *
- * A record has the columns in their order, in a WITHOUT ROWID table those of the primary key first; it has no virtual columns, and
- * is shorter when columns were added after it: then the table's defaults fill in. A column that is the rowid is NULL in it.
+ * A record has the columns in their order, in a WITHOUT ROWID table those of the primary key first. It has no virtual columns,
+ * and is shorter when columns were added after it: then the table's defaults fill in. A column that is the rowid is NULL in it.
  */
 #include <string.h>
 
@@ -199,7 +199,7 @@ append_quoted(GString *out, const char *name)
     g_string_append_c(out, '"');
 }
 
-/* Parameter i + 1 is the record's field i; the one behind all columns is the rowid. */
+/* Parameter i + 1 is the record's field i; the one after all columns is the rowid. */
 static sqlite3_stmt *
 get_statement(QdRowWriter *self, guint n_fields, GError **error)
 {
@@ -296,7 +296,7 @@ bind_row(const QdRowWriter *self, sqlite3_stmt *stmt, const QdTreeRow *row)
         (void) sqlite3_bind_int64(stmt, (int) self->columns->len + 1, row->rowid);
 }
 
-/* SQLite compiles @self's statements anew when this has changed. */
+/* SQLite recompiles @self's statements when this has changed. */
 static gboolean
 set_checks(QdRowWriter *self, GError **error)
 {

@@ -2,9 +2,9 @@
 /*
  * Full-text indexes (FTS4, FTS5) of users.
  *
- * Such a table is a name over ordinary tables of its module's: its texts, and the index of them, whose rows have come through as
- * far as they could be read. The index is made anew from the texts. Where that fails, or leaves an index that is not whole, the
- * table is made anew, too: one whose own tables lack what the module wants could not even be dropped.
+ * Such a table is a name over ordinary tables of its module: its texts, and their index. The rows of these have come through as
+ * far as they could be read. The index is rebuilt from the texts. Where that fails, or leaves an index that is not whole, the
+ * table is made again, too. If its own tables lack what the module wants, it could not even be dropped.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The order of things: schema; tables without indexes; rows; pages that nothing refers to; indexes, views and triggers; our own
- * tables' invariants; full-text indexes; a check of the result.
+ * The order of things: schema; tables without indexes; rows; pages that nothing refers to; indexes, views and triggers. Then
+ * our own tables' invariants; full-text indexes; a check of the result.
  */
 #include "daemon/recover/salvage.h"
 

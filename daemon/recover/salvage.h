@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A damaged database file into a new, whole one: whatever can be read, and a report of the rest.
+ * A damaged database file into a new, whole one: everything that can be read, and a report of the rest.
  *
- * Place: room recover. The damaged file is read page by page without SQLite (tree-scan.h) and not changed; rows go into the new
- * file by SQL, so that its constraints judge them once more.
+ * Place: room recover. The damaged file is read page by page without SQLite (tree-scan.h) and not changed. Rows go into the new
+ * file by SQL, so its constraints judge them once more.
  * Invariant: after a failure there is no new file.
  */
 #pragma once
@@ -14,7 +14,7 @@
 
 typedef struct QdSalvageOptions {
     const char *source; /* path; its log is beside it */
-    const char *target; /* path: made, or made anew */
+    const char *target; /* path: made or replaced */
     const QdLimits *limits;
     QdConnectionSetup setup; /* (nullable): without it what calls our functions is made without that */
     const gint *cancelled;   /* (nullable) atomic: non-zero ends it */

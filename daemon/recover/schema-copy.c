@@ -149,7 +149,7 @@ qd_schema_copy_free(QdSchemaCopy *self)
     return NULL;
 }
 
-/* (transfer full) (nullable): the content behind its hash, which it fits */
+/* (transfer full) (nullable): the content after its hash, which it fits */
 static GVariant *
 load(const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The schema once more, in a small file beside the database ("queryd.db-schema"): what a salvage goes by when the pages with the
- * schema are lost, since which page belongs to which table stands nowhere else.
+ * The schema once more, in a small file beside the database ("queryd.db-schema"). A salvage uses it when the pages with the
+ * schema are lost, since no other place says which page belongs to which table.
  *
  * Place: room recover. The writer keeps it up to date; a copy that cannot be is deleted, for none is better than an old one.
  */
@@ -10,7 +10,8 @@
 #include "daemon/sqlite/connection.h"
 
 #define QD_SCHEMA_COPY_SUFFIX "-schema"
-/* Of its file: a larger schema has no copy; while the store is in use, after each change of the schema, one up to the second size.
+/* Of its file. A larger schema has no copy; a schema up to the second size is copied after each change while the store is in
+ * use.
  */
 #define QD_SCHEMA_COPY_MAX_BYTES (64u * 1024 * 1024)
 #define QD_SCHEMA_COPY_QUICK_BYTES (256u * 1024)
@@ -34,7 +35,7 @@ typedef struct QdSchemaCopy {
 
 /**
  * qd_schema_copy_refresh:
- * @connection: of the file; nobody else changes its schema meanwhile
+ * @connection: of the file; no other connection changes its schema meanwhile
  * @max_bytes: of the copy
  *
  * Writes the copy if it is not what it should be. A failure is not told.

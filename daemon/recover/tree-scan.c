@@ -2,8 +2,8 @@
 /*
  * Downwards from the root, one buffer for each level.
  *
- * What a damaged number does: a wrong child is a page that two claim, or of another kind; a wrong key in an interior page puts most
- * rows of a good page out of its bounds, and then the page is believed; a wrong rowid is out of bounds or out of order alone.
+ * What a damaged number does: a wrong child is a page that two claim, or of another kind. A wrong key in an interior page puts
+ * most rows of a good page out of its bounds; then the page is believed. A wrong rowid is out of bounds or out of order alone.
  */
 #include "daemon/recover/tree-scan.h"
 

@@ -3,9 +3,9 @@
  * All rows of a b-tree that can still be had from a damaged file.
  *
  * Place: room recover, for salvage, over page-file and page-cells. A page that is damaged loses what is on it and nothing else:
- * what hung below it is found again as pages that nobody refers to.
- * Invariant: a row is given only if its page says that it has its place there: rowids within the bounds that the pages above
- * name, in order, payload whole, no page taken twice.
+ * its children are found again as pages without a reference.
+ * Invariant: a row is given only if its page says that it has its place there. Rowids are within the bounds that the pages
+ * above name and in order, the payload is whole, no page is taken twice.
  */
 #pragma once
 
