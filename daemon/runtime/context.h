@@ -48,7 +48,7 @@ typedef struct QdContext {
     QdCounters counters;
     gint n_request_bytes;   /* atomic: that are charged, of all clients */
     gint n_restores;        /* atomic: so often another database has come in place of this one */
-    uint64_t activity_usec; /* atomic: when the main thread was told last */
+    uint64_t activity_usec; /* atomic: when the main thread last heard of activity */
     guint n_calls;          /* main thread */
 } QdContext;
 
@@ -57,5 +57,5 @@ uint64_t qd_context_get_timeout_msec(const QdContext *self, QdLimit limit, gbool
 
 /* From any thread: the answer that a client gets; of CORRUPT a check follows. */
 void qd_context_note_error(QdContext *self, const GError *error);
-/* From any thread: something was done, so the time of idleness starts anew. Tells the main thread at most once a second. */
+/* From any thread: something was done, so the idle time restarts. Tells the main thread at most once a second. */
 void qd_context_note_activity(QdContext *self);

@@ -86,8 +86,8 @@ list_push(TaskList *list, QdTask *task)
 }
 
 /*
- * Under the mutex. The limits hold for what is long; there are two threads more, for all and for each client, which only what
- * is fresh, and by that likely short, may have.
+ * Under the mutex. The limits hold for long tasks. For all and for each client there are two threads more, which only fresh
+ * tasks, and so probably short ones, may have.
  */
 static gboolean
 take_long_locked(QdWorkers *self, QdClient *client)
@@ -223,8 +223,8 @@ pop_late(QdWorkers *self)
 }
 
 /*
- * Two pushes may wake one thread only: the event of the second joins the first, which is not fetched yet. So whoever takes a
- * task out sees to it that what is left finds a thread, too.
+ * Two pushes may wake one thread only: the event of the second joins the first, which is not fetched yet. So a thread that
+ * takes a task out ensures that the rest finds a thread, too.
  */
 static QdTask *
 workers_pop(QdWorkers *self, gboolean *ret_is_late)
@@ -343,9 +343,9 @@ typedef struct SchedAttr {
 } SchedAttr;
 
 /*
- * A batch thread with a long slice: since Linux 6.12 a thread that wakes up with a shorter one (ours, and clients that wait for us)
- * takes the core at once instead of waiting for the end of the slice. Older kernels ignore the slice. It is not longer, since one
- * that is to end waits for the slices of all others: with 100 ms that took up to 3 s.
+ * A batch thread with a long slice. Since Linux 6.12 a thread that wakes up with a shorter slice (ours, and clients that wait
+ * for us) takes the core at once. It does not wait for the end of the long slice. Older kernels ignore the slice. It is not
+ * longer, since a thread that is to end waits for all other slices: with 100 ms that took up to 3 s.
  */
 static void
 set_batch(Slot *of, gboolean batch)
@@ -381,7 +381,8 @@ qd_workers_become_long(QdWorkers *self, QdClient *client)
     return verdict;
 }
 
-/* Under the mutex: of those that hold a thread, the one that has for the longest, and could leave it by now if it meant to. */
+/* Under the mutex: of the threads' holders, the one that has held its thread longest and does not leave it by now, although it
+ * could. */
 static Slot *
 find_holder(QdWorkers *self)
 {

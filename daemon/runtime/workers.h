@@ -2,10 +2,10 @@
 /*
  * Worker threads: they wait for channels in one epoll descriptor and take tasks from one run queue.
  *
- * Place: room runtime. There are as many threads as queries may run, two more, so that requests are always read, and one for the
- * leader of the writer. A query that can neither leave its thread nor be one of the long ones gets a thread in addition (limit
- * running_beside). Invariant: a task in the queue is owned by the queue; the thread that takes it out owns it, and holds a run
- * slot for it.
+ * Place: room runtime. There are as many threads as queries may run, two more, so that requests are always read, and one for
+ * the leader of the writer. A query that can neither leave its thread nor be one of the long ones gets a thread in addition
+ * (limit running_beside). Invariant: a task in the queue is owned by the queue. The thread that takes it out owns it, and holds
+ * a run slot for it.
  */
 #pragma once
 
@@ -50,8 +50,8 @@ uint64_t qd_task_end_wait(QdTask *self);
 void qd_task_set_late_error(const QdTask *self, GError **error);
 
 /*
- * What a thread of the workers does again and again: serves one event, and one task of the queue, if there is one that may run.
- * Public for tests, which hold all threads and take their turns themselves. Thread: a worker, or one that has no slot.
+ * What a thread of the workers does again and again: serves one event and, if one may run, one task of the queue. Public for
+ * tests, which hold all threads and take their turns themselves. Thread: a worker, or one that has no slot.
  * Returns: whether there was one
  */
 gboolean qd_workers_serve_event(QdWorkers *self, int timeout_msec);
@@ -78,13 +78,13 @@ gboolean qd_workers_has_waiting(QdWorkers *self);
 /* Until this thread is done with its task the kernel shall treat it as a batch job: others go first. */
 void qd_workers_note_batch(void);
 /*
- * What this thread runs for @client has turned out long. GRANTED: it may go on, as a batch job. Else as many long ones run as may:
- * it should leave the thread to a short one and come back as sliced. If it cannot, DENIED: it goes on, and another thread is
- * started when one is missed; REFUSED: there are as many of those as may be.
+ * What this thread runs for @client has turned out long. GRANTED: it may go on, as a batch job. Else as many long ones run as
+ * may: it should leave the thread to a short one and come back as sliced. If it cannot, DENIED: it goes on, and another thread
+ * is started when one is missed. REFUSED: there are already as many of those as the limit allows.
  */
 QdLongVerdict qd_workers_become_long(QdWorkers *self, QdClient *client);
-/* At each tick of the interrupter: sees to it that two threads are left for what is short, whatever the others do, and that no
- * task waits beyond its time. */
+/* At each tick of the interrupter: keeps two threads for short tasks, regardless of the others. No task waits beyond its
+ * time. */
 void qd_workers_look(QdWorkers *self);
 
 /* TRUE: the caller may wait awake for a moment; then it must end so. As many threads may as leave half of the cores. */
