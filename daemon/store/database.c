@@ -187,8 +187,8 @@ correct_unknown_format(GError **error)
 }
 
 /*
- * Our own statements do not fit our tables: another program has changed them. Nothing is salvaged unasked then: whoever has changed
- * the file may want to undo that.
+ * Our own statements do not fit our tables: another program has changed them. Nothing is salvaged unasked then: the user may
+ * want to undo that change.
  */
 static gboolean
 explain_harm(QdDatabase *self, GError *failure, GError **error)

@@ -47,11 +47,11 @@ QdDatabase *qd_database_free(QdDatabase *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdDatabase, qd_database_free)
 
 /*
- * A client may pass us a descriptor of the database's own file (of its index: qd_index_locks_init()). When that is closed,
- * wherever, the kernel drops all POSIX locks that this process has on the file, SQLite's among them; and another program, such as
- * sqlite3, takes the log for abandoned and deletes it, with what is committed. So a lock of an open file description, which stays,
- * stands beside SQLite's. Once all of the opening is done; lifted before the last connection is closed, which wants the file for
- * itself.
+ * A client may pass us a descriptor of the database's own file (of its index: qd_index_locks_init()). When that is closed, in
+ * any thread, the kernel drops all POSIX locks that this process has on the file, SQLite's among them. Another program, such as
+ * sqlite3, then takes the log for abandoned and deletes it with its commits. So a lock of an open file description, which
+ * stays, stands beside SQLite's. Once all of the opening is done; lifted before the last connection is closed, which wants the
+ * file for itself.
  */
 void qd_database_guard(QdDatabase *self);
 void qd_database_lift_guard(QdDatabase *self);
