@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Processes that begin each round together. Memory is the sum of their proportional shares (PSS): a page that several have mapped
- * counts once, a page that each has copied counts for each.
+ * Processes that begin each round together. Memory is the sum of their proportional shares (PSS). A page that several have
+ * mapped counts once, a page that each has copied counts for each.
  */
 #include <errno.h>
 #include <glib/gstdio.h>

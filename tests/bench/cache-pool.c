@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The same look-ups by clients of queryd, whose connections share one process. Two limits of its configuration say what the others
- * say by PRAGMA; the daemon is started anew with them. Beside eight clients a ninth updates all the time.
+ * The same look-ups by clients of queryd, whose connections share one process. Two limits of its configuration say what the
+ * others say by PRAGMA; the daemon is restarted with them. Beside eight clients a ninth updates all the time.
  */
 #include <errno.h>
 #include <glib/gstdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * With vmsplice the pages themselves are lent to the pipe: there are more of them than it can hold, so that none is written again
+ * With vmsplice the pages themselves are lent to the pipe. There are more of them than it can hold, so none is written again
  * before it was read.
  */
 #include "tests/bench/classic-server.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A member prepares its statement and runs it once before it is in position, so that nobody measures the start of others.
+ * A member prepares its statement and runs it once before it is in position, so the start of others is not measured.
  */
 #include "tests/bench/crew.h"
 

@@ -22,7 +22,7 @@
 #define ANY_USER UINT32_MAX
 #define PRIORITY ((uint64_t) 1)
 
-/* One rule for names, sending and receiving each: yes, whatever it is. */
+/* One rule each for names, sending and receiving: all is allowed. */
 static int
 append_batch(sd_bus_message *message)
 {

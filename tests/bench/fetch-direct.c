@@ -126,7 +126,7 @@ fetch_packed_read(FetchRun *run, const char *sql, CellSink *sink)
     end(run, db, stmt, r);
 }
 
-/* The floor of whatever SQLite reads: rows without looking at a value. */
+/* The floor of all that SQLite reads: rows without looking at a value. */
 void
 fetch_steps_read(FetchRun *run, const char *sql, CellSink *sink)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A key-value store in the reading process: one record per row, its texts behind each other, read in the order of keys.
+ * A key-value store in the reading process: one record per row, its texts one after the other, read in the order of keys.
  *
- * It has no types, no columns and no language: the floor for whatever maps a file and copies from it. Built where LMDB is there.
+ * It has no types, no columns and no language: the floor for each program that maps a file and copies from it. Built where LMDB
+ * is there.
  */
 #include "tests/bench/fetch.h"
 

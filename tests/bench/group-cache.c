@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The founding reports' table of cache_size and mmap_size: none, a quarter and all of each, by one process, and by eight of which
- * one changes a row between the rounds. Ten thousand look-ups by each process; the same through queryd's pool.
+ * The founding reports' table of cache_size and mmap_size: none, a quarter and all of each. By one process, and by eight of
+ * which one changes a row between the rounds. Ten thousand look-ups by each process; the same through queryd's pool.
  */
 #include "tests/bench/cache.h"
 

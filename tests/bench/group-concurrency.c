@@ -103,8 +103,8 @@ measure_look_ups(const Bench *bench, QueryStatement *statement, const char *pref
 }
 
 /*
- * Without a pause many look-ups fit into the time between two of the scheduler's decisions, and few meet one; each millisecond one
- * has to be woken, as for a program that a user waits for.
+ * Without a pause many look-ups fit into the time between two of the scheduler's decisions, and few meet one. With one each
+ * millisecond the client has to be woken, as for a program that a user waits for.
  */
 static void
 measure_one_row(const Bench *bench)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What others get while two processes keep 64 channels busy with what costs most (tests/e2e/hostile_client.py): a look-up, an
+ * What others get while two processes keep 64 channels busy with what costs most (tests/e2e/hostile_client.py). A look-up, an
  * update, a statement that only its deadline ends; the daemon's memory then, and how long SIGTERM takes.
  */
 #include <glib/gstdio.h>

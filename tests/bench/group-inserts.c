@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Durable inserts of one row: how many a second 1 to 64 clients get acknowledged, through queryd, into SQLite by themselves and by
- * other servers; and a batch. Everything on the file system of the store.
+ * Durable inserts of one row, and a batch. How many a second 1 to 64 clients get acknowledged, through queryd, into SQLite by
+ * themselves and by other servers. Everything on the file system of the store.
  */
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -107,7 +107,7 @@ create_database(const Bench *bench, const char *path)
     return db;
 }
 
-/* The median of a few: a checkpoint comes behind some of them, of SQLite in its time, of queryd beside the next one. */
+/* The median of a few: a checkpoint follows some of them, of SQLite in its time, of queryd beside the next one. */
 static void
 record_batches(Bench *bench, void (*run)(const Bench *bench, gpointer data), gpointer data)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The founding reports' suite of ways between two processes: a request and an answer of 1 KiB each, with and without a millisecond
- * of work in the server, one at a time and up to sixteen under way; on one processor and across two.
+ * The founding reports' suite of ways between two processes. A request and an answer of 1 KiB each, with and without a
+ * millisecond of work in the server. One at a time and up to sixteen under way; on one processor and across two.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One row of 31 values by its key, back to back and 30 µs apart, on one processor and across two; across two that others keep busy;
- * and what client and daemon burn afterwards, when nobody asks for anything.
+ * One row of 31 values by its key, back to back and 30 µs apart. On one processor, across two, and across two that others keep
+ * busy; then what client and daemon burn afterwards, without requests.
  *
  * The pause is spent computing, as a program does between two questions: sleeping would measure the timer.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a thousand subscriptions cost a durable write, and how long after its commit a change reaches the subscriber: with a write
- * now and then, and with writes back to back.
+ * What a thousand subscriptions cost a durable write, and how long after its commit a change reaches the subscriber. With a
+ * write now and then, and with writes back to back.
  *
  * All subscriptions read the table that is written: each commit concerns all of them. They live in a thread of their own, as in
  * an application that writes and shows.

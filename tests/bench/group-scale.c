@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The same questions to a shop of 1 and of 5 million triples, each load through a pipe into an emptied store: does the size of the
- * store show in a question that finds as much as before?
+ * The same questions to a shop of 1 and of 5 million triples, each load through a pipe into an emptied store. Does the size of
+ * the store show in a question that finds as much as before?
  */
 #include <math.h>
 #include <sys/stat.h>

@@ -2,8 +2,8 @@
 /*
  * The Berlin SPARQL Benchmark, of a folder that is no part of this project: load, each query, all triples; Oxigraph beside it.
  *
- * The folder has NAME.nt.xz, and explore/ and bi/ with queries qNN-MM.rq (MM: the instances of a template) and EXPECTED.tsv, which
- * says how many rows each instance has. An instance that it leaves out is run for its time-out alone.
+ * The folder has NAME.nt.xz, and explore/ and bi/ with queries qNN-MM.rq (MM: the instances of a template). EXPECTED.tsv says
+ * how many rows each instance has. An instance that it leaves out is run for its time-out alone.
  */
 #include <fcntl.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A ring in shared memory without any lock: one writer, one reader, two counters. Who finds it empty says that it will sleep, looks
- * once more and sleeps, on a futex, by io_uring or in epoll_wait(); the writer makes a system call only then.
+ * A ring in shared memory without any lock: one writer, one reader, two counters. A side that finds it empty says that it will
+ * sleep, looks once more and sleeps, on a futex, by io_uring or in epoll_wait(). The writer makes a system call only then.
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>

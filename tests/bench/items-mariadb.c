@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * MariaDB: contents as LONGBLOB in rows of InnoDB, one job after the other, each its own transaction: its client library waits
+ * MariaDB: contents as LONGBLOB in rows of InnoDB, one job after the other, each its own transaction. Its client library waits
  * for the answer to each prepared statement.
  *
- * Built where libmariadb is there. How durable it is, is told to the whole server, which is asked back at the end.
+ * Built where libmariadb is there. Durability is a setting of the whole server, which is asked back at the end.
  */
 #include "tests/bench/items.h"
 #include "tests/bench/machine.h"

@@ -130,7 +130,7 @@ typedef struct Parts {
     Bench *bench;
     sd_bus *bus;    /* to make messages with */
     int loop[2];    /* both ends here: no wake-up */
-    int remote;     /* a process at the other end echoes as much as it is told */
+    int remote;     /* a process at the other end echoes as many bytes as were requested */
     guint8 *buffer; /* of a message's size */
     GBytes *blob;   /* a message as it is on the wire */
 } Parts;

@@ -2,9 +2,9 @@
 /*
  * Programs outside the project that measure other systems on the same work, run as cases between ours.
  *
- * Place: tests/bench. QUERYD_PEERS names a folder with servers.sh ("start"); what it has built and loaded is in QUERYD_PEERS_DIR
- * (/var/tmp/queryd-peers): bin/fetch_* and bin/lat, which print a line with tabs, and tracker/. Without it the cases are skipped
- * aloud; nothing of ours needs it.
+ * Place: tests/bench. QUERYD_PEERS names a folder with servers.sh ("start"); what it has built and loaded is in
+ * QUERYD_PEERS_DIR (/var/tmp/queryd-peers). That is bin/fetch_* and bin/lat, which print a line with tabs, and tracker/.
+ * Without it the cases are skipped aloud; nothing of ours needs it.
  */
 #pragma once
 

@@ -11,7 +11,7 @@
 
 typedef struct ReferenceDatabase {
     sqlite3 *db;
-    sqlite3_stmt *stmt; /* NULL behind its last row */
+    sqlite3_stmt *stmt; /* NULL after its last row */
     sqlite3_stmt *lookup;
 } ReferenceDatabase;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A reference: SQLite behind D-Bus, by sd-bus. REFERENCE_INTERFACE has
+ * A reference: SQLite served over D-Bus, by sd-bus. REFERENCE_INTERFACE has
  *
  *     Prepare(s) · Fetch(u n) → aas · Lookup(x id) → as · Ping() · GetInteger(u n) → ai
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each sample is a process of its own: its memory and processor time are the case's alone, and nothing of one case is warm for
- * the next but what the kernel keeps. The warm-up round makes that equal, too, and its times are dropped.
+ * Each sample is a process of its own: its memory and processor time are the case's alone. Nothing of one case is warm for the
+ * next but what the kernel keeps. The warm-up round makes that equal, too, and its times are dropped.
  */
 #include "tests/bench/rounds.h"
 

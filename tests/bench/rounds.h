@@ -17,5 +17,5 @@ typedef struct RoundsOptions {
 /* A warm-up and then the rounds. Prints a table. FALSE when a case failed or two differ in what they have read. */
 gboolean rounds_run(const BenchGroup *group, const RoundsOptions *options, Figures *figures);
 
-/* The process that rounds_run() starts for each sample, behind "--case". Returns its exit status. */
+/* The process that rounds_run() starts for each sample, after "--case". Returns its exit status. */
 int rounds_sample_main(const BenchGroup *const *groups, int argc, char **argv);
