@@ -319,7 +319,7 @@ memory_disk_create(MemoryDisk *self, const char *name)
     return file;
 }
 
-/* What was written to it before counts as written now, since nobody could look. */
+/* What was written to it before counts as written now, since it was not visible until now. */
 void
 memory_disk_link(MemoryDisk *self, guint file, const char *name)
 {

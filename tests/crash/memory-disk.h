@@ -42,7 +42,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemoryDisk, memory_disk_free)
 void memory_disk_start_log(MemoryDisk *self, guint sync_usec);
 /* Operations so far: of any thread. */
 guint memory_disk_get_n_ops(MemoryDisk *self);
-/* Nobody may write meanwhile. (transfer none) */
+/* There must be no writer meanwhile. (transfer none) */
 const DiskOp *memory_disk_get_op(const MemoryDisk *self, guint index);
 
 /* Does what the log says, or the first @n_bytes of a write, from @skip_bytes on. */
@@ -71,7 +71,7 @@ void memory_disk_truncate(MemoryDisk *self, guint file, uint64_t n_bytes);
 void memory_disk_sync(MemoryDisk *self, guint file);
 uint64_t memory_disk_get_size(MemoryDisk *self, guint file);
 
-/* Faults: the @nth operation from now on fails, from 1, and if @sticky all behind it. 0: none. */
+/* Faults: the @nth operation from now on fails, from 1, and if @sticky all after it. 0: none. */
 void memory_disk_set_fault(MemoryDisk *self, guint nth, gboolean sticky);
 /* From now on files may grow by @n_pages of 4 KiB; what is deleted or truncated gives room. -1: without end. */
 void memory_disk_set_space(MemoryDisk *self, gint64 n_pages);

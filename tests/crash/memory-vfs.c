@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SQLite's files on a memory disk, in the manner of SQLite's own VFS for Unix: the same locks, shared memory, sector size, and
- * the same places where it syncs the directory. What has nothing to do with files is the Unix VFS's.
+ * SQLite's files on a memory disk, in the manner of SQLite's own VFS for Unix: the same locks, shared memory and sector size.
+ * It syncs the directory in the same places, too. What has nothing to do with files is the Unix VFS's.
  *
  * Locks and shared memory belong to the name of the disk that was inserted, and so to this process. Each call is counted for
  * faults; a write that fails leaves its first half.
@@ -385,7 +385,7 @@ static const sqlite3_io_methods io_methods = {
     .xShmUnmap = vfs_shm_unmap,
 };
 
-/* Whatever folder the store is in, on the disk there is one. */
+/* On the disk there is one folder, regardless of the store's. */
 static const char *
 get_base_name(const char *path)
 {

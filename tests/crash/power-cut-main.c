@@ -2,11 +2,11 @@
 /*
  * power-cut [--records N] [--images N] [--ops N] [--seed S]: power cuts of a store under load.
  *
- * A memory disk records what the real store, writer and jobs do to it while a workload runs. Then the power fails at each point of
- * the record, many times with different luck; the real store opens what is left, and the workload looks at what it finds.
- * Controls, which must lose: a disk that lies about syncing; relaxed durability, which must lose whole units only (but its payload
- * files, docs/payloads.md); and payload files that are not synced before their rows: those that the store writes, those that it
- * takes over, and the names of these.
+ * A memory disk records what the real store, writer and jobs do to it while a workload runs. Then the power fails at each point
+ * of the record, many times with different luck. The real store opens what is left, and the workload looks at what it finds.
+ * Controls, which must lose: a disk that lies about syncing; relaxed durability, which must lose whole units only (but its
+ * payload files, docs/payloads.md). And payload files that are not synced before their rows: those that the store writes, those
+ * that it takes over, and their names.
  */
 #include <stdio.h>
 #include <stdlib.h>

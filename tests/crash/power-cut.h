@@ -13,8 +13,8 @@
 typedef struct PowerCut PowerCut;
 
 /*
- * Goes along the log of @disk, which nobody changes meanwhile and which must outlive it. @start: (nullable): the disk's content
- * when the log began. @n_lies: a disk that lies: a sync leaves the last so many operations in its cache; 0: an honest one.
+ * Goes along the log of @disk, which must not change meanwhile and must outlive it. @start: (nullable): the disk's content when
+ * the log began. @n_lies: a disk that lies: a sync leaves the last so many operations in its cache; 0: an honest one.
  */
 PowerCut *power_cut_new(const MemoryDisk *disk, guint n_ops, MemoryDisk *start, guint n_lies);
 PowerCut *power_cut_free(PowerCut *self);

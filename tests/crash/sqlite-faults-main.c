@@ -3,9 +3,9 @@
  * sqlite-faults [--points N]: the k-th operation on a file, or the k-th allocation of SQLite, fails; once, or from then on. Or the
  * disk has room for k more pages, and is full then.
  *
- * Each point has a store of its own on a memory disk: it is opened, each client of the workload calls once, the fault ends, each
- * calls once more. Then nothing acknowledged may be lost or there in part, no call may hang, and what fails after the end of the
- * fault is a failure of the test. If k runs over all there are, the steps between are larger for fewer points.
+ * Each point has a store of its own on a memory disk. It is opened, each client of the workload calls once, the fault ends,
+ * each calls once more. Then nothing acknowledged may be lost or there in part, and no call may hang. What fails after the end
+ * of the fault is a failure of the test. If k runs over all there are, the steps between are larger for fewer points.
  */
 #include <stdatomic.h>
 #include <stdio.h>

@@ -148,7 +148,7 @@ make_source(const void *data, gsize n_bytes)
     return fd;
 }
 
-/* As the library does it: beside the store's files, without a name, and nobody can write to it any more. -1 where that cannot be.
+/* As the library does it: beside the store's files, without a name and without a writer. -1 where that cannot be.
  */
 static int
 make_own_file(const char *directory, const void *data, gsize n_bytes)
@@ -236,7 +236,7 @@ make_replace_payload_call(const WorkloadClient *client, guint k)
     return call;
 }
 
-/* Each must fail, and take nobody with it. */
+/* Each must fail, and do no harm to the others. */
 static QdCall *
 make_failure_call(const WorkloadClient *client, guint k)
 {

@@ -2,9 +2,9 @@
 /*
  * What is done to a store while it is in danger, and what has to be in it afterwards.
  *
- * Clients, each with one call at a time: rows in several tables and SPARQL updates that keep a counter right, schema changes,
- * imports of CSV and RDF, VACUUM, ANALYZE, checkpoints, updates that fail in each way, queries. Each update is a unit: it has to
- * be there whole when it was acknowledged, and may be there, but only whole, when it was not.
+ * Clients, each with one call at a time. They have rows in several tables and SPARQL updates that keep a counter right, and
+ * updates that fail in each way. Also schema changes, imports of CSV and RDF, VACUUM, ANALYZE, checkpoints and queries. Each
+ * update is a unit: it has to be there whole when it was acknowledged. It may be there, but only whole, when it was not.
  */
 #pragma once
 
