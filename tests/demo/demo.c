@@ -87,7 +87,7 @@ run_rounds(Figures *self, QueryConnection *connection, const char *path)
     self->daemon_cpu_msec = get_cpu_msec(daemon) - daemon_cpu_msec;
 }
 
-/* Rounds of their own: whoever looks at memory every few milliseconds takes time from the others. */
+/* Rounds of their own: a thread that looks at memory every few milliseconds takes time from the others. */
 static void
 measure_memory(Figures *self, QueryConnection *connection, const char *path)
 {
@@ -189,7 +189,8 @@ run_commands(const char *script)
     return status == 0;
 }
 
-/* Two processes work at once here, and a row waits for whoever has the core: others who want it are in all figures. */
+/* Two processes work at once here, and a row waits for the one that has the core. Other processes that want it are in all
+ * figures. */
 static void
 note_load(void)
 {

@@ -22,5 +22,5 @@ ReadResult founding_table_read(QueryConnection *connection, const char *table, R
 /* What is left of @cursor into @sink. */
 void founding_table_drain(QueryCursor *cursor, CellSink *sink);
 
-/* The same by SQLite in this process, from the file that the daemon owns, opened anew read-only; opening counts. */
+/* The same by SQLite in this process, from the file that the daemon owns, opened read-only for this; opening counts. */
 ReadResult founding_table_read_directly(const char *path, const char *table, ReadStyle style);

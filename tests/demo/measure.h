@@ -32,11 +32,11 @@ guint64 get_status_kib(GPid pid, const char *field);
 /* Processor time that a process has used, in ms; 0 when there is no such process. */
 double get_cpu_msec(GPid pid);
 
-/* Makes VmHWM of @pid start anew from what it holds now. */
+/* Makes VmHWM of @pid start again from what it holds now. */
 void reset_peak(GPid pid);
 
 /*
- * Looks at RssAnon of a process every few milliseconds in a thread of its own, from _start to _stop, which returns the most
+ * Looks at RssAnon of a process every few milliseconds in a thread of its own, from _start to _stop. _stop returns the most
  * that was seen, in KiB.
  */
 typedef struct AnonSampler AnonSampler;

@@ -83,7 +83,8 @@ get_daemon_pid(void)
     return get_owner_pid("org.queryd.Query1");
 }
 
-/* It owns the name as long as it is there, or has just given it back: a process that is no child is waited for by a descriptor. */
+/* It owns the name as long as it is there, or has just given it back. A process that is no child is waited for by a
+ * descriptor. */
 static void
 end_process(GPid pid)
 {

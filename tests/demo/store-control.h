@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The daemon behind the session bus of the environment: its process, its database file, what it does now.
+ * The daemon on the session bus of the environment: its process, its database file, what it does now.
  *
  * Place: shared by the demo and the benchmarks, which run on the private bus of demo.sh. Errors end the program.
  */
