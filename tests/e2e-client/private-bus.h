@@ -23,7 +23,7 @@ const char *private_bus_get_folder(const PrivateBus *self);
 /* Another bus takes its place, with another address; the daemon of the old one has ended. */
 void private_bus_restart(PrivateBus *self);
 
-/* The process that owns @name, 0 when nobody does. */
+/* The process that owns @name, 0 without an owner. */
 GPid private_bus_get_owner_pid(PrivateBus *self, const char *name);
 
 /* Sends @signal_number to the daemon and waits until it has left the bus. */

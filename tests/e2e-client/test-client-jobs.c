@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Jobs of libquery-client with the real daemon: import, export, backup and restore, their ends and what they leave behind.
+ * Jobs of libquery-client with the real daemon: import, export, backup and restore, their ends and their traces.
  */
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -181,7 +181,7 @@ remove_payload_files(void)
     }
 }
 
-/* What a restore leaves behind it: the payloads that lack their files, and its last figures. */
+/* What a restore reports: the payloads that lack their files, and its last figures. */
 static void
 test_restore_messages(void)
 {

@@ -486,9 +486,9 @@ read_large(QueryConnection *connection)
 }
 
 /*
- * The same rows whichever way they come; the ring goes with its result, and a choice holds for the next query. A result whose
- * reader is behind when the ring is offered goes by the socket (on a busy machine, or under a sanitizer): then the next one is
- * read.
+ * The same rows whichever way they come; the ring goes with its result, and a choice holds for the next query. If a result's
+ * reader is slow when the ring is offered, the result goes by the socket (on a busy machine, or under a sanitizer). Then the
+ * next one is read.
  */
 static void
 test_transports(void)

@@ -164,7 +164,7 @@ test_transaction(void)
     }
 }
 
-/* An index of expressions has the columns that are some; the table may be told by its name alone. */
+/* An index of expressions has the columns that are some; the table may be known by its name alone. */
 static void
 test_expressions(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * More statements and open cursors in one process than the daemon allows channels (64) and unfinished results (32): every one
+ * More statements and open cursors in one process than the daemon allows channels (64) and unfinished results (32). Every one
  * works, and updates between them, too.
  */
 #include <pthread.h>

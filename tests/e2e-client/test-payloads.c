@@ -323,7 +323,7 @@ test_relaxed(void)
     g_assert_no_error(error);
 }
 
-/* The file behind the descriptor of the last call that passed one; set by the bus' thread before the call is sent. */
+/* The file of the descriptor that the last call passed; set by the bus' thread before the call is sent. */
 static struct stat passed_file;
 static pthread_mutex_t passed_mutex = PTHREAD_MUTEX_INITIALIZER;
 

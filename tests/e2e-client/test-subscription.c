@@ -98,8 +98,8 @@ note_time(gpointer user_data)
     return G_SOURCE_REMOVE;
 }
 
-/* Repeats a statement that changes nothing: the daemon of a bus that has ended may still answer the first on a kept channel, and
- * only the next one starts a daemon on the new bus. */
+/* Repeats a statement that changes nothing. The daemon of a bus that has ended may still answer the first on a kept channel.
+ * Only the next one starts a daemon on the new bus. */
 static void
 execute_until_told(QueryConnection *connection, const char *text, const Told *told, guint n)
 {

@@ -374,7 +374,7 @@ test_pipelined(void)
     g_assert_cmpint(query_statement_update(statement, NULL, NULL), ==, 1); /* the channel is back */
 }
 
-/* Each of them is told of the daemon's end; the next ones find the new daemon. */
+/* Each of them hears of the daemon's end; the next ones find the new daemon. */
 static void
 test_pipelined_disconnected(void)
 {
