@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzz target: queryd.conf. Whatever stands in the file, the daemon gets limits within their bounds and a level.
+ * Fuzz target: queryd.conf. From any file the daemon gets limits within their bounds and a level.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Hostile documents in each RDF format. Whatever is read is written as N-Quads, and has to be read again as the same.
+ * Hostile documents in each RDF format. Each quad that is read is written as N-Quads, and has to be read again as the same.
  *
  * Input: a byte for the format, a byte for the size of the pieces, the document.
  */

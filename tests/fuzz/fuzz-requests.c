@@ -2,8 +2,8 @@
 /*
  * Fuzz target: requests on a channel, against the engine with a real database and its workers.
  *
- * The first byte chooses the statement that the channel begins with; the rest is sent as it is. Whatever it was, the daemon
- * answers with well-formed records, each with the serial of a request, and closes: a hang is a finding, too.
+ * The first byte chooses the statement that the channel begins with; the rest is sent as it is. To any input the daemon answers
+ * with well-formed records, each with the serial of a request, and closes: a hang is a finding, too.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * Fuzz target: SPARQL texts, as queries and as updates, through parser, algebra and SQL generator. Bits of the first byte choose:
  * 1 an update, 2 no base (which would be the first text in the arena), 4 by a template.
  *
- * Whatever the text, there is a plan or an error that says why not.
+ * For any text there is a plan or an error that says why not.
  */
 #include <stddef.h>
 #include <stdint.h>
