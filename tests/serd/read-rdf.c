@@ -2,7 +2,7 @@
 /*
  * read-rdf FORMAT BASE FILE...: what our reader makes of each document, as N-Quads, for tests/e2e/test_serd.py.
  *
- * Behind the quads of each file is a line "# ok", or "# " and the error.
+ * After the quads of each file is a line "# ok", or "# " and the error.
  */
 #include <fcntl.h>
 #include <stdio.h>
