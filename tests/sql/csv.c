@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The first characters of a field tell its type: a quoted one is a text, the marks of blobs and unusual texts begin as no number
- * does.
+ * The first characters of a field tell its type. A quoted one is a text; the marks of blobs and unusual texts begin as no
+ * number does.
  */
 #include "tests/sql/csv.h"
 

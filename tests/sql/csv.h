@@ -2,7 +2,7 @@
 /*
  * Rows that were written as CSV (docs/formats.md), read again with the type of each value.
  *
- * Place: tests/sql. Whatever is not of the format ends the test.
+ * Place: tests/sql. A deviation from the format ends the test.
  */
 #pragma once
 

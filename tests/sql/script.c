@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The format of sqllogictest, as far as it is used: "statement ok", "statement error", "query", "hash-threshold", "skipif",
- * "onlyif" and "halt"; and of our own "begin", "commit", "rollback", "batch", "end", "counts", and before a record "bind" with its
+ * "onlyif" and "halt". Of our own "begin", "commit", "rollback", "batch", "end", "counts", and before a record "bind" with its
  * parameters, a{sv} in GVariant's text format.
  */
 #include "tests/sql/script.h"

@@ -292,7 +292,7 @@ execute_bound(QueryStatement *statement, const Step *step)
     return take_cursor(cursor, error);
 }
 
-/* Columns as they were told before the first execution count, too. */
+/* Columns as they were reported before the first execution count, too. */
 static Outcome *
 query_twice(QueryConnection *connection, const Step *step)
 {
