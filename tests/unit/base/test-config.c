@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * queryd.conf: what is understood is taken, what is not is told and left out.
+ * queryd.conf: what is understood is taken, what is not is logged and left out.
  */
 #include "daemon/base/config.h"
 

@@ -39,7 +39,7 @@ test_stderr(void)
     g_test_trap_assert_stderr_unmatched("*not to be seen*");
 }
 
-/* A stderr that is not the journal's any more gets lines, whatever the environment says. */
+/* A stderr that is not the journal's any more gets lines, regardless of the environment. */
 static void
 test_stale_journal_stream(void)
 {

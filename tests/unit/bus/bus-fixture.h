@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The real bus service and the real engine behind a socketpair: no bus daemon, no other process.
+ * The real bus service and the real engine on a socketpair: no bus daemon, no other process.
  *
  * Both ends live in one thread and one event loop, so that a test sees every step in order.
  */

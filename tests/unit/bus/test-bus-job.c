@@ -118,7 +118,7 @@ test_import(BusFixture *self, gconstpointer data)
     finished_watch(&finished, self);
     g_assert_cmpint(pipe2(fds, O_CLOEXEC), ==, 0);
     path = start_import(self, fds[0], "csv");
-    g_assert_null(finished.state); /* the path is known before the end is told */
+    g_assert_null(finished.state); /* the path is known before the end is reported */
     g_assert_cmpuint(qd_bus_service_get_n_calls(self->service), ==, 1);
     g_assert_cmpint(write(fds[1], text, strlen(text)), ==, (gssize) strlen(text));
     (void) qd_fd_close(fds[1]);

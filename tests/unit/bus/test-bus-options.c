@@ -153,7 +153,7 @@ test_twice(Fixture *self, gconstpointer data)
     g_assert_cmpstr(error->message, ==, "option 'table' is given twice");
 }
 
-/* The comment's table in the XML: "key type  text  Method Method…", the type's letter behind the key. */
+/* The comment's table in the XML: "key type  text  Method Method…", the type's letter after the key. */
 static gboolean
 xml_knows(const char *xml, const char *key, const char *type, const char *method)
 {

@@ -283,7 +283,7 @@ test_leaves_before_known(Fixture *self, gconstpointer data)
         run(self);
     g_assert_cmpint(answer.code, ==, QW_ERROR_CLOSED);
     g_assert_cmpuint(self->gone->len, ==, 0);
-    /* The late answer finds nobody. */
+    /* The late answer finds no request. */
     g_assert_cmpint(reply_credentials(self, self->held), >=, 0);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Subscribe and Stale: who is told of what, once an interval, also when the schema changes below a query; limits; Close.
+ * Subscribe and Stale: which subscriptions are reported, once an interval, also when the schema changes below a query; limits;
+ * Close.
  */
 #include "daemon/bus/bus-subscribe.h"
 
@@ -98,7 +99,7 @@ update(BusFixture *self, const char *language, const char *text)
     sd_bus_message_unref(bus_fixture_call_ok(self, call));
 }
 
-/* Runs an update and returns which subscriptions were told of it: numbers, or "". Each Changed comes before its Stale. */
+/* Runs an update and returns which subscriptions were reported stale: numbers, or "". Each Changed comes before its Stale. */
 static const char *
 told_of(BusFixture *self, Signals *signals, const char *language, const char *text)
 {
@@ -142,7 +143,7 @@ test_sql(BusFixture *self, gconstpointer data)
     signals_clear(&signals);
 }
 
-/* A view is defined anew: what the query reads is found out again. */
+/* A view is redefined: what the query reads is found out again. */
 static void
 test_schema(BusFixture *self, gconstpointer data)
 {
@@ -157,7 +158,7 @@ test_schema(BusFixture *self, gconstpointer data)
     g_assert_cmpstr(told_of(self, &signals, "sql", "INSERT INTO u VALUES(1)"), ==, "");
 
     g_assert_cmpstr(told_of(self, &signals, "sql", "DROP VIEW v"), ==, "1");
-    /* the query is an error now: whatever happens may concern it */
+    /* the query is an error now: each commit may concern it */
     g_assert_cmpstr(told_of(self, &signals, "sql", "INSERT INTO u VALUES(1)"), ==, "1");
     g_assert_cmpstr(told_of(self, &signals, "sql", "CREATE VIEW v AS SELECT a FROM u"), ==, "1");
     g_assert_cmpstr(told_of(self, &signals, "sql", "INSERT INTO u VALUES(1)"), ==, "1");

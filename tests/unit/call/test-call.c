@@ -107,7 +107,7 @@ test_late(ChannelFixture *self, gconstpointer data)
     finish(self, other);
 }
 
-/* As many long ones run as may: a call without rows goes back, waits for a long slot, and the time that it has spent counts. */
+/* The limit of long calls is reached: a call without rows goes back and waits for a long slot; the time spent counts. */
 static void
 test_put_off(ChannelFixture *self, gconstpointer data)
 {

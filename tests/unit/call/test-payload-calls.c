@@ -43,7 +43,7 @@ make_open(const EngineFixture *self, int64_t id)
     return call;
 }
 
-/* It may own the store's file as much as the daemon does, and could change it: so it gets a copy that nobody can. */
+/* It may own the store's file as much as the daemon does, and could change it: so it gets a sealed copy. */
 static void
 test_copy_for_a_sandbox(EngineFixture *self, gconstpointer data)
 {

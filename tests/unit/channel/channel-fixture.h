@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Channels of a real engine whose worker threads are held: the test's thread takes their turns, so that each order of events is one
+ * Channels of a real engine whose worker threads are held. The test's thread takes their turns, so each order of events is one
  * that the test has chosen.
  *
- * Place: tests of the room channel. The peers are real descriptors; what a peer sends is there for the daemon at once, and what the
- * daemon answers for the peer, so that nothing is waited for.
+ * Place: tests of the room channel. The peers are real descriptors. What a peer sends is there for the daemon at once, and the
+ * daemon's answers for the peer, so nothing is waited for.
  */
 #pragma once
 
@@ -70,8 +70,8 @@ void channel_peer_shut(ChannelPeer *self);
 void channel_peer_send_nonsense(ChannelPeer *self);
 void channel_peer_hang_up(ChannelPeer *self);
 
-/* What has come from the daemon: "R1/3 E1 X2/Timeout": rows, ends and errors with their serial, then so many rows, or the error's
- * name; "EOF" when the daemon has closed. */
+/* What has come from the daemon: "R1/3 E1 X2/Timeout". These are rows, ends and errors with their serial, then so many rows, or
+ * the error's name; "EOF" when the daemon has closed. */
 void channel_peer_assert(ChannelPeer *self, const char *expected);
 
 /* Takes what there is from the descriptor; the last record of all that came. */
@@ -83,8 +83,8 @@ void channel_peer_kick(ChannelPeer *self);
 void channel_peer_event(ChannelPeer *self, uint32_t events);
 void channel_peer_assert_state(const ChannelPeer *self, QdChannelState state);
 /*
- * Calls @func once, from within a step of the connection on which the peer's queries, or all updates, run: at the next row, or at
- * the end of the next statement.
+ * Calls @func once, from within a step of the connection on which the peer's queries, or all updates, run. That is at the next
+ * row, or at the end of the next statement.
  */
 void channel_peer_hook_query(ChannelPeer *self, ChannelFunc func);
 void channel_peer_hook_update(ChannelPeer *self, ChannelFunc func);

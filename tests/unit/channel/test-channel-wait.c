@@ -23,7 +23,7 @@ die_late(ChannelFixture *self, ChannelPeer *peer)
     channel_peer_assert(peer, "EOF");
 }
 
-/* What a channel has left behind in its slot of the table is not the next one's. */
+/* The state of a channel in its slot of the table does not pass to the next one. */
 static void
 test_slot_is_clean(ChannelFixture *self, gconstpointer data)
 {
@@ -46,7 +46,8 @@ test_slot_is_clean(ChannelFixture *self, gconstpointer data)
     channel_peer_assert(second, "R1/3 E1");
 }
 
-/* A clock runs in the queue only: neither a request that found it full nor a kick that found nothing to do leaves one behind. */
+/* A clock runs in the queue only: a request that found it full leaves none running, nor does a kick that found nothing to
+ * do. */
 static void
 test_clock_stops(ChannelFixture *self, gconstpointer data)
 {

@@ -110,7 +110,7 @@ write_all(int fd, const guint8 *data, gsize n_bytes)
     }
 }
 
-/* One whole request, whatever its size. */
+/* One whole request of any size. */
 static gboolean
 read_request(FakeDaemon *self)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The daemon's end of a channel, played by the test: it waits for requests, keeps them, and answers byte by byte what the
- * test wrote down.
+ * The daemon's end of a channel, played by the test. It waits for requests, keeps them, and answers byte by byte what the test
+ * wrote down.
  *
  * Place: tests of libquery-client. The socket is real, the other side is a thread.
  */

@@ -14,7 +14,7 @@ typedef struct EngineFixture {
     QdMailbox *mailbox;
     QdEngine *engine;
     QdClient *client;
-    GPtrArray *ended; /* of QdCall: calls that nobody has waited for yet */
+    GPtrArray *ended; /* of QdCall: calls that were not waited for yet */
 } EngineFixture;
 
 /* With table t(a, b), empty. For g_test_add(). The program has called engine_fixture_init() before. */

@@ -169,7 +169,7 @@ test_never(Fixture *self, gconstpointer data)
     g_assert_false(qd_maintenance_start_if_due(self->engine->maintenance));
 }
 
-/* It is told once, remembered, and salvaged at the next start. */
+/* It is reported once, remembered, and salvaged at the next start. */
 static void
 assert_damage_is_salvaged(Fixture *self)
 {
@@ -238,7 +238,7 @@ test_report(Fixture *self, gconstpointer data)
     assert_damage_is_salvaged(self);
 }
 
-/* A check that is told to stop leaves the store as one that still has to be checked. */
+/* A check that is asked to stop leaves the store as one that still has to be checked. */
 static void
 test_stopped(Fixture *self, gconstpointer data)
 {

@@ -4,8 +4,8 @@
  *
  *     (STRLEN "abc"@en)   (+ 1 2.5)   (IF (= <a> <b>) true _:x)   unbound   "1"^^xsd:byte   "x"^^<type>   $0 (an argument)
  *
- * Each expression is run twice: with its terms as constants of the program, and as arguments that are ids where they can be (the
- * dictionary is a hash table): both must give the same.
+ * Each expression is run twice: with its terms as constants of the program, and as arguments that are ids where they can be.
+ * (The dictionary is a hash table.) Both must give the same.
  */
 #pragma once
 

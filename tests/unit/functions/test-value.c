@@ -57,7 +57,7 @@ test_failed_look_up(void)
     QdValue typed;
 
     g_assert_cmpint(iri.kind, ==, QD_VALUE_IRI);
-    g_assert_no_error(ev->error); /* nobody has asked for its text */
+    g_assert_no_error(ev->error); /* its text was not asked for */
     g_assert_false(qd_value_get_term(ev, &iri));
     g_assert_nonnull(ev->error);
     qd_evaluation_reset(ev);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Backups that cannot be written, there or here, leave nothing behind.
+ * Backups that cannot be written, there or here, leave no file.
  */
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -17,7 +17,7 @@ make_backup(const EngineFixture *self)
     return engine_fixture_make_call(self, &qd_backup_call, NULL, "what was there");
 }
 
-/* Whatever its offset, a file is emptied first. */
+/* A file is emptied first, regardless of its offset. */
 static void
 test_file(EngineFixture *self, gconstpointer data)
 {

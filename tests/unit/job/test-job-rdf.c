@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Imports and dumps of RDF that cannot be, and what is told of one that was.
+ * Imports and dumps of RDF that cannot be, and the report of one that was.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Restores: what cannot come in the place of the store's database, and what is told of one that does.
+ * Restores: what cannot come in the place of the store's database, and the report of one that does.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -63,7 +63,7 @@ test_missing_payloads(EngineFixture *self, gconstpointer data)
                                  "INSERT INTO t SELECT i, queryd_store_payload(zeroblob(70000+i)) FROM n");
     g_assert_true(engine_fixture_run(self, backup));
     engine_fixture_execute(self, "DELETE FROM queryd_payload WHERE id>2");
-    while (store_count_files(self->store.dir, "payload") > 2) /* they are deleted behind the answer */
+    while (store_count_files(self->store.dir, "payload") > 2) /* they are deleted after the answer */
         engine_fixture_iterate(self, 10);
     restore->fd = qd_fd_dup(backup->fd);
     g_assert_cmpint(lseek(restore->fd, 0, SEEK_SET), ==, 0);

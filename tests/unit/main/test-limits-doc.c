@@ -25,7 +25,7 @@ test_rows(void)
     g_assert_null(qd_limits_doc_make("html"));
 }
 
-/* What stands behind "NAME = " in the manual is what the configuration understands. */
+/* The value after "NAME = " in the manual is what the configuration understands. */
 static void
 test_values_can_be_read(void)
 {

@@ -113,7 +113,7 @@ test_triggers(Fixture *self, gconstpointer data)
     sql(self, "CREATE TABLE log(a)", "tables: <log> schema");
     sql(self, insert, "tables: <t>");
     sql(self, "CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO log VALUES(new.a); END", "tables: <t>");
-    /* compiled before the trigger, and compiled anew by SQLite */
+    /* compiled before the trigger, and recompiled by SQLite */
     sql(self, insert, "tables: <log> <t>");
     sql(self, insert, "tables: <log> <t>");
     sql(self, "DROP TRIGGER g", "tables: <t>");

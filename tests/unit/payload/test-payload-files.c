@@ -278,7 +278,7 @@ test_adopt(Fixture *self, gconstpointer data)
     g_assert_cmpuint(store_count_files(self->dir, "payload"), ==, 1);
 }
 
-/* Nobody could know what is in them later, or they cannot get a name. */
+/* Their content could change later, or they cannot get a name. */
 static void
 test_adopt_not(Fixture *self, gconstpointer data)
 {

@@ -66,7 +66,7 @@ commit(QdPayloads *payloads, StoreFixture *self, guint8 byte)
     (void) qd_payloads_after_commit(payloads, TRUE);
 }
 
-/* The rollback is told while the drafts are looked at. */
+/* The rollback is reported while the drafts are looked at. */
 static void
 test_no_memory_before_commit(StoreFixture *self, gconstpointer data)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Groups of drafts: all are synced, in any number of threads, and an error of one is told.
+ * Groups of drafts: all are synced, in any number of threads, and an error of one is reported.
  */
 #include "daemon/payload/payload-sync.h"
 

@@ -295,7 +295,7 @@ test_delete_without_files(Fixture *self, gconstpointer data)
     qd_payloads_sweep(self->payloads, self->reader, QD_PAYLOAD_SWEEP_ALL); /* it has no name yet */
     (void) commit(self);
     g_assert_cmpint(delete_by_client(self), ==, QD_PAYLOAD_SWEEP_ALL);
-    g_assert_cmpint(delete_by_client(self), ==, QD_PAYLOAD_SWEEP_ALL); /* nobody has looked */
+    g_assert_cmpint(delete_by_client(self), ==, QD_PAYLOAD_SWEEP_ALL); /* not checked yet */
     qd_payloads_sweep(self->payloads, self->reader, QD_PAYLOAD_SWEEP_ALL);
     g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 0);
     g_assert_cmpint(delete_by_client(self), ==, QD_PAYLOAD_SWEEP_NONE);

@@ -26,5 +26,5 @@ guint64 bulk_commit(StoreFixture *fixture, QdBulkLoad *load, QdBulkReplace repla
 /* The whole load in one step; from @start to before @end. */
 guint64 bulk_load_range(StoreFixture *fixture, guint start, guint end);
 
-/* All that has to hold of a store, whatever was loaded. */
+/* All that has to hold of a store after any load. */
 void bulk_assert_sound(StoreFixture *fixture);

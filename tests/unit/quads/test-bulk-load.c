@@ -22,7 +22,7 @@ test_small(StoreFixture *fixture, gconstpointer data)
                     store_get_int64(fixture->writer, "SELECT count(*) FROM queryd_quad WHERE g<>0"));
 }
 
-/* Enough for indexes to be made anew; the same data in two loads is the same store. */
+/* Enough for indexes to be rebuilt; the same data in two loads is the same store. */
 static void
 test_large(StoreFixture *fixture, gconstpointer data)
 {

@@ -237,7 +237,7 @@ load(StoreFixture *fixture, guint start, guint end, QdBulkReplace replace)
     store_execute(fixture->writer, "COMMIT");
 }
 
-/* Loads that make the indexes anew, and those that do not. */
+/* Loads that rebuild the indexes, and those that do not. */
 static void
 test_bulk_load(StoreFixture *fixture, gconstpointer data)
 {

@@ -10,7 +10,7 @@ typedef struct Counter {
     gint64 value;
     gint64 end;
     gint64 fails_at;
-    QdConnection *interrupts; /* NULL: nobody */
+    QdConnection *interrupts; /* NULL: none */
 } Counter;
 
 static gboolean
@@ -73,7 +73,7 @@ test_rows(StoreFixture *fixture, gconstpointer data)
     g_assert_cmpuint(n, ==, 0);
 }
 
-/* Whatever ends it early: the error is the source's or SQLite's, and no row stays. */
+/* If the source or SQLite ends it early, the error is theirs, and no row stays. */
 static void
 test_failures(StoreFixture *fixture, gconstpointer data)
 {

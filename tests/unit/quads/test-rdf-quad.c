@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rdf_quad: whatever is given, the rows are those of a scan of everything with the same conditions.
+ * rdf_quad: with any conditions the rows are those of a scan of everything with the same conditions.
  */
 #include "daemon/quads/rdf-quad.h"
 

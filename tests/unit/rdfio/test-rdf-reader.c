@@ -277,7 +277,7 @@ check_bomb(const char *document, const char *message)
         g_error("'%s' in '%s'", message, error->message);
 }
 
-/* A small document ends with an error, early, whatever its entities would become. */
+/* A small document ends with an error, early, regardless of the size that its entities would have. */
 static void
 test_entity_bombs(void)
 {

@@ -52,7 +52,7 @@ add_bytes(Fixture *self, const char *key, QwType type, const char *data, uint32_
     qd_parameters_add(self->parameters, key, &value);
 }
 
-/* Binds what was added, and starts anew. The first column of the row as text. */
+/* Binds what was added, and starts again. The first column of the row as text. */
 static void
 assert_gives(Fixture *self, const char *expected)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Constants as SQLite gets them: ids of what is stored, blobs of what is not; what is fixed for one execution and no longer; how
- * long work is ended.
+ * Constants as SQLite gets them: ids of what is stored, blobs of what is not. What is fixed for one execution and no longer;
+ * how long work is ended.
  */
 #include "daemon/read/evaluation.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packed results against plain ones: the same rows, in the same order, each once, whatever the statement is made of.
+ * Packed results against plain ones: the same rows, in the same order, each once, for each form of statement.
  *
  * Pages are small, so that in each result many rows do not fit and have to wait for the next one.
  */
@@ -54,7 +54,7 @@ tear_down(Fixture *self, gconstpointer data)
     store_fixture_tear_down(&self->store, NULL);
 }
 
-/* What a run gave: the rows' bytes one behind the other, as on the wire. */
+/* What a run gave: the rows' bytes one after the other, as on the wire. */
 typedef struct Result {
     GByteArray *rows;
     guint n_rows;
@@ -192,7 +192,7 @@ test_packed_shapes(Fixture *self, gconstpointer data)
             g_error("'%s' is not packed", texts[i]);
 }
 
-/* Whatever SQLite makes of these. */
+/* However SQLite runs these. */
 static void
 test_other_shapes(Fixture *self, gconstpointer data)
 {
@@ -280,7 +280,7 @@ test_large_rows(Fixture *self, gconstpointer data)
         compare(self, "SELECT id, zeroblob(CASE WHEN id % 50 = 0 THEN 100000 + id ELSE 10 END), b FROM t", (QdRunOptions){ 0 }));
 }
 
-/* A row above the limit is not kept, but its size is told. */
+/* A row above the limit is not kept, but its size is reported. */
 static void
 test_row_above_limit(Fixture *self, gconstpointer data)
 {
@@ -341,7 +341,7 @@ test_small_results_stay_plain(Fixture *self, gconstpointer data)
     }
 }
 
-/* SQLite compiles the wrapper anew, or cannot any more: the plain statement takes over, with its columns. */
+/* SQLite recompiles the wrapper, or cannot any more: the plain statement takes over, with its columns. */
 static void
 test_schema_changes(Fixture *self, gconstpointer data)
 {

@@ -80,7 +80,7 @@ test_types(Fixture *self, gconstpointer data)
     assert_bytes(&reader, 7, QW_TYPE_TEXT, "a\xff", 2);
 }
 
-/* In a page of exactly the size that was told the row fits, in 8 bytes less it does not. */
+/* In a page of exactly the reported size the row fits, in 8 bytes less it does not. */
 static void
 test_size_is_exact(Fixture *self, gconstpointer data)
 {

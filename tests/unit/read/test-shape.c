@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names that are never NULL, of statements and plans; parameters in the order and number that clients are told.
+ * Names that are never NULL, of statements and plans; parameters in the order and number that clients see.
  */
 #include "daemon/read/shape.h"
 

@@ -2,7 +2,7 @@
 /*
  * A plain SQLite file that is made by SQL, damaged, salvaged, and asked.
  *
- * Place: tests, over daemon/recover/salvage.h. Real files; nothing of it is left behind.
+ * Place: tests, over daemon/recover/salvage.h. Real files; all of them are removed.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file "health": what was saved comes back, and whatever else stands there is a store that was not closed.
+ * The file "health": what was saved comes back; any other content is a store that was not closed.
  */
 #include "daemon/recover/health.h"
 
@@ -76,7 +76,7 @@ test_saved(Fixture *self, gconstpointer data)
     g_assert_null(self->health.damage);
 }
 
-/* What a longer one left behind would be read with it, or make it unreadable. */
+/* The rest of a longer one would be read with it, or make it unreadable. */
 static void
 test_shorter(Fixture *self, gconstpointer data)
 {

@@ -179,7 +179,7 @@ assert_usable_size(Fixture *self, guint32 n_bytes)
     g_assert_cmpuint(qd_page_file_get_info(file)->usable_size, ==, n_bytes);
 }
 
-/* For extensions, which put something behind all cells. */
+/* For extensions, which put something after all cells. */
 static void
 test_reserved_bytes(Fixture *self, gconstpointer data)
 {

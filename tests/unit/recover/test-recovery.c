@@ -56,7 +56,7 @@ store_payloads(StoreFixture *self)
     store_fixture_close(self);
 }
 
-/* The rows of half of them are deleted behind the store's back, as damage would do it. */
+/* The rows of half of them are deleted without the store's knowledge, as damage would do it. */
 static void
 lose_rows(const StoreFixture *self)
 {

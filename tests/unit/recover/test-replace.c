@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Replacing the file of a store: whatever moment the machine stops at, the next start finishes it and nothing is lost.
+ * Replacing the file of a store: the machine may stop at any moment. The next start finishes it, and nothing is lost.
  */
 #include "daemon/recover/replace.h"
 

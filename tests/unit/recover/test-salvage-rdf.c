@@ -132,7 +132,7 @@ test_altered_term(Fixture *self, gconstpointer data)
     assert_reported(self, "quads are dropped, since they name terms that are lost");
 }
 
-/* What every key was made with: then the keys say nothing, and are made anew. */
+/* What every key was made with: then the keys say nothing, and are computed again. */
 static void
 test_altered_secret(Fixture *self, gconstpointer data)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The report's sums and its text, up to as many losses as nobody wants to read.
+ * The report's sums and its text, up to the number of losses that it lists.
  */
 #include "daemon/recover/salvage-report.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rows of each kind of table come through a salvage as they were, short records with their defaults; what a constraint refuses is
- * counted and no row.
+ * Rows of each kind of table come through a salvage as they were, short records with their defaults. What a constraint refuses
+ * is counted and no row.
  */
 #include "tests/unit/recover/salvage-fixture.h"
 

@@ -531,7 +531,7 @@ check_items(const Known *known, const Damage *damage, sqlite3 *db)
     return n_right;
 }
 
-/* Our own tables say nothing that is not so, whatever was hit. */
+/* Our own tables say nothing that is not so, after any damage. */
 static void
 check_facts(const Known *known, const Damage *damage, sqlite3 *db)
 {

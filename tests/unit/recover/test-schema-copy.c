@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The copy of the schema: what it holds, when it is written anew, and that one which was altered, cut or grown too large is none.
+ * The copy of the schema: what it holds and when it is rewritten. One that was altered, cut or grown too large is none.
  */
 #include "daemon/recover/schema-copy.h"
 

@@ -2,8 +2,8 @@
 /*
  * Trees that lie: cycles, wrong children, wrong numbers of cells, chains of overflow pages and free pages that bite their tails.
  *
- * Each row's value follows from its number. Whatever is changed, the scan ends, no row is wrong or given twice, and what is missing
- * is told as a loss.
+ * Each row's value follows from its number. After any change the scan ends, no row is wrong or given twice, and what is missing
+ * is reported as a loss.
  */
 #include "daemon/recover/tree-scan.h"
 
@@ -182,7 +182,7 @@ count_cells(Fixture *self, guint32 page)
     return qd_page_get_u16(get_page(self, page) + 3);
 }
 
-/* The root's first child is the root: its true child is found as a page that nobody has. */
+/* The root's first child is the root: its true child is found as a page without a reference. */
 static void
 test_cycle(Fixture *self, gconstpointer data)
 {
@@ -251,7 +251,7 @@ test_overflow(Fixture *self, gconstpointer data)
     }
 }
 
-/* A row says that it goes on, and has no page for it: nothing behind its own page is read. */
+/* A row says that it goes on, and has no page for it: nothing beyond its own page is read. */
 static void
 test_no_overflow(Fixture *self, gconstpointer data)
 {

@@ -291,7 +291,7 @@ run_again(QdTask *task, QdWorkers *workers)
         g_async_queue_push(work->fixture->running, work);
 }
 
-/* A queue that is never empty keeps nobody from reading requests. */
+/* A queue that is never empty does not keep threads from reading requests. */
 static void
 test_events_beside_a_full_queue(Fixture *self, gconstpointer data)
 {

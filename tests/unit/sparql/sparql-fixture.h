@@ -26,13 +26,13 @@ gboolean sparql_try_update(SparqlFixture *self, const char *text, guint64 *ret_c
 guint64 sparql_update(SparqlFixture *self, const char *text);
 
 /*
- * (transfer full): a line for each row, cells with a tab between: ":a" for an IRI of SPARQL_EX, lexical forms, "x@en", "_:" for a
- * blank node, "-" for unbound. NULL with an error.
+ * (transfer full): a line for each row, cells with a tab between. A cell is ":a" for an IRI of SPARQL_EX, a lexical form,
+ * "x@en", "_:" for a blank node or "-" for unbound. NULL with an error.
  */
 char *sparql_try_query(SparqlFixture *self, const char *text, GError **error);
 void sparql_assert_rows(SparqlFixture *self, const char *text, const char *expected);
 
-/* (transfer full): the SQL of a SELECT over a large store: :few has 10 triples, and is the object of 5, any other predicate has
+/* (transfer full): the SQL of a SELECT over a large store. :few has 10 triples, and is the object of 5; any other predicate has
  * 100,000 from 50,000 nodes to 50,000. */
 char *sparql_get_sql(const char *text);
 

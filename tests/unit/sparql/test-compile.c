@@ -175,7 +175,7 @@ test_stored_prefixes(void)
     g_assert_cmpstr(error->message, ==, "1:40: the prefix 'a:' is not declared");
 }
 
-/* A function that is none of ours ends no query, and is told. */
+/* A function that is none of ours ends no query, and is reported. */
 static void
 test_unknown_function(void)
 {

@@ -21,7 +21,7 @@ static const Case cases[] = {
     { "?x :p ?y { SELECT ?y ?z { ?y :p+ ?z . ?z :p ?x } }", N *N },
     { "?x :p ?y { SELECT ?y { { ?y :p ?z } UNION { ?y :none ?z } } } ?x :p ?z", N },
     { "?x :p ?y { SELECT ?y { ?y :p ?z } } { SELECT ?y { ?z :p+ ?y } }", N *N },
-    /* OPTIONAL and MINUS behind the join, or not where it binds what they take */
+    /* OPTIONAL and MINUS after the join, or not where it binds what they take */
     { "?x :p ?y OPTIONAL { ?y :p :n3 . ?y :p ?z } ?x :p+ ?w", N *N },
     { "?x :p ?y OPTIONAL { ?y :p :n3 . ?y :p ?z } ?x :p ?z", N - 1 },
     { "?x :p ?y OPTIONAL { ?y :none ?z } ?z :p ?w", N *N },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * UNION and OPTIONAL as tables that are looked up or searched from each row on their left: the same solutions as any other form
- * gives, and nothing on the left that is kept.
+ * UNION and OPTIONAL as tables that are looked up or searched from each row on their left. They give the same solutions as any
+ * other form, and nothing on the left is kept.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static const Case cases[] = {
     { "?x :p+ ?y { ?y :p+ ?z } UNION { ?y :p ?w } OPTIONAL { ?z :p :n1 }", N *N *(N + 1) },
     { "?x :p+ ?y { ?y :p+ ?z } UNION { ?y :p ?w } FILTER(BOUND(?w))", N *N },
     { "?x :p+ ?y { ?y :p+ ?z } UNION { ?y :p ?w } MINUS { ?w :p :n1 }", N *N *N + N *(N - 1) },
-    /* the search is from the left, behind a table that finds nothing */
+    /* the search is from the left, after a table that finds nothing */
     { "?x :p+ ?y OPTIONAL { ?y :none ?a . ?y :p+ ?z }", N *N },
     { "?x :p+ ?y OPTIONAL { ?y :p :n3 . ?y :p+ ?z }", N *N + N *(N - 1) },
 };

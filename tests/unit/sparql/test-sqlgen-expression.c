@@ -21,7 +21,7 @@ get_or(guint a, guint b)
     return a == 0 || b == 0 ? 0 : (a == 2 || b == 2 ? 2 : 1);
 }
 
-/* As a filter, as a value that is bound, under a NOT, and behind what keeps it from being SQL. */
+/* As a filter, as a value that is bound, under a NOT, and within what keeps it from being SQL. */
 static void
 assert_truth(SparqlFixture *self, const char *expression, guint expected)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Joins, OPTIONAL, UNION and MINUS of each size, over those where one SELECT is cut into several: on a circle the answer does not
- * depend on the size.
+ * Joins, OPTIONAL, UNION and MINUS of each size, over those where one SELECT is cut into several. On a circle the answer does
+ * not depend on the size.
  */
 #include "tests/unit/sparql/sparql-fixture.h"
 

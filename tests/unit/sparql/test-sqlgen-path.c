@@ -76,7 +76,7 @@ test_ends(SparqlFixture *self, gconstpointer data)
             { g_strdup_printf("?x :p ?z . ?x %s ?x", cases[i].path), cases[i].n_loops },
             { g_strdup_printf(":nowhere %s ?x", cases[i].path), cases[i].n_nowhere },
             { g_strdup_printf("?x %s 'nothing'", cases[i].path), cases[i].n_nowhere },
-            /* a variable is a node of the graph, whatever binds it */
+            /* a variable is a node of the graph, however it is bound */
             { g_strdup_printf("BIND(:nowhere AS ?y) ?y %s ?x", cases[i].path), 0 },
             { g_strdup_printf("VALUES ?y { :nowhere } ?x %s ?y", cases[i].path), 0 },
         };

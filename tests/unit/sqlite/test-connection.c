@@ -197,7 +197,7 @@ test_cache_is_by_policy(StoreFixture *self, gconstpointer data)
     }
 }
 
-/* Old ones go, whatever happens: the number of open statements is bounded. */
+/* Old ones go in each case: the number of open statements is bounded. */
 static void
 test_cache_is_bounded(StoreFixture *self, gconstpointer data)
 {
@@ -217,7 +217,7 @@ test_cache_is_bounded(StoreFixture *self, gconstpointer data)
     g_assert_null(sqlite3_next_stmt(db, NULL));
 }
 
-/* The authorizer is not asked for a statement in the cache, but when SQLite compiles it anew it is: under the right policy. */
+/* The authorizer is not asked for a statement in the cache, but when SQLite recompiles it, it is: under the right policy. */
 static void
 test_recompiled_by_sqlite(StoreFixture *self, gconstpointer data)
 {
@@ -244,7 +244,7 @@ test_recompiled_by_sqlite(StoreFixture *self, gconstpointer data)
     (void) sqlite3_reset(compiled->stmt);
 }
 
-/* A trigger that comes behind a cached statement is found when SQLite compiles it anew. */
+/* A trigger that comes after a cached statement is found when SQLite recompiles it. */
 static void
 test_recompiled_is_guarded(StoreFixture *self, gconstpointer data)
 {
@@ -293,7 +293,7 @@ test_odd_path(StoreFixture *self, gconstpointer data)
     g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS));
 }
 
-/* Not "read-only": who is told so would look for a wrong permission. */
+/* Not "read-only": that would make a user look for a wrong permission. */
 static void
 test_too_many_files(StoreFixture *self, gconstpointer data)
 {

@@ -15,7 +15,7 @@
 #define N_READ_LOCKS 5
 #define DEAD_MAN_SWITCH 128
 
-/* The descriptor by which it looks is closed again: POSIX locks of this process would be gone behind it. */
+/* The descriptor by which it looks is closed again: POSIX locks of this process would be gone after it. */
 static gboolean
 is_locked(const StoreFixture *self, off_t start, off_t n_bytes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The log in large pieces: how many calls a commit takes, and that what is in the file is right whatever a transaction does:
- * another connection reads it, and so does a store that is opened on a copy of the files, as after a crash. And that what is
- * mapped is read without calls.
+ * The log in large pieces: how many calls a commit takes, and that the file is right after any transaction. Another connection
+ * reads it, and so does a store that is opened on a copy of the files, as after a crash. And that what is mapped is read
+ * without calls.
  */
 #include "daemon/sqlite/log-file.h"
 
@@ -118,7 +118,7 @@ test_few_calls(StoreFixture *self, gconstpointer data)
     assert_sum(self, 3 * 65536 + 3 * 1048576);
 }
 
-/* Pages leave the cache before the commit, are read back, and are written again: then SQLite computes checksums anew. */
+/* Pages leave the cache before the commit, are read back, and are written again: then SQLite computes checksums again. */
 static void
 test_spilled(StoreFixture *self, gconstpointer data)
 {
@@ -140,7 +140,7 @@ test_spilled(StoreFixture *self, gconstpointer data)
     assert_sum(self, 60000 + 3 * 1000);
 }
 
-/* Without a sync behind the commit what it has written has to be in the file, too: also checksums that were computed anew. */
+/* Without a sync after the commit what it has written has to be in the file, too: also checksums that were computed again. */
 static void
 test_relaxed(StoreFixture *self, gconstpointer data)
 {
@@ -171,7 +171,7 @@ test_relaxed(StoreFixture *self, gconstpointer data)
     }
 }
 
-/* A full disk is told to the commit that it hits, and the next one is whole. */
+/* A full disk is reported to the commit that it hits, and the next one is whole. */
 static void
 test_faults(StoreFixture *self, gconstpointer data)
 {
@@ -211,7 +211,7 @@ count_reads(QdConnection *reader, gint64 expected)
     return n_reads;
 }
 
-/* One connection for all: its mapping is as old as the connection, and the log grows, begins anew, and is cut. */
+/* One connection for all: its mapping is as old as the connection, and the log grows, restarts, and is cut. */
 static void
 test_mapped(StoreFixture *self, gconstpointer data)
 {

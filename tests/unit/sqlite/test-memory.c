@@ -36,7 +36,7 @@ free_elsewhere(gpointer p)
     return GINT_TO_POINTER(qd_memory_get_thread_balance() < 0);
 }
 
-/* What one thread allocates and another frees is in nobody's way: the sum is right, the balances tell who did what. */
+/* Memory may be allocated by one thread and freed by another: the sum is right, the balances tell which thread did what. */
 static void
 test_threads(void)
 {

@@ -161,7 +161,7 @@ test_key_moves(StoreFixture *fixture, gconstpointer data)
     g_assert_true(qd_schema_check(fixture->writer, &fixture->limits, NULL));
 }
 
-/* Each step is taken or not: what stands in the way of one leaves the file at the one before, and later it goes on from there. */
+/* Each step is taken or not: what stands in the way of one leaves the file at the one before. Later it goes on from there. */
 static void
 test_stored_fails(StoreFixture *fixture, gconstpointer data)
 {

@@ -2,7 +2,7 @@
 /*
  * A store in a folder of its own, for the tests of all rooms from sqlite to engine.
  *
- * Place: tests. Real SQLite, real files; nothing of it is left behind.
+ * Place: tests. Real SQLite, real files; all of them are removed.
  */
 #pragma once
 

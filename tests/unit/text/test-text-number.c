@@ -56,7 +56,7 @@ test_double(void)
     assert_double(-INFINITY, "-9e999");
 }
 
-/* Whatever bits: the text is short enough and gives the same bits back. */
+/* Any bits: the text is short enough and gives the same bits back. */
 static void
 test_double_random(void)
 {

@@ -242,7 +242,7 @@ test_error_bad(void)
     } table[] = {
         { 12, 100 },  /* message longer than the body */
         { 15, 0xff }, /* much longer: no overflow of the sum */
-        { 12, 34 },   /* shorter: no NUL behind it */
+        { 12, 34 },   /* shorter: no NUL after it */
         { 12, 20 },   /* more than padding left over */
     };
     Body body;

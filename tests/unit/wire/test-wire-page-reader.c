@@ -235,7 +235,7 @@ test_truncated(void)
     size_t n_bytes = record->len - QW_HEADER_SIZE;
 
     for (size_t n = 0; n < n_bytes; n++) {
-        g_autofree uint8_t *copy = g_malloc(n > 0 ? n : 1); /* ASan sees a read behind it */
+        g_autofree uint8_t *copy = g_malloc(n > 0 ? n : 1); /* ASan sees a read beyond it */
         QwPageReader reader;
 
         memcpy(copy, record->data + QW_HEADER_SIZE, n);

@@ -139,7 +139,8 @@ test_quick(Fixture *self, gconstpointer data)
     g_assert_cmpuint(qd_checkpointer_get_n_passes(self->checkpointer), ==, 1);
 }
 
-/* The writer tries again and again, but not behind each commit; what has grown by much meanwhile is not his. */
+/* The writer tries again and again, but not after each commit; if the log has grown by much meanwhile, it leaves it to the
+ * thread. */
 static void
 test_old_snapshot(Fixture *self, gconstpointer data)
 {
@@ -261,7 +262,7 @@ test_shrink(Fixture *self, gconstpointer data)
     g_assert_cmpint(store_get_int64(self->reader, "SELECT max(length(b))=2*4096 AND min(length(b))=1 FROM t"), ==, 1);
 }
 
-/* One that starts anew after a burst is cut to what is between checkpoints. */
+/* One that restarts after a burst is cut to what is between checkpoints. */
 static void
 test_bounded(Fixture *self, gconstpointer data)
 {

@@ -37,7 +37,7 @@ assert_changed(SparqlFixture *self, const char *text, guint64 n_changes, const c
     assert_names(self->changed->predicates, predicates);
 }
 
-/* Only what really changed counts, and is told. */
+/* Only what really changed counts, and is reported. */
 static void
 test_changed(SparqlFixture *self, gconstpointer data)
 {

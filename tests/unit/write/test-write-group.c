@@ -272,8 +272,8 @@ test_most(Fixture *self, gconstpointer data)
 }
 
 /*
- * A member that takes its time does not keep those before it from their commit: it is put off, comes again as the first of the next
- * group, and its result is as if nothing had been.
+ * A member that takes its time does not keep those before it from their commit. It is put off and comes again as the first of
+ * the next group; its result is as if nothing had been.
  */
 static void
 test_put_off(Fixture *self, gconstpointer data)

@@ -89,7 +89,7 @@ test_function_runs_again(WriterFixture *self, gconstpointer data)
     writer_assert_commits(self, "1: t; 2: t");
 }
 
-/* A function that ends the transaction itself costs nobody else anything either. */
+/* A function that ends the transaction itself costs the others nothing either. */
 static void
 test_function_offends(WriterFixture *self, gconstpointer data)
 {

@@ -2,8 +2,8 @@
 /*
  * Each allocation of SQLite in an update fails once: the update is there whole or not at all, as its answer says.
  *
- * For want of memory SQLite may end a transaction in a statement of ours that the client does not know, as the look at the schema.
- * What runs after it would be outside of the transaction.
+ * For want of memory SQLite may end a transaction in a statement of ours that the client does not know. The look at the schema
+ * is one. What runs after it would be outside of the transaction.
  */
 #include <stdatomic.h>
 

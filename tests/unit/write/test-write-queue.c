@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Turns: nobody waits behind all that another client has to write.
+ * Turns: no client waits for all that another one has to write.
  */
 #include "daemon/write/write-queue.h"
 
@@ -15,7 +15,7 @@ typedef struct Fixture {
     QdWriteItem items[N_ITEMS];
 } Fixture;
 
-/* Of @plan each letter is an item: a and b of a client, '-' of nobody. */
+/* Of @plan each letter is an item: a and b of a client, '-' without a client. */
 static void
 set_up(Fixture *self, const char *plan)
 {

@@ -14,7 +14,7 @@ test_alone(WriterFixture *self, gconstpointer data)
     WriterMember *member = writer_add_insert(self, "t", 1);
 
     qd_writer_submit(self->writer, &member->item);
-    /* nobody held the role: it was done on this thread */
+    /* there was no leader: it was done on this thread */
     g_assert_true(hand_over_try_pop(self->done) == member);
     writer_assert_committed(member);
     g_assert_cmpuint(member->item.changes, ==, 1);
@@ -41,7 +41,7 @@ test_share_a_commit(WriterFixture *self, gconstpointer data)
     writer_assert_commits(self, "1: l t");
 }
 
-/* An ordinary failure costs nobody else anything: its savepoint goes back, the group's transaction goes on. */
+/* An ordinary failure costs the others nothing: its savepoint goes back, the group's transaction goes on. */
 static void
 test_failure_of_one(WriterFixture *self, gconstpointer data)
 {
@@ -107,7 +107,7 @@ add_trap(WriterFixture *self, const Trap *trap)
     return member;
 }
 
-/* The offender alone gets its error; before and behind it everything is committed, each once. */
+/* The offender alone gets its error; before and after it everything is committed, each once. */
 static void
 test_trap(WriterFixture *self, gconstpointer data)
 {
@@ -139,7 +139,7 @@ test_trap(WriterFixture *self, gconstpointer data)
     g_assert_cmpint(store_get_int64(self->reader, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'"), ==, 0);
 }
 
-/* What runs alone behind an offender may do so with success: an ON CONFLICT ROLLBACK met nothing the second time. */
+/* What runs alone after an offender may do so with success: an ON CONFLICT ROLLBACK met nothing the second time. */
 static void
 test_offender_succeeds_alone(WriterFixture *self, gconstpointer data)
 {
@@ -443,7 +443,7 @@ test_late_join(WriterFixture *self, gconstpointer data)
     g_assert_cmpint(writer_count(self, "t"), ==, 4);
 }
 
-/* Nobody is kept waiting by a member that may take long, and none who is there is forgotten. */
+/* No client is kept waiting by a member that may take long, and none who is there is forgotten. */
 static void
 test_late_are_left(WriterFixture *self, gconstpointer data)
 {

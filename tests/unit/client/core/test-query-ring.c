@@ -203,7 +203,7 @@ test_another_ring(Fixture *self, gconstpointer data)
     assert_number(self, 2);
 }
 
-/* What has been handed out does not change any more, whatever is written into the slot. */
+/* A page that was handed out does not change any more when its slot is written. */
 static void
 test_page_is_a_copy(Fixture *self, gconstpointer data)
 {
@@ -298,7 +298,7 @@ test_number_of_descriptors(Fixture *self, gconstpointer data)
     assert_fails(self, QUERY_ERROR_PROTOCOL, "RING");
 }
 
-/* They came with another record: nobody asked for them, they go with the channel. */
+/* They came with another record, unasked: they go with the channel. */
 static void
 test_descriptors_unasked(Fixture *self, gconstpointer data)
 {

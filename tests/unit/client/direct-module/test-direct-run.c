@@ -7,7 +7,7 @@
 #include "tests/unit/client/direct-module/direct-fixture.h"
 
 #define ENDLESS "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-/* The first row fills a page; behind the second one the next step never ends. */
+/* The first row fills a page; after the second one the next step never ends. */
 #define TWO_ROWS_THEN_ENDLESS ENDLESS "SELECT zeroblob(5000) FROM n WHERE i <= 2"
 #define COUNT_TO(n) "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " n ") "
 

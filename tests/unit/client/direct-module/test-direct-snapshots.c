@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who holds a snapshot of the database, and for how long: seen by the writer, whose log can be emptied only when nobody does.
+ * Who holds a snapshot of the database, and for how long. The writer sees it: its log can be emptied only without snapshots.
  */
 #include "tests/unit/client/direct-module/direct-fixture.h"
 
@@ -53,7 +53,7 @@ test_close_ends_it(DirectFixture *self, gconstpointer data)
     g_assert_true(checkpoint(self));
 }
 
-/* Nobody asks for the rows of a forgotten cursor: the thread ends its snapshot. The row it stands on stays good. */
+/* The rows of a forgotten cursor are not asked for: the thread ends its snapshot. The row it stands on stays good. */
 static void
 test_forgotten_cursor(DirectFixture *self, gconstpointer data)
 {
@@ -78,7 +78,7 @@ test_forgotten_cursor(DirectFixture *self, gconstpointer data)
     g_assert_cmpuint(n_rows, <, 20000);
 }
 
-/* One that is being read says the same, whoever notices first. */
+/* One that is being read says the same, in both threads. */
 static void
 test_slow_reader(DirectFixture *self, gconstpointer data)
 {
