@@ -3,9 +3,9 @@
  * The rest of a result that was read before its rows were asked for: pages in memory, and in a file when there are many.
  *
  * Place: internal to libquery-client; between a channel, or a direct run, and the cursor.
- * Invariant: records come out in the order in which they went in; behind the last one is nothing. Rows are not looked at.
- * Bounds: QUERY_BACKLOG_MEMORY_BYTES for all backlogs of the process, from there on a file without a name; QUERY_BACKLOG_FILE_BYTES
- * of these. Not for several threads at once.
+ * Invariant: records come out in the order in which they went in; nothing follows the last one. Rows are not looked at. Bounds:
+ * QUERY_BACKLOG_MEMORY_BYTES for all backlogs of the process, from there on a file without a name; QUERY_BACKLOG_FILE_BYTES of
+ * these. Not for several threads at once.
  */
 #pragma once
 

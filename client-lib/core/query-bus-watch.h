@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Notices that the session bus has gone, and finds the next one: for those who wait for signals, which nobody would miss otherwise.
+ * Notices that the session bus has gone, and finds the next one. It is for objects that wait for signals, which would not
+ * notice otherwise.
  *
  * Place: internal to libquery-client. Bound to the main context of its maker.
  * Invariant: after query_bus_watch_end() nothing begins any more; what runs in the context at that moment comes to its end.

@@ -2,9 +2,9 @@
 /*
  * The D-Bus side of the library: a private connection, activation with a time-out of our own, calls.
  *
- * Place: internal to libquery-client.
- * Calls are made without auto-start: only when nobody owns the name is the service started, by a call that ends after five
- * seconds. An auto-started call would wait for as long as the bus allows, 25 seconds by default, or its own time-out.
+ * Place: internal to libquery-client. Calls are made without auto-start. Only when the name has no owner is the service
+ * started, by a call that ends after five seconds. An auto-started call would wait for as long as the bus allows, 25 seconds by
+ * default, or its own time-out.
  * Invariant: the mutex guards `connection` and is never held while a call waits.
  */
 #include "client-lib/core/query-bus.h"
@@ -132,7 +132,7 @@ start_service(QueryBus *self, GDBusConnection *connection, GCancellable *cancell
         return FALSE;
     }
 
-    /* Whatever the reason is, there is no daemon. */
+    /* Each such reason means that there is no daemon. */
     g_dbus_error_strip_remote_error(local_error);
     g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNAVAILABLE, "cannot start '%s': %s", self->name, local_error->message);
     return FALSE;

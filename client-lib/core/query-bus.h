@@ -2,8 +2,8 @@
 /*
  * Calls to one queryd over the session bus: find it, start it, call it.
  *
- * Place: internal to libquery-client. The connection to the bus is private to this object, so that it neither ends the
- * application when the bus goes away nor depends on the application's main loop; it is made anew when it was closed.
+ * Place: internal to libquery-client. The connection to the bus is private to this object. So it neither ends the application
+ * when the bus goes away nor depends on the application's main loop. It is made again when it was closed.
  * Invariant: a daemon that cannot be started is reported after at most QUERY_BUS_START_TIMEOUT_MSEC.
  */
 #pragma once

@@ -181,7 +181,7 @@ query_channel_queue(QueryChannel *self, QwKind kind, guint32 count, GBytes *body
     return outgoing->header.serial;
 }
 
-/* Encodes the next record, or the next piece of one, behind what is in `out`. */
+/* Encodes the next record, or the next piece of one, after the bytes in `out`. */
 static void
 encode_next(QueryChannel *self)
 {
@@ -508,7 +508,7 @@ query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error)
             return io;
     }
 
-    /* The shortest record is a header; whoever sends less at a time is not worth a special path: take and keep it. */
+    /* The shortest record is a header; a peer that sends less at a time is not worth a special path: take and keep it. */
     if (n < QW_HEADER_SIZE || (data[4] == QW_KIND_CHUNK && (data[5] & QW_CHUNK_FIRST) != 0 && n < sizeof bytes)) {
         io = fill(self, n < QW_HEADER_SIZE ? QW_HEADER_SIZE : sizeof bytes, TRUE, error);
         if (io != QUERY_IO_DONE)

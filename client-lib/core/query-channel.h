@@ -122,7 +122,7 @@ QueryIo query_channel_receive_exactly(QueryChannel *self, QueryRecord *ret_recor
  * query_channel_detach_page:
  * @ret_blocks: (out caller-allocates): memory that the caller frees, or NULLs
  *
- * The record taken last stays good for as long as the caller keeps the memory, whatever is received from now on.
+ * The record taken last stays good for as long as the caller keeps the memory, also when more is received.
  */
 void query_channel_detach_page(QueryChannel *self, gpointer ret_blocks[3]);
 

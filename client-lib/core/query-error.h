@@ -62,6 +62,6 @@ void query_error_set_named(GError **error, const char *dbus_name, const char *me
  * query_error_is_absent_service:
  * @dbus_error: an error of a GDBus call without auto-start
  *
- * Returns: TRUE when nobody owns the name: start the service and call again
+ * Returns: TRUE when the name has no owner: start the service and call again
  */
 gboolean query_error_is_absent_service(const GError *dbus_error);

@@ -2,9 +2,9 @@
 /*
  * The open cursors of the process that hold a channel, or the snapshot of a direct connection, and how to get some of them back.
  *
- * Place: internal to libquery-client. The daemon bounds the channels and the unfinished results of a client, so a cursor that is
- * not being read gives its channel up when another request needs one: the rest of its result is read into a backlog, from which the
- * cursor goes on. An application may so have as many open cursors as it likes.
+ * Place: internal to libquery-client. The daemon bounds the channels and the unfinished results of a client. So a cursor that
+ * is not being read gives up its channel when another request needs one. The rest of its result is read into a backlog, from
+ * which the cursor goes on. An application may so have as many open cursors as it likes.
  * Invariant: a cursor is in here exactly while it is open, outside of a transaction, and has a channel or a direct run. It is
  * pinned by calls of its own, or claimed by one thread that sets it aside, never both.
  */

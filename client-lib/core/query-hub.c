@@ -16,7 +16,7 @@ struct QueryHub {
     char *name;           /* the daemon's */
     GDBusConnection *bus; /* guarded by mutex */
     QueryBusWatch *watch;
-    gboolean is_new_bus; /* and nobody knows yet whether the daemon is on it; only in the context */
+    gboolean is_new_bus; /* and it is not yet known whether the daemon is on it; only in the context */
     GMainContext *context;
     QueryHubFuncs funcs;
     guint stale_subscription;

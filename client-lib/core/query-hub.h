@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Gives the daemon's signal Stale to the subscriptions that it names, and renews them when the daemon was started anew.
+ * Gives the daemon's signal Stale to the subscriptions that it names, and renews them when the daemon was restarted.
  *
  * Place: internal to libquery-client. One for each main context of a connection: a signal that names a thousand subscriptions is
  * received and looked at once.
- * Invariant: the mutex guards the tables and is never held while a subscription is told.
+ * Invariant: the mutex guards the tables and is never held while a subscription is informed.
  */
 #pragma once
 

@@ -344,7 +344,7 @@ measure(const Columns *self, gsize *ret_n_bytes, GError **error)
     return n_bytes <= QW_ROWS_SIZE_MAX;
 }
 
-/* Behind the first @used bytes of @data, which has room for what measure() said. Returns: the bytes used then */
+/* After the first @used bytes of @data, which has room for what measure() said. Returns: the bytes used then */
 static gsize
 put_row(const Columns *self, uint8_t *data, gsize used, gsize capacity)
 {

@@ -74,7 +74,7 @@ GBytes *query_parameters_encode(const QueryParameters *self, const QuerySchema *
 /**
  * query_parameters_append:
  * @schema: of a statement that has parameters
- * @rows: begins with QW_HEADER_SIZE bytes that are nobody's; then the rows so far
+ * @rows: begins with QW_HEADER_SIZE unused bytes; then the rows so far
  * @n_max_bytes: that @rows may have, below 4 GiB
  * @error: (nullable): location for an error
  *

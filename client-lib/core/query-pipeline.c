@@ -145,7 +145,7 @@ on_check(GSource *source)
     return self->failure != NULL || g_source_query_unix_fd(source, self->tag) != 0;
 }
 
-/* The callbacks of tasks may push more: the end is looked for behind them. */
+/* The callbacks of tasks may push more: the end is looked for after them. */
 static gboolean
 on_dispatch(GSource *source, GSourceFunc callback, gpointer user_data)
 {

@@ -28,8 +28,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryPool, query_pool_free)
  * query_pool_take:
  * @key: the PREPARE body that is wanted
  *
- * Takes a channel, best one on which @key is prepared, else the one longest unused that no statement object wants; one of those
- * only when there are as many as there may be. Channels that the daemon has closed are dropped on the way.
+ * Takes a channel, best one on which @key is prepared, else the one longest unused that no statement object wants. It takes a
+ * wanted one only when there are as many as there may be. Channels that the daemon has closed are dropped on the way.
  *
  * Returns: (transfer full) (nullable): a channel
  */

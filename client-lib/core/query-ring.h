@@ -3,7 +3,7 @@
  * The client's side of a ring (wire-ring.h).
  *
  * Place: internal to libquery-client; a channel has one while a large result comes.
- * Invariant: a page is copied out of shared memory before anybody looks at it, so what has been validated stays as it is; and the
+ * Invariant: a page is copied out of shared memory before its content is read, so what has been validated stays as it is. The
  * files are sealed, so no access to the mapping can fail.
  */
 #pragma once
