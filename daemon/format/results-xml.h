@@ -2,7 +2,7 @@
 /*
  * SPARQL Query Results XML Format, by libxml2's writer.
  *
- * Place: room format, used by results-writer.c; the one file of exec that knows libxml2. Characters that XML 1.0 has not become
+ * Place: room format, used by results-writer.c; the one file of the room that knows libxml2. Characters that XML 1.0 has not become
  * U+FFFD.
  */
 #pragma once
