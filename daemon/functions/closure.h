@@ -6,8 +6,9 @@
  *     queryd_steps(kind, direction, predicate, …)   makes ?1: kind '*', '+' or '?', direction 1 (forward) or -1 (inverse); 2 or -2
  *                                                   where the next link goes on from this one, so that both are one step
  *
- * Breadth first, a set for each seed, rows as they are found: both ends of a path may be free without a table of all pairs. What
- * a node leads to is read once for all seeds of a statement. Only nodes are stored, in SQLite's memory, which counts for the query.
+ * Breadth first, a set for each seed, rows as they are found. Both ends of a path may be free without a table of all pairs.
+ * What a node leads to is read once for all seeds of a statement. Only nodes are stored, in SQLite's memory, which counts for
+ * the query.
  *
  * Place: room functions, internal to functions. It knows of the store that queryd_quad(s, p, o, g) can be read.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The format is cut into conversions as SQLite cuts it; each is made by SQLite's own sqlite3_str_appendf(), with its arguments of
- * the types that its letter asks for.
+ * The format is cut into conversions as SQLite cuts it. Each is made by SQLite's own sqlite3_str_appendf(), with its arguments
+ * of the types that its letter asks for.
  *
- * Measured: a format of 64 MiB with '%f' takes 1.4 s in one call of SQLite's own, ten '%d' of texts of 64 MiB 1.2 s.
+ * Measured: a format of 64 MiB with '%f' takes 1.4 s in one call of SQLite's own. Ten '%d' of texts of 64 MiB take 1.2 s.
  */
 #include "daemon/functions/long-calls.h"
 
@@ -101,7 +101,7 @@ skip_long(const char **p)
     *p += (*p)[1] == 'l' ? 2 : 1;
 }
 
-/* From behind '%' to the letter, with the grammar of SQLite, which takes flags before anything else only, but a width twice. */
+/* From after '%' to the letter, with the grammar of SQLite, which takes flags before anything else only, but a width twice. */
 static void
 read_conversion(Conversion *self, const char **p, Args *args, gboolean *flags)
 {

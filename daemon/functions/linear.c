@@ -135,7 +135,7 @@ function_replace(sqlite3_context *context, int n_args, sqlite3_value **args)
     }
 }
 
-/* SQLite's notion of a character here: a lead byte and the continuation bytes behind it. */
+/* SQLite's notion of a character here: a lead byte and the continuation bytes after it. */
 static size_t
 character_size(const char *p, const char *end)
 {

@@ -2,7 +2,8 @@
 /*
  * SQLite's string functions whose own versions take quadratic time, which no progress handler can interrupt.
  *
- * Place: room functions; exec registers them on every connection it opens. Same results as SQLite's, linear in their arguments.
+ * Place: room functions; read/evaluation.c registers them on every connection it opens. Same results as SQLite's, linear in
+ * their arguments.
  */
 #pragma once
 

@@ -29,8 +29,8 @@ alloc_result(sqlite3_context *context, sqlite3_int64 n_bytes)
 }
 
 /*
- * SQLite's own generator is behind a mutex of the whole process: of twelve threads that made megabytes, one that had lost the core
- * with it kept all others, statements that had to end among them, for up to 2 s. Few bytes are made faster there.
+ * A mutex of the whole process guards SQLite's own generator. Of twelve threads that made megabytes, one lost the core with the
+ * mutex held. It delayed all others for up to 2 s, also statements that had to end. Few bytes are made faster there.
  */
 static void
 fill_randomly(char *out, gsize n_bytes)

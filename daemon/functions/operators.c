@@ -51,7 +51,7 @@ time_family(const QdValue *value)
 
 /*
  * RDFterm-equal on two terms that are not the same (§17.4.1.7): an error for literals, except where both are known to be
- * different values: a language string is no value of any datatype, and the value spaces of XSD's primitive types are disjoint.
+ * different values. A language string is no value of any datatype, and the value spaces of XSD's primitive types are disjoint.
  */
 static QdTruth
 differ(const QdValue *a, const QdValue *b)

@@ -12,7 +12,7 @@
 typedef struct QdProgramNode {
     QdExpressionOp op;
     guint n_children;
-    guint end;     /* the node behind it and its children */
+    guint end;     /* the node after it and its children */
     guint arg;     /* ARG */
     gint64 id;     /* ID */
     QdValue value; /* CONST */

@@ -2,7 +2,8 @@
 /*
  * XML Schema part 2, appendix G, with the additions of XPath F&O 3.1 §5.6.1: ^ $, reluctant quantifiers, (?: ), \1.
  *
- * A recursive descent over the grammar; each piece is written anew, single characters as \x{…} unless they are letters or digits.
+ * A recursive descent over the grammar; each piece is written again, single characters as \x{…} unless they are letters or
+ * digits.
  */
 #include "daemon/functions/regex-pattern.h"
 
@@ -186,7 +187,7 @@ is_category(const char *name, gsize n)
     return FALSE;
 }
 
-/* {Lu} or {IsGreek}, behind \p or \P, as the inside of a class. */
+/* {Lu} or {IsGreek}, after \p or \P, as the inside of a class. */
 static gboolean
 translate_property(Translator *t, gboolean negated)
 {
@@ -207,7 +208,7 @@ translate_property(Translator *t, gboolean negated)
     return TRUE;
 }
 
-/* What stands behind a backslash, if it is a set of characters; *ret_found says whether it is. */
+/* What follows a backslash, if it is a set of characters; *ret_found says whether it is. */
 static gboolean
 translate_set_escape(Translator *t, gboolean *ret_found)
 {

@@ -2,8 +2,8 @@
 /*
  * Compiling, matching, and a small cache of compiled patterns.
  *
- * PCRE2 counts its steps anew at each start position, so a long text could take 10^6 steps at each of its bytes: the positions
- * are tried in windows, with a look at the deadline between them. No JIT: the daemon's sandbox forbids writable code.
+ * PCRE2 counts its steps from 0 at each start position, so a long text could take 10^6 steps at each of its bytes. So the
+ * positions are tried in windows, with a look at the deadline between them. No JIT: the daemon's sandbox forbids writable code.
  */
 #include "daemon/functions/regex.h"
 

@@ -38,7 +38,7 @@ QdRegex *qd_regex_new(const char *pattern, gsize n_pattern, const char *flags, g
 QdRegex *qd_regex_free(QdRegex *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRegex, qd_regex_free)
 
-/* qd_regex_search: finds the first match at or behind @start; @text is UTF-8. */
+/* qd_regex_search: finds the first match at or after @start; @text is UTF-8. */
 QdRegexResult qd_regex_search(QdRegex *self, const char *text, gsize n_bytes, gsize start, const QdRegexBounds *bounds);
 
 /* qd_regex_get_group: of the last match: 0 is all of it. FALSE: the group has not matched. */

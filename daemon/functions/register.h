@@ -17,7 +17,7 @@
  *     queryd_match_text(v), queryd_match_offsets(table): daemon/functions/match-calls.h
  *     queryd_sum avg min max sample group_concat group_list list_join: daemon/functions/aggregate.h
  *
- * Place: room functions; exec registers them on every connection it opens.
+ * Place: room functions; read/evaluation.c registers them on every connection it opens.
  */
 #pragma once
 

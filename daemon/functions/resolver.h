@@ -2,8 +2,8 @@
 /*
  * What SQL functions need to know of the world: terms of the dictionary, and what is fixed for one execution.
  *
- * Place: room functions; the store's dictionary stands behind the resolver, exec connects them and starts the context before each
- * execution. Thread: whoever runs the connection.
+ * Place: room functions. The resolver reads the store's dictionary; read/evaluation.c connects them and starts the context
+ * before each execution. Thread: the one that runs the connection.
  */
 #pragma once
 

@@ -64,7 +64,7 @@ put_double(GByteArray *out, double value)
     put_word(out, word >> 63 ? ~word : word | G_GUINT64_CONSTANT(1) << 63);
 }
 
-/* The nearest double first; numbers that share one are told apart by whole part and fraction. NaN is below all. */
+/* The nearest double first; numbers that share one are ordered by whole part and fraction. NaN is below all. */
 static void
 put_number(GByteArray *out, const QdNumber *number)
 {
