@@ -2,8 +2,8 @@
 /*
  * RDF/XML, RDF 1.1.
  *
- * Place: room rdfio, an implementation of rdf-reader.h; the one user of libxml2, whose push parser reads the XML. Entities of
- * the document's own DTD are known (xml-entities.h).
+ * Place: room rdfio, an implementation of rdf-reader.h; libxml2's push parser reads the XML. Entities of the document's own DTD
+ * are known (xml-entities.h).
  */
 #pragma once
 
