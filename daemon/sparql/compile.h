@@ -2,8 +2,8 @@
 /*
  * SPARQL text to a plan: what to run in SQLite, what to bind, what the rows mean.
  *
- * Place: room sparql, the way into the compiler for exec. Pure. A plan holds no id and no connection: its constants are looked up
- * in each execution's own snapshot.
+ * Place: room sparql, the way into the compiler for the rooms above. Pure. A plan holds no id and no connection: its
+ * constants are looked up in each execution's own snapshot.
  */
 #pragma once
 
