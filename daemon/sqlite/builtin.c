@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The definitions are variables of SQLite: each is a place of the library's writable memory that names the function and whose call
- * leads into the library's code. Nothing is read outside of the segments that the dynamic linker tells.
+ * The definitions are variables of SQLite. Each is a place of the library's writable memory that names the function and whose
+ * call leads into the library's code. Nothing is read outside of the segments that the dynamic linker tells.
  */
 #include "daemon/sqlite/builtin.h"
 

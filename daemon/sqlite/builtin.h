@@ -33,8 +33,8 @@ gboolean qd_builtin_is_known(void);
  * qd_builtin_find:
  * @name: of a plain function of SQLite that takes any number of arguments
  *
- * Searches what SQLite has as variables. What is returned may be called from within a function of ours, with its context: it then
- * has that statement's time, and refuses to be called where SQLite refuses that.
+ * Searches what SQLite has as variables. What is returned may be called from within a function of ours, with its context. It
+ * then has that statement's time, and refuses to be called where SQLite refuses that.
  *
  * Thread: any.
  *

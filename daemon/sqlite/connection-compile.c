@@ -374,8 +374,8 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
 }
 
 /*
- * A look at the schema that gets no memory ends the transaction of the connection: the statement would run outside of it, and stay
- * there when its batch fails.
+ * A look at the schema that gets no memory ends the transaction of the connection. The statement would run outside of it, and
+ * stay there when its batch fails.
  */
 static QdCompiled *
 compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits, GError **error)

@@ -92,8 +92,8 @@ connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, 
 }
 
 /*
- * A mapping that memory cannot hold would make each row fetch what the kernel reads around it, again and again: half of the memory,
- * the rest of the file is read page by page.
+ * A mapping that memory cannot hold would make each row fetch what the kernel reads around it, again and again. So half of the
+ * memory is mapped; the rest of the file is read page by page.
  */
 static uint64_t
 get_mmap_bytes(const QdConnectionInfo *info, const QdLimits *limits)
@@ -150,8 +150,8 @@ set_open_error(sqlite3 *db, const char *path, int result, GError **error)
                      db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result));
 }
 
-/* When it cannot open a file for writing, for whatever reason, SQLite opens it for reading and says so at the first write.
- * FALSE: the permissions of @path forbid it. */
+/* When it cannot open a file for writing, SQLite opens it for reading and says so at the first write, for any reason. FALSE:
+ * the permissions of @path forbid it. */
 static gboolean
 blame_limits(const char *what, const char *path, GError **error)
 {

@@ -19,7 +19,7 @@ typedef struct QdConnection QdConnection;
 /* A compiled statement; belongs to its connection. */
 typedef struct QdCompiled {
     sqlite3_stmt *stmt;
-    sqlite3_stmt *wrapped; /* (nullable) the same, each row packed: exec's packing.h */
+    sqlite3_stmt *wrapped; /* (nullable) the same, each row packed: read/packing.h */
     gboolean wrap_tried;   /* whether it can be had has been looked at */
     gboolean gives_much;   /* some run of it gave a large result */
     QdPolicy policy;
@@ -67,8 +67,8 @@ typedef struct QdConnectionInfo {
 
 QdConnection *qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error);
 
-/* A log that cannot be opened for writing, for whatever reason, is opened for reading by SQLite, and the first write says
- * READ_ONLY. If @path may be written, @error (nullable) becomes LIMIT_EXCEEDED. Returns: whether it has */
+/* If a log cannot be opened for writing, SQLite opens it for reading, and the first write says READ_ONLY, for any reason. If
+ * @path may be written, @error (nullable) becomes LIMIT_EXCEEDED. Returns: whether it has */
 gboolean qd_connection_correct_read_only(const char *path, GError **error);
 QdConnection *qd_connection_free(QdConnection *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConnection, qd_connection_free)
@@ -101,9 +101,9 @@ void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpoint
  * @text: one statement; need not be NUL-terminated at @n_bytes, must not contain a NUL
  * @policy: what it may do
  *
- * Finds the statement in the cache or compiles it, by the schema as the file has it now: SQLite 3.40 by itself compares the two
- * only for some of its errors, and before a step not at all. The result belongs to the connection and stays valid until the next
- * call of qd_connection_compile() or qd_connection_trim().
+ * Finds the statement in the cache or compiles it, by the schema as the file has it now. SQLite 3.40 by itself compares the two
+ * only for some of its errors, and before a step not at all. The result belongs to the connection and stays valid until the
+ * next call of qd_connection_compile() or qd_connection_trim().
  *
  * Returns: (transfer none): the statement, reset and without bindings; NULL with SYNTAX, ACCESS_DENIED, READ_ONLY, TOO_BIG,
  * TOO_COMPLEX, …
@@ -117,23 +117,23 @@ gboolean qd_connection_has_compiled(const QdConnection *self, const char *text, 
 /* The same for a query that we wrote, which may nest as deep as SQLite takes. */
 QdCompiled *qd_connection_compile_generated(QdConnection *self, const char *text, const QdLimits *limits, GError **error);
 
-/* After the first step: true when SQLite has compiled @compiled anew, because the schema changed; it is then up to date. */
+/* After the first step: true when SQLite has recompiled @compiled, because the schema changed; it is then up to date. */
 gboolean qd_compiled_refresh(QdCompiled *compiled);
 
 /* After @compiled has run, with qd_guard_forget_writes() before: a new trigger may have made it write other tables. */
 void qd_connection_refresh_writes(QdConnection *self, QdCompiled *compiled);
 
 /*
- * qd_connection_spread_statistics:
- * Makes all connections read the statistics that ANALYZE or "PRAGMA optimize" has written by this one: SQLite reads them with the
- * schema, so that the version of the schema is counted up, in the transaction that is open or in one of its own.
+ * qd_connection_spread_statistics: Makes all connections read the statistics that ANALYZE or "PRAGMA optimize" has written by
+ * this one. SQLite reads them with the schema. So the version of the schema is counted up, in the transaction that is open or
+ * in one of its own.
  *
  * Returns: false with the error of SQLite
  */
 gboolean qd_connection_spread_statistics(QdConnection *self, GError **error);
 
-/* Forget it when the schema may have been changed, or rolled back, on this connection; follow it for columns that are told before
- * a step, since for a statement from its cache qd_connection_compile() does not look at the file. */
+/* Forget it when the schema may have been changed, or rolled back, on this connection. Follow it for columns that are reported
+ * before a step: for a statement from its cache qd_connection_compile() does not look at the file. */
 QdSchemaWatch *qd_connection_get_schema(QdConnection *self);
 
 void qd_compiled_drop_wrapped(QdCompiled *compiled);

@@ -138,7 +138,7 @@ find_rowid(Found *self, const char *table, const char *text)
     add_columns(self, table, NULL, columns, text);
 }
 
-/* An index of expressions is told by its name, in quotes. */
+/* SQLite names an index of expressions, in quotes. */
 static void
 find_index(Found *self, sqlite3 *db, const char *table, const char *text)
 {

@@ -3,8 +3,8 @@
  * Which constraint an update has broken: its kind, table, columns and name, as details of the error.
  *
  * Place: room sqlite. SQLite tells the kind by its extended result code and the rest in its message only. The message is not
- * parsed: the texts that SQLite writes for the constraints of the tables that the statement writes are compared with it, so that
- * names with dots, commas and quotes are found as well.
+ * parsed. It is compared with the texts that SQLite writes for the constraints of the statement's tables. So names with dots,
+ * commas and quotes are found as well.
  * Invariant: a detail is right or absent; where several constraints are possible, what differs between them is absent.
  */
 #pragma once
@@ -33,7 +33,7 @@ const char *qd_constraint_get_kind(int result);
  * @tables: NULL-terminated: names of the tables that the statement writes
  * @error: the error of the statement; gets details
  *
- * Adds table, columns and name of the constraint where they can be told. Reads the schema only. The connection's last error is
+ * Adds table, columns and name of the constraint where they can be known. Reads the schema only. The connection's last error is
  * another one then.
  *
  * Thread: the one that uses @connection.
@@ -46,7 +46,7 @@ void qd_constraint_describe(QdConnection *connection, char *const *tables, GErro
  * @tables: NULL-terminated: names of the tables that were written
  * @error: the error; gets details
  *
- * The same for a foreign key, also one that is checked at the end of a transaction: SQLite does not tell which one it is, so the
- * table is told when the keys of one table only are possible, the columns when one key only is.
+ * The same for a foreign key, also one that is checked at the end of a transaction. SQLite does not report which one it is. So
+ * the table is named when the keys of one table only are possible, the columns when one key only is.
  */
 void qd_constraint_describe_key(QdConnection *connection, char *const *tables, GError *error);

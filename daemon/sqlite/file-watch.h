@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whether the files of a store that is open still have their names: what is written to one that was deleted is lost with the last
- * descriptor, and who replaces one has another database than the daemon.
+ * Whether the files of a store that is open still have their names. What is written to a deleted one is lost with the last
+ * descriptor. A program that replaces one has another database than the daemon.
  *
- * Place: room sqlite. The kernel tells of changes in the folder (inotify), so that a look costs one system call; where it does not,
- * each look compares the files. Thread: one at a time, that of the holder of the writer's role.
+ * Place: room sqlite. The kernel reports changes in the folder (inotify), so that a look costs one system call. Where it does
+ * not, each look compares the files. Thread: one at a time, that of the holder of the writer's role.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ void qd_file_watch_forget_log(QdFileWatch *self);
 
 /**
  * qd_file_watch_check:
- * @thoroughly: compares the files even when nothing was told
+ * @thoroughly: compares the files even without a report
  *
  * Returns: FALSE with READ_ONLY: a file is gone, or another one has its name; the message says which, and what to do. TRUE again
  * when it is back

@@ -80,7 +80,7 @@ static const struct {
 };
 
 static const char *const allowed_modules[] = { "fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "rtree", "rtree_i32" };
-/* All other modules are dropped: the authorizer hears nothing of a column that only FULL JOIN … USING names, so that a rule on
+/* All other modules are dropped. The authorizer hears nothing of a column that only FULL JOIN … USING names, so a rule on
  * reading would not do. sqlite_stmt shows what others have had compiled on this connection. */
 static const char *kept_modules[] = { "dbstat",  "fts3",      "fts3tokenize", "fts4",  "fts4aux",   "fts5", "fts5vocab",
                                       "geopoly", "json_each", "json_tree",    "rtree", "rtree_i32", NULL };
@@ -149,7 +149,7 @@ deny_pragma(QdGuard *self, const char *name)
     return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s is not allowed: %s", name, hint);
 }
 
-/* PRAGMA foreign_keys=OFF and its like: SQLite compiles nothing, whoever runs the statement applies it (settings.h). */
+/* PRAGMA foreign_keys=OFF and its like: SQLite compiles nothing, the code that runs the statement applies it (settings.h). */
 static int
 check_setting(QdGuard *self, const struct Pragma *pragma, const char *argument)
 {
@@ -271,7 +271,7 @@ check_table_change(QdGuard *self, const char *table)
 }
 
 /*
- * A virtual table compiles writes of its own when a statement that only reads connects it (R-trees), and declares its columns by
+ * A virtual table compiles writes of its own when a statement that only reads connects it (R-trees). It declares its columns by
  * what looks like an UPDATE. So whether the statement itself writes rows is judged when it is compiled: qd_guard_check_rows().
  */
 static int
@@ -320,7 +320,7 @@ check_function(QdGuard *self, const char *name)
     return SQLITE_OK;
 }
 
-/* The only thing that a statement may do to a table of ours: whoever deletes rows deletes their files. */
+/* The only thing that a statement may do to a table of ours: deleting rows deletes their files. */
 static int
 check_payload_delete(QdGuard *self)
 {
@@ -332,7 +332,7 @@ check_payload_delete(QdGuard *self)
     return SQLITE_OK;
 }
 
-/* ANALYZE and REINDEX, without a name also of our tables: nobody's rows change. */
+/* ANALYZE and REINDEX, without a name also of our tables: no rows change. */
 static int
 check_maintenance(QdGuard *self, int action, const char *name)
 {
@@ -422,14 +422,14 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
         return deny(self, QW_ERROR_ACCESS_DENIED, "ATTACH is not allowed");
     case SQLITE_DETACH:
         return deny(self, QW_ERROR_ACCESS_DENIED, "DETACH is not allowed");
-    default: /* SQLite's numbers, not our enum: temporary objects, and whatever a later version adds */
+    default: /* SQLite's numbers, not our enum: temporary objects, and those of later versions */
         return deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
     }
 }
 
 /*
- * VACUUM copies by SQL of its own: it attaches a database without a file, begins a transaction, reads the schema and the tables,
- * and writes only into what it has attached.
+ * VACUUM copies by SQL of its own. It attaches a database without a file, begins a transaction, reads the schema and the
+ * tables, and writes only into what it has attached.
  */
 static int
 check_vacuum(QdGuard *self, int action, const char *a, const char *b, const char *database)

@@ -2,9 +2,9 @@
 /*
  * What a statement may do, decided by SQLite's authorizer while it is compiled, and what it writes, recorded there.
  *
- * Place: room sqlite. One guard belongs to one connection and is installed once: installing an authorizer anew expires all
+ * Place: room sqlite. One guard belongs to one connection and is installed once: installing an authorizer again expires all
  * cached statements. The caller's policy is in the guard's fields; a lease sets them.
- * Invariant: nothing but the allow lists of guard.c passes, whatever the text says.
+ * Invariant: nothing but the allow lists of guard.c passes, regardless of the text.
  */
 #pragma once
 
@@ -49,8 +49,8 @@ typedef struct QdGuard {
     gboolean defines;          /* recorded: the same of any part of the schema, or statistics */
     gboolean analyzes;         /* recorded: ANALYZE */
     gboolean calls_changes;    /* recorded: a call of changes() */
-    gboolean tells;            /* recorded: a pragma that only tells, whatever sqlite3_stmt_readonly() says of it */
-    QdControl control;         /* recorded: for whoever runs the statement to do, or to refuse */
+    gboolean tells;            /* recorded: a pragma that only reads, regardless of sqlite3_stmt_readonly() */
+    QdControl control;         /* recorded: for the code that runs the statement to do, or to refuse */
     gboolean asks;             /* recorded: a pragma that asks for what is so, or for a setting: SQLite has compiled nothing */
     QdSetting setting;         /* recorded: it sets that */
     gboolean setting_on;
@@ -71,7 +71,7 @@ void qd_guard_end(QdGuard *self);
 /* After that, when there is a statement: judges the rows that were to be written. Not SQLITE_OK: denied. */
 int qd_guard_check_rows(QdGuard *self, sqlite3_stmt *stmt);
 
-/* Before a cached statement that writes is run: what is recorded then is of its being compiled anew. */
+/* Before a cached statement that writes is run: what is recorded then is of its recompilation. */
 void qd_guard_forget_writes(QdGuard *self);
 void qd_guard_forget_denial(QdGuard *self);
 /* true, and @error set, when the guard itself denied what has just failed to compile or run. */

@@ -14,13 +14,13 @@
  * qd_index_locks_init:
  * @error: (nullable): location for an error
  *
- * A client may pass us a descriptor of the file, and the kernel drops all POSIX locks that a process has on a file when it closes
- * any descriptor of it, wherever: other programs then would write beside our writer, reset a log that our readers need, and cut
- * off memory that is mapped here. From here on the default VFS asks for locks that belong to its one descriptor. To other
+ * A client may pass us a descriptor of the file. When a process closes any descriptor of a file, the kernel drops all POSIX
+ * locks that the process has on it. Other programs then would write beside our writer, reset a log that our readers need, and
+ * cut off memory that is mapped here. From here on the default VFS asks for locks that belong to its one descriptor. To other
  * programs they look the same.
  *
  * Thread: any, before SQLite is used. Again: nothing happens.
- * Errors: INTERNAL when SQLite's VFS cannot be told.
+ * Errors: INTERNAL when SQLite's VFS cannot be changed.
  *
  * Returns: false on error
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A thread that looks at the statements that run, and ends those that shall end, whatever one step of them costs.
+ * A thread that looks at the statements that run, and ends those that shall end, regardless of the cost of one step.
  *
- * Place: room sqlite. SQLite's progress handler is called after so many operations, and one operation may take a second. The thread
- * ticks only while statements run: at each tick it makes those that are older than one look by themselves (base/interrupt.h), and
- * asks whether they are over; such a one is ended by sqlite3_interrupt().
+ * Place: room sqlite. SQLite's progress handler is called after so many operations, and one operation may take a second. The
+ * thread ticks only while statements run. At each tick it makes those that are older than one look by themselves
+ * (base/interrupt.h), and asks whether they are over. Such a one is ended by sqlite3_interrupt().
  * Invariant: sqlite3_interrupt() is called under the lock and for a watch that is registered: it never meets a later statement.
  */
 #pragma once

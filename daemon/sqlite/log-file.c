@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SQLite writes each frame of its log by two calls, of 24 bytes and of a page: 34 for a row of 64 KiB, which took a fifth of the
- * writer's time (docs/decisions/payload-speed.md). Here they are gathered, up to what the VFS below writes by one call.
+ * SQLite writes each frame of its log by two calls, of 24 bytes and of a page. That is 34 for a row of 64 KiB, which took a
+ * fifth of the writer's time (docs/decisions/payload-speed.md). Here they are gathered, up to what the VFS below writes by one
+ * call.
  *
- * A frame that ends a commit says so in its header; with its page all that was gathered is written, so that an error is told to
- * the commit that it belongs to. Nobody looks for a frame before that: readers see those of commits, and what this connection
- * reads, cuts, syncs or measures is written first.
+ * A frame that ends a commit says so in its header. With its page all that was gathered is written, so that an error is
+ * reported to the commit that it belongs to. Frames are not needed before that: readers see those of commits. What this
+ * connection reads, cuts, syncs or measures is written first.
  *
- * A row that was just written is read from the log: 17 calls for one of 64 KiB. They are spared by a mapping. It reaches beyond the
- * file's end, so that it need not grow with it; SQLite reads no frame that is not there, and cuts the log when nobody reads it.
+ * A row that was just written is read from the log: 17 calls for one of 64 KiB. They are spared by a mapping. It reaches beyond
+ * the file's end, so that it need not grow with it. SQLite reads no frame that is not there, and cuts the log only without
+ * readers.
  */
 #include "daemon/sqlite/log-file.h"
 
@@ -26,11 +28,11 @@
 
 typedef struct LogFile {
     sqlite3_file base;
-    sqlite3_file *file; /* of the VFS below, behind this struct */
+    sqlite3_file *file; /* of the VFS below, after this struct */
     char *gathered;     /* (nullable): from the first frame on */
     int n_gathered;
     sqlite3_int64 offset; /* of what is gathered */
-    sqlite3_int64 end;    /* of the pages written; a header before it is written anew, without its page */
+    sqlite3_int64 end;    /* of the pages written; a header before it is rewritten, without its page */
     int ends_commit;      /* the frame whose header came last */
     const char *map;      /* (nullable) */
     sqlite3_int64 n_map_bytes;
@@ -89,13 +91,13 @@ gather(LogFile *self, const char *data, int n_bytes, sqlite3_int64 offset)
     self->end = offset + n_bytes;
     if (n_bytes != FRAME_HEADER_BYTES)
         return self->ends_commit ? write_gathered(self) : SQLITE_OK;
-    self->ends_commit = memcmp(data + 4, "\0\0\0\0", 4) != 0; /* the pages of the database behind a commit */
+    self->ends_commit = memcmp(data + 4, "\0\0\0\0", 4) != 0; /* the pages of the database after a commit */
     return SQLITE_OK;
 }
 
 /* Reading --------------------------------------------------------------------------------------------------------------- */
 
-/* By its name: the connection that opens the log has a lock, and nobody removes it. A VFS that is not SQLite's own may mean
+/* By its name: the connection that opens the log has a lock, so it is not removed. A VFS that is not SQLite's own may mean
  * something else by a name. */
 static void
 map_log(LogFile *self, const char *name)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A pattern is compared from each place of the text that its first character after a wildcard is at: text times pattern in the
- * worst case, 20 s for `%a`, 240 `_` and `b` over 60 MB. Only the last wildcard is ever tried again, so there is no recursion.
+ * A pattern is compared from each place of the text that its first character after a wildcard is at. That is text times pattern
+ * in the worst case, 20 s for `%a`, 240 `_` and `b` over 60 MB. Only the last wildcard is ever tried again, so there is no
+ * recursion.
  */
 #include "daemon/sqlite/pattern-calls.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Keeps the schema that SQLite has in memory that of the file. SQLite 3.40 compares the two when a statement begins to run, and for
- * some errors of its compiler; of the others it judges by what it has.
+ * Keeps the schema that SQLite has in memory that of the file. SQLite 3.40 compares the two when a statement begins to run, and
+ * for some errors of its compiler. Other errors it decides by the schema in memory.
  *
  * Place: room sqlite; part of a connection, used by its thread.
  * Invariant: a statement that was compiled when `clock` was what it is now describes the schema as it was last looked at.
@@ -26,7 +26,7 @@ void qd_schema_watch_init(QdSchemaWatch *self, sqlite3 *db, QdGuard *guard, cons
 void qd_schema_watch_clear(QdSchemaWatch *self);
 /* The header's count of changes of the schema; -1: it cannot be read. */
 gint64 qd_schema_watch_get_version(QdSchemaWatch *self);
-/* The next qd_schema_watch_follow() looks at the file whatever the generation says. */
+/* The next qd_schema_watch_follow() looks at the file regardless of the generation. */
 void qd_schema_watch_forget(QdSchemaWatch *self);
 /* Makes the schema in memory that of the file. @always: also when the generation is the one of the last time. */
 void qd_schema_watch_follow(QdSchemaWatch *self, gboolean always);

@@ -2,7 +2,7 @@
 /*
  * The internal schema: tables with the prefix queryd_, made and changed by numbered steps.
  *
- * Place: room sqlite. Invariant: a step that was released never changes; a file is at a whole step, whatever happened.
+ * Place: room sqlite. Invariant: a step that was released never changes; a file is always at a whole step.
  */
 #pragma once
 
@@ -12,10 +12,10 @@
 #define QD_SCHEMA_VERSION 6
 
 /*
- * The key of the hash of terms (term-key.h) is two rowids of queryd_term_key: what no column holds is in no join by USING and no
- * transfer from table to table, of which SQLite 3.40 asks the authorizer nothing, and every other reading of the table is refused
- * (guard.c). The index keeps VACUUM from numbering the rows again. The tag says which half a row is, and holds 16 bits of the sum
- * of its rowid, so that a table that was written by other means (a dump of SQL) is known.
+ * The key of the hash of terms (term-key.h) is two rowids of queryd_term_key. A value that no column holds is in no join by
+ * USING and in no transfer from table to table. About these SQLite 3.40 does not ask the authorizer. Every other reading of the
+ * table is refused (guard.c). The index keeps VACUUM from numbering the rows again. The tag says which half a row is, and holds
+ * 16 bits of the sum of its rowid. So a table that was written by other means (a dump of SQL) is known.
  */
 #define QD_TERM_KEY_TAG(half, rowid) \
     "(2*(((" rowid "&65535)+(" rowid ">>16&65535)+(" rowid ">>32&65535)+(" rowid ">>48&65535))&65535)+" half ")"
@@ -39,8 +39,8 @@ gboolean qd_schema_migrate(QdConnection *connection, GError **error);
  * @limits: for a database in memory, to compare with
  * @error: (nullable): location for an error
  *
- * Whether the internal tables are as the steps made them, and hold what queryd cannot do without. SQLite knows no owner of a table:
- * any other program can change ours. Reads the schema and a few rows, whatever the size of the file.
+ * Whether the internal tables are as the steps made them, and hold what queryd cannot do without. SQLite knows no owner of a
+ * table: any other program can change ours. Reads the schema and a few rows, regardless of the size of the file.
  *
  * Errors: SYNTAX names what is not ours any more; others, if the file cannot be read
  */

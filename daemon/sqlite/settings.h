@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a batch, a transaction or a session has set by pragmas: it holds for that one only. A session is a channel that takes BEGIN
- * by text; what it has set outside of a transaction holds for its updates and transactions until it ends.
+ * What a batch, a transaction or a session has set by pragmas: it holds for that one only. A session is a channel that takes
+ * BEGIN by text. What it has set outside of a transaction holds for its updates and transactions until it ends.
  *
  * Place: room sqlite. They belong to a connection, which all clients share; the guard keeps SQLite from running these pragmas
  * itself. Invariant: between two updates, transactions or runs all is as connection.c has opened it.

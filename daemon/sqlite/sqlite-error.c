@@ -10,8 +10,8 @@
 #include "daemon/sqlite/constraint.h"
 
 /*
- * The error of the last read or write of @file that the disk refused, which is forgotten then: by a read behind its end, which
- * needs no disk.
+ * The error of the last read or write of @file that the disk refused. A read beyond its end, which needs no disk, makes SQLite
+ * forget it.
  */
 static int
 take_disk_error(sqlite3_file *file)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * strftime() takes up to 370 ns for each conversion and cannot be ended: 9 s for a format of 30 MB. It cannot be a statement of
- * another connection, since 'now' is the time of the statement that calls it, and an error in an index or a CHECK. So SQLite's own
- * is called with the context of our call, if the format is short. Values and modifiers have no limit: they are read in 3 ns a byte,
- * and the memory of a query bounds them.
+ * another connection. 'now' is the time of the statement that calls it, and an error in an index or a CHECK. So SQLite's own is
+ * called with the context of our call, if the format is short. Values and modifiers have no limit: they are read in 3 ns a
+ * byte, and the memory of a query bounds them.
  */
 #include "daemon/sqlite/strftime.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The sizes behind /proc/self/fd.
+ * The sizes of the files in /proc/self/fd.
  */
 #include "daemon/sqlite/temp-files.h"
 
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How SQLite's unix VFS names them, in whatever directory. */
+/* How SQLite's unix VFS names them, in any directory. */
 #define TEMP_FILE_PREFIX "/etilqs_"
 #define PAUSE_USEC 100000
 
