@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compile, bind, step: what exec does with a plan, on the writer's connection.
+ * Compile, bind, step: what the room read does with a plan, on the writer's connection.
  */
 #include "tests/unit/sparql/sparql-fixture.h"
 
