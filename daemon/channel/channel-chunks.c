@@ -2,8 +2,8 @@
 /*
  * Requests that come in pieces, as CHUNK records: collected, and charged from the first piece until they are answered.
  *
- * Invariant: memory and charge grow with what has come, never with what was announced. A chain that is refused, or of which nothing
- * comes for too long, has its answer at once; the rest of it is dropped as it comes.
+ * Invariant: memory and charge grow with what has come, never with what was announced. A chain that is refused, or of which
+ * nothing comes for too long, has its answer at once. The rest of it is dropped as it comes.
  */
 #include <string.h>
 

@@ -74,9 +74,9 @@ cancel_serial(QdChannel *self, uint32_t serial)
 }
 
 /*
- * A request of one piece. It is charged where the channel has others without an answer. If that cannot be it waits for their end;
- * without others it is taken in all the same, or refused if its page is larger than the default one. So no channel needs another
- * one's end to go on. Returns: false when it waits.
+ * A request of one piece. It is charged where the channel has others without an answer. If that cannot be, it waits for their
+ * end. Without others it is taken in all the same, or refused if its page is larger than the default one. So no channel needs
+ * another one's end to go on. Returns: false when it waits.
  */
 static gboolean
 take_request(QdChannel *self, const QwHeader *header, const uint8_t *body)
@@ -181,7 +181,7 @@ parse_records(QdChannel *self)
     return TRUE;
 }
 
-/* Behind what is there; the rest of a large record without a copy more. */
+/* After the bytes there; the rest of a large record without a copy more. */
 static ssize_t
 receive(QdChannel *self, gsize *ret_n_asked)
 {

@@ -16,7 +16,7 @@
 
 #define ERROR_MESSAGE_MAX 2048
 #define ERROR_DETAILS_MAX 1900 /* with message and header below the smallest page */
-/* While its ring is full the reader is behind: it gets small pages by the socket, which take little memory. */
+/* While its ring is full the reader is slow: it gets small pages by the socket, which take little memory. */
 #define OVERFLOW_PAGE_BYTES 32768u
 /* A slot of a pipe refers to one of these at most. */
 #define PAGE_OF_MEMORY 4096
@@ -28,9 +28,9 @@ get_full_capacity(const QdChannel *self)
 }
 
 /*
- * The pipe refers to what vmsplice() gives it, until the reader has copied it. So the buffer goes round in a region that is larger
- * than the pipe: a place comes again when the pipe has taken more behind it than it holds. The region is unmapped, never freed to
- * an allocator: what the pipe still has stays as it is.
+ * The pipe refers to what vmsplice() gives it, until the reader has copied it. So the buffer goes round in a region that is
+ * larger than the pipe. A place comes again when the pipe has taken, after it, more than it holds. The region is unmapped,
+ * never freed to an allocator: what the pipe still has stays as it is.
  */
 static gboolean
 ensure_region(QdChannel *self)
@@ -152,7 +152,7 @@ qd_channel_flush(QdChannel *self)
             if (n < 0)
                 return errno == EAGAIN ? 0 : -1;
             self->output.sent += (gsize) n;
-            /* the peer takes bytes: its time starts anew */
+            /* the peer takes bytes: its time restarts */
             __atomic_store_n(&self->output.blocked_usec, 0, __ATOMIC_RELAXED);
         }
         rewind_out(self);

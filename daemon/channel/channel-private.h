@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The channel itself, for the files that make it up: channel.c (the loop), channel-table.c,
- * channel-open.c, channel-owner.c (who has it), channel-input.c (requests), channel-chunks.c (large ones),
- * channel-output.c (records), channel-ring.c (shared memory), channel-serve.c (what a request does), channel-write.c (updates),
- * channel-transaction.c (BEGIN to COMMIT).
+ * The channel itself, for the files that make it up. channel.c: the loop; channel-table.c; channel-open.c; channel-owner.c: who
+ * has it. channel-input.c: requests; channel-chunks.c: large ones; channel-output.c: records; channel-ring.c: shared memory.
+ * channel-serve.c: what a request does; channel-write.c: updates; channel-transaction.c: BEGIN to COMMIT.
  */
 #pragma once
 
@@ -15,8 +14,8 @@
 
 #define QD_CHANNEL_OWNED 1u
 #define QD_CHANNEL_PENDING 2u
-#define QD_CHANNEL_FREE 4u /* a slot without a channel: nobody may take it for one */
-/* Room behind a page for the terminal record, so that a small result is one send(). */
+#define QD_CHANNEL_FREE 4u /* a slot without a channel: not to be taken for one */
+/* Room after a page for the terminal record, so that a small result is one send(). */
 #define QD_CHANNEL_OUT_SLACK 8192
 
 /*
@@ -41,7 +40,7 @@
 typedef enum QdChannelState {
     QD_CHANNEL_NONE,      /* a slot of the table without a channel */
     QD_CHANNEL_SERVED,    /* a thread works on it: channel.c */
-    QD_CHANNEL_IDLE,      /* no one has it: an event of the descriptor, as a request, or a kick makes it served */
+    QD_CHANNEL_IDLE,      /* without an owner: an event of the descriptor, as a request, or a kick makes it served */
     QD_CHANNEL_BLOCKED,   /* the same, but its peer does not take what it is sent */
     QD_CHANNEL_QUEUED,    /* the workers' queue has it, until there is a slot, a deadline or an event */
     QD_CHANNEL_KICKED,    /* the queue has it, but it needs no slot: something may be over */
@@ -208,7 +207,7 @@ gboolean qd_channel_charge_request(QdChannel *self, gsize n_bytes, GError **erro
 void qd_channel_discharge_request(QdChannel *self, gsize n_bytes);
 
 /* channel-output.c */
-/* Returns: 1 all sent, 0 the peer is behind, -1 the peer is gone. */
+/* Returns: 1 all sent, 0 the peer is slow, -1 the peer is gone. */
 int qd_channel_flush(QdChannel *self);
 void qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t serial, const uint8_t *body, gsize n_bytes);
 /* The body of a SCHEMA record. */
@@ -300,7 +299,7 @@ void qd_channel_watch_transaction(QdChannel *self);
 const uint64_t *qd_channel_get_transaction_end(const QdChannel *self);
 /* Others have waited for long: it ends now. */
 void qd_channel_yield_transaction(QdChannel *self);
-/* Something was done in it: its idle time starts anew. */
+/* Something was done in it: its idle time restarts. */
 void qd_channel_touch_transaction(QdChannel *self);
 /* Runs an update in it, which may end it. */
 void qd_channel_transaction_execute(QdChannel *self, QdWriteItem *item);

@@ -2,7 +2,7 @@
 /*
  * A large result of a channel that was opened for a ring: when it gets one, and how the descriptors travel.
  *
- * What cannot have a ring goes by the socket as before, and so does each page for which no slot is free: nothing waits for the
+ * What cannot have a ring goes by the socket as before. So does each page for which no slot is free: nothing waits for the
  * ring.
  */
 #include <sys/socket.h>
@@ -24,7 +24,7 @@ choose_shape(const QdChannel *self)
     return (QwRing){ .n_slots = CLAMP(n_slots, RING_SLOTS_MIN, QW_RING_SLOTS_MAX), .slot_size = (uint32_t) self->page_size };
 }
 
-/* More than the socket holds has gone out: somebody reads, nobody has taken the descriptor for another reader. */
+/* More than the socket holds has gone out: so it is being read, and no other reader has taken the descriptor. */
 static gboolean
 result_is_large(const QdChannel *self)
 {

@@ -278,7 +278,7 @@ start_query(QdChannel *self, GError **error)
     return TRUE;
 }
 
-/* SQLite has compiled the statement anew inside its first step: SCHEMA has to go before the rows that are already encoded. */
+/* SQLite has recompiled the statement inside its first step: SCHEMA has to go before the rows that are already encoded. */
 static void
 put_late_schema(QdChannel *self, QwPageWriter *page)
 {
@@ -310,7 +310,7 @@ put_page(QdChannel *self, QwPageWriter *page)
 
 /*
  * From within a step that takes long: the rows before it do not wait for it. (A first row that was ready at once came 4.9 s
- * late, with the second one.) Only when nothing else is on its way: a reader that is behind misses nothing.
+ * late, with the second one.) Only when nothing else is on its way: a slow reader misses nothing.
  */
 static void
 send_early(QdChannel *self)

@@ -2,7 +2,7 @@
 /*
  * The table of channels, what all of them are charged for, and the sweep over them.
  *
- * Place: beside channel.c. A slot is never freed before the end, so that a number of one leads to a channel, if perhaps to a later
+ * Place: beside channel.c. A slot is never freed before the end. So a number of one leads to a channel, if perhaps to a later
  * one; its generation tells.
  */
 #include <errno.h>

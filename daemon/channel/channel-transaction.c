@@ -2,10 +2,10 @@
 /*
  * Transactions over several requests: from BEGIN to COMMIT the channel has the writer's role.
  *
- * Place: beside channel-serve.c. Nobody else writes meanwhile, so a transaction has little time: `transaction_idle_ms` between two
- * requests, `transaction_ms` in all. What runs in it runs on the writer's connection, and sees what it has written.
- * Invariant: a transaction that has ended before COMMIT or ROLLBACK stays with the channel as one that has failed: what the client
- * has sent for it is never executed outside.
+ * Place: beside channel-serve.c. No other client writes meanwhile, so a transaction has little time: `transaction_idle_ms`
+ * between two requests, `transaction_ms` in all. What runs in it runs on the writer's connection, and sees what it has written.
+ * Invariant: a transaction that has ended before COMMIT or ROLLBACK stays with the channel as one that has failed. What the
+ * client has sent for it is never executed outside.
  */
 #include "daemon/channel/channel-private.h"
 

@@ -2,11 +2,12 @@
 /*
  * Updates: a channel hands all that wait in its queue to the writer at once, and answers them together.
  *
- * Place: beside channel-serve.c. While the writer has updates of a channel it owns the channel; who is done with the last one
- * answers, if it leads the group, or else puts the channel into the run queue. The leader lingers inside its next group, which is
- * open meanwhile: those whose answers have just gone out are those who write next, and for them no thread has to be woken. They
- * wait in the channels' linger object.
- * Invariant: each update is a member of its own: it fails alone, and is answered by its own END or ERROR, in the order of requests.
+ * Place: beside channel-serve.c. While the writer has updates of a channel it owns the channel. The thread that is done with
+ * the last one answers, if it leads the group, or else puts the channel into the run queue. The leader lingers inside its next
+ * group, which is open meanwhile. Those whose answers have just gone out write next, and for them no thread has to be woken.
+ * They wait in the channels' linger object.
+ * Invariant: each update is a member of its own. It fails alone, and is answered by its own END or ERROR, in the order of
+ * requests.
  */
 #include <sched.h>
 #include <string.h>
@@ -128,7 +129,7 @@ qd_channel_cancel_write(QdChannel *self, uint32_t serial)
     }
 }
 
-/* As for a query: SQLite has compiled the statement anew inside its first step. */
+/* As for a query: SQLite has recompiled the statement inside its first step. */
 static void
 on_rows_begin(QdWriteItem *item, const QdCompiled *compiled)
 {

@@ -99,7 +99,7 @@ qd_channel_destroy(QdChannel *self)
         qd_mailbox_post(self->context->mailbox, self->context->hooks.activity, self->context->hooks.user_data);
 }
 
-/* Ends a result that nobody reads, or that was cancelled while it waited. */
+/* Ends a result that is not read, or that was cancelled while it waited. */
 static void
 channel_check_run(QdChannel *self)
 {
@@ -140,7 +140,7 @@ qd_channel_has_input(const QdChannel *self)
 }
 
 /*
- * Waits awake for the next request, for a moment and without a slot: a client that asks one thing after the other then finds
+ * Waits awake for the next request, for a moment and without a slot. A client that asks one thing after the other then finds
  * this thread, and no core has to be woken for it. At most so many threads do as leave a core for the others.
  */
 static gboolean

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Channels: what stands behind a descriptor that Prepare gave out. A state machine, never a thread.
+ * Channels: the daemon's side of a descriptor that Prepare gave out. A state machine, never a thread.
  *
  * Place: room channel. Channels live in a table of slots; epoll and the registry name them by slot and generation, never by
  * pointer.
- * Invariant: whoever acts on a channel owns it: the OWNED bit of its state word, set by compare-and-swap. An event for an owned
- * channel sets PENDING, and the owner looks again before it lets go. Only the owner closes the descriptor.
+ * Invariant: a thread that acts on a channel owns it: the OWNED bit of its state word, set by compare-and-swap. An event for an
+ * owned channel sets PENDING, and the owner looks again before it lets go. Only the owner closes the descriptor.
  */
 #pragma once
 

@@ -2,10 +2,10 @@
 /*
  * The daemon's side of a ring (wire-ring.h): memory in which pages wait for a client that maps it too.
  *
- * Place: room channel. A ring belongs to one large result: it is made when the result has turned out large and goes with it, so
- * that idle channels hold none.
- * Invariant: a slot is written only while the client's index says that it has taken what was there. Whatever the client writes
- * into the index, at worst it reads its own result wrongly: nothing of it is used but as a count, read once and bounded.
+ * Place: room channel. A ring belongs to one large result. It is made when the result has turned out large and goes with it, so
+ * idle channels hold none.
+ * Invariant: a slot is written only while the client's index says that it has taken what was there. A client that writes
+ * nonsense into the index at worst reads its own result wrongly. The index is used only as a count, read once and bounded.
  */
 #pragma once
 
