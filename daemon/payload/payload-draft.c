@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Drafts. The kernel is asked early to write a file out: then the wait before the commit is short, and waits of several files
- * overlap (16 files of 64 KiB: 1.3 ms one after the other, 0.3 ms started together; docs/decisions/payload-speed.md).
+ * Drafts. The kernel is asked early to write a file out. Then the wait before the commit is short, and waits of several files
+ * overlap. (16 files of 64 KiB: 1.3 ms one after the other, 0.3 ms started together; docs/decisions/payload-speed.md.)
  */
 #include "daemon/payload/payload-draft.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A payload on its way in: small ones stay in memory for their row; large ones go to a file, and are hashed while they come.
+ * A payload on its way in. Small ones stay in memory for their row; large ones go to a file, and are hashed while they come.
  *
  * Place: room payload. Shared by reference, since a transaction that ends as a whole is run again with the same draft.
  * Invariant: a draft that no transaction commits leaves no file.
@@ -37,8 +37,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPayloadDraft, qd_payload_draft_unref)
 QdPayloadDraft *qd_payload_draft_new_static(QdPayloadFiles *files, const QdLimits *limits, const void *data, gsize n_bytes,
                                             GError **error);
 
-/* qd_payload_draft_adopt: of an empty draft: its content will be the file @fd, as far as that is to be had; in any case all of it
- * is appended afterwards. @size: what it should have. */
+/* qd_payload_draft_adopt: of an empty draft: its content will be the file @fd, if the file can be taken over. All of it is
+ * appended afterwards in any case. @size: what it should have. */
 void qd_payload_draft_adopt(QdPayloadDraft *self, int fd, uint64_t size);
 /* qd_payload_draft_append: Errors: TOO_BIG, DISK_FULL. */
 gboolean qd_payload_draft_append(QdPayloadDraft *self, const void *data, gsize n_bytes, GError **error);

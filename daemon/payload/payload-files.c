@@ -141,9 +141,9 @@ can_be_ours(int dir_fd, int fd, uint64_t size)
 }
 
 /*
- * The kernel leases a file for reading only when nobody has it open for writing, not even through a mapping; and only by a
- * descriptor that cannot write, which the lease then lasts as long as. Who opens it for writing meanwhile is made to wait, and we
- * get a signal, by default one that would end us.
+ * The kernel leases a file for reading only when no process has it open for writing, not even through a mapping. The descriptor
+ * must be unable to write, and the lease lasts as long as it. Who opens it for writing meanwhile is made to wait, and we get a
+ * signal, by default one that would end us.
  */
 static gboolean
 lease(int fd)
@@ -270,7 +270,7 @@ qd_payload_files_open_temp(QdPayloadFiles *self, const QdPayloadTemp *temp)
     return temp->name != 0 ? openat(self->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
 }
 
-/* Beneath the folder, by its plain name: whatever somebody has put there, no link is followed. */
+/* Beneath the folder, by its plain name: no link that was put there is followed. */
 static int
 open_beneath(int dir_fd, const char *name)
 {

@@ -33,11 +33,11 @@ gboolean qd_payload_files_exist(QdPayloadFiles *self);
 gboolean qd_payload_files_create(QdPayloadFiles *self, QdPayloadTemp *ret_temp, GError **error);
 /**
  * qd_payload_files_adopt:
- * @fd: a descriptor of whoever stores a payload; borrowed
+ * @fd: a descriptor of the caller that stores a payload; borrowed
  * @size: of its content
  *
- * Takes the file itself instead of a copy of it: one that has no name, was made on our file system as we make ours, and that nobody
- * can write to any more. @ret_temp then has no content to be appended.
+ * Takes the file itself instead of a copy of it. The file has no name, was made on our file system as we make ours, and can no
+ * longer be written to. @ret_temp then has no content to be appended.
  *
  * Returns: FALSE when it is not such a file, or cannot be had: then it has to be copied
  */
@@ -77,7 +77,7 @@ void qd_payload_files_remove(QdPayloadFiles *self, const uint8_t hash[QD_SHA256_
  * @hashes: of GBytes: files that are there
  * @ret_folder: (out) (transfer full): path: "payload-lost", beside the folder
  *
- * Keeps files that will be deleted, under their names, in a folder that nobody sweeps. Durable when this returns.
+ * Keeps files that will be deleted, under their names, in a folder that is not swept. Durable when this returns.
  */
 gboolean qd_payload_files_set_aside(QdPayloadFiles *self, const GPtrArray *hashes, char **ret_folder, GError **error);
 /* qd_payload_files_list: (transfer full): the hashes of all files, as GBytes. What a daemon before this one left half-written is

@@ -3,9 +3,9 @@
  * Rows, the drafts of the open transaction, and what is to be swept.
  *
  * Whether a file is needed is never counted: an index of the rows whose content is in files answers it. So a rollback of any
- * kind, or a crash, leaves at most files without a row, and those are found by looking.
- * The race between "no row needs this file" and a transaction that stores the same content is decided by the mutex: drafts are
- * announced before their files get names, and stay so until their rows can be seen.
+ * kind, or a crash, leaves at most files without a row, and those are found by looking. The mutex decides the race between "no
+ * row needs this file" and a transaction that stores the same content. Drafts are announced before their files get names, and
+ * stay so until their rows can be seen.
  */
 #include "daemon/payload/payload.h"
 
@@ -511,7 +511,7 @@ steal_sweepable(QdPayloads *self)
     return hashes;
 }
 
-/* The blocks of a file are freed when its last descriptor is closed: behind the mutex, for which the writer may wait.
+/* The blocks of a file are freed when its last descriptor is closed: after the mutex, for which the writer may wait.
  * Returns: whether the file stays. */
 static gboolean
 sweep(QdPayloads *self, QdConnection *reader, GBytes *hash)
@@ -527,7 +527,7 @@ sweep(QdPayloads *self, QdConnection *reader, GBytes *hash)
     return stays;
 }
 
-/* Whoever deletes rows later need not look again when nothing stays, and nothing was under way or has come meanwhile. */
+/* A later deletion of rows need not look again when nothing stays, and nothing was under way or has come meanwhile. */
 static void
 sweep_all(QdPayloads *self, QdConnection *reader)
 {
