@@ -12,7 +12,7 @@
 
 typedef struct Block {
     struct Block *next;
-    gsize n_bytes; /* behind the header */
+    gsize n_bytes; /* after the header */
 } Block;
 
 struct QdArena {
@@ -109,7 +109,7 @@ qd_arena_concat(QdArena *self, const char *first, ...)
 
 /* --- texts ------------------------------------------------------------------------------------------------------------ */
 
-/* What is put behind the end of the room is counted only. */
+/* What is put beyond the end of the room is counted only. */
 typedef struct Out {
     char *text;
     gsize n_room;
@@ -165,7 +165,7 @@ put_long_conversion(Out *out, const char *conversion, va_list *args)
     g_assert_not_reached();
 }
 
-/* The conversion behind a '%'; returns what is behind it. */
+/* The conversion after a '%'; returns what follows it. */
 static const char *
 put_conversion(Out *out, const char *conversion, va_list *args)
 {
@@ -219,7 +219,7 @@ qd_arena_printf(QdArena *self, const char *format, ...)
     if (text == out.text)
         return text;
 
-    /* cut off: what was written stays behind in the old block, of which nothing is given out any more */
+    /* cut off: what was written stays in the old block, of which nothing is given out any more */
     out = (Out){ text, out.n_text + 1, 0 };
     va_start(args, format);
     put_all(&out, format, &args);

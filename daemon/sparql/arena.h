@@ -18,10 +18,10 @@ QdArena *qd_arena_free(QdArena *self);
 /* Zeroed memory, aligned for anything, valid as long as the arena. Never NULL. */
 gpointer qd_arena_alloc(QdArena *self, gsize n_bytes);
 
-/* A copy with a NUL behind it. */
+/* A copy, NUL-terminated. */
 char *qd_arena_strndup(QdArena *self, const char *text, gsize n_bytes);
 
-/* Texts one behind the other; the last argument is NULL. */
+/* Texts one after the other; the last argument is NULL. */
 char *qd_arena_concat(QdArena *self, const char *first, ...) G_GNUC_NULL_TERMINATED;
 
 /* printf into the arena, with %s, %.*s, %u, %d, %c and 64-bit numbers: in less time than vsnprintf() takes. */

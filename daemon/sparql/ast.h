@@ -92,7 +92,7 @@ typedef enum QdExpressionKind {
     QD_EXPRESSION_KIND_CALL,
     QD_EXPRESSION_KIND_EXISTS,
     QD_EXPRESSION_KIND_AGGREGATE,
-    QD_EXPRESSION_KIND_UNKNOWN, /* a function that nobody knows: an error at each call */
+    QD_EXPRESSION_KIND_UNKNOWN, /* an unknown function: an error at each call */
 } QdExpressionKind;
 
 typedef enum QdAggregateKind {
@@ -282,7 +282,7 @@ const char *qd_ast_get_variable_name(const QdAst *self, guint variable);
 void qd_ast_add_hole(QdAst *self, const QdFingerprintHole *hole);
 /* NULL: @term is no hole. */
 const QdFingerprintHole *qd_ast_find_hole(const QdAst *self, const QdTerm *term);
-/* Whoever looks at the text of a term that may be a hole and decides by it says so: the plan then serves this value only. */
+/* Code that decides by the text of a term that may be a hole says so: the plan then serves this value only. */
 void qd_ast_pin_term(QdAst *self, const QdTerm *term);
 
 void qd_variable_set_add(QdVariableSet *self, QdArena *arena, guint variable);

@@ -69,12 +69,12 @@ struct QdSparqlPlan {
     gboolean ordered;              /* ORDER BY decides the order of the rows */
     QdSparqlOperation *operations;
     guint n_operations;
-    GArray *estimates; /* double: rows of each part of a join in its order, NAN behind the last */
+    GArray *estimates; /* double: rows of each part of a join in its order, NAN after the last */
     GArray *probes;    /* QdPlanProbe */
     QdAst *ast;        /* owns all else */
 };
 
-/* Whether a text that is SPARQL at all is an update request: by its first word behind the prologue; @otherwise where that is
+/* Whether a text that is SPARQL at all is an update request: by its first word after the prologue. @otherwise where that is
  * neither a query's nor an update's. */
 gboolean qd_sparql_is_update(const char *text, gsize n_bytes, gboolean otherwise);
 
@@ -94,8 +94,8 @@ QdSparqlPlan *qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_upd
 /* Whether the plan serves texts in which value @i of its fingerprint is another one. */
 gboolean qd_sparql_plan_takes_value(const QdSparqlPlan *self, const QdFingerprint *own, guint i);
 
-/* Makes the plan one of @text, which has its fingerprint and differs in values that it takes; @text then has to outlive
- * the plan, or the next call. FALSE: as qd_fingerprint_fill(). */
+/* Makes the plan one of @text, which has its fingerprint and differs in values that it takes. @text then has to outlive the
+ * plan, or the next call. FALSE: as qd_fingerprint_fill(). */
 gboolean qd_sparql_plan_fill(QdSparqlPlan *self, QdFingerprint *text);
 
 /* Whether the counts that the join orders rest on are much the same with the values of now. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One pass of the lexer. The skeleton has, for each token, its kind, and behind it the number of its value, or its text where
+ * One pass of the lexer. The skeleton has, for each token, its kind, and after it the number of its value, or its text where
  * that is no constant.
  */
 #include "daemon/sparql/fingerprint.h"
@@ -30,7 +30,7 @@ struct QdFingerprint {
     GPtrArray *filled; /* (nullable): texts of terms that stand in no token */
 };
 
-/* Makes room for @n_more elements of @size bytes behind @n. */
+/* Makes room for @n_more elements of @size bytes after @n. */
 static inline void
 reserve(gpointer array, gsize n, gsize n_more, gsize *room, gsize size)
 {

@@ -4,8 +4,8 @@
  * have one skeleton, so that one plan can serve them all.
  *
  * Place: room sparql, before the parser, which says which constants may really change: it makes a hole of each.
- * Invariant: equal skeletons mean that the texts become each other when the values of one are written over those of the other;
- * values that are equal in one are equal in the other.
+ * Invariant: equal skeletons mean that the texts become each other when the values of one are written over those of the other.
+ * Values that are equal in one are equal in the other.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 /* A constant of the text, however often it stands there. */
 typedef struct QdFingerprintValue {
     guint kind;       /* of its tokens: an IRI, a prefixed name, a string, a number */
-    const char *text; /* of a prefixed name the part behind ':' */
+    const char *text; /* of a prefixed name the part after ':' */
     gsize n_text;
     guint n_tokens;
 } QdFingerprintValue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The order of a join: greedy, always the part next that multiplies the rows least, by the catalog's statistics and counts
- * that stop at a cap. SQLite gets it as CROSS JOIN and keeps it.
+ * The order of a join: greedy, always the part next that multiplies the rows least. It goes by the catalog's statistics and
+ * counts that stop at a cap. SQLite gets it as CROSS JOIN and keeps it.
  */
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Full-text patterns. They are written as triples, and the parser has read them as such; here those with the predicate fts:match,
- * and the lists that are their subject and object, are taken out of a block again. Calls of fts:rank(?s) and its kin become
- * variables that the matches of ?s bind: known only when the whole text was read.
+ * Full-text patterns. They are written as triples, and the parser has read them as such. Here those with the predicate
+ * fts:match, and the lists that are their subject and object, are taken out of a block again. Calls of fts:rank(?s) and its kin
+ * become variables that the matches of ?s bind: known only when the whole text was read.
  */
 #include <string.h>
 
@@ -39,7 +39,8 @@ find_lists(Block *self)
     }
 }
 
-/* The elements of @head, which is a list written in parentheses, or the only one. A list's triples stand behind each other. */
+/* The elements of @head, which is a list written in parentheses, or the only one. A list's triples stand one after the
+ * other. */
 static gboolean
 take_list(Block *self, const QdNode *head, GArray *elements)
 {
@@ -200,7 +201,7 @@ qd_parser_take_matches(QdParser *self, GArray *triples, QdPattern *pattern)
 static const struct {
     const char *name;
     QdMatchColumnKind kind;
-    guint max; /* arguments behind the variable */
+    guint max; /* arguments after the variable */
 } functions[] = {
     { QD_FTS_NAMESPACE "rank", QD_MATCH_RANK, 0 },
     { QD_FTS_NAMESPACE "snippet", QD_MATCH_SNIPPET, 4 },

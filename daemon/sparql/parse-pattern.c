@@ -63,7 +63,7 @@ set_only_child(QdParser *self, QdPattern *pattern)
     return TRUE;
 }
 
-/* OPTIONAL, MINUS: behind the keyword; GRAPH and SERVICE: also behind the node. */
+/* OPTIONAL, MINUS: after the keyword; GRAPH and SERVICE: also after the node. */
 static QdPattern *
 parse_wrapper(QdParser *self, QdPatternKind kind)
 {
@@ -236,7 +236,7 @@ parse_part(QdParser *self, const QdVariableSet *used)
     if (qd_parser_accept_word(self, "FILTER"))
         return self->error == NULL ? parse_filter(self) : NULL;
 
-    self->n_patterns++; /* the others end the basic graph pattern, before and behind */
+    self->n_patterns++; /* the others end the basic graph pattern, before and after */
     if (qd_parser_is(self, '{'))
         pattern = parse_union(self);
     else if (qd_parser_accept_word(self, "OPTIONAL"))

@@ -17,7 +17,7 @@ new_select(QdParser *self)
 
 /* --- what is selected ------------------------------------------------------------------------------------------------- */
 
-/* "expression AS ?variable" behind '(' up to ')'; the name is optional in GROUP BY. */
+/* "expression AS ?variable" after '(' up to ')'; the name is optional in GROUP BY. */
 static gboolean
 parse_named_expression(QdParser *self, QdBinding *ret_binding, gboolean name_optional)
 {

@@ -220,7 +220,7 @@ rdf_term(QdParser *self, const char *name)
     return qd_parser_make_term(self, QD_TERM_IRI, iri, strlen(iri));
 }
 
-/* Behind '(' of a collection that is not empty, up to its ')'. */
+/* After '(' of a collection that is not empty, up to its ')'. */
 static gboolean
 parse_collection(QdParser *self, GArray *triples, gboolean with_paths, QdNode *ret_node)
 {

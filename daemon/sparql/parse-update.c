@@ -99,7 +99,7 @@ make_pattern_of_deletes(QdParser *self, QdUpdate *update)
     update->where = group;
 }
 
-/* Behind WITH and its IRI, or at DELETE or INSERT. */
+/* After WITH and its IRI, or at DELETE or INSERT. */
 static gboolean
 parse_modify(QdParser *self, QdUpdate *update)
 {

@@ -108,7 +108,7 @@ gboolean qd_parser_starts_constraint(const QdParser *self);
 
 /* parse-pattern.c */
 QdPattern *qd_parser_parse_group(QdParser *self);
-QdValues *qd_parser_parse_values(QdParser *self); /* behind VALUES */
+QdValues *qd_parser_parse_values(QdParser *self); /* after VALUES */
 QdPattern *qd_parser_new_pattern(QdParser *self, QdPatternKind kind);
 void qd_parser_add_triple_variables(QdParser *self, const QdTriple *triples, guint n_triples, QdVariableSet *set);
 

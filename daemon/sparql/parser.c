@@ -42,7 +42,7 @@ static gboolean
 look_ahead(QdParser *self)
 {
     if (!self->has_next)
-        self->has_next = read_token(self, &self->next, NULL); /* a bad token is told when it is reached */
+        self->has_next = read_token(self, &self->next, NULL); /* a bad token is reported when it is reached */
     return self->has_next;
 }
 

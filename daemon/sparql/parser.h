@@ -2,7 +2,7 @@
 /*
  * SPARQL 1.1 text to AST: recursive descent over the grammar of §19.8 with its notes.
  *
- * Place: room sparql. Pure. Whatever is wrong has the form "line:column: unexpected X, expected Y".
+ * Place: room sparql. Pure. Each error has the form "line:column: unexpected X, expected Y".
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * Which quads a query may look at: those with the predicates, in the graphs, that it names.
  *
- * Place: room sparql, on the AST as the parser made it. Invariant: never too few; what cannot be told is all.
+ * Place: room sparql, on the AST as the parser made it. Invariant: never too few; what is not known is all.
  */
 #pragma once
 

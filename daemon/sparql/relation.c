@@ -271,8 +271,8 @@ looks_up(const char *condition, const QdTable *table, const char *column)
 }
 
 /*
- * The condition by which a join begins with all quads of a predicate: its index, or n_conditions. Without statistics SQLite takes
- * them for ten, and then scans what it has materialised once for each of them, where an index would be made in no time.
+ * The condition by which a join begins with all quads of a predicate: its index, or n_conditions. Without statistics SQLite
+ * takes them for ten. It then scans what it has materialised once for each of them, where an index would be made in no time.
  */
 static guint
 find_wide_scan(const QdRelation *relation)
@@ -358,8 +358,8 @@ qd_relation_write_probe(QdGenerator *self, const QdRelation *relation)
 }
 
 /*
- * Without statistics SQLite takes what it evaluates for a few rows, makes no index of it where it is joined, and scans it for each
- * row on its left. An arm that gives no rows says that there are many; nothing of it is run.
+ * Without statistics SQLite takes what it evaluates for a few rows. It makes no index of it where it is joined, and scans it
+ * for each row on its left. An arm that gives no rows says that there are many; nothing of it is run.
  */
 static void
 state_size(QdGenerator *self, const QdRelation *shape)

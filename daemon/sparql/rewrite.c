@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Joins and filters as others that mean the same, of which join-order.c has more parts to choose from: plain subselects and small
- * EXISTS become parts of the join that they stand in, OPTIONAL and MINUS come after it where what they take is bound before.
+ * Joins and filters as others that mean the same, of which join-order.c has more parts to choose from. Plain subselects and
+ * small EXISTS become parts of the join that they stand in. OPTIONAL and MINUS come after it where what they take is bound
+ * before.
  */
 #include "daemon/sparql/sqlgen-private.h"
 
@@ -210,7 +211,7 @@ is_filtered(const QdGenerator *self, const QdAlgebra *node)
     return FALSE;
 }
 
-/* Whether OPTIONAL or MINUS gives the same behind the join of its left with @others, which may leave less of it. */
+/* Whether OPTIONAL or MINUS gives the same after the join of its left with @others, which may leave less of it. */
 static gboolean
 may_wait(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
 {
@@ -380,7 +381,7 @@ make_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expressi
 }
 
 /*
- * What a MINUS or NOT EXISTS, with @right, takes from many solutions of @left, as a table that is made once: a join with a path
+ * What a MINUS or NOT EXISTS, with @right, takes from many solutions of @left, as a table that is made once. A join with a path
  * that is not found is searched to its end for each of them. NULL: it is a single path, or large.
  */
 static QdAlgebra *

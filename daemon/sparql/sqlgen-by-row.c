@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Patterns that are looked up or searched from each row of what is before them: the right of an OPTIONAL, and the arms of a UNION,
- * as tables of the same SELECT. Nothing is kept, so the first rows leave before the last solution on the left is there.
+ * Patterns that are looked up or searched from each row of what is before them. They are the right of an OPTIONAL, and the arms
+ * of a UNION, as tables of the same SELECT. Nothing is kept, so the first rows leave before the last solution on the left is
+ * there.
  */
 #include <string.h>
 
@@ -198,7 +199,7 @@ add_condition(GString *text, const char *condition)
     g_string_append(text, condition);
 }
 
-/* Adds the tables of @arm, each behind the one before it, to @joined. Returns what holds where it has found something. */
+/* Adds the tables of @arm, each after the one before it, to @joined. Returns what holds where it has found something. */
 static const char *
 add_arm(QdGenerator *self, QdRelation *joined, const QdTable *numbers, guint number, const QdRelation *arm)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Groups by cases: an OPTIONAL that shares no variable with what is before it has solutions, or it has none, whatever the others
- * are. So the group is the UNION of two, one of which is empty: in the one the OPTIONAL is joined as any other pattern, which binds
- * its variables; the other is without it, and stands under the condition that it has no solutions.
+ * Groups by cases: an OPTIONAL that shares no variable with what is before it has solutions, or it has none, regardless of the
+ * others. So the group is the UNION of two, one of which is empty. In the one the OPTIONAL is joined as any other pattern,
+ * which binds its variables. The other is without it, and stands under the condition that it has no solutions.
  */
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Expressions: conditions stay SQL where SQL means the same (AND, OR, NOT over 1, 0, NULL; equality with IRIs; EXISTS);
- * everything else is one call of queryd_eval() with a program of ours.
+ * Expressions: conditions stay SQL where SQL means the same (AND, OR, NOT over 1, 0, NULL; equality with IRIs; EXISTS).
+ * Everything else is one call of queryd_eval() with a program of ours.
  */
 #include <string.h>
 
 #include "daemon/sparql/sqlgen-private.h"
 
-#define ARGUMENTS_MAX 126     /* of queryd_eval behind its program; SQLite takes 127 */
+#define ARGUMENTS_MAX 126     /* of queryd_eval after its program; SQLite takes 127 */
 #define CONDITION_DEPTH_MAX 8 /* of parentheses in SQL text */
 
 /* --- EXISTS ----------------------------------------------------------------------------------------------------------- */
@@ -38,8 +38,8 @@ qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelat
 }
 
 /*
- * The pattern inside. What is not correlated goes to the common table expressions of the query, so that texts do not nest; what
- * is stands in a WITH inside the EXISTS, where it sees the outer columns. Returns that WITH, or "".
+ * The pattern inside. What is not correlated goes to the common table expressions of the query, so that texts do not nest. What
+ * is correlated stands in a WITH inside the EXISTS, where it sees the outer columns. Returns that WITH, or "".
  */
 static const char *
 generate_inside(QdGenerator *self, const QdExpression *expression, const QdOuter *outer, QdRelation **ret_inner)
@@ -120,8 +120,9 @@ write_key(QdGenerator *self, const QdRelation *sealed, const QdOuter *outer)
 }
 
 /*
- * An EXISTS whose text would nest too deep, apart from what is around it: the pattern inside is joined with all that it sees from
- * outside, and each solution around is looked for among what remains. NULL: it names outer variables in a group of its own.
+ * An EXISTS whose text would nest too deep, apart from what is around it. The pattern inside is joined with all that it sees
+ * from outside, and each solution around is looked for among what remains. NULL: it names outer variables in a group of its
+ * own.
  */
 static const char *
 write_exists_apart(QdGenerator *self, const QdExpression *expression, const QdOuter *outer)
@@ -525,7 +526,7 @@ qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, 
     return make_condition(self, expression, relation, 0);
 }
 
-/* a && b holds when both do, whatever errors there are: SQLite may test each where it first can. */
+/* a && b holds when both do, even with errors: SQLite may test each where it first can. */
 static void
 filter(QdGenerator *self, QdRelation *relation, const QdRelation *seen, const QdExpression *expression)
 {

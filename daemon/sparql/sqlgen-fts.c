@@ -2,9 +2,9 @@
 /*
  * Full-text patterns: literals from the index queryd_fts, joined with the quads that have them as objects.
  *
- * A match is a common table expression of its own, which starts from the index (or, with a constant subject, from its quads): read
- * as it runs if it comes first in a join, else once, and looked up. Its columns: n (query text), s, p, o, g, r (rank, less is
- * better).
+ * A match is a common table expression of its own, which starts from the index (or, with a constant subject, from its quads).
+ * It is read as it runs if it comes first in a join, else once, and looked up. Its columns: n (query text), s, p, o, g, r
+ * (rank, less is better).
  */
 #include <string.h>
 
@@ -118,8 +118,8 @@ put_string(QdGenerator *self, const QdTerm *term, const char *otherwise)
 }
 
 /*
- * A function of FTS5 on the literal: computed with the rows; or, if only the best of them are kept, for those, each of which asks
- * the index again.
+ * A function of FTS5 on the literal, computed with the rows. If only the best of them are kept, it is computed for those, each
+ * of which asks the index again.
  */
 static const char *
 write_function(Match *self, const char *call)
@@ -302,7 +302,7 @@ qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left)
     add_conditions(&builder);
     table.text = qd_arena_printf(self->arena, "(%s) AS m", write_best(&builder, write_rows(&builder)));
     qd_relation_add_table(self, builder.shape, &table);
-    /* within EXISTS a table that does not depend on what is outside is made once, if SQLite is told so */
+    /* within EXISTS a table that does not depend on what is outside is made once, if SQLite is asked to materialise it */
     seal = self->outer != NULL && match->text.kind == QD_NODE_TERM ? QD_SEAL_MATERIALIZED : QD_SEAL_STREAM;
     return qd_relation_seal(self, builder.shape, seal);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Quads of the active graph. Inside GRAPH ?g every relation carries a column for the graph's name, under a variable of ours:
- * ?g itself is bound only outside (its use inside is a join like any other).
+ * Quads of the active graph. Inside GRAPH ?g every relation carries a column for the graph's name, under a variable of ours. ?g
+ * itself is bound only outside (its use inside is a join like any other).
  */
 #include "daemon/sparql/sqlgen-private.h"
 

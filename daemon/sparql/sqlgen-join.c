@@ -134,7 +134,7 @@ typedef struct Chain {
     const QdRelation *right;
     const QdRelation *seen; /* with the conditions that decide which rows of the right match */
     int *last;              /* for each condition: the last of the right's tables that it names, or -1 */
-    guint n_needed;         /* of the right's tables: those behind neither add rows nor take any away */
+    guint n_needed;         /* of the right's tables: those after neither add rows nor take any away */
 } Chain;
 
 static gboolean
@@ -159,7 +159,7 @@ make_chain(QdGenerator *self, const QdRelation *right, const QdRelation *seen)
     return chain;
 }
 
-/* That what is behind the first table can complete its row. */
+/* That the tables after the first can complete its row. */
 static const char *
 write_completion(QdGenerator *self, const Chain *chain)
 {
@@ -187,7 +187,7 @@ find_before(const QdRelation *right, guint i)
 }
 
 /*
- * ON of the right's table @i: the table before it has a row, and the conditions that can be told by then. A row of the first is
+ * ON of the right's table @i: the table before it has a row, and the conditions that are known by then. A row of the first is
  * let in only if the others can complete it, so that nothing has to be put back.
  */
 static const char *
@@ -234,7 +234,7 @@ write_pruning(QdGenerator *self, const Chain *chain)
                            complete->str);
 }
 
-/* What the right adds: NULL where it is not there, whatever its expression says. */
+/* What the right adds: NULL where it is not there, regardless of its expression. */
 static void
 add_optional_columns(QdGenerator *self, QdRelation *joined, const QdRelation *right)
 {
@@ -287,7 +287,7 @@ left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *rig
     return joined;
 }
 
-/* A single table may be anything if nothing is computed from it; more have to be quads, or paths that are searched from a row,
+/* A single table may be anything if nothing is computed from it. More have to be quads, or paths that are searched from a row,
  * which cost little to look at twice. */
 static gboolean
 can_chain(const QdRelation *right)
@@ -379,7 +379,7 @@ keep_left(QdGenerator *self, const QdRelation *left, const QdVariableSet *taken)
     return qd_relation_seal(self, kept, QD_SEAL_MATERIALIZED);
 }
 
-/* The values of @left that are @taken, each combination once; where one may be unbound @keys has a second column of it, which a
+/* The values of @left that are @taken, each combination once. Where one may be unbound @keys has a second column of it, which a
  * pattern does not bind. */
 static QdRelation *
 make_seeds(QdGenerator *self, const QdRelation *left, const QdVariableSet *taken, guint *keys)
@@ -463,8 +463,8 @@ begin_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, co
 }
 
 /*
- * The right begins from what it takes of the left, each combination once; the left, kept in a table, is then joined with what came
- * of it, row by row.
+ * The right begins from what it takes of the left, each combination once. The left, kept in a table, is then joined with what
+ * came of it, row by row.
  */
 static QdRelation *
 left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound)
@@ -513,8 +513,7 @@ may_begin_by_row(const QdGenerator *self, const QdRelation *left, const QdAlgebr
     return right->kind == QD_ALGEBRA_JOIN;
 }
 
-/* Whether what a search finds is what comes out: if something behind it took rows away, it would be in vain for each row of the
- * left. */
+/* Whether a search's finds are the result: if a later table took rows away, it would be in vain for each row of the left. */
 static gboolean
 suits_left_join(const QdRelation *right)
 {

@@ -50,9 +50,9 @@ uses_computed(QdGenerator *self, const QdExpression *expression, const QdRelatio
 }
 
 /*
- * Columns of a long chain of BINDs that the rest of it does not name: they stay in a table of numbered rows, to be joined in the
- * end. Carried from each common table expression to the next they would make SQL of quadratic size, which SQLite compiles in cubic
- * time.
+ * Columns of a long chain of BINDs that the rest of it does not name. They stay in a table of numbered rows, to be joined in
+ * the end. Carried from each common table expression to the next they would make SQL of quadratic size, which SQLite compiles
+ * in cubic time.
  */
 typedef struct Aside {
     guint number; /* variable of the rows' number; 0: no table yet */
@@ -116,7 +116,7 @@ take_back(QdGenerator *self, const Aside *aside, QdRelation *relation)
     return whole;
 }
 
-/* SQLite counts about two and a half levels for each table that reads the one before: what is too deep ends here, not after a
+/* SQLite counts about two and a half levels for each table that reads the one before. What is too deep ends here, not after a
  * second. */
 static gboolean
 count_level(QdGenerator *self, guint n_levels)
@@ -229,8 +229,8 @@ qd_generate_values(QdGenerator *self, const QdValues *values)
 /* --- groups ----------------------------------------------------------------------------------------------------------- */
 
 /*
- * A join with a UNION is a join with each of its arms: SQLite does that where it neither groups nor sorts, else it would evaluate
- * the UNION whole.
+ * A join with a UNION is a join with each of its arms. SQLite does that where it neither groups nor sorts, else it would
+ * evaluate the UNION whole.
  */
 static QdRelation *
 fence_union(QdGenerator *self, QdRelation *relation)
@@ -286,8 +286,8 @@ write_aggregate(QdGenerator *self, const QdExpression *aggregate, const QdRelati
 }
 
 /*
- * Without keys a group is there even when nothing is in it; inside GRAPH ?g once for each graph, which the graphs on the left
- * of an outer join give.
+ * Without keys a group is there even when nothing is in it. Inside GRAPH ?g it is there once for each graph, which the graphs
+ * on the left of an outer join give.
  */
 static QdRelation *
 add_empty_groups(QdGenerator *self, const QdRelation *relation, const char **ret_only)
@@ -477,7 +477,7 @@ make_distinct(QdGenerator *self, const Modifiers *modifiers, const QdRelation *r
     return projected;
 }
 
-/* The pattern under the modifiers with the columns that are projected, and what SQL puts behind it but the slice. */
+/* The pattern under the modifiers with the columns that are projected, and what SQL puts after it but the slice. */
 static QdRelation *
 generate_modified(QdGenerator *self, const Modifiers *modifiers, const char **ret_tail)
 {

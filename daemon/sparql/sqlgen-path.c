@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Paths that are sets or repeat: p*, p+, p?, !(…), and p|q of plain links. Repetition is a recursive common table expression
- * that starts from the end that is known: a constant, the solutions on the left, or, if nothing is, from every node.
+ * that starts from the end that is known. That is a constant, the solutions on the left, or, if nothing is known, every node.
  */
 #include "daemon/sparql/sqlgen-private.h"
 
@@ -368,8 +368,8 @@ simplify(const QdPath *path, QdPathKind *ret_kind)
     return inner;
 }
 
-/* One step of the path between two variables of ours, in the order that suits the end at which it is looked up; a table or a view,
- * that the recursion can look into by index. */
+/* One step of the path between two variables of ours, in the order that suits the end at which it is looked up. It is a table
+ * or a view that the recursion can look into by index. */
 static QdRelation *
 generate_step(QdGenerator *self, const QdPath *path, gboolean from_object, QdNode *ret_x, QdNode *ret_y)
 {

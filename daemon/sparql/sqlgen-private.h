@@ -2,9 +2,9 @@
 /*
  * What the files of the SQL generator share: relations, which are SELECTs that are not written yet.
  *
- * Place: room sparql. A relation is FROM, WHERE and an SQL expression for each variable; parts are merged as long as SQL's own
- * SELECT can hold them, and become a common table expression (they are "sealed") where it cannot. All in the AST's arena.
- * A failure is kept in the generator; functions go on with whatever they have, and the text is thrown away.
+ * Place: room sparql. A relation is FROM, WHERE and an SQL expression for each variable. Parts are merged as long as SQL's own
+ * SELECT can hold them, and become a common table expression (they are "sealed") where it cannot. All in the AST's arena. A
+ * failure is kept in the generator; functions go on with what they have, and the text is thrown away.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ typedef struct QdTable {
     gboolean is_kept;   /* evaluated once, however often it is read */
     gboolean is_search; /* of a path, from one row */
     const char *seed;   /* of such a search: where it begins */
-    const char *search; /* the rest of its text, behind the seed */
+    const char *search; /* the rest of its text, after the seed */
     gboolean is_test;   /* such a search for one node, which may find none */
     guint n_arms;       /* of a UNION that SQLite merges into what reads it; else 0 */
 } QdTable;
@@ -109,7 +109,7 @@ const char *qd_table_write_witness(QdGenerator *self, const QdTable *table);
 /* The relation's table @index, a search that begins only where the table @before has a row, which it need not name itself. */
 QdTable qd_table_guard_search(QdGenerator *self, const QdRelation *relation, guint index, guint before);
 #define QD_SEARCH_CALL "queryd_closure("
-/* What stands behind FROM ("(SELECT 1)" for no table), from the table @first on; and behind WHERE ("1" for all). */
+/* What stands after FROM ("(SELECT 1)" for no table), from the table @first on; and after WHERE ("1" for all). */
 const char *qd_relation_write_from(QdGenerator *self, const QdRelation *relation, guint first);
 const char *qd_relation_write_where(QdGenerator *self, const QdRelation *relation);
 /* About how many entries of SQLite's parser stack, which has 100, the deepest of the conditions and columns takes. */
@@ -143,17 +143,17 @@ guint qd_relation_get_n_arms(const QdRelation *relation);
 gboolean qd_relation_has_long_columns(const QdRelation *relation);
 #define QD_TABLES_MAX 24      /* of a SELECT: SQLite joins 64; what is longer is cut */
 #define QD_MERGED_ARMS_MAX 16 /* of UNIONs in a SELECT: SQLite writes it once for each arm, in quadratic time */
-/* @side before it is joined with @other. What is computed and may be unbound, as BIND leaves it, has no index to serve it: it would
- * be computed, and its id looked up, once for each pair of rows. Sealed it is so once for each row of its side. */
+/* @side before it is joined with @other. What is computed and may be unbound, as BIND leaves it, has no index to serve it. It
+ * would be computed, and its id looked up, once for each pair of rows. Sealed it is so once for each row of its side. */
 const QdRelation *qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal);
 /* Whether @right begins with a table that nothing on the left looks up, and has one that only the whole of it can have indexed. */
 gboolean qd_relation_begins_apart(const QdRelation *left, const QdRelation *right);
-/* @right, of which only the variables that @left has are of interest, and whether there is a row: a table of their distinct values
- * if it would be scanned for each row of @left. */
+/* @right, of which only the variables that @left has are of interest, and whether there is a row. It is a table of their
+ * distinct values if it would be scanned for each row of @left. */
 const QdRelation *qd_relation_keep_apart(QdGenerator *self, const QdRelation *left, const QdRelation *right);
 /* Bag join on what both may bind. */
 QdRelation *qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right);
-/* The same; nobody else needs @left any more. */
+/* The same; @left is not needed any more. */
 QdRelation *qd_relation_join_to(QdGenerator *self, QdRelation *left, const QdRelation *right);
 /* The same as one SELECT, however large. */
 QdRelation *qd_relation_merge(QdGenerator *self, const QdRelation *left, const QdRelation *right);
@@ -190,8 +190,8 @@ gboolean qd_algebra_begins_from_left(const QdAlgebra *node);
 QdRelation *qd_generate_beyond(QdGenerator *self, const QdRelation *left, QdRelation *start, const QdAlgebra *node,
                                const QdVariableSet *bound, gboolean (*suits)(const QdRelation *beyond));
 /*
- * The join of @left with a UNION of triples and paths that are looked up or searched from each of its rows, for one arm after the
- * other: it is not kept, and the first rows leave before its last is there. NULL: the arms are others, or no path is searched.
+ * The join of @left with a UNION of triples and paths that are looked up or searched from each of its rows, arm by arm. @left
+ * is not kept, and the first rows leave before its last is there. NULL: the arms are others, or no path is searched.
  */
 QdRelation *qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound);
 
@@ -203,8 +203,8 @@ QdRelation *qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, 
 QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra **parts, guint n_parts, const QdVariableSet *variables,
                                  gboolean all);
 /*
- * Where @order[@index] is a subselect whose pattern gains by it, it is to begin from values that are bound before it: those of one
- * of the parts, or, if they @may_keep it, of @left, which is kept in a table then. Returns @left.
+ * Where @order[@index] is a subselect whose pattern gains by it, it is to begin from values that are bound before it. They are
+ * those of one of the parts, or, if they @may_keep it, of @left, which is kept in a table then. Returns @left.
  */
 QdRelation *qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, guint index, gboolean may_keep);
 
@@ -216,8 +216,8 @@ QdRelation *qd_generate_union(QdGenerator *self, const QdAlgebra *node, const Qd
 gboolean qd_union_joins_by_arm(const QdAlgebra *node, const QdRelation *left);
 QdRelation *qd_generate_union_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound);
 /*
- * The join of both where a variable of both may be unbound, and no other finds the rows: "equal or unbound" has no index, so it is
- * the UNION of equal ones and, apart, those that one side leaves unbound. NULL: nothing to split.
+ * The join of both where a variable of both may be unbound, and no other finds the rows. "Equal or unbound" has no index. So it
+ * is the UNION of equal ones and, apart, those that one side leaves unbound. NULL: nothing to split.
  */
 QdRelation *qd_relation_join_open(QdGenerator *self, const QdRelation *left, const QdRelation *right);
 
@@ -238,9 +238,9 @@ gboolean qd_algebra_is_volatile(const QdAlgebra *node);
 /* A copy of @node with another first child. */
 QdAlgebra *qd_algebra_put_on(QdGenerator *self, const QdAlgebra *node, QdAlgebra *first);
 /*
- * An OPTIONAL that shares nothing with what is before it leaves its variables unbound in all solutions or in none: @node as the
- * UNION of what it is in each case, in which these variables are certain or not there. NULL: @node has no such OPTIONAL, or is left
- * as it is.
+ * An OPTIONAL that shares nothing with what is before it leaves its variables unbound in all solutions or in none. The result
+ * is @node as the UNION of both cases, in which these variables are certain or not there. NULL: @node has no such OPTIONAL, or
+ * is left as it is.
  */
 QdRelation *qd_generate_by_cases(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 
@@ -259,9 +259,10 @@ QdRelation *qd_generate_quad(QdGenerator *self, const char **ret_alias);
 QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left, const QdVariableSet *bound);
 
 /*
- * A repeated path that is searched from each solution of @left as it comes: neither is kept, so the first rows leave before the
- * last solution is there. To be joined behind @left, whose columns it names. NULL: it would be searched again for each row of
- * something around it, one end is a constant, none is known, a known one may be unbound, or its steps are more than links.
+ * A repeated path that is searched from each solution of @left as it comes. Neither is kept, so the first rows leave before the
+ * last solution is there. To be joined after @left, whose columns it names. NULL: it would be searched again for each row of
+ * something around it, or its steps are more than links. Or one end is a constant, none is known, or a known one may be
+ * unbound.
  */
 QdRelation *qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *left, const QdVariableSet *bound);
 

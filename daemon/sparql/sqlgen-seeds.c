@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Subselects that begin from a few solutions on their left: a join with the values that these bind, each once, leaves of the
+ * Subselects that begin from a few solutions on their left. A join with the values that these bind, each once, leaves of the
  * pattern inside what the join outside would leave of the subselect's rows.
  */
 #include "daemon/sparql/sqlgen-private.h"

@@ -155,7 +155,7 @@ qd_generate_union_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node,
 /* --- by what is bound ------------------------------------------------------------------------------------------------- */
 
 /*
- * The variable by which the join of both is to be split: none that is surely bound on both sides finds the rows, and no stored
+ * The variable by which the join of both is to be split. None that is surely bound on both sides finds the rows, and no stored
  * table can look for a range of it. G_MAXUINT: there is none.
  */
 static guint

@@ -334,7 +334,7 @@ qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariable
 
 /* --- forms ------------------------------------------------------------------------------------------------------------ */
 
-/* @text behind all that it reads; NULL with the error if there was one. */
+/* @text after all that it reads; NULL with the error if there was one. */
 static const char *
 finish(QdGenerator *self, const char *text, GError **error)
 {

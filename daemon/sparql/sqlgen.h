@@ -61,7 +61,7 @@ void qd_generator_set_parameters(QdGenerator *self, const GArray *variables);
  * qd_generator_make_select:
  * @algebra: of a whole SELECT
  * @variables: the columns, in order
- * @distinct: whether rows must differ, whatever the algebra says
+ * @distinct: whether rows must differ, also where the algebra does not say so
  *
  * Returns: (transfer none) (nullable): the SQL text in the arena; NULL and an error: TOO_COMPLEX, UNSUPPORTED
  */
@@ -82,7 +82,8 @@ const GArray *qd_generator_get_constants(const QdGenerator *self);
 /* Counts that the join orders rest on (of QdPlanProbe), valid as long as the generator. */
 const GArray *qd_generator_get_probes(const QdGenerator *self);
 
-/* (transfer none): the estimates that joins were ordered by (of double), NAN behind each join; valid as long as the generator. */
+/* (transfer none): the estimates that joins were ordered by (of double), NAN after each join; valid as long as the
+ * generator. */
 const GArray *qd_generator_get_estimates(const QdGenerator *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdGenerator, qd_generator_free)
