@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SQLite's passive checkpoints. What takes little time the writer does by himself: beside him it would slow down more commits than
- * it holds up. Else one pass follows the other until little is left; the writer makes the last one, between two commits, since only
- * a log that is copied as a whole starts anew. Each pass syncs the log before it copies. Only the last pass syncs the database by
- * itself; what passes before it have copied is synced here, so that the last has little to sync. A pass that fails changes nothing:
- * what it should have copied is in the log, and the writer tries next. docs/decisions/checkpoints.md
+ * SQLite's passive checkpoints. The writer does a short one by itself: beside it a thread would slow down more commits than the
+ * writer holds up. Else one pass follows the other until little is left. The writer makes the last one, between two commits,
+ * since only a log that is copied as a whole restarts. Each pass syncs the log before it copies. SQLite syncs the database in
+ * the last pass only. The copies of earlier passes are synced here, so that the last has little to sync. A pass that fails
+ * changes nothing: what it should have copied is in the log, and the writer tries next. docs/decisions/checkpoints.md
  */
 #include "daemon/write/checkpointer.h"
 
@@ -16,8 +16,8 @@
 #include "daemon/base/thread.h"
 
 #define PAGE_BYTES 4096
-/* Of the size from which the log is copied, so little is left to the writer; and by so much it grows until he tries again, when
- * readers have kept it from starting anew: each try is a chance that there are none just then. */
+/* Of the size from which the log is copied, so little is left to the writer. It also grows by so much until the writer tries
+ * again, when readers have kept it from restarting. Each try is a chance that there are none just then. */
 #define REST_PART 10
 /* A writer that is faster than the disk would keep it going for ever. */
 #define PASSES_MAX 4
@@ -30,8 +30,8 @@ struct QdCheckpointer {
     const QdLimits *limits;
 
     /* of the holder of the writer's role */
-    guint tried_pages; /* how long the log was when the writer made a checkpoint; 0: it has started anew since */
-    guint begun_pages; /* and when passes began; 0: the writer has made a checkpoint since, or it has started anew */
+    guint tried_pages; /* how long the log was when the writer made a checkpoint; 0: it has restarted since */
+    guint begun_pages; /* and when passes began; 0: the writer has made a checkpoint since, or it has restarted */
     uint64_t n_seen;   /* passes, when the last commit was noted */
     gboolean is_whole; /* what the writer is to copy, not a rest */
 
@@ -242,7 +242,7 @@ qd_checkpointer_note(QdCheckpointer *self, guint n_pages)
     guint step = get_step(self);
     gboolean is_mine;
 
-    if (n_pages < self->n_pages) /* the log has started anew */
+    if (n_pages < self->n_pages) /* the log has restarted */
         self->tried_pages = self->begun_pages = 0;
     __atomic_store_n(&self->n_pages, n_pages, __ATOMIC_RELEASE);
     if (n_pages < (self->tried_pages > 0 ? self->tried_pages + step / REST_PART : step))

@@ -4,8 +4,8 @@
  * go on.
  *
  * Place: room write, the writer's. The thread is there while there is work, and for a moment after it.
- * Invariant: a pass begins only while the log holds pages that no checkpoint has copied. Else the writer could start the log anew
- * just then, and SQLite before 3.51.3 may take what comes into it for copied, and lose it (its "WAL-reset bug").
+ * Invariant: a pass begins only while the log holds pages that no checkpoint has copied. Else the writer could restart the log
+ * just then. SQLite before 3.51.3 may take what comes into it for copied, and lose it (its "WAL-reset bug").
  */
 #pragma once
 
@@ -15,7 +15,7 @@ typedef struct QdCheckpointer QdCheckpointer;
 
 /* @database, @limits: (not owned) */
 QdCheckpointer *qd_checkpointer_new(const QdDatabase *database, const QdLimits *limits);
-/* Nobody has the writer's role. */
+/* The writer's role is free. */
 QdCheckpointer *qd_checkpointer_free(QdCheckpointer *self);
 
 /* The rest is for the holder of the writer's role. */
@@ -30,7 +30,7 @@ uint64_t qd_checkpointer_finish(QdCheckpointer *self, QdConnection *connection);
 void qd_checkpointer_wait(QdCheckpointer *self);
 /* The same, and its connection is closed. */
 void qd_checkpointer_rest(QdCheckpointer *self);
-/* A writer's connection that was just opened: a log that starts anew is cut to what it needs between checkpoints. */
+/* A writer's connection that was just opened: a log that restarts is cut to what it needs between checkpoints. */
 void qd_checkpointer_bound_log(const QdCheckpointer *self, QdConnection *connection);
 /* When commits have paused: a log that was longer than one between checkpoints, by @n_pages, is copied and cut to nothing, unless
  * somebody reads it. Returns: whether it was */

@@ -3,8 +3,8 @@
  * Group commit.
  *
  * A member that ends the whole transaction (OR ROLLBACK, an interrupted INSERT, a full disk) takes the others' work with it.
- * After each member sqlite3_get_autocommit() tells; then nothing is acknowledged: the members before it are run again
- * without it, it runs alone, and the members behind it follow. So it is with a VACUUM, which can be in no transaction.
+ * After each member sqlite3_get_autocommit() tells; then nothing is acknowledged. The members before it are run again without
+ * it, it runs alone, and the members after it follow. So it is with a VACUUM, which can be in no transaction.
  */
 #include "daemon/write/write-group.h"
 
@@ -138,7 +138,7 @@ qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item)
 }
 
 /*
- * A statement that runs once is all or nothing by itself, but for OR FAIL, deferred keys and what goes wrong below it: then the
+ * A statement that runs once is all or nothing by itself, but for OR FAIL, deferred keys and what goes wrong below it. Then the
  * transaction ends, and it runs alone.
  */
 static QdMemberResult
@@ -294,7 +294,7 @@ was_stopped(const QdWriteItem *item)
     return g_error_matches(item->error, QD_ERROR, QW_ERROR_TIMEOUT) || g_error_matches(item->error, QD_ERROR, QW_ERROR_CANCELLED);
 }
 
-/* Nobody has its result: it goes back to the head of its lane, and is the first of its next group. */
+/* Its result is not used: it goes back to the head of its lane, and is the first of its next group. */
 static void
 put_off(QdWriter *self, QdWriteItem *item)
 {

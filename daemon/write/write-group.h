@@ -13,14 +13,14 @@
 typedef enum QdMemberResult {
     QD_MEMBER_OK,
     QD_MEMBER_FAILED,
-    QD_MEMBER_ENDED_TRANSACTION, /* or has left something behind that only its end can undo */
+    QD_MEMBER_ENDED_TRANSACTION, /* or has changed what only its end can undo */
 } QdMemberResult;
 
 /* Inside the transaction that is open. */
 QdMemberResult qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item);
 
 /*
- * Runs @first, and what waits or comes soon if it can be with it. Each has its result or error then; nobody was told.
+ * Runs @first, and what waits or comes soon if it can be with it. Each has its result or error then; none was answered.
  *
  * @items: (out): all of them, QD_WRITE_GROUP_MAX at most
  *

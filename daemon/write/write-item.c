@@ -78,7 +78,7 @@ propagate_failure(const QdWriteItem *item, GError *failure, GError **error)
         g_propagate_error(error, failure);
 }
 
-/* The row that the statement stands on goes behind @page's, which is the last one of @item, or into a new one. */
+/* The row that the statement stands on goes after @page's, which is the last one of @item, or into a new one. */
 static gboolean
 keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits, GError **error)
 {
@@ -181,7 +181,7 @@ execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *conne
 
 /*
  * ALTER TABLE t RENAME TO …: SQLite's authorizer hears the old name only, and a virtual table renames tables of its own. So the
- * names that there are after it are looked at; whoever called undoes what has failed.
+ * names that there are after it are looked at; the caller undoes what has failed.
  */
 static gboolean
 execute_alter(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled,

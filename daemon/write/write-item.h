@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The execution of one member of a write group on the writer's connection, inside whatever transaction there is.
+ * The execution of one member of a write group on the writer's connection, inside the open transaction.
  *
  * Place: room write, private to writer.c.
  */
@@ -11,7 +11,7 @@
 /* Runs all statements; the results go into @item. false with @error set when one failed. */
 gboolean qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error);
 
-/* At the end of an update or a transaction: FALSE with CONSTRAINT, and the table if it can be found, when a deferred key is broken.
+/* At the end of an update or a transaction: FALSE with CONSTRAINT, and the table if it is known, when a deferred key is broken.
  */
 gboolean qd_write_item_check_keys(QdWriteItem *item, QdConnection *connection, GError **error);
 

@@ -35,7 +35,7 @@ void qd_write_look_for_others(QdWriter *self);
 /* After a commit that was not qd_write_commit()'s: a copy of the schema for a salvage, if it is of another @version. */
 void qd_write_copy_schema(QdWriter *self, gint64 version);
 
-/* Behind a commit: its generation. */
+/* After a commit: its generation. */
 uint64_t qd_write_publish(QdWriter *self);
-/* Behind that, what does not hold up the answers: who wants to know of changes is told what @items have changed. */
+/* After that, what does not hold up the answers: listeners for changes learn what @items have changed. */
 void qd_write_tell(QdWriter *self, uint64_t generation, QdWriteItem *const *items, guint n);

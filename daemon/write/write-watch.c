@@ -13,7 +13,8 @@
 #define PROGRESS_OPS 100
 /* After so many times as many operations, 0.1-1 ms, an item takes its time. */
 #define SLOW_ASKED 50
-/* A member that takes longer than this is put off if others wait for its end to be committed: it comes again, as the first one. */
+/* A member that takes longer than this is put off if others wait for its end to be committed. It comes again, as the first
+ * one. */
 #define PUT_OFF_USEC 20000
 
 static gboolean

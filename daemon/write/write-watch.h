@@ -12,8 +12,8 @@ typedef struct QdWriteItem QdWriteItem;
 typedef struct QdWriteWatch QdWriteWatch;
 typedef struct QdWriter QdWriter;
 
-/* Until qd_write_watch_end() @item ends at its deadline and when it is cancelled; but in a job also for want of room, and when
- * others have waited for too long. */
+/* Until qd_write_watch_end() @item ends at its deadline and when it is cancelled. In a job it also ends for want of room, and
+ * when others have waited for too long. */
 void qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job);
 void qd_write_watch_end(QdWriter *self);
 

@@ -37,7 +37,7 @@ struct QdWriteWatch {
 /* The group that runs, and the last one. */
 typedef struct QdWriterGroup {
     uint64_t commit_usec;       /* how long the commit of the last one took */
-    uint64_t linger_end_usec;   /* 0: nobody is waited for */
+    uint64_t linger_end_usec;   /* 0: no member is waited for */
     guint n_ahead;              /* of one that grows: members that wait to be committed */
     const QdWriteItem *put_off; /* (nullable): it was slow, and they shall not wait for it */
 } QdWriterGroup;

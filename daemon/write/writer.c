@@ -76,7 +76,7 @@ checkpoint(QdWriter *self)
         qd_registry_evict_oldest(self->config.registry);
 }
 
-/* Gives the role to whoever waits, or back. */
+/* Gives the role to the next that waits, or back. */
 static void
 pass_role(QdWriter *self)
 {
@@ -412,7 +412,7 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
     if (!in_transaction)
         qd_write_note_own_version(self);
     if (!in_transaction)
-        self->wal_pages = 0; /* it may have made a checkpoint behind its commits */
+        self->wal_pages = 0; /* it may have made a checkpoint after its commits */
     if (ok && in_transaction)
         ok = qd_write_commit(self, error);
     if (!ok) {
@@ -520,7 +520,7 @@ qd_writer_rest(QdWriter *self)
         qd_checkpointer_rest(self->checkpointer);
         qd_write_look_for_others(self);
         shrink_log(self);
-        /* the log's file stays: on a full disk it could not be made again, and then nobody could read */
+        /* the log's file stays: on a full disk it could not be made again, and then reading would fail */
         (void) sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
         qd_write_close_connection(self);
     }

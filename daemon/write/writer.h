@@ -2,7 +2,7 @@
 /*
  * The writer: one read-write connection, and the role of using it.
  *
- * Place: room write. The worker that finds the role free leads: it runs all updates that wait in one transaction, commits
+ * Place: room write. The worker that finds the role free leads. It runs all updates that wait in one transaction, commits
  * durably, answers, and goes on while there are more. Jobs, and transactions of clients, take the role for themselves.
  * Invariant: an item is done exactly once, successfully only after the commit that holds it is durable.
  */
@@ -44,8 +44,8 @@ typedef struct QdResultPage {
 } QdResultPage;
 
 /* What an item does instead of running statements, inside its savepoint and under no client's policy. It may run again, when
- * another member of the group has ended the transaction: it leaves nothing behind but what is in the database, in @item and in
- * what it sets anew each time. It adds to @item->changed, and sets @item->changes. */
+ * another member of the group has ended the transaction. It leaves its results only in the database, in @item and in what it
+ * sets again each time. It adds to @item->changed, and sets @item->changes. */
 typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error);
 
 struct QdWriteItem {
@@ -87,9 +87,10 @@ struct QdWriteItem {
     /* On the leader's thread, before the first row that the item returns; again when the item is run again. (nullable): who has
      * none wants no rows, and none are kept. */
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
-    /* On the leader's thread (or that of qd_writer_sweep()), once: the commit is durable, or @error is set and nothing of the item
-     * is in the database (but see `keeps`).
-     * @linger: (nullable): of the leader, who goes on after this: whoever is likely to write more at once may enter it. */
+    /* On the leader's thread (or that of qd_writer_sweep()), once. The commit is durable, or @error is set and nothing of the
+     * item is in the database (but see `keeps`).
+     * @linger: (nullable): of the leader, who goes on after this. An owner that is likely to write more at once may enter
+     * it. */
     void (*done)(QdWriteItem *item, QdWriterLinger *linger);
     void *data;
 };
@@ -99,8 +100,8 @@ typedef void (*QdWriterCommitFunc)(uint64_t generation, const QdChanges *changes
 /* After a commit that gave payload files up. Any thread. */
 typedef void (*QdWriterSweepFunc)(QdPayloadSweep what, void *user_data);
 
-/* Those who were answered by the leader and are likely to write more at once: for them the next group is held open for a moment.
- * Embedded in what knows them; all of it on the leader's thread. */
+/* Those who were answered by the leader and are likely to write more at once. For them the next group is held open for a
+ * moment. Embedded in what knows them; all of it on the leader's thread. */
 struct QdWriterLinger {
     guint n; /* of them */
     /* Looks once at each. Returns: (nullable): what they write, linked by `next`; they have left */
@@ -126,10 +127,10 @@ typedef struct QdWriterConfig {
 /* @connection: (transfer full) (nullable): the one that opened the database. In a read-only store every item fails with
  * READ_ONLY; else the first one opens a connection, if there is none. */
 QdWriter *qd_writer_new(const QdWriterConfig *config, QdConnection *connection);
-/* Now and then, from any thread: looks whether the store's files are as they should be and whether another program has written, and
- * gives the space of a long log back. Nothing, when somebody has the role. */
+/* Now and then, from any thread: looks whether the store's files are as they should be and whether another program has written.
+ * It gives the space of a long log back. Nothing, when somebody has the role. */
 void qd_writer_look(QdWriter *self);
-/* Closes the connection until the next update, if nobody has the role. Returns: true when it is closed. */
+/* Closes the connection until the next update, if the role is free. Returns: true when it is closed. */
 gboolean qd_writer_rest(QdWriter *self);
 /* The role must be free. */
 QdWriter *qd_writer_free(QdWriter *self);
@@ -143,7 +144,7 @@ void qd_write_item_reset(QdWriteItem *item);
 void qd_writer_submit(QdWriter *self, QdWriteItem *item);
 /**
  * qd_writer_enqueue:
- * @items: linked by `next`; those behind a refused one of the same client are refused as well
+ * @items: linked by `next`; those after a refused one of the same client are refused as well
  * @ret_leads: (inout): set when the caller has got the role, and has to call qd_writer_lead() soon
  *
  * The same in two steps, for several. What is refused has its error, and `done` is not called.
@@ -153,12 +154,13 @@ void qd_writer_submit(QdWriter *self, QdWriteItem *item);
 guint qd_writer_enqueue(QdWriter *self, QdWriteItem *items, gboolean *ret_leads);
 void qd_writer_lead(QdWriter *self);
 
-/* Workers, by timer: what waits for longer than it may is told so. TRUE: call it again soon, the role is held for long. */
+/* Workers, by timer: what waits for longer than it may ends with an error. TRUE: call it again soon, the role is held for
+ * long. */
 gboolean qd_writer_sweep(QdWriter *self);
 
 /*
- * Of an item with `takes_role` that was done without an error: a transaction is open, and its owner has the connection for
- * himself, from one thread at a time. Each of these ends with the transaction open, unless qd_writer_in_transaction() says no.
+ * Of an item with `takes_role` that was done without an error. A transaction is open, and its owner has the connection for
+ * itself, from one thread at a time. Each of these ends with the transaction open, unless qd_writer_in_transaction() says no.
  */
 /* Whether updates of another client than the one that writes have waited for so long that this one shall make way: transaction_ms.
  * Thread: any. */
@@ -173,8 +175,8 @@ void qd_writer_execute_part(QdWriter *self, QdWriteItem *item);
  */
 gboolean qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GError **error);
 
-/* A job: runs @func in a transaction of its own, as soon as the role is free; false when that takes longer than the item's
- * timeout, when @func fails or the commit does. Blocks: job threads only. */
+/* A job: runs @func in a transaction of its own, as soon as the role is free. FALSE when that takes longer than the item's
+ * timeout, or when @func or the commit fails. Blocks: job threads only. */
 gboolean qd_writer_run_exclusive(QdWriter *self, QdWriteItem *item, gboolean in_transaction, QdWriterFunc func, void *user_data,
                                  GError **error);
 
