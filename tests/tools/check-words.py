@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Plain words in what users read: documents, manual pages, public headers, the D-Bus interface, texts of the programs.
+"""Plain words in documents, manual pages, the D-Bus interface, comments of all C files and texts of the programs.
 
 check-words.py [BUILD_FOLDER] checks the tree; check-words.py --self-test checks this lint. Prose has sentences of at most 25
 words; notebooks and texts in C are checked for words only. "behind" is for places, and each place stands in PLACES.
@@ -8,7 +8,7 @@ words; notebooks and texts in C are checked for words only. "behind" is for plac
 import re
 import sys
 
-from tap import Tap, public_headers, read, tracked_files
+from tap import Tap, read, tracked_files
 
 MAX_WORDS = 25
 NOTES = "docs/benchmarks/notes/"  # notebooks: measurements as they were written down
@@ -75,12 +75,26 @@ def manual(text):
     return markdown(re.sub(r"(?m)^\t+", "", re.sub(r"(?m)^([^\t\n].*\n)\t", r"\1- ", text)))
 
 
-def comments(text, pattern):
-    """Comments of a header or of XML, paragraph by paragraph; @parameters, lines of tables and enum values stand alone."""
-    for match in re.finditer(pattern, text, re.S):
-        first = text.count("\n", 0, match.start()) + 1
-        body = [(first + i, re.sub(r"^\s*\* ?", "", line)) for i, line in enumerate(match.group(1).splitlines())]
-        yield from paragraphs(body, r"\s*(@|[-*] |Errors:|Returns:|Thread:|\|)|\S+:$|.*\S {3,}\S")
+def prose_of(comment, number):
+    """Paragraphs of one comment; @parameters, lines of tables and enum values stand alone, indented code is left out."""
+    body, code, blank = [], False, False
+    for i, line in enumerate(comment.splitlines()):
+        line = re.sub(r"^\s*\* ?", "", line) if i else line
+        code = line.startswith("    ") and (code or blank)
+        blank = not line.strip()
+        body.append((number + i, "" if code else line))
+    return paragraphs(body, r"\s*(@|[-*] |Errors:|Returns:|Thread:|Place:|Invariants?:|\|)|\S+:$|.*\S {3,}\S")
+
+
+def xml_comments(text):
+    for match in re.finditer(r"<!--(.*?)-->", text, re.S):
+        yield from prose_of(match.group(1), text.count("\n", 0, match.start()) + 1)
+
+
+def c_comments(text):
+    for match in C_TOKEN.finditer(text):
+        if match.group(2):
+            yield from prose_of(match.group(2), text.count("\n", 0, match.start()) + 1)
 
 
 def strings(text):
@@ -111,20 +125,21 @@ def check(path):
     if path.endswith(".scd"):
         return problems_of(path, manual(text))
     if path.endswith(".xml"):
-        return problems_of(path, comments(text, r"<!--(.*?)-->"))
-    if path in public_headers():
-        return problems_of(path, comments(text, r"/\*+(.*?)\*/"))
-    return problems_of(path, strings(text), with_length=False)
+        return problems_of(path, xml_comments(text))
+    found = list(problems_of(path, c_comments(text)))
+    if path.endswith(".c") and path.startswith(("daemon/", "client-lib/")):
+        found += problems_of(path, strings(text), with_length=False)
+    return found
 
 
-def is_for_users(path):
+def is_checked(path):
     if path.endswith(".md"):
         return path.startswith("docs/") or path in ("README.md", "NEWS.md", "CONTRIBUTING.md")
     if path.endswith(".scd"):
         return path.startswith("docs/man/")
     if path.endswith(".xml"):
         return path.startswith("data/")
-    return path.endswith(".c") and path.startswith(("daemon/", "client-lib/")) or path in public_headers()
+    return path.endswith((".c", ".h"))
 
 
 def self_test(tap):
@@ -142,8 +157,13 @@ def self_test(tap):
             ("two sentences", markdown("One. " + long_text[:60] + ".\n"), 0),
             ("list items are apart", markdown("- " + long_text[:120] + "\n- " + long_text[:120] + "\n"), 0),
             ("a manual page", manual("*--x*\n\tWhatever it is.\n"), 1),
-            ("a comment", comments("/**\n * f:\n * @a: dear\n *\n * Anew.\n */\n", r"/\*+(.*?)\*/"), 2),
-            ("XML", comments("<a><!-- nobody --></a>", r"<!--(.*?)-->"), 1),
+            ("a comment", c_comments("/**\n * f:\n * @a: dear\n *\n * Anew.\n */\n"), 2),
+            ("a comment after code", c_comments("int n; /* behind it */\n"), 1),
+            ("a long sentence of a comment", c_comments("/*\n * " + long_text.replace(" ", "\n * ", 3) + "\n */\n"), 1),
+            ("paragraphs of a comment", c_comments("/* " + long_text[:80] + "\n * Place: " + long_text[:80] + " */"), 0),
+            ("code in a comment", c_comments("/*\n * As:\n *\n *     su nobody\n */"), 0),
+            ("marks of a comment in a string", c_comments('f("/* nobody */", 1);'), 0),
+            ("XML", xml_comments("<a><!-- nobody --></a>"), 1),
             ("a string in C", strings('f("behind %s", \'"\'); /* "anew" */'), 1)):
         n_found = len(list(problems_of("x", found)))
         tap.case(f"words/self-test/{name}", [] if n_found == n_expected else [f"{n_found} problems instead of {n_expected}"])
@@ -153,7 +173,7 @@ def main():
     tap = Tap()
     self_test(tap)
     if "--self-test" not in sys.argv[1:]:
-        for path in filter(is_for_users, tracked_files()):
+        for path in filter(is_checked, tracked_files()):
             tap.case(f"words/{path}", list(check(path)))
     tap.finish()
 

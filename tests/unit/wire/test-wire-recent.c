@@ -57,7 +57,7 @@ find(const QwRecent *self, const gint *number)
     return -1;
 }
 
-/* As a cache does: of each number the time of its last use is known, and what comes out is the one of the longest ago. */
+/* As a cache does: the time of each number's last use is known, and the least recently used one comes out. */
 static void
 test_random(void)
 {
