@@ -376,6 +376,7 @@ end_query(QdChannel *self)
         .elapsed_usec = (uint64_t) g_get_monotonic_time() - self->work.request->received_usec,
     };
 
+    qd_run_discharge(self->work.run); /* it may ask for the next one at once, on another channel */
     qd_channel_put_end(self, &end, self->work.request->serial);
     qd_registry_remove(self->context->registry, &self->entry);
     if (qd_channel_flush(self) < 0) /* before the tidying up: the client goes on meanwhile */

@@ -155,7 +155,7 @@ charge_lease(QdPool *self, QdClient *client, const QdReader *preferred, QdReader
 
 /* @reader: (nullable): kept if there are not enough. Returns: whether it was */
 static gboolean
-discharge_lease(QdPool *self, QdClient *client, QdReader *reader)
+give_lease(QdPool *self, QdReader *reader)
 {
     uint64_t now = (uint64_t) g_get_monotonic_time();
     gboolean keep;
@@ -169,7 +169,6 @@ discharge_lease(QdPool *self, QdClient *client, QdReader *reader)
     if (keep)
         g_ptr_array_add(self->idle, reader);
     pthread_mutex_unlock(&self->mutex);
-    qd_client_discharge(client, QD_CHARGE_SNAPSHOT);
     return keep;
 }
 
@@ -199,7 +198,8 @@ qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError 
         QdPacker *packer = connection != NULL ? qd_packer_register(qd_connection_get_db(connection), error) : NULL;
 
         if (packer == NULL) {
-            (void) discharge_lease(self, client, NULL);
+            (void) give_lease(self, NULL);
+            qd_client_discharge(client, QD_CHARGE_SNAPSHOT);
             return NULL;
         }
         reader = g_new0(QdReader, 1);
@@ -207,19 +207,30 @@ qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError 
         reader->connection = g_steal_pointer(&connection);
     }
     reader->client = qd_client_ref(client);
+    reader->is_discharged = FALSE;
     return reader;
+}
+
+void
+qd_pool_discharge(QdReader *reader)
+{
+    if (!reader->is_discharged)
+        qd_client_discharge(reader->client, QD_CHARGE_SNAPSHOT);
+    reader->is_discharged = TRUE;
 }
 
 void
 qd_pool_release(QdPool *self, QdReader *reader)
 {
-    QdClient *client = g_steal_pointer(&reader->client);
+    QdClient *client;
 
     qd_settings_reset(reader->connection);
     if (qd_memory_is_above_soft_limit())
         qd_connection_trim(reader->connection);
 
-    if (!discharge_lease(self, client, reader->is_stale ? NULL : reader))
+    qd_pool_discharge(reader);
+    client = g_steal_pointer(&reader->client);
+    if (!give_lease(self, reader->is_stale ? NULL : reader))
         reader_free(reader);
     qd_client_unref(client);
 }

@@ -19,7 +19,8 @@ typedef struct QdReader {
     QdPacker *packer; /* the connection's */
     QdClient *client; /* (owned reference) of the lease */
     uint64_t idle_since_usec;
-    gboolean is_stale; /* not to be used again */
+    gboolean is_stale;      /* not to be used again */
+    gboolean is_discharged; /* the client may have another one */
 } QdReader;
 
 /* @info: how the file is opened; its path is copied. @limits outlive the pool. */
@@ -41,6 +42,8 @@ QdPool *qd_pool_free(QdPool *self);
  * Returns: (transfer full): give it back with qd_pool_release()
  */
 QdReader *qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError **error);
+/* The client is told next that the result is over: it is not charged for @reader, a leased one, any more. */
+void qd_pool_discharge(QdReader *reader);
 void qd_pool_release(QdPool *self, QdReader *reader);
 
 typedef enum QdPoolState {

@@ -58,6 +58,13 @@ qd_run_free(QdRun *self)
     return NULL;
 }
 
+void
+qd_run_discharge(QdRun *self)
+{
+    if (self->pool != NULL)
+        qd_pool_discharge(self->reader);
+}
+
 static gboolean
 compile_sql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 {

@@ -87,6 +87,8 @@ QdRun *qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, con
                   const QdLimits *limits, GError **error);
 /* The same on a connection that the caller has, with its open transaction, if any, and keeps until the run is freed. */
 QdRun *qd_run_new_on(QdReader *reader, const QdRunText *what, QdPolicy compile_policy, const QdLimits *limits, GError **error);
+/* Before the client can see that the result is over: it may have another one from then on. The run is only freed afterwards. */
+void qd_run_discharge(QdRun *self);
 QdRun *qd_run_free(QdRun *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRun, qd_run_free)
 

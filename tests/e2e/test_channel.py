@@ -400,6 +400,15 @@ def test_old_snapshot_ends(make_bus):
         assert error.value.name == "Timeout" and "snapshot_age_ms" in error.value.message
 
 
+def test_client_that_has_seen_the_end_may_have_another_snapshot(make_bus):
+    """END came before the snapshot was given back: one of some hundred requests of another channel was refused as Busy."""
+    bus = make_bus(limits={"snapshots_per_client": 1})
+    with bus.prepare("SELECT 1") as first, bus.prepare("SELECT 2") as second:
+        for _ in range(3000):
+            assert first.fetch() == [(1,)]
+            assert second.fetch() == [(2,)]
+
+
 def test_snapshot_is_consistent(bus):
     """What is written while a result streams is not in it."""
     bus.update("CREATE TABLE t AS " + NUMBERS.format(100000) + "SELECT i, hex(zeroblob(50)) AS x FROM n")
