@@ -246,8 +246,12 @@ static QdAlgebra *
 from_minus(QdAst *ast, QdAlgebra *left, const QdPattern *group)
 {
     QdAlgebra *operands[] = { left, qd_algebra_from_pattern(ast, group) };
-    QdAlgebra *node = qd_algebra_new_parent(ast, QD_ALGEBRA_MINUS, operands, 2);
+    QdAlgebra *node;
 
+    /* §18.5: what shares no variable takes nothing away */
+    if (!qd_variable_set_shares(&left->possible, &operands[1]->possible))
+        return left;
+    node = qd_algebra_new_parent(ast, QD_ALGEBRA_MINUS, operands, 2);
     node->possible = left->possible;
     return node;
 }

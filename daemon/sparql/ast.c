@@ -105,6 +105,16 @@ qd_variable_set_is_empty(const QdVariableSet *self)
     return TRUE;
 }
 
+gboolean
+qd_variable_set_shares(const QdVariableSet *self, const QdVariableSet *other)
+{
+    for (guint i = 0; i < MIN(self->n_words, other->n_words); i++) {
+        if ((self->words[i] & other->words[i]) != 0)
+            return TRUE;
+    }
+    return FALSE;
+}
+
 void
 qd_expression_add_variables(const QdExpression *expression, QdArena *arena, gboolean with_exists, QdVariableSet *set)
 {

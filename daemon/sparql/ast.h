@@ -289,6 +289,8 @@ void qd_variable_set_add(QdVariableSet *self, QdArena *arena, guint variable);
 gboolean qd_variable_set_has(const QdVariableSet *self, guint variable);
 void qd_variable_set_add_all(QdVariableSet *self, QdArena *arena, const QdVariableSet *other);
 gboolean qd_variable_set_is_empty(const QdVariableSet *self);
+/* Whether a variable is in both. */
+gboolean qd_variable_set_shares(const QdVariableSet *self, const QdVariableSet *other);
 
 /* Calls @func for each variable of @self, in order. */
 #define QD_VARIABLE_SET_FOREACH(self, variable)                           \

@@ -154,16 +154,6 @@ estimate_match(QdGenerator *self, const Item *item, const Known *known)
     return is_bound(self, &match->subject, &known->possible) ? rows / GUESSED_MATCHES : rows;
 }
 
-static gboolean
-shares(const QdVariableSet *a, const QdVariableSet *b)
-{
-    for (guint i = 0; i < MIN(a->n_words, b->n_words); i++) {
-        if ((a->words[i] & b->words[i]) != 0)
-            return TRUE;
-    }
-    return FALSE;
-}
-
 static Counts
 get_arm_counts(QdGenerator *self, const QdAlgebra *arm, const Known *known)
 {
@@ -203,7 +193,7 @@ guess(const Item *item, const Known *known)
 {
     if (has_key(item->node, known))
         return 1;
-    if (shares(&item->node->possible, &known->possible))
+    if (qd_variable_set_shares(&item->node->possible, &known->possible))
         return GUESSED_ROWS / 10;
     return item->n_whole > GUESSED_ROWS && qd_algebra_has_path(item->node) ? MIN(item->n_whole, UNSEEDED_PATH * 1.5) : GUESSED_ROWS;
 }
@@ -317,7 +307,7 @@ order(QdGenerator *self, const QdAlgebra **children, guint n, const Known *befor
             double n_rows = estimate(self, &items[j], &known);
 
             /* a part that shares nothing multiplies everything: it waits unless it is tiny */
-            if (i > 0 && n_rows > 1 && !shares(&items[j].node->possible, &known.possible))
+            if (i > 0 && n_rows > 1 && !qd_variable_set_shares(&items[j].node->possible, &known.possible))
                 n_rows *= 1000;
             if (j == i || n_rows < best) {
                 best = n_rows;

@@ -160,28 +160,36 @@ rename_links(Renaming *self, const QdAlgebra *node)
     return qd_algebra_new_parent(ast, node->kind, (QdAlgebra **) children->pdata, children->len);
 }
 
-static gboolean
-shares(const QdVariableSet *a, const QdVariableSet *b)
+/* @node, which consists of links, with new names for the variables that are not @kept. */
+static QdAlgebra *
+hide(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *kept)
 {
-    QD_VARIABLE_SET_FOREACH(a, variable)
-    {
-        if (qd_variable_set_has(b, variable))
-            return TRUE;
-    }
-    return FALSE;
+    g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(guint));
+    Renaming renaming = { self, kept, pairs };
+
+    return rename_links(&renaming, node);
+}
+
+QdAlgebra *
+qd_rewrite_rename(QdGenerator *self, const QdAlgebra *node, guint from, guint to)
+{
+    const QdVariableSet none = { 0 };
+    g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(guint));
+    Renaming renaming = { self, &none, pairs };
+
+    g_array_append_val(pairs, from);
+    g_array_append_val(pairs, to);
+    return rename_links(&renaming, node);
 }
 
 /* What @node, a subselect, is as a pattern outside of it; NULL: it is more than that, or shares nothing with @others. */
 static QdAlgebra *
 open_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
 {
-    g_autoptr(GArray) pairs = NULL;
-    Renaming renaming = { self, &node->possible, NULL };
-
-    if (node->kind != QD_ALGEBRA_PROJECT || !qd_algebra_consists_of_links(node->children[0]) || !shares(&node->possible, others))
+    if (node->kind != QD_ALGEBRA_PROJECT || !qd_algebra_consists_of_links(node->children[0]) ||
+        !qd_variable_set_shares(&node->possible, others))
         return NULL;
-    renaming.pairs = pairs = g_array_new(FALSE, FALSE, sizeof(guint));
-    return rename_links(&renaming, node->children[0]);
+    return hide(self, node->children[0], &node->possible);
 }
 
 /* --- joins ------------------------------------------------------------------------------------------------------------ */
@@ -217,7 +225,7 @@ may_wait(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
 {
     QdVariableSet named = { 0 };
 
-    if (qd_algebra_is_volatile(node) || is_filtered(self, node) || !shares(&node->children[0]->possible, others))
+    if (qd_algebra_is_volatile(node) || is_filtered(self, node) || !qd_variable_set_shares(&node->children[0]->possible, others))
         return FALSE;
     qd_variable_set_add_all(&named, self->arena, &node->children[1]->possible);
     for (guint i = 0; i < node->n_expressions; i++)
@@ -277,6 +285,14 @@ replace_part(QdGenerator *self, GPtrArray *parts, guint index, GPtrArray *delaye
     return TRUE;
 }
 
+/* @parts joined. */
+static QdAlgebra *
+join_parts(QdGenerator *self, const GPtrArray *parts)
+{
+    return parts->len == 1 ? parts->pdata[0]
+                           : qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len);
+}
+
 const QdAlgebra *
 qd_rewrite_join(QdGenerator *self, const QdAlgebra *node)
 {
@@ -294,25 +310,111 @@ qd_rewrite_join(QdGenerator *self, const QdAlgebra *node)
         i += replace_part(self, parts, i, delayed) ? 0 : 1;
     if (parts->len == 0)
         return node;
-    joined = parts->len > 1 ? qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len)
-                            : parts->pdata[0];
+    joined = join_parts(self, parts);
     /* what was taken off last stood deepest, or leaves the others what they need */
     while (delayed->len > 0)
         joined = qd_algebra_put_on(self, g_ptr_array_steal_index(delayed, delayed->len - 1), joined);
     return joined;
 }
 
+/* Takes from @parts what shares a variable with @named, or with what is taken, to which it adds its own. */
+static GPtrArray *
+take_connected(QdGenerator *self, GPtrArray *parts, QdVariableSet *named)
+{
+    GPtrArray *connected = g_ptr_array_new();
+    guint n_before;
+
+    do {
+        n_before = connected->len;
+        for (guint i = 0; i < parts->len;) {
+            const QdAlgebra *part = parts->pdata[i];
+
+            if (qd_variable_set_shares(&part->possible, named)) {
+                qd_variable_set_add_all(named, self->arena, &part->possible);
+                g_ptr_array_add(connected, g_ptr_array_remove_index(parts, i));
+            } else {
+                i++;
+            }
+        }
+    } while (connected->len > n_before);
+    return connected;
+}
+
+const QdAlgebra *
+qd_rewrite_apart(QdGenerator *self, const QdAlgebra *node)
+{
+    const QdAlgebra *left = node->children[0];
+    g_autoptr(GPtrArray) apart = NULL;
+    g_autoptr(GPtrArray) connected = NULL;
+    QdVariableSet named = { 0 };
+
+    if (left->kind != QD_ALGEBRA_JOIN || !qd_algebra_has_path(node) || self->outer != NULL ||
+        self->graph.kind == QD_NODE_VARIABLE || qd_algebra_is_volatile(node))
+        return node;
+    qd_variable_set_add_all(&named, self->arena, &node->children[1]->possible);
+    for (guint i = 0; i < node->n_expressions; i++)
+        qd_expression_add_all_variables(node->expressions[i], self->arena, &named);
+    apart = g_ptr_array_new();
+    for (guint i = 0; i < left->n_children; i++)
+        g_ptr_array_add(apart, left->children[i]);
+    connected = take_connected(self, apart, &named);
+    if (connected->len == 0 || apart->len == 0)
+        return node;
+    g_ptr_array_add(apart, qd_algebra_put_on(self, node, join_parts(self, connected)));
+    return join_parts(self, apart);
+}
+
 /* --- filters ---------------------------------------------------------------------------------------------------------- */
 
-/* @inner without what makes no difference to whether it has a solution; NULL: it is more than links. */
+/* @kept without what is no key of @group. */
+static QdVariableSet
+keep_keys(QdGenerator *self, const QdAlgebra *group, const QdVariableSet *kept)
+{
+    QdVariableSet keys = { 0 };
+
+    for (guint i = 0; i < group->n_variables; i++) {
+        if (qd_variable_set_has(kept, group->variables[i]))
+            qd_variable_set_add(&keys, self->arena, group->variables[i]);
+    }
+    return keys;
+}
+
+/* Whether @links has all of the variables that are @kept, of those that @whole shares with @outside. */
+static gboolean
+has_shared(const QdAlgebra *links, const QdAlgebra *whole, const QdVariableSet *kept, const QdVariableSet *outside)
+{
+    QD_VARIABLE_SET_FOREACH(&whole->possible, variable)
+    {
+        if (qd_variable_set_has(outside, variable) &&
+            !(qd_variable_set_has(kept, variable) && qd_variable_set_has(&links->possible, variable)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/*
+ * @inner without what makes no difference to whether it has a solution that agrees with @outside: distinct rows, and groups, of
+ * which there is one where there are rows. NULL: it is more than links.
+ */
 static QdAlgebra *
 strip(QdGenerator *self, QdAlgebra *inner, const QdVariableSet *outside)
 {
+    const QdAlgebra *whole = inner;
+    QdVariableSet kept = inner->possible;
+
     if (inner->kind == QD_ALGEBRA_DISTINCT)
         inner = inner->children[0];
-    if (inner->kind == QD_ALGEBRA_PROJECT)
-        inner = open_subselect(self, inner, outside);
-    return inner != NULL && qd_algebra_consists_of_links(inner) ? inner : NULL;
+    if (inner->kind == QD_ALGEBRA_PROJECT) {
+        inner = inner->children[0];
+        while (inner->kind == QD_ALGEBRA_EXTEND)
+            inner = inner->children[0];
+        if (inner->kind == QD_ALGEBRA_GROUP && inner->n_variables > 0) {
+            kept = keep_keys(self, inner, &kept);
+            inner = inner->children[0];
+        }
+        return qd_algebra_consists_of_links(inner) && has_shared(inner, whole, &kept, outside) ? hide(self, inner, &kept) : NULL;
+    }
+    return qd_algebra_consists_of_links(inner) ? inner : NULL;
 }
 
 /* The solutions of @inner, each once, as far as it shares variables with @left. NULL: it shares none, or what may be unbound. */
@@ -409,6 +511,23 @@ qd_rewrite_minus(QdGenerator *self, const QdAlgebra *node)
     return rewritten;
 }
 
+/* @expression with the pattern of its EXISTS as links, if it is one that can be. */
+static QdExpression *
+simplify_exists(QdGenerator *self, const QdAlgebra *left, QdExpression *expression)
+{
+    QdAlgebra *inner = NULL;
+    QdExpression *simple;
+
+    if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
+        inner = strip(self, get_exists(self, expression), &left->possible);
+    if (inner == NULL || inner == expression->algebra)
+        return expression;
+    simple = qd_arena_new0(self->arena, QdExpression);
+    *simple = *expression;
+    simple->algebra = inner;
+    return simple;
+}
+
 /* The NOT EXISTS of @filter that are better a MINUS leave @expressions; that MINUS, or what is filtered. */
 static QdAlgebra *
 take_antijoins(QdGenerator *self, QdAlgebra *left, QdExpression **expressions, guint *n_expressions)
@@ -438,6 +557,7 @@ qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node)
     g_autoptr(GPtrArray) parts = g_ptr_array_new();
     QdExpression **expressions = qd_arena_array0(self->arena, QdExpression *, node->n_expressions);
     guint n_expressions = 0;
+    gboolean simplified = FALSE;
     QdAlgebra *joined, *rest;
 
     /* inside an EXISTS a pattern is looked up for each solution around it */
@@ -450,7 +570,8 @@ qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node)
         if (semijoin != NULL)
             g_ptr_array_add(parts, semijoin);
         else
-            expressions[n_expressions++] = node->expressions[i];
+            expressions[n_expressions++] = simplify_exists(self, node->children[0], node->expressions[i]);
+        simplified = simplified || semijoin != NULL || expressions[n_expressions - 1] != node->expressions[i];
     }
     joined = node->children[0];
     if (parts->len > 1) {
@@ -459,7 +580,7 @@ qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node)
         joined = qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len);
     }
     joined = take_antijoins(self, joined, expressions, &n_expressions);
-    if (joined == node->children[0])
+    if (joined == node->children[0] && !simplified)
         return node;
     if (n_expressions == 0)
         return joined;

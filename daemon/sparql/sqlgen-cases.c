@@ -49,28 +49,17 @@ right_is_volatile(const QdAlgebra *node)
     return qd_algebra_is_volatile(node->children[1]) || any_is_volatile(node->expressions, node->n_expressions);
 }
 
-static gboolean
-shares(const QdVariableSet *a, const QdVariableSet *b)
-{
-    QD_VARIABLE_SET_FOREACH(a, variable)
-    {
-        if (qd_variable_set_has(b, variable))
-            return TRUE;
-    }
-    return FALSE;
-}
-
 /* Whether the right of @node, a left join, takes nothing from its left. */
 static gboolean
 is_apart(QdGenerator *self, const QdAlgebra *node)
 {
     QdVariableSet named = { 0 };
 
-    if (shares(&node->children[0]->possible, &node->children[1]->possible) || right_is_volatile(node))
+    if (qd_variable_set_shares(&node->children[0]->possible, &node->children[1]->possible) || right_is_volatile(node))
         return FALSE;
     for (guint i = 0; i < node->n_expressions; i++)
         qd_expression_add_all_variables(node->expressions[i], self->arena, &named);
-    return !shares(&node->children[0]->possible, &named);
+    return !qd_variable_set_shares(&node->children[0]->possible, &named);
 }
 
 /* The right of @node, a left join, with its conditions. */

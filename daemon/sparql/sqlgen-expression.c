@@ -37,6 +37,37 @@ qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelat
     }
 }
 
+/* Whether @pattern takes nothing from outside: one run tells it for all solutions there. */
+static gboolean
+is_alone(const QdAlgebra *pattern, const QdOuter *outer)
+{
+    if (!qd_algebra_consists_of_links(pattern))
+        return FALSE;
+    for (; outer != NULL; outer = outer->next) {
+        for (guint i = 0; i < outer->relation->n_columns; i++) {
+            if (qd_variable_set_has(&pattern->possible, outer->relation->columns[i].variable))
+                return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+/* A relation that is read up to its first row. */
+static QdRelation *
+generate_alone(QdGenerator *self, const QdAlgebra *pattern)
+{
+    const QdOuter *outer = self->outer;
+    gboolean is_beside = self->is_beside;
+    QdRelation *relation;
+
+    self->outer = NULL;
+    self->is_beside = FALSE;
+    relation = qd_relation_seal(self, qd_generator_generate(self, pattern, NULL), QD_SEAL_PLAIN);
+    self->outer = outer;
+    self->is_beside = is_beside;
+    return relation;
+}
+
 /*
  * The pattern inside. What is not correlated goes to the common table expressions of the query, so that texts do not nest. What
  * is correlated stands in a WITH inside the EXISTS, where it sees the outer columns. Returns that WITH, or "".
@@ -49,6 +80,10 @@ generate_inside(QdGenerator *self, const QdExpression *expression, const QdOuter
     g_autoptr(GString) with = g_string_new(NULL);
     gboolean correlated;
 
+    if (is_alone(expression->algebra, outer)) {
+        *ret_inner = generate_alone(self, expression->algebra);
+        return "";
+    }
     for (guint i = 0; i < outer->relation->n_columns; i++)
         qd_variable_set_add(&bound, self->arena, outer->relation->columns[i].variable);
     self->with = with;

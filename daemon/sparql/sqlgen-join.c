@@ -49,18 +49,17 @@ is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts)
     QdVariableSet before = { 0 };
     gboolean has_path = FALSE;
 
+    if (index == 0 || (index + 1 == n_parts && parts[index]->kind == QD_ALGEBRA_PATH))
+        return FALSE;
     for (guint i = index; i < n_parts; i++)
-        has_path = has_path || qd_algebra_begins_from_left(parts[i]);
+        has_path = has_path || qd_algebra_has_path(parts[i]);
     if (!has_path || self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE)
         return FALSE;
     for (guint i = 0; i < index; i++)
         qd_variable_set_add_all(&before, self->arena, &parts[i]->possible);
     for (guint i = index; i < n_parts; i++) {
-        QD_VARIABLE_SET_FOREACH(&parts[i]->possible, variable)
-        {
-            if (qd_variable_set_has(&before, variable))
-                return FALSE;
-        }
+        if (qd_variable_set_shares(&parts[i]->possible, &before))
+            return FALSE;
     }
     return TRUE;
 }
@@ -84,7 +83,7 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
         QdRelation *next;
 
         n_rows *= g_array_index(self->estimates, double, n_estimates + i);
-        if (i > 0 && i + 1 < n_children && given == NULL && is_apart(self, order, i, n_children)) {
+        if (given == NULL && is_apart(self, order, i, n_children)) {
             next = qd_generate_children(self, NULL, (QdAlgebra **) order + i, n_children - i, NULL);
             return qd_relation_join_to(self, joined, qd_relation_seal(self, next, QD_SEAL_MATERIALIZED));
         }
@@ -438,28 +437,49 @@ left_join_by_keys(QdGenerator *self, const QdRelation *left, const QdRelation *c
     return joined;
 }
 
-/* Seeds that a part of a large left gives, which need not be kept then. NULL: there is no such part, or the left is not large. */
+/* @seeds with the right of @node, a left join, and its conditions, evaluated once. */
 static QdRelation *
-begin_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *taken, guint *keys)
+complete_right(QdGenerator *self, QdRelation *seeds, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    const QdAlgebra *right = node->children[1];
+    gboolean is_join = right->kind == QD_ALGEBRA_JOIN;
+    QdRelation *complete = qd_generate_children(self, seeds, is_join ? right->children : node->children + 1,
+                                                is_join ? right->n_children : 1, bound);
+
+    complete = qd_relation_copy(self, complete);
+    qd_relation_filter(self, complete, node->expressions, node->n_expressions);
+    return qd_relation_seal(self, complete, QD_SEAL_MATERIALIZED);
+}
+
+/*
+ * The join of a large left, which is not kept, with a right that begins from values that a part of the left gives. NULL: the left
+ * is not large, no part gives so few, or the right has more of the left than it binds itself.
+ */
+static QdRelation *
+left_join_large(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *taken,
+                const QdVariableSet *bound)
 {
     const QdAlgebra *pattern = node->children[0];
+    QdAlgebra *bare = qd_algebra_put_on(self, node, node->children[0]);
+    QdVariableSet sure = { 0 };
     QdRelation *seeds;
 
-    if (qd_variable_set_is_empty(taken) || self->graph.kind == QD_NODE_VARIABLE || left->n_tables >= QD_TABLES_MAX ||
-        qd_relation_has_long_columns(left))
+    if (self->graph.kind == QD_NODE_VARIABLE || left->n_tables >= QD_TABLES_MAX || qd_relation_has_long_columns(left))
         return NULL;
-    for (guint i = 0; i < left->n_columns; i++) {
-        if (qd_variable_set_has(taken, left->columns[i].variable) && (!left->columns[i].certain || !left->columns[i].interned))
+    QD_VARIABLE_SET_FOREACH(taken, variable)
+    {
+        if (!qd_algebra_binds(node->children[1], variable))
             return NULL;
+        if (qd_relation_find(left, variable)->certain)
+            qd_variable_set_add(&sure, self->arena, variable);
     }
-    if (qd_estimate_rows(self, pattern) < LARGE_ROWS)
+    if (qd_variable_set_is_empty(&sure) || qd_estimate_rows(self, pattern) < LARGE_ROWS)
         return NULL;
-    seeds = qd_generate_seeds_of(self, &pattern, 1, taken, TRUE);
-    for (guint i = 0; seeds != NULL && i < left->n_columns; i++) {
-        if (qd_variable_set_has(taken, left->columns[i].variable))
-            keys[i] = left->columns[i].variable;
-    }
-    return seeds;
+    seeds = qd_generate_seeds_of(self, &pattern, 1, &sure);
+    if (seeds == NULL)
+        return NULL;
+    bare->n_expressions = 0;
+    return left_join_chain(self, left, complete_right(self, seeds, node, bound), bare);
 }
 
 /*
@@ -469,25 +489,16 @@ begin_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, co
 static QdRelation *
 left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound)
 {
-    const QdAlgebra *right = node->children[1];
-    gboolean is_join = right->kind == QD_ALGEBRA_JOIN;
     QdVariableSet taken = list_taken(self, left, node);
     guint *keys = qd_arena_array0(self->arena, guint, left->n_columns + 1);
-    QdRelation *seeds;
-    QdRelation *complete;
+    QdRelation *complete = left_join_large(self, left, node, &taken, bound);
 
+    if (complete != NULL)
+        return complete;
     for (guint i = 0; i < left->n_columns; i++)
         keys[i] = G_MAXUINT;
-    seeds = begin_apart(self, left, node, &taken, keys);
-    if (seeds == NULL) {
-        left = keep_left(self, left, &taken);
-        seeds = make_seeds(self, left, &taken, keys);
-    }
-    complete = qd_generate_children(self, seeds, is_join ? right->children : node->children + 1, is_join ? right->n_children : 1,
-                                    bound);
-    complete = qd_relation_copy(self, complete);
-    qd_relation_filter(self, complete, node->expressions, node->n_expressions);
-    complete = qd_relation_seal(self, complete, QD_SEAL_MATERIALIZED);
+    left = keep_left(self, left, &taken);
+    complete = complete_right(self, make_seeds(self, left, &taken, keys), node, bound);
     if (self->error != NULL)
         return qd_relation_new(self);
     return left_join_by_keys(self, left, complete, keys);
@@ -550,12 +561,16 @@ is_small(QdGenerator *self, const QdAlgebra *node)
 }
 
 QdRelation *
-qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+qd_generate_left_join(QdGenerator *self, const QdAlgebra *written, const QdVariableSet *bound)
 {
-    QdRelation *left = qd_generator_generate(self, node->children[0], bound);
-    QdRelation *right = begin_right_by_row(self, left, node->children[1], bound);
+    const QdAlgebra *node = qd_rewrite_apart(self, written);
+    QdRelation *left, *right;
     QdVariableSet known;
 
+    if (node != written)
+        return qd_generator_generate(self, node, bound);
+    left = qd_generator_generate(self, node->children[0], bound);
+    right = begin_right_by_row(self, left, node->children[1], bound);
     if (right != NULL)
         return left_join_chain(self, left, right, node);
     if (qd_algebra_begins_from_left(node->children[1]) && left->n_tables > 0 && count_apart(node->children[0]) < APART_MAX &&
@@ -572,6 +587,35 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariable
 
 /* --- minus --------------------------------------------------------------------------------------------------------- */
 
+/*
+ * @side for a comparison with the other side of a MINUS with which it shares the only @variable: a row that does not bind it is
+ * not compared at all, so that it need not be told from one that does.
+ */
+static QdRelation *
+compare_by(QdGenerator *self, const QdRelation *side, guint variable)
+{
+    QdRelation *compared = qd_relation_copy(self, side);
+
+    qd_relation_find(compared, variable)->certain = TRUE;
+    return compared;
+}
+
+/* The variable that both have, if it is one; else G_MAXUINT. */
+static guint
+find_only_shared(const QdRelation *left, const QdRelation *right)
+{
+    guint found = G_MAXUINT;
+
+    for (guint i = 0; i < right->n_columns; i++) {
+        if (qd_relation_find(left, right->columns[i].variable) == NULL)
+            continue;
+        if (found != G_MAXUINT)
+            return G_MAXUINT;
+        found = right->columns[i].variable;
+    }
+    return found;
+}
+
 QdRelation *
 qd_generate_minus(QdGenerator *self, const QdAlgebra *written, const QdVariableSet *bound)
 {
@@ -579,14 +623,18 @@ qd_generate_minus(QdGenerator *self, const QdAlgebra *written, const QdVariableS
     QdRelation *left = qd_generator_generate(self, node->children[0], bound);
     QdVariableSet known = add_bound(self, bound, left);
     QdRelation *right = qd_generator_generate(self, node->children[1], &known);
+    guint only = find_only_shared(left, right);
+    const QdRelation *compared;
     const char *shared;
     QdRelation *probe;
 
     if (qd_relation_get_depth(right) > QD_DEPTH_FLAT)
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
     left = qd_relation_copy(self, qd_relation_settle(self, left, right, QD_SEAL_STREAM));
-    probe = qd_relation_copy(self, qd_relation_keep_apart(self, left, right));
-    shared = qd_relation_match(self, left, qd_relation_copy(self, probe), probe);
+    compared = only != G_MAXUINT ? compare_by(self, left, only) : left;
+    right = only != G_MAXUINT ? compare_by(self, right, only) : right;
+    probe = qd_relation_copy(self, qd_relation_keep_apart(self, compared, right));
+    shared = qd_relation_match(self, compared, qd_relation_copy(self, probe), probe);
     if (shared == NULL)
         return left; /* nothing in common: nothing is taken away */
     if (strcmp(shared, "1") != 0)

@@ -197,11 +197,10 @@ QdRelation *qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, 
 
 /* sqlgen-seeds.c */
 /*
- * Values of @variables, each combination once, as one of @parts, of a join, binds them: all that the join has, and maybe more.
- * NULL: no part is so small. @all: it has to bind all of them.
+ * Values of one of @variables or several, each combination once: all that the join of @parts has, and maybe more, since a path
+ * takes its ends from the links that begin or end it. NULL: there are too many, or nothing is known of them.
  */
-QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra **parts, guint n_parts, const QdVariableSet *variables,
-                                 gboolean all);
+QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_parts, const QdVariableSet *variables);
 /*
  * Where @order[@index] is a subselect whose pattern gains by it, it is to begin from values that are bound before it. They are
  * those of one of the parts, or, if they @may_keep it, of @left, which is kept in a table then. Returns @left.
@@ -227,6 +226,10 @@ gboolean qd_algebra_binds(const QdAlgebra *node, guint variable);
 /* Whether @node is nothing but triples, paths, joins and UNIONs. */
 gboolean qd_algebra_consists_of_links(const QdAlgebra *node);
 gboolean qd_algebra_has_path(const QdAlgebra *node);
+/* @node, which consists of links, with @to for the variable @from, and new names for all others. */
+QdAlgebra *qd_rewrite_rename(QdGenerator *self, const QdAlgebra *node, guint from, guint to);
+/* @node, a left join or a MINUS: parts of its left that share nothing with what else it has are joined with the rest of it. */
+const QdAlgebra *qd_rewrite_apart(QdGenerator *self, const QdAlgebra *node);
 /* What has the same solutions as @node, a join, a filter or a MINUS; @node itself where nothing is gained. */
 const QdAlgebra *qd_rewrite_join(QdGenerator *self, const QdAlgebra *node);
 const QdAlgebra *qd_rewrite_minus(QdGenerator *self, const QdAlgebra *node);

@@ -5,8 +5,9 @@
  */
 #include "daemon/sparql/sqlgen-private.h"
 
-#define GAIN_MIN 1000.0  /* solutions of a pattern that is worth it */
-#define BINDER_MAX 50000 /* solutions of a part that gives the values */
+#define GAIN_MIN 1000.0   /* solutions of a pattern that is worth it */
+#define DOMAIN_MAX 50000  /* values to begin from */
+#define PATH_LEVELS_MAX 2 /* of paths of which one gives another the values */
 
 /* @variables without those that @node, a subselect's modifier or group, makes of its own. */
 static void
@@ -75,50 +76,149 @@ is_subselect(const QdAlgebra *node)
     return node->kind == QD_ALGEBRA_PROJECT || node->kind == QD_ALGEBRA_DISTINCT || node->kind == QD_ALGEBRA_ORDER;
 }
 
-/* Adds to @parts what each solution of @node extends a solution of. */
-static void
-add_parts(const QdAlgebra *node, GPtrArray *parts)
+/* --- domains ---------------------------------------------------------------------------------------------------------- */
+
+/* A join, of which each solution takes a variable's value from each part that binds it. */
+typedef struct Parts {
+    const QdAlgebra *const *nodes;
+    guint n;
+    guint n_levels; /* of paths that give an end what the other has */
+} Parts;
+
+static QdAlgebra *
+make_link(QdGenerator *self, const QdTerm *iri, guint variable, gboolean at_object)
 {
+    QdTriple *triple = qd_arena_new0(self->arena, QdTriple);
+    QdNode *other = at_object ? &triple->s : &triple->o;
+
+    triple->p = (QdNode){ .kind = QD_NODE_TERM, .term = iri };
+    *(at_object ? &triple->o : &triple->s) = (QdNode){ .kind = QD_NODE_VARIABLE, .variable = variable };
+    *other = (QdNode){ .kind = QD_NODE_VARIABLE, .variable = qd_ast_add_variable(self->ast, NULL) };
+    return qd_algebra_from_triple(self->ast, triple);
+}
+
+/* Adds the links of which one ends a way along @path that is not of no length. FALSE: any node may be such an end. */
+static gboolean
+add_links(QdGenerator *self, const QdPath *path, guint variable, gboolean at_object, GPtrArray *arms)
+{
+    switch (path->kind) {
+    case QD_PATH_LINK:
+        g_ptr_array_add(arms, make_link(self, path->iri, variable, at_object));
+        return TRUE;
+    case QD_PATH_INVERSE:
+        return add_links(self, path->children[0], variable, !at_object, arms);
+    case QD_PATH_ALTERNATIVE:
+        for (guint i = 0; i < path->n_children; i++) {
+            if (!add_links(self, path->children[i], variable, at_object, arms))
+                return FALSE;
+        }
+        return TRUE;
+    case QD_PATH_SEQUENCE:
+        return add_links(self, path->children[at_object ? path->n_children - 1 : 0], variable, at_object, arms);
+    case QD_PATH_ONE_OR_MORE:
+        return add_links(self, path->children[0], variable, at_object, arms);
+    case QD_PATH_ZERO_OR_MORE:
+    case QD_PATH_ZERO_OR_ONE:
+    case QD_PATH_NEGATED:
+        return FALSE;
+    }
+    g_assert_not_reached();
+}
+
+static const QdAlgebra *find_domain(QdGenerator *self, const Parts *parts, guint variable, const QdAlgebra *without);
+
+static const QdAlgebra *
+unite(QdGenerator *self, const GPtrArray *arms)
+{
+    return arms->len == 1 ? arms->pdata[0]
+                          : qd_algebra_new_parent(self->ast, QD_ALGEBRA_UNION, (QdAlgebra **) arms->pdata, arms->len);
+}
+
+/* A path of no length has the other end's values. */
+static const QdAlgebra *
+find_domain_of_path(QdGenerator *self, const Parts *parts, const QdAlgebra *node, guint variable)
+{
+    const QdTriple *triple = node->triple;
+    gboolean at_object = triple->o.kind == QD_NODE_VARIABLE && triple->o.variable == variable;
+    const QdNode *other = at_object ? &triple->s : &triple->o;
+    gboolean is_empty = triple->path->kind == QD_PATH_ZERO_OR_MORE || triple->path->kind == QD_PATH_ZERO_OR_ONE;
+    g_autoptr(GPtrArray) arms = g_ptr_array_new();
+
+    if (other->kind != QD_NODE_VARIABLE)
+        return node;
+    if (other->variable == variable || (is_empty && parts->n_levels == 0) ||
+        !add_links(self, is_empty ? triple->path->children[0] : triple->path, variable, at_object, arms))
+        return NULL;
+    if (is_empty) {
+        const Parts below = { parts->nodes, parts->n, parts->n_levels - 1 };
+        const QdAlgebra *start = find_domain(self, &below, other->variable, node);
+
+        if (start == NULL)
+            return NULL;
+        g_ptr_array_add(arms, qd_rewrite_rename(self, start, other->variable, variable));
+    }
+    return unite(self, arms);
+}
+
+/* A pattern of links that binds @variable to each value that a solution of @node, of a join of @parts, has. NULL: none is known. */
+static const QdAlgebra *
+find_domain_in(QdGenerator *self, const Parts *parts, const QdAlgebra *node, guint variable)
+{
+    const Parts own = { (const QdAlgebra *const *) node->children, node->n_children, parts->n_levels };
+    g_autoptr(GPtrArray) arms = NULL;
+
+    if (!qd_algebra_binds(node, variable))
+        return NULL;
     switch (node->kind) {
+    case QD_ALGEBRA_TRIPLE:
+        return node;
+    case QD_ALGEBRA_PATH:
+        return find_domain_of_path(self, parts, node, variable);
     case QD_ALGEBRA_JOIN:
-        for (guint i = 0; i < node->n_children; i++)
-            add_parts(node->children[i], parts);
-        return;
+        return find_domain(self, &own, variable, NULL);
+    case QD_ALGEBRA_UNION:
+        arms = g_ptr_array_new();
+        for (guint i = 0; i < node->n_children; i++) {
+            const QdAlgebra *arm = find_domain_in(self, parts, node->children[i], variable);
+
+            if (arm == NULL)
+                return NULL;
+            g_ptr_array_add(arms, (gpointer) arm);
+        }
+        return unite(self, arms);
     case QD_ALGEBRA_LEFT_JOIN:
     case QD_ALGEBRA_MINUS:
     case QD_ALGEBRA_FILTER:
     case QD_ALGEBRA_EXTEND:
-        add_parts(node->children[0], parts);
-        return;
-    default:
-        g_ptr_array_add(parts, (gpointer) node);
+    case QD_ALGEBRA_PROJECT:
+    case QD_ALGEBRA_DISTINCT:
+    case QD_ALGEBRA_GROUP:
+    case QD_ALGEBRA_ORDER:
+    case QD_ALGEBRA_SLICE:
+        return find_domain_in(self, parts, node->children[0], variable);
+    case QD_ALGEBRA_UNIT:
+    case QD_ALGEBRA_MATCH:
+    case QD_ALGEBRA_GRAPH:
+    case QD_ALGEBRA_SERVICE:
+    case QD_ALGEBRA_VALUES:
+        return NULL;
     }
+    g_assert_not_reached();
 }
 
-/* The smallest of @parts that binds one of @variables, or @all of them. */
+/* The smallest of all @parts but @without. */
 static const QdAlgebra *
-find_binder(QdGenerator *self, const QdAlgebra **parts, guint n_parts, const QdVariableSet *variables, gboolean all)
+find_domain(QdGenerator *self, const Parts *parts, guint variable, const QdAlgebra *without)
 {
     const QdAlgebra *found = NULL;
-    double least = BINDER_MAX;
+    double least = DOMAIN_MAX;
 
-    for (guint i = 0; i < n_parts; i++) {
-        gboolean some = FALSE;
-        gboolean each = TRUE;
-        double n;
+    for (guint i = 0; i < parts->n; i++) {
+        const QdAlgebra *domain = parts->nodes[i] != without ? find_domain_in(self, parts, parts->nodes[i], variable) : NULL;
+        double n = domain != NULL ? qd_estimate_rows(self, domain) : 0;
 
-        QD_VARIABLE_SET_FOREACH(variables, variable)
-        {
-            gboolean binds = qd_algebra_binds(parts[i], variable);
-
-            some = some || binds;
-            each = each && binds;
-        }
-        if (!(all ? each : some) || !(qd_algebra_consists_of_links(parts[i]) || parts[i]->kind == QD_ALGEBRA_VALUES))
-            continue;
-        n = qd_estimate_rows(self, parts[i]);
-        if (n <= least) {
-            found = parts[i];
+        if (domain != NULL && n <= least) {
+            found = domain;
             least = n;
         }
     }
@@ -150,15 +250,23 @@ take_values(QdGenerator *self, const QdRelation *relation, const QdAlgebra *patt
 }
 
 QdRelation *
-qd_generate_seeds_of(QdGenerator *self, const QdAlgebra **parts, guint n_parts, const QdVariableSet *variables, gboolean all)
+qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_parts, const QdVariableSet *variables)
 {
-    g_autoptr(GPtrArray) all_parts = g_ptr_array_new();
-    const QdAlgebra *binder;
+    const Parts join = { parts, n_parts, PATH_LEVELS_MAX };
+    const QdAlgebra *found = NULL;
+    double least = DOMAIN_MAX;
 
-    for (guint i = 0; i < n_parts; i++)
-        add_parts(parts[i], all_parts);
-    binder = find_binder(self, (const QdAlgebra **) all_parts->pdata, all_parts->len, variables, all);
-    return binder != NULL ? take_values(self, qd_generator_generate(self, binder, NULL), binder, variables) : NULL;
+    QD_VARIABLE_SET_FOREACH(variables, variable)
+    {
+        const QdAlgebra *domain = find_domain(self, &join, variable, NULL);
+        double n = domain != NULL ? qd_estimate_rows(self, domain) : 0;
+
+        if (domain != NULL && n <= least) {
+            found = domain;
+            least = n;
+        }
+    }
+    return found != NULL ? take_values(self, qd_generator_generate(self, found, NULL), found, variables) : NULL;
 }
 
 QdRelation *
@@ -186,7 +294,7 @@ qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, 
     }
     if (qd_variable_set_is_empty(&bound))
         return left;
-    self->seeds = qd_generate_seeds_of(self, order, index, &bound, FALSE);
+    self->seeds = qd_generate_seeds_of(self, order, index, &bound);
     if (self->seeds == NULL && may_keep) {
         left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
         self->seeds = take_values(self, left, pattern, &bound);

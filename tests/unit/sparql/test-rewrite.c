@@ -32,6 +32,24 @@ static const Case cases[] = {
     { "?x :p ?y OPTIONAL { ?y :p ?z FILTER(?w = ?z) } ?x :p+ ?w", N *N },
     { "{ ?x :p ?y OPTIONAL { ?y :p ?z } } { ?x :p ?w OPTIONAL { ?w :p ?z } }", N },
     { "?x :p ?y OPTIONAL { ?y :none ?z } ?x :p+ ?w FILTER(!BOUND(?z))", N *N },
+    /* what shares nothing */
+    { "MINUS { ?u :p+ :n3 } ?x :p+ ?y", N *N },
+    { "?x :p ?y FILTER EXISTS { ?u :p+ ?v . ?v :p ?w }", N },
+    { "?x :p ?y FILTER NOT EXISTS { ?u :p+ ?v . ?v :p ?w }", 0 },
+    { "?x :p ?y FILTER NOT EXISTS { ?u :p+ ?v . ?v :none ?w }", N },
+    { "?x :p ?y . ?a :p ?b OPTIONAL { ?y :p+ ?z }", N *N *N },
+    { "?x :p ?y . ?a :p ?b OPTIONAL { ?y :p+ ?z . ?z :none ?b }", N *N },
+    { "{ ?x :p ?y . ?a :p ?b MINUS { ?y :p+ :n3 . ?y :p :n3 } }", (N - 1) * N },
+    { "?x :p ?y { { ?a :p+ ?b MINUS { ?a :p :n3 } } MINUS { ?b :p :n3 } }", N *(N - 1) * (N - 1) },
+    /* groups inside of EXISTS; what they count is no variable of theirs */
+    { "?x :p ?y FILTER EXISTS { SELECT ?y (COUNT(*) AS ?c) { ?z :p+ ?y } GROUP BY ?y }", N },
+    { "?x :p ?y FILTER NOT EXISTS { SELECT ?y (COUNT(*) AS ?c) { ?z :none ?y } GROUP BY ?y }", N },
+    { "?x :p ?c FILTER EXISTS { SELECT ?x (COUNT(*) AS ?c) { ?x :p+ ?z } GROUP BY ?x }", 0 },
+    { "?x :p ?y FILTER EXISTS { SELECT (COUNT(*) AS ?c) { ?z :none ?y } }", N },
+    /* MINUS by one variable, unbound on either side */
+    { "?x :p ?y OPTIONAL { ?y :p ?z . ?z :p :n3 } MINUS { ?z :p+ ?w }", N - 1 },
+    { "?x :p ?y OPTIONAL { ?y :none ?z } MINUS { ?z :p+ ?w }", N },
+    { "?x :p ?y MINUS { ?u :p+ ?w OPTIONAL { ?u :p ?y . ?y :p :n3 } }", N - 1 },
 };
 
 static void
@@ -73,6 +91,27 @@ test_what_is_left_comes_last(void)
     check("?x :few ?y OPTIONAL { ?y :q ?z } ?z :p ?w", "CROSS JOIN queryd_quad AS q1 LEFT JOIN", FALSE);
     /* a condition waits for it */
     check("?x :few ?y OPTIONAL { ?y :q ?z } ?x :p ?w FILTER(?z = 5)", "CROSS JOIN queryd_quad AS q1 LEFT JOIN", FALSE);
+}
+
+static void
+test_what_shares_nothing_is_by_itself(void)
+{
+    check("MINUS { ?u :p+ ?v } ?x :p+ ?y . ?z :p+ ?x", "EXISTS(", FALSE);
+    check("?x :few ?y FILTER EXISTS { ?u :p+ ?v . ?v :p+ ?w }", "AS MATERIALIZED (SELECT n.n", FALSE);
+    check("?x :few ?y FILTER EXISTS { ?u :p+ ?y . ?v :p+ ?u }", "AS MATERIALIZED (SELECT n.n", TRUE);
+    /* an OPTIONAL keeps no product */
+    check("?x :few ?y . ?u :few ?v OPTIONAL { ?y :p+ ?z . ?z :q ?w }", "MATERIALIZED (SELECT q0.s,q0.o,q1.s,q1.o", FALSE);
+    /* nor is one part searched for each row of another */
+    check("?x :few ?y { ?u :p+ ?v . ?w :q ?u MINUS { ?v :q ?t } }", "AS MATERIALIZED (SELECT q", TRUE);
+}
+
+static void
+test_groups_and_minus_are_looked_up(void)
+{
+    check("?x :few ?y FILTER NOT EXISTS { SELECT ?y (COUNT(*) AS ?n) { ?z :p+ ?y . ?v :p ?y } GROUP BY ?y }", "GROUP BY", FALSE);
+    check("?x :few ?y FILTER NOT EXISTS { SELECT ?y (COUNT(*) AS ?x) { ?z :p+ ?y . ?v :p ?y } GROUP BY ?y }", "GROUP BY", TRUE);
+    check("?x :few ?y OPTIONAL { ?y :q ?z } MINUS { ?v :p+ ?z }", "BETWEEN", FALSE);
+    check("?x :few ?y OPTIONAL { ?y :q ?z } MINUS { ?v :p+ ?z . ?v :p ?y }", "BETWEEN", TRUE);
 }
 
 static void
@@ -118,5 +157,7 @@ main(int argc, char **argv)
     g_test_add_func("/sparql/rewrite/small-exists-is-joined", test_small_exists_is_joined);
     g_test_add_func("/sparql/rewrite/what-is-taken-away-is-made-once", test_what_is_taken_away_is_made_once);
     g_test_add_func("/sparql/rewrite/products-are-kept", test_products_are_kept);
+    g_test_add_func("/sparql/rewrite/what-shares-nothing-is-by-itself", test_what_shares_nothing_is_by_itself);
+    g_test_add_func("/sparql/rewrite/groups-and-minus-are-looked-up", test_groups_and_minus_are_looked_up);
     return g_test_run();
 }
