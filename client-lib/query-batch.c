@@ -147,17 +147,17 @@ put_statement(QwBodyWriter *writer, const BatchStatement *statement, const Value
 }
 
 static void
-put_body(QwBodyWriter *writer, const QueryBatch *self, const GArray *values, const QueryPlan *plan)
+put_body(QwBodyWriter *writer, const QueryBatch *self, const GArray *values, const QueryCommand *command)
 {
-    qw_body_put_u32(writer, plan->n_options);
-    (void) query_plan_put_options(plan, writer);
+    qw_body_put_u32(writer, command->n_options);
+    (void) query_command_put_options(command, writer);
     for (guint i = 0; i < self->statements->len; i++)
         put_statement(writer, &g_array_index(self->statements, BatchStatement, i), &g_array_index(values, Values, i));
 }
 
 /* (transfer full) (nullable): it is measured before it is written. */
 static GBytes *
-build_body(const QueryBatch *self, const QueryPlan *plan, GError **error)
+build_body(const QueryBatch *self, const QueryCommand *command, GError **error)
 {
     g_autoptr(GArray) values = g_array_new(FALSE, TRUE, sizeof(Values));
     QwBodyWriter writer = { 0 };
@@ -169,7 +169,7 @@ build_body(const QueryBatch *self, const QueryPlan *plan, GError **error)
         if (!values_init(&g_array_index(values, Values, i), &g_array_index(self->statements, BatchStatement, i), i + 1, error))
             return NULL;
 
-    put_body(&writer, self, values, plan);
+    put_body(&writer, self, values, command);
     body = writer.used <= QW_ROWS_SIZE_MAX ? g_try_malloc(writer.used) : NULL;
     if (body == NULL) {
         g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "the batch takes %" G_GSIZE_FORMAT " bytes, the limit is %u",
@@ -177,7 +177,7 @@ build_body(const QueryBatch *self, const QueryPlan *plan, GError **error)
         return NULL;
     }
     writer = (QwBodyWriter){ .data = body, .capacity = writer.used };
-    put_body(&writer, self, values, plan);
+    put_body(&writer, self, values, command);
     return g_bytes_new_take(body, writer.used);
 }
 
@@ -186,16 +186,16 @@ build_body(const QueryBatch *self, const QueryPlan *plan, GError **error)
 static QueryRequest *
 create_request(QueryBatch *self, GError **error)
 {
-    g_autoptr(QueryPlan) plan = NULL;
+    g_autoptr(QueryCommand) command = NULL;
     g_autoptr(GBytes) body = NULL;
     QueryRequest *request;
 
-    plan = query_connection_create_plan(self->connection, QUERY_LANGUAGE_SQL, QUERY_PLAN_ANY_TEXT, TRUE, error);
-    body = plan != NULL ? build_body(self, plan, error) : NULL;
+    command = query_connection_create_command(self->connection, QUERY_LANGUAGE_SQL, QUERY_COMMAND_ANY_TEXT, TRUE, error);
+    body = command != NULL ? build_body(self, command, error) : NULL;
     if (body == NULL)
         return NULL;
 
-    request = query_request_new(query_connection_get_endpoint(self->connection), QUERY_REQUEST_BATCH, plan, NULL, body, NULL);
+    request = query_request_new(query_connection_get_endpoint(self->connection), QUERY_REQUEST_BATCH, command, NULL, body, NULL);
     query_request_set_n_rows(request, self->statements->len);
     return request;
 }

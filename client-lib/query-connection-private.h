@@ -20,7 +20,7 @@ QueryPool *query_connection_get_pool(QueryConnection *self);
 QueryDirect *query_connection_get_direct(QueryConnection *self);
 
 /**
- * query_connection_create_plan:
+ * query_connection_create_command:
  * @error: (nullable): location for an error
  *
  * With the options that are set on the connection now.
@@ -29,8 +29,8 @@ QueryDirect *query_connection_get_direct(QueryConnection *self);
  *
  * Returns: (transfer full) (nullable): what to run
  */
-QueryPlan *query_connection_create_plan(QueryConnection *self, QueryLanguage language, const char *text, gboolean writes,
-                                        GError **error);
+QueryCommand *query_connection_create_command(QueryConnection *self, QueryLanguage language, const char *text, gboolean writes,
+                                              GError **error);
 
 /* SYNTAX for a @text that is not UTF-8. */
 gboolean query_connection_check_text(const char *text, GError **error);

@@ -13,16 +13,16 @@ create_request(QueryConnection *self, QueryRequestKind kind, QueryLanguage langu
 {
     g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
     g_autoptr(QueryParameters) values = NULL;
-    g_autoptr(QueryPlan) plan = NULL;
+    g_autoptr(QueryCommand) command = NULL;
 
-    plan = query_connection_create_plan(self, language, text, kind == QUERY_REQUEST_UPDATE, error);
-    if (plan == NULL)
+    command = query_connection_create_command(self, language, text, kind == QUERY_REQUEST_UPDATE, error);
+    if (command == NULL)
         return NULL;
     values = query_parameters_new_from_variant(owned, error);
     if (values == NULL)
         return NULL;
 
-    return query_request_new(query_connection_get_endpoint(self), kind, plan, g_steal_pointer(&values), NULL, NULL);
+    return query_request_new(query_connection_get_endpoint(self), kind, command, g_steal_pointer(&values), NULL, NULL);
 }
 
 /* Ends an update: the channel is idle again. */

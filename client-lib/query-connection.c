@@ -433,10 +433,10 @@ query_connection_check_text(const char *text, GError **error)
     return FALSE;
 }
 
-QueryPlan *
-query_connection_create_plan(QueryConnection *self, QueryLanguage language, const char *text, gboolean writes, GError **error)
+QueryCommand *
+query_connection_create_command(QueryConnection *self, QueryLanguage language, const char *text, gboolean writes, GError **error)
 {
-    QueryPlanAccess access = QUERY_PLAN_READS;
+    QueryCommandAccess access = QUERY_COMMAND_READS;
     gint64 timeout_msec;
     guint64 max_rows;
 
@@ -447,7 +447,7 @@ query_connection_create_plan(QueryConnection *self, QueryLanguage language, cons
     timeout_msec = self->timeout_msec;
     max_rows = self->max_rows;
     if (writes)
-        access = self->durability == QUERY_DURABILITY_RELAXED ? QUERY_PLAN_WRITES_RELAXED : QUERY_PLAN_WRITES;
+        access = self->durability == QUERY_DURABILITY_RELAXED ? QUERY_COMMAND_WRITES_RELAXED : QUERY_COMMAND_WRITES;
     (void) pthread_mutex_unlock(&self->mutex);
-    return query_plan_new(query_language_get_name(language), text, access, timeout_msec, writes ? 0 : max_rows);
+    return query_command_new(query_language_get_name(language), text, access, timeout_msec, writes ? 0 : max_rows);
 }

@@ -142,15 +142,15 @@ build_parameters(const Target *target, GBytes *content)
 static gint64
 store_by_channel(QueryConnection *self, const Target *target, GBytes *content, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(QueryPlan)
-        plan = query_connection_create_plan(self, QUERY_LANGUAGE_SQL, target->id == 0 ? store_text : replace_text, TRUE, error);
+    g_autoptr(QueryCommand) command = query_connection_create_command(self, QUERY_LANGUAGE_SQL,
+                                                                      target->id == 0 ? store_text : replace_text, TRUE, error);
     g_autoptr(QueryRequest) request = NULL;
     g_autoptr(QueryCursor) cursor = NULL;
     gint64 id = -1;
 
-    if (plan == NULL)
+    if (command == NULL)
         return -1;
-    request = query_request_new(query_connection_get_endpoint(self), QUERY_REQUEST_ROWS, plan, build_parameters(target, content),
+    request = query_request_new(query_connection_get_endpoint(self), QUERY_REQUEST_ROWS, command, build_parameters(target, content),
                                 NULL, NULL);
     if (!query_request_run(request, cancellable, error))
         return -1;

@@ -27,7 +27,7 @@ typedef struct Waiting {
 struct _QueryStatement {
     GObject parent_instance;
     QueryConnection *connection;
-    QueryPlan *plan;
+    QueryCommand *command;
     QuerySchema *schema;
     QueryParameters *parameters;
     QueryCursor *cursor;     /* borrowed */
@@ -47,13 +47,13 @@ query_statement_finalize(GObject *object)
 {
     QueryStatement *self = QUERY_STATEMENT(object);
 
-    if (self->plan != NULL)
-        query_pool_unwant(query_connection_get_pool(self->connection), self->plan->key);
+    if (self->command != NULL)
+        query_pool_unwant(query_connection_get_pool(self->connection), self->command->key);
     query_parameters_free(self->parameters);
     if (self->rows != NULL)
         g_byte_array_unref(self->rows);
     g_clear_pointer(&self->schema, query_schema_unref);
-    g_clear_pointer(&self->plan, query_plan_unref);
+    g_clear_pointer(&self->command, query_command_unref);
     g_clear_object(&self->connection);
     G_OBJECT_CLASS(query_statement_parent_class)->finalize(object);
 }
@@ -92,12 +92,12 @@ take_back(GObject *object, QueryCursor *cursor, QueryChannel *channel)
 /* Preparing ------------------------------------------------------------------------------------------------------------ */
 
 static QueryStatement *
-statement_new(QueryConnection *connection, QueryPlan *plan, QueryRequest *request)
+statement_new(QueryConnection *connection, QueryCommand *command, QueryRequest *request)
 {
     QueryStatement *self = g_object_new(QUERY_TYPE_STATEMENT, NULL);
 
     self->connection = g_object_ref(connection);
-    self->plan = query_plan_ref(plan);
+    self->command = query_command_ref(command);
     self->schema = query_schema_ref(query_request_get_schema(request));
     keep_channel(self, query_request_steal_channel(request));
     return self;
@@ -107,17 +107,17 @@ static QueryStatement *
 prepare(QueryConnection *connection, QueryLanguage language, const char *text, gboolean writes, GCancellable *cancellable,
         GError **error)
 {
-    g_autoptr(QueryPlan) plan = query_connection_create_plan(connection, language, text, writes, error);
+    g_autoptr(QueryCommand) command = query_connection_create_command(connection, language, text, writes, error);
     g_autoptr(QueryRequest) request = NULL;
 
-    if (plan == NULL)
+    if (command == NULL)
         return NULL;
 
-    request = query_request_new(query_connection_get_endpoint(connection), QUERY_REQUEST_PREPARE, plan, NULL, NULL, NULL);
+    request = query_request_new(query_connection_get_endpoint(connection), QUERY_REQUEST_PREPARE, command, NULL, NULL, NULL);
     if (!query_request_run(request, cancellable, error))
         return NULL;
 
-    return statement_new(connection, plan, request);
+    return statement_new(connection, command, request);
 }
 
 QueryStatement *
@@ -424,8 +424,8 @@ create_request_of_rows(QueryStatement *self, QueryRequestKind kind, GBytes *rows
 
     if (self->cursor != NULL)
         query_cursor_close(self->cursor); /* gives the channel back if its result is whole */
-    request = query_request_new(query_connection_get_endpoint(self->connection), kind, self->plan, NULL, rows,
-                                query_pool_take_prepared(pool, self->plan->key));
+    request = query_request_new(query_connection_get_endpoint(self->connection), kind, self->command, NULL, rows,
+                                query_pool_take_prepared(pool, self->command->key));
     query_request_set_n_rows(request, n_rows);
     query_request_set_schema(request, self->schema);
     return request;
@@ -573,7 +573,7 @@ ensure_pipeline(QueryStatement *self)
 
     if (self->pipeline != NULL)
         return TRUE;
-    channel = query_pool_take_prepared(query_connection_get_pool(self->connection), self->plan->key);
+    channel = query_pool_take_prepared(query_connection_get_pool(self->connection), self->command->key);
     if (channel == NULL || !query_channel_is_quiet(channel))
         return FALSE;
 

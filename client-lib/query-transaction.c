@@ -13,7 +13,7 @@
 struct _QueryTransaction {
     GObject parent_instance;
     QueryConnection *connection;
-    QueryPlan *plan;       /* of no statement: for requests without one */
+    QueryCommand *command; /* of no statement: for requests without one */
     QueryChannel *channel; /* (nullable): here, between two calls */
     QueryCursor *cursor;   /* (nullable): borrowed */
     gboolean is_busy;
@@ -29,7 +29,7 @@ query_transaction_finalize(GObject *object)
     QueryTransaction *self = QUERY_TRANSACTION(object);
 
     g_clear_pointer(&self->channel, query_channel_free);
-    g_clear_pointer(&self->plan, query_plan_unref);
+    g_clear_pointer(&self->command, query_command_unref);
     g_clear_object(&self->connection);
     G_OBJECT_CLASS(query_transaction_parent_class)->finalize(object);
 }
@@ -80,15 +80,16 @@ query_transaction_get_generation(QueryTransaction *self)
 static QueryRequest *
 create_begin(QueryConnection *connection, GError **error)
 {
-    g_autoptr(QueryPlan) plan = NULL;
+    g_autoptr(QueryCommand) command = NULL;
 
     if (query_connection_get_direct(connection) != NULL) {
         g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY, "a direct connection cannot write");
         return NULL;
     }
-    plan = query_connection_create_plan(connection, QUERY_LANGUAGE_SQL, QUERY_PLAN_ANY_TEXT, FALSE, error);
-    return plan != NULL ? query_request_new(query_connection_get_endpoint(connection), QUERY_REQUEST_BEGIN, plan, NULL, NULL, NULL)
-                        : NULL;
+    command = query_connection_create_command(connection, QUERY_LANGUAGE_SQL, QUERY_COMMAND_ANY_TEXT, FALSE, error);
+    return command != NULL
+               ? query_request_new(query_connection_get_endpoint(connection), QUERY_REQUEST_BEGIN, command, NULL, NULL, NULL)
+               : NULL;
 }
 
 static QueryTransaction *
@@ -97,7 +98,7 @@ transaction_new(QueryConnection *connection, QueryRequest *request)
     QueryTransaction *self = g_object_new(QUERY_TYPE_TRANSACTION, NULL);
 
     self->connection = g_object_ref(connection);
-    self->plan = query_plan_ref(query_request_get_plan(request));
+    self->command = query_command_ref(query_request_get_command(request));
     self->channel = query_request_steal_channel(request);
     self->generation = query_request_get_end(request)->generation;
     return self;
@@ -183,19 +184,19 @@ create_request(QueryTransaction *self, QueryRequestKind kind, gboolean writes, Q
 {
     g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
     g_autoptr(QueryParameters) values = query_parameters_new_from_variant(owned, error);
-    g_autoptr(QueryPlan) plan = NULL;
+    g_autoptr(QueryCommand) command = NULL;
     QueryRequest *request;
 
     if (values == NULL)
         return NULL;
     if (text == NULL)
-        plan = query_plan_ref(self->plan);
+        command = query_command_ref(self->command);
     else
-        plan = query_connection_create_plan(self->connection, language, text, writes, error);
-    if (plan == NULL || !check_open(self, error))
+        command = query_connection_create_command(self->connection, language, text, writes, error);
+    if (command == NULL || !check_open(self, error))
         return NULL;
 
-    request = query_request_new(query_connection_get_endpoint(self->connection), kind, plan, g_steal_pointer(&values), NULL,
+    request = query_request_new(query_connection_get_endpoint(self->connection), kind, command, g_steal_pointer(&values), NULL,
                                 g_steal_pointer(&self->channel));
     query_request_bind_to_channel(request);
     self->is_busy = TRUE;
@@ -252,7 +253,7 @@ take_cursor(QueryTransaction *self, QueryRequest *request)
     const QueryCursorOpener opener = { .object = G_OBJECT(self),
                                        .take_back = take_back,
                                        .is_transaction = TRUE,
-                                       .is_update = query_request_get_plan(request)->writes };
+                                       .is_update = query_request_get_command(request)->writes };
 
     self->cursor = query_cursor_new(self->connection, request, &opener);
     return self->cursor;

@@ -236,13 +236,13 @@ direct_create_schema(const QdShape *shape)
 }
 
 QdRun *
-direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryPlan *plan, gboolean is_described, GError **error)
+direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryCommand *command, gboolean is_described, GError **error)
 {
-    QdRunText what = { .text = plan->text, .n_bytes = strlen(plan->text), .is_described = is_described };
+    QdRunText what = { .text = command->text, .n_bytes = strlen(command->text), .is_described = is_described };
 
-    if (!qd_language_from_name(plan->language, &what.language, error))
+    if (!qd_language_from_name(command->language, &what.language, error))
         return NULL;
-    if (plan->writes) {
+    if (command->writes) {
         qd_error_set(error, QW_ERROR_READ_ONLY, "a direct connection only reads: updates go through the daemon");
         return NULL;
     }
@@ -250,7 +250,7 @@ direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryPlan *plan, 
 }
 
 QuerySchema *
-direct_describe(QueryDirect *self, const QueryPlan *plan, GError **error)
+direct_describe(QueryDirect *self, const QueryCommand *command, GError **error)
 {
     g_autoptr(QueryDirectFile) file = direct_get_file(self, error);
     g_autoptr(GError) failure = NULL;
@@ -259,7 +259,7 @@ direct_describe(QueryDirect *self, const QueryPlan *plan, GError **error)
 
     if (file == NULL)
         return NULL;
-    run = direct_compile(self, file, plan, TRUE, &failure);
+    run = direct_compile(self, file, command, TRUE, &failure);
     if (run == NULL) {
         direct_propagate(error, g_steal_pointer(&failure));
         return NULL;

@@ -39,8 +39,8 @@ void direct_unref(QueryDirect *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryDirect, direct_unref)
 const char *direct_get_path(const QueryDirect *self);
 void direct_set_times(QueryDirect *self, guint64 snapshot_age_msec, guint64 file_check_msec);
-QuerySchema *direct_describe(QueryDirect *self, const QueryPlan *plan, GError **error);
-QueryDirectRun *direct_start(QueryDirect *self, const QueryPlan *plan, QuerySchema *known, const QueryParameters *parameters,
+QuerySchema *direct_describe(QueryDirect *self, const QueryCommand *command, GError **error);
+QueryDirectRun *direct_start(QueryDirect *self, const QueryCommand *command, QuerySchema *known, const QueryParameters *parameters,
                              GBytes *row, GCancellable *cancellable, GError **error);
 QueryDirectRun *direct_run_ref(QueryDirectRun *self);
 void direct_run_unref(QueryDirectRun *self);
@@ -57,7 +57,7 @@ QueryDirectFile *direct_get_file(QueryDirect *self, GError **error);
 void direct_file_unref(QueryDirectFile *file);
 
 /* Compiles for reading. An error of the engine; NULL then. @file outlives the run. (transfer full) (nullable) */
-QdRun *direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryPlan *plan, gboolean is_described, GError **error);
+QdRun *direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryCommand *command, gboolean is_described, GError **error);
 
 /* What @compiled looks like. (transfer full) */
 QuerySchema *direct_create_schema(const QdShape *shape);

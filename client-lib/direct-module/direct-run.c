@@ -328,16 +328,16 @@ run_new(QueryDirect *direct, QueryDirectFile *file)
 }
 
 QueryDirectRun *
-direct_start(QueryDirect *direct, const QueryPlan *plan, QuerySchema *known, const QueryParameters *parameters, GBytes *row,
+direct_start(QueryDirect *direct, const QueryCommand *command, QuerySchema *known, const QueryParameters *parameters, GBytes *row,
              GCancellable *cancellable, GError **error)
 {
     QueryDirectFile *file = direct_get_file(direct, error);
     g_autoptr(QueryDirectRun) self = file != NULL ? run_new(direct, file) : NULL;
     g_autoptr(GError) failure = NULL;
     QdRunOptions options = {
-        .timeout_msec = plan->timeout_msec >= 0 ? (uint64_t) plan->timeout_msec
-                                                : qd_limits_get(&direct->limits, QD_LIMIT_QUERY_TIMEOUT_MSEC),
-        .max_rows = plan->max_rows,
+        .timeout_msec = command->timeout_msec >= 0 ? (uint64_t) command->timeout_msec
+                                                   : qd_limits_get(&direct->limits, QD_LIMIT_QUERY_TIMEOUT_MSEC),
+        .max_rows = command->max_rows,
         .peer_func = is_wanted,
         .func_data = self,
     };
@@ -345,7 +345,7 @@ direct_start(QueryDirect *direct, const QueryPlan *plan, QuerySchema *known, con
 
     if (self == NULL)
         return NULL;
-    self->run = direct_compile(direct, file, plan, FALSE, &failure);
+    self->run = direct_compile(direct, file, command, FALSE, &failure);
     if (self->run == NULL) {
         direct_propagate(error, g_steal_pointer(&failure));
         return NULL;

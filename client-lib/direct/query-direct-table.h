@@ -8,8 +8,8 @@
 
 #include <gio/gio.h>
 
+#include "client-lib/core/query-command.h"
 #include "client-lib/core/query-parameters.h"
-#include "client-lib/core/query-plan.h"
 #include "client-lib/wire/wire-page-reader.h"
 
 typedef struct QueryDirect QueryDirect;
@@ -29,8 +29,8 @@ typedef struct QueryDirectTable {
     void (*unref)(QueryDirect *self);
     const char *(*get_path)(const QueryDirect *self);
     void (*set_times)(QueryDirect *self, guint64 snapshot_age_msec, guint64 file_check_msec);
-    QuerySchema *(*describe)(QueryDirect *self, const QueryPlan *plan, GError **error);
-    QueryDirectRun *(*start)(QueryDirect *self, const QueryPlan *plan, QuerySchema *known, const QueryParameters *parameters,
+    QuerySchema *(*describe)(QueryDirect *self, const QueryCommand *command, GError **error);
+    QueryDirectRun *(*start)(QueryDirect *self, const QueryCommand *command, QuerySchema *known, const QueryParameters *parameters,
                              GBytes *row, GCancellable *cancellable, GError **error);
     QueryDirectRun *(*run_ref)(QueryDirectRun *self);
     void (*run_unref)(QueryDirectRun *self);

@@ -107,16 +107,16 @@ query_direct_set_times(QueryDirect *self, guint64 snapshot_age_msec, guint64 fil
 }
 
 QuerySchema *
-query_direct_describe(QueryDirect *self, const QueryPlan *plan, GError **error)
+query_direct_describe(QueryDirect *self, const QueryCommand *command, GError **error)
 {
-    return table->describe(self, plan, error);
+    return table->describe(self, command, error);
 }
 
 QueryDirectRun *
-query_direct_start(QueryDirect *self, const QueryPlan *plan, QuerySchema *known, const QueryParameters *parameters, GBytes *row,
-                   GCancellable *cancellable, GError **error)
+query_direct_start(QueryDirect *self, const QueryCommand *command, QuerySchema *known, const QueryParameters *parameters,
+                   GBytes *row, GCancellable *cancellable, GError **error)
 {
-    return table->start(self, plan, known, parameters, row, cancellable, error);
+    return table->start(self, command, known, parameters, row, cancellable, error);
 }
 
 QueryDirectRun *

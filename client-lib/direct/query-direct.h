@@ -33,11 +33,11 @@ void query_direct_set_times(QueryDirect *self, guint64 snapshot_age_msec, guint6
 /**
  * query_direct_describe:
  *
- * Compiles the statement of @plan. Errors: those of the statement; READ_ONLY for one that was opened for writing.
+ * Compiles the statement of @command. Errors: those of the statement; READ_ONLY for one that was opened for writing.
  *
  * Returns: (transfer full) (nullable): what it looks like
  */
-QuerySchema *query_direct_describe(QueryDirect *self, const QueryPlan *plan, GError **error);
+QuerySchema *query_direct_describe(QueryDirect *self, const QueryCommand *command, GError **error);
 
 /**
  * query_direct_start:
@@ -53,8 +53,8 @@ QuerySchema *query_direct_describe(QueryDirect *self, const QueryPlan *plan, GEr
  *
  * Returns: (transfer full) (nullable): a run before its first row
  */
-QueryDirectRun *query_direct_start(QueryDirect *self, const QueryPlan *plan, QuerySchema *known, const QueryParameters *parameters,
-                                   GBytes *row, GCancellable *cancellable, GError **error);
+QueryDirectRun *query_direct_start(QueryDirect *self, const QueryCommand *command, QuerySchema *known,
+                                   const QueryParameters *parameters, GBytes *row, GCancellable *cancellable, GError **error);
 QueryDirectRun *query_direct_run_ref(QueryDirectRun *self);
 void query_direct_run_unref(QueryDirectRun *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryDirectRun, query_direct_run_unref)

@@ -33,7 +33,7 @@ get_transport_name(QueryTransport transport)
 
 /* @is_full: with options that an older daemon does not know */
 static GVariant *
-build_prepare_arguments(const QueryPlan *plan, QueryTransport transport, gboolean is_full)
+build_prepare_arguments(const QueryCommand *command, QueryTransport transport, gboolean is_full)
 {
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
@@ -44,16 +44,16 @@ build_prepare_arguments(const QueryPlan *plan, QueryTransport transport, gboolea
         /* a channel is shared by all requests of its connection: a text must not leave a transaction open on it */
         g_variant_builder_add(&options, "{sv}", "text_transactions", g_variant_new_boolean(FALSE));
     }
-    if (plan->writes)
+    if (command->writes)
         g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
-    if (plan->relaxed)
+    if (command->relaxed)
         g_variant_builder_add(&options, "{sv}", "durability", g_variant_new_string("relaxed"));
-    if (plan->timeout_msec >= 0)
-        g_variant_builder_add(&options, "{sv}", "timeout_ms", g_variant_new_uint32((guint32) plan->timeout_msec));
-    if (plan->max_rows > 0)
-        g_variant_builder_add(&options, "{sv}", "max_rows", g_variant_new_uint32((guint32) plan->max_rows));
+    if (command->timeout_msec >= 0)
+        g_variant_builder_add(&options, "{sv}", "timeout_ms", g_variant_new_uint32((guint32) command->timeout_msec));
+    if (command->max_rows > 0)
+        g_variant_builder_add(&options, "{sv}", "max_rows", g_variant_new_uint32((guint32) command->max_rows));
 
-    return g_variant_new("(ssa{sv}a{sv})", plan->language, plan->text, NULL, &options);
+    return g_variant_new("(ssa{sv}a{sv})", command->language, command->text, NULL, &options);
 }
 
 static QueryChannel *
@@ -86,7 +86,7 @@ call_prepare(QueryRequest *self, QueryTransport transport, gboolean is_full, GUn
     return query_bus_call(self->endpoint.bus,
                           &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
                                            .method = "Prepare",
-                                           .arguments = build_prepare_arguments(self->plan, transport, is_full),
+                                           .arguments = build_prepare_arguments(self->command, transport, is_full),
                                            .reply_type = "(ha(ss)a{sv})",
                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
                                            .fd = -1 },
@@ -157,7 +157,7 @@ static gboolean
 take_idle(QueryRequest *self)
 {
     if (!self->was_resent)
-        self->channel = query_pool_take(self->endpoint.pool, self->plan->key);
+        self->channel = query_pool_take(self->endpoint.pool, self->command->key);
     if (self->channel != NULL)
         self->state = QUERY_STATE_ACQUIRE;
     return self->channel != NULL;

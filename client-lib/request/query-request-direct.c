@@ -17,7 +17,7 @@ learn_schema(QueryRequest *self, QuerySchema *schema)
         return;
 
     query_request_set_schema(self, schema);
-    query_pool_remember(self->endpoint.pool, self->plan->key, schema);
+    query_pool_remember(self->endpoint.pool, self->command->key, schema);
 }
 
 /* With as many unfinished results as there may be, cursors that are not read give theirs up. */
@@ -30,7 +30,7 @@ start(QueryRequest *self, GCancellable *cancellable, GError **error)
 
     do {
         g_clear_error(&failure);
-        self->direct_run = query_direct_start(self->endpoint.direct, self->plan, self->schema, self->parameters, self->row,
+        self->direct_run = query_direct_start(self->endpoint.direct, self->command, self->schema, self->parameters, self->row,
                                               cancellable, &failure);
         n_held = query_held_get_n();
     } while (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BUSY) && n_held > 0 &&
@@ -49,12 +49,12 @@ query_request_run_directly(QueryRequest *self, GCancellable *cancellable, GError
 
     if (self->kind == QUERY_REQUEST_ROWS) {
         if (self->schema == NULL)
-            self->schema = query_pool_recall(self->endpoint.pool, self->plan->key);
+            self->schema = query_pool_recall(self->endpoint.pool, self->command->key);
         if (!start(self, cancellable, error))
             return FALSE;
         learn_schema(self, query_direct_run_get_schema(self->direct_run));
     } else {
-        g_autoptr(QuerySchema) schema = query_direct_describe(self->endpoint.direct, self->plan, error);
+        g_autoptr(QuerySchema) schema = query_direct_describe(self->endpoint.direct, self->command, error);
 
         if (schema == NULL)
             return FALSE;

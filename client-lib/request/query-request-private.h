@@ -30,7 +30,7 @@ typedef enum QueryStep {
 struct QueryRequest {
     QueryEndpoint endpoint; /* with a reference of its owner */
     QueryRequestKind kind;
-    QueryPlan *plan;
+    QueryCommand *command;
     QueryParameters *parameters;
     GBytes *row;  /* (nullable): the body of FETCH, instead of parameters, or that of BATCH */
     guint n_rows; /* of those, or statements; 0: one, or none when it is empty */

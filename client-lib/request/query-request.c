@@ -18,7 +18,7 @@
 #include "client-lib/wire/wire-page-reader.h"
 
 QueryRequest *
-query_request_new(QueryEndpoint endpoint, QueryRequestKind kind, QueryPlan *plan, QueryParameters *parameters, GBytes *row,
+query_request_new(QueryEndpoint endpoint, QueryRequestKind kind, QueryCommand *command, QueryParameters *parameters, GBytes *row,
                   QueryChannel *channel)
 {
     QueryRequest *self = g_new0(QueryRequest, 1);
@@ -26,7 +26,7 @@ query_request_new(QueryEndpoint endpoint, QueryRequestKind kind, QueryPlan *plan
     self->endpoint = endpoint;
     (void) g_object_ref(endpoint.owner);
     self->kind = kind;
-    self->plan = query_plan_ref(plan);
+    self->command = query_command_ref(command);
     self->parameters = parameters != NULL ? parameters : query_parameters_new();
     self->row = row != NULL ? g_bytes_ref(row) : NULL;
     self->channel = channel;
@@ -47,7 +47,7 @@ query_request_free(QueryRequest *self)
     g_clear_pointer(&self->row, g_bytes_unref);
     g_clear_pointer(&self->counts, g_array_unref);
     query_parameters_free(self->parameters);
-    query_plan_unref(self->plan);
+    query_command_unref(self->command);
     g_clear_error(&self->prepare_error);
     g_clear_error(&self->room_error);
     g_object_unref(self->endpoint.owner);
@@ -85,10 +85,10 @@ query_request_get_kind(const QueryRequest *self)
     return self->kind;
 }
 
-QueryPlan *
-query_request_get_plan(const QueryRequest *self)
+QueryCommand *
+query_request_get_command(const QueryRequest *self)
 {
-    return self->plan;
+    return self->command;
 }
 
 QueryDirectRun *
@@ -139,9 +139,9 @@ void
 query_request_learn_schema(QueryRequest *self, QuerySchema *schema)
 {
     query_request_set_schema(self, schema);
-    query_channel_set_prepared(self->channel, self->plan->key, schema);
+    query_channel_set_prepared(self->channel, self->command->key, schema);
     if (!self->is_bound) /* in a transaction the schema may be one that only it sees */
-        query_pool_remember(self->endpoint.pool, self->plan->key, schema);
+        query_pool_remember(self->endpoint.pool, self->command->key, schema);
 }
 
 /* A failure after which the channel is as good as before. */
@@ -224,7 +224,7 @@ step_acquire(QueryRequest *self, GError **error)
         return QUERY_STEP_FAILED;
     }
     if (self->channel == NULL && !self->was_resent)
-        self->channel = query_pool_take(self->endpoint.pool, self->plan->key);
+        self->channel = query_pool_take(self->endpoint.pool, self->command->key);
     if (self->channel == NULL) {
         self->state = QUERY_STATE_CONNECT;
         return QUERY_STEP_CONNECT;
@@ -237,11 +237,11 @@ step_acquire(QueryRequest *self, GError **error)
         self->state = QUERY_STATE_SEND;
         return QUERY_STEP_AGAIN;
     }
-    is_prepared = query_channel_is_prepared(self->channel, self->plan->key);
+    is_prepared = query_channel_is_prepared(self->channel, self->command->key);
     if (is_prepared)
         query_request_set_schema(self, query_channel_get_schema(self->channel));
     else if (self->schema == NULL)
-        self->schema = query_pool_recall(self->endpoint.pool, self->plan->key);
+        self->schema = query_pool_recall(self->endpoint.pool, self->command->key);
     if (is_prepared && self->kind == QUERY_REQUEST_PREPARE) {
         self->state = QUERY_STATE_DONE;
         return QUERY_STEP_DONE;
@@ -254,7 +254,7 @@ step_acquire(QueryRequest *self, GError **error)
     }
     if (!is_prepared) {
         query_channel_set_prepared(self->channel, NULL, NULL);
-        self->prepare_serial = query_channel_queue(self->channel, QW_KIND_PREPARE, self->plan->n_options, self->plan->key);
+        self->prepare_serial = query_channel_queue(self->channel, QW_KIND_PREPARE, self->command->n_options, self->command->key);
     }
     if (body != NULL)
         queue_fetch(self, body);

@@ -10,8 +10,8 @@
 
 #include "client-lib/core/query-bus.h"
 #include "client-lib/core/query-channel.h"
+#include "client-lib/core/query-command.h"
 #include "client-lib/core/query-parameters.h"
-#include "client-lib/core/query-plan.h"
 #include "client-lib/core/query-pool.h"
 
 typedef enum QueryRequestKind {
@@ -39,14 +39,14 @@ typedef struct QueryEndpoint {
 /**
  * query_request_new:
  * @endpoint: the request keeps its owner
- * @plan: what to run
+ * @command: what to run
  * @parameters: (transfer full) (nullable): values; NULL for none
  * @row: (nullable): instead of @parameters: the body of FETCH or BATCH, already encoded
  * @channel: (transfer full) (nullable): the channel to use; NULL to take one from the pool
  *
  * Returns: (transfer full): a new request
  */
-QueryRequest *query_request_new(QueryEndpoint endpoint, QueryRequestKind kind, QueryPlan *plan, QueryParameters *parameters,
+QueryRequest *query_request_new(QueryEndpoint endpoint, QueryRequestKind kind, QueryCommand *command, QueryParameters *parameters,
                                 GBytes *row, QueryChannel *channel);
 void query_request_free(QueryRequest *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryRequest, query_request_free)
@@ -87,7 +87,7 @@ void query_request_bind_to_channel(QueryRequest *self);
 QueryChannel *query_request_steal_idle_channel(QueryRequest *self);
 gboolean query_request_is_bound(const QueryRequest *self);
 QueryRequestKind query_request_get_kind(const QueryRequest *self);
-QueryPlan *query_request_get_plan(const QueryRequest *self);
+QueryCommand *query_request_get_command(const QueryRequest *self);
 
 /* After success. The channel: at the result (ROWS), or idle. (transfer full) (nullable): NULL on a direct connection */
 QueryChannel *query_request_steal_channel(QueryRequest *self);

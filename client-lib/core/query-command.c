@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "client-lib/core/query-plan.h"
+#include "client-lib/core/query-command.h"
 
 static void
 put_option(QwBodyWriter *writer, const char *key, const char *value)
@@ -25,7 +25,7 @@ put_number_option(QwBodyWriter *writer, const char *key, guint64 value)
 }
 
 guint
-query_plan_put_options(const QueryPlan *self, QwBodyWriter *writer)
+query_command_put_options(const QueryCommand *self, QwBodyWriter *writer)
 {
     guint n_options = 0;
 
@@ -50,24 +50,24 @@ query_plan_put_options(const QueryPlan *self, QwBodyWriter *writer)
 
 /* Returns the number of options. */
 static guint
-write_body(const QueryPlan *self, QwBodyWriter *writer)
+write_body(const QueryCommand *self, QwBodyWriter *writer)
 {
     qw_prepare_put_head(writer, self->language, self->text, strlen(self->text));
-    return query_plan_put_options(self, writer);
+    return query_command_put_options(self, writer);
 }
 
-QueryPlan *
-query_plan_new(const char *language, const char *text, QueryPlanAccess access, gint64 timeout_msec, guint64 max_rows)
+QueryCommand *
+query_command_new(const char *language, const char *text, QueryCommandAccess access, gint64 timeout_msec, guint64 max_rows)
 {
-    QueryPlan *self = g_new0(QueryPlan, 1);
+    QueryCommand *self = g_new0(QueryCommand, 1);
     QwBodyWriter writer = { 0 };
     guint8 *body;
 
     self->ref_count = 1;
     self->language = g_strdup(language);
     self->text = g_strdup(text);
-    self->writes = access != QUERY_PLAN_READS;
-    self->relaxed = access == QUERY_PLAN_WRITES_RELAXED;
+    self->writes = access != QUERY_COMMAND_READS;
+    self->relaxed = access == QUERY_COMMAND_WRITES_RELAXED;
     self->timeout_msec = timeout_msec;
     self->max_rows = MIN(max_rows, G_MAXUINT32); /* u on the bus */
 
@@ -79,15 +79,15 @@ query_plan_new(const char *language, const char *text, QueryPlanAccess access, g
     return self;
 }
 
-QueryPlan *
-query_plan_ref(QueryPlan *self)
+QueryCommand *
+query_command_ref(QueryCommand *self)
 {
     g_atomic_int_inc(&self->ref_count);
     return self;
 }
 
 void
-query_plan_unref(QueryPlan *self)
+query_command_unref(QueryCommand *self)
 {
     if (!g_atomic_int_dec_and_test(&self->ref_count))
         return;
