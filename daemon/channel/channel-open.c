@@ -22,6 +22,7 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->entry = (QdEntry){ .language = qd_language_get_name(setup->language),
                                 .client = channel->client,
                                 .kick = qd_channel_kick_entry,
+                                .describe = qd_channel_describe_entry,
                                 .owner = channel };
     channel->input.bytes = g_byte_array_new();
     channel->input.chain.chunks = (QwChunks){ 0 };

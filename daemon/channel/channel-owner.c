@@ -28,6 +28,11 @@ static const char *const names[QD_N_CHANNEL_STATES] = {
     "none", "served", "idle", "blocked", "queued", "kicked", "lingering", "writing", "answered",
 };
 
+/* What ListQueries says of a request of the channel. */
+static const char *const words[QD_N_CHANNEL_STATES] = {
+    "running", "running", "running", "blocked", "queued", "queued", "running", "writing", "writing",
+};
+
 gboolean
 qd_channel_state_may_follow(QdChannelState state, QdChannelState before)
 {
@@ -36,11 +41,27 @@ qd_channel_state_may_follow(QdChannelState state, QdChannelState before)
 
 /* A transition that must not be is an error of ours: it is said, which ends a test, and the daemon goes on. */
 void
+qd_channel_check_state(const QdStates *states, guint state, guint before)
+{
+    if (G_UNLIKELY((states->following[before] & (1u << state)) == 0))
+        g_critical("a %s that was '%s' became '%s'", states->what, states->names[before], states->names[state]);
+}
+
+void
 qd_channel_set_state(QdChannel *self, QdChannelState state)
 {
-    if (G_UNLIKELY(!qd_channel_state_may_follow(state, self->state)))
-        g_critical("a channel that was '%s' became '%s'", names[self->state], names[state]);
-    self->state = state;
+    static const QdStates states = { "channel", names, following };
+
+    qd_channel_check_state(&states, state, self->state);
+    __atomic_store_n(&self->state, state, __ATOMIC_RELAXED);
+}
+
+const char *
+qd_channel_describe_entry(const QdEntry *entry)
+{
+    const QdChannel *self = entry->owner;
+
+    return words[__atomic_load_n(&self->state, __ATOMIC_RELAXED)];
 }
 
 void
@@ -155,10 +176,8 @@ qd_channel_let_go(QdChannel *self, gboolean blocked)
         qd_channel_read(self);
         return FALSE;
     }
-    if (blocked && __atomic_load_n(&self->output.blocked_usec, __ATOMIC_RELAXED) == 0) {
+    if (blocked && __atomic_load_n(&self->output.blocked_usec, __ATOMIC_RELAXED) == 0)
         __atomic_store_n(&self->output.blocked_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
-        qd_registry_set_state(self->context->registry, &self->entry, "blocked", self->work.run != NULL);
-    }
     if (blocked)
         qd_workers_request_sweep(self->context->workers);
     else

@@ -154,7 +154,7 @@ struct QdChannel {
     QdContext *context;
     guint index;
     uint64_t ownership;   /* atomic: generation << 32 | flags */
-    QdChannelState state; /* its owner's */
+    QdChannelState state; /* atomic for those who do not own it */
     int fd;
     QdTransport transport;
     gsize page_size;
@@ -325,6 +325,15 @@ gboolean qd_channel_seize(QdChannel *self, uint64_t generation);
 /* The owner: @state is another one than what the channel is in, and one that may follow it, or it is an error of ours. */
 void qd_channel_set_state(QdChannel *self, QdChannelState state);
 gboolean qd_channel_state_may_follow(QdChannelState state, QdChannelState before);
+/* The states of something, and for each the set (1 << state) of those that may follow it. */
+typedef struct QdStates {
+    const char *what;
+    const char *const *names;
+    const uint16_t *following;
+} QdStates;
+void qd_channel_check_state(const QdStates *states, guint state, guint before);
+/* describe() of QdEntry. */
+const char *qd_channel_describe_entry(const QdEntry *entry);
 /* More has been seen of the peer. */
 void qd_channel_note_peer(QdChannel *self, QdPeerState peer);
 /* The owner gives it to the queue, which waits for a slot. */

@@ -273,7 +273,7 @@ start_query(QdChannel *self, GError **error)
     qd_run_set_options(self->work.run, &options);
     self->work.last_reader = qd_run_get_reader(self->work.run);
     self->work.first_fill = TRUE;
-    qd_registry_set_state(self->context->registry, &self->entry, "running", TRUE);
+    g_atomic_int_set(&self->entry.holds_snapshot, TRUE);
     put_schema_if_new(self);
     return TRUE;
 }
@@ -400,6 +400,7 @@ qd_channel_continue_run(QdChannel *self)
         /* nothing came out: it starts again when one of the long ones has ended */
         self->work.spent_usec = qd_run_get_produced_usec(self->work.run);
         g_clear_pointer(&self->work.run, qd_run_free);
+        g_atomic_int_set(&self->entry.holds_snapshot, FALSE);
         self->task.sliced = TRUE;
         return FALSE;
     }
@@ -455,7 +456,7 @@ qd_channel_take_request(QdChannel *self)
     self->input.n_request_bytes -= self->work.request->n_bytes;
     self->entry.text = self->work.request->kind == QW_KIND_PREPARE ? NULL : self->statement.text;
     self->entry.n_text_bytes = self->statement.n_text_bytes;
-    qd_registry_add(self->context->registry, &self->entry, "running");
+    qd_registry_add(self->context->registry, &self->entry, NULL);
 }
 
 /* The text BEGIN is what the record is. */

@@ -17,6 +17,10 @@ typedef enum TransactionState {
     OVER, /* the role is given back: at its end, or before its time */
 } TransactionState;
 
+static const uint16_t following[] = { [TAKING] = 1u << BEGUN, [BEGUN] = 1u << OPEN | 1u << OVER, [OPEN] = 1u << OVER, [OVER] = 0 };
+static const char *const names[] = { "taking", "begun", "open", "over" };
+static const QdStates states = { "transaction", names, following };
+
 struct QdChannelTransaction {
     QdChannel *channel;
     TransactionState state;
@@ -27,6 +31,13 @@ struct QdChannelTransaction {
     uint64_t n_changes;
     GError *end; /* (nullable): why it is over */
 };
+
+static void
+set_state(QdChannelTransaction *self, TransactionState state)
+{
+    qd_channel_check_state(&states, state, self->state);
+    self->state = state;
+}
 
 static gboolean
 has_role(const QdChannelTransaction *self)
@@ -39,7 +50,7 @@ give_role_back(QdChannelTransaction *self, gboolean keep, GError **error)
 {
     QdWriter *writer = self->channel->context->writer;
 
-    self->state = OVER;
+    set_state(self, OVER);
     self->reader.connection = NULL;
     (void) qd_writer_end_transaction(writer, &self->item, keep, error);
     qd_settings_note_end(&self->channel->settings);
@@ -68,7 +79,7 @@ on_begun(QdWriteItem *item, QdWriterLinger *linger)
 {
     QdChannelTransaction *self = item->data;
 
-    self->state = BEGUN;
+    set_state(self, BEGUN);
     qd_channel_push(self->channel, TRUE);
 }
 
@@ -105,12 +116,11 @@ qd_channel_begin_transaction(QdChannel *self, gboolean *ret_leads)
     }
 
     self->transaction = transaction_new(self);
-    qd_registry_set_state(self->context->registry, &self->entry, "writing", FALSE);
     qd_channel_set_state(self, QD_CHANNEL_WRITING);
     if (qd_writer_enqueue(self->context->writer, &self->transaction->item, ret_leads) > 0)
         return FALSE;
 
-    self->transaction->state = BEGUN;
+    set_state(self->transaction, BEGUN);
     qd_channel_set_state(self, QD_CHANNEL_SERVED);
     return TRUE;
 }
@@ -129,7 +139,7 @@ qd_channel_answer_begin(QdChannel *self)
         qd_channel_drop_transaction(self);
         return TRUE;
     }
-    transaction->state = OPEN;
+    set_state(transaction, OPEN);
     transaction->reader = (QdReader){ .connection = qd_writer_get_connection(self->context->writer), .client = self->client };
     qd_settings_begin(transaction->reader.connection, self->settings);
     transaction->start_usec = (uint64_t) g_get_monotonic_time();

@@ -252,7 +252,7 @@ begin_writes(QdChannel *self, guint *ret_n)
     *ret_n = collect_writes(self);
     self->entry.text = self->statement.text;
     self->entry.n_text_bytes = self->statement.n_text_bytes;
-    qd_registry_add(self->context->registry, &self->entry, "writing");
+    qd_registry_add(self->context->registry, &self->entry, NULL);
     self->writes.next_page = 0;
     if (*ret_n == 0)
         return NULL;

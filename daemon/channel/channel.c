@@ -195,7 +195,6 @@ channel_work(QdChannel *self, Turn *turn)
         return TRUE;
 
     (void) qd_channel_flush(self);
-    qd_registry_set_state(self->context->registry, &self->entry, "queued", self->work.run != NULL);
     qd_channel_push(self, FALSE);
     return FALSE;
 }

@@ -43,7 +43,7 @@ qd_registry_add(QdRegistry *self, QdEntry *entry, const char *state)
     entry->start_usec = (uint64_t) g_get_monotonic_time();
     entry->n_rows = 0;
     entry->n_bytes = 0;
-    entry->holds_snapshot = FALSE;
+    g_atomic_int_set(&entry->holds_snapshot, FALSE);
 
     pthread_mutex_lock(&self->mutex);
     entry->id = ++self->last_id;
@@ -61,7 +61,7 @@ qd_registry_set_state(QdRegistry *self, QdEntry *entry, const char *state, gbool
 {
     pthread_mutex_lock(&self->mutex);
     entry->state = state;
-    entry->holds_snapshot = holds_snapshot;
+    g_atomic_int_set(&entry->holds_snapshot, holds_snapshot);
     pthread_mutex_unlock(&self->mutex);
 }
 
@@ -116,7 +116,7 @@ qd_registry_foreach(QdRegistry *self, QdQueryFunc func, void *user_data)
             .id = entry->id,
             .language = entry->language != NULL ? entry->language : "",
             .text = text,
-            .state = entry->state,
+            .state = entry->state != NULL ? entry->state : entry->describe(entry),
             .client = qd_client_get_label(entry->client),
             .elapsed_usec = now - entry->start_usec,
             .n_rows = __atomic_load_n(&entry->n_rows, __ATOMIC_RELAXED),
@@ -168,7 +168,7 @@ qd_registry_evict_oldest(QdRegistry *self)
 
     pthread_mutex_lock(&self->mutex);
     for (QdEntry *entry = self->first; entry != NULL; entry = entry->next)
-        if (entry->holds_snapshot && (oldest == NULL || entry->start_usec < oldest->start_usec))
+        if (g_atomic_int_get(&entry->holds_snapshot) && (oldest == NULL || entry->start_usec < oldest->start_usec))
             oldest = entry;
     if (oldest != NULL)
         cancel_entry(oldest, QD_CANCEL_EVICT);

@@ -20,11 +20,12 @@ typedef struct QdEntry {
     gsize n_text_bytes;
     const QdClient *client;
     uint64_t start_usec;
-    const char *state; /* static strings; changed by its owner under the registry's lock */
-    uint64_t n_rows;   /* atomic */
-    uint64_t n_bytes;  /* atomic */
-    gint cancelled;    /* atomic: QD_CANCEL_… */
-    gboolean holds_snapshot;
+    const char *state;                                    /* static strings; changed under the registry's lock; or, when NULL: */
+    const char *(*describe)(const struct QdEntry *entry); /* (nullable): what its owner does just now; from any thread */
+    uint64_t n_rows;                                      /* atomic */
+    uint64_t n_bytes;                                     /* atomic */
+    gint cancelled;                                       /* atomic: QD_CANCEL_… */
+    gint holds_snapshot;                                  /* atomic */
     /* called under the registry's lock after `cancelled` was set, from any thread; must not wait */
     void (*kick)(struct QdEntry *entry);
     void *owner;
@@ -34,7 +35,7 @@ typedef struct QdQueryInfo {
     uint64_t id;
     const char *language;
     const char *text;
-    const char *state; /* queued, running, long, blocked, writing, job */
+    const char *state; /* queued, running, blocked, writing, job */
     const char *client;
     uint64_t elapsed_usec;
     uint64_t n_rows;
@@ -45,6 +46,7 @@ typedef void (*QdQueryFunc)(const QdQueryInfo *info, void *user_data);
 QdRegistry *qd_registry_new(void);
 QdRegistry *qd_registry_free(QdRegistry *self);
 
+/* @state: (nullable): what it does is known from its describe() */
 void qd_registry_add(QdRegistry *self, QdEntry *entry, const char *state);
 void qd_registry_set_state(QdRegistry *self, QdEntry *entry, const char *state, gboolean holds_snapshot);
 void qd_registry_remove(QdRegistry *self, QdEntry *entry);

@@ -210,6 +210,43 @@ test_drain_blocked_pipe(ChannelFixture *self, gconstpointer data)
     channel_peer_assert_state(peer, QD_CHANNEL_NONE);
 }
 
+static void
+on_query(const QdQueryInfo *info, void *user_data)
+{
+    g_string_append_printf(user_data, "%s;", info->state);
+}
+
+/* What ListQueries says of all requests. */
+static void
+assert_words(ChannelFixture *self, const char *expected)
+{
+    g_autoptr(GString) words = g_string_new(NULL);
+
+    qd_engine_foreach_query(self->engine.engine, on_query, words);
+    g_assert_cmpstr(words->str, ==, expected);
+}
+
+/* They follow the state: a result that has waited for its reader runs again. */
+static void
+test_words(ChannelFixture *self, gconstpointer data)
+{
+    static const QdChannelState states[] = { QD_CHANNEL_SERVED, QD_CHANNEL_BLOCKED, QD_CHANNEL_SERVED,  QD_CHANNEL_QUEUED,
+                                             QD_CHANNEL_SERVED, QD_CHANNEL_WRITING, QD_CHANNEL_ANSWERED };
+    static const char *const words[] = { "running", "blocked", "running", "queued", "running", "writing", "writing" };
+    g_autoptr(ChannelPeer) peer = channel_peer_open_pipe(self, LARGE);
+    QdChannel channel = { .entry.owner = &channel };
+
+    assert_words(self, "blocked;");
+    channel_peer_hang_up(peer);
+    channel_fixture_settle(self);
+    assert_words(self, "");
+
+    for (guint i = 0; i < G_N_ELEMENTS(states); i++) {
+        qd_channel_set_state(&channel, states[i]);
+        g_assert_cmpstr(qd_channel_describe_entry(&channel.entry), ==, words[i]);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -219,6 +256,7 @@ main(int argc, char **argv)
     ADD("states/table", test_table);
     ADD("states/impossible", test_impossible);
     ADD("states/peer-only-goes", test_peer_only_goes);
+    ADD("states/words", test_words);
     ADD("park-and-seize", test_park_and_seize);
     ADD("event-while-served", test_event_while_served);
     ADD("kick/idle", test_kick_idle);
