@@ -42,7 +42,7 @@ QdPool *qd_pool_free(QdPool *self);
  * Returns: (transfer full): give it back with qd_pool_release()
  */
 QdReader *qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError **error);
-/* The client is told next that the result is over: it is not charged for @reader, a leased one, any more. */
+/* The client is not charged for @reader any more, a leased one whose result is over. */
 void qd_pool_discharge(QdReader *reader);
 void qd_pool_release(QdPool *self, QdReader *reader);
 

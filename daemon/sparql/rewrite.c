@@ -393,8 +393,8 @@ has_shared(const QdAlgebra *links, const QdAlgebra *whole, const QdVariableSet *
 }
 
 /*
- * @inner without what makes no difference to whether it has a solution that agrees with @outside: distinct rows, and groups, of
- * which there is one where there are rows. NULL: it is more than links.
+ * @inner without what makes no difference to whether it has a solution that agrees with @outside. That is distinct rows, and
+ * groups, of which there is one where there are rows. NULL: it is more than links.
  */
 static QdAlgebra *
 strip(QdGenerator *self, QdAlgebra *inner, const QdVariableSet *outside)

@@ -588,8 +588,8 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *written, const QdVaria
 /* --- minus --------------------------------------------------------------------------------------------------------- */
 
 /*
- * @side for a comparison with the other side of a MINUS with which it shares the only @variable: a row that does not bind it is
- * not compared at all, so that it need not be told from one that does.
+ * @side for a comparison with the other side of a MINUS with which it shares the only @variable. A row that does not bind it is not
+ * compared at all, so that the two kinds need no mark.
  */
 static QdRelation *
 compare_by(QdGenerator *self, const QdRelation *side, guint variable)

@@ -197,7 +197,7 @@ QdRelation *qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, 
 
 /* sqlgen-seeds.c */
 /*
- * Values of one of @variables or several, each combination once: all that the join of @parts has, and maybe more, since a path
+ * Values of one of @variables or several, each combination once: all that the join of @parts has. There may be more, since a path
  * takes its ends from the links that begin or end it. NULL: there are too many, or nothing is known of them.
  */
 QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_parts, const QdVariableSet *variables);
@@ -228,7 +228,7 @@ gboolean qd_algebra_consists_of_links(const QdAlgebra *node);
 gboolean qd_algebra_has_path(const QdAlgebra *node);
 /* @node, which consists of links, with @to for the variable @from, and new names for all others. */
 QdAlgebra *qd_rewrite_rename(QdGenerator *self, const QdAlgebra *node, guint from, guint to);
-/* @node, a left join or a MINUS: parts of its left that share nothing with what else it has are joined with the rest of it. */
+/* @node, a left join or a MINUS: parts of its left that share nothing with its other parts are joined with the rest. */
 const QdAlgebra *qd_rewrite_apart(QdGenerator *self, const QdAlgebra *node);
 /* What has the same solutions as @node, a join, a filter or a MINUS; @node itself where nothing is gained. */
 const QdAlgebra *qd_rewrite_join(QdGenerator *self, const QdAlgebra *node);
