@@ -33,7 +33,7 @@ BUILD = os.environ.get("QUERYD_BUILD_DIR", os.path.join(ROOT, "build"))
 SANITIZER = os.environ.get("QUERYD_SANITIZER", "")
 SLOWER = 10 if SANITIZER else 1
 # limits of the daemon that a sanitizer's slowness alone would reach
-STRETCHED = {"compile_ms": 10000, "reader_idle_ms": 300000, "update_timeout_ms": 600000} if SANITIZER else {}
+STRETCHED = {"compile_ms": 10000, "reader_idle_ms": 300000, "query_timeout_ms": 300000, "update_timeout_ms": 600000}
 NAME, PATH = "org.queryd.Query1", "/org/queryd/Query1"
 MANAGER, JOB = NAME + ".Manager", NAME + ".Job"
 ERROR_PREFIX = NAME + ".Error."
@@ -287,7 +287,7 @@ class World(Caller):
         self.callers = []
         for name in ("services", "run", "home/.config/queryd", "home/.local/share", "tmp"):
             os.makedirs(os.path.join(self.folder, name), mode=0o700, exist_ok=True)
-        self.write_config(STRETCHED | (limits or {}), config)
+        self.write_config((STRETCHED if SANITIZER else {}) | (limits or {}), config)
         self.write_launcher(arguments, prefix)
         with open(os.path.join(self.folder, "services", NAME + ".service"), "w", encoding="utf-8") as stream:
             stream.write(f"[D-BUS Service]\nName={NAME}\nExec=\"{self.folder}/launch\"\n")
