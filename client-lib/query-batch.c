@@ -233,15 +233,6 @@ on_executed(GTask *task, QueryRequest *request)
     g_task_return_boolean(task, TRUE);
 }
 
-/**
- * query_batch_execute_async:
- * @self: a batch, which is left alone until @callback is called
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_batch_execute().
- */
 void
 query_batch_execute_async(QueryBatch *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -255,14 +246,6 @@ query_batch_execute_async(QueryBatch *self, GCancellable *cancellable, GAsyncRea
     query_request_run_async(create_request(self, &error), task, on_executed, &error);
 }
 
-/**
- * query_batch_execute_finish:
- * @self: a batch
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_batch_execute_finish(QueryBatch *self, GAsyncResult *result, GError **error)
 {

@@ -77,18 +77,6 @@ on_update_done(GTask *task, QueryRequest *request)
     g_task_return_int(task, finish_update(g_task_get_source_object(task), request));
 }
 
-/**
- * query_connection_query_async:
- * @self: a connection
- * @language: the language of @text
- * @text: one statement that reads
- * @parameters: (nullable): a{sv}, see query_connection_query()
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_query().
- */
 void
 query_connection_query_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                              GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
@@ -105,14 +93,6 @@ query_connection_query_async(QueryConnection *self, QueryLanguage language, cons
                             &error);
 }
 
-/**
- * query_connection_query_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a cursor before the first row, %NULL on error
- */
 QueryCursor *
 query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
@@ -121,18 +101,6 @@ query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GErro
     return g_task_propagate_pointer(G_TASK(result), error);
 }
 
-/**
- * query_connection_update_async:
- * @self: a connection
- * @language: the language of @text
- * @text: one statement that writes
- * @parameters: (nullable): a{sv}, see query_connection_query()
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_update().
- */
 void
 query_connection_update_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                               GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
@@ -149,14 +117,6 @@ query_connection_update_async(QueryConnection *self, QueryLanguage language, con
                             &error);
 }
 
-/**
- * query_connection_update_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: the number of changed rows, -1 on error
- */
 gint64
 query_connection_update_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {

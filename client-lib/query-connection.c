@@ -86,14 +86,6 @@ query_connection_get_direct(QueryConnection *self)
     return self->direct;
 }
 
-/**
- * query_connection_get_daemon_property:
- * @self: a connection
- * @name: a property of org.queryd.Query1: "Version", "Formats", "Generation", …
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- * Returns: (transfer full): its value, %NULL on error
- */
 GVariant *
 query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error)
 {
@@ -206,15 +198,6 @@ new_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancella
         g_task_return_error(task, error);
 }
 
-/**
- * query_connection_new_for_store_async:
- * @store: (nullable): name of a store; %NULL is the default one
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_new_for_store().
- */
 void
 query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -225,13 +208,6 @@ query_connection_new_for_store_async(const char *store, GCancellable *cancellabl
     g_task_run_in_thread(task, new_in_thread);
 }
 
-/**
- * query_connection_new_for_store_finish:
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a new connection, %NULL on error
- */
 QueryConnection *
 query_connection_new_for_store_finish(GAsyncResult *result, GError **error)
 {
@@ -240,27 +216,12 @@ query_connection_new_for_store_finish(GAsyncResult *result, GError **error)
     return g_task_propagate_pointer(G_TASK(result), error);
 }
 
-/**
- * query_connection_new_async:
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_new().
- */
 void
 query_connection_new_async(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     query_connection_new_for_store_async(NULL, cancellable, callback, user_data);
 }
 
-/**
- * query_connection_new_finish:
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a new connection, %NULL on error
- */
 QueryConnection *
 query_connection_new_finish(GAsyncResult *result, GError **error)
 {
@@ -294,15 +255,6 @@ new_direct_in_thread(GTask *task, gpointer source_object, gpointer task_data, GC
         g_task_return_error(task, error);
 }
 
-/**
- * query_connection_new_direct_async:
- * @path: (nullable) (type filename): the database file; %NULL is that of the default store
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_new_direct().
- */
 void
 query_connection_new_direct_async(const char *path, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -313,13 +265,6 @@ query_connection_new_direct_async(const char *path, GCancellable *cancellable, G
     g_task_run_in_thread(task, new_direct_in_thread);
 }
 
-/**
- * query_connection_new_direct_finish:
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a new connection, %NULL on error
- */
 QueryConnection *
 query_connection_new_direct_finish(GAsyncResult *result, GError **error)
 {
@@ -351,14 +296,6 @@ query_connection_set_max_rows(QueryConnection *self, guint64 max_rows)
     (void) pthread_mutex_unlock(&self->mutex);
 }
 
-/**
- * query_connection_set_durability:
- * @self: a connection
- * @durability: what an update has to survive
- *
- * For the updates that follow on this connection, statements that are prepared from now on, batches, and payloads whose options do
- * not say. A transaction of query_connection_begin() is always %QUERY_DURABILITY_FULL, which is the default.
- */
 void
 query_connection_set_durability(QueryConnection *self, QueryDurability durability)
 {
@@ -369,12 +306,6 @@ query_connection_set_durability(QueryConnection *self, QueryDurability durabilit
     (void) pthread_mutex_unlock(&self->mutex);
 }
 
-/**
- * query_connection_get_durability:
- * @self: a connection
- *
- * Returns: what query_connection_set_durability() has set
- */
 QueryDurability
 query_connection_get_durability(QueryConnection *self)
 {
@@ -388,13 +319,6 @@ query_connection_get_durability(QueryConnection *self)
     return durability;
 }
 
-/**
- * query_connection_set_transport:
- * @self: a connection
- * @transport: how results come from the daemon
- *
- * For the channels that are opened from now on; idle ones are closed. The default is %QUERY_TRANSPORT_AUTO.
- */
 void
 query_connection_set_transport(QueryConnection *self, QueryTransport transport)
 {
@@ -403,12 +327,6 @@ query_connection_set_transport(QueryConnection *self, QueryTransport transport)
     query_pool_set_transport(self->pool, transport);
 }
 
-/**
- * query_connection_get_transport:
- * @self: a connection
- *
- * Returns: what query_connection_set_transport() has set
- */
 QueryTransport
 query_connection_get_transport(QueryConnection *self)
 {

@@ -159,16 +159,6 @@ query_cursor_get_string(QueryCursor *self, guint column, gsize *n_bytes)
     return text;
 }
 
-/**
- * query_cursor_get_data:
- * @self: a cursor on a row
- * @column: index of a column
- * @n_bytes: (out): number of bytes
- *
- * As query_cursor_get_bytes() without a copy: valid until the cursor moves or is closed.
- *
- * Returns: (transfer none) (nullable) (array length=n_bytes) (element-type guint8): the bytes; %NULL for NULL
- */
 const guint8 *
 query_cursor_get_data(QueryCursor *self, guint column, gsize *n_bytes)
 {

@@ -513,15 +513,6 @@ step_next(GTask *task, QueryCursor *self)
     g_assert_not_reached();
 }
 
-/**
- * query_cursor_next_async:
- * @self: a cursor
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_cursor_next(). When the row is already here, @callback comes with the next turn of the main loop.
- */
 void
 query_cursor_next_async(QueryCursor *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -534,14 +525,6 @@ query_cursor_next_async(QueryCursor *self, GCancellable *cancellable, GAsyncRead
     query_cursor_run_async(self, task, step_next);
 }
 
-/**
- * query_cursor_next_finish:
- * @self: a cursor
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: %TRUE with a row; %FALSE at the end (no error set) or on failure (error set)
- */
 gboolean
 query_cursor_next_finish(QueryCursor *self, GAsyncResult *result, GError **error)
 {
@@ -552,11 +535,6 @@ query_cursor_next_finish(QueryCursor *self, GAsyncResult *result, GError **error
 
 /* What END said -------------------------------------------------------------------------------------------------------- */
 
-/**
- * query_cursor_get_n_rows:
- * @self: a cursor
- * Returns: the number of rows of the whole result; 0 before its end was reached
- */
 guint64
 query_cursor_get_n_rows(QueryCursor *self)
 {
@@ -565,11 +543,6 @@ query_cursor_get_n_rows(QueryCursor *self)
     return self->end.n_rows;
 }
 
-/**
- * query_cursor_get_generation:
- * @self: a cursor
- * Returns: the generation of the database that was read or written; 0 before the end of the result was reached
- */
 guint64
 query_cursor_get_generation(QueryCursor *self)
 {
@@ -578,11 +551,6 @@ query_cursor_get_generation(QueryCursor *self)
     return self->end.generation;
 }
 
-/**
- * query_cursor_get_elapsed_usec:
- * @self: a cursor
- * Returns: the microseconds that the result took in the daemon; 0 before its end was reached
- */
 guint64
 query_cursor_get_elapsed_usec(QueryCursor *self)
 {
@@ -591,11 +559,6 @@ query_cursor_get_elapsed_usec(QueryCursor *self)
     return self->end.elapsed_usec;
 }
 
-/**
- * query_cursor_get_changes:
- * @self: a cursor
- * Returns: the rows changed by an update with RETURNING; 0 before the end of the result was reached
- */
 gint64
 query_cursor_get_changes(QueryCursor *self)
 {
@@ -604,11 +567,6 @@ query_cursor_get_changes(QueryCursor *self)
     return self->end.changes;
 }
 
-/**
- * query_cursor_get_last_insert_rowid:
- * @self: a cursor
- * Returns: the rowid inserted last by an update with RETURNING; 0 before the end of the result was reached
- */
 gint64
 query_cursor_get_last_insert_rowid(QueryCursor *self)
 {

@@ -269,23 +269,6 @@ transfer(QueryConnection *self, const char *method, int fd, const char *format, 
     return properties != NULL;
 }
 
-/**
- * query_connection_import:
- * @self: a connection
- * @fd: what to read: a file, pipe or socket; borrowed, the daemon has its own copy
- * @format: "csv", "tsv", "json" or "jsonl" into a table; "turtle", "trig", "ntriples", "nquads" or "rdfxml" into graphs
- * @options: (nullable): a{sv}, a floating one is consumed: table s, create b, header b, durability s. For RDF: graph s, base s,
- *   check_only b, durability s
- * @progress: (scope call) (nullable): told about progress
- * @user_data: for @progress
- * @n_rows: (out) (optional): rows, or quads of the document
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Fills a table or graphs from a descriptor, in one transaction, and waits for the end.
- *
- * Returns: %FALSE on error: nothing was imported, unless it is DISCONNECTED: then it is not known
- */
 gboolean
 query_connection_import(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                         gpointer user_data, guint64 *n_rows, GCancellable *cancellable, GError **error)
@@ -298,22 +281,6 @@ query_connection_import(QueryConnection *self, int fd, const char *format, GVari
     return transfer(self, "Import", fd, format, options, progress, user_data, n_rows, cancellable, error);
 }
 
-/**
- * query_connection_dump:
- * @self: a connection
- * @fd: where to write: a file, pipe or socket; borrowed, the daemon has its own copy
- * @format: "turtle", "trig", "ntriples", "nquads" or "rdfxml"
- * @options: (nullable): a{sv}, a floating one is consumed: graph s
- * @progress: (scope call) (nullable): told about progress
- * @user_data: for @progress
- * @n_quads: (out) (optional): quads written
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Writes the RDF data of one moment: all graphs in a format that has them, else the default graph or that of the option.
- *
- * Returns: %FALSE on error: what was written is not complete
- */
 gboolean
 query_connection_dump(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                       gpointer user_data, guint64 *n_quads, GCancellable *cancellable, GError **error)
@@ -345,21 +312,6 @@ query_connection_backup(QueryConnection *self, int fd, QueryProgressFunc progres
     return properties != NULL;
 }
 
-/**
- * query_connection_restore:
- * @self: a connection
- * @fd: what query_connection_backup() wrote, or another SQLite file that is whole and closed; borrowed
- * @check_only: only look whether it could be restored
- * @progress: (scope call) (nullable): told about progress
- * @user_data: for @progress
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Puts another database in the place of the daemon's, in one transaction, and waits for the end. Results that are being read go on.
- * Also for a database that is damaged so that nothing else works.
- *
- * Returns: %FALSE on error: nothing has changed
- */
 gboolean
 query_connection_restore(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress, gpointer user_data,
                          GCancellable *cancellable, GError **error)
@@ -367,22 +319,6 @@ query_connection_restore(QueryConnection *self, int fd, gboolean check_only, Que
     return query_connection_restore_full(self, fd, check_only, progress, user_data, NULL, cancellable, error);
 }
 
-/**
- * query_connection_restore_full:
- * @self: a connection
- * @fd: see query_connection_restore()
- * @check_only: only look whether it could be restored, and what it would lack
- * @progress: (scope call) (nullable): told about progress
- * @user_data: for @progress
- * @messages: (out) (optional) (array zero-terminated=1) (transfer full): the payloads whose files the restored database lacks:
- *   the first 100, and the number of further ones. Empty when it has all
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * As query_connection_restore(), and says what came with it only in part: a backup has no payload files.
- *
- * Returns: %FALSE on error: nothing has changed, and @messages is untouched
- */
 gboolean
 query_connection_restore_full(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress, gpointer user_data,
                               char ***messages, GCancellable *cancellable, GError **error)

@@ -175,16 +175,6 @@ step_read(GTask *task, QueryCursor *self)
     return TRUE;
 }
 
-/**
- * query_cursor_read_json_async:
- * @self: a cursor
- * @max_rows: how many rows to read at most; 0: all that are left
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_cursor_read_json().
- */
 void
 query_cursor_read_json_async(QueryCursor *self, guint64 max_rows, GCancellable *cancellable, GAsyncReadyCallback callback,
                              gpointer user_data)
@@ -199,14 +189,6 @@ query_cursor_read_json_async(QueryCursor *self, guint64 max_rows, GCancellable *
     query_cursor_run_async(self, task, step_read);
 }
 
-/**
- * query_cursor_read_json_finish:
- * @self: a cursor
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full) (nullable): the text, in UTF-8; %NULL at the end (no error set) or on failure (error set)
- */
 GBytes *
 query_cursor_read_json_finish(QueryCursor *self, GAsyncResult *result, GError **error)
 {

@@ -143,19 +143,6 @@ query_connection_optimize(QueryConnection *self, gboolean warm, GCancellable *ca
     return call_without_answer(self, "Optimize", g_variant_new("(a{sv})", &options), cancellable, error);
 }
 
-/**
- * query_connection_set_full_text:
- * @self: a connection
- * @options: a{sv}: tokenizer s, add as, remove as, all b, rebuild b, check b; consumed if floating
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Chooses the predicates whose string literals are in the full-text index, and brings the index up to date.
- *
- * Errors: BAD_PARAMETER; CORRUPT: "check" found a difference.
- *
- * Returns: %FALSE on error: nothing has changed
- */
 gboolean
 query_connection_set_full_text(QueryConnection *self, GVariant *options, GCancellable *cancellable, GError **error)
 {
@@ -167,16 +154,6 @@ query_connection_set_full_text(QueryConnection *self, GVariant *options, GCancel
     return call_without_answer(self, "SetFullText", g_variant_new("(@a{sv})", owned), cancellable, error);
 }
 
-/**
- * query_connection_reload:
- * @self: a connection
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Makes the daemon read its configuration again.
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
@@ -185,13 +162,6 @@ query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError
     return call_without_answer(self, "Reload", NULL, cancellable, error);
 }
 
-/**
- * query_connection_get_stats:
- * @self: a connection
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- * Returns: (transfer full): a{sv}: numbers (t) and texts (s) by name, %NULL on error
- */
 GVariant *
 query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
@@ -200,13 +170,6 @@ query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GEr
     return call_for_value(self, "GetStats", "(a{sv})", cancellable, error);
 }
 
-/**
- * query_connection_get_limits:
- * @self: a connection
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- * Returns: (transfer full): a(sttsss): name, value, default, unit, error name, description; %NULL on error
- */
 GVariant *
 query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
@@ -215,14 +178,6 @@ query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GE
     return call_for_value(self, "GetLimits", "(a(sttsss))", cancellable, error);
 }
 
-/**
- * query_connection_list_queries:
- * @self: a connection
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- * Returns: (transfer full): aa{sv}: id t, language s, text s, state s, client s, elapsed_usec t, rows t, bytes t;
- *   %NULL on error
- */
 GVariant *
 query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
@@ -231,17 +186,6 @@ query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, 
     return call_for_value(self, "ListQueries", "(aa{sv})", cancellable, error);
 }
 
-/**
- * query_connection_cancel_query:
- * @self: a connection
- * @id: of query_connection_list_queries()
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Ends somebody's query; its owner gets CANCELLED.
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_connection_cancel_query(QueryConnection *self, guint64 id, GCancellable *cancellable, GError **error)
 {

@@ -337,17 +337,6 @@ confirm_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCanc
         g_task_return_error(task, error);
 }
 
-/**
- * query_connection_create_notifier_async:
- * @self: a connection
- * @tables: (nullable) (array zero-terminated=1): only commits that change one of these tables
- * @graphs: (nullable) (array zero-terminated=1): or one of these graphs
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_create_notifier().
- */
 void
 query_connection_create_notifier_async(QueryConnection *self, const char *const *tables, const char *const *graphs,
                                        GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
@@ -369,14 +358,6 @@ query_connection_create_notifier_async(QueryConnection *self, const char *const 
     g_task_run_in_thread(task, confirm_in_thread);
 }
 
-/**
- * query_connection_create_notifier_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a notifier, %NULL on error
- */
 QueryNotifier *
 query_connection_create_notifier_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {

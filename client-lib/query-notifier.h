@@ -40,9 +40,28 @@ G_DECLARE_FINAL_TYPE(QueryNotifier, query_notifier, QUERY, NOTIFIER, GObject)
 QueryNotifier *query_connection_create_notifier(QueryConnection *self, const char *const *tables, const char *const *graphs,
                                                 GCancellable *cancellable, GError **error);
 
-/* Asynchronous form of query_connection_create_notifier(): documented in query-notifier.c. */
+/**
+ * query_connection_create_notifier_async:
+ * @self: a connection
+ * @tables: (nullable) (array zero-terminated=1): only commits that change one of these tables
+ * @graphs: (nullable) (array zero-terminated=1): or one of these graphs
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_create_notifier().
+ */
 void query_connection_create_notifier_async(QueryConnection *self, const char *const *tables, const char *const *graphs,
                                             GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_create_notifier_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a notifier, %NULL on error
+ */
 QueryNotifier *query_connection_create_notifier_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**

@@ -91,17 +91,6 @@ load_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancell
         g_task_return_error(task, error);
 }
 
-/**
- * query_connection_store_payload_async:
- * @self: a connection
- * @content: the content
- * @options: (nullable): see query_connection_store_payload()
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_store_payload().
- */
 void
 query_connection_store_payload_async(QueryConnection *self, GBytes *content, GVariant *options, GCancellable *cancellable,
                                      GAsyncReadyCallback callback, gpointer user_data)
@@ -112,14 +101,6 @@ query_connection_store_payload_async(QueryConnection *self, GBytes *content, GVa
     start(self, query_connection_store_payload_async, 0, content, options, store_in_thread, cancellable, callback, user_data);
 }
 
-/**
- * query_connection_store_payload_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: the id, -1 on error
- */
 gint64
 query_connection_store_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
@@ -128,18 +109,6 @@ query_connection_store_payload_finish(QueryConnection *self, GAsyncResult *resul
     return g_task_propagate_int(G_TASK(result), error);
 }
 
-/**
- * query_connection_replace_payload_async:
- * @self: a connection
- * @id: of a payload
- * @content: the new content
- * @options: (nullable): see query_connection_replace_payload()
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_replace_payload().
- */
 void
 query_connection_replace_payload_async(QueryConnection *self, gint64 id, GBytes *content, GVariant *options,
                                        GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
@@ -151,14 +120,6 @@ query_connection_replace_payload_async(QueryConnection *self, gint64 id, GBytes 
     start(self, query_connection_replace_payload_async, id, content, options, replace_in_thread, cancellable, callback, user_data);
 }
 
-/**
- * query_connection_replace_payload_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_connection_replace_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
@@ -167,16 +128,6 @@ query_connection_replace_payload_finish(QueryConnection *self, GAsyncResult *res
     return g_task_propagate_boolean(G_TASK(result), error);
 }
 
-/**
- * query_connection_delete_payload_async:
- * @self: a connection
- * @id: of a payload
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_delete_payload().
- */
 void
 query_connection_delete_payload_async(QueryConnection *self, gint64 id, GCancellable *cancellable, GAsyncReadyCallback callback,
                                       gpointer user_data)
@@ -186,14 +137,6 @@ query_connection_delete_payload_async(QueryConnection *self, gint64 id, GCancell
     start(self, query_connection_delete_payload_async, id, NULL, NULL, delete_in_thread, cancellable, callback, user_data);
 }
 
-/**
- * query_connection_delete_payload_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_connection_delete_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
@@ -202,16 +145,6 @@ query_connection_delete_payload_finish(QueryConnection *self, GAsyncResult *resu
     return g_task_propagate_boolean(G_TASK(result), error);
 }
 
-/**
- * query_connection_load_payload_async:
- * @self: a connection, also a direct one
- * @id: of a payload
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_load_payload().
- */
 void
 query_connection_load_payload_async(QueryConnection *self, gint64 id, GCancellable *cancellable, GAsyncReadyCallback callback,
                                     gpointer user_data)
@@ -221,14 +154,6 @@ query_connection_load_payload_async(QueryConnection *self, gint64 id, GCancellab
     start(self, query_connection_load_payload_async, id, NULL, NULL, load_in_thread, cancellable, callback, user_data);
 }
 
-/**
- * query_connection_load_payload_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): the content, %NULL on error
- */
 GBytes *
 query_connection_load_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {

@@ -337,17 +337,6 @@ query_connection_replace_payload(QueryConnection *self, gint64 id, GBytes *conte
     return store_bytes(self, target, content, cancellable, error) > 0;
 }
 
-/**
- * query_connection_replace_payload_from_fd:
- * @self: a connection
- * @id: of a payload
- * @fd: see query_connection_store_payload_from_fd()
- * @options: (nullable): see query_connection_replace_payload()
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_connection_replace_payload_from_fd(QueryConnection *self, gint64 id, int fd, GVariant *options, GCancellable *cancellable,
                                          GError **error)
@@ -362,17 +351,6 @@ query_connection_replace_payload_from_fd(QueryConnection *self, gint64 id, int f
     return store_fd(self, target, fd, cancellable, error) > 0;
 }
 
-/**
- * query_connection_replace_payload_from_stream:
- * @self: a connection
- * @id: of a payload
- * @stream: read to its end, and left open
- * @options: (nullable): see query_connection_replace_payload()
- * @cancellable: (nullable): a #GCancellable
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_connection_replace_payload_from_stream(QueryConnection *self, gint64 id, GInputStream *stream, GVariant *options,
                                              GCancellable *cancellable, GError **error)

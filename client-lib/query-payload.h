@@ -35,9 +35,29 @@ G_BEGIN_DECLS
  */
 gint64 query_connection_store_payload(QueryConnection *self, GBytes *content, GVariant *options, GCancellable *cancellable,
                                       GError **error);
-/* Asynchronous form of query_connection_store_payload(): documented in query-payload-async.c. */
+
+/**
+ * query_connection_store_payload_async:
+ * @self: a connection
+ * @content: the content
+ * @options: (nullable): see query_connection_store_payload()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_store_payload().
+ */
 void query_connection_store_payload_async(QueryConnection *self, GBytes *content, GVariant *options, GCancellable *cancellable,
                                           GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_store_payload_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: the id, -1 on error
+ */
 gint64 query_connection_store_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -87,12 +107,57 @@ gint64 query_connection_store_payload_from_stream(QueryConnection *self, GInputS
  */
 gboolean query_connection_replace_payload(QueryConnection *self, gint64 id, GBytes *content, GVariant *options,
                                           GCancellable *cancellable, GError **error);
-/* Asynchronous form, documented in query-payload-async.c; from a descriptor or a stream: documented in query-payload.c. */
+
+/**
+ * query_connection_replace_payload_async:
+ * @self: a connection
+ * @id: of a payload
+ * @content: the new content
+ * @options: (nullable): see query_connection_replace_payload()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_replace_payload().
+ */
 void query_connection_replace_payload_async(QueryConnection *self, gint64 id, GBytes *content, GVariant *options,
                                             GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_replace_payload_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_connection_replace_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_connection_replace_payload_from_fd:
+ * @self: a connection
+ * @id: of a payload
+ * @fd: see query_connection_store_payload_from_fd()
+ * @options: (nullable): see query_connection_replace_payload()
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_connection_replace_payload_from_fd(QueryConnection *self, gint64 id, int fd, GVariant *options,
                                                   GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_replace_payload_from_stream:
+ * @self: a connection
+ * @id: of a payload
+ * @stream: read to its end, and left open
+ * @options: (nullable): see query_connection_replace_payload()
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_connection_replace_payload_from_stream(QueryConnection *self, gint64 id, GInputStream *stream, GVariant *options,
                                                       GCancellable *cancellable, GError **error);
 
@@ -110,9 +175,28 @@ gboolean query_connection_replace_payload_from_stream(QueryConnection *self, gin
  * Returns: %FALSE on error
  */
 gboolean query_connection_delete_payload(QueryConnection *self, gint64 id, GCancellable *cancellable, GError **error);
-/* Asynchronous form of query_connection_delete_payload(): documented in query-payload-async.c. */
+
+/**
+ * query_connection_delete_payload_async:
+ * @self: a connection
+ * @id: of a payload
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_delete_payload().
+ */
 void query_connection_delete_payload_async(QueryConnection *self, gint64 id, GCancellable *cancellable,
                                            GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_delete_payload_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_connection_delete_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -129,9 +213,28 @@ gboolean query_connection_delete_payload_finish(QueryConnection *self, GAsyncRes
  * Returns: (transfer full): the content, %NULL on error
  */
 GBytes *query_connection_load_payload(QueryConnection *self, gint64 id, GCancellable *cancellable, GError **error);
-/* Asynchronous form of query_connection_load_payload(): documented in query-payload-async.c. */
+
+/**
+ * query_connection_load_payload_async:
+ * @self: a connection, also a direct one
+ * @id: of a payload
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_load_payload().
+ */
 void query_connection_load_payload_async(QueryConnection *self, gint64 id, GCancellable *cancellable, GAsyncReadyCallback callback,
                                          gpointer user_data);
+
+/**
+ * query_connection_load_payload_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): the content, %NULL on error
+ */
 GBytes *query_connection_load_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**

@@ -195,19 +195,6 @@ query_statement_bind_null(QueryStatement *self, const char *name, GError **error
     return bind(self, name, &(QwValue){ .type = QW_TYPE_NULL }, NULL, NULL, error);
 }
 
-/**
- * query_statement_bind_int64:
- * @self: a statement
- * @name: see query_statement_bind_null()
- * @value: a number
- * @error: (nullable): location for an error
- *
- * Binds an INTEGER.
- *
- * Errors: BAD_PARAMETER when there is no such parameter.
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_statement_bind_int64(QueryStatement *self, const char *name, gint64 value, GError **error)
 {
@@ -217,19 +204,6 @@ query_statement_bind_int64(QueryStatement *self, const char *name, gint64 value,
     return bind(self, name, &(QwValue){ .type = QW_TYPE_INTEGER, .integer = value }, NULL, NULL, error);
 }
 
-/**
- * query_statement_bind_double:
- * @self: a statement
- * @name: see query_statement_bind_null()
- * @value: a number
- * @error: (nullable): location for an error
- *
- * Binds a FLOAT.
- *
- * Errors: BAD_PARAMETER when there is no such parameter.
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_statement_bind_double(QueryStatement *self, const char *name, double value, GError **error)
 {
@@ -261,20 +235,6 @@ bind_term(QueryStatement *self, const char *name, QwType type, const char *data,
     return bind(self, name, &value, copy, g_free, error);
 }
 
-/**
- * query_statement_bind_string:
- * @self: a statement
- * @name: see query_statement_bind_null()
- * @value: a string; copied
- * @n_bytes: its length, -1 when a NUL ends it
- * @error: (nullable): location for an error
- *
- * Binds a TEXT.
- *
- * Errors: BAD_PARAMETER when there is no such parameter, TOO_BIG.
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_statement_bind_string(QueryStatement *self, const char *name, const char *value, gssize n_bytes, GError **error)
 {
@@ -285,19 +245,6 @@ query_statement_bind_string(QueryStatement *self, const char *name, const char *
     return bind_term(self, name, QW_TYPE_TEXT, value, n_bytes < 0 ? strlen(value) : (gsize) n_bytes, NULL, error);
 }
 
-/**
- * query_statement_bind_bytes:
- * @self: a statement
- * @name: see query_statement_bind_null()
- * @value: bytes, to which the statement takes a reference
- * @error: (nullable): location for an error
- *
- * Binds a BLOB.
- *
- * Errors: BAD_PARAMETER when there is no such parameter, TOO_BIG.
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_statement_bind_bytes(QueryStatement *self, const char *name, GBytes *value, GError **error)
 {
@@ -316,19 +263,6 @@ query_statement_bind_bytes(QueryStatement *self, const char *name, GBytes *value
     return bind(self, name, &blob, g_bytes_ref(value), (GDestroyNotify) g_bytes_unref, error);
 }
 
-/**
- * query_statement_bind_iri:
- * @self: a statement
- * @name: see query_statement_bind_null()
- * @iri: an absolute IRI
- * @error: (nullable): location for an error
- *
- * Binds an IRI.
- *
- * Errors: BAD_PARAMETER when there is no such parameter, TOO_BIG.
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_statement_bind_iri(QueryStatement *self, const char *name, const char *iri, GError **error)
 {
@@ -366,18 +300,6 @@ query_statement_clear_bindings(QueryStatement *self)
     query_parameters_clear(self->parameters);
 }
 
-/**
- * query_statement_add_row:
- * @self: a statement of query_connection_prepare_update() with parameters
- * @error: (nullable): location for an error
- *
- * Keeps the values bound now as a row. The next update runs the statement once for each row that was kept, in one transaction:
- * all or none. Values that are bound then, and not kept, do not count.
- *
- * Errors: BAD_PARAMETER for a parameter without a value, and for a statement without parameters; TOO_BIG above 64 MiB of rows.
- *
- * Returns: %FALSE on error; nothing was kept
- */
 gboolean
 query_statement_add_row(QueryStatement *self, GError **error)
 {
@@ -503,15 +425,6 @@ on_update_done(GTask *task, QueryRequest *request)
     g_task_return_int(task, finish_update(g_task_get_source_object(task), request));
 }
 
-/**
- * query_statement_execute_async:
- * @self: a statement
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_statement_execute(). Values bound after the call count for the next one.
- */
 void
 query_statement_execute_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -525,14 +438,6 @@ query_statement_execute_async(QueryStatement *self, GCancellable *cancellable, G
     query_request_run_async(create_request(self, QUERY_REQUEST_ROWS, &error), task, on_execute_done, &error);
 }
 
-/**
- * query_statement_execute_finish:
- * @self: a statement
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a cursor before the first row, %NULL on error
- */
 QueryCursor *
 query_statement_execute_finish(QueryStatement *self, GAsyncResult *result, GError **error)
 {
@@ -646,16 +551,6 @@ start_update(QueryStatement *self, GTask *task, GBytes *row, guint n_rows)
     query_request_run_async(create_request_of_rows(self, QUERY_REQUEST_UPDATE, row, n_rows), opener, on_update_done, NULL);
 }
 
-/**
- * query_statement_update_async:
- * @self: a statement of query_connection_prepare_update()
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_statement_update(). Several may be under way. They go out together on one channel, and are executed in
- * the order of the calls, each as an update of its own. One with a @cancellable goes its own way.
- */
 void
 query_statement_update_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -675,14 +570,6 @@ query_statement_update_async(QueryStatement *self, GCancellable *cancellable, GA
         g_task_return_error(task, error);
 }
 
-/**
- * query_statement_update_finish:
- * @self: a statement
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: the number of changed rows, -1 on error
- */
 gint64
 query_statement_update_finish(QueryStatement *self, GAsyncResult *result, GError **error)
 {

@@ -382,17 +382,6 @@ subscribe_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCa
         g_task_return_error(task, error);
 }
 
-/**
- * query_connection_subscribe_async:
- * @self: a connection
- * @language: the language of @text
- * @text: one statement that reads
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_subscribe().
- */
 void
 query_connection_subscribe_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                  GAsyncReadyCallback callback, gpointer user_data)
@@ -415,14 +404,6 @@ query_connection_subscribe_async(QueryConnection *self, QueryLanguage language, 
     g_task_run_in_thread(task, subscribe_in_thread);
 }
 
-/**
- * query_connection_subscribe_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a subscription, %NULL on error
- */
 QuerySubscription *
 query_connection_subscribe_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {

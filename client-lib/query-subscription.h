@@ -41,9 +41,28 @@ G_DECLARE_FINAL_TYPE(QuerySubscription, query_subscription, QUERY, SUBSCRIPTION,
 QuerySubscription *query_connection_subscribe(QueryConnection *self, QueryLanguage language, const char *text,
                                               GCancellable *cancellable, GError **error);
 
-/* Asynchronous form of query_connection_subscribe(): documented in query-subscription.c. */
+/**
+ * query_connection_subscribe_async:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_subscribe().
+ */
 void query_connection_subscribe_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                       GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_subscribe_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a subscription, %NULL on error
+ */
 QuerySubscription *query_connection_subscribe_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**

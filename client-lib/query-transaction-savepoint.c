@@ -42,16 +42,6 @@ query_transaction_savepoint(QueryTransaction *self, const char *name, GCancellab
     return run(self, "SAVEPOINT", name, cancellable, error);
 }
 
-/**
- * query_transaction_savepoint_async:
- * @self: a transaction
- * @name: any text in UTF-8
- * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_transaction_savepoint().
- */
 void
 query_transaction_savepoint_async(QueryTransaction *self, const char *name, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data)
@@ -62,14 +52,6 @@ query_transaction_savepoint_async(QueryTransaction *self, const char *name, GCan
     run_async(self, "SAVEPOINT", name, cancellable, callback, user_data);
 }
 
-/**
- * query_transaction_savepoint_finish:
- * @self: a transaction
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_transaction_savepoint_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
 {
@@ -87,16 +69,6 @@ query_transaction_release(QueryTransaction *self, const char *name, GCancellable
     return run(self, "RELEASE", name, cancellable, error);
 }
 
-/**
- * query_transaction_release_async:
- * @self: a transaction
- * @name: the name of a savepoint
- * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_transaction_release().
- */
 void
 query_transaction_release_async(QueryTransaction *self, const char *name, GCancellable *cancellable, GAsyncReadyCallback callback,
                                 gpointer user_data)
@@ -107,14 +79,6 @@ query_transaction_release_async(QueryTransaction *self, const char *name, GCance
     run_async(self, "RELEASE", name, cancellable, callback, user_data);
 }
 
-/**
- * query_transaction_release_finish:
- * @self: a transaction
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_transaction_release_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
 {
@@ -132,16 +96,6 @@ query_transaction_rollback_to(QueryTransaction *self, const char *name, GCancell
     return run(self, "ROLLBACK TO", name, cancellable, error);
 }
 
-/**
- * query_transaction_rollback_to_async:
- * @self: a transaction
- * @name: the name of a savepoint
- * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_transaction_rollback_to().
- */
 void
 query_transaction_rollback_to_async(QueryTransaction *self, const char *name, GCancellable *cancellable,
                                     GAsyncReadyCallback callback, gpointer user_data)
@@ -152,14 +106,6 @@ query_transaction_rollback_to_async(QueryTransaction *self, const char *name, GC
     run_async(self, "ROLLBACK TO", name, cancellable, callback, user_data);
 }
 
-/**
- * query_transaction_rollback_to_finish:
- * @self: a transaction
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_transaction_rollback_to_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
 {

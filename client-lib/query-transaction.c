@@ -123,15 +123,6 @@ on_begun(GTask *task, QueryRequest *request)
     g_task_return_pointer(task, transaction_new(g_task_get_source_object(task), request), g_object_unref);
 }
 
-/**
- * query_connection_begin_async:
- * @self: a connection
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_connection_begin().
- */
 void
 query_connection_begin_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -145,14 +136,6 @@ query_connection_begin_async(QueryConnection *self, GCancellable *cancellable, G
     query_request_run_async(create_begin(self, &error), task, on_begun, &error);
 }
 
-/**
- * query_connection_begin_finish:
- * @self: a connection
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a transaction, %NULL on error
- */
 QueryTransaction *
 query_connection_begin_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
@@ -375,18 +358,6 @@ run_async(QueryTransaction *self, GTask *task, QueryRequest *request, GError **e
     query_request_run_async(request, inner, on_request_done, error);
 }
 
-/**
- * query_transaction_query_async:
- * @self: a transaction
- * @language: the language of @text
- * @text: one statement that reads
- * @parameters: (nullable): a{sv}, see query_connection_query()
- * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_transaction_query().
- */
 void
 query_transaction_query_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                               GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
@@ -402,14 +373,6 @@ query_transaction_query_async(QueryTransaction *self, QueryLanguage language, co
     run_async(self, task, create_request(self, QUERY_REQUEST_ROWS, FALSE, language, text, parameters, &error), &error);
 }
 
-/**
- * query_transaction_query_finish:
- * @self: a transaction
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a cursor before the first row, %NULL on error
- */
 QueryCursor *
 query_transaction_query_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
 {
@@ -418,18 +381,6 @@ query_transaction_query_finish(QueryTransaction *self, GAsyncResult *result, GEr
     return g_task_propagate_pointer(G_TASK(result), error);
 }
 
-/**
- * query_transaction_update_async:
- * @self: a transaction
- * @language: the language of @text
- * @text: one statement that writes
- * @parameters: (nullable): a{sv}, see query_connection_query()
- * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_transaction_update().
- */
 void
 query_transaction_update_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
@@ -445,14 +396,6 @@ query_transaction_update_async(QueryTransaction *self, QueryLanguage language, c
     run_async(self, task, create_request(self, QUERY_REQUEST_UPDATE, TRUE, language, text, parameters, &error), &error);
 }
 
-/**
- * query_transaction_update_finish:
- * @self: a transaction
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: the number of changed rows, -1 on error
- */
 gint64
 query_transaction_update_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
 {
@@ -461,18 +404,6 @@ query_transaction_update_finish(QueryTransaction *self, GAsyncResult *result, GE
     return g_task_propagate_int(G_TASK(result), error);
 }
 
-/**
- * query_transaction_update_returning_async:
- * @self: a transaction
- * @language: the language of @text
- * @text: one statement that writes
- * @parameters: (nullable): a{sv}, see query_connection_query()
- * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_transaction_update_returning().
- */
 void
 query_transaction_update_returning_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                          GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
@@ -488,14 +419,6 @@ query_transaction_update_returning_async(QueryTransaction *self, QueryLanguage l
     run_async(self, task, create_request(self, QUERY_REQUEST_ROWS, TRUE, language, text, parameters, &error), &error);
 }
 
-/**
- * query_transaction_update_returning_finish:
- * @self: a transaction
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: (transfer full): a cursor before the first row, %NULL on error
- */
 QueryCursor *
 query_transaction_update_returning_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
 {
@@ -515,15 +438,6 @@ end_async(QueryTransaction *self, QueryRequestKind kind, gpointer tag, GCancella
     run_async(self, task, create_request(self, kind, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, &error), &error);
 }
 
-/**
- * query_transaction_commit_async:
- * @self: a transaction
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_transaction_commit().
- */
 void
 query_transaction_commit_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -532,14 +446,6 @@ query_transaction_commit_async(QueryTransaction *self, GCancellable *cancellable
     end_async(self, QUERY_REQUEST_COMMIT, query_transaction_commit_async, cancellable, callback, user_data);
 }
 
-/**
- * query_transaction_commit_finish:
- * @self: a transaction
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_transaction_commit_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
 {
@@ -548,15 +454,6 @@ query_transaction_commit_finish(QueryTransaction *self, GAsyncResult *result, GE
     return g_task_propagate_boolean(G_TASK(result), error);
 }
 
-/**
- * query_transaction_rollback_async:
- * @self: a transaction
- * @cancellable: (nullable): a #GCancellable
- * @callback: (scope async) (nullable): called when it is done
- * @user_data: for @callback
- *
- * Async form of query_transaction_rollback().
- */
 void
 query_transaction_rollback_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                  gpointer user_data)
@@ -566,14 +463,6 @@ query_transaction_rollback_async(QueryTransaction *self, GCancellable *cancellab
     end_async(self, QUERY_REQUEST_ROLLBACK, query_transaction_rollback_async, cancellable, callback, user_data);
 }
 
-/**
- * query_transaction_rollback_finish:
- * @self: a transaction
- * @result: what the callback was given
- * @error: (nullable): location for an error
- *
- * Returns: %FALSE on error
- */
 gboolean
 query_transaction_rollback_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
 {

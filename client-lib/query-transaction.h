@@ -40,9 +40,26 @@ G_DECLARE_FINAL_TYPE(QueryTransaction, query_transaction, QUERY, TRANSACTION, GO
  */
 QueryTransaction *query_connection_begin(QueryConnection *self, GCancellable *cancellable, GError **error);
 
-/* Asynchronous form of query_connection_begin(): documented in query-transaction.c. */
+/**
+ * query_connection_begin_async:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_begin().
+ */
 void query_connection_begin_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
+
+/**
+ * query_connection_begin_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a transaction, %NULL on error
+ */
 QueryTransaction *query_connection_begin_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -61,9 +78,29 @@ QueryTransaction *query_connection_begin_finish(QueryConnection *self, GAsyncRes
 QueryCursor *query_transaction_query(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                      GCancellable *cancellable, GError **error);
 
-/* Asynchronous form of query_transaction_query(): documented in query-transaction.c. */
+/**
+ * query_transaction_query_async:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_query().
+ */
 void query_transaction_query_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_transaction_query_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
+ */
 QueryCursor *query_transaction_query_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -82,9 +119,29 @@ QueryCursor *query_transaction_query_finish(QueryTransaction *self, GAsyncResult
 gint64 query_transaction_update(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                 GCancellable *cancellable, GError **error);
 
-/* Asynchronous form of query_transaction_update(): documented in query-transaction.c. */
+/**
+ * query_transaction_update_async:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_update().
+ */
 void query_transaction_update_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                     GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_transaction_update_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: the number of changed rows, -1 on error
+ */
 gint64 query_transaction_update_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -105,10 +162,30 @@ gint64 query_transaction_update_finish(QueryTransaction *self, GAsyncResult *res
 QueryCursor *query_transaction_update_returning(QueryTransaction *self, QueryLanguage language, const char *text,
                                                 GVariant *parameters, GCancellable *cancellable, GError **error);
 
-/* Asynchronous form of query_transaction_update_returning(): documented in query-transaction.c. */
+/**
+ * query_transaction_update_returning_async:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_update_returning().
+ */
 void query_transaction_update_returning_async(QueryTransaction *self, QueryLanguage language, const char *text,
                                               GVariant *parameters, GCancellable *cancellable, GAsyncReadyCallback callback,
                                               gpointer user_data);
+
+/**
+ * query_transaction_update_returning_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
+ */
 QueryCursor *query_transaction_update_returning_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -150,15 +227,73 @@ gboolean query_transaction_release(QueryTransaction *self, const char *name, GCa
  */
 gboolean query_transaction_rollback_to(QueryTransaction *self, const char *name, GCancellable *cancellable, GError **error);
 
-/* Asynchronous forms of the three: documented in query-transaction-savepoint.c. */
+/**
+ * query_transaction_savepoint_async:
+ * @self: a transaction
+ * @name: any text in UTF-8
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_savepoint().
+ */
 void query_transaction_savepoint_async(QueryTransaction *self, const char *name, GCancellable *cancellable,
                                        GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_transaction_savepoint_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_transaction_savepoint_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_transaction_release_async:
+ * @self: a transaction
+ * @name: the name of a savepoint
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_release().
+ */
 void query_transaction_release_async(QueryTransaction *self, const char *name, GCancellable *cancellable,
                                      GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_transaction_release_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_transaction_release_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_transaction_rollback_to_async:
+ * @self: a transaction
+ * @name: the name of a savepoint
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_rollback_to().
+ */
 void query_transaction_rollback_to_async(QueryTransaction *self, const char *name, GCancellable *cancellable,
                                          GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_transaction_rollback_to_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_transaction_rollback_to_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -187,12 +322,48 @@ gboolean query_transaction_commit(QueryTransaction *self, GCancellable *cancella
  */
 gboolean query_transaction_rollback(QueryTransaction *self, GCancellable *cancellable, GError **error);
 
-/* Asynchronous forms of commit and rollback: documented in query-transaction.c. */
+/**
+ * query_transaction_commit_async:
+ * @self: a transaction
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_commit().
+ */
 void query_transaction_commit_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                     gpointer user_data);
+
+/**
+ * query_transaction_commit_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_transaction_commit_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_transaction_rollback_async:
+ * @self: a transaction
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_rollback().
+ */
 void query_transaction_rollback_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                       gpointer user_data);
+
+/**
+ * query_transaction_rollback_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
 gboolean query_transaction_rollback_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**

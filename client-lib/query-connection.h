@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Connections: queries and updates in one call, settings of the calls that follow, and the daemon's jobs and figures.
+ *
+ * Part of query-client.h.
+ */
+#pragma once
+
+#include "query-client.h"
+
+#ifndef __GI_SCANNER__
+#pragma GCC visibility push(default)
+#endif
+
+G_BEGIN_DECLS
+
+/**
+ * query_connection_new:
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Connects to the queryd of this session and starts it when it does not run.
+ *
+ * Errors: UNAVAILABLE, also when it does not start within five seconds; PROTOCOL if it speaks an incompatible protocol version.
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
+QueryConnection *query_connection_new(GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_new_async:
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_new().
+ */
+void query_connection_new_async(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_new_finish:
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
+QueryConnection *query_connection_new_finish(GAsyncResult *result, GError **error);
+
+/**
+ * query_connection_new_for_store:
+ * @store: (nullable): name of a store; %NULL is the default one
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * As query_connection_new(), for the queryd of a named store ("queryd@NAME").
+ *
+ * Errors: also BAD_PARAMETER for a name that no store can have.
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
+QueryConnection *query_connection_new_for_store(const char *store, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_new_for_store_async:
+ * @store: (nullable): name of a store; %NULL is the default one
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_new_for_store().
+ */
+void query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                          gpointer user_data);
+
+/**
+ * query_connection_new_for_store_finish:
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
+QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GError **error);
+
+/**
+ * query_connection_new_direct:
+ * @path: (nullable) (type filename): the database file; %NULL is that of the default store
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Reads the database file in this process, without the daemon. SQL and SPARQL queries have a snapshot of their own each, and
+ * the statements, values, limits and errors of the daemon. Updates fail with READ_ONLY, what only a daemon can do with
+ * UNSUPPORTED. The next execution sees later commits, also those that change tables. Generations are not known: 0. A result
+ * ends after 5 minutes.
+ *
+ * The first of a process loads the module libquery-client-direct.so, and SQLite with it.
+ *
+ * Errors: UNAVAILABLE when this process cannot open the file, as in a sandbox, or the module is not installed. Use
+ * query_connection_new() then. CORRUPT when the file is no database. UNSUPPORTED when a newer queryd wrote it, or it is on a
+ * network file system.
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
+QueryConnection *query_connection_new_direct(const char *path, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_new_direct_async:
+ * @path: (nullable) (type filename): the database file; %NULL is that of the default store
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_new_direct().
+ */
+void query_connection_new_direct_async(const char *path, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                       gpointer user_data);
+
+/**
+ * query_connection_new_direct_finish:
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
+QueryConnection *query_connection_new_direct_finish(GAsyncResult *result, GError **error);
+
+/**
+ * query_connection_query:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @parameters: (nullable): a{sv}, a floating one is consumed. Keys: a decimal index from 1, a full name with its sigil, or a
+ *   bare name that matches exactly one. Values: b y n q i u x t d s ay; NULL is the signature value "". An RDF term is (sss):
+ *   lexical form, datatype IRI ("@id": an IRI, "@bnode": a blank node), language tag
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Runs a query. Returns when the first rows, the end or an error have arrived.
+ *
+ * Errors: those of the statement.
+ *
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
+ */
+QueryCursor *query_connection_query(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
+                                    GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_query_async:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_query().
+ */
+void query_connection_query_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
+                                  GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_query_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
+ */
+QueryCursor *query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_connection_update:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Executes an update. It is durable when this returns. Rows of RETURNING are dropped; use query_statement_execute() for them.
+ *
+ * Errors: those of the statement. After DISCONNECTED or cancellation it is not known whether it was executed.
+ *
+ * Returns: the number of changed rows, -1 on error
+ */
+gint64 query_connection_update(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
+                               GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_update_async:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @parameters: (nullable): a{sv}, see query_connection_query()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_update().
+ */
+void query_connection_update_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
+                                   GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_update_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: the number of changed rows, -1 on error
+ */
+gint64 query_connection_update_finish(QueryConnection *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_connection_prepare:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Prepares a query, with the limits that are set on the connection now.
+ *
+ * Errors: those of the statement.
+ *
+ * Returns: (transfer full): a statement, %NULL on error
+ */
+QueryStatement *query_connection_prepare(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
+                                         GError **error);
+
+/**
+ * query_connection_prepare_update:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Prepares an update: for query_statement_update(), or for query_statement_execute() when it returns rows.
+ *
+ * Errors: those of the statement.
+ *
+ * Returns: (transfer full): a statement, %NULL on error
+ */
+QueryStatement *query_connection_prepare_update(QueryConnection *self, QueryLanguage language, const char *text,
+                                                GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_create_batch:
+ * @self: a connection
+ * Returns: (transfer full): an empty batch
+ */
+QueryBatch *query_connection_create_batch(QueryConnection *self);
+
+/**
+ * query_connection_set_timeout_msec:
+ * @self: a connection
+ * @timeout_msec: milliseconds; 0 is the daemon's default, %QUERY_TIMEOUT_NONE is none
+ *
+ * Sets the deadline of the calls that follow on this connection. Time in which the daemon waits for a slow reader does not count.
+ */
+void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec);
+
+/**
+ * query_connection_set_max_rows:
+ * @self: a connection
+ * @max_rows: rows after which results end; 0 is the daemon's default, which is no limit
+ *
+ * Cuts the results of the queries that follow on this connection.
+ */
+void query_connection_set_max_rows(QueryConnection *self, guint64 max_rows);
+
+/**
+ * query_connection_set_transport:
+ * @self: a connection
+ * @transport: how results come from the daemon
+ *
+ * For the channels that are opened from now on; idle ones are closed. The default is %QUERY_TRANSPORT_AUTO.
+ */
+void query_connection_set_transport(QueryConnection *self, QueryTransport transport);
+
+/**
+ * query_connection_get_transport:
+ * @self: a connection
+ *
+ * Returns: what query_connection_set_transport() has set
+ */
+QueryTransport query_connection_get_transport(QueryConnection *self);
+
+/**
+ * query_connection_set_durability:
+ * @self: a connection
+ * @durability: what an update has to survive
+ *
+ * For the updates that follow on this connection, statements that are prepared from now on, batches, and payloads whose options do
+ * not say. A transaction of query_connection_begin() is always %QUERY_DURABILITY_FULL, which is the default.
+ */
+void query_connection_set_durability(QueryConnection *self, QueryDurability durability);
+
+/**
+ * query_connection_get_durability:
+ * @self: a connection
+ *
+ * Returns: what query_connection_set_durability() has set
+ */
+QueryDurability query_connection_get_durability(QueryConnection *self);
+
+/**
+ * query_connection_explain:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement
+ * @sql: (out) (optional) (transfer full): the SQL that it becomes
+ * @plan: (out) (optional) (transfer full): how SQLite would run it
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Says how a statement would run, without running it.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_connection_explain(QueryConnection *self, QueryLanguage language, const char *text, char **sql, char **plan,
+                                  GCancellable *cancellable, GError **error);
+
+/**
+ * QueryProgressFunc:
+ * @rows_done: rows so far
+ * @bytes_done: bytes so far
+ * @bytes_total: bytes in all; 0: not known
+ * @user_data: what was given with the function
+ *
+ * Reports the progress of a job, about ten times a second, in the thread of the waiting call. The last report, at the end of the
+ * job, has the final figures. A backup and a restore count each byte twice: they make a copy in the store's directory first.
+ */
+typedef void (*QueryProgressFunc)(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data);
+
+/**
+ * query_connection_import:
+ * @self: a connection
+ * @fd: what to read: a file, pipe or socket; borrowed, the daemon has its own copy
+ * @format: "csv", "tsv", "json" or "jsonl" into a table; "turtle", "trig", "ntriples", "nquads" or "rdfxml" into graphs
+ * @options: (nullable): a{sv}, a floating one is consumed: table s, create b, header b, durability s. For RDF: graph s, base s,
+ *   check_only b, durability s
+ * @progress: (scope call) (nullable): told about progress
+ * @user_data: for @progress
+ * @n_rows: (out) (optional): rows, or quads of the document
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Fills a table or graphs from a descriptor, in one transaction, and waits for the end.
+ *
+ * Returns: %FALSE on error: nothing was imported, unless it is DISCONNECTED: then it is not known
+ */
+gboolean query_connection_import(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
+                                 gpointer user_data, guint64 *n_rows, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_dump:
+ * @self: a connection
+ * @fd: where to write: a file, pipe or socket; borrowed, the daemon has its own copy
+ * @format: "turtle", "trig", "ntriples", "nquads" or "rdfxml"
+ * @options: (nullable): a{sv}, a floating one is consumed: graph s
+ * @progress: (scope call) (nullable): told about progress
+ * @user_data: for @progress
+ * @n_quads: (out) (optional): quads written
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Writes the RDF data of one moment: all graphs in a format that has them, else the default graph or that of the option.
+ *
+ * Returns: %FALSE on error: what was written is not complete
+ */
+gboolean query_connection_dump(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
+                               gpointer user_data, guint64 *n_quads, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_export:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @format: one of the property Formats: "csv", "tsv", "json", "jsonl", …
+ * @fd: where to write: a file, pipe or socket; borrowed, the daemon has its own copy
+ * @options: (nullable): a{sv}, a floating one is consumed: header b, timeout_ms u, max_rows u, max_bytes u
+ * @n_rows: (out) (optional): rows written
+ * @n_bytes: (out) (optional): bytes written
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Makes the daemon write a whole result to a descriptor, and waits for the end.
+ *
+ * Returns: %FALSE on error: what was written is not complete
+ */
+gboolean query_connection_export(QueryConnection *self, QueryLanguage language, const char *text, const char *format, int fd,
+                                 GVariant *options, guint64 *n_rows, guint64 *n_bytes, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_backup:
+ * @self: a connection
+ * @fd: a file, which is emptied first, a pipe or a socket; borrowed
+ * @progress: (scope call) (nullable): called with the progress
+ * @user_data: for @progress
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Copies the database, as it is at one moment, and waits for the end.
+ *
+ * Returns: %FALSE on error: the file's content is not a database
+ */
+gboolean query_connection_backup(QueryConnection *self, int fd, QueryProgressFunc progress, gpointer user_data,
+                                 GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_restore:
+ * @self: a connection
+ * @fd: what query_connection_backup() wrote, or another SQLite file that is whole and closed; borrowed
+ * @check_only: only look whether it could be restored
+ * @progress: (scope call) (nullable): told about progress
+ * @user_data: for @progress
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Puts another database in the place of the daemon's, in one transaction, and waits for the end. Results that are being read go on.
+ * Also for a database that is damaged so that nothing else works.
+ *
+ * Returns: %FALSE on error: nothing has changed
+ */
+gboolean query_connection_restore(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress,
+                                  gpointer user_data, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_restore_full:
+ * @self: a connection
+ * @fd: see query_connection_restore()
+ * @check_only: only look whether it could be restored, and what it would lack
+ * @progress: (scope call) (nullable): told about progress
+ * @user_data: for @progress
+ * @messages: (out) (optional) (array zero-terminated=1) (transfer full): the payloads whose files the restored database lacks:
+ *   the first 100, and the number of further ones. Empty when it has all
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * As query_connection_restore(), and says what came with it only in part: a backup has no payload files.
+ *
+ * Returns: %FALSE on error: nothing has changed, and @messages is untouched
+ */
+gboolean query_connection_restore_full(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress,
+                                       gpointer user_data, char ***messages, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_check:
+ * @self: a connection
+ * @quick: leave out what takes long: comparing tables with their indexes
+ * @messages: (out) (optional) (array zero-terminated=1) (transfer full): what was found, empty when all is well; also set when
+ *   this returns %FALSE with CORRUPT
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Checks the database for damage.
+ *
+ * Errors: CORRUPT with the first message.
+ *
+ * Returns: %TRUE when the database is sound
+ */
+gboolean query_connection_check(QueryConnection *self, gboolean quick, char ***messages, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_optimize:
+ * @self: a connection
+ * @warm: instead read the database file into the system's memory, so that the first queries need not wait for the disk
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Refreshes the planner's statistics and shortens the write-ahead log.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_connection_optimize(QueryConnection *self, gboolean warm, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_reload:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Makes the daemon read its configuration again.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_set_full_text:
+ * @self: a connection
+ * @options: a{sv}: tokenizer s, add as, remove as, all b, rebuild b, check b; consumed if floating
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Chooses the predicates whose string literals are in the full-text index, and brings the index up to date.
+ *
+ * Errors: BAD_PARAMETER; CORRUPT: "check" found a difference.
+ *
+ * Returns: %FALSE on error: nothing has changed
+ */
+gboolean query_connection_set_full_text(QueryConnection *self, GVariant *options, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_get_stats:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): a{sv}: numbers (t) and texts (s) by name, %NULL on error
+ */
+GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_get_limits:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): a(sttsss): name, value, default, unit, error name, description; %NULL on error
+ */
+GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_list_queries:
+ * @self: a connection
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): aa{sv}: id t, language s, text s, state s, client s, elapsed_usec t, rows t, bytes t;
+ *   %NULL on error
+ */
+GVariant *query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_cancel_query:
+ * @self: a connection
+ * @id: of query_connection_list_queries()
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Ends somebody's query; its owner gets CANCELLED.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_connection_cancel_query(QueryConnection *self, guint64 id, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_get_daemon_property:
+ * @self: a connection
+ * @name: a property of org.queryd.Query1: "Version", "Formats", "Generation", …
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ * Returns: (transfer full): its value, %NULL on error
+ */
+GVariant *query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error);
+
+G_END_DECLS
+
+#ifndef __GI_SCANNER__
+#pragma GCC visibility pop
+#endif
