@@ -538,7 +538,7 @@ GVariant *query_connection_list_queries(QueryConnection *self, GCancellable *can
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Ends somebody's query; its owner gets CANCELLED.
+ * Ends a query of any client; its owner gets CANCELLED.
  *
  * Returns: %FALSE on error
  */

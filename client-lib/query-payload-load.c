@@ -349,7 +349,7 @@ load_from_folder(int folder_fd, GArray *absent, GPtrArray *contents, GError **er
     return TRUE;
 }
 
-/* Of a direct connection. FALSE without an error: somebody may have replaced it meanwhile. */
+/* Of a direct connection. FALSE without an error: another client may have replaced it meanwhile. */
 static gboolean
 fail_absent(const Absent *first, const char *path, gboolean retry, GError **error)
 {

@@ -195,7 +195,7 @@ make_file(QueryConnection *self)
     return fd;
 }
 
-/* What somebody could still write to is copied. Replaces *@fd. */
+/* A file that could still be written to is copied. Replaces *@fd. */
 static void
 give_up_writing(int *fd)
 {

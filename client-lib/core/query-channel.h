@@ -59,7 +59,7 @@ void query_channel_set_prepared(QueryChannel *self, GBytes *key, QuerySchema *sc
 gboolean query_channel_is_prepared(const QueryChannel *self, GBytes *key);
 QuerySchema *query_channel_get_schema(const QueryChannel *self);
 
-/* Whether somebody is likely to run again what is prepared on it: a statement object. Preparing something else ends that. */
+/* Whether a statement object is likely to run again what is prepared on it. Preparing something else ends that. */
 void query_channel_set_wanted(QueryChannel *self, gboolean is_wanted);
 gboolean query_channel_is_wanted(const QueryChannel *self);
 

@@ -178,7 +178,8 @@ query_error_quark(void)
     return (GQuark) quark;
 }
 
-/* Before anybody can make an error of the domain by its name, as bindings do: it would have no place for the constraint. */
+/* Before a program, such as a binding, can make an error of the domain by its name: it would have no place for the
+ * constraint. */
 __attribute__((constructor)) static void
 register_domain(void)
 {

@@ -249,7 +249,7 @@ is_reader_gone(int fd)
     return poll(&entry, 1, 0) == 1 && (entry.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/* Takes @failure (nullable), of writing to @fd. Who has read enough of it is no error to tell anybody. */
+/* Takes @failure (nullable), of writing to @fd. A reader that has read enough is no error to report. */
 static bool
 settle(int fd, GError *failure, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A request on a direct connection: no channel, no waiting for anybody.
+ * A request on a direct connection: no channel and no waiting.
  *
  * Place: internal to libquery-client.
  */

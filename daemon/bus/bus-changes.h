@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The signals of commits: Changed to everybody, Stale to those who subscribed. At once after a quiet time, then at least 40 ms
- * apart with what was changed merged.
+ * The signals of commits: Changed to all clients, Stale to those who subscribed. At once after a quiet time, then at least 40
+ * ms apart with what was changed merged.
  *
  * Place: room bus. Invariant: every commit told to qd_bus_changes_add() is covered by a signal that follows it.
  */

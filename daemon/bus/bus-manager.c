@@ -2,8 +2,8 @@
 /*
  * The interface org.queryd.Query1.Manager: what an administrator asks and orders.
  *
- * Place: room bus. Statistics and limits are for everybody; what shows or touches the work of others is refused to
- * sandboxed callers.
+ * Place: room bus. Statistics and limits are for all callers; what shows or touches the work of others is refused to sandboxed
+ * callers.
  */
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-args.h"

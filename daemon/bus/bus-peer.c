@@ -100,7 +100,7 @@ sweep_payers(QdPeers *self)
     (void) g_hash_table_foreach_remove(self->payers, payer_is_unused, NULL);
 }
 
-/* Answers everybody who waits; @error NULL: the peer is known. */
+/* Answers all that wait; @error NULL: the peer is known. */
 static void
 peer_answer(QdPeer *self, const GError *error)
 {

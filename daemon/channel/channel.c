@@ -179,7 +179,7 @@ typedef struct Turn {
     gboolean leads; /* the writer's role */
 } Turn;
 
-/* One unit of work, with a slot. Returns: false when the channel is somebody else's now. */
+/* One unit of work, with a slot. Returns: false when the channel has another owner now. */
 static gboolean
 channel_work(QdChannel *self, Turn *turn)
 {

@@ -30,7 +30,7 @@ void qd_maintenance_note_closed(QdMaintenance *self);
 gboolean qd_maintenance_start_if_due(QdMaintenance *self);
 /* Ends a running check soon. Any thread. */
 void qd_maintenance_stop(QdMaintenance *self);
-/* Somebody met an error that only damage explains: a check follows. Any thread. */
+/* A statement met an error that only damage explains: a check follows. Any thread. */
 void qd_maintenance_suspect(QdMaintenance *self);
 /* A check that a client asked for has found damage. Any thread. */
 void qd_maintenance_report(QdMaintenance *self, const char *message);

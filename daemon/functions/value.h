@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A term as expressions see it: its value where it has one, its texts when somebody asks for them.
+ * A term as expressions see it: its value where it has one, its texts on request.
  *
  * Place: room functions, internal to functions. A value and its texts live until the next qd_evaluation_reset().
  * Invariant: an error of SPARQL is a value (QD_VALUE_ERROR, as is unbound); only what ends the whole query is a GError, which

@@ -252,7 +252,7 @@ on_payload_checked(const char *message, void *data)
 static void
 report_payloads(Restore *self)
 {
-    g_autoptr(GError) ignored = NULL; /* only looked at, a database of somebody else's has no payloads */
+    g_autoptr(GError) ignored = NULL; /* only looked at, a foreign database has no payloads */
 
     (void) qd_payloads_check(self->source, FALSE, on_payload_checked, self, &ignored);
     if (self->n_faults == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The full-text index: an FTS5 table over the string literals that are objects of the predicates somebody chose.
+ * The full-text index: an FTS5 table over the string literals that are objects of the chosen predicates.
  *
  * Place: room quads, beside quads, which tells it of each quad that comes or goes. One for each connection that writes.
  * Invariants: outside of a change queryd_fts has exactly the rows of the view queryd_fts_content, and none of them twice. It

@@ -75,6 +75,6 @@ gboolean qd_client_check_write(const QdClient *client, GError **error);
 /* Charges a subscription with a text of so many bytes; LIMIT_EXCEEDED. */
 gboolean qd_client_take_subscription(QdClient *client, gsize n_text_bytes, const QdLimits *limits, GError **error);
 void qd_client_give_subscription(QdClient *client, gsize n_text_bytes);
-/* Whether anybody but the caller holds a reference: a channel, a job, a waiting call. */
+/* Whether there are references besides the caller's: a channel, a job, a waiting call. */
 gboolean qd_client_is_charged(const QdClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdClient, qd_client_unref)

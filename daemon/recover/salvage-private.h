@@ -77,7 +77,7 @@ gboolean qd_salvage_scan(QdSalvage *self, const QdSalvageEntry *entry, QdRowWrit
 gboolean qd_salvage_vote_quads(QdSalvage *self, GError **error);
 /* A virtual table, which has no pages of its own. */
 gboolean qd_salvage_is_virtual(const QdSalvageEntry *entry);
-/* A schema that somebody has written by hand may say anything. */
+/* A schema that was written by hand may say anything. */
 gboolean qd_salvage_is_one_create(QdSalvage *self, const char *sql);
 /* Full-text indexes of users, rebuilt from the texts; one that cannot be rebuilt is made empty, and says so. */
 gboolean qd_salvage_mend_texts(QdSalvage *self, GError **error);

@@ -73,7 +73,7 @@ gboolean qd_workers_take_back(QdWorkers *self, QdTask *task);
 gboolean qd_workers_take_slot(QdWorkers *self, QdClient *client, gboolean sliced);
 void qd_workers_give_slot(QdWorkers *self, QdClient *client);
 
-/* Somebody waits for a slot: a run that has used up its slice should yield. */
+/* A task waits for a slot: a run that has used up its slice should yield. */
 gboolean qd_workers_has_waiting(QdWorkers *self);
 /* Until this thread is done with its task the kernel shall treat it as a batch job: others go first. */
 void qd_workers_note_batch(void);

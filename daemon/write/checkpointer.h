@@ -24,7 +24,7 @@ QdCheckpointer *qd_checkpointer_free(QdCheckpointer *self);
  * qd_checkpointer_finish() now: it takes little time, the log has grown by too much meanwhile, or there is no thread */
 gboolean qd_checkpointer_note(QdCheckpointer *self, guint n_pages);
 /* A checkpoint on @connection, the writer's, when no pass runs any more. Returns: bytes of a log that could not be copied as a
- * whole, since somebody reads an old snapshot, or 0 */
+ * whole, since an old snapshot is being read, or 0 */
 uint64_t qd_checkpointer_finish(QdCheckpointer *self, QdConnection *connection);
 /* Before any checkpoint that is not its own: until no pass runs. None begins before the next qd_checkpointer_note(). */
 void qd_checkpointer_wait(QdCheckpointer *self);
@@ -32,8 +32,8 @@ void qd_checkpointer_wait(QdCheckpointer *self);
 void qd_checkpointer_rest(QdCheckpointer *self);
 /* A writer's connection that was just opened: a log that restarts is cut to what it needs between checkpoints. */
 void qd_checkpointer_bound_log(const QdCheckpointer *self, QdConnection *connection);
-/* When commits have paused: a log that was longer than one between checkpoints, by @n_pages, is copied and cut to nothing, unless
- * somebody reads it. Returns: whether it was */
+/* When commits have paused: a log of @n_pages, if that is more than between checkpoints, is copied and truncated, unless it is
+ * being read. Returns: whether it was */
 gboolean qd_checkpointer_shrink_log(QdCheckpointer *self, QdConnection *connection, guint n_pages);
 
 /* Any thread. */

@@ -29,7 +29,7 @@ void qd_write_close_connection(QdWriter *self);
 void qd_write_note_own_version(QdWriter *self);
 /* READ_ONLY: the files of the store are not those that it was opened with. */
 gboolean qd_write_check_files(QdWriter *self, gboolean thoroughly, GError **error);
-/* Whether another program has written: then everybody hears that anything may have changed. With a connection or without. */
+/* Whether another program has written: then all listeners hear that anything may have changed. With a connection or without. */
 void qd_write_look_for_others(QdWriter *self);
 
 /* After a commit that was not qd_write_commit()'s: a copy of the schema for a salvage, if it is of another @version. */

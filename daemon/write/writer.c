@@ -467,7 +467,7 @@ qd_writer_replace(QdWriter *self, QdWriteItem *item, QdWriterFunc func, void *us
     return ok;
 }
 
-/* FALSE: somebody has it. */
+/* FALSE: the role is taken. */
 static gboolean
 try_role(QdWriter *self)
 {

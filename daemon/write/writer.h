@@ -128,7 +128,7 @@ typedef struct QdWriterConfig {
  * READ_ONLY; else the first one opens a connection, if there is none. */
 QdWriter *qd_writer_new(const QdWriterConfig *config, QdConnection *connection);
 /* Now and then, from any thread: looks whether the store's files are as they should be and whether another program has written.
- * It gives the space of a long log back. Nothing, when somebody has the role. */
+ * It gives the space of a long log back. Nothing, when the role is taken. */
 void qd_writer_look(QdWriter *self);
 /* Closes the connection until the next update, if the role is free. Returns: true when it is closed. */
 gboolean qd_writer_rest(QdWriter *self);

@@ -77,7 +77,7 @@ call_many(LatencyRun *run, guint n)
         run->probe->call(run, choose_id(run, i));
 }
 
-/* Each side shares its processor with somebody who computes: waiting awake takes from those who work. */
+/* Each side shares its processor with a process that computes: waiting awake takes from those who work. */
 static void
 measure_busy(LatencyRun *run)
 {

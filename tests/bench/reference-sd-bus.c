@@ -80,7 +80,7 @@ handle_lookup(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
     return r;
 }
 
-/* What queryd's Query answers to a look-up, without anybody who looks up: the message alone. */
+/* What queryd's Query answers to a look-up, without the look-up: the message alone. */
 static int
 handle_query(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
 {

@@ -212,7 +212,7 @@ shop_start_writing(const Shop *self)
 #define OFFER "<" NS "offer%O>"
 #define REVIEW "<" NS "review%R>"
 
-/* The shapes of an "explore" use case: what somebody asks who looks for something to buy. %P and the like are numbers. */
+/* The shapes of an "explore" use case: the questions of a user who looks for something to buy. %P and the like are numbers. */
 static const struct {
     const char *name, *text;
 } queries[SHOP_N_QUERIES] = {

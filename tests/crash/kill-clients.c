@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kill-clients: eight clients that write and eight that read through the library, while somebody else kills the daemon.
+ * kill-clients: eight clients that write and eight that read through the library, while the test kills the daemon.
  *
  * Ends when stdin does; then looks for what was acknowledged and prints one line of JSON. An update after an error is a new one,
  * so each may be there once or not at all, and only whole. A result that ends without an error has to be whole.

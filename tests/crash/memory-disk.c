@@ -346,7 +346,7 @@ count_pages(uint64_t n_bytes)
     return (gint64) ((n_bytes + PAGE_BYTES - 1) / PAGE_BYTES);
 }
 
-/* The name's file, if there is one, goes, though somebody may have it open still. */
+/* The name's file, if there is one, goes, though it may still be open. */
 static void
 give_room_of(MemoryDisk *self, const char *name)
 {

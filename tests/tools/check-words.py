@@ -13,7 +13,8 @@ from tap import Tap, read, tracked_files
 MAX_WORDS = 25
 NOTES = "docs/benchmarks/notes/"  # notebooks: measurements as they were written down
 REFUSED = (
-    (r"nobody|no one", "name the subject: no client, no process, no thread"),
+    (r"nobody|no one|somebody|anybody|everybody", "name the subject: no client, another process, every thread"),
+    (r"he|him|his|himself", "a thread or a program is it"),
     (r"whoever|whomever", "name the subject: any client, the caller"),
     (r"whatever", "name it: any, regardless of"),
     (r"anew", "again, from the start"),

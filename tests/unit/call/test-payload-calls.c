@@ -95,7 +95,7 @@ test_cancelled(EngineFixture *self, gconstpointer data)
     engine_fixture_assert_query(self, "SELECT count(*) FROM queryd_payload", "0\n");
 }
 
-/* A file that somebody has shortened is no payload's, and nothing of it is read. */
+/* A file that was shortened is no payload's, and nothing of it is read. */
 static void
 test_damaged(EngineFixture *self, gconstpointer data)
 {

@@ -72,7 +72,7 @@ test_reuse(Fixture *self, gconstpointer data)
     g_assert_cmpuint(qd_pool_get_n_open(self->pool), ==, 2);
 }
 
-/* A hint that is leased by somebody else, or gone, is only a hint. */
+/* A hint that is leased elsewhere, or gone, is only a hint. */
 static void
 test_preferred_is_a_hint(Fixture *self, gconstpointer data)
 {

@@ -89,7 +89,7 @@ test_shorter(Fixture *self, gconstpointer data)
     g_assert_cmpint(self->health.checked_sec, ==, 5);
     g_assert_null(self->health.damage);
 
-    /* and over what somebody else has put there */
+    /* and over what another program has put there */
     g_assert_true(g_file_set_contents(self->path,
                                       "\xff\xfe no key file at all, and longer than what comes, by far:"
                                       " ................................................................",
@@ -102,7 +102,7 @@ test_shorter(Fixture *self, gconstpointer data)
     g_assert_cmpstr(self->health.damage, ==, "page 7");
 }
 
-/* Torn, emptied, or somebody else's: the database is looked at soon, and nothing is believed. */
+/* Torn, emptied, or foreign: the database is looked at soon, and nothing is believed. */
 static void
 test_torn(Fixture *self, gconstpointer data)
 {

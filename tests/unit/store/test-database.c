@@ -183,7 +183,7 @@ test_adopts_a_file(StoreFixture *self, gconstpointer data)
     g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM old WHERE a = 'x'"), ==, 1);
 }
 
-/* Root may write everywhere: only somebody else can be kept out. */
+/* Root may write everywhere: only other users can be kept out. */
 static void
 run_as_nobody(void (*func)(StoreFixture *self), StoreFixture *self)
 {

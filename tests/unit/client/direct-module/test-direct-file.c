@@ -113,7 +113,7 @@ test_async(DirectFixture *self, gconstpointer data)
 #define CHILD "/client/direct/subprocess/"
 
 /*
- * Root may read everything: only somebody else can be kept out. A process of its own, that has nothing of SQLite from here, runs
+ * Root may read everything: only other users can be kept out. A process of its own, that has nothing of SQLite from here, runs
  * one of the functions below.
  */
 static void
