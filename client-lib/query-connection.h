@@ -341,7 +341,7 @@ typedef void (*QueryProgressFunc)(guint64 rows_done, guint64 bytes_done, guint64
  * @format: "csv", "tsv", "json" or "jsonl" into a table; "turtle", "trig", "ntriples", "nquads" or "rdfxml" into graphs
  * @options: (nullable): a{sv}, a floating one is consumed: table s, create b, header b, durability s. For RDF: graph s, base s,
  *   check_only b, durability s
- * @progress: (scope call) (nullable): told about progress
+ * @progress: (scope call) (nullable): called with the progress
  * @user_data: for @progress
  * @n_rows: (out) (optional): rows, or quads of the document
  * @cancellable: (nullable): a #GCancellable
@@ -360,7 +360,7 @@ gboolean query_connection_import(QueryConnection *self, int fd, const char *form
  * @fd: where to write: a file, pipe or socket; borrowed, the daemon has its own copy
  * @format: "turtle", "trig", "ntriples", "nquads" or "rdfxml"
  * @options: (nullable): a{sv}, a floating one is consumed: graph s
- * @progress: (scope call) (nullable): told about progress
+ * @progress: (scope call) (nullable): called with the progress
  * @user_data: for @progress
  * @n_quads: (out) (optional): quads written
  * @cancellable: (nullable): a #GCancellable
@@ -414,7 +414,7 @@ gboolean query_connection_backup(QueryConnection *self, int fd, QueryProgressFun
  * @self: a connection
  * @fd: what query_connection_backup() wrote, or another SQLite file that is whole and closed; borrowed
  * @check_only: only look whether it could be restored
- * @progress: (scope call) (nullable): told about progress
+ * @progress: (scope call) (nullable): called with the progress
  * @user_data: for @progress
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
@@ -432,7 +432,7 @@ gboolean query_connection_restore(QueryConnection *self, int fd, gboolean check_
  * @self: a connection
  * @fd: see query_connection_restore()
  * @check_only: only look whether it could be restored, and what it would lack
- * @progress: (scope call) (nullable): told about progress
+ * @progress: (scope call) (nullable): called with the progress
  * @user_data: for @progress
  * @messages: (out) (optional) (array zero-terminated=1) (transfer full): the payloads whose files the restored database lacks:
  *   the first 100, and the number of further ones. Empty when it has all

@@ -309,7 +309,7 @@ receive_directly(QueryCursor *self, GError **error)
     g_assert_not_reached();
 }
 
-/* The next page, or the end, from wherever they come. The cursor is pinned. */
+/* The next page, or the end, from the channel, the backlog or the module. The cursor is pinned. */
 static QueryIo
 receive_next(QueryCursor *self, GError **error)
 {

@@ -128,7 +128,7 @@ query_notifier_class_init(QueryNotifierClass *klass)
     /**
      * QueryNotifier:generation:
      *
-     * Changes up to it are not told: query_notifier_set_generation().
+     * Changes up to it are not reported: query_notifier_set_generation().
      */
     properties[PROP_GENERATION] = g_param_spec_uint64("generation", NULL, NULL, 0, G_MAXUINT64, 0,
                                                       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY);

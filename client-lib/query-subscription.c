@@ -24,7 +24,7 @@ struct _QuerySubscription {
     QueryHubEntry *entry; /* (nullable) before it is made */
     pthread_mutex_t mutex;
     guint64 generation; /* of the result that the application holds; guarded by mutex */
-    guint64 changed;    /* of the last change told; guarded by mutex */
+    guint64 changed;    /* of the last reported change; guarded by mutex */
 };
 
 enum { PROP_CONNECTION = 1, PROP_LANGUAGE, PROP_STATEMENT, PROP_GENERATION, N_PROPS };
@@ -130,7 +130,7 @@ query_subscription_class_init(QuerySubscriptionClass *klass)
     /**
      * QuerySubscription:generation:
      *
-     * Changes up to it are not told: query_subscription_set_generation().
+     * Changes up to it are not reported: query_subscription_set_generation().
      */
     properties[PROP_GENERATION] = g_param_spec_uint64("generation", NULL, NULL, 0, G_MAXUINT64, 0,
                                                       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY);

@@ -35,7 +35,7 @@ struct QueryDirectRun {
     gsize buffer_bytes;
     QwPageWriter page; /* its rows are not taken yet */
     QwEnd end;
-    GError *failure; /* (nullable): told after the rows of the page */
+    GError *failure; /* (nullable): reported after the rows of the page */
 };
 
 QueryDirectRun *

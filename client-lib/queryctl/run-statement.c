@@ -172,7 +172,7 @@ print_rows(QctlSession *session, QctlOutput *output, QueryCursor *cursor, GError
     if (failure == NULL)
         return ok && qctl_output_finish(output, true, error);
 
-    /* What came is shown, but never as if it were all; after an interrupt not even that. */
+    /* Rows that came are shown, but never as if they were all; after an interrupt not even that. */
     if (!qctl_session_is_interrupted(session))
         (void) qctl_output_finish(output, false, NULL);
     g_propagate_error(error, failure);

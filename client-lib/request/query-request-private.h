@@ -46,7 +46,7 @@ struct QueryRequest {
     gboolean is_bound;        /* to its channel */
     gboolean channel_is_idle; /* although it has failed */
     GError *room_error;       /* (nullable): why it was refused; it may go again when some open cursor is set aside */
-    GError *prepare_error;    /* told by PREPARE while the answer to its FETCH is still to be read */
+    GError *prepare_error;    /* known from PREPARE while the answer to its FETCH is still to be read */
     QwEnd end;
     GArray *counts; /* (nullable) of gint64: what a BATCH has answered so far */
     void (*done)(GTask *task, QueryRequest *self);

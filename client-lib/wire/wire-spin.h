@@ -34,7 +34,7 @@ qw_spin_pays(const QwSpin *self)
     return self->credit > 0;
 }
 
-/* What came of waiting awake. */
+/* The outcome of waiting awake. */
 static inline void
 qw_spin_note_awake(QwSpin *self, bool caught)
 {

@@ -3,7 +3,7 @@
  * The signals of commits: Changed to all clients, Stale to those who subscribed. At once after a quiet time, then at least 40
  * ms apart with what was changed merged.
  *
- * Place: room bus. Invariant: every commit told to qd_bus_changes_add() is covered by a signal that follows it.
+ * Place: room bus. Invariant: every commit that was given to qd_bus_changes_add() is covered by a signal that follows it.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who calls: a bus name is a peer, a process (or a sandbox) is a client, and clients pay.
+ * The callers: a bus name is a peer, a process (or a sandbox) is a client, and clients pay.
  *
  * Place: room bus. Credentials are asked of the bus without waiting; calls of a peer that is not known yet wait in order.
  * Invariants: no blocking round trip; all names of one process share one QdClient. Later names share it, too, as long as the

@@ -48,7 +48,7 @@ struct QdBusSubscriptions {
     GQueue outdated;            /* of Subscription */
     QdCall *look;               /* (nullable) under way */
     Subscription *looked_at;    /* (nullable) by @look; NULL also when it has been closed */
-    uint64_t schema_generation; /* of the last commit told of that changed schema or prefixes */
+    uint64_t schema_generation; /* of the last reported commit that changed schema or prefixes */
     guint64 last_id;
     sd_bus_slot *vtable_slot;
     sd_bus_slot *enumerator_slot;

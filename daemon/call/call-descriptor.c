@@ -14,7 +14,7 @@
 #include "daemon/store/database.h"
 
 #define POLL_MSEC 100
-/* Who waits for longer keeps others from nothing. */
+/* A caller that waits for longer delays no other. */
 #define PATIENCE_USEC 1000000
 /* A write of so much to a pipe that poll() calls writable does not wait. */
 #define PIPE_PIECE_BYTES 4096

@@ -317,7 +317,7 @@ analyze_query(QdCall *call, const QdCallStatement *statement, GError **error)
                                (double) (g_get_monotonic_time() - start) / 1000.0);
 }
 
-/* What SQLite does with the call's SQL goes to its text. */
+/* SQLite's plan of the call's SQL goes to its text. */
 static gboolean
 explain_sql(QdCall *call, gboolean is_generated, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who has a channel: taking it, pushing it into the run queue, kicking it, and letting it go.
+ * The owner of a channel: taking it, pushing it into the run queue, kicking it, and letting it go.
  *
  * Place: beside channel.c, whose loop runs between the taking and the letting go.
  */

@@ -19,7 +19,8 @@
 #define QD_CHANNEL_OUT_SLACK 8192
 
 /*
- * Who has a channel. The owner sets it before it gives the channel away; qd_channel_set_state() knows what may follow what:
+ * The owner of a channel. The owner sets it before it gives the channel away; qd_channel_set_state() knows what may follow
+ * what:
  *
  *                       open                        destroy
  *            none ─────────────────▸ served ─────────────────▸ none
@@ -180,7 +181,7 @@ struct QdChannel {
 };
 
 /* channel-input.c */
-/* Reads and parses what is there. @self->peer tells of the end afterwards. */
+/* Reads and parses what is there. @self->peer reports the end afterwards. */
 void qd_channel_read(QdChannel *self);
 gboolean qd_channel_has_room(const QdChannel *self);
 /* Ends a request of which nothing has come for too long. */

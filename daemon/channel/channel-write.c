@@ -108,7 +108,7 @@ on_written(QdWriteItem *item, QdWriterLinger *linger)
         qd_channel_push(self, TRUE);
 }
 
-/* While the item runs: a CANCEL. What else has come waits; of a hang-up nothing follows, since the update was accepted. */
+/* While the item runs: a CANCEL. Other input waits; a hang-up has no effect, since the update was accepted. */
 static void
 look_at_peer(const QdWriteItem *item)
 {

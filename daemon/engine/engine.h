@@ -35,7 +35,7 @@ QdEngine *qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError
 
 /* Main thread. TRUE: from now on a commit does not wake the main thread; qd_engine_tell_changes() reports it. */
 void qd_engine_hold_changes(QdEngine *self, gboolean hold);
-/* Main thread: tells of the commits that were not told yet, if there are any. */
+/* Main thread: reports the commits that were not reported yet, if there are any. */
 void qd_engine_tell_changes(QdEngine *self);
 
 /* Ends everything: waits for workers and jobs. All calls have been answered before it returns, `done` included. */

@@ -8,7 +8,7 @@
 
 /* A look at the clock for so many bytes. */
 #define PIECE 65536
-/* What SQLite marks JSON with, so that another function takes it as such and not as a text. */
+/* The subtype with which SQLite marks JSON, so that another function takes it as such and not as a text. */
 #define JSON_SUBTYPE 74
 
 typedef struct JsonPatch {

@@ -53,7 +53,7 @@ function_instr(sqlite3_context *context, int n_args, sqlite3_value **args)
     sqlite3_result_int64(context, position);
 }
 
-/* What replace() works on. */
+/* The arguments of replace(). */
 typedef struct Replacing {
     const char *text, *end; /* of the text that is left */
     const char *pattern, *replacement;

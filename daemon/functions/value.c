@@ -22,7 +22,7 @@ struct QdArenaBlock {
     QdArenaBlock *next;
 };
 
-/* What one call may hold: several values of the greatest size. */
+/* The memory of one call: several values of the greatest size. */
 #define BLOCKS_PER_VALUE 4
 /* Work on this much is worth a look at the clock. */
 #define LARGE_BYTES 65536

@@ -142,8 +142,8 @@ can_be_ours(int dir_fd, int fd, uint64_t size)
 
 /*
  * The kernel leases a file for reading only when no process has it open for writing, not even through a mapping. The descriptor
- * must be unable to write, and the lease lasts as long as it. Who opens it for writing meanwhile is made to wait, and we get a
- * signal, by default one that would end us.
+ * must be unable to write, and the lease lasts as long as it. A process that opens it for writing meanwhile has to wait, and we
+ * get a signal, by default one that would end us.
  */
 static gboolean
 lease(int fd)

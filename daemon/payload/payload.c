@@ -24,7 +24,7 @@
 /* Beyond so many drafts of one transaction the oldest are synced at once and their descriptors closed. */
 #define OPEN_DRAFTS_MAX 64
 #define CHECK_BYTES (256 * 1024)
-/* What relaxed commits have given up is swept together, since the log is synced first; but so much is not kept waiting. */
+/* Files that relaxed commits have given up are swept together, since the log is synced first; but no more than these wait. */
 #define LATER_FILES_MAX 256
 #define LATER_BYTES_MAX (UINT64_C(64) * 1024 * 1024)
 

@@ -98,7 +98,7 @@ gboolean qd_payload_find(QdConnection *connection, int64_t id, QdPayloadInfo *re
 gboolean qd_payload_read(QdConnection *connection, int64_t id, QdPayloadInfo *ret_info, GBytes **ret_content, int *ret_fd,
                          GError **error);
 
-/* Told about each fault; FALSE ends the check. */
+/* Called for each fault; FALSE ends the check. */
 typedef gboolean (*QdPayloadFaultFunc)(const char *message, void *data);
 /**
  * qd_payloads_check:

@@ -431,7 +431,7 @@ qd_dictionary_begin(QdDictionary *self, GError **error)
     if (!read_counters(self, error))
         return FALSE;
 
-    /* a counter that went back tells of a rollback */
+    /* a counter that went back shows a rollback */
     if (self->counted || self->sequence != sequence)
         forget(self);
     if (self->n_known < N_KNOWN_WRITER) {

@@ -25,7 +25,7 @@ struct QdLexer {
     char *buffer;
     gsize n_allocated;
     gboolean at_end;
-    GError *error; /* what stopped the input; told at the next token */
+    GError *error; /* what stopped the input; reported at the next token */
 
     guint64 plain_until;  /* no ':' ends a name that begins before this offset */
     GString *scratch;     /* of a stream's decoded token */

@@ -23,7 +23,7 @@ typedef struct QdHealth {
 /* Reads what is there. Never fails. */
 void qd_health_init(QdHealth *self, const char *directory);
 void qd_health_clear(QdHealth *self);
-/* A failure is not told: the next one will be. */
+/* A failure is not reported: the next one will be. */
 void qd_health_save(const QdHealth *self);
 void qd_health_set_text(char **field, const char *text);
 

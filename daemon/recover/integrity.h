@@ -33,7 +33,7 @@ typedef void (*QdIntegrityFunc)(const char *message, gpointer data);
 /**
  * qd_integrity_query:
  * @sql: a PRAGMA that checks
- * @func: told what it says, row by row
+ * @func: called with each row of the check
  *
  * From now on @db maps no page of the database. A page that the disk refuses is an error to a reader, but a SIGBUS to a process
  * that has mapped it.
@@ -42,7 +42,7 @@ typedef void (*QdIntegrityFunc)(const char *message, gpointer data);
  * refusing disk. In the last case its findings are worth nothing
  */
 int qd_integrity_query(sqlite3 *db, const char *sql, QdIntegrityFunc func, gpointer data);
-/* Whether a message of SQLite's check tells of damage, not only of a row that breaks a constraint. */
+/* Whether a message of SQLite's check is about damage, not only of a row that breaks a constraint. */
 gboolean qd_integrity_is_damage(const char *message);
 
 /* From now on checks on @db compute no CHECK constraint. Returns: SQLite's code */

@@ -38,7 +38,7 @@ typedef struct QdSchemaCopy {
  * @connection: of the file; no other connection changes its schema meanwhile
  * @max_bytes: of the copy
  *
- * Writes the copy if it is not what it should be. A failure is not told.
+ * Writes the copy if it is not what it should be. A failure is not reported.
  */
 void qd_schema_copy_refresh(QdConnection *connection, gsize max_bytes);
 

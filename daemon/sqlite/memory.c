@@ -19,7 +19,7 @@ static _Atomic uint64_t hard_limit_bytes;
 static _Thread_local int64_t thread_balance;
 
 /*
- * What SQLite makes of such sizes takes it long, between two calls of the progress handler: each asks first whether the statement
+ * SQLite works long on such a size, between two calls of the progress handler: each allocation asks first whether the statement
  * shall end. A row that is being put into a page allocates less.
  */
 #define LARGE_BYTES (QW_PAGE_SIZE_MAX + 1)

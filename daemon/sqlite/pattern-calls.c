@@ -29,7 +29,7 @@ typedef struct Wildcards {
     gboolean folds;
 } Wildcards;
 
-/* What SQLite reads of it, when it looks for a prefix, are the first three bytes. */
+/* SQLite reads its first three bytes when it looks for a prefix. */
 typedef struct UserData {
     guchar all, one, set;
     gboolean ignores_blobs; /* a BLOB matches nothing: how SQLite was built */

@@ -20,7 +20,7 @@
 #define LINGER_MIN_USEC QW_SPIN_USEC
 #define LINGER_MAX_USEC 500u
 
-/* Those who run in one transaction, in the order in which they came. */
+/* The members that run in one transaction, in the order in which they came. */
 typedef struct Group {
     QdWriteItem **items;
     guint n;

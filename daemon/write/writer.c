@@ -16,7 +16,7 @@
 #include "daemon/write/write-transaction.h"
 #include "daemon/write/write-watch.h"
 
-/* Between two looks at all files and for writes of others; what the kernel tells of the folder is heard at each sweep. */
+/* Between two looks at all files and for writes of others; each sweep reads what the kernel reports of the folder. */
 #define LOOK_USEC 1000000
 /* So long after the last commit a burst is over. */
 #define SETTLED_USEC 2000000

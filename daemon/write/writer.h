@@ -100,7 +100,7 @@ typedef void (*QdWriterCommitFunc)(uint64_t generation, const QdChanges *changes
 /* After a commit that gave payload files up. Any thread. */
 typedef void (*QdWriterSweepFunc)(QdPayloadSweep what, void *user_data);
 
-/* Those who were answered by the leader and are likely to write more at once. For them the next group is held open for a
+/* Owners that were answered by the leader and are likely to write more at once. For them the next group is held open for a
  * moment. Embedded in what knows them; all of it on the leader's thread. */
 struct QdWriterLinger {
     guint n; /* of them */

@@ -65,7 +65,7 @@ void memory_disk_foreach_name(MemoryDisk *self, MemoryDiskNameFunc func, void *u
 gsize memory_disk_read(MemoryDisk *self, guint file, void *buffer, gsize n_bytes, uint64_t offset);
 /* Returns: false when the disk is full, and then nothing is written */
 gboolean memory_disk_write(MemoryDisk *self, guint file, const void *data, gsize n_bytes, uint64_t offset);
-/* Who has had it without a name has closed it: its room is free. Nothing happens to one that has got a name. */
+/* The last process that had it without a name has closed it: its room is free. Nothing happens to one that has got a name. */
 void memory_disk_drop_nameless(MemoryDisk *self, guint file);
 void memory_disk_truncate(MemoryDisk *self, guint file, uint64_t n_bytes);
 void memory_disk_sync(MemoryDisk *self, guint file);

@@ -141,7 +141,7 @@ power_cut_make_image(PowerCut *self, GRand *rand)
     const Luck *luck = &lucks[g_rand_int_range(rand, 0, G_N_ELEMENTS(lucks))];
     MemoryDisk *image = memory_disk_copy(self->durable);
     guint n = self->pending->len;
-    /* in order up to an end, or wherever luck has it */
+    /* in order up to an end, or at a random one */
     guint end = g_rand_boolean(rand) ? n : (guint) g_rand_int_range(rand, 0, (gint32) n + 1);
     guint names_end = g_rand_boolean(rand) ? n : (guint) g_rand_int_range(rand, 0, (gint32) n + 1);
     double names_kept = g_rand_boolean(rand) ? 1.0 : luck->kept; /* 1.0: names change in order, as with a journal */

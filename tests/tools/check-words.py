@@ -18,7 +18,7 @@ REFUSED = (
     (r"whoever|whomever", "name the subject: any client, the caller"),
     (r"whatever", "name it: any, regardless of"),
     (r"anew", "again, from the start"),
-    (r"(?:is|are|was|were|be|been) told", "name what is sent or shown: is reported, hears of"),
+    (r"told|tells? of", "name what is sent or shown: is reported, hears of"),
     (r"behind", "after; a place is listed in PLACES"),
     (r"dear", "expensive"),
     (r"(?:as|so) far as (?:that|it|this) is to be had", "where available"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who has a channel: parked, seized, kicked, in the queue; and which state may follow which.
+ * The owner of a channel: parked, seized, kicked, in the queue; and which state may follow which.
  */
 #include <sys/epoll.h>
 

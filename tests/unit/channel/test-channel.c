@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What ends a request, wherever its channel is: CANCEL, CancelQuery, hang-up, nonsense; results that are not read, and lingering.
+ * The ends of a request, in each state of its channel: CANCEL, CancelQuery, hang-up, nonsense; results that are not read, and
+ * lingering.
  */
 #include <sys/epoll.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The engine: calls before the store is open, when it cannot be opened, while they run, and at the end; what it tells of commits.
+ * The engine: calls before the store is open, when it cannot be opened, while they run, and at the end; its reports of commits.
  */
 #include "daemon/engine/engine.h"
 

@@ -100,7 +100,7 @@ test_content_elsewhere(SalvageFixture *self, gconstpointer data)
     g_assert_cmpint(salvage_fixture_ask(self, "SELECT count(*) FROM doc WHERE doc MATCH 'text'"), ==, 1000);
 }
 
-/* Texts that do not fit into the table that its schema tells of stay beside it. */
+/* Texts that do not fit into the table that its schema names stay beside it. */
 static void
 test_other_columns(SalvageFixture *self, gconstpointer data)
 {

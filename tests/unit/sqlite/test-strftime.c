@@ -153,7 +153,7 @@ test_now(void)
     plain_close(&self);
 }
 
-/* What SQLite allows in a schema, and what it refuses. */
+/* Calls that SQLite allows in a schema, and others that it refuses. */
 static void
 test_schema(void)
 {

@@ -356,7 +356,7 @@ test_empty_log(StoreFixture *self, gconstpointer data)
     g_assert_cmpuint(qd_database_get_start_counter(self->database), ==, 1);
 }
 
-/* Who finds the last copy of the database needs them; a sweep would delete them. */
+/* The user who finds the last copy of the database needs them; a sweep would delete them. */
 static void
 test_payloads_of_a_lost_database(StoreFixture *self, gconstpointer data)
 {

@@ -164,7 +164,7 @@ test_stopped_is_not_repeated(Fixture *self, gconstpointer data)
     assert_runs(self, "asab", 2, 2);
 }
 
-/* What one that was to be cancelled before its turn costs: nothing. */
+/* A member that was cancelled before its turn costs nothing. */
 static void
 test_cancelled_before(Fixture *self, gconstpointer data)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Members of a group that are functions of ours: atomic, repeatable, told of only when they are durable.
+ * Members of a group that are functions of ours: atomic, repeatable, reported only when they are durable.
  */
 #include "tests/unit/write/writer-fixture.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who holds a snapshot of the database, and for how long. The writer sees it: its log can be emptied only without snapshots.
+ * The holders of snapshots of the database, and for how long. The writer sees it: its log can be emptied only without
+ * snapshots.
  */
 #include "tests/unit/client/direct-module/direct-fixture.h"
 
