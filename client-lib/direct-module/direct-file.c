@@ -15,6 +15,8 @@
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
 #include "daemon/base/error.h"
+#include "daemon/read/client.h"
+#include "daemon/read/pool.h"
 #include "daemon/sqlite/file-check.h"
 
 /* One stat() a second: in each execution it would be a tenth of a look-up by key. */

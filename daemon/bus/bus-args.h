@@ -10,7 +10,7 @@
 #include <glib.h>
 #include <systemd/sd-bus.h>
 
-#include "daemon/engine/engine.h"
+#include "daemon/call/call.h"
 
 /**
  * qd_bus_read_text:

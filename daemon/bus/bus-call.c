@@ -12,6 +12,7 @@
 #include "daemon/base/error.h"
 #include "daemon/base/log.h"
 #include "daemon/bus/bus-error.h"
+#include "daemon/bus/bus-job.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/call/call-classes.h"
 

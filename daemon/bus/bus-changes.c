@@ -7,8 +7,10 @@
 
 #include <time.h>
 
+#include "daemon/base/name-set.h"
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
+#include "daemon/notify/changes.h"
 
 #define INTERVAL_USEC (40 * UINT64_C(1000))
 /* Not 0: that would be 250 ms, by which the last signal of many would be late. */

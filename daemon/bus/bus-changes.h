@@ -12,8 +12,7 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
-#include "daemon/notify/changes.h"
-
+typedef struct QdChanges QdChanges;
 typedef struct QdBusChanges QdBusChanges;
 
 typedef struct QdBusChangesHooks {

@@ -9,8 +9,10 @@
 #include <time.h>
 
 #include "daemon/base/error.h"
+#include "daemon/bus/bus-call.h"
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
+#include "daemon/call/call.h"
 
 #define JOB_PREFIX QD_BUS_PATH "/job"
 #define KEEP_USEC (60 * UINT64_C(1000000))

@@ -7,8 +7,12 @@
  */
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-args.h"
+#include "daemon/bus/bus-call.h"
 #include "daemon/bus/bus-error.h"
+#include "daemon/bus/bus-job.h"
+#include "daemon/bus/bus-peer.h"
 #include "daemon/bus/bus-private.h"
+#include "daemon/bus/bus-subscribe.h"
 #include "daemon/job/job-classes.h"
 
 /* A message being built by a foreach function: the first failure stays. */

@@ -13,6 +13,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-process.h"
+#include "daemon/call/call.h"
 
 #define BUS_NAME "org.freedesktop.DBus"
 #define BUS_PATH "/org/freedesktop/DBus"

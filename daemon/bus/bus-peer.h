@@ -11,8 +11,8 @@
 #include <glib.h>
 #include <systemd/sd-bus.h>
 
-#include "daemon/engine/engine.h"
-
+typedef struct QdClient QdClient;
+typedef struct QdEngine QdEngine;
 typedef struct QdPeers QdPeers;
 typedef struct QdPeer QdPeer;
 

@@ -6,13 +6,14 @@
  */
 #pragma once
 
-#include "daemon/bus/bus-call.h"
-#include "daemon/bus/bus-changes.h"
-#include "daemon/bus/bus-job.h"
-#include "daemon/bus/bus-peer.h"
-#include "daemon/bus/bus-prefixes.h"
 #include "daemon/bus/bus-service.h"
-#include "daemon/bus/bus-subscribe.h"
+
+typedef struct QdBusCall QdBusCall;
+typedef struct QdBusChanges QdBusChanges;
+typedef struct QdBusJobs QdBusJobs;
+typedef struct QdBusPrefixes QdBusPrefixes;
+typedef struct QdBusSubscriptions QdBusSubscriptions;
+typedef struct QdPeers QdPeers;
 
 #define QD_BUS_PATH "/org/queryd/Query1"
 #define QD_BUS_INTERFACE "org.queryd.Query1"

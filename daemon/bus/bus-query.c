@@ -7,9 +7,12 @@
  */
 #include "client-lib/wire/wire-record.h"
 #include "daemon/bus/bus-args.h"
+#include "daemon/bus/bus-call.h"
 #include "daemon/bus/bus-error.h"
+#include "daemon/bus/bus-prefixes.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/bus/bus-reply.h"
+#include "daemon/bus/bus-subscribe.h"
 #include "daemon/call/call-classes.h"
 #include "daemon/job/job-classes.h"
 

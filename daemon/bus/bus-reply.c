@@ -8,6 +8,7 @@
 
 #include "client-lib/wire/wire-page-reader.h"
 #include "daemon/bus/bus-error.h"
+#include "daemon/call/call.h"
 
 /* D-Bus: a message has at most 128 MiB. What a cell adds to its bytes: signature, alignment, length, NUL. */
 #define MESSAGE_BYTES_MAX (120u * 1024 * 1024)

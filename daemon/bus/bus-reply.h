@@ -8,6 +8,7 @@
 
 #include <systemd/sd-bus.h>
 
+#include "client-lib/wire/wire-value.h"
 #include "daemon/engine/engine.h"
 
 /**

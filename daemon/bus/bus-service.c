@@ -5,7 +5,14 @@
 #include "daemon/bus/bus-service.h"
 
 #include "daemon/base/error.h"
+#include "daemon/bus/bus-call.h"
+#include "daemon/bus/bus-changes.h"
+#include "daemon/bus/bus-job.h"
+#include "daemon/bus/bus-peer.h"
+#include "daemon/bus/bus-prefixes.h"
 #include "daemon/bus/bus-private.h"
+#include "daemon/bus/bus-subscribe.h"
+#include "daemon/notify/changes.h"
 
 static void
 on_peer_gone(const char *name, void *user_data)

@@ -13,6 +13,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-error.h"
+#include "daemon/bus/bus-peer.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/call/call-classes.h"
 #include "daemon/notify/subscription-index.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/call/call-private.h"
 #include "daemon/store/database.h"
 
 #define POLL_MSEC 100

@@ -7,7 +7,9 @@
  */
 #pragma once
 
-#include "daemon/call/call-private.h"
+#include <glib.h>
+
+typedef struct QdCall QdCall;
 
 /* false with BAD_PARAMETER when the caller's descriptor is of no kind that one can stream to or from, or of our own files. */
 gboolean qd_call_check_descriptor(QdCall *call, GError **error);

@@ -7,9 +7,12 @@
 #pragma once
 
 #include "daemon/call/call.h"
+#include "daemon/payload/payload-draft.h"
 #include "daemon/read/pool.h"
 #include "daemon/read/run.h"
 #include "daemon/runtime/context.h"
+#include "daemon/runtime/registry.h"
+#include "daemon/runtime/workers.h"
 #include "daemon/write/writer.h"
 
 /* What a call carries besides its public half. */

@@ -10,6 +10,8 @@
 #include "daemon/channel/channel.h"
 #include "daemon/read/bind.h"
 #include "daemon/read/run.h"
+#include "daemon/runtime/registry.h"
+#include "daemon/runtime/workers.h"
 #include "daemon/sparql/compile.h"
 
 #define SLICE_USEC 10000

@@ -6,6 +6,7 @@
 
 #include "daemon/call/call-classes.h"
 #include "daemon/call/call-private.h"
+#include "daemon/notify/read-set.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 /* The generation is read first: a later change of the schema is reported later. */

@@ -6,6 +6,11 @@
 
 #include "daemon/call/call-private.h"
 
+#include "daemon/notify/read-set.h"
+#include "daemon/payload/payload-draft.h"
+#include "daemon/runtime/registry.h"
+#include "daemon/runtime/workers.h"
+
 static void
 statement_clear(gpointer data)
 {

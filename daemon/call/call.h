@@ -9,11 +9,11 @@
 
 #include "client-lib/wire/wire-value.h"
 #include "daemon/base/language.h"
-#include "daemon/notify/read-set.h"
 #include "daemon/read/client.h"
 #include "daemon/read/parameters.h"
 #include "daemon/runtime/options.h"
 
+typedef struct QdReadSet QdReadSet;
 typedef struct QdCall QdCall;
 
 typedef enum QdCallPlace {

@@ -15,6 +15,11 @@
 #include "daemon/call/call-classes.h"
 #include "daemon/call/call-descriptor.h"
 #include "daemon/call/call-private.h"
+#include "daemon/notify/changes.h"
+#include "daemon/payload/payload-draft.h"
+#include "daemon/payload/payload.h"
+#include "daemon/runtime/registry.h"
+#include "daemon/store/database.h"
 
 #define BUFFER_BYTES (256 * 1024)
 /* A larger one is synced before it takes its turn; smaller ones together with their group, which costs fewer waits for the disk. */

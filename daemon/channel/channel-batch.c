@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/read/parameters.h"
+#include "daemon/write/writer.h"
 
 static void
 statement_clear(gpointer data)

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/read/client.h"
+#include "daemon/runtime/context.h"
 
 #define FIRST_BYTES (256 * (gsize) 1024)
 

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/runtime/context.h"
+#include "daemon/runtime/workers.h"
 
 #define READ_BYTES 16384
 /* Requests of a channel that are not charged: the default page, so that each channel may always have one of it. */

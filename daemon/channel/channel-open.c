@@ -6,6 +6,10 @@
 #include <unistd.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/read/client.h"
+#include "daemon/runtime/context.h"
+#include "daemon/runtime/registry.h"
+#include "daemon/runtime/workers.h"
 
 static void
 setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup, int fd)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/runtime/context.h"
 
 #define ERROR_MESSAGE_MAX 2048
 #define ERROR_DETAILS_MAX 1900 /* with message and header below the smallest page */

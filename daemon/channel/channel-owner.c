@@ -8,6 +8,9 @@
 #include <sys/socket.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/runtime/context.h"
+#include "daemon/runtime/registry.h"
+#include "daemon/runtime/workers.h"
 
 #define MAY_BE(state) (1u << QD_CHANNEL_##state)
 

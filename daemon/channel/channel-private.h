@@ -11,6 +11,9 @@
 #include "daemon/channel/channel.h"
 #include "daemon/channel/ring.h"
 #include "daemon/read/run.h"
+#include "daemon/runtime/registry.h"
+#include "daemon/runtime/workers.h"
+#include "daemon/write/writer.h"
 
 #define QD_CHANNEL_OWNED 1u
 #define QD_CHANNEL_PENDING 2u

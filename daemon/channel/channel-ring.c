@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/runtime/context.h"
 
 /* Enough for a client that is awake: what it is too slow for goes by the socket. */
 #define RING_BYTES (256 * 1024)

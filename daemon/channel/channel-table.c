@@ -10,6 +10,10 @@
 #include <unistd.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/read/client.h"
+#include "daemon/runtime/context.h"
+#include "daemon/runtime/workers.h"
+#include "daemon/write/writer.h"
 
 /* Large pipes are a scarce right of the user: beyond these every new one would get 8 KiB. */
 #define PIPE_MAX_LARGE 32

@@ -8,6 +8,12 @@
  * client has sent for it is never executed outside.
  */
 #include "daemon/channel/channel-private.h"
+#include "daemon/notify/changes.h"
+#include "daemon/read/client.h"
+#include "daemon/read/pool.h"
+#include "daemon/runtime/context.h"
+#include "daemon/runtime/workers.h"
+#include "daemon/write/writer.h"
 
 /* Each follows the one before it; OVER may follow all but the first. */
 typedef enum TransactionState {

@@ -5,6 +5,8 @@
 #include <sys/epoll.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/runtime/context.h"
+#include "daemon/runtime/workers.h"
 
 static const QdRequest *
 get_request(const QdChannel *self)

@@ -13,6 +13,10 @@
 #include <string.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/read/client.h"
+#include "daemon/runtime/context.h"
+#include "daemon/runtime/registry.h"
+#include "daemon/write/writer.h"
 
 /* They are used again and again: making one takes as long as running a small update. */
 typedef struct QdChannelWrite {

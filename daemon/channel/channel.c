@@ -7,7 +7,12 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "daemon/base/mailbox.h"
 #include "daemon/channel/channel-private.h"
+#include "daemon/read/client.h"
+#include "daemon/runtime/context.h"
+#include "daemon/runtime/workers.h"
+#include "daemon/write/writer.h"
 
 #define SLICE_USEC 2000
 

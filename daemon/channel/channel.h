@@ -9,12 +9,12 @@
  */
 #pragma once
 
-#include "daemon/read/pool.h"
 #include "daemon/read/shape.h"
-#include "daemon/runtime/context.h"
 #include "daemon/runtime/options.h"
-#include "daemon/write/writer.h"
 
+typedef struct QdClient QdClient;
+typedef struct QdContext QdContext;
+typedef struct QdWriterLinger QdWriterLinger;
 typedef struct QdChannels QdChannels;
 
 QdChannels *qd_channels_new(QdContext *context);

@@ -8,10 +8,11 @@
 
 #include <pthread.h>
 
-#include "daemon/call/call-private.h"
 #include "daemon/engine/engine.h"
-#include "daemon/job/payload-pool.h"
+#include "daemon/runtime/context.h"
 
+typedef struct QdInterrupter QdInterrupter;
+typedef struct QdPayloadPool QdPayloadPool;
 typedef struct QdMaintenance QdMaintenance;
 
 /* What commits have changed since the main thread last took the changes. */

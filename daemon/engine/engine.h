@@ -12,10 +12,10 @@
 
 #include "daemon/base/limits.h"
 #include "daemon/base/mailbox.h"
-#include "daemon/call/call.h"
-#include "daemon/notify/changes.h"
 #include "daemon/runtime/registry.h"
 
+typedef struct QdCall QdCall;
+typedef struct QdChanges QdChanges;
 typedef struct QdEngine QdEngine;
 
 typedef struct QdEngineConfig {

@@ -9,8 +9,15 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/log.h"
+#include "daemon/base/mailbox.h"
 #include "daemon/base/thread.h"
+#include "daemon/engine/engine-private.h"
+#include "daemon/engine/engine.h"
+#include "daemon/read/pool.h"
+#include "daemon/recover/health.h"
 #include "daemon/recover/integrity.h"
+#include "daemon/runtime/registry.h"
+#include "daemon/store/database.h"
 
 /* After a check that found nothing suspicions rest for so long. */
 #define SUSPICION_USEC (60 * G_USEC_PER_SEC)

@@ -7,10 +7,11 @@
  */
 #pragma once
 
-#include "daemon/engine/engine-private.h"
-#include "daemon/recover/health.h"
-#include "daemon/recover/recovery.h"
+#include <glib.h>
 
+typedef struct QdEngine QdEngine;
+typedef struct QdHealth QdHealth;
+typedef struct QdRecoveryResult QdRecoveryResult;
 typedef struct QdMaintenance QdMaintenance;
 
 QdMaintenance *qd_maintenance_new(QdEngine *engine);

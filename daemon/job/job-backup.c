@@ -11,10 +11,14 @@
 #include <unistd.h>
 
 #include "daemon/call/call-descriptor.h"
+#include "daemon/call/call-private.h"
 #include "daemon/job/job-classes.h"
 #include "daemon/job/jobs.h"
+#include "daemon/read/pool.h"
 #include "daemon/read/run.h"
+#include "daemon/runtime/context.h"
 #include "daemon/sqlite/sqlite-error.h"
+#include "daemon/store/database.h"
 
 #define COPY_BYTES (1024 * 1024)
 #define STEP_PAGES 1024

@@ -7,10 +7,13 @@
 #include <string.h>
 
 #include "daemon/call/call-descriptor.h"
+#include "daemon/call/call-private.h"
 #include "daemon/job/job-classes.h"
 #include "daemon/job/jobs.h"
 #include "daemon/read/bind.h"
 #include "daemon/read/run.h"
+#include "daemon/runtime/context.h"
+#include "daemon/write/writer.h"
 
 #define FLUSH_BYTES (256 * 1024)
 

@@ -2,10 +2,14 @@
 /*
  * SetFullText: settings of the full-text index and the index itself, in one transaction.
  */
+#include "daemon/base/name-set.h"
 #include "daemon/call/call-descriptor.h"
+#include "daemon/call/call-private.h"
 #include "daemon/job/job-classes.h"
 #include "daemon/job/jobs.h"
+#include "daemon/notify/changes.h"
 #include "daemon/quads/fts.h"
+#include "daemon/write/writer.h"
 
 static gboolean
 change(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)

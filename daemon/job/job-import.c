@@ -11,11 +11,18 @@
 #include <unistd.h>
 
 #include "daemon/call/call-descriptor.h"
+#include "daemon/call/call-private.h"
 #include "daemon/format/text-reader.h"
 #include "daemon/job/job-classes.h"
 #include "daemon/job/jobs.h"
+#include "daemon/notify/changes.h"
+#include "daemon/runtime/context.h"
+#include "daemon/sqlite/connection.h"
+#include "daemon/sqlite/guard.h"
 #include "daemon/sqlite/sqlite-error.h"
+#include "daemon/store/database.h"
 #include "daemon/write/write-item.h"
+#include "daemon/write/writer.h"
 
 #define BUFFER_BYTES (256 * 1024)
 

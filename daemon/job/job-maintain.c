@@ -5,13 +5,19 @@
 #include <string.h>
 
 #include "daemon/call/call-descriptor.h"
+#include "daemon/call/call-private.h"
 #include "daemon/job/job-classes.h"
 #include "daemon/job/jobs.h"
+#include "daemon/payload/payload.h"
 #include "daemon/quads/fts.h"
 #include "daemon/read/evaluation.h"
+#include "daemon/read/pool.h"
 #include "daemon/read/run.h"
 #include "daemon/recover/integrity.h"
+#include "daemon/runtime/context.h"
+#include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/sqlite-error.h"
+#include "daemon/write/writer.h"
 
 #define COPY_BYTES (1024 * 1024)
 

@@ -9,15 +9,22 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "daemon/base/name-set.h"
 #include "daemon/call/call-descriptor.h"
+#include "daemon/call/call-private.h"
 #include "daemon/job/job-classes.h"
 #include "daemon/job/jobs.h"
+#include "daemon/notify/changes.h"
 #include "daemon/quads/bulk-load.h"
 #include "daemon/quads/dictionary.h"
 #include "daemon/rdf/iri.h"
 #include "daemon/rdfio/rdf-reader.h"
 #include "daemon/rdfio/rdf-writer.h"
+#include "daemon/read/pool.h"
+#include "daemon/runtime/context.h"
 #include "daemon/sqlite/sqlite-error.h"
+#include "daemon/store/database.h"
+#include "daemon/write/writer.h"
 
 #define FLUSH_BYTES (256 * 1024)
 #define COUNT_PREFIXES "SELECT count(*) FROM queryd_prefix" /* a load only adds some */

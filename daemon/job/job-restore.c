@@ -15,18 +15,24 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/log.h"
+#include "daemon/base/mailbox.h"
 #include "daemon/call/call-descriptor.h"
+#include "daemon/call/call-private.h"
 #include "daemon/job/job-classes.h"
 #include "daemon/job/jobs.h"
 #include "daemon/payload/payload.h"
 #include "daemon/read/evaluation.h"
+#include "daemon/read/pool.h"
 #include "daemon/read/run.h"
 #include "daemon/recover/integrity.h"
 #include "daemon/recover/page-file.h"
 #include "daemon/recover/replace.h"
+#include "daemon/runtime/context.h"
 #include "daemon/sqlite/file-check.h"
 #include "daemon/sqlite/schema.h"
 #include "daemon/sqlite/sqlite-error.h"
+#include "daemon/store/database.h"
+#include "daemon/write/writer.h"
 
 #define COPY_BYTES (1024 * 1024)
 #define STEP_PAGES 1024

@@ -7,6 +7,8 @@
 #include <pthread.h>
 
 #include "daemon/base/thread.h"
+#include "daemon/call/call-private.h"
+#include "daemon/read/client.h"
 #include "daemon/read/run.h"
 
 struct QdJobs {

@@ -7,9 +7,10 @@
  */
 #pragma once
 
-#include "daemon/call/call-private.h"
 #include "daemon/rdfio/rdf-format.h"
 
+typedef struct QdCall QdCall;
+typedef struct QdContext QdContext;
 typedef struct QdJobs QdJobs;
 
 QdJobs *qd_jobs_new(QdContext *context);

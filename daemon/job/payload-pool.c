@@ -13,6 +13,7 @@
 #include "daemon/base/thread.h"
 #include "daemon/call/call-private.h"
 #include "daemon/job/jobs.h"
+#include "daemon/payload/payload.h"
 
 #define LINGER_SEC 1
 /* Of the time that searching the folder took, until it is searched again. */

@@ -7,10 +7,10 @@
  */
 #pragma once
 
-#include "daemon/call/call.h"
-#include "daemon/payload/payload.h"
-#include "daemon/runtime/context.h"
+#include "daemon/payload/payload-sweep.h"
 
+typedef struct QdCall QdCall;
+typedef struct QdContext QdContext;
 typedef struct QdPayloadPool QdPayloadPool;
 
 /* qd_payload_pool_new: starts no thread yet. */

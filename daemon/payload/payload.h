@@ -9,6 +9,7 @@
 #pragma once
 
 #include "daemon/payload/payload-draft.h"
+#include "daemon/payload/payload-sweep.h"
 #include "daemon/sqlite/connection.h"
 
 #define QD_PAYLOAD_TABLE "queryd_payload"
@@ -55,12 +56,6 @@ void qd_payloads_note_deleted(QdConnection *connection);
 
 /* qd_payloads_before_commit: what the transaction stored gets its files. @durable: they are on the disk when it returns. */
 gboolean qd_payloads_before_commit(QdPayloads *self, QdConnection *connection, gboolean durable, GError **error);
-typedef enum QdPayloadSweep {
-    QD_PAYLOAD_SWEEP_NONE,
-    QD_PAYLOAD_SWEEP_LATER, /* files that rows have given up, after others: the log has to be synced first */
-    QD_PAYLOAD_SWEEP_SOME,  /* files that rows have given up */
-    QD_PAYLOAD_SWEEP_ALL,   /* every file of the folder is looked at */
-} QdPayloadSweep;
 
 /* qd_payloads_after_commit: Returns: what there is to sweep. */
 QdPayloadSweep qd_payloads_after_commit(QdPayloads *self, gboolean durable);

@@ -9,6 +9,7 @@
 
 #include "daemon/quads/bulk-load-private.h"
 #include "daemon/quads/quads.h"
+#include "daemon/quads/term-table.h"
 #include "daemon/rdf/term-id.h"
 #include "daemon/rdfio/prefix-map.h"
 #include "daemon/sqlite/sqlite-error.h"

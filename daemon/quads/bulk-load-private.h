@@ -8,11 +8,13 @@
 #pragma once
 
 #include "daemon/quads/bulk-load.h"
-#include "daemon/quads/dictionary.h"
 #include "daemon/quads/quad-trees.h"
 #include "daemon/quads/sorter.h"
 #include "daemon/quads/spool.h"
-#include "daemon/quads/term-table.h"
+#include "daemon/quads/term-key.h"
+
+typedef struct QdDictionary QdDictionary;
+typedef struct QdTermTable QdTermTable;
 
 #define QD_BULK_PROVISIONAL_SEQUENCE (G_GUINT64_CONSTANT(1) << 59)
 #define QD_BULK_PROVISIONAL_BNODE (G_GUINT64_CONSTANT(1) << 56)

@@ -7,6 +7,9 @@
 #include <sys/random.h>
 
 #include "daemon/quads/bulk-load-private.h"
+#include "daemon/quads/dictionary.h"
+#include "daemon/quads/term-key.h"
+#include "daemon/quads/term-table.h"
 #include "daemon/rdf/term-id.h"
 #include "daemon/rdfio/rdf-reader.h"
 

@@ -5,13 +5,18 @@
 #include "daemon/read/evaluation.h"
 
 #include "daemon/base/error.h"
+#include "daemon/base/interrupt.h"
 #include "daemon/functions/linear.h"
 #include "daemon/functions/register.h"
 #include "daemon/quads/dictionary.h"
 #include "daemon/quads/rdf-quad.h"
+#include "daemon/rdf/expression-code.h"
 #include "daemon/rdf/term-blob.h"
 #include "daemon/read/counting.h"
 #include "daemon/read/payload-functions.h"
+#include "daemon/sparql/compile.h"
+#include "daemon/sparql/sqlgen.h"
+#include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/pattern-calls.h"
 #include "daemon/sqlite/strftime.h"
 

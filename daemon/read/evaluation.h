@@ -6,10 +6,14 @@
  */
 #pragma once
 
+#include <sqlite3.h>
+
 #include "daemon/functions/resolver.h"
-#include "daemon/sparql/compile.h"
-#include "daemon/sqlite/connection.h"
-#include "daemon/sqlite/interrupter.h"
+
+typedef struct QdConnection QdConnection;
+typedef struct QdInterrupter QdInterrupter;
+typedef struct QdSparqlStatement QdSparqlStatement;
+typedef struct QdWatch QdWatch;
 
 /* Registers all SQL functions of ours on @connection, if that was not done when it was opened: a QdConnectionSetup. */
 gboolean qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError **error);

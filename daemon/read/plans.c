@@ -11,6 +11,8 @@
 #include "daemon/base/error.h"
 #include "daemon/quads/store-catalog.h"
 #include "daemon/rdf/iri.h"
+#include "daemon/sparql/compile.h"
+#include "daemon/sparql/fingerprint.h"
 
 #define N_PLANS_MAX 64
 #define N_VARIANTS_MAX 4   /* plans of one fingerprint, for constants that differ in how much they match */

@@ -8,9 +8,11 @@
  */
 #pragma once
 
+#include "daemon/base/limits.h"
 #include "daemon/read/parameters.h"
-#include "daemon/sparql/compile.h"
-#include "daemon/sqlite/connection.h"
+
+typedef struct QdConnection QdConnection;
+typedef struct QdSparqlPlan QdSparqlPlan;
 
 typedef struct QdPlanText {
     const char *text;

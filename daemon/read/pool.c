@@ -9,6 +9,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/read/evaluation.h"
+#include "daemon/read/packing.h"
 #include "daemon/read/plans.h"
 #include "daemon/sqlite/memory.h"
 

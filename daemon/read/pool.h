@@ -8,10 +8,10 @@
 #pragma once
 
 #include "daemon/read/client.h"
-#include "daemon/read/packing.h"
 #include "daemon/sqlite/connection.h"
-#include "daemon/sqlite/interrupter.h"
 
+typedef struct QdInterrupter QdInterrupter;
+typedef struct QdPacker QdPacker;
 typedef struct QdPool QdPool;
 
 typedef struct QdReader {

@@ -10,6 +10,7 @@
 #include "daemon/read/pool.h"
 #include "daemon/read/rdf-encoder.h"
 #include "daemon/read/row-encoder.h"
+#include "daemon/sparql/compile.h"
 
 /* A result that was begun with fewer instructions than these may begin again in another form. */
 #define FEW_STEPS 5000

@@ -11,9 +11,11 @@
 #include "daemon/read/bind.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/plans.h"
+#include "daemon/read/pool.h"
 #include "daemon/read/rdf-encoder.h"
 #include "daemon/read/row-source.h"
 #include "daemon/read/run-end.h"
+#include "daemon/sparql/compile.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 struct QdRun {

@@ -10,9 +10,13 @@
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
 #include "daemon/read/counting.h"
-#include "daemon/read/parameters.h"
-#include "daemon/read/pool.h"
+#include "daemon/read/long-verdict.h"
 #include "daemon/read/shape.h"
+
+typedef struct QdClient QdClient;
+typedef struct QdParameters QdParameters;
+typedef struct QdPool QdPool;
+typedef struct QdReader QdReader;
 
 typedef enum QdRunStatus {
     QD_RUN_PAGE,     /* the page has all the rows it should get */
@@ -27,12 +31,6 @@ typedef enum QdRunStatus {
 typedef gboolean (*QdRunPeerFunc)(void *data);
 /* Whether the peer has gone; called on the interrupter's thread while a fill runs. */
 typedef gboolean (*QdRunGoneFunc)(const void *data);
-
-typedef enum QdLongVerdict {
-    QD_LONG_GRANTED, /* it may go on */
-    QD_LONG_DENIED,  /* as many run long as may: it gives the thread up if it can, else it goes on */
-    QD_LONG_REFUSED, /* the same, but if it cannot it ends with BUSY */
-} QdLongVerdict;
 
 /* The run has worked longer than a short one should without coming back: called once for each fill, from within a step.
  * @can_defer: no page has come out yet, so that the run can be started again later. */

@@ -10,8 +10,9 @@
 
 #include "daemon/base/limits.h"
 #include "daemon/base/mailbox.h"
-#include "daemon/runtime/registry.h"
-#include "daemon/runtime/workers.h"
+
+typedef struct QdRegistry QdRegistry;
+typedef struct QdWorkers QdWorkers;
 
 typedef struct QdCounters {
     uint64_t n_rows;     /* atomic: sent to readers */

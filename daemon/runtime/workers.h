@@ -10,7 +10,7 @@
 #pragma once
 
 #include "daemon/read/client.h"
-#include "daemon/read/run.h"
+#include "daemon/read/long-verdict.h"
 
 typedef struct QdWorkers QdWorkers;
 typedef struct QdTask QdTask;

@@ -14,6 +14,8 @@
 
 #include "daemon/base/limits.h"
 #include "daemon/base/thread.h"
+#include "daemon/sqlite/connection.h"
+#include "daemon/store/database.h"
 
 #define PAGE_BYTES 4096
 /* Of the size from which the log is copied, so little is left to the writer. It also grows by so much until the writer tries

@@ -9,8 +9,10 @@
  */
 #pragma once
 
-#include "daemon/store/database.h"
+#include "daemon/base/limits.h"
 
+typedef struct QdConnection QdConnection;
+typedef struct QdDatabase QdDatabase;
 typedef struct QdCheckpointer QdCheckpointer;
 
 /* @database, @limits: (not owned) */

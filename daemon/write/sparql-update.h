@@ -7,9 +7,11 @@
  */
 #pragma once
 
-#include "daemon/notify/changes.h"
-#include "daemon/sparql/compile.h"
-#include "daemon/sqlite/connection.h"
+#include "daemon/base/limits.h"
+
+typedef struct QdChanges QdChanges;
+typedef struct QdConnection QdConnection;
+typedef struct QdSparqlPlan QdSparqlPlan;
 
 /**
  * qd_sparql_update_run:

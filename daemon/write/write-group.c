@@ -10,9 +10,13 @@
 
 #include "client-lib/wire/wire-spin.h"
 #include "daemon/base/error.h"
+#include "daemon/sqlite/connection.h"
+#include "daemon/sqlite/schema-watch.h"
 #include "daemon/write/write-item.h"
+#include "daemon/write/write-queue.h"
 #include "daemon/write/write-transaction.h"
 #include "daemon/write/write-watch.h"
+#include "daemon/write/writer-private.h"
 
 /* A group grows for so long: who comes later would make those wait who are in it. */
 #define GROUP_USEC 5000

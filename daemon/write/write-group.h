@@ -6,7 +6,10 @@
  */
 #pragma once
 
-#include "daemon/write/writer-private.h"
+#include <glib.h>
+
+typedef struct QdWriteItem QdWriteItem;
+typedef struct QdWriter QdWriter;
 
 #define QD_WRITE_GROUP_MAX 512
 

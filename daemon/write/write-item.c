@@ -8,15 +8,20 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/name-set.h"
+#include "daemon/notify/changes.h"
+#include "daemon/payload/payload.h"
 #include "daemon/read/bind.h"
 #include "daemon/read/plans.h"
 #include "daemon/read/row-encoder.h"
 #include "daemon/read/run.h"
+#include "daemon/sparql/compile.h"
 #include "daemon/sqlite/constraint.h"
 #include "daemon/sqlite/schema.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/write/sparql-update.h"
 #include "daemon/write/write-watch.h"
+#include "daemon/write/writer.h"
 
 static void
 result_page_clear(gpointer data)

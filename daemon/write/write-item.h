@@ -6,7 +6,11 @@
  */
 #pragma once
 
-#include "daemon/write/writer.h"
+#include "daemon/base/limits.h"
+
+typedef struct QdCompiled QdCompiled;
+typedef struct QdConnection QdConnection;
+typedef struct QdWriteItem QdWriteItem;
 
 /* Runs all statements; the results go into @item. false with @error set when one failed. */
 gboolean qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error);

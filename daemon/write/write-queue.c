@@ -6,6 +6,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/read/client.h"
+#include "daemon/write/writer.h"
 
 void
 qd_write_queue_init(QdWriteQueue *self)

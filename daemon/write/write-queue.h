@@ -7,7 +7,9 @@
  */
 #pragma once
 
-#include "daemon/write/writer.h"
+#include "daemon/read/client.h"
+
+typedef struct QdWriteItem QdWriteItem;
 
 typedef struct QdWriteQueue {
     QdWriteLane *first; /* the one whose turn it is; lanes in here are not empty */

@@ -8,7 +8,15 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/log.h"
+#include "daemon/notify/changes.h"
+#include "daemon/payload/payload-sweep.h"
+#include "daemon/payload/payload.h"
+#include "daemon/read/pool.h"
 #include "daemon/recover/schema-copy.h"
+#include "daemon/store/database.h"
+#include "daemon/write/checkpointer.h"
+#include "daemon/write/writer-private.h"
+#include "daemon/write/writer.h"
 
 static void
 set_read_only_error(const QdWriter *self, GError **error)

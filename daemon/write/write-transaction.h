@@ -6,7 +6,11 @@
  */
 #pragma once
 
-#include "daemon/write/writer-private.h"
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct QdWriteItem QdWriteItem;
+typedef struct QdWriter QdWriter;
 
 /* There is a connection, in no transaction. READ_ONLY, or what opening it gave. */
 gboolean qd_write_ensure_connection(QdWriter *self, GError **error);

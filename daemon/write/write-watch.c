@@ -5,9 +5,13 @@
 #include "daemon/write/write-watch.h"
 
 #include "daemon/base/error.h"
+#include "daemon/base/interrupt.h"
 #include "daemon/read/evaluation.h"
+#include "daemon/runtime/workers.h"
 #include "daemon/sqlite/temp-files.h"
 #include "daemon/write/write-group.h"
+#include "daemon/write/writer-private.h"
+#include "daemon/write/writer.h"
 
 #define PEER_CHECK_USEC 10000
 #define PROGRESS_OPS 100

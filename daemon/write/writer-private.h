@@ -9,10 +9,14 @@
 
 #include <pthread.h>
 
+#include "daemon/runtime/workers.h"
 #include "daemon/sqlite/interrupter.h"
+#include "daemon/store/database.h"
 #include "daemon/write/checkpointer.h"
 #include "daemon/write/write-queue.h"
 #include "daemon/write/writer.h"
+
+typedef struct QdCheckpointer QdCheckpointer;
 
 /* What another program has committed shows by these. */
 typedef struct QdForeign {

@@ -10,11 +10,18 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/thread.h"
+#include "daemon/notify/changes.h"
+#include "daemon/read/pool.h"
 #include "daemon/runtime/registry.h"
+#include "daemon/runtime/workers.h"
+#include "daemon/store/database.h"
+#include "daemon/write/checkpointer.h"
 #include "daemon/write/write-group.h"
 #include "daemon/write/write-item.h"
+#include "daemon/write/write-queue.h"
 #include "daemon/write/write-transaction.h"
 #include "daemon/write/write-watch.h"
+#include "daemon/write/writer-private.h"
 
 /* Between two looks at all files and for writes of others; each sweep reads what the kernel reports of the folder. */
 #define LOOK_USEC 1000000

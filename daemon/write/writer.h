@@ -8,15 +8,17 @@
  */
 #pragma once
 
-#include "daemon/notify/changes.h"
-#include "daemon/payload/payload.h"
+#include "daemon/base/language.h"
+#include "daemon/payload/payload-sweep.h"
 #include "daemon/read/counting.h"
-#include "daemon/read/parameters.h"
-#include "daemon/read/pool.h"
-#include "daemon/read/shape.h"
-#include "daemon/runtime/workers.h"
-#include "daemon/store/database.h"
 
+typedef struct QdChanges QdChanges;
+typedef struct QdClient QdClient;
+typedef struct QdDatabase QdDatabase;
+typedef struct QdParameters QdParameters;
+typedef struct QdPayloads QdPayloads;
+typedef struct QdPool QdPool;
+typedef struct QdWorkers QdWorkers;
 typedef struct QdRegistry QdRegistry;
 typedef struct QdWriter QdWriter;
 typedef struct QdWriteItem QdWriteItem;

@@ -11,6 +11,8 @@
 #include "daemon/quads/store-catalog.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/plans.h"
+#include "daemon/sparql/compile.h"
+#include "daemon/sparql/fingerprint.h"
 
 struct SparqlCompiler {
     QdLimits limits;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/call/call.h"
 #include "tests/crash/workload-private.h"
 
 static void

@@ -16,44 +16,12 @@ PUBLIC = "client-lib/query-client.h"
 PUBLIC_HEADERS = public_headers()
 MAX_FILES = 40
 MAX_DRAGGED = 15
-# Those that dragged in more when the limit came: a change lowers a number, never raises it.
+# Those that drag in more, each since it embeds what other rooms own: a change lowers a number, never raises it.
 MAY_DRAG = {
-    "client-lib/direct-module/direct-private.h": 27,
-    "daemon/bus/bus-args.h": 20,
-    "daemon/bus/bus-call.h": 22,
-    "daemon/bus/bus-job.h": 21,
-    "daemon/bus/bus-peer.h": 20,
-    "daemon/bus/bus-prefixes.h": 21,
-    "daemon/bus/bus-private.h": 27,
-    "daemon/bus/bus-reply.h": 20,
-    "daemon/bus/bus-service.h": 20,
-    "daemon/bus/bus-subscribe.h": 21,
-    "daemon/call/call-classes.h": 17,
-    "daemon/call/call-descriptor.h": 39,
-    "daemon/call/call-private.h": 38,
-    "daemon/call/call.h": 16,
-    "daemon/channel/channel-private.h": 41,
-    "daemon/channel/channel.h": 36,
-    "daemon/engine/engine-private.h": 41,
-    "daemon/engine/engine.h": 19,
-    "daemon/engine/maintenance.h": 43,
-    "daemon/job/job-classes.h": 17,
-    "daemon/job/jobs.h": 40,
-    "daemon/job/payload-pool.h": 35,
-    "daemon/main/service-private.h": 24,
-    "daemon/quads/bulk-load-private.h": 16,
-    "daemon/read/evaluation.h": 20,
-    "daemon/read/plans.h": 19,
-    "daemon/read/run.h": 20,
-    "daemon/runtime/context.h": 24,
-    "daemon/runtime/workers.h": 21,
-    "daemon/write/sparql-update.h": 19,
-    "daemon/write/write-group.h": 34,
-    "daemon/write/write-item.h": 31,
-    "daemon/write/write-queue.h": 31,
-    "daemon/write/write-transaction.h": 34,
-    "daemon/write/writer-private.h": 33,
-    "daemon/write/writer.h": 30,
+    "client-lib/direct-module/direct-private.h": 22,  # a run of the daemon's reader beside the library's table of functions
+    "daemon/call/call-private.h": 31,  # a call has its task, its entry, and its item of the writer by value: no allocation for each
+    "daemon/channel/channel-private.h": 28,  # so has a channel
+    "daemon/write/writer-private.h": 20,  # the writer's configuration, queue, task, watch, and mark of the log
 }
 
 # room: (rooms below it that it includes, third-party groups)

@@ -4,6 +4,7 @@
  */
 #include "daemon/bus/bus-changes.h"
 
+#include "daemon/notify/changes.h"
 #include "tests/unit/bus/bus-fixture.h"
 
 #define INTERVAL_USEC 40000

@@ -5,6 +5,7 @@
  */
 #include "daemon/bus/bus-subscribe.h"
 
+#include "daemon/notify/changes.h"
 #include "tests/unit/bus/bus-fixture.h"
 
 #define SUBSCRIPTION_INTERFACE BUS_FIXTURE_INTERFACE ".Subscription"

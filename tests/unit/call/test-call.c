@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "daemon/call/call-classes.h"
+#include "daemon/call/call-private.h"
+#include "daemon/runtime/workers.h"
 
 /* Waiting --------------------------------------------------------------------------------------------------------------- */
 

@@ -11,6 +11,9 @@
 
 #include "client-lib/wire/wire-error.h"
 #include "daemon/call/call-classes.h"
+#include "daemon/read/pool.h"
+#include "daemon/runtime/workers.h"
+#include "daemon/write/writer.h"
 
 /* More slots than a client may have. */
 #define MANY_SLOTS 1000

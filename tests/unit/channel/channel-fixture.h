@@ -9,6 +9,7 @@
 #pragma once
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/runtime/workers.h"
 #include "tests/unit/engine/engine-fixture.h"
 #include "tests/unit/write/hand-over.h"
 

@@ -4,6 +4,7 @@
  */
 #include <sys/epoll.h>
 
+#include "daemon/runtime/workers.h"
 #include "tests/unit/channel/channel-fixture.h"
 
 #define QUERY "SELECT a, b FROM t"

@@ -4,6 +4,7 @@
  */
 #include <sys/epoll.h>
 
+#include "daemon/write/writer.h"
 #include "tests/unit/channel/channel-fixture.h"
 
 #define INSERT "INSERT INTO t(a) VALUES (9)"

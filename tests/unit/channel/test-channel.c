@@ -7,6 +7,8 @@
 
 #include "tests/unit/channel/channel-fixture.h"
 
+#include "daemon/runtime/workers.h"
+
 #define QUERY "SELECT a, b FROM t"
 /* More than a socket takes. */
 #define LARGE "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100000) SELECT x, printf('%0100d', x) FROM c"

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "daemon/call/call.h"
 #include "daemon/engine/engine-private.h"
 #include "tests/unit/store/store-fixture.h"
 

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/name-set.h"
 #include "daemon/call/call-classes.h"
+#include "daemon/notify/changes.h"
 #include "tests/unit/engine/engine-fixture.h"
 
 #define ENDLESS "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"

@@ -9,6 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/base/mailbox.h"
+#include "daemon/engine/engine-private.h"
+#include "daemon/engine/engine.h"
+#include "daemon/recover/health.h"
 #include "daemon/sqlite/memory.h"
 #include "tests/unit/store/store-fixture.h"
 

@@ -6,9 +6,11 @@
 
 #include <string.h>
 
+#include "daemon/base/language.h"
 #include "daemon/payload/payload.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/write/write-item.h"
+#include "daemon/write/writer.h"
 #include "tests/unit/store/store-fixture.h"
 
 typedef struct Fixture {

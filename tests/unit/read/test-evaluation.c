@@ -9,6 +9,7 @@
 
 #include "daemon/rdf/term-id.h"
 #include "daemon/read/plans.h"
+#include "daemon/sparql/compile.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "tests/unit/sparql/sparql-fixture.h"
 

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "daemon/read/bind.h"
+#include "daemon/read/client.h"
+#include "daemon/read/pool.h"
 #include "daemon/read/run.h"
 #include "tests/unit/store/store-fixture.h"
 

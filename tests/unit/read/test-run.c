@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/read/client.h"
+#include "daemon/read/pool.h"
 #include "daemon/sqlite/memory.h"
 #include "tests/unit/store/store-fixture.h"
 

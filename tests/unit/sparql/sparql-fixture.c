@@ -10,6 +10,7 @@
 #include "daemon/rdf/term-blob.h"
 #include "daemon/rdf/term-id.h"
 #include "daemon/read/evaluation.h"
+#include "daemon/sparql/compile.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/write/sparql-update.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/read/plans.h"
+#include "daemon/sparql/compile.h"
 #include "daemon/sqlite/temp-files.h"
 #include "tests/unit/sparql/sparql-fixture.h"
 

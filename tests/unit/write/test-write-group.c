@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "daemon/notify/changes.h"
 #include "tests/unit/write/writer-fixture.h"
 
 #define SLOW "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3000000) INSERT INTO l SELECT max(x) FROM c"

@@ -2,6 +2,7 @@
 /*
  * Members of a group that are functions of ours: atomic, repeatable, reported only when they are durable.
  */
+#include "daemon/notify/changes.h"
 #include "tests/unit/write/writer-fixture.h"
 
 typedef struct Call {

@@ -5,6 +5,7 @@
 #include "daemon/write/write-queue.h"
 
 #include "daemon/read/client.h"
+#include "daemon/write/writer.h"
 #include "tests/unit/store/store-fixture.h"
 
 #define N_ITEMS 12

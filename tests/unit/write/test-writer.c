@@ -4,6 +4,7 @@
  */
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
+#include "daemon/notify/changes.h"
 #include "tests/unit/write/writer-fixture.h"
 
 /* Groups ---------------------------------------------------------------------------------------------------------------- */

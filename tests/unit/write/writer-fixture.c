@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+#include "daemon/base/name-set.h"
+#include "daemon/notify/changes.h"
+#include "daemon/read/pool.h"
+#include "daemon/runtime/workers.h"
+
 static void
 on_event(void *user_data, uint64_t token, uint32_t events)
 {
