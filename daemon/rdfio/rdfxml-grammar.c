@@ -45,51 +45,6 @@ struct QdRdfXmlGrammar {
     guint64 n_anonymous;
 };
 
-/* Attributes of an element by their meaning; NULL: not there. */
-typedef struct Meaning {
-    const char *id;
-    const char *about;
-    const char *node_id;
-    const char *resource;
-    const char *parse_type;
-    const char *datatype;
-    guint n_properties;
-} Meaning;
-
-static const char *const forbidden_everywhere[] = { "aboutEach", "aboutEachPrefix", "bagID" };
-static const char *const core_terms[] = { "RDF", "ID", "about", "parseType", "resource", "nodeID", "datatype" };
-static const char *const unqualified_terms[] = { "ID", "about", "resource", "parseType", "type" };
-
-static gboolean fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static gboolean
-fail(GError **error, const char *format, ...)
-{
-    g_autofree char *message = NULL;
-    va_list args;
-
-    va_start(args, format);
-    message = g_strdup_vprintf(format, args);
-    va_end(args);
-    qd_error_set(error, QW_ERROR_SYNTAX, "%s", message);
-    return FALSE;
-}
-
-static gboolean
-list_has(const char *const *list, gsize n, const char *name)
-{
-    for (gsize i = 0; i < n; i++)
-        if (g_str_equal(list[i], name))
-            return TRUE;
-    return FALSE;
-}
-
-static gboolean
-is_rdf(const char *uri)
-{
-    return uri != NULL && g_str_equal(uri, QD_RDF_NAMESPACE);
-}
-
 static gboolean
 is_space(const char *text, gsize n)
 {
@@ -208,9 +163,9 @@ resolve(const GString *base, const char *reference, GString *out, GError **error
 
     g_string_truncate(out, 0);
     if (!qd_iri_check(reference, n))
-        return fail(error, "'%.100s' is no IRI: it has characters that IRIs exclude", reference);
+        return qd_rdfxml_fail(error, "'%.100s' is no IRI: it has characters that IRIs exclude", reference);
     if (!qd_iri_resolve(base->len > 0 ? base->str : NULL, base->len, reference, n, out))
-        return fail(error, "IRI '%.100s' is relative, and there is no base", reference);
+        return qd_rdfxml_fail(error, "IRI '%.100s' is relative, and there is no base", reference);
     return TRUE;
 }
 
@@ -221,11 +176,11 @@ make_identifier(QdRdfXmlGrammar *self, const Frame *frame, const char *id, GStri
     g_autofree char *reference = g_strconcat("#", id, NULL);
 
     if (!qd_xml_name_check(id, strlen(id)))
-        return fail(error, "rdf:ID '%.100s' is no XML name", id);
+        return qd_rdfxml_fail(error, "rdf:ID '%.100s' is no XML name", id);
     if (!resolve(frame->base, reference, out, error))
         return FALSE;
     if (!g_hash_table_add(self->identifiers, g_strdup(out->str)))
-        return fail(error, "rdf:ID '%.100s' is there twice", id);
+        return qd_rdfxml_fail(error, "rdf:ID '%.100s' is there twice", id);
     self->n_identifier_bytes += out->len;
     if (self->n_identifier_bytes > qd_limits_get(self->reading->limits, QD_LIMIT_IMPORT_MEMORY_BYTES)) {
         qd_limit_set_error(error, self->reading->limits, QD_LIMIT_IMPORT_MEMORY_BYTES, "too many rdf:ID in one document");
@@ -238,7 +193,7 @@ static gboolean
 make_label(const char *id, GString *out, GError **error)
 {
     if (!qd_xml_name_check(id, strlen(id)))
-        return fail(error, "rdf:nodeID '%.100s' is no XML name", id);
+        return qd_rdfxml_fail(error, "rdf:nodeID '%.100s' is no XML name", id);
 
     g_string_truncate(out, 0);
     qd_rdf_append_label(out, id, strlen(id));
@@ -246,37 +201,6 @@ make_label(const char *id, GString *out, GError **error)
 }
 
 /* Attributes ------------------------------------------------------------------------------------------------------------ */
-
-/* Those of XML itself (and names that XML keeps for itself) mean nothing to RDF, but for two. */
-static gboolean
-is_of_xml(const QdXmlAttribute *attribute)
-{
-    if (attribute->uri != NULL)
-        return g_str_equal(attribute->uri, QD_XML_NAMESPACE);
-    return g_ascii_strncasecmp(attribute->local, "xml", 3) == 0;
-}
-
-static gboolean
-is_language_tag(const char *text)
-{
-    gsize n = 0; /* characters of the part */
-    gboolean first = TRUE;
-
-    for (const char *p = text;; p++) {
-        if (*p == '-' || *p == '\0') {
-            if (n == 0)
-                return FALSE;
-            if (*p == '\0')
-                return TRUE;
-            first = FALSE;
-            n = 0;
-        } else if (first ? !g_ascii_isalpha(*p) : !g_ascii_isalnum(*p)) {
-            return FALSE;
-        } else {
-            n++;
-        }
-    }
-}
 
 static gboolean
 take_xml_attributes(Frame *frame, const QdXmlAttribute *attributes, guint n, GError **error)
@@ -287,8 +211,8 @@ take_xml_attributes(Frame *frame, const QdXmlAttribute *attributes, guint n, GEr
         if (attributes[i].uri == NULL || !g_str_equal(attributes[i].uri, QD_XML_NAMESPACE))
             continue;
         if (g_str_equal(attributes[i].local, "lang")) {
-            if (attributes[i].value[0] != '\0' && !is_language_tag(attributes[i].value))
-                return fail(error, "xml:lang '%.100s' is no language tag", attributes[i].value);
+            if (attributes[i].value[0] != '\0' && !qd_rdfxml_is_language_tag(attributes[i].value))
+                return qd_rdfxml_fail(error, "xml:lang '%.100s' is no language tag", attributes[i].value);
             g_string_assign(frame->language, attributes[i].value);
         }
         if (!g_str_equal(attributes[i].local, "base"))
@@ -298,70 +222,6 @@ take_xml_attributes(Frame *frame, const QdXmlAttribute *attributes, guint n, GEr
         g_string_assign(frame->base, base->str);
     }
     return TRUE;
-}
-
-static const char **
-find_meaning(Meaning *meaning, const char *local)
-{
-    const struct {
-        const char *name;
-        const char **place;
-    } places[] = {
-        { "ID", &meaning->id },
-        { "about", &meaning->about },
-        { "nodeID", &meaning->node_id },
-        { "resource", &meaning->resource },
-        { "parseType", &meaning->parse_type },
-        { "datatype", &meaning->datatype },
-    };
-
-    for (guint i = 0; i < G_N_ELEMENTS(places); i++)
-        if (g_str_equal(places[i].name, local))
-            return places[i].place;
-    return NULL;
-}
-
-static gboolean
-understand_attributes(const QdXmlAttribute *attributes, guint n, Meaning *ret_meaning, GError **error)
-{
-    Meaning meaning = { 0 };
-
-    for (guint i = 0; i < n; i++) {
-        const char *local = attributes[i].local;
-        const char **place;
-
-        if (is_of_xml(&attributes[i]))
-            continue;
-        if (attributes[i].uri == NULL && !list_has(unqualified_terms, G_N_ELEMENTS(unqualified_terms), local))
-            return fail(error, "attribute '%.100s' has no namespace", local);
-        if (attributes[i].uri != NULL && !is_rdf(attributes[i].uri)) {
-            meaning.n_properties++;
-            continue;
-        }
-        place = find_meaning(&meaning, local);
-        if (place != NULL && *place != NULL)
-            return fail(error, "attribute 'rdf:%s' is given twice", local);
-        if (place != NULL) {
-            *place = attributes[i].value;
-            continue;
-        }
-        if (list_has(forbidden_everywhere, G_N_ELEMENTS(forbidden_everywhere), local) || g_str_equal(local, "RDF") ||
-            g_str_equal(local, "Description") || g_str_equal(local, "li"))
-            return fail(error, "rdf:%s is not allowed as an attribute", local);
-        meaning.n_properties++;
-    }
-    *ret_meaning = meaning;
-    return TRUE;
-}
-
-static gboolean
-is_property(const QdXmlAttribute *attribute)
-{
-    Meaning ignored;
-
-    if (is_of_xml(attribute))
-        return FALSE;
-    return (attribute->uri != NULL && !is_rdf(attribute->uri)) || find_meaning(&ignored, attribute->local) == NULL;
 }
 
 /* Attributes that are properties of @s: a literal each, but rdf:type (§7.2.11, §7.2.21). */
@@ -376,7 +236,7 @@ emit_property_attributes(QdRdfXmlGrammar *self, const Frame *frame, const QdTerm
         g_autofree char *property = NULL;
         QdTerm object = { .kind = QD_TERM_STRING, .lexical = attributes[i].value, .n_lexical = strlen(attributes[i].value) };
 
-        if (!is_property(&attributes[i]))
+        if (!qd_rdfxml_is_property(&attributes[i]))
             continue;
         property = g_strconcat(uri, attributes[i].local, NULL);
         if (g_str_equal(property, QD_RDF_NAMESPACE "type")) {
@@ -397,17 +257,17 @@ emit_property_attributes(QdRdfXmlGrammar *self, const Frame *frame, const QdTerm
 /* Node elements (§7.2.11) ----------------------------------------------------------------------------------------------- */
 
 static gboolean
-make_subject(QdRdfXmlGrammar *self, Frame *frame, const Meaning *meaning, GError **error)
+make_subject(QdRdfXmlGrammar *self, Frame *frame, const QdRdfXmlMeaning *meaning, GError **error)
 {
     guint n_names = (meaning->id != NULL) + (meaning->about != NULL) + (meaning->node_id != NULL);
 
     if (n_names > 1)
-        return fail(error, "only one of rdf:ID, rdf:about and rdf:nodeID can name a node");
+        return qd_rdfxml_fail(error, "only one of rdf:ID, rdf:about and rdf:nodeID can name a node");
     if (meaning->resource != NULL || meaning->parse_type != NULL || meaning->datatype != NULL)
-        return fail(error, "rdf:%s is an attribute of properties, not of nodes",
-                    meaning->resource != NULL     ? "resource"
-                    : meaning->parse_type != NULL ? "parseType"
-                                                  : "datatype");
+        return qd_rdfxml_fail(error, "rdf:%s is an attribute of properties, not of nodes",
+                              meaning->resource != NULL     ? "resource"
+                              : meaning->parse_type != NULL ? "parseType"
+                                                            : "datatype");
 
     frame->subject_kind = meaning->id != NULL || meaning->about != NULL ? QD_TERM_IRI : QD_TERM_BNODE;
     if (meaning->id != NULL)
@@ -449,30 +309,30 @@ start_node(QdRdfXmlGrammar *self, const char *uri, const char *local, const QdXm
 {
     Frame *outer = get_top(self);
     g_autofree char *type_iri = g_strconcat(uri, local, NULL);
-    Meaning meaning;
+    QdRdfXmlMeaning meaning;
     Frame *frame;
     QdTerm subject;
     QdTerm type = view_iri(type_iri);
 
-    if (is_rdf(uri) && (list_has(core_terms, G_N_ELEMENTS(core_terms), local) || g_str_equal(local, "li") ||
-                        list_has(forbidden_everywhere, G_N_ELEMENTS(forbidden_everywhere), local)))
-        return fail(error, "rdf:%s is not allowed as a node", local);
+    if (qd_rdfxml_is_reserved(uri, local, "li"))
+        return qd_rdfxml_fail(error, "rdf:%s is not allowed as a node", local);
     if (outer != NULL && outer->state == STATE_PROPERTY) {
         if (outer->has_child)
-            return fail(error, "a second node in one property");
+            return qd_rdfxml_fail(error, "a second node in one property");
         if (outer->datatype->len > 0 || !is_space(outer->text->str, outer->text->len))
-            return fail(error, "a node beside text, or in a property with a datatype");
+            return qd_rdfxml_fail(error, "a node beside text, or in a property with a datatype");
     }
     frame = push_frame(self, error);
     if (frame == NULL || !take_xml_attributes(frame, attributes, n, error) ||
-        !understand_attributes(attributes, n, &meaning, error) || !make_subject(self, frame, &meaning, error))
+        !qd_rdfxml_read_meaning(attributes, n, &meaning, error) || !make_subject(self, frame, &meaning, error))
         return FALSE;
 
     frame->state = STATE_NODE;
     subject = view(frame->subject_kind, frame->subject);
     if (outer != NULL && !connect_node(self, outer, &subject, error))
         return FALSE;
-    if (!(is_rdf(uri) && g_str_equal(local, "Description")) && !emit(self, &subject, QD_RDF_NAMESPACE "type", &type, error))
+    if (!(qd_rdfxml_is_rdf(uri) && g_str_equal(local, "Description")) &&
+        !emit(self, &subject, QD_RDF_NAMESPACE "type", &type, error))
         return FALSE;
     return emit_property_attributes(self, frame, &subject, attributes, n, error);
 }
@@ -481,10 +341,10 @@ start_node(QdRdfXmlGrammar *self, const char *uri, const char *local, const QdXm
 
 /* parseType (§7.2.17 to §7.2.20): anything unknown is as "Literal". */
 static gboolean
-start_parse_type(QdRdfXmlGrammar *self, Frame *frame, const Meaning *meaning, gboolean *ret_is_literal, GError **error)
+start_parse_type(QdRdfXmlGrammar *self, Frame *frame, const QdRdfXmlMeaning *meaning, gboolean *ret_is_literal, GError **error)
 {
     if (meaning->resource != NULL || meaning->node_id != NULL || meaning->datatype != NULL || meaning->n_properties > 0)
-        return fail(error, "beside rdf:parseType only rdf:ID is allowed");
+        return qd_rdfxml_fail(error, "beside rdf:parseType only rdf:ID is allowed");
 
     if (g_str_equal(meaning->parse_type, "Resource")) {
         g_autoptr(GString) node = g_string_new(NULL);
@@ -506,15 +366,16 @@ start_parse_type(QdRdfXmlGrammar *self, Frame *frame, const Meaning *meaning, gb
 
 /* The object is in the attributes (§7.2.21). */
 static gboolean
-start_empty(QdRdfXmlGrammar *self, Frame *frame, const Meaning *meaning, const QdXmlAttribute *attributes, guint n, GError **error)
+start_empty(QdRdfXmlGrammar *self, Frame *frame, const QdRdfXmlMeaning *meaning, const QdXmlAttribute *attributes, guint n,
+            GError **error)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     QdTerm object;
 
     if (meaning->datatype != NULL)
-        return fail(error, "rdf:datatype in a property whose object is a node");
+        return qd_rdfxml_fail(error, "rdf:datatype in a property whose object is a node");
     if (meaning->resource != NULL && meaning->node_id != NULL)
-        return fail(error, "only one of rdf:resource and rdf:nodeID can name an object");
+        return qd_rdfxml_fail(error, "only one of rdf:resource and rdf:nodeID can name an object");
 
     if (meaning->resource != NULL) {
         if (!resolve(frame->base, meaning->resource, text, error))
@@ -535,22 +396,21 @@ start_property(QdRdfXmlGrammar *self, const char *uri, const char *local, const 
                gboolean *ret_is_literal, GError **error)
 {
     Frame *outer = get_top(self);
-    Meaning meaning;
+    QdRdfXmlMeaning meaning;
     Frame *frame;
 
-    if (is_rdf(uri) && (list_has(core_terms, G_N_ELEMENTS(core_terms), local) || g_str_equal(local, "Description") ||
-                        list_has(forbidden_everywhere, G_N_ELEMENTS(forbidden_everywhere), local)))
-        return fail(error, "rdf:%s is not allowed as a property", local);
+    if (qd_rdfxml_is_reserved(uri, local, "Description"))
+        return qd_rdfxml_fail(error, "rdf:%s is not allowed as a property", local);
     frame = push_frame(self, error);
     if (frame == NULL || !take_xml_attributes(frame, attributes, n, error) ||
-        !understand_attributes(attributes, n, &meaning, error))
+        !qd_rdfxml_read_meaning(attributes, n, &meaning, error))
         return FALSE;
     if (meaning.about != NULL)
-        return fail(error, "rdf:about is an attribute of nodes, not of properties");
+        return qd_rdfxml_fail(error, "rdf:about is an attribute of nodes, not of properties");
 
     frame->subject_kind = outer->subject_kind;
     g_string_assign(frame->subject, outer->subject->str);
-    if (is_rdf(uri) && g_str_equal(local, "li"))
+    if (qd_rdfxml_is_rdf(uri) && g_str_equal(local, "li"))
         g_string_printf(frame->property, QD_RDF_NAMESPACE "_%" G_GUINT64_FORMAT, ++outer->n_items);
     else
         g_string_printf(frame->property, "%s%s", uri, local);
@@ -575,8 +435,8 @@ start_rdf(QdRdfXmlGrammar *self, const QdXmlAttribute *attributes, guint n, GErr
     if (frame == NULL || !take_xml_attributes(frame, attributes, n, error))
         return FALSE;
     for (guint i = 0; i < n; i++)
-        if (!is_of_xml(&attributes[i]))
-            return fail(error, "attribute '%.100s' is not allowed in rdf:RDF", attributes[i].local);
+        if (!qd_rdfxml_is_of_xml(&attributes[i]))
+            return qd_rdfxml_fail(error, "attribute '%.100s' is not allowed in rdf:RDF", attributes[i].local);
 
     frame->state = STATE_RDF;
     return TRUE;
@@ -589,10 +449,10 @@ qd_rdfxml_grammar_start(QdRdfXmlGrammar *self, const char *uri, const char *loca
     const Frame *outer = get_top(self);
 
     *ret_is_literal = FALSE;
-    if (outer == NULL && is_rdf(uri) && g_str_equal(local, "RDF"))
+    if (outer == NULL && qd_rdfxml_is_rdf(uri) && g_str_equal(local, "RDF"))
         return start_rdf(self, attributes, n_attributes, error);
     if (uri == NULL || !qd_iri_is_absolute(uri, strlen(uri)) || !qd_iri_check(uri, strlen(uri)))
-        return fail(error, "element '%.100s' has no namespace that is an absolute IRI", local);
+        return qd_rdfxml_fail(error, "element '%.100s' has no namespace that is an absolute IRI", local);
     if (outer == NULL)
         return start_node(self, uri, local, attributes, n_attributes, error);
 
@@ -604,7 +464,7 @@ qd_rdfxml_grammar_start(QdRdfXmlGrammar *self, const char *uri, const char *loca
     case STATE_NODE:
         return start_property(self, uri, local, attributes, n_attributes, ret_is_literal, error);
     case STATE_EMPTY:
-        return fail(error, "an element in a property whose object is in its attributes");
+        return qd_rdfxml_fail(error, "an element in a property whose object is in its attributes");
     case STATE_LITERAL:
         break;
     }
@@ -623,7 +483,7 @@ qd_rdfxml_grammar_text(QdRdfXmlGrammar *self, const char *text, gsize n_bytes, G
         qd_limit_set_error(error, self->reading->limits, QD_LIMIT_VALUE_BYTES, "literal is too long");
         return FALSE;
     }
-    return is_space(text, n_bytes) || fail(error, "text where only elements are allowed");
+    return is_space(text, n_bytes) || qd_rdfxml_fail(error, "text where only elements are allowed");
 }
 
 static gboolean

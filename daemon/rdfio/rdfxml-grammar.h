@@ -8,16 +8,9 @@
 #pragma once
 
 #include "daemon/rdfio/rdf-reader.h"
-
-#define QD_XML_NAMESPACE "http://www.w3.org/XML/1998/namespace"
+#include "daemon/rdfio/rdfxml-attributes.h"
 
 typedef struct QdRdfXmlGrammar QdRdfXmlGrammar;
-
-typedef struct QdXmlAttribute {
-    const char *uri; /* (nullable) of the namespace */
-    const char *local;
-    char *value;
-} QdXmlAttribute;
 
 QdRdfXmlGrammar *qd_rdfxml_grammar_new(const QdRdfReading *reading);
 QdRdfXmlGrammar *qd_rdfxml_grammar_free(QdRdfXmlGrammar *self);
