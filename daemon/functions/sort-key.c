@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#define PIECE_BYTES 1048576
 #define PICOS_PER_MONTH (G_GINT64_CONSTANT(2629746) * (__int128) QD_PICOS_PER_SECOND) /* of 400 years, the average */
 
 static void
@@ -33,24 +34,63 @@ put_int128(GByteArray *out, __int128 value)
     put_word(out, (guint64) biased);
 }
 
-/* Text may hold U+0000, so its end is two zeros and a zero within it is 00 FF. */
+/* A piece of a text: a zero within it is 00 FF. */
 static void
-put_text(GByteArray *out, const char *text, gsize n_bytes)
+put_piece(GByteArray *out, const char *text, gsize n_bytes)
 {
-    static const guint8 zero[] = { 0, 0xff };
+    guint n_before = out->len;
+    guint8 *p;
+
+    if (memchr(text, '\0', n_bytes) == NULL) {
+        g_byte_array_append(out, (const guint8 *) text, (guint) n_bytes);
+        return;
+    }
+    g_byte_array_set_size(out, n_before + 2 * (guint) n_bytes);
+    p = out->data + n_before;
+    for (gsize i = 0; i < n_bytes; i++) {
+        *p++ = (guint8) text[i];
+        if (text[i] == '\0')
+            *p++ = 0xff;
+    }
+    g_byte_array_set_size(out, (guint) (p - out->data));
+}
+
+static void
+put_piece_in_lower_case(GByteArray *out, const char *text, gsize n_bytes)
+{
+    guint n_before = out->len;
+
+    g_byte_array_append(out, (const guint8 *) text, (guint) n_bytes);
+    for (guint i = n_before; i < out->len; i++)
+        out->data[i] = (guint8) g_ascii_tolower((char) out->data[i]);
+}
+
+/* FALSE: the execution has to stop. */
+static gboolean
+put_pieces(QdEvaluation *ev, GByteArray *out, const char *text, gsize n_bytes, void (*put)(GByteArray *, const char *, gsize))
+{
+    while (n_bytes > PIECE_BYTES) {
+        if (qd_evaluation_is_interrupted(ev))
+            return FALSE;
+        put(out, text, PIECE_BYTES);
+        text += PIECE_BYTES;
+        n_bytes -= PIECE_BYTES;
+    }
+    if (n_bytes > 0)
+        put(out, text, n_bytes);
+    return TRUE;
+}
+
+/* Text may hold U+0000, so its end is two zeros. */
+static gboolean
+put_text(QdEvaluation *ev, GByteArray *out, const char *text, gsize n_bytes)
+{
     static const guint8 end[] = { 0, 0 };
 
-    while (n_bytes > 0) {
-        gsize n = strnlen(text, n_bytes);
-
-        g_byte_array_append(out, (const guint8 *) text, (guint) n);
-        if (n == n_bytes)
-            break;
-        g_byte_array_append(out, zero, sizeof zero);
-        text += n + 1;
-        n_bytes -= n + 1;
-    }
+    if (!put_pieces(ev, out, text, n_bytes, put_piece))
+        return FALSE;
     g_byte_array_append(out, end, sizeof end);
+    return TRUE;
 }
 
 static void
@@ -149,11 +189,8 @@ qd_sort_key_append(QdEvaluation *ev, QdValue *value, GByteArray *out)
 
     if (!qd_value_get_term(ev, value))
         return FALSE;
-    if (value->kind == QD_VALUE_OTHER)
-        put_text(out, value->term.qualifier, value->term.n_qualifier);
-    put_text(out, value->term.lexical, value->term.n_lexical);
-    if (value->kind == QD_VALUE_LANG_STRING)
-        for (gsize i = 0; i < value->term.n_qualifier; i++)
-            put_byte(out, (guchar) g_ascii_tolower(value->term.qualifier[i]));
-    return TRUE;
+    return (value->kind != QD_VALUE_OTHER || put_text(ev, out, value->term.qualifier, value->term.n_qualifier)) &&
+           put_text(ev, out, value->term.lexical, value->term.n_lexical) &&
+           (value->kind != QD_VALUE_LANG_STRING ||
+            put_pieces(ev, out, value->term.qualifier, value->term.n_qualifier, put_piece_in_lower_case));
 }

@@ -128,6 +128,39 @@ test_agrees(void)
     }
 }
 
+static int
+interrupt(void *data)
+{
+    return TRUE;
+}
+
+/* In pieces of 1 MiB: each zero byte is two, and between pieces it can be ended. */
+static void
+test_large(void)
+{
+    static const char *const cases[][2] = {
+        { "length(queryd_sort_key(CAST(zeroblob(2500000) AS TEXT)))", "5000003" },
+        { "hex(substr(queryd_sort_key(printf('%.*c', 1048576, 'b')), 1048576))", "62620000" },
+        { "hex(substr(queryd_sort_key(printf('%.*c', 1048575, 'b') || char(0) || 'c'), 1048575))", "626200FF630000" },
+        { "hex(substr(queryd_sort_key(printf('%.*c', 1048576, 'b') || char(0)), 1048576))", "626200FF0000" },
+    };
+    g_autoptr(Expressions) self = expressions_new();
+
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *sql = g_strdup_printf("SELECT (%s) || ''", cases[i][0]);
+        g_autofree char *result = expressions_query(self, sql);
+
+        g_assert_cmpstr(result, ==, cases[i][1]);
+    }
+    self->context.interrupted = interrupt;
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *sql = g_strdup_printf("SELECT (%s) || ''", cases[i][0]);
+        g_autofree char *result = expressions_query(self, sql);
+
+        g_assert_cmpstr(result, ==, i == 1 ? cases[i][1] : "error: interrupted");
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -135,5 +168,6 @@ main(int argc, char **argv)
     g_test_add_func("/functions/sort-key/order", test_order);
     g_test_add_func("/functions/sort-key/equal", test_equal);
     g_test_add_func("/functions/sort-key/agrees", test_agrees);
+    g_test_add_func("/functions/sort-key/large", test_large);
     return g_test_run();
 }
