@@ -548,23 +548,29 @@ qd_database_steal_writer(QdDatabase *self)
     return g_steal_pointer(&self->writer);
 }
 
-gboolean
-qd_database_check_free_space(const QdDatabase *self, const QdLimits *limits, GError **error)
+gint64
+qd_database_get_spare_bytes(const QdDatabase *self, const QdLimits *limits)
 {
     struct statvfs fs;
-    guint64 free_bytes;
     guint64 floor;
 
     if (statvfs(self->directory, &fs) < 0)
-        return TRUE;
+        return INT64_MAX;
 
-    free_bytes = (guint64) fs.f_bavail * fs.f_frsize;
     floor = MIN(qd_limits_get(limits, QD_LIMIT_FREE_DISK_BYTES), (guint64) fs.f_blocks * fs.f_frsize / 100);
-    if (free_bytes >= floor)
+    return (gint64) ((guint64) fs.f_bavail * fs.f_frsize - floor);
+}
+
+gboolean
+qd_database_check_free_space(const QdDatabase *self, const QdLimits *limits, GError **error)
+{
+    gint64 spare_bytes = qd_database_get_spare_bytes(self, limits);
+
+    if (spare_bytes >= 0)
         return TRUE;
 
     qd_limit_set_error(error, limits, QD_LIMIT_FREE_DISK_BYTES,
-                       "update refused, the file system of '%s' has only %" G_GUINT64_FORMAT " bytes free", self->directory,
-                       free_bytes);
+                       "update refused, the file system of '%s' has %" G_GINT64_FORMAT " bytes less than have to stay free",
+                       self->directory, -spare_bytes);
     return FALSE;
 }

@@ -89,5 +89,7 @@ guint64 qd_database_get_start_counter(const QdDatabase *self);
 /* Steals the read-write connection that opening needed; NULL in a read-only store, and the second time. (transfer full) */
 QdConnection *qd_database_steal_writer(QdDatabase *self);
 
+/* What the file system has free above the floor; INT64_MAX when that is not known. */
+gint64 qd_database_get_spare_bytes(const QdDatabase *self, const QdLimits *limits);
 /* false with DISK_FULL when the file system has less free space than the floor. */
 gboolean qd_database_check_free_space(const QdDatabase *self, const QdLimits *limits, GError **error);

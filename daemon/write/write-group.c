@@ -243,7 +243,7 @@ commit_group(QdWriter *self, const Group *group)
         return;
     }
 
-    self->group.commit_usec = (uint64_t) g_get_monotonic_time() - start_usec;
+    self->group.commit_usec = (uint64_t) self->commit_time_usec - start_usec;
     generation = qd_write_publish(self);
     for (guint i = 0; i < group->n; i++)
         group->items[i]->generation = generation;

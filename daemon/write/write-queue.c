@@ -109,6 +109,8 @@ qd_write_queue_pop(QdWriteQueue *self)
         append_lane(self, lane);
     self->holder = lane;
     self->holder_usec = (uint64_t) g_get_monotonic_time();
+    if (item->begun_usec == 0)
+        item->begun_usec = self->holder_usec; /* it runs next */
     return item;
 }
 

@@ -25,6 +25,13 @@ typedef struct QdForeign {
     QdLogMark mark; /* while there is no connection */
 } QdForeign;
 
+/* What the writer has seen of the store's files, and of the room that they have; monotonic times. */
+typedef struct QdWriterFiles {
+    gint64 look_usec;    /* of the last look at all of them */
+    gboolean are_harmed; /* and the log says so */
+    gint64 roomy_usec;   /* when there was plenty of room; 0: there is not */
+} QdWriterFiles;
+
 /* What ends the item that runs: write-watch.c. */
 struct QdWriteWatch {
     QdWatch watch;
@@ -61,9 +68,8 @@ struct QdWriter {
     guint log_pages;         /* so long the log was at most, since it was cut; its file is not shorter */
     gboolean log_is_full;    /* perhaps: a write to it has failed, by a limit on the size of files, say */
     gint64 commit_time_usec; /* monotonic: of the last one */
-    gint64 look_time_usec;   /* monotonic: of the last look at all files */
-    gboolean files_harmed;   /* and the log says so */
-    int wal_pages;           /* in the log, by a commit since the last checkpoint; 0: there was none */
+    QdWriterFiles files;
+    int wal_pages; /* in the log, by a commit since the last checkpoint; 0: there was none */
     QdWriterGroup group;
     QdWriteWatch watch;
 

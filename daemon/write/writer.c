@@ -248,7 +248,6 @@ qd_writer_enqueue(QdWriter *self, QdWriteItem *items, gboolean *ret_leads)
 void
 qd_write_take_items(QdWriter *self, QdWriteItem *items)
 {
-    uint64_t now = (uint64_t) g_get_monotonic_time();
     QdWriteItem *refused;
     guint n_taken;
 
@@ -256,7 +255,7 @@ qd_write_take_items(QdWriter *self, QdWriteItem *items)
         return;
 
     pthread_mutex_lock(&self->mutex);
-    refused = push_items(self, items, now, &n_taken);
+    refused = push_items(self, items, (uint64_t) g_get_monotonic_time(), &n_taken);
     pthread_mutex_unlock(&self->mutex);
     while (refused != NULL) {
         QdWriteItem *item = refused;
@@ -505,9 +504,9 @@ qd_writer_look(QdWriter *self)
     if (qd_database_is_read_only(self->config.database) || !try_role(self))
         return;
 
-    thoroughly = now - self->look_time_usec >= LOOK_USEC;
+    thoroughly = now - self->files.look_usec >= LOOK_USEC;
     if (qd_write_check_files(self, thoroughly, NULL) && thoroughly) {
-        self->look_time_usec = now;
+        self->files.look_usec = now;
         qd_write_look_for_others(self);
         if (now - self->commit_time_usec >= SETTLED_USEC)
             shrink_log(self);
