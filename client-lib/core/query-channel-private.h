@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The state of a channel.
+ *
+ * Place: private to query-channel.c and query-channel-wait.c.
+ */
+#pragma once
+
+#include "client-lib/core/query-channel.h"
+#include "client-lib/core/query-ring.h"
+#include "client-lib/wire/wire-spin.h"
+
+struct QueryChannel {
+    int fd;
+    gsize page_size;
+    QueryTransport transport;
+    guint32 last_serial;
+    GBytes *key;
+    QuerySchema *schema;
+    gboolean is_wanted; /* `key`, by a statement object */
+
+    GQueue outgoing; /* of Outgoing */
+    GByteArray *out; /* encoded, not yet sent from out_sent on */
+    gsize out_sent;
+
+    guint8 *buffer; /* of capacity bytes; NULL until the first receive */
+    gsize capacity;
+    gsize start;
+    gsize end;
+    QwChunks chunks;
+    guint8 *assembled; /* the body of a chain, chunks.total_bytes long */
+    QwSpin spin;
+    gint64 awake_until_usec; /* 0: not waiting awake */
+
+    int passed_fds[2]; /* that came with bytes, until their RING is read; -1 */
+    QueryRing *ring;   /* (nullable): of the result that comes */
+};

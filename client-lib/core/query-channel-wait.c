@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Waiting for a channel: awake for a moment where that pays, then asleep, or by a source of a main loop.
+ *
+ * Place: internal to libquery-client.
+ */
+#include "client-lib/core/query-channel-private.h"
+
+#include <errno.h>
+#include <glib-unix.h>
+#include <poll.h>
+
+#include "client-lib/core/query-error.h"
+
+/*
+ * Waiting awake: the caller tries again and again, until the answer is there or the time is over. Its own try costs no more
+ * than another look at the socket would.
+ */
+static gboolean
+may_try_again(QueryChannel *self)
+{
+    gint64 now_usec = g_get_monotonic_time();
+
+    if (self->awake_until_usec == 0) {
+        if (!qw_spin_pays(&self->spin))
+            return FALSE;
+        self->awake_until_usec = now_usec + QW_SPIN_USEC;
+        return TRUE;
+    }
+    if (now_usec < self->awake_until_usec)
+        return TRUE;
+
+    self->awake_until_usec = 0;
+    qw_spin_note_awake(&self->spin, FALSE);
+    return FALSE;
+}
+
+/* poll() without a limit. Returns: false with errno set. */
+static gboolean
+wait_asleep(QueryChannel *self, struct pollfd *fds, nfds_t n_fds, GCancellable *cancellable)
+{
+    gint64 start_usec = g_get_monotonic_time();
+    int r;
+
+    do
+        r = poll(fds, n_fds, -1);
+    while (r < 0 && errno == EINTR && !g_cancellable_is_cancelled(cancellable));
+
+    qw_spin_note_asleep(&self->spin, (guint64) (g_get_monotonic_time() - start_usec));
+    return r >= 0;
+}
+
+gboolean
+query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *cancellable, GError **error)
+{
+    struct pollfd fds[2] = { { .fd = self->fd, .events = want == QUERY_IO_WANT_READ ? POLLIN : POLLOUT } };
+    GPollFD cancel_fd;
+    nfds_t n_fds = 1;
+    gboolean ok;
+    int saved_errno;
+
+    if (g_cancellable_set_error_if_cancelled(cancellable, error))
+        return FALSE;
+    if (want == QUERY_IO_WANT_READ && may_try_again(self))
+        return TRUE;
+    if (g_cancellable_make_pollfd(cancellable, &cancel_fd))
+        fds[n_fds++] = (struct pollfd){ .fd = cancel_fd.fd, .events = POLLIN };
+
+    ok = wait_asleep(self, fds, n_fds, cancellable);
+    saved_errno = errno;
+    if (n_fds == 2)
+        g_cancellable_release_fd(cancellable);
+    if (g_cancellable_set_error_if_cancelled(cancellable, error))
+        return FALSE;
+    if (!ok) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_INTERNAL, "cannot wait for the daemon: %s", g_strerror(saved_errno));
+        return FALSE;
+    }
+    return TRUE;
+}
+
+GSource *
+query_channel_create_source(QueryChannel *self, QueryIo want, GCancellable *cancellable)
+{
+    GSource *source = g_unix_fd_source_new(self->fd, want == QUERY_IO_WANT_READ ? G_IO_IN | G_IO_HUP : G_IO_OUT | G_IO_HUP);
+
+    if (cancellable != NULL) {
+        g_autoptr(GSource) child = g_cancellable_source_new(cancellable);
+
+        g_source_set_dummy_callback(child);
+        g_source_add_child_source(source, child);
+    }
+    return source;
+}
