@@ -2,7 +2,7 @@
 /*
  * What a prepared statement looks like: its columns and its parameters.
  *
- * Place: internal to libquery-client. Made from a SCHEMA record, from the reply of Prepare, or by who compiles
+ * Place: internal to libquery-client. Made from a SCHEMA record, from the reply of Prepare, or by the module that compiles
  * itself; all give the same object.
  * Invariant: immutable once made, shared by reference between channel, statement, cursor and cache, from any thread.
  */

@@ -140,7 +140,7 @@ void qw_header_encode(const QwHeader *header, uint8_t *ret);
  * qw_header_decode:
  * @data: at least QW_HEADER_SIZE bytes
  * @page_size: the channel's page size in bytes, the largest record allowed
- * @direction: who sent it, which decides the kinds that may occur
+ * @direction: the side that sent it, which decides the kinds that may occur
  * @ret_header: (out caller-allocates): the header; untouched on failure
  *
  * Returns: 0, or -EBADMSG for an unknown kind or flag, a non-zero reserved field or a lying size
@@ -152,7 +152,7 @@ int qw_header_decode(const uint8_t *data, size_t page_size, QwDirection directio
  * @chunks: the state of the chain, zeroed before the first record
  * @header: a decoded header of kind CHUNK
  * @body: the @header->size - QW_HEADER_SIZE bytes after it
- * @direction: who sent it
+ * @direction: the side that sent it
  * @limit_bytes: the largest total that the receiver takes
  * @ret_data: (out) (transfer none): the piece's bytes, a view into @body
  * @ret_n_bytes: (out): their number

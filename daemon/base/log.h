@@ -23,7 +23,7 @@
 /* Facts of a record; a field that is 0 or NULL is left out. */
 typedef struct QdLogFields {
     const char *message_id; /* one of QD_LOG_ID_… */
-    const char *sender;     /* who caused it: QUERYD_SENDER= */
+    const char *sender;     /* the bus name that caused it: QUERYD_SENDER= */
     guint64 elapsed_usec;   /* QUERYD_ELAPSED_USEC= */
     guint64 n_rows;         /* QUERYD_ROWS= */
 } QdLogFields;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A method call from its handler to its answer: who is it, may it, submit, reply.
+ * A method call from its handler to its answer: find the caller, check its rights, submit, reply.
  *
  * Place: room bus. Invariant: a QdBusCall is in its service's queue until it is answered, and is answered once.
  */
@@ -82,7 +82,7 @@ void qd_bus_calls_cancel(QdBusService *service, const char *sender);
 /**
  * qd_bus_call_log:
  * @call: (transfer none): a call that is done
- * @sender: (nullable): who made it
+ * @sender: (nullable): the bus name that made it
  * @started_usec: g_get_monotonic_time() of its arrival
  *
  * The one record of a call in the log: at debug level, but failures that are ours at warning level.

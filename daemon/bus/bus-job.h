@@ -38,7 +38,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdBusJobs, qd_bus_jobs_free)
  * qd_bus_jobs_start:
  * @self: the jobs
  * @message: (transfer none): the method call, which is answered with the new object's path
- * @client: (transfer none): who pays
+ * @client: (transfer none): is charged
  * @call: (transfer full): what to run
  * @started_usec: when the call came
  */

@@ -75,7 +75,7 @@ guint qd_peers_get_n_clients(const QdPeers *self);
  * qd_peer_get_client:
  * @self: a peer
  *
- * Returns: (transfer none): who pays for it
+ * Returns: (transfer none): the client that is charged for it
  */
 QdClient *qd_peer_get_client(const QdPeer *self);
 

@@ -31,7 +31,7 @@ typedef struct Subscription {
     QdBusSubscriptions *all;
     char *path;
     Owner *owner;
-    QdClient *client; /* (owned reference) who pays */
+    QdClient *client; /* (owned reference) is charged */
     QdLanguage language;
     char *text;
     char *base; /* (nullable) */
@@ -194,7 +194,7 @@ qd_bus_subscriptions_touch(QdBusSubscriptions *self, uint64_t generation, const 
 
     outdated = commit.outdated = g_ptr_array_new();
     if (changes->schema || changes->prefixes)
-        qd_subscription_index_rearm(self->index); /* who was touched already has to be looked at all the same */
+        qd_subscription_index_rearm(self->index); /* a subscription that was touched already has to be looked at all the same */
     qd_subscription_index_touch(self->index, changes, on_touched, &commit);
     for (guint i = 0; i < outdated->len; i++)
         make_outdated(outdated->pdata[i]);

@@ -36,7 +36,7 @@ QdBusSubscriptions *qd_bus_subscriptions_free(QdBusSubscriptions *self);
 /**
  * qd_bus_subscriptions_add:
  * @service: the service
- * @sender: (nullable): who subscribes
+ * @sender: (nullable): the bus name that subscribes
  * @call: (transfer none): a SUBSCRIBE that has succeeded; its text and read set are taken
  * @error: (nullable): location for an error
  *
@@ -59,7 +59,7 @@ void qd_bus_subscriptions_drop(QdBusSubscriptions *self, const char *owner);
  * @generation: of a commit
  * @changes: (transfer none): what it changed
  *
- * Notes whom to tell.
+ * Notes which subscriptions to report.
  */
 void qd_bus_subscriptions_touch(QdBusSubscriptions *self, uint64_t generation, const QdChanges *changes);
 

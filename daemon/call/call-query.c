@@ -31,7 +31,7 @@ may_be_long(void *data, gboolean can_defer)
     return call->class->runs_to_its_end ? QD_LONG_GRANTED : verdict;
 }
 
-/* That a caller may ask for, and that one row may have. The bus throws off who sends a message that is too large. */
+/* That a caller may ask for, and that one row may have. The bus disconnects the sender of a message that is too large. */
 static uint64_t
 get_most_by_value(const QdLimits *limits)
 {

@@ -67,7 +67,7 @@ typedef struct QdJobProgress {
 struct QdCall {
     /* request */
     const QdCallClass *class;
-    QdClient *client; /* (owned reference) who pays */
+    QdClient *client; /* (owned reference) is charged */
     QdCallOptions options;
     GArray *statements; /* of QdCallStatement; one, but for BATCH any number */
     char *format;       /* QUERY_TEXT, EXPORT, IMPORT */

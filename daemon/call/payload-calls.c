@@ -214,7 +214,7 @@ const QdCallClass qd_delete_payload_call = { .name = "DeletePayload", .options =
 
 /* Opening --------------------------------------------------------------------------------------------------------------- */
 
-/* Sealed: who gets it can map it without fear. */
+/* Sealed: the caller can map it without fear. */
 static int
 make_memory_file(const void *data, gsize n_bytes, GError **error)
 {

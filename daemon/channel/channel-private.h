@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The channel itself, for the files that make it up. channel.c: the loop; channel-table.c; channel-open.c; channel-owner.c: who
- * has it. channel-input.c: requests; channel-chunks.c: large ones; channel-output.c: records; channel-ring.c: shared memory.
+ * The channel itself, for the files that make it up. channel.c: the loop; channel-table.c; channel-open.c; channel-owner.c: its
+ * owner. channel-input.c: requests; channel-chunks.c: large ones; channel-output.c: records; channel-ring.c: shared memory.
  * channel-serve.c: what a request does; channel-write.c: updates; channel-transaction.c: BEGIN to COMMIT.
  */
 #pragma once
@@ -49,8 +49,8 @@ typedef enum QdChannelState {
     QD_CHANNEL_QUEUED,    /* the workers' queue has it, until there is a slot, a deadline or an event */
     QD_CHANNEL_KICKED,    /* the queue has it, but it needs no slot: something may be over */
     QD_CHANNEL_LINGERING, /* a thread without a slot waits awake for its next request */
-    QD_CHANNEL_WRITING,   /* the writer has its updates or its BEGIN; who is done with the last of them has the channel */
-    QD_CHANNEL_ANSWERED,  /* the leader of a write group has it, who answers it, and perhaps waits for its next update */
+    QD_CHANNEL_WRITING,   /* the writer has its updates or its BEGIN; the thread that ends the last one has the channel */
+    QD_CHANNEL_ANSWERED,  /* the leader of a write group has it, answers it, and perhaps waits for its next update */
 } QdChannelState;
 #define QD_N_CHANNEL_STATES (QD_CHANNEL_ANSWERED + 1)
 
@@ -158,7 +158,7 @@ struct QdChannel {
     QdContext *context;
     guint index;
     uint64_t ownership;   /* atomic: generation << 32 | flags */
-    QdChannelState state; /* atomic for those who do not own it */
+    QdChannelState state; /* atomic for threads that do not own it */
     int fd;
     QdTransport transport;
     gsize page_size;

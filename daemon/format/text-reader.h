@@ -63,5 +63,5 @@ QdTextReadResult qd_text_reader_next(QdTextReader *self, const QwValue **ret_val
  */
 const char *const *qd_text_reader_get_column_names(const QdTextReader *self);
 
-/* qd_text_reader_get_line: the line that the reader is in, from 1, for errors of those who use the rows. */
+/* qd_text_reader_get_line: the line that the reader is in, from 1, for errors of the callers that use the rows. */
 guint64 qd_text_reader_get_line(const QdTextReader *self);

@@ -67,7 +67,7 @@ job_main(void *data)
 
     (void) pthread_setname_np(pthread_self(), "queryd-job");
     job->call->class->run(job->call, &job->call->error);
-    /* uncharged first: who hears of the end may start the next */
+    /* uncharged first: the owner may start the next job when it hears of the end */
     if (job->limited)
         uncharge_job(jobs, client);
     qd_call_end(job->call);

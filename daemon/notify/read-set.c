@@ -136,7 +136,7 @@ qd_read_set_is_touched(const QdReadSet *self, const QdChanges *changes)
                ((rdf || changes->prefixes) && qd_name_set_has(self->tables, QD_READ_SET_RDF));
     if (changes->prefixes)
         return TRUE;
-    /* a graph that came or went has no predicate: it concerns who reads all of them */
+    /* a graph that came or went has no predicate: it concerns queries that read all of them */
     return rdf && qd_name_set_meets(self->graphs, changes->graphs) &&
            (qd_name_set_is_all(self->predicates) || qd_name_set_meets(self->predicates, changes->predicates));
 }

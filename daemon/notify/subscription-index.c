@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Buckets in two hash tables, and one for those who read all. A round is the time between two rearms. Watches and buckets
+ * Buckets in two hash tables, and one for watches that read all. A round is the time between two rearms. Watches and buckets
  * remember the round in which they were reported, so nothing has to be reset.
  */
 #include "daemon/notify/subscription-index.h"

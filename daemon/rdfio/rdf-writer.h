@@ -2,8 +2,8 @@
 /*
  * Writing RDF: quads in, text out, in each format.
  *
- * Place: room rdfio. The text is appended to a string of the caller, who may take it out between two calls. Quads that come in the
- * order of graph, subject and predicate make the shortest text; any order makes a right one.
+ * Place: room rdfio. The text is appended to a string of the caller, which may take it out between two calls. Quads that come
+ * in the order of graph, subject and predicate make the shortest text; any order makes a right one.
  * Invariant: what is written is read back as the same terms, but for the labels of blank nodes.
  */
 #pragma once

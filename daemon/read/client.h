@@ -58,7 +58,8 @@ void qd_client_discharge(QdClient *self, QdCharge charge);
 gboolean qd_client_charge_many(QdClient *self, QdCharge charge, guint n, uint64_t limit);
 void qd_client_discharge_many(QdClient *self, QdCharge charge, guint n);
 
-/* Clients: who is charged. One object for each process (or sandbox) that calls; kept by the bus layer while the peer lives. */
+/* Clients: what is charged to each process. One object for each process (or sandbox) that calls; kept by the bus layer while
+ * the peer lives. */
 QdClient *qd_client_new(const char *label);
 QdClient *qd_client_ref(QdClient *client);
 void qd_client_unref(QdClient *client);

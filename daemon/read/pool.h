@@ -34,7 +34,7 @@ QdPool *qd_pool_free(QdPool *self);
 
 /**
  * qd_pool_lease:
- * @client: who pays
+ * @client: is charged
  * @preferred: (nullable): a connection leased before, whose cache has the statement; may be gone
  *
  * Thread: any. Errors: BUSY at the limits of snapshots; what opening a connection gives.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is checked before a database file is used: where it lies, and who wrote it.
+ * What is checked before a database file is used: its file system, and the version of queryd that wrote it.
  *
  * Place: room sqlite. The same for the daemon and for an application that reads the file itself. Nothing is changed here.
  */

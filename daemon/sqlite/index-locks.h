@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SQLite's locks in the index of the log (-shm), which say who reads and who writes, as locks of the open file description.
+ * SQLite's locks in the index of the log (-shm), which say which connections read and write, as locks of the open file
+ * description.
  *
  * Place: room sqlite, below all connections of the daemon; not in an application that reads the file itself, whose locks are its
  * own.

@@ -317,7 +317,7 @@ has_log_only(const QdDatabase *self)
     return stat(log, &st) == 0 && st.st_size > LOG_HEADER_BYTES;
 }
 
-/* The files of a database that has gone are no rubbish: who finds its last copy needs them. */
+/* The files of a database that has gone are no rubbish: the user who finds its last copy needs them. */
 static gboolean
 keep_payloads_of_lost_database(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *repair, GError **error)
 {

@@ -444,7 +444,7 @@ run_operation(Update *self, const QdSparqlOperation *operation, GError **error)
     return FALSE;
 }
 
-/* Names of what the operation has touched so far, for those who watch. A set that is all takes no more. */
+/* Names of what the operation has touched so far, for subscriptions. A set that is all takes no more. */
 static gboolean
 add_names(Update *self, const GArray *ids, QdNameSet *names, GError **error)
 {

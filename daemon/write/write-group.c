@@ -18,7 +18,7 @@
 #include "daemon/write/write-watch.h"
 #include "daemon/write/writer-private.h"
 
-/* A group grows for so long: who comes later would make those wait who are in it. */
+/* A group grows for so long: a later member would make those in it wait. */
 #define GROUP_USEC 5000
 /* A group waits for those of the last one as long as its commit took, but between these. */
 #define LINGER_MIN_USEC QW_SPIN_USEC

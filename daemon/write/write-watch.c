@@ -52,8 +52,8 @@ find_stop(QdWriteWatch *self, uint64_t now)
                      item->timeout_msec);
 }
 
-/* The item takes its time: those whose answers are out are left to others, and who waits hears of its own deadline. Returns: true
- * when it has to make way. */
+/* The item takes its time: those whose answers are out are left to others, and an item that waits hears of its own deadline.
+ * Returns: true when it has to make way. */
 static gboolean
 note_slow(const QdWriteWatch *self)
 {

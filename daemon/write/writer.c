@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The role: who has it, whose turn it is, and how it goes on to the next.
+ * The role: its holder, the next in turn, and how it is passed on.
  */
 #include "daemon/write/writer.h"
 
@@ -386,7 +386,7 @@ take_role_exclusively(QdWriter *self, const QdWriteItem *item, GError **error)
     return r == 0;
 }
 
-/* Of what was interrupted SQLite only says so; who has cancelled it knows what it was. */
+/* SQLite only says that a statement was interrupted. A caller that cancelled needs no explanation. */
 static void
 explain_stop(QdWriter *self, GError **error)
 {

@@ -64,7 +64,7 @@ struct QdWriteItem {
     uint64_t waited_usec;        /* before it was submitted: for a slot */
     uint64_t submitted_usec;     /* less that; 0: it does not come from the queue */
     QdSessionSettings *settings; /* (nullable) (not owned): of the channel that it is of */
-    QdCounts *session;           /* (nullable) (not owned): who counts; else it counts for itself */
+    QdCounts *session;           /* (nullable) (not owned): of the session; else it counts for itself */
     QdCounts counters_before;    /* the session's */
     QdCounts own_counters;
     const gint *cancelled;                /* (nullable) atomic */
@@ -86,8 +86,8 @@ struct QdWriteItem {
     uint64_t n_rows;
     GArray *pages;      /* of QdResultPage, cleared with the item */
     QdChanges *changed; /* what others may want to know of */
-    /* On the leader's thread, before the first row that the item returns; again when the item is run again. (nullable): who has
-     * none wants no rows, and none are kept. */
+    /* On the leader's thread, before the first row that the item returns; again when the item is run again. (nullable): without
+     * it no rows are wanted, and none are kept. */
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
     /* On the leader's thread (or that of qd_writer_sweep()), once. The commit is durable, or @error is set and nothing of the
      * item is in the database (but see `keeps`).
