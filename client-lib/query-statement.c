@@ -487,7 +487,7 @@ ensure_pipeline(QueryStatement *self)
     return TRUE;
 }
 
-/* The update that was to open a channel is over; those that have waited for that go on. */
+/* The update that was to open a channel is over; the updates that waited for it go on. */
 static void
 stop_opening(QueryStatement *self)
 {

@@ -138,7 +138,7 @@ query_backlog_put(QueryBacklog *self, const QueryRecord *record, GError **error)
 
     item->record = *record;
     item->record.body = NULL;
-    /* what is in memory goes before what is in the file, so that a reader frees memory first: and the order stays */
+    /* records in memory go before those in the file, so that a reader frees memory first; the order stays */
     if (self->fd < 0 && reserve(&memory_in_use, record->n_bytes, QUERY_BACKLOG_MEMORY_BYTES)) {
         item->data = g_memdup2(record->body, record->n_bytes);
         item->record.body = item->data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GDBusConnection::closed comes in the main context in which the connection was made, which may be that of a thread that has none
- * running. So the socket itself is watched for its hang-up, by a descriptor of our own: GDBus closes its own when it sees it.
+ * GDBusConnection::closed comes in the main context in which the connection was made. The thread of that context may not run
+ * it. So the socket itself is watched for its hang-up, by a descriptor of our own: GDBus closes its own when it sees it.
  */
 #include "client-lib/core/query-bus-watch.h"
 

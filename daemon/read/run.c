@@ -341,7 +341,7 @@ step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError *
     return TRUE;
 }
 
-/* A look-up of a term failed. When that was because the run shall end, it is the reason for that which counts. */
+/* A look-up of a term failed. If the run was to end, the error is the reason for its end. */
 static QdRunStatus
 fail_row(QdRun *self, GError **error)
 {

@@ -43,7 +43,7 @@ QdTreeScan *qd_tree_scan_new(QdPageFile *file, guint64 max_row_bytes);
 QdTreeScan *qd_tree_scan_free(QdTreeScan *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdTreeScan, qd_tree_scan_free)
 
-/* First of all for each tree: notes which pages are referred to, so that a page that two claim is known. */
+/* First of all for each tree: notes which pages are referred to, so that double references are known. */
 void qd_tree_scan_count(QdTreeScan *self, guint32 root);
 gboolean qd_tree_scan_run(QdTreeScan *self, guint32 root, gboolean is_table, QdTreeResult *result, QdTreeRowFunc func,
                           gpointer data, GError **error);

@@ -317,7 +317,7 @@ qd_rewrite_join(QdGenerator *self, const QdAlgebra *node)
     return joined;
 }
 
-/* Takes from @parts what shares a variable with @named, or with what is taken, to which it adds its own. */
+/* Takes from @parts each that shares a variable with @named, and adds its variables to @named, until there is none. */
 static GPtrArray *
 take_connected(QdGenerator *self, GPtrArray *parts, QdVariableSet *named)
 {
@@ -528,7 +528,7 @@ simplify_exists(QdGenerator *self, const QdAlgebra *left, QdExpression *expressi
     return simple;
 }
 
-/* The NOT EXISTS of @filter that are better a MINUS leave @expressions; that MINUS, or what is filtered. */
+/* A NOT EXISTS that is better a MINUS leaves @expressions. Returns: @left under each such MINUS. */
 static QdAlgebra *
 take_antijoins(QdGenerator *self, QdAlgebra *left, QdExpression **expressions, guint *n_expressions)
 {

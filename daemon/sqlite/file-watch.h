@@ -24,7 +24,7 @@ QdFileWatch *qd_file_watch_new(const char *directory);
 QdFileWatch *qd_file_watch_free(QdFileWatch *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdFileWatch, qd_file_watch_free)
 
-/* A connection is open that has read: its log and the index of that are what they should be, as long as it is open. */
+/* An open connection has read: its log and the log's index are the right ones as long as it is open. */
 void qd_file_watch_note_log(QdFileWatch *self);
 void qd_file_watch_forget_log(QdFileWatch *self);
 

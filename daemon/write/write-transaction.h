@@ -41,5 +41,5 @@ void qd_write_copy_schema(QdWriter *self, gint64 version);
 
 /* After a commit: its generation. */
 uint64_t qd_write_publish(QdWriter *self);
-/* After that, what does not hold up the answers: listeners for changes learn what @items have changed. */
+/* After the answers: listeners for changes learn what @items have changed. */
 void qd_write_tell(QdWriter *self, uint64_t generation, QdWriteItem *const *items, guint n);

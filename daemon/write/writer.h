@@ -57,7 +57,7 @@ struct QdWriteItem {
     QdWriterFunc func;  /* (nullable), with func_data */
     void *func_data;
     gboolean is_bare;            /* a part that is run in no savepoint of its own: it is one */
-    gboolean is_part;            /* of a client's transaction: what it sets, and keys that are deferred, are of that */
+    gboolean is_part;            /* of a client's transaction, to which its settings and deferred keys belong */
     gboolean relaxed;            /* durable with a later commit only */
     gboolean takes_role;         /* instead of running anything: qd_writer_end_transaction() gives it back */
     uint64_t timeout_msec;       /* of waiting for a slot and for the writer, and of running, in all its executions; 0: none */
