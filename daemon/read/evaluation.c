@@ -15,7 +15,6 @@
 #include "daemon/read/counting.h"
 #include "daemon/read/payload-functions.h"
 #include "daemon/sparql/compile.h"
-#include "daemon/sparql/sqlgen.h"
 #include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/pattern-calls.h"
 #include "daemon/sqlite/strftime.h"

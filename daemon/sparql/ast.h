@@ -11,6 +11,7 @@
 #include "daemon/rdf/term.h"
 #include "daemon/sparql/arena.h"
 #include "daemon/sparql/fingerprint.h"
+#include "daemon/sparql/plan-parts.h"
 
 /* Of fts:match and the functions on it: docs/full-text.md. */
 #define QD_FTS_NAMESPACE "http://queryd.org/fts#"
@@ -197,33 +198,6 @@ struct QdSelect {
     QdValues *values; /* nullable: the VALUES clause at the end */
 };
 
-typedef enum QdQueryForm {
-    QD_FORM_SELECT,
-    QD_FORM_CONSTRUCT,
-    QD_FORM_DESCRIBE,
-    QD_FORM_ASK,
-} QdQueryForm;
-
-typedef enum QdUpdateKind {
-    QD_UPDATE_INSERT_DATA,
-    QD_UPDATE_DELETE_DATA,
-    QD_UPDATE_MODIFY, /* DELETE WHERE too */
-    QD_UPDATE_LOAD,
-    QD_UPDATE_CLEAR,
-    QD_UPDATE_DROP,
-    QD_UPDATE_CREATE,
-    QD_UPDATE_ADD,
-    QD_UPDATE_MOVE,
-    QD_UPDATE_COPY,
-} QdUpdateKind;
-
-typedef enum QdGraphTarget {
-    QD_TARGET_GRAPH, /* QdUpdate.graph; NULL: the default graph */
-    QD_TARGET_DEFAULT,
-    QD_TARGET_NAMED,
-    QD_TARGET_ALL,
-} QdGraphTarget;
-
 typedef struct QdUpdate {
     QdUpdateKind kind;
     guint64 offset;
@@ -251,7 +225,7 @@ typedef struct QdStoredPrefix {
     const char *iri; /* of its namespace in the store, then */
 } QdStoredPrefix;
 
-typedef struct QdAst {
+struct QdAst {
     QdArena *arena;
     GArray *variables;       /* QdVariable */
     GArray *stored_prefixes; /* QdStoredPrefix */
@@ -269,10 +243,7 @@ typedef struct QdAst {
     guint n_updates;
     GArray *holes;          /* QdFingerprintHole: terms that another text of the same fingerprint may change */
     GHashTable *hole_terms; /* term → its number in holes + 1 */
-} QdAst;
-
-/* Frees the arena with all that is in it. Returns NULL; takes NULL. */
-QdAst *qd_ast_free(QdAst *self);
+};
 
 /* A new variable; @name (nullable, transfer none) lives in the arena or longer. */
 guint qd_ast_add_variable(QdAst *self, const char *name);
@@ -303,5 +274,3 @@ void qd_pattern_add_variables(const QdPattern *pattern, QdArena *arena, QdVariab
 void qd_expression_add_variables(const QdExpression *expression, QdArena *arena, gboolean with_exists, QdVariableSet *set);
 /* The same with those that only expressions inside EXISTS name. */
 void qd_expression_add_all_variables(const QdExpression *expression, QdArena *arena, QdVariableSet *set);
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdAst, qd_ast_free)

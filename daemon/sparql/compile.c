@@ -10,6 +10,7 @@
 #include "daemon/rdfio/lexer.h"
 #include "daemon/sparql/algebra.h"
 #include "daemon/sparql/parser.h"
+#include "daemon/sparql/sqlgen.h"
 
 #define PROBE_FACTOR 8 /* counts that differ less leave a join order as it is */
 

@@ -8,9 +8,11 @@
 #pragma once
 
 #include "daemon/base/limits.h"
-#include "daemon/sparql/ast.h"
-#include "daemon/sparql/sqlgen.h"
-#include "daemon/sqlite/catalog.h"
+#include "daemon/sparql/plan-parts.h"
+
+typedef struct QdCatalog QdCatalog;
+typedef struct QdDatasetClause QdDatasetClause;
+typedef struct QdFingerprint QdFingerprint;
 
 typedef struct QdSparqlOptions {
     const char *base;                 /* nullable: an absolute IRI */

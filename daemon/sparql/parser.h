@@ -7,8 +7,8 @@
 #pragma once
 
 #include "daemon/base/limits.h"
-#include "daemon/sparql/ast.h"
 #include "daemon/sparql/fingerprint.h"
+#include "daemon/sparql/plan-parts.h"
 #include "daemon/sqlite/catalog.h"
 
 typedef struct QdParseOptions {

@@ -4,6 +4,10 @@
  */
 #include "daemon/sparql/reads.h"
 
+#include "daemon/rdf/term.h"
+#include "daemon/sparql/ast.h"
+#include "daemon/sparql/plan-parts.h"
+
 typedef struct Walk {
     const QdDatasetClause *dataset; /* (nullable) */
     QdNameSet *predicates;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "daemon/base/name-set.h"
-#include "daemon/sparql/ast.h"
+#include "daemon/sparql/plan-parts.h"
 
 /**
  * qd_sparql_reads_collect:

@@ -9,29 +9,8 @@
 
 #include "daemon/base/limits.h"
 #include "daemon/sparql/algebra.h"
+#include "daemon/sparql/plan-parts.h"
 #include "daemon/sqlite/catalog.h"
-
-/* A term that belongs into a program at @offset. */
-typedef struct QdProgramHole {
-    gsize offset;
-    const QdTerm *term;
-} QdProgramHole;
-
-/* What stands for a numbered parameter; exactly one of them. */
-typedef struct QdSqlConstant {
-    const QdTerm *term;    /* bind its id, or its blob when nothing stores it */
-    const guint8 *program; /* with its holes filled */
-    gsize n_program;
-    const QdProgramHole *holes;
-    guint n_holes;
-    const char *parameter; /* a variable's name: the user's value is bound */
-} QdSqlConstant;
-
-/* A count of matching quads that a join order was chosen by. */
-typedef struct QdPlanProbe {
-    const QdTerm *s, *p, *o; /* nullable: any */
-    guint64 n_quads;         /* QD_PLAN_PROBE_CAP: that or more */
-} QdPlanProbe;
 
 #define QD_PLAN_PROBE_CAP 256 /* rows counted for a pattern: 10 µs */
 

@@ -14,7 +14,6 @@
 #include "daemon/rdf/term-blob.h"
 #include "daemon/rdf/term-id.h"
 #include "daemon/read/evaluation.h"
-#include "daemon/sparql/ast.h"
 #include "daemon/sparql/compile.h"
 #include "daemon/sqlite/constraint.h"
 #include "daemon/sqlite/sqlite-error.h"

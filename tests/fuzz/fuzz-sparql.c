@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "daemon/sparql/compile.h"
+#include "daemon/sparql/fingerprint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -16,6 +16,7 @@ PUBLIC = "client-lib/query-client.h"
 PUBLIC_HEADERS = public_headers()
 MAX_FILES = 40
 MAX_DRAGGED = 15
+TREE = "daemon/sparql/ast.h"  # of SPARQL: only its room sees it
 # Those that drag in more, each since it embeds what other rooms own: a change lowers a number, never raises it.
 MAY_DRAG = {
     "client-lib/direct-module/direct-private.h": 22,  # a run of the daemon's reader beside the library's table of functions
@@ -165,6 +166,10 @@ def main():
             n = count_dragged(header, includes, set())
             limit = MAY_DRAG.get(header, MAX_DRAGGED)
             tap.case(f"layers/drags/{header}", [f"{header} drags in {n} headers, at most {limit}"] if n > limit else [])
+    for path in files:
+        if not path.startswith(("tests/", "daemon/sparql/")):
+            count_dragged(path, includes, seen := set())
+            tap.case(f"layers/sees-no-tree/{path}", [f"{path} sees {TREE}"] if TREE in seen else [])
     for folder in "daemon/rdfio/", "daemon/format/":
         xml_users = [p for p in files if p.startswith(folder) and "libxml/" in read(p)]
         tap.case(f"layers/one-file-uses-libxml2/{folder}", xml_users if len(xml_users) > 1 else [])

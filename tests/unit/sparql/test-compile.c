@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/sqlite/catalog.h"
 
 static QdSparqlPlan *
 compile(const char *text, gboolean is_update, const char *const *parameters, GError **error)

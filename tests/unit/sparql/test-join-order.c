@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/sparql/compile.h"
+#include "daemon/sqlite/catalog.h"
 
 /* <e:rare> has 10 quads, <e:common> 100,000 of 1,000 subjects, <e:unique> 100,000 of as many; <e:no> none. */
 static gboolean
