@@ -95,6 +95,7 @@ lexer_new(QdLexerMode mode)
     QdLexer *self = g_new0(QdLexer, 1);
 
     self->mode = mode;
+    self->data = ""; /* until there is a text: NULL has no offset, not even 0 */
     self->anchor_line = self->anchor_column = 1;
     return self;
 }
