@@ -16,6 +16,7 @@ enum {
     N_PATTERNS = 8,
 };
 
+#define LIST(where) "SELECT s, p, o FROM queryd_quad " where
 #define COUNT(where) "SELECT count(*) FROM (SELECT 1 FROM queryd_quad " where " LIMIT ?)"
 #define BY_SUBJECT "NOT INDEXED WHERE "
 #define BY_PREDICATE "INDEXED BY queryd_quad_posg WHERE "
@@ -30,6 +31,17 @@ static const char *const count_texts[N_PATTERNS] = {
     [BOUND_S | BOUND_O] = COUNT(BY_OBJECT "s=? AND o=?"),
     [BOUND_P | BOUND_O] = COUNT(BY_PREDICATE "p=? AND o=?"),
     [BOUND_S | BOUND_P | BOUND_O] = COUNT(BY_SUBJECT "s=? AND p=? AND o=?"),
+};
+
+static const char *const list_texts[N_PATTERNS] = {
+    [0] = LIST("NOT INDEXED"),
+    [BOUND_S] = LIST(BY_SUBJECT "s=?"),
+    [BOUND_P] = LIST(BY_PREDICATE "p=?"),
+    [BOUND_S | BOUND_P] = LIST(BY_SUBJECT "s=? AND p=?"),
+    [BOUND_O] = LIST(BY_OBJECT "o=?"),
+    [BOUND_S | BOUND_O] = LIST(BY_OBJECT "s=? AND o=?"),
+    [BOUND_P | BOUND_O] = LIST(BY_PREDICATE "p=? AND o=?"),
+    [BOUND_S | BOUND_P | BOUND_O] = LIST(BY_SUBJECT "s=? AND p=? AND o=?"),
 };
 
 #define N_REMEMBERED 256 /* predicates, and counts, since the last load */
@@ -52,6 +64,7 @@ typedef struct StoreCatalog {
     sqlite3_stmt *predicate;
     sqlite3_stmt *prefix;
     sqlite3_stmt *counts[N_PATTERNS];
+    sqlite3_stmt *lists[N_PATTERNS];              /* compiled at first use */
     RememberedPredicate predicates[N_REMEMBERED]; /* by hash */
     RememberedCount remembered_counts[N_REMEMBERED];
     QdConnection *connection;
@@ -67,8 +80,10 @@ store_catalog_free(gpointer data)
     (void) sqlite3_finalize(self->totals);
     (void) sqlite3_finalize(self->predicate);
     (void) sqlite3_finalize(self->prefix);
-    for (guint i = 0; i < N_PATTERNS; i++)
+    for (guint i = 0; i < N_PATTERNS; i++) {
         (void) sqlite3_finalize(self->counts[i]);
+        (void) sqlite3_finalize(self->lists[i]);
+    }
     (void) sqlite3_finalize(self->matches);
     (void) sqlite3_finalize(self->indexed);
     g_free(self);
@@ -191,6 +206,44 @@ count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, gu
 }
 
 static gboolean
+find_id(gpointer data, const QdTerm *term, gint64 *ret_id)
+{
+    StoreCatalog *self = data;
+
+    return qd_dictionary_find_id(self->dictionary, term, ret_id, NULL);
+}
+
+static guint
+list_quads(gpointer data, const QdQuadIds *pattern, guint stride, guint n_max, QdQuadIds *ret_quads)
+{
+    StoreCatalog *self = data;
+    const gint64 ids[] = { pattern->s, pattern->p, pattern->o };
+    guint index = (pattern->s != 0 ? BOUND_S : 0) | (pattern->p != 0 ? BOUND_P : 0) | (pattern->o != 0 ? BOUND_O : 0);
+    sqlite3_stmt **stmt = &self->lists[index];
+    guint n = 0;
+    int n_bound = 0;
+
+    if (*stmt == NULL) {
+        QdPolicy policy = qd_connection_set_policy(self->connection, QD_POLICY_INTERNAL);
+
+        (void) sqlite3_prepare_v3(qd_connection_get_db(self->connection), list_texts[index], -1, SQLITE_PREPARE_PERSISTENT, stmt,
+                                  NULL);
+        (void) qd_connection_set_policy(self->connection, policy);
+    }
+    for (guint i = 0; i < G_N_ELEMENTS(ids) && *stmt != NULL; i++) {
+        if (ids[i] != 0)
+            (void) sqlite3_bind_int64(*stmt, ++n_bound, ids[i]);
+    }
+    for (guint i = 1; *stmt != NULL && n < n_max && sqlite3_step(*stmt) == SQLITE_ROW; i++) {
+        if (i % stride == 0)
+            ret_quads[n++] = (QdQuadIds){ sqlite3_column_int64(*stmt, 0), sqlite3_column_int64(*stmt, 1),
+                                          sqlite3_column_int64(*stmt, 2) };
+    }
+    (void) sqlite3_reset(*stmt);
+    return n;
+}
+
+static gboolean
 find_prefix(gpointer data, const char *prefix, GString *ret_iri)
 {
     StoreCatalog *self = data;
@@ -273,6 +326,8 @@ qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError *
             .find_prefix = find_prefix,
             .count_matches = count_matches,
             .is_indexed = is_indexed,
+            .find_id = find_id,
+            .list_quads = list_quads,
             .data = self,
         };
     else

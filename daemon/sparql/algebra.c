@@ -310,7 +310,7 @@ from_group(QdAst *ast, const QdPattern *group, GArray *filters)
             continue;
         }
         g_ptr_array_set_size(operands, 0);
-        g_ptr_array_add(operands, left);
+        add_operand(operands, left);
     }
     return join_operands(ast, operands);
 }

@@ -62,8 +62,10 @@ get_counts(QdGenerator *self, const QdTriple *triple, gboolean predicate_bound)
 typedef struct Item {
     const QdAlgebra *node;
     Counts counts;
-    double n_probed; /* rows that match the constants; negative: not counted */
-    double n_whole;  /* of a part that is evaluated by itself */
+    double n_probed;  /* rows that match the constants; negative: not counted */
+    double n_whole;   /* of a part that is evaluated by itself */
+    double n_sampled; /* rows for each of the sample's; negative: not known */
+    gboolean is_sampled;
 } Item;
 
 /* How far an estimate looks into what is evaluated by itself, and whether it counts there. */
@@ -135,6 +137,8 @@ estimate_path(QdGenerator *self, const QdTriple *triple, const Known *known)
 
     if (triple->path->kind == QD_PATH_ALTERNATIVE || triple->path->kind == QD_PATH_NEGATED)
         return ends ? 10 : (self->catalog != NULL ? (double) self->catalog->n_quads : GUESSED_QUADS);
+    if (!ends && triple->path->kind == QD_PATH_ONE_OR_MORE && triple->s.variable == triple->o.variable)
+        return GUESSED_ROWS; /* a circle */
     if (!ends && (is_bound(self, &triple->s, &known->possible) || is_bound(self, &triple->o, &known->possible)))
         return GUESSED_ROWS; /* for some solutions */
     if (!ends)
@@ -284,11 +288,36 @@ add_known(QdGenerator *self, Known *known, const QdAlgebra *node)
     }
 }
 
+/* Whether estimates may be far off: of a join with a path, before which nothing is bound. */
+static gboolean
+needs_sample(const QdAlgebra **children, guint n, const Known *before, Depth depth)
+{
+    if (n < 2 || n > WHOLE_PARTS_MAX || !depth.counts || (before != NULL && !qd_variable_set_is_empty(&before->possible)))
+        return FALSE;
+    for (guint i = 0; i < n; i++) {
+        if (qd_algebra_has_path(children[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* Rows of @item for each that is there, by those of @sample (nullable) if it can tell. */
+static double
+estimate_next(QdGenerator *self, QdSample *sample, Item *item, const Known *known)
+{
+    if (sample != NULL && !item->is_sampled) {
+        item->n_sampled = qd_sample_count(sample, item->node);
+        item->is_sampled = TRUE;
+    }
+    return item->is_sampled && item->n_sampled >= 0 ? item->n_sampled : estimate(self, item, known);
+}
+
 /* Sorts @children. Sets how many rows each multiplies those before it by; returns how many rows there are in the end. */
 static double
 order(QdGenerator *self, const QdAlgebra **children, guint n, const Known *before, Depth depth, double *rows)
 {
     Item *items = qd_arena_array0(self->arena, Item, n);
+    g_autoptr(QdSample) sample = needs_sample(children, n, before, depth) ? qd_sample_new(self) : NULL;
     Known known = { 0 };
     double product = 1;
 
@@ -304,7 +333,7 @@ order(QdGenerator *self, const QdAlgebra **children, guint n, const Known *befor
         Item chosen;
 
         for (guint j = i; j < MIN(n, i + WINDOW); j++) {
-            double n_rows = estimate(self, &items[j], &known);
+            double n_rows = estimate_next(self, i > 0 ? sample : NULL, &items[j], &known);
 
             /* a part that shares nothing multiplies everything: it waits unless it is tiny */
             if (i > 0 && n_rows > 1 && !qd_variable_set_shares(&items[j].node->possible, &known.possible))
@@ -319,6 +348,10 @@ order(QdGenerator *self, const QdAlgebra **children, guint n, const Known *befor
         items[i] = chosen;
         children[i] = chosen.node;
         add_known(self, &known, chosen.node);
+        if (sample != NULL)
+            qd_sample_extend(sample, chosen.node, i == 0);
+        for (guint j = i + 1; j < n && sample != NULL; j++)
+            items[j].is_sampled = items[j].is_sampled && !qd_variable_set_shares(&items[j].node->possible, &chosen.node->possible);
         rows[i] = best;
         product *= best;
     }

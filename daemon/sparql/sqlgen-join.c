@@ -64,6 +64,27 @@ is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts)
     return TRUE;
 }
 
+/*
+ * @order[@index], a UNION, evaluated once from values that a part before it gives, where @left would be kept for its arms, but is
+ * large. NULL: no part gives so few.
+ */
+static QdRelation *
+begin_union_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra **order, guint index)
+{
+    QdVariableSet sure = { 0 };
+    QdRelation *seeds;
+
+    if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE)
+        return NULL;
+    for (guint i = 0; i < left->n_columns; i++) {
+        if (left->columns[i].certain && qd_algebra_binds(order[index], left->columns[i].variable))
+            qd_variable_set_add(&sure, self->arena, left->columns[i].variable);
+    }
+    seeds = !qd_variable_set_is_empty(&sure) ? qd_generate_seeds_of(self, order, index, &sure, order[index]) : NULL;
+    return seeds != NULL ? qd_relation_seal(self, qd_generate_union_of(self, seeds, order[index], NULL), QD_SEAL_MATERIALIZED)
+                         : NULL;
+}
+
 QdRelation *
 qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children,
                      const QdVariableSet *bound)
@@ -91,9 +112,16 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
             next = qd_generate_path(self, order[i]->triple, &joined, bound);
         } else if (order[i]->kind == QD_ALGEBRA_MATCH) {
             next = qd_generate_match(self, order[i]->match, &joined);
-        } else if (joined != NULL && qd_union_joins_by_arm(order[i], joined)) {
-            joined = qd_generate_union_of(self, joined, order[i], bound);
+        } else if (joined != NULL && order[i]->kind == QD_ALGEBRA_UNION &&
+                   (next = qd_generate_union_by_row(self, joined, order[i], bound)) != NULL) {
+            joined = next;
             continue;
+        } else if (joined != NULL && qd_union_joins_by_arm(order[i], joined)) {
+            next = given == NULL && n_before > LEFT_MAX ? begin_union_apart(self, joined, order, i) : NULL;
+            if (next == NULL) {
+                joined = qd_generate_union_of(self, joined, order[i], bound);
+                continue;
+            }
         } else {
             if (given == NULL && joined != NULL)
                 joined = qd_generate_seeds(self, joined, order, i, n_before <= LEFT_MAX);
@@ -475,7 +503,7 @@ left_join_large(QdGenerator *self, const QdRelation *left, const QdAlgebra *node
     }
     if (qd_variable_set_is_empty(&sure) || qd_estimate_rows(self, pattern) < LARGE_ROWS)
         return NULL;
-    seeds = qd_generate_seeds_of(self, &pattern, 1, &sure);
+    seeds = qd_generate_seeds_of(self, &pattern, 1, &sure, node->children[1]);
     if (seeds == NULL)
         return NULL;
     bare->n_expressions = 0;

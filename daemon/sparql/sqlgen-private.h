@@ -198,9 +198,11 @@ QdRelation *qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, 
 /* sqlgen-seeds.c */
 /*
  * Values of one of @variables or several, each combination once: all that the join of @parts has. There may be more, since a path
- * takes its ends from the links that begin or end it. NULL: there are too many, or nothing is known of them.
+ * takes its ends from the links that begin or end it. NULL: there are too many, or nothing is known of them, or @pattern would have
+ * too many solutions that begin from them.
  */
-QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_parts, const QdVariableSet *variables);
+QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_parts, const QdVariableSet *variables,
+                                 const QdAlgebra *pattern);
 /*
  * Where @order[@index] is a subselect whose pattern gains by it, it is to begin from values that are bound before it. They are
  * those of one of the parts, or, if they @may_keep it, of @left, which is kept in a table then. Returns @left.
@@ -279,6 +281,20 @@ QdRelation *qd_generate_values(QdGenerator *self, const QdValues *values);
 /* PROJECT, DISTINCT, SLICE, ORDER as they lie upon each other. @variables (nullable): the last SELECT's columns, and its text. */
 QdRelation *qd_generate_solution(QdGenerator *self, const QdAlgebra *node);
 const char *qd_generate_final(QdGenerator *self, const QdAlgebra *node, const guint *variables, guint n_variables);
+
+/* sample.c */
+/* A few solutions of a join under way; none yet. (transfer full) (nullable): NULL: the catalog lists no quads. */
+typedef struct QdSample QdSample;
+QdSample *qd_sample_new(QdGenerator *self);
+QdSample *qd_sample_free(QdSample *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdSample, qd_sample_free)
+/* How many solutions @node has for each of them, by the geometric mean, so that a part which most of them fail comes before one
+ * that multiplies a few less; negative: it is not known. */
+double qd_sample_count(QdSample *self, const QdAlgebra *node);
+/* About how many solutions the join of both has, which begins with @first; negative: it is not known. */
+double qd_sample_estimate(QdGenerator *generator, const QdAlgebra *first, const QdAlgebra *then);
+/* They are joined with @node. */
+void qd_sample_extend(QdSample *self, const QdAlgebra *node, gboolean is_first);
 
 /* join-order.c */
 /* Sorts @children (of @n) for evaluation from left to right; solutions before may bind @bound, and all of them bind @sure (each

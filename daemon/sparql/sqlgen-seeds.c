@@ -7,6 +7,7 @@
 
 #define GAIN_MIN 1000.0   /* solutions of a pattern that is worth it */
 #define DOMAIN_MAX 50000  /* values to begin from */
+#define SEEDED_MAX 1e7    /* solutions that begin from them */
 #define PATH_LEVELS_MAX 2 /* of paths of which one gives another the values */
 
 /* @variables without those that @node, a subselect's modifier or group, makes of its own. */
@@ -250,7 +251,8 @@ take_values(QdGenerator *self, const QdRelation *relation, const QdAlgebra *patt
 }
 
 QdRelation *
-qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_parts, const QdVariableSet *variables)
+qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_parts, const QdVariableSet *variables,
+                     const QdAlgebra *pattern)
 {
     const Parts join = { parts, n_parts, PATH_LEVELS_MAX };
     const QdAlgebra *found = NULL;
@@ -266,7 +268,9 @@ qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_p
             least = n;
         }
     }
-    return found != NULL ? take_values(self, qd_generator_generate(self, found, NULL), found, variables) : NULL;
+    if (found == NULL || qd_sample_estimate(self, found, pattern) > SEEDED_MAX)
+        return NULL;
+    return take_values(self, qd_generator_generate(self, found, NULL), found, variables);
 }
 
 QdRelation *
@@ -294,7 +298,7 @@ qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, 
     }
     if (qd_variable_set_is_empty(&bound))
         return left;
-    self->seeds = qd_generate_seeds_of(self, order, index, &bound);
+    self->seeds = qd_generate_seeds_of(self, order, index, &bound, pattern);
     if (self->seeds == NULL && may_keep) {
         left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
         self->seeds = take_values(self, left, pattern, &bound);

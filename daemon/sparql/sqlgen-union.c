@@ -137,10 +137,7 @@ QdRelation *
 qd_generate_union_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound)
 {
     QdRelation **arms = qd_arena_array0(self->arena, QdRelation *, node->n_children);
-    QdRelation *by_row = qd_generate_union_by_row(self, left, node, bound);
 
-    if (by_row != NULL)
-        return by_row;
     left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
     for (guint i = 0; i < node->n_children; i++) {
         const QdAlgebra *arm = node->children[i];

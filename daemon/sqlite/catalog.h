@@ -17,6 +17,11 @@ typedef struct QdPredicateStatistics {
     guint64 tags; /* of its objects: bit 0–31: an in-line value of that tag (QdTermTag), bit 32–35: a dictionary id of that kind */
 } QdPredicateStatistics;
 
+/* Ids of terms; 0: any. */
+typedef struct QdQuadIds {
+    gint64 s, p, o;
+} QdQuadIds;
+
 typedef struct QdCatalog {
     guint64 n_quads; /* in all graphs */
     guint64 n_predicates;
@@ -27,6 +32,10 @@ typedef struct QdCatalog {
     /* The namespace of a prefix that the store keeps is appended to @ret_iri; FALSE: it keeps none. */
     gboolean (*find_prefix)(gpointer data, const char *prefix, GString *ret_iri);
     gpointer data;
+    /* (nullable), as the next: the id of a term. FALSE: no quad has it. */
+    gboolean (*find_id)(gpointer data, const QdTerm *term, gint64 *ret_id);
+    /* Each @stride-th of the quads of any graph that match, up to @n_max of them. */
+    guint (*list_quads)(gpointer data, const QdQuadIds *pattern, guint stride, guint n_max, QdQuadIds *ret_quads);
     /* (nullable) Literals that match a full-text query, counted up to @cap; 0 also when it is no query. */
     guint64 (*count_matches)(gpointer data, const QdTerm *text, guint64 cap);
     /* (nullable) Whether the objects of @predicate (NULL: of any predicate) are in the full-text index. */

@@ -68,6 +68,16 @@ compile(SparqlFixture *self, const char *text, gboolean is_update, GError **erro
     return qd_sparql_compile(full, strlen(full), is_update, &options, &catalog, error);
 }
 
+char *
+sparql_get_sql_of(SparqlFixture *self, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdSparqlPlan) plan = compile(self, text, FALSE, &error);
+
+    g_assert_no_error(error);
+    return g_strdup(plan->query.sql);
+}
+
 gboolean
 sparql_try_update(SparqlFixture *self, const char *text, guint64 *ret_changes, GError **error)
 {

@@ -36,6 +36,9 @@ void sparql_assert_rows(SparqlFixture *self, const char *text, const char *expec
  * 100,000 from 50,000 nodes to 50,000. */
 char *sparql_get_sql(const char *text);
 
+/* (transfer full): the SQL of a SELECT over the fixture's store. */
+char *sparql_get_sql_of(SparqlFixture *self, const char *text);
+
 /* The one number that @text, which is freed, gives. */
 gint64 sparql_take_number(SparqlFixture *self, char *text);
 
