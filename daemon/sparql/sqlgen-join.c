@@ -42,7 +42,8 @@ add_sure(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relati
     return set;
 }
 
-/* Whether the parts from @index on share nothing with those before, and have a path: it would be searched for each row of these. */
+/* Whether the parts from @index on share nothing with those before, and have a path or UNION: it would be searched for each row of
+ * these. */
 static gboolean
 is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts)
 {
@@ -52,7 +53,7 @@ is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts)
     if (index == 0 || (index + 1 == n_parts && parts[index]->kind == QD_ALGEBRA_PATH))
         return FALSE;
     for (guint i = index; i < n_parts; i++)
-        has_path = has_path || qd_algebra_has_path(parts[i]);
+        has_path = has_path || qd_algebra_begins_from_left(parts[i]) || qd_algebra_has_path(parts[i]);
     if (!has_path || self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE)
         return FALSE;
     for (guint i = 0; i < index; i++)

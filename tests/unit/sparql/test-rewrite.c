@@ -103,6 +103,7 @@ test_what_shares_nothing_is_by_itself(void)
     check("?x :few ?y . ?u :few ?v OPTIONAL { ?y :p+ ?z . ?z :q ?w }", "MATERIALIZED (SELECT q0.s,q0.o,q1.s,q1.o", FALSE);
     /* nor is one part searched for each row of another */
     check("?x :few ?y { ?u :p+ ?v . ?w :q ?u MINUS { ?v :q ?t } }", "AS MATERIALIZED (SELECT q", TRUE);
+    check("{ SELECT (COUNT(*) AS ?n) { ?a :q ?b } } ?x :few ?y { ?x :p ?z } UNION { ?x :q ?z }", "AS MATERIALIZED (SELECT q", TRUE);
 }
 
 static void
