@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A few solutions of the parts of a join, looked up while it is ordered: how many solutions a further part gives for them tells
- * what no statistics of single predicates do, which terms two of them share. All ids are of the store; rows are freed with the
- * generator's arena.
+ * A few solutions of a join's parts, which are looked up while it is ordered. How many solutions a further part has for each of
+ * them tells which terms two predicates share. No statistics of a single predicate do. All ids are of the store.
  */
 #include <math.h>
 #include <string.h>
@@ -321,7 +320,7 @@ extend_all(QdSample *self, const QdAlgebra *node, GArray *rows)
     return n_rows > 0 ? n / n_rows : 0;
 }
 
-/* Each of @node's parts behind those that give it an end. */
+/* Each of @node's parts after those that give it an end. */
 static double
 extend_join(QdSample *self, const QdAlgebra *node, const Row *row, GArray *out)
 {

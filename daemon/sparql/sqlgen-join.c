@@ -42,8 +42,8 @@ add_sure(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relati
     return set;
 }
 
-/* Whether the parts from @index on share nothing with those before, and have a path or UNION: it would be searched for each row of
- * these. */
+/* Whether the parts from @index on share nothing with those before, and have a path or a UNION. These would be searched for each
+ * row of those. */
 static gboolean
 is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts)
 {

@@ -288,8 +288,8 @@ typedef struct QdSample QdSample;
 QdSample *qd_sample_new(QdGenerator *self);
 QdSample *qd_sample_free(QdSample *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdSample, qd_sample_free)
-/* How many solutions @node has for each of them, by the geometric mean, so that a part which most of them fail comes before one
- * that multiplies a few less; negative: it is not known. */
+/* How many solutions @node has for each of them, by the geometric mean. So a part which most of them fail comes before one that
+ * multiplies a few less. Negative: it is not known. */
 double qd_sample_count(QdSample *self, const QdAlgebra *node);
 /* About how many solutions the join of both has, which begins with @first; negative: it is not known. */
 double qd_sample_estimate(QdGenerator *generator, const QdAlgebra *first, const QdAlgebra *then);

@@ -8,7 +8,8 @@
 
 #define N_NODES 200
 
-/* x1 … in a chain of :up; each has :a to a y, which has nothing; and :c to a z, which has three :b and is above the next one. */
+/* x1 … in a chain of :up. Each has :a to a y, which has nothing, and :c to a z. Those are a chain of :up, too, and have three :b.
+ */
 static void
 set_up(SparqlFixture *self, gconstpointer data)
 {
