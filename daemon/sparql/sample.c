@@ -12,6 +12,7 @@
 #define FOUND_MAX 64     /* solutions for one of its rows, nodes of a path */
 #define SCANNED_MAX 8192 /* quads over which the first rows are spread: 1 ms */
 #define SLOTS_MAX 64     /* variables of a sample */
+#define LISTS_MAX 50000  /* look-ups for one statement: 0.2 s */
 #define UNKNOWN (-1.0)
 
 struct QdSample {
@@ -20,7 +21,7 @@ struct QdSample {
     guint n_slots;
     GArray *rows; /* Row */
     gboolean may_scan;
-    gboolean is_full; /* there were more variables */
+    gboolean is_full; /* there were more variables, or look-ups: nothing is known any more */
 };
 
 /* The ids of the variables; 0: unbound. */
@@ -33,7 +34,7 @@ qd_sample_new(QdGenerator *self)
 {
     QdSample *sample;
 
-    if (self->catalog == NULL || self->catalog->list_quads == NULL)
+    if (self->catalog == NULL || self->catalog->list_quads == NULL || self->n_lists >= LISTS_MAX)
         return NULL;
     sample = g_new0(QdSample, 1);
     sample->generator = self;
@@ -101,7 +102,8 @@ list(QdSample *self, gint64 s, gint64 p, gint64 o, guint stride, QdQuadIds *quad
 {
     const QdCatalog *catalog = self->generator->catalog;
 
-    return catalog->list_quads(catalog->data, &(QdQuadIds){ s, p, o }, stride, FOUND_MAX, quads);
+    self->is_full = self->is_full || self->generator->n_lists++ >= LISTS_MAX;
+    return self->is_full ? 0 : catalog->list_quads(catalog->data, &(QdQuadIds){ s, p, o }, stride, FOUND_MAX, quads);
 }
 
 /* --- triples ---------------------------------------------------------------------------------------------------------- */
@@ -192,7 +194,7 @@ walk(QdSample *self, const QdPath *path, gint64 from, gboolean backward, Nodes *
         for (guint i = 0; i < path->n_children; i++) {
             Nodes next = { .n = 0 };
 
-            for (guint j = 0; j < before.n; j++) {
+            for (guint j = 0; j < before.n && !self->is_full; j++) {
                 if (!walk(self, path->children[backward ? path->n_children - 1 - i : i], before.ids[j], backward, &next))
                     return FALSE;
             }
@@ -207,7 +209,7 @@ walk(QdSample *self, const QdPath *path, gint64 from, gboolean backward, Nodes *
             if (!walk(self, path->children[0], from, backward, &before))
                 return FALSE;
         }
-        for (guint i = 0; i < (repeats ? before.n : 1) && before.n < FOUND_MAX; i++) {
+        for (guint i = 0; i < (repeats ? before.n : 1) && before.n < FOUND_MAX && !self->is_full; i++) {
             if (before.n > 0 && !walk(self, path->children[0], before.ids[i], backward, &before))
                 return FALSE;
         }
@@ -309,7 +311,7 @@ extend_all(QdSample *self, const QdAlgebra *node, GArray *rows)
     for (guint i = 0; i < n_rows; i++) {
         double n_found = extend(self, node, &g_array_index(rows, Row, i), found);
 
-        if (n_found < 0)
+        if (n_found < 0 || self->is_full)
             return UNKNOWN;
         n += n_found;
     }

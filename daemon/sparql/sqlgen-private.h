@@ -56,6 +56,7 @@ typedef struct QdOuter {
 
 struct QdGenerator {
     guint n_open_joins; /* that were split by what is bound */
+    guint n_lists;      /* look-ups of samples */
     guint n_split;      /* groups that were split into cases */
     gboolean is_beside; /* inside a subselect that is joined with other solutions */
     QdAst *ast;

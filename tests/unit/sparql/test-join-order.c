@@ -97,6 +97,58 @@ test_values_seed(void)
     check("?s <e:common> ?b . VALUES ?s { <e:a> <e:b> } ?s <e:unique> ?c", "unique common");
 }
 
+static guint n_lists;
+
+static gboolean
+find_id(gpointer data G_GNUC_UNUSED, const QdTerm *term G_GNUC_UNUSED, gint64 *ret_id)
+{
+    *ret_id = 4;
+    return TRUE;
+}
+
+/* Each node leads to as many others as are asked for. */
+static guint
+list_quads(gpointer data G_GNUC_UNUSED, const QdQuadIds *pattern, guint stride G_GNUC_UNUSED, guint n_max, QdQuadIds *ret_quads)
+{
+    for (guint i = 0; i < n_max; i++) {
+        gint64 other = 4 * (gint64) (n_lists * n_max + i + 2);
+
+        ret_quads[i] = (QdQuadIds){ pattern->s != 0 ? pattern->s : other, 4, pattern->o != 0 ? pattern->o : other };
+    }
+    n_lists++;
+    return n_max;
+}
+
+/* However much there is to look at, a statement is compiled after so many looks. */
+static void
+test_samples_are_bounded(void)
+{
+    const QdCatalog catalog = {
+        .n_quads = 200010,
+        .n_predicates = 3,
+        .get_predicate = get_predicate,
+        .count_quads = count_quads,
+        .find_prefix = find_prefix,
+        .find_id = find_id,
+        .list_quads = list_quads,
+    };
+    g_autoptr(GString)
+        text = g_string_new("SELECT * { ?s <e:rare> ?o . ?o (((<e:rare>/<e:common>?)*/<e:unique>?)*/<e:rare>?)+ ?v . ");
+    QdLimits limits;
+    const QdSparqlOptions options = { .limits = &limits };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdSparqlPlan) plan = NULL;
+
+    for (guint i = 0; i < 300; i++)
+        g_string_append_printf(text, "%s{ ?o <e:rare>+ ?a%u }", i > 0 ? " UNION " : "", i);
+    g_string_append(text, " }");
+    qd_limits_init(&limits);
+    plan = qd_sparql_compile(text->str, text->len, FALSE, &options, &catalog, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(n_lists, >, 1000);
+    g_assert_cmpuint(n_lists, <=, 50000);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -105,5 +157,6 @@ main(int argc, char **argv)
     g_test_add_func("/sparql/join-order/constants-are-counted", test_constants_are_counted);
     g_test_add_func("/sparql/join-order/shared-variables-first", test_shared_variables_first);
     g_test_add_func("/sparql/join-order/values-seed", test_values_seed);
+    g_test_add_func("/sparql/join-order/samples-are-bounded", test_samples_are_bounded);
     return g_test_run();
 }
