@@ -63,7 +63,10 @@ ensure_out(QdChannel *self, gsize capacity)
     if (ensure_region(self))
         return;
 
-    self->output.buffer = g_realloc(self->output.buffer, capacity);
+    if (self->output.buffer == NULL)
+        self->output.buffer = qd_channels_take_buffer(self->context->channels, capacity);
+    else
+        self->output.buffer = g_realloc(self->output.buffer, capacity);
     self->output.capacity = capacity;
 }
 
@@ -90,8 +93,8 @@ qd_channel_clear_output(QdChannel *self)
 {
     if (self->output.region != NULL)
         (void) munmap(self->output.region, self->output.n_region_bytes);
-    else
-        g_free(self->output.buffer);
+    else if (self->output.buffer != NULL)
+        qd_channels_give_buffer(self->context->channels, self->output.buffer, self->output.capacity);
     self->output.region = self->output.buffer = NULL;
     if (self->output.large != NULL)
         g_free(self->output.large - QW_HEADER_SIZE);

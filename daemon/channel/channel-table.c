@@ -18,6 +18,9 @@
 /* Large pipes are a scarce right of the user: beyond these every new one would get 8 KiB. */
 #define PIPE_MAX_LARGE 32
 
+/* Of a buffer that is kept: more is for pages that few ask for. */
+#define SPARE_MAX_BYTES (512 * (gsize) 1024)
+
 struct QdChannels {
     QdContext *context;
     pthread_mutex_t mutex;
@@ -29,6 +32,7 @@ struct QdChannels {
     gint n_large_page_bytes; /* atomic */
     gint draining;
     QdWriterLinger *linger; /* (owned) */
+    gsize *spare_buffer;    /* atomic (owned) (nullable): of a channel that has let go; begins with its size in bytes */
 };
 
 QdChannel *
@@ -41,6 +45,27 @@ qd_channels_get(QdChannels *self, guint index)
         channel = self->slots->pdata[index];
     pthread_mutex_unlock(&self->mutex);
     return channel;
+}
+
+gpointer
+qd_channels_take_buffer(QdChannels *self, gsize n_bytes)
+{
+    gsize *buffer = __atomic_exchange_n(&self->spare_buffer, NULL, __ATOMIC_ACQUIRE);
+
+    if (buffer != NULL && *buffer == n_bytes)
+        return buffer;
+    g_free(buffer);
+    return g_malloc(n_bytes);
+}
+
+void
+qd_channels_give_buffer(QdChannels *self, gpointer buffer, gsize n_bytes)
+{
+    if (n_bytes <= SPARE_MAX_BYTES) {
+        *(gsize *) buffer = n_bytes;
+        buffer = __atomic_exchange_n(&self->spare_buffer, buffer, __ATOMIC_ACQ_REL);
+    }
+    g_free(buffer);
 }
 
 QdWriterLinger *
@@ -247,6 +272,7 @@ qd_channels_free(QdChannels *self)
     g_ptr_array_unref(self->slots);
     g_array_unref(self->free_slots);
     qd_channel_linger_free(self->linger);
+    g_free(self->spare_buffer);
     pthread_mutex_destroy(&self->mutex);
     g_free(self);
     return NULL;
