@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rows, the drafts of the open transaction, and what is to be swept.
+ * QdPayloadRows, the drafts of the open transaction, and what is to be swept.
  *
  * Whether a file is needed is never counted: an index of the rows whose content is in files answers it. So a rollback of any
  * kind, or a crash, leaves at most files without a row, and those are found by looking. The mutex decides the race between "no
@@ -18,38 +18,27 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
+#include "daemon/payload/payload-rows.h"
 #include "daemon/payload/payload-sync.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 /* Beyond so many drafts of one transaction the oldest are synced at once and their descriptors closed. */
 #define OPEN_DRAFTS_MAX 64
-#define CHECK_BYTES (256 * 1024)
 /* Files that relaxed commits have given up are swept together, since the log is synced first; but no more than these wait. */
 #define LATER_FILES_MAX 256
 #define LATER_BYTES_MAX (UINT64_C(64) * 1024 * 1024)
 
-typedef enum Statement {
-    STATEMENT_FIND,
-    STATEMENT_GET,
-    STATEMENT_IS_NEEDED,
-    STATEMENT_INSERT,
-    STATEMENT_UPDATE,
-    STATEMENT_DELETE,
-    N_STATEMENTS,
-} Statement;
-
-/* SQLite reads all of a value to tell that it is not NULL, but not to tell its type. */
-#define IN_FILE "typeof(content)='null'"
-
-static const char *const statement_texts[N_STATEMENTS] = {
-    [STATEMENT_FIND] = "SELECT size, hash, " IN_FILE " FROM " QD_PAYLOAD_TABLE " WHERE id=?",
-    [STATEMENT_GET] = "SELECT size, hash, " IN_FILE ", content FROM " QD_PAYLOAD_TABLE " WHERE id=?",
-    [STATEMENT_IS_NEEDED] = "SELECT 1 FROM " QD_PAYLOAD_TABLE " WHERE hash=? AND hash<>x'' AND " IN_FILE " LIMIT 1",
-    [STATEMENT_INSERT] = "INSERT INTO " QD_PAYLOAD_TABLE "(size, hash, content, media_type, created)"
-                         " VALUES(?1, ?2, ?3, ?4, unixepoch())",
-    [STATEMENT_UPDATE] = "UPDATE " QD_PAYLOAD_TABLE " SET size=?1, hash=?2, content=?3, media_type=ifnull(?4, media_type)"
-                         " WHERE id=?5",
-    [STATEMENT_DELETE] = "DELETE FROM " QD_PAYLOAD_TABLE " WHERE id=?",
+static const char *const statement_texts[QD_N_PAYLOAD_STATEMENTS] = {
+    [QD_PAYLOAD_STATEMENT_FIND] = "SELECT size, hash, " QD_PAYLOAD_IN_FILE " FROM " QD_PAYLOAD_TABLE " WHERE id=?",
+    [QD_PAYLOAD_STATEMENT_GET] = "SELECT size, hash, " QD_PAYLOAD_IN_FILE ", content FROM " QD_PAYLOAD_TABLE " WHERE id=?",
+    [QD_PAYLOAD_STATEMENT_IS_NEEDED] = "SELECT 1 FROM " QD_PAYLOAD_TABLE " WHERE hash=? AND hash<>x'' AND " QD_PAYLOAD_IN_FILE
+                                       " LIMIT 1",
+    [QD_PAYLOAD_STATEMENT_INSERT] = "INSERT INTO " QD_PAYLOAD_TABLE "(size, hash, content, media_type, created)"
+                                    " VALUES(?1, ?2, ?3, ?4, unixepoch())",
+    [QD_PAYLOAD_STATEMENT_UPDATE] = "UPDATE " QD_PAYLOAD_TABLE
+                                    " SET size=?1, hash=?2, content=?3, media_type=ifnull(?4, media_type)"
+                                    " WHERE id=?5",
+    [QD_PAYLOAD_STATEMENT_DELETE] = "DELETE FROM " QD_PAYLOAD_TABLE " WHERE id=?",
 };
 
 struct QdPayloads {
@@ -70,32 +59,24 @@ struct QdPayloads {
     guint n_open;               /* drafts with an open descriptor; the writer's thread only */
 };
 
-/* What a connection needs. */
-typedef struct Rows {
-    QdConnection *connection;
-    sqlite3_stmt *statements[N_STATEMENTS];
-    QdPayloads *payloads;  /* (nullable): the writer's */
-    QdPayloadFiles *files; /* owned when there is no @payloads */
-} Rows;
-
 /* Connections ----------------------------------------------------------------------------------------------------------- */
 
 static void
 rows_free(gpointer data)
 {
-    Rows *self = data;
+    QdPayloadRows *self = data;
 
-    for (guint i = 0; i < N_STATEMENTS; i++)
+    for (guint i = 0; i < QD_N_PAYLOAD_STATEMENTS; i++)
         (void) sqlite3_finalize(self->statements[i]);
     if (self->payloads == NULL)
         (void) qd_payload_files_free(self->files);
     g_free(self);
 }
 
-static Rows *
+static QdPayloadRows *
 rows_new(QdConnection *connection, QdPayloads *payloads)
 {
-    Rows *self = g_new0(Rows, 1);
+    QdPayloadRows *self = g_new0(QdPayloadRows, 1);
     g_autofree char *directory = g_path_get_dirname(sqlite3_db_filename(qd_connection_get_db(connection), "main"));
 
     self->connection = connection;
@@ -105,17 +86,16 @@ rows_new(QdConnection *connection, QdPayloads *payloads)
     return self;
 }
 
-static Rows *
-get_rows(QdConnection *connection)
+QdPayloadRows *
+qd_payload_rows_get(QdConnection *connection)
 {
-    Rows *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_PAYLOADS);
+    QdPayloadRows *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_PAYLOADS);
 
     return self != NULL ? self : rows_new(connection, NULL);
 }
 
-/* (nullable): our statement, ready for its parameters */
-static sqlite3_stmt *
-get_statement(Rows *self, Statement which, GError **error)
+sqlite3_stmt *
+qd_payload_rows_get_statement(QdPayloadRows *self, QdPayloadStatement which, GError **error)
 {
     sqlite3 *db = qd_connection_get_db(self->connection);
     int r = SQLITE_OK;
@@ -127,8 +107,8 @@ get_statement(Rows *self, Statement which, GError **error)
     return self->statements[which];
 }
 
-static gboolean
-fail(Rows *self, int r, GError **error)
+gboolean
+qd_payload_rows_fail(QdPayloadRows *self, int r, GError **error)
 {
     qd_sqlite_set_error(error, qd_connection_get_db(self->connection), r, NULL, 0, NULL);
     return FALSE;
@@ -136,13 +116,13 @@ fail(Rows *self, int r, GError **error)
 
 /* Steps a statement that gives no row. */
 static gboolean
-run(Rows *self, sqlite3_stmt *stmt, GError **error)
+run(QdPayloadRows *self, sqlite3_stmt *stmt, GError **error)
 {
     int r = sqlite3_step(stmt);
 
     (void) sqlite3_reset(stmt);
     (void) sqlite3_clear_bindings(stmt);
-    return r == SQLITE_DONE || fail(self, r, error);
+    return r == SQLITE_DONE || qd_payload_rows_fail(self, r, error);
 }
 
 /* Life ------------------------------------------------------------------------------------------------------------------ */
@@ -228,7 +208,7 @@ qd_payloads_attach(QdPayloads *self, QdConnection *connection)
 QdPayloads *
 qd_payloads_get(QdConnection *connection)
 {
-    return get_rows(connection)->payloads;
+    return qd_payload_rows_get(connection)->payloads;
 }
 
 /* Writing --------------------------------------------------------------------------------------------------------------- */
@@ -274,7 +254,7 @@ give_up(QdPayloads *self, const QdPayloadInfo *info)
 }
 
 static gboolean
-check_writes(const Rows *self, GError **error)
+check_writes(const QdPayloadRows *self, GError **error)
 {
     if (self->payloads != NULL)
         return TRUE;
@@ -297,11 +277,11 @@ bind_draft(sqlite3_stmt *stmt, const QdPayloadDraft *draft, const char *media_ty
 gboolean
 qd_payload_store(QdConnection *connection, QdPayloadDraft *draft, const char *media_type, int64_t *ret_id, GError **error)
 {
-    Rows *rows = get_rows(connection);
+    QdPayloadRows *rows = qd_payload_rows_get(connection);
     sqlite3 *db = qd_connection_get_db(connection);
     QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
     sqlite3_int64 rowid_before = sqlite3_last_insert_rowid(db);
-    sqlite3_stmt *stmt = check_writes(rows, error) ? get_statement(rows, STATEMENT_INSERT, error) : NULL;
+    sqlite3_stmt *stmt = check_writes(rows, error) ? qd_payload_rows_get_statement(rows, QD_PAYLOAD_STATEMENT_INSERT, error) : NULL;
     gboolean ok = stmt != NULL && announce(rows->payloads, draft, error);
 
     if (ok) {
@@ -318,9 +298,9 @@ qd_payload_store(QdConnection *connection, QdPayloadDraft *draft, const char *me
 gboolean
 qd_payload_replace(QdConnection *connection, int64_t id, QdPayloadDraft *draft, const char *media_type, GError **error)
 {
-    Rows *rows = get_rows(connection);
+    QdPayloadRows *rows = qd_payload_rows_get(connection);
     QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
-    sqlite3_stmt *stmt = check_writes(rows, error) ? get_statement(rows, STATEMENT_UPDATE, error) : NULL;
+    sqlite3_stmt *stmt = check_writes(rows, error) ? qd_payload_rows_get_statement(rows, QD_PAYLOAD_STATEMENT_UPDATE, error) : NULL;
     g_autoptr(GError) failure = NULL;
     QdPayloadInfo before;
     gboolean ok = FALSE;
@@ -344,9 +324,9 @@ qd_payload_replace(QdConnection *connection, int64_t id, QdPayloadDraft *draft, 
 gboolean
 qd_payload_delete(QdConnection *connection, int64_t id, gboolean *ret_deleted, GError **error)
 {
-    Rows *rows = get_rows(connection);
+    QdPayloadRows *rows = qd_payload_rows_get(connection);
     QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
-    sqlite3_stmt *stmt = check_writes(rows, error) ? get_statement(rows, STATEMENT_DELETE, error) : NULL;
+    sqlite3_stmt *stmt = check_writes(rows, error) ? qd_payload_rows_get_statement(rows, QD_PAYLOAD_STATEMENT_DELETE, error) : NULL;
     g_autoptr(GError) failure = NULL;
     QdPayloadInfo info;
     gboolean found = stmt != NULL && qd_payload_find(connection, id, &info, &failure);
@@ -372,8 +352,8 @@ qd_payload_delete(QdConnection *connection, int64_t id, gboolean *ret_deleted, G
 static gboolean
 is_needed(QdConnection *connection, GBytes *hash)
 {
-    Rows *rows = get_rows(connection);
-    sqlite3_stmt *stmt = get_statement(rows, STATEMENT_IS_NEEDED, NULL);
+    QdPayloadRows *rows = qd_payload_rows_get(connection);
+    sqlite3_stmt *stmt = qd_payload_rows_get_statement(rows, QD_PAYLOAD_STATEMENT_IS_NEEDED, NULL);
     int r;
 
     if (stmt == NULL)
@@ -564,7 +544,7 @@ qd_payloads_sweep(QdPayloads *self, QdConnection *reader, QdPayloadSweep what)
 gboolean
 qd_payloads_set_aside(QdConnection *reader, GPtrArray **ret_hashes, char **ret_folder, GError **error)
 {
-    Rows *rows = get_rows(reader);
+    QdPayloadRows *rows = qd_payload_rows_get(reader);
     QdPolicy policy = qd_connection_set_policy(reader, QD_POLICY_INTERNAL);
     g_autoptr(GPtrArray) hashes = qd_payload_files_list(rows->files, NULL);
 
@@ -578,58 +558,8 @@ qd_payloads_set_aside(QdConnection *reader, GPtrArray **ret_hashes, char **ret_f
     return TRUE;
 }
 
-/* Reading --------------------------------------------------------------------------------------------------------------- */
-
-static gboolean
-read_info(sqlite3_stmt *stmt, int64_t id, QdPayloadInfo *ret_info, GError **error)
-{
-    *ret_info = (QdPayloadInfo){ .id = id,
-                                 .size = (uint64_t) sqlite3_column_int64(stmt, 0),
-                                 .in_file = sqlite3_column_int(stmt, 2) != 0 };
-    if (!ret_info->in_file)
-        return TRUE;
-    if (sqlite3_column_bytes(stmt, 1) != QD_SHA256_BYTES) {
-        qd_error_set(error, QW_ERROR_CORRUPT, "payload %" G_GINT64_FORMAT " has no valid hash", id);
-        return FALSE;
-    }
-    memcpy(ret_info->hash, sqlite3_column_blob(stmt, 1), QD_SHA256_BYTES);
-    return TRUE;
-}
-
-/* @ret_content: (nullable) */
-static gboolean
-find(Rows *self, int64_t id, QdPayloadInfo *ret_info, GBytes **ret_content, GError **error)
-{
-    QdPolicy policy = qd_connection_set_policy(self->connection, QD_POLICY_INTERNAL);
-    sqlite3_stmt *stmt = get_statement(self, ret_content != NULL ? STATEMENT_GET : STATEMENT_FIND, error);
-    gboolean found = FALSE;
-    int r;
-
-    if (stmt != NULL) {
-        (void) sqlite3_bind_int64(stmt, 1, id);
-        r = sqlite3_step(stmt);
-        if (r == SQLITE_ROW) {
-            found = read_info(stmt, id, ret_info, error);
-            if (found && ret_content != NULL && !ret_info->in_file)
-                *ret_content = g_bytes_new(sqlite3_column_blob(stmt, 3), (gsize) sqlite3_column_bytes(stmt, 3));
-        } else if (r != SQLITE_DONE) {
-            (void) fail(self, r, error);
-        }
-        (void) sqlite3_reset(stmt);
-    }
-    (void) qd_connection_set_policy(self->connection, policy);
-    return found;
-}
-
 gboolean
-qd_payload_find(QdConnection *connection, int64_t id, QdPayloadInfo *ret_info, GError **error)
-{
-    return find(get_rows(connection), id, ret_info, NULL, error);
-}
-
-/* In the transaction that stores it, a file has no name yet. */
-static gboolean
-open_pending(Rows *self, const QdPayloadInfo *info, int *ret_fd)
+qd_payload_rows_open_pending(QdPayloadRows *self, const QdPayloadInfo *info, int *ret_fd)
 {
     g_autoptr(GBytes) hash = g_bytes_new_static(info->hash, sizeof info->hash);
     QdPayloadDraft *draft = self->payloads != NULL ? g_hash_table_lookup(self->payloads->pending, hash) : NULL;
@@ -638,88 +568,4 @@ open_pending(Rows *self, const QdPayloadInfo *info, int *ret_fd)
         return FALSE;
     *ret_fd = qd_payload_files_open_temp(self->files, &draft->temp);
     return *ret_fd >= 0;
-}
-
-gboolean
-qd_payload_read(QdConnection *connection, int64_t id, QdPayloadInfo *ret_info, GBytes **ret_content, int *ret_fd, GError **error)
-{
-    Rows *rows = get_rows(connection);
-    g_autoptr(GError) failure = NULL;
-    QdPayloadInfo before = { 0 };
-
-    /* a payload that was replaced or deleted since we looked has lost its file: look again */
-    for (;;) {
-        gboolean missing = FALSE;
-
-        *ret_content = NULL;
-        *ret_fd = -1;
-        g_clear_error(&failure);
-        if (!find(rows, id, ret_info, ret_content, &failure))
-            break;
-        if (!ret_info->in_file || open_pending(rows, ret_info, ret_fd))
-            return TRUE;
-        *ret_fd = qd_payload_files_open_content(rows->files, ret_info->hash, ret_info->size, &missing, &failure);
-        if (*ret_fd >= 0)
-            return TRUE;
-        if (!missing || (before.in_file && memcmp(before.hash, ret_info->hash, sizeof before.hash) == 0))
-            break;
-        before = *ret_info;
-    }
-    if (failure != NULL)
-        g_propagate_prefixed_error(error, g_steal_pointer(&failure), "payload %" G_GINT64_FORMAT ": ", id);
-    return FALSE;
-}
-
-/* Checking -------------------------------------------------------------------------------------------------------------- */
-
-static gboolean
-has_hash(int fd, const uint8_t expected[QD_SHA256_BYTES])
-{
-    g_autofree uint8_t *buffer = g_malloc(CHECK_BYTES);
-    uint8_t hash[QD_SHA256_BYTES];
-    QdSha256 sha;
-    ssize_t n;
-
-    qd_sha256_init(&sha);
-    while ((n = read(fd, buffer, CHECK_BYTES)) > 0)
-        qd_sha256_update(&sha, buffer, (size_t) n);
-    qd_sha256_finish(&sha, hash);
-    return n == 0 && memcmp(hash, expected, sizeof hash) == 0;
-}
-
-static gboolean
-check_file(Rows *rows, const QdPayloadInfo *info, gboolean contents, QdPayloadFaultFunc func, void *data)
-{
-    g_autoptr(GError) fault = NULL;
-    g_auto(QdFd) fd = qd_payload_files_open_content(rows->files, info->hash, info->size, NULL, &fault);
-
-    if (fd >= 0 && contents && !has_hash(fd, info->hash))
-        qd_error_set(&fault, QW_ERROR_CORRUPT, "the content of its file is damaged");
-    if (fault != NULL)
-        g_prefix_error(&fault, "payload %" G_GINT64_FORMAT ": ", info->id);
-    return func(fault != NULL ? fault->message : NULL, data);
-}
-
-gboolean
-qd_payloads_check(QdConnection *reader, gboolean contents, QdPayloadFaultFunc func, void *data, GError **error)
-{
-    static const char text[] = "SELECT size, hash, 1, id FROM " QD_PAYLOAD_TABLE " WHERE " IN_FILE " ORDER BY id";
-    Rows *rows = get_rows(reader);
-    sqlite3 *db = qd_connection_get_db(reader);
-    sqlite3_stmt *stmt = NULL;
-    int r = sqlite3_prepare_v2(db, text, -1, &stmt, NULL);
-
-    while (r == SQLITE_OK || r == SQLITE_ROW) {
-        g_autoptr(GError) fault = NULL;
-        QdPayloadInfo info;
-
-        r = sqlite3_step(stmt);
-        if (r != SQLITE_ROW)
-            break;
-        if (read_info(stmt, sqlite3_column_int64(stmt, 3), &info, &fault) ? !check_file(rows, &info, contents, func, data)
-                                                                          : !func(fault->message, data))
-            r = SQLITE_DONE;
-    }
-    (void) sqlite3_finalize(stmt);
-    return r == SQLITE_DONE || fail(rows, r, error);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/runtime/task-list.h"
 
 #define SPARE_THREADS 2
 /* For the leader of the writer, which has no slot. */
@@ -29,11 +30,6 @@
 #define TOKEN_TIMER (UINT64_MAX - 1)
 /* So often the tasks that have run before go first, so that a flood of short ones cannot starve them. */
 #define SLICED_TURN 8
-
-typedef struct TaskList {
-    QdTask *first;
-    QdTask **end;
-} TaskList;
 
 /* Of a thread. Under the mutex but for is_batch. */
 typedef struct Slot {
@@ -60,8 +56,8 @@ struct QdWorkers {
     GPtrArray *slots; /* of Slot, not owned: of the threads */
 
     pthread_mutex_t mutex;
-    TaskList fresh;
-    TaskList sliced;
+    QdTaskList fresh;
+    QdTaskList sliced;
     guint n_running;
     guint n_long;   /* of those; the others leave their threads soon, or are made beside */
     guint n_beside; /* that hold a thread of their own in addition: they can neither be put off nor have a long slot */
@@ -76,14 +72,6 @@ struct QdWorkers {
 };
 
 static _Thread_local Slot slot;
-
-static void
-list_push(TaskList *list, QdTask *task)
-{
-    task->next = NULL;
-    *list->end = task;
-    list->end = &task->next;
-}
 
 /*
  * Under the mutex. The limits hold for long tasks. For all and for each client there are two threads more, which only fresh
@@ -125,88 +113,13 @@ take_slot_locked(QdWorkers *self, QdClient *client, gboolean sliced)
     return TRUE;
 }
 
-/* @link: what points to the task */
 static QdTask *
-list_unlink(TaskList *list, QdTask **link)
-{
-    QdTask *task = *link;
-
-    *link = task->next;
-    if (list->end == &task->next)
-        list->end = link;
-    task->next = NULL;
-    return task;
-}
-
-static QdTask *
-list_pop(QdWorkers *self, TaskList *list)
+list_pop(QdWorkers *self, QdTaskList *list)
 {
     for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
         if (take_slot_locked(self, (*link)->client, (*link)->sliced))
-            return list_unlink(list, link);
+            return qd_task_list_unlink(list, link);
     return NULL;
-}
-
-void
-qd_task_begin_wait(QdTask *self, uint64_t timeout_msec, uint64_t spent_usec)
-{
-    uint64_t timeout_usec = 1000 * timeout_msec;
-
-    self->queued_usec = (uint64_t) g_get_monotonic_time();
-    self->timeout_msec = timeout_msec;
-    self->due_usec = timeout_msec > 0 ? self->queued_usec + timeout_usec - MIN(spent_usec, timeout_usec) : 0;
-}
-
-uint64_t
-qd_task_end_wait(QdTask *self)
-{
-    uint64_t since_usec = self->queued_usec;
-
-    self->queued_usec = 0;
-    return since_usec > 0 ? (uint64_t) g_get_monotonic_time() - since_usec : 0;
-}
-
-void
-qd_task_set_late_error(const QdTask *self, GError **error)
-{
-    qd_error_set(error, QW_ERROR_TIMEOUT,
-                 "request waited for a free thread until its %" G_GUINT64_FORMAT
-                 " ms were over ('query_timeout_ms', 'update_timeout_ms' or the caller's 'timeout_ms'): "
-                 "too many others run (limits 'running' and 'running_per_client')",
-                 self->timeout_msec);
-}
-
-static gboolean
-is_late(const QdTask *task, uint64_t now_usec)
-{
-    return task->due_usec > 0 && now_usec >= task->due_usec;
-}
-
-static gboolean
-list_has_late(const TaskList *list, uint64_t now_usec)
-{
-    for (const QdTask *task = list->first; task != NULL; task = task->next)
-        if (is_late(task, now_usec))
-            return TRUE;
-    return FALSE;
-}
-
-static QdTask *
-list_pop_late(TaskList *list, uint64_t now_usec)
-{
-    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
-        if (is_late(*link, now_usec))
-            return list_unlink(list, link);
-    return NULL;
-}
-
-static gboolean
-list_remove(TaskList *list, const QdTask *task)
-{
-    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
-        if (*link == task)
-            return list_unlink(list, link) != NULL;
-    return FALSE;
 }
 
 /* Under the mutex. */
@@ -214,10 +127,10 @@ static QdTask *
 pop_late(QdWorkers *self)
 {
     uint64_t now = (uint64_t) g_get_monotonic_time();
-    QdTask *task = list_pop_late(&self->fresh, now);
+    QdTask *task = qd_task_list_pop_late(&self->fresh, now);
 
     if (task == NULL)
-        task = list_pop_late(&self->sliced, now);
+        task = qd_task_list_pop_late(&self->sliced, now);
     self->has_late = task != NULL;
     return task;
 }
@@ -260,7 +173,7 @@ void
 qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake)
 {
     pthread_mutex_lock(&self->mutex);
-    list_push(task->sliced ? &self->sliced : &self->fresh, task);
+    qd_task_list_push(task->sliced ? &self->sliced : &self->fresh, task);
     (void) g_atomic_int_add(&self->n_queued, 1);
     if (task->watch_fd >= 0)
         qd_workers_arm(self, task->watch_fd, task->watch_token, task->watch_events);
@@ -276,7 +189,7 @@ qd_workers_take_back(QdWorkers *self, QdTask *task)
     gboolean taken;
 
     pthread_mutex_lock(&self->mutex);
-    taken = list_remove(&self->fresh, task) || list_remove(&self->sliced, task);
+    taken = qd_task_list_remove(&self->fresh, task) || qd_task_list_remove(&self->sliced, task);
     if (taken)
         (void) g_atomic_int_add(&self->n_queued, -1);
     pthread_mutex_unlock(&self->mutex);
@@ -431,7 +344,7 @@ qd_workers_look(QdWorkers *self)
     pthread_mutex_lock(&self->mutex);
     for (guint i = 0; i < self->slots->len; i++)
         ((Slot *) self->slots->pdata[i])->n_ticks++;
-    self->has_late = list_has_late(&self->fresh, now) || list_has_late(&self->sliced, now);
+    self->has_late = qd_task_list_has_late(&self->fresh, now) || qd_task_list_has_late(&self->sliced, now);
     if (!g_atomic_int_get(&self->stopping))
         wake = (make_room(self) && g_atomic_int_get(&self->n_queued) > 0) || self->has_late;
     pthread_mutex_unlock(&self->mutex);
