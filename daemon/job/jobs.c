@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "daemon/base/thread.h"
+#include "daemon/call/call-descriptor.h"
 #include "daemon/call/call-private.h"
 #include "daemon/read/client.h"
 #include "daemon/read/run.h"
@@ -66,7 +67,8 @@ job_main(void *data)
     QdClient *client = qd_client_ref(job->call->client);
 
     (void) pthread_setname_np(pthread_self(), "queryd-job");
-    job->call->class->run(job->call, &job->call->error);
+    if (!qd_call_is_cancelled(job->call, &job->call->error)) /* a short one might end before it looks */
+        job->call->class->run(job->call, &job->call->error);
     /* uncharged first: the owner may start the next job when it hears of the end */
     if (job->limited)
         uncharge_job(jobs, client);
