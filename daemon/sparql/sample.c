@@ -10,6 +10,8 @@
 
 #define ROWS_MAX 24      /* of a sample */
 #define FOUND_MAX 64     /* solutions for one of its rows, nodes of a path */
+#define KEPT_MAX 1024    /* solutions at once, before some of them are chosen: 0.5 MiB */
+#define TRIED_MAX 256    /* rows of VALUES, from all over it */
 #define SCANNED_MAX 8192 /* quads over which the first rows are spread: 1 ms */
 #define SLOTS_MAX 64     /* variables of a sample */
 #define LISTS_MAX 50000  /* look-ups for one statement: 0.2 s */
@@ -66,6 +68,13 @@ find_slot(QdSample *self, guint variable)
     }
     self->variables[self->n_slots] = variable;
     return self->n_slots++;
+}
+
+static void
+keep(GArray *rows, const Row *row)
+{
+    if (rows->len < KEPT_MAX)
+        g_array_append_vals(rows, row, 1);
 }
 
 /* FALSE: no quad has this term. */
@@ -138,7 +147,7 @@ extend_triple(QdSample *self, const QdTriple *triple, const Row *row, GArray *ou
 
         if (bind(self, &triple->s, quads[i].s, &found) && bind(self, &triple->p, quads[i].p, &found) &&
             bind(self, &triple->o, quads[i].o, &found)) {
-            g_array_append_val(out, found);
+            keep(out, &found);
             n_kept++;
         }
     }
@@ -278,7 +287,7 @@ extend_path(QdSample *self, const QdTriple *triple, const Row *row, GArray *out)
         if (s != 0 && o != 0 && nodes.ids[i] != o)
             continue;
         if (bind(self, s != 0 ? &triple->o : &triple->s, nodes.ids[i], &found)) {
-            g_array_append_val(out, found);
+            keep(out, &found);
             n_kept++;
         }
     }
@@ -305,15 +314,19 @@ static double
 extend_all(QdSample *self, const QdAlgebra *node, GArray *rows)
 {
     g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(Row));
+    g_autoptr(GArray) of_row = g_array_new(FALSE, TRUE, sizeof(Row));
     guint n_rows = rows->len;
     double n = 0;
 
     for (guint i = 0; i < n_rows; i++) {
-        double n_found = extend(self, node, &g_array_index(rows, Row, i), found);
+        double n_found = extend(self, node, &g_array_index(rows, Row, i), of_row);
 
         if (n_found < 0 || self->is_full)
             return UNKNOWN;
         n += n_found;
+        thin(of_row, FOUND_MAX);
+        g_array_append_vals(found, of_row->data, of_row->len);
+        g_array_set_size(of_row, 0);
     }
     thin(found, ROWS_MAX);
     g_array_set_size(rows, 0);
@@ -350,7 +363,8 @@ extend_join(QdSample *self, const QdAlgebra *node, const Row *row, GArray *out)
             return n_found;
         n *= n_found;
     }
-    g_array_append_vals(out, rows->data, rows->len);
+    for (guint i = 0; i < rows->len; i++)
+        keep(out, &g_array_index(rows, Row, i));
     return n;
 }
 
@@ -383,7 +397,7 @@ extend_inside(QdSample *self, const QdAlgebra *node, const QdVariableSet *kept, 
         for (guint j = n_before; distinct && j < out->len && is_new; j++)
             is_new = memcmp(&g_array_index(out, Row, j), &outside, sizeof outside) != 0;
         if (is_new)
-            g_array_append_val(out, outside);
+            keep(out, &outside);
     }
     return found->len > 0 && n > 0 ? n * (out->len - n_before) / found->len : n;
 }
@@ -391,14 +405,16 @@ extend_inside(QdSample *self, const QdAlgebra *node, const QdVariableSet *kept, 
 static double
 extend_values(QdSample *self, const QdValues *values, const Row *row, GArray *out)
 {
+    guint n_tried = MIN(values->n_rows, TRIED_MAX);
     guint n_kept = 0;
 
-    for (guint i = 0; i < values->n_rows; i++) {
+    for (guint i = 0; i < n_tried; i++) {
+        gsize index = (gsize) i * values->n_rows / n_tried;
         Row found = *row;
         gboolean matches = TRUE;
 
         for (guint j = 0; j < values->n_variables && matches; j++) {
-            const QdTerm *term = values->cells[i * values->n_variables + j];
+            const QdTerm *term = values->cells[index * values->n_variables + j];
             const QdNode cell = { .kind = QD_NODE_TERM, .term = term };
             const QdNode variable = { .kind = QD_NODE_VARIABLE, .variable = values->variables[j] };
             gint64 id;
@@ -406,11 +422,13 @@ extend_values(QdSample *self, const QdValues *values, const Row *row, GArray *ou
             matches = term == NULL || (read_node(self, &cell, row, &id) && bind(self, &variable, id, &found));
         }
         if (matches) {
-            g_array_append_val(out, found);
+            keep(out, &found);
             n_kept++;
         }
     }
-    return n_kept;
+    self->generator->n_lists += n_tried; /* a look-up of a term each, about */
+    self->is_full = self->is_full || self->generator->n_lists >= LISTS_MAX;
+    return n_tried > 0 ? (double) n_kept * values->n_rows / n_tried : 0;
 }
 
 /* Adds to @out solutions of @node that extend @row. Returns about how many there are; UNKNOWN. */
@@ -422,7 +440,7 @@ extend(QdSample *self, const QdAlgebra *node, const Row *row, GArray *out)
 
     switch (node->kind) {
     case QD_ALGEBRA_UNIT:
-        g_array_append_val(out, *row);
+        keep(out, row);
         return 1;
     case QD_ALGEBRA_TRIPLE:
         return extend_triple(self, node->triple, row, out);

@@ -3,6 +3,7 @@
  * Orders of joins by a few solutions that are looked up while they are made: what statistics of single predicates do not tell.
  */
 #include <string.h>
+#include <sys/resource.h>
 
 #include "tests/unit/sparql/sparql-fixture.h"
 
@@ -80,6 +81,29 @@ test_solutions(SparqlFixture *self, gconstpointer data)
     }
 }
 
+static glong
+get_peak_kib(void)
+{
+    struct rusage usage;
+
+    g_assert_cmpint(getrusage(RUSAGE_SELF, &usage), ==, 0);
+    return usage.ru_maxrss;
+}
+
+/* 400 arms have 64 solutions each for each row of a sample: some of them are kept. */
+static void
+test_memory_is_bounded(SparqlFixture *self, gconstpointer data)
+{
+    g_autofree char *arms = sparql_repeat("{ ?s :b ?n }", " UNION ", 1, 400);
+    g_autofree char *pattern = g_strdup_printf("SELECT * { ?z :b ?n . ?z :up+ ?w . %s . ?w :up+ ?v }", arms);
+    g_autofree char *sql = NULL;
+    glong before_kib = get_peak_kib();
+
+    sql = sparql_get_sql_of(self, pattern);
+    if (g_getenv("QUERYD_SANITIZER") == NULL) /* one keeps what was freed */
+        g_assert_cmpint(get_peak_kib() - before_kib, <, 64 * 1024);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -88,5 +112,6 @@ main(int argc, char **argv)
                sparql_fixture_tear_down);
     g_test_add("/sparql/sample/circles-are-first", SparqlFixture, NULL, set_up, test_circles_are_first, sparql_fixture_tear_down);
     g_test_add("/sparql/sample/solutions", SparqlFixture, NULL, set_up, test_solutions, sparql_fixture_tear_down);
+    g_test_add("/sparql/sample/memory-is-bounded", SparqlFixture, NULL, set_up, test_memory_is_bounded, sparql_fixture_tear_down);
     return g_test_run();
 }
