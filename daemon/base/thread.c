@@ -4,7 +4,13 @@
  */
 #include "daemon/base/thread.h"
 
+#include <sched.h>
+#include <stdint.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
+
+#define BATCH_SLICE_NSEC 10000000u
 
 int
 qd_thread_start(void *(*func)(void *data), void *data)
@@ -29,4 +35,28 @@ qd_cond_init(pthread_cond_t *cond)
     (void) pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(cond, &attributes);
     pthread_condattr_destroy(&attributes);
+}
+
+/* sched_setattr(2); glibc has neither the function nor the type, and the kernel's header does not go with <sched.h>. */
+typedef struct SchedAttr {
+    uint32_t size;
+    uint32_t policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_nsec;
+    uint64_t deadline_nsec;
+    uint64_t period_nsec;
+} SchedAttr;
+
+void
+qd_thread_set_batch(pid_t tid, bool batch)
+{
+    SchedAttr attr = {
+        .size = sizeof attr,
+        .policy = batch ? SCHED_BATCH : SCHED_OTHER,
+        .runtime_nsec = batch ? BATCH_SLICE_NSEC : 0,
+    };
+
+    (void) syscall(SYS_sched_setattr, tid, &attr, 0);
 }

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads that are never joined, and conditions that wait by the monotonic clock.
+ * Threads that are never joined, their urgency, and conditions that wait by the monotonic clock.
  *
  * Place: room base.
  */
 #pragma once
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
 
 /* qd_thread_start: a detached thread; @func's result is dropped. Returns: 0, or errno's number when the system gives none */
 int qd_thread_start(void *(*func)(void *data), void *data);
 
 /* qd_cond_init: pthread_cond_timedwait() on it takes times of CLOCK_MONOTONIC. Ends with pthread_cond_destroy(). */
 void qd_cond_init(pthread_cond_t *cond);
+
+/*
+ * qd_thread_set_batch:
+ *
+ * A batch thread with a long slice. Since Linux 6.12 a thread that wakes up with a shorter slice (ours, and clients that wait
+ * for us) takes the core at once. It does not wait for the end of the long slice. Older kernels ignore the slice. It is not
+ * longer, since a thread that is to end waits for all other slices: with 100 ms that took up to 3 s.
+ *
+ * Thread: any.
+ */
+void qd_thread_set_batch(pid_t tid, bool batch);

@@ -15,14 +15,21 @@
 /* Requests of a channel that are not charged: the default page, so that each channel may always have one of it. */
 #define FREE_BYTES QW_PAGE_SIZE_DEFAULT
 
+void
+qd_channel_discharge_whole_request(QdChannel *self, QdRequest *request)
+{
+    if (request->n_charged > 0)
+        qd_channel_discharge_request(self, request->n_charged);
+    request->n_charged = 0;
+}
+
 QdRequest *
 qd_channel_free_request(QdChannel *self, QdRequest *request)
 {
     if (request == NULL)
         return NULL;
 
-    if (request->n_charged > 0)
-        qd_channel_discharge_request(self, request->n_charged);
+    qd_channel_discharge_whole_request(self, request);
     if (request->came_in_pieces)
         self->input.chain.n_requests--;
     self->input.n_live_bytes -= request->n_bytes;

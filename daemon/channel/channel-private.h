@@ -209,6 +209,8 @@ void qd_channel_drop_chain(QdChannel *self);
 gboolean qd_channel_charge_request(QdChannel *self, gsize n_bytes, GError **error);
 /* A request of so many bytes is over. */
 void qd_channel_discharge_request(QdChannel *self, gsize n_bytes);
+/* Before the client can see its answer: it may send as much at once. */
+void qd_channel_discharge_whole_request(QdChannel *self, QdRequest *request);
 
 /* channel-output.c */
 /* Returns: 1 all sent, 0 the peer is slow, -1 the peer is gone. */

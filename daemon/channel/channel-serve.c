@@ -382,6 +382,7 @@ end_query(QdChannel *self)
     };
 
     qd_run_discharge(self->work.run); /* it may ask for the next one at once, on another channel */
+    qd_channel_discharge_whole_request(self, self->work.request);
     qd_channel_put_end(self, &end, self->work.request->serial);
     qd_registry_remove(self->context->registry, &self->entry);
     if (qd_channel_flush(self) < 0) /* before the tidying up: the client goes on meanwhile */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/thread.h"
 #include "daemon/runtime/task-list.h"
 
 #define SPARE_THREADS 2
@@ -23,7 +24,6 @@
 #define LEADER_THREADS 1
 /* A slot that is held for so many ticks without being long may be one that runs beside the others. */
 #define BESIDE_TICKS 2
-#define BATCH_SLICE_NSEC 10000000u
 #define SWEEP_NSEC 200000000L
 #define LOOK_SEC 2
 #define TOKEN_QUEUE UINT64_MAX
@@ -243,33 +243,10 @@ qd_workers_has_waiting(QdWorkers *self)
     return g_atomic_int_get(&self->n_queued) > 0;
 }
 
-/* sched_setattr(2); glibc has neither the function nor the type, and the kernel's header does not go with <sched.h>. */
-typedef struct SchedAttr {
-    uint32_t size;
-    uint32_t policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime_nsec;
-    uint64_t deadline_nsec;
-    uint64_t period_nsec;
-} SchedAttr;
-
-/*
- * A batch thread with a long slice. Since Linux 6.12 a thread that wakes up with a shorter slice (ours, and clients that wait
- * for us) takes the core at once. It does not wait for the end of the long slice. Older kernels ignore the slice. It is not
- * longer, since a thread that is to end waits for all other slices: with 100 ms that took up to 3 s.
- */
 static void
 set_batch(Slot *of, gboolean batch)
 {
-    SchedAttr attr = {
-        .size = sizeof attr,
-        .policy = batch ? SCHED_BATCH : SCHED_OTHER,
-        .runtime_nsec = batch ? BATCH_SLICE_NSEC : 0,
-    };
-
-    (void) syscall(SYS_sched_setattr, of->tid, &attr, 0);
+    qd_thread_set_batch(of->tid, batch);
     g_atomic_int_set(&of->is_batch, batch);
 }
 

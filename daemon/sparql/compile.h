@@ -8,6 +8,7 @@
 #pragma once
 
 #include "daemon/base/limits.h"
+#include "daemon/base/name-set.h"
 #include "daemon/sparql/plan-parts.h"
 
 typedef struct QdCatalog QdCatalog;
@@ -113,3 +114,14 @@ gboolean qd_sparql_plan_has_prefixes(const QdSparqlPlan *self, const QdCatalog *
 QdSparqlPlan *qd_sparql_plan_free(QdSparqlPlan *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdSparqlPlan, qd_sparql_plan_free)
+
+/**
+ * qd_sparql_reads_collect:
+ * @ast: of a query, not yet turned into algebra
+ * @predicates: IRIs are added; all for a variable, a negated path, one of length zero, DESCRIBE, and a graph that has only to be
+ * there
+ * @graphs: IRIs are added, "" for the default graph; all for GRAPH with a variable
+ *
+ * Which quads a query may look at. Never too few: what is not known is all.
+ */
+void qd_sparql_reads_collect(const QdAst *ast, QdNameSet *predicates, QdNameSet *graphs);

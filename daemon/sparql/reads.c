@@ -2,7 +2,7 @@
 /*
  * A walk over patterns and expressions with the graph that is active there.
  */
-#include "daemon/sparql/reads.h"
+#include "daemon/sparql/compile.h"
 
 #include "daemon/rdf/term.h"
 #include "daemon/sparql/ast.h"

@@ -249,9 +249,8 @@ static double
 scan_path(QdSample *self, const QdTriple *triple, const Row *row, GArray *out)
 {
     const QdPath *link = find_link(triple->path);
-    const QdNode end = { .kind = QD_NODE_VARIABLE, .variable = qd_ast_add_variable(self->generator->ast, NULL) };
     g_autoptr(GArray) starts = g_array_new(FALSE, TRUE, sizeof(Row));
-    QdTriple first = { .s = triple->s, .o = end };
+    QdTriple first = { .s = triple->s }; /* to any object */
     double n = 0;
 
     if (link == NULL)
