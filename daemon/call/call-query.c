@@ -8,11 +8,11 @@
 #include "daemon/call/call-classes.h"
 #include "daemon/call/call-private.h"
 #include "daemon/channel/channel.h"
+#include "daemon/plan/compile.h"
 #include "daemon/read/bind.h"
 #include "daemon/read/run.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
-#include "daemon/sparql/compile.h"
 
 #define SLICE_USEC 10000
 

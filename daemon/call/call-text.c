@@ -11,8 +11,8 @@
 #include "daemon/call/call-private.h"
 #include "daemon/format/results-writer.h"
 #include "daemon/format/text-writer.h"
+#include "daemon/plan/compile.h"
 #include "daemon/read/run.h"
-#include "daemon/sparql/compile.h"
 
 /* D-Bus takes 128 MiB; escapes can make a text six times as long as its rows. */
 #define MESSAGE_TEXT_MAX (120 * 1024 * 1024)

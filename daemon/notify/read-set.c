@@ -9,8 +9,8 @@
 #include "daemon/notify/virtual-dependencies.h"
 #include "daemon/payload/payload.h"
 #include "daemon/quads/store-catalog.h"
-#include "daemon/sparql/compile.h"
 #include "daemon/sparql/parser.h"
+#include "daemon/sparql/reads.h"
 
 static QdReadSet *
 read_set_new(gboolean is_sparql)

@@ -9,9 +9,9 @@
 
 #include "client-lib/wire/wire-recent.h"
 #include "daemon/base/error.h"
+#include "daemon/plan/compile.h"
 #include "daemon/quads/store-catalog.h"
 #include "daemon/rdf/iri.h"
-#include "daemon/sparql/compile.h"
 #include "daemon/sparql/fingerprint.h"
 
 #define N_PLANS_MAX 64

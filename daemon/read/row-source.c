@@ -4,13 +4,13 @@
  */
 #include "daemon/read/row-source.h"
 
+#include "daemon/plan/compile.h"
 #include "daemon/read/bind.h"
 #include "daemon/read/packing.h"
 #include "daemon/read/plans.h"
 #include "daemon/read/pool.h"
 #include "daemon/read/rdf-encoder.h"
 #include "daemon/read/row-encoder.h"
-#include "daemon/sparql/compile.h"
 
 /* A result that was begun with fewer instructions than these may begin again in another form. */
 #define FEW_STEPS 5000

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/plan/compile.h"
 #include "daemon/read/bind.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/plans.h"
@@ -15,7 +16,6 @@
 #include "daemon/read/rdf-encoder.h"
 #include "daemon/read/row-source.h"
 #include "daemon/read/run-end.h"
-#include "daemon/sparql/compile.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 struct QdRun {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
-#include "daemon/sparql/compile.h"
+#include "daemon/plan/compile.h"
 
 QdShape
 qd_shape_from_stmt(sqlite3_stmt *stmt)

@@ -2,11 +2,10 @@
 /*
  * A walk over patterns and expressions with the graph that is active there.
  */
-#include "daemon/sparql/compile.h"
+#include "daemon/sparql/reads.h"
 
 #include "daemon/rdf/term.h"
 #include "daemon/sparql/ast.h"
-#include "daemon/sparql/plan-parts.h"
 
 typedef struct Walk {
     const QdDatasetClause *dataset; /* (nullable) */

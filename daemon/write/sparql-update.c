@@ -10,11 +10,11 @@
 #include "daemon/base/error.h"
 #include "daemon/base/name-set.h"
 #include "daemon/notify/changes.h"
+#include "daemon/plan/compile.h"
 #include "daemon/quads/quads.h"
 #include "daemon/rdf/term-blob.h"
 #include "daemon/rdf/term-id.h"
 #include "daemon/read/evaluation.h"
-#include "daemon/sparql/compile.h"
 #include "daemon/sqlite/constraint.h"
 #include "daemon/sqlite/sqlite-error.h"
 

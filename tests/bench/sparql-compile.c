@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "daemon/plan/compile.h"
 #include "daemon/quads/store-catalog.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/plans.h"
-#include "daemon/sparql/compile.h"
 #include "daemon/sparql/fingerprint.h"
 
 struct SparqlCompiler {

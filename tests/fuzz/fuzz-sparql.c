@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/sparql/compile.h"
+#include "daemon/plan/compile.h"
 #include "daemon/sparql/fingerprint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
+#include "daemon/plan/compile.h"
 #include "daemon/rdf/term-id.h"
 #include "daemon/read/plans.h"
-#include "daemon/sparql/compile.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "tests/unit/sparql/sparql-fixture.h"
 

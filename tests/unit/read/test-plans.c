@@ -8,8 +8,8 @@
 
 #include "daemon/base/error.h"
 #include "daemon/notify/changes.h"
+#include "daemon/plan/compile.h"
 #include "daemon/read/evaluation.h"
-#include "daemon/sparql/compile.h"
 #include "daemon/write/sparql-update.h"
 #include "tests/unit/store/store-fixture.h"
 

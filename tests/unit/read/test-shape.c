@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "daemon/sparql/compile.h"
+#include "daemon/plan/compile.h"
 #include "tests/unit/store/store-fixture.h"
 
 static void

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
+#include "daemon/plan/compile.h"
 #include "daemon/quads/store-catalog.h"
 #include "daemon/rdf/term-blob.h"
 #include "daemon/rdf/term-id.h"
 #include "daemon/read/evaluation.h"
-#include "daemon/sparql/compile.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/write/sparql-update.h"
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "daemon/sparql/compile.h"
+#include "daemon/plan/compile.h"
 
 static gboolean
 same_skeleton(const char *a, const char *b)

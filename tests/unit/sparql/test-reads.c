@@ -2,7 +2,7 @@
 /*
  * Predicates and graphs that queries read, as text: "predicates | graphs".
  */
-#include "daemon/sparql/compile.h"
+#include "daemon/sparql/reads.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
+#include "daemon/plan/compile.h"
 #include "daemon/read/plans.h"
-#include "daemon/sparql/compile.h"
 #include "daemon/sqlite/temp-files.h"
 #include "tests/unit/sparql/sparql-fixture.h"
 

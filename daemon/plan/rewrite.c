@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Joins and filters as others that mean the same, of which join-order.c has more parts to choose from. Plain subselects and
+ * small EXISTS become parts of the join that they stand in. OPTIONAL and MINUS come after it where what they take is bound
+ * before.
+ */
+#include "daemon/plan/sqlgen-private.h"
+
+#define DELAYED_MAX 32      /* of one join: each looks at all its parts */
+#define SMALL_EXISTS_MAX 50 /* solutions of an EXISTS that is joined */
+#define LARGE_LEFT_MIN 1000 /* solutions that it filters */
+#define SHARE_MIN 100       /* such solutions for each of an EXISTS */
+#define ANTIJOIN_MAX 1e6    /* solutions of a MINUS that is made once */
+#define HUGE_LEFT_MIN 20000 /* the same where it has a path, however many it has itself */
+
+/* --- what is bound ---------------------------------------------------------------------------------------------------- */
+
+static gboolean
+values_bind(const QdValues *values, guint variable)
+{
+    for (guint i = 0; i < values->n_variables; i++) {
+        if (values->variables[i] != variable)
+            continue;
+        for (guint row = 0; row < values->n_rows; row++) {
+            if (values->cells[row * values->n_variables + i] == NULL)
+                return FALSE;
+        }
+        return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean
+has_key(const QdAlgebra *group, guint variable)
+{
+    for (guint i = 0; i < group->n_variables; i++) {
+        if (group->variables[i] == variable)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+gboolean
+qd_algebra_binds(const QdAlgebra *node, guint variable)
+{
+    if (!qd_variable_set_has(&node->possible, variable))
+        return FALSE;
+    switch (node->kind) {
+    case QD_ALGEBRA_TRIPLE:
+    case QD_ALGEBRA_PATH:
+        return TRUE;
+    case QD_ALGEBRA_JOIN:
+        for (guint i = 0; i < node->n_children; i++) {
+            if (qd_algebra_binds(node->children[i], variable))
+                return TRUE;
+        }
+        return FALSE;
+    case QD_ALGEBRA_UNION:
+        for (guint i = 0; i < node->n_children; i++) {
+            if (!qd_algebra_binds(node->children[i], variable))
+                return FALSE;
+        }
+        return TRUE;
+    case QD_ALGEBRA_VALUES:
+        return values_bind(node->values, variable);
+    case QD_ALGEBRA_GROUP:
+        return has_key(node, variable) && qd_algebra_binds(node->children[0], variable);
+    case QD_ALGEBRA_LEFT_JOIN:
+    case QD_ALGEBRA_MINUS:
+    case QD_ALGEBRA_FILTER:
+    case QD_ALGEBRA_EXTEND:
+    case QD_ALGEBRA_GRAPH:
+    case QD_ALGEBRA_ORDER:
+    case QD_ALGEBRA_PROJECT:
+    case QD_ALGEBRA_DISTINCT:
+    case QD_ALGEBRA_SLICE:
+        return qd_algebra_binds(node->children[0], variable);
+    case QD_ALGEBRA_UNIT:
+    case QD_ALGEBRA_MATCH:
+    case QD_ALGEBRA_SERVICE:
+        return FALSE;
+    }
+    g_assert_not_reached();
+}
+
+gboolean
+qd_algebra_consists_of_links(const QdAlgebra *node)
+{
+    if (node->kind == QD_ALGEBRA_TRIPLE || node->kind == QD_ALGEBRA_PATH)
+        return TRUE;
+    if (node->kind != QD_ALGEBRA_JOIN && node->kind != QD_ALGEBRA_UNION)
+        return FALSE;
+    for (guint i = 0; i < node->n_children; i++) {
+        if (!qd_algebra_consists_of_links(node->children[i]))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean
+qd_algebra_has_path(const QdAlgebra *node)
+{
+    if (node->kind == QD_ALGEBRA_PATH)
+        return TRUE;
+    for (guint i = 0; i < node->n_children; i++) {
+        if (qd_algebra_has_path(node->children[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* --- subselects ------------------------------------------------------------------------------------------------------- */
+
+/* Variables that a subselect does not project, and what they are called outside of it. */
+typedef struct Renaming {
+    QdGenerator *generator;
+    const QdVariableSet *kept;
+    GArray *pairs; /* guint: from, to, from, to, … */
+} Renaming;
+
+static QdNode
+rename_node(Renaming *self, const QdNode *node)
+{
+    QdNode renamed = *node;
+
+    if (node->kind != QD_NODE_VARIABLE || qd_variable_set_has(self->kept, node->variable) ||
+        qd_generator_find_parameter(self->generator, node->variable) != NULL)
+        return renamed;
+    for (guint i = 0; i < self->pairs->len; i += 2) {
+        if (g_array_index(self->pairs, guint, i) == node->variable) {
+            renamed.variable = g_array_index(self->pairs, guint, i + 1);
+            return renamed;
+        }
+    }
+    renamed.variable = qd_ast_add_variable(self->generator->ast, NULL);
+    g_array_append_val(self->pairs, node->variable);
+    g_array_append_val(self->pairs, renamed.variable);
+    return renamed;
+}
+
+/* A copy of @node, which consists of links. */
+static QdAlgebra *
+rename_links(Renaming *self, const QdAlgebra *node)
+{
+    QdAst *ast = self->generator->ast;
+    g_autoptr(GPtrArray) children = NULL;
+
+    if (node->triple != NULL) {
+        QdTriple *triple = qd_arena_new0(ast->arena, QdTriple);
+
+        *triple = *node->triple;
+        triple->s = rename_node(self, &node->triple->s);
+        triple->p = rename_node(self, &node->triple->p);
+        triple->o = rename_node(self, &node->triple->o);
+        return qd_algebra_from_triple(ast, triple);
+    }
+    children = g_ptr_array_sized_new(node->n_children);
+    for (guint i = 0; i < node->n_children; i++)
+        g_ptr_array_add(children, rename_links(self, node->children[i]));
+    return qd_algebra_new_parent(ast, node->kind, (QdAlgebra **) children->pdata, children->len);
+}
+
+/* @node, which consists of links, with new names for the variables that are not @kept. */
+static QdAlgebra *
+hide(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *kept)
+{
+    g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(guint));
+    Renaming renaming = { self, kept, pairs };
+
+    return rename_links(&renaming, node);
+}
+
+QdAlgebra *
+qd_rewrite_rename(QdGenerator *self, const QdAlgebra *node, guint from, guint to)
+{
+    const QdVariableSet none = { 0 };
+    g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(guint));
+    Renaming renaming = { self, &none, pairs };
+
+    g_array_append_val(pairs, from);
+    g_array_append_val(pairs, to);
+    return rename_links(&renaming, node);
+}
+
+/* What @node, a subselect, is as a pattern outside of it; NULL: it is more than that, or shares nothing with @others. */
+static QdAlgebra *
+open_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
+{
+    if (node->kind != QD_ALGEBRA_PROJECT || !qd_algebra_consists_of_links(node->children[0]) ||
+        !qd_variable_set_shares(&node->possible, others))
+        return NULL;
+    return hide(self, node->children[0], &node->possible);
+}
+
+/* --- joins ------------------------------------------------------------------------------------------------------------ */
+
+/* What all of @parts but the one at @index may bind. */
+static QdVariableSet
+list_others(QdGenerator *self, const GPtrArray *parts, guint index)
+{
+    QdVariableSet others = { 0 };
+
+    for (guint i = 0; i < parts->len; i++) {
+        if (i != index)
+            qd_variable_set_add_all(&others, self->arena, &((const QdAlgebra *) parts->pdata[i])->possible);
+    }
+    return others;
+}
+
+/* Whether a condition waits for what the right of @node, a left join, binds. */
+static gboolean
+is_filtered(const QdGenerator *self, const QdAlgebra *node)
+{
+    QD_VARIABLE_SET_FOREACH(&node->children[1]->possible, variable)
+    {
+        if (qd_variable_set_has(&self->filtered, variable) && !qd_variable_set_has(&node->children[0]->possible, variable))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* Whether OPTIONAL or MINUS gives the same after the join of its left with @others, which may leave less of it. */
+static gboolean
+may_wait(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
+{
+    QdVariableSet named = { 0 };
+
+    if (qd_algebra_is_volatile(node) || is_filtered(self, node) || !qd_variable_set_shares(&node->children[0]->possible, others))
+        return FALSE;
+    qd_variable_set_add_all(&named, self->arena, &node->children[1]->possible);
+    for (guint i = 0; i < node->n_expressions; i++)
+        qd_expression_add_all_variables(node->expressions[i], self->arena, &named);
+    QD_VARIABLE_SET_FOREACH(&named, variable)
+    {
+        if (qd_variable_set_has(others, variable) && !qd_algebra_binds(node->children[0], variable))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Puts @node, or what it joins, in the place @index of @parts. */
+static void
+put_part(GPtrArray *parts, guint index, QdAlgebra *node)
+{
+    g_ptr_array_remove_index(parts, index);
+    if (node->kind != QD_ALGEBRA_JOIN) {
+        if (node->kind != QD_ALGEBRA_UNIT)
+            g_ptr_array_insert(parts, (gint) index, node);
+        return;
+    }
+    for (guint i = 0; i < node->n_children; i++)
+        g_ptr_array_insert(parts, (gint) (index + i), node->children[i]);
+}
+
+static gboolean
+is_plain(const QdAlgebra *node)
+{
+    for (guint i = 0; i < node->n_children; i++) {
+        QdAlgebraKind kind = node->children[i]->kind;
+
+        if (kind == QD_ALGEBRA_LEFT_JOIN || kind == QD_ALGEBRA_MINUS || kind == QD_ALGEBRA_PROJECT)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Puts what the part at @index is made of into its place, what is done with it to @delayed. FALSE: it stays. */
+static gboolean
+replace_part(QdGenerator *self, GPtrArray *parts, guint index, GPtrArray *delayed)
+{
+    QdAlgebra *part = parts->pdata[index];
+    gboolean may_be_delayed = part->kind == QD_ALGEBRA_LEFT_JOIN || part->kind == QD_ALGEBRA_MINUS;
+    QdVariableSet others = { 0 };
+    QdAlgebra *opened;
+
+    if ((!may_be_delayed && part->kind != QD_ALGEBRA_PROJECT) || parts->len == 1 || delayed->len == DELAYED_MAX)
+        return FALSE;
+    others = list_others(self, parts, index);
+    opened = may_be_delayed ? NULL : open_subselect(self, part, &others);
+    if (opened == NULL && (!may_be_delayed || !may_wait(self, part, &others)))
+        return FALSE;
+    if (opened == NULL)
+        g_ptr_array_add(delayed, part);
+    put_part(parts, index, opened != NULL ? opened : part->children[0]);
+    return TRUE;
+}
+
+/* @parts joined. */
+static QdAlgebra *
+join_parts(QdGenerator *self, const GPtrArray *parts)
+{
+    return parts->len == 1 ? parts->pdata[0]
+                           : qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len);
+}
+
+const QdAlgebra *
+qd_rewrite_join(QdGenerator *self, const QdAlgebra *node)
+{
+    g_autoptr(GPtrArray) parts = NULL;
+    g_autoptr(GPtrArray) delayed = NULL;
+    QdAlgebra *joined;
+
+    if (is_plain(node))
+        return node;
+    parts = g_ptr_array_new();
+    delayed = g_ptr_array_new();
+    for (guint i = 0; i < node->n_children; i++)
+        g_ptr_array_add(parts, node->children[i]);
+    for (guint i = 0; i < parts->len;)
+        i += replace_part(self, parts, i, delayed) ? 0 : 1;
+    if (parts->len == 0)
+        return node;
+    joined = join_parts(self, parts);
+    /* what was taken off last stood deepest, or leaves the others what they need */
+    while (delayed->len > 0)
+        joined = qd_algebra_put_on(self, g_ptr_array_steal_index(delayed, delayed->len - 1), joined);
+    return joined;
+}
+
+/* Takes from @parts each that shares a variable with @named, and adds its variables to @named, until there is none. */
+static GPtrArray *
+take_connected(QdGenerator *self, GPtrArray *parts, QdVariableSet *named)
+{
+    GPtrArray *connected = g_ptr_array_new();
+    guint n_before;
+
+    do {
+        n_before = connected->len;
+        for (guint i = 0; i < parts->len;) {
+            const QdAlgebra *part = parts->pdata[i];
+
+            if (qd_variable_set_shares(&part->possible, named)) {
+                qd_variable_set_add_all(named, self->arena, &part->possible);
+                g_ptr_array_add(connected, g_ptr_array_remove_index(parts, i));
+            } else {
+                i++;
+            }
+        }
+    } while (connected->len > n_before);
+    return connected;
+}
+
+const QdAlgebra *
+qd_rewrite_apart(QdGenerator *self, const QdAlgebra *node)
+{
+    const QdAlgebra *left = node->children[0];
+    g_autoptr(GPtrArray) apart = NULL;
+    g_autoptr(GPtrArray) connected = NULL;
+    QdVariableSet named = { 0 };
+
+    if (left->kind != QD_ALGEBRA_JOIN || !qd_algebra_has_path(node) || self->outer != NULL ||
+        self->graph.kind == QD_NODE_VARIABLE || qd_algebra_is_volatile(node))
+        return node;
+    qd_variable_set_add_all(&named, self->arena, &node->children[1]->possible);
+    for (guint i = 0; i < node->n_expressions; i++)
+        qd_expression_add_all_variables(node->expressions[i], self->arena, &named);
+    apart = g_ptr_array_new();
+    for (guint i = 0; i < left->n_children; i++)
+        g_ptr_array_add(apart, left->children[i]);
+    connected = take_connected(self, apart, &named);
+    if (connected->len == 0 || apart->len == 0)
+        return node;
+    g_ptr_array_add(apart, qd_algebra_put_on(self, node, join_parts(self, connected)));
+    return join_parts(self, apart);
+}
+
+/* --- filters ---------------------------------------------------------------------------------------------------------- */
+
+/* @kept without what is no key of @group. */
+static QdVariableSet
+keep_keys(QdGenerator *self, const QdAlgebra *group, const QdVariableSet *kept)
+{
+    QdVariableSet keys = { 0 };
+
+    for (guint i = 0; i < group->n_variables; i++) {
+        if (qd_variable_set_has(kept, group->variables[i]))
+            qd_variable_set_add(&keys, self->arena, group->variables[i]);
+    }
+    return keys;
+}
+
+/* Whether @links has all of the variables that are @kept, of those that @whole shares with @outside. */
+static gboolean
+has_shared(const QdAlgebra *links, const QdAlgebra *whole, const QdVariableSet *kept, const QdVariableSet *outside)
+{
+    QD_VARIABLE_SET_FOREACH(&whole->possible, variable)
+    {
+        if (qd_variable_set_has(outside, variable) &&
+            !(qd_variable_set_has(kept, variable) && qd_variable_set_has(&links->possible, variable)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/*
+ * @inner without what makes no difference to whether it has a solution that agrees with @outside. That is distinct rows, and
+ * groups, of which there is one where there are rows. NULL: it is more than links.
+ */
+static QdAlgebra *
+strip(QdGenerator *self, QdAlgebra *inner, const QdVariableSet *outside)
+{
+    const QdAlgebra *whole = inner;
+    QdVariableSet kept = inner->possible;
+
+    if (inner->kind == QD_ALGEBRA_DISTINCT)
+        inner = inner->children[0];
+    if (inner->kind == QD_ALGEBRA_PROJECT) {
+        inner = inner->children[0];
+        while (inner->kind == QD_ALGEBRA_EXTEND)
+            inner = inner->children[0];
+        if (inner->kind == QD_ALGEBRA_GROUP && inner->n_variables > 0) {
+            kept = keep_keys(self, inner, &kept);
+            inner = inner->children[0];
+        }
+        return qd_algebra_consists_of_links(inner) && has_shared(inner, whole, &kept, outside) ? hide(self, inner, &kept) : NULL;
+    }
+    return qd_algebra_consists_of_links(inner) ? inner : NULL;
+}
+
+/* The solutions of @inner, each once, as far as it shares variables with @left. NULL: it shares none, or what may be unbound. */
+static QdAlgebra *
+list_shared(QdGenerator *self, const QdAlgebra *left, QdAlgebra *inner)
+{
+    QdAlgebra *project = qd_algebra_new_parent(self->ast, QD_ALGEBRA_PROJECT, &inner, 1);
+
+    project->possible = (QdVariableSet){ 0 };
+    project->variables = qd_arena_array0(self->arena, guint, left->possible.n_words * 64 + 1);
+    QD_VARIABLE_SET_FOREACH(&left->possible, variable)
+    {
+        if (!qd_variable_set_has(&inner->possible, variable))
+            continue;
+        if (!qd_algebra_binds(left, variable) || !qd_algebra_binds(inner, variable))
+            return NULL;
+        project->variables[project->n_variables++] = variable;
+        qd_variable_set_add(&project->possible, self->arena, variable);
+    }
+    return project->n_variables > 0 ? qd_algebra_new_parent(self->ast, QD_ALGEBRA_DISTINCT, &project, 1) : NULL;
+}
+
+static QdAlgebra *
+get_exists(QdGenerator *self, QdExpression *expression)
+{
+    if (expression->algebra == NULL)
+        expression->algebra = qd_algebra_from_pattern(self->ast, expression->pattern);
+    return expression->algebra;
+}
+
+/* Whether @node joins a UNION with a path: inside an EXISTS it is evaluated whole, since SQLite does not look into its arms there.
+ */
+static gboolean
+joins_union(const QdAlgebra *node)
+{
+    for (guint i = 0; node->kind == QD_ALGEBRA_JOIN && i < node->n_children; i++) {
+        if (node->children[i]->kind == QD_ALGEBRA_UNION && qd_algebra_has_path(node))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* What an EXISTS of @filter leaves as a join. NULL: it is large, or looked up for few. */
+static QdAlgebra *
+make_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expression)
+{
+    const QdAlgebra *left = filter->children[0];
+    QdAlgebra *inner;
+    double n_left, n_inner;
+
+    if (expression->kind != QD_EXPRESSION_KIND_EXISTS || expression->negated)
+        return NULL;
+    inner = strip(self, get_exists(self, expression), &left->possible);
+    if (inner == NULL)
+        return NULL;
+    if (joins_union(inner))
+        return list_shared(self, left, inner);
+    n_left = qd_estimate_rows(self, left);
+    n_inner = qd_estimate_rows(self, inner);
+    if (n_left < LARGE_LEFT_MIN)
+        return NULL;
+    if (n_inner > SMALL_EXISTS_MAX &&
+        (n_left < HUGE_LEFT_MIN || !(qd_algebra_has_path(inner) || (qd_algebra_has_path(left) && n_inner <= n_left / SHARE_MIN))))
+        return NULL;
+    return list_shared(self, left, inner);
+}
+
+/*
+ * What a MINUS or NOT EXISTS, with @right, takes from many solutions of @left, as a table that is made once. A join with a path
+ * that is not found is searched to its end for each of them. NULL: it is a single path, or large.
+ */
+static QdAlgebra *
+make_antijoin(QdGenerator *self, const QdAlgebra *left, QdAlgebra *right)
+{
+    QdAlgebra *inner = strip(self, right, &left->possible);
+
+    if (inner == NULL || inner->kind != QD_ALGEBRA_JOIN || !qd_algebra_has_path(inner) || self->outer != NULL ||
+        self->graph.kind == QD_NODE_VARIABLE || qd_estimate_rows(self, left) < HUGE_LEFT_MIN ||
+        qd_estimate_rows(self, inner) > ANTIJOIN_MAX)
+        return NULL;
+    return list_shared(self, left, inner);
+}
+
+const QdAlgebra *
+qd_rewrite_minus(QdGenerator *self, const QdAlgebra *node)
+{
+    QdAlgebra *antijoin = make_antijoin(self, node->children[0], node->children[1]);
+    QdAlgebra *rewritten;
+
+    if (antijoin == NULL)
+        return node;
+    rewritten = qd_algebra_put_on(self, node, node->children[0]);
+    rewritten->children[1] = antijoin;
+    return rewritten;
+}
+
+/* @expression with the pattern of its EXISTS as links, if it is one that can be. */
+static QdExpression *
+simplify_exists(QdGenerator *self, const QdAlgebra *left, QdExpression *expression)
+{
+    QdAlgebra *inner = NULL;
+    QdExpression *simple;
+
+    if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
+        inner = strip(self, get_exists(self, expression), &left->possible);
+    if (inner == NULL || inner == expression->algebra)
+        return expression;
+    simple = qd_arena_new0(self->arena, QdExpression);
+    *simple = *expression;
+    simple->algebra = inner;
+    return simple;
+}
+
+/* A NOT EXISTS that is better a MINUS leaves @expressions. Returns: @left under each such MINUS. */
+static QdAlgebra *
+take_antijoins(QdGenerator *self, QdAlgebra *left, QdExpression **expressions, guint *n_expressions)
+{
+    guint n = 0;
+
+    for (guint i = 0; i < *n_expressions; i++) {
+        gboolean negated = expressions[i]->kind == QD_EXPRESSION_KIND_EXISTS && expressions[i]->negated;
+        QdAlgebra *antijoin = negated ? make_antijoin(self, left, get_exists(self, expressions[i])) : NULL;
+
+        if (antijoin != NULL) {
+            QdAlgebra *operands[] = { left, antijoin };
+
+            left = qd_algebra_new_parent(self->ast, QD_ALGEBRA_MINUS, operands, 2);
+            left->possible = operands[0]->possible;
+        } else {
+            expressions[n++] = expressions[i];
+        }
+    }
+    *n_expressions = n;
+    return left;
+}
+
+const QdAlgebra *
+qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node)
+{
+    g_autoptr(GPtrArray) parts = g_ptr_array_new();
+    QdExpression **expressions = qd_arena_array0(self->arena, QdExpression *, node->n_expressions);
+    guint n_expressions = 0;
+    gboolean simplified = FALSE;
+    QdAlgebra *joined, *rest;
+
+    /* inside an EXISTS a pattern is looked up for each solution around it */
+    if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE)
+        return node;
+    g_ptr_array_add(parts, node->children[0]);
+    for (guint i = 0; i < node->n_expressions; i++) {
+        QdAlgebra *semijoin = make_semijoin(self, node, node->expressions[i]);
+
+        if (semijoin != NULL)
+            g_ptr_array_add(parts, semijoin);
+        else
+            expressions[n_expressions++] = simplify_exists(self, node->children[0], node->expressions[i]);
+        simplified = simplified || semijoin != NULL || expressions[n_expressions - 1] != node->expressions[i];
+    }
+    joined = node->children[0];
+    if (parts->len > 1) {
+        if (joined->kind == QD_ALGEBRA_JOIN)
+            put_part(parts, 0, joined);
+        joined = qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len);
+    }
+    joined = take_antijoins(self, joined, expressions, &n_expressions);
+    if (joined == node->children[0] && !simplified)
+        return node;
+    if (n_expressions == 0)
+        return joined;
+    rest = qd_algebra_put_on(self, node, joined);
+    rest->expressions = expressions;
+    rest->n_expressions = n_expressions;
+    return rest;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of the SQL generator share: relations, which are SELECTs that are not written yet.
+ *
+ * Place: room plan. A relation is FROM, WHERE and an SQL expression for each variable. Parts are merged as long as SQL's own
+ * SELECT can hold them, and become a common table expression (they are "sealed") where it cannot. All in the AST's arena. A
+ * failure is kept in the generator; functions go on with what they have, and the text is thrown away.
+ */
+#pragma once
+
+#include "daemon/base/error.h"
+#include "daemon/plan/sqlgen.h"
+
+typedef struct QdColumn {
+    guint variable;
+    const char *sql;
+    gboolean certain;  /* never NULL */
+    gboolean interned; /* equal terms are equal SQL values; else a blob may stand for a term that has an id */
+    gboolean plain;    /* a column of a table: may be named often, is NULL where an outer join found nothing */
+    gboolean serial;   /* no term: the solution's number, for BNODE(string) */
+    gboolean settled;  /* by qd_relation_settle(): it is seldom unbound */
+    gboolean fickle;   /* another value each time that it is named: to be sealed before it is */
+} QdColumn;
+
+typedef struct QdTable {
+    const char *text;   /* "queryd_quad AS q1", "c2" */
+    const char *name;   /* "q1", "c2" */
+    const char *on;     /* NULL: CROSS JOIN; else LEFT JOIN with this condition */
+    const char *sure;   /* its column that is never NULL; NULL: none is known */
+    gboolean is_base;   /* a stored table, cheap to name again */
+    gboolean is_kept;   /* evaluated once, however often it is read */
+    gboolean is_search; /* of a path, from one row */
+    const char *seed;   /* of such a search: where it begins */
+    const char *search; /* the rest of its text, after the seed */
+    gboolean is_test;   /* such a search for one node, which may find none */
+    guint n_arms;       /* of a UNION that SQLite merges into what reads it; else 0 */
+} QdTable;
+
+typedef struct QdRelation {
+    QdTable *tables; /* none: one row */
+    guint n_tables;
+    const char **conditions; /* all must hold */
+    guint n_conditions;
+    const char **prunings; /* hold, too; but if there are rows at all, these leave some of them */
+    guint n_prunings;
+    QdColumn *columns;
+    guint n_columns;
+} QdRelation;
+
+/* The columns that an EXISTS sees from outside, innermost first. */
+typedef struct QdOuter {
+    const QdRelation *relation;
+    guint level; /* 1: of the outermost EXISTS */
+    const struct QdOuter *next;
+} QdOuter;
+
+struct QdGenerator {
+    guint n_open_joins; /* that were split by what is bound */
+    guint n_lists;      /* look-ups of samples */
+    guint n_split;      /* groups that were split into cases */
+    gboolean is_beside; /* inside a subselect that is joined with other solutions */
+    QdAst *ast;
+    QdArena *arena;
+    const QdDataset *dataset;
+    const QdCatalog *catalog;
+    const QdLimits *limits;
+    GArray *constants;       /* QdSqlConstant */
+    GHashTable *numbers;     /* constant → number */
+    GArray *probes;          /* QdPlanProbe */
+    GHashTable *parameters;  /* nullable: variable + 1 → itself, of the user's parameters */
+    GString *with;           /* the common table expressions of the SELECT that is being made */
+    GString *outer_with;     /* those of the whole text: the same but inside an EXISTS */
+    GArray *estimates;       /* double; NAN ends a join */
+    const QdAlgebra *seeded; /* (nullable): to be generated from seeds */
+    QdRelation *seeds;
+    QdVariableSet filtered; /* variables that conditions around what is generated name */
+    guint n_names;
+    QdNode graph; /* NONE: default graph; TERM; VARIABLE: each relation has a column for it */
+    const QdOuter *outer;
+    guint outermost; /* level of the outermost relation that was named from inside an EXISTS so far; G_MAXUINT: none */
+    GError *error;
+};
+
+/* sqlgen.c */
+void qd_generator_fail(QdGenerator *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+const char *qd_generator_put_term(QdGenerator *self, const QdTerm *term); /* "?1" */
+/* "?1"; the arrays are copied. */
+const char *qd_generator_put_program(QdGenerator *self, const QdSqlConstant *program);
+/* "?1" of a variable that has the user's value wherever it stands; NULL: it is an ordinary one. */
+const char *qd_generator_find_parameter(QdGenerator *self, guint variable);
+guint qd_generator_make_name(QdGenerator *self);
+QdRelation *qd_generator_generate(QdGenerator *self, const QdAlgebra *algebra, const QdVariableSet *bound);
+
+/* relation.c */
+QdRelation *qd_relation_new(QdGenerator *self);
+QdRelation *qd_relation_copy(QdGenerator *self, const QdRelation *relation);
+QdColumn *qd_relation_find(const QdRelation *relation, guint variable);
+/* @relation without the column of @variable. */
+QdRelation *qd_relation_drop_column(QdGenerator *self, const QdRelation *relation, guint variable);
+QdColumn *qd_relation_add(QdGenerator *self, QdRelation *relation, guint variable, const char *sql);
+void qd_relation_add_table(QdGenerator *self, QdRelation *relation, const QdTable *table);
+void qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condition);   /* @condition: (nullable) */
+void qd_relation_add_pruning(QdGenerator *self, QdRelation *relation, const char *condition); /* @condition: (nullable) */
+/* The tables and conditions of @source are added to @relation's. */
+void qd_relation_take_rows(QdGenerator *self, QdRelation *relation, const QdRelation *source);
+/* The last of the relation's tables that @condition names; -1: none. */
+int qd_relation_find_last_table(const QdRelation *relation, const char *condition);
+/* The column of @table that is NULL only where an outer join has found nothing. */
+const char *qd_table_write_witness(QdGenerator *self, const QdTable *table);
+/* The relation's table @index, a search that begins only where the table @before has a row, which it need not name itself. */
+QdTable qd_table_guard_search(QdGenerator *self, const QdRelation *relation, guint index, guint before);
+#define QD_SEARCH_CALL "queryd_closure("
+/* What stands after FROM ("(SELECT 1)" for no table), from the table @first on; and after WHERE ("1" for all). */
+const char *qd_relation_write_from(QdGenerator *self, const QdRelation *relation, guint first);
+const char *qd_relation_write_where(QdGenerator *self, const QdRelation *relation);
+/* About how many entries of SQLite's parser stack, which has 100, the deepest of the conditions and columns takes. */
+guint qd_relation_get_depth(const QdRelation *relation);
+guint qd_sql_get_depth(const char *text);
+#define QD_DEPTH_FLAT 30   /* what is deeper becomes a common table expression where it would be put into another text */
+#define QD_DEPTH_PARSED 80 /* the rest is for what is around it */
+/* The SQL value of a column that equals another's exactly when the terms are equal. */
+const char *qd_column_intern(QdGenerator *self, const QdColumn *column);
+void qd_column_coalesce(QdGenerator *self, QdColumn *column, const QdColumn *other);
+/* @head SELECT: the text of a SELECT of the relation's columns. */
+const char *qd_relation_write(QdGenerator *self, const QdRelation *relation, const char *head, const char *tail);
+/* SELECT list FROM … WHERE … tail */
+const char *qd_relation_write_list(QdGenerator *self, const QdRelation *relation, const char *head, const char *list,
+                                   const char *tail);
+/* SELECT 1 …, of what is evaluated for each row that is around it, as in EXISTS. */
+const char *qd_relation_write_probe(QdGenerator *self, const QdRelation *relation);
+typedef enum QdSeal {
+    QD_SEAL_PLAIN,        /* SQLite decides */
+    QD_SEAL_TABLE,        /* of what cannot be merged into what reads it: groups, distinct rows, slices */
+    QD_SEAL_MATERIALIZED, /* evaluated once */
+    QD_SEAL_VIEW,         /* never evaluated by itself */
+    QD_SEAL_STREAM,       /* neither kept nor merged into what reads it: first in a join its rows come as they are asked for */
+} QdSeal;
+/* @text as a common table expression with the columns of @shape; a relation that reads it. */
+QdRelation *qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *text, QdSeal seal);
+QdRelation *qd_relation_seal(QdGenerator *self, const QdRelation *relation, QdSeal seal);
+/* In how many copies SQLite writes what reads the relation's UNIONs. */
+guint qd_relation_get_n_arms(const QdRelation *relation);
+/* Whether a column has grown so long that it has to be computed before it is named again. */
+gboolean qd_relation_has_long_columns(const QdRelation *relation);
+#define QD_TABLES_MAX 24      /* of a SELECT: SQLite joins 64; what is longer is cut */
+#define QD_MERGED_ARMS_MAX 16 /* of UNIONs in a SELECT: SQLite writes it once for each arm, in quadratic time */
+/* @side before it is joined with @other. What is computed and may be unbound, as BIND leaves it, has no index to serve it. It
+ * would be computed, and its id looked up, once for each pair of rows. Sealed it is so once for each row of its side. */
+const QdRelation *qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal);
+/* Whether @right begins with a table that nothing on the left looks up, and has one that only the whole of it can have indexed. */
+gboolean qd_relation_begins_apart(const QdRelation *left, const QdRelation *right);
+/* @right, of which only the variables that @left has are of interest, and whether there is a row. It is a table of their
+ * distinct values if it would be scanned for each row of @left. */
+const QdRelation *qd_relation_keep_apart(QdGenerator *self, const QdRelation *left, const QdRelation *right);
+/* Bag join on what both may bind. */
+QdRelation *qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right);
+/* The same; @left is not needed any more. */
+QdRelation *qd_relation_join_to(QdGenerator *self, QdRelation *left, const QdRelation *right);
+/* The same as one SELECT, however large. */
+QdRelation *qd_relation_merge(QdGenerator *self, const QdRelation *left, const QdRelation *right);
+/* Adds the conditions that solutions of both are compatible to @target. Returns the condition that both bind one variable ("1":
+ * always, NULL: never), for MINUS. */
+const char *qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *right, QdRelation *target);
+
+/* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */
+QdColumn qd_expression_make_value(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+/* That @inner is compatible with what is around the EXISTS, as conditions of @target. */
+void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target);
+const char *qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+gboolean qd_expression_is_volatile(const QdExpression *expression);
+gboolean qd_expression_needs_serial(const QdExpression *expression);
+void qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const *expressions, guint n_expressions);
+QdRelation *qd_relation_add_serial(QdGenerator *self, QdRelation *relation);
+QdColumn *qd_relation_find_serial(const QdRelation *relation);
+
+/* sqlgen-join.c */
+QdRelation *qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+QdRelation *qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+QdRelation *qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+/* @joined (nullable) with the solutions of all @children, in an order that suits what it binds. */
+QdRelation *qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children,
+                                 const QdVariableSet *bound);
+/* Whether @node has a path that repeats, or a UNION: evaluated whole by an outer join, but begun by a join from its left. */
+gboolean qd_algebra_begins_from_left(const QdAlgebra *node);
+
+/* sqlgen-by-row.c */
+/*
+ * What the join of @start with @node (or with its children, where it is a join) has beyond @left, with whose tables @start begins.
+ * NULL: it does not begin with them, or does not suit; all is as before then.
+ */
+QdRelation *qd_generate_beyond(QdGenerator *self, const QdRelation *left, QdRelation *start, const QdAlgebra *node,
+                               const QdVariableSet *bound, gboolean (*suits)(const QdRelation *beyond));
+/*
+ * The join of @left with a UNION of triples and paths that are looked up or searched from each of its rows, arm by arm. @left
+ * is not kept, and the first rows leave before its last is there. NULL: the arms are others, or no path is searched.
+ */
+QdRelation *qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound);
+
+/* sqlgen-seeds.c */
+/*
+ * Values of one of @variables or several, each combination once: all that the join of @parts has. There may be more, since a path
+ * takes its ends from the links that begin or end it. NULL: there are too many, or nothing is known of them, or @pattern would have
+ * too many solutions that begin from them.
+ */
+QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_parts, const QdVariableSet *variables,
+                                 const QdAlgebra *pattern);
+/*
+ * Where @order[@index] is a subselect whose pattern gains by it, it is to begin from values that are bound before it. They are
+ * those of one of the parts, or, if they @may_keep it, of @left, which is kept in a table then. Returns @left.
+ */
+QdRelation *qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, guint index, gboolean may_keep);
+
+/* sqlgen-union.c */
+/* The columns of all @arms, certain where all are; the arms' SELECTs with NULL for what one has not. */
+QdRelation *qd_relation_unite(QdGenerator *self, QdRelation **arms, guint n_arms);
+QdRelation *qd_generate_union(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+/* Whether @left is to be joined with each arm of @node, which may be no UNION, and not with all of them; that join. */
+gboolean qd_union_joins_by_arm(const QdAlgebra *node, const QdRelation *left);
+QdRelation *qd_generate_union_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound);
+/*
+ * The join of both where a variable of both may be unbound, and no other finds the rows. "Equal or unbound" has no index. So it
+ * is the UNION of equal ones and, apart, those that one side leaves unbound. NULL: nothing to split.
+ */
+QdRelation *qd_relation_join_open(QdGenerator *self, const QdRelation *left, const QdRelation *right);
+
+/* rewrite.c */
+/* Whether each solution of @node binds @variable. */
+gboolean qd_algebra_binds(const QdAlgebra *node, guint variable);
+/* Whether @node is nothing but triples, paths, joins and UNIONs. */
+gboolean qd_algebra_consists_of_links(const QdAlgebra *node);
+gboolean qd_algebra_has_path(const QdAlgebra *node);
+/* @node, which consists of links, with @to for the variable @from, and new names for all others. */
+QdAlgebra *qd_rewrite_rename(QdGenerator *self, const QdAlgebra *node, guint from, guint to);
+/* @node, a left join or a MINUS: parts of its left that share nothing with its other parts are joined with the rest. */
+const QdAlgebra *qd_rewrite_apart(QdGenerator *self, const QdAlgebra *node);
+/* What has the same solutions as @node, a join, a filter or a MINUS; @node itself where nothing is gained. */
+const QdAlgebra *qd_rewrite_join(QdGenerator *self, const QdAlgebra *node);
+const QdAlgebra *qd_rewrite_minus(QdGenerator *self, const QdAlgebra *node);
+const QdAlgebra *qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node);
+
+/* sqlgen-cases.c */
+/* Whether two evaluations of @node may differ. */
+gboolean qd_algebra_is_volatile(const QdAlgebra *node);
+/* A copy of @node with another first child. */
+QdAlgebra *qd_algebra_put_on(QdGenerator *self, const QdAlgebra *node, QdAlgebra *first);
+/*
+ * An OPTIONAL that shares nothing with what is before it leaves its variables unbound in all solutions or in none. The result
+ * is @node as the UNION of both cases, in which these variables are certain or not there. NULL: @node has no such OPTIONAL, or
+ * is left as it is.
+ */
+QdRelation *qd_generate_by_cases(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+
+/* sqlgen-graph.c */
+QdRelation *qd_generate_triple(QdGenerator *self, const QdTriple *triple);
+QdRelation *qd_generate_graph(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+QdRelation *qd_generate_unit(QdGenerator *self);                           /* one row, or one per graph of GRAPH ?g */
+QdRelation *qd_generate_in_graph(QdGenerator *self, QdRelation *relation); /* a relation that reads no quads, per graph */
+/* The condition on alias.g; NULL: none. */
+const char *qd_generate_graph_condition(QdGenerator *self, const char *alias);
+/* A quad of the active graph as a relation: alias in @ret_alias. */
+QdRelation *qd_generate_quad(QdGenerator *self, const char **ret_alias);
+
+/* sqlgen-path.c; @left (nullable): solutions to be joined with, sealed on return when it was used for its ends; @bound (nullable):
+ * what solutions around it bind. */
+QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left, const QdVariableSet *bound);
+
+/*
+ * A repeated path that is searched from each solution of @left as it comes. Neither is kept, so the first rows leave before the
+ * last solution is there. To be joined after @left, whose columns it names. NULL: it would be searched again for each row of
+ * something around it, or its steps are more than links. Or one end is a constant, none is known, or a known one may be
+ * unbound.
+ */
+QdRelation *qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *left, const QdVariableSet *bound);
+
+/* sqlgen-fts.c; @left (nullable): solutions to be joined with, sealed on return when it gave the query texts. */
+QdRelation *qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left);
+
+/* sqlgen-modifier.c */
+QdRelation *qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+QdRelation *qd_generate_group(QdGenerator *self, const QdAlgebra *node);
+QdRelation *qd_generate_values(QdGenerator *self, const QdValues *values);
+/* PROJECT, DISTINCT, SLICE, ORDER as they lie upon each other. @variables (nullable): the last SELECT's columns, and its text. */
+QdRelation *qd_generate_solution(QdGenerator *self, const QdAlgebra *node);
+const char *qd_generate_final(QdGenerator *self, const QdAlgebra *node, const guint *variables, guint n_variables);
+
+/* sample.c */
+/* A few solutions of a join under way; none yet. (transfer full) (nullable): NULL: the catalog lists no quads. */
+typedef struct QdSample QdSample;
+QdSample *qd_sample_new(QdGenerator *self);
+QdSample *qd_sample_free(QdSample *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdSample, qd_sample_free)
+/* How many solutions @node has for each of them, by the geometric mean. So a part which most of them fail comes before one that
+ * multiplies a few less. Negative: it is not known. */
+double qd_sample_count(QdSample *self, const QdAlgebra *node);
+/* About how many solutions the join of both has, which begins with @first; negative: it is not known. */
+double qd_sample_estimate(QdGenerator *generator, const QdAlgebra *first, const QdAlgebra *then);
+/* They are joined with @node. */
+void qd_sample_extend(QdSample *self, const QdAlgebra *node, gboolean is_first);
+
+/* join-order.c */
+/* Sorts @children (of @n) for evaluation from left to right; solutions before may bind @bound, and all of them bind @sure (each
+ * nullable). */
+void qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound, const QdVariableSet *sure);
+/* About how many solutions @node has by itself. */
+double qd_estimate_rows(QdGenerator *self, const QdAlgebra *node);
