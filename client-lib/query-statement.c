@@ -13,6 +13,7 @@
 #include "client-lib/core/query-pipeline.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
+#include "client-lib/query-statement-private.h"
 
 /* What the daemon takes in one request, with room for the text of none. */
 #define ROWS_MAX_BYTES (64u * 1024u * 1024u)
@@ -91,15 +92,14 @@ take_back(GObject *object, QueryCursor *cursor, QueryChannel *channel)
 
 /* Preparing ------------------------------------------------------------------------------------------------------------ */
 
-static QueryStatement *
-statement_new(QueryConnection *connection, QueryCommand *command, QueryRequest *request)
+QueryStatement *
+query_statement_new_prepared(QueryConnection *connection, QueryRequest *request)
 {
     QueryStatement *self = g_object_new(QUERY_TYPE_STATEMENT, NULL);
 
     self->connection = g_object_ref(connection);
-    self->command = query_command_ref(command);
+    self->command = query_command_ref(query_request_get_command(request));
     self->schema = query_schema_ref(query_request_get_schema(request));
-    keep_channel(self, query_request_steal_channel(request));
     return self;
 }
 
@@ -109,6 +109,7 @@ prepare(QueryConnection *connection, QueryLanguage language, const char *text, g
 {
     g_autoptr(QueryCommand) command = query_connection_create_command(connection, language, text, writes, error);
     g_autoptr(QueryRequest) request = NULL;
+    QueryStatement *self;
 
     if (command == NULL)
         return NULL;
@@ -117,7 +118,9 @@ prepare(QueryConnection *connection, QueryLanguage language, const char *text, g
     if (!query_request_run(request, cancellable, error))
         return NULL;
 
-    return statement_new(connection, command, request);
+    self = query_statement_new_prepared(connection, request);
+    keep_channel(self, query_request_steal_channel(request));
+    return self;
 }
 
 QueryStatement *
@@ -360,6 +363,27 @@ create_request(QueryStatement *self, QueryRequestKind kind, GError **error)
     g_autoptr(GBytes) rows = take_rows(self, &n_rows, error);
 
     return rows != NULL ? create_request_of_rows(self, kind, rows, n_rows) : NULL;
+}
+
+QueryRequest *
+query_statement_create_request_on(QueryStatement *self, QueryConnection *connection, QueryChannel **channel, GError **error)
+{
+    guint n_rows = 0;
+    g_autoptr(GBytes) rows = NULL;
+    QueryRequest *request;
+
+    if (self->connection != connection) {
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER, "the statement belongs to another connection");
+        return NULL;
+    }
+    rows = take_rows(self, &n_rows, error);
+    if (rows == NULL)
+        return NULL;
+    request = query_request_new(query_connection_get_endpoint(self->connection), QUERY_REQUEST_ROWS, self->command, NULL, rows,
+                                g_steal_pointer(channel));
+    query_request_set_n_rows(request, n_rows);
+    query_request_set_schema(request, self->schema);
+    return request;
 }
 
 static QueryCursor *

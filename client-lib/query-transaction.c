@@ -9,6 +9,7 @@
 #include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
+#include "client-lib/query-statement-private.h"
 
 struct _QueryTransaction {
     GObject parent_instance;
@@ -198,6 +199,9 @@ settle(QueryTransaction *self, QueryRequest *request, gboolean ok)
         if (!ok)
             self->channel = query_request_steal_idle_channel(request);
         break;
+    case QUERY_REQUEST_PREPARE:
+        self->channel = query_request_steal_idle_channel(request);
+        break;
     case QUERY_REQUEST_UPDATE:
         self->channel = query_request_steal_idle_channel(request);
         if (ok)
@@ -213,7 +217,6 @@ settle(QueryTransaction *self, QueryRequest *request, gboolean ok)
             self->generation = end->generation;
         break;
     }
-    case QUERY_REQUEST_PREPARE:
     case QUERY_REQUEST_BATCH:
     case QUERY_REQUEST_BEGIN:
         g_assert_not_reached();
@@ -278,6 +281,62 @@ query_transaction_update_returning(QueryTransaction *self, QueryLanguage languag
     g_return_val_if_fail(text != NULL, NULL);
 
     request = create_request(self, QUERY_REQUEST_ROWS, TRUE, language, text, parameters, error);
+    return run(self, request, cancellable, error) ? take_cursor(self, request) : NULL;
+}
+
+static QueryStatement *
+prepare(QueryTransaction *self, gboolean writes, QueryLanguage language, const char *text, GCancellable *cancellable,
+        GError **error)
+{
+    g_autoptr(QueryRequest) request = create_request(self, QUERY_REQUEST_PREPARE, writes, language, text, NULL, error);
+
+    return run(self, request, cancellable, error) ? query_statement_new_prepared(self->connection, request) : NULL;
+}
+
+QueryStatement *
+query_transaction_prepare(QueryTransaction *self, QueryLanguage language, const char *text, GCancellable *cancellable,
+                          GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_TRANSACTION(self), NULL);
+    g_return_val_if_fail(text != NULL, NULL);
+
+    return prepare(self, FALSE, language, text, cancellable, error);
+}
+
+QueryStatement *
+query_transaction_prepare_update(QueryTransaction *self, QueryLanguage language, const char *text, GCancellable *cancellable,
+                                 GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_TRANSACTION(self), NULL);
+    g_return_val_if_fail(text != NULL, NULL);
+
+    return prepare(self, TRUE, language, text, cancellable, error);
+}
+
+static QueryRequest *
+create_request_of_statement(QueryTransaction *self, QueryStatement *statement, GError **error)
+{
+    QueryRequest *request;
+
+    if (!check_open(self, error))
+        return NULL;
+    request = query_statement_create_request_on(statement, self->connection, &self->channel, error);
+    if (request == NULL)
+        return NULL;
+    query_request_bind_to_channel(request);
+    self->is_busy = TRUE;
+    return request;
+}
+
+QueryCursor *
+query_transaction_execute(QueryTransaction *self, QueryStatement *statement, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(QueryRequest) request = NULL;
+
+    g_return_val_if_fail(QUERY_IS_TRANSACTION(self), NULL);
+    g_return_val_if_fail(QUERY_IS_STATEMENT(statement), NULL);
+
+    request = create_request_of_statement(self, statement, error);
     return run(self, request, cancellable, error) ? take_cursor(self, request) : NULL;
 }
 
@@ -421,6 +480,29 @@ query_transaction_update_returning_async(QueryTransaction *self, QueryLanguage l
 
 QueryCursor *
 query_transaction_update_returning_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
+
+    return g_task_propagate_pointer(G_TASK(result), error);
+}
+
+void
+query_transaction_execute_async(QueryTransaction *self, QueryStatement *statement, GCancellable *cancellable,
+                                GAsyncReadyCallback callback, gpointer user_data)
+{
+    GError *error = NULL;
+    GTask *task;
+
+    g_return_if_fail(QUERY_IS_TRANSACTION(self));
+    g_return_if_fail(QUERY_IS_STATEMENT(statement));
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_transaction_execute_async);
+    run_async(self, task, create_request_of_statement(self, statement, &error), &error);
+}
+
+QueryCursor *
+query_transaction_execute_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
 {
     g_return_val_if_fail(g_task_is_valid(result, self), NULL);
 

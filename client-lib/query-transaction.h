@@ -189,6 +189,77 @@ void query_transaction_update_returning_async(QueryTransaction *self, QueryLangu
 QueryCursor *query_transaction_update_returning_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
+ * query_transaction_prepare:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @error: (nullable): location for an error
+ *
+ * Prepares a query that may name tables which the transaction has made. query_transaction_execute() runs it in a transaction of
+ * the same connection, query_statement_execute() outside of all.
+ *
+ * Returns: (transfer full): a statement, %NULL on error
+ */
+QueryStatement *query_transaction_prepare(QueryTransaction *self, QueryLanguage language, const char *text,
+                                          GCancellable *cancellable, GError **error);
+
+/**
+ * query_transaction_prepare_update:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @error: (nullable): location for an error
+ *
+ * As query_transaction_prepare(), of an update.
+ *
+ * Returns: (transfer full): a statement, %NULL on error
+ */
+QueryStatement *query_transaction_prepare_update(QueryTransaction *self, QueryLanguage language, const char *text,
+                                                 GCancellable *cancellable, GError **error);
+
+/**
+ * query_transaction_execute:
+ * @self: a transaction
+ * @statement: a statement of the same connection, however it was prepared
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @error: (nullable): location for an error
+ *
+ * Runs a statement in the transaction with the values that are bound now. After query_statement_add_row() an update runs once for
+ * each row, all or none. An update is done when the cursor is at its end, see query_transaction_update_returning().
+ *
+ * Errors: BAD_PARAMETER for a parameter without a value, those of the statement.
+ *
+ * Returns: (transfer full): a cursor before the first row, without columns for an update without RETURNING; %NULL on error
+ */
+QueryCursor *query_transaction_execute(QueryTransaction *self, QueryStatement *statement, GCancellable *cancellable,
+                                       GError **error);
+
+/**
+ * query_transaction_execute_async:
+ * @self: a transaction
+ * @statement: a statement of the same connection
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_execute(). Values bound after the call count for the next one.
+ */
+void query_transaction_execute_async(QueryTransaction *self, QueryStatement *statement, GCancellable *cancellable,
+                                     GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_transaction_execute_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a cursor before the first row, %NULL on error
+ */
+QueryCursor *query_transaction_execute_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+
+/**
  * query_transaction_savepoint:
  * @self: a transaction
  * @name: any text in UTF-8, quoted by the library; as in SQLite it may be in use already, and ASCII letters have no case

@@ -228,6 +228,79 @@ test_returning(void)
 }
 
 static void
+add_row(QueryStatement *statement, gint64 value)
+{
+    g_autoptr(GError) error = NULL;
+
+    g_assert_true(query_statement_bind_int64(statement, "1", value, &error));
+    g_assert_true(query_statement_add_row(statement, &error));
+    g_assert_no_error(error);
+}
+
+/* Of a table that only the transaction knows: rows at once, a query, and both again after the commit. */
+static void
+test_statements(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryConnection) other = open_connection();
+    g_autoptr(QueryTransaction) transaction = begin(connection);
+    g_autoptr(QueryStatement) insert = NULL;
+    g_autoptr(QueryStatement) ask = NULL;
+    g_autoptr(QueryStatement) foreign = NULL;
+    g_autoptr(QueryCursor) inserted = NULL;
+    g_autoptr(QueryCursor) asked = NULL;
+    g_autoptr(GError) error = NULL;
+
+    g_assert_cmpint(query_transaction_update(transaction, QUERY_LANGUAGE_SQL, "CREATE TABLE own(a UNIQUE)", NULL, NULL, NULL), ==,
+                    0);
+    insert = query_transaction_prepare_update(transaction, QUERY_LANGUAGE_SQL, "INSERT INTO own VALUES(?)", NULL, &error);
+    g_assert_no_error(error);
+    g_assert_null(query_transaction_execute(transaction, insert, NULL, &error)); /* without a value */
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+    g_clear_error(&error);
+    for (gint64 i = 1; i <= 1000; i++)
+        add_row(insert, i);
+    inserted = query_transaction_execute(transaction, insert, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_false(query_cursor_next(inserted, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(query_cursor_get_changes(inserted), ==, 1000);
+    g_assert_cmpint(query_transaction_get_last_insert_rowid(transaction), ==, 1000);
+
+    g_assert_null(query_transaction_prepare(transaction, QUERY_LANGUAGE_SQL, "SELECT b FROM own", NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_SYNTAX);
+    g_clear_error(&error);
+    foreign = query_connection_prepare(other, QUERY_LANGUAGE_SQL, "SELECT 1", NULL, &error);
+    g_assert_null(query_transaction_execute(transaction, foreign, NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+    g_clear_error(&error);
+    ask = query_transaction_prepare(transaction, QUERY_LANGUAGE_SQL, "SELECT sum(a) FROM own WHERE a > ?", NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(query_statement_bind_int64(ask, "1", 998, &error));
+    asked = query_transaction_execute(transaction, ask, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(take_number(asked), ==, 1999);
+
+    add_row(insert, 1001);
+    add_row(insert, 1);
+    g_clear_object(&inserted);
+    inserted = query_transaction_execute(transaction, insert, NULL, &error);
+    g_assert_true(inserted == NULL || !query_cursor_next(inserted, NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CONSTRAINT);
+    g_clear_error(&error);
+    g_assert_true(query_transaction_commit(transaction, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(query_statement_update(insert, NULL, &error), ==, -1); /* 1 is bound: the rows were dropped */
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CONSTRAINT);
+    g_clear_error(&error);
+    g_clear_object(&asked);
+    asked = query_statement_execute(ask, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(take_number(asked), ==, 1999);
+    g_assert_cmpint(query_connection_update(connection, QUERY_LANGUAGE_SQL, "DROP TABLE own", NULL, NULL, &error), ==, 0);
+}
+
+static void
 test_ended_by_the_daemon(void)
 {
     g_autoptr(QueryConnection) connection = open_connection();
@@ -516,6 +589,7 @@ main(int argc, char *argv[])
     g_test_add_func("/transaction/half-read", test_half_read);
     g_test_add_func("/transaction/savepoints", test_savepoints);
     g_test_add_func("/transaction/returning", test_returning);
+    g_test_add_func("/transaction/statements", test_statements);
     g_test_add_func("/transaction/ended-by-the-daemon", test_ended_by_the_daemon);
     g_test_add_func("/transaction/async", test_async);
     g_test_add_func("/transaction/async-savepoints", test_async_savepoints);
