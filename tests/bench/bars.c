@@ -153,6 +153,7 @@ static const Bar bars[] = {
     { "inserts: 1 client to PostgreSQL", "inserts", INSERTS(1), { "PostgreSQL", "rate@1" }, 1, AT_LEAST },
     { "inserts: 8 clients to PostgreSQL", "inserts", INSERTS(8), { "PostgreSQL", "rate@8" }, 1, AT_LEAST },
     { "inserts: 64 clients to PostgreSQL", "inserts", INSERTS(64), { "PostgreSQL", "rate@64" }, 1, AT_LEAST },
+    { "Python: fetchall to sqlite3", "python", { "queryd", "fetchall" }, { "sqlite3", "fetchall" }, 1 },
     { "hostile: look-up, p99 ms", "hostile", HOSTILE("look-up.p99"), { NULL }, 20 },
     { "hostile: an update, ms (1 s and transaction_ms)", "hostile", HOSTILE("update.max"), { NULL }, 4000 },
     { "hostile: a statement beyond its deadline, ms", "hostile", HOSTILE("beyond-deadline.max"), { NULL }, 250 },

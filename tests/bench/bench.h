@@ -55,6 +55,7 @@ extern const BenchGroup bench_notify;
 extern const BenchGroup bench_scale;
 extern const BenchGroup bench_inserts;
 extern const BenchGroup bench_hostile;
+extern const BenchGroup bench_python;
 
 /* What a case may say ------------------------------------------------------------------------------------------------------ */
 

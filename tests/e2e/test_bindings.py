@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Programs in other languages use the library's GIR and vapi against the real daemon. What is not there is skipped, aloud."""
 import os
+import pathlib
+import re
 import shutil
 import sys
 
 import pytest
 
 from harness import BUILD, ROOT, SANITIZER
+from python_package import python_environment
 
 CLIENT = os.path.join(BUILD, "client-lib")
 EXAMPLES = os.path.join(ROOT, "tests/bindings")
@@ -23,6 +26,27 @@ def test_python(bus):
     if not os.path.exists(os.path.join(CLIENT, "QueryClient-1.typelib")):
         pytest.skip("the library was built without introspection")
     check(bus.run(sys.executable, os.path.join(EXAMPLES, "example.py")))
+
+
+@pytest.mark.parametrize("program", ["dbapi.py", "dbapi_asyncio.py"])
+def test_python_package(bus, program):
+    check(bus.run(sys.executable, "-X", "dev", os.path.join(EXAMPLES, program), env=python_environment(bus.env)))
+
+
+def test_python_page(bus, tmp_path):
+    """The examples of docs/python.md, one after the other, as they stand."""
+    page = pathlib.Path(ROOT, "docs/python.md").read_text(encoding="utf-8")
+    program = tmp_path / "page.py"
+    program.write_text("\n".join(re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)), encoding="utf-8")
+    result = bus.run(sys.executable, str(program), env=dict(python_environment(bus.env), PYTHONIOENCODING="utf-8"))
+    expected = ["1 first", "2 second", "Les Misérables fr", "2", "UNIQUE note ('text',)", "1 FIRST", "2 SECOND"]
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == expected
+
+
+def test_python_pandas(bus):
+    pytest.importorskip("pandas")
+    check(bus.run(sys.executable, os.path.join(EXAMPLES, "dbapi_pandas.py"), env=python_environment(bus.env)))
 
 
 def test_vala(bus, tmp_path):

@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from harness import BUILD, ROOT, SANITIZER
+from python_package import python_environment
 
 with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as stream:
     README = stream.read()
@@ -86,11 +87,10 @@ def test_c(bus, tmp_path):
 
 @instrumented
 def test_python(bus):
-    if not os.path.exists(os.path.join(BUILD, "client-lib/QueryClient-1.typelib")):
-        pytest.skip("the library was built without introspection")
+    env = python_environment(bus.env)
     (source,) = blocks("python")
     run_console(bus)
-    result = bus.run(sys.executable, "-c", source)
+    result = bus.run(sys.executable, "-c", source, env=env)
     assert (result.returncode, result.stdout, result.stderr) == (0, promised_output("python"), "")
 
 

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The same for asyncio: each call that may wait is awaited, and runs in the connection's own thread meanwhile.
+
+    async with await queryd.aio.connect() as connection:
+        cursor = await connection.execute("SELECT id, text FROM note")
+        async for id, text in cursor:
+            print(id, text)
+
+A task that is cancelled while it waits cancels its statement in the daemon.
+"""
+import asyncio
+import concurrent.futures
+import functools
+
+from . import dbapi
+
+ROWS_AT_ONCE = 256  # that an "async for" reads with one turn of the thread
+
+
+INTERRUPT_INTERVAL = 0.02  # seconds
+
+
+class Connection:
+    """A connection whose calls are coroutines; connect() makes one. Tasks may share it: their calls run one after the other."""
+
+    def __init__(self, connection, executor):
+        self._connection = connection
+        self._executor = executor
+
+    async def _run(self, function, *arguments, **keywords):
+        call = functools.partial(function, *arguments, **keywords)
+        future = self._executor.submit(call)
+        waiting = asyncio.wrap_future(future)
+        try:
+            return await asyncio.shield(waiting)
+        except asyncio.CancelledError:
+            waiting.add_done_callback(lambda done: done.cancelled() or done.exception())  # no other task asks for it
+            if not future.cancel():
+                await self._interrupt(future)
+            raise
+
+    async def _interrupt(self, future):
+        """Until @future is done: an interrupt that comes between two calls of it has no effect."""
+        while not future.done():
+            self._connection.interrupt()
+            await asyncio.sleep(INTERRUPT_INTERVAL)
+
+    @property
+    def autocommit(self):
+        """Whether each statement is a transaction of its own."""
+        return self._connection.autocommit
+
+    @property
+    def in_transaction(self):
+        """Whether a transaction is open."""
+        return self._connection.in_transaction
+
+    async def execute(self, text, parameters=None, *, language="sql"):
+        """Executes a statement with a new cursor, and returns that."""
+        cursor = Cursor(self, self._connection.cursor())
+        return await cursor.execute(text, parameters, language=language)
+
+    async def executemany(self, text, rows, *, language="sql"):
+        """Executes a statement that writes once for each row."""
+        cursor = Cursor(self, self._connection.cursor())
+        return await cursor.executemany(text, rows, language=language)
+
+    async def sparql(self, text, parameters=None):
+        """Executes a SPARQL query or update with a new cursor, and returns that."""
+        return await self.execute(text, parameters, language="sparql")
+
+    def cursor(self):
+        """A new cursor."""
+        return Cursor(self, self._connection.cursor())
+
+    async def begin(self):
+        """Begins a transaction."""
+        await self._run(self._connection.begin)
+
+    async def commit(self):
+        """Makes what was written durable and visible."""
+        await self._run(self._connection.commit)
+
+    async def rollback(self):
+        """Undoes what was written."""
+        await self._run(self._connection.rollback)
+
+    async def close(self):
+        """Closes the connection; an open transaction is rolled back."""
+        await self._run(self._connection.close)
+        self._executor.shutdown(wait=False)
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, kind, value, traceback):
+        """Commits, or rolls back if the block has failed; and closes."""
+        try:
+            if kind is None:
+                await self.commit()
+        finally:
+            await self.close()
+
+
+class Cursor:
+    """A cursor whose calls are coroutines."""
+
+    def __init__(self, connection, cursor):
+        self.connection = connection
+        self._cursor = cursor
+
+    @property
+    def description(self):
+        """As of queryd.Cursor."""
+        return self._cursor.description
+
+    @property
+    def rowcount(self):
+        """As of queryd.Cursor."""
+        return self._cursor.rowcount
+
+    @property
+    def lastrowid(self):
+        """As of queryd.Cursor."""
+        return self._cursor.lastrowid
+
+    async def execute(self, text, parameters=None, *, language="sql"):
+        """Executes one statement. Returns the cursor."""
+        await self.connection._run(self._cursor.execute, text, parameters, language=language)
+        return self
+
+    async def executemany(self, text, rows, *, language="sql"):
+        """Executes a statement that writes once for each row. Returns the cursor."""
+        await self.connection._run(self._cursor.executemany, text, rows, language=language)
+        return self
+
+    async def fetchone(self):
+        """The next row, None at the end."""
+        return await self.connection._run(self._cursor.fetchone)
+
+    async def fetchmany(self, size=None):
+        """At most @size rows."""
+        return await self.connection._run(self._cursor.fetchmany, size)
+
+    async def fetchall(self):
+        """All rows that are left."""
+        return await self.connection._run(self._cursor.fetchall)
+
+    async def close(self):
+        """Ends the statement if it still runs."""
+        await self.connection._run(self._cursor.close)
+
+    async def __aiter__(self):
+        rows = await self.fetchmany(ROWS_AT_ONCE)
+        while rows:
+            for row in rows:
+                yield row
+            rows = await self.fetchmany(ROWS_AT_ONCE)
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        await self.close()
+
+
+async def connect(store=None, **options):
+    """As queryd.connect()."""
+    executor = concurrent.futures.ThreadPoolExecutor(1, "queryd")
+    call = functools.partial(dbapi.connect, store, **options)
+    try:
+        connection = await asyncio.get_running_loop().run_in_executor(executor, call)
+    except BaseException:
+        executor.shutdown(wait=False)
+        raise
+    return Connection(connection, executor)

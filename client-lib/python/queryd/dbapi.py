@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Connections and cursors after PEP 249, "Python Database API Specification v2.0".
+
+Transactions: the first statement that writes begins one, and commit() or rollback() ends it, unless the connection is in
+autocommit mode: then each statement is a transaction of its own. A query outside of a transaction reads the newest commit.
+While a transaction is open no other client can write, so that the daemon ends one that waits for longer than its limits
+transaction_idle_ms and transaction_ms.
+"""
+import collections
+import weakref
+
+from . import _client
+from .errors import Error, ErrorCode, InterfaceError, OperationalError, ProgrammingError
+from .values import to_terms, type_code
+
+apilevel = "2.0"
+threadsafety = 1  # threads may share the module, not connections
+paramstyle = "qmark"  # "?"; ":name" with a mapping works as well
+
+LANGUAGES = {"sql": _client.SQL, "sparql": _client.SPARQL}
+STATEMENTS_KEPT = 128  # prepared ones of a connection; each costs some hundred bytes, and the daemon nothing
+ROWS_PER_MESSAGE = 4096  # of executemany()
+TIMEOUT_NONE = 4294967295
+
+# Statements that end or begin a transaction, whole. Others of this kind (SAVEPOINT, RELEASE) the daemon takes as updates.
+_CONTROL = {"BEGIN": "begin", "BEGIN TRANSACTION": "begin", "BEGIN IMMEDIATE": "begin", "BEGIN DEFERRED": "begin",
+            "BEGIN EXCLUSIVE": "begin", "COMMIT": "commit", "COMMIT TRANSACTION": "commit", "END": "commit",
+            "END TRANSACTION": "commit", "ROLLBACK": "rollback", "ROLLBACK TRANSACTION": "rollback"}
+_WRITES = (ErrorCode.READ_ONLY, ErrorCode.ACCESS_DENIED)
+
+
+class Row(tuple):
+    """A row whose values have names: row["name"], row.keys(). Use it as row_factory."""
+
+    __slots__ = ()
+    _names = ()
+
+    @classmethod
+    def of(cls, cursor):
+        """A subclass for the columns of @cursor."""
+        names = tuple(column[0] for column in cursor.description)
+        return type("Row", (cls,), {"__slots__": (), "_names": names})
+
+    def keys(self):
+        """The names of the columns."""
+        return list(self._names)
+
+    def __getitem__(self, key):
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        for index, name in enumerate(self._names):
+            if name.lower() == key.lower():
+                return super().__getitem__(index)
+        raise KeyError(f"there is no column {key!r}, only {', '.join(map(repr, self._names))}")
+
+
+class _Statement:
+    """A prepared statement, and the cursor that has run it last."""
+
+    def __init__(self, prepared, writes):
+        self.prepared, self.writes = prepared, writes
+        self._cursor = None
+
+    def is_busy(self):
+        cursor = self._cursor() if self._cursor is not None else None
+        return cursor is not None and cursor._statement is self
+
+    def take(self, cursor):
+        self._cursor = weakref.ref(cursor)
+
+
+class Connection:
+    """A connection to one store; connect() makes one."""
+
+    from .errors import (DatabaseError, DataError, Error, IntegrityError, InterfaceError, InternalError, NotSupportedError,
+                         OperationalError, ProgrammingError, Warning)  # PEP 249's optional extension
+
+    def __init__(self, client, autocommit, row_factory):
+        self._client = client
+        self._transaction = None
+        self._statements = collections.OrderedDict()
+        self._autocommit = autocommit
+        self.row_factory = row_factory
+
+    @property
+    def autocommit(self):
+        """Whether each statement is a transaction of its own. To set it to True commits an open transaction."""
+        return self._autocommit
+
+    @autocommit.setter
+    def autocommit(self, value):
+        if value:
+            self.commit()
+        self._autocommit = bool(value)
+
+    @property
+    def in_transaction(self):
+        """Whether a transaction is open."""
+        return self._transaction is not None
+
+    def _check_open(self):
+        if self._client is None:
+            raise ProgrammingError("the connection is closed")
+
+    def _prepare(self, language, text):
+        """A statement of no other open cursor, since it has one result at a time."""
+        key = (language, text)
+        found = self._statements.get(key)
+        if found is not None and not found.is_busy():
+            self._statements.move_to_end(key)
+            return found
+        self._statements[key] = found = self._prepare_new(language, text)
+        if len(self._statements) > STATEMENTS_KEPT:
+            self._statements.popitem(last=False)
+        return found
+
+    def _prepare_new(self, language, text):
+        """Whether it writes the daemon decides."""
+        source = self._transaction or self._client
+        try:
+            return _Statement(source.prepare(language, text, False), False)
+        except OperationalError as error:
+            if error.code not in _WRITES:
+                raise
+            return _Statement(source.prepare(language, text, True), True)
+
+    def begin(self):
+        """Begins a transaction, also in autocommit mode, which it then suspends."""
+        self._check_open()
+        if self._transaction is not None:
+            raise ProgrammingError("a transaction is open already")
+        self._transaction = self._client.begin()
+
+    def commit(self):
+        """Makes what was written durable and visible. Nothing happens without an open transaction."""
+        self._check_open()
+        transaction, self._transaction = self._transaction, None
+        if transaction is not None:
+            transaction.commit()
+
+    def rollback(self):
+        """Undoes what was written. Nothing happens without an open transaction."""
+        self._check_open()
+        transaction, self._transaction = self._transaction, None
+        self._statements.clear()  # they may have been prepared for tables that are no more
+        if transaction is not None:
+            transaction.rollback()
+
+    def close(self):
+        """Closes the connection; an open transaction is rolled back. Later calls fail."""
+        if self._client is not None and self._transaction is not None:
+            self.rollback()
+        self._statements.clear()
+        if self._client is not None:
+            self._client.close()
+        self._client = None
+
+    def interrupt(self):
+        """Cancels the call that runs now in another thread. It fails with OperationalError, code CANCELLED."""
+        self._check_open()
+        self._client.interrupt()
+
+    def cursor(self):
+        """A new cursor."""
+        self._check_open()
+        return Cursor(self)
+
+    def execute(self, text, parameters=None, *, language="sql"):
+        """Executes a statement with a new cursor, and returns that."""
+        return self.cursor().execute(text, parameters, language=language)
+
+    def executemany(self, text, rows, *, language="sql"):
+        """As Cursor.executemany(), with a new cursor."""
+        return self.cursor().executemany(text, rows, language=language)
+
+    def sparql(self, text, parameters=None):
+        """Executes a SPARQL query or update with a new cursor, and returns that."""
+        return self.execute(text, parameters, language="sparql")
+
+    def __enter__(self):
+        self._check_open()
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        """Commits, or rolls back if the block has failed. The connection stays open, as with sqlite3."""
+        if self._client is None:
+            return
+        if kind is None:
+            self.commit()
+        else:
+            self.rollback()
+
+
+class Cursor:
+    """Executes statements and gives their rows, one statement after the other."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.row_factory = connection.row_factory
+        self.arraysize = 100
+        self.description = None
+        self.rowcount = -1
+        self.lastrowid = None
+        self._statement = None  # while its result is open
+        self._result = None
+        self._rows = None  # of RETURNING
+        self._make_row = None
+        self._closed = False
+
+    def _check_open(self):
+        if self._closed:
+            raise ProgrammingError("the cursor is closed")
+        self.connection._check_open()
+
+    def _reset(self):
+        if self._result is not None:
+            self._result.close()
+        self._statement = self._result = self._rows = self._make_row = None
+        self.description, self.rowcount = None, -1
+
+    def _describe(self):
+        columns = self._result.columns
+        if columns:
+            self.description = tuple((name, type_code(declared), None, None, None, None, None) for name, declared in columns)
+        if self.row_factory is Row:
+            self._make_row = Row.of(self) if columns else None
+        elif self.row_factory is not None:
+            self._make_row = lambda row: self.row_factory(self, row)
+
+    def _take(self, result):
+        """Of an update all rows are read at once: it is done only then."""
+        self._result = result
+        self._describe()
+        if self._statement.writes:
+            rows = result.fetch(-1)
+            self._rows = iter(rows) if self.description is not None else None
+            self.rowcount = result.n_changes
+            self.lastrowid = result.last_insert_rowid
+            self._statement = self._result = None
+
+    def _start(self, text, language):
+        """Ends the last statement. Returns the new one, in a transaction if there has to be one."""
+        self._check_open()
+        self._reset()
+        if language not in LANGUAGES:
+            raise InterfaceError(f"the language is 'sql' or 'sparql', not {language!r}")
+        statement = self.connection._prepare(LANGUAGES[language], text)
+        if statement.writes and not self.connection._autocommit and self.connection._transaction is None:
+            self.connection.begin()
+        statement.take(self)
+        self._statement = statement
+        return statement
+
+    def execute(self, text, parameters=None, *, language="sql"):
+        """Executes one statement. @parameters: a sequence for "?", a mapping for ":name". Returns the cursor."""
+        control = _CONTROL.get(" ".join(text.rstrip("; \t\n").split()).upper()) if language == "sql" else None
+        if control is not None:
+            self._check_open()
+            self._reset()
+            getattr(self.connection, control)()
+            return self
+        statement = self._start(text, language)
+        values = to_terms(parameters) if language == "sparql" else parameters
+        self._take(statement.prepared.execute(values, self.connection._transaction))
+        return self
+
+    def executemany(self, text, rows, *, language="sql"):
+        """Executes a statement that writes once for each row of values, all or none in autocommit mode. Returns the cursor."""
+        statement = self._start(text, language)
+        if not statement.writes:
+            raise ProgrammingError("executemany() takes a statement that writes")
+        iterator = iter(rows) if language == "sql" else map(to_terms, rows)
+        changed = self._send_rows(statement, iterator)
+        self._reset()
+        self.rowcount = changed
+        return self
+
+    def _send_rows(self, statement, iterator):
+        if statement.prepared.n_parameters == 0:
+            return sum(self._run(statement, statement.prepared.execute, values) for values in iterator)
+        n = self._add_rows(statement, iterator)
+        if n < ROWS_PER_MESSAGE or self.connection._transaction is not None:
+            return self._run_added(statement, iterator, n)
+        self.connection.begin()  # in autocommit mode, and more than one message
+        try:
+            changed = self._run_added(statement, iterator, n)
+        except BaseException:
+            self.connection.rollback()
+            raise
+        self.connection.commit()
+        return changed
+
+    def _add_rows(self, statement, iterator):
+        try:
+            return statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE)
+        except BaseException:
+            self.connection._statements.clear()  # rows that were added before are dropped with the statement
+            raise
+
+    def _run(self, statement, how, *values):
+        self._statement = statement
+        self._take(how(*values, self.connection._transaction))
+        return self.rowcount
+
+    def _run_added(self, statement, iterator, n):
+        changed = 0
+        while n > 0:
+            changed += self._run(statement, statement.prepared.execute_rows)
+            n = self._add_rows(statement, iterator) if n == ROWS_PER_MESSAGE else 0
+        return changed
+
+    def _rows_left(self):
+        self._check_open()
+        if self._result is None and self._rows is None:
+            raise InterfaceError("there is no result: the last statement has given none, or none was executed")
+
+    def fetchone(self):
+        """The next row, None at the end."""
+        self._rows_left()
+        row = next(self._rows, None) if self._rows is not None else self._result.fetch_one()
+        if row is None:
+            self._statement = None
+        return self._make_row(row) if row is not None and self._make_row is not None else row
+
+    def fetchmany(self, size=None):
+        """At most @size rows, arraysize if it is None; none at the end."""
+        self._rows_left()
+        size = self.arraysize if size is None else size
+        if size < 0:
+            raise ProgrammingError("fetchmany() takes no negative number of rows")
+        return self._fetch(size)
+
+    def fetchall(self):
+        """All rows that are left."""
+        self._rows_left()
+        return self._fetch(-1)
+
+    def _fetch(self, size):
+        if self._rows is not None:
+            rows = [row for _, row in zip(range(size), self._rows)] if size >= 0 else list(self._rows)
+        else:
+            rows = self._result.fetch(size)
+            if size < 0 or len(rows) < size:
+                self._statement = None
+        return rows if self._make_row is None else [self._make_row(row) for row in rows]
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        row = self.fetchone()
+        if row is None:
+            raise StopIteration
+        return row
+
+    def setinputsizes(self, sizes):
+        """Does nothing: values have no declared sizes."""
+
+    def setoutputsize(self, size, column=None):
+        """Does nothing: values are read whole."""
+
+    def close(self):
+        """Ends the statement if it still runs. Later calls fail."""
+        if not self._closed and self._result is not None:
+            self._result.close()
+        self._statement = self._result = self._rows = None
+        self._closed = True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def connect(store=None, *, path=None, autocommit=False, timeout=None, relaxed=False, row_factory=None):
+    """Connects to the queryd of this session, and starts it if it does not run.
+
+    @store: name of a store, None for the default one. @path: a database file that is read without the daemon; True for that of
+    the default store. @autocommit: each statement is a transaction of its own. @timeout: seconds after which a statement fails,
+    None for the daemon's default, 0 for none. @relaxed: an update outside of a transaction is answered before it is durable.
+    @row_factory: Row, or a function of a cursor and a tuple.
+    """
+    if path is None:
+        client = _client.Connection(store)
+    elif store is not None:
+        raise InterfaceError("a connection has a store or a path, not both")
+    elif path is True:
+        client = _client.Connection(None, direct=True)
+    else:
+        client = _client.Connection(None, path, True)
+    client.set_options(_milliseconds(timeout), relaxed)
+    return Connection(client, autocommit, row_factory)
+
+
+def _milliseconds(timeout):
+    if timeout is None:
+        return 0
+    if timeout < 0 or timeout * 1000 >= TIMEOUT_NONE:
+        raise InterfaceError(f"the timeout is from 0 to {TIMEOUT_NONE // 1000} seconds, not {timeout}")
+    return max(1, round(timeout * 1000)) if timeout > 0 else TIMEOUT_NONE
+
+
+__all__ = ["Connection", "Cursor", "Error", "Row", "apilevel", "connect", "paramstyle", "threadsafety"]
