@@ -32,7 +32,7 @@ is_bound(QdGenerator *self, const QdNode *node, const QdVariableSet *bound)
 {
     return node->kind == QD_NODE_TERM ||
            (node->kind == QD_NODE_VARIABLE &&
-            (qd_variable_set_has(bound, node->variable) || qd_generator_find_parameter(self, node->variable) != NULL));
+            (qd_variable_set_has(bound, node->variable) || qd_generator_find_parameter(self, node->variable).text != NULL));
 }
 
 static Counts

@@ -124,7 +124,7 @@ rename_node(Renaming *self, const QdNode *node)
     QdNode renamed = *node;
 
     if (node->kind != QD_NODE_VARIABLE || qd_variable_set_has(self->kept, node->variable) ||
-        qd_generator_find_parameter(self->generator, node->variable) != NULL)
+        qd_generator_find_parameter(self->generator, node->variable).text != NULL)
         return renamed;
     for (guint i = 0; i < self->pairs->len; i += 2) {
         if (g_array_index(self->pairs, guint, i) == node->variable) {

@@ -4,38 +4,11 @@
  * of a UNION, as tables of the same SELECT. Nothing is kept, so the first rows leave before the last solution on the left is
  * there.
  */
-#include <string.h>
-
 #include "daemon/plan/sqlgen-private.h"
 
 #define ARM_LEVELS_MAX 3 /* of UNIONs within each other */
-#define ARM_BYTES 200    /* that the text of an arm begins with room for */
 
 /* --- tables ----------------------------------------------------------------------------------------------------------- */
-
-int
-qd_relation_find_last_table(const QdRelation *relation, const char *condition)
-{
-    int last = -1;
-
-    for (const char *dot = strchr(condition, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
-        const char *name = dot;
-
-        while (name > condition && g_ascii_isalnum(name[-1]))
-            name--;
-        for (int i = (int) relation->n_tables - 1; i > last; i--) {
-            if (strncmp(relation->tables[i].name, name, (gsize) (dot - name)) == 0 && relation->tables[i].name[dot - name] == '\0')
-                last = i;
-        }
-    }
-    return last;
-}
-
-const char *
-qd_table_write_witness(QdGenerator *self, const QdTable *table)
-{
-    return qd_arena_concat(self->arena, table->name, ".", table->sure, NULL);
-}
 
 QdTable
 qd_table_guard_search(QdGenerator *self, const QdRelation *relation, guint index, guint before)
@@ -43,11 +16,11 @@ qd_table_guard_search(QdGenerator *self, const QdRelation *relation, guint index
     QdTable table = relation->tables[index];
 
     /* an outer join tests its condition on each row that is found, not before it looks */
-    if (table.seed == NULL || qd_relation_find_last_table(relation, table.seed) == (int) before)
+    if (!table.is_search || qd_relation_find_last_table(relation, &table.seed) == (int) before)
         return table;
-    table.seed = qd_arena_concat(self->arena, "CASE WHEN ", qd_table_write_witness(self, &relation->tables[before]),
-                                 " IS NOT NULL THEN ", table.seed, " END", NULL);
-    table.text = qd_arena_concat(self->arena, QD_SEARCH_CALL, table.seed, table.search, NULL);
+    table.seed = qd_sql_make(self->arena, "CASE WHEN @ IS NOT NULL THEN @ END",
+                             qd_table_write_witness(self, &relation->tables[before]), table.seed);
+    qd_table_write_search(self, &table);
     return table;
 }
 
@@ -62,14 +35,14 @@ take_beyond(QdGenerator *self, const QdRelation *left, const QdRelation *joined)
     for (guint i = 0; i < joined->n_tables; i++) {
         if (i >= left->n_tables)
             qd_relation_add_table(self, beyond, &joined->tables[i]);
-        else if (strcmp(joined->tables[i].text, left->tables[i].text) != 0)
+        else if (joined->tables[i].name.set != left->tables[i].name.set)
             return NULL;
     }
     for (guint i = left->n_conditions; i < joined->n_conditions; i++)
         qd_relation_add_where(self, beyond, joined->conditions[i]);
     for (guint i = 0; i < joined->n_columns; i++) {
         if (qd_relation_find(left, joined->columns[i].variable) == NULL)
-            *qd_relation_add(self, beyond, joined->columns[i].variable, NULL) = joined->columns[i];
+            (void) qd_relation_add_column(self, beyond, &joined->columns[i]);
     }
     return beyond;
 }
@@ -77,19 +50,21 @@ take_beyond(QdGenerator *self, const QdRelation *left, const QdRelation *joined)
 /* Where the generator was before something that may come to nothing. */
 typedef struct Mark {
     gsize n_with;
+    QdSqlBuilder with; /* but its text */
     guint n_estimates, n_names, n_open_joins;
 } Mark;
 
 static Mark
 set_mark(const QdGenerator *self)
 {
-    return (Mark){ self->with->len, self->estimates->len, self->n_names, self->n_open_joins };
+    return (Mark){ self->with->text->len, *self->with, self->estimates->len, self->n_names, self->n_open_joins };
 }
 
 static void
 go_back(QdGenerator *self, const Mark *mark)
 {
-    g_string_truncate(self->with, mark->n_with);
+    *self->with = mark->with;
+    g_string_truncate(self->with->text, mark->n_with);
     g_array_set_size(self->estimates, mark->n_estimates);
     self->n_names = mark->n_names;
     self->n_open_joins = mark->n_open_joins;
@@ -168,10 +143,16 @@ static gboolean
 suits_arm(const QdRelation *arm)
 {
     for (guint i = 0; i < arm->n_tables; i++) {
-        if (arm->tables[i].on == NULL && arm->tables[i].sure == NULL)
+        if (arm->tables[i].on.text == NULL && arm->tables[i].sure == NULL)
             return FALSE;
     }
     return TRUE;
+}
+
+static QdSql
+put_number(QdGenerator *self, guint number)
+{
+    return qd_sql_text(qd_arena_printf(self->arena, "%u", number));
 }
 
 /* @left, whose columns have values for the arm @number alone, as far as @arm names them. */
@@ -185,54 +166,48 @@ guard(QdGenerator *self, const QdRelation *left, const QdTable *numbers, guint n
 
         if (!qd_variable_set_has(&arm->possible, column->variable))
             continue;
-        column->sql = qd_arena_printf(self->arena, "CASE %s.n WHEN %u THEN %s END", numbers->name, number, column->sql);
+        column->sql = qd_sql_make(self->arena, "CASE @ WHEN @ THEN @ END", qd_table_write_witness(self, numbers),
+                                  put_number(self, number), column->sql);
         column->plain = FALSE;
     }
     return guarded;
 }
 
-static void
-add_condition(GString *text, const char *condition)
-{
-    if (text->len > 0)
-        g_string_append(text, " AND ");
-    g_string_append(text, condition);
-}
-
 /* Adds the tables of @arm, each after the one before it, to @joined. Returns what holds where it has found something. */
-static const char *
+static QdSql
 add_arm(QdGenerator *self, QdRelation *joined, const QdTable *numbers, guint number, const QdRelation *arm)
 {
     const QdTable *before = NULL;
     guint n_before = 0; /* its index */
-    g_autoptr(GString) found = g_string_sized_new(ARM_BYTES);
+    g_auto(QdSqlBuilder) found = qd_sql_builder_new(self->arena);
 
     for (guint i = 0; i < arm->n_tables; i++) {
         QdTable table = before != NULL ? qd_table_guard_search(self, arm, i, n_before) : arm->tables[i];
-        g_autoptr(GString) on = g_string_sized_new(ARM_BYTES);
 
-        if (table.on == NULL) {
-            add_condition(on, before != NULL
-                                  ? qd_arena_concat(self->arena, qd_table_write_witness(self, before), " IS NOT NULL", NULL)
-                                  : qd_arena_printf(self->arena, "%s.n=%u", numbers->name, number));
+        if (table.on.text == NULL) {
+            g_auto(QdSqlBuilder) on = qd_sql_builder_new(self->arena);
+
+            qd_sql_append(&on, before != NULL ? qd_sql_is_bound(self->arena, qd_table_write_witness(self, before))
+                                              : qd_sql_make(self->arena, "@=@", qd_table_write_witness(self, numbers),
+                                                            put_number(self, number)));
             for (guint j = 0; j < arm->n_conditions; j++) {
-                if (MAX(qd_relation_find_last_table(arm, arm->conditions[j]), 0) == (int) i)
-                    add_condition(on, arm->conditions[j]);
+                if (MAX(qd_relation_find_last_table(arm, &arm->conditions[j]), 0) == (int) i)
+                    qd_sql_append_after(&on, " AND ", arm->conditions[j]);
             }
-            table.on = qd_arena_strndup(self->arena, on->str, on->len);
+            table.on = qd_sql_finish(&on);
             before = &arm->tables[i];
             n_before = i;
         }
         qd_relation_add_table(self, joined, &table);
     }
-    add_condition(found, qd_arena_concat(self->arena, qd_table_write_witness(self, before), " IS NOT NULL", NULL));
+    qd_sql_append(&found, qd_sql_is_bound(self->arena, qd_table_write_witness(self, before)));
     for (guint i = 0; i < arm->n_conditions; i++) {
-        int last = qd_relation_find_last_table(arm, arm->conditions[i]);
+        int last = qd_relation_find_last_table(arm, &arm->conditions[i]);
 
-        if (last > 0 && arm->tables[last].on != NULL)
-            add_condition(found, arm->conditions[i]);
+        if (last > 0 && arm->tables[last].on.text != NULL)
+            qd_sql_append_after(&found, " AND ", arm->conditions[i]);
     }
-    return qd_arena_strndup(self->arena, found->str, found->len);
+    return qd_sql_finish(&found);
 }
 
 /* What each of @arms binds: the others leave it NULL. */
@@ -248,7 +223,7 @@ add_columns(QdGenerator *self, QdRelation *joined, QdRelation **arms, guint n_ar
             if (known != NULL)
                 qd_column_coalesce(self, known, &arms[i]->columns[j]);
             else
-                *qd_relation_add(self, joined, arms[i]->columns[j].variable, NULL) = arms[i]->columns[j];
+                (void) qd_relation_add_column(self, joined, &arms[i]->columns[j]);
         }
     }
     for (guint i = n_before; i < joined->n_columns; i++) {
@@ -267,17 +242,19 @@ qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, const QdAlge
 {
     QdRelation **arms = qd_arena_array0(self->arena, QdRelation *, node->n_children);
     QdRelation *joined;
-    QdTable numbers = { .sure = "n" };
+    QdTable numbers;
     Mark mark = set_mark(self);
-    g_autoptr(GString) rows = g_string_new(NULL);
-    g_autoptr(GString) found = g_string_new(NULL);
+    g_auto(QdSqlBuilder) rows = qd_sql_builder_new(self->arena);
+    g_auto(QdSqlBuilder) found = qd_sql_builder_new(self->arena);
 
     if (!may_unite_by_row(self, left, node, bound))
         return NULL;
     for (guint i = 0; i < node->n_children; i++)
-        g_string_append_printf(rows, "%sSELECT %u", i > 0 ? " UNION ALL " : "", i + 1);
-    numbers.text = numbers.name = qd_arena_printf(self->arena, "u%u", qd_generator_make_name(self));
-    g_string_append_printf(self->with, "%s%s(n) AS MATERIALIZED (%s)", self->with->len > 0 ? ",\n" : "", numbers.name, rows->str);
+        qd_sql_append_after(&rows, " UNION ALL ", qd_sql_make(self->arena, "SELECT @", put_number(self, i + 1)));
+    numbers = qd_generator_make_table(self, 'u');
+    numbers.sure = "n";
+    numbers.is_sealed = TRUE;
+    qd_generator_define(self, qd_sql_make(self->arena, "@(n) AS MATERIALIZED", numbers.from), qd_sql_finish(&rows));
     joined = qd_relation_copy(self, left);
     qd_relation_add_table(self, joined, &numbers);
     for (guint i = 0; i < node->n_children; i++) {
@@ -289,8 +266,10 @@ qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, const QdAlge
         }
     }
     for (guint i = 0; i < node->n_children; i++)
-        g_string_append_printf(found, " WHEN %u THEN %s", i + 1, add_arm(self, joined, &numbers, i + 1, arms[i]));
-    qd_relation_add_where(self, joined, qd_arena_concat(self->arena, "CASE ", numbers.name, ".n", found->str, " END", NULL));
+        qd_sql_append(&found, qd_sql_make(self->arena, " WHEN @ THEN @", put_number(self, i + 1),
+                                          add_arm(self, joined, &numbers, i + 1, arms[i])));
+    qd_relation_add_where(self, joined,
+                          qd_sql_make(self->arena, "CASE @@ END", qd_table_write_witness(self, &numbers), qd_sql_finish(&found)));
     add_columns(self, joined, arms, node->n_children);
     return joined;
 }

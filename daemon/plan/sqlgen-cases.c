@@ -265,7 +265,9 @@ qd_generate_by_cases(QdGenerator *self, const QdAlgebra *node, const QdVariableS
 
             qd_relation_add_where(
                 self, arms[i],
-                qd_arena_concat(self->arena, "NOT EXISTS(", qd_relation_write_list(self, absent, "SELECT", "1", NULL), ")", NULL));
+                qd_sql_make(self->arena, "NOT @",
+                            qd_sql_exists(self->arena, QD_SQL_NONE,
+                                          qd_relation_write_list(self, absent, "SELECT", QD_SQL_NONE, QD_SQL_NONE))));
         }
     }
     if (self->error != NULL)

@@ -10,222 +10,6 @@
 #define ARGUMENTS_MAX 126     /* of queryd_eval after its program; SQLite takes 127 */
 #define CONDITION_DEPTH_MAX 8 /* of parentheses in SQL text */
 
-/* --- EXISTS ----------------------------------------------------------------------------------------------------------- */
-
-/* A condition for each variable that the pattern shares with what is around the EXISTS: the innermost that has it gives the value.
- */
-void
-qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target)
-{
-    QdVariableSet matched = { 0 };
-
-    for (; outer != NULL; outer = outer->next) {
-        QdRelation *shared = qd_relation_new(self);
-
-        for (guint i = 0; i < outer->relation->n_columns; i++) {
-            const QdColumn *column = &outer->relation->columns[i];
-
-            if (qd_variable_set_has(&matched, column->variable) || qd_relation_find(inner, column->variable) == NULL)
-                continue;
-            qd_variable_set_add(&matched, self->arena, column->variable);
-            *qd_relation_add(self, shared, column->variable, NULL) = *column;
-        }
-        if (shared->n_columns == 0)
-            continue;
-        (void) qd_relation_match(self, shared, inner, target);
-        self->outermost = MIN(self->outermost, outer->level);
-    }
-}
-
-/* Whether @pattern takes nothing from outside: one run tells it for all solutions there. */
-static gboolean
-is_alone(const QdAlgebra *pattern, const QdOuter *outer)
-{
-    if (!qd_algebra_consists_of_links(pattern))
-        return FALSE;
-    for (; outer != NULL; outer = outer->next) {
-        for (guint i = 0; i < outer->relation->n_columns; i++) {
-            if (qd_variable_set_has(&pattern->possible, outer->relation->columns[i].variable))
-                return FALSE;
-        }
-    }
-    return TRUE;
-}
-
-/* A relation that is read up to its first row. */
-static QdRelation *
-generate_alone(QdGenerator *self, const QdAlgebra *pattern)
-{
-    const QdOuter *outer = self->outer;
-    gboolean is_beside = self->is_beside;
-    QdRelation *relation;
-
-    self->outer = NULL;
-    self->is_beside = FALSE;
-    relation = qd_relation_seal(self, qd_generator_generate(self, pattern, NULL), QD_SEAL_PLAIN);
-    self->outer = outer;
-    self->is_beside = is_beside;
-    return relation;
-}
-
-/*
- * The pattern inside. What is not correlated goes to the common table expressions of the query, so that texts do not nest. What
- * is correlated stands in a WITH inside the EXISTS, where it sees the outer columns. Returns that WITH, or "".
- */
-static const char *
-generate_inside(QdGenerator *self, const QdExpression *expression, const QdOuter *outer, QdRelation **ret_inner)
-{
-    QdVariableSet bound = { 0 };
-    GString *around = self->with;
-    g_autoptr(GString) with = g_string_new(NULL);
-    gboolean correlated;
-
-    if (is_alone(expression->algebra, outer)) {
-        *ret_inner = generate_alone(self, expression->algebra);
-        return "";
-    }
-    for (guint i = 0; i < outer->relation->n_columns; i++)
-        qd_variable_set_add(&bound, self->arena, outer->relation->columns[i].variable);
-    self->with = with;
-    *ret_inner = qd_generator_generate(self, expression->algebra, &bound);
-    self->with = around;
-    correlated = self->outermost <= outer->level;
-    if (correlated)
-        return with->len > 0 ? qd_arena_printf(self->arena, "WITH RECURSIVE %s ", with->str) : "";
-    if (with->len > 0)
-        g_string_append_printf(around, "%s%s", around->len > 0 ? ",\n" : "", with->str);
-    if (outer->next == NULL)
-        *ret_inner = qd_relation_copy(self, qd_relation_keep_apart(self, outer->relation, *ret_inner));
-    if (qd_relation_get_depth(*ret_inner) > QD_DEPTH_FLAT)
-        *ret_inner = qd_relation_seal(self, *ret_inner, QD_SEAL_PLAIN);
-    return "";
-}
-
-/*
- * What the pattern inside takes from outside: each variable from the innermost relation that has it, as one table of the whole
- * text. It may have more rows than there are solutions: relations that have nothing to do with these are left out.
- */
-static QdRelation *
-seal_outer(QdGenerator *self, const QdExpression *expression, const QdOuter *outer)
-{
-    QdVariableSet wanted = { 0 };
-    QdRelation *rows = qd_relation_new(self);
-    QdRelation *taken = qd_relation_new(self);
-
-    qd_pattern_add_variables(expression->pattern, self->arena, &wanted);
-    for (; outer != NULL; outer = outer->next) {
-        gboolean joins = FALSE;
-        guint n_taken = taken->n_columns;
-
-        for (guint i = 0; i < outer->relation->n_columns; i++) {
-            const QdColumn *column = &outer->relation->columns[i];
-
-            joins = joins || qd_relation_find(rows, column->variable) != NULL;
-            if (qd_variable_set_has(&wanted, column->variable) && qd_relation_find(taken, column->variable) == NULL)
-                *qd_relation_add(self, taken, column->variable, NULL) = *column;
-        }
-        if (joins || taken->n_columns > n_taken)
-            rows = qd_relation_merge(self, rows, outer->relation);
-    }
-    qd_relation_take_rows(self, taken, rows);
-    return qd_relation_seal_text(self, taken, qd_relation_write(self, taken, "SELECT DISTINCT", NULL), QD_SEAL_MATERIALIZED);
-}
-
-/* The columns of @sealed as a key: with a value that is no term for what is not bound. */
-static const char *
-write_key(QdGenerator *self, const QdRelation *sealed, const QdOuter *outer)
-{
-    g_autoptr(GString) key = g_string_new(NULL);
-
-    for (guint i = 0; i < sealed->n_columns; i++) {
-        const QdColumn *column = &sealed->columns[i];
-
-        for (const QdOuter *next = outer; next != NULL; next = next->next) {
-            const QdColumn *named = qd_relation_find(next->relation, sealed->columns[i].variable);
-
-            if (named == NULL)
-                continue;
-            column = named;
-            self->outermost = MIN(self->outermost, next->level);
-            break;
-        }
-        g_string_append_printf(key, sealed->columns[i].certain ? "%s%s" : "%sifnull(%s,'')", i > 0 ? "," : "", column->sql);
-    }
-    return qd_arena_strndup(self->arena, key->str, key->len);
-}
-
-/*
- * An EXISTS whose text would nest too deep, apart from what is around it. The pattern inside is joined with all that it sees
- * from outside, and each solution around is looked for among what remains. NULL: it names outer variables in a group of its
- * own.
- */
-static const char *
-write_exists_apart(QdGenerator *self, const QdExpression *expression, const QdOuter *outer)
-{
-    const QdAlgebra *algebra = expression->algebra;
-    gboolean has_filter = algebra->kind == QD_ALGEBRA_FILTER;
-    GString *around = self->with;
-    QdVariableSet bound = { 0 };
-    QdRelation *sealed;
-    QdRelation *inner;
-    const char *found;
-    const char *key;
-
-    self->with = self->outer_with;
-    self->outermost = G_MAXUINT;
-    sealed = seal_outer(self, expression, outer);
-    for (guint i = 0; i < sealed->n_columns; i++)
-        qd_variable_set_add(&bound, self->arena, sealed->columns[i].variable);
-    inner = qd_generator_generate(self, has_filter ? algebra->children[0] : algebra, &bound);
-    if (self->outermost != G_MAXUINT || sealed->n_columns == 0) {
-        self->with = around;
-        return NULL;
-    }
-    self->outer = NULL; /* it is all in the relation now */
-    if (inner->n_tables >= QD_TABLES_MAX || qd_relation_get_n_arms(inner) > QD_MERGED_ARMS_MAX)
-        inner = qd_relation_seal(self, inner, QD_SEAL_MATERIALIZED);
-    inner = qd_relation_merge(self, sealed, inner);
-    if (has_filter)
-        qd_relation_filter(self, inner, algebra->expressions, algebra->n_expressions);
-    found = qd_relation_write_list(self, inner, "SELECT", write_key(self, sealed, NULL), NULL);
-    self->outer = outer;
-    self->with = around;
-    self->outermost = G_MAXUINT;
-    key = write_key(self, sealed, outer);
-    g_string_append_printf(self->outer_with, ",\nx%u AS MATERIALIZED (%s)", qd_generator_make_name(self), found);
-    return qd_arena_printf(self->arena, "(%s) IN x%u", key, self->n_names - 1);
-}
-
-static const char *
-write_exists(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
-{
-    QdExpression *cached = (QdExpression *) expression;
-    QdOuter outer = { relation, self->outer != NULL ? self->outer->level + 1 : 1, self->outer };
-    guint outermost = self->outermost;
-    QdRelation *inner;
-    const char *with;
-    const char *text;
-
-    if (cached->algebra == NULL)
-        cached->algebra = qd_algebra_from_pattern(self->ast, expression->pattern);
-    self->outer = &outer;
-    self->outermost = G_MAXUINT;
-    with = generate_inside(self, expression, &outer, &inner);
-    inner = qd_relation_copy(self, inner);
-    qd_expression_match_outer(self, &outer, inner, inner);
-    text = qd_arena_printf(self->arena, "EXISTS(%s%s)", with, qd_relation_write_probe(self, inner));
-    if (qd_sql_get_depth(text) > QD_DEPTH_PARSED && self->error == NULL)
-        text = write_exists_apart(self, expression, &outer);
-    self->outer = outer.next;
-    self->outermost = MIN(outermost, self->outermost < outer.level ? self->outermost : G_MAXUINT);
-    if (text != NULL)
-        return text;
-    if (self->error == NULL)
-        qd_limit_set_error(&self->error, self->limits, QD_LIMIT_SQL_PARSER_DEPTH,
-                           "EXISTS that names variables of the patterns around it is nested too deep");
-    return "0";
-}
-
 /* --- values ----------------------------------------------------------------------------------------------------------- */
 
 static const QdColumn *
@@ -245,14 +29,14 @@ static QdColumn
 make_variable(QdGenerator *self, guint variable, const QdRelation *relation)
 {
     const QdColumn *column = find_variable(self, relation, variable);
-    const char *parameter;
+    QdSql parameter;
 
     if (column != NULL)
         return *column;
     parameter = qd_generator_find_parameter(self, variable);
-    if (parameter != NULL)
+    if (parameter.text != NULL)
         return (QdColumn){ .variable = variable, .sql = parameter, .certain = TRUE, .interned = TRUE };
-    return (QdColumn){ .variable = variable, .sql = "NULL", .interned = TRUE };
+    return (QdColumn){ .variable = variable, .sql = qd_sql_text("NULL"), .interned = TRUE };
 }
 
 typedef struct Program {
@@ -261,19 +45,19 @@ typedef struct Program {
     const QdExpression *root;
     GHashTable *cut; /* QdExpression: parts that are programs of their own, whose value is an argument here */
     GByteArray *bytes;
-    GArray *holes;        /* QdProgramHole */
-    GPtrArray *arguments; /* SQL */
+    GArray *holes;     /* QdProgramHole */
+    GArray *arguments; /* QdSql */
 } Program;
 
 static void
-put_argument(Program *self, const char *sql)
+put_argument(Program *self, QdSql sql)
 {
     guint index = 0;
 
-    while (index < self->arguments->len && strcmp(self->arguments->pdata[index], sql) != 0)
+    while (index < self->arguments->len && !qd_sql_equal(&g_array_index(self->arguments, QdSql, index), &sql))
         index++;
     if (index == self->arguments->len)
-        g_ptr_array_add(self->arguments, (gpointer) sql);
+        g_array_append_val(self->arguments, sql);
     qd_expression_put_arg(self->bytes, index);
 }
 
@@ -289,7 +73,7 @@ put_term(Program *self, const QdTerm *term)
 }
 
 static void put_expression(Program *self, const QdExpression *expression);
-static const char *write_program(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, GHashTable *cut);
+static QdSql write_program(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, GHashTable *cut);
 
 static void
 put_call(Program *self, const QdExpression *expression)
@@ -310,7 +94,7 @@ put_call(Program *self, const QdExpression *expression)
     if (with_serial) {
         const QdColumn *serial = qd_relation_find_serial(self->relation);
 
-        put_argument(self, qd_arena_printf(generator->arena, "queryd_integer(%s)", serial != NULL ? serial->sql : "0"));
+        put_argument(self, qd_sql_make(generator->arena, "queryd_integer(@)", serial != NULL ? serial->sql : qd_sql_text("0")));
     }
 }
 
@@ -321,7 +105,7 @@ put_membership(Program *self, const QdExpression *expression)
     guint n_list = expression->n_children - 1;
     guint n_parts = MAX(1, (n_list + QD_EXPRESSION_CHILDREN_MAX - 2) / (QD_EXPRESSION_CHILDREN_MAX - 1));
     gboolean is_fickle = n_parts > 1 && qd_expression_is_volatile(expression->children[0]);
-    const char *value = is_fickle ? write_program(self->generator, expression->children[0], self->relation, self->cut) : NULL;
+    QdSql value = is_fickle ? write_program(self->generator, expression->children[0], self->relation, self->cut) : QD_SQL_NONE;
     guint done = 0;
 
     for (guint part = 0; part < n_parts; part++) {
@@ -330,7 +114,7 @@ put_membership(Program *self, const QdExpression *expression)
         if (part + 1 < n_parts)
             qd_expression_put_node(self->bytes, expression->op == QD_EXPRESSION_IN ? QD_EXPRESSION_OR : QD_EXPRESSION_AND, 2);
         qd_expression_put_node(self->bytes, expression->op, n + 1);
-        if (value != NULL)
+        if (value.text != NULL)
             put_argument(self, value);
         else
             put_expression(self, expression->children[0]);
@@ -344,7 +128,7 @@ static void
 put_expression(Program *self, const QdExpression *expression)
 {
     QdGenerator *generator = self->generator;
-    const char *exists;
+    QdSql exists;
 
     switch (expression->kind) {
     case QD_EXPRESSION_KIND_TERM:
@@ -362,8 +146,9 @@ put_expression(Program *self, const QdExpression *expression)
             put_call(self, expression);
         return;
     case QD_EXPRESSION_KIND_EXISTS:
-        exists = write_exists(generator, expression, self->relation);
-        put_argument(self, qd_arena_printf(generator->arena, "queryd_boolean(%s%s)", expression->negated ? "NOT " : "", exists));
+        exists = qd_expression_make_exists(generator, expression, self->relation);
+        put_argument(self,
+                     qd_sql_make(generator->arena, expression->negated ? "queryd_boolean(NOT @)" : "queryd_boolean(@)", exists));
         return;
     case QD_EXPRESSION_KIND_AGGREGATE: /* became a variable in the algebra */
     case QD_EXPRESSION_KIND_UNKNOWN:
@@ -398,13 +183,13 @@ cut_expression(const QdExpression *expression, GHashTable *cut)
     return n;
 }
 
-static const char *
+static QdSql
 write_program(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, GHashTable *cut)
 {
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_autoptr(GArray) holes = g_array_new(FALSE, FALSE, sizeof(QdProgramHole));
-    g_autoptr(GPtrArray) arguments = g_ptr_array_new();
-    g_autoptr(GString) call = g_string_new(NULL);
+    g_autoptr(GArray) arguments = g_array_new(FALSE, FALSE, sizeof(QdSql));
+    g_auto(QdSqlBuilder) list = qd_sql_builder_new(self->arena);
     Program program = { self, relation, expression, cut, bytes, holes, arguments };
     QdSqlConstant constant = { 0 };
 
@@ -416,15 +201,14 @@ write_program(QdGenerator *self, const QdExpression *expression, const QdRelatio
     if (arguments->len > ARGUMENTS_MAX)
         qd_generator_fail(self, QW_ERROR_TOO_COMPLEX, "a function with more than %d different variables as arguments",
                           ARGUMENTS_MAX);
-    g_string_append_printf(call, "queryd_eval%s(%s", qd_expression_is_volatile(expression) ? "_volatile" : "",
-                           qd_generator_put_program(self, &constant));
+    qd_sql_append(&list, qd_generator_put_program(self, &constant));
     for (guint i = 0; i < arguments->len; i++)
-        g_string_append_printf(call, ",%s", (const char *) arguments->pdata[i]);
-    g_string_append_c(call, ')');
-    return qd_arena_strndup(self->arena, call->str, call->len);
+        qd_sql_append_after(&list, ",", g_array_index(arguments, QdSql, i));
+    return qd_sql_make(self->arena, qd_expression_is_volatile(expression) ? "queryd_eval_volatile(@)" : "queryd_eval(@)",
+                       qd_sql_finish(&list));
 }
 
-static const char *
+static QdSql
 write_eval(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
 {
     g_autoptr(GHashTable) cut = g_hash_table_new(NULL, NULL);
@@ -441,13 +225,13 @@ qd_expression_make_value(QdGenerator *self, const QdExpression *expression, cons
     if (expression->kind == QD_EXPRESSION_KIND_TERM)
         return (QdColumn){ .sql = qd_generator_put_term(self, expression->term), .certain = TRUE, .interned = TRUE };
     if (expression->kind == QD_EXPRESSION_KIND_UNKNOWN)
-        return (QdColumn){ .sql = "NULL", .interned = TRUE };
+        return (QdColumn){ .sql = qd_sql_text("NULL"), .interned = TRUE };
     return (QdColumn){ .sql = write_eval(self, expression, relation) };
 }
 
 /* --- conditions ------------------------------------------------------------------------------------------------------- */
 
-static const char *make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, guint depth);
+static QdSql make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, guint depth);
 
 static gboolean
 is_iri(const QdExpression *expression)
@@ -456,12 +240,12 @@ is_iri(const QdExpression *expression)
 }
 
 /* An IRI equals nothing but itself, so its id does. */
-static const char *
+static QdSql
 make_comparison(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
 {
-    static const char *const names[] = {
-        [QD_EXPRESSION_EQ] = "eq", [QD_EXPRESSION_NE] = "ne", [QD_EXPRESSION_LT] = "lt",
-        [QD_EXPRESSION_LE] = "le", [QD_EXPRESSION_GT] = "gt", [QD_EXPRESSION_GE] = "ge",
+    static const char *const calls[] = {
+        [QD_EXPRESSION_EQ] = "queryd_eq(@,@)", [QD_EXPRESSION_NE] = "queryd_ne(@,@)", [QD_EXPRESSION_LT] = "queryd_lt(@,@)",
+        [QD_EXPRESSION_LE] = "queryd_le(@,@)", [QD_EXPRESSION_GT] = "queryd_gt(@,@)", [QD_EXPRESSION_GE] = "queryd_ge(@,@)",
     };
     QdColumn a = qd_expression_make_value(self, expression->children[0], relation);
     QdColumn b = qd_expression_make_value(self, expression->children[1], relation);
@@ -469,53 +253,58 @@ make_comparison(QdGenerator *self, const QdExpression *expression, const QdRelat
                      (is_iri(expression->children[0]) || is_iri(expression->children[1]));
 
     if (by_id)
-        return qd_arena_printf(self->arena, "%s%s%s", a.sql, expression->op == QD_EXPRESSION_EQ ? "=" : "<>", b.sql);
-    return qd_arena_printf(self->arena, "queryd_%s(%s,%s)", names[expression->op], a.sql, b.sql);
+        return expression->op == QD_EXPRESSION_EQ ? qd_sql_equate(self->arena, a.sql, "=", b.sql)
+                                                  : qd_sql_make(self->arena, "@<>@", a.sql, b.sql);
+    return qd_sql_make(self->arena, calls[expression->op], a.sql, b.sql);
 }
 
-/* NULL: not all of the list are IRIs, or the value may be a blob. */
-static const char *
+/* None: not all of the list are IRIs, or the value may be a blob. */
+static QdSql
 make_membership(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
 {
     QdColumn value = qd_expression_make_value(self, expression->children[0], relation);
-    g_autoptr(GString) list = g_string_new(NULL);
+    g_auto(QdSqlBuilder) list = qd_sql_builder_new(self->arena);
+    QdSql group;
 
     if (!value.interned || expression->n_children == 1)
-        return NULL;
+        return QD_SQL_NONE;
     for (guint i = 1; i < expression->n_children; i++) {
         if (!is_iri(expression->children[i]))
-            return NULL;
-        g_string_append_printf(list, "%s%s", i > 1 ? "," : "", qd_generator_put_term(self, expression->children[i]->term));
+            return QD_SQL_NONE;
+        qd_sql_append_after(&list, ",", qd_generator_put_term(self, expression->children[i]->term));
     }
-    return qd_arena_printf(self->arena, "%s %s (%s)", value.sql, expression->op == QD_EXPRESSION_IN ? "IN" : "NOT IN", list->str);
+    group = qd_sql_make(self->arena, "(@)", qd_sql_finish(&list));
+    return expression->op == QD_EXPRESSION_IN ? qd_sql_equate(self->arena, value.sql, " IN ", group)
+                                              : qd_sql_make(self->arena, "@ NOT IN @", value.sql, group);
 }
 
-static const char *
+static QdSql
 make_same_term(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
 {
     QdColumn a = qd_expression_make_value(self, expression->children[0], relation);
     QdColumn b = qd_expression_make_value(self, expression->children[1], relation);
 
-    return qd_arena_printf(self->arena, "%s=%s", qd_column_intern(self, &a), qd_column_intern(self, &b));
+    return qd_sql_equate(self->arena, qd_column_intern(self, &a), "=", qd_column_intern(self, &b));
 }
 
-static const char *
+static QdSql
 make_call(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, guint depth)
 {
-    const char *condition = NULL;
+    QdSql condition = QD_SQL_NONE;
+    QdSql other;
 
     switch (expression->op) {
     case QD_EXPRESSION_AND:
     case QD_EXPRESSION_OR:
         if (depth >= CONDITION_DEPTH_MAX)
-            return NULL;
-        return qd_arena_printf(self->arena, "(%s %s %s)", make_condition(self, expression->children[0], relation, depth + 1),
-                               expression->op == QD_EXPRESSION_AND ? "AND" : "OR",
-                               make_condition(self, expression->children[1], relation, depth + 1));
+            return QD_SQL_NONE;
+        other = make_condition(self, expression->children[1], relation, depth + 1);
+        condition = make_condition(self, expression->children[0], relation, depth + 1);
+        return qd_sql_make(self->arena, expression->op == QD_EXPRESSION_AND ? "(@ AND @)" : "(@ OR @)", condition, other);
     case QD_EXPRESSION_NOT:
         if (depth >= CONDITION_DEPTH_MAX)
-            return NULL;
-        return qd_arena_printf(self->arena, "(NOT %s)", make_condition(self, expression->children[0], relation, depth + 1));
+            return QD_SQL_NONE;
+        return qd_sql_make(self->arena, "(NOT @)", make_condition(self, expression->children[0], relation, depth + 1));
     case QD_EXPRESSION_EQ:
     case QD_EXPRESSION_NE:
     case QD_EXPRESSION_LT:
@@ -532,30 +321,30 @@ make_call(QdGenerator *self, const QdExpression *expression, const QdRelation *r
         condition = make_same_term(self, expression, relation);
         break;
     case QD_EXPRESSION_BOUND:
-        condition = qd_arena_printf(self->arena, "%s IS NOT NULL",
-                                    qd_expression_make_value(self, expression->children[0], relation).sql);
+        condition = qd_sql_is_bound(self->arena, qd_expression_make_value(self, expression->children[0], relation).sql);
         break;
     default: /* the evaluator knows the others */
         break;
     }
-    return condition != NULL ? qd_arena_printf(self->arena, "(%s)", condition) : NULL;
+    return condition.text != NULL ? qd_sql_make(self->arena, "(@)", condition) : QD_SQL_NONE;
 }
 
-static const char *
+static QdSql
 make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, guint depth)
 {
-    const char *condition = NULL;
+    QdSql condition = QD_SQL_NONE;
 
     if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
-        return qd_arena_printf(self->arena, "(%s%s)", expression->negated ? "NOT " : "", write_exists(self, expression, relation));
+        return qd_sql_make(self->arena, expression->negated ? "(NOT @)" : "(@)",
+                           qd_expression_make_exists(self, expression, relation));
     if (expression->kind == QD_EXPRESSION_KIND_CALL)
         condition = make_call(self, expression, relation, depth);
-    if (condition == NULL)
-        condition = qd_arena_printf(self->arena, "queryd_ebv(%s)", qd_expression_make_value(self, expression, relation).sql);
+    if (condition.text == NULL)
+        condition = qd_sql_make(self->arena, "queryd_ebv(@)", qd_expression_make_value(self, expression, relation).sql);
     return condition;
 }
 
-const char *
+QdSql
 qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
 {
     return make_condition(self, expression, relation, 0);
@@ -669,7 +458,8 @@ qd_relation_add_serial(QdGenerator *self, QdRelation *relation)
     if (qd_relation_find_serial(relation) != NULL)
         return relation;
     relation = qd_relation_copy(self, relation);
-    serial = qd_relation_add(self, relation, qd_ast_add_variable(self->ast, NULL), "row_number() OVER ()");
+    serial = qd_relation_add(self, relation, qd_ast_add_variable(self->ast, NULL),
+                             qd_sql_fill(self->arena, "row_number() OVER ()", NULL, 0));
     serial->certain = serial->interned = serial->serial = TRUE;
     return qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
 }

@@ -6,8 +6,6 @@
  * It is read as it runs if it comes first in a join, else once, and looked up. Its columns: n (query text), s, p, o, g, r
  * (rank, less is better).
  */
-#include <string.h>
-
 #include "daemon/plan/sqlgen-private.h"
 
 #define SNIPPET_START "<b>"
@@ -18,14 +16,14 @@
 typedef struct Match {
     QdGenerator *generator;
     const QdMatch *match;
-    const char *text;  /* the query, where the index is read */
-    const char *kept;  /* the same, outside of it */
-    const char *seeds; /* a table n with the query texts; NULL: there is one */
+    QdSql text;        /* the query, where the index is read */
+    QdSql kept;        /* the same, outside of it */
+    QdSql seeds;       /* a table n with the query texts; none: there is one */
     QdColumn seed;     /* of @seeds */
     QdRelation *inner; /* columns and conditions where index and quads are read */
     QdRelation *shape; /* the columns of the whole */
-    const char *calls; /* of functions of FTS5 where the index is read: ",… AS x0"; and their names: ",x0" */
-    const char *names;
+    QdSql calls;       /* of functions of FTS5 where the index is read: ",… AS x0"; and their names: ",x0" */
+    QdSql names;
     guint n_calls;
     gboolean needs_rank;
     gboolean from_quads;
@@ -33,10 +31,10 @@ typedef struct Match {
 
 /* --- the query text --------------------------------------------------------------------------------------------------- */
 
-static const char *
-write_query(QdGenerator *self, const char *value)
+static QdSql
+write_query(QdGenerator *self, QdSql value)
 {
-    return qd_arena_printf(self->arena, "queryd_match_text(%s)", value);
+    return qd_sql_make(self->arena, "queryd_match_text(@)", value);
 }
 
 /* The left's column of texts as a table; a row without a text has no match. */
@@ -48,13 +46,13 @@ take_seeds(Match *self, QdRelation **left)
 
     *left = qd_relation_copy(generator, qd_relation_seal(generator, *left, QD_SEAL_MATERIALIZED));
     column = qd_relation_find(*left, self->match->text.variable);
-    qd_relation_add_where(generator, *left, qd_arena_printf(generator->arena, "%s IS NOT NULL", column->sql));
+    qd_relation_add_where(generator, *left, qd_sql_is_bound(generator->arena, column->sql));
     column->certain = TRUE;
     self->seed = *column;
-    self->seeds = qd_arena_printf(generator->arena, "(SELECT DISTINCT %s AS n FROM %s WHERE %s IS NOT NULL) AS n CROSS JOIN ",
-                                  column->sql, (*left)->tables[0].text, column->sql);
-    self->text = write_query(generator, "n.n");
-    self->kept = write_query(generator, "m.n");
+    self->seeds = qd_sql_make(generator->arena, "(SELECT DISTINCT @ AS n FROM @ WHERE @ IS NOT NULL) AS n CROSS JOIN ", column->sql,
+                              (*left)->tables[0].from, column->sql);
+    self->text = write_query(generator, qd_sql_text("n.n"));
+    self->kept = write_query(generator, qd_sql_text("m.n"));
 }
 
 /* A variable that has no value by then is an error only when the pattern runs: Prepare may compile it before it gets one. */
@@ -63,22 +61,22 @@ take_text(Match *self, QdRelation **left)
 {
     QdGenerator *generator = self->generator;
     const QdNode *node = &self->match->text;
-    const char *value = node->kind == QD_NODE_TERM ? qd_generator_put_term(generator, node->term)
-                                                   : qd_generator_find_parameter(generator, node->variable);
+    QdSql value = node->kind == QD_NODE_TERM ? qd_generator_put_term(generator, node->term)
+                                             : qd_generator_find_parameter(generator, node->variable);
 
-    if (value == NULL && left != NULL && *left != NULL && qd_relation_find(*left, node->variable) != NULL) {
+    if (value.text == NULL && left != NULL && *left != NULL && qd_relation_find(*left, node->variable) != NULL) {
         take_seeds(self, left);
         return;
     }
-    for (const QdOuter *outer = generator->outer; value == NULL && outer != NULL; outer = outer->next) {
+    for (const QdOuter *outer = generator->outer; value.text == NULL && outer != NULL; outer = outer->next) {
         const QdColumn *column = qd_relation_find(outer->relation, node->variable);
 
         if (column == NULL)
             continue;
-        value = qd_arena_printf(generator->arena, "coalesce(%s,0)", column->sql); /* 0: no term */
+        value = qd_sql_make(generator->arena, "coalesce(@,0)", column->sql); /* 0: no term */
         generator->outermost = MIN(generator->outermost, outer->level);
     }
-    self->text = self->kept = write_query(generator, value != NULL ? value : "NULL");
+    self->text = self->kept = write_query(generator, value.text != NULL ? value : qd_sql_text("NULL"));
 }
 
 /* --- columns ---------------------------------------------------------------------------------------------------------- */
@@ -88,7 +86,7 @@ static void
 match_node(Match *self, const QdNode *node, const char *inner, const char *outer)
 {
     QdGenerator *generator = self->generator;
-    const char *value = NULL;
+    QdSql value = QD_SQL_NONE;
     QdColumn *column;
 
     if (node->kind == QD_NODE_NONE)
@@ -97,66 +95,72 @@ match_node(Match *self, const QdNode *node, const char *inner, const char *outer
         value = qd_generator_put_term(generator, node->term);
     else
         value = qd_generator_find_parameter(generator, node->variable);
-    column = value == NULL ? qd_relation_find(self->inner, node->variable) : NULL;
+    column = value.text == NULL ? qd_relation_find(self->inner, node->variable) : NULL;
     if (column != NULL)
         value = column->sql;
-    if (value != NULL) {
-        qd_relation_add_where(generator, self->inner, qd_arena_printf(generator->arena, "%s=%s", inner, value));
+    if (value.text != NULL) {
+        qd_relation_add_where(generator, self->inner, qd_sql_equate(generator->arena, qd_sql_text(inner), "=", value));
         return;
     }
-    column = qd_relation_add(generator, self->inner, node->variable, inner);
-    column = qd_relation_add(generator, self->shape, node->variable, outer);
+    column = qd_relation_add(generator, self->inner, node->variable, qd_sql_text(inner));
+    column = qd_relation_add(generator, self->shape, node->variable, qd_sql_text(outer));
     column->certain = column->interned = TRUE;
 }
 
-static const char *
+static QdSql
 put_string(QdGenerator *self, const QdTerm *term, const char *otherwise)
 {
     if (term == NULL)
-        return qd_arena_printf(self->arena, "'%s'", otherwise);
-    return qd_arena_printf(self->arena, "queryd_str_text(%s)", qd_generator_put_term(self, term));
+        return qd_sql_make(self->arena, "'@'", qd_sql_text(otherwise));
+    return qd_sql_make(self->arena, "queryd_str_text(@)", qd_generator_put_term(self, term));
 }
 
 /*
  * A function of FTS5 on the literal, computed with the rows. If only the best of them are kept, it is computed for those, each
  * of which asks the index again.
  */
-static const char *
-write_function(Match *self, const char *call)
+static QdSql
+write_function(Match *self, QdSql call)
 {
     QdGenerator *generator = self->generator;
 
+    QdSql name = qd_sql_text(qd_arena_printf(generator->arena, "x%u", self->n_calls));
+
     if (self->match->limit != QD_NO_LIMIT)
-        return qd_arena_printf(generator->arena,
-                               "queryd_to_term((SELECT %s FROM queryd_fts AS f WHERE f.queryd_fts MATCH %s AND f.rowid=m.o))", call,
-                               self->kept);
-    self->calls = qd_arena_printf(generator->arena, "%s,%s AS x%u", self->calls, call, self->n_calls);
-    self->names = qd_arena_printf(generator->arena, "%s,x%u", self->names, self->n_calls);
-    return qd_arena_printf(generator->arena, "queryd_to_term(m.x%u)", self->n_calls++);
+        return qd_sql_make(generator->arena,
+                           "queryd_to_term((SELECT @ FROM queryd_fts AS f WHERE f.queryd_fts MATCH @ AND f.rowid=m.o))", call,
+                           self->kept);
+    self->n_calls++;
+    self->calls = qd_sql_make(generator->arena, "@,@ AS @", self->calls, call, name);
+    self->names = qd_sql_make(generator->arena, "@,@", self->names, name);
+    return qd_sql_make(generator->arena, "queryd_to_term(m.@)", name);
 }
 
-static const char *
+static QdSql
 write_column(Match *self, const QdMatchColumn *column)
 {
     QdGenerator *generator = self->generator;
+    QdSql start, end, ellipsis;
 
     switch (column->kind) {
     case QD_MATCH_RANK:
-        return "queryd_to_term(-m.r)";
+        return qd_sql_fill(generator->arena, "queryd_to_term(-m.r)", NULL, 0);
     case QD_MATCH_SNIPPET:
-        return write_function(self, qd_arena_printf(generator->arena, "snippet(f.queryd_fts,0,%s,%s,%s,%u)",
-                                                    put_string(generator, column->texts[0], SNIPPET_START),
-                                                    put_string(generator, column->texts[1], SNIPPET_END),
-                                                    put_string(generator, column->texts[2], SNIPPET_ELLIPSIS),
-                                                    column->n_tokens > 0 ? column->n_tokens : SNIPPET_TOKENS));
+        ellipsis = put_string(generator, column->texts[2], SNIPPET_ELLIPSIS);
+        end = put_string(generator, column->texts[1], SNIPPET_END);
+        start = put_string(generator, column->texts[0], SNIPPET_START);
+        return write_function(self,
+                              qd_sql_make(generator->arena, "snippet(f.queryd_fts,0,@,@,@,@)", start, end, ellipsis,
+                                          qd_sql_text(qd_arena_printf(generator->arena, "%u",
+                                                                      column->n_tokens > 0 ? column->n_tokens : SNIPPET_TOKENS))));
     case QD_MATCH_OFFSETS:
-        return write_function(self, "queryd_match_offsets(f.queryd_fts)");
+        return write_function(self, qd_sql_fill(generator->arena, "queryd_match_offsets(f.queryd_fts)", NULL, 0));
     }
-    return "NULL";
+    return qd_sql_text("NULL");
 }
 
 static void
-add_computed(Match *self, guint variable, const char *sql)
+add_computed(Match *self, guint variable, QdSql sql)
 {
     QdColumn *column;
 
@@ -184,11 +188,11 @@ add_columns(Match *self)
     match_node(self, &match->subject, "q.s", "m.s");
     match_node(self, &match->literal, "q.o", "m.o");
     match_node(self, &match->predicate, "q.p", "m.p");
-    if (match->rank.kind == QD_NODE_VARIABLE && qd_generator_find_parameter(generator, match->rank.variable) == NULL)
+    if (match->rank.kind == QD_NODE_VARIABLE && qd_generator_find_parameter(generator, match->rank.variable).text == NULL)
         add_computed(self, match->rank.variable, write_column(self, &rank));
     for (const QdMatchColumn *column = match->columns; column != NULL; column = column->next)
         add_computed(self, column->variable, write_column(self, column));
-    if (self->seeds != NULL) {
+    if (self->seeds.text != NULL) {
         const QdNode text = match->text;
 
         match_node(self, &text, "n.n", "m.n");
@@ -204,54 +208,57 @@ add_conditions(Match *self)
 {
     QdGenerator *generator = self->generator;
     const QdMatch *match = self->match;
-    g_autoptr(GString) predicates = g_string_new(NULL);
+    g_auto(QdSqlBuilder) predicates = qd_sql_builder_new(generator->arena);
 
-    qd_relation_add_where(generator, self->inner, qd_arena_printf(generator->arena, "f.queryd_fts MATCH %s", self->text));
-    qd_relation_add_where(generator, self->inner, self->from_quads ? "q.o>0 AND f.rowid=q.o" : "q.o=f.rowid");
+    qd_relation_add_where(generator, self->inner, qd_sql_make(generator->arena, "f.queryd_fts MATCH @", self->text));
+    qd_relation_add_where(generator, self->inner, qd_sql_text(self->from_quads ? "q.o>0 AND f.rowid=q.o" : "q.o=f.rowid"));
     for (guint i = 0; i < match->n_predicates; i++)
-        g_string_append_printf(predicates, "%s%s", i > 0 ? "," : "", qd_generator_put_term(generator, match->predicates[i]));
+        qd_sql_append_after(&predicates, ",", qd_generator_put_term(generator, match->predicates[i]));
     if (match->n_predicates > 0)
-        qd_relation_add_where(generator, self->inner, qd_arena_printf(generator->arena, "q.p IN (%s)", predicates->str));
-    qd_relation_add_where(generator, self->inner,
-                          "(q.p IN (SELECT id FROM queryd_fulltext) OR EXISTS(SELECT 1 FROM queryd_fulltext WHERE id=0))");
-    qd_relation_add_where(generator, self->inner, qd_generate_graph_condition(generator, "q"));
+        qd_relation_add_where(generator, self->inner, qd_sql_make(generator->arena, "q.p IN (@)", qd_sql_finish(&predicates)));
+    qd_relation_add_where(
+        generator, self->inner,
+        qd_sql_make(generator->arena, "(q.p IN (SELECT id FROM queryd_fulltext) OR @)",
+                    qd_sql_exists(generator->arena, QD_SQL_NONE, qd_sql_text("SELECT 1 FROM queryd_fulltext WHERE id=0"))));
+    qd_relation_add_where(generator, self->inner, qd_generate_graph_condition(generator, &(QdTableName){ "q", NULL }));
 }
 
 /* A row for each quad; or for each subject (of the graph, of the query text), with its best literal if that matters. */
-static const char *
+static QdSql
 write_rows(Match *self)
 {
     QdGenerator *generator = self->generator;
     gboolean per_literal = self->match->per_literal;
-    const char *n = self->seeds != NULL ? "n," : "";
-    const char *rows;
+    gboolean has_seeds = self->seeds.text != NULL;
+    QdSql n = qd_sql_text(has_seeds ? "n," : "");
+    QdSql rows;
 
-    rows = qd_arena_printf(generator->arena, "SELECT %s%sq.s AS s,q.g AS g%s%s%s FROM %s%s WHERE %s",
-                           per_literal || self->needs_rank ? "" : "DISTINCT ", self->seeds != NULL ? "n.n AS n," : "",
-                           per_literal || self->needs_rank ? ",q.p AS p,q.o AS o" : "", self->needs_rank ? ",f.rank AS r" : "",
-                           self->calls, self->seeds != NULL ? self->seeds : "",
-                           self->from_quads ? "queryd_quad AS q CROSS JOIN queryd_fts AS f"
-                                            : "queryd_fts AS f CROSS JOIN queryd_quad AS q",
-                           qd_relation_write_where(generator, self->inner));
+    rows = qd_sql_make(generator->arena, "SELECT @@q.s AS s,q.g AS g@@@ FROM @@ WHERE @",
+                       qd_sql_text(per_literal || self->needs_rank ? "" : "DISTINCT "), qd_sql_text(has_seeds ? "n.n AS n," : ""),
+                       qd_sql_text(per_literal || self->needs_rank ? ",q.p AS p,q.o AS o" : ""),
+                       qd_sql_text(self->needs_rank ? ",f.rank AS r" : ""), self->calls, has_seeds ? self->seeds : qd_sql_text(""),
+                       qd_sql_text(self->from_quads ? "queryd_quad AS q CROSS JOIN queryd_fts AS f"
+                                                    : "queryd_fts AS f CROSS JOIN queryd_quad AS q"),
+                       qd_relation_write_where(generator, self->inner));
     if (per_literal || !self->needs_rank)
         return rows;
     /* LIMIT: FTS5's functions are computed before rows are grouped */
-    return qd_arena_printf(generator->arena, "SELECT %ss,g,o,min(r) AS r%s FROM (%s LIMIT -1) GROUP BY %ss,g", n, self->names, rows,
-                           n);
+    return qd_sql_make(generator->arena, "SELECT @s,g,o,min(r) AS r@ FROM (@ LIMIT -1) GROUP BY @s,g", n, self->names, rows, n);
 }
 
 /* The best rows of each graph and query text. */
-static const char *
-write_best(Match *self, const char *rows)
+static QdSql
+write_best(Match *self, QdSql rows)
 {
     QdGenerator *generator = self->generator;
+    const char *limit;
 
     if (self->match->limit == QD_NO_LIMIT)
         return rows;
-    return qd_arena_printf(generator->arena,
-                           "SELECT * FROM (SELECT *,row_number() OVER (PARTITION BY %s ORDER BY r) AS k FROM (%s)) WHERE "
-                           "k<=%" G_GUINT64_FORMAT,
-                           self->seeds != NULL ? "g,n" : "g", rows, self->match->limit);
+    limit = qd_arena_printf(generator->arena, "%" G_GUINT64_FORMAT, self->match->limit);
+    return qd_sql_make(generator->arena,
+                       "SELECT * FROM (SELECT *,row_number() OVER (PARTITION BY @ ORDER BY r) AS k FROM (@)) WHERE k<=@",
+                       qd_sql_text(self->seeds.text != NULL ? "g,n" : "g"), rows, qd_sql_text(limit));
 }
 
 /* Whether the store's index can answer at all. */
@@ -286,21 +293,21 @@ qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left)
         .match = match,
         .inner = qd_relation_new(self),
         .shape = qd_relation_new(self),
-        .calls = "",
-        .names = "",
+        .calls = qd_sql_text(""),
+        .names = qd_sql_text(""),
         .needs_rank = match->rank.kind != QD_NODE_NONE || match->columns != NULL || match->limit != QD_NO_LIMIT,
     };
-    QdTable table = { .text = "m", .name = "m" };
+    QdTable table = { .name = { "m", NULL } };
     QdSeal seal;
 
     if (!check_index(self, match))
         return builder.shape;
     take_text(&builder, left);
-    builder.from_quads = builder.seeds == NULL && (match->subject.kind == QD_NODE_TERM ||
-                                                   qd_generator_find_parameter(self, match->subject.variable) != NULL);
+    builder.from_quads = builder.seeds.text == NULL && (match->subject.kind == QD_NODE_TERM ||
+                                                        qd_generator_find_parameter(self, match->subject.variable).text != NULL);
     add_columns(&builder);
     add_conditions(&builder);
-    table.text = qd_arena_printf(self->arena, "(%s) AS m", write_best(&builder, write_rows(&builder)));
+    table.from = qd_sql_make(self->arena, "(@) AS m", write_best(&builder, write_rows(&builder)));
     qd_relation_add_table(self, builder.shape, &table);
     /* within EXISTS a table that does not depend on what is outside is made once, if SQLite is asked to materialise it */
     seal = self->outer != NULL && match->text.kind == QD_NODE_TERM ? QD_SEAL_MATERIALIZED : QD_SEAL_STREAM;

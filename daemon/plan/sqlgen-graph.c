@@ -6,14 +6,14 @@
 #include "daemon/plan/sqlgen-private.h"
 
 /* ?1,?2,… */
-static const char *
+static QdSql
 write_list(QdGenerator *self, const QdTerm **terms, guint n_terms)
 {
-    g_autoptr(GString) list = g_string_new(NULL);
+    g_auto(QdSqlBuilder) list = qd_sql_builder_new(self->arena);
 
     for (guint i = 0; i < n_terms; i++)
-        g_string_append_printf(list, "%s%s", i > 0 ? "," : "", qd_generator_put_term(self, terms[i]));
-    return qd_arena_strndup(self->arena, list->str, list->len);
+        qd_sql_append_after(&list, ",", qd_generator_put_term(self, terms[i]));
+    return n_terms > 0 ? qd_sql_finish(&list) : qd_sql_text("");
 }
 
 static gboolean
@@ -27,107 +27,102 @@ has_named(const QdDatasetClause *clause, const QdTerm *graph)
 }
 
 /* Several FROM: a triple that stands in two graphs is one triple. */
-static const char *
-default_condition(QdGenerator *self, const char *alias)
+static QdSql
+default_condition(QdGenerator *self, const QdTableName *table, QdSql g)
 {
     const QdDatasetClause *clause = self->dataset->clause;
-    const char *list;
+    QdSql list;
 
     if (clause == NULL && self->dataset->with == NULL)
-        return qd_arena_concat(self->arena, alias, ".g=0", NULL);
+        return qd_sql_equate(self->arena, g, "=", qd_sql_text("0"));
     if (clause == NULL || clause->n_graphs == 1)
-        return qd_arena_printf(self->arena, "%s.g=%s", alias,
-                               qd_generator_put_term(self, clause == NULL ? self->dataset->with : clause->graphs[0]));
+        return qd_sql_equate(self->arena, g, "=",
+                             qd_generator_put_term(self, clause == NULL ? self->dataset->with : clause->graphs[0]));
     if (clause->n_graphs == 0)
-        return "0";
+        return qd_sql_text("0");
     list = write_list(self, clause->graphs, clause->n_graphs);
-    return qd_arena_printf(
-        self->arena,
-        "%s.g IN (%s) AND NOT EXISTS(SELECT 1 FROM queryd_quad AS d WHERE d.s=%s.s AND d.p=%s.p AND d.o=%s.o AND "
-        "d.g IN (%s) AND d.g<%s.g)",
-        alias, list, alias, alias, alias, list, alias);
+    return qd_sql_make(
+        self->arena, "@ IN (@) AND NOT @", g, list,
+        qd_sql_exists(self->arena, QD_SQL_NONE,
+                      qd_sql_make(self->arena,
+                                  "SELECT 1 FROM queryd_quad AS d WHERE d.s=@ AND d.p=@ AND d.o=@ AND d.g IN (@) AND d.g<@",
+                                  qd_sql_column(self->arena, table, "s", QD_SQL_NODE),
+                                  qd_sql_column(self->arena, table, "p", QD_SQL_PREDICATE),
+                                  qd_sql_column(self->arena, table, "o", QD_SQL_NODE), list, g)));
 }
 
-const char *
-qd_generate_graph_condition(QdGenerator *self, const char *alias)
+QdSql
+qd_generate_graph_condition(QdGenerator *self, const QdTableName *table)
 {
     const QdDatasetClause *clause = self->dataset->clause;
+    QdSql g = qd_sql_column(self->arena, table, "g", QD_SQL_COLUMN);
 
     switch (self->graph.kind) {
     case QD_NODE_NONE:
-        return default_condition(self, alias);
+        return default_condition(self, table, g);
     case QD_NODE_TERM:
         if (clause != NULL && !has_named(clause, self->graph.term))
-            return "0";
-        return qd_arena_printf(self->arena, "%s.g=%s AND %s.g<>0", alias, qd_generator_put_term(self, self->graph.term), alias);
+            return qd_sql_text("0");
+        return qd_sql_make(self->arena, "@=@ AND @<>0", g, qd_generator_put_term(self, self->graph.term), g);
     case QD_NODE_VARIABLE:
         if (clause != NULL)
-            return qd_arena_printf(self->arena, "%s.g IN (%s) AND %s.g<>0", alias, write_list(self, clause->named, clause->n_named),
-                                   alias);
-        return qd_arena_printf(self->arena, "%s.g<>0", alias);
+            return qd_sql_make(self->arena, "@ IN (@) AND @<>0", g, write_list(self, clause->named, clause->n_named), g);
+        return qd_sql_make(self->arena, "@<>0", g);
     }
-    return NULL;
+    return qd_sql_text("1");
 }
 
-QdRelation *
-qd_generate_quad(QdGenerator *self, const char **ret_alias)
+/* A quad of the active graph as a relation of one table. */
+static QdRelation *
+generate_quad(QdGenerator *self)
 {
-    const char *alias = qd_arena_printf(self->arena, "q%u", qd_generator_make_name(self));
     QdRelation *relation = qd_relation_new(self);
-    QdTable table = { .is_base = TRUE, .sure = "g" };
+    QdTable table = qd_generator_make_table(self, 'q');
 
-    table.text = qd_arena_concat(self->arena, "queryd_quad AS ", alias, NULL);
-    table.name = alias;
+    table.from = qd_sql_make(self->arena, "queryd_quad AS @", table.from);
+    table.is_base = TRUE;
+    table.sure = "g";
     qd_relation_add_table(self, relation, &table);
-    if (self->graph.kind == QD_NODE_VARIABLE) {
-        QdColumn *column = qd_relation_add(self, relation, self->graph.variable, qd_arena_concat(self->arena, alias, ".g", NULL));
-
-        column->certain = column->interned = column->plain = TRUE;
-    }
-    *ret_alias = alias;
+    if (self->graph.kind == QD_NODE_VARIABLE)
+        (void) qd_relation_add_stored(self, relation, self->graph.variable, qd_table_write_witness(self, &table));
     return relation;
 }
 
 static void
-match_node(QdGenerator *self, QdRelation *relation, const char *sql, const QdNode *node)
+match_node(QdGenerator *self, QdRelation *relation, QdSql sql, const QdNode *node)
 {
-    const char *parameter;
-    QdColumn *column;
+    const QdColumn *column;
+    QdSql value = QD_SQL_NONE;
 
     switch (node->kind) {
     case QD_NODE_NONE:
         return;
     case QD_NODE_TERM:
-        qd_relation_add_where(self, relation,
-                              qd_arena_concat(self->arena, sql, "=", qd_generator_put_term(self, node->term), NULL));
-        return;
+        value = qd_generator_put_term(self, node->term);
+        break;
     case QD_NODE_VARIABLE:
-        parameter = qd_generator_find_parameter(self, node->variable);
-        if (parameter != NULL) {
-            qd_relation_add_where(self, relation, qd_arena_concat(self->arena, sql, "=", parameter, NULL));
-            return;
-        }
-        column = qd_relation_find(relation, node->variable);
-        if (column != NULL) {
-            qd_relation_add_where(self, relation, qd_arena_concat(self->arena, sql, "=", column->sql, NULL));
-            return;
-        }
-        column = qd_relation_add(self, relation, node->variable, sql);
-        column->certain = column->interned = column->plain = TRUE;
-        return;
+        value = qd_generator_find_parameter(self, node->variable);
+        column = value.text == NULL ? qd_relation_find(relation, node->variable) : NULL;
+        if (column != NULL)
+            value = column->sql;
+        break;
     }
+    if (value.text != NULL)
+        qd_relation_add_where(self, relation, qd_sql_equate(self->arena, sql, "=", value));
+    else
+        (void) qd_relation_add_stored(self, relation, node->variable, sql);
 }
 
 QdRelation *
 qd_generate_triple(QdGenerator *self, const QdTriple *triple)
 {
-    const char *alias;
-    QdRelation *relation = qd_generate_quad(self, &alias);
+    QdRelation *relation = generate_quad(self);
+    const QdTableName *table = &relation->tables[0].name;
 
-    match_node(self, relation, qd_arena_concat(self->arena, alias, ".s", NULL), &triple->s);
-    match_node(self, relation, qd_arena_concat(self->arena, alias, ".p", NULL), &triple->p);
-    match_node(self, relation, qd_arena_concat(self->arena, alias, ".o", NULL), &triple->o);
-    qd_relation_add_where(self, relation, qd_generate_graph_condition(self, alias));
+    match_node(self, relation, qd_sql_column(self->arena, table, "s", QD_SQL_NODE), &triple->s);
+    match_node(self, relation, qd_sql_column(self->arena, table, "p", QD_SQL_PREDICATE), &triple->p);
+    match_node(self, relation, qd_sql_column(self->arena, table, "o", QD_SQL_NODE), &triple->o);
+    qd_relation_add_where(self, relation, qd_generate_graph_condition(self, table));
     return relation;
 }
 
@@ -136,43 +131,43 @@ static QdRelation *
 generate_graphs(QdGenerator *self, guint variable)
 {
     const QdDatasetClause *clause = self->dataset->clause;
-    const char *alias = qd_arena_printf(self->arena, "g%u", qd_generator_make_name(self));
     QdRelation *relation = qd_relation_new(self);
-    QdTable table = { .name = alias };
-    QdColumn *column;
+    QdTable table = qd_generator_make_table(self, 'g');
+    QdSql id = qd_sql_column(self->arena, &table.name, "id", QD_SQL_COLUMN);
 
     if (clause == NULL) {
-        table.text = qd_arena_printf(self->arena, "queryd_graph AS %s", alias);
+        table.from = qd_sql_make(self->arena, "queryd_graph AS @", table.from);
         qd_relation_add_where(self, relation,
-                              qd_arena_printf(self->arena, "%s.id<>0 AND (%s.n_quads>0 OR %s.explicit)", alias, alias, alias));
-        column = qd_relation_add(self, relation, variable, qd_arena_printf(self->arena, "%s.id", alias));
+                              qd_sql_make(self->arena, "@<>0 AND (@>0 OR @)", id,
+                                          qd_sql_column(self->arena, &table.name, "n_quads", QD_SQL_COLUMN),
+                                          qd_sql_column(self->arena, &table.name, "explicit", QD_SQL_COLUMN)));
     } else {
-        g_autoptr(GString) rows = g_string_new(NULL);
+        g_auto(QdSqlBuilder) rows = qd_sql_builder_new(self->arena);
 
         for (guint i = 0; i < clause->n_named; i++)
-            g_string_append_printf(rows, "%sSELECT %s AS id", i > 0 ? " UNION " : "",
-                                   qd_generator_put_term(self, clause->named[i]));
+            qd_sql_append_after(&rows, " UNION ",
+                                qd_sql_make(self->arena, "SELECT @ AS id", qd_generator_put_term(self, clause->named[i])));
         if (clause->n_named == 0)
-            g_string_append(rows, "SELECT NULL AS id WHERE 0");
-        table.text = qd_arena_printf(self->arena, "(%s) AS %s", rows->str, alias);
-        column = qd_relation_add(self, relation, variable, qd_arena_printf(self->arena, "%s.id", alias));
+            qd_sql_append_text(&rows, "SELECT NULL AS id WHERE 0");
+        table.from = qd_sql_make(self->arena, "(@) AS @", qd_sql_finish(&rows), table.from);
     }
-    column->certain = column->interned = column->plain = TRUE;
+    (void) qd_relation_add_stored(self, relation, variable, id);
     qd_relation_add_table(self, relation, &table);
     return relation;
 }
 
 /* That the active graph, a constant, is there: GRAPH <iri> {} has a solution only then. */
-static const char *
+static QdSql
 existence_condition(QdGenerator *self)
 {
     const QdDatasetClause *clause = self->dataset->clause;
 
     if (clause != NULL)
-        return has_named(clause, self->graph.term) ? NULL : "0";
-    return qd_arena_printf(self->arena,
-                           "EXISTS(SELECT 1 FROM queryd_graph AS g WHERE g.id=%s AND g.id<>0 AND (g.n_quads>0 OR g.explicit))",
-                           qd_generator_put_term(self, self->graph.term));
+        return has_named(clause, self->graph.term) ? QD_SQL_NONE : qd_sql_text("0");
+    return qd_sql_exists(self->arena, QD_SQL_NONE,
+                         qd_sql_make(self->arena,
+                                     "SELECT 1 FROM queryd_graph AS g WHERE g.id=@ AND g.id<>0 AND (g.n_quads>0 OR g.explicit)",
+                                     qd_generator_put_term(self, self->graph.term)));
 }
 
 QdRelation *
@@ -201,22 +196,22 @@ name_graph(QdGenerator *self, const QdRelation *inner, guint hidden, guint varia
     QdRelation *rest = qd_relation_new(self);
     QdNode no_graph = { 0 };
     QdNode active = self->graph;
-    const char *parameter;
+    QdSql parameter;
     QdRelation *joined;
 
     qd_relation_take_rows(self, rest, inner);
     for (guint i = 0; i < inner->n_columns; i++) {
         if (inner->columns[i].variable != hidden)
-            *qd_relation_add(self, rest, inner->columns[i].variable, NULL) = inner->columns[i];
+            (void) qd_relation_add_column(self, rest, &inner->columns[i]);
         else
-            *qd_relation_add(self, name, variable, NULL) = inner->columns[i];
+            (void) qd_relation_add_column(self, name, &inner->columns[i]);
     }
     if (name->n_columns == 0) /* after an error */
         return rest;
     name->columns[0].variable = variable;
     parameter = qd_generator_find_parameter(self, variable);
-    if (parameter != NULL) { /* which needs no column */
-        qd_relation_add_where(self, rest, qd_arena_printf(self->arena, "%s=%s", name->columns[0].sql, parameter));
+    if (parameter.text != NULL) { /* which needs no column */
+        qd_relation_add_where(self, rest, qd_sql_equate(self->arena, name->columns[0].sql, "=", parameter));
         return rest;
     }
     self->graph = no_graph;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Computed columns, tables of values, grouping, and the solution modifiers.
+ * Computed columns, tables of values, and the solution modifiers.
  */
-#include <string.h>
-
 #include "daemon/plan/sqlgen-private.h"
 
-#define ARGUMENTS_MAX 100 /* of one call; SQLite takes 127 */
-#define INLINE_BYTES 24   /* an SQL expression of this size may be written again where its variable stands */
-#define CARRIED_MAX 48    /* columns that one common table expression after the other carries on without using them */
+#define INLINE_BYTES 24 /* an SQL expression of this size may be written again where its variable stands */
+#define CARRIED_MAX 48  /* columns that one common table expression after the other carries on without using them */
 
 /* --- extend and values ------------------------------------------------------------------------------------------------ */
 
@@ -42,7 +39,7 @@ uses_computed(QdGenerator *self, const QdExpression *expression, const QdRelatio
     for (guint i = 0; i < relation->n_columns; i++) {
         const QdColumn *column = &relation->columns[i];
 
-        if ((column->fickle || (!column->plain && strlen(column->sql) > INLINE_BYTES)) &&
+        if ((column->fickle || (!column->plain && column->sql.n_bytes > INLINE_BYTES)) &&
             qd_variable_set_has(&used, relation->columns[i].variable))
             return TRUE;
     }
@@ -74,7 +71,7 @@ set_aside(QdGenerator *self, Aside *aside, const QdRelation *relation, const QdB
         QdColumn *column;
 
         aside->number = qd_ast_add_variable(self->ast, NULL);
-        column = qd_relation_add(self, numbered, aside->number, "row_number() OVER ()");
+        column = qd_relation_add(self, numbered, aside->number, qd_sql_fill(self->arena, "row_number() OVER ()", NULL, 0));
         column->certain = column->interned = TRUE;
     }
     qd_variable_set_add(&used, self->arena, aside->number);
@@ -88,9 +85,9 @@ set_aside(QdGenerator *self, Aside *aside, const QdRelation *relation, const QdB
         gboolean is_used = column->serial || qd_variable_set_has(&used, column->variable);
 
         if (is_used)
-            *qd_relation_add(self, kept, column->variable, NULL) = *column;
+            (void) qd_relation_add_column(self, kept, column);
         if (!is_used || column->variable == aside->number)
-            *qd_relation_add(self, left, column->variable, NULL) = *column;
+            (void) qd_relation_add_column(self, left, column);
     }
     if (left->n_columns > 1)
         g_ptr_array_add(aside->tables, left);
@@ -111,7 +108,7 @@ take_back(QdGenerator *self, const Aside *aside, QdRelation *relation)
     qd_relation_take_rows(self, whole, relation);
     for (guint i = 0; i < relation->n_columns; i++) {
         if (relation->columns[i].variable != aside->number)
-            *qd_relation_add(self, whole, relation->columns[i].variable, NULL) = relation->columns[i];
+            (void) qd_relation_add_column(self, whole, &relation->columns[i]);
     }
     return whole;
 }
@@ -157,7 +154,7 @@ qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet
         value = qd_expression_make_value(self, expression, relation);
         column = qd_relation_find(relation, node->bindings[i].variable);
         if (column == NULL)
-            column = qd_relation_add(self, relation, node->bindings[i].variable, NULL);
+            column = qd_relation_add(self, relation, node->bindings[i].variable, QD_SQL_NONE);
         *column = value;
         column->variable = node->bindings[i].variable;
         column->plain = FALSE;
@@ -172,27 +169,29 @@ static QdColumn
 make_cell(QdGenerator *self, guint variable, const QdTerm *term)
 {
     return (QdColumn){ .variable = variable,
-                       .sql = term != NULL ? qd_generator_put_term(self, term) : "NULL",
+                       .sql = term != NULL ? qd_generator_put_term(self, term) : qd_sql_text("NULL"),
                        .certain = term != NULL,
                        .interned = TRUE };
 }
 
-static const char *
+static QdSql
 write_rows(QdGenerator *self, const QdValues *values, QdRelation *shape)
 {
-    g_autoptr(GString) text = g_string_new("VALUES ");
+    g_auto(QdSqlBuilder) text = qd_sql_builder_new(self->arena);
 
     for (guint row = 0; row < values->n_rows; row++) {
-        g_string_append(text, row > 0 ? ",(" : "(");
+        qd_sql_append_text(&text, row > 0 ? ",(" : "VALUES (");
         for (guint i = 0; i < values->n_variables; i++) {
             QdColumn cell = make_cell(self, values->variables[i], values->cells[row * values->n_variables + i]);
 
-            g_string_append_printf(text, "%s%s", i > 0 ? "," : "", cell.sql);
+            qd_sql_append_text(&text, i > 0 ? "," : "");
+            qd_sql_append(&text, cell.sql);
             shape->columns[i].certain &= cell.certain;
         }
-        g_string_append(text, values->n_variables == 0 ? "1)" : ")");
+        qd_sql_append_text(&text, values->n_variables == 0 ? "1)" : ")");
     }
-    return qd_arena_strndup(self->arena, text->str, text->len);
+    text.depth = QD_DEPTH_GROUP;
+    return qd_sql_finish(&text);
 }
 
 QdRelation *
@@ -208,147 +207,22 @@ qd_generate_values(QdGenerator *self, const QdValues *values)
                               qd_ast_get_variable_name(self->ast, values->variables[i]));
             return relation;
         }
-        column = qd_relation_add(self, relation, values->variables[i], "NULL");
+        column = qd_relation_add(self, relation, values->variables[i], qd_sql_text("NULL"));
         column->certain = column->interned = TRUE;
         if (values->n_rows == 1)
             *column = make_cell(self, values->variables[i], values->cells[i]);
     }
     if (values->n_rows == 0)
-        qd_relation_add_where(self, relation, "0");
+        qd_relation_add_where(self, relation, qd_sql_text("0"));
     if (values->n_rows > 1)
         relation = qd_relation_seal_text(self, relation, write_rows(self, values, relation), QD_SEAL_PLAIN);
     for (guint i = 0; i < relation->n_columns; i++) {
-        const char *parameter = qd_generator_find_parameter(self, relation->columns[i].variable);
+        QdSql parameter = qd_generator_find_parameter(self, relation->columns[i].variable);
 
-        if (parameter != NULL)
-            qd_relation_add_where(self, relation, qd_arena_printf(self->arena, "%s=%s", relation->columns[i].sql, parameter));
+        if (parameter.text != NULL)
+            qd_relation_add_where(self, relation, qd_sql_equate(self->arena, relation->columns[i].sql, "=", parameter));
     }
     return relation;
-}
-
-/* --- groups ----------------------------------------------------------------------------------------------------------- */
-
-/*
- * A join with a UNION is a join with each of its arms. SQLite does that where it neither groups nor sorts, else it would
- * evaluate the UNION whole.
- */
-static QdRelation *
-fence_union(QdGenerator *self, QdRelation *relation)
-{
-    if (relation->n_tables == 1 || qd_relation_get_n_arms(relation) == 1)
-        return relation;
-    return qd_relation_seal(self, relation, QD_SEAL_STREAM);
-}
-
-/* COUNT(DISTINCT *): rows of the query's own variables as texts, since a row is no value of SQL. */
-static const char *
-write_row(QdGenerator *self, const QdRelation *relation)
-{
-    g_autoptr(GString) row = g_string_new("json_array(");
-    guint n = 0;
-
-    for (guint i = 0; i < relation->n_columns; i++) {
-        const char *separator = n == 0 ? "" : (n % ARGUMENTS_MAX == 0 ? ")||json_array(" : ",");
-
-        if (qd_ast_get_variable_name(self->ast, relation->columns[i].variable) == NULL)
-            continue;
-        g_string_append_printf(row, "%squote(%s)", separator, qd_column_intern(self, &relation->columns[i]));
-        n++;
-    }
-    g_string_append_c(row, ')');
-    return qd_arena_strndup(self->arena, row->str, row->len);
-}
-
-static const char *
-write_aggregate(QdGenerator *self, const QdExpression *aggregate, const QdRelation *relation, const char *only)
-{
-    static const char *const names[] = { "count",      "queryd_sum",    "queryd_min",         "queryd_max",
-                                         "queryd_avg", "queryd_sample", "queryd_group_concat" };
-    const char *distinct = aggregate->distinct ? "DISTINCT " : "";
-    const char *value;
-
-    if (aggregate->n_children == 0) {
-        value = aggregate->distinct ? write_row(self, relation) : "1";
-    } else {
-        QdColumn column = qd_expression_make_value(self, aggregate->children[0], relation);
-
-        value = aggregate->distinct ? qd_column_intern(self, &column) : column.sql;
-    }
-    if (aggregate->aggregate == QD_AGGREGATE_COUNT)
-        return qd_arena_printf(self->arena, "queryd_integer(count(%s%s)%s)", distinct, value, only);
-    if (aggregate->aggregate != QD_AGGREGATE_GROUP_CONCAT || aggregate->separator == NULL)
-        return qd_arena_printf(self->arena, "%s(%s%s)%s", names[aggregate->aggregate], distinct, value, only);
-    if (!aggregate->distinct)
-        return qd_arena_printf(self->arena, "queryd_group_concat(%s,%s)%s", value,
-                               qd_generator_put_term(self, aggregate->separator), only);
-    return qd_arena_printf(self->arena, "queryd_list_join(queryd_group_list(DISTINCT %s)%s,%s)", value, only,
-                           qd_generator_put_term(self, aggregate->separator));
-}
-
-/*
- * Without keys a group is there even when nothing is in it. Inside GRAPH ?g it is there once for each graph, which the graphs
- * on the left of an outer join give.
- */
-static QdRelation *
-add_empty_groups(QdGenerator *self, const QdRelation *relation, const char **ret_only)
-{
-    QdRelation *graphs = qd_generate_unit(self);
-    QdRelation *sealed = qd_relation_seal(self, relation, QD_SEAL_PLAIN);
-    const QdColumn *graph = qd_relation_find(sealed, self->graph.variable);
-    QdRelation *joined = qd_relation_copy(self, graphs);
-    QdTable table = sealed->tables[0];
-
-    *ret_only = qd_arena_printf(self->arena, " FILTER (WHERE %s IS NOT NULL)", graph->sql);
-    table.on = qd_arena_printf(self->arena, "%s=%s", graphs->columns[0].sql, graph->sql);
-    qd_relation_add_table(self, joined, &table);
-    for (guint i = 0; i < sealed->n_columns; i++) {
-        if (sealed->columns[i].variable != self->graph.variable)
-            *qd_relation_add(self, joined, sealed->columns[i].variable, NULL) = sealed->columns[i];
-    }
-    return joined;
-}
-
-QdRelation *
-qd_generate_group(QdGenerator *self, const QdAlgebra *node)
-{
-    QdRelation *relation = qd_generator_generate(self, node->children[0], NULL);
-    QdRelation *shape = qd_relation_new(self);
-    g_autoptr(GString) keys = g_string_new(NULL);
-    const char *only = "";
-    gboolean per_graph = self->graph.kind == QD_NODE_VARIABLE;
-
-    if (self->error != NULL)
-        return relation;
-    relation = fence_union(self, relation);
-    if (per_graph && node->n_variables == 0)
-        relation = add_empty_groups(self, relation, &only);
-    for (guint i = 0; i < node->n_variables + (per_graph ? 1 : 0); i++) {
-        guint variable = i < node->n_variables ? node->variables[i] : self->graph.variable;
-        QdColumn *from = qd_relation_find(relation, variable);
-        QdColumn *key;
-
-        if (from == NULL || qd_relation_find(shape, variable) != NULL)
-            continue;
-        key = qd_relation_add(self, shape, variable, qd_column_intern(self, from));
-        key->certain = from->certain;
-        key->interned = TRUE;
-        g_string_append_printf(keys, "%s%u", keys->len > 0 ? "," : "GROUP BY ", shape->n_columns);
-    }
-    if (node->n_variables > 0 && keys->len == 0)
-        g_string_append(keys, "GROUP BY NULL"); /* of nothing that is bound: one group, if there are rows */
-    for (guint i = 0; i < node->n_bindings; i++) {
-        const QdExpression *aggregate = node->bindings[i].expression;
-        QdColumn *column = qd_relation_add(self, shape, node->bindings[i].variable,
-                                           write_aggregate(self, aggregate, relation, only));
-
-        column->certain = column->interned = aggregate->aggregate == QD_AGGREGATE_COUNT;
-    }
-    qd_relation_take_rows(self, shape, relation);
-    if (shape->n_columns == 0)
-        (void) qd_relation_add(self, shape, qd_ast_add_variable(self->ast, NULL), "count(*)");
-    relation = qd_relation_seal_text(self, shape, qd_relation_write(self, shape, "SELECT", keys->str),
-                                     keys->len > 0 ? QD_SEAL_TABLE : QD_SEAL_PLAIN);
-    return self->graph.kind == QD_NODE_TERM ? qd_generate_in_graph(self, relation) : relation;
 }
 
 /* --- order, distinct, slice ------------------------------------------------------------------------------------------- */
@@ -388,29 +262,37 @@ split_modifiers(const QdAlgebra *node)
     return modifiers;
 }
 
-static const char *
+/* ORDER BY …; none where there is no order. A key of each direction is the argument of a call where @ascending and @descending
+ * name one. */
+static QdSql
 write_order(QdGenerator *self, const Modifiers *modifiers, const QdRelation *relation, const char *ascending,
             const char *descending)
 {
-    g_autoptr(GString) text = g_string_new(NULL);
+    g_auto(QdSqlBuilder) text = qd_sql_builder_new(self->arena);
 
     for (guint i = 0; modifiers->order != NULL && i < modifiers->order->n_orders; i++) {
         const QdOrder *order = &modifiers->order->orders[i];
         QdColumn value = qd_expression_make_value(self, order->expression, relation);
 
-        g_string_append_printf(text, "%s%s(queryd_sort_key(%s))%s", text->len > 0 ? "," : "ORDER BY ",
-                               order->descending ? descending : ascending, value.sql, order->descending ? " DESC" : "");
+        qd_sql_append_text(&text, i > 0 ? "," : "ORDER BY ");
+        qd_sql_append(&text,
+                      qd_sql_make(self->arena, "@(queryd_sort_key(@))@", qd_sql_text(order->descending ? descending : ascending),
+                                  value.sql, qd_sql_text(order->descending ? " DESC" : "")));
     }
-    return qd_arena_strndup(self->arena, text->str, text->len);
+    return qd_sql_finish(&text);
 }
 
-static const char *
-write_slice(QdGenerator *self, const Modifiers *modifiers)
+/* @tail with the slice's LIMIT. */
+static QdSql
+add_slice(QdGenerator *self, const Modifiers *modifiers, QdSql tail)
 {
+    const char *slice;
+
     if (modifiers->limit == QD_NO_LIMIT && modifiers->offset == 0)
-        return "";
-    return qd_arena_printf(self->arena, " LIMIT %" G_GINT64_FORMAT " OFFSET %" G_GUINT64_FORMAT,
-                           modifiers->limit == QD_NO_LIMIT ? (gint64) -1 : (gint64) modifiers->limit, modifiers->offset);
+        return tail;
+    slice = qd_arena_printf(self->arena, " LIMIT %" G_GINT64_FORMAT " OFFSET %" G_GUINT64_FORMAT,
+                            modifiers->limit == QD_NO_LIMIT ? (gint64) -1 : (gint64) modifiers->limit, modifiers->offset);
+    return qd_sql_make(self->arena, "@@", tail, qd_sql_text(slice));
 }
 
 /* The projected columns, and the graph's. Missing ones are unbound. */
@@ -427,8 +309,8 @@ project(QdGenerator *self, const QdRelation *relation, const guint *variables, g
 
         if (column == NULL || qd_relation_find(projected, variable) != NULL)
             continue;
-        added = qd_relation_add(self, projected, variable, NULL);
-        *added = *column;
+        added = qd_relation_add_column(self, projected, column);
+        added->variable = variable;
         added->serial = FALSE;
         if (intern && !column->interned) {
             added->sql = qd_column_intern(self, column);
@@ -459,35 +341,37 @@ orders_by_projected(QdGenerator *self, const Modifiers *modifiers)
  * of them would.
  */
 static QdRelation *
-make_distinct(QdGenerator *self, const Modifiers *modifiers, const QdRelation *relation, const char **ret_tail)
+make_distinct(QdGenerator *self, const Modifiers *modifiers, const QdRelation *relation, QdSql *ret_tail)
 {
     QdRelation *projected = project(self, relation, modifiers->project->variables, modifiers->project->n_variables, TRUE);
-    g_autoptr(GString) keys = g_string_new("GROUP BY ");
+    g_auto(QdSqlBuilder) keys = qd_sql_builder_new(self->arena);
+    QdSql order;
 
     if (modifiers->order == NULL || orders_by_projected(self, modifiers)) {
-        projected = qd_relation_seal_text(self, projected, qd_relation_write(self, projected, "SELECT DISTINCT", NULL),
+        projected = qd_relation_seal_text(self, projected, qd_relation_write(self, projected, "SELECT DISTINCT", QD_SQL_NONE),
                                           QD_SEAL_TABLE);
         *ret_tail = write_order(self, modifiers, projected, "", "");
         return projected;
     }
     for (guint i = 0; i < projected->n_columns; i++)
-        g_string_append_printf(keys, "%s%s", i > 0 ? "," : "", projected->columns[i].sql);
-    *ret_tail = qd_arena_printf(self->arena, "%s %s", projected->n_columns > 0 ? keys->str : "GROUP BY NULL",
-                                write_order(self, modifiers, relation, "min", "max"));
+        qd_sql_append_after(&keys, ",", projected->columns[i].sql);
+    order = write_order(self, modifiers, relation, "min", "max");
+    *ret_tail = qd_sql_make(self->arena, "GROUP BY @ @", projected->n_columns > 0 ? qd_sql_finish(&keys) : qd_sql_text("NULL"),
+                            order);
     return projected;
 }
 
 /* The pattern under the modifiers with the columns that are projected, and what SQL puts after it but the slice. */
 static QdRelation *
-generate_modified(QdGenerator *self, const Modifiers *modifiers, const char **ret_tail)
+generate_modified(QdGenerator *self, const Modifiers *modifiers, QdSql *ret_tail)
 {
     QdRelation *relation = qd_generator_generate(self, modifiers->pattern, NULL);
 
-    *ret_tail = "";
+    *ret_tail = QD_SQL_NONE;
     if (self->error != NULL || modifiers->project == NULL)
         return relation;
     if (modifiers->distinct || modifiers->order != NULL)
-        relation = fence_union(self, relation);
+        relation = qd_relation_fence(self, relation);
     if (modifiers->distinct)
         return make_distinct(self, modifiers, relation, ret_tail);
     *ret_tail = write_order(self, modifiers, relation, "", "");
@@ -496,25 +380,26 @@ generate_modified(QdGenerator *self, const Modifiers *modifiers, const char **re
 
 /* LIMIT inside GRAPH ?g is one for each graph. */
 static QdRelation *
-slice_per_graph(QdGenerator *self, QdRelation *relation, const Modifiers *modifiers, const char *order)
+slice_per_graph(QdGenerator *self, QdRelation *relation, const Modifiers *modifiers, QdSql order)
 {
     guint number = qd_ast_add_variable(self->ast, NULL);
     const QdColumn *graph = qd_relation_find(relation, self->graph.variable);
     QdRelation *sliced;
+    QdSql row, offset;
 
     if (graph == NULL)
         return relation;
     relation = qd_relation_copy(self, relation);
     (void) qd_relation_add(self, relation, number,
-                           qd_arena_printf(self->arena, "row_number() OVER (PARTITION BY %s %s)", graph->sql, order));
+                           qd_sql_make(self->arena, "row_number() OVER (PARTITION BY @ @)", graph->sql, order));
     sliced = qd_relation_seal(self, relation, QD_SEAL_PLAIN);
-    qd_relation_add_where(
-        self, sliced,
-        qd_arena_printf(self->arena, "%s>%" G_GUINT64_FORMAT, qd_relation_find(sliced, number)->sql, modifiers->offset));
+    row = qd_relation_find(sliced, number)->sql;
+    offset = qd_sql_text(qd_arena_printf(self->arena, "%" G_GUINT64_FORMAT, modifiers->offset));
+    qd_relation_add_where(self, sliced, qd_sql_make(self->arena, "@>@", row, offset));
     if (modifiers->limit != QD_NO_LIMIT)
         qd_relation_add_where(self, sliced,
-                              qd_arena_printf(self->arena, "%s-%" G_GUINT64_FORMAT "<=%" G_GUINT64_FORMAT,
-                                              qd_relation_find(sliced, number)->sql, modifiers->offset, modifiers->limit));
+                              qd_sql_make(self->arena, "@-@<=@", row, offset,
+                                          qd_sql_text(qd_arena_printf(self->arena, "%" G_GUINT64_FORMAT, modifiers->limit))));
     return project(self, sliced, modifiers->project->variables, modifiers->project->n_variables, FALSE);
 }
 
@@ -532,7 +417,7 @@ project_outer(QdGenerator *self, const QdOuter *outer, const QdAlgebra *project)
         const QdColumn *column = qd_relation_find(outer->relation, project->variables[i]);
 
         if (column != NULL)
-            *qd_relation_add(self, columns, project->variables[i], NULL) = *column;
+            (void) qd_relation_add_column(self, columns, column);
     }
     seen = qd_arena_new0(self->arena, QdOuter);
     *seen = (QdOuter){ columns, outer->level, project_outer(self, outer->next, project) };
@@ -545,7 +430,7 @@ qd_generate_solution(QdGenerator *self, const QdAlgebra *node)
     Modifiers modifiers = split_modifiers(node);
     gboolean sliced = modifiers.limit != QD_NO_LIMIT || modifiers.offset > 0;
     const QdOuter *outer = self->outer;
-    const char *tail;
+    QdSql tail;
     QdRelation *relation;
 
     self->outer = project_outer(self, outer, modifiers.project);
@@ -563,30 +448,27 @@ qd_generate_solution(QdGenerator *self, const QdAlgebra *node)
         return relation;
     if (self->graph.kind == QD_NODE_VARIABLE)
         return slice_per_graph(self, relation, &modifiers, tail);
-    return qd_relation_seal_text(
-        self, relation,
-        qd_arena_printf(
-            self->arena, "SELECT * FROM (%s)",
-            qd_relation_write(self, relation, "SELECT", qd_arena_printf(self->arena, "%s%s", tail, write_slice(self, &modifiers)))),
-        QD_SEAL_TABLE);
+    return qd_relation_seal_text(self, relation,
+                                 qd_sql_make(self->arena, "SELECT * FROM (@)",
+                                             qd_relation_write(self, relation, "SELECT", add_slice(self, &modifiers, tail))),
+                                 QD_SEAL_TABLE);
 }
 
-const char *
+QdSql
 qd_generate_final(QdGenerator *self, const QdAlgebra *node, const guint *variables, guint n_variables)
 {
     Modifiers modifiers = split_modifiers(node);
-    g_autoptr(GString) list = g_string_new(NULL);
-    const char *tail;
+    g_auto(QdSqlBuilder) list = qd_sql_builder_new(self->arena);
+    QdSql tail;
     QdRelation *relation = generate_modified(self, &modifiers, &tail);
 
     for (guint i = 0; i < n_variables; i++) {
         const QdColumn *column = qd_relation_find(relation, variables[i]);
-        const char *parameter = column == NULL ? qd_generator_find_parameter(self, variables[i]) : NULL;
+        QdSql value = column != NULL ? column->sql : qd_generator_find_parameter(self, variables[i]);
 
-        g_string_append(list,
-                        qd_arena_printf(self->arena, "%s%s AS v%u", i > 0 ? "," : "",
-                                        column != NULL ? column->sql : (parameter != NULL ? parameter : "NULL"), variables[i]));
+        qd_sql_append_after(&list, ",",
+                            qd_sql_make(self->arena, "@ AS @", value.text != NULL ? value : qd_sql_text("NULL"),
+                                        qd_sql_text(qd_arena_printf(self->arena, "v%u", variables[i]))));
     }
-    return qd_relation_write_list(self, relation, "SELECT", n_variables > 0 ? list->str : "1",
-                                  qd_arena_printf(self->arena, "%s%s", tail, write_slice(self, &modifiers)));
+    return qd_relation_write_list(self, relation, "SELECT", qd_sql_finish(&list), add_slice(self, &modifiers, tail));
 }

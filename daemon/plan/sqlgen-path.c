@@ -7,10 +7,10 @@
 
 /* --- one scan --------------------------------------------------------------------------------------------------------- */
 
-static const char *
+static QdSql
 list_links(QdGenerator *self, const QdPath *path, QdPathKind kind)
 {
-    g_autoptr(GString) list = g_string_new(NULL);
+    g_auto(QdSqlBuilder) list = qd_sql_builder_new(self->arena);
 
     for (guint i = 0; i < path->n_children; i++) {
         const QdPath *child = path->children[i];
@@ -19,59 +19,56 @@ list_links(QdGenerator *self, const QdPath *path, QdPathKind kind)
             continue;
         if (child->kind == QD_PATH_INVERSE)
             child = child->children[0];
-        g_string_append_printf(list, "%s%s", list->len > 0 ? "," : "", qd_generator_put_term(self, child->iri));
+        qd_sql_append_after(&list, ",", qd_generator_put_term(self, child->iri));
     }
-    return list->len > 0 ? qd_arena_strndup(self->arena, list->str, list->len) : NULL;
+    return qd_sql_finish(&list);
 }
 
-/* Any predicate that the condition on ?p allows: a triple with a predicate of our own. */
+/* Any predicate of @list (may be none: all), or any other: a triple with a predicate of our own. */
 static QdRelation *
-generate_scan(QdGenerator *self, const QdNode *s, const QdNode *o, const char *operator, const char * list)
+generate_scan(QdGenerator *self, const QdNode *s, const QdNode *o, gboolean is_other, QdSql list)
 {
     guint predicate = qd_ast_add_variable(self->ast, NULL);
     QdTriple triple = { .s = *s, .p = { .kind = QD_NODE_VARIABLE, .variable = predicate }, .o = *o };
     QdRelation *relation = qd_generate_triple(self, &triple);
-    QdRelation *result = qd_relation_new(self);
 
-    if (list != NULL)
+    if (list.text != NULL && is_other)
+        qd_relation_add_where(self, relation,
+                              qd_sql_make(self->arena, "@ NOT IN (@)", qd_relation_find(relation, predicate)->sql, list));
+    else if (list.text != NULL)
         qd_relation_add_where(
-            self, relation, qd_arena_printf(self->arena, "%s %s (%s)", qd_relation_find(relation, predicate)->sql, operator, list));
-    qd_relation_take_rows(self, result, relation);
-    for (guint i = 0; i < relation->n_columns; i++) {
-        if (relation->columns[i].variable != predicate)
-            *qd_relation_add(self, result, relation->columns[i].variable, NULL) = relation->columns[i];
-    }
-    return result;
+            self, relation,
+            qd_sql_equate(self->arena, qd_relation_find(relation, predicate)->sql, " IN ", qd_sql_make(self->arena, "(@)", list)));
+    return qd_relation_drop_column(self, relation, predicate);
 }
 
 /* Columns of @shape, from @arms whose columns may stand in another order. */
 static QdRelation *
 unite(QdGenerator *self, QdRelation *shape, const QdRelation *other)
 {
-    g_autoptr(GString) list = g_string_new(NULL);
+    g_auto(QdSqlBuilder) list = qd_sql_builder_new(self->arena);
 
     for (guint i = 0; i < shape->n_columns; i++)
-        g_string_append_printf(list, "%s%s", i > 0 ? "," : "", qd_relation_find(other, shape->columns[i].variable)->sql);
-    return qd_relation_seal_text(
-        self, shape,
-        qd_arena_printf(self->arena, "%s UNION ALL %s", qd_relation_write(self, shape, "SELECT", NULL),
-                        qd_relation_write_list(self, other, "SELECT", list->len > 0 ? list->str : "1", NULL)),
-        QD_SEAL_PLAIN);
+        qd_sql_append_after(&list, ",", qd_relation_find(other, shape->columns[i].variable)->sql);
+    return qd_relation_seal_text(self, shape,
+                                 qd_sql_make(self->arena, "@ UNION ALL @", qd_relation_write(self, shape, "SELECT", QD_SQL_NONE),
+                                             qd_relation_write_list(self, other, "SELECT", qd_sql_finish(&list), QD_SQL_NONE)),
+                                 QD_SEAL_PLAIN);
 }
 
 static QdRelation *
 generate_negated(QdGenerator *self, const QdTriple *triple)
 {
-    const char *forward = list_links(self, triple->path, QD_PATH_LINK);
-    const char *backward = list_links(self, triple->path, QD_PATH_INVERSE);
+    QdSql forward = list_links(self, triple->path, QD_PATH_LINK);
+    QdSql backward = list_links(self, triple->path, QD_PATH_INVERSE);
     QdRelation *scan;
 
-    if (backward == NULL)
-        return generate_scan(self, &triple->s, &triple->o, "NOT IN", forward);
-    scan = generate_scan(self, &triple->o, &triple->s, "NOT IN", backward);
-    if (forward == NULL)
+    if (backward.text == NULL)
+        return generate_scan(self, &triple->s, &triple->o, TRUE, forward);
+    scan = generate_scan(self, &triple->o, &triple->s, TRUE, backward);
+    if (forward.text == NULL)
         return scan;
-    return unite(self, generate_scan(self, &triple->s, &triple->o, "NOT IN", forward), scan);
+    return unite(self, generate_scan(self, &triple->s, &triple->o, TRUE, forward), scan);
 }
 
 /* --- repetition ------------------------------------------------------------------------------------------------------- */
@@ -83,102 +80,110 @@ generate_negated(QdGenerator *self, const QdTriple *triple)
 typedef struct Closure {
     QdPathKind kind;
     const QdRelation *step;
-    guint x, y;        /* the step's variables, from the seeded end to the other */
-    const char *graph; /* of the step; NULL: the active graph is no variable */
-    const char *seeds; /* SELECT n [, g], or NULL: every node */
+    guint x, y;  /* the step's variables, from the seeded end to the other */
+    QdSql graph; /* of the step; none: the active graph is no variable */
+    QdSql seeds; /* SELECT n [, g], or none: every node */
 } Closure;
 
 /* Every node of the active graph: SELECT n [, g]. */
-static const char *
+static QdSql
 write_nodes(QdGenerator *self)
 {
-    const char *g = self->graph.kind == QD_NODE_VARIABLE ? ",z.g AS g" : "";
-    const char *condition = qd_generate_graph_condition(self, "z");
+    QdSql g = qd_sql_text(self->graph.kind == QD_NODE_VARIABLE ? ",z.g AS g" : "");
+    QdSql condition = qd_generate_graph_condition(self, &(QdTableName){ "z", NULL });
 
-    return qd_arena_printf(self->arena,
-                           "SELECT z.s AS n%s FROM queryd_quad AS z WHERE %s UNION SELECT z.o%s FROM queryd_quad AS z WHERE %s", g,
-                           condition, g, condition);
+    return qd_sql_make(self->arena,
+                       "SELECT z.s AS n@ FROM queryd_quad AS z WHERE @ UNION SELECT z.o@ FROM queryd_quad AS z WHERE @", g,
+                       condition, g, condition);
+}
+
+/* What a list of columns has beside a node: the graph of @relation, if the active one is a variable. */
+static QdSql
+write_graph(QdGenerator *self, const QdRelation *relation)
+{
+    const QdColumn *graph = self->graph.kind == QD_NODE_VARIABLE ? qd_relation_find(relation, self->graph.variable) : NULL;
+
+    return graph != NULL ? qd_sql_make(self->arena, ",@ AS g", graph->sql) : qd_sql_text("");
 }
 
 /* A constant as a seed, in each graph. A path of length zero has it even where no triple has. */
-static const char *
-write_constant_seed(QdGenerator *self, const char *sql)
+static QdSql
+write_constant_seed(QdGenerator *self, QdSql sql)
 {
     QdRelation *unit = qd_generate_unit(self);
-    const QdColumn *graph = self->graph.kind == QD_NODE_VARIABLE ? qd_relation_find(unit, self->graph.variable) : NULL;
 
-    return qd_relation_write_list(self, unit, "SELECT",
-                                  qd_arena_printf(self->arena, "%s AS n%s%s%s", sql, graph != NULL ? "," : "",
-                                                  graph != NULL ? graph->sql : "", graph != NULL ? " AS g" : ""),
-                                  NULL);
+    return qd_relation_write_list(self, unit, "SELECT", qd_sql_make(self->arena, "@ AS n@", sql, write_graph(self, unit)),
+                                  QD_SQL_NONE);
 }
 
-/* That @node, an SQL expression, is a node of the active graph: a variable matches nothing else. @graph: (nullable): its own
- * condition. */
-static const char *
-write_is_node(QdGenerator *self, const char *node, const char *graph)
+/* That @node is a node of the active graph: a variable matches nothing else. @graph: " AND …" of its own, or empty. */
+static QdSql
+write_is_node(QdGenerator *self, QdSql node, QdSql graph)
 {
-    const char *condition = qd_generate_graph_condition(self, "z");
+    QdSql condition = qd_generate_graph_condition(self, &(QdTableName){ "z", NULL });
+    QdSql subject = qd_sql_make(self->arena, "SELECT 1 FROM queryd_quad AS z WHERE z.s=@ AND @@", node, condition, graph);
+    QdSql object = qd_sql_make(self->arena, "SELECT 1 FROM queryd_quad AS z WHERE z.o=@ AND @@", node, condition, graph);
 
-    return qd_arena_printf(self->arena,
-                           "EXISTS(SELECT 1 FROM queryd_quad AS z WHERE z.s=%s AND %s%s) OR "
-                           "EXISTS(SELECT 1 FROM queryd_quad AS z WHERE z.o=%s AND %s%s)",
-                           node, condition, graph, node, condition, graph);
+    return qd_sql_make(self->arena, "@ OR @", qd_sql_exists(self->arena, QD_SQL_NONE, subject),
+                       qd_sql_exists(self->arena, QD_SQL_NONE, object));
 }
 
 /* The nodes that @left binds @variable to. */
-static const char *
+static QdSql
 write_bound_seeds(QdGenerator *self, const QdRelation *left, guint variable)
 {
-    const QdColumn *column = qd_relation_find(left, variable);
     const QdColumn *graph = self->graph.kind == QD_NODE_VARIABLE ? qd_relation_find(left, self->graph.variable) : NULL;
-    const char *node = qd_column_intern(self, column);
-    const char *same_graph = graph != NULL ? qd_arena_printf(self->arena, " AND z.g=%s", graph->sql) : "";
+    QdSql node = qd_column_intern(self, qd_relation_find(left, variable));
+    QdSql same_graph = graph != NULL ? qd_sql_make(self->arena, " AND z.g=@", graph->sql) : qd_sql_text("");
 
-    return qd_arena_printf(self->arena, "SELECT DISTINCT %s AS n%s%s%s FROM %s WHERE %s", node, graph != NULL ? "," : "",
-                           graph != NULL ? graph->sql : "", graph != NULL ? " AS g" : "", left->tables[0].text,
-                           write_is_node(self, node, same_graph));
+    return qd_sql_make(self->arena, "SELECT DISTINCT @ AS n@ FROM @ WHERE @", node, write_graph(self, left), left->tables[0].from,
+                       write_is_node(self, node, same_graph));
 }
 
 /* The same where @left may leave @variable unbound: with such a solution each node is a seed. */
-static const char *
+static QdSql
 write_open_seeds(QdGenerator *self, const QdRelation *left, guint variable)
 {
-    const char *seeds = write_bound_seeds(self, left, variable);
+    QdSql seeds = write_bound_seeds(self, left, variable);
     const QdColumn *column = qd_relation_find(left, variable);
 
     if (column->certain)
         return seeds;
-    return qd_arena_printf(self->arena, "%s UNION SELECT * FROM (%s) WHERE EXISTS(SELECT 1 FROM %s WHERE %s IS NULL)", seeds,
-                           write_nodes(self), left->tables[0].text, column->sql);
+    return qd_sql_make(
+        self->arena, "@ UNION SELECT * FROM (@) WHERE @", seeds, write_nodes(self),
+        qd_sql_exists(self->arena, QD_SQL_NONE,
+                      qd_sql_make(self->arena, "SELECT 1 FROM @ WHERE @ IS NULL", left->tables[0].from, column->sql)));
 }
 
 /* Seeds, and what steps lead to from them, as SELECTs between UNION: pairs are a set. */
-static const char *
-write_closure(QdGenerator *self, const Closure *closure, const char *name)
+static QdSql
+write_closure(QdGenerator *self, const Closure *closure, const QdTable *table)
 {
-    const char *x = qd_relation_find(closure->step, closure->x)->sql;
-    const char *y = qd_relation_find(closure->step, closure->y)->sql;
-    const char *g = closure->graph != NULL ? qd_arena_printf(self->arena, ",%s", closure->graph) : "";
-    const char *same = closure->graph != NULL ? qd_arena_printf(self->arena, " AND n.g=%s", closure->graph) : "";
-    const char *seeds = closure->seeds != NULL ? closure->seeds : write_nodes(self);
-    const char *from = closure->step->tables[0].text;
-    const char *where = qd_relation_write_where(self, closure->step);
-    const char *first;
+    QdArena *arena = self->arena;
+    gboolean has_graph = closure->graph.text != NULL;
+    const QdSql none = qd_sql_text("");
+    QdSql x = qd_relation_find(closure->step, closure->x)->sql;
+    QdSql y = qd_relation_find(closure->step, closure->y)->sql;
+    QdSql g = has_graph ? qd_sql_make(arena, ",@", closure->graph) : none;
+    QdSql seeds = closure->seeds.text != NULL ? closure->seeds : write_nodes(self);
+    QdSql from = closure->step->tables[0].from;
+    QdSql where = qd_relation_write_where(self, closure->step);
+    QdSql name = qd_sql_text(table->name.text);
+    QdSql first, same, own;
 
-    if (closure->kind == QD_PATH_ONE_OR_MORE && closure->seeds == NULL)
-        first = qd_arena_printf(self->arena, "SELECT %s,%s%s FROM %s WHERE %s", x, y, g, from, where);
+    if (closure->kind == QD_PATH_ONE_OR_MORE && closure->seeds.text == NULL)
+        first = qd_sql_make(arena, "SELECT @,@@ FROM @ WHERE @", x, y, g, from, where);
     else
-        first = qd_arena_printf(self->arena, "SELECT %s,%s%s FROM (%s) AS n CROSS JOIN %s WHERE %s=n.n%s AND %s", x, y, g, seeds,
-                                from, x, same, where);
+        first = qd_sql_make(arena, "SELECT @,@@ FROM (@) AS n CROSS JOIN @ WHERE @=n.n@ AND @", x, y, g, seeds, from, x,
+                            has_graph ? qd_sql_make(arena, " AND n.g=@", closure->graph) : none, where);
+    own = qd_sql_make(arena, "SELECT n.n,n.n@ FROM (@) AS n", qd_sql_text(has_graph ? ",n.g" : ""), seeds);
     if (closure->kind == QD_PATH_ZERO_OR_ONE)
-        return qd_arena_printf(self->arena, "SELECT n.n,n.n%s FROM (%s) AS n UNION %s", closure->graph != NULL ? ",n.g" : "", seeds,
-                               first);
+        return qd_sql_make(arena, "@ UNION @", own, first);
     if (closure->kind == QD_PATH_ZERO_OR_MORE)
-        first = qd_arena_printf(self->arena, "SELECT n.n,n.n%s FROM (%s) AS n", closure->graph != NULL ? ",n.g" : "", seeds);
-    same = closure->graph != NULL ? qd_arena_printf(self->arena, " AND %s.g=%s", name, closure->graph) : "";
-    return qd_arena_printf(self->arena, "%s UNION SELECT %s.a,%s%s FROM %s CROSS JOIN %s WHERE %s=%s.b%s AND %s", first, name, y, g,
-                           name, from, x, name, same, where);
+        first = own;
+    same = has_graph ? qd_sql_make(arena, " AND @.g=@", name, closure->graph) : none;
+    return qd_sql_make(arena, "@ UNION SELECT @.a,@@ FROM @ CROSS JOIN @ WHERE @=@.b@ AND @", first, name, y, g, name, from, x,
+                       name, same, where);
 }
 
 /* A link of a step, and those that go on from it: arms of the step share their ends. */
@@ -245,7 +250,7 @@ list_chains(QdGenerator *self, const QdPath *path, gboolean backward, const Chai
 
 /* A step that is made of links, as arguments of queryd_steps(); FALSE for any other. */
 static gboolean
-append_links(QdGenerator *self, const QdPath *path, gboolean backward, GString *out)
+append_links(QdGenerator *self, const QdPath *path, gboolean backward, QdSqlBuilder *out)
 {
     g_autoptr(GPtrArray) chains = g_ptr_array_new();
     guint n_links = 0;
@@ -258,27 +263,31 @@ append_links(QdGenerator *self, const QdPath *path, gboolean backward, GString *
         return FALSE;
     for (guint i = 0; i < chains->len; i++) {
         for (const Chain *chain = chains->pdata[i]; chain != NULL; chain = chain->next)
-            g_string_append_printf(out, ",%d,%s", (chain->next != NULL ? 2 : 1) * (chain->backward ? -1 : 1),
-                                   qd_generator_put_term(self, chain->iri));
+            qd_sql_append(out, qd_sql_make(self->arena, ",@,@",
+                                           qd_sql_text(qd_arena_printf(self->arena, "%d",
+                                                                       (chain->next != NULL ? 2 : 1) * (chain->backward ? -1 : 1))),
+                                           qd_generator_put_term(self, chain->iri)));
     }
     return TRUE;
 }
 
 /*
- * A repetition of links in one graph is searched breadth first, a set for each seed (daemon/functions/closure.h). @seed: SQL. NULL:
- * of anything else.
+ * A repetition of links in one graph is searched breadth first, a set for each seed (daemon/functions/closure.h): the arguments
+ * after the seed. None: of anything else.
  */
-static const char *
+static QdSql
 write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gboolean from_object)
 {
-    static const char kinds[] = { [QD_PATH_ZERO_OR_MORE] = '*', [QD_PATH_ONE_OR_MORE] = '+', [QD_PATH_ZERO_OR_ONE] = '?' };
-    g_autoptr(GString) links = g_string_new(NULL);
+    static const char *const kinds[] = {
+        [QD_PATH_ZERO_OR_MORE] = "'*'", [QD_PATH_ONE_OR_MORE] = "'+'", [QD_PATH_ZERO_OR_ONE] = "'?'"
+    };
+    g_auto(QdSqlBuilder) links = qd_sql_builder_new(self->arena);
     const QdTerm *graph = self->graph.kind == QD_NODE_TERM ? self->graph.term : self->dataset->with;
 
-    if (self->dataset->clause != NULL || self->graph.kind == QD_NODE_VARIABLE || !append_links(self, inner, from_object, links))
-        return NULL;
-    return qd_arena_printf(self->arena, ",queryd_steps('%c'%s),%s)", kinds[kind], links->str,
-                           graph != NULL ? qd_generator_put_term(self, graph) : "0");
+    if (self->dataset->clause != NULL || self->graph.kind == QD_NODE_VARIABLE || !append_links(self, inner, from_object, &links))
+        return QD_SQL_NONE;
+    return qd_sql_make(self->arena, ",queryd_steps(@@),@", qd_sql_text(kinds[kind]), qd_sql_finish(&links),
+                       graph != NULL ? qd_generator_put_term(self, graph) : qd_sql_text("0"));
 }
 
 static gboolean
@@ -292,37 +301,40 @@ has_sequence(const QdPath *path)
 }
 
 /* The same for all seeds. */
-static const char *
+static QdSql
 write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gboolean from_object)
 {
-    const char *search = write_search_from(self, closure->kind, inner, from_object);
-    const char *seeds = closure->seeds;
+    QdSql search = write_search_from(self, closure->kind, inner, from_object);
+    QdSql seeds = closure->seeds;
 
-    if (search == NULL)
-        return NULL;
+    if (search.text == NULL)
+        return QD_SQL_NONE;
     /* the start of each step; where that takes a join, any node may be one */
-    if (seeds == NULL && closure->kind == QD_PATH_ONE_OR_MORE && !has_sequence(inner))
+    if (seeds.text == NULL && closure->kind == QD_PATH_ONE_OR_MORE && !has_sequence(inner))
         seeds = qd_relation_write_list(self, closure->step, "SELECT DISTINCT",
-                                       qd_arena_printf(self->arena, "%s AS n", qd_relation_find(closure->step, closure->x)->sql),
-                                       NULL);
-    return qd_arena_printf(self->arena, "SELECT n.n,c.node FROM (%s) AS n CROSS JOIN " QD_SEARCH_CALL "n.n%s AS c",
-                           seeds != NULL ? seeds : write_nodes(self), search);
+                                       qd_sql_make(self->arena, "@ AS n", qd_relation_find(closure->step, closure->x)->sql),
+                                       QD_SQL_NONE);
+    return qd_sql_make(self->arena, "SELECT n.n,c.node FROM (@) AS n CROSS JOIN queryd_closure(n.n@) AS c",
+                       seeds.text != NULL ? seeds : write_nodes(self), search);
+}
+
+/* The value that an end has before anything runs; may be none. */
+static QdSql
+constant_end(QdGenerator *self, const QdNode *node)
+{
+    return node->kind == QD_NODE_TERM ? qd_generator_put_term(self, node->term) : qd_generator_find_parameter(self, node->variable);
 }
 
 static void
-bind_end(QdGenerator *self, QdRelation *relation, const QdNode *node, const char *sql)
+bind_end(QdGenerator *self, QdRelation *relation, const QdNode *node, QdSql sql)
 {
-    QdColumn *column = node->kind == QD_NODE_VARIABLE ? qd_relation_find(relation, node->variable) : NULL;
-    const char *value = node->kind == QD_NODE_TERM ? qd_generator_put_term(self, node->term) : NULL;
+    const QdColumn *column = node->kind == QD_NODE_VARIABLE ? qd_relation_find(relation, node->variable) : NULL;
+    QdSql value = column != NULL ? column->sql : constant_end(self, node);
 
-    if (node->kind == QD_NODE_VARIABLE)
-        value = column != NULL ? column->sql : qd_generator_find_parameter(self, node->variable);
-    if (value != NULL) {
-        qd_relation_add_where(self, relation, qd_arena_printf(self->arena, "%s=%s", sql, value));
-        return;
-    }
-    column = qd_relation_add(self, relation, node->variable, sql);
-    column->certain = column->interned = column->plain = TRUE;
+    if (value.text != NULL)
+        qd_relation_add_where(self, relation, qd_sql_equate(self->arena, sql, "=", value));
+    else
+        (void) qd_relation_add_stored(self, relation, node->variable, sql);
 }
 
 /* Whether @path joins each term with itself, also one that the graph does not have. A sequence does not: its middle is a node. */
@@ -380,14 +392,7 @@ generate_step(QdGenerator *self, const QdPath *path, gboolean from_object, QdNod
     *ret_y = (QdNode){ .kind = QD_NODE_VARIABLE, .variable = qd_ast_add_variable(self->ast, NULL) };
     qd_variable_set_add(&known, self->arena, from_object ? ret_y->variable : ret_x->variable);
     step = qd_generator_generate(self, qd_algebra_from_path(self->ast, ret_x, path, ret_y), &known);
-    return step->n_tables == 1 && step->tables[0].on == NULL ? step : qd_relation_seal(self, step, QD_SEAL_VIEW);
-}
-
-/* The value that an end has before anything runs; NULL: none. */
-static const char *
-constant_end(QdGenerator *self, const QdNode *node)
-{
-    return node->kind == QD_NODE_TERM ? qd_generator_put_term(self, node->term) : qd_generator_find_parameter(self, node->variable);
+    return step->n_tables == 1 && step->tables[0].on.text == NULL ? step : qd_relation_seal(self, step, QD_SEAL_VIEW);
 }
 
 /* How well the solutions on the left know an end: not at all, in some of them, in all. */
@@ -404,13 +409,13 @@ static gboolean
 choose_seeds(QdGenerator *self, const QdTriple *triple, QdRelation **left, Closure *closure)
 {
     const QdRelation *known = left != NULL ? *left : NULL;
-    const char *s = constant_end(self, &triple->s);
-    const char *o = constant_end(self, &triple->o);
+    QdSql s = constant_end(self, &triple->s);
+    QdSql o = constant_end(self, &triple->o);
     gboolean from_object;
 
-    if (s != NULL || o != NULL) {
-        closure->seeds = write_constant_seed(self, s != NULL ? s : o);
-        return s == NULL;
+    if (s.text != NULL || o.text != NULL) {
+        closure->seeds = write_constant_seed(self, s.text != NULL ? s : o);
+        return s.text == NULL;
     }
     from_object = rate_seed(known, &triple->o) > rate_seed(known, &triple->s);
     if (!from_object && rate_seed(known, &triple->s) == 0)
@@ -480,35 +485,41 @@ qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelat
     const QdNode *from = from_object ? &triple->o : &triple->s;
     const QdNode *to = from_object ? &triple->s : &triple->o;
     QdRelation *relation;
-    const char *name, *seed, *search, *node;
-    QdTable table = { .is_search = TRUE, .sure = "node" };
+    QdSql seed, search, node;
+    QdTable table;
 
-    if (is_beside(self, bound) || self->outer != NULL || rate_seed(left, from) != 2 || constant_end(self, to) != NULL ||
+    if (is_beside(self, bound) || self->outer != NULL || rate_seed(left, from) != 2 || constant_end(self, to).text != NULL ||
         left->n_tables >= QD_TABLES_MAX)
         return NULL;
     seed = qd_column_intern(self, qd_relation_find(left, from->variable));
     search = write_search_from(self, kind, inner, from_object);
-    if (search == NULL)
+    if (search.text == NULL)
         return NULL;
-    name = qd_arena_printf(self->arena, "p%u", qd_generator_make_name(self));
-    node = qd_arena_concat(self->arena, name, ".node", NULL);
+    table = qd_generator_make_table(self, 'p');
+    table.is_search = TRUE;
+    table.sure = "node";
+    node = qd_table_write_witness(self, &table);
     /* a path of no length leads from a node to itself */
     table.is_test = rate_seed(left, to) == 2 && (from->variable != to->variable || kind == QD_PATH_ONE_OR_MORE);
-    table.name = name;
     table.seed = seed;
-    table.search = qd_arena_concat(self->arena, search, " AS ", name, NULL);
-    table.text = qd_arena_concat(self->arena, QD_SEARCH_CALL, seed, table.search, NULL);
+    table.search = search;
+    qd_table_write_search(self, &table);
     relation = qd_relation_new(self);
     qd_relation_add_table(self, relation, &table);
     if (kind != QD_PATH_ONE_OR_MORE) /* a path of no length */
-        qd_relation_add_where(self, relation, qd_arena_printf(self->arena, "(%s)", write_is_node(self, seed, "")));
+        qd_relation_add_where(self, relation, qd_sql_make(self->arena, "(@)", write_is_node(self, seed, qd_sql_text(""))));
     if (rate_seed(left, to) == 2)
-        qd_relation_add_where(
-            self, relation,
-            qd_arena_concat(self->arena, node, "=+", qd_column_intern(self, qd_relation_find(left, to->variable)), NULL));
+        qd_relation_add_where(self, relation,
+                              qd_sql_equate(self->arena, node, "=+", qd_column_intern(self, qd_relation_find(left, to->variable))));
     else
         bind_end(self, relation, to, node);
     return relation;
+}
+
+static QdSql
+write_end(QdGenerator *self, const QdTable *table, const char *column)
+{
+    return qd_sql_column(self->arena, &table->name, column, QD_SQL_COLUMN);
 }
 
 static QdRelation *
@@ -518,9 +529,10 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     const QdPath *inner = simplify(triple->path, &closure.kind);
     QdRelation *by_row = left != NULL && *left != NULL ? qd_generate_path_by_row(self, triple, *left, bound) : NULL;
     gboolean from_object = by_row != NULL ? FALSE : choose_seeds(self, triple, left, &closure);
-    const char *name = NULL;
-    const char *search;
     QdRelation *relation = qd_relation_new(self);
+    QdTable table;
+    QdSql search, select;
+    gboolean joined;
     QdNode x, y;
 
     if (by_row != NULL)
@@ -532,29 +544,22 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     closure.y = from_object ? x.variable : y.variable;
     if (self->graph.kind == QD_NODE_VARIABLE)
         closure.graph = qd_relation_find(closure.step, self->graph.variable)->sql;
-    name = qd_arena_printf(self->arena, "p%u", qd_generator_make_name(self));
+    table = qd_generator_make_table(self, 'p');
     search = write_search(self, &closure, inner, from_object);
-    {
-        const char *text = search != NULL ? search : write_closure(self, &closure, name);
-        /* beside other solutions it is searched once and looked up; alone its rows come as they are found */
-        gboolean joined = search != NULL && (is_beside(self, bound) || (left != NULL && *left != NULL));
-
-        g_string_append_printf(self->with, "%s%s(a,b%s) AS %s(%s)", self->with->len > 0 ? ",\n" : "", name,
-                               closure.graph != NULL ? ",g" : "", joined ? "MATERIALIZED " : "", text);
-    }
-
-    {
-        const QdTable table = { .text = name, .name = name, .sure = "a" };
-
-        qd_relation_add_table(self, relation, &table);
-    }
-    if (closure.graph != NULL) {
-        QdColumn *graph = qd_relation_add(self, relation, self->graph.variable, qd_arena_printf(self->arena, "%s.g", name));
-
-        graph->certain = graph->interned = graph->plain = TRUE;
-    }
-    bind_end(self, relation, &triple->s, qd_arena_printf(self->arena, from_object ? "%s.b" : "%s.a", name));
-    bind_end(self, relation, &triple->o, qd_arena_printf(self->arena, from_object ? "%s.a" : "%s.b", name));
+    select = search.text != NULL ? search : write_closure(self, &closure, &table);
+    /* beside other solutions it is searched once and looked up; alone its rows come as they are found */
+    joined = search.text != NULL && (is_beside(self, bound) || (left != NULL && *left != NULL));
+    qd_generator_define(self,
+                        qd_sql_make(self->arena, "@(@) AS@", table.from, qd_sql_text(closure.graph.text != NULL ? "a,b,g" : "a,b"),
+                                    qd_sql_text(joined ? " MATERIALIZED" : "")),
+                        select);
+    table.sure = "a";
+    table.is_sealed = TRUE;
+    qd_relation_add_table(self, relation, &table);
+    if (closure.graph.text != NULL)
+        (void) qd_relation_add_stored(self, relation, self->graph.variable, write_end(self, &table, "g"));
+    bind_end(self, relation, &triple->s, write_end(self, &table, from_object ? "b" : "a"));
+    bind_end(self, relation, &triple->o, write_end(self, &table, from_object ? "a" : "b"));
     return relation;
 }
 
@@ -563,7 +568,7 @@ qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
 {
     switch (triple->path->kind) {
     case QD_PATH_ALTERNATIVE:
-        return generate_scan(self, &triple->s, &triple->o, "IN", list_links(self, triple->path, QD_PATH_LINK));
+        return generate_scan(self, &triple->s, &triple->o, FALSE, list_links(self, triple->path, QD_PATH_LINK));
     case QD_PATH_NEGATED:
         return generate_negated(self, triple);
     case QD_PATH_ZERO_OR_MORE:

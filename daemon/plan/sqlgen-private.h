@@ -9,11 +9,12 @@
 #pragma once
 
 #include "daemon/base/error.h"
+#include "daemon/plan/sql.h"
 #include "daemon/plan/sqlgen.h"
 
 typedef struct QdColumn {
     guint variable;
-    const char *sql;
+    QdSql sql;
     gboolean certain;  /* never NULL */
     gboolean interned; /* equal terms are equal SQL values; else a blob may stand for a term that has an id */
     gboolean plain;    /* a column of a table: may be named often, is NULL where an outer join found nothing */
@@ -23,15 +24,16 @@ typedef struct QdColumn {
 } QdColumn;
 
 typedef struct QdTable {
-    const char *text;   /* "queryd_quad AS q1", "c2" */
-    const char *name;   /* "q1", "c2" */
-    const char *on;     /* NULL: CROSS JOIN; else LEFT JOIN with this condition */
+    QdSql from;         /* "queryd_quad AS q1", "c2" */
+    QdTableName name;   /* "q1", "c2" */
+    QdSql on;           /* none: CROSS JOIN; else LEFT JOIN with this condition */
     const char *sure;   /* its column that is never NULL; NULL: none is known */
     gboolean is_base;   /* a stored table, cheap to name again */
+    gboolean is_sealed; /* SQLite evaluates it by itself, so that it has no index but an automatic one */
     gboolean is_kept;   /* evaluated once, however often it is read */
     gboolean is_search; /* of a path, from one row */
-    const char *seed;   /* of such a search: where it begins */
-    const char *search; /* the rest of its text, after the seed */
+    QdSql seed;         /* of such a search: where it begins */
+    QdSql search;       /* its arguments after the seed */
     gboolean is_test;   /* such a search for one node, which may find none */
     guint n_arms;       /* of a UNION that SQLite merges into what reads it; else 0 */
 } QdTable;
@@ -39,9 +41,9 @@ typedef struct QdTable {
 typedef struct QdRelation {
     QdTable *tables; /* none: one row */
     guint n_tables;
-    const char **conditions; /* all must hold */
+    QdSql *conditions; /* all must hold */
     guint n_conditions;
-    const char **prunings; /* hold, too; but if there are rows at all, these leave some of them */
+    QdSql *prunings; /* hold, too; but if there are rows at all, these leave some of them */
     guint n_prunings;
     QdColumn *columns;
     guint n_columns;
@@ -68,8 +70,8 @@ struct QdGenerator {
     GHashTable *numbers;     /* constant → number */
     GArray *probes;          /* QdPlanProbe */
     GHashTable *parameters;  /* nullable: variable + 1 → itself, of the user's parameters */
-    GString *with;           /* the common table expressions of the SELECT that is being made */
-    GString *outer_with;     /* those of the whole text: the same but inside an EXISTS */
+    QdSqlBuilder *with;      /* the common table expressions of the SELECT that is being made */
+    QdSqlBuilder outer_with; /* those of the whole text: the same but inside an EXISTS */
     GArray *estimates;       /* double; NAN ends a join */
     const QdAlgebra *seeded; /* (nullable): to be generated from seeds */
     QdRelation *seeds;
@@ -83,51 +85,59 @@ struct QdGenerator {
 
 /* sqlgen.c */
 void qd_generator_fail(QdGenerator *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
-const char *qd_generator_put_term(QdGenerator *self, const QdTerm *term); /* "?1" */
+QdSql qd_generator_put_term(QdGenerator *self, const QdTerm *term); /* "?1" */
 /* "?1"; the arrays are copied. */
-const char *qd_generator_put_program(QdGenerator *self, const QdSqlConstant *program);
-/* "?1" of a variable that has the user's value wherever it stands; NULL: it is an ordinary one. */
-const char *qd_generator_find_parameter(QdGenerator *self, guint variable);
+QdSql qd_generator_put_program(QdGenerator *self, const QdSqlConstant *program);
+/* "?1" of a variable that has the user's value wherever it stands; none: it is an ordinary one. */
+QdSql qd_generator_find_parameter(QdGenerator *self, guint variable);
 guint qd_generator_make_name(QdGenerator *self);
+/* A table with a new name, which begins with @letter. */
+QdTable qd_generator_make_table(QdGenerator *self, char letter);
+/* A common table expression: @head is "c1(v0,v1) AS MATERIALIZED". */
+void qd_generator_define(QdGenerator *self, QdSql head, QdSql select);
+void qd_generator_add_definitions(QdGenerator *self, QdSql definitions);
 QdRelation *qd_generator_generate(QdGenerator *self, const QdAlgebra *algebra, const QdVariableSet *bound);
 
-/* relation.c */
+/* relation.c: relations and their texts */
 QdRelation *qd_relation_new(QdGenerator *self);
 QdRelation *qd_relation_copy(QdGenerator *self, const QdRelation *relation);
 QdColumn *qd_relation_find(const QdRelation *relation, guint variable);
 /* @relation without the column of @variable. */
 QdRelation *qd_relation_drop_column(QdGenerator *self, const QdRelation *relation, guint variable);
-QdColumn *qd_relation_add(QdGenerator *self, QdRelation *relation, guint variable, const char *sql);
+/* A column with nothing known of it; the next: with all that @column says. */
+QdColumn *qd_relation_add(QdGenerator *self, QdRelation *relation, guint variable, QdSql sql);
+QdColumn *qd_relation_add_column(QdGenerator *self, QdRelation *relation, const QdColumn *column);
+/* A column of @table that is never NULL and needs no interning. */
+QdColumn *qd_relation_add_stored(QdGenerator *self, QdRelation *relation, guint variable, QdSql sql);
 void qd_relation_add_table(QdGenerator *self, QdRelation *relation, const QdTable *table);
-void qd_relation_add_where(QdGenerator *self, QdRelation *relation, const char *condition);   /* @condition: (nullable) */
-void qd_relation_add_pruning(QdGenerator *self, QdRelation *relation, const char *condition); /* @condition: (nullable) */
+void qd_relation_add_where(QdGenerator *self, QdRelation *relation, QdSql condition);   /* @condition: may be none */
+void qd_relation_add_pruning(QdGenerator *self, QdRelation *relation, QdSql condition); /* @condition: may be none */
 /* The tables and conditions of @source are added to @relation's. */
 void qd_relation_take_rows(QdGenerator *self, QdRelation *relation, const QdRelation *source);
 /* The last of the relation's tables that @condition names; -1: none. */
-int qd_relation_find_last_table(const QdRelation *relation, const char *condition);
+int qd_relation_find_last_table(const QdRelation *relation, const QdSql *condition);
 /* The column of @table that is NULL only where an outer join has found nothing. */
-const char *qd_table_write_witness(QdGenerator *self, const QdTable *table);
+QdSql qd_table_write_witness(QdGenerator *self, const QdTable *table);
+/* Sets where a search's rows come from. */
+void qd_table_write_search(QdGenerator *self, QdTable *table);
 /* The relation's table @index, a search that begins only where the table @before has a row, which it need not name itself. */
 QdTable qd_table_guard_search(QdGenerator *self, const QdRelation *relation, guint index, guint before);
-#define QD_SEARCH_CALL "queryd_closure("
-/* What stands after FROM ("(SELECT 1)" for no table), from the table @first on; and after WHERE ("1" for all). */
-const char *qd_relation_write_from(QdGenerator *self, const QdRelation *relation, guint first);
-const char *qd_relation_write_where(QdGenerator *self, const QdRelation *relation);
+/* What stands after FROM ("(SELECT 1)" for no table); and after WHERE ("1" for all). */
+QdSql qd_relation_write_from(QdGenerator *self, const QdRelation *relation);
+QdSql qd_relation_write_where(QdGenerator *self, const QdRelation *relation);
 /* About how many entries of SQLite's parser stack, which has 100, the deepest of the conditions and columns takes. */
 guint qd_relation_get_depth(const QdRelation *relation);
-guint qd_sql_get_depth(const char *text);
 #define QD_DEPTH_FLAT 30   /* what is deeper becomes a common table expression where it would be put into another text */
 #define QD_DEPTH_PARSED 80 /* the rest is for what is around it */
 /* The SQL value of a column that equals another's exactly when the terms are equal. */
-const char *qd_column_intern(QdGenerator *self, const QdColumn *column);
-void qd_column_coalesce(QdGenerator *self, QdColumn *column, const QdColumn *other);
+QdSql qd_column_intern(QdGenerator *self, const QdColumn *column);
 /* @head SELECT: the text of a SELECT of the relation's columns. */
-const char *qd_relation_write(QdGenerator *self, const QdRelation *relation, const char *head, const char *tail);
-/* SELECT list FROM … WHERE … tail */
-const char *qd_relation_write_list(QdGenerator *self, const QdRelation *relation, const char *head, const char *list,
-                                   const char *tail);
+QdSql qd_relation_write(QdGenerator *self, const QdRelation *relation, const char *head, QdSql tail);
+/* SELECT list FROM … WHERE … tail; @list and @tail: may be none, the list is "1" then */
+QdSql qd_relation_write_list(QdGenerator *self, const QdRelation *relation, const char *head, QdSql list, QdSql tail);
+
 /* SELECT 1 …, of what is evaluated for each row that is around it, as in EXISTS. */
-const char *qd_relation_write_probe(QdGenerator *self, const QdRelation *relation);
+QdSql qd_relation_write_probe(QdGenerator *self, const QdRelation *relation);
 typedef enum QdSeal {
     QD_SEAL_PLAIN,        /* SQLite decides */
     QD_SEAL_TABLE,        /* of what cannot be merged into what reads it: groups, distinct rows, slices */
@@ -136,7 +146,7 @@ typedef enum QdSeal {
     QD_SEAL_STREAM,       /* neither kept nor merged into what reads it: first in a join its rows come as they are asked for */
 } QdSeal;
 /* @text as a common table expression with the columns of @shape; a relation that reads it. */
-QdRelation *qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, const char *text, QdSeal seal);
+QdRelation *qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, QdSql text, QdSeal seal);
 QdRelation *qd_relation_seal(QdGenerator *self, const QdRelation *relation, QdSeal seal);
 /* In how many copies SQLite writes what reads the relation's UNIONs. */
 guint qd_relation_get_n_arms(const QdRelation *relation);
@@ -144,6 +154,8 @@ guint qd_relation_get_n_arms(const QdRelation *relation);
 gboolean qd_relation_has_long_columns(const QdRelation *relation);
 #define QD_TABLES_MAX 24      /* of a SELECT: SQLite joins 64; what is longer is cut */
 #define QD_MERGED_ARMS_MAX 16 /* of UNIONs in a SELECT: SQLite writes it once for each arm, in quadratic time */
+
+/* relation-join.c */
 /* @side before it is joined with @other. What is computed and may be unbound, as BIND leaves it, has no index to serve it. It
  * would be computed, and its id looked up, once for each pair of rows. Sealed it is so once for each row of its side. */
 const QdRelation *qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal);
@@ -152,21 +164,26 @@ gboolean qd_relation_begins_apart(const QdRelation *left, const QdRelation *righ
 /* @right, of which only the variables that @left has are of interest, and whether there is a row. It is a table of their
  * distinct values if it would be scanned for each row of @left. */
 const QdRelation *qd_relation_keep_apart(QdGenerator *self, const QdRelation *left, const QdRelation *right);
+/* The first of both that is bound. */
+void qd_column_coalesce(QdGenerator *self, QdColumn *column, const QdColumn *other);
 /* Bag join on what both may bind. */
 QdRelation *qd_relation_join(QdGenerator *self, const QdRelation *left, const QdRelation *right);
 /* The same; @left is not needed any more. */
 QdRelation *qd_relation_join_to(QdGenerator *self, QdRelation *left, const QdRelation *right);
 /* The same as one SELECT, however large. */
 QdRelation *qd_relation_merge(QdGenerator *self, const QdRelation *left, const QdRelation *right);
-/* Adds the conditions that solutions of both are compatible to @target. Returns the condition that both bind one variable ("1":
- * always, NULL: never), for MINUS. */
-const char *qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *right, QdRelation *target);
+/* Adds the conditions that solutions of both are compatible to @target. Returns the condition that both bind one variable (TRUE:
+ * always, none: never), for MINUS. */
+QdSql qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *right, QdRelation *target);
+
+/* sqlgen-exists.c */
+QdSql qd_expression_make_exists(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+/* That @inner is compatible with what is around the EXISTS, as conditions of @target. */
+void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target);
 
 /* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */
 QdColumn qd_expression_make_value(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
-/* That @inner is compatible with what is around the EXISTS, as conditions of @target. */
-void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target);
-const char *qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+QdSql qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
 gboolean qd_expression_is_volatile(const QdExpression *expression);
 gboolean qd_expression_needs_serial(const QdExpression *expression);
 void qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const *expressions, guint n_expressions);
@@ -174,12 +191,16 @@ QdRelation *qd_relation_add_serial(QdGenerator *self, QdRelation *relation);
 QdColumn *qd_relation_find_serial(const QdRelation *relation);
 
 /* sqlgen-join.c */
+/* @bound (nullable) and what @relation binds. */
+QdVariableSet qd_relation_add_bound(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relation);
 QdRelation *qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
-QdRelation *qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 QdRelation *qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 /* @joined (nullable) with the solutions of all @children, in an order that suits what it binds. */
 QdRelation *qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children,
                                  const QdVariableSet *bound);
+
+/* sqlgen-optional.c */
+QdRelation *qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 /* Whether @node has a path that repeats, or a UNION: evaluated whole by an outer join, but begun by a join from its left. */
 gboolean qd_algebra_begins_from_left(const QdAlgebra *node);
 
@@ -255,10 +276,8 @@ QdRelation *qd_generate_triple(QdGenerator *self, const QdTriple *triple);
 QdRelation *qd_generate_graph(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 QdRelation *qd_generate_unit(QdGenerator *self);                           /* one row, or one per graph of GRAPH ?g */
 QdRelation *qd_generate_in_graph(QdGenerator *self, QdRelation *relation); /* a relation that reads no quads, per graph */
-/* The condition on alias.g; NULL: none. */
-const char *qd_generate_graph_condition(QdGenerator *self, const char *alias);
-/* A quad of the active graph as a relation: alias in @ret_alias. */
-QdRelation *qd_generate_quad(QdGenerator *self, const char **ret_alias);
+/* The condition on the column g of @table, quads. */
+QdSql qd_generate_graph_condition(QdGenerator *self, const QdTableName *table);
 
 /* sqlgen-path.c; @left (nullable): solutions to be joined with, sealed on return when it was used for its ends; @bound (nullable):
  * what solutions around it bind. */
@@ -275,13 +294,20 @@ QdRelation *qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, c
 /* sqlgen-fts.c; @left (nullable): solutions to be joined with, sealed on return when it gave the query texts. */
 QdRelation *qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left);
 
+/* sqlgen-group.c */
+QdRelation *qd_generate_group(QdGenerator *self, const QdAlgebra *node);
+/*
+ * A join with a UNION is a join with each of its arms. SQLite does that where it neither groups nor sorts, else it would
+ * evaluate the UNION whole.
+ */
+QdRelation *qd_relation_fence(QdGenerator *self, QdRelation *relation);
+
 /* sqlgen-modifier.c */
 QdRelation *qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
-QdRelation *qd_generate_group(QdGenerator *self, const QdAlgebra *node);
 QdRelation *qd_generate_values(QdGenerator *self, const QdValues *values);
 /* PROJECT, DISTINCT, SLICE, ORDER as they lie upon each other. @variables (nullable): the last SELECT's columns, and its text. */
 QdRelation *qd_generate_solution(QdGenerator *self, const QdAlgebra *node);
-const char *qd_generate_final(QdGenerator *self, const QdAlgebra *node, const guint *variables, guint n_variables);
+QdSql qd_generate_final(QdGenerator *self, const QdAlgebra *node, const guint *variables, guint n_variables);
 
 /* sample.c */
 /* A few solutions of a join under way; none yet. (transfer full) (nullable): NULL: the catalog lists no quads. */

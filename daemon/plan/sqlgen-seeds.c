@@ -238,16 +238,15 @@ take_values(QdGenerator *self, const QdRelation *relation, const QdAlgebra *patt
         const QdColumn *known = qd_relation_find(relation, variable);
 
         if (known != NULL && known->certain && qd_algebra_binds(pattern, variable)) {
-            QdColumn *column = qd_relation_add(self, seeds, variable, NULL);
+            QdColumn *column = qd_relation_add_column(self, seeds, known);
 
-            *column = *known;
             column->sql = qd_column_intern(self, known);
             column->interned = TRUE;
         }
     }
     if (seeds->n_columns == 0)
         return NULL;
-    return qd_relation_seal_text(self, seeds, qd_relation_write(self, seeds, "SELECT DISTINCT", NULL), QD_SEAL_MATERIALIZED);
+    return qd_relation_seal_text(self, seeds, qd_relation_write(self, seeds, "SELECT DISTINCT", QD_SQL_NONE), QD_SEAL_MATERIALIZED);
 }
 
 QdRelation *

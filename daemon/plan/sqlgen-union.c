@@ -2,8 +2,6 @@
 /*
  * UNION, and joins that become one: arm by arm of a UNION, and by whether a variable is bound.
  */
-#include <string.h>
-
 #include "daemon/plan/sqlgen-private.h"
 
 #define MERGED_LEVELS_MAX 4 /* of EXISTS: SQLite writes what is in a condition again for each arm that it merges */
@@ -21,13 +19,14 @@ qd_relation_unite(QdGenerator *self, QdRelation **arms, guint n_arms)
 {
     QdRelation *shape = qd_relation_new(self);
     gboolean merged = n_arms <= QD_MERGED_ARMS_MAX && (self->outer == NULL || self->outer->level <= MERGED_LEVELS_MAX);
+    const QdSql no_integer = qd_sql_fill(self->arena, "CAST(NULL AS INTEGER)", NULL, 0);
     QdRelation *sealed;
-    g_autoptr(GString) text = g_string_new(NULL);
+    g_auto(QdSqlBuilder) text = qd_sql_builder_new(self->arena);
 
     for (guint i = 0; i < n_arms; i++) {
         for (guint j = 0; j < arms[i]->n_columns; j++) {
             if (qd_relation_find(shape, arms[i]->columns[j].variable) == NULL) {
-                QdColumn *column = qd_relation_add(self, shape, arms[i]->columns[j].variable, NULL);
+                QdColumn *column = qd_relation_add(self, shape, arms[i]->columns[j].variable, QD_SQL_NONE);
 
                 column->certain = column->interned = TRUE;
                 column->plain = arms[i]->columns[j].plain;
@@ -36,25 +35,23 @@ qd_relation_unite(QdGenerator *self, QdRelation **arms, guint n_arms)
         }
     }
     for (guint i = 0; i < n_arms; i++) {
-        g_autoptr(GString) list = g_string_new(NULL);
+        g_auto(QdSqlBuilder) list = qd_sql_builder_new(self->arena);
 
         for (guint j = 0; j < shape->n_columns; j++) {
             const QdColumn *column = qd_relation_find(arms[i], shape->columns[j].variable);
 
-            if (j > 0)
-                g_string_append_c(list, ',');
             if (column != NULL)
-                g_string_append(list, column->sql);
+                qd_sql_append_after(&list, ",", column->sql);
             else
-                g_string_append(list, merged && shape->columns[j].plain ? "CAST(NULL AS INTEGER)" : "NULL");
+                qd_sql_append_after(&list, ",", merged && shape->columns[j].plain ? no_integer : qd_sql_text("NULL"));
             shape->columns[j].certain &= column != NULL && column->certain;
             shape->columns[j].interned &= column == NULL || column->interned;
         }
-        g_string_append_printf(text, "%s%s", i > 0 ? " UNION ALL " : "",
-                               qd_relation_write_list(self, arms[i], "SELECT", list->len > 0 ? list->str : "1", NULL));
+        qd_sql_append_after(&text, " UNION ALL ",
+                            qd_relation_write_list(self, arms[i], "SELECT", qd_sql_finish(&list), QD_SQL_NONE));
     }
     /* a view: a table that reads it and is itself read twice would have it evaluated whole */
-    sealed = qd_relation_seal_text(self, shape, text->str, merged ? QD_SEAL_VIEW : QD_SEAL_MATERIALIZED);
+    sealed = qd_relation_seal_text(self, shape, qd_sql_finish(&text), merged ? QD_SEAL_VIEW : QD_SEAL_MATERIALIZED);
     sealed->tables[0].n_arms = merged ? n_arms : 0;
     return sealed;
 }
@@ -218,7 +215,7 @@ bind(QdGenerator *self, const QdRelation *side, guint variable)
     QdColumn *column = qd_relation_find(bound, variable);
 
     if (!column->certain)
-        qd_relation_add_where(self, bound, qd_arena_concat(self->arena, column->sql, " IS NOT NULL", NULL));
+        qd_relation_add_where(self, bound, qd_sql_is_bound(self->arena, column->sql));
     column->certain = TRUE;
     return bound;
 }
@@ -229,7 +226,7 @@ leave_open(QdGenerator *self, const QdRelation *side, guint variable)
 {
     QdRelation *open = qd_relation_drop_column(self, side, variable);
 
-    qd_relation_add_where(self, open, qd_arena_concat(self->arena, qd_relation_find(side, variable)->sql, " IS NULL", NULL));
+    qd_relation_add_where(self, open, qd_sql_is_null(self->arena, qd_relation_find(side, variable)->sql));
     return open;
 }
 

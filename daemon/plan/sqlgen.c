@@ -83,7 +83,8 @@ qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog,
     self->constants = g_array_sized_new(FALSE, TRUE, sizeof(QdSqlConstant), QD_FEW);
     self->numbers = g_hash_table_new(constant_hash, constant_equal);
     self->probes = g_array_sized_new(FALSE, FALSE, sizeof(QdPlanProbe), QD_FEW);
-    self->with = self->outer_with = g_string_new(NULL);
+    self->outer_with = qd_sql_builder_new(ast->arena);
+    self->with = &self->outer_with;
     self->estimates = g_array_sized_new(FALSE, FALSE, sizeof(double), QD_FEW);
     self->outermost = G_MAXUINT;
     return self;
@@ -99,7 +100,7 @@ qd_generator_free(QdGenerator *self)
     g_hash_table_unref(self->numbers);
     g_array_unref(self->probes);
     g_clear_pointer(&self->parameters, g_hash_table_unref);
-    g_string_free(self->with, TRUE);
+    qd_sql_builder_clear(&self->outer_with);
     g_array_unref(self->estimates);
     g_clear_error(&self->error);
     g_free(self);
@@ -144,7 +145,29 @@ qd_generator_make_name(QdGenerator *self)
     return self->n_names++;
 }
 
-static const char *
+QdTable
+qd_generator_make_table(QdGenerator *self, char letter)
+{
+    QdTableName name = qd_table_name_new(self->arena, letter, qd_generator_make_name(self));
+
+    return (QdTable){ .from = qd_sql_text(name.text), .name = name };
+}
+
+void
+qd_generator_define(QdGenerator *self, QdSql head, QdSql select)
+{
+    qd_generator_add_definitions(self, qd_sql_make(self->arena, "@ (@)", head, select));
+}
+
+void
+qd_generator_add_definitions(QdGenerator *self, QdSql definitions)
+{
+    if (self->with == &self->outer_with) /* the set of all tables, which is of no use, would grow by each */
+        definitions.tables = definitions.sought = NULL;
+    qd_sql_append_after(self->with, ",\n", definitions);
+}
+
+static QdSql
 put_constant(QdGenerator *self, const QdSqlConstant *constant)
 {
     Constant key = { self, *constant, 0 };
@@ -167,10 +190,10 @@ put_constant(QdGenerator *self, const QdSqlConstant *constant)
                 "too many different constants in a query: ask in parts, or store what VALUES or IN lists as triples and "
                 "join with these");
     }
-    return qd_arena_printf(self->arena, "?%u", found->number);
+    return qd_sql_text(qd_arena_printf(self->arena, "?%u", found->number));
 }
 
-const char *
+QdSql
 qd_generator_put_term(QdGenerator *self, const QdTerm *term)
 {
     const QdSqlConstant constant = { .term = term };
@@ -178,7 +201,7 @@ qd_generator_put_term(QdGenerator *self, const QdTerm *term)
     return put_constant(self, &constant);
 }
 
-const char *
+QdSql
 qd_generator_put_program(QdGenerator *self, const QdSqlConstant *program)
 {
     return put_constant(self, program);
@@ -192,13 +215,13 @@ qd_generator_set_parameters(QdGenerator *self, const GArray *variables)
         g_hash_table_add(self->parameters, GUINT_TO_POINTER(g_array_index(variables, guint, i) + 1));
 }
 
-const char *
+QdSql
 qd_generator_find_parameter(QdGenerator *self, guint variable)
 {
     const QdSqlConstant constant = { .parameter = qd_ast_get_variable_name(self->ast, variable) };
 
     if (self->parameters == NULL || !g_hash_table_contains(self->parameters, GUINT_TO_POINTER(variable + 1)))
-        return NULL;
+        return QD_SQL_NONE;
     return put_constant(self, &constant);
 }
 
@@ -218,7 +241,7 @@ settle_for_exists(QdGenerator *self, const QdAlgebra *node, const QdRelation *re
         guint variable = relation->columns[i].variable;
 
         if (qd_variable_set_has(&all, variable) && !qd_variable_set_has(&outside, variable))
-            (void) qd_relation_add(self, named, variable, NULL);
+            (void) qd_relation_add(self, named, variable, QD_SQL_NONE);
     }
     return qd_relation_settle(self, relation, named, QD_SEAL_STREAM);
 }
@@ -336,13 +359,15 @@ qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariable
 
 /* @text after all that it reads; NULL with the error if there was one. */
 static const char *
-finish(QdGenerator *self, const char *text, GError **error)
+finish(QdGenerator *self, QdSql text, GError **error)
 {
     if (self->error != NULL) {
         g_propagate_error(error, g_steal_pointer(&self->error));
         return NULL;
     }
-    return self->with->len > 0 ? qd_arena_printf(self->arena, "WITH RECURSIVE %s\n%s", self->with->str, text) : text;
+    if (self->with->text->len == 0)
+        return text.text;
+    return qd_arena_concat(self->arena, "WITH RECURSIVE ", self->with->text->str, "\n", text.text, NULL);
 }
 
 const char *
@@ -355,30 +380,30 @@ const char *
 qd_generator_make_ask(QdGenerator *self, const QdAlgebra *algebra, GError **error)
 {
     const QdRelation *relation = qd_generator_generate(self, algebra, NULL);
-    const char *inner = qd_relation_write_list(self, relation, "SELECT", "1", NULL);
+    QdSql inner = qd_relation_write_list(self, relation, "SELECT", QD_SQL_NONE, QD_SQL_NONE);
 
-    return finish(self, qd_arena_printf(self->arena, "SELECT queryd_boolean(EXISTS(%s)) AS result", inner), error);
+    return finish(self,
+                  qd_sql_make(self->arena, "SELECT queryd_boolean(@) AS result", qd_sql_exists(self->arena, QD_SQL_NONE, inner)),
+                  error);
 }
 
 /* Whether a value may be a subject: an IRI or a blank node; a predicate: an IRI. Shapes are those of term-id.h and term-blob.h. */
-static const char *
-resource_condition(QdGenerator *self, const char *sql, gboolean iri_only)
+static QdSql
+resource_condition(QdGenerator *self, QdSql sql, gboolean iri_only)
 {
-    const char *blank = "";
-    const char *blank_blob = "";
+    const char *smallest = qd_arena_printf(self->arena, "%" G_GINT64_FORMAT, qd_term_id_get_tag_min(QD_TAG_BOOLEAN));
 
-    if (!iri_only) {
-        blank = qd_arena_printf(self->arena, " OR %s<%" G_GINT64_FORMAT, sql, qd_term_id_get_tag_min(QD_TAG_BOOLEAN));
-        blank_blob = ",x'04'";
-    }
-    return qd_arena_printf(self->arena,
-                           "CASE typeof(%s) WHEN 'integer' THEN (%s>0 AND %s&3=0)%s ELSE substr(%s,1,1) IN (x'00'%s) END", sql, sql,
-                           sql, blank, sql, blank_blob);
+    if (iri_only)
+        return qd_sql_make(self->arena, "CASE typeof(@) WHEN 'integer' THEN (@>0 AND @&3=0) ELSE substr(@,1,1) IN (x'00') END", sql,
+                           sql, sql, sql);
+    return qd_sql_make(self->arena,
+                       "CASE typeof(@) WHEN 'integer' THEN (@>0 AND @&3=0) OR @<@ ELSE substr(@,1,1) IN (x'00',x'04') END", sql,
+                       sql, sql, sql, qd_sql_text(smallest), sql);
 }
 
 typedef struct TemplateNode {
-    const char *sql;
-    const char *condition; /* NULL: always a term that may stand there */
+    QdSql sql;
+    QdSql condition; /* none: always a term that may stand there */
 } TemplateNode;
 
 typedef enum Position { POSITION_SUBJECT, POSITION_PREDICATE, POSITION_OBJECT } Position;
@@ -386,7 +411,7 @@ typedef enum Position { POSITION_SUBJECT, POSITION_PREDICATE, POSITION_OBJECT } 
 static TemplateNode
 make_template_node(QdGenerator *self, const QdRelation *solution, const QdNode *node, Position position)
 {
-    TemplateNode made = { "NULL", "0" };
+    TemplateNode made = { qd_sql_text("NULL"), qd_sql_text("0") };
 
     if (node->kind == QD_NODE_VARIABLE) {
         const QdColumn *column = qd_relation_find(solution, node->variable);
@@ -394,7 +419,7 @@ make_template_node(QdGenerator *self, const QdRelation *solution, const QdNode *
         if (column == NULL)
             return made;
         made.sql = qd_column_intern(self, column);
-        made.condition = position == POSITION_OBJECT ? qd_arena_printf(self->arena, "%s IS NOT NULL", column->sql)
+        made.condition = position == POSITION_OBJECT ? qd_sql_is_bound(self->arena, column->sql)
                                                      : resource_condition(self, column->sql, position == POSITION_PREDICATE);
     } else if (node->kind == QD_NODE_TERM && node->term->kind == QD_TERM_BNODE) {
         g_autoptr(GByteArray) program = g_byte_array_new();
@@ -407,12 +432,12 @@ make_template_node(QdGenerator *self, const QdRelation *solution, const QdNode *
         qd_expression_put_arg(program, 0);
         constant.program = program->data;
         constant.n_program = program->len;
-        made.sql = qd_arena_printf(self->arena, "queryd_eval(%s,queryd_integer(%s))", qd_generator_put_program(self, &constant),
-                                   qd_relation_find_serial(solution)->sql);
-        made.condition = position == POSITION_PREDICATE ? "0" : NULL;
+        made.sql = qd_sql_make(self->arena, "queryd_eval(@,queryd_integer(@))", qd_generator_put_program(self, &constant),
+                               qd_relation_find_serial(solution)->sql);
+        made.condition = position == POSITION_PREDICATE ? qd_sql_text("0") : QD_SQL_NONE;
     } else if (node->kind == QD_NODE_TERM) {
         made.sql = qd_generator_put_term(self, node->term);
-        made.condition = position == POSITION_OBJECT || node->term->kind == QD_TERM_IRI ? NULL : "0";
+        made.condition = position == POSITION_OBJECT || node->term->kind == QD_TERM_IRI ? QD_SQL_NONE : qd_sql_text("0");
     }
     return made;
 }
@@ -432,7 +457,7 @@ has_blank_nodes(const QdTriple *template, guint n_template)
  * Each triple of the template is a WHEN of one CASE per column, so that a solution's triples, and its blank nodes, are made
  * together.
  */
-static const char *
+static QdSql
 write_construct(QdGenerator *self, const QdRelation *solution, const QdTriple *template, guint n_template)
 {
     g_autoptr(GString) subjects = g_string_new(NULL);
@@ -450,16 +475,16 @@ write_construct(QdGenerator *self, const QdRelation *solution, const QdTriple *t
         for (guint j = 0; j < 3; j++) {
             TemplateNode node = make_template_node(self, solution, nodes[j], (Position) j);
 
-            g_string_append_printf(columns[j], " WHEN %u THEN %s", i, node.sql);
-            if (node.condition != NULL)
-                g_string_append_printf(condition, " AND (%s)", node.condition);
+            g_string_append_printf(columns[j], " WHEN %u THEN %s", i, node.sql.text);
+            if (node.condition.text != NULL)
+                g_string_append_printf(condition, " AND (%s)", node.condition.text);
         }
     }
-    return qd_arena_printf(
+    return qd_sql_text(qd_arena_printf(
         self->arena,
         "SELECT DISTINCT CASE t.column1%s END AS subject,CASE t.column1%s END AS predicate,CASE t.column1%s END AS object "
         "FROM %s CROSS JOIN (VALUES %s) AS t WHERE CASE t.column1%s END",
-        subjects->str, predicates->str, objects->str, qd_relation_write_from(self, solution, 0), numbers->str, condition->str);
+        subjects->str, predicates->str, objects->str, qd_relation_write_from(self, solution).text, numbers->str, condition->str));
 }
 
 const char *
@@ -468,7 +493,7 @@ qd_generator_make_construct(QdGenerator *self, const QdAlgebra *algebra, const Q
     QdRelation *solution = qd_generator_generate(self, algebra, NULL);
 
     if (n_template == 0)
-        return finish(self, "SELECT NULL AS subject,NULL AS predicate,NULL AS object WHERE 0", error);
+        return finish(self, qd_sql_text("SELECT NULL AS subject,NULL AS predicate,NULL AS object WHERE 0"), error);
     if (has_blank_nodes(template, n_template))
         solution = qd_relation_add_serial(self, solution);
     else
@@ -480,33 +505,33 @@ const char *
 qd_generator_make_describe(QdGenerator *self, const QdAlgebra *algebra, const QdNode *nodes, guint n_nodes, GError **error)
 {
     QdRelation *solution = qd_relation_seal(self, qd_generator_generate(self, algebra, NULL), QD_SEAL_PLAIN);
-    g_autoptr(GString) roots = g_string_new(NULL);
-    const char *graphs = qd_generate_graph_condition(self, "q");
+    g_auto(QdSqlBuilder) roots = qd_sql_builder_new(self->arena);
+    const char *graphs = qd_generate_graph_condition(self, &(QdTableName){ "q", NULL }).text;
     guint name = qd_generator_make_name(self);
 
     for (guint i = 0; i < n_nodes; i++) {
         const QdColumn *column = nodes[i].kind == QD_NODE_VARIABLE ? qd_relation_find(solution, nodes[i].variable) : NULL;
 
         if (nodes[i].kind == QD_NODE_TERM)
-            g_string_append_printf(roots, "%sSELECT %s", roots->len > 0 ? " UNION " : "",
-                                   qd_generator_put_term(self, nodes[i].term));
+            qd_sql_append_after(&roots, " UNION ",
+                                qd_sql_make(self->arena, "SELECT @", qd_generator_put_term(self, nodes[i].term)));
         else if (column != NULL)
-            g_string_append_printf(roots, "%sSELECT %s FROM %s WHERE %s IS NOT NULL", roots->len > 0 ? " UNION " : "",
-                                   qd_column_intern(self, column), solution->tables[0].text, column->sql);
+            qd_sql_append_after(&roots, " UNION ",
+                                qd_sql_make(self->arena, "SELECT @ FROM @ WHERE @ IS NOT NULL", qd_column_intern(self, column),
+                                            solution->tables[0].from, column->sql));
     }
-    if (roots->len == 0)
-        g_string_append(roots, "SELECT NULL WHERE 0");
-    g_string_append_printf(
-        self->with,
-        "%sc%u(n) AS (%s),\nd%u(n) AS (SELECT n FROM c%u UNION SELECT q.o FROM d%u CROSS JOIN queryd_quad AS q ON "
-        "q.s=d%u.n WHERE q.o<%" G_GINT64_FORMAT " AND %s)",
-        self->with->len > 0 ? ",\n" : "", name, roots->str, name, name, name, name, qd_term_id_get_tag_min(QD_TAG_BOOLEAN),
-        graphs != NULL ? graphs : "1");
-    return finish(
-        self,
-        qd_arena_printf(self->arena,
-                        "SELECT DISTINCT q.s AS subject,q.p AS predicate,q.o AS object FROM d%u CROSS JOIN queryd_quad AS q "
-                        "ON q.s=d%u.n WHERE %s",
-                        name, name, graphs != NULL ? graphs : "1"),
-        error);
+    if (roots.text->len == 0)
+        qd_sql_append_text(&roots, "SELECT NULL WHERE 0");
+    qd_generator_define(self, qd_sql_text(qd_arena_printf(self->arena, "c%u(n) AS", name)), qd_sql_finish(&roots));
+    qd_generator_define(self, qd_sql_text(qd_arena_printf(self->arena, "d%u(n) AS", name)),
+                        qd_sql_text(qd_arena_printf(self->arena,
+                                                    "SELECT n FROM c%u UNION SELECT q.o FROM d%u CROSS JOIN queryd_quad AS q ON "
+                                                    "q.s=d%u.n WHERE q.o<%" G_GINT64_FORMAT " AND %s",
+                                                    name, name, name, qd_term_id_get_tag_min(QD_TAG_BOOLEAN), graphs)));
+    return finish(self,
+                  qd_sql_text(qd_arena_printf(self->arena,
+                                              "SELECT DISTINCT q.s AS subject,q.p AS predicate,q.o AS object FROM d%u CROSS JOIN "
+                                              "queryd_quad AS q ON q.s=d%u.n WHERE %s",
+                                              name, name, graphs)),
+                  error);
 }

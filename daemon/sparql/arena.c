@@ -45,9 +45,8 @@ qd_arena_free(QdArena *self)
     return NULL;
 }
 
-/* Not zeroed; never NULL, also for no bytes. */
-static gpointer
-take(QdArena *self, gsize n_bytes)
+gpointer
+qd_arena_take(QdArena *self, gsize n_bytes)
 {
     gpointer result;
 
@@ -72,13 +71,13 @@ take(QdArena *self, gsize n_bytes)
 gpointer
 qd_arena_alloc(QdArena *self, gsize n_bytes)
 {
-    return memset(take(self, n_bytes), 0, n_bytes);
+    return memset(qd_arena_take(self, n_bytes), 0, n_bytes);
 }
 
 char *
 qd_arena_strndup(QdArena *self, const char *text, gsize n_bytes)
 {
-    char *copy = take(self, n_bytes + 1);
+    char *copy = qd_arena_take(self, n_bytes + 1);
 
     if (n_bytes > 0)
         memcpy(copy, text, n_bytes);
@@ -98,7 +97,7 @@ qd_arena_concat(QdArena *self, const char *first, ...)
     for (const char *piece = first; piece != NULL; piece = va_arg(args, const char *))
         n_text += strlen(piece);
     va_end(args);
-    p = text = take(self, n_text + 1);
+    p = text = qd_arena_take(self, n_text + 1);
     va_start(args, first);
     for (const char *piece = first; piece != NULL; piece = va_arg(args, const char *))
         p = stpcpy(p, piece);
@@ -215,7 +214,7 @@ qd_arena_printf(QdArena *self, const char *format, ...)
     va_start(args, format);
     put_all(&out, format, &args);
     va_end(args);
-    text = take(self, out.n_text);
+    text = qd_arena_take(self, out.n_text);
     if (text == out.text)
         return text;
 

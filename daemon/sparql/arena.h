@@ -18,6 +18,9 @@ QdArena *qd_arena_free(QdArena *self);
 /* Zeroed memory, aligned for anything, valid as long as the arena. Never NULL. */
 gpointer qd_arena_alloc(QdArena *self, gsize n_bytes);
 
+/* The same, not zeroed; never NULL, also for no bytes. */
+gpointer qd_arena_take(QdArena *self, gsize n_bytes);
+
 /* A copy, NUL-terminated. */
 char *qd_arena_strndup(QdArena *self, const char *text, gsize n_bytes);
 

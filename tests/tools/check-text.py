@@ -15,6 +15,12 @@ TODO = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b(?!.*#\d)")
 C_TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|(//)', re.S)
 
 
+# what makes SQL knows what it made (daemon/plan/sql.h), and searches no text for it
+MAKES_SQL = re.compile(r"daemon/plan/(relation|sqlgen)[\w-]*\.c")
+SEARCHES = re.compile(r"\b(str(str|chr|rchr|chrnul|pbrk|spn|cspn|ncmp|casestr|sep|tok)|mem(mem|chr|rchr)|"
+                      r"g_str(_has_prefix|_has_suffix|str|str_len|rstr|split)|g_regex_\w+|g_string_replace)\(")
+
+
 def line_comments(text):
     for match in C_TOKEN.finditer(text):
         if match.group(1):
@@ -36,6 +42,8 @@ def check(path):
             problems.append(f"line {number}: a path of one machine")
         if source and path != "tests/tools/check-text.py" and TODO.search(line):
             problems.append(f"line {number}: a TODO without an issue's number")
+        if MAKES_SQL.fullmatch(path) and SEARCHES.search(line):
+            problems.append(f"line {number}: a search of a text, where a field of QdSql should know")
     if path.endswith((".c", ".h", ".vala")):
         problems += line_comments(text)
     return problems

@@ -38,16 +38,16 @@ static QdRelation *
 new_table(Fixture *self, guint first, guint end, guint n_certain)
 {
     QdRelation *relation = qd_relation_new(self->generator);
-    const char *name = qd_arena_printf(self->ast->arena, "t%u", qd_generator_make_name(self->generator));
-    const QdTable table = { .text = name, .name = name };
+    QdTable table = qd_generator_make_table(self->generator, 't');
 
+    table.is_sealed = TRUE;
     qd_relation_add_table(self->generator, relation, &table);
     for (guint variable = first; variable < end; variable++) {
-        QdColumn *column = qd_relation_add(self->generator, relation, variable,
-                                           qd_arena_printf(self->ast->arena, "%s.v%u", name, variable));
+        const char *name = qd_arena_printf(self->ast->arena, "v%u", variable);
 
-        column->certain = variable < n_certain;
-        column->interned = column->plain = TRUE;
+        qd_relation_add_stored(self->generator, relation, variable,
+                               qd_sql_column(self->ast->arena, &table.name, name, QD_SQL_COLUMN))
+            ->certain = variable < n_certain;
     }
     return relation;
 }
@@ -55,7 +55,7 @@ new_table(Fixture *self, guint first, guint end, guint n_certain)
 static void
 check_text(Fixture *self, const QdRelation *relation, const char *expected)
 {
-    g_assert_cmpstr(qd_relation_write(self->generator, relation, "SELECT", NULL), ==, expected);
+    g_assert_cmpstr(qd_relation_write(self->generator, relation, "SELECT", QD_SQL_NONE).text, ==, expected);
 }
 
 static void
@@ -88,7 +88,7 @@ test_join_is_split_by_what_is_bound(Fixture *self, gconstpointer data)
     const QdRelation *right = new_table(self, 0, 1, 9);
 
     check_text(self, qd_relation_join(self->generator, left, right), "SELECT c4.v0 FROM c4");
-    g_assert_nonnull(strstr(self->generator->with->str,
+    g_assert_nonnull(strstr(self->generator->with->text->str,
                             "c4(v0) AS NOT MATERIALIZED (SELECT c2.v0 FROM c2 CROSS JOIN c3 WHERE c2.v0 IS NOT NULL AND "
                             "c3.v0=+c2.v0 UNION ALL SELECT c3.v0 FROM c2 CROSS JOIN c3 WHERE c2.v0 IS NULL)"));
 }
@@ -113,7 +113,7 @@ test_long_joins_are_cut(Fixture *self, gconstpointer data)
         g_assert_cmpuint(joined->n_tables, <=, QD_TABLES_MAX);
     }
     g_assert_cmpuint(joined->n_columns, ==, 201);
-    g_assert_nonnull(strstr(self->generator->with->str, " LIMIT -1)"));
+    g_assert_nonnull(strstr(self->generator->with->text->str, " LIMIT -1)"));
 }
 
 static void
@@ -137,26 +137,39 @@ test_long_columns_are_cut(Fixture *self, gconstpointer data)
 
     for (guint i = 0; i < 300; i++) {
         joined = qd_relation_join(self->generator, joined, new_table(self, 0, 1, 0));
-        g_assert_cmpuint(strlen(joined->columns[0].sql), <, 600);
+        g_assert_cmpuint(joined->columns[0].sql.n_bytes, <, 600);
     }
 }
 
 static void
 test_depth(Fixture *self, gconstpointer data)
 {
-    guint flat = qd_sql_get_depth("a=b AND c=d");
-    guint one = qd_sql_get_depth("EXISTS(SELECT 1 FROM a WHERE b=c)");
-    g_autoptr(GString) deep = g_string_new(NULL);
+    QdRelation *relation = new_table(self, 0, 1, 9);
+    QdSql call = qd_sql_make(self->ast->arena, "f(@)", relation->columns[0].sql);
 
-    g_assert_cmpuint(flat, ==, 0);
-    g_assert_cmpuint(one, >, 8);
-    g_assert_cmpuint(qd_sql_get_depth("EXISTS(x) AND EXISTS(y) OR (z)"), ==, one);
-    g_assert_cmpuint(qd_sql_get_depth("EXISTS(SELECT 1 WHERE EXISTS(x))"), ==, 2 * one);
-    g_assert_cmpuint(qd_sql_get_depth("EXISTS(WITH RECURSIVE x)"), >, one);
-    g_assert_cmpuint(qd_sql_get_depth("))((x))"), ==, 2 * qd_sql_get_depth("(x)"));
-    for (guint i = 0; i < 1000; i++)
-        g_string_append_c(deep, '(');
-    g_assert_cmpuint(qd_sql_get_depth(deep->str), ==, G_MAXUINT);
+    g_assert_cmpuint(qd_relation_get_depth(relation), ==, 0);
+    qd_relation_add_where(self->generator, relation, call);
+    qd_relation_add_pruning(self->generator, relation, qd_sql_make(self->ast->arena, "(@)", call));
+    g_assert_cmpuint(qd_relation_get_depth(relation), ==, QD_DEPTH_CALL + QD_DEPTH_GROUP);
+    relation->tables[0].on = qd_sql_exists(self->ast->arena, QD_SQL_NONE, call);
+    g_assert_cmpuint(qd_relation_get_depth(relation), ==, QD_DEPTH_EXISTS + QD_DEPTH_CALL);
+}
+
+/* Where the conditions of an OPTIONAL go, and how the predicate of a join's first table is found. */
+static void
+test_tables(Fixture *self, gconstpointer data)
+{
+    QdRelation *left = new_table(self, 0, 1, 9);
+    QdRelation *joined = qd_relation_join(self->generator, left, new_table(self, 0, 2, 9));
+    QdSql both = qd_sql_make(self->ast->arena, "@<@", joined->columns[1].sql, joined->columns[0].sql);
+    QdSql first = qd_sql_make(self->ast->arena, "f(@,'t1.v1')", joined->columns[0].sql);
+    const QdSql none = qd_sql_text("?1");
+
+    g_assert_cmpint(qd_relation_find_last_table(joined, &joined->conditions[0]), ==, 1);
+    g_assert_cmpint(qd_relation_find_last_table(joined, &both), ==, 1);
+    g_assert_cmpint(qd_relation_find_last_table(joined, &first), ==, 0);
+    g_assert_cmpint(qd_relation_find_last_table(joined, &none), ==, -1);
+    g_assert_cmpint(qd_relation_find_last_table(left, &both), ==, 0);
 }
 
 static void
@@ -177,7 +190,7 @@ test_seal(Fixture *self, gconstpointer data)
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         QdRelation *sealed = qd_relation_seal(self->generator, new_table(self, 0, 2, 1), cases[i].seal);
 
-        g_assert_true(g_str_has_suffix(self->generator->with->str, cases[i].text));
+        g_assert_true(g_str_has_suffix(self->generator->with->text->str, cases[i].text));
         g_assert_cmpuint(sealed->n_tables, ==, 1);
         g_assert_true(sealed->columns[0].certain && !sealed->columns[1].certain);
     }
@@ -197,6 +210,7 @@ main(int argc, char **argv)
     ADD("many-arms-are-cut", test_many_arms_are_cut);
     ADD("long-columns-are-cut", test_long_columns_are_cut);
     ADD("depth", test_depth);
+    ADD("tables", test_tables);
     ADD("seal", test_seal);
     return g_test_run();
 }
