@@ -49,8 +49,18 @@ typedef struct SchedAttr {
     uint64_t period_nsec;
 } SchedAttr;
 
+QdThread *
+qd_thread_get_self(void)
+{
+    static _Thread_local QdThread self;
+
+    if (self.tid == 0)
+        self.tid = (pid_t) syscall(SYS_gettid);
+    return &self;
+}
+
 void
-qd_thread_set_batch(pid_t tid, bool batch)
+qd_thread_set_batch(QdThread *self, gboolean batch)
 {
     SchedAttr attr = {
         .size = sizeof attr,
@@ -58,5 +68,8 @@ qd_thread_set_batch(pid_t tid, bool batch)
         .runtime_nsec = batch ? BATCH_SLICE_NSEC : 0,
     };
 
-    (void) syscall(SYS_sched_setattr, tid, &attr, 0);
+    if (g_atomic_int_get(&self->is_batch) == batch)
+        return;
+    g_atomic_int_set(&self->is_batch, batch);
+    (void) syscall(SYS_sched_setattr, self->tid, &attr, 0);
 }

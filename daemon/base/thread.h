@@ -6,8 +6,8 @@
  */
 #pragma once
 
+#include <glib.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <sys/types.h>
 
 /* qd_thread_start: a detached thread; @func's result is dropped. Returns: 0, or errno's number when the system gives none */
@@ -16,13 +16,24 @@ int qd_thread_start(void *(*func)(void *data), void *data);
 /* qd_cond_init: pthread_cond_timedwait() on it takes times of CLOCK_MONOTONIC. Ends with pthread_cond_destroy(). */
 void qd_cond_init(pthread_cond_t *cond);
 
+/* A thread as others see it. */
+typedef struct QdThread QdThread;
+struct QdThread {
+    pid_t tid;
+    gint is_batch; /* atomic */
+};
+
+/* (transfer none): the calling thread, valid until it ends. */
+QdThread *qd_thread_get_self(void);
+
 /*
  * qd_thread_set_batch:
  *
  * A batch thread with a long slice. Since Linux 6.12 a thread that wakes up with a shorter slice (ours, and clients that wait
  * for us) takes the core at once. It does not wait for the end of the long slice. Older kernels ignore the slice. It is not
- * longer, since a thread that is to end waits for all other slices: with 100 ms that took up to 3 s.
+ * longer, since a thread that is to end waits for all other slices: with 100 ms that took up to 3 s. Costs a system call where
+ * it changes something.
  *
- * Thread: any.
+ * Thread: any, while that of @self lives.
  */
-void qd_thread_set_batch(pid_t tid, bool batch);
+void qd_thread_set_batch(QdThread *self, gboolean batch);

@@ -31,6 +31,12 @@ may_be_long(void *data, gboolean can_defer)
     return call->class->runs_to_its_end ? QD_LONG_GRANTED : verdict;
 }
 
+static uint64_t
+get_rest(void *data)
+{
+    return qd_workers_get_rest_usec(((QdCall *) data)->private->context->workers);
+}
+
 /* That a caller may ask for, and that one row may have. The bus disconnects the sender of a message that is too large. */
 static uint64_t
 get_most_by_value(const QdLimits *limits)
@@ -52,6 +58,7 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
         .generation = qd_writer_get_generation(context->writer),
         .cancelled = &call->private->entry.cancelled,
         .long_func = may_be_long,
+        .rest_func = get_rest,
         .func_data = call,
     };
 

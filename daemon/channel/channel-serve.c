@@ -87,6 +87,12 @@ peer_is_gone(const void *data)
 
 static QdLongVerdict may_be_long(void *data, gboolean can_defer);
 
+static uint64_t
+get_rest(void *data)
+{
+    return qd_workers_get_rest_usec(((QdChannel *) data)->context->workers);
+}
+
 /* On a connection of the pool, or on that of the open transaction. */
 static QdRun *
 new_run(const QdChannel *self, const QdRunText *what, QdPolicy policy, GError **error)
@@ -266,6 +272,7 @@ start_query(QdChannel *self, GError **error)
         .peer_func = peer_is_there,
         .gone_func = peer_is_gone,
         .long_func = self->transaction == NULL ? may_be_long : NULL, /* in one it goes on, on its only connection */
+        .rest_func = get_rest,
         .func_data = self,
         .may_pack = self->transaction == NULL,
     };

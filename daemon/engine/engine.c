@@ -340,9 +340,9 @@ on_sweep(void *user_data)
 }
 
 static void
-on_tick(void *data)
+on_tick(void *data, guint n_over)
 {
-    qd_workers_look(data);
+    qd_workers_look(data, n_over);
 }
 
 static void

@@ -118,6 +118,17 @@ is_refused_to_be_long(QdRunEnd *self)
     g_assert_not_reached();
 }
 
+/* Not beyond its end: a thread that has slept gets a core at once, and can end in time. */
+static void
+rest(const QdRunEnd *self, uint64_t now)
+{
+    uint64_t usec = self->options->rest_func(self->options->func_data);
+    uint64_t end = MIN(self->end_usec, get_transaction_end(self));
+
+    if (usec > 0 && now < end)
+        g_usleep(MIN(usec, end - now));
+}
+
 static gboolean
 look(void *data)
 {
@@ -133,8 +144,13 @@ look(void *data)
     if (now >= self->slice_end_usec)
         self->slice_over = TRUE;
     /* the statements that look terms up come here, too, amid a row, when the page must stay where it is */
-    return self->options->long_func != NULL && !self->row_waits && !self->noted_long && now > self->fill_start_usec + LONG_USEC &&
-           is_refused_to_be_long(self);
+    if (self->options->long_func == NULL || self->row_waits || now <= self->fill_start_usec + LONG_USEC)
+        return FALSE;
+    if (!self->noted_long)
+        return is_refused_to_be_long(self);
+    if (self->options->rest_func != NULL)
+        rest(self, now);
+    return FALSE;
 }
 
 /* On the interrupter's thread. What is said here look() finds, too, when the step has come back. */

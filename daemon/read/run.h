@@ -36,6 +36,10 @@ typedef gboolean (*QdRunGoneFunc)(const void *data);
  * @can_defer: no page has come out yet, so that the run can be started again later. */
 typedef QdLongVerdict (*QdRunLongFunc)(void *data, gboolean can_defer);
 
+/* For how long the run shall rest, so that others get their share: called at each look at a long run, from within a step.
+ * Returns: µs; 0: it goes on */
+typedef uint64_t (*QdRunRestFunc)(void *data);
+
 /* What the atomic that QdRunOptions.cancelled points to may say. */
 enum {
     QD_CANCEL_NONE = 0,
@@ -55,6 +59,7 @@ typedef struct QdRunOptions {
     QdRunPeerFunc peer_func;
     QdRunGoneFunc gone_func; /* (nullable) */
     QdRunLongFunc long_func; /* (nullable) */
+    QdRunRestFunc rest_func; /* (nullable) */
     void *func_data;
     gboolean may_pack; /* the result may be packed (packing.h) */
 } QdRunOptions;

@@ -22,23 +22,26 @@
 #define SPARE_THREADS 2
 /* For the leader of the writer, which has no slot. */
 #define LEADER_THREADS 1
+/* For what needs no slot: the answers of updates, the ends of what waits too long, sweeps. */
+#define FREE_THREADS 1
 /* A slot that is held for so many ticks without being long may be one that runs beside the others. */
 #define BESIDE_TICKS 2
-#define SWEEP_NSEC 200000000L
+/* Of those that run beside the others each rests for so long, times their number: together they have about one core. */
+#define REST_USEC 4000u
+#define SWEEP_NSEC 100000000L
 #define LOOK_SEC 2
 #define TOKEN_QUEUE UINT64_MAX
 #define TOKEN_TIMER (UINT64_MAX - 1)
 /* So often the tasks that have run before go first, so that a flood of short ones cannot starve them. */
 #define SLICED_TURN 8
 
-/* Of a thread. Under the mutex but for is_batch. */
+/* Of a thread. Under the mutex but for thread. */
 typedef struct Slot {
     gboolean is_taken;
     gboolean is_long;   /* one of n_long */
     gboolean is_beside; /* one of n_beside, and none of n_running */
     guint n_ticks;      /* since it was taken */
-    pid_t tid;          /* 0: not one of our threads */
-    gint is_batch;      /* atomic */
+    QdThread *thread;   /* NULL: not one of ours */
 } Slot;
 
 struct QdWorkers {
@@ -49,6 +52,7 @@ struct QdWorkers {
     int epoll_fd;
     int queue_fd;
     int timer_fd;
+    guint n_cores;
     guint n_threads;
     guint n_base_threads;
     guint max_threads;
@@ -62,6 +66,7 @@ struct QdWorkers {
     guint n_long;   /* of those; the others leave their threads soon, or are made beside */
     guint n_beside; /* that hold a thread of their own in addition: they can neither be put off nor have a long slot */
     guint n_taken;
+    guint n_over;
     gboolean has_late; /* a task in the queue has waited for its whole time */
     gint n_queued;     /* atomic, written under the mutex */
     gint n_lingering;  /* atomic */
@@ -243,18 +248,11 @@ qd_workers_has_waiting(QdWorkers *self)
     return g_atomic_int_get(&self->n_queued) > 0;
 }
 
-static void
-set_batch(Slot *of, gboolean batch)
-{
-    qd_thread_set_batch(of->tid, batch);
-    g_atomic_int_set(&of->is_batch, batch);
-}
-
 void
 qd_workers_note_batch(void)
 {
-    if (slot.tid != 0 && !g_atomic_int_get(&slot.is_batch))
-        set_batch(&slot, TRUE);
+    if (slot.thread != NULL)
+        qd_thread_set_batch(slot.thread, TRUE);
 }
 
 QdLongVerdict
@@ -269,6 +267,18 @@ qd_workers_become_long(QdWorkers *self, QdClient *client)
     pthread_mutex_unlock(&self->mutex);
     qd_workers_note_batch();
     return verdict;
+}
+
+uint64_t
+qd_workers_get_rest_usec(QdWorkers *self)
+{
+    uint64_t usec = 0;
+
+    pthread_mutex_lock(&self->mutex);
+    if (self->n_running + self->n_beside > self->n_cores)
+        usec = slot.is_beside ? self->n_beside * REST_USEC : self->n_over > 0 ? REST_USEC : 0;
+    pthread_mutex_unlock(&self->mutex);
+    return usec;
 }
 
 /* Under the mutex: of the threads' holders, the one that has held its thread longest and does not leave it by now, although it
@@ -303,8 +313,8 @@ make_room(QdWorkers *self)
         holder->is_beside = TRUE;
         self->n_beside++;
         self->n_running--;
-        if (!g_atomic_int_get(&holder->is_batch))
-            set_batch(holder, TRUE);
+        if (holder->thread != NULL)
+            qd_thread_set_batch(holder->thread, TRUE);
         made = TRUE;
     }
     while (self->n_threads < MIN(self->n_base_threads + self->n_beside, self->max_threads) && start_thread(self))
@@ -313,14 +323,16 @@ make_room(QdWorkers *self)
 }
 
 void
-qd_workers_look(QdWorkers *self)
+qd_workers_look(QdWorkers *self, guint n_over)
 {
     uint64_t now = (uint64_t) g_get_monotonic_time();
     gboolean wake = FALSE;
 
-    pthread_mutex_lock(&self->mutex);
+    if (pthread_mutex_trylock(&self->mutex) != 0) /* the next tick will do: this thread waits for none that the kernel puts off */
+        return;
     for (guint i = 0; i < self->slots->len; i++)
         ((Slot *) self->slots->pdata[i])->n_ticks++;
+    self->n_over = n_over;
     self->has_late = qd_task_list_has_late(&self->fresh, now) || qd_task_list_has_late(&self->sliced, now);
     if (!g_atomic_int_get(&self->stopping))
         wake = (make_room(self) && g_atomic_int_get(&self->n_queued) > 0) || self->has_late;
@@ -348,8 +360,8 @@ qd_workers_end_linger(QdWorkers *self)
 static void
 note_short(void)
 {
-    if (g_atomic_int_get(&slot.is_batch))
-        set_batch(&slot, FALSE);
+    if (slot.thread != NULL)
+        qd_thread_set_batch(slot.thread, FALSE);
 }
 
 void
@@ -429,7 +441,7 @@ worker_main(void *data)
     QdWorkers *self = data;
 
     (void) pthread_setname_np(pthread_self(), "queryd-worker");
-    slot.tid = (pid_t) syscall(SYS_gettid);
+    slot.thread = qd_thread_get_self();
     pthread_mutex_lock(&self->mutex);
     g_ptr_array_add(self->slots, &slot);
     pthread_mutex_unlock(&self->mutex);
@@ -493,12 +505,13 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
     self->event_func = event_func;
     self->sweep_func = sweep_func;
     self->user_data = user_data;
-    self->max_lingering = (gint) g_get_num_processors() / 2; /* none on a single core */
+    self->n_cores = g_get_num_processors();
+    self->max_lingering = (gint) self->n_cores / 2; /* none on a single core */
     self->fresh.end = &self->fresh.first;
     self->sliced.end = &self->sliced.first;
     self->last_progress_usec = (uint64_t) g_get_monotonic_time();
     pthread_mutex_init(&self->mutex, NULL);
-    self->n_base_threads = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + SPARE_THREADS + LEADER_THREADS;
+    self->n_base_threads = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + SPARE_THREADS + LEADER_THREADS + FREE_THREADS;
     self->max_threads = self->n_base_threads + (guint) qd_limit_get_info(QD_LIMIT_RUNNING_BESIDE)->max;
     self->threads = g_new0(pthread_t, self->max_threads);
     self->slots = g_ptr_array_new();

@@ -2,10 +2,10 @@
 /*
  * Worker threads: they wait for channels in one epoll descriptor and take tasks from one run queue.
  *
- * Place: room runtime. There are as many threads as queries may run, two more, so that requests are always read, and one for
- * the leader of the writer. A query that can neither leave its thread nor be one of the long ones gets a thread in addition
- * (limit running_beside). Invariant: a task in the queue is owned by the queue. The thread that takes it out owns it, and holds
- * a run slot for it.
+ * Place: room runtime. There are as many threads as queries may run, two more, so that requests are always read, one for the
+ * leader of the writer, and one for what needs no slot. A query that can neither leave its thread nor be one of the long ones gets
+ * a thread in addition (limit running_beside). Invariant: a task in the queue is owned by the queue. The thread that takes it out
+ * owns it, and holds a run slot for it.
  */
 #pragma once
 
@@ -83,9 +83,12 @@ void qd_workers_note_batch(void);
  * is started when one is missed. REFUSED: there are already as many of those as the limit allows.
  */
 QdLongVerdict qd_workers_become_long(QdWorkers *self, QdClient *client);
+/* For how long the query of this thread shall rest after a tick's work: it runs beside the others, and there are more than cores.
+ * All of them at once would keep every thread from its end, each for as many slices as there are. 0: it goes on. */
+uint64_t qd_workers_get_rest_usec(QdWorkers *self);
 /* At each tick of the interrupter: keeps two threads for short tasks, regardless of the others. No task waits beyond its
- * time. */
-void qd_workers_look(QdWorkers *self);
+ * time. @n_over: statements that are to end, for which the others rest. */
+void qd_workers_look(QdWorkers *self, guint n_over);
 
 /* TRUE: the caller may wait awake for a moment; then it must end so. As many threads may as leave half of the cores. */
 gboolean qd_workers_begin_linger(QdWorkers *self);

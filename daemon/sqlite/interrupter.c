@@ -13,8 +13,11 @@
 /* Ticks without a statement until the thread sleeps: waking it costs what ten look-ups of a row spend on being watched. */
 #define REST_TICKS 5
 
+/* So long others are to wait for the end of a statement. */
+#define OVER_TICKS 50
+
 struct QdInterrupter {
-    void (*tick)(void *data);
+    QdInterrupterTickFunc tick;
     void *data;
     pthread_t thread;
     pthread_mutex_t mutex;
@@ -25,15 +28,19 @@ struct QdInterrupter {
     gboolean stopping;
 };
 
-static void
+/* Returns: whether it is over since a short time */
+static gboolean
 look_at(QdWatch *watch, uint64_t now_usec)
 {
     if (watch->n_ticks++ == 0) /* it may have begun just now */
-        return;
+        return FALSE;
 
     g_atomic_int_set(&watch->interrupt.is_due, TRUE);
-    if (watch->is_over != NULL && watch->is_over(watch->interrupt.data, now_usec))
-        sqlite3_interrupt(watch->db);
+    if (watch->is_over == NULL || !watch->is_over(watch->interrupt.data, now_usec))
+        return FALSE;
+    qd_thread_set_batch(watch->thread, FALSE); /* among many that run long it would be its turn late */
+    sqlite3_interrupt(watch->db);
+    return watch->n_ticks_over++ < OVER_TICKS;
 }
 
 /* Under the mutex. */
@@ -65,6 +72,7 @@ interrupter_main(void *data)
     pthread_mutex_lock(&self->mutex);
     for (;;) {
         uint64_t now_usec;
+        guint n_over = 0;
 
         wait_for_tick(self);
         if (self->stopping)
@@ -72,11 +80,11 @@ interrupter_main(void *data)
         now_usec = (uint64_t) g_get_monotonic_time();
         self->n_quiet = self->first != NULL ? 0 : self->n_quiet + 1;
         for (QdWatch *watch = self->first; watch != NULL; watch = watch->next)
-            look_at(watch, now_usec);
+            n_over += look_at(watch, now_usec) ? 1 : 0;
         if (self->tick == NULL || self->n_quiet > 0)
             continue;
         pthread_mutex_unlock(&self->mutex);
-        self->tick(self->data);
+        self->tick(self->data, n_over);
         pthread_mutex_lock(&self->mutex);
     }
     pthread_mutex_unlock(&self->mutex);
@@ -84,7 +92,7 @@ interrupter_main(void *data)
 }
 
 QdInterrupter *
-qd_interrupter_new(void (*tick)(void *data), void *data, GError **error)
+qd_interrupter_new(QdInterrupterTickFunc tick, void *data, GError **error)
 {
     QdInterrupter *self = g_new0(QdInterrupter, 1);
     int r;
@@ -130,7 +138,8 @@ qd_interrupter_begin(QdInterrupter *self, QdWatch *watch)
 
     watch->interrupt.is_due = FALSE;
     watch->interrupt.is_always_due = self == NULL;
-    watch->n_ticks = 0;
+    watch->thread = qd_thread_get_self();
+    watch->n_ticks = watch->n_ticks_over = 0;
     qd_interrupt_begin(&watch->interrupt);
     if (self == NULL)
         return;

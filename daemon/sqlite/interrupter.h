@@ -17,6 +17,7 @@
 #define QD_INTERRUPTER_TICK_USEC 4000u
 
 typedef struct QdInterrupter QdInterrupter;
+typedef struct QdThread QdThread;
 typedef struct QdWatch QdWatch;
 
 /* Embedded in what runs statements of one connection on one thread. */
@@ -26,13 +27,19 @@ struct QdWatch {
     /* (nullable) with interrupt.data, on the interrupter's thread and under its lock: whether the statement is to be ended. Only
      * what is atomic, or does not change while the watch is registered, may be read. */
     gboolean (*is_over)(void *data, uint64_t now_usec);
+    QdThread *thread; /* that runs them */
     guint n_ticks;
+    guint n_ticks_over;
     QdWatch *previous;
     QdWatch *next;
 };
 
-/* @tick: (nullable): called after each tick, on the interrupter's thread and without its lock. NULL: no thread could be made. */
-QdInterrupter *qd_interrupter_new(void (*tick)(void *data), void *data, GError **error);
+/* After each tick, on the interrupter's thread and without its lock. @n_over: the statements that are over and have not come to
+ * their end yet, but for those that have not for long. */
+typedef void (*QdInterrupterTickFunc)(void *data, guint n_over);
+
+/* @tick: (nullable). NULL: no thread could be made. */
+QdInterrupter *qd_interrupter_new(QdInterrupterTickFunc tick, void *data, GError **error);
 /* No watch may be left. */
 QdInterrupter *qd_interrupter_free(QdInterrupter *self);
 

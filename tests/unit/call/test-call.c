@@ -98,7 +98,7 @@ test_late(ChannelFixture *self, gconstpointer data)
     late = submit(self, "SELECT 1 AS a", 1);
     while ((uint64_t) g_get_monotonic_time() < late->private->task.due_usec)
         ;
-    qd_workers_look(self->workers);
+    qd_workers_look(self->workers, 0);
     g_assert_true(channel_fixture_serve_task(self));
     g_assert_false(channel_fixture_serve_task(self));
     engine_fixture_await(&self->engine, late);

@@ -374,7 +374,7 @@ channel_peer_wait_until_late(ChannelPeer *self)
     g_assert_cmpuint(task->due_usec, >, 0);
     while ((uint64_t) g_get_monotonic_time() < task->due_usec)
         ;
-    qd_workers_look(self->fixture->workers);
+    qd_workers_look(self->fixture->workers, 0);
 }
 
 uint64_t

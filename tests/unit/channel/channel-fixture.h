@@ -14,7 +14,7 @@
 #include "tests/unit/write/hand-over.h"
 
 /* As many threads as there are with the limit `running` at its least. */
-#define CHANNEL_FIXTURE_THREADS 4
+#define CHANNEL_FIXTURE_THREADS 5
 
 typedef struct ChannelFixture {
     EngineFixture engine;

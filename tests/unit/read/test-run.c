@@ -353,6 +353,33 @@ test_long(Fixture *self, gconstpointer data)
         g_assert_no_error(self->error);
 }
 
+static QdLongVerdict
+grant(void *data, gboolean can_defer)
+{
+    return QD_LONG_GRANTED;
+}
+
+static uint64_t
+rest_for_long(void *data)
+{
+    ((Fixture *) data)->n_looks++;
+    return 3600 * (uint64_t) G_USEC_PER_SEC;
+}
+
+/* A rest is over with the time of the run. */
+static void
+test_rest(Fixture *self, gconstpointer data)
+{
+    self->options.long_func = grant;
+    self->options.rest_func = rest_for_long;
+    self->options.func_data = self;
+    self->options.timeout_msec = 50;
+    start(self, ROW_AND_ENDLESS);
+    g_assert_cmpint(fill(self, SIZE_MAX), ==, QD_RUN_FAILED);
+    g_assert_error(self->error, QD_ERROR, (gint) QW_ERROR_TIMEOUT);
+    g_assert_cmpuint(self->n_looks, >=, 1);
+}
+
 /* A deferred one says what it has spent, and begins again with the same rows. */
 static void
 test_deferred_begins_again(Fixture *self, gconstpointer data)
@@ -457,6 +484,7 @@ main(int argc, char **argv)
         g_test_add(path, Fixture, &long_cases[i], set_up, test_long, tear_down);
     }
     ADD("long/deferred-begins-again", test_deferred_begins_again);
+    ADD("rest", test_rest);
     for (guint i = 0; i < G_N_ELEMENTS(early_cases); i++) {
         g_autofree char *path = g_strconcat("/read/run/early/", early_cases[i].name, NULL);
 

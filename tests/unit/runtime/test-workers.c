@@ -324,6 +324,29 @@ test_sweep(Fixture *self, gconstpointer data)
     g_assert_nonnull(g_async_queue_timeout_pop(self->sweeps, PATIENCE_USEC));
 }
 
+/* With more long ones than cores those that are not to end make way for those that are. */
+static void
+test_rest(Fixture *self, gconstpointer data)
+{
+    guint n = g_get_num_processors() + 1;
+
+    if (n > 64) {
+        g_test_skip("more cores than queries may run");
+        return;
+    }
+    self->limits.values[QD_LIMIT_RUNNING] = self->limits.values[QD_LIMIT_RUNNING_PER_CLIENT] = n;
+    for (guint i = 0; i < n; i++) {
+        qd_workers_look(self->workers, 1);
+        g_assert_cmpuint(qd_workers_get_rest_usec(self->workers), ==, 0);
+        g_assert_true(qd_workers_take_slot(self->workers, self->client, FALSE));
+    }
+    g_assert_cmpuint(qd_workers_get_rest_usec(self->workers), >, 0);
+    qd_workers_look(self->workers, 0);
+    g_assert_cmpuint(qd_workers_get_rest_usec(self->workers), ==, 0);
+    while (n-- > 0)
+        qd_workers_give_slot(self->workers, self->client);
+}
+
 static void
 count_work(QdTask *task, QdWorkers *workers)
 {
@@ -369,6 +392,7 @@ main(int argc, char **argv)
     ADD("events", test_events);
     ADD("events-beside-a-full-queue", test_events_beside_a_full_queue);
     ADD("sweep", test_sweep);
+    ADD("rest", test_rest);
     ADD("many", test_many);
     return g_test_run();
 }
