@@ -23,8 +23,8 @@ static const uint16_t following[QD_N_CHANNEL_STATES] = {
     [QD_CHANNEL_QUEUED] = MAY_BE(SERVED) | MAY_BE(KICKED),
     [QD_CHANNEL_KICKED] = MAY_BE(SERVED) | MAY_BE(KICKED),
     [QD_CHANNEL_LINGERING] = MAY_BE(SERVED),
-    [QD_CHANNEL_WRITING] = MAY_BE(SERVED) | MAY_BE(QUEUED) | MAY_BE(ANSWERED),
-    [QD_CHANNEL_ANSWERED] = MAY_BE(IDLE) | MAY_BE(QUEUED) | MAY_BE(WRITING),
+    [QD_CHANNEL_WRITING] = MAY_BE(SERVED) | MAY_BE(KICKED) | MAY_BE(ANSWERED),
+    [QD_CHANNEL_ANSWERED] = MAY_BE(IDLE) | MAY_BE(QUEUED) | MAY_BE(KICKED) | MAY_BE(WRITING),
 };
 
 static const char *const names[QD_N_CHANNEL_STATES] = {
@@ -148,14 +148,20 @@ qd_channel_try_push(QdChannel *self)
 }
 
 void
+qd_channel_push_answer(QdChannel *self)
+{
+    prepare_push(self, QD_CHANNEL_KICKED);
+    qd_workers_push_always(self->context->workers, &self->task, TRUE);
+}
+
+void
 qd_channel_kick(QdChannel *self, uint64_t generation)
 {
     if (!qd_channel_seize(self, generation))
         return;
 
     self->input.readable = TRUE;
-    prepare_push(self, QD_CHANNEL_KICKED);
-    qd_workers_push_always(self->context->workers, &self->task, TRUE);
+    qd_channel_push_answer(self);
 }
 
 void

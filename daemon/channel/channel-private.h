@@ -39,7 +39,7 @@
  *     lingering ──────────────▸ served
  *
  *     all were refused       the writer is done         it is done, and its thread leads the group
- *     writing ──▸ served     writing ──▸ queued         writing ──▸ answered ──▸ idle, queued, writing
+ *     writing ──▸ served     writing ──▸ kicked         writing ──▸ answered ──▸ idle, queued, kicked, writing
  */
 typedef enum QdChannelState {
     QD_CHANNEL_NONE,      /* a slot of the table without a channel */
@@ -47,7 +47,7 @@ typedef enum QdChannelState {
     QD_CHANNEL_IDLE,      /* without an owner: an event of the descriptor, as a request, or a kick makes it served */
     QD_CHANNEL_BLOCKED,   /* the same, but its peer does not take what it is sent */
     QD_CHANNEL_QUEUED,    /* the workers' queue has it, until there is a slot, a deadline or an event */
-    QD_CHANNEL_KICKED,    /* the queue has it, but it needs no slot: something may be over */
+    QD_CHANNEL_KICKED,    /* the queue has it, but it needs no slot: something may be over, or has an answer */
     QD_CHANNEL_LINGERING, /* a thread without a slot waits awake for its next request */
     QD_CHANNEL_WRITING,   /* the writer has its updates or its BEGIN; the thread that ends the last one has the channel */
     QD_CHANNEL_ANSWERED,  /* the leader of a write group has it, answers it, and perhaps waits for its next update */
@@ -344,7 +344,9 @@ const char *qd_channel_describe_entry(const QdEntry *entry);
 void qd_channel_note_peer(QdChannel *self, QdPeerState peer);
 /* The owner gives it to the queue, which waits for a slot. */
 void qd_channel_push(QdChannel *self, gboolean wake);
-/* The same for what was not accepted yet. FALSE: the queue is full, the caller still has the channel. */
+/* The same without a slot, for one that has something to say: others' queries may hold all slots for as long as they may run. */
+void qd_channel_push_answer(QdChannel *self);
+/* The first for what was not accepted yet. FALSE: the queue is full, the caller still has the channel. */
 gboolean qd_channel_try_push(QdChannel *self);
 /* From any thread: makes a worker look at the channel, unless its owner does. Also when its client has no slot left: what is over
  * ends all the same. */

@@ -86,7 +86,7 @@ on_begun(QdWriteItem *item, QdWriterLinger *linger)
     QdChannelTransaction *self = item->data;
 
     set_state(self, BEGUN);
-    qd_channel_push(self->channel, TRUE);
+    qd_channel_push_answer(self->channel);
 }
 
 static QdChannelTransaction *
@@ -99,6 +99,7 @@ transaction_new(QdChannel *channel)
     qd_write_item_init(&self->item);
     self->item.client = channel->client;
     self->item.takes_role = TRUE;
+    self->item.waited_usec = channel->work.spent_usec;
     self->item.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options->has_timeout,
                                                           options->timeout_msec);
     self->item.cancelled = &channel->entry.cancelled;

@@ -109,7 +109,7 @@ on_written(QdWriteItem *item, QdWriterLinger *linger)
     if (linger != NULL)
         answer(self, linger);
     else
-        qd_channel_push(self, TRUE);
+        qd_channel_push_answer(self);
 }
 
 /* While the item runs: a CANCEL. Other input waits; a hang-up has no effect, since the update was accepted. */
@@ -386,7 +386,11 @@ answer(QdChannel *self, QdWriterLinger *linger)
 {
     qd_channel_set_state(self, QD_CHANNEL_ANSWERED);
     qd_channel_continue_writes(self);
-    if (qd_channel_flush(self) <= 0 || !g_queue_is_empty(&self->writes.queue) || qd_channel_has_input(self)) {
+    if (qd_channel_flush(self) <= 0 || !g_queue_is_empty(&self->writes.queue)) {
+        qd_channel_push_answer(self);
+        return;
+    }
+    if (qd_channel_has_input(self)) {
         qd_channel_push(self, TRUE);
         return;
     }

@@ -60,7 +60,7 @@ note_slow(const QdWriteWatch *self)
     QdWriter *writer = self->writer;
 
     qd_write_end_linger(writer);
-    qd_workers_request_sweep(writer->config.workers);
+    (void) qd_writer_sweep(writer);
     if (writer->group.n_ahead > 0 && (uint64_t) g_get_monotonic_time() > self->item->begun_usec + PUT_OFF_USEC)
         writer->group.put_off = self->item;
     return writer->group.put_off == self->item || qd_writer_is_awaited(writer);
@@ -112,7 +112,7 @@ item_is_over(void *data, uint64_t now)
 static uint64_t
 get_deadline(const QdWriteItem *item)
 {
-    uint64_t begin_usec = item->submitted_usec > 0 ? item->submitted_usec : item->begun_usec;
+    uint64_t begin_usec = item->submitted_usec > 0 ? item->submitted_usec : item->begun_usec - item->waited_usec;
 
     return item->timeout_msec > 0 ? begin_usec + 1000 * item->timeout_msec : 0;
 }

@@ -28,7 +28,7 @@
 /* So long after the last commit a burst is over. */
 #define SETTLED_USEC 2000000
 /* So long an update may run although others have waited for long. */
-#define HOLD_MIN_USEC 500000
+#define HOLD_MIN_USEC 250000
 
 static void run_lead_task(QdTask *task, QdWorkers *workers);
 

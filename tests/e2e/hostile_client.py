@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from harness import BusError, Caller
+from harness import BusError, Caller, options
 from wire_client import CutOff, RemoteError, encode_record, encode_string
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
@@ -132,6 +132,7 @@ def work(address, number, timeout_ms):
 
 
 def main():
+    options({"timeout_ms": 1})  # PyGObject loads GLib's types at their first use, which threads at once would spoil for each other
     target = begin_again if sys.argv[4:] == ["transactions"] else work
     for number in range(int(sys.argv[2])):
         threading.Thread(target=target, args=(sys.argv[1], number, int(sys.argv[3])), daemon=True).start()

@@ -20,8 +20,8 @@ static const char *const following[QD_N_CHANNEL_STATES] = {
     [QD_CHANNEL_QUEUED] = "-s---k---",    /* a slot, a deadline or an event; a kick */
     [QD_CHANNEL_KICKED] = "-s---k---",    /* a turn; another kick */
     [QD_CHANNEL_LINGERING] = "-s-------", /* a request, or none in time */
-    [QD_CHANNEL_WRITING] = "-s--q---a",   /* all were refused, or done, by another thread or by this one */
-    [QD_CHANNEL_ANSWERED] = "--i-q--w-",  /* parked, something else came, or another update */
+    [QD_CHANNEL_WRITING] = "-s---k--a",   /* all were refused, or done, by another thread or by this one */
+    [QD_CHANNEL_ANSWERED] = "--i-qk-w-",  /* parked, something else came, or another update */
 };
 
 static void
@@ -47,7 +47,7 @@ test_impossible(ChannelFixture *self, gconstpointer data)
     qd_channel_set_state(&channel, QD_CHANNEL_WRITING);
     g_test_assert_expected_messages();
     g_assert_cmpint(channel.state, ==, QD_CHANNEL_WRITING);
-    qd_channel_set_state(&channel, QD_CHANNEL_QUEUED);
+    qd_channel_set_state(&channel, QD_CHANNEL_KICKED);
 }
 
 static void

@@ -84,7 +84,7 @@ test_begin_waits(ChannelFixture *self, gconstpointer data)
     channel_peer_assert_state(second, QD_CHANNEL_IDLE);
 }
 
-/* CancelQuery ends the waiting; the transaction that was waited for goes on. */
+/* CancelQuery ends the waiting, and needs no slot for its answer. The transaction that was waited for goes on. */
 static void
 test_begin_cancelled(ChannelFixture *self, gconstpointer data)
 {
@@ -93,16 +93,50 @@ test_begin_cancelled(ChannelFixture *self, gconstpointer data)
 
     channel_peer_send(second, QW_KIND_BEGIN, 0, 1);
     channel_fixture_settle(self);
+    channel_fixture_use_up_slots(self);
     qd_registry_cancel_all(self->engine.engine->context.registry);
     (void) qd_writer_sweep(self->engine.engine->context.writer);
-    channel_peer_assert_state(second, QD_CHANNEL_QUEUED);
+    channel_peer_assert_state(second, QD_CHANNEL_KICKED);
     channel_fixture_settle(self);
     channel_peer_assert(second, "X1/Cancelled");
+    channel_fixture_give_slots(self);
     channel_peer_send(first, QW_KIND_COMMIT, 0, 3);
     channel_peer_fetch(second, 2);
     channel_fixture_settle(self);
     channel_peer_assert(first, "E3");
     channel_peer_assert(second, "E2");
+}
+
+static void
+wait_until(uint64_t usec)
+{
+    while ((uint64_t) g_get_monotonic_time() < usec)
+        ;
+}
+
+/* One deadline for both: BEGIN waits for a slot, then for the role. */
+static void
+test_begin_waits_twice(ChannelFixture *self, gconstpointer data)
+{
+    const QdExecutionOptions options = { .access_write = TRUE, .has_timeout = TRUE, .timeout_msec = 400 };
+    g_autoptr(ChannelPeer) first = open_transaction(self);
+    g_autoptr(ChannelPeer) second = channel_peer_open_with(self, INSERT, &options);
+    uint64_t begin_usec = (uint64_t) g_get_monotonic_time();
+
+    channel_fixture_use_up_slots(self);
+    channel_peer_send(second, QW_KIND_BEGIN, 0, 1);
+    channel_fixture_settle(self);
+    wait_until(begin_usec + 200000);
+    channel_fixture_give_slots(self);
+    channel_fixture_settle(self);
+    channel_peer_assert(second, "");
+    wait_until(begin_usec + 401000);
+    (void) qd_writer_sweep(self->engine.engine->context.writer);
+    channel_fixture_settle(self);
+    channel_peer_assert(second, "X1/Timeout");
+    channel_peer_send(first, QW_KIND_ROLLBACK, 0, 3);
+    channel_fixture_settle(self);
+    channel_peer_assert(first, "E3");
 }
 
 /* The peer has gone before it had its answer: the role that comes goes back at once. */
@@ -193,6 +227,7 @@ main(int argc, char **argv)
     ADD("rollback", test_rollback);
     ADD("begin/waits", test_begin_waits);
     ADD("begin/cancelled", test_begin_cancelled);
+    ADD("begin/waits-twice", test_begin_waits_twice);
     ADD("begin/hang-up", test_begin_hang_up);
     ADD("begin/refused", test_begin_refused);
     ADD("hang-up", test_hang_up);
