@@ -2,10 +2,10 @@
 /*
  * Worker threads: they wait for channels in one epoll descriptor and take tasks from one run queue.
  *
- * Place: room runtime. There are as many threads as queries may run, two more, so that requests are always read, one for the
- * leader of the writer, and one for what needs no slot. A query that can neither leave its thread nor be one of the long ones gets
- * a thread in addition (limit running_beside). Invariant: a task in the queue is owned by the queue. The thread that takes it out
- * owns it, and holds a run slot for it.
+ * Place: room runtime. There are as many threads as queries may run, and four more. Two ensure that requests are always read, one
+ * is for the leader of the writer, and one for what needs no slot. A query that can neither leave its thread nor be one of the long
+ * ones gets a thread in addition (limit running_beside). Invariant: a task in the queue is owned by the queue. The thread that
+ * takes it out owns it, and holds a run slot for it.
  */
 #pragma once
 

@@ -502,6 +502,37 @@ def test_calls_survive_a_salvage(bus):
     check_calls(bus)
 
 
+def test_computed_columns_survive_a_salvage(bus):
+    """Those that are computed where they are read have no values in the records; rows of whole pages come back with them."""
+    bus.update("CREATE TABLE product(id INTEGER PRIMARY KEY, price INT, tax AS (price / 4) VIRTUAL, name,"
+               " same AS (queryd_eq(queryd_integer(price), queryd_integer(id))) VIRTUAL, total AS (price + price / 4) STORED,"
+               " title AS (upper(name)) VIRTUAL UNIQUE)")
+    bus.update("CREATE INDEX product_tax ON product(tax)")
+    bus.update("INSERT INTO product(id, price, name) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)"
+               " SELECT i, i * 100, 'product ' || i FROM n")
+    bus.stop_daemon()
+    path = database_path(bus)
+    lost = table_pages(path, "product")[len(table_pages(path, "product")) // 2]
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        page_size = database.execute("PRAGMA page_size").fetchone()[0]
+    overwrite(path, lost)
+    overwrite(path, 1, bytes(100), 100)
+    query_patiently(bus, "SELECT 1")
+    ((n,),) = bus.query("SELECT count(*) FROM product")
+    assert 20000 - page_size // 16 < n < 20000
+    assert bus.query("SELECT count(*) FROM product WHERE tax = id * 25 AND total = id * 125 AND title = 'PRODUCT ' || id"
+                     " AND same = 0") == [(n,)]
+    assert bus.query("SELECT count(*) FROM product WHERE tax BETWEEN 25 AND 2500") == [(100,)]
+    assert bus.query("SELECT group_concat(name), sum(hidden = 2) FROM pragma_table_xinfo('product')") == [
+        ("id,price,tax,name,same,total,title", 3)]
+    with pytest.raises(BusError) as error:
+        bus.update("INSERT INTO product(id, price, name) VALUES(30000, 1, 'Product 1')")
+    assert error.value.name == "Constraint"
+    (report,) = glob.glob(path + ".corrupt-*.report.txt")
+    with open(report, encoding="utf-8") as stream:
+        assert "definitions could not be made" not in stream.read()
+
+
 def make_third_file(path):
     with contextlib.closing(sqlite3.connect(path)) as database:
         database.create_function("theirs", 1, lambda value: value, deterministic=True)
