@@ -140,6 +140,7 @@ G_END_DECLS
 #pragma GCC visibility pop
 #endif
 
+#include "query-arrow.h"
 #include "query-batch.h"
 #include "query-connection.h"
 #include "query-constraint.h"

@@ -29,6 +29,7 @@ MAY_DRAG = {
 ROOMS = {
     "wire": ("", "", ),
     "text": ("wire", "glib"),
+    "arrow": ("wire text", "glib"),
     "base": ("wire", "glib nettle sd-event sd-journal"),
     "rdf": ("wire base", "glib"),
     "rdfio": ("wire base rdf", "glib libxml2"),
@@ -58,9 +59,10 @@ ROOMS = {
     # the module: what reads in the daemon (reader_lib of daemon/meson.build) and nothing else of it
     "direct-module": ("wire core direct read daemon/base/error.h daemon/sqlite/file-check.h", "glib gio sqlite3"),
     "request": ("wire core direct", "glib gio"),
-    "objects": ("wire text core direct request", "glib gio"),
+    "objects": ("wire text arrow core direct request", "glib gio"),
 }
-FOLDERS = {"wire": "client-lib/wire/", "text": "client-lib/text/", "core": "client-lib/core/", "direct": "client-lib/direct/",
+FOLDERS = {"wire": "client-lib/wire/", "text": "client-lib/text/", "arrow": "client-lib/arrow/",
+           "core": "client-lib/core/", "direct": "client-lib/direct/",
            "direct-module": "client-lib/direct-module/", "request": "client-lib/request/", "objects": "client-lib/query-"}
 LIBRARY = ("core", "direct", "direct-module", "request", "objects")
 
