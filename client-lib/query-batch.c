@@ -190,6 +190,8 @@ create_request(QueryBatch *self, GError **error)
     g_autoptr(GBytes) body = NULL;
     QueryRequest *request;
 
+    if (!query_connection_check_made(self->connection, "query_connection_create_batch", error))
+        return NULL;
     command = query_connection_create_command(self->connection, QUERY_LANGUAGE_SQL, QUERY_COMMAND_ANY_TEXT, TRUE, error);
     body = command != NULL ? build_body(self, command, error) : NULL;
     if (body == NULL)

@@ -66,6 +66,9 @@ typedef enum {
     QUERY_LANGUAGE_SPARQL, /* SPARQL 1.1 */
 } QueryLanguage;
 
+#define QUERY_TYPE_LANGUAGE (query_language_get_type())
+GType query_language_get_type(void);
+
 /* How results come from the daemon: query_connection_set_transport(). */
 typedef enum {
     QUERY_TRANSPORT_AUTO,       /* the fastest one that is available */
@@ -73,11 +76,17 @@ typedef enum {
     QUERY_TRANSPORT_RING,       /* by a socket, large ones through shared memory if there is enough of it */
 } QueryTransport;
 
+#define QUERY_TYPE_TRANSPORT (query_transport_get_type())
+GType query_transport_get_type(void);
+
 /* What an update has survived when it is answered: query_connection_set_durability(). */
 typedef enum {
     QUERY_DURABILITY_FULL,    /* a power cut */
     QUERY_DURABILITY_RELAXED, /* the end of the daemon; a power cut may take back the last ones, and only whole ones */
 } QueryDurability;
+
+#define QUERY_TYPE_DURABILITY (query_durability_get_type())
+GType query_durability_get_type(void);
 
 /* Types of values; the last four are RDF terms. */
 typedef enum {
@@ -91,6 +100,9 @@ typedef enum {
     QUERY_VALUE_TYPE_LITERAL_LANG = 7,  /* a string with a language tag */
     QUERY_VALUE_TYPE_LITERAL_TYPED = 8, /* a lexical form with a datatype IRI */
 } QueryValueType;
+
+#define QUERY_TYPE_VALUE_TYPE (query_value_type_get_type())
+GType query_value_type_get_type(void);
 
 /* For query_connection_set_timeout_msec(): no deadline, up to the daemon's own cap. */
 #define QUERY_TIMEOUT_NONE 4294967295u

@@ -12,6 +12,18 @@
 /* Not connected to anything; the first call will. */
 QueryConnection *query_connection_new_offline(const char *store);
 
+/**
+ * query_connection_check_made:
+ * @self: (nullable): of an object of the library; NULL when g_object_new() has made it
+ * @maker: name of the function that makes such objects
+ * @error: (nullable): location for an error
+ *
+ * Errors: CLOSED.
+ *
+ * Returns: whether there is a connection
+ */
+gboolean query_connection_check_made(QueryConnection *self, const char *maker, GError **error);
+
 QueryEndpoint query_connection_get_endpoint(QueryConnection *self);
 /* (nullable): NULL on a direct connection */
 QueryBus *query_connection_get_bus(QueryConnection *self);

@@ -16,14 +16,25 @@ struct _QueryConnection {
     QueryBus *bus;
     QueryPool *pool;
     QueryDirect *direct; /* (nullable): then there is no bus */
+    char *store;         /* (nullable): construct-only, as the next two */
+    char *path;
+    gboolean is_direct;
     pthread_mutex_t mutex;
-    gint64 timeout_msec; /* -1: the daemon's default; 0: none */
-    guint64 max_rows;    /* 0: the daemon's default */
+    guint timeout_msec; /* 0: the daemon's default; QUERY_TIMEOUT_NONE: none */
+    guint64 max_rows;   /* 0: the daemon's default */
     QueryDurability durability;
     GPtrArray *hubs; /* of QueryHub, one for each main context; guarded by mutex */
 };
 
-G_DEFINE_TYPE(QueryConnection, query_connection, G_TYPE_OBJECT)
+enum { PROP_STORE = 1, PROP_PATH, PROP_IS_DIRECT, PROP_TIMEOUT_MSEC, PROP_MAX_ROWS, PROP_TRANSPORT, PROP_DURABILITY, N_PROPS };
+
+static GParamSpec *properties[N_PROPS];
+
+static void initable_init(GInitableIface *interface);
+
+/* GAsyncInitable's own functions run those of GInitable in a thread. */
+G_DEFINE_TYPE_WITH_CODE(QueryConnection, query_connection, G_TYPE_OBJECT,
+                        G_IMPLEMENT_INTERFACE(G_TYPE_INITABLE, initable_init) G_IMPLEMENT_INTERFACE(G_TYPE_ASYNC_INITABLE, NULL))
 
 static void
 query_connection_finalize(GObject *object)
@@ -34,21 +45,140 @@ query_connection_finalize(GObject *object)
     query_pool_free(self->pool);
     query_bus_free(self->bus);
     query_direct_unref(self->direct);
+    g_free(self->store);
+    g_free(self->path);
     (void) pthread_mutex_destroy(&self->mutex);
     G_OBJECT_CLASS(query_connection_parent_class)->finalize(object);
+}
+
+static gboolean
+is_store_name(const char *store)
+{
+    gboolean is_good = store == NULL || (store[0] != '\0' && !g_ascii_isdigit(store[0]));
+
+    for (const char *p = store; is_good && p != NULL && *p != '\0'; p++)
+        is_good = g_ascii_isalnum(*p) || *p == '_';
+    return is_good;
+}
+
+static void
+query_connection_constructed(GObject *object)
+{
+    QueryConnection *self = QUERY_CONNECTION(object);
+
+    G_OBJECT_CLASS(query_connection_parent_class)->constructed(object);
+    if (!self->is_direct && is_store_name(self->store))
+        self->bus = query_bus_new(self->store);
+}
+
+static void
+query_connection_set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+    QueryConnection *self = QUERY_CONNECTION(object);
+
+    if (id == PROP_STORE)
+        self->store = g_value_dup_string(value);
+    else if (id == PROP_PATH)
+        self->path = g_value_dup_string(value);
+    else if (id == PROP_IS_DIRECT)
+        self->is_direct = g_value_get_boolean(value);
+    else if (id == PROP_TIMEOUT_MSEC)
+        query_connection_set_timeout_msec(self, g_value_get_uint(value));
+    else if (id == PROP_MAX_ROWS)
+        query_connection_set_max_rows(self, g_value_get_uint64(value));
+    else if (id == PROP_TRANSPORT)
+        query_connection_set_transport(self, g_value_get_enum(value));
+    else if (id == PROP_DURABILITY)
+        query_connection_set_durability(self, g_value_get_enum(value));
+    else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void
+query_connection_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+    QueryConnection *self = QUERY_CONNECTION(object);
+
+    if (id == PROP_STORE)
+        g_value_set_string(value, self->store);
+    else if (id == PROP_PATH)
+        g_value_set_string(value, self->path);
+    else if (id == PROP_IS_DIRECT)
+        g_value_set_boolean(value, self->is_direct);
+    else if (id == PROP_TIMEOUT_MSEC)
+        g_value_set_uint(value, query_connection_get_timeout_msec(self));
+    else if (id == PROP_MAX_ROWS)
+        g_value_set_uint64(value, query_connection_get_max_rows(self));
+    else if (id == PROP_TRANSPORT)
+        g_value_set_enum(value, (gint) query_connection_get_transport(self));
+    else if (id == PROP_DURABILITY)
+        g_value_set_enum(value, (gint) query_connection_get_durability(self));
+    else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 static void
 query_connection_class_init(QueryConnectionClass *klass)
 {
-    G_OBJECT_CLASS(klass)->finalize = query_connection_finalize;
+    const GParamFlags once = G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS;
+    const GParamFlags settable = G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+    GObjectClass *object_class = G_OBJECT_CLASS(klass);
+
+    object_class->constructed = query_connection_constructed;
+    object_class->finalize = query_connection_finalize;
+    object_class->set_property = query_connection_set_property;
+    object_class->get_property = query_connection_get_property;
+
+    /**
+     * QueryConnection:store:
+     *
+     * The name of the store, %NULL for the default one.
+     */
+    properties[PROP_STORE] = g_param_spec_string("store", NULL, NULL, NULL, once);
+    /**
+     * QueryConnection:path:
+     *
+     * Of a direct connection: the database file, %NULL for that of the default store.
+     */
+    properties[PROP_PATH] = g_param_spec_string("path", NULL, NULL, NULL, once);
+    /**
+     * QueryConnection:is-direct:
+     *
+     * Whether the connection reads the database file itself, see query_connection_new_direct().
+     */
+    properties[PROP_IS_DIRECT] = g_param_spec_boolean("is-direct", NULL, NULL, FALSE, once);
+    /**
+     * QueryConnection:timeout-msec: (getter get_timeout_msec) (setter set_timeout_msec)
+     *
+     * Deadline of the calls that follow, in milliseconds. 0 is the daemon's default, %QUERY_TIMEOUT_NONE is none.
+     */
+    properties[PROP_TIMEOUT_MSEC] = g_param_spec_uint("timeout-msec", NULL, NULL, 0, G_MAXUINT, 0, settable);
+    /**
+     * QueryConnection:max-rows: (getter get_max_rows) (setter set_max_rows)
+     *
+     * Rows after which results of the queries that follow end. 0 is the daemon's default, which is no limit.
+     */
+    properties[PROP_MAX_ROWS] = g_param_spec_uint64("max-rows", NULL, NULL, 0, G_MAXUINT64, 0, settable);
+    /**
+     * QueryConnection:transport: (getter get_transport) (setter set_transport)
+     *
+     * How results come from the daemon.
+     */
+    properties[PROP_TRANSPORT] = g_param_spec_enum("transport", NULL, NULL, QUERY_TYPE_TRANSPORT, QUERY_TRANSPORT_AUTO, settable);
+    /**
+     * QueryConnection:durability: (getter get_durability) (setter set_durability)
+     *
+     * What the updates that follow survive.
+     */
+    properties[PROP_DURABILITY] = g_param_spec_enum("durability", NULL, NULL, QUERY_TYPE_DURABILITY, QUERY_DURABILITY_FULL,
+                                                    settable);
+    g_object_class_install_properties(object_class, N_PROPS, properties);
 }
 
 static void
 query_connection_init(QueryConnection *self)
 {
     (void) pthread_mutex_init(&self->mutex, NULL);
-    self->timeout_msec = -1;
     self->pool = query_pool_new();
     self->hubs = g_ptr_array_new_with_free_func((GDestroyNotify) query_hub_free);
 }
@@ -56,10 +186,17 @@ query_connection_init(QueryConnection *self)
 QueryConnection *
 query_connection_new_offline(const char *store)
 {
-    QueryConnection *self = g_object_new(QUERY_TYPE_CONNECTION, NULL);
+    return g_object_new(QUERY_TYPE_CONNECTION, "store", store, NULL);
+}
 
-    self->bus = query_bus_new(store);
-    return self;
+gboolean
+query_connection_check_made(QueryConnection *self, const char *maker, GError **error)
+{
+    if (self != NULL)
+        return TRUE;
+
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_CLOSED, "this object belongs to no connection: %s() makes one that does", maker);
+    return FALSE;
 }
 
 QueryEndpoint
@@ -143,41 +280,55 @@ query_connection_get_hub(QueryConnection *self, const QueryHubFuncs *funcs, GCan
 /* Construction --------------------------------------------------------------------------------------------------------- */
 
 static gboolean
-check_store_name(const char *store, GError **error)
+check_version(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
-    gboolean is_good = store == NULL || (store[0] != '\0' && !g_ascii_isdigit(store[0]));
+    g_autoptr(GVariant) version = query_connection_get_daemon_property(self, "ProtocolVersion", cancellable, error);
+    g_autofree char *text = NULL;
 
-    for (const char *p = store; is_good && p != NULL && *p != '\0'; p++)
-        is_good = g_ascii_isalnum(*p) || *p == '_';
-    if (!is_good)
-        g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER,
-                    "'%s' cannot name a store: letters, digits and '_' only, no digit first", store);
+    if (version == NULL)
+        return FALSE;
+    if (g_variant_is_of_type(version, G_VARIANT_TYPE_UINT32) && g_variant_get_uint32(version) == QW_PROTOCOL_VERSION)
+        return TRUE;
 
-    return is_good;
+    text = g_variant_print(version, FALSE);
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "'%s' speaks protocol version %s, this library speaks %u",
+                query_bus_get_name(self->bus), text, QW_PROTOCOL_VERSION);
+    return FALSE;
+}
+
+static gboolean
+open_direct(QueryConnection *self, GCancellable *cancellable, GError **error)
+{
+    if (self->direct == NULL && !g_cancellable_set_error_if_cancelled(cancellable, error))
+        self->direct = query_direct_open(self->path, error);
+    return self->direct != NULL;
+}
+
+static gboolean
+init_sync(GInitable *initable, GCancellable *cancellable, GError **error)
+{
+    QueryConnection *self = QUERY_CONNECTION(initable);
+
+    if (self->is_direct)
+        return open_direct(self, cancellable, error);
+    if (self->bus != NULL)
+        return check_version(self, cancellable, error);
+
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER,
+                "'%s' cannot name a store: letters, digits and '_' only, no digit first", self->store);
+    return FALSE;
+}
+
+static void
+initable_init(GInitableIface *interface)
+{
+    interface->init = init_sync;
 }
 
 QueryConnection *
 query_connection_new_for_store(const char *store, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(QueryConnection) self = NULL;
-    g_autoptr(GVariant) version = NULL;
-
-    if (!check_store_name(store, error))
-        return NULL;
-
-    self = query_connection_new_offline(store);
-    version = query_connection_get_daemon_property(self, "ProtocolVersion", cancellable, error);
-    if (version == NULL)
-        return NULL;
-    if (!g_variant_is_of_type(version, G_VARIANT_TYPE_UINT32) || g_variant_get_uint32(version) != QW_PROTOCOL_VERSION) {
-        g_autofree char *text = g_variant_print(version, FALSE);
-
-        g_set_error(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "'%s' speaks protocol version %s, this library speaks %u",
-                    query_bus_get_name(self->bus), text, QW_PROTOCOL_VERSION);
-        return NULL;
-    }
-
-    return g_steal_pointer(&self);
+    return g_initable_new(QUERY_TYPE_CONNECTION, cancellable, error, "store", store, NULL);
 }
 
 QueryConnection *
@@ -186,34 +337,24 @@ query_connection_new(GCancellable *cancellable, GError **error)
     return query_connection_new_for_store(NULL, cancellable, error);
 }
 
-static void
-new_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
-{
-    GError *error = NULL;
-    QueryConnection *self = query_connection_new_for_store(task_data, cancellable, &error);
-
-    if (self != NULL)
-        g_task_return_pointer(task, self, g_object_unref);
-    else
-        g_task_return_error(task, error);
-}
-
 void
 query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
-    g_autoptr(GTask) task = g_task_new(NULL, cancellable, callback, user_data);
-
-    g_task_set_source_tag(task, query_connection_new_for_store_async);
-    g_task_set_task_data(task, g_strdup(store), g_free);
-    g_task_run_in_thread(task, new_in_thread);
+    g_async_initable_new_async(QUERY_TYPE_CONNECTION, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "store", store, NULL);
 }
 
 QueryConnection *
 query_connection_new_for_store_finish(GAsyncResult *result, GError **error)
 {
-    g_return_val_if_fail(g_task_is_valid(result, NULL), NULL);
+    g_autoptr(GObject) source = NULL;
+    GObject *object;
 
-    return g_task_propagate_pointer(G_TASK(result), error);
+    g_return_val_if_fail(G_IS_ASYNC_RESULT(result), NULL);
+    source = g_async_result_get_source_object(result);
+    g_return_val_if_fail(QUERY_IS_CONNECTION(source), NULL);
+
+    object = g_async_initable_new_finish(G_ASYNC_INITABLE(source), result, error);
+    return object != NULL ? QUERY_CONNECTION(object) : NULL;
 }
 
 void
@@ -228,41 +369,17 @@ query_connection_new_finish(GAsyncResult *result, GError **error)
     return query_connection_new_for_store_finish(result, error);
 }
 
-/* Direct --------------------------------------------------------------------------------------------------------------- */
-
 QueryConnection *
 query_connection_new_direct(const char *path, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(QueryConnection) self = NULL;
-
-    if (g_cancellable_set_error_if_cancelled(cancellable, error))
-        return NULL;
-
-    self = g_object_new(QUERY_TYPE_CONNECTION, NULL);
-    self->direct = query_direct_open(path, error);
-    return self->direct != NULL ? g_steal_pointer(&self) : NULL;
-}
-
-static void
-new_direct_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
-{
-    GError *error = NULL;
-    QueryConnection *self = query_connection_new_direct(task_data, cancellable, &error);
-
-    if (self != NULL)
-        g_task_return_pointer(task, self, g_object_unref);
-    else
-        g_task_return_error(task, error);
+    return g_initable_new(QUERY_TYPE_CONNECTION, cancellable, error, "is-direct", TRUE, "path", path, NULL);
 }
 
 void
 query_connection_new_direct_async(const char *path, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
-    g_autoptr(GTask) task = g_task_new(NULL, cancellable, callback, user_data);
-
-    g_task_set_source_tag(task, query_connection_new_direct_async);
-    g_task_set_task_data(task, g_strdup(path), g_free);
-    g_task_run_in_thread(task, new_direct_in_thread);
+    g_async_initable_new_async(QUERY_TYPE_CONNECTION, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "is-direct", TRUE,
+                               "path", path, NULL);
 }
 
 QueryConnection *
@@ -276,34 +393,72 @@ query_connection_new_direct_finish(GAsyncResult *result, GError **error)
 void
 query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec)
 {
+    gboolean is_other;
+
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
     (void) pthread_mutex_lock(&self->mutex);
-    if (timeout_msec == 0)
-        self->timeout_msec = -1;
-    else
-        self->timeout_msec = timeout_msec == QUERY_TIMEOUT_NONE ? 0 : (gint64) timeout_msec;
+    is_other = self->timeout_msec != timeout_msec;
+    self->timeout_msec = timeout_msec;
     (void) pthread_mutex_unlock(&self->mutex);
+    if (is_other)
+        g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_TIMEOUT_MSEC]);
+}
+
+guint
+query_connection_get_timeout_msec(QueryConnection *self)
+{
+    guint timeout_msec;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), 0);
+
+    (void) pthread_mutex_lock(&self->mutex);
+    timeout_msec = self->timeout_msec;
+    (void) pthread_mutex_unlock(&self->mutex);
+    return timeout_msec;
 }
 
 void
 query_connection_set_max_rows(QueryConnection *self, guint64 max_rows)
 {
+    gboolean is_other;
+
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
     (void) pthread_mutex_lock(&self->mutex);
+    is_other = self->max_rows != max_rows;
     self->max_rows = max_rows;
     (void) pthread_mutex_unlock(&self->mutex);
+    if (is_other)
+        g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_MAX_ROWS]);
+}
+
+guint64
+query_connection_get_max_rows(QueryConnection *self)
+{
+    guint64 max_rows;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), 0);
+
+    (void) pthread_mutex_lock(&self->mutex);
+    max_rows = self->max_rows;
+    (void) pthread_mutex_unlock(&self->mutex);
+    return max_rows;
 }
 
 void
 query_connection_set_durability(QueryConnection *self, QueryDurability durability)
 {
+    gboolean is_other;
+
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
     (void) pthread_mutex_lock(&self->mutex);
+    is_other = self->durability != durability;
     self->durability = durability;
     (void) pthread_mutex_unlock(&self->mutex);
+    if (is_other)
+        g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_DURABILITY]);
 }
 
 QueryDurability
@@ -324,7 +479,10 @@ query_connection_set_transport(QueryConnection *self, QueryTransport transport)
 {
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
+    if (query_pool_get_transport(self->pool) == transport)
+        return;
     query_pool_set_transport(self->pool, transport);
+    g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_TRANSPORT]);
 }
 
 QueryTransport
@@ -351,6 +509,15 @@ query_connection_check_text(const char *text, GError **error)
     return FALSE;
 }
 
+/* -1: the daemon's default; 0: none */
+static gint64
+get_wire_timeout(guint timeout_msec)
+{
+    if (timeout_msec == 0)
+        return -1;
+    return timeout_msec == QUERY_TIMEOUT_NONE ? 0 : (gint64) timeout_msec;
+}
+
 QueryCommand *
 query_connection_create_command(QueryConnection *self, QueryLanguage language, const char *text, gboolean writes, GError **error)
 {
@@ -360,9 +527,13 @@ query_connection_create_command(QueryConnection *self, QueryLanguage language, c
 
     if (!query_connection_check_text(text, error))
         return NULL;
+    if (self->bus == NULL && self->direct == NULL) {
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_CLOSED, "the connection was not opened: g_initable_init() opens it");
+        return NULL;
+    }
 
     (void) pthread_mutex_lock(&self->mutex);
-    timeout_msec = self->timeout_msec;
+    timeout_msec = get_wire_timeout(self->timeout_msec);
     max_rows = self->max_rows;
     if (writes)
         access = self->durability == QUERY_DURABILITY_RELAXED ? QUERY_COMMAND_WRITES_RELAXED : QUERY_COMMAND_WRITES;

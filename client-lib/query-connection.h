@@ -262,6 +262,14 @@ QueryBatch *query_connection_create_batch(QueryConnection *self);
 void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec);
 
 /**
+ * query_connection_get_timeout_msec:
+ * @self: a connection
+ *
+ * Returns: what query_connection_set_timeout_msec() has set; 0 is the daemon's default
+ */
+guint query_connection_get_timeout_msec(QueryConnection *self);
+
+/**
  * query_connection_set_max_rows:
  * @self: a connection
  * @max_rows: rows after which results end; 0 is the daemon's default, which is no limit
@@ -269,6 +277,14 @@ void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec
  * Cuts the results of the queries that follow on this connection.
  */
 void query_connection_set_max_rows(QueryConnection *self, guint64 max_rows);
+
+/**
+ * query_connection_get_max_rows:
+ * @self: a connection
+ *
+ * Returns: what query_connection_set_max_rows() has set; 0 is the daemon's default
+ */
+guint64 query_connection_get_max_rows(QueryConnection *self);
 
 /**
  * query_connection_set_transport:

@@ -29,6 +29,9 @@ typedef enum {
     QUERY_CONSTRAINT_GRAPH,         /* SPARQL: CREATE GRAPH of one that exists, or CLEAR, DROP, … of one that does not */
 } QueryConstraintKind;
 
+#define QUERY_TYPE_CONSTRAINT_KIND (query_constraint_kind_get_type())
+GType query_constraint_kind_get_type(void);
+
 /**
  * QueryConstraint:
  *

@@ -39,6 +39,7 @@ query_cursor_class_init(QueryCursorClass *klass)
 static void
 query_cursor_init(QueryCursor *self)
 {
+    self->state = QUERY_CURSOR_CLOSED; /* one that query_cursor_new() has not made */
     query_held_init(&self->held, self, query_cursor_set_aside);
 }
 
@@ -47,6 +48,7 @@ query_cursor_new(QueryConnection *connection, QueryRequest *request, const Query
 {
     QueryCursor *self = g_object_new(QUERY_TYPE_CURSOR, NULL);
 
+    self->state = QUERY_CURSOR_OPEN;
     self->connection = g_object_ref(connection);
     if (opener != NULL) {
         self->opener = *opener;

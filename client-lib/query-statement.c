@@ -48,7 +48,7 @@ query_statement_finalize(GObject *object)
 {
     QueryStatement *self = QUERY_STATEMENT(object);
 
-    if (self->command != NULL)
+    if (self->connection != NULL)
         query_pool_unwant(query_connection_get_pool(self->connection), self->command->key);
     query_parameters_free(self->parameters);
     if (self->rows != NULL)
@@ -147,16 +147,22 @@ query_statement_get_n_parameters(QueryStatement *self)
 {
     g_return_val_if_fail(QUERY_IS_STATEMENT(self), 0);
 
-    return self->schema->n_parameters;
+    return self->schema != NULL ? self->schema->n_parameters : 0;
 }
 
 const char *
 query_statement_get_parameter_name(QueryStatement *self, guint index)
 {
     g_return_val_if_fail(QUERY_IS_STATEMENT(self), NULL);
-    g_return_val_if_fail(index < self->schema->n_parameters, NULL);
+    g_return_val_if_fail(index < query_statement_get_n_parameters(self), NULL);
 
     return self->schema->parameter_names[index];
+}
+
+static gboolean
+check_made(const QueryStatement *self, GError **error)
+{
+    return query_connection_check_made(self->connection, "query_connection_prepare", error);
 }
 
 /* Bindings ------------------------------------------------------------------------------------------------------------- */
@@ -167,7 +173,7 @@ bind(QueryStatement *self, const char *name, const QwValue *value, gpointer owne
 {
     guint index;
 
-    if (!query_schema_find_parameter(self->schema, name, &index, error)) {
+    if (!check_made(self, error) || !query_schema_find_parameter(self->schema, name, &index, error)) {
         if (destroy != NULL)
             destroy(owner);
         return FALSE;
@@ -308,6 +314,8 @@ query_statement_add_row(QueryStatement *self, GError **error)
 {
     g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
 
+    if (!check_made(self, error))
+        return FALSE;
     if (self->schema->n_parameters == 0) {
         g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER,
                             "the statement has no parameters: it has no rows of them");
@@ -330,6 +338,8 @@ take_rows(QueryStatement *self, guint *ret_n_rows, GError **error)
     g_autoptr(GBytes) page = NULL;
     GBytes *rows;
 
+    if (!check_made(self, error))
+        return NULL;
     if (self->n_rows == 0) {
         rows = query_parameters_encode(self->parameters, self->schema, error);
         *ret_n_rows = rows != NULL && g_bytes_get_size(rows) > 0 ? 1 : 0;

@@ -150,6 +150,8 @@ query_connection_begin_finish(QueryConnection *self, GAsyncResult *result, GErro
 static gboolean
 check_open(QueryTransaction *self, GError **error)
 {
+    if (!query_connection_check_made(self->connection, "query_connection_begin", error))
+        return FALSE;
     if (self->is_busy) {
         g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_PENDING, "the transaction is busy with another call");
         return FALSE;
@@ -171,13 +173,13 @@ create_request(QueryTransaction *self, QueryRequestKind kind, gboolean writes, Q
     g_autoptr(QueryCommand) command = NULL;
     QueryRequest *request;
 
-    if (values == NULL)
+    if (values == NULL || !check_open(self, error))
         return NULL;
     if (text == NULL)
         command = query_command_ref(self->command);
     else
         command = query_connection_create_command(self->connection, language, text, writes, error);
-    if (command == NULL || !check_open(self, error))
+    if (command == NULL)
         return NULL;
 
     request = query_request_new(query_connection_get_endpoint(self->connection), kind, command, g_steal_pointer(&values), NULL,

@@ -28,6 +28,13 @@ def test_python(bus):
     check(bus.run(sys.executable, os.path.join(EXAMPLES, "example.py")))
 
 
+def test_every_method(bus):
+    """No construction and no order of calls ends the process."""
+    if not os.path.exists(os.path.join(CLIENT, "QueryClient-1.typelib")):
+        pytest.skip("the library was built without introspection")
+    check(bus.run(sys.executable, os.path.join(EXAMPLES, "every_method.py")))
+
+
 @pytest.mark.parametrize("program", ["dbapi.py", "dbapi_asyncio.py"])
 def test_python_package(bus, program):
     check(bus.run(sys.executable, "-X", "dev", os.path.join(EXAMPLES, program), env=python_environment(bus.env)))
