@@ -25,6 +25,10 @@ struct _QueryBatch {
     guint64 generation;
 };
 
+enum { PROP_CONNECTION = 1, PROP_N_STATEMENTS, PROP_GENERATION, N_PROPS };
+
+static GParamSpec *properties[N_PROPS];
+
 G_DEFINE_TYPE(QueryBatch, query_batch, G_TYPE_OBJECT)
 
 static void
@@ -48,9 +52,48 @@ query_batch_finalize(GObject *object)
 }
 
 static void
+query_batch_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+    QueryBatch *self = QUERY_BATCH(object);
+
+    if (id == PROP_CONNECTION)
+        g_value_set_object(value, self->connection);
+    else if (id == PROP_N_STATEMENTS)
+        g_value_set_uint(value, query_batch_get_n_statements(self));
+    else if (id == PROP_GENERATION)
+        g_value_set_uint64(value, query_batch_get_generation(self));
+    else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void
 query_batch_class_init(QueryBatchClass *klass)
 {
-    G_OBJECT_CLASS(klass)->finalize = query_batch_finalize;
+    const GParamFlags flags = G_PARAM_READABLE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+    GObjectClass *object_class = G_OBJECT_CLASS(klass);
+
+    object_class->finalize = query_batch_finalize;
+    object_class->get_property = query_batch_get_property;
+
+    /**
+     * QueryBatch:connection:
+     *
+     * The connection that it belongs to.
+     */
+    properties[PROP_CONNECTION] = g_param_spec_object("connection", NULL, NULL, QUERY_TYPE_CONNECTION, flags);
+    /**
+     * QueryBatch:n-statements:
+     *
+     * The number of statements; query_batch_add() notifies.
+     */
+    properties[PROP_N_STATEMENTS] = g_param_spec_uint("n-statements", NULL, NULL, 0, G_MAXUINT, 0, flags);
+    /**
+     * QueryBatch:generation:
+     *
+     * The generation of the database that the last execution has made, 0 before; an execution notifies.
+     */
+    properties[PROP_GENERATION] = g_param_spec_uint64("generation", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+    g_object_class_install_properties(object_class, N_PROPS, properties);
 }
 
 static void
@@ -85,6 +128,7 @@ query_batch_add(QueryBatch *self, QueryLanguage language, const char *text, GVar
     statement.text = g_strdup(text);
     statement.parameters = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
     g_array_append_val(self->statements, statement);
+    g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_N_STATEMENTS]);
 }
 
 guint
@@ -211,6 +255,7 @@ take_result(QueryBatch *self, QueryRequest *request)
     self->generation = query_request_get_end(request)->generation;
     g_array_set_size(self->changes, 0);
     g_array_append_vals(self->changes, counts->data, counts->len);
+    g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_GENERATION]);
 }
 
 gboolean

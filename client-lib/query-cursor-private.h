@@ -36,6 +36,7 @@ struct _QueryCursor {
     guint n_columns;
     QueryCursorState state;
     gboolean is_busy;                               /* an async call is under way */
+    gboolean was_read_as_json;                      /* query_cursor_read_json() has given an array */
     char (*number_texts)[QW_TEXT_NUMBER_BYTES + 1]; /* of n_columns, made by the first number read as a string */
     QueryConnection *connection;
     QueryCursorOpener opener; /* with a reference of its object */

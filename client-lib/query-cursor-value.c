@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The getters of QueryCursor: values of the current row.
+ * The getters of QueryCursor: its columns, and values of the current row.
  *
  * Place: part of QueryCursor. Called millions of times for one result, so: no type-system check, no lock, no allocation for
  * text. One comparison refuses a bad column, a missing row or a closed cursor.
@@ -10,6 +10,32 @@
 #include <string.h>
 
 #include "client-lib/query-cursor-private.h"
+
+guint
+query_cursor_get_n_columns(QueryCursor *self)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), 0);
+
+    return self->n_columns;
+}
+
+const char *
+query_cursor_get_column_name(QueryCursor *self, guint column)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), NULL);
+    g_return_val_if_fail(column < self->n_columns, NULL);
+
+    return self->schema->columns[column].name;
+}
+
+const char *
+query_cursor_get_column_type(QueryCursor *self, guint column)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), NULL);
+    g_return_val_if_fail(column < self->n_columns, NULL);
+
+    return self->schema->columns[column].type;
+}
 
 /* A failed check is the caller's mistake: say so like g_return_if_fail(), out of the hot path. */
 static G_GNUC_NO_INLINE void

@@ -15,6 +15,10 @@
 /* How many records close() reads at most to find the END that may already be there. */
 #define CLOSE_MAX_RECORDS 4u
 
+enum { PROP_CONNECTION = 1, PROP_N_COLUMNS, PROP_N_ROWS, PROP_GENERATION, N_PROPS };
+
+static GParamSpec *properties[N_PROPS];
+
 G_DEFINE_TYPE(QueryCursor, query_cursor, G_TYPE_OBJECT)
 
 static void
@@ -31,9 +35,57 @@ query_cursor_finalize(GObject *object)
 }
 
 static void
+query_cursor_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+    QueryCursor *self = QUERY_CURSOR(object);
+
+    if (id == PROP_CONNECTION)
+        g_value_set_object(value, self->connection);
+    else if (id == PROP_N_COLUMNS)
+        g_value_set_uint(value, query_cursor_get_n_columns(self));
+    else if (id == PROP_N_ROWS)
+        g_value_set_uint64(value, query_cursor_get_n_rows(self));
+    else if (id == PROP_GENERATION)
+        g_value_set_uint64(value, query_cursor_get_generation(self));
+    else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void
 query_cursor_class_init(QueryCursorClass *klass)
 {
-    G_OBJECT_CLASS(klass)->finalize = query_cursor_finalize;
+    const GParamFlags flags = G_PARAM_READABLE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+    GObjectClass *object_class = G_OBJECT_CLASS(klass);
+
+    object_class->finalize = query_cursor_finalize;
+    object_class->get_property = query_cursor_get_property;
+
+    /**
+     * QueryCursor:connection:
+     *
+     * The connection that it belongs to.
+     */
+    properties[PROP_CONNECTION] = g_param_spec_object("connection", NULL, NULL, QUERY_TYPE_CONNECTION, flags);
+    /**
+     * QueryCursor:n-columns:
+     *
+     * The number of columns.
+     */
+    properties[PROP_N_COLUMNS] = g_param_spec_uint("n-columns", NULL, NULL, 0, G_MAXUINT, 0, flags);
+    /**
+     * QueryCursor:n-rows:
+     *
+     * The number of rows of the whole result, 0 before its end. It does not notify: query_cursor_next() says when the end is
+     * reached.
+     */
+    properties[PROP_N_ROWS] = g_param_spec_uint64("n-rows", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+    /**
+     * QueryCursor:generation:
+     *
+     * The generation of the database that was read, 0 before the end of the result. It does not notify.
+     */
+    properties[PROP_GENERATION] = g_param_spec_uint64("generation", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+    g_object_class_install_properties(object_class, N_PROPS, properties);
 }
 
 static void
@@ -62,32 +114,6 @@ query_cursor_new(QueryConnection *connection, QueryRequest *request, const Query
     if (self->channel != NULL ? !query_request_is_bound(request) : self->direct != NULL && query_direct_run_is_open(self->direct))
         query_held_add(&self->held); /* from here on other threads may set it aside */
     return self;
-}
-
-guint
-query_cursor_get_n_columns(QueryCursor *self)
-{
-    g_return_val_if_fail(QUERY_IS_CURSOR(self), 0);
-
-    return self->n_columns;
-}
-
-const char *
-query_cursor_get_column_name(QueryCursor *self, guint column)
-{
-    g_return_val_if_fail(QUERY_IS_CURSOR(self), NULL);
-    g_return_val_if_fail(column < self->n_columns, NULL);
-
-    return self->schema->columns[column].name;
-}
-
-const char *
-query_cursor_get_column_type(QueryCursor *self, guint column)
-{
-    g_return_val_if_fail(QUERY_IS_CURSOR(self), NULL);
-    g_return_val_if_fail(column < self->n_columns, NULL);
-
-    return self->schema->columns[column].type;
 }
 
 /* The end of a result ---------------------------------------------------------------------------------------------------- */

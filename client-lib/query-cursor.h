@@ -155,6 +155,27 @@ const guint8 *query_cursor_get_data(QueryCursor *self, guint column, gsize *n_by
 GDateTime *query_cursor_get_date_time(QueryCursor *self, guint column);
 
 /**
+ * query_cursor_get_value:
+ * @self: a cursor on a row
+ * @column: from 0
+ * @value: (out caller-allocates): an uninitialized #GValue, which the caller unsets
+ *
+ * Initializes @value: gint64 for INTEGER, gdouble for FLOAT, a string for TEXT and RDF terms, a #GVariant of type ay for BLOB. For
+ * NULL it is a string that is %NULL. Bytes of a text that are not UTF-8 become U+FFFD. (A #GBytes would not outlive @value in Python.)
+ */
+void query_cursor_get_value(QueryCursor *self, guint column, GValue *value);
+
+/**
+ * query_cursor_get_variant:
+ * @self: a cursor on a row
+ * @column: from 0
+ *
+ * Returns: (transfer full): the value as query_connection_query() takes parameters: x, d, s, ay, (sss) for an RDF term, and the
+ * empty signature for NULL. Bytes of a text that are not UTF-8 become U+FFFD
+ */
+GVariant *query_cursor_get_variant(QueryCursor *self, guint column);
+
+/**
  * query_cursor_get_datatype:
  * @self: a cursor on a row
  * @column: from 0
@@ -179,6 +200,7 @@ const char *query_cursor_get_language(QueryCursor *self, guint column);
  *
  * Reads many rows at once, as a JSON array of objects with the column names as keys: for languages in which per-value calls are
  * expensive. INTEGER and FLOAT are numbers, a BLOB is base64, what is not UTF-8 becomes U+FFFD. Columns with equal names all occur.
+ * The first call on a result without rows gives an empty array.
  *
  * Errors: as query_cursor_next(); the rows of this call are lost then.
  *

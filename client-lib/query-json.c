@@ -115,11 +115,14 @@ builder_append_row(JsonBuilder *self, QueryCursor *cursor)
     self->n_rows++;
 }
 
-/* NULL when there was no row. */
+/* NULL when there was no row, but for the first call on a result without rows. */
 static GBytes *
-builder_finish(JsonBuilder *self)
+builder_finish(JsonBuilder *self, QueryCursor *cursor)
 {
-    if (self->n_rows == 0)
+    gboolean is_first = !cursor->was_read_as_json && query_cursor_get_n_rows(cursor) == 0;
+
+    cursor->was_read_as_json = TRUE;
+    if (self->n_rows == 0 && !is_first)
         return NULL;
 
     g_string_append(self->text, "]\n");
@@ -148,7 +151,7 @@ query_cursor_read_json(QueryCursor *self, guint64 max_rows, GCancellable *cancel
         return NULL;
     }
 
-    return builder_finish(builder);
+    return builder_finish(builder, self);
 }
 
 static gboolean
@@ -171,7 +174,7 @@ step_read(GTask *task, QueryCursor *self)
             builder_append_row(builder, self);
     }
 
-    g_task_return_pointer(task, builder_finish(builder), (GDestroyNotify) g_bytes_unref);
+    g_task_return_pointer(task, builder_finish(builder, self), (GDestroyNotify) g_bytes_unref);
     return TRUE;
 }
 

@@ -1,13 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a transaction needs from a prepared statement.
+ * The inside of a prepared statement, for the files that bind values and for transactions.
  *
  * Place: internal to libquery-client.
  */
 #pragma once
 
+#include "client-lib/core/query-parameters.h"
+#include "client-lib/core/query-pipeline.h"
 #include "client-lib/query-client.h"
 #include "client-lib/request/query-request.h"
+
+struct _QueryStatement {
+    GObject parent_instance;
+    QueryConnection *connection;
+    QueryCommand *command;
+    QuerySchema *schema;
+    QueryParameters *parameters;
+    QueryCursor *cursor;     /* borrowed */
+    QueryPipeline *pipeline; /* (nullable) has the channel while async updates are under way */
+    GQueue waiting;          /* of Waiting: async updates, until the one that opens a channel is done */
+    gboolean is_opening;
+    GByteArray *rows; /* (nullable) that were added */
+    guint n_rows;
+    gint64 last_insert_rowid;
+    guint64 generation;
+};
+
+/* Whether it was made by the library; CLOSED otherwise. */
+gboolean query_statement_check_made(QueryStatement *self, GError **error);
 
 /**
  * query_statement_new_prepared:

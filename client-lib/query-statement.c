@@ -15,9 +15,6 @@
 #include "client-lib/query-cursor-private.h"
 #include "client-lib/query-statement-private.h"
 
-/* What the daemon takes in one request, with room for the text of none. */
-#define ROWS_MAX_BYTES (64u * 1024u * 1024u)
-
 /* An async update that is not on its way yet. */
 typedef struct Waiting {
     GTask *task;
@@ -25,21 +22,9 @@ typedef struct Waiting {
     guint n_rows;
 } Waiting;
 
-struct _QueryStatement {
-    GObject parent_instance;
-    QueryConnection *connection;
-    QueryCommand *command;
-    QuerySchema *schema;
-    QueryParameters *parameters;
-    QueryCursor *cursor;     /* borrowed */
-    QueryPipeline *pipeline; /* (nullable) has the channel while async updates are under way */
-    GQueue waiting;          /* of Waiting: async updates, until the one that opens a channel is done */
-    gboolean is_opening;
-    GByteArray *rows; /* (nullable) that were added */
-    guint n_rows;
-    gint64 last_insert_rowid;
-    guint64 generation;
-};
+enum { PROP_CONNECTION = 1, PROP_LANGUAGE, PROP_TEXT, PROP_N_PARAMETERS, N_PROPS };
+
+static GParamSpec *properties[N_PROPS];
 
 G_DEFINE_TYPE(QueryStatement, query_statement, G_TYPE_OBJECT)
 
@@ -60,9 +45,56 @@ query_statement_finalize(GObject *object)
 }
 
 static void
+query_statement_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+    QueryStatement *self = QUERY_STATEMENT(object);
+
+    if (id == PROP_CONNECTION)
+        g_value_set_object(value, self->connection);
+    else if (id == PROP_LANGUAGE)
+        g_value_set_enum(value, (gint) query_statement_get_language(self));
+    else if (id == PROP_TEXT)
+        g_value_set_string(value, self->command != NULL ? self->command->text : NULL);
+    else if (id == PROP_N_PARAMETERS)
+        g_value_set_uint(value, query_statement_get_n_parameters(self));
+    else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void
 query_statement_class_init(QueryStatementClass *klass)
 {
-    G_OBJECT_CLASS(klass)->finalize = query_statement_finalize;
+    const GParamFlags flags = G_PARAM_READABLE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+    GObjectClass *object_class = G_OBJECT_CLASS(klass);
+
+    object_class->finalize = query_statement_finalize;
+    object_class->get_property = query_statement_get_property;
+
+    /**
+     * QueryStatement:connection:
+     *
+     * The connection that it belongs to.
+     */
+    properties[PROP_CONNECTION] = g_param_spec_object("connection", NULL, NULL, QUERY_TYPE_CONNECTION, flags);
+    /**
+     * QueryStatement:language:
+     *
+     * The language of the text.
+     */
+    properties[PROP_LANGUAGE] = g_param_spec_enum("language", NULL, NULL, QUERY_TYPE_LANGUAGE, QUERY_LANGUAGE_SQL, flags);
+    /**
+     * QueryStatement:text:
+     *
+     * The text of the statement.
+     */
+    properties[PROP_TEXT] = g_param_spec_string("text", NULL, NULL, NULL, flags);
+    /**
+     * QueryStatement:n-parameters:
+     *
+     * The number of parameters.
+     */
+    properties[PROP_N_PARAMETERS] = g_param_spec_uint("n-parameters", NULL, NULL, 0, G_MAXUINT, 0, flags);
+    g_object_class_install_properties(object_class, N_PROPS, properties);
 }
 
 static void
@@ -142,6 +174,16 @@ query_connection_prepare_update(QueryConnection *self, QueryLanguage language, c
     return prepare(self, language, text, TRUE, cancellable, error);
 }
 
+QueryLanguage
+query_statement_get_language(QueryStatement *self)
+{
+    const char *sparql = query_language_get_name(QUERY_LANGUAGE_SPARQL);
+
+    g_return_val_if_fail(QUERY_IS_STATEMENT(self), QUERY_LANGUAGE_SQL);
+
+    return self->command != NULL && g_str_equal(self->command->language, sparql) ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL;
+}
+
 guint
 query_statement_get_n_parameters(QueryStatement *self)
 {
@@ -159,176 +201,6 @@ query_statement_get_parameter_name(QueryStatement *self, guint index)
     return self->schema->parameter_names[index];
 }
 
-static gboolean
-check_made(const QueryStatement *self, GError **error)
-{
-    return query_connection_check_made(self->connection, "query_connection_prepare", error);
-}
-
-/* Bindings ------------------------------------------------------------------------------------------------------------- */
-
-/* Consumes @owner, also on failure. */
-static gboolean
-bind(QueryStatement *self, const char *name, const QwValue *value, gpointer owner, GDestroyNotify destroy, GError **error)
-{
-    guint index;
-
-    if (!check_made(self, error) || !query_schema_find_parameter(self->schema, name, &index, error)) {
-        if (destroy != NULL)
-            destroy(owner);
-        return FALSE;
-    }
-
-    query_parameters_set(self->parameters, index, value, owner, destroy);
-    return TRUE;
-}
-
-/* FALSE for what a row cannot carry; TOO_BIG then. */
-static gboolean
-check_size(const char *name, gsize n_bytes, GError **error)
-{
-    if (n_bytes <= QW_ROWS_SIZE_MAX)
-        return TRUE;
-
-    g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "parameter '%s' takes %" G_GSIZE_FORMAT " bytes, the limit is %u", name,
-                n_bytes, QW_ROWS_SIZE_MAX);
-    return FALSE;
-}
-
-gboolean
-query_statement_bind_null(QueryStatement *self, const char *name, GError **error)
-{
-    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
-    g_return_val_if_fail(name != NULL, FALSE);
-
-    return bind(self, name, &(QwValue){ .type = QW_TYPE_NULL }, NULL, NULL, error);
-}
-
-gboolean
-query_statement_bind_int64(QueryStatement *self, const char *name, gint64 value, GError **error)
-{
-    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
-    g_return_val_if_fail(name != NULL, FALSE);
-
-    return bind(self, name, &(QwValue){ .type = QW_TYPE_INTEGER, .integer = value }, NULL, NULL, error);
-}
-
-gboolean
-query_statement_bind_double(QueryStatement *self, const char *name, double value, GError **error)
-{
-    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
-    g_return_val_if_fail(name != NULL, FALSE);
-
-    return bind(self, name, &(QwValue){ .type = QW_TYPE_FLOAT, .real = value }, NULL, NULL, error);
-}
-
-/* Binds copies of a string and, for literals, of its tag. */
-static gboolean
-bind_term(QueryStatement *self, const char *name, QwType type, const char *data, gsize n_bytes, const char *tag, GError **error)
-{
-    gsize n_tag_bytes = tag != NULL ? strlen(tag) : 0;
-    QwValue value = { .type = type };
-    char *copy;
-
-    if (!check_size(name, n_bytes, error) || !check_size(name, n_tag_bytes, error))
-        return FALSE;
-
-    copy = g_malloc(n_bytes + 1 + n_tag_bytes + 1);
-    memcpy(copy, data, n_bytes);
-    copy[n_bytes] = '\0';
-    memcpy(copy + n_bytes + 1, tag != NULL ? tag : "", n_tag_bytes + 1);
-    value.data = copy;
-    value.n_bytes = (uint32_t) n_bytes;
-    value.tag = tag != NULL ? copy + n_bytes + 1 : NULL;
-    value.n_tag_bytes = (uint32_t) n_tag_bytes;
-    return bind(self, name, &value, copy, g_free, error);
-}
-
-gboolean
-query_statement_bind_string(QueryStatement *self, const char *name, const char *value, gssize n_bytes, GError **error)
-{
-    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
-    g_return_val_if_fail(name != NULL, FALSE);
-    g_return_val_if_fail(value != NULL, FALSE);
-
-    return bind_term(self, name, QW_TYPE_TEXT, value, n_bytes < 0 ? strlen(value) : (gsize) n_bytes, NULL, error);
-}
-
-gboolean
-query_statement_bind_bytes(QueryStatement *self, const char *name, GBytes *value, GError **error)
-{
-    QwValue blob = { .type = QW_TYPE_BLOB };
-    gsize n_bytes;
-
-    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
-    g_return_val_if_fail(name != NULL, FALSE);
-    g_return_val_if_fail(value != NULL, FALSE);
-
-    blob.data = g_bytes_get_data(value, &n_bytes);
-    blob.n_bytes = (uint32_t) n_bytes;
-    if (!check_size(name, n_bytes, error))
-        return FALSE;
-
-    return bind(self, name, &blob, g_bytes_ref(value), (GDestroyNotify) g_bytes_unref, error);
-}
-
-gboolean
-query_statement_bind_iri(QueryStatement *self, const char *name, const char *iri, GError **error)
-{
-    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
-    g_return_val_if_fail(name != NULL, FALSE);
-    g_return_val_if_fail(iri != NULL, FALSE);
-
-    return bind_term(self, name, QW_TYPE_IRI, iri, strlen(iri), NULL, error);
-}
-
-gboolean
-query_statement_bind_literal(QueryStatement *self, const char *name, const char *lexical, const char *datatype,
-                             const char *language, GError **error)
-{
-    QwType type = QW_TYPE_TEXT;
-
-    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
-    g_return_val_if_fail(name != NULL, FALSE);
-    g_return_val_if_fail(lexical != NULL, FALSE);
-    g_return_val_if_fail(datatype == NULL || language == NULL, FALSE);
-
-    if (datatype != NULL)
-        type = QW_TYPE_LITERAL_TYPED;
-    else if (language != NULL)
-        type = QW_TYPE_LITERAL_LANG;
-
-    return bind_term(self, name, type, lexical, strlen(lexical), datatype != NULL ? datatype : language, error);
-}
-
-void
-query_statement_clear_bindings(QueryStatement *self)
-{
-    g_return_if_fail(QUERY_IS_STATEMENT(self));
-
-    query_parameters_clear(self->parameters);
-}
-
-gboolean
-query_statement_add_row(QueryStatement *self, GError **error)
-{
-    g_return_val_if_fail(QUERY_IS_STATEMENT(self), FALSE);
-
-    if (!check_made(self, error))
-        return FALSE;
-    if (self->schema->n_parameters == 0) {
-        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER,
-                            "the statement has no parameters: it has no rows of them");
-        return FALSE;
-    }
-    if (self->rows == NULL)
-        self->rows = g_byte_array_set_size(g_byte_array_new(), QW_HEADER_SIZE);
-    if (!query_parameters_append(self->parameters, self->schema, self->rows, ROWS_MAX_BYTES, error))
-        return FALSE;
-    self->n_rows++;
-    return TRUE;
-}
-
 /* Executing ------------------------------------------------------------------------------------------------------------ */
 
 /* (transfer full) (nullable): the values of the next execution, of all rows that were added or of those bound. */
@@ -338,7 +210,7 @@ take_rows(QueryStatement *self, guint *ret_n_rows, GError **error)
     g_autoptr(GBytes) page = NULL;
     GBytes *rows;
 
-    if (!check_made(self, error))
+    if (!query_statement_check_made(self, error))
         return NULL;
     if (self->n_rows == 0) {
         rows = query_parameters_encode(self->parameters, self->schema, error);

@@ -15,6 +15,13 @@
 G_BEGIN_DECLS
 
 /**
+ * query_statement_get_language:
+ * @self: a statement
+ * Returns: the language of its text
+ */
+QueryLanguage query_statement_get_language(QueryStatement *self);
+
+/**
  * query_statement_get_n_parameters:
  * @self: a statement
  * Returns: the number of parameters
@@ -136,6 +143,66 @@ gboolean query_statement_bind_iri(QueryStatement *self, const char *name, const 
  */
 gboolean query_statement_bind_literal(QueryStatement *self, const char *name, const char *lexical, const char *datatype,
                                       const char *language, GError **error);
+
+/**
+ * query_statement_bind_boolean:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @value: a truth value
+ * @error: (nullable): location for an error
+ *
+ * Binds 0 or 1 in SQL, a literal of xsd:boolean in SPARQL.
+ *
+ * Errors: BAD_PARAMETER when there is no such parameter.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_statement_bind_boolean(QueryStatement *self, const char *name, gboolean value, GError **error);
+
+/**
+ * query_statement_bind_date_time:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @value: a time
+ * @error: (nullable): location for an error
+ *
+ * Binds the time in the form of ISO 8601, with its zone: a TEXT in SQL, a literal of xsd:dateTime in SPARQL.
+ *
+ * Errors: BAD_PARAMETER when there is no such parameter.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_statement_bind_date_time(QueryStatement *self, const char *name, GDateTime *value, GError **error);
+
+/**
+ * query_statement_bind_value:
+ * @self: a statement
+ * @name: see query_statement_bind_null()
+ * @value: (nullable): a boolean, number, string, #GBytes, #GDateTime, or a #GVariant as query_connection_query() takes it. %NULL, and
+ *   one that holds %NULL, is NULL
+ * @error: (nullable): location for an error
+ *
+ * Binds what a #GValue holds, as the function for its type does.
+ *
+ * Errors: BAD_PARAMETER for another type, and when there is no such parameter; TOO_BIG, also for a number above 2⁶³ − 1.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_statement_bind_value(QueryStatement *self, const char *name, const GValue *value, GError **error);
+
+/**
+ * query_statement_bind_parameters:
+ * @self: a statement
+ * @parameters: a{sv}, see query_connection_query(); a floating one is consumed
+ * @error: (nullable): location for an error
+ *
+ * Binds several values by their names. Values of other parameters stay.
+ *
+ * Errors: BAD_PARAMETER when there is no such parameter, or for another type of value. What came before it is bound then.
+ *
+ * Returns: %FALSE on error
+ */
+gboolean query_statement_bind_parameters(QueryStatement *self, GVariant *parameters, GError **error);
 
 /**
  * query_statement_add_row:

@@ -10,17 +10,11 @@
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
 #include "client-lib/query-statement-private.h"
+#include "client-lib/query-transaction-private.h"
 
-struct _QueryTransaction {
-    GObject parent_instance;
-    QueryConnection *connection;
-    QueryCommand *command; /* of no statement: for requests without one */
-    QueryChannel *channel; /* (nullable): here, between two calls */
-    QueryCursor *cursor;   /* (nullable): borrowed */
-    gboolean is_busy;
-    gint64 last_insert_rowid;
-    guint64 generation;
-};
+enum { PROP_CONNECTION = 1, PROP_IS_OPEN, PROP_GENERATION, N_PROPS };
+
+static GParamSpec *properties[N_PROPS];
 
 G_DEFINE_TYPE(QueryTransaction, query_transaction, G_TYPE_OBJECT)
 
@@ -36,9 +30,48 @@ query_transaction_finalize(GObject *object)
 }
 
 static void
+query_transaction_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+    QueryTransaction *self = QUERY_TRANSACTION(object);
+
+    if (id == PROP_CONNECTION)
+        g_value_set_object(value, self->connection);
+    else if (id == PROP_IS_OPEN)
+        g_value_set_boolean(value, query_transaction_is_open(self));
+    else if (id == PROP_GENERATION)
+        g_value_set_uint64(value, query_transaction_get_generation(self));
+    else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void
 query_transaction_class_init(QueryTransactionClass *klass)
 {
-    G_OBJECT_CLASS(klass)->finalize = query_transaction_finalize;
+    const GParamFlags flags = G_PARAM_READABLE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+    GObjectClass *object_class = G_OBJECT_CLASS(klass);
+
+    object_class->finalize = query_transaction_finalize;
+    object_class->get_property = query_transaction_get_property;
+
+    /**
+     * QueryTransaction:connection:
+     *
+     * The connection that it belongs to.
+     */
+    properties[PROP_CONNECTION] = g_param_spec_object("connection", NULL, NULL, QUERY_TYPE_CONNECTION, flags);
+    /**
+     * QueryTransaction:is-open:
+     *
+     * Whether the transaction takes calls: it was neither committed nor rolled back, and its channel is there.
+     */
+    properties[PROP_IS_OPEN] = g_param_spec_boolean("is-open", NULL, NULL, FALSE, flags);
+    /**
+     * QueryTransaction:generation:
+     *
+     * The generation of the database that the commit has made; before that, the one that it began from.
+     */
+    properties[PROP_GENERATION] = g_param_spec_uint64("generation", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+    g_object_class_install_properties(object_class, N_PROPS, properties);
 }
 
 static void
@@ -60,6 +93,15 @@ take_back(GObject *object, QueryCursor *cursor, QueryChannel *channel)
         self->channel = channel;
 }
 
+/* Borrowed by a call or a cursor, the channel is there as well. */
+gboolean
+query_transaction_is_open(QueryTransaction *self)
+{
+    g_return_val_if_fail(QUERY_IS_TRANSACTION(self), FALSE);
+
+    return self->channel != NULL || self->is_busy || self->cursor != NULL;
+}
+
 gint64
 query_transaction_get_last_insert_rowid(QueryTransaction *self)
 {
@@ -74,75 +116,6 @@ query_transaction_get_generation(QueryTransaction *self)
     g_return_val_if_fail(QUERY_IS_TRANSACTION(self), 0);
 
     return self->generation;
-}
-
-/* Opening -------------------------------------------------------------------------------------------------------------- */
-
-static QueryRequest *
-create_begin(QueryConnection *connection, GError **error)
-{
-    g_autoptr(QueryCommand) command = NULL;
-
-    if (query_connection_get_direct(connection) != NULL) {
-        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY, "a direct connection cannot write");
-        return NULL;
-    }
-    command = query_connection_create_command(connection, QUERY_LANGUAGE_SQL, QUERY_COMMAND_ANY_TEXT, FALSE, error);
-    return command != NULL
-               ? query_request_new(query_connection_get_endpoint(connection), QUERY_REQUEST_BEGIN, command, NULL, NULL, NULL)
-               : NULL;
-}
-
-static QueryTransaction *
-transaction_new(QueryConnection *connection, QueryRequest *request)
-{
-    QueryTransaction *self = g_object_new(QUERY_TYPE_TRANSACTION, NULL);
-
-    self->connection = g_object_ref(connection);
-    self->command = query_command_ref(query_request_get_command(request));
-    self->channel = query_request_steal_channel(request);
-    self->generation = query_request_get_end(request)->generation;
-    return self;
-}
-
-QueryTransaction *
-query_connection_begin(QueryConnection *self, GCancellable *cancellable, GError **error)
-{
-    g_autoptr(QueryRequest) request = NULL;
-
-    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
-
-    request = create_begin(self, error);
-    if (request == NULL || !query_request_run(request, cancellable, error))
-        return NULL;
-    return transaction_new(self, request);
-}
-
-static void
-on_begun(GTask *task, QueryRequest *request)
-{
-    g_task_return_pointer(task, transaction_new(g_task_get_source_object(task), request), g_object_unref);
-}
-
-void
-query_connection_begin_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
-{
-    g_autoptr(GTask) task = NULL;
-    GError *error = NULL;
-
-    g_return_if_fail(QUERY_IS_CONNECTION(self));
-
-    task = g_task_new(self, cancellable, callback, user_data);
-    g_task_set_source_tag(task, query_connection_begin_async);
-    query_request_run_async(create_begin(self, &error), task, on_begun, &error);
-}
-
-QueryTransaction *
-query_connection_begin_finish(QueryConnection *self, GAsyncResult *result, GError **error)
-{
-    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
-
-    return g_task_propagate_pointer(G_TASK(result), error);
 }
 
 /* Calls ---------------------------------------------------------------------------------------------------------------- */
@@ -217,6 +190,8 @@ settle(QueryTransaction *self, QueryRequest *request, gboolean ok)
             query_pool_give(query_connection_get_pool(self->connection), channel);
         if (ok)
             self->generation = end->generation;
+        g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_GENERATION]);
+        g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_IS_OPEN]);
         break;
     }
     case QUERY_REQUEST_BATCH:

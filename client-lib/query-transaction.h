@@ -438,6 +438,16 @@ void query_transaction_rollback_async(QueryTransaction *self, GCancellable *canc
 gboolean query_transaction_rollback_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
+ * query_transaction_is_open:
+ * @self: a transaction
+ *
+ * Whether it takes calls. The daemon may have ended it meanwhile, which the next call says.
+ *
+ * Returns: %FALSE after its end, and when its channel was lost
+ */
+gboolean query_transaction_is_open(QueryTransaction *self);
+
+/**
  * query_transaction_get_last_insert_rowid:
  * @self: a transaction
  * Returns: the rowid that its last update inserted last

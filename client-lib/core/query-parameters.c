@@ -240,6 +240,26 @@ query_parameters_new_from_variant(GVariant *dictionary, GError **error)
     return g_steal_pointer(&self);
 }
 
+gboolean
+query_parameters_set_variant(QueryParameters *self, const QuerySchema *schema, GVariant *dictionary, GError **error)
+{
+    GVariantIter iter;
+    const char *key;
+    GVariant *child;
+
+    g_variant_iter_init(&iter, dictionary);
+    while (g_variant_iter_next(&iter, "{&sv}", &key, &child)) {
+        g_autoptr(GVariant) owned = child;
+        QwValue value;
+        guint index;
+
+        if (!query_schema_find_parameter(schema, key, &index, error) || !value_from_variant(owned, key, &value, error))
+            return FALSE;
+        query_parameters_set(self, index, &value, g_steal_pointer(&owned), (GDestroyNotify) g_variant_unref);
+    }
+    return TRUE;
+}
+
 /* Bound by index, each: they are where the columns of a row want them. */
 static gboolean
 is_in_order(const QueryParameters *self, guint n)

@@ -40,6 +40,17 @@ QueryParameters *query_parameters_new_from_variant(GVariant *dictionary, GError 
  */
 void query_parameters_set(QueryParameters *self, guint index, const QwValue *value, gpointer owner, GDestroyNotify destroy);
 
+/**
+ * query_parameters_set_variant:
+ * @schema: of the statement
+ * @dictionary: a{sv}; its values are referenced
+ * @error: (nullable): location for an error
+ * Binds each value to the parameter with its key, by index.
+ * Errors: BAD_PARAMETER; what came before it is bound then.
+ * Returns: FALSE on error
+ */
+gboolean query_parameters_set_variant(QueryParameters *self, const QuerySchema *schema, GVariant *dictionary, GError **error);
+
 void query_parameters_clear(QueryParameters *self);
 
 /* The number of values that were given. */

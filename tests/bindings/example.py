@@ -7,7 +7,7 @@ import sys
 import gi
 
 gi.require_version("QueryClient", "1")
-from gi.repository import Gio, GLib, QueryClient  # noqa: E402
+from gi.repository import Gio, GLib, GObject, QueryClient  # noqa: E402
 
 SQL = QueryClient.Language.SQL
 ONE_OF_EACH = "SELECT 42 AS i, 1.5 AS f, 'ä' AS t, x'00ff' AS b, NULL AS n, '2024-02-29T12:30:00Z' AS d"
@@ -47,6 +47,75 @@ def check_values(connection):
     equal(cursor.get_date_time(5).to_unix(), 1709209800)
     equal(cursor.next(None), False)
     equal(cursor.get_n_rows(), 1)
+
+
+def check_boxed(connection):
+    """Values whose type is not known before, both ways."""
+    statement = connection.prepare(SQL, "SELECT ?, ?, ?, ?, ?, ?, ?", None)
+    values = [7, 1.5, "ä", GLib.Bytes.new(b"\0"), True, GLib.DateTime.new_utc(2024, 2, 29, 12, 30, 0), None]
+    for i, value in enumerate(values, 1):
+        equal(statement.bind_value(str(i), value), True)
+    cursor = statement.execute(None)
+    equal(cursor.next(None), True)
+    found = [cursor.get_value(i) for i in range(7)]
+    equal(found[:3] + found[4:], [7, 1.5, "ä", 1, "2024-02-29T12:30:00Z", None])
+    equal(found[3].unpack(), [0])
+    equal(statement.bind_value("1", found[3]), True)
+    equal([cursor.get_variant(i).get_type_string() for i in range(7)], ["x", "d", "s", "ay", "x", "s", "g"])
+    too_large = GObject.Value(GObject.TYPE_UINT64, 2**64 - 1)
+    fails(QueryClient.error_quark(), QueryClient.Error.TOO_BIG, statement.bind_value, "1", too_large)
+    fails(QueryClient.error_quark(), QueryClient.Error.BAD_PARAMETER, statement.bind_value, "1", connection)
+    fails(QueryClient.error_quark(), QueryClient.Error.BAD_PARAMETER, statement.bind_value, "8", 1)
+    equal(statement.bind_parameters(parameters(**{"1": GLib.Variant("s", "one"), "2": GLib.Variant("g", "")})), True)
+    fails(QueryClient.error_quark(), QueryClient.Error.BAD_PARAMETER, statement.bind_parameters, parameters(x=GLib.Variant("s", "")))
+    cursor = statement.execute(None)
+    equal((cursor.next(None), cursor.get_value(0), cursor.get_value(1), cursor.get_value(2)), (True, "one", None, "ä"))
+    statement = connection.prepare(QueryClient.Language.SPARQL, "SELECT $a $b {}", None)
+    statement.bind_boolean("a", True)
+    statement.bind_date_time("b", values[5])
+    cursor = statement.execute(None)
+    equal(cursor.next(None), True)
+    equal([cursor.get_variant(i).unpack() for i in range(2)],
+          [("true", "http://www.w3.org/2001/XMLSchema#boolean", ""),
+           ("2024-02-29T12:30:00Z", "http://www.w3.org/2001/XMLSchema#dateTime", "")])
+    equal(connection.query(SQL, "SELECT 1 WHERE 0", None, None).read_json(0, None).get_data(), b"[]\n")
+
+
+def check_properties(connection):
+    told = []
+    connection.connect("notify", lambda _, spec: told.append(spec.name))
+    connection.props.timeout_msec = 5000
+    connection.set_max_rows(2)
+    connection.set_max_rows(2)
+    connection.props.durability = QueryClient.Durability.RELAXED
+    connection.props.transport = QueryClient.Transport.SOCKETPAIR
+    equal(told, ["timeout-msec", "max-rows", "durability", "transport"])
+    equal((connection.get_timeout_msec(), connection.props.max_rows, connection.props.store), (5000, 2, None))
+    cursor = connection.query(SQL, "SELECT 1 UNION SELECT 2 UNION SELECT 3", None, None)
+    equal(len(json.loads(cursor.read_json(0, None).get_data())), 2)
+    equal((cursor.props.n_columns, cursor.props.n_rows, cursor.props.connection), (1, 2, connection))
+    statement = connection.prepare(SQL, "SELECT :a", None)
+    equal((statement.props.text, statement.props.language, statement.props.n_parameters), ("SELECT :a", SQL, 1))
+    batch = connection.create_batch()
+    batch.connect("notify::n-statements", lambda object, _: told.append(object.props.n_statements))
+    batch.add(SQL, "SELECT 1", None)
+    equal(told[-1], 1)
+    transaction = connection.begin(None)
+    transaction.connect("notify::is-open", lambda object, _: told.append(object.props.is_open))
+    equal(transaction.props.is_open, True)
+    transaction.rollback(None)
+    equal(told[-1], False)
+
+
+def check_initable():
+    connection = QueryClient.Connection(store=None)
+    equal(connection.init(None), True)
+    fails(QueryClient.error_quark(), QueryClient.Error.BAD_PARAMETER, QueryClient.Connection(store="no name").init, None)
+    unopened = QueryClient.Connection(is_direct=True)
+    fails(QueryClient.error_quark(), QueryClient.Error.CLOSED, unopened.query, SQL, "SELECT 1", None, None)
+    waiter = Waiter()
+    connection.init_async(GLib.PRIORITY_DEFAULT, None, waiter.done)
+    equal(connection.init_finish(waiter.wait()), True)
 
 
 def check_updates(connection):
@@ -215,6 +284,9 @@ def check_direct():
 def main():
     connection = QueryClient.Connection.new(None)
     check_values(connection)
+    check_boxed(connection)
+    check_properties(QueryClient.Connection.new(None))
+    check_initable()
     check_updates(connection)
     check_transaction(connection)
     check_changes(connection)
