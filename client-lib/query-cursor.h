@@ -161,7 +161,8 @@ GDateTime *query_cursor_get_date_time(QueryCursor *self, guint column);
  * @value: (out caller-allocates): an uninitialized #GValue, which the caller unsets
  *
  * Initializes @value: gint64 for INTEGER, gdouble for FLOAT, a string for TEXT and RDF terms, a #GVariant of type ay for BLOB. For
- * NULL it is a string that is %NULL. Bytes of a text that are not UTF-8 become U+FFFD. (A #GBytes would not outlive @value in Python.)
+ * NULL it is a string that is %NULL. Bytes of a text that are not UTF-8 become U+FFFD. (A #GBytes would not outlive @value in
+ * Python.)
  */
 void query_cursor_get_value(QueryCursor *self, guint column, GValue *value);
 

@@ -178,8 +178,8 @@ gboolean query_statement_bind_date_time(QueryStatement *self, const char *name, 
  * query_statement_bind_value:
  * @self: a statement
  * @name: see query_statement_bind_null()
- * @value: (nullable): a boolean, number, string, #GBytes, #GDateTime, or a #GVariant as query_connection_query() takes it. %NULL, and
- *   one that holds %NULL, is NULL
+ * @value: (nullable): a boolean, number, string, #GBytes, #GDateTime, or a #GVariant as query_connection_query() takes it. %NULL,
+ * and one that holds %NULL, is NULL
  * @error: (nullable): location for an error
  *
  * Binds what a #GValue holds, as the function for its type does.

@@ -3,6 +3,7 @@
 """libquery-client from Python by its GIR: sync, async, getters of each type, JSON, errors. Exit status 0: all as expected."""
 import json
 import sys
+import tempfile
 
 import gi
 
@@ -67,7 +68,8 @@ def check_boxed(connection):
     fails(QueryClient.error_quark(), QueryClient.Error.BAD_PARAMETER, statement.bind_value, "1", connection)
     fails(QueryClient.error_quark(), QueryClient.Error.BAD_PARAMETER, statement.bind_value, "8", 1)
     equal(statement.bind_parameters(parameters(**{"1": GLib.Variant("s", "one"), "2": GLib.Variant("g", "")})), True)
-    fails(QueryClient.error_quark(), QueryClient.Error.BAD_PARAMETER, statement.bind_parameters, parameters(x=GLib.Variant("s", "")))
+    unknown = parameters(x=GLib.Variant("s", ""))
+    fails(QueryClient.error_quark(), QueryClient.Error.BAD_PARAMETER, statement.bind_parameters, unknown)
     cursor = statement.execute(None)
     equal((cursor.next(None), cursor.get_value(0), cursor.get_value(1), cursor.get_value(2)), (True, "one", None, "ä"))
     statement = connection.prepare(QueryClient.Language.SPARQL, "SELECT $a $b {}", None)
@@ -268,6 +270,53 @@ def check_async():
     fails(QueryClient.error_quark(), QueryClient.Error.SYNTAX, connection.query_finish, result)
 
 
+def check_async_calls(connection):
+    """Each call of the daemon without waiting."""
+    def done(name, *arguments):
+        return getattr(connection, name + "_finish")(wait_for(getattr(connection, name + "_async"), *arguments, None))
+
+    statement = done("prepare", SQL, "SELECT 1")
+    equal(statement.execute(None).next(None), True)
+    equal(done("prepare_update", SQL, "CREATE TABLE imported(a, b)").update(None), 0)
+    equal([part != "" for part in done("explain", QueryClient.Language.SPARQL, "ASK {}")], [True, True, True])
+    with tempfile.TemporaryFile() as file:
+        file.write(b"a,b\n1,2\n3,4\n")
+        file.seek(0)
+        told, waiter = [], Waiter()
+        options = parameters(table=GLib.Variant("s", "imported"), header=GLib.Variant("b", True))
+        connection.import_async(file.fileno(), "csv", options, lambda *figures: told.append(figures[0]), (), None,
+                                waiter.done)
+        equal(connection.import_finish(waiter.wait()), (True, 2))
+        equal(told[-1], 2)
+    with tempfile.TemporaryFile() as file:
+        equal(done("export", SQL, "SELECT * FROM imported", "csv", file.fileno(), None)[:2], (True, 2))
+        file.seek(0)
+        equal(file.read(), b"a,b\n1,2\n3,4\n")
+    with tempfile.TemporaryFile() as file:
+        waiter = Waiter()
+        connection.backup_async(file.fileno(), None, None, None, waiter.done)
+        equal(connection.backup_finish(waiter.wait()), True)
+        file.seek(0)
+        waiter = Waiter()
+        connection.restore_async(file.fileno(), True, None, None, None, waiter.done)
+        equal(connection.restore_finish(waiter.wait()), (True, []))
+    equal(done("check", True), (True, []))
+    equal(done("optimize", False), True)
+    equal(done("reload"), True)
+    equal(done("get_stats").get_type_string(), "a{sv}")
+    equal(done("get_limits").n_children() > 10, True)
+    equal(done("list_queries").get_type_string(), "aa{sv}")
+    equal(done("get_daemon_property", "ProtocolVersion").unpack(), 1)
+    quark = QueryClient.error_quark()
+    fails(quark, QueryClient.Error.SYNTAX, done, "prepare", SQL, "SELEC 1")
+    fails(quark, QueryClient.Error.BAD_PARAMETER, done, "export", SQL, "SELECT 1", "csv", 12345, None)
+    cancelled = Gio.Cancellable()
+    cancelled.cancel()
+    waiter = Waiter()
+    connection.check_async(False, cancelled, waiter.done)
+    fails(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED, connection.check_finish, waiter.wait())
+
+
 def check_direct():
     """The file itself; its name is the default store's."""
     connection = QueryClient.Connection.new_direct(None, None)
@@ -294,6 +343,7 @@ def main():
     check_many(connection)
     check_errors(connection)
     check_async()
+    check_async_calls(connection)
     check_direct()
     print("all as expected")
 

@@ -60,11 +60,13 @@ ROOMS = {
     "direct-module": ("wire core direct read daemon/base/error.h daemon/sqlite/file-check.h", "glib gio sqlite3"),
     "request": ("wire core direct", "glib gio"),
     "objects": ("wire text arrow core direct request", "glib gio"),
+    "calls": ("wire core objects", "glib gio"),
 }
 FOLDERS = {"wire": "client-lib/wire/", "text": "client-lib/text/", "arrow": "client-lib/arrow/",
            "core": "client-lib/core/", "direct": "client-lib/direct/",
-           "direct-module": "client-lib/direct-module/", "request": "client-lib/request/", "objects": "client-lib/query-"}
-LIBRARY = ("core", "direct", "direct-module", "request", "objects")
+           "direct-module": "client-lib/direct-module/", "request": "client-lib/request/", "calls": "client-lib/calls/",
+           "objects": "client-lib/query-"}
+LIBRARY = ("core", "direct", "direct-module", "request", "objects", "calls")
 
 
 def folder_of(room):
