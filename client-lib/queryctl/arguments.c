@@ -38,8 +38,8 @@ qctl_arguments_free(QctlArguments *self)
     g_ptr_array_unref(self->words);
     g_array_unref(self->parameters);
     g_free(self->file);
-    g_free(self->output);
-    g_free(self->null_text);
+    g_free(self->output.file);
+    g_free(self->output.null_text);
     g_free(self->store);
     g_free(self->tokenizer);
     g_free(self->direct);
@@ -161,13 +161,14 @@ check_format(const QctlArguments *self, GError **error)
 {
     QctlRemoteFormats taken = self->verb->remote_formats;
 
-    if (self->format != QCTL_FORMAT_REMOTE || taken == QCTL_REMOTE_ALL ||
-        (taken == QCTL_REMOTE_RDF && qctl_format_is_rdf(self->remote_format)) ||
+    if (self->output.format != QCTL_FORMAT_REMOTE || taken == QCTL_REMOTE_ALL ||
+        (taken == QCTL_REMOTE_RDF && qctl_format_is_rdf(self->output.remote_format)) ||
         (taken == QCTL_REMOTE_PLAIN && self->parameters->len == 0 && !self->watch))
         return true;
 
     g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                "the format '%s' is for 'sparql' without parameters, for 'export', and of RDF for 'import'", self->remote_format);
+                "the format '%s' is for 'sparql' without parameters, for 'export', and of RDF for 'import'",
+                self->output.remote_format);
     return false;
 }
 

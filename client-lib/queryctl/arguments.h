@@ -27,17 +27,26 @@ typedef struct QctlParameter {
     bool is_text; /* given by --param-text: no guess */
 } QctlParameter;
 
+/* How results are shown. */
+typedef struct QctlOutputOptions {
+    QctlFormat format;
+    const char *remote_format; /* (nullable): REMOTE: its name */
+    char *file;                /* (nullable): instead of standard output */
+    char *null_text;           /* (nullable) */
+    bool timing;
+    bool no_header;
+    bool no_pager;
+    bool openmetrics;
+} QctlOutputOptions;
+
 struct QctlArguments {
     const QctlVerb *verb;
     bool help;
     bool version;
     GPtrArray *words;   /* of char*: what is neither verb nor option */
     GArray *parameters; /* of QctlParameter */
-    QctlFormat format;
-    const char *remote_format; /* (nullable): REMOTE: its name */
     char *file;
-    char *output;
-    char *null_text;     /* (nullable) */
+    QctlOutputOptions output;
     char *store;         /* (nullable) */
     char *direct;        /* (nullable): a database file */
     char *table;         /* (nullable) */
@@ -46,12 +55,9 @@ struct QctlArguments {
     char *media_type;    /* (nullable) */
     guint64 max_rows;    /* 0: not given */
     gint64 timeout_msec; /* -1: not given; 0: none */
-    bool timing;
     bool watch;
     bool sparql;      /* statements are SPARQL */
     bool transaction; /* all statements are one */
-    bool no_header;
-    bool no_pager;
     bool create;
     bool replace;
     bool check_only;
@@ -59,7 +65,6 @@ struct QctlArguments {
     bool warm;
     bool all;
     char *tokenizer; /* (nullable) */
-    bool openmetrics;
 };
 
 /**

@@ -134,13 +134,13 @@ set_format(QctlArguments *arguments, const QctlOption *self, const char *value, 
 {
     const char *const *names = qctl_format_list();
 
-    if (qctl_format_from_name(value, &arguments->format))
+    if (qctl_format_from_name(value, &arguments->output.format))
         return true;
     for (guint i = 0; names[i] != NULL; i++) {
         if (!g_str_equal(names[i], value))
             continue;
-        arguments->format = QCTL_FORMAT_REMOTE;
-        arguments->remote_format = names[i];
+        arguments->output.format = QCTL_FORMAT_REMOTE;
+        arguments->output.remote_format = names[i];
         return true;
     }
     return refuse_format(self, value, error);
@@ -171,11 +171,11 @@ const QctlOption qctl_option_format = { "format",
                                         .values = QCTL_VALUES_FORMATS,
                                         .set = set_format };
 const QctlOption qctl_option_null = { "null", 0, "TEXT", "print NULL as TEXT in table, markdown, csv and tsv",
-                                      .offset = G_STRUCT_OFFSET(QctlArguments, null_text) };
+                                      .offset = G_STRUCT_OFFSET(QctlArguments, output.null_text) };
 const QctlOption qctl_option_no_header = { "no-header", 0, NULL, "csv, tsv: no line with the columns' names",
-                                           .offset = G_STRUCT_OFFSET(QctlArguments, no_header) };
+                                           .offset = G_STRUCT_OFFSET(QctlArguments, output.no_header) };
 const QctlOption qctl_option_no_pager = { "no-pager", 0, NULL, "print tables straight to the terminal",
-                                          .offset = G_STRUCT_OFFSET(QctlArguments, no_pager) };
+                                          .offset = G_STRUCT_OFFSET(QctlArguments, output.no_pager) };
 const QctlOption qctl_option_param = { "param", 'p', "NAME=VALUE", "a parameter: integer, real, NULL, X'hex' or text, by its looks",
                                        .set = set_parameter };
 const QctlOption qctl_option_param_text = { "param-text", 'P', "NAME=TEXT", "a parameter that is a text, never a number",
@@ -190,7 +190,7 @@ const QctlOption qctl_option_max_rows = { "max-rows", 'n', "N", "end each result
 const QctlOption qctl_option_timeout = { "timeout", 0, "SECONDS", "end each statement after SECONDS; 0: never",
                                          .set = set_timeout };
 const QctlOption qctl_option_timing = { "timing", 0, NULL, "print rows and times to standard error",
-                                        .offset = G_STRUCT_OFFSET(QctlArguments, timing) };
+                                        .offset = G_STRUCT_OFFSET(QctlArguments, output.timing) };
 const QctlOption qctl_option_watch = { "watch", 0, NULL, "as the verb watch", .offset = G_STRUCT_OFFSET(QctlArguments, watch) };
 const QctlOption qctl_option_sparql = { "sparql", 0, NULL, "the statement is SPARQL",
                                         .offset = G_STRUCT_OFFSET(QctlArguments, sparql) };

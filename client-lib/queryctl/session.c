@@ -61,10 +61,10 @@ qctl_session_new(const QctlArguments *arguments)
     self->settings = g_ptr_array_new_with_free_func(g_free);
     (void) pthread_mutex_init(&self->lock, NULL);
     self->cancellable = g_cancellable_new();
-    self->format = arguments->format;
+    self->format = arguments->output.format;
     if (self->format == QCTL_FORMAT_AUTO)
         self->format = terminal ? QCTL_FORMAT_TABLE : QCTL_FORMAT_TSV;
-    self->timing = arguments->timing;
+    self->timing = arguments->output.timing;
     self->colour = terminal && (no_colour == NULL || no_colour[0] == 0);
 
     (void) signal(SIGPIPE, SIG_IGN);
@@ -158,7 +158,7 @@ qctl_session_resume(QctlSession *self)
 QctlSink *
 qctl_session_create_sink(QctlSession *self)
 {
-    bool use_pager = self->format == QCTL_FORMAT_TABLE && !self->arguments->no_pager && isatty(STDOUT_FILENO) != 0;
+    bool use_pager = self->format == QCTL_FORMAT_TABLE && !self->arguments->output.no_pager && isatty(STDOUT_FILENO) != 0;
 
     return qctl_sink_new(STDOUT_FILENO, use_pager);
 }
@@ -190,7 +190,7 @@ qctl_session_set_timing(QctlSession *self, bool timing)
 QctlOutput *
 qctl_session_create_output(QctlSession *self, QctlSink *sink, const char *const *names, guint n_columns)
 {
-    QctlStyle style = { self->format, self->arguments->null_text, !self->arguments->no_header, self->colour };
+    QctlStyle style = { self->format, self->arguments->output.null_text, !self->arguments->output.no_header, self->colour };
 
     return qctl_output_new(sink, &style, names, n_columns);
 }

@@ -177,7 +177,7 @@ run_stats(QctlSession *session)
         return report(session, &error);
 
     sink = qctl_session_create_sink(session);
-    if (qctl_session_get_arguments(session)->openmetrics) {
+    if (qctl_session_get_arguments(session)->output.openmetrics) {
         put_openmetrics(qctl_sink_get_buffer(sink), stats);
         ok = qctl_sink_flush(sink, &error);
     } else {
@@ -187,7 +187,7 @@ run_stats(QctlSession *session)
 }
 
 static const QctlOption option_openmetrics = { "openmetrics", 0, NULL, "print in the OpenMetrics text format",
-                                               .offset = G_STRUCT_OFFSET(QctlArguments, openmetrics) };
+                                               .offset = G_STRUCT_OFFSET(QctlArguments, output.openmetrics) };
 const QctlVerb qctl_stats_verb = {
     "stats",          "", "print the daemon's figures", QCTL_OPTIONS(&option_openmetrics, QCTL_PRINT_OPTIONS, &qctl_option_store),
     .run = run_stats,

@@ -47,7 +47,7 @@ run_remote(QctlSession *session, const char *text)
 {
     g_autoptr(GError) error = NULL;
 
-    if (!qctl_export(session, STDOUT_FILENO, text, qctl_session_get_arguments(session)->remote_format, &error))
+    if (!qctl_export(session, STDOUT_FILENO, text, qctl_session_get_arguments(session)->output.remote_format, &error))
         return qctl_session_report(session, g_steal_pointer(&error), NULL);
     return QCTL_EXIT_OK;
 }
@@ -81,7 +81,7 @@ run_as_turtle_or_rows(QctlSession *session, const char *text)
     g_autoptr(QctlSink) sink = NULL;
     g_autoptr(GError) error = NULL;
 
-    if (arguments->format == QCTL_FORMAT_AUTO && arguments->parameters->len == 0) {
+    if (arguments->output.format == QCTL_FORMAT_AUTO && arguments->parameters->len == 0) {
         if (qctl_export(session, STDOUT_FILENO, text, "turtle", &error))
             return QCTL_EXIT_OK;
         if (!g_error_matches(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER))

@@ -73,10 +73,10 @@ guess_format(const QctlArguments *arguments, const char *name)
         { ".nq", "nquads" }, { ".rdf", "rdfxml" }, { ".owl", "rdfxml" },
     };
 
-    if (arguments->format == QCTL_FORMAT_REMOTE)
-        return arguments->remote_format;
-    if (arguments->format != QCTL_FORMAT_AUTO)
-        return qctl_format_get_name(arguments->format);
+    if (arguments->output.format == QCTL_FORMAT_REMOTE)
+        return arguments->output.remote_format;
+    if (arguments->output.format != QCTL_FORMAT_AUTO)
+        return qctl_format_get_name(arguments->output.format);
 
     for (guint i = 0; name != NULL && i < G_N_ELEMENTS(formats); i++)
         if (g_str_has_suffix(name, formats[i].suffix))
@@ -93,7 +93,7 @@ add_table_options(GVariantDict *dict, const QctlArguments *arguments)
     g_variant_dict_insert(dict, "table", "s", arguments->table);
     if (arguments->create)
         g_variant_dict_insert(dict, "create", "b", TRUE);
-    if (arguments->no_header)
+    if (arguments->output.no_header)
         g_variant_dict_insert(dict, "header", "b", FALSE);
 }
 
@@ -152,8 +152,8 @@ refuse_format(const QctlVerb *verb, const char *names, GError **error)
 static bool
 check_import(const QctlArguments *arguments, GError **error)
 {
-    if (arguments->format != QCTL_FORMAT_TABLE && arguments->format != QCTL_FORMAT_MARKDOWN &&
-        arguments->format != QCTL_FORMAT_JSON)
+    if (arguments->output.format != QCTL_FORMAT_TABLE && arguments->output.format != QCTL_FORMAT_MARKDOWN &&
+        arguments->output.format != QCTL_FORMAT_JSON)
         return true;
     return refuse_format(arguments->verb, "csv, tsv, jsonl", error);
 }
@@ -281,7 +281,7 @@ qctl_export(QctlSession *session, int fd, const char *query, const char *format,
         return false;
 
     g_variant_dict_init(&dict, NULL);
-    if (arguments->no_header)
+    if (arguments->output.no_header)
         g_variant_dict_insert(&dict, "header", "b", FALSE);
     if (arguments->max_rows > 0)
         g_variant_dict_insert(&dict, "max_rows", "u", (guint32) MIN(arguments->max_rows, G_MAXUINT32));
@@ -388,7 +388,7 @@ export_to_file(QctlSession *session, const char *name, const char *format, GErro
 static bool
 check_export(const QctlArguments *arguments, GError **error)
 {
-    if (arguments->format != QCTL_FORMAT_TABLE && arguments->format != QCTL_FORMAT_MARKDOWN)
+    if (arguments->output.format != QCTL_FORMAT_TABLE && arguments->output.format != QCTL_FORMAT_MARKDOWN)
         return true;
     return refuse_format(arguments->verb, "csv, tsv, json, jsonl", error);
 }
@@ -397,10 +397,10 @@ static int
 run_export(QctlSession *session)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
-    const char *format = guess_format(arguments, arguments->output);
+    const char *format = guess_format(arguments, arguments->output.file);
     /* through a symbolic link: the file is replaced, the link stays */
-    g_autofree char *target = arguments->output != NULL ? realpath(arguments->output, NULL) : NULL;
-    const char *name = target != NULL ? target : arguments->output;
+    g_autofree char *target = arguments->output.file != NULL ? realpath(arguments->output.file, NULL) : NULL;
+    const char *name = target != NULL ? target : arguments->output.file;
     g_autoptr(GError) error = NULL;
     struct stat st;
     bool ok = false;
@@ -427,7 +427,7 @@ static const QctlOption option_output = { "output",
                                           "FILE",
                                           "write to FILE, which appears only when it is whole",
                                           .values = QCTL_VALUES_FILES,
-                                          .offset = G_STRUCT_OFFSET(QctlArguments, output) };
+                                          .offset = G_STRUCT_OFFSET(QctlArguments, output.file) };
 const QctlVerb qctl_export_verb = {
     "export",
     "[TABLE|QUERY]",

@@ -52,12 +52,12 @@ is_our_failure(QwError code)
 void
 qd_bus_call_log(const QdCall *call, const char *sender, gint64 started_usec)
 {
-    gboolean failed = call->error != NULL;
-    int level = failed && is_our_failure(qd_error_get_code(call->error)) ? LOG_WARNING : LOG_DEBUG;
+    gboolean failed = call->result.error != NULL;
+    int level = failed && is_our_failure(qd_error_get_code(call->result.error)) ? LOG_WARNING : LOG_DEBUG;
     QdLogFields fields = {
         .message_id = failed ? QD_LOG_ID_CALL_FAILED : QD_LOG_ID_CALL_DONE,
         .sender = sender,
-        .n_rows = call->n_rows,
+        .n_rows = call->result.n_rows,
     };
 
     if (!qd_log_is_enabled(level))
@@ -70,7 +70,7 @@ qd_bus_call_log(const QdCall *call, const char *sender, gint64 started_usec)
     }
 
     /* Messages of callers' errors may quote their statements; ours are logged above debug level, so without the text. */
-    qd_log(level, &fields, "%s: failed: %s", call->class->name, call->error->message);
+    qd_log(level, &fields, "%s: failed: %s", call->class->name, call->result.error->message);
     if (qd_log_is_enabled(LOG_DEBUG) && call->statements->len > 0)
         qd_log(LOG_DEBUG, &fields, "failed statement: %s", g_array_index(call->statements, QdCallStatement, 0).text);
 }
@@ -108,11 +108,11 @@ on_done(QdCall *call, void *user_data)
     g_autoptr(GError) error = NULL;
     int r;
 
-    if (call->error == NULL && self->make != NULL)
-        self->path = self->make(self->service, sd_bus_message_get_sender(self->message), call, &call->error);
+    if (call->result.error == NULL && self->make != NULL)
+        self->path = self->make(self->service, sd_bus_message_get_sender(self->message), call, &call->result.error);
     qd_bus_call_log(call, sd_bus_message_get_sender(self->message), self->started_usec);
-    if (call->error != NULL) {
-        bus_call_fail(self, call->error);
+    if (call->result.error != NULL) {
+        bus_call_fail(self, call->result.error);
         return;
     }
 

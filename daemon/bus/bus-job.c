@@ -111,17 +111,17 @@ static void
 job_set_end(Job *self, const QdCall *call)
 {
     job_update_figures(self);
-    self->n_rows = MAX(self->n_rows, call->n_rows);
-    self->n_bytes = MAX(self->n_bytes, call->n_bytes);
-    self->messages = g_ptr_array_ref(call->messages);
+    self->n_rows = MAX(self->n_rows, call->result.n_rows);
+    self->n_bytes = MAX(self->n_bytes, call->result.n_bytes);
+    self->messages = g_ptr_array_ref(call->result.messages);
     self->state = "finished";
-    if (call->error != NULL) {
-        QwError code = qd_error_get_code(call->error);
+    if (call->result.error != NULL) {
+        QwError code = qd_error_get_code(call->result.error);
 
         self->state = code == QW_ERROR_CANCELLED ? "cancelled" : "failed";
         self->error_name = qw_error_get_dbus_name(code);
         g_free(self->error_message);
-        self->error_message = qd_bus_make_text(call->error->message, strlen(call->error->message));
+        self->error_message = qd_bus_make_text(call->result.error->message, strlen(call->result.error->message));
     }
 }
 

@@ -174,11 +174,11 @@ fill_check(sd_bus_message *reply, QdCall *call)
 {
     int r;
 
-    r = sd_bus_message_append(reply, "b", call->ok);
+    r = sd_bus_message_append(reply, "b", call->result.ok);
     if (r >= 0)
         r = sd_bus_message_open_container(reply, 'a', "s");
-    for (guint i = 0; r >= 0 && call->messages != NULL && i < call->messages->len; i++)
-        r = qd_bus_append_text(reply, call->messages->pdata[i]);
+    for (guint i = 0; r >= 0 && call->result.messages != NULL && i < call->result.messages->len; i++)
+        r = qd_bus_append_text(reply, call->result.messages->pdata[i]);
     if (r < 0)
         return r;
 

@@ -33,9 +33,9 @@ on_done(QdCall *call, void *user_data)
 {
     QdBusPrefixes *self = user_data;
 
-    if (call->error == NULL && !are_equal(self->pairs, call->messages)) {
+    if (call->result.error == NULL && !are_equal(self->pairs, call->result.messages)) {
         g_ptr_array_unref(self->pairs);
-        self->pairs = g_ptr_array_ref(call->messages);
+        self->pairs = g_ptr_array_ref(call->result.messages);
         (void) sd_bus_emit_properties_changed(self->service->bus, QD_BUS_PATH, QD_BUS_INTERFACE, "Prefixes", NULL);
     }
     self->call = qd_call_free(self->call);

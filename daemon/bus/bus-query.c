@@ -24,8 +24,8 @@ append_parameters(sd_bus_message *reply, const QdCall *call)
     r = sd_bus_message_open_container(reply, 'v', "a(us)");
     if (r >= 0)
         r = sd_bus_message_open_container(reply, 'a', "(us)");
-    for (guint i = 0; r >= 0 && call->parameters != NULL && i < call->parameters->len; i++) {
-        const QdCallParameter *parameter = &g_array_index(call->parameters, QdCallParameter, i);
+    for (guint i = 0; r >= 0 && call->result.parameters != NULL && i < call->result.parameters->len; i++) {
+        const QdCallParameter *parameter = &g_array_index(call->result.parameters, QdCallParameter, i);
 
         r = sd_bus_message_open_container(reply, 'r', "us");
         if (r >= 0)
@@ -59,8 +59,8 @@ append_info(sd_bus_message *reply, const QdCall *call)
     if (r >= 0)
         r = sd_bus_message_close_container(reply);
     if (r >= 0)
-        r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}", "writes", "b", call->writes, "rdf", "b", FALSE, "version", "u",
-                                  QW_PROTOCOL_VERSION, "page_size", "u", call->page_size, "transport", "s", transport);
+        r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}", "writes", "b", call->result.writes, "rdf", "b", FALSE, "version",
+                                  "u", QW_PROTOCOL_VERSION, "page_size", "u", call->result.page_size, "transport", "s", transport);
     if (r < 0)
         return r;
 
@@ -73,9 +73,9 @@ fill_prepare(sd_bus_message *reply, QdCall *call)
     int r;
 
     /* sd-bus keeps a duplicate of its own; ours is closed with the call. */
-    r = sd_bus_message_append(reply, "h", call->channel_fd);
+    r = sd_bus_message_append(reply, "h", call->result.channel_fd);
     if (r >= 0)
-        r = qd_bus_append_columns(reply, call->columns);
+        r = qd_bus_append_columns(reply, call->result.columns);
     if (r < 0)
         return r;
 
@@ -99,13 +99,13 @@ fill_query(sd_bus_message *reply, QdCall *call)
 {
     int r;
 
-    r = qd_bus_append_column_names(reply, call->columns);
+    r = qd_bus_append_column_names(reply, call->result.columns);
     if (r >= 0)
         r = qd_bus_append_rows(reply, call);
     if (r < 0)
         return r;
 
-    return sd_bus_message_append(reply, "b", call->truncated);
+    return sd_bus_message_append(reply, "b", call->result.truncated);
 }
 
 static int
@@ -125,13 +125,13 @@ fill_query_text(sd_bus_message *reply, QdCall *call)
 {
     int r;
 
-    r = sd_bus_message_append(reply, "s", call->content_type);
+    r = sd_bus_message_append(reply, "s", call->result.content_type);
     if (r >= 0)
-        r = qd_bus_append_text(reply, call->text->str);
+        r = qd_bus_append_text(reply, call->result.text->str);
     if (r < 0)
         return r;
 
-    return sd_bus_message_append(reply, "b", call->truncated);
+    return sd_bus_message_append(reply, "b", call->result.truncated);
 }
 
 static int
@@ -150,7 +150,7 @@ handle_query_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_err
 static int
 fill_export(sd_bus_message *reply, QdCall *call)
 {
-    return sd_bus_message_append(reply, "tt", call->n_rows, call->n_bytes);
+    return sd_bus_message_append(reply, "tt", call->result.n_rows, call->result.n_bytes);
 }
 
 static int
@@ -169,7 +169,7 @@ handle_export(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 static int
 fill_update(sd_bus_message *reply, QdCall *call)
 {
-    return sd_bus_message_append(reply, "txt", call->changes, call->last_insert_rowid, call->generation);
+    return sd_bus_message_append(reply, "txt", call->result.changes, call->result.last_insert_rowid, call->result.generation);
 }
 
 static int
@@ -197,7 +197,7 @@ fill_batch(sd_bus_message *reply, QdCall *call)
     if (r < 0)
         return r;
 
-    return sd_bus_message_append(reply, "t", call->generation);
+    return sd_bus_message_append(reply, "t", call->result.generation);
 }
 
 static int
@@ -219,11 +219,11 @@ fill_explain(sd_bus_message *reply, QdCall *call)
 {
     int r;
 
-    r = qd_bus_append_text(reply, call->sql);
+    r = qd_bus_append_text(reply, call->result.sql);
     if (r < 0)
         return r;
 
-    return qd_bus_append_text(reply, call->text != NULL ? call->text->str : NULL);
+    return qd_bus_append_text(reply, call->result.text != NULL ? call->result.text->str : NULL);
 }
 
 static int
@@ -328,7 +328,7 @@ handle_delete_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret
 static int
 fill_payload(sd_bus_message *reply, QdCall *call)
 {
-    return sd_bus_message_append(reply, "h", g_array_index(call->payload_fds, int, 0));
+    return sd_bus_message_append(reply, "h", g_array_index(call->result.payload_fds, int, 0));
 }
 
 static int
@@ -352,8 +352,8 @@ fill_payloads(sd_bus_message *reply, QdCall *call)
     int r;
 
     r = sd_bus_message_open_container(reply, 'a', "h");
-    for (guint i = 0; r >= 0 && i < call->payload_fds->len; i++)
-        r = sd_bus_message_append(reply, "h", g_array_index(call->payload_fds, int, i));
+    for (guint i = 0; r >= 0 && i < call->result.payload_fds->len; i++)
+        r = sd_bus_message_append(reply, "h", g_array_index(call->result.payload_fds, int, i));
     if (r < 0)
         return r;
 

@@ -154,17 +154,17 @@ int
 qd_bus_append_rows(sd_bus_message *reply, const QdCall *call)
 {
     gsize n_bytes_left = MESSAGE_BYTES_MAX;
-    guint n_columns = call->columns != NULL ? call->columns->len : 0;
-    guint n_pages = call->pages != NULL ? call->pages->len : 0;
+    guint n_columns = call->result.columns != NULL ? call->result.columns->len : 0;
+    guint n_pages = call->result.pages != NULL ? call->result.pages->len : 0;
     int r;
 
     r = sd_bus_message_open_container(reply, 'a', "av");
     for (guint i = 0; r >= 0 && i < n_pages; i++) {
         QwPageReader reader;
         gsize n_bytes;
-        const guint8 *data = g_bytes_get_data(call->pages->pdata[i], &n_bytes);
+        const guint8 *data = g_bytes_get_data(call->result.pages->pdata[i], &n_bytes);
 
-        r = qw_page_reader_init(&reader, data, n_bytes, g_array_index(call->page_rows, uint32_t, i), n_columns);
+        r = qw_page_reader_init(&reader, data, n_bytes, g_array_index(call->result.page_rows, uint32_t, i), n_columns);
         while (r >= 0 && qw_page_reader_next(&reader))
             r = append_row(reply, &reader, &n_bytes_left);
     }

@@ -124,9 +124,9 @@ on_looked(QdCall *call, void *user_data)
     QdBusSubscriptions *self = user_data;
     Subscription *subscription = g_steal_pointer(&self->looked_at);
 
-    if (subscription != NULL && call->error == NULL) {
-        if (call->generation >= self->schema_generation)
-            qd_subscription_index_set_reads(self->index, subscription->watch, g_steal_pointer(&call->reads));
+    if (subscription != NULL && call->result.error == NULL) {
+        if (call->result.generation >= self->schema_generation)
+            qd_subscription_index_set_reads(self->index, subscription->watch, g_steal_pointer(&call->result.reads));
         else
             queue_outdated(subscription);
     }
@@ -290,9 +290,9 @@ qd_bus_subscriptions_add(QdBusService *service, const char *sender, QdCall *call
     subscription->text = g_strdup(statement->text);
     subscription->base = g_strdup(call->options.base);
     subscription->generation = qd_engine_get_generation(service->engine);
-    subscription->watch = qd_subscription_index_add(self->index, g_steal_pointer(&call->reads), subscription);
+    subscription->watch = qd_subscription_index_add(self->index, g_steal_pointer(&call->result.reads), subscription);
     g_hash_table_insert(self->subscriptions, subscription->path, subscription);
-    if (call->generation < self->schema_generation) {
+    if (call->result.generation < self->schema_generation) {
         make_outdated(subscription);
         look_at_next(self);
     }

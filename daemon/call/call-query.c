@@ -87,12 +87,12 @@ start_run(QdCall *call, QdLanguage language, const char *text, QdPolicy policy, 
 static void
 describe_columns(QdCall *call, const QdShape *shape)
 {
-    g_array_set_size(call->columns, 0);
+    g_array_set_size(call->result.columns, 0);
     for (guint i = 0; i < shape->n_columns; i++) {
         QdCallColumn column = { .name = g_strdup(qd_shape_get_column_name(shape, i)),
                                 .decl_type = g_strdup(qd_shape_get_column_type(shape, i)) };
 
-        g_array_append_val(call->columns, column);
+        g_array_append_val(call->result.columns, column);
     }
 }
 
@@ -102,7 +102,7 @@ describe_parameters(QdCall *call, const QdShape *shape)
     for (guint i = 0; i < shape->n_parameters; i++) {
         QdCallParameter parameter = { .index = i + 1, .name = g_strdup(qd_shape_get_parameter_name(shape, i)) };
 
-        g_array_append_val(call->parameters, parameter);
+        g_array_append_val(call->result.parameters, parameter);
     }
 }
 
@@ -161,18 +161,18 @@ qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError
         if (status == QD_RUN_DONE)
             break;
     }
-    call->truncated = qd_run_is_truncated(run);
-    call->n_rows = qd_run_get_n_rows(run);
-    call->generation = qd_run_get_generation(run);
-    __atomic_add_fetch(&call->private->context->counters.n_rows, call->n_rows, __ATOMIC_RELAXED);
+    call->result.truncated = qd_run_is_truncated(run);
+    call->result.n_rows = qd_run_get_n_rows(run);
+    call->result.generation = qd_run_get_generation(run);
+    __atomic_add_fetch(&call->private->context->counters.n_rows, call->result.n_rows, __ATOMIC_RELAXED);
     return TRUE;
 }
 
 static gboolean
 keep_page(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
 {
-    g_ptr_array_add(call->pages, g_bytes_new(body, n_bytes));
-    g_array_append_val(call->page_rows, n_rows);
+    g_ptr_array_add(call->result.pages, g_bytes_new(body, n_bytes));
+    g_array_append_val(call->result.page_rows, n_rows);
     return TRUE;
 }
 
@@ -249,15 +249,15 @@ run_prepare(QdCall *call, GError **error)
         return;
     }
 
-    call->page_size = call->options.channel.page_size > 0 ? call->options.channel.page_size : QW_PAGE_SIZE_DEFAULT;
-    call->writes = setup.shape.writes;
+    call->result.page_size = call->options.channel.page_size > 0 ? call->options.channel.page_size : QW_PAGE_SIZE_DEFAULT;
+    call->result.writes = setup.shape.writes;
     describe_columns(call, &setup.shape);
     describe_parameters(call, &setup.shape);
-    setup.channel.page_size = call->page_size;
+    setup.channel.page_size = call->result.page_size;
     setup.text = statement->text;
     setup.n_text_bytes = strlen(statement->text);
     setup.parameters = row;
-    (void) qd_channels_open(context->channels, call->client, &setup, &call->channel_fd, error);
+    (void) qd_channels_open(context->channels, call->client, &setup, &call->result.channel_fd, error);
 }
 
 const QdCallClass qd_prepare_call = {
@@ -289,7 +289,7 @@ put_plan(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint
         qw_page_reader_get(&reader, 3, &detail);
         depth = GPOINTER_TO_INT(g_hash_table_lookup(depths, GINT_TO_POINTER((gint) parent.integer)));
         g_hash_table_insert(depths, GINT_TO_POINTER((gint) id.integer), GINT_TO_POINTER(depth + 1));
-        g_string_append_printf(call->text, "%*s%s\n", 2 * depth, "", detail.data);
+        g_string_append_printf(call->result.text, "%*s%s\n", 2 * depth, "", detail.data);
     }
     return TRUE;
 }
@@ -309,8 +309,8 @@ put_compile_times(QdCall *call, const QdRun *probe, gboolean is_sparql)
 
     qd_run_get_compile_times(probe, &plan_usec, &prepare_usec);
     if (is_sparql)
-        g_string_append_printf(call->text, "parse and plan: %.3f ms, ", (double) plan_usec / 1000.0);
-    g_string_append_printf(call->text, "prepare: %.3f ms\n", (double) prepare_usec / 1000.0);
+        g_string_append_printf(call->result.text, "parse and plan: %.3f ms, ", (double) plan_usec / 1000.0);
+    g_string_append_printf(call->result.text, "prepare: %.3f ms\n", (double) prepare_usec / 1000.0);
 }
 
 static void
@@ -322,7 +322,7 @@ analyze_query(QdCall *call, const QdCallStatement *statement, GError **error)
     if (run == NULL || (statement->language == QD_LANGUAGE_SPARQL && !qd_run_bind_row(run, NULL, error)))
         return;
     if (qd_call_pull_pages(call, run, count_page, NULL, error))
-        g_string_append_printf(call->text, "rows: %" G_GUINT64_FORMAT ", time: %.3f ms\n", call->n_rows,
+        g_string_append_printf(call->result.text, "rows: %" G_GUINT64_FORMAT ", time: %.3f ms\n", call->result.n_rows,
                                (double) (g_get_monotonic_time() - start) / 1000.0);
 }
 
@@ -330,7 +330,7 @@ analyze_query(QdCall *call, const QdCallStatement *statement, GError **error)
 static gboolean
 explain_sql(QdCall *call, gboolean is_generated, GError **error)
 {
-    g_autofree char *text = g_strconcat(EXPLAIN_PREFIX, call->sql, NULL);
+    g_autofree char *text = g_strconcat(EXPLAIN_PREFIX, call->result.sql, NULL);
     const QdRunText what = { .language = QD_LANGUAGE_SQL, .text = text, .n_bytes = strlen(text), .is_generated = is_generated };
     g_autoptr(GHashTable) depths = g_hash_table_new(NULL, NULL);
     g_autoptr(QdRun) run = start_run_of(call, &what, QD_POLICY_WRITE, error);
@@ -349,8 +349,8 @@ describe_plan(QdCall *call, const QdSparqlPlan *plan)
         if (plan->operations[i].where.sql != NULL)
             g_string_append_printf(sql, "%s%s", sql->len > 0 ? ";\n" : "", plan->operations[i].where.sql);
     }
-    call->sql = g_string_free(g_steal_pointer(&sql), FALSE);
-    call->text = g_string_new(description);
+    call->result.sql = g_string_free(g_steal_pointer(&sql), FALSE);
+    call->result.text = g_string_new(description);
 }
 
 static void
@@ -370,8 +370,8 @@ run_explain(QdCall *call, GError **error)
         if (shape.plan != NULL) {
             describe_plan(call, shape.plan);
         } else {
-            call->sql = g_strdup(statement->text);
-            call->text = g_string_new(NULL);
+            call->result.sql = g_strdup(statement->text);
+            call->result.text = g_string_new(NULL);
         }
         if (shape.plan != NULL && shape.plan->is_update)
             return;

@@ -19,15 +19,15 @@ run_subscribe(QdCall *call, GError **error)
     g_autoptr(QdRun) probe = NULL;
     QdConnection *connection;
 
-    call->generation = qd_writer_get_generation(context->writer);
+    call->result.generation = qd_writer_get_generation(context->writer);
     probe = qd_run_new(context->pool, call->client, NULL, &what, QD_POLICY_READ, &context->limits, error);
     if (probe == NULL)
         return;
     connection = qd_run_get_reader(probe)->connection;
     if (statement->language == QD_LANGUAGE_SPARQL)
-        call->reads = qd_read_set_new_for_sparql(connection, statement->text, call->options.base, &context->limits, error);
+        call->result.reads = qd_read_set_new_for_sparql(connection, statement->text, call->options.base, &context->limits, error);
     else
-        call->reads = qd_read_set_new_for_sql(connection, statement->text, &context->limits, error);
+        call->result.reads = qd_read_set_new_for_sql(connection, statement->text, &context->limits, error);
 }
 
 static void
@@ -45,7 +45,7 @@ run_prefixes(QdCall *call, GError **error)
     if (r == SQLITE_OK)
         while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
             for (int i = 0; i < 2; i++)
-                g_ptr_array_add(call->messages, g_strdup((const char *) sqlite3_column_text(stmt, i)));
+                g_ptr_array_add(call->result.messages, g_strdup((const char *) sqlite3_column_text(stmt, i)));
     (void) sqlite3_finalize(stmt);
     if (r != SQLITE_DONE)
         qd_sqlite_set_error(error, db, r, NULL, 0, NULL);

@@ -181,7 +181,7 @@ qd_call_pull_text(QdCall *call, QdRun *run, QdTextFlushFunc flush, GString *out,
             qd_text_writer_end(sink.text, out);
         else
             qd_results_writer_end(sink.results, out);
-        call->content_type = get_content_type(&sink.format);
+        call->result.content_type = get_content_type(&sink.format);
     }
     (void) qd_text_writer_free(sink.text);
     (void) qd_results_writer_free(sink.results);
@@ -205,8 +205,8 @@ run_query_text(QdCall *call, GError **error)
         return;
     }
 
-    call->text = g_string_sized_new(out->len);
-    (void) qw_text_append_lossy(call->text, out->str, out->len);
+    call->result.text = g_string_sized_new(out->len);
+    (void) qw_text_append_lossy(call->result.text, out->str, out->len);
 }
 
 const QdCallClass qd_query_text_call = {

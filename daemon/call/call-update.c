@@ -11,10 +11,10 @@ on_written(QdWriteItem *item, QdWriterLinger *linger)
 {
     QdCall *call = item->data;
 
-    call->error = g_steal_pointer(&item->error);
-    call->changes = item->changes;
-    call->last_insert_rowid = item->last_insert_rowid;
-    call->generation = item->generation;
+    call->result.error = g_steal_pointer(&item->outcome.error);
+    call->result.changes = item->outcome.changes;
+    call->result.last_insert_rowid = item->outcome.last_insert_rowid;
+    call->result.generation = item->outcome.generation;
     for (guint i = 0; i < call->statements->len; i++)
         g_array_index(call->statements, QdCallStatement, i)
             .changes = g_array_index(call->private->write_statements, QdWriteStatement, i).changes;
@@ -32,8 +32,8 @@ qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, QdWriterLinger 
     qd_write_item_init(item);
     item->client = call->client;
     item->relaxed = call->options.execution.relaxed_durability;
-    item->timeout_msec = qd_call_get_timeout_msec(call);
-    item->waited_usec = call->private->spent_usec;
+    item->times.timeout_msec = qd_call_get_timeout_msec(call);
+    item->times.waited_usec = call->private->spent_usec;
     item->cancelled = &call->private->entry.cancelled;
     item->done = done;
     item->data = call;
@@ -71,7 +71,7 @@ static void
 write_update(QdCall *call)
 {
     if (call->statements->len == 0) {
-        call->generation = qd_writer_get_generation(call->private->context->writer);
+        call->result.generation = qd_writer_get_generation(call->private->context->writer);
         qd_call_finish(call);
         return;
     }

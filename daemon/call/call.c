@@ -52,13 +52,13 @@ qd_call_new(const QdCallClass *class, QdClient *client)
     call->client = client != NULL ? qd_client_ref(client) : NULL;
     qd_options_init(&call->options);
     call->fd = -1;
-    call->channel_fd = -1;
+    call->result.channel_fd = -1;
     call->statements = array_new(sizeof(QdCallStatement), statement_clear);
-    call->columns = array_new(sizeof(QdCallColumn), column_clear);
-    call->parameters = array_new(sizeof(QdCallParameter), parameter_clear);
-    call->pages = g_ptr_array_new_with_free_func((GDestroyNotify) g_bytes_unref);
-    call->page_rows = array_new(sizeof(uint32_t), NULL);
-    call->messages = g_ptr_array_new_with_free_func(g_free);
+    call->result.columns = array_new(sizeof(QdCallColumn), column_clear);
+    call->result.parameters = array_new(sizeof(QdCallParameter), parameter_clear);
+    call->result.pages = g_ptr_array_new_with_free_func((GDestroyNotify) g_bytes_unref);
+    call->result.page_rows = array_new(sizeof(uint32_t), NULL);
+    call->result.messages = g_ptr_array_new_with_free_func(g_free);
     call->private = g_new0(struct QdCallPrivate, 1);
     return call;
 }
@@ -71,28 +71,28 @@ qd_call_free(QdCall *call)
 
     if (call->fd >= 0)
         (void) close(call->fd);
-    if (call->channel_fd >= 0)
-        (void) close(call->channel_fd);
+    if (call->result.channel_fd >= 0)
+        (void) close(call->result.channel_fd);
     if (call->private->write_statements != NULL || call->private->item.func != NULL)
         qd_write_item_clear(&call->private->item);
     g_clear_pointer(&call->private->write_statements, g_array_unref);
     qd_payload_draft_unref(call->private->draft);
     g_free(call->private);
     g_array_unref(call->statements);
-    g_array_unref(call->columns);
-    g_array_unref(call->parameters);
-    g_ptr_array_unref(call->pages);
-    g_array_unref(call->page_rows);
-    g_ptr_array_unref(call->messages);
-    (void) qd_read_set_free(call->reads);
-    if (call->text != NULL)
-        g_string_free(call->text, TRUE);
-    g_clear_error(&call->error);
+    g_array_unref(call->result.columns);
+    g_array_unref(call->result.parameters);
+    g_ptr_array_unref(call->result.pages);
+    g_array_unref(call->result.page_rows);
+    g_ptr_array_unref(call->result.messages);
+    (void) qd_read_set_free(call->result.reads);
+    if (call->result.text != NULL)
+        g_string_free(call->result.text, TRUE);
+    g_clear_error(&call->result.error);
     qd_options_clear(&call->options);
     g_clear_pointer(&call->payload_ids, g_array_unref);
-    g_clear_pointer(&call->payload_fds, g_array_unref);
+    g_clear_pointer(&call->result.payload_fds, g_array_unref);
     g_free(call->format);
-    g_free(call->sql);
+    g_free(call->result.sql);
     qd_client_unref(call->client);
     g_free(call);
     return NULL;
@@ -130,15 +130,15 @@ qd_call_finish(QdCall *call)
 
     if (!call->class->is_internal)
         qd_registry_remove(context->registry, &call->private->entry);
-    if (call->error != NULL && !call->class->works_when_broken)
-        qd_context_note_error(context, call->error);
+    if (call->result.error != NULL && !call->class->works_when_broken)
+        qd_context_note_error(context, call->result.error);
     qd_mailbox_post(context->mailbox, finish_on_main, call);
 }
 
 void
 qd_call_end(QdCall *call)
 {
-    if (call->error == NULL && call->class->write != NULL)
+    if (call->result.error == NULL && call->class->write != NULL)
         call->class->write(call);
     else
         qd_call_finish(call);
@@ -191,7 +191,7 @@ run_on_worker(QdTask *task, QdWorkers *workers)
     g_autoptr(QdClient) client = qd_client_ref(call->client);
 
     if (call->class->run != NULL)
-        call->class->run(call, &call->error);
+        call->class->run(call, &call->result.error);
     if (!put_back(call))
         qd_call_end(call);
     qd_workers_give_slot(workers, client);
@@ -202,7 +202,7 @@ end_late(QdTask *task, QdWorkers *workers)
 {
     QdCall *call = end_wait(task);
 
-    qd_task_set_late_error(task, &call->error);
+    qd_task_set_late_error(task, &call->result.error);
     qd_call_finish(call);
 }
 

@@ -64,20 +64,8 @@ typedef struct QdJobProgress {
     uint64_t bytes_total; /* 0: not known */
 } QdJobProgress;
 
-struct QdCall {
-    /* request */
-    const QdCallClass *class;
-    QdClient *client; /* (owned reference) is charged */
-    QdCallOptions options;
-    GArray *statements; /* of QdCallStatement; one, but for BATCH any number */
-    char *format;       /* QUERY_TEXT, EXPORT, IMPORT */
-    int fd; /* EXPORT, IMPORT, BACKUP, RESTORE, STORE_ and REPLACE_PAYLOAD: the caller's descriptor, owned, -1 otherwise */
-    int64_t payload_id;  /* REPLACE_, DELETE_PAYLOAD; result of STORE_PAYLOAD */
-    GArray *payload_ids; /* (owned) (nullable) OPEN_PAYLOADS: of int64_t */
-    void (*done)(QdCall *call, void *user_data);
-    void *user_data;
-
-    /* result; valid in `done`. @error is set exactly when the call failed. */
+/* Valid in `done`. @error is set exactly when the call failed. */
+typedef struct QdCallResult {
     GError *error;
     GArray *payload_fds; /* (owned) (nullable) OPEN_PAYLOADS: of int, in the order of the ids */
     int channel_fd;      /* PREPARE: owned; steal it with g_steal_fd-like assignment of -1 */
@@ -99,6 +87,22 @@ struct QdCall {
     QdReadSet *reads;    /* SUBSCRIBE: (owned) */
     uint64_t n_rows;
     uint64_t n_bytes;
+} QdCallResult;
+
+struct QdCall {
+    /* request */
+    const QdCallClass *class;
+    QdClient *client; /* (owned reference) is charged */
+    QdCallOptions options;
+    GArray *statements; /* of QdCallStatement; one, but for BATCH any number */
+    char *format;       /* QUERY_TEXT, EXPORT, IMPORT */
+    int fd; /* EXPORT, IMPORT, BACKUP, RESTORE, STORE_ and REPLACE_PAYLOAD: the caller's descriptor, owned, -1 otherwise */
+    int64_t payload_id;  /* REPLACE_, DELETE_PAYLOAD; result of STORE_PAYLOAD */
+    GArray *payload_ids; /* (owned) (nullable) OPEN_PAYLOADS: of int64_t */
+    void (*done)(QdCall *call, void *user_data);
+    void *user_data;
+
+    QdCallResult result;
     QdJobProgress progress;
 
     /* the engine's own */

@@ -95,7 +95,7 @@ read_payload(QdCall *call, GError **error)
     if (!call->options.execution.relaxed_durability && draft->size > GROUP_SYNC_BYTES && !qd_payload_draft_sync(draft, error))
         return;
 
-    call->n_bytes = draft->size;
+    call->result.n_bytes = draft->size;
     call->private->draft = g_steal_pointer(&draft);
 }
 
@@ -110,8 +110,8 @@ set_missing(int64_t id, GError **error)
 static gboolean
 note_row(QdWriteItem *item)
 {
-    item->changes = 1;
-    qd_changes_add_table(item->changed, QD_PAYLOAD_TABLE);
+    item->outcome.changes = 1;
+    qd_changes_add_table(item->outcome.changed, QD_PAYLOAD_TABLE);
     return TRUE;
 }
 
@@ -144,7 +144,7 @@ delete_row(QdConnection *connection, QdWriteItem *item, void *user_data, GError 
         set_missing(call->payload_id, error);
         return FALSE;
     }
-    qd_changes_add_payload_delete(item->changed, connection, &call->private->context->limits);
+    qd_changes_add_payload_delete(item->outcome.changed, connection, &call->private->context->limits);
     return note_row(item);
 }
 
@@ -153,8 +153,8 @@ on_written(QdWriteItem *item, QdWriterLinger *linger)
 {
     QdCall *call = item->data;
 
-    call->error = g_steal_pointer(&item->error);
-    call->generation = item->generation;
+    call->result.error = g_steal_pointer(&item->outcome.error);
+    call->result.generation = item->outcome.generation;
     qd_call_finish(call);
 }
 
@@ -164,7 +164,7 @@ submit(QdCall *call, QdWriterFunc func)
     QdContext *context = call->private->context;
     QdWriteItem *item = &call->private->item;
 
-    if (!qd_call_init_write(call, on_written, &call->error)) {
+    if (!qd_call_init_write(call, on_written, &call->result.error)) {
         qd_call_finish(call);
         return;
     }
@@ -283,14 +283,14 @@ open_payloads(QdCall *call, GError **error)
 
     if (reader == NULL)
         return;
-    call->payload_fds = g_array_new(FALSE, FALSE, sizeof(int));
-    g_array_set_clear_func(call->payload_fds, fd_clear);
+    call->result.payload_fds = g_array_new(FALSE, FALSE, sizeof(int));
+    g_array_set_clear_func(call->result.payload_fds, fd_clear);
     for (guint i = 0; i < call->payload_ids->len; i++) {
         int fd = open_payload(call, reader->connection, g_array_index(call->payload_ids, int64_t, i), error);
 
         if (fd < 0)
             break;
-        g_array_append_val(call->payload_fds, fd);
+        g_array_append_val(call->result.payload_fds, fd);
     }
     qd_pool_release(context->pool, reader);
 }

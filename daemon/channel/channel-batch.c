@@ -137,7 +137,7 @@ end_page(QdWriteItem *item, const QwPageWriter *writer)
     const QdResultPage page = { .data = writer->data, .size = writer->used, .n_rows = writer->n_rows, .n_columns = 1 };
 
     if (page.n_rows > 0)
-        g_array_append_val(item->pages, page);
+        g_array_append_val(item->outcome.pages, page);
     else
         g_free(page.data);
 }
@@ -155,7 +155,7 @@ qd_channel_encode_batch_counts(QdWriteItem *item)
 {
     QwPageWriter writer;
 
-    g_array_set_size(item->pages, 0);
+    g_array_set_size(item->outcome.pages, 0);
     begin_page(&writer, item->page_size);
     for (guint i = 0; i < item->statements->len; i++) {
         uint64_t count = g_array_index(item->statements, QdWriteStatement, i).changes;
@@ -167,5 +167,5 @@ qd_channel_encode_batch_counts(QdWriteItem *item)
         (void) put_count(&writer, count); /* any page has room for one */
     }
     end_page(item, &writer);
-    item->n_rows = item->statements->len;
+    item->outcome.n_rows = item->statements->len;
 }

@@ -48,7 +48,7 @@ set_state(QdChannelTransaction *self, TransactionState state)
 static gboolean
 has_role(const QdChannelTransaction *self)
 {
-    return self->state == OPEN || (self->state == BEGUN && self->item.error == NULL);
+    return self->state == OPEN || (self->state == BEGUN && self->item.outcome.error == NULL);
 }
 
 static void
@@ -99,9 +99,9 @@ transaction_new(QdChannel *channel)
     qd_write_item_init(&self->item);
     self->item.client = channel->client;
     self->item.takes_role = TRUE;
-    self->item.waited_usec = channel->work.spent_usec;
-    self->item.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options->has_timeout,
-                                                          options->timeout_msec);
+    self->item.times.waited_usec = channel->work.spent_usec;
+    self->item.times.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC,
+                                                                options->has_timeout, options->timeout_msec);
     self->item.cancelled = &channel->entry.cancelled;
     self->item.done = on_begun;
     self->item.data = self;
@@ -141,8 +141,8 @@ qd_channel_answer_begin(QdChannel *self)
     if (transaction == NULL || transaction->state != BEGUN)
         return FALSE;
 
-    if (transaction->item.error != NULL) {
-        qd_channel_fail_request(self, transaction->item.error);
+    if (transaction->item.outcome.error != NULL) {
+        qd_channel_fail_request(self, transaction->item.outcome.error);
         qd_channel_drop_transaction(self);
         return TRUE;
     }
@@ -250,21 +250,21 @@ qd_channel_transaction_execute(QdChannel *self, QdWriteItem *item)
     QdChannelTransaction *transaction = self->transaction;
     QdWriter *writer = self->context->writer;
 
-    if (!qd_channel_check_transaction(self, &item->error))
+    if (!qd_channel_check_transaction(self, &item->outcome.error))
         return;
 
     item->transaction_end_usec = qd_channel_get_transaction_end(self);
     qd_writer_execute_part(writer, item);
-    item->generation = qd_writer_get_generation(writer);
-    if (item->error == NULL || item->keeps) {
-        qd_changes_add_all(transaction->item.changed, item->changed);
-        transaction->n_changes += item->changes;
+    item->outcome.generation = qd_writer_get_generation(writer);
+    if (item->outcome.error == NULL || item->keeps) {
+        qd_changes_add_all(transaction->item.outcome.changed, item->outcome.changed);
+        transaction->n_changes += item->outcome.changes;
         return;
     }
     if (qd_writer_in_transaction(writer))
         return;
-    g_prefix_error(&item->error, "the transaction was rolled back: ");
-    transaction->end = g_error_copy(item->error);
+    g_prefix_error(&item->outcome.error, "the transaction was rolled back: ");
+    transaction->end = g_error_copy(item->outcome.error);
     give_role_back(transaction, FALSE, NULL);
 }
 
@@ -291,8 +291,8 @@ qd_channel_end_transaction(QdChannel *self)
         qd_channel_fail_request(self, error);
     } else {
         end.changes = keep ? (int64_t) transaction->n_changes : 0;
-        end.generation = transaction->item.generation != 0 ? transaction->item.generation
-                                                           : qd_writer_get_generation(self->context->writer);
+        end.generation = transaction->item.outcome.generation != 0 ? transaction->item.outcome.generation
+                                                                   : qd_writer_get_generation(self->context->writer);
         end.elapsed_usec = (uint64_t) g_get_monotonic_time() - self->work.request->received_usec;
         qd_channel_put_end(self, &end, self->work.request->serial);
         qd_channel_end_request(self);

@@ -168,7 +168,7 @@ take_fetch(QdChannelWrite *self, const QdLimits *limits)
     self->item.statements = &self->statements;
     self->item.rows_begin = on_rows_begin;
     if (self->request->count > qd_limits_get(limits, QD_LIMIT_BATCH_STATEMENTS))
-        qd_limit_set_error(&self->item.error, limits, QD_LIMIT_BATCH_STATEMENTS, "%u rows of parameters are too many",
+        qd_limit_set_error(&self->item.outcome.error, limits, QD_LIMIT_BATCH_STATEMENTS, "%u rows of parameters are too many",
                            self->request->count);
 }
 
@@ -177,8 +177,8 @@ take_batch(QdChannelWrite *self, const QdLimits *limits, QdExecutionOptions *ret
 {
     g_auto(QdCallOptions) options = { 0 };
 
-    if (qd_client_check_write(self->channel->client, &self->item.error))
-        self->batch = self->item.statements = qd_channel_parse_batch(self->request, limits, &options, &self->item.error);
+    if (qd_client_check_write(self->channel->client, &self->item.outcome.error))
+        self->batch = self->item.statements = qd_channel_parse_batch(self->request, limits, &options, &self->item.outcome.error);
     self->base = g_steal_pointer(&options.base);
     *ret_execution = options.execution;
 }
@@ -193,7 +193,7 @@ write_new(QdChannel *channel, QdRequest *request)
 
     self->request = request;
     self->item.client = channel->client;
-    self->item.session = &channel->counters;
+    self->item.counts.session = &channel->counters;
     self->item.settings = channel->refuses_control ? NULL : &channel->settings;
     self->item.cancelled = &channel->entry.cancelled;
     self->item.page_size = channel->page_size;
@@ -201,7 +201,7 @@ write_new(QdChannel *channel, QdRequest *request)
     self->item.peer_func = look_at_peer;
     self->item.data = self;
     if (request->cancelled) {
-        qd_error_set(&self->item.error, QW_ERROR_CANCELLED, "request was cancelled");
+        qd_error_set(&self->item.outcome.error, QW_ERROR_CANCELLED, "request was cancelled");
     } else if (request->kind == QW_KIND_BATCH) {
         take_batch(self, limits, &execution);
     } else {
@@ -209,8 +209,8 @@ write_new(QdChannel *channel, QdRequest *request)
         take_fetch(self, limits);
     }
     self->item.relaxed = execution.relaxed_durability;
-    self->item.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC, execution.has_timeout,
-                                                          execution.timeout_msec);
+    self->item.times.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC,
+                                                                execution.has_timeout, execution.timeout_msec);
     return self;
 }
 
@@ -236,9 +236,9 @@ collect_writes(QdChannel *self)
         QdChannelWrite *write = write_new(self, request);
 
         self->input.n_request_bytes -= request->n_bytes;
-        write->item.waited_usec = self->work.spent_usec;
+        write->item.times.waited_usec = self->work.spent_usec;
         g_queue_push_tail_link(&self->writes.queue, &write->link);
-        n += write->item.error == NULL ? 1 : 0;
+        n += write->item.outcome.error == NULL ? 1 : 0;
     }
     self->work.spent_usec = 0;
     self->work.is_late = FALSE;
@@ -264,7 +264,7 @@ begin_writes(QdChannel *self, guint *ret_n)
     for (GList *link = self->writes.queue.head; link != NULL; link = link->next) {
         QdChannelWrite *write = link->data;
 
-        if (write->item.error != NULL)
+        if (write->item.outcome.error != NULL)
             continue;
         *end = &write->item;
         end = &write->item.next;
@@ -300,7 +300,7 @@ qd_channel_run_writes(QdChannel *self)
     for (GList *link = self->writes.queue.head; link != NULL; link = link->next) {
         QdChannelWrite *write = link->data;
 
-        if (write->item.error == NULL)
+        if (write->item.outcome.error == NULL)
             qd_channel_transaction_execute(self, &write->item);
     }
     qd_channel_touch_transaction(self);
@@ -312,10 +312,10 @@ static void
 put_end(QdChannel *self, const QdChannelWrite *write)
 {
     const QdWriteItem *item = &write->item;
-    QwEnd end = { .n_rows = item->n_rows,
-                  .changes = (int64_t) item->changes,
-                  .last_insert_rowid = item->last_insert_rowid,
-                  .generation = item->generation,
+    QwEnd end = { .n_rows = item->outcome.n_rows,
+                  .changes = (int64_t) item->outcome.changes,
+                  .last_insert_rowid = item->outcome.last_insert_rowid,
+                  .generation = item->outcome.generation,
                   .elapsed_usec = (uint64_t) g_get_monotonic_time() - write->request->received_usec };
 
     qd_channel_put_end(self, &end, write->request->serial);
@@ -327,9 +327,9 @@ put_next(QdChannel *self, QdChannelWrite *write)
 {
     uint32_t serial = write->request->serial;
 
-    if (write->item.error != NULL) {
-        qd_channel_put_error(self, write->item.error, serial);
-        if (qd_error_get_code(write->item.error) == QW_ERROR_TIMEOUT)
+    if (write->item.outcome.error != NULL) {
+        qd_channel_put_error(self, write->item.outcome.error, serial);
+        if (qd_error_get_code(write->item.outcome.error) == QW_ERROR_TIMEOUT)
             __atomic_add_fetch(&self->context->counters.n_timeouts, 1, __ATOMIC_RELAXED);
         return FALSE;
     }
@@ -342,8 +342,8 @@ put_next(QdChannel *self, QdChannelWrite *write)
         g_clear_pointer(&write->schema, g_bytes_unref);
         return TRUE;
     }
-    if (self->writes.next_page < write->item.pages->len) {
-        QdResultPage *page = &g_array_index(write->item.pages, QdResultPage, self->writes.next_page++);
+    if (self->writes.next_page < write->item.outcome.pages->len) {
+        QdResultPage *page = &g_array_index(write->item.outcome.pages, QdResultPage, self->writes.next_page++);
 
         qd_channel_put_record(self, QW_KIND_ROWS, page->n_rows, serial, page->data + QW_HEADER_SIZE, page->size - QW_HEADER_SIZE);
         return TRUE;

@@ -254,17 +254,17 @@ static void
 start_call(QdEngine *self, QdCall *call)
 {
     if (self->stopped) {
-        qd_error_set(&call->error, QW_ERROR_CLOSED, "the daemon is shutting down");
+        qd_error_set(&call->result.error, QW_ERROR_CLOSED, "the daemon is shutting down");
         qd_call_finish(call);
     } else if (self->state == QD_ENGINE_RECOVERING) {
-        qd_error_set(&call->error, QW_ERROR_RECOVERING, "the database of store '%s' was damaged and is being salvaged",
+        qd_error_set(&call->result.error, QW_ERROR_RECOVERING, "the database of store '%s' was damaged and is being salvaged",
                      self->context.directory);
         qd_call_finish(call);
     } else if (self->state == QD_ENGINE_BROKEN && !call->class->works_when_broken) {
-        call->error = g_error_copy(self->open_error);
+        call->result.error = g_error_copy(self->open_error);
         qd_call_finish(call);
     } else if (!push_call(self, call)) {
-        qd_limit_set_error(&call->error, &self->context.limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
+        qd_limit_set_error(&call->result.error, &self->context.limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
         qd_call_finish(call);
     }
 }

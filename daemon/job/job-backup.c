@@ -85,7 +85,7 @@ send_file(QdCall *call, const char *path, gboolean is_file, GError **error)
     } else {
         while ((n = pread(fd, buffer, COPY_BYTES, offset)) > 0 && qd_call_write_descriptor(call, buffer, (gsize) n, error))
             offset += n;
-        call->n_bytes = (uint64_t) offset;
+        call->result.n_bytes = (uint64_t) offset;
         if (*error == NULL && (n < 0 || (is_file && fsync(call->fd) < 0)))
             qd_error_set_errno(error, errno, "cannot write the backup");
     }

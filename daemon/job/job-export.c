@@ -39,7 +39,7 @@ write_out(QdCall *call, GString *out, GError **error)
     if (!qd_call_write_descriptor(call, out->str, out->len, error))
         return FALSE;
 
-    call->n_bytes += out->len;
+    call->result.n_bytes += out->len;
     g_string_truncate(out, 0);
     return TRUE;
 }

@@ -21,9 +21,9 @@ change(QdConnection *connection, QdWriteItem *item, void *user_data, GError **er
     if (what->add == NULL && what->remove == NULL && what->tokenizer == NULL && !what->has_all && !what->rebuild)
         return TRUE;
     /* what a full-text pattern finds in any graph may be other solutions now */
-    qd_changes_add_table(item->changed, "queryd_fts");
-    qd_name_set_make_all(item->changed->graphs);
-    qd_name_set_make_all(item->changed->predicates);
+    qd_changes_add_table(item->outcome.changed, "queryd_fts");
+    qd_name_set_make_all(item->outcome.changed->graphs);
+    qd_name_set_make_all(item->outcome.changed->predicates);
     return TRUE;
 }
 

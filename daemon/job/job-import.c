@@ -164,7 +164,7 @@ prepare_insert(Import *self, QdConnection *connection, QdWriteItem *item, guint 
         g_string_printf(sql, "CREATE TABLE %s(%s)", table, columns);
         if (!run_as_client(connection, sql->str, limits, error))
             return FALSE;
-        item->changed->schema = TRUE;
+        item->outcome.changed->schema = TRUE;
     }
 
     g_string_printf(sql, "INSERT INTO %s%s%s%s VALUES (", table, columns != NULL ? "(" : "", columns != NULL ? columns : "",
@@ -212,8 +212,8 @@ insert_row(Import *self, QdConnection *connection, const QwValue *values, GError
         r = sqlite3_step(stmt);
     if (r == SQLITE_DONE) {
         (void) sqlite3_reset(stmt);
-        self->call->n_rows++;
-        __atomic_store_n(&self->call->progress.rows_done, self->call->n_rows, __ATOMIC_RELAXED);
+        self->call->result.n_rows++;
+        __atomic_store_n(&self->call->progress.rows_done, self->call->result.n_rows, __ATOMIC_RELAXED);
         return TRUE;
     }
 
@@ -236,8 +236,8 @@ feed(Import *self, GError **error)
     if (qd_call_is_cancelled(self->call, error))
         return FALSE;
     self->offset += n;
-    self->call->n_bytes += (uint64_t) n;
-    __atomic_store_n(&self->call->progress.bytes_done, self->call->n_bytes, __ATOMIC_RELAXED);
+    self->call->result.n_bytes += (uint64_t) n;
+    __atomic_store_n(&self->call->progress.bytes_done, self->call->result.n_bytes, __ATOMIC_RELAXED);
     qd_text_reader_feed(self->reader, n > 0 ? self->buffer : NULL, (size_t) n);
     return TRUE;
 }
@@ -308,14 +308,14 @@ run_import(QdCall *call, GError **error)
 
     qd_write_item_init(&item);
     item.relaxed = call->options.execution.relaxed_durability;
-    item.timeout_msec = call->options.execution.has_timeout ? call->options.execution.timeout_msec : 0;
+    item.times.timeout_msec = call->options.execution.has_timeout ? call->options.execution.timeout_msec : 0;
     item.cancelled = &call->private->entry.cancelled;
     import.buffer = g_malloc(BUFFER_BYTES);
     import.reader = qd_text_reader_new(format, call->options.transfer.header, NULL, &context->limits);
     if (open_source(&import, error) && qd_writer_run_exclusive(context->writer, &item, TRUE, import_rows, &import, error))
-        call->generation = item.generation;
+        call->result.generation = item.outcome.generation;
     else
-        call->n_rows = 0;
+        call->result.n_rows = 0;
 
     if (import.fd >= 0)
         (void) close(import.fd);

@@ -41,7 +41,7 @@ on_payload_checked(const char *message, void *data)
     QdCall *call = data;
 
     if (message != NULL)
-        g_ptr_array_add(call->messages, g_strdup(message));
+        g_ptr_array_add(call->result.messages, g_strdup(message));
     return !qd_call_is_cancelled(call, NULL);
 }
 
@@ -54,8 +54,8 @@ note_message(const char *message, gpointer data)
 static int
 query_check(QdCall *call, sqlite3 *db, gboolean quick)
 {
-    g_ptr_array_set_size(call->messages, 0);
-    return qd_integrity_query(db, quick ? "PRAGMA quick_check" : "PRAGMA integrity_check", note_message, call->messages);
+    g_ptr_array_set_size(call->result.messages, 0);
+    return qd_integrity_query(db, quick ? "PRAGMA quick_check" : "PRAGMA integrity_check", note_message, call->result.messages);
 }
 
 /* Definitions may call functions of another program, which made the file: what cannot be computed is not compared. */
@@ -78,23 +78,23 @@ check_all(QdCall *call, QdConnection *connection, GError **error)
     int r = check_database(call, db);
 
     if (qd_sqlite_get_code(r) == QW_ERROR_CORRUPT) {
-        g_ptr_array_add(call->messages, g_strdup(sqlite3_errstr(r)));
+        g_ptr_array_add(call->result.messages, g_strdup(sqlite3_errstr(r)));
     } else if (r != SQLITE_DONE) {
-        g_ptr_array_set_size(call->messages, 0);
+        g_ptr_array_set_size(call->result.messages, 0);
         qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
         if ((r & 0xff) != SQLITE_INTERRUPT)
             g_prefix_error(error, "the database could not be checked: ");
         return FALSE;
     }
 
-    for (guint i = 0; i < call->messages->len; i++)
-        if (qd_integrity_is_damage(call->messages->pdata[i]))
-            context->hooks.damaged(call->messages->pdata[i], context->hooks.user_data);
-    if (r != SQLITE_DONE || call->messages->len != 1 || g_strcmp0(call->messages->pdata[0], "ok") != 0)
+    for (guint i = 0; i < call->result.messages->len; i++)
+        if (qd_integrity_is_damage(call->result.messages->pdata[i]))
+            context->hooks.damaged(call->result.messages->pdata[i], context->hooks.user_data);
+    if (r != SQLITE_DONE || call->result.messages->len != 1 || g_strcmp0(call->result.messages->pdata[0], "ok") != 0)
         return FALSE;
-    g_ptr_array_set_size(call->messages, 0);
+    g_ptr_array_set_size(call->result.messages, 0);
     return qd_payloads_check(connection, !call->options.quick, on_payload_checked, call, error) &&
-           qd_fts_check(connection, call->messages, error) && call->messages->len == 0;
+           qd_fts_check(connection, call->result.messages, error) && call->result.messages->len == 0;
 }
 
 static void
@@ -107,7 +107,7 @@ run_check(QdCall *call, GError **error)
         return;
 
     qd_evaluation_begin_watch(connection, &watch);
-    call->ok = check_all(call, connection, error);
+    call->result.ok = check_all(call, connection, error);
     qd_evaluation_end_watch(connection, &watch);
 }
 
@@ -172,7 +172,7 @@ run_optimize(QdCall *call, GError **error)
     }
 
     qd_write_item_init(&item);
-    item.timeout_msec = qd_limits_get(&call->private->context->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);
+    item.times.timeout_msec = qd_limits_get(&call->private->context->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);
     item.cancelled = &call->private->entry.cancelled;
     (void) qd_writer_run_exclusive(call->private->context->writer, &item, FALSE, optimize, NULL, error);
     qd_write_item_clear(&item);

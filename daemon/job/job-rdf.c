@@ -75,8 +75,8 @@ read_source(char *buffer, gsize n_bytes, gpointer data, GError **error)
     gssize n = qd_call_read_descriptor(call, buffer, n_bytes, error);
 
     if (n > 0) {
-        call->n_bytes += (uint64_t) n;
-        __atomic_store_n(&call->progress.bytes_done, call->n_bytes, __ATOMIC_RELAXED);
+        call->result.n_bytes += (uint64_t) n;
+        __atomic_store_n(&call->progress.bytes_done, call->result.n_bytes, __ATOMIC_RELAXED);
     }
     return n;
 }
@@ -92,8 +92,8 @@ take_quad(const QdTerm *s, const QdTerm *p, const QdTerm *o, const QdTerm *g, gp
         qd_name_set_add(self->changes->graphs, g->lexical, g->n_lexical);
     else
         qd_name_set_make_all(self->changes->graphs); /* a blank node, whose name is not known here */
-    self->call->n_rows++;
-    __atomic_store_n(&self->call->progress.rows_done, self->call->n_rows, __ATOMIC_RELAXED);
+    self->call->result.n_rows++;
+    __atomic_store_n(&self->call->progress.rows_done, self->call->result.n_rows, __ATOMIC_RELAXED);
     return self->load == NULL || qd_bulk_load_add(s, p, o, g, self->load, error);
 }
 
@@ -174,8 +174,8 @@ commit_load(QdConnection *connection, QdWriteItem *item, void *user_data, GError
         !qd_bulk_load_commit(self->load, connection, replace, &self->n_inserted, error) ||
         !qd_connection_get_int64(connection, COUNT_PREFIXES, &n_after, error))
         return FALSE;
-    item->changed->prefixes = n_after != n_before;
-    tell_changes(self, replace, item->changed);
+    item->outcome.changed->prefixes = n_after != n_before;
+    tell_changes(self, replace, item->outcome.changed);
     return TRUE;
 }
 
@@ -188,10 +188,10 @@ run_commit(Import *self, GError **error)
 
     qd_write_item_init(&item);
     item.relaxed = call->options.execution.relaxed_durability;
-    item.timeout_msec = call->options.execution.has_timeout ? call->options.execution.timeout_msec : 0;
+    item.times.timeout_msec = call->options.execution.has_timeout ? call->options.execution.timeout_msec : 0;
     item.cancelled = &call->private->entry.cancelled;
     if (qd_writer_run_exclusive(call->private->context->writer, &item, TRUE, commit_load, self, &local_error))
-        call->generation = item.generation;
+        call->result.generation = item.outcome.generation;
     qd_write_item_clear(&item);
     if (local_error == NULL)
         return TRUE;
@@ -240,7 +240,7 @@ qd_job_import_rdf(QdCall *call, QdRdfFormat format, GError **error)
 
     ok = call->options.transfer.check_only ? read_document(&import, error) : import_document(&import, error);
     if (!ok)
-        call->n_rows = 0;
+        call->result.n_rows = 0;
 }
 
 /* Dump ------------------------------------------------------------------------------------------------------------------ */
@@ -261,7 +261,7 @@ flush(Dump *self, gsize keep, GError **error)
     if (!qd_call_write_descriptor(self->call, self->out->str, self->out->len, error))
         return FALSE;
 
-    self->call->n_bytes += self->out->len;
+    self->call->result.n_bytes += self->out->len;
     g_string_truncate(self->out, 0);
     return TRUE;
 }
@@ -277,8 +277,8 @@ write_row(Dump *self, sqlite3_stmt *stmt, const QdTerm *graph, GError **error)
     if (!qd_rdf_writer_put(self->writer, &terms[0], &terms[1], &terms[2], graph, error))
         return FALSE;
 
-    self->call->n_rows++;
-    __atomic_store_n(&self->call->progress.rows_done, self->call->n_rows, __ATOMIC_RELAXED);
+    self->call->result.n_rows++;
+    __atomic_store_n(&self->call->progress.rows_done, self->call->result.n_rows, __ATOMIC_RELAXED);
     return flush(self, FLUSH_BYTES, error);
 }
 

@@ -80,8 +80,8 @@ copy_source(Restore *self, int fd, GError **error)
             qd_error_set_errno(error, errno, "cannot write a copy in '%s'", self->context->directory);
             return FALSE;
         }
-        self->call->n_bytes += (uint64_t) n;
-        __atomic_store_n(&self->call->progress.bytes_done, self->call->n_bytes, __ATOMIC_RELAXED);
+        self->call->result.n_bytes += (uint64_t) n;
+        __atomic_store_n(&self->call->progress.bytes_done, self->call->result.n_bytes, __ATOMIC_RELAXED);
     }
     return n == 0;
 }
@@ -93,7 +93,7 @@ copy_source(Restore *self, int fd, GError **error)
 static gboolean
 check_header(const Restore *self, const guint8 *header, GError **error)
 {
-    guint64 n_bytes = self->call->n_bytes;
+    guint64 n_bytes = self->call->result.n_bytes;
     guint64 n_known_bytes;
     guint32 page_size;
     guint32 n_pages;
@@ -250,7 +250,7 @@ on_payload_checked(const char *message, void *data)
     Restore *self = data;
 
     if (message != NULL && self->n_faults++ < MAX_MESSAGES)
-        g_ptr_array_add(self->call->messages, g_strdup(message));
+        g_ptr_array_add(self->call->result.messages, g_strdup(message));
     return !qd_call_is_cancelled(self->call, NULL);
 }
 
@@ -264,10 +264,10 @@ report_payloads(Restore *self)
     if (self->n_faults == 0)
         return;
     if (self->n_faults > MAX_MESSAGES)
-        g_ptr_array_add(self->call->messages, g_strdup_printf("and %u more payloads", self->n_faults - MAX_MESSAGES));
+        g_ptr_array_add(self->call->result.messages, g_strdup_printf("and %u more payloads", self->n_faults - MAX_MESSAGES));
     qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
            "%u payloads of a database %s restored lack their files: %s", self->n_faults,
-           self->call->options.transfer.check_only ? "that could be" : "to be", (char *) self->call->messages->pdata[0]);
+           self->call->options.transfer.check_only ? "that could be" : "to be", (char *) self->call->result.messages->pdata[0]);
 }
 
 /* In place ------------------------------------------------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ copy_pages(QdConnection *connection, QdWriteItem *item, void *user_data, GError 
     Restore *self = user_data;
     sqlite3 *target = qd_connection_get_db(connection);
     sqlite3_backup *backup = sqlite3_backup_init(target, "main", qd_connection_get_db(self->source), "main");
-    uint64_t half = self->call->n_bytes;
+    uint64_t half = self->call->result.n_bytes;
     int r = backup != NULL ? SQLITE_OK : sqlite3_errcode(target);
 
     while (r == SQLITE_OK && !qd_call_is_cancelled(self->call, error)) {
@@ -308,10 +308,10 @@ restore_in_place(Restore *self, GError **error)
     gboolean ok;
 
     qd_write_item_init(&item);
-    item.timeout_msec = qd_limits_get(&self->context->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);
+    item.times.timeout_msec = qd_limits_get(&self->context->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);
     item.cancelled = &self->call->private->entry.cancelled;
     ok = qd_writer_replace(self->context->writer, &item, copy_pages, self, error);
-    self->call->generation = item.generation;
+    self->call->result.generation = item.outcome.generation;
     qd_write_item_clear(&item);
     if (ok)
         qd_pool_rest(self->context->pool);

@@ -67,8 +67,8 @@ job_main(void *data)
     QdClient *client = qd_client_ref(job->call->client);
 
     (void) pthread_setname_np(pthread_self(), "queryd-job");
-    if (!qd_call_is_cancelled(job->call, &job->call->error)) /* a short one might end before it looks */
-        job->call->class->run(job->call, &job->call->error);
+    if (!qd_call_is_cancelled(job->call, &job->call->result.error)) /* a short one might end before it looks */
+        job->call->class->run(job->call, &job->call->result.error);
     /* uncharged first: the owner may start the next job when it hears of the end */
     if (job->limited)
         uncharge_job(jobs, client);
@@ -139,7 +139,7 @@ qd_jobs_start(QdJobs *self, QdCall *call)
     Job *job;
     int r;
 
-    if (limited && !charge_job(self, call, &call->error)) {
+    if (limited && !charge_job(self, call, &call->result.error)) {
         qd_call_finish(call);
         return;
     }
@@ -154,7 +154,7 @@ qd_jobs_start(QdJobs *self, QdCall *call)
     if (r == 0)
         return;
 
-    qd_error_set_errno(&call->error, r, "cannot start a job thread");
+    qd_error_set_errno(&call->result.error, r, "cannot start a job thread");
     pthread_mutex_lock(&self->mutex);
     self->n--;
     pthread_mutex_unlock(&self->mutex);

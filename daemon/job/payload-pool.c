@@ -48,7 +48,7 @@ serve(QdPayloadPool *self, QdCall *call)
         qd_jobs_start(self->context->jobs, call);
         return;
     }
-    call->class->run(call, &call->error);
+    call->class->run(call, &call->result.error);
     qd_call_end(call);
 }
 
@@ -198,13 +198,13 @@ qd_payload_pool_push(QdPayloadPool *self, QdCall *call)
 
     pthread_mutex_lock(&self->mutex);
     if (self->calls.length >= qd_limits_get(limits, QD_LIMIT_RUN_QUEUE)) {
-        qd_limit_set_error(&call->error, limits, QD_LIMIT_RUN_QUEUE, "too many payloads wait to be stored");
+        qd_limit_set_error(&call->result.error, limits, QD_LIMIT_RUN_QUEUE, "too many payloads wait to be stored");
     } else {
         g_queue_push_tail(&self->calls, call);
         pushed = wake(self);
         if (!pushed) {
             (void) g_queue_pop_tail(&self->calls);
-            qd_error_set_errno(&call->error, errno, "cannot start a thread");
+            qd_error_set_errno(&call->result.error, errno, "cannot start a thread");
         }
     }
     pthread_mutex_unlock(&self->mutex);

@@ -57,7 +57,7 @@ qd_changes_add_statement(QdChanges *self, const QdCompiled *compiled)
 {
     for (char **table = compiled->write_tables; *table != NULL; table++)
         qd_changes_add_table(self, *table);
-    self->schema = self->schema || compiled->changes_schema;
+    self->schema = self->schema || compiled->effects.changes_schema;
 }
 
 void

@@ -225,7 +225,7 @@ count_again(Counting *self, QdConnection *connection, gint64 n_rows)
 static gboolean
 may_reset(const QdCounts *counters, const QdCompiled *compiled)
 {
-    return compiled->defines && counters->changes != 0;
+    return compiled->effects.defines && counters->changes != 0;
 }
 
 void
@@ -235,7 +235,7 @@ qd_counting_begin(QdConnection *connection, const QdCounts *counters, const QdCo
 
     self->is_live = TRUE;
     self->counters = *counters;
-    if (compiled->calls_changes && sqlite3_changes64(self->db) != counters->changes)
+    if (compiled->effects.calls_changes && sqlite3_changes64(self->db) != counters->changes)
         count_again(self, connection, counters->changes);
     else if (may_reset(counters, compiled) && sqlite3_changes64(self->db) == 0)
         count_again(self, connection, 1);

@@ -44,11 +44,16 @@ typedef struct Slot {
     QdThread *thread;   /* NULL: not one of ours */
 } Slot;
 
-struct QdWorkers {
-    const QdLimits *limits;
+/* What calls the owner of the workers. */
+typedef struct Hooks {
     QdWorkersEventFunc event_func;
     QdWorkersSweepFunc sweep_func;
     void *user_data;
+} Hooks;
+
+struct QdWorkers {
+    const QdLimits *limits;
+    Hooks hooks;
     int epoll_fd;
     int queue_fd;
     int timer_fd;
@@ -397,10 +402,10 @@ handle_event(QdWorkers *self, const struct epoll_event *event)
     } else if (event->data.u64 == TOKEN_TIMER) {
         if (read(self->timer_fd, &expirations, sizeof expirations) > 0) {
             g_atomic_int_set(&self->sweep_is_due, FALSE);
-            self->sweep_func(self->user_data);
+            self->hooks.sweep_func(self->hooks.user_data);
         }
     } else {
-        self->event_func(self->user_data, event->data.u64, event->events);
+        self->hooks.event_func(self->hooks.user_data, event->data.u64, event->events);
     }
 }
 
@@ -502,9 +507,9 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
     gboolean started = TRUE;
 
     self->limits = limits;
-    self->event_func = event_func;
-    self->sweep_func = sweep_func;
-    self->user_data = user_data;
+    self->hooks.event_func = event_func;
+    self->hooks.sweep_func = sweep_func;
+    self->hooks.user_data = user_data;
     self->n_cores = g_get_num_processors();
     self->max_lingering = (gint) self->n_cores / 2; /* none on a single core */
     self->fresh.end = &self->fresh.first;

@@ -214,7 +214,7 @@ static gboolean
 parse_operation(QdParser *self, QdUpdate *update)
 {
     update->offset = self->token.offset;
-    g_hash_table_remove_all(self->labels);
+    g_hash_table_remove_all(self->names.labels);
     if (qd_parser_is_word(self, "INSERT") || qd_parser_is_word(self, "DELETE"))
         return parse_insert_or_delete(self, update);
     if (qd_parser_accept_word(self, "WITH"))

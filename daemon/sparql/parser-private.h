@@ -17,6 +17,14 @@ typedef enum QdBlankNodes {
     QD_BLANK_NODES_FORBIDDEN, /* where something is deleted */
 } QdBlankNodes;
 
+/* Names that a text uses. */
+typedef struct QdParserNames {
+    GHashTable *prefixes;    /* of this text: prefix → IRI, both in the arena */
+    GHashTable *variables;   /* name → number + 1 */
+    GHashTable *labels;      /* of blank nodes in patterns: label → Label */
+    GHashTable *data_labels; /* of INSERT DATA: label → number of the operation + 1 */
+} QdParserNames;
+
 typedef struct QdParser {
     QdAst *ast;
     QdArena *arena;
@@ -29,13 +37,10 @@ typedef struct QdParser {
     guint read_value; /* of the token that was read last */
     guint n_read;
     const QdParseOptions *options;
-    GHashTable *prefixes;       /* of this text: prefix → IRI, both in the arena */
-    GHashTable *variable_names; /* name → number + 1 */
-    GHashTable *labels;         /* of blank nodes in patterns: label → Label */
-    GHashTable *data_labels;    /* of INSERT DATA: label → number of the operation + 1 */
-    GPtrArray *matches;         /* of QdMatch: all of the text */
-    GPtrArray *match_calls;     /* of calls of fts:rank and its kin, until they are known */
-    guint n_patterns;           /* basic graph patterns so far: a label belongs to one of them */
+    QdParserNames names;
+    GPtrArray *matches;     /* of QdMatch: all of the text */
+    GPtrArray *match_calls; /* of calls of fts:rank and its kin, until they are known */
+    guint n_patterns;       /* basic graph patterns so far: a label belongs to one of them */
     guint n_operations;
     guint n_fresh;
     QdBlankNodes blank_nodes;

@@ -240,7 +240,7 @@ find_stored_prefix(QdParser *self, const char *prefix)
     stored.prefix = qd_arena_strndup(self->arena, prefix, strlen(prefix));
     stored.iri = qd_arena_strndup(self->arena, iri->str, iri->len);
     g_array_append_val(self->ast->stored_prefixes, stored);
-    g_hash_table_insert(self->prefixes, (gpointer) stored.prefix, (gpointer) stored.iri);
+    g_hash_table_insert(self->names.prefixes, (gpointer) stored.prefix, (gpointer) stored.iri);
     return stored.iri;
 }
 
@@ -248,7 +248,7 @@ static gboolean
 expand_prefix(QdParser *self, QdTerm **ret_iri)
 {
     const char *prefix = qd_arena_strndup(self->arena, self->token.text, self->token.n_text);
-    const char *iri = g_hash_table_lookup(self->prefixes, prefix);
+    const char *iri = g_hash_table_lookup(self->names.prefixes, prefix);
     gsize n_iri;
     QdTerm *term;
     char *text;
@@ -380,12 +380,12 @@ qd_parser_parse_variable(QdParser *self, guint *ret_variable)
     if (!qd_parser_is(self, QD_TOKEN_VAR))
         return qd_parser_fail_expected(self, "a variable");
     name = qd_arena_strndup(self->arena, self->token.text, self->token.n_text);
-    number = GPOINTER_TO_UINT(g_hash_table_lookup(self->variable_names, name));
+    number = GPOINTER_TO_UINT(g_hash_table_lookup(self->names.variables, name));
     if (number == 0) {
         if (self->ast->variables->len >= qd_limits_get(self->options->limits, QD_LIMIT_SPARQL_VARIABLES))
             return qd_parser_fail_limit(self, QD_LIMIT_SPARQL_VARIABLES, "too many variables");
         number = qd_ast_add_variable(self->ast, name) + 1;
-        g_hash_table_insert(self->variable_names, (gpointer) name, GUINT_TO_POINTER(number));
+        g_hash_table_insert(self->names.variables, (gpointer) name, GUINT_TO_POINTER(number));
     }
     if (self->token.text[-1] == '$')
         g_array_index(self->ast->variables, QdVariable, number - 1).is_parameter = TRUE;
@@ -433,14 +433,14 @@ qd_parser_make_blank_node(QdParser *self, QdNode *ret_node)
 static gboolean
 find_label(QdParser *self, const char *name, QdNode *ret_node)
 {
-    Label *label = g_hash_table_lookup(self->labels, name);
+    Label *label = g_hash_table_lookup(self->names.labels, name);
 
     if (label == NULL) {
         label = qd_arena_new0(self->arena, Label);
         if (!qd_parser_make_blank_node(self, ret_node))
             return FALSE;
         *label = (Label){ ret_node->variable, self->n_patterns };
-        g_hash_table_insert(self->labels, qd_arena_strndup(self->arena, name, strlen(name)), label);
+        g_hash_table_insert(self->names.labels, qd_arena_strndup(self->arena, name, strlen(name)), label);
     } else if (label->pattern != self->n_patterns) {
         return qd_parser_fail(self, self->token.offset, "the blank node '_:%s' stands in two basic graph patterns", name);
     }
@@ -460,14 +460,15 @@ qd_parser_parse_blank_node(QdParser *self, QdNode *ret_node)
     } else if (self->blank_nodes == QD_BLANK_NODES_FORBIDDEN) {
         return qd_parser_make_blank_node(self, ret_node);
     } else {
-        guint operation = GPOINTER_TO_UINT(g_hash_table_lookup(self->data_labels, name));
+        guint operation = GPOINTER_TO_UINT(g_hash_table_lookup(self->names.data_labels, name));
 
         if (self->only_terms && operation != 0 && operation != self->n_operations + 1)
             return qd_parser_fail(self, self->token.offset, "the blank node '_:%s' stands in two INSERT DATA operations", name);
         ret_node->kind = QD_NODE_TERM;
         ret_node->term = qd_parser_make_term(self, QD_TERM_BNODE, name, strlen(name));
         if (self->only_terms)
-            g_hash_table_insert(self->data_labels, (gpointer) ret_node->term->lexical, GUINT_TO_POINTER(self->n_operations + 1));
+            g_hash_table_insert(self->names.data_labels, (gpointer) ret_node->term->lexical,
+                                GUINT_TO_POINTER(self->n_operations + 1));
     }
     return qd_parser_advance(self);
 }
@@ -496,7 +497,7 @@ qd_parser_parse_prologue(QdParser *self)
                 return qd_parser_fail_expected(self, "an IRI in <>");
             if (!resolve(self, self->token.text, self->token.n_text, &iri) || !qd_parser_advance(self))
                 return FALSE;
-            g_hash_table_insert(self->prefixes, (gpointer) prefix, (gpointer) iri->lexical);
+            g_hash_table_insert(self->names.prefixes, (gpointer) prefix, (gpointer) iri->lexical);
         } else {
             return self->error == NULL;
         }
@@ -536,10 +537,7 @@ qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdPar
         .lexer = lexer != NULL ? lexer : qd_fingerprint_get_lexer(options->fingerprint),
         .read_value = QD_FINGERPRINT_NO_VALUE,
         .options = options,
-        .prefixes = prefixes,
-        .variable_names = variable_names,
-        .labels = labels,
-        .data_labels = data_labels,
+        .names = { prefixes, variable_names, labels, data_labels },
         .matches = matches,
         .match_calls = match_calls,
     };

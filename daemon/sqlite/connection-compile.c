@@ -190,14 +190,8 @@ take_writes(QdConnection *self, QdCompiled *compiled)
     compiled->write_tables = g_new0(char *, tables->len + 1);
     for (guint i = 0; i < tables->len; i++)
         compiled->write_tables[i] = g_strdup(tables->pdata[i]);
-    compiled->changes_schema = self->guard.changes_schema;
-    compiled->alters = self->guard.alters;
-    compiled->defines = self->guard.defines;
-    compiled->analyzes = self->guard.analyzes;
-    compiled->counts_rows = self->guard.rows_written != NULL && !self->guard.defines;
-    compiled->calls_changes = self->guard.calls_changes;
-    compiled->deletes_payloads = self->guard.deletes_payloads;
-    compiled->calls_delete = self->guard.calls_delete;
+    compiled->effects = self->guard.effects;
+    compiled->counts_rows = self->guard.rows_written != NULL && !self->guard.effects.defines;
 }
 
 void

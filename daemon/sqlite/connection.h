@@ -28,20 +28,14 @@ typedef struct QdCompiled {
     int n_columns;
     int n_parameters;
     gboolean writes;
-    gboolean deletes_payloads; /* by DELETE */
-    gboolean calls_delete;     /* deletes payloads by the function */
-    gboolean runs_alone;       /* VACUUM, by its program: outside of any transaction */
-    char **write_tables;       /* (owned) NULL-terminated */
-    gboolean changes_schema;   /* tables or views come, go, or change */
-    gboolean alters;           /* ALTER TABLE */
-    QdControl control;         /* of the transaction: not to be stepped, but for savepoints */
-    gboolean asks;             /* a pragma that asks for what is so anyway, or: */
-    QdSetting setting;         /* a pragma that sets that, which is for the caller to do */
+    QdEffects effects;
+    gboolean runs_alone; /* VACUUM, by its program: outside of any transaction */
+    char **write_tables; /* (owned) NULL-terminated */
+    QdControl control;   /* of the transaction: not to be stepped, but for savepoints */
+    gboolean asks;       /* a pragma that asks for what is so anyway, or: */
+    QdSetting setting;   /* a pragma that sets that, which is for the caller to do */
     gboolean setting_on;
-    gboolean defines;          /* the same of any part of the schema, or statistics */
-    gboolean analyzes;         /* ANALYZE */
     gboolean counts_rows;      /* it sets what changes() tells */
-    gboolean calls_changes;    /* it, or a trigger of it, asks changes() */
     uint64_t schema_signature; /* of names and declared types of the columns */
     int n_reprepares;
     int n_write_reprepares; /* that write_tables knows of */

@@ -193,7 +193,7 @@ check_pragma_argument(QdGuard *self, const struct Pragma *pragma, const char *ar
     case WRITES:
         if (self->policy == QD_POLICY_READ)
             return deny(self, QW_ERROR_READ_ONLY, "PRAGMA %s with a value" FOR_READING, pragma->name);
-        self->writes = self->changes_schema = TRUE;
+        self->writes = self->effects.changes_schema = TRUE;
         return SQLITE_OK;
     case SETS:
         return check_setting(self, pragma, argument);
@@ -256,7 +256,7 @@ check_change(QdGuard *self, const char *name)
     if (self->policy == QD_POLICY_READ)
         return deny(self, QW_ERROR_READ_ONLY, "changing '%s'" FOR_READING, name);
 
-    self->writes = self->defines = TRUE;
+    self->writes = self->effects.defines = TRUE;
     return SQLITE_OK;
 }
 
@@ -308,14 +308,14 @@ check_function(QdGuard *self, const char *name)
     if (self->read_tables != NULL && g_ascii_strcasecmp(name, PAYLOAD_TABLE) == 0)
         record_name(self->read_tables, PAYLOAD_TABLE); /* the function of this name reads it */
     if (g_ascii_strcasecmp(name, "changes") == 0)
-        self->calls_changes = TRUE;
+        self->effects.calls_changes = TRUE;
     if (!list_has(payload_functions, G_N_ELEMENTS(payload_functions), name))
         return SQLITE_OK;
     if (self->policy == QD_POLICY_READ)
         return deny(self, QW_ERROR_READ_ONLY, "function %s()" FOR_READING, name);
 
     if (g_ascii_strcasecmp(name, DELETE_FUNCTION) == 0)
-        self->calls_delete = TRUE;
+        self->effects.calls_delete = TRUE;
     note_write(self, PAYLOAD_TABLE);
     return SQLITE_OK;
 }
@@ -327,7 +327,7 @@ check_payload_delete(QdGuard *self)
     if (self->policy == QD_POLICY_READ)
         return deny(self, QW_ERROR_READ_ONLY, "deleting from '" PAYLOAD_TABLE "'" FOR_READING);
 
-    self->deletes_payloads = TRUE;
+    self->effects.deletes_payloads = TRUE;
     note_write(self, PAYLOAD_TABLE);
     return SQLITE_OK;
 }
@@ -339,9 +339,9 @@ check_maintenance(QdGuard *self, int action, const char *name)
     if (self->policy == QD_POLICY_READ)
         return deny(self, QW_ERROR_READ_ONLY, "work on '%s'" FOR_READING, name);
 
-    self->writes = self->defines = TRUE;
+    self->writes = self->effects.defines = TRUE;
     if (action == SQLITE_ANALYZE) {
-        self->analyzes = TRUE;
+        self->effects.analyzes = TRUE;
         note_write(self, STATISTICS_TABLE);
     }
     return SQLITE_OK;
@@ -398,7 +398,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_DROP_TABLE:
     case SQLITE_CREATE_VIEW:
     case SQLITE_DROP_VIEW:
-        self->changes_schema = TRUE;
+        self->effects.changes_schema = TRUE;
         return check_table_change(self, a);
     case SQLITE_ANALYZE:
     case SQLITE_REINDEX:
@@ -409,11 +409,11 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_DROP_TRIGGER:
         return check_change(self, a) == SQLITE_OK ? check_table_change(self, b) : SQLITE_DENY;
     case SQLITE_ALTER_TABLE:
-        self->alters = self->changes_schema = TRUE;
+        self->effects.alters = self->effects.changes_schema = TRUE;
         return check_table_change(self, b);
     case SQLITE_CREATE_VTABLE:
     case SQLITE_DROP_VTABLE:
-        self->changes_schema = TRUE;
+        self->effects.changes_schema = TRUE;
         return check_module(self, a, b);
     case SQLITE_TRANSACTION:
     case SQLITE_SAVEPOINT:
@@ -537,9 +537,7 @@ qd_guard_check_rows(QdGuard *self, sqlite3_stmt *stmt)
 void
 qd_guard_forget_writes(QdGuard *self)
 {
-    self->changes_schema = self->defines = self->alters = self->analyzes = self->calls_changes = FALSE;
-    self->deletes_payloads = FALSE;
-    self->calls_delete = FALSE;
+    self->effects = (QdEffects){ 0 };
     if (self->write_tables->len > 0)
         g_ptr_array_set_size(self->write_tables, 0);
 }

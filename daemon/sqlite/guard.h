@@ -31,6 +31,17 @@ typedef enum QdControl {
     QD_CONTROL_SAVEPOINT, /* SAVEPOINT, RELEASE, ROLLBACK TO */
 } QdControl;
 
+/* What a statement does beside what its rows say. */
+typedef struct QdEffects {
+    gboolean deletes_payloads; /* rows of the table queryd_payload, whose files then have to be looked for */
+    gboolean calls_delete;     /* calls the function that deletes such rows by a statement of its own */
+    gboolean changes_schema;   /* tables or views come, go, or change */
+    gboolean alters;           /* ALTER TABLE, whose new names SQLite does not tell */
+    gboolean defines;          /* changes any part of the schema, or statistics */
+    gboolean analyzes;         /* ANALYZE */
+    gboolean calls_changes;    /* it, or a trigger of it, calls changes() */
+} QdEffects;
+
 typedef struct QdGuard {
     QdPolicy policy;
     gboolean vacuuming; /* a VACUUM is being run: it may do what VACUUM does by SQL of its own, and nothing else */
@@ -41,18 +52,12 @@ typedef struct QdGuard {
     uint64_t max_calls;
     uint64_t compile_msec; /* for the message */
 
-    gboolean writes;           /* recorded: the statement changes something */
-    gboolean deletes_payloads; /* recorded: rows of the table queryd_payload, whose files then have to be looked for */
-    gboolean calls_delete;     /* recorded: the function that deletes such rows by a statement of its own */
-    gboolean changes_schema;   /* recorded: tables or views come, go, or change */
-    gboolean alters;           /* recorded: ALTER TABLE, whose new names SQLite does not tell */
-    gboolean defines;          /* recorded: the same of any part of the schema, or statistics */
-    gboolean analyzes;         /* recorded: ANALYZE */
-    gboolean calls_changes;    /* recorded: a call of changes() */
-    gboolean tells;            /* recorded: a pragma that only reads, regardless of sqlite3_stmt_readonly() */
-    QdControl control;         /* recorded: for the code that runs the statement to do, or to refuse */
-    gboolean asks;             /* recorded: a pragma that asks for what is so, or for a setting: SQLite has compiled nothing */
-    QdSetting setting;         /* recorded: it sets that */
+    gboolean writes;   /* recorded: the statement changes something */
+    QdEffects effects; /* recorded */
+    gboolean tells;    /* recorded: a pragma that only reads, regardless of sqlite3_stmt_readonly() */
+    QdControl control; /* recorded: for the code that runs the statement to do, or to refuse */
+    gboolean asks;     /* recorded: a pragma that asks for what is so, or for a setting: SQLite has compiled nothing */
+    QdSetting setting; /* recorded: it sets that */
     gboolean setting_on;
     char *rows_written;      /* (nullable) recorded: the first write of rows, perhaps by a virtual table that is connected */
     GPtrArray *write_tables; /* recorded: names of tables, each once */

@@ -76,8 +76,8 @@ qd_write_linger(QdWriter *self)
 static void
 fail_item(QdWriteItem *item, const GError *error)
 {
-    if (item->error == NULL)
-        item->error = g_error_copy(error);
+    if (item->outcome.error == NULL)
+        item->outcome.error = g_error_copy(error);
 }
 
 static gboolean
@@ -103,24 +103,24 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
         ok = qd_write_begin(self, &error);
     ok = ok && run_item(self, item, &error);
     if (!ok && item->keeps && qd_write_in_transaction(self)) {
-        item->error = g_steal_pointer(&error);
+        item->outcome.error = g_steal_pointer(&error);
         ok = TRUE;
     }
     if (ok && in_transaction)
-        ok = qd_write_commit(self, item->error == NULL ? &error : NULL);
+        ok = qd_write_commit(self, item->outcome.error == NULL ? &error : NULL);
     if (!ok) {
         qd_write_rollback(self);
         item->keeps = FALSE;
         if (error != NULL)
-            item->error = g_steal_pointer(&error);
+            item->outcome.error = g_steal_pointer(&error);
         return;
     }
     if (!in_transaction) {
         qd_write_note_own_version(self);
         qd_write_copy_schema(self, qd_connection_get_schema_version(self->connection));
     }
-    item->generation = qd_write_publish(self);
-    qd_write_tell(self, item->generation, &item, 1);
+    item->outcome.generation = qd_write_publish(self);
+    qd_write_tell(self, item->outcome.generation, &item, 1);
 }
 
 QdMemberResult
@@ -128,12 +128,12 @@ qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item)
 {
     gboolean ok;
 
-    if (!qd_connection_begin_savepoint(self->connection, &item->error))
+    if (!qd_connection_begin_savepoint(self->connection, &item->outcome.error))
         return qd_write_in_transaction(self) ? QD_MEMBER_FAILED : QD_MEMBER_ENDED_TRANSACTION;
 
-    ok = run_item(self, item, &item->error);
+    ok = run_item(self, item, &item->outcome.error);
     if ((ok || item->keeps) && qd_write_in_transaction(self) &&
-        qd_connection_end_savepoint(self->connection, ok ? &item->error : NULL))
+        qd_connection_end_savepoint(self->connection, ok ? &item->outcome.error : NULL))
         return ok ? QD_MEMBER_OK : QD_MEMBER_FAILED;
     if (!qd_write_in_transaction(self) || !qd_connection_execute(self->connection, "ROLLBACK TO member; RELEASE member", NULL))
         return QD_MEMBER_ENDED_TRANSACTION;
@@ -152,7 +152,7 @@ execute_without_savepoint(QdWriter *self, QdWriteItem *item)
     gint64 before = sqlite3_total_changes64(db);
     gboolean ok;
 
-    ok = run_item(self, item, &item->error);
+    ok = run_item(self, item, &item->outcome.error);
     if (!qd_write_in_transaction(self))
         return QD_MEMBER_ENDED_TRANSACTION;
     if (ok)
@@ -165,7 +165,7 @@ execute_without_savepoint(QdWriter *self, QdWriteItem *item)
 static QdMemberResult
 execute_member(QdWriter *self, QdWriteItem *item)
 {
-    g_clear_error(&item->error);
+    g_clear_error(&item->outcome.error);
     if (qd_write_item_is_atomic(item))
         return execute_without_savepoint(self, item);
     qd_write_end_linger(self);
@@ -246,7 +246,7 @@ commit_group(QdWriter *self, const Group *group)
     self->group.commit_usec = (uint64_t) self->commit_time_usec - start_usec;
     generation = qd_write_publish(self);
     for (guint i = 0; i < group->n; i++)
-        group->items[i]->generation = generation;
+        group->items[i]->outcome.generation = generation;
     qd_write_tell(self, generation, group->items, group->n);
 }
 
@@ -255,8 +255,8 @@ static void
 forget_counts(const Group *group, guint n)
 {
     for (guint i = n; i > 0; i--)
-        if (group->items[i - 1]->session != NULL)
-            *group->items[i - 1]->session = group->items[i - 1]->counters_before;
+        if (group->items[i - 1]->counts.session != NULL)
+            *group->items[i - 1]->counts.session = group->items[i - 1]->counts.before;
 }
 
 /* Runs items in one transaction. Returns: n when it was committed or failed as a whole; else the index of the offender. */
@@ -295,7 +295,8 @@ execute_together(QdWriter *self, Group *group)
 static gboolean
 was_stopped(const QdWriteItem *item)
 {
-    return g_error_matches(item->error, QD_ERROR, QW_ERROR_TIMEOUT) || g_error_matches(item->error, QD_ERROR, QW_ERROR_CANCELLED);
+    return g_error_matches(item->outcome.error, QD_ERROR, QW_ERROR_TIMEOUT) ||
+           g_error_matches(item->outcome.error, QD_ERROR, QW_ERROR_CANCELLED);
 }
 
 /* Its result is not used: it goes back to the head of its lane, and is the first of its next group. */
@@ -303,8 +304,8 @@ static void
 put_off(QdWriter *self, QdWriteItem *item)
 {
     self->group.put_off = NULL;
-    g_clear_error(&item->error);
-    item->begun_usec = 0;
+    g_clear_error(&item->outcome.error);
+    item->times.begun_usec = 0;
     pthread_mutex_lock(&self->mutex);
     qd_write_queue_push_back(&self->queue, item);
     pthread_mutex_unlock(&self->mutex);
@@ -328,7 +329,7 @@ execute_group(QdWriter *self, Group *group)
     if (offender == group->n)
         return;
     if (!was_stopped(group->items[offender])) {
-        g_clear_error(&group->items[offender]->error);
+        g_clear_error(&group->items[offender]->outcome.error);
         execute_alone(self, group->items[offender], !group->items[offender]->runs_alone);
     }
     if (offender + 1 < group->n) {

@@ -33,26 +33,28 @@ void
 qd_write_item_init(QdWriteItem *item)
 {
     *item = (QdWriteItem){ .page_size = QW_PAGE_SIZE_DEFAULT };
-    item->pages = g_array_new(FALSE, TRUE, sizeof(QdResultPage));
-    g_array_set_clear_func(item->pages, result_page_clear);
-    item->changed = qd_changes_new();
+    item->outcome.pages = g_array_new(FALSE, TRUE, sizeof(QdResultPage));
+    g_array_set_clear_func(item->outcome.pages, result_page_clear);
+    item->outcome.changed = qd_changes_new();
 }
 
 void
 qd_write_item_clear(QdWriteItem *item)
 {
-    g_clear_error(&item->error);
-    g_clear_pointer(&item->pages, g_array_unref);
-    item->changed = qd_changes_free(item->changed);
+    g_clear_error(&item->outcome.error);
+    g_clear_pointer(&item->outcome.pages, g_array_unref);
+    item->outcome.changed = qd_changes_free(item->outcome.changed);
 }
 
 void
 qd_write_item_reset(QdWriteItem *item)
 {
-    g_clear_error(&item->error);
-    g_array_set_size(item->pages, 0);
-    qd_changes_clear(item->changed);
-    *item = (QdWriteItem){ .page_size = QW_PAGE_SIZE_DEFAULT, .pages = item->pages, .changed = item->changed };
+    g_clear_error(&item->outcome.error);
+    g_array_set_size(item->outcome.pages, 0);
+    qd_changes_clear(item->outcome.changed);
+    *item = (QdWriteItem){ .page_size = QW_PAGE_SIZE_DEFAULT,
+                           .outcome.pages = item->outcome.pages,
+                           .outcome.changed = item->outcome.changed };
 }
 
 static void
@@ -88,18 +90,20 @@ static gboolean
 keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits, GError **error)
 {
     gsize capacity = MAX(item->page_size, qd_row_get_size(compiled->stmt, (uint32_t) compiled->n_columns));
-    QdResultPage *last = item->pages->len > 0 ? &g_array_index(item->pages, QdResultPage, item->pages->len - 1) : NULL;
+    QdResultPage *last = item->outcome.pages->len > 0
+                             ? &g_array_index(item->outcome.pages, QdResultPage, item->outcome.pages->len - 1)
+                             : NULL;
     QdResultPage fresh = { .n_columns = (uint32_t) compiled->n_columns };
 
     if (last == NULL || page->data != last->data || qd_row_encode(page, compiled->stmt) < 0) {
-        if (item->pages->len * item->page_size + capacity > qd_limits_get(limits, QD_LIMIT_BATCH_BYTES)) {
+        if (item->outcome.pages->len * item->page_size + capacity > qd_limits_get(limits, QD_LIMIT_BATCH_BYTES)) {
             qd_limit_set_error(error, limits, QD_LIMIT_BATCH_BYTES, "update returns too many rows");
             return FALSE;
         }
         fresh.data = g_malloc(capacity);
         qw_page_writer_init(page, fresh.data, capacity, fresh.n_columns);
-        g_array_append_val(item->pages, fresh);
-        last = &g_array_index(item->pages, QdResultPage, item->pages->len - 1);
+        g_array_append_val(item->outcome.pages, fresh);
+        last = &g_array_index(item->outcome.pages, QdResultPage, item->outcome.pages->len - 1);
         if (qd_row_encode(page, compiled->stmt) < 0) {
             qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
             return FALSE;
@@ -107,7 +111,7 @@ keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLi
     }
     last->size = page->used;
     last->n_rows = page->n_rows;
-    item->n_rows++;
+    item->outcome.n_rows++;
     return TRUE;
 }
 
@@ -124,7 +128,7 @@ step_rows(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwP
         (void) qd_compiled_refresh(compiled);
         if (item->rows_begin == NULL)
             continue;
-        if (item->pages->len == 0)
+        if (item->outcome.pages->len == 0)
             item->rows_begin(item, compiled);
         if (!keep_row(item, compiled, page, limits, error))
             return FALSE;
@@ -143,7 +147,7 @@ static gboolean
 step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
             GError **error)
 {
-    QdCounts *counters = item->session != NULL ? item->session : &item->own_counters;
+    QdCounts *counters = item->counts.session != NULL ? item->counts.session : &item->counts.own;
     sqlite3 *db = qd_connection_get_db(connection);
     gint64 total_before;
     gboolean ok;
@@ -157,8 +161,8 @@ step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, Q
     if (!ok)
         return FALSE;
     if (sqlite3_total_changes64(db) != total_before)
-        item->changes += (uint64_t) sqlite3_changes64(db);
-    item->last_insert_rowid = counters->last_insert_rowid;
+        item->outcome.changes += (uint64_t) sqlite3_changes64(db);
+    item->outcome.last_insert_rowid = counters->last_insert_rowid;
     return TRUE;
 }
 
@@ -243,8 +247,8 @@ run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *c
         plan = qd_plans_get(connection, &what, terms, limits, error);
     if (terms == NULL || plan == NULL)
         return FALSE;
-    if (qd_sparql_update_run(connection, plan, limits, terms, item->changed, &n_changes, &failure)) {
-        item->changes += n_changes;
+    if (qd_sparql_update_run(connection, plan, limits, terms, item->outcome.changed, &n_changes, &failure)) {
+        item->outcome.changes += n_changes;
         return TRUE;
     }
     propagate_failure(item, g_steal_pointer(&failure), error);
@@ -254,7 +258,7 @@ run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *c
 static gboolean
 execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
-    uint64_t before = item->changes;
+    uint64_t before = item->outcome.changes;
     const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, TRUE };
     QwPageReader reader = { 0 };
     const QdSparqlPlan *plan;
@@ -278,7 +282,7 @@ execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *con
             if (!run_update(item, statement, connection, &reader, limits, error))
                 return FALSE;
     }
-    statement->changes = item->changes - before;
+    statement->changes = item->outcome.changes - before;
     return TRUE;
 }
 
@@ -286,10 +290,10 @@ void
 qd_write_item_note_run(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
 {
     qd_connection_refresh_writes(connection, compiled);
-    qd_changes_add_statement(item->changed, compiled);
-    if (compiled->calls_delete)
-        qd_changes_add_payload_delete(item->changed, connection, limits);
-    if (compiled->deletes_payloads)
+    qd_changes_add_statement(item->outcome.changed, compiled);
+    if (compiled->effects.calls_delete)
+        qd_changes_add_payload_delete(item->outcome.changed, connection, limits);
+    if (compiled->effects.deletes_payloads)
         qd_payloads_note_deleted(connection);
 }
 
@@ -329,7 +333,7 @@ check_control(QdWriteItem *item, const QdCompiled *compiled, GError **error)
 static gboolean
 execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
-    uint64_t before = item->changes;
+    uint64_t before = item->outcome.changes;
     QdCompiled *compiled = qd_connection_compile(connection, statement->text, statement->n_text_bytes, QD_POLICY_WRITE, limits,
                                                  error);
     gboolean ok;
@@ -353,13 +357,13 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     qd_connection_get_guard(connection)->vacuuming = compiled->runs_alone;
     qd_guard_forget_writes(qd_connection_get_guard(connection));
     qd_settings_note_begun(connection);
-    ok = (compiled->alters ? execute_alter : execute_rows)(item, statement, connection, compiled, limits, error);
+    ok = (compiled->effects.alters ? execute_alter : execute_rows)(item, statement, connection, compiled, limits, error);
     qd_connection_get_guard(connection)->vacuuming = FALSE;
     (void) sqlite3_clear_bindings(compiled->stmt);
-    statement->changes = item->changes - before;
-    if (ok && compiled->analyzes)
+    statement->changes = item->outcome.changes - before;
+    if (ok && compiled->effects.analyzes)
         ok = qd_connection_spread_statistics(connection, error);
-    if (compiled->defines)
+    if (compiled->effects.defines)
         qd_schema_watch_forget(qd_connection_get_schema(connection));
     qd_write_item_note_run(item, connection, compiled, limits);
     return ok;
@@ -369,10 +373,10 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
 static void
 take_counts_back(QdWriteItem *item)
 {
-    if (item->session == NULL || item->statements == NULL || item->statements->len != 1)
+    if (item->counts.session == NULL || item->statements == NULL || item->statements->len != 1)
         return;
-    item->session->total_changes -= item->session->changes;
-    item->session->changes = 0;
+    item->counts.session->total_changes -= item->counts.session->changes;
+    item->counts.session->changes = 0;
 }
 
 gboolean
@@ -389,7 +393,7 @@ qd_write_item_check_keys(QdWriteItem *item, QdConnection *connection, GError **e
 
     take_counts_back(item);
     qd_error_set(&failure, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed at the end of the update");
-    tables = qd_name_set_list(item->changed->tables);
+    tables = qd_name_set_list(item->outcome.changed->tables);
     g_ptr_array_add(tables, NULL);
     qd_constraint_describe_key(connection, (char **) tables->pdata, failure);
     g_propagate_error(error, failure);
@@ -430,16 +434,16 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
 {
     gboolean ok;
 
-    item->changes = 0;
-    item->n_rows = 0;
+    item->outcome.changes = 0;
+    item->outcome.n_rows = 0;
     item->has_begun = FALSE;
     item->runs_alone = FALSE;
     item->keeps = FALSE;
-    item->own_counters = (QdCounts){ 0 };
-    if (item->session != NULL)
-        item->counters_before = *item->session;
-    g_array_set_size(item->pages, 0);
-    qd_changes_clear(item->changed);
+    item->counts.own = (QdCounts){ 0 };
+    if (item->counts.session != NULL)
+        item->counts.before = *item->counts.session;
+    g_array_set_size(item->outcome.pages, 0);
+    qd_changes_clear(item->outcome.changed);
     if (item->func != NULL)
         return execute_func(item, connection, error) && qd_write_item_check_keys(item, connection, error);
     if (item->is_part)
@@ -473,5 +477,5 @@ qd_write_item_failed_cleanly(const QdWriteItem *item, QdConnection *connection)
     int high;
 
     (void) sqlite3_db_status(qd_connection_get_db(connection), SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &high, 0);
-    return unresolved == 0 && (!item->has_begun || g_error_matches(item->error, QD_ERROR, (gint) QW_ERROR_CONSTRAINT));
+    return unresolved == 0 && (!item->has_begun || g_error_matches(item->outcome.error, QD_ERROR, (gint) QW_ERROR_CONSTRAINT));
 }

@@ -109,8 +109,8 @@ qd_write_queue_pop(QdWriteQueue *self)
         append_lane(self, lane);
     self->holder = lane;
     self->holder_usec = (uint64_t) g_get_monotonic_time();
-    if (item->begun_usec == 0)
-        item->begun_usec = self->holder_usec; /* it runs next */
+    if (item->times.begun_usec == 0)
+        item->times.begun_usec = self->holder_usec; /* it runs next */
     return item;
 }
 
@@ -118,7 +118,7 @@ gboolean
 qd_write_queue_has_waited(const QdWriteQueue *self, uint64_t before_usec)
 {
     for (const QdWriteLane *lane = self->first; lane != NULL; lane = lane->next)
-        if (lane != self->holder && lane->first->submitted_usec < before_usec)
+        if (lane != self->holder && lane->first->times.submitted_usec < before_usec)
             return TRUE;
     return FALSE;
 }
@@ -127,16 +127,16 @@ static gboolean
 is_late(QdWriteItem *item, uint64_t now_usec)
 {
     if ((item->cancelled != NULL && g_atomic_int_get(item->cancelled)) || g_atomic_int_get(&item->is_cancelled)) {
-        qd_error_set(&item->error, QW_ERROR_CANCELLED, "update was cancelled");
+        qd_error_set(&item->outcome.error, QW_ERROR_CANCELLED, "update was cancelled");
         return TRUE;
     }
-    if (item->timeout_msec == 0 || now_usec - item->submitted_usec <= 1000 * item->timeout_msec)
+    if (item->times.timeout_msec == 0 || now_usec - item->times.submitted_usec <= 1000 * item->times.timeout_msec)
         return FALSE;
 
-    qd_error_set(&item->error, QW_ERROR_TIMEOUT,
+    qd_error_set(&item->outcome.error, QW_ERROR_TIMEOUT,
                  "update waited for the writer for longer than its %" G_GUINT64_FORMAT
                  " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
-                 item->timeout_msec);
+                 item->times.timeout_msec);
     return TRUE;
 }
 

@@ -265,8 +265,8 @@ qd_write_tell(QdWriter *self, uint64_t generation, QdWriteItem *const *items, gu
     g_autoptr(QdChanges) changes = qd_changes_new();
 
     for (guint i = 0; i < n; i++)
-        if (items[i]->error == NULL || items[i]->keeps)
-            qd_changes_add_all(changes, items[i]->changed);
+        if (items[i]->outcome.error == NULL || items[i]->keeps)
+            qd_changes_add_all(changes, items[i]->outcome.changed);
     self->config.commit_func(generation, changes, self->config.user_data);
 }
 

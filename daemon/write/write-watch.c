@@ -49,7 +49,7 @@ find_stop(QdWriteWatch *self, uint64_t now)
     else if (self->deadline_usec > 0 && now > self->deadline_usec)
         qd_error_set(&self->stop, QW_ERROR_TIMEOUT,
                      "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
-                     item->timeout_msec);
+                     item->times.timeout_msec);
 }
 
 /* The item takes its time: those whose answers are out are left to others, and an item that waits hears of its own deadline.
@@ -61,7 +61,7 @@ note_slow(const QdWriteWatch *self)
 
     qd_write_end_linger(writer);
     (void) qd_writer_sweep(writer);
-    if (writer->group.n_ahead > 0 && (uint64_t) g_get_monotonic_time() > self->item->begun_usec + PUT_OFF_USEC)
+    if (writer->group.n_ahead > 0 && (uint64_t) g_get_monotonic_time() > self->item->times.begun_usec + PUT_OFF_USEC)
         writer->group.put_off = self->item;
     return writer->group.put_off == self->item || qd_writer_is_awaited(writer);
 }
@@ -112,9 +112,10 @@ item_is_over(void *data, uint64_t now)
 static uint64_t
 get_deadline(const QdWriteItem *item)
 {
-    uint64_t begin_usec = item->submitted_usec > 0 ? item->submitted_usec : item->begun_usec - item->waited_usec;
+    uint64_t begin_usec = item->times.submitted_usec > 0 ? item->times.submitted_usec
+                                                         : item->times.begun_usec - item->times.waited_usec;
 
-    return item->timeout_msec > 0 ? begin_usec + 1000 * item->timeout_msec : 0;
+    return item->times.timeout_msec > 0 ? begin_usec + 1000 * item->times.timeout_msec : 0;
 }
 
 void
@@ -122,8 +123,8 @@ qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job)
 {
     QdWriteWatch *watch = &self->watch;
 
-    if (item->begun_usec == 0)
-        item->begun_usec = (uint64_t) g_get_monotonic_time();
+    if (item->times.begun_usec == 0)
+        item->times.begun_usec = (uint64_t) g_get_monotonic_time();
     *watch = (QdWriteWatch){
         .watch = { .interrupt = { .look = look, .data = watch }, .is_over = item_is_over },
         .writer = self,

@@ -139,10 +139,10 @@ await_first(QdWriter *self, gboolean *ret_relaxed)
 static gboolean
 begin_transaction(QdWriter *self, QdWriteItem *item)
 {
-    if (!qd_write_ensure_connection(self, &item->error) || !qd_write_check_space(self, &item->error))
+    if (!qd_write_ensure_connection(self, &item->outcome.error) || !qd_write_check_space(self, &item->outcome.error))
         return FALSE;
 
-    return qd_write_set_durability(self, item->relaxed, &item->error) && qd_write_begin(self, &item->error);
+    return qd_write_set_durability(self, item->relaxed, &item->outcome.error) && qd_write_begin(self, &item->outcome.error);
 }
 
 void
@@ -187,11 +187,11 @@ push_item(QdWriter *self, QdWriteItem *item)
     const QdLimits *limits = self->config.limits;
 
     if (self->queue.n >= qd_limits_get(limits, QD_LIMIT_WRITE_QUEUE)) {
-        qd_limit_set_error(&item->error, limits, QD_LIMIT_WRITE_QUEUE, "too many updates wait for the writer");
+        qd_limit_set_error(&item->outcome.error, limits, QD_LIMIT_WRITE_QUEUE, "too many updates wait for the writer");
         return FALSE;
     }
     if (item->client != NULL && item->client->write_lane.n >= qd_limits_get(limits, QD_LIMIT_WRITE_QUEUE_PER_CLIENT)) {
-        qd_limit_set_error(&item->error, limits, QD_LIMIT_WRITE_QUEUE_PER_CLIENT,
+        qd_limit_set_error(&item->outcome.error, limits, QD_LIMIT_WRITE_QUEUE_PER_CLIENT,
                            "too many updates of client '%s' wait for the writer", item->client->label);
         return FALSE;
     }
@@ -211,7 +211,7 @@ push_items(QdWriter *self, QdWriteItem *items, uint64_t now, guint *ret_n_taken)
         QdWriteItem *item = items;
 
         items = item->next;
-        item->submitted_usec = now - item->waited_usec;
+        item->times.submitted_usec = now - item->times.waited_usec;
         if (push_item(self, item)) {
             n++;
         } else {
@@ -326,15 +326,15 @@ qd_writer_in_transaction(QdWriter *self)
 static void
 execute_bare(QdWriter *self, QdWriteItem *item)
 {
-    g_clear_error(&item->error);
+    g_clear_error(&item->outcome.error);
     item->is_bare = TRUE;
-    (void) qd_write_item_execute(item, self->connection, self->config.limits, &item->error);
+    (void) qd_write_item_execute(item, self->connection, self->config.limits, &item->outcome.error);
 }
 
 void
 qd_writer_execute_part(QdWriter *self, QdWriteItem *item)
 {
-    g_clear_error(&item->error);
+    g_clear_error(&item->outcome.error);
     item->is_part = TRUE;
     if (qd_write_execute_in_savepoint(self, item) == QD_MEMBER_ENDED_TRANSACTION)
         qd_write_rollback(self);
@@ -350,9 +350,9 @@ qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GErr
 
     if (!ok || !keep) {
         qd_write_rollback(self);
-    } else if (!qd_changes_is_empty(item->changed)) {
-        item->generation = qd_write_publish(self);
-        qd_write_tell(self, item->generation, &item, 1);
+    } else if (!qd_changes_is_empty(item->outcome.changed)) {
+        item->outcome.generation = qd_write_publish(self);
+        qd_write_tell(self, item->outcome.generation, &item, 1);
     }
     qd_settings_reset(self->connection);
     checkpoint(self);
@@ -369,7 +369,7 @@ take_role_exclusively(QdWriter *self, const QdWriteItem *item, GError **error)
     int r = 0;
 
     (void) clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += item->timeout_msec > 0 ? (time_t) (item->timeout_msec / 1000) + 1 : 86400;
+    until.tv_sec += item->times.timeout_msec > 0 ? (time_t) (item->times.timeout_msec / 1000) + 1 : 86400;
 
     pthread_mutex_lock(&self->mutex);
     self->n_exclusive_waiting++;
@@ -382,7 +382,7 @@ take_role_exclusively(QdWriter *self, const QdWriteItem *item, GError **error)
     }
     pthread_mutex_unlock(&self->mutex);
     if (r != 0)
-        qd_error_set(error, QW_ERROR_TIMEOUT, "the writer was busy for %" G_GUINT64_FORMAT " ms", item->timeout_msec);
+        qd_error_set(error, QW_ERROR_TIMEOUT, "the writer was busy for %" G_GUINT64_FORMAT " ms", item->times.timeout_msec);
     return r == 0;
 }
 
@@ -426,8 +426,8 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
         return FALSE;
     }
     if (in_transaction) {
-        item->generation = qd_write_publish(self);
-        qd_write_tell(self, item->generation, &item, 1);
+        item->outcome.generation = qd_write_publish(self);
+        qd_write_tell(self, item->outcome.generation, &item, 1);
     } else {
         qd_write_copy_schema(self, qd_connection_get_schema_version(self->connection));
     }
@@ -463,9 +463,9 @@ qd_writer_replace(QdWriter *self, QdWriteItem *item, QdWriterFunc func, void *us
     self->copied_schema = -1; /* another database may have the same version */
     if (ok) {
         qd_write_copy_schema(self, qd_connection_get_schema_version(self->connection));
-        qd_changes_make_all(item->changed);
-        item->generation = qd_write_publish(self);
-        qd_write_tell(self, item->generation, &item, 1);
+        qd_changes_make_all(item->outcome.changed);
+        item->outcome.generation = qd_write_publish(self);
+        qd_write_tell(self, item->outcome.generation, &item, 1);
         qd_write_close_connection(self);
     }
     self->wal_pages = 0;

@@ -50,35 +50,16 @@ typedef struct QdResultPage {
  * sets again each time. It adds to @item->changed, and sets @item->changes. */
 typedef gboolean (*QdWriterFunc)(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error);
 
-struct QdWriteItem {
-    QdWriteItem *next;
-    QdClient *client;   /* (nullable) (not owned): whose turn it is, while it waits */
-    GArray *statements; /* (not owned) (nullable) of QdWriteStatement; or: */
-    QdWriterFunc func;  /* (nullable), with func_data */
-    void *func_data;
-    gboolean is_bare;            /* a part that is run in no savepoint of its own: it is one */
-    gboolean is_part;            /* of a client's transaction, to which its settings and deferred keys belong */
-    gboolean relaxed;            /* durable with a later commit only */
-    gboolean takes_role;         /* instead of running anything: qd_writer_end_transaction() gives it back */
-    uint64_t timeout_msec;       /* of waiting for a slot and for the writer, and of running, in all its executions; 0: none */
-    uint64_t waited_usec;        /* before it was submitted: for a slot */
-    uint64_t submitted_usec;     /* less that; 0: it does not come from the queue */
-    QdSessionSettings *settings; /* (nullable) (not owned): of the channel that it is of */
-    QdCounts *session;           /* (nullable) (not owned): of the session; else it counts for itself */
-    QdCounts counters_before;    /* the session's */
-    QdCounts own_counters;
-    const gint *cancelled;                /* (nullable) atomic */
-    gint is_cancelled;                    /* atomic: this one alone */
-    const uint64_t *transaction_end_usec; /* (nullable): atomic: when the transaction that it is in has to be over */
-    /* (nullable): while it runs, on the leader's thread and every 10 ms: reads what the client has sent meanwhile, as a CANCEL */
-    void (*peer_func)(const QdWriteItem *item);
-    uint64_t begun_usec; /* when it ran first; it may run again: write-group.c. 0: not yet */
-    QdWriteWatch *watch; /* (nullable) (not owned): while it runs: what may end it */
-    gsize page_size;     /* of the pages of RETURNING rows */
+/* How long an item may wait and run, and has. */
+typedef struct QdWriteTimes {
+    uint64_t timeout_msec;   /* of waiting for a slot and for the writer, and of running, in all its executions; 0: none */
+    uint64_t waited_usec;    /* before it was submitted: for a slot */
+    uint64_t submitted_usec; /* less that; 0: it does not come from the queue */
+    uint64_t begun_usec;     /* when it ran first; it may run again: write-group.c. 0: not yet */
+} QdWriteTimes;
 
-    gboolean has_begun;  /* a statement was stepped */
-    gboolean runs_alone; /* it has failed since its only statement cannot be in a transaction (VACUUM) or savepoint (SAVEPOINT) */
-    gboolean keeps;      /* it has failed by OR FAIL: the rows before the one that failed stay */
+/* What came of an item: all of it from its last execution. */
+typedef struct QdWriteOutcome {
     GError *error;
     uint64_t changes;
     int64_t last_insert_rowid;
@@ -86,11 +67,45 @@ struct QdWriteItem {
     uint64_t n_rows;
     GArray *pages;      /* of QdResultPage, cleared with the item */
     QdChanges *changed; /* what others may want to know of */
+} QdWriteOutcome;
+
+/* What changes() and its kin tell. */
+typedef struct QdWriteCounts {
+    QdCounts *session; /* (nullable) (not owned): of the session; else it counts for itself */
+    QdCounts before;   /* the session's */
+    QdCounts own;
+} QdWriteCounts;
+
+struct QdWriteItem {
+    QdWriteItem *next;
+    QdClient *client;   /* (nullable) (not owned): whose turn it is, while it waits */
+    GArray *statements; /* (not owned) (nullable) of QdWriteStatement; or: */
+    QdWriterFunc func;  /* (nullable), with func_data */
+    void *func_data;
+    gboolean is_bare;    /* a part that is run in no savepoint of its own: it is one */
+    gboolean is_part;    /* of a client's transaction, to which its settings and deferred keys belong */
+    gboolean relaxed;    /* durable with a later commit only */
+    gboolean takes_role; /* instead of running anything: qd_writer_end_transaction() gives it back */
+    QdWriteTimes times;
+    QdSessionSettings *settings; /* (nullable) (not owned): of the channel that it is of */
+    QdWriteCounts counts;
+    const gint *cancelled;                /* (nullable) atomic */
+    gint is_cancelled;                    /* atomic: this one alone */
+    const uint64_t *transaction_end_usec; /* (nullable): atomic: when the transaction that it is in has to be over */
+    /* (nullable): while it runs, on the leader's thread and every 10 ms: reads what the client has sent meanwhile, as a CANCEL */
+    void (*peer_func)(const QdWriteItem *item);
+    QdWriteWatch *watch; /* (nullable) (not owned): while it runs: what may end it */
+    gsize page_size;     /* of the pages of RETURNING rows */
+
+    gboolean has_begun;  /* a statement was stepped */
+    gboolean runs_alone; /* it has failed since its only statement cannot be in a transaction (VACUUM) or savepoint (SAVEPOINT) */
+    gboolean keeps;      /* it has failed by OR FAIL: the rows before the one that failed stay */
+    QdWriteOutcome outcome;
     /* On the leader's thread, before the first row that the item returns; again when the item is run again. (nullable): without
      * it no rows are wanted, and none are kept. */
     void (*rows_begin)(QdWriteItem *item, const QdCompiled *compiled);
-    /* On the leader's thread (or that of qd_writer_sweep()), once. The commit is durable, or @error is set and nothing of the
-     * item is in the database (but see `keeps`).
+    /* On the leader's thread (or that of qd_writer_sweep()), once. The commit is durable, or the outcome has an error and nothing
+     * of the item is in the database (but see `keeps`).
      * @linger: (nullable): of the leader, who goes on after this. An owner that is likely to write more at once may enter
      * it. */
     void (*done)(QdWriteItem *item, QdWriterLinger *linger);

@@ -94,14 +94,14 @@ note_error(Workload *self, const QdCall *call)
 {
     gboolean writes = !qd_call_is_reading(call);
 
-    if (call->error->message == NULL || call->error->message[0] == '\0' || call->error->domain != QD_ERROR)
+    if (call->result.error->message == NULL || call->result.error->message[0] == '\0' || call->result.error->domain != QD_ERROR)
         g_error("a failure without an error of ours");
     if (!self->config.may_fail)
-        g_error("a call has failed: %s", call->error->message);
-    if (self->config.is_disk_full && (!writes || qd_error_get_code(call->error) != QW_ERROR_DISK_FULL))
+        g_error("a call has failed: %s", call->result.error->message);
+    if (self->config.is_disk_full && (!writes || qd_error_get_code(call->result.error) != QW_ERROR_DISK_FULL))
         self->n_wrong_errors++;
     g_free(self->last_error);
-    self->last_error = g_strdup(call->error->message);
+    self->last_error = g_strdup(call->result.error->message);
     self->n_failed++;
 }
 
@@ -111,10 +111,10 @@ check_result(const WorkloadClient *client, const QdCall *call)
 {
     guint n_lines = 0;
 
-    for (const char *p = call->text->str; *p != '\0'; p++)
+    for (const char *p = call->result.text->str; *p != '\0'; p++)
         n_lines += *p == '\n' ? 1 : 0;
     if (n_lines != (client->kind == WORKLOAD_QUERY ? 101 : 6))
-        g_error("a result of %u lines looks whole: %s", n_lines, call->text->str);
+        g_error("a result of %u lines looks whole: %s", n_lines, call->result.text->str);
 }
 
 static void
@@ -126,9 +126,9 @@ on_done(QdCall *call, void *user_data)
     client->busy = FALSE;
     client->next = self->n_acknowledged + client->pause;
     if (client->kind == WORKLOAD_FAILURE) {
-        if (call->error == NULL)
+        if (call->result.error == NULL)
             g_error("an update that breaks a constraint was acknowledged");
-    } else if (call->error != NULL) {
+    } else if (call->result.error != NULL) {
         note_error(self, call);
     } else if (client->kind == WORKLOAD_QUERY || client->kind == WORKLOAD_SPARQL_QUERY) {
         check_result(client, call);
@@ -159,7 +159,7 @@ on_set_up(QdCall *call, void *user_data)
 {
     Workload *self = user_data;
 
-    if (call->error != NULL)
+    if (call->result.error != NULL)
         note_error(self, call);
     else
         self->set_up_position = get_position(self);

@@ -125,7 +125,7 @@ begin_world(void)
     call = qd_call_new(&qd_update_call, world.client);
     qd_call_add_statement(call, QD_LANGUAGE_SQL, "CREATE TABLE t (x, y)", NULL);
     run_call(call);
-    g_assert_no_error(call->error);
+    g_assert_no_error(call->result.error);
     (void) atexit(end_world);
 }
 
@@ -141,8 +141,8 @@ open_channel(uint8_t choice)
     else
         qd_call_add_statement(call, QD_LANGUAGE_SQL, (choice & 4) != 0 ? "SELECT ?1, :b" : "SELECT 1", NULL);
     run_call(call);
-    g_assert_no_error(call->error);
-    return g_steal_fd(&call->channel_fd);
+    g_assert_no_error(call->result.error);
+    return g_steal_fd(&call->result.channel_fd);
 }
 
 static void

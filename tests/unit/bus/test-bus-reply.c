@@ -37,7 +37,7 @@ add_column(Fixture *self, const char *name)
 {
     QdCallColumn column = { .name = g_strdup(name), .decl_type = g_strdup("") };
 
-    g_array_append_val(self->call->columns, column);
+    g_array_append_val(self->call->result.columns, column);
 }
 
 static void
@@ -55,8 +55,8 @@ add_page(Fixture *self, const QwValue *values, guint n_values, uint32_t n_rows)
     for (guint i = 0; i < n_values; i++)
         g_assert_cmpint(qw_row_put_value(&writer, &values[i]), ==, 0);
     g_assert_cmpint(qw_row_end(&writer), ==, 0);
-    g_ptr_array_add(self->call->pages, g_bytes_new(data + QW_HEADER_SIZE, writer.used - QW_HEADER_SIZE));
-    g_array_append_val(self->call->page_rows, n_rows);
+    g_ptr_array_add(self->call->result.pages, g_bytes_new(data + QW_HEADER_SIZE, writer.used - QW_HEADER_SIZE));
+    g_array_append_val(self->call->result.page_rows, n_rows);
 }
 
 static void
@@ -100,7 +100,7 @@ test_names(Fixture *self, gconstpointer data)
 
     add_column(self, "a\xff");
     add_column(self, "");
-    g_assert_cmpint(qd_bus_append_column_names(self->message, self->call->columns), >=, 0);
+    g_assert_cmpint(qd_bus_append_column_names(self->message, self->call->result.columns), >=, 0);
     bus_fixture_seal(self->message);
     g_assert_cmpint(sd_bus_message_read(self->message, "as", 2, &names[0], &names[1]), >, 0);
     g_assert_cmpstr(names[0], ==, "a\xef\xbf\xbd");
@@ -133,7 +133,7 @@ test_too_large(Fixture *self, gconstpointer data)
 static void
 test_no_columns(Fixture *self, gconstpointer data)
 {
-    g_assert_cmpint(qd_bus_append_column_names(self->message, self->call->columns), >=, 0);
+    g_assert_cmpint(qd_bus_append_column_names(self->message, self->call->result.columns), >=, 0);
     g_assert_cmpint(qd_bus_append_rows(self->message, self->call), >=, 0);
     bus_fixture_seal(self->message);
     g_assert_cmpstr(sd_bus_message_get_signature(self->message, TRUE), ==, "asaav");

@@ -39,8 +39,8 @@ test_opening_costs_nothing(EngineFixture *self, gconstpointer data)
     g_assert_cmpuint(call->private->task.queued_usec, ==, 0);
     g_assert_cmpuint(call->private->task.due_usec, ==, 0);
     engine_fixture_await(self, call);
-    g_assert_no_error(call->error);
-    g_assert_cmpstr(call->text->str, ==, "a\n1\n");
+    g_assert_no_error(call->result.error);
+    g_assert_cmpstr(call->result.text->str, ==, "a\n1\n");
     qd_call_free(call);
 }
 
@@ -81,7 +81,7 @@ test_turns(ChannelFixture *self, gconstpointer data)
         g_assert_true(channel_fixture_serve_task(self));
         engine_fixture_iterate(&self->engine, 1000);
         g_assert_cmpuint(self->engine.ended->len, ==, 1);
-        g_assert_no_error(calls[i]->error);
+        g_assert_no_error(calls[i]->result.error);
         finish(self, calls[i]);
     }
 }
@@ -102,7 +102,7 @@ test_late(ChannelFixture *self, gconstpointer data)
     g_assert_true(channel_fixture_serve_task(self));
     g_assert_false(channel_fixture_serve_task(self));
     engine_fixture_await(&self->engine, late);
-    store_assert_error(late->error, QW_ERROR_TIMEOUT, "request waited for a free thread until its 1 ms were over");
+    store_assert_error(late->result.error, QW_ERROR_TIMEOUT, "request waited for a free thread until its 1 ms were over");
     qd_call_free(late);
     channel_fixture_give_slots(self);
     g_assert_true(channel_fixture_serve_task(self));
@@ -130,8 +130,8 @@ test_put_off(ChannelFixture *self, gconstpointer data)
     qd_client_discharge_many(self->engine.client, QD_CHARGE_LONG, MANY);
     g_assert_true(channel_fixture_serve_task(self));
     engine_fixture_await(&self->engine, call);
-    g_assert_no_error(call->error);
-    g_assert_cmpstr(call->text->str, ==, "n\n3000000\n");
+    g_assert_no_error(call->result.error);
+    g_assert_cmpstr(call->result.text->str, ==, "n\n3000000\n");
     qd_call_free(call);
 }
 
@@ -147,7 +147,7 @@ test_cancelled_in_queue(ChannelFixture *self, gconstpointer data)
     channel_fixture_give_slots(self);
     g_assert_true(channel_fixture_serve_task(self));
     engine_fixture_await(&self->engine, call);
-    store_assert_error(call->error, QW_ERROR_CANCELLED, "query was cancelled");
+    store_assert_error(call->result.error, QW_ERROR_CANCELLED, "query was cancelled");
     qd_call_free(call);
 }
 
@@ -161,10 +161,10 @@ test_failure_gives_slot_back(ChannelFixture *self, gconstpointer data)
     channel_fixture_settle(self);
     g_assert_cmpuint(qd_workers_get_n_running(self->workers), ==, 0);
     engine_fixture_await(&self->engine, bad);
-    store_assert_error(bad->error, QW_ERROR_SYNTAX, "no such column: nosuch");
+    store_assert_error(bad->result.error, QW_ERROR_SYNTAX, "no such column: nosuch");
     qd_call_free(bad);
     engine_fixture_await(&self->engine, good);
-    g_assert_no_error(good->error);
+    g_assert_no_error(good->result.error);
     qd_call_free(good);
 }
 

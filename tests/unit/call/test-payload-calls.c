@@ -29,7 +29,7 @@ store(EngineFixture *self, gsize n_bytes)
     g_autoptr(QdCall) call = make_store(self, n_bytes);
 
     (void) engine_fixture_run(self, call);
-    g_assert_no_error(call->error);
+    g_assert_no_error(call->result.error);
     return call->payload_id;
 }
 
@@ -56,8 +56,8 @@ test_copy_for_a_sandbox(EngineFixture *self, gconstpointer data)
     qd_client_set_read_only(self->client);
     call = make_open(self, id);
     (void) engine_fixture_run(self, call);
-    g_assert_no_error(call->error);
-    fd = g_array_index(call->payload_fds, int, 0);
+    g_assert_no_error(call->result.error);
+    fd = g_array_index(call->result.payload_fds, int, 0);
     g_assert_cmpint(fcntl(fd, F_GET_SEALS) & seals, ==, seals);
     g_assert_cmpint(pread(fd, end, sizeof end, LARGE_BYTES - 1), ==, 1);
     g_assert_cmpint(end[0], ==, 'x');

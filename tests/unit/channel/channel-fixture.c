@@ -136,11 +136,11 @@ open_peer(ChannelFixture *self, const char *sql, const QdExecutionOptions *optio
     engine_fixture_submit(&self->engine, call);
     channel_fixture_settle(self);
     engine_fixture_await(&self->engine, call);
-    g_assert_no_error(call->error);
+    g_assert_no_error(call->result.error);
     peer->fixture = self;
     peer->in = g_byte_array_new();
-    peer->fd = call->channel_fd;
-    call->channel_fd = -1;
+    peer->fd = call->result.channel_fd;
+    call->result.channel_fd = -1;
     peer->channel = find_channel(self);
     peer->token = qd_channel_get_token(peer->channel);
     return peer;

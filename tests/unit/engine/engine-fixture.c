@@ -130,7 +130,7 @@ engine_fixture_run(EngineFixture *self, QdCall *call)
 {
     engine_fixture_submit(self, call);
     engine_fixture_await(self, call);
-    return call->error == NULL;
+    return call->result.error == NULL;
 }
 
 void
@@ -139,7 +139,7 @@ engine_fixture_fail(EngineFixture *self, QdCall *call, QwError code, const char 
     g_autoptr(QdCall) owned = call;
 
     g_assert_false(engine_fixture_run(self, owned));
-    store_assert_error(owned->error, code, words);
+    store_assert_error(owned->result.error, code, words);
 }
 
 QdCall *
@@ -161,7 +161,7 @@ engine_fixture_execute(EngineFixture *self, const char *sql)
 
     qd_call_add_statement(call, QD_LANGUAGE_SQL, sql, NULL);
     (void) engine_fixture_run(self, call);
-    g_assert_no_error(call->error);
+    g_assert_no_error(call->result.error);
 }
 
 char *
@@ -173,8 +173,8 @@ engine_fixture_query(EngineFixture *self, const char *sql)
     call->format = g_strdup("csv");
     qd_call_add_statement(call, QD_LANGUAGE_SQL, sql, NULL);
     (void) engine_fixture_run(self, call);
-    g_assert_no_error(call->error);
-    end = strchr(call->text->str, '\n');
+    g_assert_no_error(call->result.error);
+    end = strchr(call->result.text->str, '\n');
     g_assert_nonnull(end);
     return g_strdup(end + 1);
 }

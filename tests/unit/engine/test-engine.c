@@ -46,7 +46,7 @@ test_calls_wait_for_store(EngineFixture *self, gconstpointer data)
     g_assert_false(qd_engine_is_idle(self->engine));
     for (guint i = 0; i < G_N_ELEMENTS(calls); i++) {
         engine_fixture_await(self, calls[i]);
-        g_assert_no_error(calls[i]->error);
+        g_assert_no_error(calls[i]->result.error);
         qd_call_free(calls[i]);
     }
     engine_fixture_assert_query(self, "SELECT count(*) FROM t", "5\n");
@@ -70,7 +70,7 @@ test_broken_store(EngineFixture *self, gconstpointer data)
         g_autoptr(QdCall) call = make_sql(self, &qd_query_text_call, "SELECT 1");
 
         g_assert_false(engine_fixture_run(self, call));
-        g_assert_nonnull(strstr(call->error->message, "queryd.db"));
+        g_assert_nonnull(strstr(call->result.error->message, "queryd.db"));
     }
 
     g_assert_cmpint(rmdir(path), ==, 0);
@@ -139,14 +139,14 @@ test_cancel_query(EngineFixture *self, gconstpointer data)
     id = await_state(self, ENDLESS, "running");
     g_assert_true(qd_engine_cancel_query(self->engine, id));
     engine_fixture_await(self, query);
-    store_assert_error(query->error, QW_ERROR_CANCELLED, "query was cancelled");
+    store_assert_error(query->result.error, QW_ERROR_CANCELLED, "query was cancelled");
     g_assert_false(qd_engine_cancel_query(self->engine, id));
 
     engine_fixture_submit(self, update);
     id = await_state(self, ENDLESS_INSERT, "writing");
     g_assert_true(qd_engine_cancel_query(self->engine, id));
     engine_fixture_await(self, update);
-    store_assert_error(update->error, QW_ERROR_CANCELLED, "update was cancelled");
+    store_assert_error(update->result.error, QW_ERROR_CANCELLED, "update was cancelled");
     engine_fixture_assert_query(self, "SELECT count(*) FROM t", "0\n");
 }
 
@@ -160,7 +160,7 @@ test_cancel_call(EngineFixture *self, gconstpointer data)
     (void) await_state(self, ENDLESS, "running");
     qd_engine_cancel(self->engine, call);
     engine_fixture_await(self, call);
-    store_assert_error(call->error, QW_ERROR_CANCELLED, "query was cancelled");
+    store_assert_error(call->result.error, QW_ERROR_CANCELLED, "query was cancelled");
 }
 
 static void
@@ -248,7 +248,7 @@ test_end_answers_all(EngineFixture *self, gconstpointer data)
     for (guint i = 0; i < G_N_ELEMENTS(calls); i++) {
         g_assert_true(g_ptr_array_remove(self->ended, calls[i]));
         if (i < 2)
-            g_assert_error(calls[i]->error, QD_ERROR, (gint) QW_ERROR_CANCELLED);
+            g_assert_error(calls[i]->result.error, QD_ERROR, (gint) QW_ERROR_CANCELLED);
         qd_call_free(calls[i]);
     }
     engine_fixture_start(self);

@@ -27,7 +27,7 @@ test_file(EngineFixture *self, gconstpointer data)
 
     g_assert_cmpint(lseek(call->fd, 5, SEEK_SET), ==, 5);
     g_assert_true(engine_fixture_run(self, call));
-    g_assert_cmpint(lseek(call->fd, 0, SEEK_END), ==, (off_t) call->n_bytes);
+    g_assert_cmpint(lseek(call->fd, 0, SEEK_END), ==, (off_t) call->result.n_bytes);
     g_assert_cmpint(pread(call->fd, start, sizeof start, 0), ==, sizeof start);
     g_assert_cmpstr(start, ==, "SQLite format 3");
     g_assert_cmpuint(store_count_files(self->store.dir, "."), ==, n_files);

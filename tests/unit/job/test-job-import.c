@@ -27,9 +27,9 @@ test_names(EngineFixture *self, gconstpointer data)
 
     call->options.transfer.create = TRUE;
     (void) engine_fixture_run(self, call);
-    g_assert_no_error(call->error);
-    g_assert_cmpuint(call->n_rows, ==, 2);
-    g_assert_cmpuint(call->generation, >, 0);
+    g_assert_no_error(call->result.error);
+    g_assert_cmpuint(call->result.n_rows, ==, 2);
+    g_assert_cmpuint(call->result.generation, >, 0);
     engine_fixture_assert_query(self, "SELECT count(*), max(\"a \"\"b\"\"\") FROM \"of \"\"all\"\"; DROP TABLE t\"", "2,é\n");
     engine_fixture_assert_query(self, "SELECT count(*) FROM t", "0\n");
 }
@@ -109,7 +109,7 @@ test_too_big(EngineFixture *self, gconstpointer data)
     }
     engine_fixture_await(self, call);
     (void) close(fds[1]);
-    store_assert_error(call->error, QW_ERROR_DISK_FULL, "import is too big: the limit 'temp_file_bytes' is 100000 bytes");
+    store_assert_error(call->result.error, QW_ERROR_DISK_FULL, "import is too big: the limit 'temp_file_bytes' is 100000 bytes");
     engine_fixture_assert_query(self, "SELECT count(*) FROM t", "0\n");
 }
 

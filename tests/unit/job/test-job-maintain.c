@@ -27,9 +27,9 @@ test_check_cancelled(EngineFixture *self, gconstpointer data)
         call->options.quick = quick == 1;
         g_atomic_int_set(&call->cancelled, TRUE); /* by qd_engine_cancel(), as soon as it runs */
         g_assert_false(engine_fixture_run(self, call));
-        store_assert_error(call->error, QW_ERROR_CANCELLED, "");
-        g_assert_false(call->ok);
-        g_assert_cmpuint(call->messages->len, ==, 0);
+        store_assert_error(call->result.error, QW_ERROR_CANCELLED, "");
+        g_assert_false(call->result.ok);
+        g_assert_cmpuint(call->result.messages->len, ==, 0);
     }
     g_assert_cmpstr(qd_engine_get_health(self->engine), !=, "damaged");
 }
@@ -58,7 +58,7 @@ test_warm(EngineFixture *self, gconstpointer data)
     call->options.warm = TRUE;
     n_before = get_n_read();
     (void) engine_fixture_run(self, call);
-    g_assert_no_error(call->error);
+    g_assert_no_error(call->result.error);
     g_assert_cmpuint(get_n_read() - n_before, >=, N_BYTES);
 }
 

@@ -56,7 +56,7 @@ test_requests(EngineFixture *self, gconstpointer data)
     call = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
     call->options.transfer.check_only = TRUE; /* which writes nothing */
     g_assert_true(engine_fixture_run(self, call));
-    g_assert_cmpuint(call->n_rows, ==, 1);
+    g_assert_cmpuint(call->result.n_rows, ==, 1);
     qd_call_free(call);
     engine_fixture_assert_query(self, COUNT, "0\n");
 }
@@ -96,8 +96,9 @@ test_restored_meanwhile(EngineFixture *self, gconstpointer data)
     g_assert_true(engine_fixture_run(self, restore));
     writer = qd_fd_close(writer);
     engine_fixture_await(self, import);
-    store_assert_error(import->error, QW_ERROR_BUSY, "the database was restored while the document was read: nothing is imported");
-    g_assert_cmpuint(import->n_rows, ==, 0);
+    store_assert_error(import->result.error, QW_ERROR_BUSY,
+                       "the database was restored while the document was read: nothing is imported");
+    g_assert_cmpuint(import->result.n_rows, ==, 0);
     engine_fixture_assert_query(self, COUNT, "0\n");
 }
 
@@ -124,7 +125,7 @@ test_timeout(EngineFixture *self, gconstpointer data)
     engine_fixture_fail(self, call, QW_ERROR_TIMEOUT, "update took longer than its 1 ms");
     engine_fixture_assert_query(self, COUNT, "0\n");
     g_assert_true(engine_fixture_run(self, again));
-    g_assert_cmpuint(again->n_rows, ==, N_MANY);
+    g_assert_cmpuint(again->result.n_rows, ==, N_MANY);
     engine_fixture_assert_query(self, COUNT, G_STRINGIFY(N_MANY) "\n");
 }
 
@@ -137,10 +138,10 @@ test_blank_graph(EngineFixture *self, gconstpointer data)
     char text[200] = { 0 };
 
     g_assert_true(engine_fixture_run(self, import));
-    g_assert_cmpuint(import->generation, >, 0);
+    g_assert_cmpuint(import->result.generation, >, 0);
     g_assert_true(engine_fixture_run(self, dump));
-    g_assert_cmpuint(dump->n_rows, ==, 1);
-    g_assert_cmpint(pread(dump->fd, text, sizeof text - 1, 0), ==, (gssize) dump->n_bytes);
+    g_assert_cmpuint(dump->result.n_rows, ==, 1);
+    g_assert_cmpint(pread(dump->fd, text, sizeof text - 1, 0), ==, (gssize) dump->result.n_bytes);
     g_assert_true(g_str_has_prefix(text, "<urn:s> <urn:p> <urn:o> _:"));
 }
 
@@ -153,8 +154,8 @@ test_dump_of_an_unknown_graph(EngineFixture *self, gconstpointer data)
     g_assert_true(engine_fixture_run(self, import));
     dump->options.transfer.graph = g_strdup("urn:absent");
     g_assert_true(engine_fixture_run(self, dump));
-    g_assert_cmpuint(dump->n_rows, ==, 0);
-    g_assert_cmpuint(dump->n_bytes, ==, 0);
+    g_assert_cmpuint(dump->result.n_rows, ==, 0);
+    g_assert_cmpuint(dump->result.n_bytes, ==, 0);
 }
 
 /* A quad whose term is lost: an error that names it, and no document that looks whole. */

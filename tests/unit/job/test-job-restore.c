@@ -68,9 +68,9 @@ test_missing_payloads(EngineFixture *self, gconstpointer data)
     restore->fd = qd_fd_dup(backup->fd);
     g_assert_cmpint(lseek(restore->fd, 0, SEEK_SET), ==, 0);
     g_assert_true(engine_fixture_run(self, restore));
-    g_assert_cmpuint(restore->messages->len, ==, 101);
-    g_assert_nonnull(strstr(restore->messages->pdata[0], "payload 3: "));
-    g_assert_cmpstr(restore->messages->pdata[100], ==, "and 28 more payloads");
+    g_assert_cmpuint(restore->result.messages->len, ==, 101);
+    g_assert_nonnull(strstr(restore->result.messages->pdata[0], "payload 3: "));
+    g_assert_cmpstr(restore->result.messages->pdata[100], ==, "and 28 more payloads");
     engine_fixture_assert_query(self, "SELECT count(*) FROM queryd_payload", "130\n");
 }
 
@@ -101,10 +101,10 @@ test_cancelled_in_place(EngineFixture *self, gconstpointer data)
             engine_fixture_iterate(self, 0);
         qd_engine_cancel(self->engine, call);
         engine_fixture_await(self, call);
-        engine_fixture_assert_query(self, "SELECT a FROM t", call->error == NULL ? "restored\n" : "as it was\n");
-        if (call->error != NULL)
-            store_assert_error(call->error, QW_ERROR_CANCELLED, "job was cancelled");
-        n_cancelled += call->error != NULL ? 1 : 0;
+        engine_fixture_assert_query(self, "SELECT a FROM t", call->result.error == NULL ? "restored\n" : "as it was\n");
+        if (call->result.error != NULL)
+            store_assert_error(call->result.error, QW_ERROR_CANCELLED, "job was cancelled");
+        n_cancelled += call->result.error != NULL ? 1 : 0;
         g_assert_cmpuint(count_files(self), ==, n_files);
     }
     g_test_message("%u of 5 were cancelled in time", n_cancelled);

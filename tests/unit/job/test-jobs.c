@@ -45,8 +45,8 @@ test_of_one_client(EngineFixture *self, gconstpointer data)
     g_assert_cmpint(write(writer, "a,b\n1,2\n", 8), ==, 8);
     writer = qd_fd_close(writer);
     engine_fixture_await(self, waiting);
-    g_assert_no_error(waiting->error);
-    g_assert_cmpuint(waiting->n_rows, ==, 1);
+    g_assert_no_error(waiting->result.error);
+    g_assert_cmpuint(waiting->result.n_rows, ==, 1);
     next = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
     g_assert_true(engine_fixture_run(self, next));
 }
@@ -69,7 +69,7 @@ test_of_all_clients(EngineFixture *self, gconstpointer data)
                             "too many jobs: the limit 'jobs' is 1");
     qd_engine_cancel(self->engine, waiting);
     engine_fixture_await(self, waiting);
-    store_assert_error(waiting->error, QW_ERROR_CANCELLED, "job was cancelled");
+    store_assert_error(waiting->result.error, QW_ERROR_CANCELLED, "job was cancelled");
     next = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
     g_assert_true(engine_fixture_run(self, next));
 }
@@ -104,7 +104,7 @@ test_waiting_gives_place(EngineFixture *self, gconstpointer data)
     g_assert_cmpint(write(writer, "a,b\n1,2\n", 8), ==, 8);
     writer = qd_fd_close(writer);
     engine_fixture_await(self, waiting);
-    g_assert_no_error(waiting->error);
+    g_assert_no_error(waiting->result.error);
     qd_engine_cancel(self->engine, next);
     engine_fixture_await(self, next);
 }
@@ -119,7 +119,7 @@ test_stop(EngineFixture *self, gconstpointer data)
     engine_fixture_stop(self);
     g_assert_cmpuint(self->ended->len, ==, 1);
     g_assert_true(g_ptr_array_remove(self->ended, waiting));
-    store_assert_error(waiting->error, QW_ERROR_CANCELLED, "job was cancelled");
+    store_assert_error(waiting->result.error, QW_ERROR_CANCELLED, "job was cancelled");
 }
 
 static void
@@ -132,7 +132,7 @@ test_idle_other_side(EngineFixture *self, gconstpointer data)
     engine_fixture_restart(self);
     waiting = start_waiting(self, self->client, &writer);
     engine_fixture_await(self, waiting);
-    store_assert_error(waiting->error, QW_ERROR_TIMEOUT,
+    store_assert_error(waiting->result.error, QW_ERROR_TIMEOUT,
                        "the other side of the descriptor does nothing: the limit 'reader_idle_ms' is 100 ms");
 }
 

@@ -69,10 +69,10 @@ run(Fixture *self, QdLanguage language, const char *text)
     store_execute(self->store.writer, "COMMIT");
 
     g_string_truncate(self->told, 0);
-    append_set(self->told, "tables", item.changed->tables);
-    append_set(self->told, "graphs", item.changed->graphs);
-    append_set(self->told, "predicates", item.changed->predicates);
-    g_string_append(self->told, item.changed->schema ? " schema" : "");
+    append_set(self->told, "tables", item.outcome.changed->tables);
+    append_set(self->told, "graphs", item.outcome.changed->graphs);
+    append_set(self->told, "predicates", item.outcome.changed->predicates);
+    g_string_append(self->told, item.outcome.changed->schema ? " schema" : "");
     qd_write_item_clear(&item);
 }
 

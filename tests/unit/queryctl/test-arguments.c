@@ -31,9 +31,9 @@ test_order(void)
 
         g_assert_no_error(error);
         g_assert_true(arguments->verb == &qctl_sql_verb);
-        g_assert_cmpint(arguments->format, ==, QCTL_FORMAT_CSV);
+        g_assert_cmpint(arguments->output.format, ==, QCTL_FORMAT_CSV);
         g_assert_cmpuint(arguments->max_rows, ==, 5);
-        g_assert_true(arguments->timing);
+        g_assert_true(arguments->output.timing);
         g_assert_cmpuint(arguments->words->len, ==, 1);
         g_assert_cmpstr(arguments->words->pdata[0], ==, "x");
         g_assert_cmpuint(arguments->parameters->len, ==, 1);
@@ -54,7 +54,7 @@ test_values(void)
     g_assert_no_error(error);
     g_assert_cmpint(arguments->timeout_msec, ==, 1500);
     g_assert_cmpint(never->timeout_msec, ==, 0);
-    g_assert_cmpstr(arguments->null_text, ==, "(none)");
+    g_assert_cmpstr(arguments->output.null_text, ==, "(none)");
     g_assert_cmpstr(arguments->store, ==, "work_2");
     g_assert_cmpstr(g_array_index(arguments->parameters, QctlParameter, 0).text, ==, "x=y");
     g_assert_true(g_array_index(arguments->parameters, QctlParameter, 0).is_text);
@@ -69,7 +69,7 @@ test_comment(void)
     g_autoptr(QctlArguments) arguments = qctl_arguments_parse(G_N_ELEMENTS(words), words, &error);
 
     g_assert_no_error(error);
-    g_assert_true(arguments->timing);
+    g_assert_true(arguments->output.timing);
     g_assert_cmpstr(arguments->words->pdata[0], ==, words[2]);
 }
 
@@ -81,8 +81,8 @@ test_sparql(void)
     g_autoptr(QctlArguments) sql = parse("queryctl update x", NULL);
 
     g_assert_true(query->sparql && update->sparql && !sql->sparql);
-    g_assert_cmpint(query->format, ==, QCTL_FORMAT_REMOTE);
-    g_assert_cmpstr(query->remote_format, ==, "sparql-json");
+    g_assert_cmpint(query->output.format, ==, QCTL_FORMAT_REMOTE);
+    g_assert_cmpstr(query->output.remote_format, ==, "sparql-json");
 }
 
 static void

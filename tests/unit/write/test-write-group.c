@@ -54,7 +54,7 @@ write_letter(QdConnection *connection, QdWriteItem *item, void *data, GError **e
 
     g_string_append_c(self->log, self->letter);
     store_execute(connection, "INSERT INTO l VALUES(1)");
-    qd_changes_add_table(item->changed, "l");
+    qd_changes_add_table(item->outcome.changed, "l");
     if (self->cancels != NULL)
         g_atomic_int_set(self->cancels, TRUE);
     switch (self->fate) {
@@ -146,7 +146,7 @@ test_case(Fixture *self, gconstpointer data)
         const Letter *letter = self->letters->pdata[i];
         const QdWriteItem *item = &((WriterMember *) self->base.members->pdata[i])->item;
 
-        g_assert_true((item->error != NULL) == (letter->fate != GOES_WELL));
+        g_assert_true((item->outcome.error != NULL) == (letter->fate != GOES_WELL));
     }
 }
 
@@ -189,8 +189,8 @@ test_late_before(Fixture *self, gconstpointer data)
 
     (void) add_letter(self, 'a', GOES_WELL);
     member = add_letter(self, 'b', GOES_WELL);
-    member->item.timeout_msec = 10;
-    member->item.waited_usec = 10001;
+    member->item.times.timeout_msec = 10;
+    member->item.times.waited_usec = 10001;
     writer_run_group_after(&self->base, qd_writer_sweep);
     writer_assert_failed(member, QW_ERROR_TIMEOUT, "update waited for the writer for longer than its 10 ms");
     assert_runs(self, "a", 1, 1);
@@ -205,7 +205,7 @@ test_counts(Fixture *self, gconstpointer data)
     WriterMember *insert = writer_add_insert(&self->base, "t", 1);
     QdCounts counts = { 0 };
 
-    insert->item.session = &counts;
+    insert->item.counts.session = &counts;
     (void) writer_add_member(&self->base, "INSERT OR ROLLBACK INTO t VALUES(1)");
     writer_run_group(&self->base);
     writer_assert_committed(insert);
@@ -248,7 +248,7 @@ test_commit_fails(Fixture *self, gconstpointer data)
     run_letters(self, "abc");
     (void) sqlite3_commit_hook(db, NULL, NULL);
     for (guint i = 0; i < 3; i++)
-        g_assert_nonnull(((WriterMember *) self->base.members->pdata[i])->item.error);
+        g_assert_nonnull(((WriterMember *) self->base.members->pdata[i])->item.outcome.error);
     writer_assert_commits(&self->base, "");
     g_assert_cmpint(writer_count(&self->base, "l"), ==, 0);
 
@@ -268,8 +268,8 @@ test_most(Fixture *self, gconstpointer data)
     writer_run_group(&self->base);
     g_assert_cmpuint(self->log->len, ==, 600);
     g_assert_cmpuint(qd_writer_get_n_commits(self->base.writer), ==, 2);
-    g_assert_cmpuint(((WriterMember *) self->base.members->pdata[511])->item.generation & 0xffffffff, ==, 1);
-    g_assert_cmpuint(((WriterMember *) self->base.members->pdata[512])->item.generation & 0xffffffff, ==, 2);
+    g_assert_cmpuint(((WriterMember *) self->base.members->pdata[511])->item.outcome.generation & 0xffffffff, ==, 1);
+    g_assert_cmpuint(((WriterMember *) self->base.members->pdata[512])->item.outcome.generation & 0xffffffff, ==, 2);
 }
 
 /*
@@ -284,14 +284,14 @@ test_put_off(Fixture *self, gconstpointer data)
     WriterMember *after = writer_add_insert(&self->base, "t", 2);
     QdCounts counts = { 0 };
 
-    slow->item.session = &counts;
+    slow->item.counts.session = &counts;
     slow->probe = g_strdup("SELECT count(*) FROM l");
     writer_run_group(&self->base);
     writer_assert_committed(before);
     writer_assert_committed(slow);
     writer_assert_committed(after);
-    g_assert_cmpuint(before->item.generation & 0xffffffff, ==, 1);
-    g_assert_cmpuint(slow->item.generation & 0xffffffff, ==, 2);
+    g_assert_cmpuint(before->item.outcome.generation & 0xffffffff, ==, 1);
+    g_assert_cmpuint(slow->item.outcome.generation & 0xffffffff, ==, 2);
     g_assert_cmpint(counts.total_changes, ==, 1);
     g_assert_cmpint(writer_count(&self->base, "l"), ==, 1);
 }

@@ -22,8 +22,8 @@ insert_value(QdConnection *connection, QdWriteItem *item, void *user_data, GErro
         (call->then != NULL && !qd_connection_execute(connection, call->then, error)))
         return FALSE;
 
-    item->changes = 2;
-    qd_changes_add_table(item->changed, "t");
+    item->outcome.changes = 2;
+    qd_changes_add_table(item->outcome.changed, "t");
     return TRUE;
 }
 
@@ -48,8 +48,8 @@ test_function(WriterFixture *self, gconstpointer data)
     writer_run_group(self);
     writer_assert_committed(insert);
     writer_assert_committed(member);
-    g_assert_cmpuint(member->item.generation, ==, insert->item.generation);
-    g_assert_cmpuint(member->item.changes, ==, 2);
+    g_assert_cmpuint(member->item.outcome.generation, ==, insert->item.outcome.generation);
+    g_assert_cmpuint(member->item.outcome.changes, ==, 2);
     g_assert_cmpuint(call.n_runs, ==, 1);
     writer_assert_commits(self, "1: t");
 }
@@ -117,7 +117,7 @@ test_function_takes_too_long(WriterFixture *self, gconstpointer data)
     WriterMember *member = add_call(self, &call);
     WriterMember *after = writer_add_insert(self, "t", 2);
 
-    member->item.timeout_msec = 50;
+    member->item.times.timeout_msec = 50;
     writer_run_group(self);
     writer_assert_failed(member, QW_ERROR_TIMEOUT, "took longer than its 50 ms");
     writer_assert_committed(after);
@@ -155,7 +155,7 @@ test_partial(WriterFixture *self, gconstpointer data)
         if (i % 2 == 0)
             writer_assert_committed(member);
         else
-            g_assert_nonnull(member->item.error);
+            g_assert_nonnull(member->item.outcome.error);
     }
     g_assert_cmpint(writer_count(self, "t"), ==, 1 + G_N_ELEMENTS(partial) + 2);
     g_assert_cmpint(writer_count(self, "l"), ==, 1);

@@ -84,9 +84,9 @@ test_batch_that_defines(WriterFixture *self, gconstpointer data)
         /* as after a change of the schema by another connection */
         qd_schema_watch_forget(qd_connection_get_schema(self->store.writer));
         hit = run_with_fault(self, member, nth);
-        n_failed += member->item.error != NULL ? 1 : 0;
+        n_failed += member->item.outcome.error != NULL ? 1 : 0;
         g_assert_cmpint(store_get_int64(self->reader, "SELECT count(*) FROM sqlite_schema WHERE name IN ('p', 'q', 's')"), ==,
-                        member->item.error == NULL ? 3 : 0);
+                        member->item.outcome.error == NULL ? 3 : 0);
         store_execute(self->store.writer, "DROP TABLE IF EXISTS p; DROP TABLE IF EXISTS q; DROP TABLE IF EXISTS s");
     }
     g_assert_cmpuint(n_failed, >, 20);
@@ -111,8 +111,8 @@ test_batch_of_sparql(WriterFixture *self, gconstpointer data)
             g_array_index(member->item.statements, QdWriteStatement, i).language = QD_LANGUAGE_SPARQL;
         qd_schema_watch_forget(qd_connection_get_schema(self->store.writer));
         hit = run_with_fault(self, member, nth);
-        n_failed += member->item.error != NULL ? 1 : 0;
-        n_rows += member->item.error == NULL ? 1 : 0;
+        n_failed += member->item.outcome.error != NULL ? 1 : 0;
+        n_rows += member->item.outcome.error == NULL ? 1 : 0;
         g_assert_cmpint(writer_count(self, "l"), ==, n_rows);
         g_assert_cmpint(writer_count(self, "queryd_quad"), ==, 2 * n_rows);
     }
@@ -132,8 +132,8 @@ test_single_insert(WriterFixture *self, gconstpointer data)
 
         qd_schema_watch_forget(qd_connection_get_schema(self->store.writer));
         hit = run_with_fault(self, member, nth);
-        n_failed += member->item.error != NULL ? 1 : 0;
-        n_rows += member->item.error == NULL ? 1 : 0;
+        n_failed += member->item.outcome.error != NULL ? 1 : 0;
+        n_rows += member->item.outcome.error == NULL ? 1 : 0;
         g_assert_cmpint(writer_count(self, "l"), ==, n_rows);
     }
     g_assert_cmpuint(n_failed, >, 0);

@@ -112,21 +112,21 @@ test_late(void)
 
     set_up(&self, plan);
     for (guint i = 0; i < 6; i++)
-        self.items[i].submitted_usec = 1000000;
-    self.items[1].timeout_msec = 20;
-    self.items[2].timeout_msec = 5;
+        self.items[i].times.submitted_usec = 1000000;
+    self.items[1].times.timeout_msec = 20;
+    self.items[2].times.timeout_msec = 5;
     self.items[3].cancelled = &cancelled;
-    self.items[5].timeout_msec = 5;
+    self.items[5].times.timeout_msec = 5;
     g_assert_true(qd_write_queue_pop_late(&self.queue, 1000000) == &self.items[3]);
-    store_assert_error(self.items[3].error, QW_ERROR_CANCELLED, "update was cancelled");
+    store_assert_error(self.items[3].outcome.error, QW_ERROR_CANCELLED, "update was cancelled");
     g_assert_null(qd_write_queue_pop_late(&self.queue, 1005000));
     g_assert_true(qd_write_queue_pop_late(&self.queue, 1005001) == &self.items[2]);
-    store_assert_error(self.items[2].error, QW_ERROR_TIMEOUT, "waited for the writer for longer than its 5 ms");
+    store_assert_error(self.items[2].outcome.error, QW_ERROR_TIMEOUT, "waited for the writer for longer than its 5 ms");
     g_assert_true(qd_write_queue_pop_late(&self.queue, 1005001) == &self.items[5]);
     g_assert_null(qd_write_queue_pop_late(&self.queue, 1005001));
     assert_next(&self, plan, "a-a");
     for (guint i = 0; i < 6; i++)
-        g_clear_error(&self.items[i].error);
+        g_clear_error(&self.items[i].outcome.error);
     tear_down(&self);
 }
 

@@ -18,9 +18,9 @@ test_alone(WriterFixture *self, gconstpointer data)
     /* there was no leader: it was done on this thread */
     g_assert_true(hand_over_try_pop(self->done) == member);
     writer_assert_committed(member);
-    g_assert_cmpuint(member->item.changes, ==, 1);
-    g_assert_cmpint(member->item.last_insert_rowid, ==, 1);
-    g_assert_cmpuint(member->item.generation, ==, (UINT64_C(1) << 40) + 1);
+    g_assert_cmpuint(member->item.outcome.changes, ==, 1);
+    g_assert_cmpint(member->item.outcome.last_insert_rowid, ==, 1);
+    g_assert_cmpuint(member->item.outcome.generation, ==, (UINT64_C(1) << 40) + 1);
     g_assert_cmpuint(qd_writer_get_generation(self->writer), ==, (UINT64_C(1) << 40) + 1);
     writer_assert_commits(self, "1: t");
 }
@@ -36,7 +36,7 @@ test_share_a_commit(WriterFixture *self, gconstpointer data)
     writer_assert_committed(a);
     writer_assert_committed(b);
     writer_assert_committed(c);
-    g_assert_cmpuint(a->item.generation, ==, c->item.generation);
+    g_assert_cmpuint(a->item.outcome.generation, ==, c->item.outcome.generation);
     g_assert_cmpuint(qd_writer_get_n_commits(self->writer), ==, 1);
     g_assert_cmpuint(qd_writer_get_n_items(self->writer), ==, 3);
     writer_assert_commits(self, "1: l t");
@@ -104,7 +104,7 @@ add_trap(WriterFixture *self, const Trap *trap)
 
     member->cancelled = trap->cancelled;
     member->item.cancelled = &member->cancelled;
-    member->item.timeout_msec = trap->timeout_msec;
+    member->item.times.timeout_msec = trap->timeout_msec;
     return member;
 }
 
@@ -150,8 +150,8 @@ test_offender_succeeds_alone(WriterFixture *self, gconstpointer data)
     WriterMember *offender = writer_add_insert(self, "r", 2);
 
     writer_run_group(self);
-    g_assert_no_error(a->item.error);
-    g_assert_no_error(undo->item.error);
+    g_assert_no_error(a->item.outcome.error);
+    g_assert_no_error(undo->item.outcome.error);
     writer_assert_committed(twice);
     writer_assert_failed(offender, QW_ERROR_CONSTRAINT, "UNIQUE constraint failed: r.a");
     g_assert_cmpint(writer_count(self, "r"), ==, 1);
@@ -164,8 +164,8 @@ count_page_rows(const WriterMember *member)
 {
     guint n = 0;
 
-    for (guint i = 0; i < member->item.pages->len; i++)
-        n += g_array_index(member->item.pages, QdResultPage, i).n_rows;
+    for (guint i = 0; i < member->item.outcome.pages->len; i++)
+        n += g_array_index(member->item.outcome.pages, QdResultPage, i).n_rows;
     return n;
 }
 
@@ -182,10 +182,10 @@ test_returning(WriterFixture *self, gconstpointer data)
     member->probe = g_strdup("SELECT count(*) = 3 FROM t");
     writer_run_group(self);
     writer_assert_committed(member);
-    g_assert_cmpuint(member->item.n_rows, ==, 3);
-    g_assert_cmpuint(member->item.changes, ==, 3);
+    g_assert_cmpuint(member->item.outcome.n_rows, ==, 3);
+    g_assert_cmpuint(member->item.outcome.changes, ==, 3);
     g_assert_cmpuint(count_page_rows(member), ==, 3);
-    page = &g_array_index(member->item.pages, QdResultPage, 0);
+    page = &g_array_index(member->item.outcome.pages, QdResultPage, 0);
     g_assert_cmpuint(page->n_columns, ==, 2);
     g_assert_cmpint(qw_page_reader_init(&reader, page->data + QW_HEADER_SIZE, page->size - QW_HEADER_SIZE, page->n_rows, 2), ==, 0);
     for (int i = 1; i <= 3; i++) {
@@ -210,13 +210,13 @@ test_returning_of_many_pages(WriterFixture *self, gconstpointer data)
     unwanted->item.rows_begin = NULL;
     self->store.limits.values[QD_LIMIT_BATCH_BYTES] = 4 * 1024 * 1024;
     writer_run_group(self);
-    g_assert_no_error(unwanted->item.error);
-    g_assert_cmpuint(unwanted->item.changes, ==, 100);
-    g_assert_cmpuint(unwanted->item.pages->len, ==, 0);
-    g_assert_no_error(member->item.error);
-    g_assert_cmpuint(member->item.pages->len, >, 5);
+    g_assert_no_error(unwanted->item.outcome.error);
+    g_assert_cmpuint(unwanted->item.outcome.changes, ==, 100);
+    g_assert_cmpuint(unwanted->item.outcome.pages->len, ==, 0);
+    g_assert_no_error(member->item.outcome.error);
+    g_assert_cmpuint(member->item.outcome.pages->len, >, 5);
     g_assert_cmpuint(count_page_rows(member), ==, 20000);
-    g_assert_no_error(large->item.error);
+    g_assert_no_error(large->item.outcome.error);
     g_assert_cmpuint(count_page_rows(large), ==, 1);
     writer_assert_failed(too_much, QW_ERROR_TOO_BIG, "the limit 'batch_bytes' is 4194304 bytes");
     g_assert_cmpint(writer_count(self, "l"), ==, 20101);
@@ -232,8 +232,8 @@ test_batch_is_one(WriterFixture *self, gconstpointer data)
     writer_add_statement(good, "UPDATE t SET a = 7 WHERE a = 12345");
     writer_add_statement(bad, "INSERT INTO t VALUES(2)");
     writer_run_group(self);
-    g_assert_no_error(good->item.error);
-    g_assert_cmpuint(good->item.changes, ==, 3);
+    g_assert_no_error(good->item.outcome.error);
+    g_assert_cmpuint(good->item.outcome.changes, ==, 3);
     g_assert_cmpuint(g_array_index(good->item.statements, QdWriteStatement, 0).changes, ==, 2);
     g_assert_cmpuint(g_array_index(good->item.statements, QdWriteStatement, 1).changes, ==, 1);
     g_assert_cmpuint(g_array_index(good->item.statements, QdWriteStatement, 2).changes, ==, 0);
@@ -264,9 +264,9 @@ test_rows_of_parameters(WriterFixture *self, gconstpointer data)
         statement->n_rows = 3;
     }
     writer_run_group(self);
-    g_assert_no_error(member->item.error);
-    g_assert_cmpuint(member->item.changes, ==, 3);
-    g_assert_nonnull(wrong->item.error);
+    g_assert_no_error(member->item.outcome.error);
+    g_assert_cmpuint(member->item.outcome.changes, ==, 3);
+    g_assert_nonnull(wrong->item.outcome.error);
     g_assert_cmpint(store_get_int64(self->reader, "SELECT sum(a) FROM t"), ==, 6);
 }
 
@@ -283,7 +283,7 @@ test_deferred_keys(WriterFixture *self, gconstpointer data)
     writer_add_statement(good, "INSERT INTO p VALUES(2)");
     writer_run_group(self);
     writer_assert_failed(bad, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed");
-    g_assert_no_error(good->item.error);
+    g_assert_no_error(good->item.outcome.error);
     g_assert_cmpint(writer_count(self, "c"), ==, 1);
 }
 
@@ -311,7 +311,7 @@ test_vacuum(WriterFixture *self, gconstpointer data)
     writer_add_statement(mixed, "VACUUM");
     writer_run_group(self);
     writer_assert_committed(a);
-    g_assert_no_error(vacuum->item.error);
+    g_assert_no_error(vacuum->item.outcome.error);
     writer_assert_committed(b);
     writer_assert_failed(mixed, QW_ERROR_UNSUPPORTED, "VACUUM has to be the only statement");
     g_assert_cmpint(writer_count(self, "t"), ==, 2);
@@ -386,11 +386,11 @@ test_job(WriterFixture *self, gconstpointer data)
     g_assert_cmpint(writer_count(self, "t"), ==, 0);
     writer_assert_commits(self, "");
 
-    qd_changes_add_table(item.changed, "t");
+    qd_changes_add_table(item.outcome.changed, "t");
     g_assert_true(qd_writer_run_exclusive(self->writer, &item, TRUE, insert_and_fail, NULL, &error));
     g_assert_no_error(error);
     g_assert_cmpint(writer_count(self, "t"), ==, 1);
-    g_assert_cmpuint(item.generation, ==, (UINT64_C(1) << 40) + 1);
+    g_assert_cmpuint(item.outcome.generation, ==, (UINT64_C(1) << 40) + 1);
     writer_assert_commits(self, "1: t");
     qd_write_item_clear(&item);
 }
@@ -405,7 +405,7 @@ test_job_waits_in_vain(WriterFixture *self, gconstpointer data)
     QdWriteItem item;
 
     qd_write_item_init(&item);
-    item.timeout_msec = 1;
+    item.times.timeout_msec = 1;
     (void) hand_over_pop(self->started);
     g_assert_false(qd_writer_run_exclusive(self->writer, &item, TRUE, insert_and_fail, NULL, &error));
     store_assert_error(error, QW_ERROR_TIMEOUT, "the writer was busy for 1 ms");
@@ -429,7 +429,7 @@ run_with_late(WriterFixture *self)
     qd_writer_submit(self->writer, &((WriterMember *) self->members->pdata[0])->item);
     for (guint i = 0; i < self->members->len; i++) {
         g_assert_true(hand_over_pop(self->done) == self->members->pdata[i]);
-        g_assert_no_error(((WriterMember *) self->members->pdata[i])->item.error);
+        g_assert_no_error(((WriterMember *) self->members->pdata[i])->item.outcome.error);
     }
 }
 
@@ -505,10 +505,10 @@ test_many_threads(WriterFixture *self, gconstpointer data)
     for (guint i = 0; i < self->members->len; i++) {
         WriterMember *member = self->members->pdata[i];
 
-        if (member->item.error == NULL)
+        if (member->item.outcome.error == NULL)
             writer_assert_committed(member);
         else
-            g_assert_error(member->item.error, QD_ERROR, (gint) QW_ERROR_CONSTRAINT);
+            g_assert_error(member->item.outcome.error, QD_ERROR, (gint) QW_ERROR_CONSTRAINT);
     }
     /* eight of the 400 have the value 0: of six into t and of two into r one each */
     g_assert_cmpint(writer_count(self, "t") + writer_count(self, "r"), ==, 394);

@@ -223,14 +223,14 @@ writer_run_group_after(WriterFixture *self, gboolean (*sweep)(QdWriter *writer))
 void
 writer_assert_committed(const WriterMember *member)
 {
-    g_assert_no_error(member->item.error);
+    g_assert_no_error(member->item.outcome.error);
     g_assert_cmpint(member->probe_value, ==, 1);
 }
 
 void
 writer_assert_failed(const WriterMember *member, QwError code, const char *words)
 {
-    store_assert_error(member->item.error, code, words);
+    store_assert_error(member->item.outcome.error, code, words);
 }
 
 void
