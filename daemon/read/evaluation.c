@@ -103,7 +103,8 @@ qd_evaluation_begin_watch(QdConnection *connection, QdWatch *watch)
         watch->interrupt.look = look_at_nothing;
     watch->db = qd_connection_get_db(connection);
     qd_interrupter_begin(interrupter, watch);
-    qd_evaluation_watch(connection, interrupter != NULL ? WATCHED_OPS : ALONE_OPS, on_progress, NULL);
+    qd_evaluation_watch(connection, interrupter != NULL ? WATCHED_OPS : ALONE_OPS,
+                        watch->progress != NULL ? watch->progress : on_progress, watch->interrupt.data);
 }
 
 void

@@ -24,6 +24,8 @@ typedef struct QdWatch QdWatch;
 struct QdWatch {
     QdInterrupt interrupt; /* look() and its data are the caller's */
     sqlite3 *db;
+    /* (nullable) with interrupt.data: asked in place of qd_interrupt_poll() while SQLite works, which it calls in its turn. */
+    int (*progress)(void *data);
     /* (nullable) with interrupt.data, on the interrupter's thread and under its lock: whether the statement is to be ended. Only
      * what is atomic, or does not change while the watch is registered, may be read. */
     gboolean (*is_over)(void *data, uint64_t now_usec);

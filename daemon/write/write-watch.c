@@ -14,7 +14,6 @@
 #include "daemon/write/writer.h"
 
 #define PEER_CHECK_USEC 10000
-#define PROGRESS_OPS 100
 /* After so many times as many operations, 0.1-1 ms, an item takes its time. */
 #define SLOW_ASKED 50
 /* A member that takes longer than this is put off if others wait for its end to be committed. It comes again, as the first
@@ -126,7 +125,7 @@ qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job)
     if (item->times.begun_usec == 0)
         item->times.begun_usec = (uint64_t) g_get_monotonic_time();
     *watch = (QdWriteWatch){
-        .watch = { .interrupt = { .look = look, .data = watch }, .is_over = item_is_over },
+        .watch = { .interrupt = { .look = look, .data = watch }, .is_over = item_is_over, .progress = on_progress },
         .writer = self,
         .item = item,
         .is_job = is_job,
@@ -134,7 +133,6 @@ qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job)
     };
     item->watch = watch;
     qd_evaluation_begin_watch(self->connection, &watch->watch);
-    qd_evaluation_watch(self->connection, PROGRESS_OPS, on_progress, watch);
 }
 
 void
