@@ -17,13 +17,23 @@
 
 G_BEGIN_DECLS
 
-/* The most that is read before the types of columns are decided, in bytes of records; and the size of a batch. */
+/**
+ * QUERY_ARROW_BATCH_BYTES:
+ *
+ * The most that is read before the types of columns are decided, in bytes of records; and the size of a batch.
+ */
 #define QUERY_ARROW_BATCH_BYTES 16777216
 
-/* How values become Arrow's. */
+/**
+ * QueryArrowForm:
+ * @QUERY_ARROW_TEXT: RDF terms are utf8: the IRI, the label, the lexical form
+ * @QUERY_ARROW_TERMS: RDF terms are structs of the extension type "queryd.rdf_term"
+ *
+ * How values become Arrow's.
+ */
 typedef enum {
-    QUERY_ARROW_TEXT,  /* RDF terms are utf8: the IRI, the label, the lexical form */
-    QUERY_ARROW_TERMS, /* RDF terms are structs of the extension type "queryd.rdf_term" */
+    QUERY_ARROW_TEXT,
+    QUERY_ARROW_TERMS,
 } QueryArrowForm;
 
 #ifndef __GI_SCANNER__ /* for C and C++ only: bindings have no use for these structs */
@@ -96,6 +106,7 @@ struct ArrowArrayStream {
  *
  * Thread: any, one call at a time. So are the release callbacks of the stream, and of batches and schemas, which live on their own.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_cursor_export_arrow_stream(QueryCursor *self, QueryArrowForm form, GCancellable *cancellable,
                                       struct ArrowArrayStream *stream);
 

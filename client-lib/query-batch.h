@@ -23,6 +23,7 @@ G_BEGIN_DECLS
  *
  * Adds a statement.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_batch_add(QueryBatch *self, QueryLanguage language, const char *text, GVariant *parameters);
 
 /**
@@ -30,6 +31,7 @@ void query_batch_add(QueryBatch *self, QueryLanguage language, const char *text,
  * @self: a batch
  * Returns: the number of statements
  */
+QUERY_AVAILABLE_IN_0_1
 guint query_batch_get_n_statements(QueryBatch *self);
 
 /**
@@ -44,6 +46,7 @@ guint query_batch_get_n_statements(QueryBatch *self);
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_batch_execute(QueryBatch *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -55,6 +58,7 @@ gboolean query_batch_execute(QueryBatch *self, GCancellable *cancellable, GError
  *
  * Async form of query_batch_execute().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_batch_execute_async(QueryBatch *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
 /**
@@ -65,6 +69,7 @@ void query_batch_execute_async(QueryBatch *self, GCancellable *cancellable, GAsy
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_batch_execute_finish(QueryBatch *self, GAsyncResult *result, GError **error);
 
 /**
@@ -73,6 +78,7 @@ gboolean query_batch_execute_finish(QueryBatch *self, GAsyncResult *result, GErr
  * @index: of the statement, from 0
  * Returns: rows changed by that statement
  */
+QUERY_AVAILABLE_IN_0_1
 guint64 query_batch_get_changes(QueryBatch *self, guint index);
 
 /**
@@ -80,6 +86,7 @@ guint64 query_batch_get_changes(QueryBatch *self, guint index);
  * @self: an executed batch
  * Returns: the generation of the database that it made
  */
+QUERY_AVAILABLE_IN_0_1
 guint64 query_batch_get_generation(QueryBatch *self);
 
 G_END_DECLS

@@ -14,38 +14,72 @@
 
 #include <gio/gio.h>
 
+#include "query-version.h"
+
 #ifndef __GI_SCANNER__
 #pragma GCC visibility push(default)
 #endif
 
 G_BEGIN_DECLS
 
-/* Numbers up to 18 are those of the wire format; the last three arise in the library. */
+/**
+ * QueryError:
+ * @QUERY_ERROR_SYNTAX: the text is no statement of its language; query_error_get_place() tells where
+ * @QUERY_ERROR_UNSUPPORTED: correct, but not supported by this daemon
+ * @QUERY_ERROR_BAD_PARAMETER: a parameter is missing, surplus or of a wrong type; or an option is unknown
+ * @QUERY_ERROR_CONSTRAINT: an update broke a constraint: query_error_get_constraint() tells which
+ * @QUERY_ERROR_READ_ONLY: a write in a query, or the store cannot be written
+ * @QUERY_ERROR_BUSY: the daemon has too much to do
+ * @QUERY_ERROR_TOO_BIG: a text, value, row or batch exceeds its limit
+ * @QUERY_ERROR_TOO_COMPLEX: a statement exceeds a limit
+ * @QUERY_ERROR_TIMEOUT: the deadline expired
+ * @QUERY_ERROR_CANCELLED: cancelled at the daemon; a GCancellable gives G_IO_ERROR_CANCELLED instead
+ * @QUERY_ERROR_DISK_FULL: there is no space for the database or for temporary files
+ * @QUERY_ERROR_NO_MEMORY: there is no memory, here or in the daemon
+ * @QUERY_ERROR_CORRUPT: the database is damaged
+ * @QUERY_ERROR_RECOVERING: the database is being repaired; try again later
+ * @QUERY_ERROR_ACCESS_DENIED: no client is allowed to do what the statement does
+ * @QUERY_ERROR_LIMIT_EXCEEDED: the caller holds too much at once
+ * @QUERY_ERROR_CLOSED: the channel, cursor or transaction is closed, or the daemon is shutting down
+ * @QUERY_ERROR_INTERNAL: internal error in the daemon, or an unknown error code
+ * @QUERY_ERROR_DISCONNECTED: the daemon went away before the end of the result; an update may have been executed
+ * @QUERY_ERROR_PROTOCOL: the daemon violated the wire format, or speaks an incompatible protocol version
+ * @QUERY_ERROR_UNAVAILABLE: no daemon could be reached or started within five seconds; or no file opened directly
+ *
+ * Numbers up to 18 are those of the wire format; the last three arise in the library.
+ */
 typedef enum {
-    QUERY_ERROR_SYNTAX = 1,          /* the text is no statement of its language; query_error_get_place() tells where */
-    QUERY_ERROR_UNSUPPORTED = 2,     /* correct, but not supported by this daemon */
-    QUERY_ERROR_BAD_PARAMETER = 3,   /* a parameter is missing, surplus or of a wrong type; or an option is unknown */
-    QUERY_ERROR_CONSTRAINT = 4,      /* an update broke a constraint: query_error_get_constraint() tells which */
-    QUERY_ERROR_READ_ONLY = 5,       /* a write in a query, or the store cannot be written */
-    QUERY_ERROR_BUSY = 6,            /* the daemon has too much to do */
-    QUERY_ERROR_TOO_BIG = 7,         /* a text, value, row or batch exceeds its limit */
-    QUERY_ERROR_TOO_COMPLEX = 8,     /* a statement exceeds a limit */
-    QUERY_ERROR_TIMEOUT = 9,         /* the deadline expired */
-    QUERY_ERROR_CANCELLED = 10,      /* cancelled at the daemon; a GCancellable gives G_IO_ERROR_CANCELLED instead */
-    QUERY_ERROR_DISK_FULL = 11,      /* there is no space for the database or for temporary files */
-    QUERY_ERROR_NO_MEMORY = 12,      /* there is no memory, here or in the daemon */
-    QUERY_ERROR_CORRUPT = 13,        /* the database is damaged */
-    QUERY_ERROR_RECOVERING = 14,     /* the database is being repaired; try again later */
-    QUERY_ERROR_ACCESS_DENIED = 15,  /* no client is allowed to do what the statement does */
-    QUERY_ERROR_LIMIT_EXCEEDED = 16, /* the caller holds too much at once */
-    QUERY_ERROR_CLOSED = 17,         /* the channel, cursor or transaction is closed, or the daemon is shutting down */
-    QUERY_ERROR_INTERNAL = 18,       /* internal error in the daemon, or an unknown error code */
-    QUERY_ERROR_DISCONNECTED = 64,   /* the daemon went away before the end of the result; an update may have been executed */
-    QUERY_ERROR_PROTOCOL = 65,       /* the daemon violated the wire format, or speaks an incompatible protocol version */
-    QUERY_ERROR_UNAVAILABLE = 66,    /* no daemon could be reached or started within five seconds; or no file opened directly */
+    QUERY_ERROR_SYNTAX = 1,
+    QUERY_ERROR_UNSUPPORTED = 2,
+    QUERY_ERROR_BAD_PARAMETER = 3,
+    QUERY_ERROR_CONSTRAINT = 4,
+    QUERY_ERROR_READ_ONLY = 5,
+    QUERY_ERROR_BUSY = 6,
+    QUERY_ERROR_TOO_BIG = 7,
+    QUERY_ERROR_TOO_COMPLEX = 8,
+    QUERY_ERROR_TIMEOUT = 9,
+    QUERY_ERROR_CANCELLED = 10,
+    QUERY_ERROR_DISK_FULL = 11,
+    QUERY_ERROR_NO_MEMORY = 12,
+    QUERY_ERROR_CORRUPT = 13,
+    QUERY_ERROR_RECOVERING = 14,
+    QUERY_ERROR_ACCESS_DENIED = 15,
+    QUERY_ERROR_LIMIT_EXCEEDED = 16,
+    QUERY_ERROR_CLOSED = 17,
+    QUERY_ERROR_INTERNAL = 18,
+    QUERY_ERROR_DISCONNECTED = 64,
+    QUERY_ERROR_PROTOCOL = 65,
+    QUERY_ERROR_UNAVAILABLE = 66,
 } QueryError;
 
 #define QUERY_ERROR (query_error_quark())
+
+/**
+ * query_error_quark:
+ *
+ * Returns: the domain of the errors of this library
+ */
+QUERY_AVAILABLE_IN_0_1
 GQuark query_error_quark(void);
 
 /**
@@ -58,53 +92,94 @@ GQuark query_error_quark(void);
  *
  * Returns: %TRUE when the error names a place
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_error_get_place(const GError *error, guint *line, guint *column);
 
-/* Languages of statements. */
+/**
+ * QueryLanguage:
+ * @QUERY_LANGUAGE_SQL: SQL as SQLite has it
+ * @QUERY_LANGUAGE_SPARQL: SPARQL 1.1
+ *
+ * Languages of statements.
+ */
 typedef enum {
-    QUERY_LANGUAGE_SQL,    /* SQL as SQLite has it */
-    QUERY_LANGUAGE_SPARQL, /* SPARQL 1.1 */
+    QUERY_LANGUAGE_SQL,
+    QUERY_LANGUAGE_SPARQL,
 } QueryLanguage;
 
 #define QUERY_TYPE_LANGUAGE (query_language_get_type())
+QUERY_AVAILABLE_IN_0_1
 GType query_language_get_type(void);
 
-/* How results come from the daemon: query_connection_set_transport(). */
+/**
+ * QueryTransport:
+ * @QUERY_TRANSPORT_AUTO: the fastest one that is available
+ * @QUERY_TRANSPORT_SOCKETPAIR: by a socket
+ * @QUERY_TRANSPORT_RING: by a socket, large ones through shared memory if there is enough of it
+ *
+ * How results come from the daemon: query_connection_set_transport().
+ */
 typedef enum {
-    QUERY_TRANSPORT_AUTO,       /* the fastest one that is available */
-    QUERY_TRANSPORT_SOCKETPAIR, /* by a socket */
-    QUERY_TRANSPORT_RING,       /* by a socket, large ones through shared memory if there is enough of it */
+    QUERY_TRANSPORT_AUTO,
+    QUERY_TRANSPORT_SOCKETPAIR,
+    QUERY_TRANSPORT_RING,
 } QueryTransport;
 
 #define QUERY_TYPE_TRANSPORT (query_transport_get_type())
+QUERY_AVAILABLE_IN_0_1
 GType query_transport_get_type(void);
 
-/* What an update has survived when it is answered: query_connection_set_durability(). */
+/**
+ * QueryDurability:
+ * @QUERY_DURABILITY_FULL: a power cut
+ * @QUERY_DURABILITY_RELAXED: the end of the daemon; a power cut may take back the last ones, and only whole ones
+ *
+ * What an update has survived when it is answered: query_connection_set_durability().
+ */
 typedef enum {
-    QUERY_DURABILITY_FULL,    /* a power cut */
-    QUERY_DURABILITY_RELAXED, /* the end of the daemon; a power cut may take back the last ones, and only whole ones */
+    QUERY_DURABILITY_FULL,
+    QUERY_DURABILITY_RELAXED,
 } QueryDurability;
 
 #define QUERY_TYPE_DURABILITY (query_durability_get_type())
+QUERY_AVAILABLE_IN_0_1
 GType query_durability_get_type(void);
 
-/* Types of values; the last four are RDF terms. */
+/**
+ * QueryValueType:
+ * @QUERY_VALUE_TYPE_NULL: no value
+ * @QUERY_VALUE_TYPE_INTEGER: 64 bits, signed
+ * @QUERY_VALUE_TYPE_FLOAT: a double
+ * @QUERY_VALUE_TYPE_TEXT: a string; may hold NUL, and what is not UTF-8, if the database does
+ * @QUERY_VALUE_TYPE_BLOB: bytes; an empty one is not NULL
+ * @QUERY_VALUE_TYPE_IRI: an IRI
+ * @QUERY_VALUE_TYPE_BNODE: a blank node
+ * @QUERY_VALUE_TYPE_LITERAL_LANG: a string with a language tag
+ * @QUERY_VALUE_TYPE_LITERAL_TYPED: a lexical form with a datatype IRI
+ *
+ * Types of values; the last four are RDF terms.
+ */
 typedef enum {
-    QUERY_VALUE_TYPE_NULL = 0,          /* no value */
-    QUERY_VALUE_TYPE_INTEGER = 1,       /* 64 bits, signed */
-    QUERY_VALUE_TYPE_FLOAT = 2,         /* a double */
-    QUERY_VALUE_TYPE_TEXT = 3,          /* a string; may hold NUL, and what is not UTF-8, if the database does */
-    QUERY_VALUE_TYPE_BLOB = 4,          /* bytes; an empty one is not NULL */
-    QUERY_VALUE_TYPE_IRI = 5,           /* an IRI */
-    QUERY_VALUE_TYPE_BNODE = 6,         /* a blank node */
-    QUERY_VALUE_TYPE_LITERAL_LANG = 7,  /* a string with a language tag */
-    QUERY_VALUE_TYPE_LITERAL_TYPED = 8, /* a lexical form with a datatype IRI */
+    QUERY_VALUE_TYPE_NULL = 0,
+    QUERY_VALUE_TYPE_INTEGER = 1,
+    QUERY_VALUE_TYPE_FLOAT = 2,
+    QUERY_VALUE_TYPE_TEXT = 3,
+    QUERY_VALUE_TYPE_BLOB = 4,
+    QUERY_VALUE_TYPE_IRI = 5,
+    QUERY_VALUE_TYPE_BNODE = 6,
+    QUERY_VALUE_TYPE_LITERAL_LANG = 7,
+    QUERY_VALUE_TYPE_LITERAL_TYPED = 8,
 } QueryValueType;
 
 #define QUERY_TYPE_VALUE_TYPE (query_value_type_get_type())
+QUERY_AVAILABLE_IN_0_1
 GType query_value_type_get_type(void);
 
-/* For query_connection_set_timeout_msec(): no deadline, up to the daemon's own cap. */
+/**
+ * QUERY_TIMEOUT_NONE:
+ *
+ * For query_connection_set_timeout_msec(): no deadline, up to the daemon's own cap.
+ */
 #define QUERY_TIMEOUT_NONE 4294967295u
 
 /**

@@ -29,6 +29,7 @@ G_BEGIN_DECLS
  *
  * Async form of query_connection_prepare().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_prepare_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                     GAsyncReadyCallback callback, gpointer user_data);
 
@@ -40,6 +41,7 @@ void query_connection_prepare_async(QueryConnection *self, QueryLanguage languag
  *
  * Returns: (transfer full): a statement, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryStatement *query_connection_prepare_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -53,6 +55,7 @@ QueryStatement *query_connection_prepare_finish(QueryConnection *self, GAsyncRes
  *
  * Async form of query_connection_prepare_update().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_prepare_update_async(QueryConnection *self, QueryLanguage language, const char *text,
                                            GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
@@ -64,6 +67,7 @@ void query_connection_prepare_update_async(QueryConnection *self, QueryLanguage 
  *
  * Returns: (transfer full): a statement, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryStatement *query_connection_prepare_update_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -77,6 +81,7 @@ QueryStatement *query_connection_prepare_update_finish(QueryConnection *self, GA
  *
  * Async form of query_connection_explain().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_explain_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                     GAsyncReadyCallback callback, gpointer user_data);
 
@@ -90,6 +95,7 @@ void query_connection_explain_async(QueryConnection *self, QueryLanguage languag
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_explain_finish(QueryConnection *self, GAsyncResult *result, char **sql, char **plan, GError **error);
 
 /**
@@ -108,6 +114,7 @@ gboolean query_connection_explain_finish(QueryConnection *self, GAsyncResult *re
  *
  * Async form of query_connection_import().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_import_async(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                                    gpointer progress_data, GDestroyNotify progress_destroy, GCancellable *cancellable,
                                    GAsyncReadyCallback callback, gpointer user_data);
@@ -121,6 +128,7 @@ void query_connection_import_async(QueryConnection *self, int fd, const char *fo
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_import_finish(QueryConnection *self, GAsyncResult *result, guint64 *n_rows, GError **error);
 
 /**
@@ -139,6 +147,7 @@ gboolean query_connection_import_finish(QueryConnection *self, GAsyncResult *res
  *
  * Async form of query_connection_dump().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_dump_async(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                                  gpointer progress_data, GDestroyNotify progress_destroy, GCancellable *cancellable,
                                  GAsyncReadyCallback callback, gpointer user_data);
@@ -152,6 +161,7 @@ void query_connection_dump_async(QueryConnection *self, int fd, const char *form
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_dump_finish(QueryConnection *self, GAsyncResult *result, guint64 *n_quads, GError **error);
 
 /**
@@ -168,6 +178,7 @@ gboolean query_connection_dump_finish(QueryConnection *self, GAsyncResult *resul
  *
  * Async form of query_connection_export().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_export_async(QueryConnection *self, QueryLanguage language, const char *text, const char *format, int fd,
                                    GVariant *options, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
@@ -181,6 +192,7 @@ void query_connection_export_async(QueryConnection *self, QueryLanguage language
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_export_finish(QueryConnection *self, GAsyncResult *result, guint64 *n_rows, guint64 *n_bytes,
                                         GError **error);
 
@@ -198,6 +210,7 @@ gboolean query_connection_export_finish(QueryConnection *self, GAsyncResult *res
  *
  * Async form of query_connection_backup().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_backup_async(QueryConnection *self, int fd, QueryProgressFunc progress, gpointer progress_data,
                                    GDestroyNotify progress_destroy, GCancellable *cancellable, GAsyncReadyCallback callback,
                                    gpointer user_data);
@@ -210,6 +223,7 @@ void query_connection_backup_async(QueryConnection *self, int fd, QueryProgressF
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_backup_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -227,6 +241,7 @@ gboolean query_connection_backup_finish(QueryConnection *self, GAsyncResult *res
  *
  * Async form of query_connection_restore_full().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_restore_async(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress,
                                     gpointer progress_data, GDestroyNotify progress_destroy, GCancellable *cancellable,
                                     GAsyncReadyCallback callback, gpointer user_data);
@@ -240,6 +255,7 @@ void query_connection_restore_async(QueryConnection *self, int fd, gboolean chec
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_restore_finish(QueryConnection *self, GAsyncResult *result, char ***messages, GError **error);
 
 /**
@@ -252,6 +268,7 @@ gboolean query_connection_restore_finish(QueryConnection *self, GAsyncResult *re
  *
  * Async form of query_connection_check().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_check_async(QueryConnection *self, gboolean quick, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
 
@@ -264,6 +281,7 @@ void query_connection_check_async(QueryConnection *self, gboolean quick, GCancel
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_check_finish(QueryConnection *self, GAsyncResult *result, char ***messages, GError **error);
 
 /**
@@ -276,6 +294,7 @@ gboolean query_connection_check_finish(QueryConnection *self, GAsyncResult *resu
  *
  * Async form of query_connection_optimize().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_optimize_async(QueryConnection *self, gboolean warm, GCancellable *cancellable, GAsyncReadyCallback callback,
                                      gpointer user_data);
 
@@ -287,6 +306,7 @@ void query_connection_optimize_async(QueryConnection *self, gboolean warm, GCanc
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_optimize_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -298,6 +318,7 @@ gboolean query_connection_optimize_finish(QueryConnection *self, GAsyncResult *r
  *
  * Async form of query_connection_reload().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_reload_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                    gpointer user_data);
 
@@ -309,6 +330,7 @@ void query_connection_reload_async(QueryConnection *self, GCancellable *cancella
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_reload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -321,6 +343,7 @@ gboolean query_connection_reload_finish(QueryConnection *self, GAsyncResult *res
  *
  * Async form of query_connection_set_full_text().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_set_full_text_async(QueryConnection *self, GVariant *options, GCancellable *cancellable,
                                           GAsyncReadyCallback callback, gpointer user_data);
 
@@ -332,6 +355,7 @@ void query_connection_set_full_text_async(QueryConnection *self, GVariant *optio
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_set_full_text_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -343,6 +367,7 @@ gboolean query_connection_set_full_text_finish(QueryConnection *self, GAsyncResu
  *
  * Async form of query_connection_get_stats().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_get_stats_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                       gpointer user_data);
 
@@ -354,6 +379,7 @@ void query_connection_get_stats_async(QueryConnection *self, GCancellable *cance
  *
  * Returns: (transfer full): see query_connection_get_stats(), %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GVariant *query_connection_get_stats_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -365,6 +391,7 @@ GVariant *query_connection_get_stats_finish(QueryConnection *self, GAsyncResult 
  *
  * Async form of query_connection_get_limits().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_get_limits_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                        gpointer user_data);
 
@@ -376,6 +403,7 @@ void query_connection_get_limits_async(QueryConnection *self, GCancellable *canc
  *
  * Returns: (transfer full): see query_connection_get_limits(), %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GVariant *query_connection_get_limits_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -387,6 +415,7 @@ GVariant *query_connection_get_limits_finish(QueryConnection *self, GAsyncResult
  *
  * Async form of query_connection_list_queries().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_list_queries_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                          gpointer user_data);
 
@@ -398,6 +427,7 @@ void query_connection_list_queries_async(QueryConnection *self, GCancellable *ca
  *
  * Returns: (transfer full): see query_connection_list_queries(), %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GVariant *query_connection_list_queries_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -410,6 +440,7 @@ GVariant *query_connection_list_queries_finish(QueryConnection *self, GAsyncResu
  *
  * Async form of query_connection_cancel_query().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_cancel_query_async(QueryConnection *self, guint64 id, GCancellable *cancellable, GAsyncReadyCallback callback,
                                          gpointer user_data);
 
@@ -421,6 +452,7 @@ void query_connection_cancel_query_async(QueryConnection *self, guint64 id, GCan
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_cancel_query_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -433,6 +465,7 @@ gboolean query_connection_cancel_query_finish(QueryConnection *self, GAsyncResul
  *
  * Async form of query_connection_get_daemon_property().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_get_daemon_property_async(QueryConnection *self, const char *name, GCancellable *cancellable,
                                                 GAsyncReadyCallback callback, gpointer user_data);
 
@@ -444,6 +477,7 @@ void query_connection_get_daemon_property_async(QueryConnection *self, const cha
  *
  * Returns: (transfer full): see query_connection_get_daemon_property(), %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GVariant *query_connection_get_daemon_property_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 G_END_DECLS

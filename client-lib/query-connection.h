@@ -25,6 +25,7 @@ G_BEGIN_DECLS
  *
  * Returns: (transfer full): a new connection, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryConnection *query_connection_new(GCancellable *cancellable, GError **error);
 
 /**
@@ -35,6 +36,7 @@ QueryConnection *query_connection_new(GCancellable *cancellable, GError **error)
  *
  * Async form of query_connection_new().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_new_async(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
 /**
@@ -44,6 +46,7 @@ void query_connection_new_async(GCancellable *cancellable, GAsyncReadyCallback c
  *
  * Returns: (transfer full): a new connection, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryConnection *query_connection_new_finish(GAsyncResult *result, GError **error);
 
 /**
@@ -58,6 +61,7 @@ QueryConnection *query_connection_new_finish(GAsyncResult *result, GError **erro
  *
  * Returns: (transfer full): a new connection, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryConnection *query_connection_new_for_store(const char *store, GCancellable *cancellable, GError **error);
 
 /**
@@ -69,6 +73,7 @@ QueryConnection *query_connection_new_for_store(const char *store, GCancellable 
  *
  * Async form of query_connection_new_for_store().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback,
                                           gpointer user_data);
 
@@ -79,6 +84,7 @@ void query_connection_new_for_store_async(const char *store, GCancellable *cance
  *
  * Returns: (transfer full): a new connection, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GError **error);
 
 /**
@@ -100,6 +106,7 @@ QueryConnection *query_connection_new_for_store_finish(GAsyncResult *result, GEr
  *
  * Returns: (transfer full): a new connection, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryConnection *query_connection_new_direct(const char *path, GCancellable *cancellable, GError **error);
 
 /**
@@ -111,6 +118,7 @@ QueryConnection *query_connection_new_direct(const char *path, GCancellable *can
  *
  * Async form of query_connection_new_direct().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_new_direct_async(const char *path, GCancellable *cancellable, GAsyncReadyCallback callback,
                                        gpointer user_data);
 
@@ -121,6 +129,7 @@ void query_connection_new_direct_async(const char *path, GCancellable *cancellab
  *
  * Returns: (transfer full): a new connection, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryConnection *query_connection_new_direct_finish(GAsyncResult *result, GError **error);
 
 /**
@@ -140,6 +149,7 @@ QueryConnection *query_connection_new_direct_finish(GAsyncResult *result, GError
  *
  * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryCursor *query_connection_query(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                     GCancellable *cancellable, GError **error);
 
@@ -155,6 +165,7 @@ QueryCursor *query_connection_query(QueryConnection *self, QueryLanguage languag
  *
  * Async form of query_connection_query().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_query_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                   GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
@@ -166,6 +177,7 @@ void query_connection_query_async(QueryConnection *self, QueryLanguage language,
  *
  * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryCursor *query_connection_query_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -183,6 +195,7 @@ QueryCursor *query_connection_query_finish(QueryConnection *self, GAsyncResult *
  *
  * Returns: the number of changed rows, -1 on error
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_connection_update(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                GCancellable *cancellable, GError **error);
 
@@ -198,6 +211,7 @@ gint64 query_connection_update(QueryConnection *self, QueryLanguage language, co
  *
  * Async form of query_connection_update().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_update_async(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
                                    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
@@ -209,6 +223,7 @@ void query_connection_update_async(QueryConnection *self, QueryLanguage language
  *
  * Returns: the number of changed rows, -1 on error
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_connection_update_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -225,6 +240,7 @@ gint64 query_connection_update_finish(QueryConnection *self, GAsyncResult *resul
  *
  * Returns: (transfer full): a statement, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryStatement *query_connection_prepare(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                          GError **error);
 
@@ -242,6 +258,7 @@ QueryStatement *query_connection_prepare(QueryConnection *self, QueryLanguage la
  *
  * Returns: (transfer full): a statement, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryStatement *query_connection_prepare_update(QueryConnection *self, QueryLanguage language, const char *text,
                                                 GCancellable *cancellable, GError **error);
 
@@ -250,6 +267,7 @@ QueryStatement *query_connection_prepare_update(QueryConnection *self, QueryLang
  * @self: a connection
  * Returns: (transfer full): an empty batch
  */
+QUERY_AVAILABLE_IN_0_1
 QueryBatch *query_connection_create_batch(QueryConnection *self);
 
 /**
@@ -259,6 +277,7 @@ QueryBatch *query_connection_create_batch(QueryConnection *self);
  *
  * Sets the deadline of the calls that follow on this connection. Time in which the daemon waits for a slow reader does not count.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec);
 
 /**
@@ -267,6 +286,7 @@ void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec
  *
  * Returns: what query_connection_set_timeout_msec() has set; 0 is the daemon's default
  */
+QUERY_AVAILABLE_IN_0_1
 guint query_connection_get_timeout_msec(QueryConnection *self);
 
 /**
@@ -276,6 +296,7 @@ guint query_connection_get_timeout_msec(QueryConnection *self);
  *
  * Cuts the results of the queries that follow on this connection.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_set_max_rows(QueryConnection *self, guint64 max_rows);
 
 /**
@@ -284,6 +305,7 @@ void query_connection_set_max_rows(QueryConnection *self, guint64 max_rows);
  *
  * Returns: what query_connection_set_max_rows() has set; 0 is the daemon's default
  */
+QUERY_AVAILABLE_IN_0_1
 guint64 query_connection_get_max_rows(QueryConnection *self);
 
 /**
@@ -293,6 +315,7 @@ guint64 query_connection_get_max_rows(QueryConnection *self);
  *
  * For the channels that are opened from now on; idle ones are closed. The default is %QUERY_TRANSPORT_AUTO.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_set_transport(QueryConnection *self, QueryTransport transport);
 
 /**
@@ -301,6 +324,7 @@ void query_connection_set_transport(QueryConnection *self, QueryTransport transp
  *
  * Returns: what query_connection_set_transport() has set
  */
+QUERY_AVAILABLE_IN_0_1
 QueryTransport query_connection_get_transport(QueryConnection *self);
 
 /**
@@ -311,6 +335,7 @@ QueryTransport query_connection_get_transport(QueryConnection *self);
  * For the updates that follow on this connection, statements that are prepared from now on, batches, and payloads whose options do
  * not say. A transaction of query_connection_begin() is always %QUERY_DURABILITY_FULL, which is the default.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_set_durability(QueryConnection *self, QueryDurability durability);
 
 /**
@@ -319,6 +344,7 @@ void query_connection_set_durability(QueryConnection *self, QueryDurability dura
  *
  * Returns: what query_connection_set_durability() has set
  */
+QUERY_AVAILABLE_IN_0_1
 QueryDurability query_connection_get_durability(QueryConnection *self);
 
 /**
@@ -335,6 +361,7 @@ QueryDurability query_connection_get_durability(QueryConnection *self);
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_explain(QueryConnection *self, QueryLanguage language, const char *text, char **sql, char **plan,
                                   GCancellable *cancellable, GError **error);
 
@@ -367,6 +394,7 @@ typedef void (*QueryProgressFunc)(guint64 rows_done, guint64 bytes_done, guint64
  *
  * Returns: %FALSE on error: nothing was imported, unless it is DISCONNECTED: then it is not known
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_import(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                                  gpointer user_data, guint64 *n_rows, GCancellable *cancellable, GError **error);
 
@@ -386,6 +414,7 @@ gboolean query_connection_import(QueryConnection *self, int fd, const char *form
  *
  * Returns: %FALSE on error: what was written is not complete
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_dump(QueryConnection *self, int fd, const char *format, GVariant *options, QueryProgressFunc progress,
                                gpointer user_data, guint64 *n_quads, GCancellable *cancellable, GError **error);
 
@@ -406,6 +435,7 @@ gboolean query_connection_dump(QueryConnection *self, int fd, const char *format
  *
  * Returns: %FALSE on error: what was written is not complete
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_export(QueryConnection *self, QueryLanguage language, const char *text, const char *format, int fd,
                                  GVariant *options, guint64 *n_rows, guint64 *n_bytes, GCancellable *cancellable, GError **error);
 
@@ -422,6 +452,7 @@ gboolean query_connection_export(QueryConnection *self, QueryLanguage language, 
  *
  * Returns: %FALSE on error: the file's content is not a database
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_backup(QueryConnection *self, int fd, QueryProgressFunc progress, gpointer user_data,
                                  GCancellable *cancellable, GError **error);
 
@@ -440,6 +471,7 @@ gboolean query_connection_backup(QueryConnection *self, int fd, QueryProgressFun
  *
  * Returns: %FALSE on error: nothing has changed
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_restore(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress,
                                   gpointer user_data, GCancellable *cancellable, GError **error);
 
@@ -459,6 +491,7 @@ gboolean query_connection_restore(QueryConnection *self, int fd, gboolean check_
  *
  * Returns: %FALSE on error: nothing has changed, and @messages is untouched
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_restore_full(QueryConnection *self, int fd, gboolean check_only, QueryProgressFunc progress,
                                        gpointer user_data, char ***messages, GCancellable *cancellable, GError **error);
 
@@ -477,6 +510,7 @@ gboolean query_connection_restore_full(QueryConnection *self, int fd, gboolean c
  *
  * Returns: %TRUE when the database is sound
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_check(QueryConnection *self, gboolean quick, char ***messages, GCancellable *cancellable, GError **error);
 
 /**
@@ -490,6 +524,7 @@ gboolean query_connection_check(QueryConnection *self, gboolean quick, char ***m
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_optimize(QueryConnection *self, gboolean warm, GCancellable *cancellable, GError **error);
 
 /**
@@ -502,6 +537,7 @@ gboolean query_connection_optimize(QueryConnection *self, gboolean warm, GCancel
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -517,6 +553,7 @@ gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellabl
  *
  * Returns: %FALSE on error: nothing has changed
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_set_full_text(QueryConnection *self, GVariant *options, GCancellable *cancellable, GError **error);
 
 /**
@@ -526,6 +563,7 @@ gboolean query_connection_set_full_text(QueryConnection *self, GVariant *options
  * @error: (nullable): location for an error
  * Returns: (transfer full): a{sv}: numbers (t) and texts (s) by name, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -535,6 +573,7 @@ GVariant *query_connection_get_stats(QueryConnection *self, GCancellable *cancel
  * @error: (nullable): location for an error
  * Returns: (transfer full): a(sttsss): name, value, default, unit, error name, description; %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -545,6 +584,7 @@ GVariant *query_connection_get_limits(QueryConnection *self, GCancellable *cance
  * Returns: (transfer full): aa{sv}: id t, language s, text s, state s, client s, elapsed_usec t, rows t, bytes t;
  *   %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GVariant *query_connection_list_queries(QueryConnection *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -558,6 +598,7 @@ GVariant *query_connection_list_queries(QueryConnection *self, GCancellable *can
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_cancel_query(QueryConnection *self, guint64 id, GCancellable *cancellable, GError **error);
 
 /**
@@ -568,6 +609,7 @@ gboolean query_connection_cancel_query(QueryConnection *self, guint64 id, GCance
  * @error: (nullable): location for an error
  * Returns: (transfer full): its value, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GVariant *query_connection_get_daemon_property(QueryConnection *self, const char *name, GCancellable *cancellable, GError **error);
 
 G_END_DECLS

@@ -14,22 +14,38 @@
 
 G_BEGIN_DECLS
 
-/* Kinds of constraints. A kind that a later daemon adds is %QUERY_CONSTRAINT_OTHER. */
+/**
+ * QueryConstraintKind:
+ * @QUERY_CONSTRAINT_OTHER: none of the others
+ * @QUERY_CONSTRAINT_UNIQUE: a UNIQUE constraint or a unique index
+ * @QUERY_CONSTRAINT_PRIMARY_KEY: a PRIMARY KEY, also one that is the rowid
+ * @QUERY_CONSTRAINT_ROWID: the rowid of a table, which no column names
+ * @QUERY_CONSTRAINT_NOT_NULL: NOT NULL
+ * @QUERY_CONSTRAINT_CHECK: CHECK
+ * @QUERY_CONSTRAINT_FOREIGN_KEY: a foreign key
+ * @QUERY_CONSTRAINT_DATATYPE: the type of a column of a STRICT table, or an integer that is required
+ * @QUERY_CONSTRAINT_TRIGGER: RAISE of a trigger, whose message is that of the error
+ * @QUERY_CONSTRAINT_VIRTUAL_TABLE: of a virtual table
+ * @QUERY_CONSTRAINT_GRAPH: SPARQL: CREATE GRAPH of one that exists, or CLEAR, DROP, … of one that does not
+ *
+ * Kinds of constraints. A kind that a later daemon adds is %QUERY_CONSTRAINT_OTHER.
+ */
 typedef enum {
-    QUERY_CONSTRAINT_OTHER,         /* none of the others */
-    QUERY_CONSTRAINT_UNIQUE,        /* a UNIQUE constraint or a unique index */
-    QUERY_CONSTRAINT_PRIMARY_KEY,   /* a PRIMARY KEY, also one that is the rowid */
-    QUERY_CONSTRAINT_ROWID,         /* the rowid of a table, which no column names */
-    QUERY_CONSTRAINT_NOT_NULL,      /* NOT NULL */
-    QUERY_CONSTRAINT_CHECK,         /* CHECK */
-    QUERY_CONSTRAINT_FOREIGN_KEY,   /* a foreign key */
-    QUERY_CONSTRAINT_DATATYPE,      /* the type of a column of a STRICT table, or an integer that is required */
-    QUERY_CONSTRAINT_TRIGGER,       /* RAISE of a trigger, whose message is that of the error */
-    QUERY_CONSTRAINT_VIRTUAL_TABLE, /* of a virtual table */
-    QUERY_CONSTRAINT_GRAPH,         /* SPARQL: CREATE GRAPH of one that exists, or CLEAR, DROP, … of one that does not */
+    QUERY_CONSTRAINT_OTHER,
+    QUERY_CONSTRAINT_UNIQUE,
+    QUERY_CONSTRAINT_PRIMARY_KEY,
+    QUERY_CONSTRAINT_ROWID,
+    QUERY_CONSTRAINT_NOT_NULL,
+    QUERY_CONSTRAINT_CHECK,
+    QUERY_CONSTRAINT_FOREIGN_KEY,
+    QUERY_CONSTRAINT_DATATYPE,
+    QUERY_CONSTRAINT_TRIGGER,
+    QUERY_CONSTRAINT_VIRTUAL_TABLE,
+    QUERY_CONSTRAINT_GRAPH,
 } QueryConstraintKind;
 
 #define QUERY_TYPE_CONSTRAINT_KIND (query_constraint_kind_get_type())
+QUERY_AVAILABLE_IN_0_1
 GType query_constraint_kind_get_type(void);
 
 /**
@@ -40,6 +56,7 @@ GType query_constraint_kind_get_type(void);
 typedef struct _QueryConstraint QueryConstraint;
 
 #define QUERY_TYPE_CONSTRAINT (query_constraint_get_type())
+QUERY_AVAILABLE_IN_0_1
 GType query_constraint_get_type(void);
 
 /**
@@ -56,6 +73,7 @@ GType query_constraint_get_type(void);
  *
  * Returns: (transfer full) (nullable): the constraint, %NULL for other errors and when the daemon does not tell it
  */
+QUERY_AVAILABLE_IN_0_1
 QueryConstraint *query_error_get_constraint(const GError *error);
 
 /**
@@ -64,6 +82,7 @@ QueryConstraint *query_error_get_constraint(const GError *error);
  *
  * Returns: (transfer full): @self
  */
+QUERY_AVAILABLE_IN_0_1
 QueryConstraint *query_constraint_ref(QueryConstraint *self);
 
 /**
@@ -72,6 +91,7 @@ QueryConstraint *query_constraint_ref(QueryConstraint *self);
  *
  * Gives a reference back; the last one frees.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_constraint_unref(QueryConstraint *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryConstraint, query_constraint_unref)
 
@@ -81,6 +101,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryConstraint, query_constraint_unref)
  *
  * Returns: what kind of constraint it is
  */
+QUERY_AVAILABLE_IN_0_1
 QueryConstraintKind query_constraint_get_kind(const QueryConstraint *self);
 
 /**
@@ -93,6 +114,7 @@ QueryConstraintKind query_constraint_get_kind(const QueryConstraint *self);
  *
  * Returns: (transfer none) (nullable): the name of the table, %NULL when it is not known
  */
+QUERY_AVAILABLE_IN_0_1
 const char *query_constraint_get_table(const QueryConstraint *self);
 
 /**
@@ -104,6 +126,7 @@ const char *query_constraint_get_table(const QueryConstraint *self);
  *
  * Returns: (transfer none) (array zero-terminated=1): the names of the columns; none when they are not known
  */
+QUERY_AVAILABLE_IN_0_1
 const char *const *query_constraint_get_columns(const QueryConstraint *self);
 
 /**
@@ -115,6 +138,7 @@ const char *const *query_constraint_get_columns(const QueryConstraint *self);
  *
  * Returns: (transfer none) (nullable): the name, %NULL when it is not known
  */
+QUERY_AVAILABLE_IN_0_1
 const char *query_constraint_get_name(const QueryConstraint *self);
 
 G_END_DECLS

@@ -19,6 +19,7 @@ G_BEGIN_DECLS
  * @self: a cursor
  * Returns: the number of columns
  */
+QUERY_AVAILABLE_IN_0_1
 guint query_cursor_get_n_columns(QueryCursor *self);
 
 /**
@@ -27,6 +28,7 @@ guint query_cursor_get_n_columns(QueryCursor *self);
  * @column: from 0
  * Returns: (transfer none): the column's name; lives as long as @self
  */
+QUERY_AVAILABLE_IN_0_1
 const char *query_cursor_get_column_name(QueryCursor *self, guint column);
 
 /**
@@ -35,6 +37,7 @@ const char *query_cursor_get_column_name(QueryCursor *self, guint column);
  * @column: from 0
  * Returns: (transfer none): the declared type, "" when there is none; lives as long as @self
  */
+QUERY_AVAILABLE_IN_0_1
 const char *query_cursor_get_column_type(QueryCursor *self, guint column);
 
 /**
@@ -49,6 +52,7 @@ const char *query_cursor_get_column_type(QueryCursor *self, guint column);
  *
  * Returns: %TRUE with a row; %FALSE at the end (no error set) or on failure (error set)
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -60,6 +64,7 @@ gboolean query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError 
  *
  * Async form of query_cursor_next(). When the row is already here, @callback comes with the next turn of the main loop.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_cursor_next_async(QueryCursor *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
 /**
@@ -70,6 +75,7 @@ void query_cursor_next_async(QueryCursor *self, GCancellable *cancellable, GAsyn
  *
  * Returns: %TRUE with a row; %FALSE at the end (no error set) or on failure (error set)
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_cursor_next_finish(QueryCursor *self, GAsyncResult *result, GError **error);
 
 /**
@@ -78,6 +84,7 @@ gboolean query_cursor_next_finish(QueryCursor *self, GAsyncResult *result, GErro
  * @column: from 0
  * Returns: the type of the value
  */
+QUERY_AVAILABLE_IN_0_1
 QueryValueType query_cursor_get_value_type(QueryCursor *self, guint column);
 
 /**
@@ -86,6 +93,7 @@ QueryValueType query_cursor_get_value_type(QueryCursor *self, guint column);
  * @column: from 0
  * Returns: whether the value is NULL
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_cursor_is_null(QueryCursor *self, guint column);
 
 /**
@@ -94,6 +102,7 @@ gboolean query_cursor_is_null(QueryCursor *self, guint column);
  * @column: from 0
  * Returns: the value; a FLOAT cut to an integer, of a string the number it begins with; 0 for the rest
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_cursor_get_int64(QueryCursor *self, guint column);
 
 /**
@@ -102,6 +111,7 @@ gint64 query_cursor_get_int64(QueryCursor *self, guint column);
  * @column: from 0
  * Returns: the value; of a string the number it begins with; 0 for the rest
  */
+QUERY_AVAILABLE_IN_0_1
 double query_cursor_get_double(QueryCursor *self, guint column);
 
 /**
@@ -110,6 +120,7 @@ double query_cursor_get_double(QueryCursor *self, guint column);
  * @column: from 0
  * Returns: %TRUE for a number that is not 0, and for the strings "true" and "1"
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_cursor_get_boolean(QueryCursor *self, guint column);
 
 /**
@@ -123,6 +134,7 @@ gboolean query_cursor_get_boolean(QueryCursor *self, guint column);
  *
  * Returns: (nullable) (transfer none): the string, valid until the next query_cursor_next(); %NULL for NULL and BLOB
  */
+QUERY_AVAILABLE_IN_0_1
 const char *query_cursor_get_string(QueryCursor *self, guint column, gsize *n_bytes);
 
 /**
@@ -131,6 +143,7 @@ const char *query_cursor_get_string(QueryCursor *self, guint column, gsize *n_by
  * @column: from 0
  * Returns: (nullable) (transfer full): a copy of the bytes, of a BLOB or of the string; %NULL for NULL
  */
+QUERY_AVAILABLE_IN_0_1
 GBytes *query_cursor_get_bytes(QueryCursor *self, guint column);
 
 /**
@@ -143,6 +156,7 @@ GBytes *query_cursor_get_bytes(QueryCursor *self, guint column);
  *
  * Returns: (transfer none) (nullable) (array length=n_bytes) (element-type guint8): the bytes; %NULL for NULL
  */
+QUERY_AVAILABLE_IN_0_1
 const guint8 *query_cursor_get_data(QueryCursor *self, guint column, gsize *n_bytes);
 
 /**
@@ -152,6 +166,7 @@ const guint8 *query_cursor_get_data(QueryCursor *self, guint column, gsize *n_by
  * Returns: (nullable) (transfer full): the time of an ISO 8601 text or xsd:dateTime (UTC if it names no zone). Of an INTEGER it
  *   is seconds since 1970; %NULL for the rest
  */
+QUERY_AVAILABLE_IN_0_1
 GDateTime *query_cursor_get_date_time(QueryCursor *self, guint column);
 
 /**
@@ -164,6 +179,7 @@ GDateTime *query_cursor_get_date_time(QueryCursor *self, guint column);
  * NULL it is a string that is %NULL. Bytes of a text that are not UTF-8 become U+FFFD. (A #GBytes would not outlive @value in
  * Python.)
  */
+QUERY_AVAILABLE_IN_0_1
 void query_cursor_get_value(QueryCursor *self, guint column, GValue *value);
 
 /**
@@ -174,6 +190,7 @@ void query_cursor_get_value(QueryCursor *self, guint column, GValue *value);
  * Returns: (transfer full): the value as query_connection_query() takes parameters: x, d, s, ay, (sss) for an RDF term, and the
  * empty signature for NULL. Bytes of a text that are not UTF-8 become U+FFFD
  */
+QUERY_AVAILABLE_IN_0_1
 GVariant *query_cursor_get_variant(QueryCursor *self, guint column);
 
 /**
@@ -182,6 +199,7 @@ GVariant *query_cursor_get_variant(QueryCursor *self, guint column);
  * @column: from 0
  * Returns: (nullable) (transfer none): the datatype IRI of a typed literal, valid until the next query_cursor_next()
  */
+QUERY_AVAILABLE_IN_0_1
 const char *query_cursor_get_datatype(QueryCursor *self, guint column);
 
 /**
@@ -190,6 +208,7 @@ const char *query_cursor_get_datatype(QueryCursor *self, guint column);
  * @column: from 0
  * Returns: (nullable) (transfer none): the tag of a literal with a language, valid until the next query_cursor_next()
  */
+QUERY_AVAILABLE_IN_0_1
 const char *query_cursor_get_language(QueryCursor *self, guint column);
 
 /**
@@ -207,6 +226,7 @@ const char *query_cursor_get_language(QueryCursor *self, guint column);
  *
  * Returns: (transfer full) (nullable): the text, in UTF-8; %NULL at the end (no error set) or on failure (error set)
  */
+QUERY_AVAILABLE_IN_0_1
 GBytes *query_cursor_read_json(QueryCursor *self, guint64 max_rows, GCancellable *cancellable, GError **error);
 
 /**
@@ -219,6 +239,7 @@ GBytes *query_cursor_read_json(QueryCursor *self, guint64 max_rows, GCancellable
  *
  * Async form of query_cursor_read_json().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_cursor_read_json_async(QueryCursor *self, guint64 max_rows, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
 
@@ -230,6 +251,7 @@ void query_cursor_read_json_async(QueryCursor *self, guint64 max_rows, GCancella
  *
  * Returns: (transfer full) (nullable): the text, in UTF-8; %NULL at the end (no error set) or on failure (error set)
  */
+QUERY_AVAILABLE_IN_0_1
 GBytes *query_cursor_read_json_finish(QueryCursor *self, GAsyncResult *result, GError **error);
 
 /**
@@ -237,6 +259,7 @@ GBytes *query_cursor_read_json_finish(QueryCursor *self, GAsyncResult *result, G
  * @self: a cursor
  * Returns: the number of rows of the whole result; 0 before its end was reached
  */
+QUERY_AVAILABLE_IN_0_1
 guint64 query_cursor_get_n_rows(QueryCursor *self);
 
 /**
@@ -244,6 +267,7 @@ guint64 query_cursor_get_n_rows(QueryCursor *self);
  * @self: a cursor
  * Returns: the generation of the database that was read or written; 0 before the end of the result was reached
  */
+QUERY_AVAILABLE_IN_0_1
 guint64 query_cursor_get_generation(QueryCursor *self);
 
 /**
@@ -251,6 +275,7 @@ guint64 query_cursor_get_generation(QueryCursor *self);
  * @self: a cursor
  * Returns: the microseconds that the result took in the daemon; 0 before its end was reached
  */
+QUERY_AVAILABLE_IN_0_1
 guint64 query_cursor_get_elapsed_usec(QueryCursor *self);
 
 /**
@@ -258,6 +283,7 @@ guint64 query_cursor_get_elapsed_usec(QueryCursor *self);
  * @self: a cursor
  * Returns: the rows changed by an update with RETURNING; 0 before the end of the result was reached
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_cursor_get_changes(QueryCursor *self);
 
 /**
@@ -265,6 +291,7 @@ gint64 query_cursor_get_changes(QueryCursor *self);
  * @self: a cursor
  * Returns: the rowid inserted last by an update with RETURNING; 0 before the end of the result was reached
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_cursor_get_last_insert_rowid(QueryCursor *self);
 
 /**
@@ -273,6 +300,7 @@ gint64 query_cursor_get_last_insert_rowid(QueryCursor *self);
  *
  * Ends the cursor, and the query in the daemon if it still runs. Dropping the last reference does the same.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_cursor_close(QueryCursor *self);
 
 /**
@@ -284,6 +312,7 @@ void query_cursor_close(QueryCursor *self);
  *
  * Returns: the descriptor, which the caller closes; -1 when there is none to take, and nothing has changed
  */
+QUERY_AVAILABLE_IN_0_1
 int query_cursor_steal_fd(QueryCursor *self);
 
 G_END_DECLS

@@ -37,6 +37,7 @@ G_DECLARE_FINAL_TYPE(QueryNotifier, query_notifier, QUERY, NOTIFIER, GObject)
  *
  * Returns: (transfer full): a notifier, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryNotifier *query_connection_create_notifier(QueryConnection *self, const char *const *tables, const char *const *graphs,
                                                 GCancellable *cancellable, GError **error);
 
@@ -51,6 +52,7 @@ QueryNotifier *query_connection_create_notifier(QueryConnection *self, const cha
  *
  * Async form of query_connection_create_notifier().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_create_notifier_async(QueryConnection *self, const char *const *tables, const char *const *graphs,
                                             GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
@@ -62,6 +64,7 @@ void query_connection_create_notifier_async(QueryConnection *self, const char *c
  *
  * Returns: (transfer full): a notifier, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryNotifier *query_connection_create_notifier_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -69,6 +72,7 @@ QueryNotifier *query_connection_create_notifier_finish(QueryConnection *self, GA
  * @self: a notifier
  * Returns: what query_notifier_set_generation() has set
  */
+QUERY_AVAILABLE_IN_0_1
 guint64 query_notifier_get_generation(QueryNotifier *self);
 
 /**
@@ -78,6 +82,7 @@ guint64 query_notifier_get_generation(QueryNotifier *self);
  *
  * Changes up to this generation are not reported.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_notifier_set_generation(QueryNotifier *self, guint64 generation);
 
 G_END_DECLS

@@ -33,6 +33,7 @@ G_BEGIN_DECLS
  *
  * Returns: its id, from 1 on and never used again; -1 on error
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_connection_store_payload(QueryConnection *self, GBytes *content, GVariant *options, GCancellable *cancellable,
                                       GError **error);
 
@@ -47,6 +48,7 @@ gint64 query_connection_store_payload(QueryConnection *self, GBytes *content, GV
  *
  * Async form of query_connection_store_payload().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_store_payload_async(QueryConnection *self, GBytes *content, GVariant *options, GCancellable *cancellable,
                                           GAsyncReadyCallback callback, gpointer user_data);
 
@@ -58,6 +60,7 @@ void query_connection_store_payload_async(QueryConnection *self, GBytes *content
  *
  * Returns: the id, -1 on error
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_connection_store_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -72,6 +75,7 @@ gint64 query_connection_store_payload_finish(QueryConnection *self, GAsyncResult
  *
  * Returns: the id, -1 on error
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_connection_store_payload_from_fd(QueryConnection *self, int fd, GVariant *options, GCancellable *cancellable,
                                               GError **error);
 
@@ -87,6 +91,7 @@ gint64 query_connection_store_payload_from_fd(QueryConnection *self, int fd, GVa
  *
  * Returns: the id, -1 on error
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_connection_store_payload_from_stream(QueryConnection *self, GInputStream *stream, GVariant *options,
                                                   GCancellable *cancellable, GError **error);
 
@@ -105,6 +110,7 @@ gint64 query_connection_store_payload_from_stream(QueryConnection *self, GInputS
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_replace_payload(QueryConnection *self, gint64 id, GBytes *content, GVariant *options,
                                           GCancellable *cancellable, GError **error);
 
@@ -120,6 +126,7 @@ gboolean query_connection_replace_payload(QueryConnection *self, gint64 id, GByt
  *
  * Async form of query_connection_replace_payload().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_replace_payload_async(QueryConnection *self, gint64 id, GBytes *content, GVariant *options,
                                             GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
@@ -131,6 +138,7 @@ void query_connection_replace_payload_async(QueryConnection *self, gint64 id, GB
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_replace_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -144,6 +152,7 @@ gboolean query_connection_replace_payload_finish(QueryConnection *self, GAsyncRe
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_replace_payload_from_fd(QueryConnection *self, gint64 id, int fd, GVariant *options,
                                                   GCancellable *cancellable, GError **error);
 
@@ -158,6 +167,7 @@ gboolean query_connection_replace_payload_from_fd(QueryConnection *self, gint64 
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_replace_payload_from_stream(QueryConnection *self, gint64 id, GInputStream *stream, GVariant *options,
                                                       GCancellable *cancellable, GError **error);
 
@@ -174,6 +184,7 @@ gboolean query_connection_replace_payload_from_stream(QueryConnection *self, gin
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_delete_payload(QueryConnection *self, gint64 id, GCancellable *cancellable, GError **error);
 
 /**
@@ -186,6 +197,7 @@ gboolean query_connection_delete_payload(QueryConnection *self, gint64 id, GCanc
  *
  * Async form of query_connection_delete_payload().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_delete_payload_async(QueryConnection *self, gint64 id, GCancellable *cancellable,
                                            GAsyncReadyCallback callback, gpointer user_data);
 
@@ -197,6 +209,7 @@ void query_connection_delete_payload_async(QueryConnection *self, gint64 id, GCa
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_delete_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -212,6 +225,7 @@ gboolean query_connection_delete_payload_finish(QueryConnection *self, GAsyncRes
  *
  * Returns: (transfer full): the content, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GBytes *query_connection_load_payload(QueryConnection *self, gint64 id, GCancellable *cancellable, GError **error);
 
 /**
@@ -224,6 +238,7 @@ GBytes *query_connection_load_payload(QueryConnection *self, gint64 id, GCancell
  *
  * Async form of query_connection_load_payload().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_load_payload_async(QueryConnection *self, gint64 id, GCancellable *cancellable, GAsyncReadyCallback callback,
                                          gpointer user_data);
 
@@ -235,6 +250,7 @@ void query_connection_load_payload_async(QueryConnection *self, gint64 id, GCanc
  *
  * Returns: (transfer full): the content, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GBytes *query_connection_load_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -249,6 +265,7 @@ GBytes *query_connection_load_payload_finish(QueryConnection *self, GAsyncResult
  *
  * Returns: (transfer full) (element-type GBytes): the contents in the order of the ids, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GPtrArray *query_connection_load_payloads(QueryConnection *self, const gint64 *ids, gsize n_ids, GCancellable *cancellable,
                                           GError **error);
 
@@ -263,6 +280,7 @@ GPtrArray *query_connection_load_payloads(QueryConnection *self, const gint64 *i
  *
  * Returns: a descriptor, which the caller closes; -1 on error
  */
+QUERY_AVAILABLE_IN_0_1
 int query_connection_open_payload(QueryConnection *self, gint64 id, GCancellable *cancellable, GError **error);
 
 /**
@@ -276,6 +294,7 @@ int query_connection_open_payload(QueryConnection *self, gint64 id, GCancellable
  *
  * Returns: (transfer full): a stream, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 GInputStream *query_connection_read_payload(QueryConnection *self, gint64 id, GCancellable *cancellable, GError **error);
 
 G_END_DECLS

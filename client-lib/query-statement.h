@@ -19,6 +19,7 @@ G_BEGIN_DECLS
  * @self: a statement
  * Returns: the language of its text
  */
+QUERY_AVAILABLE_IN_0_1
 QueryLanguage query_statement_get_language(QueryStatement *self);
 
 /**
@@ -26,6 +27,7 @@ QueryLanguage query_statement_get_language(QueryStatement *self);
  * @self: a statement
  * Returns: the number of parameters
  */
+QUERY_AVAILABLE_IN_0_1
 guint query_statement_get_n_parameters(QueryStatement *self);
 
 /**
@@ -34,6 +36,7 @@ guint query_statement_get_n_parameters(QueryStatement *self);
  * @index: from 0
  * Returns: (nullable) (transfer none): the name with its sigil, %NULL for a plain "?"
  */
+QUERY_AVAILABLE_IN_0_1
 const char *query_statement_get_parameter_name(QueryStatement *self, guint index);
 
 /**
@@ -48,6 +51,7 @@ const char *query_statement_get_parameter_name(QueryStatement *self, guint index
  *
  * Returns: %FALSE when there is no such parameter
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_bind_null(QueryStatement *self, const char *name, GError **error);
 
 /**
@@ -63,6 +67,7 @@ gboolean query_statement_bind_null(QueryStatement *self, const char *name, GErro
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_bind_int64(QueryStatement *self, const char *name, gint64 value, GError **error);
 
 /**
@@ -78,6 +83,7 @@ gboolean query_statement_bind_int64(QueryStatement *self, const char *name, gint
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_bind_double(QueryStatement *self, const char *name, double value, GError **error);
 
 /**
@@ -94,6 +100,7 @@ gboolean query_statement_bind_double(QueryStatement *self, const char *name, dou
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_bind_string(QueryStatement *self, const char *name, const char *value, gssize n_bytes, GError **error);
 
 /**
@@ -109,6 +116,7 @@ gboolean query_statement_bind_string(QueryStatement *self, const char *name, con
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_bind_bytes(QueryStatement *self, const char *name, GBytes *value, GError **error);
 
 /**
@@ -124,6 +132,7 @@ gboolean query_statement_bind_bytes(QueryStatement *self, const char *name, GByt
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_bind_iri(QueryStatement *self, const char *name, const char *iri, GError **error);
 
 /**
@@ -141,6 +150,7 @@ gboolean query_statement_bind_iri(QueryStatement *self, const char *name, const 
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_bind_literal(QueryStatement *self, const char *name, const char *lexical, const char *datatype,
                                       const char *language, GError **error);
 
@@ -157,6 +167,7 @@ gboolean query_statement_bind_literal(QueryStatement *self, const char *name, co
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_bind_boolean(QueryStatement *self, const char *name, gboolean value, GError **error);
 
 /**
@@ -172,6 +183,7 @@ gboolean query_statement_bind_boolean(QueryStatement *self, const char *name, gb
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_bind_date_time(QueryStatement *self, const char *name, GDateTime *value, GError **error);
 
 /**
@@ -188,6 +200,7 @@ gboolean query_statement_bind_date_time(QueryStatement *self, const char *name, 
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_bind_value(QueryStatement *self, const char *name, const GValue *value, GError **error);
 
 /**
@@ -202,6 +215,7 @@ gboolean query_statement_bind_value(QueryStatement *self, const char *name, cons
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_bind_parameters(QueryStatement *self, GVariant *parameters, GError **error);
 
 /**
@@ -216,6 +230,7 @@ gboolean query_statement_bind_parameters(QueryStatement *self, GVariant *paramet
  *
  * Returns: %FALSE on error; nothing was kept
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_statement_add_row(QueryStatement *self, GError **error);
 
 /**
@@ -224,6 +239,7 @@ gboolean query_statement_add_row(QueryStatement *self, GError **error);
  *
  * Removes all bound values.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_statement_clear_bindings(QueryStatement *self);
 
 /**
@@ -238,6 +254,7 @@ void query_statement_clear_bindings(QueryStatement *self);
  *
  * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryCursor *query_statement_execute(QueryStatement *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -249,6 +266,7 @@ QueryCursor *query_statement_execute(QueryStatement *self, GCancellable *cancell
  *
  * Async form of query_statement_execute(). Values bound after the call count for the next one.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_statement_execute_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                    gpointer user_data);
 
@@ -260,6 +278,7 @@ void query_statement_execute_async(QueryStatement *self, GCancellable *cancellab
  *
  * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryCursor *query_statement_execute_finish(QueryStatement *self, GAsyncResult *result, GError **error);
 
 /**
@@ -274,6 +293,7 @@ QueryCursor *query_statement_execute_finish(QueryStatement *self, GAsyncResult *
  *
  * Returns: the number of changed rows, -1 on error
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_statement_update(QueryStatement *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -286,6 +306,7 @@ gint64 query_statement_update(QueryStatement *self, GCancellable *cancellable, G
  * Async form of query_statement_update(). Several may be under way. They go out together on one channel, and are executed in
  * the order of the calls, each as an update of its own. One with a @cancellable goes its own way.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_statement_update_async(QueryStatement *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
 
@@ -297,6 +318,7 @@ void query_statement_update_async(QueryStatement *self, GCancellable *cancellabl
  *
  * Returns: the number of changed rows, -1 on error
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_statement_update_finish(QueryStatement *self, GAsyncResult *result, GError **error);
 
 /**
@@ -304,6 +326,7 @@ gint64 query_statement_update_finish(QueryStatement *self, GAsyncResult *result,
  * @self: a statement
  * Returns: the rowid that the last query_statement_update() inserted last
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_statement_get_last_insert_rowid(QueryStatement *self);
 
 /**
@@ -311,6 +334,7 @@ gint64 query_statement_get_last_insert_rowid(QueryStatement *self);
  * @self: a statement
  * Returns: the generation of the database that the last query_statement_update() made
  */
+QUERY_AVAILABLE_IN_0_1
 guint64 query_statement_get_generation(QueryStatement *self);
 
 G_END_DECLS

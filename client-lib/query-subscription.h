@@ -38,6 +38,7 @@ G_DECLARE_FINAL_TYPE(QuerySubscription, query_subscription, QUERY, SUBSCRIPTION,
  *
  * Returns: (transfer full): a subscription, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QuerySubscription *query_connection_subscribe(QueryConnection *self, QueryLanguage language, const char *text,
                                               GCancellable *cancellable, GError **error);
 
@@ -52,6 +53,7 @@ QuerySubscription *query_connection_subscribe(QueryConnection *self, QueryLangua
  *
  * Async form of query_connection_subscribe().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_subscribe_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                       GAsyncReadyCallback callback, gpointer user_data);
 
@@ -63,6 +65,7 @@ void query_connection_subscribe_async(QueryConnection *self, QueryLanguage langu
  *
  * Returns: (transfer full): a subscription, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QuerySubscription *query_connection_subscribe_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -70,6 +73,7 @@ QuerySubscription *query_connection_subscribe_finish(QueryConnection *self, GAsy
  * @self: a subscription
  * Returns: what query_subscription_set_generation() has set; before, the generation of the database when it was made
  */
+QUERY_AVAILABLE_IN_0_1
 guint64 query_subscription_get_generation(QuerySubscription *self);
 
 /**
@@ -79,6 +83,7 @@ guint64 query_subscription_get_generation(QuerySubscription *self);
  *
  * Changes up to this generation are in the result and are not reported.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_subscription_set_generation(QuerySubscription *self, guint64 generation);
 
 /**
@@ -86,6 +91,7 @@ void query_subscription_set_generation(QuerySubscription *self, guint64 generati
  * @self: a subscription
  * Returns: whether a change is known that is later than the result of query_subscription_set_generation()
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_subscription_is_stale(QuerySubscription *self);
 
 G_END_DECLS

@@ -38,6 +38,7 @@ G_DECLARE_FINAL_TYPE(QueryTransaction, query_transaction, QUERY, TRANSACTION, GO
  *
  * Returns: (transfer full): a transaction, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryTransaction *query_connection_begin(QueryConnection *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -49,6 +50,7 @@ QueryTransaction *query_connection_begin(QueryConnection *self, GCancellable *ca
  *
  * Async form of query_connection_begin().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_begin_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data);
 
@@ -60,6 +62,7 @@ void query_connection_begin_async(QueryConnection *self, GCancellable *cancellab
  *
  * Returns: (transfer full): a transaction, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryTransaction *query_connection_begin_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
@@ -75,6 +78,7 @@ QueryTransaction *query_connection_begin_finish(QueryConnection *self, GAsyncRes
  *
  * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryCursor *query_transaction_query(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                      GCancellable *cancellable, GError **error);
 
@@ -90,6 +94,7 @@ QueryCursor *query_transaction_query(QueryTransaction *self, QueryLanguage langu
  *
  * Async form of query_transaction_query().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_transaction_query_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
@@ -101,6 +106,7 @@ void query_transaction_query_async(QueryTransaction *self, QueryLanguage languag
  *
  * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryCursor *query_transaction_query_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -116,6 +122,7 @@ QueryCursor *query_transaction_query_finish(QueryTransaction *self, GAsyncResult
  *
  * Returns: the number of changed rows, -1 on error
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_transaction_update(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                 GCancellable *cancellable, GError **error);
 
@@ -131,6 +138,7 @@ gint64 query_transaction_update(QueryTransaction *self, QueryLanguage language, 
  *
  * Async form of query_transaction_update().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_transaction_update_async(QueryTransaction *self, QueryLanguage language, const char *text, GVariant *parameters,
                                     GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
@@ -142,6 +150,7 @@ void query_transaction_update_async(QueryTransaction *self, QueryLanguage langua
  *
  * Returns: the number of changed rows, -1 on error
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_transaction_update_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -159,6 +168,7 @@ gint64 query_transaction_update_finish(QueryTransaction *self, GAsyncResult *res
  *
  * Returns: (transfer full): a cursor before the first row, without columns when the statement has no RETURNING; %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryCursor *query_transaction_update_returning(QueryTransaction *self, QueryLanguage language, const char *text,
                                                 GVariant *parameters, GCancellable *cancellable, GError **error);
 
@@ -174,6 +184,7 @@ QueryCursor *query_transaction_update_returning(QueryTransaction *self, QueryLan
  *
  * Async form of query_transaction_update_returning().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_transaction_update_returning_async(QueryTransaction *self, QueryLanguage language, const char *text,
                                               GVariant *parameters, GCancellable *cancellable, GAsyncReadyCallback callback,
                                               gpointer user_data);
@@ -186,6 +197,7 @@ void query_transaction_update_returning_async(QueryTransaction *self, QueryLangu
  *
  * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryCursor *query_transaction_update_returning_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -201,6 +213,7 @@ QueryCursor *query_transaction_update_returning_finish(QueryTransaction *self, G
  *
  * Returns: (transfer full): a statement, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryStatement *query_transaction_prepare(QueryTransaction *self, QueryLanguage language, const char *text,
                                           GCancellable *cancellable, GError **error);
 
@@ -216,6 +229,7 @@ QueryStatement *query_transaction_prepare(QueryTransaction *self, QueryLanguage 
  *
  * Returns: (transfer full): a statement, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryStatement *query_transaction_prepare_update(QueryTransaction *self, QueryLanguage language, const char *text,
                                                  GCancellable *cancellable, GError **error);
 
@@ -233,6 +247,7 @@ QueryStatement *query_transaction_prepare_update(QueryTransaction *self, QueryLa
  *
  * Returns: (transfer full): a cursor before the first row, without columns for an update without RETURNING; %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryCursor *query_transaction_execute(QueryTransaction *self, QueryStatement *statement, GCancellable *cancellable,
                                        GError **error);
 
@@ -246,6 +261,7 @@ QueryCursor *query_transaction_execute(QueryTransaction *self, QueryStatement *s
  *
  * Async form of query_transaction_execute(). Values bound after the call count for the next one.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_transaction_execute_async(QueryTransaction *self, QueryStatement *statement, GCancellable *cancellable,
                                      GAsyncReadyCallback callback, gpointer user_data);
 
@@ -257,6 +273,7 @@ void query_transaction_execute_async(QueryTransaction *self, QueryStatement *sta
  *
  * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
+QUERY_AVAILABLE_IN_0_1
 QueryCursor *query_transaction_execute_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -270,6 +287,7 @@ QueryCursor *query_transaction_execute_finish(QueryTransaction *self, GAsyncResu
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_savepoint(QueryTransaction *self, const char *name, GCancellable *cancellable, GError **error);
 
 /**
@@ -283,6 +301,7 @@ gboolean query_transaction_savepoint(QueryTransaction *self, const char *name, G
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_release(QueryTransaction *self, const char *name, GCancellable *cancellable, GError **error);
 
 /**
@@ -296,6 +315,7 @@ gboolean query_transaction_release(QueryTransaction *self, const char *name, GCa
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_rollback_to(QueryTransaction *self, const char *name, GCancellable *cancellable, GError **error);
 
 /**
@@ -308,6 +328,7 @@ gboolean query_transaction_rollback_to(QueryTransaction *self, const char *name,
  *
  * Async form of query_transaction_savepoint().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_transaction_savepoint_async(QueryTransaction *self, const char *name, GCancellable *cancellable,
                                        GAsyncReadyCallback callback, gpointer user_data);
 
@@ -319,6 +340,7 @@ void query_transaction_savepoint_async(QueryTransaction *self, const char *name,
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_savepoint_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -331,6 +353,7 @@ gboolean query_transaction_savepoint_finish(QueryTransaction *self, GAsyncResult
  *
  * Async form of query_transaction_release().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_transaction_release_async(QueryTransaction *self, const char *name, GCancellable *cancellable,
                                      GAsyncReadyCallback callback, gpointer user_data);
 
@@ -342,6 +365,7 @@ void query_transaction_release_async(QueryTransaction *self, const char *name, G
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_release_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -354,6 +378,7 @@ gboolean query_transaction_release_finish(QueryTransaction *self, GAsyncResult *
  *
  * Async form of query_transaction_rollback_to().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_transaction_rollback_to_async(QueryTransaction *self, const char *name, GCancellable *cancellable,
                                          GAsyncReadyCallback callback, gpointer user_data);
 
@@ -365,6 +390,7 @@ void query_transaction_rollback_to_async(QueryTransaction *self, const char *nam
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_rollback_to_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -379,6 +405,7 @@ gboolean query_transaction_rollback_to_finish(QueryTransaction *self, GAsyncResu
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_commit(QueryTransaction *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -391,6 +418,7 @@ gboolean query_transaction_commit(QueryTransaction *self, GCancellable *cancella
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_rollback(QueryTransaction *self, GCancellable *cancellable, GError **error);
 
 /**
@@ -402,6 +430,7 @@ gboolean query_transaction_rollback(QueryTransaction *self, GCancellable *cancel
  *
  * Async form of query_transaction_commit().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_transaction_commit_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                     gpointer user_data);
 
@@ -413,6 +442,7 @@ void query_transaction_commit_async(QueryTransaction *self, GCancellable *cancel
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_commit_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -424,6 +454,7 @@ gboolean query_transaction_commit_finish(QueryTransaction *self, GAsyncResult *r
  *
  * Async form of query_transaction_rollback().
  */
+QUERY_AVAILABLE_IN_0_1
 void query_transaction_rollback_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                       gpointer user_data);
 
@@ -435,6 +466,7 @@ void query_transaction_rollback_async(QueryTransaction *self, GCancellable *canc
  *
  * Returns: %FALSE on error
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_rollback_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
@@ -445,6 +477,7 @@ gboolean query_transaction_rollback_finish(QueryTransaction *self, GAsyncResult 
  *
  * Returns: %FALSE after its end, and when its channel was lost
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_is_open(QueryTransaction *self);
 
 /**
@@ -452,6 +485,7 @@ gboolean query_transaction_is_open(QueryTransaction *self);
  * @self: a transaction
  * Returns: the rowid that its last update inserted last
  */
+QUERY_AVAILABLE_IN_0_1
 gint64 query_transaction_get_last_insert_rowid(QueryTransaction *self);
 
 /**
@@ -459,6 +493,7 @@ gint64 query_transaction_get_last_insert_rowid(QueryTransaction *self);
  * @self: a transaction
  * Returns: the generation of the database that its commit made; before that, the one that it began from
  */
+QUERY_AVAILABLE_IN_0_1
 guint64 query_transaction_get_generation(QueryTransaction *self);
 
 G_END_DECLS

@@ -2,6 +2,7 @@
 """The interface: its XML against the daemon's introspection, its properties and signals, the shell tools, Manager and jobs."""
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import xml.etree.ElementTree as ElementTree
@@ -38,6 +39,17 @@ def test_introspection_is_the_xml(bus, interface):
     source = members(ElementTree.parse(os.path.join(ROOT, "data/org.queryd.Query1.xml")).getroot(), interface)
     assert len(source) >= 8
     assert members(introspect(bus, PATH), interface) == source
+
+
+@pytest.mark.parametrize("name", ["Query1", "Query1.Job", "Query1.Subscription"])
+def test_qt_reads_the_xml(name, tmp_path):
+    """Each type that QtDBus does not know by itself has an annotation."""
+    if shutil.which("qdbusxml2cpp") is None:
+        pytest.skip("there is no qdbusxml2cpp (qtbase5-dev-tools)")
+    xml = os.path.join(ROOT, f"data/org.queryd.{name}.xml")
+    result = subprocess.run(["qdbusxml2cpp", "-p", str(tmp_path / "proxy"), xml], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "class OrgQuerydQuery1" in (tmp_path / "proxy.h").read_text()
 
 
 def test_introspection_of_a_job(bus):
