@@ -46,9 +46,19 @@ def test_python_page(bus, tmp_path):
     program = tmp_path / "page.py"
     program.write_text("\n".join(re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)), encoding="utf-8")
     result = bus.run(sys.executable, str(program), env=dict(python_environment(bus.env), PYTHONIOENCODING="utf-8"))
-    expected = ["1 first", "2 second", "Les Misérables fr", "2", "UNIQUE note ('text',)", "1 FIRST", "2 SECOND"]
+    expected = ["1 first", "2 second", "Les Misérables fr", "2", "UNIQUE note ('text',)", "1 FIRST", "2 SECOND",
+                "by GIR 3"]
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.splitlines() == expected
+
+
+def test_python_overrides(bus):
+    """The library by its GIR, with and without what the overrides change."""
+    if not os.path.exists(os.path.join(CLIENT, "QueryClient-1.typelib")):
+        pytest.skip("the library was built without introspection")
+    env = python_environment(bus.env)
+    check(bus.run(sys.executable, os.path.join(EXAMPLES, "overrides.py"), env=env))
+    check(bus.run(sys.executable, os.path.join(EXAMPLES, "example.py"), env=env))
 
 
 def test_python_pandas(bus):
