@@ -51,6 +51,14 @@ typedef struct Hooks {
     void *user_data;
 } Hooks;
 
+typedef struct Threads {
+    guint n;
+    guint n_base; /* without those beside */
+    guint n_max;
+    pthread_t *handles;
+    GPtrArray *slots; /* of Slot, not owned */
+} Threads;
+
 struct QdWorkers {
     const QdLimits *limits;
     Hooks hooks;
@@ -58,11 +66,7 @@ struct QdWorkers {
     int queue_fd;
     int timer_fd;
     guint n_cores;
-    guint n_threads;
-    guint n_base_threads;
-    guint max_threads;
-    pthread_t *threads;
-    GPtrArray *slots; /* of Slot, not owned: of the threads */
+    Threads threads;
 
     pthread_mutex_t mutex;
     QdTaskList fresh;
@@ -171,7 +175,7 @@ workers_pop(QdWorkers *self, gboolean *ret_is_late)
         task = list_pop(self, &self->sliced);
     if (task != NULL) {
         self->n_taken++;
-        wake = g_atomic_int_add(&self->n_queued, -1) > 1 && self->n_running < self->n_threads;
+        wake = g_atomic_int_add(&self->n_queued, -1) > 1 && self->n_running < self->threads.n;
     }
     pthread_mutex_unlock(&self->mutex);
     if (wake)
@@ -293,8 +297,8 @@ find_holder(QdWorkers *self)
 {
     Slot *found = NULL;
 
-    for (guint i = 0; i < self->slots->len; i++) {
-        Slot *each = self->slots->pdata[i];
+    for (guint i = 0; i < self->threads.slots->len; i++) {
+        Slot *each = self->threads.slots->pdata[i];
 
         if (each->is_taken && !each->is_long && !each->is_beside && each->n_ticks >= BESIDE_TICKS &&
             (found == NULL || each->n_ticks > found->n_ticks))
@@ -322,7 +326,7 @@ make_room(QdWorkers *self)
             qd_thread_set_batch(holder->thread, TRUE);
         made = TRUE;
     }
-    while (self->n_threads < MIN(self->n_base_threads + self->n_beside, self->max_threads) && start_thread(self))
+    while (self->threads.n < MIN(self->threads.n_base + self->n_beside, self->threads.n_max) && start_thread(self))
         ;
     return made;
 }
@@ -335,8 +339,8 @@ qd_workers_look(QdWorkers *self, guint n_over)
 
     if (pthread_mutex_trylock(&self->mutex) != 0) /* the next tick will do: this thread waits for none that the kernel puts off */
         return;
-    for (guint i = 0; i < self->slots->len; i++)
-        ((Slot *) self->slots->pdata[i])->n_ticks++;
+    for (guint i = 0; i < self->threads.slots->len; i++)
+        ((Slot *) self->threads.slots->pdata[i])->n_ticks++;
     self->n_over = n_over;
     self->has_late = qd_task_list_has_late(&self->fresh, now) || qd_task_list_has_late(&self->sliced, now);
     if (!g_atomic_int_get(&self->stopping))
@@ -448,7 +452,7 @@ worker_main(void *data)
     (void) pthread_setname_np(pthread_self(), "queryd-worker");
     slot.thread = qd_thread_get_self();
     pthread_mutex_lock(&self->mutex);
-    g_ptr_array_add(self->slots, &slot);
+    g_ptr_array_add(self->threads.slots, &slot);
     pthread_mutex_unlock(&self->mutex);
     while (!g_atomic_int_get(&self->stopping)) {
         __atomic_store_n(&self->last_progress_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
@@ -461,7 +465,7 @@ worker_main(void *data)
         (void) qd_workers_serve_event(self, -1);
     }
     pthread_mutex_lock(&self->mutex);
-    (void) g_ptr_array_remove_fast(self->slots, &slot);
+    (void) g_ptr_array_remove_fast(self->threads.slots, &slot);
     pthread_mutex_unlock(&self->mutex);
     /* the next thread has to see it too */
     (void) eventfd_write(self->queue_fd, 1);
@@ -471,13 +475,13 @@ worker_main(void *data)
 static gboolean
 start_thread(QdWorkers *self)
 {
-    int r = pthread_create(&self->threads[self->n_threads], NULL, worker_main, self);
+    int r = pthread_create(&self->threads.handles[self->threads.n], NULL, worker_main, self);
 
     if (r != 0) {
         errno = r;
         return FALSE;
     }
-    self->n_threads++;
+    self->threads.n++;
     return TRUE;
 }
 
@@ -516,15 +520,15 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
     self->sliced.end = &self->sliced.first;
     self->last_progress_usec = (uint64_t) g_get_monotonic_time();
     pthread_mutex_init(&self->mutex, NULL);
-    self->n_base_threads = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + SPARE_THREADS + LEADER_THREADS + FREE_THREADS;
-    self->max_threads = self->n_base_threads + (guint) qd_limit_get_info(QD_LIMIT_RUNNING_BESIDE)->max;
-    self->threads = g_new0(pthread_t, self->max_threads);
-    self->slots = g_ptr_array_new();
+    self->threads.n_base = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + SPARE_THREADS + LEADER_THREADS + FREE_THREADS;
+    self->threads.n_max = self->threads.n_base + (guint) qd_limit_get_info(QD_LIMIT_RUNNING_BESIDE)->max;
+    self->threads.handles = g_new0(pthread_t, self->threads.n_max);
+    self->threads.slots = g_ptr_array_new();
     if (!open_descriptors(self, error))
         return qd_workers_free(self);
 
     pthread_mutex_lock(&self->mutex);
-    while (started && self->n_threads < self->n_base_threads)
+    while (started && self->threads.n < self->threads.n_base)
         started = start_thread(self);
     pthread_mutex_unlock(&self->mutex);
     if (!started) {
@@ -541,9 +545,9 @@ qd_workers_stop(QdWorkers *self)
     g_atomic_int_set(&self->stopping, TRUE);
     pthread_mutex_unlock(&self->mutex);
     (void) eventfd_write(self->queue_fd, 1);
-    for (guint i = 0; i < self->n_threads; i++)
-        (void) pthread_join(self->threads[i], NULL);
-    self->n_threads = 0;
+    for (guint i = 0; i < self->threads.n; i++)
+        (void) pthread_join(self->threads.handles[i], NULL);
+    self->threads.n = 0;
 }
 
 QdWorkers *
@@ -557,8 +561,8 @@ qd_workers_free(QdWorkers *self)
     (void) close(self->queue_fd);
     (void) close(self->timer_fd);
     pthread_mutex_destroy(&self->mutex);
-    g_free(self->threads);
-    g_ptr_array_unref(self->slots);
+    g_free(self->threads.handles);
+    g_ptr_array_unref(self->threads.slots);
     g_free(self);
     return NULL;
 }

@@ -37,3 +37,24 @@ client_query_number(QueryConnection *connection, const char *text)
     g_assert_no_error(error);
     return number;
 }
+
+void
+client_keep_result(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    *(GAsyncResult **) user_data = g_object_ref(result);
+}
+
+GAsyncResult *
+client_wait_for(GAsyncResult **result)
+{
+    while (*result == NULL)
+        (void) g_main_context_iteration(NULL, TRUE);
+    return *result;
+}
+
+GAsyncResult *
+client_take_result(GAsyncResult **result)
+{
+    (void) client_wait_for(result);
+    return g_steal_pointer(result);
+}

@@ -14,3 +14,9 @@ QueryConnection *client_open(void);
 void client_execute(QueryConnection *connection, const char *text);
 /* The one value of an SQL query. */
 gint64 client_query_number(QueryConnection *connection, const char *text);
+/* A GAsyncReadyCallback, with a GAsyncResult * in @user_data: takes a reference. */
+void client_keep_result(GObject *object, GAsyncResult *result, gpointer user_data);
+/* (transfer none): *@result as soon as it is there. Runs the default main context. */
+GAsyncResult *client_wait_for(GAsyncResult **result);
+/* (transfer full): the same; *@result is NULL then. */
+GAsyncResult *client_take_result(GAsyncResult **result);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "client-lib/query-connection-private.h"
+#include "tests/e2e-client/client-calls.h"
 #include "tests/e2e-client/private-bus.h"
 
 static PrivateBus *bus;
@@ -196,20 +197,6 @@ test_many(void)
 }
 
 static void
-on_done(GObject *object, GAsyncResult *result, gpointer user_data)
-{
-    *(GAsyncResult **) user_data = g_object_ref(result);
-}
-
-static GAsyncResult *
-wait_for(GAsyncResult **result)
-{
-    while (*result == NULL)
-        g_main_context_iteration(NULL, TRUE);
-    return *result;
-}
-
-static void
 test_async(void)
 {
     g_autoptr(QueryConnection) connection = open_connection(FALSE);
@@ -222,17 +209,17 @@ test_async(void)
     g_autoptr(GError) error = NULL;
     gint64 id;
 
-    query_connection_store_payload_async(connection, content, NULL, NULL, on_done, &stored);
-    id = query_connection_store_payload_finish(connection, wait_for(&stored), &error);
+    query_connection_store_payload_async(connection, content, NULL, NULL, client_keep_result, &stored);
+    id = query_connection_store_payload_finish(connection, client_wait_for(&stored), &error);
     g_assert_no_error(error);
-    query_connection_replace_payload_async(connection, id, content, NULL, NULL, on_done, &replaced);
-    g_assert_true(query_connection_replace_payload_finish(connection, wait_for(&replaced), &error));
-    query_connection_load_payload_async(connection, id, NULL, on_done, &got);
-    loaded = query_connection_load_payload_finish(connection, wait_for(&got), &error);
+    query_connection_replace_payload_async(connection, id, content, NULL, NULL, client_keep_result, &replaced);
+    g_assert_true(query_connection_replace_payload_finish(connection, client_wait_for(&replaced), &error));
+    query_connection_load_payload_async(connection, id, NULL, client_keep_result, &got);
+    loaded = query_connection_load_payload_finish(connection, client_wait_for(&got), &error);
     g_assert_no_error(error);
     g_assert_true(g_bytes_equal(loaded, content));
-    query_connection_delete_payload_async(connection, id, NULL, on_done, &deleted);
-    g_assert_true(query_connection_delete_payload_finish(connection, wait_for(&deleted), &error));
+    query_connection_delete_payload_async(connection, id, NULL, client_keep_result, &deleted);
+    g_assert_true(query_connection_delete_payload_finish(connection, client_wait_for(&deleted), &error));
     g_assert_true(g_bytes_equal(loaded, content)); /* mapped, though its file is gone */
 }
 
@@ -416,8 +403,8 @@ store_in_each_way(QueryConnection *connection, guint seed)
     g_assert_true(query_connection_replace_payload_from_stream(connection, id, again, NULL, NULL, &error));
     assert_handed_over(contents->pdata[3]);
     assert_content(connection, id, contents->pdata[3]);
-    query_connection_store_payload_async(connection, contents->pdata[4], NULL, NULL, on_done, &stored);
-    id = query_connection_store_payload_finish(connection, wait_for(&stored), &error);
+    query_connection_store_payload_async(connection, contents->pdata[4], NULL, NULL, client_keep_result, &stored);
+    id = query_connection_store_payload_finish(connection, client_wait_for(&stored), &error);
     g_assert_no_error(error);
     assert_handed_over(contents->pdata[4]);
     assert_content(connection, id, contents->pdata[4]);

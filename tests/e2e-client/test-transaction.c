@@ -318,20 +318,6 @@ test_ended_by_the_daemon(void)
 }
 
 static void
-on_done(GObject *object, GAsyncResult *result, gpointer user_data)
-{
-    *(GAsyncResult **) user_data = g_object_ref(result);
-}
-
-static GAsyncResult *
-wait_for(GAsyncResult **result)
-{
-    while (*result == NULL)
-        (void) g_main_context_iteration(NULL, TRUE);
-    return *result;
-}
-
-static void
 test_async(void)
 {
     g_autoptr(QueryConnection) connection = open_connection();
@@ -344,21 +330,22 @@ test_async(void)
     g_autoptr(GAsyncResult) committed = NULL;
     g_autoptr(GError) error = NULL;
 
-    query_connection_begin_async(connection, NULL, on_done, &begun);
-    transaction = query_connection_begin_finish(connection, wait_for(&begun), &error);
+    query_connection_begin_async(connection, NULL, client_keep_result, &begun);
+    transaction = query_connection_begin_finish(connection, client_wait_for(&begun), &error);
     g_assert_no_error(error);
-    query_transaction_update_async(transaction, QUERY_LANGUAGE_SQL, "INSERT INTO t VALUES(1)", NULL, NULL, on_done, &inserted);
-    query_transaction_rollback_async(transaction, NULL, on_done, &refused); /* one at a time */
-    g_assert_false(query_transaction_rollback_finish(transaction, wait_for(&refused), &error));
+    query_transaction_update_async(transaction, QUERY_LANGUAGE_SQL, "INSERT INTO t VALUES(1)", NULL, NULL, client_keep_result,
+                                   &inserted);
+    query_transaction_rollback_async(transaction, NULL, client_keep_result, &refused); /* one at a time */
+    g_assert_false(query_transaction_rollback_finish(transaction, client_wait_for(&refused), &error));
     g_assert_error(error, G_IO_ERROR, G_IO_ERROR_PENDING);
     g_clear_error(&error);
-    g_assert_cmpint(query_transaction_update_finish(transaction, wait_for(&inserted), &error), ==, 1);
-    query_transaction_query_async(transaction, QUERY_LANGUAGE_SQL, "SELECT a + 41 FROM t", NULL, NULL, on_done, &asked);
-    cursor = query_transaction_query_finish(transaction, wait_for(&asked), &error);
+    g_assert_cmpint(query_transaction_update_finish(transaction, client_wait_for(&inserted), &error), ==, 1);
+    query_transaction_query_async(transaction, QUERY_LANGUAGE_SQL, "SELECT a + 41 FROM t", NULL, NULL, client_keep_result, &asked);
+    cursor = query_transaction_query_finish(transaction, client_wait_for(&asked), &error);
     g_assert_no_error(error);
     g_assert_cmpint(take_number(cursor), ==, 42);
-    query_transaction_commit_async(transaction, NULL, on_done, &committed);
-    g_assert_true(query_transaction_commit_finish(transaction, wait_for(&committed), &error));
+    query_transaction_commit_async(transaction, NULL, client_keep_result, &committed);
+    g_assert_true(query_transaction_commit_finish(transaction, client_wait_for(&committed), &error));
     g_assert_no_error(error);
     g_assert_cmpint(count(connection), ==, 1);
 }
@@ -376,20 +363,20 @@ test_async_savepoints(void)
     g_autoptr(GAsyncResult) again = NULL;
     g_autoptr(GError) error = NULL;
 
-    query_transaction_savepoint_async(transaction, "one", NULL, on_done, &made);
-    g_assert_true(query_transaction_savepoint_finish(transaction, wait_for(&made), &error));
+    query_transaction_savepoint_async(transaction, "one", NULL, client_keep_result, &made);
+    g_assert_true(query_transaction_savepoint_finish(transaction, client_wait_for(&made), &error));
     query_transaction_update_returning_async(transaction, QUERY_LANGUAGE_SQL, "INSERT INTO t VALUES(41) RETURNING a + 1", NULL,
-                                             NULL, on_done, &inserted);
-    cursor = query_transaction_update_returning_finish(transaction, wait_for(&inserted), &error);
+                                             NULL, client_keep_result, &inserted);
+    cursor = query_transaction_update_returning_finish(transaction, client_wait_for(&inserted), &error);
     g_assert_no_error(error);
     g_assert_cmpint(take_number(cursor), ==, 42);
-    query_transaction_rollback_to_async(transaction, "one", NULL, on_done, &undone);
-    g_assert_true(query_transaction_rollback_to_finish(transaction, wait_for(&undone), &error));
-    query_transaction_release_async(transaction, "one", NULL, on_done, &released);
-    g_assert_true(query_transaction_release_finish(transaction, wait_for(&released), &error));
+    query_transaction_rollback_to_async(transaction, "one", NULL, client_keep_result, &undone);
+    g_assert_true(query_transaction_rollback_to_finish(transaction, client_wait_for(&undone), &error));
+    query_transaction_release_async(transaction, "one", NULL, client_keep_result, &released);
+    g_assert_true(query_transaction_release_finish(transaction, client_wait_for(&released), &error));
     g_assert_no_error(error);
-    query_transaction_release_async(transaction, "one", NULL, on_done, &again);
-    g_assert_false(query_transaction_release_finish(transaction, wait_for(&again), &error));
+    query_transaction_release_async(transaction, "one", NULL, client_keep_result, &again);
+    g_assert_false(query_transaction_release_finish(transaction, client_wait_for(&again), &error));
     g_assert_nonnull(error);
     g_clear_error(&error);
     g_assert_true(query_transaction_commit(transaction, NULL, &error));
@@ -416,7 +403,7 @@ start_updates(QueryStatement *statement, GAsyncResult **results)
 {
     for (gint64 i = 0; i < N_UPDATES; i++) {
         g_assert_true(query_statement_bind_int64(statement, "1", i % 50 == 49 ? 0 : i, NULL));
-        query_statement_update_async(statement, NULL, on_done, &results[i]);
+        query_statement_update_async(statement, NULL, client_keep_result, &results[i]);
     }
 }
 
@@ -431,7 +418,7 @@ test_pipelined(void)
 
     start_updates(statement, results);
     for (guint i = 0; i < N_UPDATES; i++) {
-        g_autoptr(GAsyncResult) result = wait_for(&results[i]);
+        g_autoptr(GAsyncResult) result = client_wait_for(&results[i]);
         g_autoptr(GError) error = NULL;
 
         if (query_statement_update_finish(statement, result, &error) == 1) {
@@ -461,7 +448,7 @@ test_pipelined_disconnected(void)
     (void) g_main_context_iteration(NULL, FALSE);
     private_bus_kill_daemon(bus, SIGKILL);
     for (guint i = 0; i < N_UPDATES; i++) {
-        g_autoptr(GAsyncResult) result = wait_for(&results[i]);
+        g_autoptr(GAsyncResult) result = client_wait_for(&results[i]);
         g_autoptr(GError) error = NULL;
 
         if (query_statement_update_finish(statement, result, &error) == 1)
@@ -475,7 +462,7 @@ test_pipelined_disconnected(void)
         results[i] = NULL;
     start_updates(statement, results);
     for (guint i = 0; i < N_UPDATES; i++) {
-        g_autoptr(GAsyncResult) result = wait_for(&results[i]);
+        g_autoptr(GAsyncResult) result = client_wait_for(&results[i]);
 
         (void) query_statement_update_finish(statement, result, NULL);
     }
