@@ -155,7 +155,21 @@ gboolean qd_relation_has_long_columns(const QdRelation *relation);
 #define QD_TABLES_MAX 24      /* of a SELECT: SQLite joins 64; what is longer is cut */
 #define QD_MERGED_ARMS_MAX 16 /* of UNIONs in a SELECT: SQLite writes it once for each arm, in quadratic time */
 
-/* relation-join.c */
+/* sqlgen-exists.c */
+QdSql qd_expression_make_exists(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+/* That @inner is compatible with what is around the EXISTS, as conditions of @target. */
+void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target);
+
+/* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */
+QdColumn qd_expression_make_value(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+QdSql qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+gboolean qd_expression_is_volatile(const QdExpression *expression);
+gboolean qd_expression_needs_serial(const QdExpression *expression);
+void qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const *expressions, guint n_expressions);
+QdRelation *qd_relation_add_serial(QdGenerator *self, QdRelation *relation);
+QdColumn *qd_relation_find_serial(const QdRelation *relation);
+
+/* sqlgen-join.c */
 /* @side before it is joined with @other. What is computed and may be unbound, as BIND leaves it, has no index to serve it. It
  * would be computed, and its id looked up, once for each pair of rows. Sealed it is so once for each row of its side. */
 const QdRelation *qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal);
@@ -175,22 +189,6 @@ QdRelation *qd_relation_merge(QdGenerator *self, const QdRelation *left, const Q
 /* Adds the conditions that solutions of both are compatible to @target. Returns the condition that both bind one variable (TRUE:
  * always, none: never), for MINUS. */
 QdSql qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *right, QdRelation *target);
-
-/* sqlgen-exists.c */
-QdSql qd_expression_make_exists(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
-/* That @inner is compatible with what is around the EXISTS, as conditions of @target. */
-void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target);
-
-/* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */
-QdColumn qd_expression_make_value(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
-QdSql qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
-gboolean qd_expression_is_volatile(const QdExpression *expression);
-gboolean qd_expression_needs_serial(const QdExpression *expression);
-void qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const *expressions, guint n_expressions);
-QdRelation *qd_relation_add_serial(QdGenerator *self, QdRelation *relation);
-QdColumn *qd_relation_find_serial(const QdRelation *relation);
-
-/* sqlgen-join.c */
 /* @bound (nullable) and what @relation binds. */
 QdVariableSet qd_relation_add_bound(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relation);
 QdRelation *qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);

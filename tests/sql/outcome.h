@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "client-lib/query-client.h"
 
 typedef struct Outcome {
     char *error; /* (owned) (nullable): the message */
@@ -34,6 +34,11 @@ void outcome_put_text(GString *row, const char *text, gsize n_bytes);
 void outcome_put_blob(GString *row, const void *data, gsize n_bytes);
 void outcome_add_row(Outcome *self, GString *row);
 void outcome_set_error(Outcome *self, const char *code, const char *message);
+
+/* What the library gave. @cursor: (transfer full) (nullable): with @error (transfer full) */
+Outcome *outcome_take_cursor(QueryCursor *cursor, GError *error);
+Outcome *outcome_take_changes(gint64 n_changes, GError *error); /* @error: (transfer full) (nullable) */
+void outcome_take_error(Outcome *self, const GError *error);
 
 /* (transfer full) (nullable): how @actual differs from @expected, SQLite's; NULL: not at all */
 char *outcome_compare(const Outcome *expected, const Outcome *actual);

@@ -121,109 +121,6 @@ ways_renew_channel(Ways *self)
     self->session = connect_by(QUERY_TRANSPORT_AUTO);
 }
 
-/* Outcomes ---------------------------------------------------------------------------------------------------------------- */
-
-static void
-take_error(Outcome *outcome, const GError *error)
-{
-    static const struct {
-        int code;
-        const char *name;
-    } names[] = {
-        { QUERY_ERROR_SYNTAX, "SYNTAX" },
-        { QUERY_ERROR_CONSTRAINT, "CONSTRAINT" },
-        { QUERY_ERROR_BAD_PARAMETER, "BAD_PARAMETER" },
-        { QUERY_ERROR_READ_ONLY, "READ_ONLY" },
-        { QUERY_ERROR_ACCESS_DENIED, "ACCESS_DENIED" },
-        { QUERY_ERROR_TOO_COMPLEX, "TOO_COMPLEX" },
-        { QUERY_ERROR_TOO_BIG, "TOO_BIG" },
-        { QUERY_ERROR_UNSUPPORTED, "UNSUPPORTED" },
-        { QUERY_ERROR_BUSY, "BUSY" },
-        { QUERY_ERROR_DISK_FULL, "DISK_FULL" },
-        { QUERY_ERROR_CORRUPT, "CORRUPT" },
-        { QUERY_ERROR_INTERNAL, "INTERNAL" },
-    };
-    g_autofree char *number = g_strdup_printf("code %d", error->code);
-    const char *name = number;
-
-    for (gsize i = 0; i < G_N_ELEMENTS(names); i++)
-        if (error->domain == QUERY_ERROR && error->code == names[i].code)
-            name = names[i].name;
-    outcome_set_error(outcome, name, error->message);
-}
-
-static void
-take_value(QueryCursor *cursor, guint column, GString *row)
-{
-    gsize n_bytes = 0;
-
-    switch (query_cursor_get_value_type(cursor, column)) {
-    case QUERY_VALUE_TYPE_NULL:
-        outcome_put_null(row);
-        return;
-    case QUERY_VALUE_TYPE_INTEGER:
-        outcome_put_int64(row, query_cursor_get_int64(cursor, column));
-        return;
-    case QUERY_VALUE_TYPE_FLOAT:
-        outcome_put_double(row, query_cursor_get_double(cursor, column));
-        return;
-    case QUERY_VALUE_TYPE_TEXT: {
-        const char *text = query_cursor_get_string(cursor, column, &n_bytes);
-
-        outcome_put_text(row, text, n_bytes);
-        return;
-    }
-    case QUERY_VALUE_TYPE_BLOB: {
-        const guint8 *data = query_cursor_get_data(cursor, column, &n_bytes);
-
-        outcome_put_blob(row, data, n_bytes);
-        return;
-    }
-    case QUERY_VALUE_TYPE_IRI:
-    case QUERY_VALUE_TYPE_BNODE:
-    case QUERY_VALUE_TYPE_LITERAL_LANG:
-    case QUERY_VALUE_TYPE_LITERAL_TYPED:
-        g_error("lock-step: an RDF term in a result of SQL");
-    }
-}
-
-/* @cursor: (transfer full) (nullable): with @error */
-static Outcome *
-take_cursor(QueryCursor *taken, GError *error)
-{
-    g_autoptr(QueryCursor) cursor = taken;
-    g_autoptr(GError) failure = error;
-    Outcome *outcome = outcome_new();
-
-    while (cursor != NULL && query_cursor_next(cursor, NULL, &failure)) {
-        GString *row = g_string_new(NULL);
-
-        for (guint i = 0; i < query_cursor_get_n_columns(cursor); i++)
-            take_value(cursor, i, row);
-        outcome_add_row(outcome, row);
-    }
-    if (failure != NULL) {
-        take_error(outcome, failure);
-        return outcome;
-    }
-    for (guint i = 0; i < query_cursor_get_n_columns(cursor); i++)
-        outcome_add_column(outcome, query_cursor_get_column_name(cursor, i), query_cursor_get_column_type(cursor, i));
-    return outcome;
-}
-
-static Outcome *
-take_changes(gint64 n_changes, GError *error)
-{
-    g_autoptr(GError) failure = error;
-    Outcome *outcome = outcome_new();
-
-    if (failure != NULL)
-        take_error(outcome, failure);
-    outcome->has_counts = failure == NULL;
-    outcome->n_changes = n_changes;
-    return outcome;
-}
-
 /* Queries ----------------------------------------------------------------------------------------------------------------- */
 
 static Outcome *
@@ -232,7 +129,7 @@ query_by(QueryConnection *connection, const Step *step)
     GError *error = NULL;
     QueryCursor *cursor = query_connection_query(connection, QUERY_LANGUAGE_SQL, step->text, step->bound, NULL, &error);
 
-    return take_cursor(cursor, error);
+    return outcome_take_cursor(cursor, error);
 }
 
 static gboolean
@@ -289,7 +186,7 @@ execute_bound(QueryStatement *statement, const Step *step)
 
     if (bind_all(statement, step->bound, &error))
         cursor = query_statement_execute(statement, NULL, &error);
-    return take_cursor(cursor, error);
+    return outcome_take_cursor(cursor, error);
 }
 
 /* Columns as they were reported before the first execution count, too. */
@@ -303,7 +200,7 @@ query_twice(QueryConnection *connection, const Step *step)
     Outcome *second;
 
     if (statement == NULL)
-        return take_cursor(NULL, error);
+        return outcome_take_cursor(NULL, error);
     first = execute_bound(statement, step);
     second = execute_bound(statement, step);
     difference = outcome_compare(first, second);
@@ -443,14 +340,14 @@ update_by(QueryConnection *connection, const Step *step)
     GError *error = NULL;
     gint64 n = query_connection_update(connection, QUERY_LANGUAGE_SQL, step->text, step->bound, NULL, &error);
 
-    return take_changes(n, error);
+    return outcome_take_changes(n, error);
 }
 
 /* Rows, and how many have changed. */
 static Outcome *
 take_updated(QueryCursor *cursor, GError *error)
 {
-    Outcome *outcome = take_cursor(cursor != NULL ? g_object_ref(cursor) : NULL, error);
+    Outcome *outcome = outcome_take_cursor(cursor != NULL ? g_object_ref(cursor) : NULL, error);
 
     if (outcome->error != NULL)
         return outcome;
@@ -468,7 +365,7 @@ update_prepared(QueryConnection *connection, const Step *step)
     g_autoptr(QueryCursor) cursor = NULL;
 
     if (statement == NULL)
-        return take_changes(0, error);
+        return outcome_take_changes(0, error);
     if (bind_all(statement, step->bound, &error))
         cursor = query_statement_execute(statement, NULL, &error);
     return take_updated(cursor, error);
@@ -489,7 +386,7 @@ update_by_bus(Ways *self, const Step *step)
     if (reply == NULL)
         return take_remote_error(error);
     g_variant_get_child(reply, 0, "t", &n_changes);
-    return take_changes((gint64) n_changes, NULL);
+    return outcome_take_changes((gint64) n_changes, NULL);
 }
 
 static Outcome *
@@ -517,7 +414,7 @@ batch_by(QueryConnection *connection, const GPtrArray *steps)
 
     for (guint i = 0; i < steps->len; i++)
         query_batch_add(batch, QUERY_LANGUAGE_SQL, ((const Step *) steps->pdata[i])->text, ((const Step *) steps->pdata[i])->bound);
-    outcome = take_changes(0, query_batch_execute(batch, NULL, &error) ? NULL : error);
+    outcome = outcome_take_changes(0, query_batch_execute(batch, NULL, &error) ? NULL : error);
     if (outcome->error != NULL)
         return outcome;
     outcome->n_changes = (gint64) query_batch_get_changes(batch, steps->len - 1);
@@ -595,7 +492,7 @@ ways_query_in(QueryTransaction *transaction, const Step *step)
     GError *error = NULL;
     QueryCursor *cursor = query_transaction_query(transaction, QUERY_LANGUAGE_SQL, step->text, step->bound, NULL, &error);
 
-    return take_cursor(cursor, error);
+    return outcome_take_cursor(cursor, error);
 }
 
 /* Every other step is executed for its rows, which RETURNING gives. */
@@ -608,7 +505,7 @@ ways_update_in(QueryTransaction *transaction, const Step *step)
     if (step->way % 2 == 0) {
         gint64 n = query_transaction_update(transaction, QUERY_LANGUAGE_SQL, step->text, step->bound, NULL, &error);
 
-        return take_changes(n, error);
+        return outcome_take_changes(n, error);
     }
     cursor = query_transaction_update_returning(transaction, QUERY_LANGUAGE_SQL, step->text, step->bound, NULL, &error);
     return take_updated(cursor, error);
@@ -620,5 +517,5 @@ ways_end(QueryTransaction *transaction, gboolean commit)
     GError *error = NULL;
 
     (void) (commit ? query_transaction_commit : query_transaction_rollback)(transaction, NULL, &error);
-    return take_changes(0, error);
+    return outcome_take_changes(0, error);
 }
