@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The order of a join: greedy, always the part next that multiplies the rows least. It goes by the catalog's statistics and
- * counts that stop at a cap. SQLite gets it as CROSS JOIN and keeps it.
+ * How many rows the parts of a join have, by the catalog's statistics and by counts that stop at a cap. SQLite gets the order that
+ * is found as CROSS JOIN and keeps it.
  */
+#include "daemon/plan/join-private.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "daemon/plan/sqlgen-private.h"
 
 #define GUESSED_QUADS 1e6     /* without a catalog */
 #define GUESSED_PREDICATES 50 /* without a catalog */
 #define GUESSED_ROWS 1e3      /* of a part that is no triple */
-#define WINDOW 300            /* parts compared for each place: a text has at most so much order to lose */
 #define GUESSED_MATCHES 1e3   /* of a full-text query that is not known, or one with more matches than are counted */
 #define WHOLE_LEVELS_MAX 3    /* of subselects that an estimate looks into */
-#define WHOLE_PARTS_MAX 20    /* of a join there */
+#define KEPT_SHARE 0.5        /* of what a condition is tested for */
 #define UNSEEDED_PATH 1e12    /* a path with both ends free: as late as can be */
-
-typedef struct Counts {
-    double n_quads, n_subjects, n_objects;
-} Counts;
-
-/* What is bound before a part: maybe, as OPTIONAL and UNION leave it, and in each solution. */
-typedef struct Known {
-    QdVariableSet possible, sure;
-} Known;
 
 /* Whether a node has one value by then. */
 static gboolean
@@ -35,20 +25,20 @@ is_bound(QdGenerator *self, const QdNode *node, const QdVariableSet *bound)
             (qd_variable_set_has(bound, node->variable) || qd_generator_find_parameter(self, node->variable).text != NULL));
 }
 
-static Counts
+static QdJoinCounts
 get_counts(QdGenerator *self, const QdTriple *triple, gboolean predicate_bound)
 {
     double n_quads = self->catalog != NULL ? (double) self->catalog->n_quads : GUESSED_QUADS;
     double n_predicates = self->catalog != NULL ? MAX(1.0, (double) self->catalog->n_predicates) : GUESSED_PREDICATES;
-    Counts counts = { n_quads, n_quads / 10 + 1, n_quads / 5 + 1 };
+    QdJoinCounts counts = { n_quads, n_quads / 10 + 1, n_quads / 5 + 1 };
 
     if (triple->p.kind == QD_NODE_TERM && self->catalog != NULL) {
         QdPredicateStatistics statistics = { 0 };
 
         if (!self->catalog->get_predicate(self->catalog->data, triple->p.term, &statistics))
-            return (Counts){ 0, 1, 1 };
-        return (Counts){ (double) statistics.n_quads, MAX(1.0, (double) statistics.n_subjects),
-                         MAX(1.0, (double) statistics.n_objects) };
+            return (QdJoinCounts){ 0, 1, 1 };
+        return (QdJoinCounts){ (double) statistics.n_quads, MAX(1.0, (double) statistics.n_subjects),
+                               MAX(1.0, (double) statistics.n_objects) };
     }
     if (predicate_bound) {
         counts.n_quads /= n_predicates;
@@ -58,23 +48,7 @@ get_counts(QdGenerator *self, const QdTriple *triple, gboolean predicate_bound)
     return counts;
 }
 
-/* What is known of a part before anything is bound; asked of the catalog once. */
-typedef struct Item {
-    const QdAlgebra *node;
-    Counts counts;
-    double n_probed;  /* rows that match the constants; negative: not counted */
-    double n_whole;   /* of a part that is evaluated by itself */
-    double n_sampled; /* rows for each of the sample's; negative: not known */
-    gboolean is_sampled;
-} Item;
-
-/* How far an estimate looks into what is evaluated by itself, and whether it counts there. */
-typedef struct Depth {
-    guint n_levels;
-    gboolean counts;
-} Depth;
-
-static double estimate_join(QdGenerator *self, const QdAlgebra *node, const Known *before, Depth depth);
+static double estimate_join(QdGenerator *self, const QdAlgebra *node, const QdJoinKnown *before, QdJoinDepth depth);
 
 /* A count is asked for where the averages of the predicate say little: a constant object, or no predicate. */
 static double
@@ -94,7 +68,7 @@ count(QdGenerator *self, const QdTriple *triple)
 
 /* Rows of a triple for each row that is there. What reaches the cap has at least so many rows, or what is usual. */
 static double
-estimate_triple(QdGenerator *self, const Item *item, const QdVariableSet *bound)
+estimate_triple(QdGenerator *self, const QdJoinItem *item, const QdVariableSet *bound)
 {
     const QdTriple *triple = item->node->triple;
     gboolean s_counted = item->n_probed >= 0 && triple->s.kind == QD_NODE_TERM;
@@ -129,7 +103,7 @@ estimate_share(QdGenerator *self, const QdPath *path)
 }
 
 static double
-estimate_path(QdGenerator *self, const QdTriple *triple, const Known *known)
+estimate_path(QdGenerator *self, const QdTriple *triple, const QdJoinKnown *known)
 {
     gboolean s = is_bound(self, &triple->s, &known->sure);
     gboolean o = is_bound(self, &triple->o, &known->sure);
@@ -141,14 +115,17 @@ estimate_path(QdGenerator *self, const QdTriple *triple, const Known *known)
         return GUESSED_ROWS; /* a circle */
     if (!ends && (is_bound(self, &triple->s, &known->possible) || is_bound(self, &triple->o, &known->possible)))
         return GUESSED_ROWS; /* for some solutions */
-    if (!ends)
-        return UNSEEDED_PATH * (1 + estimate_share(self, triple->path));
+    if (!ends) {
+        double n_pairs = qd_sample_count_pairs(self, triple);
+
+        return n_pairs >= 0 ? n_pairs : UNSEEDED_PATH * (1 + estimate_share(self, triple->path));
+    }
     return s && o ? 1 : 20;
 }
 
 /* Solutions of a full-text pattern. It cannot run before its query is there. */
 static double
-estimate_match(QdGenerator *self, const Item *item, const Known *known)
+estimate_match(QdGenerator *self, const QdJoinItem *item, const QdJoinKnown *known)
 {
     const QdMatch *match = item->node->match;
     double rows = item->n_probed >= 0 ? item->n_probed : GUESSED_MATCHES;
@@ -158,19 +135,17 @@ estimate_match(QdGenerator *self, const Item *item, const Known *known)
     return is_bound(self, &match->subject, &known->possible) ? rows / GUESSED_MATCHES : rows;
 }
 
-static Counts
-get_arm_counts(QdGenerator *self, const QdAlgebra *arm, const Known *known)
+static QdJoinCounts
+get_arm_counts(QdGenerator *self, const QdAlgebra *arm, const QdJoinKnown *known)
 {
     if (arm->kind != QD_ALGEBRA_TRIPLE)
-        return (Counts){ 0 };
+        return (QdJoinCounts){ 0 };
     return get_counts(self, arm->triple, is_bound(self, &arm->triple->p, &known->possible));
 }
 
-static double estimate(QdGenerator *self, const Item *item, const Known *known);
-
 /* Whether @node has one solution at most for each of those @known: distinct ones, or groups by keys that are. */
 static gboolean
-has_key(const QdAlgebra *node, const Known *known)
+has_key(const QdAlgebra *node, const QdJoinKnown *known)
 {
     if (node->kind == QD_ALGEBRA_DISTINCT && node->children[0]->kind == QD_ALGEBRA_PROJECT) {
         QD_VARIABLE_SET_FOREACH(&node->possible, variable)
@@ -193,7 +168,7 @@ has_key(const QdAlgebra *node, const Known *known)
 
 /* Of a part of which little is known. One with a path whose ends are both free comes after all that may give it an end. */
 static double
-guess(const Item *item, const Known *known)
+guess(const QdJoinItem *item, const QdJoinKnown *known)
 {
     if (has_key(item->node, known))
         return 1;
@@ -204,7 +179,7 @@ guess(const Item *item, const Known *known)
 
 /* The sum of the arms, as far as these are triples and paths. */
 static double
-estimate_union(QdGenerator *self, const Item *whole, const Known *known)
+estimate_union(QdGenerator *self, const QdJoinItem *whole, const QdJoinKnown *known)
 {
     const QdAlgebra *node = whole->node;
     double most = guess(whole, known);
@@ -213,26 +188,28 @@ estimate_union(QdGenerator *self, const Item *whole, const Known *known)
     if (most > GUESSED_ROWS)
         return most;
     for (guint i = 0; i < node->n_children && rows < most; i++) {
-        const Item item = { .node = node->children[i],
-                            .counts = get_arm_counts(self, node->children[i], known),
-                            .n_probed = -1,
-                            .n_whole = GUESSED_ROWS };
+        const QdJoinItem item = { .node = node->children[i],
+                                  .counts = get_arm_counts(self, node->children[i], known),
+                                  .n_probed = -1,
+                                  .n_whole = GUESSED_ROWS };
 
         rows += item.node->kind == QD_ALGEBRA_JOIN && qd_algebra_has_path(item.node)
-                    ? estimate_join(self, item.node, known, (Depth){ 0, FALSE })
-                    : estimate(self, &item, known);
+                    ? estimate_join(self, item.node, known, (QdJoinDepth){ 0, FALSE })
+                    : qd_join_item_estimate(self, &item, known);
     }
     return MIN(rows, most);
 }
 
-static double
-estimate(QdGenerator *self, const Item *item, const Known *known)
+double
+qd_join_item_estimate(QdGenerator *self, const QdJoinItem *item, const QdJoinKnown *known)
 {
     const QdAlgebra *node = item->node;
 
+    if (node->follows)
+        return node->kind == QD_ALGEBRA_LEFT_JOIN ? 1 : KEPT_SHARE;
     switch (node->kind) {
     case QD_ALGEBRA_TRIPLE:
-        return estimate_triple(self, item, &known->possible);
+        return estimate_triple(self, item, known->is_careful ? &known->sure : &known->possible);
     case QD_ALGEBRA_PATH:
         return estimate_path(self, node->triple, known);
     case QD_ALGEBRA_MATCH:
@@ -254,12 +231,12 @@ estimate(QdGenerator *self, const Item *item, const Known *known)
     }
 }
 
-static double estimate_whole(QdGenerator *self, const QdAlgebra *node, Depth depth);
+static double estimate_whole(QdGenerator *self, const QdAlgebra *node, QdJoinDepth depth);
 
-static Item
-make_item(QdGenerator *self, const QdAlgebra *node, const Known *known, Depth depth)
+QdJoinItem
+qd_join_item_make(QdGenerator *self, const QdAlgebra *node, const QdJoinKnown *known, QdJoinDepth depth)
 {
-    Item item = { .node = node, .n_probed = -1, .n_whole = GUESSED_ROWS };
+    QdJoinItem item = { .node = node, .n_probed = -1, .n_whole = GUESSED_ROWS };
 
     if (node->kind == QD_ALGEBRA_TRIPLE) {
         item.counts = get_counts(self, node->triple, is_bound(self, &node->triple->p, &known->possible));
@@ -268,13 +245,13 @@ make_item(QdGenerator *self, const QdAlgebra *node, const Known *known, Depth de
                self->catalog->count_matches != NULL && depth.counts) {
         item.n_probed = (double) self->catalog->count_matches(self->catalog->data, node->match->text.term, QD_PLAN_PROBE_CAP);
     } else if (depth.n_levels > 0) {
-        item.n_whole = estimate_whole(self, node, (Depth){ depth.n_levels - 1, FALSE });
+        item.n_whole = estimate_whole(self, node, (QdJoinDepth){ depth.n_levels - 1, depth.counts && qd_algebra_has_path(node) });
     }
     return item;
 }
 
-static void
-add_known(QdGenerator *self, Known *known, const QdAlgebra *node)
+void
+qd_join_known_add(QdGenerator *self, QdJoinKnown *known, const QdAlgebra *node)
 {
     qd_variable_set_add_all(&known->possible, self->arena, &node->possible);
     if (node->kind == QD_ALGEBRA_TRIPLE || node->kind == QD_ALGEBRA_PATH) {
@@ -288,93 +265,24 @@ add_known(QdGenerator *self, Known *known, const QdAlgebra *node)
     }
 }
 
-/* Whether estimates may be far off: of a join with a path, before which nothing is bound. */
-static gboolean
-needs_sample(const QdAlgebra **children, guint n, const Known *before, Depth depth)
-{
-    if (n < 2 || n > WHOLE_PARTS_MAX || !depth.counts || (before != NULL && !qd_variable_set_is_empty(&before->possible)))
-        return FALSE;
-    for (guint i = 0; i < n; i++) {
-        if (qd_algebra_has_path(children[i]))
-            return TRUE;
-    }
-    return FALSE;
-}
-
-/* Rows of @item for each that is there, by those of @sample (nullable) if it can tell. */
-static double
-estimate_next(QdGenerator *self, QdSample *sample, Item *item, const Known *known)
-{
-    if (sample != NULL && !item->is_sampled) {
-        item->n_sampled = qd_sample_count(sample, item->node);
-        item->is_sampled = TRUE;
-    }
-    return item->is_sampled && item->n_sampled >= 0 ? item->n_sampled : estimate(self, item, known);
-}
-
-/* Sorts @children. Sets how many rows each multiplies those before it by; returns how many rows there are in the end. */
-static double
-order(QdGenerator *self, const QdAlgebra **children, guint n, const Known *before, Depth depth, double *rows)
-{
-    Item *items = qd_arena_array0(self->arena, Item, n);
-    g_autoptr(QdSample) sample = needs_sample(children, n, before, depth) ? qd_sample_new(self) : NULL;
-    Known known = { 0 };
-    double product = 1;
-
-    if (before != NULL) {
-        qd_variable_set_add_all(&known.possible, self->arena, &before->possible);
-        qd_variable_set_add_all(&known.sure, self->arena, &before->sure);
-    }
-    for (guint i = 0; i < n; i++)
-        items[i] = make_item(self, children[i], &known, depth);
-    for (guint i = 0; i < n; i++) {
-        double best = 0;
-        guint best_index = i;
-        Item chosen;
-
-        for (guint j = i; j < MIN(n, i + WINDOW); j++) {
-            double n_rows = estimate_next(self, i > 0 ? sample : NULL, &items[j], &known);
-
-            /* a part that shares nothing multiplies everything: it waits unless it is tiny */
-            if (i > 0 && n_rows > 1 && !qd_variable_set_shares(&items[j].node->possible, &known.possible))
-                n_rows *= 1000;
-            if (j == i || n_rows < best) {
-                best = n_rows;
-                best_index = j;
-            }
-        }
-        chosen = items[best_index];
-        items[best_index] = items[i];
-        items[i] = chosen;
-        children[i] = chosen.node;
-        add_known(self, &known, chosen.node);
-        if (sample != NULL)
-            qd_sample_extend(sample, chosen.node, i == 0);
-        for (guint j = i + 1; j < n && sample != NULL; j++)
-            items[j].is_sampled = items[j].is_sampled && !qd_variable_set_shares(&items[j].node->possible, &chosen.node->possible);
-        rows[i] = best;
-        product *= best;
-    }
-    return product;
-}
-
 /* Solutions of @node, a join, for each of those @before (nullable). */
 static double
-estimate_join(QdGenerator *self, const QdAlgebra *node, const Known *before, Depth depth)
+estimate_join(QdGenerator *self, const QdAlgebra *node, const QdJoinKnown *before, QdJoinDepth depth)
 {
     const QdAlgebra **children = qd_arena_array0(self->arena, const QdAlgebra *, node->n_children);
+    QdJoinResult result = { 0 };
 
     if (node->n_children > WHOLE_PARTS_MAX)
         return GUESSED_ROWS;
     memcpy(children, node->children, node->n_children * sizeof(const QdAlgebra *));
-    return order(self, children, node->n_children, before, depth, qd_arena_array0(self->arena, double, node->n_children));
+    return qd_join_search(self, children, node->n_children, before, depth, &result);
 }
 
 /* Solutions of @node by itself, as far as @depth allows to look. */
 static double
-estimate_whole(QdGenerator *self, const QdAlgebra *node, Depth depth)
+estimate_whole(QdGenerator *self, const QdAlgebra *node, QdJoinDepth depth)
 {
-    const Known none = { 0 };
+    const QdJoinKnown none = { 0 };
     double rows;
 
     switch (node->kind) {
@@ -404,9 +312,9 @@ estimate_whole(QdGenerator *self, const QdAlgebra *node, Depth depth)
     case QD_ALGEBRA_MATCH:
     case QD_ALGEBRA_VALUES:
     case QD_ALGEBRA_UNIT: {
-        const Item item = make_item(self, node, &none, (Depth){ 0, depth.counts });
+        const QdJoinItem item = qd_join_item_make(self, node, &none, (QdJoinDepth){ 0, depth.counts });
 
-        return estimate(self, &item, &none);
+        return qd_join_item_estimate(self, &item, &none);
     }
     case QD_ALGEBRA_GRAPH:
     case QD_ALGEBRA_SERVICE:
@@ -418,20 +326,34 @@ estimate_whole(QdGenerator *self, const QdAlgebra *node, Depth depth)
 double
 qd_estimate_rows(QdGenerator *self, const QdAlgebra *node)
 {
-    return estimate_whole(self, node, (Depth){ WHOLE_LEVELS_MAX, TRUE });
+    return estimate_whole(self, node, (QdJoinDepth){ WHOLE_LEVELS_MAX, TRUE });
+}
+
+double
+qd_estimate_cost(QdGenerator *self, const QdAlgebra *node)
+{
+    const QdAlgebra **children = qd_arena_array0(self->arena, const QdAlgebra *, node->n_children);
+    QdJoinResult result = { 0 };
+
+    if (node->kind != QD_ALGEBRA_JOIN || node->n_children > WHOLE_PARTS_MAX)
+        return qd_estimate_rows(self, node);
+    memcpy(children, node->children, node->n_children * sizeof(const QdAlgebra *));
+    (void) qd_join_search(self, children, node->n_children, NULL, (QdJoinDepth){ WHOLE_LEVELS_MAX, TRUE }, &result);
+    return result.cost;
 }
 
 void
-qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound, const QdVariableSet *sure)
+qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound, const QdVariableSet *sure,
+              double *ret_looked_at)
 {
-    double *rows = qd_arena_array0(self->arena, double, n + 1);
-    Known before = { 0 };
+    QdJoinResult result = { .rows = qd_arena_array0(self->arena, double, n + 1), .looked_at = ret_looked_at };
+    QdJoinKnown before = { 0 };
 
     if (bound != NULL)
         before.possible = *bound;
     if (sure != NULL)
         before.sure = *sure;
-    (void) order(self, children, n, &before, (Depth){ WHOLE_LEVELS_MAX, TRUE }, rows);
-    rows[n] = NAN;
-    g_array_append_vals(self->estimates, rows, n + 1);
+    (void) qd_join_search(self, children, n, &before, (QdJoinDepth){ WHOLE_LEVELS_MAX, TRUE }, &result);
+    result.rows[n] = NAN;
+    g_array_append_vals(self->estimates, result.rows, n + 1);
 }

@@ -10,8 +10,7 @@
 #define SMALL_EXISTS_MAX 50 /* solutions of an EXISTS that is joined */
 #define LARGE_LEFT_MIN 1000 /* solutions that it filters */
 #define SHARE_MIN 100       /* such solutions for each of an EXISTS */
-#define ANTIJOIN_MAX 1e6    /* solutions of a MINUS that is made once */
-#define HUGE_LEFT_MIN 20000 /* the same where it has a path, however many it has itself */
+#define HUGE_LEFT_MIN 20000 /* solutions that an EXISTS with a path filters, however many it has itself */
 
 /* --- what is bound ---------------------------------------------------------------------------------------------------- */
 
@@ -182,9 +181,8 @@ qd_rewrite_rename(QdGenerator *self, const QdAlgebra *node, guint from, guint to
     return rename_links(&renaming, node);
 }
 
-/* What @node, a subselect, is as a pattern outside of it; NULL: it is more than that, or shares nothing with @others. */
-static QdAlgebra *
-open_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
+QdAlgebra *
+qd_rewrite_open_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
 {
     if (node->kind != QD_ALGEBRA_PROJECT || !qd_algebra_consists_of_links(node->children[0]) ||
         !qd_variable_set_shares(&node->possible, others))
@@ -276,7 +274,7 @@ replace_part(QdGenerator *self, GPtrArray *parts, guint index, GPtrArray *delaye
     if ((!may_be_delayed && part->kind != QD_ALGEBRA_PROJECT) || parts->len == 1 || delayed->len == DELAYED_MAX)
         return FALSE;
     others = list_others(self, parts, index);
-    opened = may_be_delayed ? NULL : open_subselect(self, part, &others);
+    opened = may_be_delayed ? NULL : qd_rewrite_open_subselect(self, part, &others);
     if (opened == NULL && (!may_be_delayed || !may_wait(self, part, &others)))
         return FALSE;
     if (opened == NULL)
@@ -317,53 +315,6 @@ qd_rewrite_join(QdGenerator *self, const QdAlgebra *node)
     return joined;
 }
 
-/* Takes from @parts each that shares a variable with @named, and adds its variables to @named, until there is none. */
-static GPtrArray *
-take_connected(QdGenerator *self, GPtrArray *parts, QdVariableSet *named)
-{
-    GPtrArray *connected = g_ptr_array_new();
-    guint n_before;
-
-    do {
-        n_before = connected->len;
-        for (guint i = 0; i < parts->len;) {
-            const QdAlgebra *part = parts->pdata[i];
-
-            if (qd_variable_set_shares(&part->possible, named)) {
-                qd_variable_set_add_all(named, self->arena, &part->possible);
-                g_ptr_array_add(connected, g_ptr_array_remove_index(parts, i));
-            } else {
-                i++;
-            }
-        }
-    } while (connected->len > n_before);
-    return connected;
-}
-
-const QdAlgebra *
-qd_rewrite_apart(QdGenerator *self, const QdAlgebra *node)
-{
-    const QdAlgebra *left = node->children[0];
-    g_autoptr(GPtrArray) apart = NULL;
-    g_autoptr(GPtrArray) connected = NULL;
-    QdVariableSet named = { 0 };
-
-    if (left->kind != QD_ALGEBRA_JOIN || !qd_algebra_has_path(node) || self->outer != NULL ||
-        self->graph.kind == QD_NODE_VARIABLE || qd_algebra_is_volatile(node))
-        return node;
-    qd_variable_set_add_all(&named, self->arena, &node->children[1]->possible);
-    for (guint i = 0; i < node->n_expressions; i++)
-        qd_expression_add_all_variables(node->expressions[i], self->arena, &named);
-    apart = g_ptr_array_new();
-    for (guint i = 0; i < left->n_children; i++)
-        g_ptr_array_add(apart, left->children[i]);
-    connected = take_connected(self, apart, &named);
-    if (connected->len == 0 || apart->len == 0)
-        return node;
-    g_ptr_array_add(apart, qd_algebra_put_on(self, node, join_parts(self, connected)));
-    return join_parts(self, apart);
-}
-
 /* --- filters ---------------------------------------------------------------------------------------------------------- */
 
 /* @kept without what is no key of @group. */
@@ -392,12 +343,8 @@ has_shared(const QdAlgebra *links, const QdAlgebra *whole, const QdVariableSet *
     return TRUE;
 }
 
-/*
- * @inner without what makes no difference to whether it has a solution that agrees with @outside. That is distinct rows, and
- * groups, of which there is one where there are rows. NULL: it is more than links.
- */
-static QdAlgebra *
-strip(QdGenerator *self, QdAlgebra *inner, const QdVariableSet *outside)
+QdAlgebra *
+qd_rewrite_strip(QdGenerator *self, QdAlgebra *inner, const QdVariableSet *outside)
 {
     const QdAlgebra *whole = inner;
     QdVariableSet kept = inner->possible;
@@ -417,19 +364,18 @@ strip(QdGenerator *self, QdAlgebra *inner, const QdVariableSet *outside)
     return qd_algebra_consists_of_links(inner) ? inner : NULL;
 }
 
-/* The solutions of @inner, each once, as far as it shares variables with @left. NULL: it shares none, or what may be unbound. */
-static QdAlgebra *
-list_shared(QdGenerator *self, const QdAlgebra *left, QdAlgebra *inner)
+QdAlgebra *
+qd_rewrite_list_shared(QdGenerator *self, const QdVariableSet *left, const QdVariableSet *certain, QdAlgebra *inner)
 {
     QdAlgebra *project = qd_algebra_new_parent(self->ast, QD_ALGEBRA_PROJECT, &inner, 1);
 
     project->possible = (QdVariableSet){ 0 };
-    project->variables = qd_arena_array0(self->arena, guint, left->possible.n_words * 64 + 1);
-    QD_VARIABLE_SET_FOREACH(&left->possible, variable)
+    project->variables = qd_arena_array0(self->arena, guint, left->n_words * 64 + 1);
+    QD_VARIABLE_SET_FOREACH(left, variable)
     {
         if (!qd_variable_set_has(&inner->possible, variable))
             continue;
-        if (!qd_algebra_binds(left, variable) || !qd_algebra_binds(inner, variable))
+        if (!qd_variable_set_has(certain, variable) || !qd_algebra_binds(inner, variable))
             return NULL;
         project->variables[project->n_variables++] = variable;
         qd_variable_set_add(&project->possible, self->arena, variable);
@@ -438,7 +384,20 @@ list_shared(QdGenerator *self, const QdAlgebra *left, QdAlgebra *inner)
 }
 
 static QdAlgebra *
-get_exists(QdGenerator *self, QdExpression *expression)
+list_shared(QdGenerator *self, const QdAlgebra *left, QdAlgebra *inner)
+{
+    QdVariableSet certain = { 0 };
+
+    QD_VARIABLE_SET_FOREACH(&left->possible, variable)
+    {
+        if (qd_algebra_binds(left, variable))
+            qd_variable_set_add(&certain, self->arena, variable);
+    }
+    return qd_rewrite_list_shared(self, &left->possible, &certain, inner);
+}
+
+QdAlgebra *
+qd_rewrite_get_exists(QdGenerator *self, QdExpression *expression)
 {
     if (expression->algebra == NULL)
         expression->algebra = qd_algebra_from_pattern(self->ast, expression->pattern);
@@ -457,9 +416,8 @@ joins_union(const QdAlgebra *node)
     return FALSE;
 }
 
-/* What an EXISTS of @filter leaves as a join. NULL: it is large, or looked up for few. */
-static QdAlgebra *
-make_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expression)
+QdAlgebra *
+qd_rewrite_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expression)
 {
     const QdAlgebra *left = filter->children[0];
     QdAlgebra *inner;
@@ -467,7 +425,7 @@ make_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expressi
 
     if (expression->kind != QD_EXPRESSION_KIND_EXISTS || expression->negated)
         return NULL;
-    inner = strip(self, get_exists(self, expression), &left->possible);
+    inner = qd_rewrite_strip(self, qd_rewrite_get_exists(self, expression), &left->possible);
     if (inner == NULL)
         return NULL;
     if (joins_union(inner))
@@ -482,73 +440,20 @@ make_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expressi
     return list_shared(self, left, inner);
 }
 
-/*
- * What a MINUS or NOT EXISTS, with @right, takes from many solutions of @left, as a table that is made once. A join with a path
- * that is not found is searched to its end for each of them. NULL: it is a single path, or large.
- */
-static QdAlgebra *
-make_antijoin(QdGenerator *self, const QdAlgebra *left, QdAlgebra *right)
-{
-    QdAlgebra *inner = strip(self, right, &left->possible);
-
-    if (inner == NULL || inner->kind != QD_ALGEBRA_JOIN || !qd_algebra_has_path(inner) || self->outer != NULL ||
-        self->graph.kind == QD_NODE_VARIABLE || qd_estimate_rows(self, left) < HUGE_LEFT_MIN ||
-        qd_estimate_rows(self, inner) > ANTIJOIN_MAX)
-        return NULL;
-    return list_shared(self, left, inner);
-}
-
-const QdAlgebra *
-qd_rewrite_minus(QdGenerator *self, const QdAlgebra *node)
-{
-    QdAlgebra *antijoin = make_antijoin(self, node->children[0], node->children[1]);
-    QdAlgebra *rewritten;
-
-    if (antijoin == NULL)
-        return node;
-    rewritten = qd_algebra_put_on(self, node, node->children[0]);
-    rewritten->children[1] = antijoin;
-    return rewritten;
-}
-
-/* @expression with the pattern of its EXISTS as links, if it is one that can be. */
-static QdExpression *
-simplify_exists(QdGenerator *self, const QdAlgebra *left, QdExpression *expression)
+QdExpression *
+qd_rewrite_simplify_exists(QdGenerator *self, const QdAlgebra *left, QdExpression *expression)
 {
     QdAlgebra *inner = NULL;
     QdExpression *simple;
 
     if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
-        inner = strip(self, get_exists(self, expression), &left->possible);
+        inner = qd_rewrite_strip(self, qd_rewrite_get_exists(self, expression), &left->possible);
     if (inner == NULL || inner == expression->algebra)
         return expression;
     simple = qd_arena_new0(self->arena, QdExpression);
     *simple = *expression;
     simple->algebra = inner;
     return simple;
-}
-
-/* A NOT EXISTS that is better a MINUS leaves @expressions. Returns: @left under each such MINUS. */
-static QdAlgebra *
-take_antijoins(QdGenerator *self, QdAlgebra *left, QdExpression **expressions, guint *n_expressions)
-{
-    guint n = 0;
-
-    for (guint i = 0; i < *n_expressions; i++) {
-        gboolean negated = expressions[i]->kind == QD_EXPRESSION_KIND_EXISTS && expressions[i]->negated;
-        QdAlgebra *antijoin = negated ? make_antijoin(self, left, get_exists(self, expressions[i])) : NULL;
-
-        if (antijoin != NULL) {
-            QdAlgebra *operands[] = { left, antijoin };
-
-            left = qd_algebra_new_parent(self->ast, QD_ALGEBRA_MINUS, operands, 2);
-            left->possible = operands[0]->possible;
-        } else {
-            expressions[n++] = expressions[i];
-        }
-    }
-    *n_expressions = n;
-    return left;
 }
 
 const QdAlgebra *
@@ -565,12 +470,12 @@ qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node)
         return node;
     g_ptr_array_add(parts, node->children[0]);
     for (guint i = 0; i < node->n_expressions; i++) {
-        QdAlgebra *semijoin = make_semijoin(self, node, node->expressions[i]);
+        QdAlgebra *semijoin = qd_rewrite_semijoin(self, node, node->expressions[i]);
 
         if (semijoin != NULL)
             g_ptr_array_add(parts, semijoin);
         else
-            expressions[n_expressions++] = simplify_exists(self, node->children[0], node->expressions[i]);
+            expressions[n_expressions++] = qd_rewrite_simplify_exists(self, node->children[0], node->expressions[i]);
         simplified = simplified || semijoin != NULL || expressions[n_expressions - 1] != node->expressions[i];
     }
     joined = node->children[0];
@@ -579,7 +484,6 @@ qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node)
             put_part(parts, 0, joined);
         joined = qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len);
     }
-    joined = take_antijoins(self, joined, expressions, &n_expressions);
     if (joined == node->children[0] && !simplified)
         return node;
     if (n_expressions == 0)

@@ -3,44 +3,48 @@
  * A few solutions of a join's parts, which are looked up while it is ordered. How many solutions a further part has for each of
  * them tells which terms two predicates share. No statistics of a single predicate do. All ids are of the store.
  */
+#include "daemon/plan/sample-private.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "daemon/plan/sqlgen-private.h"
+#define OF_ROW_MAX 21   /* of these that are kept: twice as many as fit where each has so many */
+#define TRIED_MAX 256   /* rows of VALUES, from all over it */
+#define COUNT_LISTS 600 /* look-ups with which fewer rows are enough */
+#define FEW_ROWS 8
+#define FEW 0.5 /* solutions where the whole sample has none */
 
-#define ROWS_MAX 24      /* of a sample */
-#define FOUND_MAX 64     /* solutions for one of its rows, nodes of a path */
-#define KEPT_MAX 1024    /* solutions at once, before some of them are chosen: 0.5 MiB */
-#define TRIED_MAX 256    /* rows of VALUES, from all over it */
-#define SCANNED_MAX 8192 /* quads over which the first rows are spread: 1 ms */
-#define SLOTS_MAX 64     /* variables of a sample */
-#define LISTS_MAX 50000  /* look-ups for one statement: 0.2 s */
-#define UNKNOWN (-1.0)
+QdSamples *
+qd_samples_free(QdSamples *self)
+{
+    if (self != NULL) {
+        g_hash_table_unref(self->ids);
+        g_hash_table_unref(self->pairs);
+        g_hash_table_unref(self->walks);
+        g_free(self);
+    }
+    return NULL;
+}
 
-struct QdSample {
-    QdGenerator *generator;
-    guint variables[SLOTS_MAX];
-    guint n_slots;
-    GArray *rows; /* Row */
-    gboolean may_scan;
-    gboolean is_full; /* there were more variables, or look-ups: nothing is known any more */
-};
-
-/* The ids of the variables; 0: unbound. */
-typedef struct Row {
-    gint64 ids[SLOTS_MAX];
-} Row;
+guint
+qd_samples_get_n_lists(const QdGenerator *generator)
+{
+    return generator->samples != NULL ? generator->samples->n_lists : 0;
+}
 
 QdSample *
 qd_sample_new(QdGenerator *self)
 {
     QdSample *sample;
 
-    if (self->catalog == NULL || self->catalog->list_quads == NULL || self->n_lists >= LISTS_MAX)
+    if (self->catalog == NULL || self->catalog->list_quads == NULL || qd_samples_get_n_lists(self) >= LISTS_MAX)
         return NULL;
+    if (self->samples == NULL)
+        self->samples = qd_samples_new();
     sample = g_new0(QdSample, 1);
     sample->generator = self;
-    sample->rows = g_array_sized_new(FALSE, TRUE, sizeof(Row), ROWS_MAX);
+    sample->samples = self->samples;
+    sample->rows = g_array_sized_new(FALSE, TRUE, sizeof(QdSampleRow), ROWS_MAX);
     g_array_set_size(sample->rows, 1);
     return sample;
 }
@@ -55,279 +59,30 @@ qd_sample_free(QdSample *self)
     return NULL;
 }
 
-static guint
-find_slot(QdSample *self, guint variable)
-{
-    for (guint i = 0; i < self->n_slots; i++) {
-        if (self->variables[i] == variable)
-            return i;
-    }
-    if (self->n_slots == SLOTS_MAX) {
-        self->is_full = TRUE;
-        return 0;
-    }
-    self->variables[self->n_slots] = variable;
-    return self->n_slots++;
-}
-
-static void
-keep(GArray *rows, const Row *row)
-{
-    if (rows->len < KEPT_MAX)
-        g_array_append_vals(rows, row, 1);
-}
-
-/* FALSE: no quad has this term. */
-static gboolean
-read_node(QdSample *self, const QdNode *node, const Row *row, gint64 *ret_id)
-{
-    const QdCatalog *catalog = self->generator->catalog;
-
-    *ret_id = 0;
-    if (node->kind == QD_NODE_TERM)
-        return catalog->find_id(catalog->data, node->term, ret_id);
-    if (node->kind == QD_NODE_VARIABLE)
-        *ret_id = row->ids[find_slot(self, node->variable)];
-    return TRUE;
-}
-
-/* FALSE: the row binds the variable to another. */
-static gboolean
-bind(QdSample *self, const QdNode *node, gint64 id, Row *row)
-{
-    gint64 *known;
-
-    if (node->kind != QD_NODE_VARIABLE)
-        return TRUE;
-    known = &row->ids[find_slot(self, node->variable)];
-    if (*known != 0 && *known != id)
-        return FALSE;
-    *known = id;
-    return TRUE;
-}
-
-static guint
-list(QdSample *self, gint64 s, gint64 p, gint64 o, guint stride, QdQuadIds *quads)
-{
-    const QdCatalog *catalog = self->generator->catalog;
-
-    self->is_full = self->is_full || self->generator->n_lists++ >= LISTS_MAX;
-    return self->is_full ? 0 : catalog->list_quads(catalog->data, &(QdQuadIds){ s, p, o }, stride, FOUND_MAX, quads);
-}
-
-/* --- triples ---------------------------------------------------------------------------------------------------------- */
-
-static guint
-get_stride(const QdSample *self, const QdTriple *triple)
-{
-    const QdCatalog *catalog = self->generator->catalog;
-    QdPredicateStatistics statistics = { .n_quads = catalog->n_quads };
-
-    if (triple->p.kind == QD_NODE_TERM)
-        (void) catalog->get_predicate(catalog->data, triple->p.term, &statistics);
-    return (guint) MAX(1, MIN(statistics.n_quads, SCANNED_MAX) / FOUND_MAX);
-}
-
-static double
-extend_triple(QdSample *self, const QdTriple *triple, const Row *row, GArray *out)
-{
-    QdQuadIds quads[FOUND_MAX];
-    gint64 s, p, o;
-    guint n, n_kept = 0;
-
-    if (!read_node(self, &triple->s, row, &s) || !read_node(self, &triple->p, row, &p) || !read_node(self, &triple->o, row, &o))
-        return 0;
-    if (s == 0 && o == 0 && !self->may_scan)
-        return UNKNOWN;
-    n = list(self, s, p, o, s == 0 && self->may_scan ? get_stride(self, triple) : 1, quads);
-    if (n == 0 && self->may_scan)
-        n = list(self, s, p, o, 1, quads);
-    for (guint i = 0; i < n; i++) {
-        Row found = *row;
-
-        if (bind(self, &triple->s, quads[i].s, &found) && bind(self, &triple->p, quads[i].p, &found) &&
-            bind(self, &triple->o, quads[i].o, &found)) {
-            keep(out, &found);
-            n_kept++;
-        }
-    }
-    return n_kept;
-}
-
-/* --- paths ------------------------------------------------------------------------------------------------------------ */
-
-typedef struct Nodes {
-    gint64 ids[FOUND_MAX];
-    guint n;
-} Nodes;
-
-static void
-add_node(Nodes *nodes, gint64 id)
-{
-    for (guint i = 0; i < nodes->n; i++) {
-        if (nodes->ids[i] == id)
-            return;
-    }
-    if (nodes->n < FOUND_MAX)
-        nodes->ids[nodes->n++] = id;
-}
-
-/* Adds the nodes that @path leads to from @from. FALSE: it has a step that is not known. */
-static gboolean
-walk(QdSample *self, const QdPath *path, gint64 from, gboolean backward, Nodes *nodes)
-{
-    const QdNode iri = { .kind = QD_NODE_TERM, .term = path->iri };
-    QdQuadIds quads[FOUND_MAX];
-    Nodes before = { { from }, 1 };
-    gboolean repeats = path->kind == QD_PATH_ZERO_OR_MORE || path->kind == QD_PATH_ONE_OR_MORE;
-    gint64 p;
-    guint n;
-
-    switch (path->kind) {
-    case QD_PATH_LINK:
-        if (!read_node(self, &iri, NULL, &p))
-            return TRUE;
-        n = backward ? list(self, 0, p, from, 1, quads) : list(self, from, p, 0, 1, quads);
-        for (guint i = 0; i < n; i++)
-            add_node(nodes, backward ? quads[i].s : quads[i].o);
-        return TRUE;
-    case QD_PATH_INVERSE:
-        return walk(self, path->children[0], from, !backward, nodes);
-    case QD_PATH_ALTERNATIVE:
-        for (guint i = 0; i < path->n_children; i++) {
-            if (!walk(self, path->children[i], from, backward, nodes))
-                return FALSE;
-        }
-        return TRUE;
-    case QD_PATH_SEQUENCE:
-        for (guint i = 0; i < path->n_children; i++) {
-            Nodes next = { .n = 0 };
-
-            for (guint j = 0; j < before.n && !self->is_full; j++) {
-                if (!walk(self, path->children[backward ? path->n_children - 1 - i : i], before.ids[j], backward, &next))
-                    return FALSE;
-            }
-            before = next;
-        }
-        break;
-    case QD_PATH_ZERO_OR_MORE:
-    case QD_PATH_ONE_OR_MORE:
-    case QD_PATH_ZERO_OR_ONE:
-        if (path->kind == QD_PATH_ONE_OR_MORE) {
-            before.n = 0;
-            if (!walk(self, path->children[0], from, backward, &before))
-                return FALSE;
-        }
-        for (guint i = 0; i < (repeats ? before.n : 1) && before.n < FOUND_MAX && !self->is_full; i++) {
-            if (before.n > 0 && !walk(self, path->children[0], before.ids[i], backward, &before))
-                return FALSE;
-        }
-        break;
-    case QD_PATH_NEGATED:
-        return FALSE;
-    }
-    for (guint i = 0; i < before.n; i++)
-        add_node(nodes, before.ids[i]);
-    return TRUE;
-}
-
-static const QdPath *
-find_link(const QdPath *path)
-{
-    while (path->kind != QD_PATH_LINK) {
-        if (path->n_children == 0)
-            return NULL;
-        path = path->children[0];
-    }
-    return path;
-}
-
-static double extend_path(QdSample *self, const QdTriple *triple, const Row *row, GArray *out);
-
-/* A path from some of the subjects of its first link. */
-static double
-scan_path(QdSample *self, const QdTriple *triple, const Row *row, GArray *out)
-{
-    const QdPath *link = find_link(triple->path);
-    g_autoptr(GArray) starts = g_array_new(FALSE, TRUE, sizeof(Row));
-    QdTriple first = { .s = triple->s }; /* to any object */
-    double n = 0;
-
-    if (link == NULL)
-        return UNKNOWN;
-    first.p = (QdNode){ .kind = QD_NODE_TERM, .term = link->iri };
-    (void) extend_triple(self, &first, row, starts);
-    self->may_scan = FALSE;
-    for (guint i = 0; i < starts->len && n >= 0; i++) {
-        double n_found = extend_path(self, triple, &g_array_index(starts, Row, i), out);
-
-        n = n_found < 0 ? UNKNOWN : n + n_found;
-    }
-    self->may_scan = TRUE;
-    return n;
-}
-
-static double
-extend_path(QdSample *self, const QdTriple *triple, const Row *row, GArray *out)
-{
-    Nodes nodes = { .n = 0 };
-    gint64 s, o;
-    guint n_kept = 0;
-
-    if (!read_node(self, &triple->s, row, &s) || !read_node(self, &triple->o, row, &o))
-        return 0;
-    if (s == 0 && o == 0)
-        return self->may_scan ? scan_path(self, triple, row, out) : UNKNOWN;
-    if (!walk(self, triple->path, s != 0 ? s : o, s == 0, &nodes))
-        return UNKNOWN;
-    for (guint i = 0; i < nodes.n; i++) {
-        Row found = *row;
-
-        if (s != 0 && o != 0 && nodes.ids[i] != o)
-            continue;
-        if (bind(self, s != 0 ? &triple->o : &triple->s, nodes.ids[i], &found)) {
-            keep(out, &found);
-            n_kept++;
-        }
-    }
-    return n_kept;
-}
-
 /* --- patterns --------------------------------------------------------------------------------------------------------- */
 
-static double extend(QdSample *self, const QdAlgebra *node, const Row *row, GArray *out);
-
-/* At most @n_max rows of @rows, from all over it. */
-static void
-thin(GArray *rows, guint n_max)
-{
-    if (rows->len <= n_max)
-        return;
-    for (guint i = 0; i < n_max; i++)
-        g_array_index(rows, Row, i) = g_array_index(rows, Row, (guint) ((guint64) i * rows->len / n_max));
-    g_array_set_size(rows, n_max);
-}
+static double extend(QdSample *self, const QdAlgebra *node, const QdSampleRow *row, GArray *out);
 
 /* Solutions of @node for each of @rows, which become some of them. */
 static double
 extend_all(QdSample *self, const QdAlgebra *node, GArray *rows)
 {
-    g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(Row));
-    g_autoptr(GArray) of_row = g_array_new(FALSE, TRUE, sizeof(Row));
+    g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
+    g_autoptr(GArray) of_row = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
     guint n_rows = rows->len;
     double n = 0;
 
     for (guint i = 0; i < n_rows; i++) {
-        double n_found = extend(self, node, &g_array_index(rows, Row, i), of_row);
+        double n_found = extend(self, node, &g_array_index(rows, QdSampleRow, i), of_row);
 
         if (n_found < 0 || self->is_full)
             return UNKNOWN;
         n += n_found;
-        thin(of_row, FOUND_MAX);
+        qd_sample_thin(of_row, FOUND_MAX);
         g_array_append_vals(found, of_row->data, of_row->len);
         g_array_set_size(of_row, 0);
     }
-    thin(found, ROWS_MAX);
+    qd_sample_thin(found, ROWS_MAX);
     g_array_set_size(rows, 0);
     if (found->len > 0)
         g_array_append_vals(rows, found->data, found->len);
@@ -336,10 +91,10 @@ extend_all(QdSample *self, const QdAlgebra *node, GArray *rows)
 
 /* Each of @node's parts after those that give it an end. */
 static double
-extend_join(QdSample *self, const QdAlgebra *node, const Row *row, GArray *out)
+extend_join(QdSample *self, const QdAlgebra *node, const QdSampleRow *row, GArray *out)
 {
     gboolean may_scan = self->may_scan;
-    g_autoptr(GArray) rows = g_array_new(FALSE, TRUE, sizeof(Row));
+    g_autoptr(GArray) rows = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
     g_autofree gboolean *done = g_new0(gboolean, node->n_children);
     double n = 1;
 
@@ -363,53 +118,54 @@ extend_join(QdSample *self, const QdAlgebra *node, const Row *row, GArray *out)
         n *= n_found;
     }
     for (guint i = 0; i < rows->len; i++)
-        keep(out, &g_array_index(rows, Row, i));
+        qd_sample_keep(out, &g_array_index(rows, QdSampleRow, i));
     return n;
 }
 
 /* Solutions of the first child of @node as far as it lets out @kept, each once if they are @distinct. */
 static double
-extend_inside(QdSample *self, const QdAlgebra *node, const QdVariableSet *kept, gboolean distinct, const Row *row, GArray *out)
+extend_inside(QdSample *self, const QdAlgebra *node, const QdVariableSet *kept, gboolean distinct, const QdSampleRow *row,
+              GArray *out)
 {
-    g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(Row));
+    g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
     guint n_before = out->len;
-    Row inside = { { 0 } };
+    QdSampleRow inside = { { 0 } };
     double n;
 
     QD_VARIABLE_SET_FOREACH(kept, variable)
     {
-        guint slot = find_slot(self, variable);
+        guint slot = qd_sample_find_slot(self, variable);
 
         inside.ids[slot] = row->ids[slot];
     }
     n = extend(self, node->children[0], &inside, found);
     for (guint i = 0; i < found->len && n > 0; i++) {
-        Row outside = *row;
+        QdSampleRow outside = *row;
         gboolean is_new = TRUE;
 
         QD_VARIABLE_SET_FOREACH(kept, variable)
         {
-            guint slot = find_slot(self, variable);
+            guint slot = qd_sample_find_slot(self, variable);
 
-            outside.ids[slot] = g_array_index(found, Row, i).ids[slot];
+            outside.ids[slot] = g_array_index(found, QdSampleRow, i).ids[slot];
         }
         for (guint j = n_before; distinct && j < out->len && is_new; j++)
-            is_new = memcmp(&g_array_index(out, Row, j), &outside, sizeof outside) != 0;
+            is_new = memcmp(&g_array_index(out, QdSampleRow, j), &outside, sizeof outside) != 0;
         if (is_new)
-            keep(out, &outside);
+            qd_sample_keep(out, &outside);
     }
     return found->len > 0 && n > 0 ? n * (out->len - n_before) / found->len : n;
 }
 
 static double
-extend_values(QdSample *self, const QdValues *values, const Row *row, GArray *out)
+extend_values(QdSample *self, const QdValues *values, const QdSampleRow *row, GArray *out)
 {
     guint n_tried = MIN(values->n_rows, TRIED_MAX);
     guint n_kept = 0;
 
     for (guint i = 0; i < n_tried; i++) {
         gsize index = (gsize) i * values->n_rows / n_tried;
-        Row found = *row;
+        QdSampleRow found = *row;
         gboolean matches = TRUE;
 
         for (guint j = 0; j < values->n_variables && matches; j++) {
@@ -418,33 +174,117 @@ extend_values(QdSample *self, const QdValues *values, const Row *row, GArray *ou
             const QdNode variable = { .kind = QD_NODE_VARIABLE, .variable = values->variables[j] };
             gint64 id;
 
-            matches = term == NULL || (read_node(self, &cell, row, &id) && bind(self, &variable, id, &found));
+            matches = term == NULL || (qd_sample_read_node(self, &cell, row, &id) && qd_sample_bind(self, &variable, id, &found));
         }
         if (matches) {
-            keep(out, &found);
+            qd_sample_keep(out, &found);
             n_kept++;
         }
     }
-    self->generator->n_lists += n_tried; /* a look-up of a term each, about */
-    self->is_full = self->is_full || self->generator->n_lists >= LISTS_MAX;
+    self->samples->n_lists += n_tried; /* a look-up of a term each, about */
+    self->is_full = self->is_full || self->samples->n_lists >= LISTS_MAX;
     return n_tried > 0 ? (double) n_kept * values->n_rows / n_tried : 0;
+}
+
+/* How many solutions of @node extend @row, of which the first is enough; negative: it is not known. */
+static double
+look_for_one(QdSample *self, const QdAlgebra *node, const QdSampleRow *row)
+{
+    g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
+    double n_before = self->n_found;
+    double n = extend(self, node, row, found);
+
+    self->n_found = n_before + (self->n_found - n_before) / MAX(1, n);
+    return n;
+}
+
+/* Whether @row has what a condition of @node, a filter, asks for, as far as that is known. */
+static gboolean
+passes(QdSample *self, const QdAlgebra *node, const QdSampleRow *row)
+{
+    for (guint i = 0; i < node->n_expressions; i++) {
+        const QdExpression *expression = node->expressions[i];
+        double n;
+
+        if (expression->kind != QD_EXPRESSION_KIND_EXISTS)
+            continue;
+        n = look_for_one(self, qd_rewrite_get_exists(self->generator, (QdExpression *) expression), row);
+        if (n >= 0 && (n > 0) == expression->negated)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Solutions of @node's first child as its second, or its conditions, leave or extend them. */
+static double
+extend_conditional(QdSample *self, const QdAlgebra *node, const QdSampleRow *row, GArray *out)
+{
+    g_autoptr(GArray) rows = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
+    g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
+    gboolean may_scan = self->may_scan;
+    double n_first = extend(self, node->children[0], row, rows);
+    double n_kept = 0;
+
+    if (n_first <= 0)
+        return n_first;
+    self->may_scan = FALSE;
+    qd_sample_thin(rows, ROWS_MAX);
+    for (guint i = 0; i < rows->len; i++) {
+        const QdSampleRow *first = &g_array_index(rows, QdSampleRow, i);
+        double n = 0;
+
+        g_array_set_size(found, 0);
+        if (node->kind == QD_ALGEBRA_LEFT_JOIN)
+            n = extend(self, node->children[1], first, found);
+        else if (node->kind == QD_ALGEBRA_MINUS)
+            n = look_for_one(self, node->children[1], first);
+        if (node->kind == QD_ALGEBRA_LEFT_JOIN && n > 0) {
+            g_array_append_vals(out, found->data, MIN(found->len, KEPT_MAX - MIN(out->len, KEPT_MAX)));
+            n_kept += n;
+        } else if (node->kind == QD_ALGEBRA_LEFT_JOIN || (n <= 0 && passes(self, node, first))) {
+            qd_sample_keep(out, first);
+            n_kept++;
+        }
+    }
+    self->may_scan = may_scan;
+    return n_first * n_kept / rows->len;
+}
+
+/* What @node, an EXTEND or GROUP, makes of its solution @row, as far as it is another's value, or a number. */
+static void
+bind_values(QdSample *self, const QdAlgebra *node, QdSampleRow *row)
+{
+    for (guint i = 0; i < node->n_bindings; i++) {
+        const QdExpression *expression = node->bindings[i].expression;
+        gint64 *value = &row->ids[qd_sample_find_slot(self, node->bindings[i].variable)];
+
+        if (*value != 0)
+            continue;
+        if (expression->kind == QD_EXPRESSION_KIND_VARIABLE)
+            *value = row->ids[qd_sample_find_slot(self, expression->variable)];
+        else if (expression->kind == QD_EXPRESSION_KIND_AGGREGATE &&
+                 (expression->aggregate == QD_AGGREGATE_COUNT || expression->aggregate == QD_AGGREGATE_SUM ||
+                  expression->aggregate == QD_AGGREGATE_AVG))
+            *value = COMPUTED;
+    }
 }
 
 /* Adds to @out solutions of @node that extend @row. Returns about how many there are; UNKNOWN. */
 static double
-extend(QdSample *self, const QdAlgebra *node, const Row *row, GArray *out)
+extend(QdSample *self, const QdAlgebra *node, const QdSampleRow *row, GArray *out)
 {
     QdVariableSet keys = { 0 };
+    guint n_before = out->len;
     double n = 0;
 
     switch (node->kind) {
     case QD_ALGEBRA_UNIT:
-        keep(out, row);
+        qd_sample_keep(out, row);
         return 1;
     case QD_ALGEBRA_TRIPLE:
-        return extend_triple(self, node->triple, row, out);
+        return qd_sample_extend_triple(self, node->triple, row, out);
     case QD_ALGEBRA_PATH:
-        return extend_path(self, node->triple, row, out);
+        return qd_sample_extend_path(self, node->triple, row, out);
     case QD_ALGEBRA_JOIN:
         return extend_join(self, node, row, out);
     case QD_ALGEBRA_UNION:
@@ -457,7 +297,12 @@ extend(QdSample *self, const QdAlgebra *node, const Row *row, GArray *out)
     case QD_ALGEBRA_LEFT_JOIN:
     case QD_ALGEBRA_MINUS:
     case QD_ALGEBRA_FILTER:
+        return extend_conditional(self, node, row, out);
     case QD_ALGEBRA_EXTEND:
+        n = extend(self, node->children[0], row, out);
+        for (guint i = n_before; i < out->len; i++)
+            bind_values(self, node, &g_array_index(out, QdSampleRow, i));
+        return n;
     case QD_ALGEBRA_ORDER:
     case QD_ALGEBRA_SLICE:
         return extend(self, node->children[0], row, out);
@@ -467,7 +312,10 @@ extend(QdSample *self, const QdAlgebra *node, const Row *row, GArray *out)
     case QD_ALGEBRA_GROUP:
         for (guint i = 0; i < node->n_variables; i++)
             qd_variable_set_add(&keys, self->generator->arena, node->variables[i]);
-        return extend_inside(self, node, &keys, TRUE, row, out);
+        n = extend_inside(self, node, &keys, TRUE, row, out);
+        for (guint i = n_before; i < out->len; i++)
+            bind_values(self, node, &g_array_index(out, QdSampleRow, i));
+        return n;
     case QD_ALGEBRA_VALUES:
         return extend_values(self, node->values, row, out);
     case QD_ALGEBRA_MATCH:
@@ -478,22 +326,66 @@ extend(QdSample *self, const QdAlgebra *node, const Row *row, GArray *out)
     g_assert_not_reached();
 }
 
-double
-qd_sample_count(QdSample *self, const QdAlgebra *node)
+gboolean
+qd_sample_count(QdSample *self, const QdAlgebra *node, QdSampleCount *ret_count)
 {
+    guint n_rows = MIN(self->rows->len, ROWS_MAX);
+    guint n_lists = self->samples->n_lists;
+    guint step = 1;
+    guint n_done = 0;
     double sum = 0;
+    double sum_of_logs = 0;
 
-    if (self->rows->len == 0)
-        return UNKNOWN;
-    for (guint i = 0; i < self->rows->len; i++) {
-        g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(Row));
-        double n = extend(self, node, &g_array_index(self->rows, Row, i), found);
+    if (n_rows == 0)
+        return FALSE;
+    self->n_found = 0;
+    if (n_rows > FEW_ROWS) { /* rows from all over it, in an order of which the first few are, too */
+        n_rows -= n_rows % FEW_ROWS;
+        step = n_rows / FEW_ROWS;
+    }
+    for (guint i = 0; i < n_rows && (n_done < FEW_ROWS || self->samples->n_lists < n_lists + COUNT_LISTS); i++, n_done++) {
+        guint index = i % FEW_ROWS * step + i / FEW_ROWS;
+        g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
+        double n = extend(self, node, &g_array_index(self->rows, QdSampleRow, index * self->rows->len / n_rows), found);
 
         if (n < 0 || self->is_full)
-            return UNKNOWN;
-        sum += log1p(n);
+            return FALSE;
+        sum += n;
+        sum_of_logs += log1p(n);
     }
-    return expm1(sum / self->rows->len);
+    *ret_count = (QdSampleCount){ .n_usual = expm1(sum_of_logs / n_done),
+                                  .n_mean = MAX(sum, FEW) / n_done,
+                                  .n_looked_at = self->n_found / n_done };
+    return TRUE;
+}
+
+static double
+count_pairs(QdSample *self, const QdTriple *triple)
+{
+    g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
+    QdSampleRow row = { { 0 } };
+    double n_pairs = 0;
+
+    self->may_scan = TRUE;
+    if (qd_sample_scan_path(self, triple, &row, found, &n_pairs) < 0 || self->is_full)
+        return UNKNOWN;
+    return n_pairs;
+}
+
+double
+qd_sample_count_pairs(QdGenerator *generator, const QdTriple *triple)
+{
+    g_autoptr(QdSample) self = qd_sample_new(generator);
+    double *known = self != NULL ? g_hash_table_lookup(self->samples->pairs, triple) : NULL;
+
+    if (self == NULL)
+        return UNKNOWN;
+    if (known == NULL) {
+        known = g_new(double, 1);
+        *known = count_pairs(self, triple);
+        g_hash_table_insert(self->samples->pairs, (gpointer) triple, known);
+    }
+    return *known;
 }
 
 double
@@ -504,19 +396,45 @@ qd_sample_estimate(QdGenerator *generator, const QdAlgebra *first, const QdAlgeb
 
     if (self == NULL)
         return UNKNOWN;
-    qd_sample_extend(self, first, TRUE);
+    (void) qd_sample_extend(self, first, TRUE);
+    qd_sample_thin(self->rows, ROWS_MAX);
     n = self->rows->len > 0 ? extend_all(self, then, self->rows) : UNKNOWN;
     return n < 0 || self->is_full ? UNKNOWN : n * qd_estimate_rows(generator, first);
 }
 
-void
+double
 qd_sample_extend(QdSample *self, const QdAlgebra *node, gboolean is_first)
 {
-    double n;
+    g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
+    g_autoptr(GArray) of_row = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
+    guint n_rows = self->rows->len;
+    guint n_lists = self->samples->n_lists;
+    guint step = MAX(1, n_rows / FEW_ROWS);
+    guint n_done = 0;
+    double sum = 0;
 
     self->may_scan = is_first;
-    n = extend_all(self, node, self->rows);
+    /* rows from all over it, until they have enough */
+    for (guint i = 0; i < step && sum >= 0; i++) {
+        for (guint j = i; j < n_rows && sum >= 0; j += step, n_done++) {
+            gboolean is_enough = n_done >= FEW_ROWS && self->samples->n_lists >= n_lists + COUNT_LISTS;
+            double n;
+
+            if (is_enough || (n_done >= ROWS_MAX && found->len >= POOL_MAX))
+                break;
+            n = extend(self, node, &g_array_index(self->rows, QdSampleRow, j), of_row);
+            sum = n < 0 || self->is_full ? UNKNOWN : sum + n;
+            qd_sample_thin(of_row, is_first ? POOL_MAX : OF_ROW_MAX);
+            g_array_append_vals(found, of_row->data, of_row->len);
+            g_array_set_size(of_row, 0);
+        }
+    }
     self->may_scan = FALSE;
-    if (n < 0 || self->is_full)
+    qd_sample_thin(found, POOL_MAX);
+    /* none of a few may be one of many: the others tell what there is to tell */
+    if (found->len > 0 || sum < 0) {
         g_array_set_size(self->rows, 0);
+        g_array_append_vals(self->rows, found->data, sum < 0 ? 0 : found->len);
+    }
+    return sum < 0 || n_done == 0 ? UNKNOWN : MAX(sum, FEW) / n_done;
 }

@@ -274,7 +274,10 @@ is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts)
     for (guint i = 0; i < index; i++)
         qd_variable_set_add_all(&before, self->arena, &parts[i]->possible);
     for (guint i = index; i < n_parts; i++) {
-        if (qd_variable_set_shares(&parts[i]->possible, &before))
+        QdVariableSet named = { 0 };
+
+        qd_part_add_named(self, parts[i], &named);
+        if (qd_variable_set_shares(&named, &before))
             return FALSE;
     }
     return TRUE;
@@ -301,11 +304,34 @@ begin_union_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra **o
                          : NULL;
 }
 
+/* The product of @n estimates from @first on. */
+static double
+multiply(const QdGenerator *self, guint first, guint n)
+{
+    double product = 1;
+
+    for (guint i = first; i < first + n; i++)
+        product *= g_array_index(self->estimates, double, i);
+    return product;
+}
+
+/* The product of @joined with @parts (of @n), which share nothing with it. The smaller is kept and read again for each row of the
+ * other, which comes as it is found. */
+static QdRelation *
+join_apart(QdGenerator *self, QdRelation *joined, const QdAlgebra **parts, guint n, gboolean is_larger)
+{
+    QdRelation *apart = qd_generate_children(self, NULL, (QdAlgebra **) parts, n, NULL);
+
+    return is_larger ? qd_relation_join_to(self, apart, qd_relation_seal(self, joined, QD_SEAL_MATERIALIZED))
+                     : qd_relation_join_to(self, joined, qd_relation_seal(self, apart, QD_SEAL_MATERIALIZED));
+}
+
 QdRelation *
 qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children,
                      const QdVariableSet *bound)
 {
     const QdAlgebra **order = qd_arena_array0(self->arena, const QdAlgebra *, n_children);
+    double *looked_at = qd_arena_array0(self->arena, double, n_children);
     const QdRelation *given = joined;
     guint n_estimates = self->estimates->len;
     double n_rows = 1;
@@ -314,16 +340,20 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
 
     memcpy(order, children, n_children * sizeof(const QdAlgebra *));
     sure = joined != NULL ? add_sure(self, bound, joined) : (QdVariableSet){ 0 };
-    qd_join_order(self, order, n_children, joined != NULL ? &known : bound, joined != NULL ? &sure : bound);
+    qd_join_order(self, order, n_children, joined != NULL ? &known : bound, joined != NULL ? &sure : bound, looked_at);
     for (guint i = 0; i < n_children && self->error == NULL; i++) {
         double n_before = n_rows;
         QdRelation *next;
 
         n_rows *= g_array_index(self->estimates, double, n_estimates + i);
-        if (given == NULL && is_apart(self, order, i, n_children)) {
-            next = qd_generate_children(self, NULL, (QdAlgebra **) order + i, n_children - i, NULL);
-            return qd_relation_join_to(self, joined, qd_relation_seal(self, next, QD_SEAL_MATERIALIZED));
+        if (order[i]->follows) {
+            const QdBefore before = { order, i, n_before, looked_at[i], n_rows / n_before };
+
+            joined = qd_generate_following(self, joined != NULL ? joined : qd_relation_new(self), order[i], &before, bound);
+            continue;
         }
+        if (given == NULL && is_apart(self, order, i, n_children))
+            return join_apart(self, joined, order + i, n_children - i, multiply(self, n_estimates + i, n_children - i) > n_before);
         if (order[i]->kind == QD_ALGEBRA_PATH) {
             next = qd_generate_path(self, order[i]->triple, &joined, bound);
         } else if (order[i]->kind == QD_ALGEBRA_MATCH) {
@@ -356,6 +386,10 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
 QdRelation *
 qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
+    QdRelation *parts = qd_generate_by_parts(self, node, bound);
+
+    if (parts != NULL)
+        return parts;
     node = qd_rewrite_join(self, node);
     if (node->kind != QD_ALGEBRA_JOIN)
         return qd_generator_generate(self, node, bound);
@@ -394,20 +428,18 @@ find_only_shared(const QdRelation *left, const QdRelation *right)
 }
 
 QdRelation *
-qd_generate_minus(QdGenerator *self, const QdAlgebra *written, const QdVariableSet *bound)
+qd_generate_minus_of(QdGenerator *self, const QdRelation *whole, const QdAlgebra *taken, const QdVariableSet *bound)
 {
-    const QdAlgebra *node = qd_rewrite_minus(self, written);
-    QdRelation *left = qd_generator_generate(self, node->children[0], bound);
-    QdVariableSet known = qd_relation_add_bound(self, bound, left);
-    QdRelation *right = qd_generator_generate(self, node->children[1], &known);
-    guint only = find_only_shared(left, right);
+    QdVariableSet known = qd_relation_add_bound(self, bound, whole);
+    QdRelation *right = qd_generator_generate(self, taken, &known);
+    guint only = find_only_shared(whole, right);
     const QdRelation *compared;
     QdSql shared;
-    QdRelation *probe;
+    QdRelation *probe, *left;
 
     if (qd_relation_get_depth(right) > QD_DEPTH_FLAT)
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
-    left = qd_relation_copy(self, qd_relation_settle(self, left, right, QD_SEAL_STREAM));
+    left = qd_relation_copy(self, qd_relation_settle(self, whole, right, QD_SEAL_STREAM));
     compared = only != G_MAXUINT ? compare_by(self, left, only) : left;
     right = only != G_MAXUINT ? compare_by(self, right, only) : right;
     probe = qd_relation_copy(self, qd_relation_keep_apart(self, compared, right));
@@ -420,4 +452,14 @@ qd_generate_minus(QdGenerator *self, const QdAlgebra *written, const QdVariableS
         self, left,
         qd_sql_make(self->arena, "NOT @", qd_sql_exists(self->arena, QD_SQL_NONE, qd_relation_write_probe(self, probe))));
     return left;
+}
+
+QdRelation *
+qd_generate_minus(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    QdRelation *parts = qd_generate_by_parts(self, node, bound);
+
+    if (parts != NULL)
+        return parts;
+    return qd_generate_minus_of(self, qd_generator_generate(self, node->children[0], bound), node->children[1], bound);
 }

@@ -8,6 +8,7 @@
 #define CHAIN_BYTES_MAX 4000 /* of its conditions, which OPTIONALs around it say again */
 #define SMALL_ROWS 100       /* of the right of an OPTIONAL that is evaluated by itself */
 #define LARGE_ROWS 20000     /* of its left, which is not kept then */
+#define MANY_ADDED 30        /* solutions of the right of an OPTIONAL for each of its left: neither is kept then */
 #define APART_MAX 3          /* OPTIONALs in a row of which SQLite compiles the one before three times */
 
 /* An OPTIONAL under way. */
@@ -332,15 +333,20 @@ complete_right(QdGenerator *self, QdRelation *seeds, const QdAlgebra *node, cons
     return qd_relation_seal(self, complete, QD_SEAL_MATERIALIZED);
 }
 
+static double
+count_before(QdGenerator *self, const QdBefore *before)
+{
+    return before->n_rows >= 0 ? before->n_rows : qd_estimate_rows(self, before->parts[0]);
+}
+
 /*
  * The join of a large left, which is not kept, with a right that begins from values that a part of the left gives. NULL: the left
  * is not large, no part gives so few, or the right has more of the left than it binds itself.
  */
 static QdRelation *
 left_join_large(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *taken,
-                const QdVariableSet *bound)
+                const QdBefore *before, const QdVariableSet *bound)
 {
-    const QdAlgebra *pattern = node->children[0];
     QdAlgebra *bare = qd_algebra_put_on(self, node, node->children[0]);
     QdVariableSet sure = { 0 };
     QdRelation *seeds;
@@ -354,9 +360,9 @@ left_join_large(QdGenerator *self, const QdRelation *left, const QdAlgebra *node
         if (qd_relation_find(left, variable)->certain)
             qd_variable_set_add(&sure, self->arena, variable);
     }
-    if (qd_variable_set_is_empty(&sure) || qd_estimate_rows(self, pattern) < LARGE_ROWS)
+    if (qd_variable_set_is_empty(&sure) || count_before(self, before) < LARGE_ROWS)
         return NULL;
-    seeds = qd_generate_seeds_of(self, &pattern, 1, &sure, node->children[1]);
+    seeds = qd_generate_seeds_of(self, before->parts, before->n_parts, &sure, node->children[1]);
     if (seeds == NULL)
         return NULL;
     bare->n_expressions = 0;
@@ -368,11 +374,12 @@ left_join_large(QdGenerator *self, const QdRelation *left, const QdAlgebra *node
  * came of it, row by row.
  */
 static QdRelation *
-left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound)
+left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdBefore *before,
+                const QdVariableSet *bound)
 {
     QdVariableSet taken = list_taken(self, left, node);
     guint *keys = qd_arena_array0(self->arena, guint, left->n_columns + 1);
-    QdRelation *complete = left_join_large(self, left, node, &taken, bound);
+    QdRelation *complete = left_join_large(self, left, node, &taken, before, bound);
 
     if (complete != NULL)
         return complete;
@@ -385,17 +392,19 @@ left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node
     return left_join_by_keys(self, left, complete, keys);
 }
 
-/* Whether all that @right takes from @left is bound there, and it consists of triples and paths. */
+static gboolean
+may_search(const QdGenerator *self, const QdRelation *left, const QdAlgebra *right)
+{
+    return self->outer == NULL && self->graph.kind != QD_NODE_VARIABLE && left->n_tables > 0 &&
+           !qd_relation_has_long_columns(left) && qd_algebra_begins_from_left(right) && qd_algebra_consists_of_links(right);
+}
+
+/* Whether @right may be searched from @left, and consists of triples and paths. */
 static gboolean
 may_begin_by_row(const QdGenerator *self, const QdRelation *left, const QdAlgebra *right)
 {
-    if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || left->n_tables == 0 || qd_relation_has_long_columns(left) ||
-        !qd_algebra_begins_from_left(right))
+    if (!may_search(self, left, right))
         return FALSE;
-    for (guint i = 0; i < left->n_columns; i++) {
-        if (!left->columns[i].certain && qd_variable_set_has(&right->possible, left->columns[i].variable))
-            return FALSE;
-    }
     if (right->kind == QD_ALGEBRA_PATH)
         return TRUE;
     for (guint i = 0; i < right->n_children; i++) {
@@ -428,35 +437,39 @@ begin_right_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *r
 {
     if (!may_begin_by_row(self, left, right))
         return NULL;
-    return qd_generate_beyond(self, left, qd_relation_copy(self, left), right, bound, suits_left_join);
+    return qd_generate_right_by_row(self, left, right, bound, suits_left_join);
 }
 
 /* Whether the right of @node, with a repeated path, is better evaluated by itself than from the left, which is kept then. */
 static gboolean
-is_small(QdGenerator *self, const QdAlgebra *node)
+is_small(QdGenerator *self, const QdAlgebra *node, const QdBefore *before)
 {
     const QdAlgebra *right = node->children[1];
 
-    return qd_algebra_consists_of_links(right) && qd_estimate_rows(self, node->children[0]) >= LARGE_ROWS &&
+    return qd_algebra_consists_of_links(right) && count_before(self, before) >= LARGE_ROWS &&
            qd_estimate_rows(self, right) <= SMALL_ROWS;
 }
 
 QdRelation *
-qd_generate_left_join(QdGenerator *self, const QdAlgebra *written, const QdVariableSet *bound)
+qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node, const QdBefore *before,
+                         const QdVariableSet *bound)
 {
-    const QdAlgebra *node = qd_rewrite_apart(self, written);
-    QdRelation *left, *right;
+    QdRelation *right = begin_right_by_row(self, left, node->children[1], bound);
+    guint n_apart = 0;
     QdVariableSet known;
 
-    if (node != written)
-        return qd_generator_generate(self, node, bound);
-    left = qd_generator_generate(self, node->children[0], bound);
-    right = begin_right_by_row(self, left, node->children[1], bound);
     if (right != NULL)
         return left_join_chain(self, left, right, node);
-    if (qd_algebra_begins_from_left(node->children[1]) && left->n_tables > 0 && count_apart(node->children[0]) < APART_MAX &&
-        !is_small(self, node))
-        return left_join_apart(self, left, node, bound);
+    if (before->n_added >= MANY_ADDED && node->n_expressions == 0 && may_search(self, left, node->children[1])) {
+        right = qd_generate_left_join_by_cases(self, left, node->children[1], bound);
+        if (right != NULL)
+            return right;
+    }
+    for (guint i = 0; i < before->n_parts; i++)
+        n_apart += count_apart(before->parts[i]);
+    if (qd_algebra_begins_from_left(node->children[1]) && left->n_tables > 0 && n_apart < APART_MAX &&
+        !is_small(self, node, before))
+        return left_join_apart(self, left, node, before, bound);
     known = qd_relation_add_bound(self, bound, left);
     right = qd_generator_generate(self, node->children[1], &known);
     if (left->n_tables >= QD_TABLES_MAX || qd_relation_has_long_columns(left))
@@ -464,4 +477,15 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *written, const QdVaria
     if (!can_chain(right))
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
     return left_join_chain(self, qd_relation_settle(self, left, right, QD_SEAL_STREAM), right, node);
+}
+
+QdRelation *
+qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    const QdBefore before = { (const QdAlgebra *const *) node->children, 1, -1, -1, -1 };
+    QdRelation *group = qd_generate_by_parts(self, node, bound);
+
+    if (group != NULL)
+        return group;
+    return qd_generate_left_join_of(self, qd_generator_generate(self, node->children[0], bound), node, &before, bound);
 }

@@ -476,6 +476,14 @@ begins_at_object(QdGenerator *self, const QdTriple *triple, const QdPath *inner,
     return s != o ? o > s : o > 0 && estimate_step(self, inner, TRUE) < estimate_step(self, inner, FALSE);
 }
 
+/* Whether @triple, a path, is one of no length alone: from each node to itself. Longer ones add nothing. */
+static gboolean
+is_loop(const QdTriple *triple, QdPathKind kind)
+{
+    return kind != QD_PATH_ONE_OR_MORE && triple->s.kind == QD_NODE_VARIABLE && triple->o.kind == QD_NODE_VARIABLE &&
+           triple->s.variable == triple->o.variable;
+}
+
 QdRelation *
 qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *left, const QdVariableSet *bound)
 {
@@ -495,6 +503,11 @@ qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelat
     search = write_search_from(self, kind, inner, from_object);
     if (search.text == NULL)
         return NULL;
+    relation = qd_relation_new(self);
+    if (kind != QD_PATH_ONE_OR_MORE) /* a path of no length */
+        qd_relation_add_where(self, relation, qd_sql_make(self->arena, "(@)", write_is_node(self, seed, qd_sql_text(""))));
+    if (is_loop(triple, kind))
+        return relation;
     table = qd_generator_make_table(self, 'p');
     table.is_search = TRUE;
     table.sure = "node";
@@ -504,10 +517,7 @@ qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelat
     table.seed = seed;
     table.search = search;
     qd_table_write_search(self, &table);
-    relation = qd_relation_new(self);
     qd_relation_add_table(self, relation, &table);
-    if (kind != QD_PATH_ONE_OR_MORE) /* a path of no length */
-        qd_relation_add_where(self, relation, qd_sql_make(self->arena, "(@)", write_is_node(self, seed, qd_sql_text(""))));
     if (rate_seed(left, to) == 2)
         qd_relation_add_where(self, relation,
                               qd_sql_equate(self->arena, node, "=+", qd_column_intern(self, qd_relation_find(left, to->variable))));
@@ -546,6 +556,9 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
         closure.graph = qd_relation_find(closure.step, self->graph.variable)->sql;
     table = qd_generator_make_table(self, 'p');
     search = write_search(self, &closure, inner, from_object);
+    if (search.text != NULL && is_loop(triple, closure.kind))
+        search = qd_sql_make(self->arena, "SELECT n.n,n.n FROM (@) AS n",
+                             closure.seeds.text != NULL ? closure.seeds : write_nodes(self));
     select = search.text != NULL ? search : write_closure(self, &closure, &table);
     /* beside other solutions it is searched once and looked up; alone its rows come as they are found */
     joined = search.text != NULL && (is_beside(self, bound) || (left != NULL && *left != NULL));

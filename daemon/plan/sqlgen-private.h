@@ -58,7 +58,6 @@ typedef struct QdOuter {
 
 struct QdGenerator {
     guint n_open_joins; /* that were split by what is bound */
-    guint n_lists;      /* look-ups of samples */
     guint n_split;      /* groups that were split into cases */
     gboolean is_beside; /* inside a subselect that is joined with other solutions */
     QdAst *ast;
@@ -66,14 +65,15 @@ struct QdGenerator {
     const QdDataset *dataset;
     const QdCatalog *catalog;
     const QdLimits *limits;
-    GArray *constants;       /* QdSqlConstant */
-    GHashTable *numbers;     /* constant → number */
-    GArray *probes;          /* QdPlanProbe */
-    GHashTable *parameters;  /* nullable: variable + 1 → itself, of the user's parameters */
-    QdSqlBuilder *with;      /* the common table expressions of the SELECT that is being made */
-    QdSqlBuilder outer_with; /* those of the whole text: the same but inside an EXISTS */
-    GArray *estimates;       /* double; NAN ends a join */
-    const QdAlgebra *seeded; /* (nullable): to be generated from seeds */
+    GArray *constants;         /* QdSqlConstant */
+    GHashTable *numbers;       /* constant → number */
+    GArray *probes;            /* QdPlanProbe */
+    struct QdSamples *samples; /* (nullable) */
+    GHashTable *parameters;    /* nullable: variable + 1 → itself, of the user's parameters */
+    QdSqlBuilder *with;        /* the common table expressions of the SELECT that is being made */
+    QdSqlBuilder outer_with;   /* those of the whole text: the same but inside an EXISTS */
+    GArray *estimates;         /* double; NAN ends a join */
+    const QdAlgebra *seeded;   /* (nullable): to be generated from seeds */
     QdRelation *seeds;
     QdVariableSet filtered; /* variables that conditions around what is generated name */
     guint n_names;
@@ -189,6 +189,44 @@ QdRelation *qd_relation_merge(QdGenerator *self, const QdRelation *left, const Q
 /* Adds the conditions that solutions of both are compatible to @target. Returns the condition that both bind one variable (TRUE:
  * always, none: never), for MINUS. */
 QdSql qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *right, QdRelation *target);
+
+/* The parts of a join that come before another. */
+typedef struct QdBefore {
+    const QdAlgebra *const *parts;
+    guint n_parts;
+    double n_rows;               /* about how many solutions they have; negative: not estimated */
+    double n_looked_at, n_added; /* for each of these by that other, in its own parts and in all */
+} QdBefore;
+
+/* sqlgen-steps.c */
+/*
+ * A join, left join, MINUS or filter with a path as one join. Its OPTIONALs, MINUSes and filters are parts that follow those whose
+ * variables they need (QdAlgebra.follows). NULL: it is to be generated as it is written.
+ */
+QdRelation *qd_generate_by_parts(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+/* Adds all variables that @part, of a join, names to @named. */
+void qd_part_add_named(QdGenerator *self, const QdAlgebra *part, QdVariableSet *named);
+/* @left after @part, which follows it. */
+QdRelation *qd_generate_following(QdGenerator *self, QdRelation *left, const QdAlgebra *part, const QdBefore *before,
+                                  const QdVariableSet *bound);
+
+/*
+ * What @right, of links, adds to each row of @left, looked up or searched from what is bound there. It is still to be compared with
+ * what may be unbound. NULL: it does not begin there, or does not suit.
+ */
+QdRelation *qd_generate_right_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *right, const QdVariableSet *bound,
+                                     gboolean (*suits)(const QdRelation *beyond));
+/*
+ * The left join of @left with @right, of links. It has the rows that are searched from each of its own, and its own where there are
+ * none. NULL: as above.
+ */
+QdRelation *qd_generate_left_join_by_cases(QdGenerator *self, QdRelation *left, const QdAlgebra *right, const QdVariableSet *bound);
+/* sqlgen.c: the same of a FILTER; sqlgen-optional.c and sqlgen-join.c: of a LEFT_JOIN or MINUS. */
+QdRelation *qd_generate_filter_of(QdGenerator *self, const QdRelation *left, const QdAlgebra *node);
+QdRelation *qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node, const QdBefore *before,
+                                     const QdVariableSet *bound);
+QdRelation *qd_generate_minus_of(QdGenerator *self, const QdRelation *left, const QdAlgebra *right, const QdVariableSet *bound);
+/* sqlgen-join.c */
 /* @bound (nullable) and what @relation binds. */
 QdVariableSet qd_relation_add_bound(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relation);
 QdRelation *qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
@@ -250,11 +288,23 @@ gboolean qd_algebra_consists_of_links(const QdAlgebra *node);
 gboolean qd_algebra_has_path(const QdAlgebra *node);
 /* @node, which consists of links, with @to for the variable @from, and new names for all others. */
 QdAlgebra *qd_rewrite_rename(QdGenerator *self, const QdAlgebra *node, guint from, guint to);
-/* @node, a left join or a MINUS: parts of its left that share nothing with its other parts are joined with the rest. */
-const QdAlgebra *qd_rewrite_apart(QdGenerator *self, const QdAlgebra *node);
-/* What has the same solutions as @node, a join, a filter or a MINUS; @node itself where nothing is gained. */
+/* The algebra of an EXISTS. */
+QdAlgebra *qd_rewrite_get_exists(QdGenerator *self, QdExpression *expression);
+/*
+ * @inner, of an EXISTS or a MINUS, without what makes no difference to whether it has a solution that agrees with @outside. That is
+ * distinct rows, and groups, of which there is one where there are rows. NULL: it is more than links.
+ */
+QdAlgebra *qd_rewrite_strip(QdGenerator *self, QdAlgebra *inner, const QdVariableSet *outside);
+/* The solutions of @inner, each once, as far as it shares variables with @left. NULL: it shares none, or what may be unbound. */
+QdAlgebra *qd_rewrite_list_shared(QdGenerator *self, const QdVariableSet *left, const QdVariableSet *certain, QdAlgebra *inner);
+/* What an EXISTS of @filter leaves as a join. NULL: it is large, or looked up for few. */
+QdAlgebra *qd_rewrite_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *expression);
+/* @expression with the pattern of its EXISTS, which filters @left, as links, if it is one that can be. */
+QdExpression *qd_rewrite_simplify_exists(QdGenerator *self, const QdAlgebra *left, QdExpression *expression);
+/* What @node, a subselect, is as a pattern outside of it; NULL: it is more than that, or shares nothing with @others. */
+QdAlgebra *qd_rewrite_open_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others);
+/* What has the same solutions as @node, a join or a filter; @node itself where nothing is gained. */
 const QdAlgebra *qd_rewrite_join(QdGenerator *self, const QdAlgebra *node);
-const QdAlgebra *qd_rewrite_minus(QdGenerator *self, const QdAlgebra *node);
 const QdAlgebra *qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node);
 
 /* sqlgen-cases.c */
@@ -310,20 +360,33 @@ QdSql qd_generate_final(QdGenerator *self, const QdAlgebra *node, const guint *v
 /* sample.c */
 /* A few solutions of a join under way; none yet. (transfer full) (nullable): NULL: the catalog lists no quads. */
 typedef struct QdSample QdSample;
+typedef struct QdSamples QdSamples; /* what those of a statement have in common */
+QdSamples *qd_samples_free(QdSamples *self);
+guint qd_samples_get_n_lists(const QdGenerator *generator);
 QdSample *qd_sample_new(QdGenerator *self);
 QdSample *qd_sample_free(QdSample *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdSample, qd_sample_free)
-/* How many solutions @node has for each of them, by the geometric mean. So a part which most of them fail comes before one that
- * multiplies a few less. Negative: it is not known. */
-double qd_sample_count(QdSample *self, const QdAlgebra *node);
+/* Solutions of a part for each of the sample's. */
+typedef struct QdSampleCount {
+    double n_usual; /* the geometric mean: a part which most of them fail comes before one that multiplies a few less */
+    double n_mean;
+    double n_looked_at; /* solutions of the part's own parts */
+} QdSampleCount;
+/* FALSE: nothing is known of @node. */
+gboolean qd_sample_count(QdSample *self, const QdAlgebra *node, QdSampleCount *ret_count);
+/* About how many pairs of nodes the path of @triple, both of whose ends are free, leads between; negative: it is not known. */
+double qd_sample_count_pairs(QdGenerator *generator, const QdTriple *triple);
 /* About how many solutions the join of both has, which begins with @first; negative: it is not known. */
 double qd_sample_estimate(QdGenerator *generator, const QdAlgebra *first, const QdAlgebra *then);
-/* They are joined with @node. */
-void qd_sample_extend(QdSample *self, const QdAlgebra *node, gboolean is_first);
+/* They are joined with @node. Returns how many solutions it has for each, of more than are counted; negative: it is not known. */
+double qd_sample_extend(QdSample *self, const QdAlgebra *node, gboolean is_first);
 
 /* join-order.c */
 /* Sorts @children (of @n) for evaluation from left to right; solutions before may bind @bound, and all of them bind @sure (each
- * nullable). */
-void qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound, const QdVariableSet *sure);
+ * nullable). @ret_looked_at: for each, about how many solutions of its own parts it looks at for each of those before it. */
+void qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound, const QdVariableSet *sure,
+                   double *ret_looked_at);
+/* About how many solutions of @node's parts are looked at if it is evaluated by itself. */
+double qd_estimate_cost(QdGenerator *self, const QdAlgebra *node);
 /* About how many solutions @node has by itself. */
 double qd_estimate_rows(QdGenerator *self, const QdAlgebra *node);

@@ -99,6 +99,7 @@ qd_generator_free(QdGenerator *self)
     g_array_unref(self->constants);
     g_hash_table_unref(self->numbers);
     g_array_unref(self->probes);
+    (void) qd_samples_free(self->samples);
     g_clear_pointer(&self->parameters, g_hash_table_unref);
     qd_sql_builder_clear(&self->outer_with);
     g_array_unref(self->estimates);
@@ -246,14 +247,31 @@ settle_for_exists(QdGenerator *self, const QdAlgebra *node, const QdRelation *re
     return qd_relation_settle(self, relation, named, QD_SEAL_STREAM);
 }
 
+QdRelation *
+qd_generate_filter_of(QdGenerator *self, const QdRelation *left, const QdAlgebra *node)
+{
+    QdRelation *relation = qd_relation_copy(self, settle_for_exists(self, node, left));
+
+    qd_relation_filter(self, relation, node->expressions, node->n_expressions);
+    for (guint i = 0; i < node->n_expressions; i++) {
+        /* tested once for each solution, not again where these are joined */
+        if (qd_expression_is_volatile(node->expressions[i]))
+            return qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
+    }
+    return relation;
+}
+
 static QdRelation *
 generate_filter(QdGenerator *self, const QdAlgebra *written, const QdVariableSet *bound)
 {
-    const QdAlgebra *node = qd_rewrite_filter(self, written);
+    QdRelation *group = qd_generate_by_parts(self, written, bound);
     const QdVariableSet filtered = self->filtered;
+    const QdAlgebra *node;
     const QdRelation *whole;
-    QdRelation *relation;
 
+    if (group != NULL)
+        return group;
+    node = qd_rewrite_filter(self, written);
     if (node->kind != QD_ALGEBRA_FILTER)
         return qd_generator_generate(self, node, bound);
     self->filtered = (QdVariableSet){ 0 };
@@ -262,14 +280,7 @@ generate_filter(QdGenerator *self, const QdAlgebra *written, const QdVariableSet
         qd_expression_add_all_variables(node->expressions[i], self->arena, &self->filtered);
     whole = qd_generator_generate(self, node->children[0], bound);
     self->filtered = filtered;
-    relation = qd_relation_copy(self, settle_for_exists(self, node, whole));
-    qd_relation_filter(self, relation, node->expressions, node->n_expressions);
-    for (guint i = 0; i < node->n_expressions; i++) {
-        /* tested once for each solution, not again where these are joined */
-        if (qd_expression_is_volatile(node->expressions[i]))
-            return qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
-    }
-    return relation;
+    return qd_generate_filter_of(self, whole, node);
 }
 
 static QdRelation *

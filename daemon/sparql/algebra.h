@@ -38,6 +38,7 @@ typedef struct QdAlgebra {
     const QdMatch *match;       /* MATCH */
     QdNode node;                /* GRAPH, SERVICE */
     gboolean silent;            /* SERVICE */
+    gboolean follows;           /* LEFT_JOIN, MINUS, FILTER as a part of a join: of all that is before it, not of its first child */
     QdExpression **expressions; /* FILTER, LEFT_JOIN: all must hold */
     guint n_expressions;
     QdBinding *bindings; /* EXTEND: in order; GROUP: its aggregates */

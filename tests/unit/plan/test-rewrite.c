@@ -98,12 +98,13 @@ test_what_shares_nothing_is_by_itself(void)
 {
     check("MINUS { ?u :p+ ?v } ?x :p+ ?y . ?z :p+ ?x", "EXISTS(", FALSE);
     check("?x :few ?y FILTER EXISTS { ?u :p+ ?v . ?v :p+ ?w }", "AS MATERIALIZED (SELECT n.n", FALSE);
-    check("?x :few ?y FILTER EXISTS { ?u :p+ ?y . ?v :p+ ?u }", "AS MATERIALIZED (SELECT n.n", TRUE);
+    check("?x :few ?y FILTER EXISTS { ?u :p+ ?y . ?v :p+ ?u }", "queryd_closure(q0.o,", TRUE);
     /* an OPTIONAL keeps no product */
     check("?x :few ?y . ?u :few ?v OPTIONAL { ?y :p+ ?z . ?z :q ?w }", "MATERIALIZED (SELECT q0.s,q0.o,q1.s,q1.o", FALSE);
     /* nor is one part searched for each row of another */
-    check("?x :few ?y { ?u :p+ ?v . ?w :q ?u MINUS { ?v :q ?t } }", "AS MATERIALIZED (SELECT q", TRUE);
-    check("{ SELECT (COUNT(*) AS ?n) { ?a :q ?b } } ?x :few ?y { ?x :p ?z } UNION { ?x :q ?z }", "AS MATERIALIZED (SELECT q", TRUE);
+    check("?x :few ?y { ?u :p+ ?v . ?w :q ?u MINUS { ?v :q ?t } }", "CROSS JOIN queryd_quad AS q3 WHERE", TRUE);
+    check("{ SELECT (COUNT(*) AS ?n) { ?a :q ?b } } ?x :few ?y { ?x :p ?z } UNION { ?x :q ?z }", "AS MATERIALIZED (SELECT c1",
+          TRUE);
 }
 
 static void
@@ -123,7 +124,7 @@ test_small_exists_is_joined(void)
     check("?x :p ?y . ?y :p+ ?z FILTER NOT EXISTS { ?x :q :few }", "EXISTS(SELECT 1 FROM queryd_quad AS q", TRUE);
     check("?x :few ?y FILTER EXISTS { ?x :q :few }", "EXISTS(SELECT 1 FROM queryd_quad AS q", TRUE);
     check("?x :few ?y FILTER EXISTS { ?z :p+ ?y . ?v :p+|:q ?y }", "EXISTS(SELECT 1 FROM queryd_many", FALSE);
-    check("?x :few ?y FILTER EXISTS { ?z :p+ ?y . ?v :p+ ?y }", "EXISTS(SELECT 1 FROM queryd_many", TRUE);
+    check("?x :few ?y FILTER EXISTS { ?z :p+ ?y . ?v :p+ ?y }", "EXISTS(SELECT 1 FROM queryd_closure(q0.o,", TRUE);
     check("?x :p ?y OPTIONAL { ?x :q ?v } FILTER EXISTS { ?v :q :few }", "EXISTS(SELECT 1 FROM queryd_quad AS q", TRUE);
 }
 
@@ -143,7 +144,7 @@ test_what_is_taken_away_is_made_once(void)
 static void
 test_products_are_kept(void)
 {
-    check("?x :few ?y . ?a :p+ ?b . ?b :p+ ?c", "AS MATERIALIZED (SELECT p", TRUE);
+    check("?x :few ?y . ?a :p+ ?b . ?b :p+ ?c", "AS MATERIALIZED (SELECT q0.s,q0.o", TRUE);
     check("?x :few ?y . ?a :p+ ?b . ?b :p+ ?y", "AS MATERIALIZED (SELECT p", FALSE);
 }
 

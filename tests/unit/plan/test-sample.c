@@ -41,7 +41,7 @@ test_what_finds_nothing_is_first(SparqlFixture *self, gconstpointer data)
 {
     const char *unite = "{ ?y :b ?u . ?y :up+ ?t } UNION { ?y :b ?v }";
     g_autofree char *none = g_strdup_printf("SELECT * { ?x :a ?y . ?x :up+ ?w %s }", unite);
-    g_autofree char *many = g_strdup_printf("SELECT * { ?x :c ?y . ?x :up? ?w %s }", unite);
+    g_autofree char *many = g_strdup_printf("SELECT * { ?x :c ?y . ?x :up+ ?w %s }", unite);
 
     check(self, none, "CROSS JOIN u", "queryd_closure(q0.s,");
     check(self, many, "queryd_closure(q0.s,", "CROSS JOIN u");
@@ -53,7 +53,7 @@ test_what_finds_nothing_is_first(SparqlFixture *self, gconstpointer data)
 static void
 test_circles_are_first(SparqlFixture *self, gconstpointer data)
 {
-    check(self, "SELECT * { ?x :up ?y . ?z :up* ?x . ?x :up+ ?x . ?x :a ?v }", "queryd_steps('+'", "queryd_steps('*'");
+    check(self, "SELECT * { ?x :up ?y . ?z :up* ?x . ?x :up+ ?x . ?x :a ?v }", "FROM p1 ", "queryd_steps('*'");
 }
 
 /* Values, OPTIONAL, FILTER and parts of which nothing is known change no solution. */

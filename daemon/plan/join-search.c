@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The order of a join: greedy, always the part next that multiplies the rows least. Where a sample tells that even so there are
+ * many rows, orders that begin otherwise are tried. What follows other parts keeps to those that it needs.
+ */
+#include "daemon/plan/join-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WINDOW 300            /* parts compared for each place: a text has at most so much order to lose */
+#define CHEAP 20000.0         /* rows that an order may make before another is looked for: 30 ms */
+#define TRIED_LISTS_MAX 20000 /* look-ups of a statement with which another is looked for: 0.1 s */
+#define GAIN 0.4              /* of its cost that another order may have */
+#define LAST 1e15
+#define UNKNOWN_WORK 20.0 /* solutions that a part looks at, if nothing is known */
+
+/* Whether estimates may be far off: of a join with a path, before which nothing is bound. */
+static gboolean
+needs_sample(const QdAlgebra **children, guint n, const QdJoinKnown *before, QdJoinDepth depth)
+{
+    if (n < 2 || n > WHOLE_PARTS_MAX || !depth.counts || (before != NULL && !qd_variable_set_is_empty(&before->possible)))
+        return FALSE;
+    for (guint i = 0; i < n; i++) {
+        if (children[i]->follows || qd_algebra_has_path(children[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/*
+ * Whether the item @candidate may come before all others of @items (of @n) from @first on, when all solutions bind @certain. What
+ * follows others needs what they all bound where it was written; with parts that name its other variables it keeps its order.
+ */
+static gboolean
+may_come_next(const QdJoinItem *items, guint first, guint n, guint candidate, const QdVariableSet *certain)
+{
+    const QdJoinItem *item = &items[candidate];
+
+    QD_VARIABLE_SET_FOREACH(&item->needed, variable)
+    {
+        if (!qd_variable_set_has(certain, variable))
+            return FALSE;
+    }
+    for (guint i = first; i < n; i++) {
+        if (items[i].index < item->index &&
+            (qd_variable_set_shares(&items[i].fixed, &item->named) || qd_variable_set_shares(&item->fixed, &items[i].named)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Sets what each item that follows others needs of them. */
+static void
+set_needs(QdGenerator *self, QdJoinItem *items, guint n)
+{
+    QdJoinKnown known = { 0 };
+
+    for (guint i = 0; i < n; i++) {
+        QdJoinItem *item = &items[i];
+
+        QD_VARIABLE_SET_FOREACH(&item->named, variable)
+        {
+            if (item->node->follows)
+                qd_variable_set_add(qd_variable_set_has(&known.sure, variable) ? &item->needed : &item->fixed, self->arena,
+                                    variable);
+        }
+        qd_join_known_add(self, &known, item->node);
+    }
+}
+
+/* A join to be ordered. */
+typedef struct Join {
+    QdGenerator *generator;
+    QdJoinItem *items; /* as they are written */
+    guint n;
+    QdJoinKnown before;
+    gboolean has_steps; /* parts that follow others */
+    gboolean is_sampled;
+    GHashTable *counts; /* (nullable): a set of parts → double, the most rows that an order found them to have */
+} Join;
+
+/* An order of a join, as far as it is made. */
+typedef struct Order {
+    QdJoinItem *items;
+    double *rows;      /* how many each multiplies those before it by */
+    double *looked_at; /* solutions of its own parts for each of those */
+    QdJoinKnown known;
+    QdJoinKnown own; /* without what is before the join */
+    QdSample *sample;
+    guint64 set;   /* all so far, by their indexes */
+    double n_rows; /* of these */
+    double cost;   /* the sum of that after each part, and of what was looked at and is none */
+} Order;
+
+/* Whether @node is a path from a constant, of which statistics tell nothing. */
+static gboolean
+begins_by_itself(const QdAlgebra *node)
+{
+    return node->kind == QD_ALGEBRA_PATH && (node->triple->s.kind == QD_NODE_TERM || node->triple->o.kind == QD_NODE_TERM);
+}
+
+/* Rows of the item @index for each that is there, by those of the sample if it can tell. */
+static double
+estimate_next(const Join *join, Order *self, guint first, guint index)
+{
+    QdJoinItem *item = &self->items[index];
+    double n_rows;
+
+    if (self->sample != NULL && !item->is_sampled && (first > 0 || begins_by_itself(item->node))) {
+        item->is_known = qd_sample_count(self->sample, item->node, &item->sampled);
+        item->is_sampled = TRUE;
+    }
+    if (item->is_known)
+        return item->sampled.n_usual;
+    n_rows = qd_join_item_estimate(join->generator, item, &self->known);
+    return self->sample != NULL && first == 0 && item->node->n_children > 0 && !item->node->follows ? MAX(n_rows, item->n_whole)
+                                                                                                    : n_rows;
+}
+
+/* The item that comes at the place @first, and in @ret_rows what it multiplies by. */
+static guint
+choose_next(const Join *join, Order *self, guint first, double *ret_rows)
+{
+    guint n = join->has_steps ? join->n : MIN(join->n, first + WINDOW);
+    guint found = G_MAXUINT;
+    double best = 0;
+
+    for (guint i = first; i < n; i++) {
+        const QdJoinItem *item = &self->items[i];
+        double n_rows;
+
+        if (join->has_steps && !may_come_next(self->items, first, join->n, i, &self->own.sure))
+            continue;
+        n_rows = estimate_next(join, self, first, i);
+        /* a part that shares nothing multiplies everything: it waits unless it is tiny */
+        if (first > 0 && n_rows > 1 && !qd_variable_set_shares(&item->named, &self->known.possible))
+            n_rows *= 1000;
+        if (first == 0 && item->node->follows)
+            n_rows *= LAST; /* only if it must */
+        if (found == G_MAXUINT || n_rows < best) {
+            best = n_rows;
+            found = i;
+        }
+    }
+    *ret_rows = best;
+    return found;
+}
+
+/*
+ * @factor, by which the part just taken multiplies the rows, or more: where another order found more rows of the same parts. Of
+ * two samples the one that has not met what has many is wrong.
+ */
+static double
+correct(const Join *join, const Order *self, double factor)
+{
+    double *most;
+
+    if (join->counts == NULL || self->n_rows <= 0)
+        return factor;
+    most = g_hash_table_lookup(join->counts, &self->set);
+    if (most == NULL) {
+        guint64 *set = g_new(guint64, 1);
+
+        *set = self->set;
+        most = g_new0(double, 1);
+        g_hash_table_insert(join->counts, set, most);
+    }
+    *most = MAX(*most, self->n_rows * factor);
+    return *most / self->n_rows;
+}
+
+/* Puts the item @index at the place @first. */
+static void
+take(const Join *join, Order *self, guint first, guint index, double n_rows)
+{
+    QdJoinItem chosen = self->items[index];
+    double n_mean = -1;
+
+    self->items[index] = self->items[first];
+    self->items[first] = chosen;
+    qd_join_known_add(join->generator, &self->known, chosen.node);
+    if (join->has_steps)
+        qd_join_known_add(join->generator, &self->own, chosen.node);
+    if (self->sample != NULL)
+        n_mean = qd_sample_extend(self->sample, chosen.node, first == 0);
+    for (guint i = first + 1; i < join->n && self->sample != NULL; i++) {
+        if (qd_variable_set_shares(&self->items[i].named, &chosen.named))
+            self->items[i].is_sampled = self->items[i].is_known = FALSE;
+    }
+    if (chosen.is_known)
+        self->cost += self->n_rows * MAX(0, chosen.sampled.n_looked_at - chosen.sampled.n_mean);
+    self->rows[first] = chosen.is_known && n_mean >= 0 ? n_mean : n_rows;
+    self->set |= G_GUINT64_CONSTANT(1) << chosen.index;
+    self->looked_at[first] = chosen.is_known ? chosen.sampled.n_looked_at : UNKNOWN_WORK;
+    self->rows[first] = correct(join, self, self->rows[first]);
+    self->n_rows *= self->rows[first];
+    self->cost += self->n_rows;
+}
+
+/* The items written @forced (of @n_forced) come first. FALSE: they may not, or the order costs @cost_max. */
+static gboolean
+make_order(const Join *join, const guint *forced, guint n_forced, double cost_max, Order *self)
+{
+    QdGenerator *generator = join->generator;
+    g_autoptr(QdSample) sample = join->is_sampled ? qd_sample_new(generator) : NULL;
+
+    *self = (Order){ .items = qd_arena_array0(generator->arena, QdJoinItem, join->n),
+                     .rows = qd_arena_array0(generator->arena, double, join->n),
+                     .looked_at = qd_arena_array0(generator->arena, double, join->n),
+                     .sample = sample,
+                     .n_rows = 1 };
+    if (join->n > 0)
+        memcpy(self->items, join->items, join->n * sizeof(QdJoinItem));
+    qd_variable_set_add_all(&self->known.possible, generator->arena, &join->before.possible);
+    qd_variable_set_add_all(&self->known.sure, generator->arena, &join->before.sure);
+    self->known.is_careful = join->before.is_careful;
+    for (guint i = 0; i < join->n; i++) {
+        double n_rows = 0;
+        guint index = G_MAXUINT;
+
+        if (i >= n_forced) {
+            index = choose_next(join, self, i, &n_rows);
+        } else {
+            for (guint j = i; j < join->n; j++)
+                index = self->items[j].index == forced[i] ? j : index;
+            if (!may_come_next(self->items, i, join->n, index, &self->own.sure) ||
+                (i > 0 && !qd_variable_set_shares(&self->items[index].named, &self->known.possible)))
+                return FALSE;
+            n_rows = estimate_next(join, self, i, index);
+        }
+        take(join, self, i, index, n_rows);
+        if (self->cost >= cost_max)
+            return FALSE;
+    }
+    self->sample = NULL;
+    return TRUE;
+}
+
+/* Makes @best a cheaper order if one is found that begins with another of the items, or goes on with another. */
+static void
+improve(const Join *join, Order *best)
+{
+    guint forced[2];
+
+    for (guint n_forced = 1; n_forced <= G_N_ELEMENTS(forced); n_forced++) {
+        guint taken = best->items[n_forced - 1].index;
+
+        for (guint i = 0; i < join->n && best->cost > CHEAP; i++) {
+            Order order;
+
+            if (qd_samples_get_n_lists(join->generator) >= TRIED_LISTS_MAX)
+                return;
+            forced[n_forced - 1] = i;
+            if (i != taken && (n_forced == 1 || i != forced[0]) && (n_forced > 1 || !join->items[i].node->follows) &&
+                make_order(join, forced, n_forced, best->cost * GAIN, &order))
+                *best = order;
+        }
+        forced[0] = best->items[0].index;
+    }
+}
+
+double
+qd_join_search(QdGenerator *self, const QdAlgebra **children, guint n, const QdJoinKnown *before, QdJoinDepth depth,
+               QdJoinResult *result)
+{
+    g_autoptr(GHashTable) counts = NULL;
+    Join join = { .generator = self, .items = qd_arena_array0(self->arena, QdJoinItem, n), .n = n };
+    Order best;
+
+    if (before != NULL)
+        join.before = *before;
+    join.is_sampled = needs_sample(children, n, before, depth);
+    for (guint i = 0; i < n; i++) {
+        join.items[i] = qd_join_item_make(self, children[i], &join.before, depth);
+        join.items[i].index = i;
+        qd_part_add_named(self, children[i], &join.items[i].named);
+        join.has_steps = join.has_steps || children[i]->follows;
+        join.before.is_careful = join.before.is_careful || qd_algebra_has_path(children[i]);
+    }
+    if (join.has_steps)
+        set_needs(self, join.items, n);
+    if (join.is_sampled) /* of WHOLE_PARTS_MAX parts at most */
+        join.counts = counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    (void) make_order(&join, NULL, 0, INFINITY, &best);
+    if (join.is_sampled && best.cost > CHEAP)
+        improve(&join, &best);
+    for (guint i = 0; i < n; i++) {
+        children[i] = best.items[i].node;
+        if (result->rows != NULL)
+            result->rows[i] = best.rows[i];
+        if (result->looked_at != NULL)
+            result->looked_at[i] = best.looked_at[i];
+    }
+    result->cost = best.cost;
+    return best.n_rows;
+}

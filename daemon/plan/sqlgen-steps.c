@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Groups with paths as one join. Its OPTIONALs, MINUSes and filters are parts of it that follow others. join-search.c places them
+ * by what they multiply or leave: before a path that multiplies, after one that leaves little.
+ */
+#include "daemon/plan/sqlgen-private.h"
+
+#define PARTS_MAX 60         /* of a group: each is compared with all others */
+#define TWICE_MAX 6          /* tables of the left of an OPTIONAL that is not kept, but read twice */
+#define SEARCHED_MAX 3e5     /* solutions that a MINUS or EXISTS looks at before it is asked once for each combination of values */
+#define TABLE_LEFT_MIN 20000 /* solutions for which a MINUS is made once, as a table, rather than searched from each */
+
+/* --- parts ------------------------------------------------------------------------------------------------------------ */
+
+static gboolean
+has_path(QdGenerator *self, const QdAlgebra *node)
+{
+    if (node->kind == QD_ALGEBRA_PATH)
+        return TRUE;
+    for (guint i = 0; i < node->n_expressions; i++) {
+        if (node->expressions[i]->kind == QD_EXPRESSION_KIND_EXISTS &&
+            has_path(self, qd_rewrite_get_exists(self, node->expressions[i])))
+            return TRUE;
+    }
+    for (guint i = 0; i < node->n_children; i++) {
+        if (has_path(self, node->children[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+void
+qd_part_add_named(QdGenerator *self, const QdAlgebra *part, QdVariableSet *named)
+{
+    qd_variable_set_add_all(named, self->arena, &part->possible);
+    if (!part->follows)
+        return;
+    if (part->n_children > 1)
+        qd_variable_set_add_all(named, self->arena, &part->children[1]->possible);
+    for (guint i = 0; i < part->n_expressions; i++)
+        qd_expression_add_all_variables(part->expressions[i], self->arena, named);
+}
+
+static gboolean
+is_conditional(const QdAlgebra *node)
+{
+    return node->kind == QD_ALGEBRA_LEFT_JOIN || node->kind == QD_ALGEBRA_MINUS || node->kind == QD_ALGEBRA_FILTER;
+}
+
+/* @node, conditional, as what is done with the parts before it. */
+static QdAlgebra *
+detach(QdGenerator *self, const QdAlgebra *node)
+{
+    QdAlgebra *part = qd_algebra_put_on(self, node, qd_arena_new0(self->arena, QdAlgebra)); /* the unit */
+
+    part->follows = TRUE;
+    part->possible = node->kind == QD_ALGEBRA_LEFT_JOIN ? node->children[1]->possible : (QdVariableSet){ 0 };
+    return part;
+}
+
+/* Each condition of @filter by itself; an EXISTS that is better joined is. */
+static void
+add_conditions(QdGenerator *self, const QdAlgebra *filter, GPtrArray *parts)
+{
+    for (guint i = 0; i < filter->n_expressions; i++) {
+        QdAlgebra *semijoin = qd_rewrite_semijoin(self, filter, filter->expressions[i]);
+        QdAlgebra *part;
+
+        if (semijoin != NULL) {
+            g_ptr_array_add(parts, semijoin);
+            continue;
+        }
+        part = detach(self, filter);
+        part->expressions = qd_arena_new0(self->arena, QdExpression *);
+        part->expressions[0] = qd_rewrite_simplify_exists(self, filter->children[0], filter->expressions[i]);
+        part->n_expressions = 1;
+        g_ptr_array_add(parts, part);
+    }
+}
+
+static void add_parts(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts);
+
+/* Whether all that follows other parts of @node may also follow these when they have been joined with @others. */
+static gboolean
+may_follow(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
+{
+    QdVariableSet named = { 0 };
+
+    if (is_conditional(node))
+        qd_part_add_named(self, detach(self, node), &named);
+    QD_VARIABLE_SET_FOREACH(&named, variable)
+    {
+        if (qd_variable_set_has(others, variable) && !qd_algebra_binds(node->children[0], variable))
+            return FALSE;
+    }
+    for (guint i = 0; i < (is_conditional(node) ? 1 : node->kind == QD_ALGEBRA_JOIN ? node->n_children : 0); i++) {
+        if (!may_follow(self, node->children[i], others))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* The part @child of a join, of which @others are the variables of all others. */
+static void
+add_child(QdGenerator *self, const QdAlgebra *child, const QdVariableSet *others, GPtrArray *parts)
+{
+    QdAlgebra *opened = child->kind == QD_ALGEBRA_PROJECT ? qd_rewrite_open_subselect(self, child, others) : NULL;
+
+    if (opened != NULL)
+        add_parts(self, opened, parts);
+    else if (!may_follow(self, child, others))
+        g_ptr_array_add(parts, (gpointer) child);
+    else
+        add_parts(self, child, parts);
+}
+
+static void
+add_join(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
+{
+    guint first = 0;
+
+    /* what follows the first of all parts follows no others */
+    while (first < node->n_children && !is_conditional(node->children[first]))
+        first++;
+    if (first < node->n_children)
+        add_parts(self, node->children[first], parts);
+    for (guint i = 0; i < node->n_children; i++) {
+        QdVariableSet others = { 0 };
+
+        for (guint j = 0; j < node->n_children; j++) {
+            if (j != i)
+                qd_variable_set_add_all(&others, self->arena, &node->children[j]->possible);
+        }
+        if (i != first)
+            add_child(self, node->children[i], &others, parts);
+    }
+}
+
+static void
+add_parts(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
+{
+    switch (node->kind) {
+    case QD_ALGEBRA_JOIN:
+        add_join(self, node, parts);
+        break;
+    case QD_ALGEBRA_LEFT_JOIN:
+    case QD_ALGEBRA_MINUS:
+        add_parts(self, node->children[0], parts);
+        g_ptr_array_add(parts, detach(self, node));
+        break;
+    case QD_ALGEBRA_FILTER:
+        add_parts(self, node->children[0], parts);
+        add_conditions(self, node, parts);
+        break;
+    case QD_ALGEBRA_UNIT:
+        break;
+    default:
+        g_ptr_array_add(parts, (gpointer) node);
+    }
+}
+
+QdRelation *
+qd_generate_by_parts(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    g_autoptr(GPtrArray) parts = NULL;
+
+    /* inside an EXISTS a pattern is looked up for each solution around it; in GRAPH ?g there are those of each graph */
+    if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || !has_path(self, node) || qd_algebra_is_volatile(node))
+        return NULL;
+    parts = g_ptr_array_new();
+    add_parts(self, node, parts);
+    return parts->len > 0 && parts->len <= PARTS_MAX
+               ? qd_generate_children(self, NULL, (QdAlgebra **) parts->pdata, parts->len, bound)
+               : NULL;
+}
+
+/* --- what follows ----------------------------------------------------------------------------------------------------- */
+
+static gboolean
+suits_probe(const QdRelation *beyond)
+{
+    return beyond->n_tables > 0;
+}
+
+/* @left without the columns that @inner names and that may be unbound. */
+static QdRelation *
+drop_open(QdGenerator *self, const QdRelation *left, const QdAlgebra *inner)
+{
+    QdRelation *sure = qd_relation_copy(self, left);
+
+    for (guint i = 0; i < left->n_columns; i++) {
+        if (!left->columns[i].certain && qd_variable_set_has(&inner->possible, left->columns[i].variable))
+            sure = qd_relation_drop_column(self, sure, left->columns[i].variable);
+    }
+    return sure;
+}
+
+QdRelation *
+qd_generate_right_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *right, const QdVariableSet *bound,
+                         gboolean (*suits)(const QdRelation *beyond))
+{
+    QdRelation *sure = drop_open(self, left, right);
+    gboolean shares = FALSE;
+
+    for (guint i = 0; i < sure->n_columns; i++)
+        shares = shares || qd_algebra_binds(right, sure->columns[i].variable);
+    for (guint i = 0; i < left->n_columns; i++) {
+        guint variable = left->columns[i].variable;
+
+        if (qd_variable_set_has(&right->possible, variable) && !qd_algebra_binds(right, variable))
+            return NULL;
+    }
+    return shares ? qd_generate_beyond(self, sure, qd_relation_copy(self, sure), right, bound, suits) : NULL;
+}
+
+/* That @found, looked up or searched from a row of @left, has a row that agrees with it. */
+static QdSql
+write_exists_of(QdGenerator *self, const QdRelation *left, const QdRelation *found)
+{
+    QdRelation *probe = qd_relation_copy(self, found);
+
+    (void) qd_relation_match(self, left, found, probe);
+    return qd_sql_exists(self->arena, QD_SQL_NONE, qd_relation_write_probe(self, probe));
+}
+
+QdRelation *
+qd_generate_left_join_by_cases(QdGenerator *self, QdRelation *left, const QdAlgebra *right, const QdVariableSet *bound)
+{
+    gboolean is_short = left->n_tables <= TWICE_MAX && qd_relation_get_n_arms(left) == 1; /* enough to be read twice */
+    QdRelation *kept = is_short ? left : qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
+    const QdRelation *found = qd_generate_right_by_row(self, kept, right, bound, suits_probe);
+    QdRelation *arms[2];
+    QdSql exists;
+
+    if (found == NULL)
+        return NULL;
+    exists = write_exists_of(self, kept, found);
+    arms[0] = qd_relation_merge(self, kept, found);
+    arms[1] = qd_relation_copy(self, kept);
+    qd_relation_add_where(self, arms[1], qd_sql_make(self->arena, "NOT @", exists));
+    return qd_relation_unite(self, arms, G_N_ELEMENTS(arms));
+}
+
+/* What @inner takes from many solutions on the left, as a table that is made once. NULL: they are few, or it is large. */
+static QdAlgebra *
+make_table(QdGenerator *self, const QdRelation *left, QdAlgebra *inner, const QdBefore *before)
+{
+    QdVariableSet possible = { 0 };
+    QdVariableSet certain = { 0 };
+
+    if (inner->kind != QD_ALGEBRA_JOIN || before->n_rows < TABLE_LEFT_MIN ||
+        qd_estimate_cost(self, inner) > before->n_rows * before->n_looked_at)
+        return NULL;
+    for (guint i = 0; i < left->n_columns; i++) {
+        qd_variable_set_add(&possible, self->arena, left->columns[i].variable);
+        if (left->columns[i].certain)
+            qd_variable_set_add(&certain, self->arena, left->columns[i].variable);
+    }
+    return qd_rewrite_list_shared(self, &possible, &certain, inner);
+}
+
+/* Those columns of @left that @inner names, each combination once; all are certain. NULL: one is not, or @inner names all. */
+static QdRelation *
+list_values(QdGenerator *self, const QdRelation *left, const QdAlgebra *inner)
+{
+    QdRelation *values = qd_relation_new(self);
+
+    qd_relation_take_rows(self, values, left);
+    for (guint i = 0; i < left->n_columns; i++) {
+        const QdColumn *column = &left->columns[i];
+
+        if (!qd_variable_set_has(&inner->possible, column->variable))
+            continue;
+        if (!column->certain || !column->interned)
+            return NULL;
+        (void) qd_relation_add_column(self, values, column);
+    }
+    if (values->n_columns == 0 || values->n_columns == left->n_columns)
+        return NULL;
+    return qd_relation_seal_text(self, values, qd_relation_write(self, values, "SELECT DISTINCT", QD_SQL_NONE),
+                                 QD_SEAL_MATERIALIZED);
+}
+
+/*
+ * The same where there are so many that each combination of values is better asked for once: these are joined with @left, which is
+ * kept. NULL: they are few, or it has no fewer combinations.
+ */
+static QdRelation *
+select_by_values(QdGenerator *self, QdRelation *left, const QdAlgebra *inner, gboolean negated, const QdBefore *before,
+                 const QdVariableSet *bound)
+{
+    const QdRelation *found;
+    QdRelation *values, *selected;
+    QdSql exists;
+
+    if (before->n_rows * before->n_looked_at < SEARCHED_MAX || before->n_rows < TABLE_LEFT_MIN)
+        return NULL;
+    left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
+    values = list_values(self, left, inner);
+    found = values != NULL ? qd_generate_right_by_row(self, values, inner, bound, suits_probe) : NULL;
+    if (found == NULL)
+        return NULL;
+    selected = qd_relation_copy(self, values);
+    exists = write_exists_of(self, values, found);
+    qd_relation_add_where(self, selected, negated ? qd_sql_make(self->arena, "NOT @", exists) : exists);
+    return qd_relation_join_to(self, left, qd_relation_seal(self, selected, QD_SEAL_MATERIALIZED));
+}
+
+/* The rows of @left for which @pattern has a solution, or, @negated, has none. NULL: they are not found from each row. */
+static QdRelation *
+select_by_row(QdGenerator *self, QdRelation *left, QdAlgebra *pattern, gboolean negated, const QdBefore *before,
+              const QdVariableSet *bound)
+{
+    QdVariableSet possible = { 0 };
+    QdAlgebra *inner, *table;
+    const QdRelation *found;
+    QdRelation *selected;
+    QdSql exists;
+
+    for (guint i = 0; i < left->n_columns; i++)
+        qd_variable_set_add(&possible, self->arena, left->columns[i].variable);
+    inner = has_path(self, pattern) ? qd_rewrite_strip(self, pattern, &possible) : NULL;
+    if (inner == NULL)
+        return NULL;
+    table = negated ? make_table(self, left, inner, before) : NULL;
+    if (table != NULL)
+        return qd_generate_minus_of(self, left, table, bound);
+    selected = select_by_values(self, left, inner, negated, before, bound);
+    if (selected != NULL)
+        return selected;
+    found = qd_generate_right_by_row(self, left, inner, bound, suits_probe);
+    if (found == NULL)
+        return NULL;
+    exists = write_exists_of(self, left, found);
+    selected = qd_relation_copy(self, left);
+    qd_relation_add_where(self, selected, negated ? qd_sql_make(self->arena, "NOT @", exists) : exists);
+    return selected;
+}
+
+QdRelation *
+qd_generate_following(QdGenerator *self, QdRelation *left, const QdAlgebra *part, const QdBefore *before,
+                      const QdVariableSet *bound)
+{
+    const QdExpression *expression = part->kind == QD_ALGEBRA_FILTER ? part->expressions[0] : NULL;
+    QdRelation *selected = NULL;
+
+    if (part->kind == QD_ALGEBRA_LEFT_JOIN)
+        return qd_generate_left_join_of(self, left, part, before, bound);
+    if (part->kind == QD_ALGEBRA_MINUS)
+        selected = select_by_row(self, left, part->children[1], TRUE, before, bound);
+    else if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
+        selected = select_by_row(self, left, qd_rewrite_get_exists(self, part->expressions[0]), expression->negated, before, bound);
+    if (selected != NULL)
+        return selected;
+    return part->kind == QD_ALGEBRA_MINUS ? qd_generate_minus_of(self, left, part->children[1], bound)
+                                          : qd_generate_filter_of(self, left, part);
+}
