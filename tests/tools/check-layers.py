@@ -82,6 +82,7 @@ LAYERS.update({
     "client-lib/queryctl/": (
         [PUBLIC, "client-lib/wire/wire-value.h", "client-lib/text/", "client-lib/queryctl/"],
         ["glib", "gio", "libedit", "public"]),
+    "client-lib/adbc/": ([PUBLIC, "client-lib/adbc/"], ["glib", "gio", "public"]),
     "client-lib/python/": ([PUBLIC, "client-lib/python/"], ["glib", "gio", "python", "public"]),
     "tests/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "sd-event", "sd-daemon", "public"]),
     "tests/bench/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "lmdb", "peers", "public"]),
