@@ -79,7 +79,9 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
 static QdRun *
 start_run(QdCall *call, QdLanguage language, const char *text, QdPolicy policy, GError **error)
 {
-    const QdRunText what = { .language = language, .text = text, .n_bytes = strlen(text), .base = call->options.base };
+    const QdRunText what = {
+        .language = language, .text = text, .n_bytes = strlen(text), .base = call->options.base, .dataset = call->options.dataset
+    };
 
     return start_run_of(call, &what, policy, error);
 }
@@ -203,7 +205,7 @@ run_query(QdCall *call, GError **error)
 
 const QdCallClass qd_query_call = {
     .name = "Query",
-    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(BASE),
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
     .is_by_value = TRUE,
     .run = run_query,
@@ -221,12 +223,14 @@ run_prepare(QdCall *call, GError **error)
                              .text = statement->text,
                              .n_bytes = strlen(statement->text),
                              .base = call->options.base,
+                             .dataset = call->options.dataset,
                              .is_described = TRUE };
     g_autoptr(GBytes) row = NULL;
     g_autoptr(QdRun) run = NULL;
     QdChannelSetup setup = { .channel = call->options.channel,
                              .execution = call->options.execution,
                              .base = call->options.base,
+                             .dataset = call->options.dataset,
                              .error_details = call->options.error_details };
 
     if (call->options.execution.access_write && !qd_client_check_write(call->client, error))
@@ -263,7 +267,8 @@ run_prepare(QdCall *call, GError **error)
 const QdCallClass qd_prepare_call = {
     .name = "Prepare",
     .options = QD_TAKES(TRANSPORT) | QD_TAKES(PAGE_SIZE) | QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) |
-               QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(TEXT_TRANSACTIONS) | QD_TAKES(BASE),
+               QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(TEXT_TRANSACTIONS) | QD_TAKES(BASE) |
+               QD_TAKES(DATASET),
     .reads = TRUE,
     .run = run_prepare,
 };
@@ -384,7 +389,7 @@ run_explain(QdCall *call, GError **error)
 
 const QdCallClass qd_explain_call = {
     .name = "Explain",
-    .options = QD_TAKES(TIMEOUT) | QD_TAKES(ANALYZE) | QD_TAKES(BASE),
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(ANALYZE) | QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
     .runs_to_its_end = TRUE,
     .run = run_explain,

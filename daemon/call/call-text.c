@@ -211,7 +211,7 @@ run_query_text(QdCall *call, GError **error)
 
 const QdCallClass qd_query_text_call = {
     .name = "QueryText",
-    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(HEADER) | QD_TAKES(BASE),
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(HEADER) | QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
     .is_by_value = TRUE,
     .run = run_query_text,

@@ -58,6 +58,7 @@ run_update(QdCall *call, GError **error)
         const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, i);
         QdWriteStatement write = { .language = statement->language,
                                    .base = call->options.base,
+                                   .dataset = call->options.dataset,
                                    .text = statement->text,
                                    .n_text_bytes = strlen(statement->text),
                                    .parameters = statement->parameters };
@@ -79,7 +80,7 @@ write_update(QdCall *call)
     qd_writer_submit(call->private->context->writer, &call->private->item);
 }
 
-#define OPTIONS (QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(BASE))
+#define OPTIONS (QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(BASE) | QD_TAKES(DATASET))
 
 const QdCallClass qd_update_call = { .name = "Update", .options = OPTIONS, .run = run_update, .write = write_update };
 const QdCallClass qd_batch_call = { .name = "Batch", .options = OPTIONS, .run = run_update, .write = write_update };

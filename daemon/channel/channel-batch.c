@@ -114,6 +114,7 @@ qd_channel_parse_batch(const QdRequest *request, const QdLimits *limits, QdCallO
         if (!parse_statement(&body, i + 1, limits, &statement, error))
             return NULL;
         statement.base = ret_options->base;
+        statement.dataset = ret_options->dataset;
         g_array_append_val(statements, statement);
     }
     if (qw_body_finish(&body) < 0) {

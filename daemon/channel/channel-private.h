@@ -93,6 +93,7 @@ typedef struct QdStatement {
     char *text; /* (owned) */
     gsize n_text_bytes;
     char *base;         /* (owned) (nullable) SPARQL */
+    char *dataset;      /* (owned) (nullable) SPARQL */
     uint64_t signature; /* of the columns that the client knows */
     uint32_t n_parameters;
     gboolean writes;

@@ -24,6 +24,7 @@ qd_statement_clear(QdStatement *statement)
 {
     g_free(statement->text);
     g_free(statement->base);
+    g_free(statement->dataset);
     *statement = (QdStatement){ 0 };
 }
 
@@ -107,8 +108,9 @@ new_run(const QdChannel *self, const QdRunText *what, QdPolicy policy, GError **
 /* PREPARE ------------------------------------------------------------------------------------------------------------- */
 
 /* Of a PREPARE and of a BATCH, whose values are texts. */
-#define PREPARE_OPTIONS \
-    (QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(BASE))
+#define PREPARE_OPTIONS                                                                                                        \
+    (QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(BASE) | \
+     QD_TAKES(DATASET))
 
 gboolean
 qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error)
@@ -176,7 +178,7 @@ serve_prepare(QdChannel *self, GError **error)
 
     if (options.execution.access_write && !qd_client_check_write(self->client, error))
         return FALSE;
-    what = (QdRunText){ .language = language, .text = text, .n_bytes = n_bytes, .base = options.base };
+    what = (QdRunText){ .language = language, .text = text, .n_bytes = n_bytes, .base = options.base, .dataset = options.dataset };
     run = new_run(self, &what, options.execution.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (run == NULL)
         return FALSE;
@@ -193,6 +195,7 @@ serve_prepare(QdChannel *self, GError **error)
         .text = g_strndup(text, n_bytes),
         .n_text_bytes = n_bytes,
         .base = g_steal_pointer(&options.base),
+        .dataset = g_steal_pointer(&options.dataset),
         .signature = shape.signature,
         .n_parameters = shape.n_parameters,
         .writes = shape.writes,
@@ -258,6 +261,7 @@ start_query(QdChannel *self, GError **error)
                              .text = statement->text,
                              .n_bytes = statement->n_text_bytes,
                              .base = statement->base,
+                             .dataset = statement->dataset,
                              .settings = self->transaction == NULL ? self->settings : 0 };
     QdRunOptions options = {
         .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->execution.has_timeout,

@@ -28,6 +28,7 @@ typedef struct QdChannelWrite {
     GArray statements; /* refers to that one: an array that needs no memory of its own */
     GArray *batch;     /* (nullable) instead of that: the statements of a BATCH */
     char *base;        /* (nullable) of these */
+    char *dataset;     /* (nullable) of these */
     GBytes *schema;    /* (nullable) body of a SCHEMA to precede the rows: they have other columns than the client knows */
     uint32_t n_columns;
     uint64_t signature;
@@ -62,6 +63,7 @@ write_retire(QdChannelWrite *self)
 
     g_clear_pointer(&self->batch, g_array_unref);
     g_clear_pointer(&self->base, g_free);
+    g_clear_pointer(&self->dataset, g_free);
     g_clear_pointer(&self->schema, g_bytes_unref);
     self->request = qd_channel_free_request(self->channel, self->request);
     if (spare->length >= QW_PIPELINE_MAX_REQUESTS) {
@@ -158,6 +160,7 @@ take_fetch(QdChannelWrite *self, const QdLimits *limits)
     self->statement = (QdWriteStatement){
         .language = statement->language,
         .base = statement->base,
+        .dataset = statement->dataset,
         .text = statement->text,
         .n_text_bytes = statement->n_text_bytes,
         .rows = self->request->body,
@@ -180,6 +183,7 @@ take_batch(QdChannelWrite *self, const QdLimits *limits, QdExecutionOptions *ret
     if (qd_client_check_write(self->channel->client, &self->item.outcome.error))
         self->batch = self->item.statements = qd_channel_parse_batch(self->request, limits, &options, &self->item.outcome.error);
     self->base = g_steal_pointer(&options.base);
+    self->dataset = g_steal_pointer(&options.dataset);
     *ret_execution = options.execution;
 }
 

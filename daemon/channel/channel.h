@@ -25,7 +25,8 @@ typedef struct QdChannelSetup {
     QdChannelOptions channel;
     QdExecutionOptions execution; /* of the statement */
     gboolean error_details;
-    const char *base; /* (nullable) */
+    const char *base;    /* (nullable) */
+    const char *dataset; /* (nullable) */
     const char *text;
     gsize n_text_bytes;
     QdLanguage language;

@@ -55,7 +55,8 @@ run_export(QdCall *call, GError **error)
 {
     QdContext *context = call->private->context;
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
-    const QdRunText what = { statement->language, statement->text, strlen(statement->text), call->options.base };
+    const QdRunText what = { statement->language, statement->text, strlen(statement->text), call->options.base,
+                             call->options.dataset };
     g_autoptr(GString) out = g_string_new(NULL);
     g_autoptr(QdRun) run = NULL;
     QdRunOptions options = {
@@ -81,7 +82,7 @@ run_export(QdCall *call, GError **error)
 const QdCallClass qd_export_call = {
     .name = "Export",
     .place = QD_CALL_ON_JOB,
-    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(HEADER) | QD_TAKES(BASE),
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(HEADER) | QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
     .run = run_export,
 };

@@ -91,7 +91,7 @@ static gboolean
 compile_query(QdSparqlPlan *plan, const QdSparqlOptions *options, const QdCatalog *catalog, GError **error)
 {
     QdAst *ast = plan->ast;
-    const QdDataset dataset = { .clause = options->dataset != NULL ? options->dataset : ast->dataset };
+    const QdDataset dataset = { .clause = ast->dataset };
     guint n_variables = ast->select->n_items;
     guint *variables = qd_arena_array0(ast->arena, guint, n_variables);
     g_autoptr(GArray) parameters = find_parameters(ast, options);
@@ -271,7 +271,7 @@ QdSparqlPlan *
 qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdSparqlOptions *options, const QdCatalog *catalog,
                   GError **error)
 {
-    const QdParseOptions parse_options = { options->base, catalog, options->limits, options->fingerprint };
+    const QdParseOptions parse_options = { options->base, options->dataset, catalog, options->limits, options->fingerprint };
     g_autoptr(QdSparqlPlan) plan = g_new0(QdSparqlPlan, 1);
 
     plan->is_update = is_update;

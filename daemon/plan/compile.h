@@ -12,14 +12,13 @@
 #include "daemon/sparql/plan-parts.h"
 
 typedef struct QdCatalog QdCatalog;
-typedef struct QdDatasetClause QdDatasetClause;
 typedef struct QdFingerprint QdFingerprint;
 
 typedef struct QdSparqlOptions {
     const char *base;                 /* nullable: an absolute IRI */
     const QdLimits *limits;           /* not NULL */
     const char *const *parameters;    /* nullable, NULL-terminated: variables that get a value at each execution */
-    const QdDatasetClause *dataset;   /* nullable: instead of what the text says */
+    const char *dataset;              /* nullable: FROM clauses instead of those of the text */
     const QdFingerprint *fingerprint; /* nullable: of the text, for a plan that serves other texts, too */
 } QdSparqlOptions;
 

@@ -81,17 +81,23 @@ qd_plans_set_counters(QdConnection *connection, QdPlanCounters *counters)
     get_plans(connection)->counters = counters;
 }
 
-/* Kind, base and the names in order, each followed by a NUL. */
+static void
+put_text(GByteArray *head, const char *text)
+{
+    g_byte_array_append(head, (const guint8 *) text, (guint) strlen(text) + 1);
+}
+
+/* Kind, base, dataset and the names in order, each followed by a NUL. */
 static GBytes *
 make_head(const QdPlanText *what, char **names)
 {
     GByteArray *head = g_byte_array_new();
 
-    g_byte_array_append(head, (const guint8 *) (what->is_update ? "u" : "q"), 2);
-    g_byte_array_append(head, (const guint8 *) (what->base != NULL ? what->base : ""),
-                        (guint) (what->base != NULL ? strlen(what->base) : 0) + 1);
+    put_text(head, what->is_update ? "u" : "q");
+    put_text(head, what->base != NULL ? what->base : "");
+    put_text(head, what->dataset != NULL ? what->dataset : "");
     for (char **name = names; *name != NULL; name++)
-        g_byte_array_append(head, (const guint8 *) *name, (guint) strlen(*name) + 1);
+        put_text(head, *name);
     return g_byte_array_free_to_bytes(head);
 }
 
@@ -231,6 +237,10 @@ check_text(const QdPlanText *what, const QdLimits *limits, GError **error)
         qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES, "text of %zu bytes is too long", what->n_bytes);
         return FALSE;
     }
+    if (what->dataset != NULL && strlen(what->dataset) > qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES)) {
+        qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES, "dataset of %zu bytes is too long", strlen(what->dataset));
+        return FALSE;
+    }
     if (what->base != NULL &&
         (!qd_iri_is_absolute(what->base, strlen(what->base)) || !qd_iri_check(what->base, strlen(what->base)))) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "base '%.200s' is no absolute IRI", what->base);
@@ -271,7 +281,9 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
              GError **error)
 {
     g_autofree char **names = list_names(parameters);
-    QdSparqlOptions options = { .base = what->base, .limits = limits, .parameters = (const char *const *) names };
+    QdSparqlOptions options = {
+        .base = what->base, .dataset = what->dataset, .limits = limits, .parameters = (const char *const *) names
+    };
     g_autoptr(GBytes) head = make_head(what, names);
     g_autoptr(QdFingerprint) fingerprint = NULL;
     gint64 now = g_get_monotonic_time();

@@ -17,7 +17,8 @@ typedef struct QdSparqlPlan QdSparqlPlan;
 typedef struct QdPlanText {
     const char *text;
     gsize n_bytes;
-    const char *base; /* (nullable): an absolute IRI */
+    const char *base;    /* (nullable): an absolute IRI */
+    const char *dataset; /* (nullable): FROM clauses instead of those of the text */
     gboolean is_update;
 } QdPlanText;
 

@@ -24,7 +24,8 @@ struct QdRun {
     QdRowSource rows;
     char *text; /* SPARQL (owned): for a plan with parameters */
     gsize n_text_bytes;
-    char *base; /* (nullable) (owned) */
+    char *base;    /* (nullable) (owned) */
+    char *dataset; /* (nullable) (owned) */
     gboolean in_transaction;
     const QdLimits *limits;
     QdRunOptions options;
@@ -56,6 +57,7 @@ qd_run_free(QdRun *self)
     qd_run_end_clear(&self->end);
     g_free(self->text);
     g_free(self->base);
+    g_free(self->dataset);
     g_free(self);
     return NULL;
 }
@@ -85,7 +87,7 @@ compile_sql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 static gboolean
 compile_plan(QdRun *self, GHashTable *parameters, gboolean is_update, GError **error)
 {
-    const QdPlanText what = { self->text, self->n_text_bytes, self->base, is_update };
+    const QdPlanText what = { self->text, self->n_text_bytes, self->base, self->dataset, is_update };
     QdRunText sql = { .is_generated = TRUE };
     uint64_t start_usec = (uint64_t) g_get_monotonic_time();
 
@@ -118,6 +120,7 @@ compile_sparql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **err
     self->text = g_strndup(what->text, what->n_bytes);
     self->n_text_bytes = what->n_bytes;
     self->base = g_strdup(what->base);
+    self->dataset = g_strdup(what->dataset);
     self->rows.encoder = qd_connection_get_attachment(connection, QD_ATTACHMENT_ENCODER);
     if (self->rows.encoder == NULL) {
         const QdResolver resolver = qd_evaluation_get_resolver(connection);

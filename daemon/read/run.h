@@ -71,6 +71,7 @@ typedef struct QdRunText {
     const char *text;
     gsize n_bytes;
     const char *base;           /* (nullable) SPARQL: an absolute IRI */
+    const char *dataset;        /* (nullable) SPARQL: FROM clauses instead of those of the text */
     gboolean is_generated;      /* SQL of ours, which may be deeper than a client's */
     QdSessionSettings settings; /* of the session, which pragmas tell; 0 in a transaction, which has them */
     gboolean is_described;      /* its columns are asked for before it is stepped, and perhaps it never is */

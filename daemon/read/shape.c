@@ -63,7 +63,21 @@ qd_shape_get_column_name(const QdShape *self, guint i)
 const char *
 qd_shape_get_column_type(const QdShape *self, guint i)
 {
-    return or_empty(self->plan != NULL ? NULL : sqlite3_column_decltype(self->stmt, (int) i));
+    static const char *const triple[] = { "rdf:subject", "rdf:predicate", "rdf:object" };
+
+    if (self->plan == NULL)
+        return or_empty(sqlite3_column_decltype(self->stmt, (int) i));
+
+    switch (self->plan->form) {
+    case QD_FORM_CONSTRUCT:
+    case QD_FORM_DESCRIBE:
+        return triple[i];
+    case QD_FORM_ASK:
+        return "xsd:boolean";
+    case QD_FORM_SELECT:
+        return "";
+    }
+    g_assert_not_reached();
 }
 
 const char *

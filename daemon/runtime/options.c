@@ -111,6 +111,7 @@ static const QdOption option_table[] = {
     { "header", 'b', QD_TAKES(HEADER), AT(transfer.header) },
     { "graph", 's', QD_TAKES(GRAPH), AT(transfer.graph) },
     { "base", 's', QD_TAKES(BASE), AT(base) },
+    { "dataset", 's', QD_TAKES(DATASET), AT(dataset) },
     { "replace", 'b', QD_TAKES(REPLACE), AT(transfer.replace) },
     { "check_only", 'b', QD_TAKES(CHECK_ONLY), AT(transfer.check_only) },
     { "quick", 'b', QD_TAKES(QUICK), AT(quick) },
@@ -137,6 +138,7 @@ qd_options_clear(QdCallOptions *self)
     g_free(self->transfer.table);
     g_free(self->transfer.graph);
     g_free(self->base);
+    g_free(self->dataset);
     g_free(self->media_type);
     g_free(self->full_text.tokenizer);
     g_strfreev(self->full_text.add);

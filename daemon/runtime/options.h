@@ -30,6 +30,7 @@ typedef enum QdOptionId {
     QD_OPTION_HEADER,
     QD_OPTION_GRAPH,
     QD_OPTION_BASE,
+    QD_OPTION_DATASET,
     QD_OPTION_REPLACE,
     QD_OPTION_CHECK_ONLY,
     QD_OPTION_QUICK,
@@ -82,6 +83,7 @@ typedef struct QdCallOptions {
     QdTransferOptions transfer;
     QdFullTextOptions full_text;
     char *base;             /* (nullable) IRI */
+    char *dataset;          /* (nullable) SPARQL: FROM clauses */
     char *media_type;       /* (nullable) StorePayload, ReplacePayload */
     gboolean error_details; /* the caller reads more of an error than its message */
     gboolean analyze;

@@ -245,30 +245,6 @@ parse_values_clause(QdParser *self, QdSelect *select, QdVariableSet *visible)
 
 /* --- forms ------------------------------------------------------------------------------------------------------------ */
 
-QdDatasetClause *
-qd_parser_parse_dataset(QdParser *self, const char *keyword)
-{
-    g_autoptr(GArray) graphs = g_array_new(FALSE, FALSE, sizeof(const QdTerm *));
-    g_autoptr(GArray) named = g_array_new(FALSE, FALSE, sizeof(const QdTerm *));
-    QdDatasetClause *clause = qd_arena_new0(self->arena, QdDatasetClause);
-
-    while (qd_parser_accept_word(self, keyword)) {
-        gboolean is_named = qd_parser_accept_word(self, "NAMED");
-        const QdTerm *iri;
-
-        if (self->error != NULL || !qd_parser_parse_iri(self, &iri))
-            return NULL;
-        g_array_append_val(is_named ? named : graphs, iri);
-    }
-    if (self->error != NULL)
-        return NULL;
-    clause->graphs = qd_parser_take_array(self, graphs);
-    clause->n_graphs = graphs->len;
-    clause->named = qd_parser_take_array(self, named);
-    clause->n_named = named->len;
-    return clause;
-}
-
 static gboolean
 parse_query_dataset(QdParser *self)
 {

@@ -111,6 +111,13 @@ QdExpression *qd_parser_parse_expression(QdParser *self);
 QdExpression *qd_parser_parse_constraint(QdParser *self); /* (…), a built-in call or a function call */
 gboolean qd_parser_starts_constraint(const QdParser *self);
 
+/* parse-dataset.c: clauses of @keyword, any number; NULL with error. */
+QdDatasetClause *qd_parser_parse_dataset(QdParser *self, const char *keyword);
+/* The dataset of @options, before the text is parsed. (nullable): NULL with @error set: BAD_PARAMETER */
+QdDatasetClause *qd_parser_parse_dataset_option(QdAst *ast, const QdParseOptions *options, GError **error);
+/* After it: @clause instead of what the text says. FALSE with BAD_PARAMETER if an update says it with USING or WITH. */
+gboolean qd_parser_replace_dataset(QdAst *ast, QdDatasetClause *clause, GError **error);
+
 /* parse-pattern.c */
 QdPattern *qd_parser_parse_group(QdParser *self);
 QdValues *qd_parser_parse_values(QdParser *self); /* after VALUES */
@@ -120,7 +127,6 @@ void qd_parser_add_triple_variables(QdParser *self, const QdTriple *triples, gui
 /* parse-query.c */
 gboolean qd_parser_parse_query(QdParser *self);
 QdSelect *qd_parser_parse_subselect(QdParser *self, QdVariableSet *visible);
-QdDatasetClause *qd_parser_parse_dataset(QdParser *self, const char *keyword); /* FROM or USING, any number; NULL with error */
 
 /* parse-update.c */
 gboolean qd_parser_parse_update(QdParser *self);

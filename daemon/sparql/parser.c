@@ -530,6 +530,7 @@ qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdPar
     g_autoptr(GHashTable) data_labels = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GPtrArray) matches = g_ptr_array_new();
     g_autoptr(GPtrArray) match_calls = g_ptr_array_new();
+    QdDatasetClause *dataset = NULL;
     QdParser self = {
         .ast = ast,
         .arena = ast->arena,
@@ -543,10 +544,17 @@ qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdPar
     };
 
     ast->is_update = is_update;
+    if (options->dataset != NULL) {
+        dataset = qd_parser_parse_dataset_option(ast, options, error);
+        if (dataset == NULL)
+            return NULL;
+    }
     if (!qd_parser_advance(&self) || !(is_update ? qd_parser_parse_update(&self) : qd_parser_parse_query(&self)) ||
         !qd_parser_finish_matches(&self)) {
         g_propagate_error(error, self.error);
         return NULL;
     }
+    if (dataset != NULL && !qd_parser_replace_dataset(ast, dataset, error))
+        return NULL;
     return g_steal_pointer(&ast);
 }

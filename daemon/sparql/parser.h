@@ -13,6 +13,7 @@
 
 typedef struct QdParseOptions {
     const char *base;         /* nullable: an absolute IRI */
+    const char *dataset;      /* nullable: FROM clauses instead of those of the text, or of USING clauses */
     const QdCatalog *catalog; /* nullable: has the prefixes of which the text declares none of that name */
     const QdLimits *limits;
     const QdFingerprint *fingerprint; /* nullable: of this text; its constants become holes where their value does not matter */
@@ -25,7 +26,7 @@ typedef struct QdParseOptions {
  *
  * Parses and checks what the grammar's notes and the scope rules say; looks at no data.
  *
- * Errors: SYNTAX with a place; TOO_COMPLEX, TOO_BIG.
+ * Errors: SYNTAX with a place; TOO_COMPLEX, TOO_BIG. BAD_PARAMETER: the dataset of @options, or it meets USING or WITH.
  *
  * Returns: (transfer full) (nullable): the AST
  */

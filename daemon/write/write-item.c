@@ -237,7 +237,7 @@ static gboolean
 run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *connection, const QwPageReader *row,
            const QdLimits *limits, GError **error)
 {
-    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, TRUE };
+    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, statement->dataset, TRUE };
     const QdSparqlPlan *plan = qd_plans_get(connection, &what, NULL, limits, error);
     g_autoptr(GHashTable) terms = plan != NULL ? take_terms(statement, plan, row, error) : NULL;
     g_autoptr(GError) failure = NULL;
@@ -259,7 +259,7 @@ static gboolean
 execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
     uint64_t before = item->outcome.changes;
-    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, TRUE };
+    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, statement->dataset, TRUE };
     QwPageReader reader = { 0 };
     const QdSparqlPlan *plan;
 

@@ -27,7 +27,8 @@ typedef struct QdWriterLinger QdWriterLinger;
 
 typedef struct QdWriteStatement {
     QdLanguage language;
-    const char *base; /* (nullable) SPARQL */
+    const char *base;    /* (nullable) SPARQL */
+    const char *dataset; /* (nullable) SPARQL */
     const char *text;
     gsize n_text_bytes;
     const QdParameters *parameters; /* (nullable) by name; or: */

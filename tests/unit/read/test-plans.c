@@ -21,7 +21,7 @@ typedef struct Fixture {
 static const QdSparqlPlan *
 get(Fixture *self, const char *text)
 {
-    const QdPlanText what = { text, strlen(text), "http://e/", g_str_has_prefix(text, "INSERT") };
+    const QdPlanText what = { text, strlen(text), "http://e/", NULL, g_str_has_prefix(text, "INSERT") };
     g_autoptr(GError) error = NULL;
     const QdSparqlPlan *plan = qd_plans_get(self->store.writer, &what, NULL, &self->store.limits, &error);
 
@@ -117,8 +117,8 @@ test_bad_constant(Fixture *self, gconstpointer data)
 {
     static const char good[] = "SELECT ?s { ?s <http://e/p> <http://e/few1> }";
     static const char bad[] = "SELECT ?s { ?s <http://e/p> <few1> }";
-    const QdPlanText what_good = { good, strlen(good), NULL, FALSE };
-    const QdPlanText what_bad = { bad, strlen(bad), NULL, FALSE };
+    const QdPlanText what_good = { good, strlen(good), NULL, NULL, FALSE };
+    const QdPlanText what_bad = { bad, strlen(bad), NULL, NULL, FALSE };
     g_autoptr(GError) error = NULL;
 
     g_assert_nonnull(qd_plans_get(self->store.writer, &what_good, NULL, &self->store.limits, &error));

@@ -12,7 +12,7 @@ static void
 check(const char *text, gboolean is_update, const char *expected_error)
 {
     QdLimits limits;
-    const QdParseOptions options = { "http://example.org/", NULL, &limits };
+    const QdParseOptions options = { .base = "http://example.org/", .limits = &limits };
     g_autoptr(GError) error = NULL;
     g_autoptr(QdAst) ast = NULL;
 
