@@ -7,6 +7,8 @@
  */
 #include "client-lib/query-connection-private.h"
 
+#include <string.h>
+
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
 #include "client-lib/direct/query-direct.h"
@@ -22,6 +24,8 @@ struct _QueryConnection {
     pthread_mutex_t mutex;
     guint timeout_msec; /* 0: the daemon's default; QUERY_TIMEOUT_NONE: none */
     guint64 max_rows;   /* 0: the daemon's default */
+    char *base;         /* (nullable) */
+    char *dataset;      /* (nullable): FROM clauses */
     QueryDurability durability;
     GPtrArray *hubs; /* of QueryHub, one for each main context; guarded by mutex */
 };
@@ -47,6 +51,8 @@ query_connection_finalize(GObject *object)
     query_direct_unref(self->direct);
     g_free(self->store);
     g_free(self->path);
+    g_free(self->base);
+    g_free(self->dataset);
     (void) pthread_mutex_destroy(&self->mutex);
     G_OBJECT_CLASS(query_connection_parent_class)->finalize(object);
 }
@@ -447,6 +453,58 @@ query_connection_get_max_rows(QueryConnection *self)
 }
 
 void
+query_connection_set_base(QueryConnection *self, const char *base)
+{
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+
+    (void) pthread_mutex_lock(&self->mutex);
+    g_free(self->base);
+    self->base = g_strdup(base);
+    (void) pthread_mutex_unlock(&self->mutex);
+}
+
+/* Whether it can stand between '<' and '>' in SPARQL. */
+static gboolean
+is_iri_reference(const char *iri)
+{
+    for (const char *p = iri; *p != '\0'; p++)
+        if ((guchar) *p <= ' ' || strchr("<>\"{}|^`\\", *p) != NULL)
+            return FALSE;
+    return g_utf8_validate(iri, -1, NULL);
+}
+
+static gboolean
+put_graphs(GString *dataset, const char *keyword, const char *const *graphs, GError **error)
+{
+    for (; graphs != NULL && *graphs != NULL; graphs++) {
+        if (!is_iri_reference(*graphs)) {
+            g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER, "'%.200s' is no IRI of a graph", *graphs);
+            return FALSE;
+        }
+        g_string_append_printf(dataset, "%s <%s>\n", keyword, *graphs);
+    }
+    return TRUE;
+}
+
+gboolean
+query_connection_set_dataset(QueryConnection *self, const char *const *default_graphs, const char *const *named_graphs,
+                             GError **error)
+{
+    g_autoptr(GString) dataset = g_string_new(NULL);
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+
+    if (!put_graphs(dataset, "FROM", default_graphs, error) || !put_graphs(dataset, "FROM NAMED", named_graphs, error))
+        return FALSE;
+
+    (void) pthread_mutex_lock(&self->mutex);
+    g_free(self->dataset);
+    self->dataset = dataset->len > 0 ? g_strdup(dataset->str) : NULL;
+    (void) pthread_mutex_unlock(&self->mutex);
+    return TRUE;
+}
+
+void
 query_connection_set_durability(QueryConnection *self, QueryDurability durability)
 {
     gboolean is_other;
@@ -521,6 +579,8 @@ get_wire_timeout(guint timeout_msec)
 QueryCommand *
 query_connection_create_command(QueryConnection *self, QueryLanguage language, const char *text, gboolean writes, GError **error)
 {
+    g_autofree char *base = NULL;
+    g_autofree char *dataset = NULL;
     QueryCommandAccess access = QUERY_COMMAND_READS;
     gint64 timeout_msec;
     guint64 max_rows;
@@ -535,8 +595,10 @@ query_connection_create_command(QueryConnection *self, QueryLanguage language, c
     (void) pthread_mutex_lock(&self->mutex);
     timeout_msec = get_wire_timeout(self->timeout_msec);
     max_rows = self->max_rows;
+    base = g_strdup(self->base);
+    dataset = g_strdup(self->dataset);
     if (writes)
         access = self->durability == QUERY_DURABILITY_RELAXED ? QUERY_COMMAND_WRITES_RELAXED : QUERY_COMMAND_WRITES;
     (void) pthread_mutex_unlock(&self->mutex);
-    return query_command_new(query_language_get_name(language), text, access, timeout_msec, writes ? 0 : max_rows);
+    return query_command_new(query_language_get_name(language), text, access, timeout_msec, writes ? 0 : max_rows, base, dataset);
 }

@@ -309,6 +309,34 @@ QUERY_AVAILABLE_IN_0_1
 guint64 query_connection_get_max_rows(QueryConnection *self);
 
 /**
+ * query_connection_set_base:
+ * @self: a connection
+ * @base: (nullable): an absolute IRI; %NULL: relative IRIs are errors, which is the default
+ *
+ * Sets what relative IRIs of the SPARQL statements that follow on this connection are resolved against, up to a BASE of their text.
+ * The statements fail with BAD_PARAMETER for a @base that is no absolute IRI.
+ */
+void query_connection_set_base(QueryConnection *self, const char *base);
+
+/**
+ * query_connection_set_dataset:
+ * @self: a connection
+ * @default_graphs: (nullable) (array zero-terminated=1): IRIs of the graphs that the default graph is merged from
+ * @named_graphs: (nullable) (array zero-terminated=1): IRIs of the named graphs
+ * @error: (nullable): location for an error
+ *
+ * Sets the RDF dataset of the SPARQL queries and updates that follow on this connection, instead of what their text says. An
+ * update uses it where it could have USING. Without any graph the text is followed again, which is the default.
+ *
+ * Errors: BAD_PARAMETER for a text that is no IRI. The statements fail with BAD_PARAMETER for a relative one, and an update for
+ * USING or WITH in its text.
+ *
+ * Returns: %FALSE on error: the dataset is as before
+ */
+gboolean query_connection_set_dataset(QueryConnection *self, const char *const *default_graphs, const char *const *named_graphs,
+                                      GError **error);
+
+/**
  * query_connection_set_transport:
  * @self: a connection
  * @transport: how results come from the daemon

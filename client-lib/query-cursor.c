@@ -433,6 +433,14 @@ query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error)
     return has_row;
 }
 
+guint
+query_cursor_get_n_ready(QueryCursor *self)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), 0);
+
+    return self->state == QUERY_CURSOR_OPEN ? self->reader.n_rows_left : 0;
+}
+
 /* Async ---------------------------------------------------------------------------------------------------------------- */
 
 typedef gboolean (*OnStep)(GTask *task, QueryCursor *self);

@@ -56,6 +56,17 @@ QUERY_AVAILABLE_IN_0_1
 gboolean query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error);
 
 /**
+ * query_cursor_get_n_ready:
+ * @self: a cursor
+ *
+ * For programs that must not wait: so many calls of query_cursor_next() return at once with a row. With 0 the next call may wait,
+ * and query_cursor_next_async() is the one to use.
+ *
+ * Returns: the number of rows that have arrived and have not been read
+ */
+guint query_cursor_get_n_ready(QueryCursor *self);
+
+/**
  * query_cursor_next_async:
  * @self: a cursor
  * @cancellable: (nullable): a #GCancellable

@@ -45,6 +45,14 @@ query_command_put_options(const QueryCommand *self, QwBodyWriter *writer)
         put_number_option(writer, "max_rows", self->max_rows);
         n_options++;
     }
+    if (self->base != NULL) {
+        put_option(writer, "base", self->base);
+        n_options++;
+    }
+    if (self->dataset != NULL) {
+        put_option(writer, "dataset", self->dataset);
+        n_options++;
+    }
     return n_options;
 }
 
@@ -57,7 +65,8 @@ write_body(const QueryCommand *self, QwBodyWriter *writer)
 }
 
 QueryCommand *
-query_command_new(const char *language, const char *text, QueryCommandAccess access, gint64 timeout_msec, guint64 max_rows)
+query_command_new(const char *language, const char *text, QueryCommandAccess access, gint64 timeout_msec, guint64 max_rows,
+                  const char *base, const char *dataset)
 {
     QueryCommand *self = g_new0(QueryCommand, 1);
     QwBodyWriter writer = { 0 };
@@ -70,6 +79,8 @@ query_command_new(const char *language, const char *text, QueryCommandAccess acc
     self->relaxed = access == QUERY_COMMAND_WRITES_RELAXED;
     self->timeout_msec = timeout_msec;
     self->max_rows = MIN(max_rows, G_MAXUINT32); /* u on the bus */
+    self->base = g_strdup(base);
+    self->dataset = g_strdup(dataset);
 
     (void) write_body(self, &writer);
     body = g_malloc(writer.used);
@@ -95,5 +106,7 @@ query_command_unref(QueryCommand *self)
     g_bytes_unref(self->key);
     g_free(self->language);
     g_free(self->text);
+    g_free(self->base);
+    g_free(self->dataset);
     g_free(self);
 }

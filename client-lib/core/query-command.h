@@ -28,12 +28,14 @@ typedef struct QueryCommand {
     gboolean relaxed;
     gint64 timeout_msec; /* -1: the daemon's default */
     guint64 max_rows;    /* 0: the daemon's default */
+    char *base;          /* (nullable) */
+    char *dataset;       /* (nullable): FROM clauses instead of those of the text */
     GBytes *key;         /* the body of PREPARE */
     guint n_options;     /* count of PREPARE's header */
 } QueryCommand;
 
 QueryCommand *query_command_new(const char *language, const char *text, QueryCommandAccess access, gint64 timeout_msec,
-                                guint64 max_rows);
+                                guint64 max_rows, const char *base, const char *dataset);
 QueryCommand *query_command_ref(QueryCommand *self);
 void query_command_unref(QueryCommand *self);
 /* Writes its options as PREPARE and BATCH have them, command->n_options pairs; returns their number. */

@@ -240,7 +240,11 @@ direct_create_schema(const QdShape *shape)
 QdRun *
 direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryCommand *command, gboolean is_described, GError **error)
 {
-    QdRunText what = { .text = command->text, .n_bytes = strlen(command->text), .is_described = is_described };
+    QdRunText what = { .text = command->text,
+                       .n_bytes = strlen(command->text),
+                       .base = command->base,
+                       .dataset = command->dataset,
+                       .is_described = is_described };
 
     if (!qd_language_from_name(command->language, &what.language, error))
         return NULL;

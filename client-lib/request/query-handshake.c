@@ -52,6 +52,10 @@ build_prepare_arguments(const QueryCommand *command, QueryTransport transport, g
         g_variant_builder_add(&options, "{sv}", "timeout_ms", g_variant_new_uint32((guint32) command->timeout_msec));
     if (command->max_rows > 0)
         g_variant_builder_add(&options, "{sv}", "max_rows", g_variant_new_uint32((guint32) command->max_rows));
+    if (command->base != NULL)
+        g_variant_builder_add(&options, "{sv}", "base", g_variant_new_string(command->base));
+    if (command->dataset != NULL)
+        g_variant_builder_add(&options, "{sv}", "dataset", g_variant_new_string(command->dataset));
 
     return g_variant_new("(ssa{sv}a{sv})", command->language, command->text, NULL, &options);
 }

@@ -52,7 +52,8 @@ test_options(void)
     };
 
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        g_autoptr(QueryCommand) command = query_command_new("sql", TEXT, cases[i].access, cases[i].timeout_msec, cases[i].max_rows);
+        g_autoptr(QueryCommand)
+            command = query_command_new("sql", TEXT, cases[i].access, cases[i].timeout_msec, cases[i].max_rows, NULL, NULL);
         g_autofree char *options = read_options(command);
 
         g_assert_cmpstr(options, ==, cases[i].expected);
