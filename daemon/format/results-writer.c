@@ -278,15 +278,9 @@ put_triple(QdResultsWriter *self, GError **error)
                              self->n_columns > 3 && cells[3].bound ? &cells[3].term : NULL, error);
 }
 
-gboolean
-qd_results_writer_put_row(QdResultsWriter *self, const QwPageReader *row, GString *out, GError **error)
+static gboolean
+put_cells(QdResultsWriter *self, GString *out, GError **error)
 {
-    for (guint i = 0; i < self->n_columns; i++) {
-        QwValue value;
-
-        qw_page_reader_get(row, i, &value);
-        qd_results_cell_set(&self->cells[i], &value);
-    }
     if (self->graph != NULL)
         return put_triple(self, error);
 
@@ -302,6 +296,26 @@ qd_results_writer_put_row(QdResultsWriter *self, const QwPageReader *row, GStrin
         put_line(self, out);
     self->has_rows = TRUE;
     return TRUE;
+}
+
+gboolean
+qd_results_writer_put_row(QdResultsWriter *self, const QwPageReader *row, GString *out, GError **error)
+{
+    for (guint i = 0; i < self->n_columns; i++) {
+        QwValue value;
+
+        qw_page_reader_get(row, i, &value);
+        qd_results_cell_set(&self->cells[i], &value);
+    }
+    return put_cells(self, out, error);
+}
+
+gboolean
+qd_results_writer_put_values(QdResultsWriter *self, const QwValue *values, GString *out, GError **error)
+{
+    for (guint i = 0; i < self->n_columns; i++)
+        qd_results_cell_set(&self->cells[i], &values[i]);
+    return put_cells(self, out, error);
 }
 
 void

@@ -56,5 +56,8 @@ void qd_results_writer_begin(QdResultsWriter *self, GString *out);
  */
 gboolean qd_results_writer_put_row(QdResultsWriter *self, const QwPageReader *row, GString *out, GError **error);
 
+/* qd_results_writer_put_values: the same for @values, as many as there are columns. */
+gboolean qd_results_writer_put_values(QdResultsWriter *self, const QwValue *values, GString *out, GError **error);
+
 /* qd_results_writer_end: what follows the last row. A result that failed must not get it. */
 void qd_results_writer_end(QdResultsWriter *self, GString *out);

@@ -84,6 +84,10 @@ LAYERS.update({
         ["glib", "gio", "libedit", "public"]),
     "client-lib/adbc/": ([PUBLIC, "client-lib/adbc/"], ["glib", "gio", "public"]),
     "client-lib/python/": ([PUBLIC, "client-lib/python/"], ["glib", "gio", "python", "public"]),
+    "client-lib/http/": (
+        [PUBLIC, "client-lib/wire/wire-value.h", "client-lib/text/", "client-lib/http/", "daemon/format/", "daemon/rdfio/",
+         "daemon/base/limits.h"],
+        ["glib", "gio", "libsoup", "sd-daemon", "public"]),
     "tests/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "sd-event", "sd-daemon", "public"]),
     "tests/bench/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "lmdb", "peers", "public"]),
     "docs/": ([""], ["glib", "gio", "public"]),
@@ -93,7 +97,8 @@ THIRD_PARTY = [
     ("libxml2", r"libxml/.*"), ("pcre2", r"pcre2\.h"), ("sd-bus", r"systemd/sd-bus(-.*)?\.h"), ("sd-event", r"systemd/sd-event\.h"),
     ("sd-daemon", r"systemd/sd-daemon\.h"), ("sd-journal", r"systemd/sd-(journal|messages|id128)\.h"),
     ("lmdb", r"lmdb\.h"), ("peers", r"libpq-fe\.h|mysql\.h"),
-    ("nettle", r"nettle/.*\.h"), ("libedit", r"histedit\.h|editline/.*"), ("python", r"Python\.h"), ("public", r"query-client\.h"),
+    ("nettle", r"nettle/.*\.h"), ("libsoup", r"libsoup/soup\.h"), ("libedit", r"histedit\.h|editline/.*"),
+    ("python", r"Python\.h"), ("public", r"query-client\.h"),
 ]
 LIBC = re.compile(
     r"(alloca|assert|cpuid|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|ftw|getopt|immintrin|inttypes|langinfo|limits|link|"

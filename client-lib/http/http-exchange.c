@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The life of a request inside libsoup: pausing, chunks, the client's end.
+ */
+#include "client-lib/http/http-exchange.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "client-lib/http/http-listen.h"
+
+static void
+on_wrote_chunk(SoupServerMessage *message, gpointer user_data)
+{
+    QhttpExchange *self = user_data;
+
+    qhttp_peer_note_turn(self->peer, self->sent_func != NULL);
+    if (self->sent_func != NULL)
+        self->sent_func(self->sent_data, NULL);
+}
+
+/* libsoup takes a response without a length for one that ends with the connection, also where it cannot have a body. */
+static void
+on_wrote_body(SoupServerMessage *message, gpointer user_data)
+{
+    guint status = soup_server_message_get_status(message);
+
+    if (status == SOUP_STATUS_NO_CONTENT || status == SOUP_STATUS_NOT_MODIFIED)
+        soup_message_headers_set_encoding(soup_server_message_get_response_headers(message), SOUP_ENCODING_NONE);
+}
+
+/* Also when the client goes away before its response is whole. */
+static void
+on_finished(SoupServerMessage *message, gpointer user_data)
+{
+    QhttpExchange *self = user_data;
+    GFunc sent_func = self->sent_func;
+
+    qhttp_peer_watch(self->peer, NULL, NULL);
+    qhttp_peer_note_turn(self->peer, false);
+    g_signal_handlers_disconnect_by_data(message, self);
+    self->sent_func = NULL;
+    g_clear_object(&self->message);
+    g_cancellable_cancel(self->cancellable);
+    if (sent_func != NULL)
+        sent_func(self->sent_data, NULL); /* it may wait for the client */
+    qhttp_exchange_unref(self);
+}
+
+QhttpExchange *
+qhttp_exchange_new(QhttpServer *server, SoupServerMessage *message, QhttpPeer *peer)
+{
+    QhttpExchange *self = g_new0(QhttpExchange, 1);
+
+    self->n_refs = 2; /* the caller's, and that of on_finished() */
+    self->server = server;
+    self->message = g_object_ref(message);
+    self->peer = peer;
+    self->cancellable = g_cancellable_new();
+    self->form = qhttp_form_new();
+    self->body = g_byte_array_new();
+    self->body_fd = -1;
+    self->start_usec = g_get_monotonic_time();
+    g_signal_connect(message, "wrote-chunk", G_CALLBACK(on_wrote_chunk), self);
+    g_signal_connect(message, "wrote-body", G_CALLBACK(on_wrote_body), self);
+    g_signal_connect(message, "finished", G_CALLBACK(on_finished), self);
+    soup_message_body_set_accumulate(soup_server_message_get_request_body(message), FALSE);
+    soup_message_body_set_accumulate(soup_server_message_get_response_body(message), FALSE);
+    return self;
+}
+
+QhttpExchange *
+qhttp_exchange_ref(QhttpExchange *self)
+{
+    self->n_refs++;
+    return self;
+}
+
+void
+qhttp_exchange_unref(QhttpExchange *self)
+{
+    if (--self->n_refs > 0)
+        return;
+
+    (void) qhttp_form_free(self->form);
+    g_byte_array_unref(self->body);
+    if (self->body_fd >= 0)
+        (void) close(self->body_fd);
+    g_object_unref(self->cancellable);
+    g_free(self);
+}
+
+static void
+on_gone(gpointer user_data)
+{
+    qhttp_exchange_break(user_data);
+}
+
+void
+qhttp_exchange_begin(QhttpExchange *self)
+{
+    self->is_paused = true;
+    soup_server_message_pause(self->message);
+    qhttp_peer_watch(self->peer, on_gone, self);
+    qhttp_peer_note_turn(self->peer, true);
+}
+
+bool
+qhttp_exchange_is_gone(const QhttpExchange *self)
+{
+    return self->message == NULL;
+}
+
+const char *
+qhttp_exchange_get_method(const QhttpExchange *self)
+{
+    return self->message != NULL ? soup_server_message_get_method(self->message) : "";
+}
+
+bool
+qhttp_exchange_has_method(const QhttpExchange *self, const char *method)
+{
+    return g_str_equal(qhttp_exchange_get_method(self), method);
+}
+
+const char *
+qhttp_exchange_get_header(const QhttpExchange *self, const char *name)
+{
+    if (self->message == NULL)
+        return NULL;
+    return soup_message_headers_get_list(soup_server_message_get_request_headers(self->message), name);
+}
+
+char *
+qhttp_exchange_get_url(const QhttpExchange *self)
+{
+    const char *host = qhttp_exchange_get_header(self, "Host");
+    const char *path = self->message != NULL ? g_uri_get_path(soup_server_message_get_uri(self->message)) : "/";
+
+    return g_strconcat("http://", host != NULL ? host : "localhost", path, NULL);
+}
+
+void
+qhttp_exchange_set_header(QhttpExchange *self, const char *name, const char *value)
+{
+    if (self->message != NULL)
+        soup_message_headers_replace(soup_server_message_get_response_headers(self->message), name, value);
+}
+
+char *
+qhttp_exchange_get_content_type(const QhttpExchange *self, char **ret_charset)
+{
+    g_autoptr(GHashTable) parameters = NULL;
+    const char *type;
+
+    if (ret_charset != NULL)
+        *ret_charset = NULL;
+    if (self->message == NULL)
+        return NULL;
+    type = soup_message_headers_get_content_type(soup_server_message_get_request_headers(self->message), &parameters);
+    if (type != NULL && ret_charset != NULL)
+        *ret_charset = g_strdup(g_hash_table_lookup(parameters, "charset"));
+    return type != NULL ? g_ascii_strdown(type, -1) : NULL;
+}
+
+static void
+resume(QhttpExchange *self)
+{
+    if (self->is_paused)
+        soup_server_message_unpause(self->message);
+    self->is_paused = false;
+    qhttp_peer_note_turn(self->peer, false);
+}
+
+static void
+append(QhttpExchange *self, GString *text)
+{
+    g_autoptr(GBytes) bytes = g_string_free_to_bytes(text);
+
+    soup_message_body_append_bytes(soup_server_message_get_response_body(self->message), bytes);
+}
+
+void
+qhttp_exchange_respond(QhttpExchange *self, guint status, const char *content_type, GString *body)
+{
+    SoupMessageHeaders *headers;
+
+    if (self->message == NULL) {
+        if (body != NULL)
+            g_string_free(body, TRUE);
+        return;
+    }
+
+    headers = soup_server_message_get_response_headers(self->message);
+    soup_server_message_set_status(self->message, status, NULL);
+    if (content_type != NULL)
+        soup_message_headers_replace(headers, "Content-Type", content_type);
+    if (status == SOUP_STATUS_NO_CONTENT || status == SOUP_STATUS_NOT_MODIFIED)
+        soup_message_headers_set_encoding(headers, SOUP_ENCODING_NONE);
+    else
+        soup_message_headers_set_content_length(headers, body != NULL ? (goffset) body->len : 0);
+    if (body != NULL && body->len > 0 && !qhttp_exchange_has_method(self, "HEAD"))
+        append(self, body);
+    else if (body != NULL)
+        g_string_free(body, TRUE);
+    soup_message_body_complete(soup_server_message_get_response_body(self->message));
+    resume(self);
+}
+
+void
+qhttp_exchange_start_stream(QhttpExchange *self, guint status, const char *content_type)
+{
+    SoupMessageHeaders *headers;
+
+    if (self->message == NULL)
+        return;
+
+    headers = soup_server_message_get_response_headers(self->message);
+    self->is_streamed = true;
+    soup_server_message_set_status(self->message, status, NULL);
+    soup_message_headers_replace(headers, "Content-Type", content_type);
+    soup_message_headers_set_encoding(headers, SOUP_ENCODING_CHUNKED);
+}
+
+void
+qhttp_exchange_send_chunk(QhttpExchange *self, GString *chunk)
+{
+    if (self->message == NULL) {
+        g_string_free(chunk, TRUE);
+        return;
+    }
+
+    append(self, chunk);
+    self->is_paused = true; /* as libsoup does when there is no chunk */
+    resume(self);
+}
+
+void
+qhttp_exchange_end_stream(QhttpExchange *self)
+{
+    if (self->message == NULL)
+        return;
+
+    self->sent_func = NULL;
+    soup_message_body_complete(soup_server_message_get_response_body(self->message));
+    self->is_paused = true;
+    resume(self);
+}
+
+void
+qhttp_exchange_break(QhttpExchange *self)
+{
+    g_autoptr(SoupServerMessage) message = NULL;
+    g_autoptr(GIOStream) stream = NULL;
+
+    if (self->message == NULL)
+        return;
+
+    /* First: libsoup ends the body of a message that it gives up with a last chunk, as if it were whole. */
+    qhttp_peer_shut_down(self->peer);
+    message = g_object_ref(self->message);
+    stream = soup_server_message_steal_connection(message);
+    if (stream != NULL)
+        (void) g_io_stream_close(stream, NULL, NULL);
+    if (self->message != NULL) /* a stolen connection finishes no message */
+        on_finished(message, self);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An exchange: one request and its response, from the request's headers to the response's last byte.
+ *
+ * Place: room http, between libsoup and the handlers of the routes. Handlers answer later: the exchange keeps what they need, and
+ * cancels it when the client has gone.
+ * Invariant: exactly one response is begun for each exchange whose client is still there. A streamed response that was not ended
+ * is broken, so that no client can take it for a whole one.
+ */
+#pragma once
+
+#include <libsoup/soup.h>
+#include <stdbool.h>
+
+#include "client-lib/http/http-accept.h"
+#include "client-lib/http/http-form.h"
+
+typedef struct QhttpExchange QhttpExchange;
+typedef struct QhttpServer QhttpServer;
+typedef struct QhttpPeer QhttpPeer;
+
+typedef void (*QhttpHandler)(QhttpExchange *exchange);
+
+/* A place of the server. */
+typedef struct QhttpRoute {
+    const char *path;
+    bool has_children;   /* what lies below it is its own, too */
+    bool takes_document; /* a body goes into a file, up to another limit */
+    bool is_open;        /* without a token */
+    const char *methods; /* for Allow */
+    QhttpHandler handler;
+} QhttpRoute;
+
+struct QhttpExchange {
+    gint n_refs;
+    QhttpServer *server;
+    SoupServerMessage *message; /* (nullable): NULL when it is over */
+    QhttpPeer *peer;
+    const QhttpRoute *route;
+    GCancellable *cancellable; /* of what the request has started: the client has gone */
+    QhttpForm *form;           /* of the URL, and of the body if it is a form */
+    GByteArray *body;
+    int body_fd; /* -1: the body is in memory */
+    guint64 n_body_bytes;
+    gint64 start_usec;
+    bool is_refused; /* has its response before its body was read */
+    bool is_streamed;
+    bool is_paused;
+    GFunc sent_func; /* (nullable): called with sent_data when a chunk was sent, and when the client has gone */
+    gpointer sent_data;
+    gpointer handler_data; /* what a handler keeps while the exchange waits for its turn */
+};
+
+/* @message: libsoup's, borrowed until it is finished. (transfer full) */
+QhttpExchange *qhttp_exchange_new(QhttpServer *server, SoupServerMessage *message, QhttpPeer *peer);
+QhttpExchange *qhttp_exchange_ref(QhttpExchange *self);
+void qhttp_exchange_unref(QhttpExchange *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QhttpExchange, qhttp_exchange_unref)
+
+/* Begins to watch for the client's end, and lets the handler answer later. */
+void qhttp_exchange_begin(QhttpExchange *self);
+
+bool qhttp_exchange_is_gone(const QhttpExchange *self);
+/* "GET", …; (transfer none) */
+const char *qhttp_exchange_get_method(const QhttpExchange *self);
+bool qhttp_exchange_has_method(const QhttpExchange *self, const char *method);
+/* (nullable) */
+const char *qhttp_exchange_get_header(const QhttpExchange *self, const char *name);
+/* (transfer full): of the request, without its query */
+char *qhttp_exchange_get_url(const QhttpExchange *self);
+void qhttp_exchange_set_header(QhttpExchange *self, const char *name, const char *value);
+/* (transfer full) (nullable): of the request, without parameters; @ret_charset (transfer full) (nullable) */
+char *qhttp_exchange_get_content_type(const QhttpExchange *self, char **ret_charset);
+
+/* The whole response. @body: (transfer full) (nullable). */
+void qhttp_exchange_respond(QhttpExchange *self, guint status, const char *content_type, GString *body);
+
+/* A response in chunks. */
+void qhttp_exchange_start_stream(QhttpExchange *self, guint status, const char *content_type);
+/* @chunk: (transfer full). sent_func is called when the next one may follow. */
+void qhttp_exchange_send_chunk(QhttpExchange *self, GString *chunk);
+void qhttp_exchange_end_stream(QhttpExchange *self);
+/* Ends the connection: what was sent is not the whole response. */
+void qhttp_exchange_break(QhttpExchange *self);
+
+/* http-problem.c: a response that says what is wrong (RFC 9457). */
+void qhttp_exchange_fail(QhttpExchange *self, guint status, const char *format, ...) G_GNUC_PRINTF(3, 4);
+/* @error: (transfer none): of the library */
+void qhttp_exchange_fail_with(QhttpExchange *self, const GError *error);
+void qhttp_exchange_fail_method(QhttpExchange *self);

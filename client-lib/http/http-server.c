@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Requests from libsoup to the routes.
+ */
+#include "client-lib/http/http-server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib-unix.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client-lib/http/http-listen.h"
+#include "client-lib/http/http-routes.h"
+
+#define EXCHANGE_KEY "queryd-exchange"
+
+struct QhttpServer {
+    QhttpServerOptions options;
+    SoupServer *soup;
+    GMainLoop *loop;
+    QhttpAccess *access;
+    QhttpListeners *listeners;
+    QueryConnection *connection; /* (nullable): before the first request */
+    guint64 generation;
+    GQueue imports; /* of Import: the first is under way */
+};
+
+typedef struct Import {
+    QhttpExchange *exchange;
+    QhttpHandler run;
+} Import;
+
+static const QhttpRoute routes[] = {
+    { QHTTP_SPARQL_PATH, false, false, false, "GET, HEAD, POST, OPTIONS", qhttp_handle_sparql },
+    { QHTTP_SPARQL_PATH "/", false, false, false, "GET, HEAD, POST, OPTIONS", qhttp_handle_sparql },
+    { QHTTP_GRAPHS_PATH, true, true, false, "GET, HEAD, PUT, POST, DELETE, OPTIONS", qhttp_handle_graphs },
+    { "/sql", false, false, false, "POST, OPTIONS", qhttp_handle_sql },
+    { "/explain", false, false, false, "GET, POST, OPTIONS", qhttp_handle_explain },
+    { "/ticket", false, false, false, "POST, OPTIONS", qhttp_handle_ticket },
+    { "/login", false, false, true, "GET, OPTIONS", qhttp_handle_login },
+    { "/", false, false, false, "GET, HEAD, OPTIONS", qhttp_handle_index },
+};
+
+static const QhttpRoute *
+find_route(const char *path)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(routes); i++) {
+        gsize n = strlen(routes[i].path);
+
+        if (g_str_equal(path, routes[i].path) ||
+            (routes[i].has_children && g_str_has_prefix(path, routes[i].path) && path[n] == '/'))
+            return &routes[i];
+    }
+    return NULL;
+}
+
+/* --- before the body ---------------------------------------------------------------------------------------------------- */
+
+static void
+set_common_headers(QhttpExchange *exchange)
+{
+    static const char *const headers[][2] = {
+        { "Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'" },
+        { "X-Content-Type-Options", "nosniff" },
+        { "Referrer-Policy", "no-referrer" },
+        { "Cross-Origin-Resource-Policy", "same-origin" },
+        { "Cache-Control", "private, no-cache" },
+        { "Vary", "Accept, Authorization, Cookie, Origin" },
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(headers); i++)
+        qhttp_exchange_set_header(exchange, headers[i][0], headers[i][1]);
+}
+
+static void
+allow_origin(QhttpServer *self, QhttpExchange *exchange)
+{
+    const char *origin = qhttp_access_get_allowed_origin(self->access, exchange->message);
+
+    if (origin == NULL)
+        return;
+
+    qhttp_exchange_set_header(exchange, "Access-Control-Allow-Origin", origin);
+    qhttp_exchange_set_header(exchange, "Access-Control-Allow-Methods", exchange->route->methods);
+    qhttp_exchange_set_header(exchange, "Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, If-None-Match");
+    qhttp_exchange_set_header(exchange, "Access-Control-Expose-Headers", "ETag, Location, Server-Timing");
+    qhttp_exchange_set_header(exchange, "Cross-Origin-Resource-Policy", "cross-origin");
+}
+
+static void
+add_bytes(const char *name, const char *value, gpointer user_data)
+{
+    *(gsize *) user_data += strlen(name) + strlen(value) + strlen(": \r\n");
+}
+
+static gsize
+count_header_bytes(const QhttpExchange *exchange)
+{
+    GUri *uri = soup_server_message_get_uri(exchange->message);
+    const char *query = g_uri_get_query(uri);
+    gsize n = strlen(g_uri_get_path(uri)) + (query != NULL ? strlen(query) : 0);
+
+    soup_message_headers_foreach(soup_server_message_get_request_headers(exchange->message), add_bytes, &n);
+    return n;
+}
+
+static QhttpLimit
+get_body_limit(const QhttpExchange *exchange)
+{
+    return exchange->route->takes_document ? QHTTP_LIMIT_GRAPH_BYTES : QHTTP_LIMIT_BODY_BYTES;
+}
+
+static void
+fail_limit(QhttpExchange *exchange, guint status, QhttpLimit limit, const char *what)
+{
+    qhttp_exchange_set_header(exchange, "Connection", "close");
+    qhttp_exchange_fail(exchange, status, "%s: limit '%s' of %" G_GUINT64_FORMAT, what, qhttp_limit_get_name(limit),
+                        qhttp_server_get_limit(exchange->server, limit));
+}
+
+static void
+fail_verdict(QhttpExchange *exchange, QhttpVerdict verdict)
+{
+    switch (verdict) {
+    case QHTTP_VERDICT_ALLOWED:
+        return;
+    case QHTTP_VERDICT_FOREIGN_HOST:
+        qhttp_exchange_fail(exchange, 403, "this server is not called by this name: use localhost, or see the option --host");
+        return;
+    case QHTTP_VERDICT_FOREIGN_ORIGIN:
+        qhttp_exchange_fail(exchange, 403, "a page of another origin has asked: see the option --allow-origin");
+        return;
+    case QHTTP_VERDICT_NO_TOKEN:
+        qhttp_exchange_set_header(exchange, "WWW-Authenticate", "Bearer realm=\"queryd\", Basic realm=\"queryd\"");
+        qhttp_exchange_fail(exchange, 401, "a token is needed: send that of the token file as Bearer, or as password of Basic");
+        return;
+    }
+}
+
+/* Answers what can be answered without the body. */
+static bool
+answer_early(QhttpServer *self, QhttpExchange *exchange, const QhttpPeer *peer, const char *path)
+{
+    SoupMessageHeaders *headers = soup_server_message_get_request_headers(exchange->message);
+    bool is_preflight = qhttp_exchange_has_method(exchange, "OPTIONS");
+    QhttpVerdict verdict;
+
+    if (qhttp_peer_is_surplus(peer)) {
+        fail_limit(exchange, 503, QHTTP_LIMIT_CONNECTIONS, "too many connections");
+        return true;
+    }
+    if (count_header_bytes(exchange) > qhttp_server_get_limit(self, QHTTP_LIMIT_HEADER_BYTES)) {
+        fail_limit(exchange, 431, QHTTP_LIMIT_HEADER_BYTES, "the request's headers are too long");
+        return true;
+    }
+    exchange->route = find_route(path);
+    if (exchange->route == NULL || exchange->route->is_open || is_preflight)
+        verdict = qhttp_access_check_caller(self->access, exchange->message, qhttp_peer_is_unix(peer));
+    else
+        verdict = qhttp_access_check(self->access, exchange->message, qhttp_peer_is_unix(peer));
+    if (verdict != QHTTP_VERDICT_ALLOWED) {
+        fail_verdict(exchange, verdict);
+        return true;
+    }
+    if (exchange->route == NULL) {
+        qhttp_exchange_fail(exchange, 404, "there is nothing at this path");
+        return true;
+    }
+    allow_origin(self, exchange);
+    if (is_preflight) {
+        qhttp_exchange_set_header(exchange, "Allow", exchange->route->methods);
+        qhttp_exchange_respond(exchange, 204, NULL, NULL);
+        return true;
+    }
+    if (soup_message_headers_get_encoding(headers) == SOUP_ENCODING_CONTENT_LENGTH &&
+        (guint64) soup_message_headers_get_content_length(headers) > qhttp_server_get_limit(self, get_body_limit(exchange))) {
+        fail_limit(exchange, 413, get_body_limit(exchange), "the request's body is too long");
+        return true;
+    }
+    return false;
+}
+
+static bool
+write_to_file(QhttpExchange *exchange, const char *data, gsize n_bytes)
+{
+    if (exchange->body_fd < 0)
+        exchange->body_fd = open(g_get_tmp_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (exchange->body_fd < 0)
+        return false;
+    while (n_bytes > 0) {
+        ssize_t n = write(exchange->body_fd, data, n_bytes);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        data += n;
+        n_bytes -= (gsize) n;
+    }
+    return true;
+}
+
+static void
+on_chunk(SoupServerMessage *message, GBytes *chunk, gpointer user_data)
+{
+    QhttpExchange *exchange = user_data;
+    gsize n_bytes = 0;
+    const char *data = g_bytes_get_data(chunk, &n_bytes);
+
+    if (exchange->is_refused)
+        return;
+    qhttp_peer_note_turn(exchange->peer, false);
+    exchange->n_body_bytes += n_bytes;
+    if (exchange->n_body_bytes > qhttp_server_get_limit(exchange->server, get_body_limit(exchange))) {
+        exchange->is_refused = true;
+        fail_limit(exchange, 413, get_body_limit(exchange), "the request's body is too long");
+    } else if (!exchange->route->takes_document) {
+        g_byte_array_append(exchange->body, (const guint8 *) data, (guint) n_bytes);
+    } else if (!write_to_file(exchange, data, n_bytes)) {
+        exchange->is_refused = true;
+        qhttp_exchange_fail(exchange, 507, "cannot keep the document in '%s': %s", g_get_tmp_dir(), g_strerror(errno));
+    }
+}
+
+static void
+on_headers(SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer user_data)
+{
+    QhttpServer *self = user_data;
+    QhttpPeer *peer = qhttp_peer_find(message);
+    QhttpExchange *exchange = qhttp_exchange_new(self, message, peer);
+
+    g_object_set_data_full(G_OBJECT(message), EXCHANGE_KEY, exchange, (GDestroyNotify) qhttp_exchange_unref);
+    set_common_headers(exchange);
+    exchange->is_refused = answer_early(self, exchange, peer, path);
+    g_signal_connect(message, "got-chunk", G_CALLBACK(on_chunk), exchange);
+}
+
+/* --- with the body ---------------------------------------------------------------------------------------------------------- */
+
+static void
+on_request(SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer user_data)
+{
+    QhttpExchange *exchange = g_object_get_data(G_OBJECT(message), EXCHANGE_KEY);
+    const char *text = g_uri_get_query(soup_server_message_get_uri(message));
+
+    if (exchange == NULL || exchange->is_refused)
+        return;
+
+    qhttp_peer_note_request(exchange->peer, false);
+    if (text != NULL && !qhttp_form_parse(exchange->form, text, strlen(text))) {
+        qhttp_exchange_fail(exchange, 400, "the query of the URL is not encoded as a form");
+        return;
+    }
+    qhttp_exchange_begin(exchange);
+    exchange->route->handler(exchange);
+}
+
+static void
+on_request_started(SoupServer *soup, SoupServerMessage *message, gpointer user_data)
+{
+    QhttpPeer *peer = qhttp_peer_find(message);
+
+    if (peer != NULL)
+        qhttp_peer_note_request(peer, true);
+}
+
+static gboolean
+on_signal(gpointer user_data)
+{
+    QhttpServer *self = user_data;
+
+    g_main_loop_quit(self->loop);
+    return G_SOURCE_REMOVE;
+}
+
+static void
+on_idle(gpointer user_data)
+{
+    QhttpServer *self = user_data;
+
+    if (self->options.is_activated)
+        g_main_loop_quit(self->loop);
+}
+
+QhttpServer *
+qhttp_server_new(const QhttpServerOptions *options, GError **error)
+{
+    g_autoptr(QhttpServer) self = g_new0(QhttpServer, 1);
+
+    self->options = *options;
+    self->loop = g_main_loop_new(NULL, FALSE);
+    self->access = qhttp_access_new(&options->access, error);
+    if (self->access == NULL)
+        return NULL;
+
+    self->soup = soup_server_new("server-header", "queryd-http", "raw-paths", TRUE, NULL);
+    self->listeners = qhttp_listeners_new(self->soup, &self->options.limits, on_idle, self);
+    soup_server_add_early_handler(self->soup, NULL, on_headers, self, NULL);
+    soup_server_add_handler(self->soup, NULL, on_request, self, NULL);
+    g_signal_connect(self->soup, "request-started", G_CALLBACK(on_request_started), self);
+    return g_steal_pointer(&self);
+}
+
+QhttpServer *
+qhttp_server_free(QhttpServer *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    (void) qhttp_listeners_free(self->listeners);
+    if (self->soup != NULL)
+        soup_server_disconnect(self->soup);
+    g_clear_object(&self->soup);
+    (void) qhttp_access_free(self->access);
+    g_clear_object(&self->connection);
+    g_clear_pointer(&self->loop, g_main_loop_unref);
+    g_free(self);
+    return NULL;
+}
+
+bool
+qhttp_server_listen(QhttpServer *self, int fd, GError **error)
+{
+    return qhttp_listeners_add(self->listeners, fd, error);
+}
+
+void
+qhttp_server_run(QhttpServer *self)
+{
+    (void) g_unix_signal_add(SIGTERM, on_signal, self);
+    (void) g_unix_signal_add(SIGINT, on_signal, self);
+    g_main_loop_run(self->loop);
+}
+
+/* --- for the handlers --------------------------------------------------------------------------------------------------- */
+
+const QhttpServerOptions *
+qhttp_server_get_options(const QhttpServer *self)
+{
+    return &self->options;
+}
+
+QhttpAccess *
+qhttp_server_get_access(QhttpServer *self)
+{
+    return self->access;
+}
+
+guint64
+qhttp_server_get_limit(const QhttpServer *self, QhttpLimit limit)
+{
+    return self->options.limits.values[limit];
+}
+
+QueryConnection *
+qhttp_server_get_connection(QhttpServer *self, GError **error)
+{
+    if (self->connection == NULL)
+        self->connection = query_connection_new_for_store(self->options.store, NULL, error);
+    return self->connection;
+}
+
+guint64
+qhttp_server_get_generation(const QhttpServer *self)
+{
+    return self->generation;
+}
+
+void
+qhttp_server_note_generation(QhttpServer *self, guint64 generation)
+{
+    self->generation = MAX(self->generation, generation);
+}
+
+bool
+qhttp_server_begin_import(QhttpServer *self, QhttpExchange *exchange, QhttpHandler run)
+{
+    Import *import;
+
+    if (self->imports.length > qhttp_server_get_limit(self, QHTTP_LIMIT_IMPORTS)) {
+        fail_limit(exchange, 503, QHTTP_LIMIT_IMPORTS, "too many documents wait");
+        return false;
+    }
+
+    import = g_new0(Import, 1);
+    *import = (Import){ qhttp_exchange_ref(exchange), run };
+    g_queue_push_tail(&self->imports, import);
+    if (self->imports.length == 1)
+        run(exchange);
+    return true;
+}
+
+void
+qhttp_server_end_import(QhttpServer *self)
+{
+    Import *import = g_queue_pop_head(&self->imports);
+
+    qhttp_exchange_unref(import->exchange);
+    g_free(import);
+    import = g_queue_peek_head(&self->imports);
+    if (import != NULL)
+        import->run(import->exchange);
+}

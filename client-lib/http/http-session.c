@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Cookies for browsers, and the page at the root.
+ *
+ * A program that has the token makes a ticket and opens /login?ticket=… in a browser. The ticket works once. The token itself
+ * never stands in a URL, as histories and logs keep these.
+ */
+#include "client-lib/http/http-routes.h"
+#include "client-lib/http/http-server.h"
+
+void
+qhttp_handle_ticket(QhttpExchange *exchange)
+{
+    g_autofree char *ticket = NULL;
+    GString *body = g_string_new(NULL);
+
+    if (!qhttp_exchange_has_method(exchange, "POST")) {
+        g_string_free(body, TRUE);
+        qhttp_exchange_fail_method(exchange);
+        return;
+    }
+
+    ticket = qhttp_access_create_ticket(qhttp_server_get_access(exchange->server));
+    g_string_append_printf(body, "{\"path\":\"/login?ticket=%s\"}\n", ticket);
+    qhttp_exchange_respond(exchange, 200, "application/json", body);
+}
+
+void
+qhttp_handle_login(QhttpExchange *exchange)
+{
+    const char *ticket = qhttp_form_get(exchange->form, "ticket");
+    g_autofree char *cookie = NULL;
+
+    if (!qhttp_exchange_has_method(exchange, "GET")) {
+        qhttp_exchange_fail_method(exchange);
+        return;
+    }
+    if (ticket != NULL)
+        cookie = qhttp_access_redeem_ticket(qhttp_server_get_access(exchange->server), ticket);
+    if (cookie == NULL) {
+        qhttp_exchange_fail(exchange, 403, "the ticket is unknown, was used already, or is older than a minute");
+        return;
+    }
+    qhttp_exchange_set_header(exchange, "Set-Cookie", cookie);
+    qhttp_exchange_set_header(exchange, "Location", "/");
+    qhttp_exchange_respond(exchange, 303, NULL, NULL);
+}
+
+void
+qhttp_handle_index(QhttpExchange *exchange)
+{
+    if (qhttp_exchange_has_method(exchange, "GET") || qhttp_exchange_has_method(exchange, "HEAD"))
+        qhttp_exchange_respond(exchange, 200, "text/plain; charset=utf-8",
+                               g_string_new("queryd: SQL and SPARQL for the applications of a session\n\n"
+                                            "  /sparql   SPARQL 1.1 Protocol; without a query the description of the service\n"
+                                            "  /graphs   SPARQL 1.1 Graph Store HTTP Protocol\n"
+                                            "  /sql      SQL: a POST of {\"sql\": \"…\", \"parameters\": […]}\n"
+                                            "  /explain  how a query would run\n"));
+    else
+        qhttp_exchange_fail_method(exchange);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SQL, and how statements would run: JSON in, JSON out.
+ *
+ * The request is an object: "sql", "parameters" (an array, or an object of names), "update" (true: a statement that writes).
+ */
+#include <string.h>
+
+#include "client-lib/http/http-result.h"
+#include "client-lib/http/http-routes.h"
+#include "client-lib/http/http-server.h"
+#include "client-lib/text/text-value.h"
+#include "daemon/format/text-json.h"
+
+#define JSON_DEPTH_MAX 32
+#define PARAMETERS_MAX 1000
+
+typedef struct Fields {
+    GPtrArray *names;
+    QdTextRow row;
+} Fields;
+
+static void
+fields_init(Fields *self)
+{
+    self->names = g_ptr_array_new_with_free_func(g_free);
+    qd_text_row_init(&self->row);
+}
+
+static void
+fields_clear(Fields *self)
+{
+    g_ptr_array_unref(self->names);
+    qd_text_row_clear(&self->row);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Fields, fields_clear)
+
+/* An object, or an array, which has no names; false: answered. */
+static bool
+parse_json(QhttpExchange *exchange, Fields *fields, const char *what, const char *text, gsize n_bytes)
+{
+    const QdTextJsonRow source = {
+        .text = text, .n_bytes = n_bytes, .max_depth = JSON_DEPTH_MAX, .max_columns = PARAMETERS_MAX, .may_add = true
+    };
+    QdTextJsonError error = { 0 };
+
+    if (qd_text_json_parse_row(&source, fields->names, &fields->row, &error)) {
+        qd_text_row_seal(&fields->row);
+        return true;
+    }
+    qhttp_exchange_fail(exchange, 400, "%s: byte %zu: %s", what, error.offset + 1, error.message);
+    g_free(error.message);
+    return false;
+}
+
+static const QwValue *
+find_field(const Fields *fields, const char *name)
+{
+    for (guint i = 0; i < fields->names->len && i < fields->row.values->len; i++)
+        if (g_str_equal(fields->names->pdata[i], name))
+            return &g_array_index(fields->row.values, QwValue, i);
+    return NULL;
+}
+
+static GVariant *
+make_variant(const QwValue *value)
+{
+    switch (value->type) {
+    case QW_TYPE_INTEGER:
+        return g_variant_new_int64(value->integer);
+    case QW_TYPE_FLOAT:
+        return g_variant_new_double(value->real);
+    case QW_TYPE_BLOB:
+        return g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, value->data, value->n_bytes, 1);
+    case QW_TYPE_NULL:
+        return g_variant_new_signature("");
+    case QW_TYPE_TEXT:
+    case QW_TYPE_IRI:
+    case QW_TYPE_BNODE:
+    case QW_TYPE_LITERAL_LANG:
+    case QW_TYPE_LITERAL_TYPED:
+        return g_variant_new_string(value->data);
+    }
+    g_assert_not_reached();
+}
+
+/* (transfer full) (floating) (nullable): NULL: answered, or there are none */
+static bool
+make_parameters(QhttpExchange *exchange, const QwValue *value, GVariant **ret_parameters)
+{
+    GVariantBuilder builder = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
+    g_auto(Fields) fields = { 0 };
+
+    *ret_parameters = NULL;
+    fields_init(&fields);
+    if (value == NULL || value->type == QW_TYPE_NULL)
+        return true;
+    if (value->type != QW_TYPE_TEXT) {
+        qhttp_exchange_fail(exchange, 400, "'parameters' is neither an array nor an object");
+        return false;
+    }
+    if (!parse_json(exchange, &fields, "'parameters'", value->data, value->n_bytes))
+        return false;
+    for (guint i = 0; i < fields.row.values->len; i++) {
+        g_autofree char *index = g_strdup_printf("%u", i + 1);
+        const char *name = i < fields.names->len ? fields.names->pdata[i] : index;
+
+        g_variant_builder_add(&builder, "{sv}", name, make_variant(&g_array_index(fields.row.values, QwValue, i)));
+    }
+    *ret_parameters = g_variant_builder_end(&builder);
+    return true;
+}
+
+static void
+on_updated(GObject *source, GAsyncResult *result, gpointer user_data)
+{
+    g_autoptr(QhttpExchange) exchange = user_data;
+    g_autoptr(GError) error = NULL;
+    gint64 n_changes = query_connection_update_finish(QUERY_CONNECTION(source), result, &error);
+    GString *body;
+
+    if (error != NULL) {
+        if (!qhttp_exchange_is_gone(exchange))
+            qhttp_exchange_fail_with(exchange, error);
+        return;
+    }
+    body = g_string_new(NULL);
+    g_string_append_printf(body, "{\"changes\":%" G_GINT64_FORMAT "}\n", n_changes);
+    qhttp_set_timing(exchange, (guint64) (g_get_monotonic_time() - exchange->start_usec));
+    qhttp_exchange_respond(exchange, 200, "application/json", body);
+}
+
+static void
+run_update(QhttpExchange *exchange, const char *text, GVariant *parameters)
+{
+    g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = qhttp_server_get_connection(exchange->server, &error);
+
+    if (!qhttp_server_get_options(exchange->server)->may_write)
+        qhttp_exchange_fail(exchange, 403, "this server is read-only: it takes updates with the option --read-write");
+    else if (connection == NULL)
+        qhttp_exchange_fail_with(exchange, error);
+    else
+        query_connection_update_async(connection, QUERY_LANGUAGE_SQL, text, owned, exchange->cancellable, on_updated,
+                                      qhttp_exchange_ref(exchange));
+}
+
+void
+qhttp_handle_sql(QhttpExchange *exchange)
+{
+    g_autofree char *type = qhttp_exchange_get_content_type(exchange, NULL);
+    g_auto(Fields) fields = { 0 };
+    const QwValue *sql, *update;
+    GVariant *parameters;
+
+    fields_init(&fields);
+    if (!qhttp_exchange_has_method(exchange, "POST")) {
+        qhttp_exchange_fail_method(exchange);
+        return;
+    }
+    if (g_strcmp0(type, "application/json") != 0) {
+        qhttp_exchange_fail(exchange, 415, "the Content-Type is not taken: application/json is");
+        return;
+    }
+    if (!parse_json(exchange, &fields, "the body", (const char *) exchange->body->data, exchange->body->len))
+        return;
+    sql = find_field(&fields, "sql");
+    update = find_field(&fields, "update");
+    if (sql == NULL || sql->type != QW_TYPE_TEXT || strlen(sql->data) != sql->n_bytes) {
+        qhttp_exchange_fail(exchange, 400, "the body is an object with the text 'sql', and perhaps 'parameters' and 'update'");
+        return;
+    }
+    if (!make_parameters(exchange, find_field(&fields, "parameters"), &parameters))
+        return;
+    if (update != NULL && update->type == QW_TYPE_INTEGER && update->integer != 0)
+        run_update(exchange, sql->data, parameters);
+    else
+        qhttp_result_run(exchange, &(QhttpQuery){ .language = QUERY_LANGUAGE_SQL,
+                                                  .text = sql->data,
+                                                  .parameters = parameters,
+                                                  .encoder_func = qhttp_encode_json });
+}
+
+/* --- Explain ---------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Explained {
+    QueryLanguage language;
+    char *text;
+    char *sql;
+    char *plan;
+} Explained;
+
+static void
+explained_free(gpointer data)
+{
+    Explained *self = data;
+
+    g_free(self->text);
+    g_free(self->sql);
+    g_free(self->plan);
+    g_free(self);
+}
+
+static void
+explain_in_thread(GTask *task, gpointer source, gpointer task_data, GCancellable *cancellable)
+{
+    Explained *self = task_data;
+    GError *error = NULL;
+
+    if (query_connection_explain(source, self->language, self->text, &self->sql, &self->plan, cancellable, &error))
+        g_task_return_boolean(task, TRUE);
+    else
+        g_task_return_error(task, error);
+}
+
+static void
+on_explained(GObject *source, GAsyncResult *result, gpointer user_data)
+{
+    g_autoptr(QhttpExchange) exchange = user_data;
+    const Explained *explained = g_task_get_task_data(G_TASK(result));
+    g_autoptr(GError) error = NULL;
+    GString *body;
+
+    if (!g_task_propagate_boolean(G_TASK(result), &error)) {
+        if (!qhttp_exchange_is_gone(exchange))
+            qhttp_exchange_fail_with(exchange, error);
+        return;
+    }
+    body = g_string_new("{\"sql\":");
+    qw_text_put_json_text(body, explained->sql, strlen(explained->sql));
+    g_string_append(body, ",\"plan\":");
+    qw_text_put_json_text(body, explained->plan, strlen(explained->plan));
+    qhttp_exchange_respond(exchange, 200, "application/json", g_string_append(body, "}\n"));
+}
+
+void
+qhttp_handle_explain(QhttpExchange *exchange)
+{
+    g_autofree char *type = qhttp_exchange_get_content_type(exchange, NULL);
+    bool is_form = g_strcmp0(type, "application/x-www-form-urlencoded") == 0;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GTask) task = NULL;
+    QueryConnection *connection;
+    const char *query, *sql;
+    Explained *explained;
+
+    if (!qhttp_exchange_has_method(exchange, "GET") && !qhttp_exchange_has_method(exchange, "POST")) {
+        qhttp_exchange_fail_method(exchange);
+        return;
+    }
+    if (is_form && !qhttp_form_parse(exchange->form, (const char *) exchange->body->data, exchange->body->len)) {
+        qhttp_exchange_fail(exchange, 400, "the body is not encoded as a form");
+        return;
+    }
+    query = qhttp_form_get(exchange->form, "query");
+    sql = qhttp_form_get(exchange->form, "sql");
+    if ((query != NULL) == (sql != NULL)) {
+        qhttp_exchange_fail(exchange, 400, "one parameter is needed: 'query' in SPARQL, or 'sql'");
+        return;
+    }
+    connection = qhttp_server_get_connection(exchange->server, &error);
+    if (connection == NULL) {
+        qhttp_exchange_fail_with(exchange, error);
+        return;
+    }
+
+    explained = g_new0(Explained, 1);
+    *explained = (Explained){ .language = query != NULL ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL,
+                              .text = g_strdup(query != NULL ? query : sql) };
+    task = g_task_new(connection, exchange->cancellable, on_explained, qhttp_exchange_ref(exchange));
+    g_task_set_task_data(task, explained, explained_free);
+    g_task_run_in_thread(task, explain_in_thread);
+}

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Large results of queryd-http: bounded memory, clients that do not read, cancelling when the client goes, breaking what is cut."""
+import http.client as http_client
+import socket
+
+import pytest
+
+import harness
+from http_world import ALL, IS_BUILT, NOT_BUILT, QUERY_TYPE, HttpServer, sparql
+
+pytestmark = pytest.mark.skipif(not IS_BUILT, reason=NOT_BUILT)
+N_ROWS = 200_000
+TSV = "text/tab-separated-values"
+
+
+@pytest.fixture(name="http")
+def start(bus):
+    with harness.memory_file("".join(f"<http://e/s{i}> <http://e/p> \"value {i}\" .\n" for i in range(N_ROWS)).encode()) as fd:
+        assert bus.import_fd(fd, "ntriples")["State"] == "finished"
+    server = HttpServer(bus)
+    yield server
+    server.finish()
+
+
+def n_running(bus):
+    return sum(query["state"] != "idle" for query in bus.queries() if "?s ?p ?o" in query["text"])
+
+
+def ask_raw(http, text=ALL, accept=TSV):
+    raw = http.socket()
+    raw.settimeout(60 * harness.SLOWER)
+    raw.sendall(f"GET {sparql(text)} HTTP/1.1\r\nHost: localhost\r\nAccept: {accept}\r\n\r\n".encode())
+    return raw
+
+
+def http_response(raw):
+    answer = http_client.HTTPResponse(raw, method="GET")
+    answer.begin()
+    return answer
+
+
+@pytest.mark.parametrize("accept, ends", [
+    (TSV, b"\n"), ("text/csv", b"\r\n"), ("application/sparql-results+json", b"]}}\n"), ("application/sparql-results+xml",
+    b"</sparql>\n"),
+])
+def test_whole_results(http, accept, ends):
+    response = http.query("SELECT * { ?s ?p ?o }", accept)
+    assert response.headers["Transfer-Encoding"] == "chunked"
+    assert response.body.count(b"http://e/p") == N_ROWS and response.body.endswith(ends)
+
+
+def test_whole_graphs(http):
+    response = http.query("CONSTRUCT WHERE { ?s ?p ?o }", "application/n-triples")
+    assert response.body.count(b"\n") == N_ROWS
+    response = http.get("/graphs?default", Accept="text/turtle")
+    assert response.body.count(b"value ") == N_ROWS and "ETag" in response.headers
+    head = http.request("HEAD", "/graphs?default", Accept="text/turtle")
+    assert head.status == 200 and head.type == "text/turtle"
+
+
+def test_memory_does_not_grow_with_the_result(http):
+    http.query("SELECT * { ?s ?p ?o }", TSV)
+    before = harness.status_kib(http.process.pid, "RssAnon")
+    for _ in range(3):
+        assert http.query("SELECT * { ?s ?p ?o }", TSV).body.count(b"\n") == N_ROWS + 1
+    assert harness.status_kib(http.process.pid, "RssAnon") < before + 4096 * harness.SLOWER
+
+
+def test_clients_that_do_not_read(http):
+    http.query("SELECT * { ?s ?p ?o }", TSV)
+    before = harness.status_kib(http.process.pid, "RssAnon")
+    stopped = [ask_raw(http, "SELECT * { ?s ?p ?o }") for _ in range(16)]
+    for raw in stopped:
+        assert raw.recv(1000).startswith(b"HTTP/1.1 200 ")
+    for _ in range(20):
+        assert http.query("SELECT * { <http://e/s7> ?p ?o }").rows == [{"p": "http://e/p", "o": "value 7"}]
+    assert http.query("SELECT * { ?s ?p ?o }", TSV).body.count(b"\n") == N_ROWS + 1
+    assert harness.status_kib(http.process.pid, "RssAnon") < before + 32768 * harness.SLOWER
+    body = b""
+    while b"\r\n0\r\n\r\n" not in body[-16:]:
+        piece = stopped[0].recv(1 << 20)
+        assert piece, "a result that was read late is whole"
+        body += piece
+    for raw in stopped:
+        raw.close()
+    harness.wait_until(lambda: http.n_fds() < 40, "the descriptors of the stopped clients")
+
+
+@pytest.mark.parametrize("text", [
+    "SELECT * { ?s ?p ?o }",
+    "SELECT (COUNT(*) AS ?n) { ?s ?p ?o . ?t ?p ?v . ?x ?p ?y FILTER(?o < ?v && ?y < ?o) }",
+])
+def test_client_that_goes_away_cancels(http, bus, text):
+    raw = ask_raw(http, text)
+    if "COUNT" in text:
+        harness.wait_until(lambda: n_running(bus) == 1, "the query")
+    else:
+        assert raw.recv(100)
+    raw.close()
+    harness.wait_until(lambda: n_running(bus) == 0, "the end of the query")
+
+
+def test_error_in_mid_stream_breaks_the_body(http, bus):
+    for accept in TSV, "application/sparql-results+json":
+        raw = ask_raw(http, "SELECT * { ?s ?p ?o . ?t ?p ?v }", accept)
+        answer = http_response(raw)
+        answer.read(100_000)
+        (query,) = [query for query in bus.queries() if "?s ?p ?o" in query["text"]]
+        bus.call("CancelQuery", "(t)", query["id"], interface=harness.MANAGER)
+        with pytest.raises((http_client.IncompleteRead, ConnectionResetError)):
+            while answer.read(1 << 20):
+                pass
+        raw.close()
+    assert http.query("ASK {}").status == 200
+
+
+def test_daemon_that_dies_breaks_the_body(http, bus):
+    raw = ask_raw(http, "SELECT * { ?s ?p ?o . ?t ?p ?v }")
+    answer = http_response(raw)
+    answer.read(100_000)
+    bus.kill_daemon()
+    with pytest.raises((http_client.IncompleteRead, ConnectionResetError)):
+        while answer.read(1 << 20):
+            pass
+    raw.close()
+    assert http.query("ASK { ?s ?p ?o }").json["boolean"] is True  # the bus starts another one
+
+
+def test_kept_connections_are_closed_with_their_clients(http):
+    assert http.query("ASK {}").status == 200
+    before = http.n_fds()
+    for _ in range(20):
+        assert http.request("GET", "/", kept=False).status == 200
+    harness.wait_until(lambda: http.n_fds() <= before, "the end of the connections")
+
+
+def test_clients_that_stop_reading_are_ended(bus):
+    with harness.memory_file("".join(f"<http://e/s{i}> <http://e/p> {i} .\n" for i in range(2000)).encode()) as fd:
+        assert bus.import_fd(fd, "turtle")["State"] == "finished"
+    server = HttpServer(bus, "--limit", "idle_seconds=1")
+    try:
+        raw = ask_raw(server, "SELECT * { ?s ?p ?o . ?t ?p ?v }")
+        answer = http_response(raw)
+        harness.wait_until(lambda: n_running(bus) == 0, "the end of the query", seconds=30)
+        with pytest.raises((http_client.IncompleteRead, ConnectionResetError)):
+            while answer.read(1 << 20):
+                pass
+        raw.close()
+        assert server.query("ASK {}", kept=False).status == 200
+    finally:
+        server.finish()
+
+
+def test_pipelined_requests(http):
+    raw = http.socket()
+    one = f"GET {sparql('ASK {}')} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    raw.sendall(one * 5)
+    raw.settimeout(20 * harness.SLOWER)
+    got = b""
+    while got.count(b'"boolean":true') < 5:
+        piece = raw.recv(65536)
+        assert piece
+        got += piece
+    raw.close()
+
+
+def test_old_clients(http):
+    """Without chunks a cut result would look whole: only what has a length is answered."""
+    raw = http.socket()
+    raw.sendall(f"GET {sparql('ASK {}')} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+    answer = b"".join(iter(lambda: raw.recv(65536), b""))
+    assert b" 200 " in answer.partition(b"\r\n")[0] and b"Content-Length" in answer
+    raw.close()
+    raw = http.socket()
+    raw.sendall(f"GET {sparql('SELECT * { ?s ?p ?o }')} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+    answer = b"".join(iter(lambda: raw.recv(65536), b""))
+    assert b" 505 " in answer.partition(b"\r\n")[0]
+    raw.close()
+
+
+def test_many_connections(http):
+    raws = [ask_raw(http, "SELECT * { <http://e/s5> ?p ?o }") for _ in range(48)]
+    for raw in raws:
+        answer = b""
+        while b"value 5" not in answer:
+            piece = raw.recv(65536)
+            assert piece
+            answer += piece
+        raw.close()
+
+
+def test_request_by_post_that_goes_on(http):
+    connection = http.connect()
+    for _ in range(3):
+        connection.request("POST", "/sparql", "SELECT * { ?s ?p ?o } LIMIT 2000", {"Content-Type": QUERY_TYPE, "Accept": TSV})
+        assert connection.getresponse().read().count(b"\n") == 2001
+    connection.sock.shutdown(socket.SHUT_RDWR)
+    connection.close()
