@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "client-lib/queryctl/hint.h"
 #include "client-lib/queryctl/verbs.h"
 
 static void
@@ -174,6 +175,35 @@ check_format(const QctlArguments *self, GError **error)
 
 /* Parsing ------------------------------------------------------------------------------------------------------------- */
 
+static void
+refuse_option(const char *word, GError **error)
+{
+    g_autoptr(GPtrArray) options = qctl_arguments_list_options(NULL);
+    const char *name = word[1] == '-' ? word + 2 : word;
+    QctlSuggestion suggestion = { .typed = name };
+
+    for (guint i = 0; i < options->len; i++)
+        qctl_suggestion_try(&suggestion, ((const QctlOption *) options->pdata[i])->name);
+    if (suggestion.best != NULL)
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION, "unknown option '%s'; did you mean '--%s'?", word,
+                    suggestion.best);
+    else
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION, "unknown option '%s'", word);
+}
+
+static void
+refuse_verb(const char *word, GError **error)
+{
+    QctlSuggestion suggestion = { .typed = word };
+
+    for (const QctlVerb *const *verb = qctl_verbs_list(); *verb != NULL; verb++)
+        qctl_suggestion_try(&suggestion, (*verb)->name);
+    if (suggestion.best != NULL)
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "unknown verb '%s'; did you mean '%s'?", word, suggestion.best);
+    else
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "unknown verb '%s'", word);
+}
+
 /* Takes argv[*i], an option, and its value, which may be the next one. Returns: (nullable): the option */
 static const QctlOption *
 parse_option(QctlArguments *self, int argc, const char *const *argv, int *i, GError **error)
@@ -185,7 +215,7 @@ parse_option(QctlArguments *self, int argc, const char *const *argv, int *i, GEr
     const char *value = NULL;
 
     if (option == NULL) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION, "unknown option '%s'", word);
+        refuse_option(word, error);
         return NULL;
     }
     if (equals != NULL)
@@ -216,7 +246,7 @@ take_word(QctlArguments *self, const char *word, GError **error)
     }
     self->verb = qctl_arguments_find_verb(word);
     if (self->verb == NULL)
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "unknown verb '%s'", word);
+        refuse_verb(word, error);
     return self->verb != NULL;
 }
 

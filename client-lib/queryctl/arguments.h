@@ -64,6 +64,7 @@ struct QctlArguments {
     bool full;
     bool warm;
     bool all;
+    bool deletes;
     char *tokenizer; /* (nullable) */
 };
 

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client-lib/queryctl/hint.h"
 #include "client-lib/queryctl/transaction.h"
+#include "client-lib/queryctl/verbs.h"
 
 /* Parameters ---------------------------------------------------------------------------------------------------------- */
 
@@ -89,35 +91,6 @@ create_value(const QctlParameter *parameter, QueryLanguage language)
     return type == QW_TYPE_FLOAT ? g_variant_new_double(real) : g_variant_new_string(text);
 }
 
-static gboolean
-bind_value(QueryStatement *statement, const char *name, GVariant *value, GError **error)
-{
-    const char *lexical = NULL;
-    const char *datatype = NULL;
-    const char *language = NULL;
-    g_autoptr(GBytes) blob = NULL;
-
-    switch (g_variant_classify(value)) {
-    case G_VARIANT_CLASS_INT64:
-        return query_statement_bind_int64(statement, name, g_variant_get_int64(value), error);
-    case G_VARIANT_CLASS_DOUBLE:
-        return query_statement_bind_double(statement, name, g_variant_get_double(value), error);
-    case G_VARIANT_CLASS_STRING:
-        return query_statement_bind_string(statement, name, g_variant_get_string(value, NULL), -1, error);
-    case G_VARIANT_CLASS_ARRAY:
-        blob = g_variant_get_data_as_bytes(value);
-        return query_statement_bind_bytes(statement, name, blob, error);
-    case G_VARIANT_CLASS_TUPLE:
-        g_variant_get(value, "(&s&s&s)", &lexical, &datatype, &language);
-        if (g_str_equal(datatype, "@id"))
-            return query_statement_bind_iri(statement, name, lexical, error);
-        return query_statement_bind_literal(statement, name, lexical, datatype[0] != 0 ? datatype : NULL,
-                                            language[0] != 0 ? language : NULL, error);
-    default: /* create_value() makes no other but NULL */
-        return query_statement_bind_null(statement, name, error);
-    }
-}
-
 /* a{sv} of all that the arguments give. (transfer full) (nullable): NULL with @error set */
 static GVariant *
 create_parameters(QctlSession *session, QueryLanguage language, GError **error)
@@ -135,23 +108,6 @@ create_parameters(QctlSession *session, QueryLanguage language, GError **error)
         g_variant_dict_insert_value(&dictionary, parameter->name, create_value(parameter, language));
     }
     return g_variant_ref_sink(g_variant_dict_end(&dictionary));
-}
-
-static gboolean
-bind_parameters(QueryStatement *statement, GVariant *parameters, GError **error)
-{
-    GVariantIter iter;
-    const char *name = NULL;
-    GVariant *child = NULL;
-
-    g_variant_iter_init(&iter, parameters);
-    while (g_variant_iter_next(&iter, "{&sv}", &name, &child)) {
-        g_autoptr(GVariant) value = child;
-
-        if (!bind_value(statement, name, value, error))
-            return FALSE;
-    }
-    return TRUE;
 }
 
 /* Rows ---------------------------------------------------------------------------------------------------------------- */
@@ -225,7 +181,7 @@ execute_alone(QctlSession *session, QueryConnection *connection, QueryLanguage l
         statement = query_connection_prepare_update(connection, language, text, cancellable, error);
     else
         statement = query_connection_prepare(connection, language, text, cancellable, error);
-    if (statement == NULL || !bind_parameters(statement, parameters, error))
+    if (statement == NULL || !query_statement_bind_parameters(statement, parameters, error))
         return NULL;
     return query_statement_execute(statement, cancellable, error);
 }
@@ -340,6 +296,27 @@ run_by_kind(QctlSession *session, QctlSink *sink, const char *text, QctlControl 
 }
 
 int
+qctl_report_statement(QctlSession *session, const GError *error, const char *what, const char *text)
+{
+    const QctlArguments *arguments = qctl_session_get_arguments(session);
+    const char *hint = arguments->direct == NULL ? arguments->verb->read_only_hint : NULL;
+    g_autofree char *shown = NULL;
+    guint line = 0;
+    guint column = 0;
+    int code = qctl_session_report(session, g_error_copy(error), what);
+
+    if (code == QCTL_EXIT_INTERRUPTED || code == QCTL_EXIT_OK)
+        return code;
+    if (query_error_get_place(error, &line, &column))
+        shown = qctl_place_show(text, line, column);
+    if (shown != NULL)
+        (void) fputs(shown, stderr);
+    if (hint != NULL && g_error_matches(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY))
+        (void) fprintf(stderr, "%s\n", hint);
+    return code;
+}
+
+int
 qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, const char *what)
 {
     bool is_sql = !qctl_session_get_arguments(session)->sparql;
@@ -352,7 +329,7 @@ qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, QctlA
     if (ok)
         return QCTL_EXIT_OK;
 
-    code = qctl_session_report(session, g_error_copy(error), what);
+    code = qctl_report_statement(session, error, what, text);
     qctl_transaction_check(session, error);
     return code;
 }

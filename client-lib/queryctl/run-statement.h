@@ -35,6 +35,17 @@ int qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, Q
  */
 bool qctl_run_query(QctlSession *session, QctlSink *sink, const char *text, guint64 *ret_generation, GError **error);
 
+/**
+ * qctl_report_statement:
+ * @what: (nullable): put before the message
+ * @text: of the statement that has failed
+ *
+ * As qctl_session_report(), with the place in @text under it, and with the verb that would do it.
+ *
+ * Returns: the exit code
+ */
+int qctl_report_statement(QctlSession *session, const GError *error, const char *what, const char *text);
+
 /* qctl_run_script: all statements of @text, up to the first that fails. */
 int qctl_run_script(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access);
 

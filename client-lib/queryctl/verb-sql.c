@@ -39,6 +39,7 @@ const QctlVerb qctl_sql_verb = {
     QCTL_OPTIONS(QCTL_STATEMENT_OPTIONS, &qctl_option_watch, &qctl_option_store, &qctl_option_direct),
     .n_words_max = 1,
     .reads_statements = true,
+    .read_only_hint = "Statements that write: queryctl update",
     .run = run_sql,
 };
 
@@ -48,7 +49,7 @@ run_remote(QctlSession *session, const char *text)
     g_autoptr(GError) error = NULL;
 
     if (!qctl_export(session, STDOUT_FILENO, text, qctl_session_get_arguments(session)->output.remote_format, &error))
-        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+        return qctl_report_statement(session, error, NULL, text);
     return QCTL_EXIT_OK;
 }
 
@@ -85,7 +86,7 @@ run_as_turtle_or_rows(QctlSession *session, const char *text)
         if (qctl_export(session, STDOUT_FILENO, text, "turtle", &error))
             return QCTL_EXIT_OK;
         if (!g_error_matches(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER))
-            return qctl_session_report(session, g_steal_pointer(&error), NULL);
+            return qctl_report_statement(session, error, NULL, text);
     }
     sink = qctl_session_create_sink(session);
     return qctl_run_script(session, sink, text, QCTL_ACCESS_READ);
@@ -123,6 +124,7 @@ const QctlVerb qctl_sparql_verb = {
     .reads_statements = true,
     .remote_formats = QCTL_REMOTE_PLAIN,
     .prepare = prepare_sparql,
+    .read_only_hint = "Statements that write: queryctl update --sparql",
     .run = run_sparql,
 };
 

@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +22,8 @@
 /* The range that each connection of SQLite locks for reading: sqlite3's PENDING_BYTE + 2, SHARED_SIZE. */
 #define SQLITE_SHARED_START 0x40000002
 #define SQLITE_SHARED_BYTES 510
+#define STOP_SECONDS 15 /* the daemon needs 10 at most */
+#define POLL_USEC 20000
 
 static bool
 fail(GError **error, int errno_value, const char *what, const char *name)
@@ -237,6 +241,75 @@ import_store(const char *file, const char *name, GError **error)
     return ok && create_store(name, error);
 }
 
+/* remove -------------------------------------------------------------------------------------------------------------- */
+
+/* 0: it does not run */
+static guint32
+find_process(GDBusConnection *bus, const char *bus_name)
+{
+    g_autoptr(GVariant) reply = g_dbus_connection_call_sync(
+        bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetConnectionUnixProcessID",
+        g_variant_new("(s)", bus_name), G_VARIANT_TYPE("(u)"), G_DBUS_CALL_FLAGS_NONE, 5000, NULL, NULL);
+    guint32 process = 0;
+
+    if (reply != NULL)
+        g_variant_get(reply, "(u)", &process);
+    return process;
+}
+
+/* Its daemon ends by SIGTERM, with all that it has acknowledged on the disk. */
+static bool
+stop_daemon(const char *name, GError **error)
+{
+    g_autofree char *bus_name = g_strconcat(BUS_NAME_PREFIX, name, NULL);
+    g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, error);
+    gint64 end = g_get_monotonic_time() + STOP_SECONDS * G_USEC_PER_SEC;
+    guint32 process = bus != NULL ? find_process(bus, bus_name) : 0;
+
+    if (bus == NULL)
+        return false;
+    if (process != 0 && kill((pid_t) process, SIGTERM) < 0)
+        return fail(error, errno, "cannot stop the daemon of store", name);
+    while (process != 0 && find_process(bus, bus_name) == process) {
+        if (g_get_monotonic_time() > end) {
+            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "the daemon of store '%s', process %u, has not ended within %d s",
+                        name, process, STOP_SECONDS);
+            return false;
+        }
+        g_usleep(POLL_USEC);
+    }
+    return true;
+}
+
+/* (a callback of nftw) */
+static int
+delete_entry(const char *path, const struct stat *status, int type, struct FTW *position)
+{
+    return remove(path);
+}
+
+/* The bus does not start it any more, then its daemon ends, then its data go if --delete says so. */
+static bool
+remove_store(const char *name, bool deletes, GError **error)
+{
+    g_autofree char *directory = get_store_directory(name);
+    g_autofree char *service = get_service_path(name);
+    g_autoptr(GVariant) reloaded = NULL;
+
+    if (unlink(service) < 0 && (errno != ENOENT || !g_file_test(directory, G_FILE_TEST_IS_DIR)))
+        return fail(error, errno, "cannot remove store", name);
+    reloaded = call_bus("ReloadConfig", "()", error);
+    if (reloaded == NULL || !stop_daemon(name, error))
+        return false;
+    if (!deletes) {
+        (void) fprintf(stderr, "queryctl: the data of store '%s' are still in '%s'; --delete deletes them\n", name, directory);
+        return true;
+    }
+    if (nftw(directory, delete_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0 && errno != ENOENT)
+        return fail(error, errno, "cannot delete", directory);
+    return true;
+}
+
 /* list ---------------------------------------------------------------------------------------------------------------- */
 
 static int
@@ -282,9 +355,12 @@ check(const QctlArguments *arguments, GError **error)
 {
     const char *action = arguments->words->pdata[0];
     guint n_words = arguments->words->len;
-    guint n_wanted = g_str_equal(action, "list") ? 1 : g_str_equal(action, "create") ? 2 : g_str_equal(action, "import") ? 3 : 0;
+    guint n_wanted = g_str_equal(action, "list")                                      ? 1
+                     : g_str_equal(action, "create") || g_str_equal(action, "remove") ? 2
+                     : g_str_equal(action, "import")                                  ? 3
+                                                                                      : 0;
 
-    if (n_words != n_wanted)
+    if (n_words != n_wanted || (arguments->deletes && !g_str_equal(action, "remove")))
         return qctl_arguments_refuse(arguments, error);
     if (n_words > 1 && (!qctl_is_store_name(arguments->words->pdata[n_words - 1]) ||
                         g_str_equal(arguments->words->pdata[n_words - 1], "default"))) {
@@ -309,20 +385,24 @@ run_store(QctlSession *session)
         ok = list_stores(session, &error);
     else if (g_str_equal(action, "create"))
         ok = create_store(words->pdata[1], &error);
+    else if (g_str_equal(action, "remove"))
+        ok = remove_store(words->pdata[1], qctl_session_get_arguments(session)->deletes, &error);
     else
         ok = import_store(words->pdata[1], words->pdata[2], &error);
 
     return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);
 }
 
+static const QctlOption option_delete = { "delete", 0, NULL, "remove: delete the store's data as well",
+                                          .offset = G_STRUCT_OFFSET(QctlArguments, deletes) };
 const QctlVerb qctl_store_verb = {
     "store",
-    "list|create NAME|import FILE NAME",
+    "list|create NAME|import FILE NAME|remove NAME",
     "manage further databases",
-    QCTL_OPTIONS(QCTL_PRINT_OPTIONS),
+    QCTL_OPTIONS(&option_delete, QCTL_PRINT_OPTIONS),
     .n_words_min = 1,
     .n_words_max = 3,
-    .actions = QCTL_ACTIONS("list", "create", "import"),
+    .actions = QCTL_ACTIONS("list", "create", "import", "remove"),
     .values = QCTL_VALUES_FILES,
     .check = check,
     .run = run_store,

@@ -115,6 +115,22 @@ add_rdf_options(GVariantDict *dict, const QctlArguments *arguments)
         g_variant_dict_insert(dict, "check_only", "b", TRUE);
 }
 
+/* A name that ends like no format would get another one than its reader expects. */
+static bool
+check_suffix(const char *name)
+{
+    g_autofree char *base = g_path_get_basename(name);
+    const char *suffix = strrchr(base, '.');
+
+    if (suffix == NULL || suffix == base || g_str_equal(suffix, ".txt"))
+        return true;
+    (void) fprintf(
+        stderr,
+        "queryctl: no format is known for '%s': csv, tsv, json, jsonl, ttl, trig, nt, nq and rdf are; --format NAME says it\n",
+        suffix);
+    return false;
+}
+
 static bool
 import(QctlSession *session, int fd, const char *format, guint64 *ret_n_rows, GError **error)
 {
@@ -152,10 +168,9 @@ refuse_format(const QctlVerb *verb, const char *names, GError **error)
 static bool
 check_import(const QctlArguments *arguments, GError **error)
 {
-    if (arguments->output.format != QCTL_FORMAT_TABLE && arguments->output.format != QCTL_FORMAT_MARKDOWN &&
-        arguments->output.format != QCTL_FORMAT_JSON)
+    if (arguments->output.format != QCTL_FORMAT_TABLE && arguments->output.format != QCTL_FORMAT_MARKDOWN)
         return true;
-    return refuse_format(arguments->verb, "csv, tsv, jsonl", error);
+    return refuse_format(arguments->verb, "csv, tsv, json, jsonl", error);
 }
 
 static int
@@ -170,10 +185,11 @@ run_import(QctlSession *session)
     int fd = STDIN_FILENO;
     bool ok = false;
 
-    if (format == NULL || g_str_equal(format, "json")) {
-        (void) fprintf(stderr,
-                       "queryctl: say --format csv, tsv, jsonl, turtle, trig, ntriples, nquads or rdfxml: the name '%s' does not\n",
-                       name);
+    if (format == NULL) {
+        (void) fprintf(
+            stderr,
+            "queryctl: say --format csv, tsv, json, jsonl, turtle, trig, ntriples, nquads or rdfxml: the name '%s' does not\n",
+            name);
         return QCTL_EXIT_USAGE;
     }
     if (qctl_format_is_rdf(format) ? arguments->table != NULL : arguments->table == NULL) {
@@ -212,7 +228,7 @@ static const QctlOption option_replace = { "replace", 0, NULL, "RDF: what is the
 const QctlVerb qctl_import_verb = {
     "import",
     "FILE|- [--table TABLE]",
-    "read csv, tsv or jsonl into a table, or RDF into a graph",
+    "read csv, tsv, json or jsonl into a table, or RDF into a graph",
     QCTL_OPTIONS(&option_table, &option_create, &qctl_option_graph, &option_base, &option_replace, &qctl_option_check_only,
                  &qctl_option_format, &qctl_option_no_header, &qctl_option_store),
     .n_words_min = 1,
@@ -405,6 +421,8 @@ run_export(QctlSession *session)
     struct stat st;
     bool ok = false;
 
+    if (format == NULL && name != NULL && !check_suffix(arguments->output.file))
+        return QCTL_EXIT_USAGE;
     if (format == NULL)
         format = arguments->words->len > 0 ? "tsv" : "trig";
     if (arguments->words->len == 0 && !qctl_format_is_rdf(format)) {

@@ -28,6 +28,7 @@ struct QctlVerb {
     QctlRemoteFormats remote_formats;
     const char *const *actions; /* (nullable): what the first word may be, ended by NULL */
     QctlValues values;          /* of the other words */
+    const char *read_only_hint; /* (nullable): printed after the error for a statement that writes */
     /* (nullable): before the words are counted: what the verb itself says, or its first word */
     void (*prepare)(QctlArguments *arguments);
     /* (nullable): the words and options together. false with an error of G_OPTION_ERROR */

@@ -494,6 +494,21 @@ def test_store_create_use_and_list(ctl):
     ctl.fails(NO_DAEMON, "sql", "-s", "nosuch", "SELECT 1")
 
 
+def test_store_remove(ctl):
+    ctl("store", "create", "short")
+    make_startable(ctl.world, "short")
+    directory = os.path.join(ctl.world.data_home, "queryd/stores/short")
+    ctl.ok("update", "-s", "short", "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    done = ctl("store", "remove", "short")
+    assert (done.returncode, directory in done.stderr.decode()) == (0, True)
+    assert ctl.ok("store", "list", "--no-header") == b""
+    assert os.path.exists(os.path.join(directory, "queryd.db"))
+    ctl.ok("store", "remove", "short", "--delete")  # what is left of it
+    assert not os.path.exists(directory)
+    assert "No such file" in ctl.fails(QUERY, "store", "remove", "short")
+    ctl.fails(USAGE, "store", "remove", "default")
+
+
 def test_store_import(ctl, tmp_path):
     path = tmp_path / "old.db"
     with sqlite3.connect(path) as database:
@@ -528,15 +543,50 @@ def test_store_import_refuses_what_is_in_use(ctl, tmp_path):
 @pytest.mark.parametrize("arguments", [
     [], ["nosuch"], ["sql", "--nosuch"], ["sql", "a", "b"], ["sql", "-F", "xml", "SELECT 1"], ["sql", "-n", "0", "SELECT 1"],
     ["sql", "--timeout", "soon", "SELECT 1"], ["sql", "--output", "x", "SELECT 1"], ["sql", "--timing=1", "SELECT 1"], ["backup"],
-    ["export", "-F", "table", "t"], ["import", "-F", "json", "x", "-t", "t"], ["sql", "-p"], ["store"], ["check", "x"]])
+    ["export", "-F", "table", "t"], ["import", "-F", "table", "x", "-t", "t"], ["store", "create", "x", "--delete"],
+    ["sql", "-p"], ["store"], ["check", "x"]])
 def test_usage(ctl, arguments):
     assert "Try 'queryctl --help'" in ctl.fails(USAGE, *arguments)
     assert not ctl.world.has_owner()
 
 
+def test_near_names(ctl):
+    assert "did you mean 'sql'?" in ctl.fails(USAGE, "slq", "SELECT 1")
+    assert "did you mean '--format'?" in ctl.fails(USAGE, "sql", "--fromat", "csv", "SELECT 1")
+    assert "did you mean" not in ctl.fails(USAGE, "zzz", "SELECT 1")
+
+
+def test_the_place_is_shown(ctl):
+    assert ctl.fails(QUERY, "sql", "SELECT 'ä',\n\t* FORM t").splitlines()[1:] == ["   * FORM t", "     ^"]
+    lines = ctl.fails(QUERY, "sql", "SELECT " + "1, " * 100 + "* FORM t" + ", 2" * 100).splitlines()
+    assert len(lines[1]) < 110 and lines[1][lines[2].index("^"):].startswith("FORM")
+    assert ctl.fails(QUERY, "sparql", "SELECT * { ?s ?p }").splitlines()[2].strip() == "^"
+
+
+def test_a_statement_that_writes_has_a_hint(ctl):
+    ctl.ok("update", "CREATE TABLE t(a)")
+    assert "queryctl update" in ctl.fails(DENIED, "sql", "INSERT INTO t VALUES(1)")
+    assert "queryctl update --sparql" in ctl.fails(DENIED, "sparql", "INSERT DATA { <urn:a> <urn:b> 1 }")
+
+
+def test_export_to_a_name_of_no_format(ctl, tmp_path):
+    for name in ("x.parquet", "x.xlsx", "x.csv.gz"):
+        assert "csv, tsv, json" in ctl.fails(USAGE, "export", "-o", str(tmp_path / name), "SELECT 1 AS a")
+    ctl.ok("export", "-o", str(tmp_path / "x.parquet"), "--format", "csv", "SELECT 1 AS a")
+    ctl.ok("export", "-o", str(tmp_path / "plain"), "SELECT 1 AS a")
+    assert sorted(os.listdir(tmp_path)) == ["plain", "x.parquet"]
+
+
+def test_import_of_a_json_array(ctl, tmp_path):
+    path = tmp_path / "rows.json"
+    path.write_text('[{"a": 1, "b": "x"}, {"a": 2, "b": null}]', encoding="utf-8")
+    ctl.ok("import", str(path), "--create", "-t", "t")
+    assert ctl.ok("sql", "SELECT a, b FROM t") == b"a\tb\n1\tx\n2\t\\N\n"
+
+
 def test_query_errors_say_where(ctl):
     message = ctl.fails(QUERY, "sql", "SELECT 1 FORM t")
-    assert message.startswith("queryctl: 1:") and len(message.splitlines()) == 1
+    assert message.startswith("queryctl: 1:") and len(message.splitlines()) == 3
     ctl.ok("update", "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
     assert "UNIQUE" in ctl.fails(QUERY, "update", "INSERT INTO t VALUES (1)")
 
