@@ -70,13 +70,25 @@ qd_channel_add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t s
     return request;
 }
 
+/* A CANCEL has come for @serial: an update of the channel that waits or runs ends. */
+static void
+cancel_write(QdChannel *self, uint32_t serial)
+{
+    for (GList *link = self->writes.queue.head; link != NULL; link = link->next) {
+        QdChannelWrite *write = link->data;
+
+        if (write->request->serial == serial)
+            g_atomic_int_set(&write->item.is_cancelled, TRUE);
+    }
+}
+
 static void
 cancel_serial(QdChannel *self, uint32_t serial)
 {
     if (self->work.request != NULL && self->work.request->serial == serial)
         g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_BY_CLIENT);
 
-    qd_channel_cancel_write(self, serial);
+    cancel_write(self, serial);
     for (GList *link = self->input.requests.head; link != NULL; link = link->next)
         if (((QdRequest *) link->data)->serial == serial)
             ((QdRequest *) link->data)->cancelled = TRUE;
@@ -300,4 +312,51 @@ qd_channel_watch_input(QdChannel *self)
         refuse_record(self, &header);
     }
     note_progress(self);
+}
+
+/* --- what a request is ------------------------------------------------------------------------------------------------- */
+
+/* Of a PREPARE and of a BATCH, whose values are texts. */
+#define PREPARE_OPTIONS                                                                                                        \
+    (QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(BASE) | \
+     QD_TAKES(DATASET))
+
+gboolean
+qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error)
+{
+    guint seen = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const QdOption *option;
+        const char *key;
+        const char *value;
+        uint32_t n_bytes;
+
+        if (qw_body_get_string(body, &key, &n_bytes) < 0 || qw_body_get_string(body, &value, &n_bytes) < 0) {
+            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the record's options are malformed");
+            return FALSE;
+        }
+        option = qd_option_find(key, PREPARE_OPTIONS, &seen, error);
+        if (option == NULL || !qd_option_parse(option, options, value, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean
+qd_channel_is_control(const QdChannel *self, const QdRequest *request)
+{
+    return request->kind == QW_KIND_FETCH && !qd_transport_is_pipe(self->transport) && self->statement.control != QD_CONTROL_NONE &&
+           self->statement.control != QD_CONTROL_SAVEPOINT;
+}
+
+gboolean
+qd_channel_next_is_write(const QdChannel *self)
+{
+    const QdRequest *next = self->input.requests.head != NULL ? self->input.requests.head->data : NULL;
+
+    if (self->work.request != NULL || self->work.run != NULL || next == NULL || next->error != NULL)
+        return FALSE;
+    return next->kind == QW_KIND_BATCH ||
+           (next->kind == QW_KIND_FETCH && self->statement.writes && !qd_channel_is_control(self, next));
 }

@@ -67,18 +67,6 @@ qd_channel_describe_entry(const QdEntry *entry)
     return words[__atomic_load_n(&self->state, __ATOMIC_RELAXED)];
 }
 
-void
-qd_channel_note_peer(QdChannel *self, QdPeerState peer)
-{
-    self->input.peer = MAX(self->input.peer, peer);
-}
-
-uint64_t
-qd_channel_get_token(const QdChannel *self)
-{
-    return (__atomic_load_n(&self->ownership, __ATOMIC_RELAXED) & UINT64_C(0xffffffff00000000)) | self->index;
-}
-
 /* TRUE: the caller owns the channel. FALSE: gone, or its owner will look again. */
 static gboolean
 channel_acquire(QdChannel *self, uint64_t generation)

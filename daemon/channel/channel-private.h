@@ -129,6 +129,22 @@ typedef struct QdChannelWork {
 } QdChannelWork;
 
 /* Requests that the writer has or had, to be answered in this order. */
+/* They are used again and again: making one takes as long as running a small update. */
+typedef struct QdChannelWrite {
+    GList link; /* of the queue that it is in */
+    QdChannel *channel;
+    QdRequest *request; /* (owned) */
+    QdWriteItem item;
+    QdWriteStatement statement;
+    GArray statements; /* refers to that one: an array that needs no memory of its own */
+    GArray *batch;     /* (nullable) instead of that: the statements of a BATCH */
+    char *base;        /* (nullable) of these */
+    char *dataset;     /* (nullable) of these */
+    GBytes *schema;    /* (nullable) body of a SCHEMA to precede the rows: they have other columns than the client knows */
+    uint32_t n_columns;
+    uint64_t signature;
+} QdChannelWrite;
+
 typedef struct QdChannelWrites {
     GQueue queue;    /* of QdChannelWrite */
     GQueue spare;    /* of QdChannelWrite: used before */
@@ -184,6 +200,41 @@ struct QdChannel {
     uint64_t answered_usec; /* when the last request ended; 0: there was none */
 };
 
+/* channel-table.c has what is of one channel; channels.c what goes over all of them. */
+struct QdChannels {
+    QdContext *context;
+    pthread_mutex_t mutex;
+    GPtrArray *slots;   /* of QdChannel, all that ever were; reused, freed at the end */
+    GArray *free_slots; /* of guint */
+    guint n_open;
+    gint n_pipes;
+    gint n_ring_bytes;
+    gint n_large_page_bytes; /* atomic */
+    gint draining;
+    QdWriterLinger *linger; /* (owned) */
+    gsize *spare_buffer;    /* atomic (owned) (nullable): of a channel that has let go; begins with its size in bytes */
+};
+
+/* More has been seen of the peer. */
+static inline void
+qd_channel_note_peer(QdChannel *self, QdPeerState peer)
+{
+    self->input.peer = MAX(self->input.peer, peer);
+}
+
+/* Names the channel in events of its descriptor. */
+static inline uint64_t
+qd_channel_get_token(const QdChannel *self)
+{
+    return (__atomic_load_n(&self->ownership, __ATOMIC_RELAXED) & UINT64_C(0xffffffff00000000)) | self->index;
+}
+
+static inline gboolean
+qd_channel_has_input(const QdChannel *self)
+{
+    return self->input.requests.length > 0 || self->input.peer != QD_PEER_TALKS;
+}
+
 /* channel-input.c */
 /* Reads and parses what is there. @self->peer reports the end afterwards. */
 void qd_channel_read(QdChannel *self);
@@ -196,6 +247,13 @@ gboolean qd_channel_can_resume(const QdChannel *self);
 QdRequest *qd_channel_add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint8_t *body, gsize n_bytes);
 /* Returns: NULL */
 QdRequest *qd_channel_free_request(QdChannel *self, QdRequest *request);
+
+/* Whether @request runs a statement that is BEGIN, COMMIT or ROLLBACK by its text. */
+gboolean qd_channel_is_control(const QdChannel *self, const QdRequest *request);
+/* Whether the next request is an update. */
+gboolean qd_channel_next_is_write(const QdChannel *self);
+/* Options as PREPARE and BATCH carry them; strings are views of the body. */
+gboolean qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error);
 
 /* channel-chunks.c */
 /* Returns: false when the record is nonsense. */
@@ -248,8 +306,6 @@ void qd_channel_drop_ring(QdChannel *self);
 /* channel-serve.c */
 /* Makes the first waiting request the current one, unless there is one already. */
 void qd_channel_take_request(QdChannel *self);
-/* Whether @request runs a statement that is BEGIN, COMMIT or ROLLBACK by its text. */
-gboolean qd_channel_is_control(const QdChannel *self, const QdRequest *request);
 /* Starts the first waiting request, a slot is held. Returns: false when the writer owns the channel now; *ret_leads as below. */
 gboolean qd_channel_start_request(QdChannel *self, gboolean *ret_leads);
 /* Goes on with the run, a slot is held. Returns: false when it should yield. */
@@ -258,8 +314,6 @@ gboolean qd_channel_continue_run(QdChannel *self);
 void qd_channel_fail_request(QdChannel *self, const GError *error);
 void qd_channel_end_request(QdChannel *self);
 void qd_statement_clear(QdStatement *statement);
-/* Options as PREPARE and BATCH carry them; strings are views of the body. */
-gboolean qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error);
 
 /*
  * channel-batch.c: the statements of a BATCH, which refer to @request.
@@ -271,8 +325,6 @@ GArray *qd_channel_parse_batch(const QdRequest *request, const QdLimits *limits,
 void qd_channel_encode_batch_counts(QdWriteItem *item);
 
 /* channel-write.c */
-/* Whether the next request is an update. */
-gboolean qd_channel_next_is_write(const QdChannel *self);
 /*
  * Hands all updates that are next in the queue to the writer. Returns: false when the writer owns the channel now.
  * @ret_leads: (inout): set when the caller has to call qd_writer_lead(), with no slot held
@@ -280,8 +332,6 @@ gboolean qd_channel_next_is_write(const QdChannel *self);
 gboolean qd_channel_start_writes(QdChannel *self, gboolean *ret_leads);
 /* The writer is done with them: puts answers into the output, which is empty, as far as they have room. */
 void qd_channel_continue_writes(QdChannel *self);
-/* A CANCEL has come for @serial: an update of the channel that waits or runs ends. */
-void qd_channel_cancel_write(QdChannel *self, uint32_t serial);
 void qd_channel_drop_writes(QdChannel *self);
 /* When the channel ends. */
 void qd_channel_free_spare_writes(QdChannel *self);
@@ -316,7 +366,6 @@ QdReader *qd_channel_get_transaction_reader(const QdChannel *self);
 void qd_channel_drop_transaction(QdChannel *self);
 
 /* channel.c */
-gboolean qd_channel_has_input(const QdChannel *self);
 /* Before its first push. */
 void qd_channel_init_task(QdChannel *self);
 /* All but the slot, which has no owner. */
@@ -325,8 +374,6 @@ void qd_channel_clear(QdChannel *self);
 void qd_channel_destroy(QdChannel *self);
 
 /* channel-owner.c */
-/* Names the channel in events of its descriptor. */
-uint64_t qd_channel_get_token(const QdChannel *self);
 /* TRUE: the caller owns the channel, which may have been in the queue. FALSE: gone, or its owner will look again. */
 gboolean qd_channel_seize(QdChannel *self, uint64_t generation);
 /* The owner: @state is another one than what the channel is in, and one that may follow it, or it is an error of ours. */
@@ -341,8 +388,6 @@ typedef struct QdStates {
 void qd_channel_check_state(const QdStates *states, guint state, guint before);
 /* describe() of QdEntry. */
 const char *qd_channel_describe_entry(const QdEntry *entry);
-/* More has been seen of the peer. */
-void qd_channel_note_peer(QdChannel *self, QdPeerState peer);
 /* The owner gives it to the queue, which waits for a slot. */
 void qd_channel_push(QdChannel *self, gboolean wake);
 /* The same without a slot, for one that has something to say: others' queries may hold all slots for as long as they may run. */

@@ -107,33 +107,6 @@ new_run(const QdChannel *self, const QdRunText *what, QdPolicy policy, GError **
 
 /* PREPARE ------------------------------------------------------------------------------------------------------------- */
 
-/* Of a PREPARE and of a BATCH, whose values are texts. */
-#define PREPARE_OPTIONS                                                                                                        \
-    (QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(BASE) | \
-     QD_TAKES(DATASET))
-
-gboolean
-qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error)
-{
-    guint seen = 0;
-
-    for (uint32_t i = 0; i < n; i++) {
-        const QdOption *option;
-        const char *key;
-        const char *value;
-        uint32_t n_bytes;
-
-        if (qw_body_get_string(body, &key, &n_bytes) < 0 || qw_body_get_string(body, &value, &n_bytes) < 0) {
-            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the record's options are malformed");
-            return FALSE;
-        }
-        option = qd_option_find(key, PREPARE_OPTIONS, &seen, error);
-        if (option == NULL || !qd_option_parse(option, options, value, error))
-            return FALSE;
-    }
-    return TRUE;
-}
-
 static gboolean
 parse_prepare(const QdRequest *request, QdCallOptions *options, QdLanguage *ret_language, const char **ret_text,
               uint32_t *ret_n_bytes, GError **error)
@@ -482,13 +455,6 @@ static const uint8_t control_kinds[] = {
     [QD_CONTROL_COMMIT] = QW_KIND_COMMIT,
     [QD_CONTROL_ROLLBACK] = QW_KIND_ROLLBACK,
 };
-
-gboolean
-qd_channel_is_control(const QdChannel *self, const QdRequest *request)
-{
-    return request->kind == QW_KIND_FETCH && !qd_transport_is_pipe(self->transport) && self->statement.control != QD_CONTROL_NONE &&
-           self->statement.control != QD_CONTROL_SAVEPOINT;
-}
 
 gboolean
 qd_channel_start_request(QdChannel *self, gboolean *ret_leads)

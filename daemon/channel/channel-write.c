@@ -18,22 +18,6 @@
 #include "daemon/runtime/registry.h"
 #include "daemon/write/writer.h"
 
-/* They are used again and again: making one takes as long as running a small update. */
-typedef struct QdChannelWrite {
-    GList link; /* of the queue that it is in */
-    QdChannel *channel;
-    QdRequest *request; /* (owned) */
-    QdWriteItem item;
-    QdWriteStatement statement;
-    GArray statements; /* refers to that one: an array that needs no memory of its own */
-    GArray *batch;     /* (nullable) instead of that: the statements of a BATCH */
-    char *base;        /* (nullable) of these */
-    char *dataset;     /* (nullable) of these */
-    GBytes *schema;    /* (nullable) body of a SCHEMA to precede the rows: they have other columns than the client knows */
-    uint32_t n_columns;
-    uint64_t signature;
-} QdChannelWrite;
-
 /* The channels that the leader waits for. */
 typedef struct QdChannelLinger {
     QdWriterLinger linger; /* first */
@@ -124,17 +108,6 @@ look_at_peer(const QdWriteItem *item)
     qd_channel_read(self);
 }
 
-void
-qd_channel_cancel_write(QdChannel *self, uint32_t serial)
-{
-    for (GList *link = self->writes.queue.head; link != NULL; link = link->next) {
-        QdChannelWrite *write = link->data;
-
-        if (write->request->serial == serial)
-            g_atomic_int_set(&write->item.is_cancelled, TRUE);
-    }
-}
-
 /* As for a query: SQLite has recompiled the statement inside its first step. */
 static void
 on_rows_begin(QdWriteItem *item, const QdCompiled *compiled)
@@ -216,17 +189,6 @@ write_new(QdChannel *channel, QdRequest *request)
     self->item.times.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC,
                                                                 execution.has_timeout, execution.timeout_msec);
     return self;
-}
-
-gboolean
-qd_channel_next_is_write(const QdChannel *self)
-{
-    const QdRequest *next = self->input.requests.head != NULL ? self->input.requests.head->data : NULL;
-
-    if (self->work.request != NULL || self->work.run != NULL || next == NULL || next->error != NULL)
-        return FALSE;
-    return next->kind == QW_KIND_BATCH ||
-           (next->kind == QW_KIND_FETCH && self->statement.writes && !qd_channel_is_control(self, next));
 }
 
 /* The updates at the head of the queue become writes. Returns: how many the writer shall have. */

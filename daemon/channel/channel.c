@@ -138,12 +138,6 @@ channel_check_run(QdChannel *self)
         __atomic_store_n(&self->output.blocked_usec, now, __ATOMIC_RELAXED);
 }
 
-gboolean
-qd_channel_has_input(const QdChannel *self)
-{
-    return self->input.requests.length > 0 || self->input.peer != QD_PEER_TALKS;
-}
-
 /*
  * Waits awake for the next request, for a moment and without a slot. A client that asks one thing after the other then finds
  * this thread, and no core has to be woken for it. At most so many threads do as leave a core for the others.

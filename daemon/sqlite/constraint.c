@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/sqlite/sqlite-error.h"
 
 /* What is known of the broken constraint. Columns of two candidates that differ are none. */
 typedef struct Found {
@@ -26,34 +27,6 @@ found_clear(Found *self)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Found, found_clear)
-
-const char *
-qd_constraint_get_kind(int result)
-{
-    switch (result) {
-    case SQLITE_CONSTRAINT_UNIQUE:
-        return "unique";
-    case SQLITE_CONSTRAINT_PRIMARYKEY:
-        return "primary-key";
-    case SQLITE_CONSTRAINT_ROWID:
-        return "rowid";
-    case SQLITE_CONSTRAINT_NOTNULL:
-        return "not-null";
-    case SQLITE_CONSTRAINT_CHECK:
-        return "check";
-    case SQLITE_CONSTRAINT_FOREIGNKEY:
-        return "foreign-key";
-    case SQLITE_CONSTRAINT_TRIGGER:
-        return "trigger";
-    case SQLITE_CONSTRAINT_DATATYPE:
-    case SQLITE_MISMATCH: /* of a rowid, and of LIMIT */
-        return "datatype";
-    case SQLITE_CONSTRAINT_VTAB:
-        return "virtual-table";
-    default: /* SQLite's numbers, not our enum */
-        return (result & 0xff) == SQLITE_CONSTRAINT ? "other" : NULL;
-    }
-}
 
 /* The schema --------------------------------------------------------------------------------------------------------------- */
 
@@ -295,13 +268,13 @@ qd_constraint_describe(QdConnection *connection, char *const *tables, GError *er
 {
     int result = sqlite3_extended_errcode(qd_connection_get_db(connection));
 
-    if (qd_constraint_get_kind(result) != NULL)
+    if (qd_sqlite_get_constraint_kind(result) != NULL)
         describe(connection, result, tables, error);
 }
 
 void
 qd_constraint_describe_key(QdConnection *connection, char *const *tables, GError *error)
 {
-    qd_error_add_detail(error, QD_CONSTRAINT_KIND, qd_constraint_get_kind(SQLITE_CONSTRAINT_FOREIGNKEY));
+    qd_error_add_detail(error, QD_CONSTRAINT_KIND, qd_sqlite_get_constraint_kind(SQLITE_CONSTRAINT_FOREIGNKEY));
     describe(connection, SQLITE_CONSTRAINT_FOREIGNKEY, tables, error);
 }

@@ -14,18 +14,9 @@
 #include "daemon/sqlite/connection.h"
 
 /* Keys of the details; docs/wire-format.md has their meaning. */
-#define QD_CONSTRAINT_KIND "kind"
 #define QD_CONSTRAINT_TABLE "table"
 #define QD_CONSTRAINT_COLUMN "column"
 #define QD_CONSTRAINT_NAME "name"
-
-/**
- * qd_constraint_get_kind:
- * @result: an extended result code of SQLite
- *
- * Returns: (transfer none) (nullable): the kind of constraint, NULL for other errors
- */
-const char *qd_constraint_get_kind(int result);
 
 /**
  * qd_constraint_describe:

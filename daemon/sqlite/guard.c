@@ -160,7 +160,7 @@ check_setting(QdGuard *self, const struct Pragma *pragma, const char *argument)
     self->setting_on = on;
     if (self->policy == QD_POLICY_WRITE) {
         self->writes = TRUE;
-    } else if (!qd_setting_is_so(pragma->setting, on)) {
+    } else if (qd_setting_get_default(pragma->setting) != on) {
         return deny(self, QW_ERROR_READ_ONLY, "PRAGMA %s=%s" FOR_READING "; it holds for a batch, a transaction or a channel",
                     pragma->name, argument);
     }

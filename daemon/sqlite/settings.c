@@ -6,13 +6,7 @@
 
 #include "daemon/sqlite/connection.h"
 
-static const gboolean defaults[] = {
-    [QD_SETTING_NONE] = FALSE,
-    [QD_SETTING_FOREIGN_KEYS] = TRUE,
-    [QD_SETTING_LEGACY_ALTER_TABLE] = FALSE,
-    [QD_SETTING_DEFER_FOREIGN_KEYS] = FALSE,
-    [QD_SETTING_RECURSIVE_TRIGGERS] = FALSE,
-};
+#define N_SETTINGS (QD_SETTING_RECURSIVE_TRIGGERS + 1)
 
 static void
 set(QdConnection *connection, QdSetting which, gboolean on)
@@ -37,17 +31,11 @@ set(QdConnection *connection, QdSetting which, gboolean on)
     }
 }
 
-gboolean
-qd_setting_is_so(QdSetting which, gboolean on)
-{
-    return defaults[which] == on;
-}
-
 void
 qd_settings_remember(QdSessionSettings *session, QdSetting which, gboolean on)
 {
     *session &= ~(1u << which);
-    if (on != defaults[which])
+    if (on != qd_setting_get_default(which))
         *session |= 1u << which;
 }
 
@@ -60,9 +48,9 @@ qd_settings_note_end(QdSessionSettings *session)
 void
 qd_settings_begin(QdConnection *connection, QdSessionSettings session)
 {
-    for (guint i = QD_SETTING_FOREIGN_KEYS; session != 0 && i < G_N_ELEMENTS(defaults); i++)
+    for (guint i = QD_SETTING_FOREIGN_KEYS; session != 0 && i < N_SETTINGS; i++)
         if ((session & (1u << i)) != 0)
-            set(connection, (QdSetting) i, !defaults[i]);
+            set(connection, (QdSetting) i, !qd_setting_get_default((QdSetting) i));
     qd_connection_get_settings(connection)->changed |= session;
 }
 
@@ -75,7 +63,7 @@ qd_settings_apply(QdConnection *connection, QdSetting which, gboolean on)
         return;
     set(connection, which, on);
     self->changed &= ~(1u << which);
-    if (on != defaults[which])
+    if (on != qd_setting_get_default(which))
         self->changed |= 1u << which;
 }
 
@@ -90,8 +78,8 @@ qd_settings_reset(QdConnection *connection)
 {
     QdSettings *self = qd_connection_get_settings(connection);
 
-    for (guint i = QD_SETTING_FOREIGN_KEYS; self->changed != 0 && i < G_N_ELEMENTS(defaults); i++)
+    for (guint i = QD_SETTING_FOREIGN_KEYS; self->changed != 0 && i < N_SETTINGS; i++)
         if ((self->changed & (1u << i)) != 0)
-            set(connection, (QdSetting) i, defaults[i]);
+            set(connection, (QdSetting) i, qd_setting_get_default((QdSetting) i));
     *self = (QdSettings){ 0 };
 }

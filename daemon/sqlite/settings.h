@@ -28,8 +28,13 @@ typedef struct QdSettings {
     gboolean begun; /* a statement has been executed: foreign_keys cannot be set any more, as within a transaction of SQLite */
 } QdSettings;
 
-/* Whether it is so between transactions. */
-gboolean qd_setting_is_so(QdSetting which, gboolean on);
+/* How it is between transactions. */
+static inline gboolean
+qd_setting_get_default(QdSetting which)
+{
+    return which == QD_SETTING_FOREIGN_KEYS;
+}
+
 /* The session's pragma, outside of a transaction. */
 void qd_settings_remember(QdSessionSettings *session, QdSetting which, gboolean on);
 /* After an update or a transaction: defer_foreign_keys ends with it, as in SQLite. */

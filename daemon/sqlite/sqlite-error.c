@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/sqlite/constraint.h"
-
 /*
  * The error of the last read or write of @file that the disk refused. A read beyond its end, which needs no disk, makes SQLite
  * forget it.
@@ -246,7 +244,8 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
     else
         qd_error_set(error, code, "%s", message->str);
     if (code == QW_ERROR_CONSTRAINT && error != NULL)
-        qd_error_add_detail(*error, QD_CONSTRAINT_KIND, qd_constraint_get_kind(is_last ? sqlite3_extended_errcode(db) : meant));
+        qd_error_add_detail(*error, QD_CONSTRAINT_KIND,
+                            qd_sqlite_get_constraint_kind(is_last ? sqlite3_extended_errcode(db) : meant));
 }
 
 void
@@ -259,4 +258,32 @@ void
 qd_sqlite_set_compile_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits)
 {
     set_error(error, db, result, TRUE, text, n_bytes, limits);
+}
+
+const char *
+qd_sqlite_get_constraint_kind(int result)
+{
+    switch (result) {
+    case SQLITE_CONSTRAINT_UNIQUE:
+        return "unique";
+    case SQLITE_CONSTRAINT_PRIMARYKEY:
+        return "primary-key";
+    case SQLITE_CONSTRAINT_ROWID:
+        return "rowid";
+    case SQLITE_CONSTRAINT_NOTNULL:
+        return "not-null";
+    case SQLITE_CONSTRAINT_CHECK:
+        return "check";
+    case SQLITE_CONSTRAINT_FOREIGNKEY:
+        return "foreign-key";
+    case SQLITE_CONSTRAINT_TRIGGER:
+        return "trigger";
+    case SQLITE_CONSTRAINT_DATATYPE:
+    case SQLITE_MISMATCH: /* of a rowid, and of LIMIT */
+        return "datatype";
+    case SQLITE_CONSTRAINT_VTAB:
+        return "virtual-table";
+    default: /* SQLite's numbers, not our enum */
+        return (result & 0xff) == SQLITE_CONSTRAINT ? "other" : NULL;
+    }
 }

@@ -37,3 +37,14 @@ int qd_sqlite_get_result(sqlite3 *db, int result);
 void qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits);
 /* The same when it failed to compile @text: then it is no error of a full-text query, which FTS5 finds when it runs. */
 void qd_sqlite_set_compile_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits);
+
+/* Key of the detail that says which kind of constraint; docs/wire-format.md. */
+#define QD_CONSTRAINT_KIND "kind"
+
+/**
+ * qd_sqlite_get_constraint_kind:
+ * @result: an extended result code of SQLite
+ *
+ * Returns: (transfer none) (nullable): the kind of constraint, NULL for other errors
+ */
+const char *qd_sqlite_get_constraint_kind(int result);

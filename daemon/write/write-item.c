@@ -307,7 +307,7 @@ execute_pragma(QdWriteItem *item, QdConnection *connection, const QdCompiled *co
         qd_settings_remember(item->settings, compiled->setting, compiled->setting_on);
         return TRUE;
     }
-    if (alone && compiled->setting != QD_SETTING_NONE && !qd_setting_is_so(compiled->setting, compiled->setting_on)) {
+    if (alone && compiled->setting != QD_SETTING_NONE && qd_setting_get_default(compiled->setting) != compiled->setting_on) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER,
                      "this pragma holds for a batch, a transaction or a channel of one's own: put it before the statements of one");
         return FALSE;
