@@ -23,8 +23,11 @@ on_wrote_chunk(SoupServerMessage *message, gpointer user_data)
 static void
 on_wrote_body(SoupServerMessage *message, gpointer user_data)
 {
+    const QhttpExchange *self = user_data;
     guint status = soup_server_message_get_status(message);
 
+    if (!self->is_streamed)
+        qhttp_peer_hold_output(self->peer, false);
     if (status == SOUP_STATUS_NO_CONTENT || status == SOUP_STATUS_NOT_MODIFIED)
         soup_message_headers_set_encoding(soup_server_message_get_response_headers(message), SOUP_ENCODING_NONE);
 }
@@ -204,6 +207,7 @@ qhttp_exchange_respond(QhttpExchange *self, guint status, const char *content_ty
     else if (body != NULL)
         g_string_free(body, TRUE);
     soup_message_body_complete(soup_server_message_get_response_body(self->message));
+    qhttp_peer_hold_output(self->peer, true);
     resume(self);
 }
 

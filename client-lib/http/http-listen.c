@@ -4,6 +4,7 @@
  */
 #include "client-lib/http/http-listen.h"
 
+#include <fcntl.h>
 #include <gio/gio.h>
 #include <glib-unix.h>
 #include <netinet/in.h>
@@ -31,7 +32,6 @@ struct QhttpPeer {
     QhttpListeners *listeners;
     GList link;
     GSocket *socket;
-    GIOStream *stream;
     guint gone_source;
     void (*gone_func)(gpointer); /* (nullable) */
     gpointer gone_data;
@@ -52,9 +52,26 @@ peer_free(gpointer data)
         self->listeners->idle_since_usec = g_get_monotonic_time();
     if (self->gone_source != 0)
         g_source_remove(self->gone_source);
-    g_object_unref(self->stream);
     g_object_unref(self->socket);
     g_free(self);
+}
+
+/*
+ * libsoup 3.2 never frees a connection that ends between two requests. It frees those that send nonsense: the socket is replaced by
+ * an end of a pair that holds some.
+ */
+static void
+replace_by_nonsense(QhttpPeer *self)
+{
+    static const char nonsense[] = "x\r\n\r\n";
+    int fds[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
+        return;
+    (void) write(fds[1], nonsense, sizeof nonsense - 1);
+    (void) dup3(fds[0], g_socket_get_fd(self->socket), O_CLOEXEC);
+    (void) close(fds[0]);
+    (void) close(fds[1]);
 }
 
 /* libsoup would wait for the client where it gives up a message: the socket is shut down before. @self may be gone then. */
@@ -62,10 +79,15 @@ static void
 end_connection(QhttpPeer *self)
 {
     qhttp_peer_shut_down(self);
+    if (self->gone_source != 0)
+        g_source_remove(self->gone_source);
+    self->gone_source = 0;
+    self->turn_usec = G_MAXINT64;
+    self->reading_since_usec = 0;
     if (self->gone_func != NULL)
         self->gone_func(self->gone_data);
     else
-        (void) g_io_stream_close(self->stream, NULL, NULL);
+        replace_by_nonsense(self);
 }
 
 /*
@@ -83,14 +105,15 @@ on_gone(int fd, GIOCondition condition, gpointer user_data)
 }
 
 static QhttpPeer *
-peer_new(QhttpListeners *listeners, GSocket *socket, GIOStream *stream)
+peer_new(QhttpListeners *listeners, GSocket *socket)
 {
     QhttpPeer *self = g_new0(QhttpPeer, 1);
 
     self->listeners = listeners;
     self->socket = g_object_ref(socket);
-    self->stream = g_object_ref(stream);
-    self->gone_source = g_unix_fd_add(g_socket_get_fd(socket), (GIOCondition) (POLLRDHUP | POLLHUP | POLLERR), on_gone, self);
+    /* before libsoup reads the end */
+    self->gone_source = g_unix_fd_add_full(G_PRIORITY_HIGH, g_socket_get_fd(socket), (GIOCondition) (POLLRDHUP | POLLHUP | POLLERR),
+                                           on_gone, self, NULL);
     self->is_unix = g_socket_get_family(socket) == G_SOCKET_FAMILY_UNIX;
     self->is_surplus = listeners->peers.length >= listeners->limits->values[QHTTP_LIMIT_CONNECTIONS];
     self->link.data = self;
@@ -128,6 +151,13 @@ qhttp_peer_note_turn(QhttpPeer *self, bool is_served)
 }
 
 void
+qhttp_peer_hold_output(const QhttpPeer *self, bool holds)
+{
+    if (!self->is_unix)
+        (void) g_socket_set_option(self->socket, IPPROTO_TCP, TCP_CORK, holds ? 1 : 0, NULL);
+}
+
+void
 qhttp_peer_shut_down(const QhttpPeer *self)
 {
     (void) g_socket_shutdown(self->socket, TRUE, TRUE, NULL);
@@ -158,7 +188,7 @@ hand_over(QhttpListeners *self, GSocket *socket)
 
     if (g_socket_get_family(socket) != G_SOCKET_FAMILY_UNIX)
         (void) g_socket_set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
-    g_object_set_data_full(G_OBJECT(remote), PEER_KEY, peer_new(self, socket, G_IO_STREAM(connection)), peer_free);
+    g_object_set_data_full(G_OBJECT(remote), PEER_KEY, peer_new(self, socket), peer_free);
     (void) soup_server_accept_iostream(self->soup, G_IO_STREAM(connection), local, remote, NULL);
 }
 

@@ -29,6 +29,8 @@ bool qhttp_peer_is_unix(const QhttpPeer *self);
 bool qhttp_peer_is_surplus(const QhttpPeer *self);
 /* The client has done something, or it is its turn from now on: if not @is_served, it has the time of 'idle_seconds'. */
 void qhttp_peer_note_turn(QhttpPeer *self, bool is_served);
+/* While @holds, small writes wait to be sent together: libsoup writes head and body of a response one after the other. */
+void qhttp_peer_hold_output(const QhttpPeer *self, bool holds);
 /* Nothing that is written from now on arrives. */
 void qhttp_peer_shut_down(const QhttpPeer *self);
 /* What to call when the client has gone, instead of closing the connection; NULL: no request is under way. */

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """queryd-http: the SPARQL 1.1 Protocol in all forms, content negotiation, errors, unchanged results, SQL, Explain."""
 import csv
+import http.client as http_client
 import io
+import os
+import shutil
+import socket
+import subprocess
 import urllib.parse
 import xml.etree.ElementTree
 
 import pytest
 
 import harness
-from http_world import ALL, FORM, IS_BUILT, NOT_BUILT, QUERY_TYPE, UPDATE_TYPE, HttpServer, sparql
+from http_world import ALL, FORM, IS_BUILT, NOT_BUILT, QUERY_TYPE, PROGRAM, UPDATE_TYPE, HttpServer, UnixConnection, sparql
 
 pytestmark = pytest.mark.skipif(not IS_BUILT, reason=NOT_BUILT)
 DATA = """INSERT DATA {
@@ -297,16 +302,42 @@ def test_full_text(bus, http):
 
 def test_arguments(bus):
     run = bus.run
-    program = harness.os.path.join(harness.BUILD, "client-lib/http/queryd-http")
-    assert run(program, "--version").stdout.startswith("queryd-http ")
+    assert run(PROGRAM, "--version").stdout.startswith("queryd-http ")
     for arguments in (["--nonsense"], ["--port", "65536"], ["extra"], ["--port", "0", "--limit", "nothing=1"],
                       ["--port", "0", "--limit", "connections=0"]):
-        assert run(program, *arguments).returncode == 2, arguments
-    result = run(program)
+        assert run(PROGRAM, *arguments).returncode == 2, arguments
+    result = run(PROGRAM)
     assert result.returncode == 1 and "no socket" in result.stderr
 
 
+@pytest.mark.skipif(shutil.which("systemd-socket-activate") is None, reason="systemd-socket-activate is not installed")
+def test_socket_activation(bus):
+    """As systemd starts it: by the first connection, with both sockets, until it was idle for a while."""
+    path = os.path.join(bus.folder, "run/queryd-http.socket")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    variables = [f"--setenv={name}={value}" for name, value in bus.env.items()]
+    arguments = ["-l", f"127.0.0.1:{port}", "-l", path, *variables, PROGRAM, "--no-token", "--limit", "exit_seconds=1"]
+    process = subprocess.Popen(["systemd-socket-activate", *arguments], stderr=subprocess.PIPE, text=True, env=bus.env)
+    try:
+        for line in process.stderr:
+            if "unix" in line.lower() or path in line:
+                break
+        connection = http_client.HTTPConnection("127.0.0.1", port, timeout=30 * harness.SLOWER)
+        connection.request("GET", sparql("ASK {}"))
+        assert connection.getresponse().read() == b'{"head":{},"boolean":true}\n'
+        connection.close()
+        other = UnixConnection(path)
+        other.request("GET", sparql("ASK {}"))
+        assert other.getresponse().status == 200
+        other.close()
+        assert process.wait(30 * harness.SLOWER) == 0  # it has left by itself
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
 def test_limits_are_documented(bus):
-    program = harness.os.path.join(harness.BUILD, "client-lib/http/queryd-http")
-    with open(harness.os.path.join(harness.ROOT, "docs/http.md"), encoding="utf-8") as stream:
-        assert bus.run(program, "--print-limits").stdout in stream.read()
+    with open(os.path.join(harness.ROOT, "docs/http.md"), encoding="utf-8") as stream:
+        assert bus.run(PROGRAM, "--print-limits").stdout in stream.read()

@@ -126,12 +126,29 @@ def test_daemon_that_dies_breaks_the_body(http, bus):
     assert http.query("ASK { ?s ?p ?o }").json["boolean"] is True  # the bus starts another one
 
 
-def test_kept_connections_are_closed_with_their_clients(http):
-    assert http.query("ASK {}").status == 200
-    before = http.n_fds()
-    for _ in range(20):
-        assert http.request("GET", "/", kept=False).status == 200
-    harness.wait_until(lambda: http.n_fds() <= before, "the end of the connections")
+@pytest.mark.parametrize("request_text, is_answered", [
+    ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", True), ("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", True),
+    (f"GET {sparql('SELECT * { ?s ?p ?o . ?t ?p ?v }')} HTTP/1.1\r\nHost: localhost\r\n\r\n", True),
+    ("POST /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nab", False),
+    ("POST /sparql HTTP/1.1\r\nHos", False), ("", False),
+])
+def test_connections_end_with_their_clients(bus, request_text, is_answered):
+    """They are many times more than may be at once."""
+    bus.update("INSERT DATA { " + " ".join(f"<x:{i}> <x:p> {i} ." for i in range(2000)) + " }", language="sparql")
+    server = HttpServer(bus, "--limit", "connections=8")
+    try:
+        before = None
+        for i in range(100):
+            with server.socket() as raw:
+                raw.settimeout(20 * harness.SLOWER)
+                raw.sendall(request_text.encode())
+                if is_answered:
+                    assert raw.recv(4096).startswith(b"HTTP/1.1 200 "), i
+            harness.wait_until(lambda: server.request("GET", "/", kept=False).status == 200, "room for a connection")
+            before = before or server.n_fds()
+        harness.wait_until(lambda: server.n_fds() <= before + 4, "the end of the connections")
+    finally:
+        server.finish()
 
 
 def test_clients_that_stop_reading_are_ended(bus):
