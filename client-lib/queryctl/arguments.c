@@ -45,6 +45,7 @@ qctl_arguments_free(QctlArguments *self)
     g_free(self->tokenizer);
     g_free(self->direct);
     g_free(self->table);
+    g_free(self->delimiter);
     g_free(self->graph);
     g_free(self->base);
     g_free(self->media_type);

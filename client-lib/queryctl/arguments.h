@@ -50,6 +50,7 @@ struct QctlArguments {
     char *store;         /* (nullable) */
     char *direct;        /* (nullable): a database file */
     char *table;         /* (nullable) */
+    char *delimiter;     /* (nullable): of csv, one character */
     char *graph;         /* (nullable) IRI */
     char *base;          /* (nullable) IRI */
     char *media_type;    /* (nullable) */

@@ -14,6 +14,7 @@
 #include "client-lib/queryctl/relay.h"
 #include "client-lib/queryctl/verbs.h"
 
+#define SAMPLE_BYTES 65536
 #define PROGRESS_USEC (100 * G_TIME_SPAN_MILLISECOND)
 
 typedef struct Progress {
@@ -86,15 +87,50 @@ guess_format(const QctlArguments *arguments, const char *name)
 
 /* import -------------------------------------------------------------------------------------------------------------- */
 
+/* "": the comma. The first line of @fd tells, if it is a file: without a comma, it has another one as often as that occurs. */
+static void
+find_delimiter(const QctlArguments *arguments, int fd, const char *format, char ret_delimiter[2])
+{
+    static const char others[] = ";\t|";
+    char line[SAMPLE_BYTES + 1];
+    ssize_t n = 0;
+    guint n_best = 0;
+
+    g_strlcpy(ret_delimiter, arguments->delimiter != NULL ? arguments->delimiter : "", 2);
+    if (arguments->delimiter == NULL && g_str_equal(format, "csv"))
+        n = pread(fd, line, SAMPLE_BYTES, 0);
+    line[MAX(n, 0)] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    if (strchr(line, ',') != NULL)
+        return;
+    for (const char *other = others; *other != '\0'; other++) {
+        guint n_times = 0;
+
+        for (const char *p = strchr(line, *other); p != NULL; p = strchr(p + 1, *other))
+            n_times++;
+        if (n_times > n_best) {
+            n_best = n_times;
+            ret_delimiter[0] = *other;
+            ret_delimiter[1] = '\0';
+        }
+    }
+    if (n_best > 0)
+        (void) fprintf(stderr,
+                       "queryctl: its first line has no comma: the fields are taken to be separated by '%s'; --delimiter says it\n",
+                       ret_delimiter[0] == '\t' ? "tab" : ret_delimiter);
+}
+
 /* Into a table. */
 static void
-add_table_options(GVariantDict *dict, const QctlArguments *arguments)
+add_table_options(GVariantDict *dict, const QctlArguments *arguments, const char *delimiter)
 {
     g_variant_dict_insert(dict, "table", "s", arguments->table);
     if (arguments->create)
         g_variant_dict_insert(dict, "create", "b", TRUE);
     if (arguments->output.no_header)
         g_variant_dict_insert(dict, "header", "b", FALSE);
+    if (delimiter[0] != '\0')
+        g_variant_dict_insert(dict, "delimiter", "s", delimiter);
 }
 
 /* Into graphs. A file's own address is the base of its relative IRIs. */
@@ -140,17 +176,20 @@ import(QctlSession *session, int fd, const char *format, guint64 *ret_n_rows, GE
     QueryConnection *connection = qctl_session_connect(session, error);
     g_autoptr(QctlRelay) relay = connection != NULL ? qctl_relay_new(fd, false, error) : NULL;
     g_autoptr(GVariant) options = NULL;
+    char delimiter[2];
     GVariantDict dict;
     gboolean ok = FALSE;
 
     if (relay == NULL)
         return false;
 
+    find_delimiter(arguments, fd, format, delimiter);
+
     g_variant_dict_init(&dict, NULL);
     if (qctl_format_is_rdf(format))
         add_rdf_options(&dict, arguments);
     else
-        add_table_options(&dict, arguments);
+        add_table_options(&dict, arguments, delimiter);
     options = g_variant_ref_sink(g_variant_dict_end(&dict));
     ok = query_connection_import(connection, qctl_relay_get_fd(relay), format, options, func, &progress, ret_n_rows,
                                  qctl_session_get_cancellable(session), error);
@@ -220,6 +259,23 @@ static const QctlOption option_table = {
 };
 static const QctlOption option_create = { "create", 0, NULL, "create the table from the header when it does not exist",
                                           .offset = G_STRUCT_OFFSET(QctlArguments, create) };
+static bool
+set_delimiter(QctlArguments *arguments, const QctlOption *self, const char *value, GError **error)
+{
+    bool is_tab = g_str_equal(value, "tab") || g_str_equal(value, "\\t");
+
+    if (!is_tab && strlen(value) != 1) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--delimiter takes one character, or 'tab', not '%s'", value);
+        return false;
+    }
+    g_free(arguments->delimiter);
+    arguments->delimiter = g_strdup(is_tab ? "\t" : value);
+    return true;
+}
+
+static const QctlOption option_delimiter = { "delimiter", 0, "CHAR",
+                                             "csv: what separates fields: one character, or tab; default: a comma",
+                                             .set = set_delimiter };
 static const QctlOption option_base = { "base", 0, "IRI",
                                         "RDF: what relative IRIs are resolved against; default: the file's address",
                                         .offset = G_STRUCT_OFFSET(QctlArguments, base) };
@@ -229,8 +285,8 @@ const QctlVerb qctl_import_verb = {
     "import",
     "FILE|- [--table TABLE]",
     "read csv, tsv, json or jsonl into a table, or RDF into a graph",
-    QCTL_OPTIONS(&option_table, &option_create, &qctl_option_graph, &option_base, &option_replace, &qctl_option_check_only,
-                 &qctl_option_format, &qctl_option_no_header, &qctl_option_store),
+    QCTL_OPTIONS(&option_table, &option_create, &option_delimiter, &qctl_option_graph, &option_base, &option_replace,
+                 &qctl_option_check_only, &qctl_option_format, &qctl_option_no_header, &qctl_option_store),
     .n_words_min = 1,
     .n_words_max = 1,
     .remote_formats = QCTL_REMOTE_RDF,

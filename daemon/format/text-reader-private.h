@@ -39,6 +39,7 @@ typedef struct QdTextPlace {
 struct QdTextReader {
     QdTextFormat format;
     gboolean header;
+    char delimiter; /* csv, tsv */
     QdLimits limits;
     GPtrArray *names; /* NULL-terminated only when have_names */
     gboolean have_names;

@@ -17,6 +17,7 @@ qd_text_reader_new(QdTextFormat format, gboolean header, const char *const *colu
     QdTextReader *self = g_new0(QdTextReader, 1);
 
     self->format = format;
+    self->delimiter = format == QD_TEXT_FORMAT_CSV ? ',' : '\t';
     self->header = header;
     self->limits = *limits;
     self->names = g_ptr_array_new_with_free_func(g_free);
@@ -39,6 +40,12 @@ qd_text_reader_new(QdTextFormat format, gboolean header, const char *const *colu
     for (guint i = 0; column_names != NULL && column_names[i] != NULL; i++)
         g_ptr_array_add(self->names, g_strdup(column_names[i]));
     return self;
+}
+
+void
+qd_text_reader_set_delimiter(QdTextReader *self, char delimiter)
+{
+    self->delimiter = delimiter;
 }
 
 QdTextReader *
@@ -235,7 +242,7 @@ step_plain(QdTextReader *self, GError **error)
     const char *p = self->input + self->pos;
     size_t left = self->n_input - self->pos;
     bool csv = self->format == QD_TEXT_FORMAT_CSV;
-    char delimiter = csv ? ',' : '\t';
+    char delimiter = self->delimiter;
     size_t n = 0;
     QdTextReadResult result = QD_TEXT_READ_MORE;
 
@@ -282,7 +289,7 @@ step_after_quote(QdTextReader *self, GError **error)
 {
     char c = self->input[self->pos];
 
-    if (c != '"' && c != ',' && c != '\n' && c != '\r')
+    if (c != '"' && c != self->delimiter && c != '\n' && c != '\r')
         return qd_text_reader_fail(self, self->place, error, QW_ERROR_SYNTAX, "text after the closing quote");
 
     qd_text_reader_consume(self, 1);
@@ -290,7 +297,7 @@ step_after_quote(QdTextReader *self, GError **error)
         self->state = QD_TEXT_STATE_QUOTED;
         return append(self, "\"", 1, error);
     }
-    if (c == ',')
+    if (c == self->delimiter)
         return end_field(self, error);
     if (c == '\n')
         return end_line(self, error);

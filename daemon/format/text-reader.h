@@ -36,6 +36,9 @@ QdTextReader *qd_text_reader_new(QdTextFormat format, gboolean header, const cha
 QdTextReader *qd_text_reader_free(QdTextReader *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdTextReader, qd_text_reader_free)
 
+/* Another delimiter than the comma between the fields of csv; before the first piece. Not a quote, CR or LF. */
+void qd_text_reader_set_delimiter(QdTextReader *self, char delimiter);
+
 /**
  * qd_text_reader_feed:
  * @data: (nullable): the next bytes of the input; borrowed until qd_text_reader_next() says MORE

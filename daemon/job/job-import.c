@@ -287,6 +287,10 @@ check_request(QdCall *call, QdTextFormat *ret_format, GError **error)
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option 'table' is missing");
         return FALSE;
     }
+    if (call->options.transfer.delimiter != '\0' && *ret_format != QD_TEXT_FORMAT_CSV) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option 'delimiter' is for csv, not for '%s'", call->format);
+        return FALSE;
+    }
     return qd_client_check_write(call->client, error);
 }
 
@@ -312,6 +316,8 @@ run_import(QdCall *call, GError **error)
     item.cancelled = &call->private->entry.cancelled;
     import.buffer = g_malloc(BUFFER_BYTES);
     import.reader = qd_text_reader_new(format, call->options.transfer.header, NULL, &context->limits);
+    if (call->options.transfer.delimiter != '\0')
+        qd_text_reader_set_delimiter(import.reader, call->options.transfer.delimiter);
     if (open_source(&import, error) && qd_writer_run_exclusive(context->writer, &item, TRUE, import_rows, &import, error))
         call->result.generation = item.outcome.generation;
     else
@@ -327,7 +333,7 @@ run_import(QdCall *call, GError **error)
 const QdCallClass qd_import_call = {
     .name = "Import",
     .place = QD_CALL_ON_JOB,
-    .options = QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(TABLE) | QD_TAKES(CREATE) | QD_TAKES(HEADER) | QD_TAKES(GRAPH) |
-               QD_TAKES(BASE) | QD_TAKES(REPLACE) | QD_TAKES(CHECK_ONLY),
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(TABLE) | QD_TAKES(CREATE) | QD_TAKES(HEADER) |
+               QD_TAKES(DELIMITER) | QD_TAKES(GRAPH) | QD_TAKES(BASE) | QD_TAKES(REPLACE) | QD_TAKES(CHECK_ONLY),
     .run = run_import,
 };

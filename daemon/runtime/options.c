@@ -85,6 +85,19 @@ set_table(QdCallOptions *options, const QdOptionValue *value, GError **error)
 }
 
 static gboolean
+set_delimiter(QdCallOptions *options, const QdOptionValue *value, GError **error)
+{
+    char c = value->text[0];
+
+    if ((!g_ascii_ispunct(c) && c != '\t' && c != ' ') || c == '"' || value->text[1] != '\0')
+        return refuse_text("delimiter", value->text, "one ASCII character that is a blank, a tab or punctuation, but no quote",
+                           error);
+
+    options->transfer.delimiter = c;
+    return TRUE;
+}
+
+static gboolean
 set_all(QdCallOptions *options, const QdOptionValue *value, GError **error)
 {
     options->full_text.has_all = TRUE;
@@ -109,6 +122,7 @@ static const QdOption option_table[] = {
     { "table", 's', QD_TAKES(TABLE), .set = set_table },
     { "create", 'b', QD_TAKES(CREATE), AT(transfer.create) },
     { "header", 'b', QD_TAKES(HEADER), AT(transfer.header) },
+    { "delimiter", 's', QD_TAKES(DELIMITER), .set = set_delimiter },
     { "graph", 's', QD_TAKES(GRAPH), AT(transfer.graph) },
     { "base", 's', QD_TAKES(BASE), AT(base) },
     { "dataset", 's', QD_TAKES(DATASET), AT(dataset) },

@@ -28,6 +28,7 @@ typedef enum QdOptionId {
     QD_OPTION_TABLE,
     QD_OPTION_CREATE,
     QD_OPTION_HEADER,
+    QD_OPTION_DELIMITER,
     QD_OPTION_GRAPH,
     QD_OPTION_BASE,
     QD_OPTION_DATASET,
@@ -68,8 +69,9 @@ typedef struct QdChannelOptions {
 
 /* Import, Export, Dump, Restore. */
 typedef struct QdTransferOptions {
-    char *table; /* (nullable) Import */
-    char *graph; /* (nullable) Import of RDF, Dump: IRI */
+    char *table;    /* (nullable) Import */
+    char *graph;    /* (nullable) Import of RDF, Dump: IRI */
+    char delimiter; /* Import of csv; '\0': a comma */
     gboolean header;
     gboolean create;
     gboolean check_only; /* Import of RDF, Restore */

@@ -577,6 +577,31 @@ def test_export_to_a_name_of_no_format(ctl, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["plain", "x.parquet"]
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_import_with_another_delimiter(ctl, tmp_path, delimiter):
+    path = tmp_path / "other.csv"
+    path.write_text(f'id{delimiter}name\n1{delimiter}"a{delimiter}""b"""\n2{delimiter}x,y\n', encoding="utf-8")
+    name = "tab" if delimiter == "\t" else delimiter
+    done = ctl("import", str(path), "--create", "-t", "found")
+    assert (done.returncode, f"separated by '{name}'" in done.stderr.decode()) == (OK, True)
+    ctl.ok("import", str(path), "--create", "-t", "told", "--delimiter", name)
+    for table in ("found", "told"):
+        rows = json.loads(ctl.ok("sql", "-F", "json", f"SELECT * FROM {table}"))
+        assert rows == [{"id": 1, "name": f'a{delimiter}"b"'}, {"id": 2, "name": "x,y"}]
+
+
+def test_delimiters_that_cannot_be(ctl, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a\n1\n", encoding="utf-8")
+    for delimiter in ("ab", ""):
+        ctl.fails(USAGE, "import", str(path), "--create", "-t", "t", "--delimiter", delimiter)
+    for delimiter in ('"', "x", "1"):
+        assert "delimiter" in ctl.fails(QUERY, "import", str(path), "--create", "-t", "t", "--delimiter", delimiter)
+    (tmp_path / "x.tsv").write_text("a\n1\n", encoding="utf-8")
+    assert "for csv" in ctl.fails(QUERY, "import", str(tmp_path / "x.tsv"), "--create", "-t", "t", "--delimiter", ";")
+    ctl.ok("import", str(path), "--create", "-t", "t", "--delimiter", ",")
+
+
 def test_import_of_a_json_array(ctl, tmp_path):
     path = tmp_path / "rows.json"
     path.write_text('[{"a": 1, "b": "x"}, {"a": 2, "b": null}]', encoding="utf-8")

@@ -90,8 +90,8 @@ test_refused(void)
 {
     static const char *const lines[][2] = {
         { "queryctl", "a verb is missing" },
-        { "queryctl sqll", "unknown verb 'sqll'" },
-        { "queryctl sql --fromat csv", "unknown option '--fromat'" },
+        { "queryctl sqll", "unknown verb 'sqll'; did you mean 'sql'?" },
+        { "queryctl sql --fromat csv", "unknown option '--fromat'; did you mean '--format'?" },
         { "queryctl sql -x", "unknown option '-x'" },
         { "queryctl sql --format xml",
           "--format: 'xml' is not table, tsv, csv, json, jsonl, markdown, sparql-json, sparql-xml, sparql-csv, sparql-tsv, turtle, "
