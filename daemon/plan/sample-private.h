@@ -23,6 +23,7 @@ struct QdSamples {
     GHashTable *ids;   /* QdTerm → gint64, 0: no quad has it */
     GHashTable *pairs; /* QdTriple → double */
     GHashTable *walks; /* Walk → itself */
+    GHashTable *scans; /* Scan → itself */
 };
 
 struct QdSample {

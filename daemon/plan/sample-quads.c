@@ -9,6 +9,7 @@
 
 #define MANY_NODES 1000.0 /* nodes of a path that leads to more than are looked for */
 #define MANY_QUADS 200.0  /* the same of a triple */
+#define SCANS_MAX 128     /* remembered: 0.8 MiB */
 #define SCANNED_MAX 8192  /* quads over which the first rows are spread: 1 ms */
 #define WALKS_MAX 4096    /* remembered: 2 MiB */
 #define QUADS_OF_NODE 3   /* at a guess: a path of no length begins at each node */
@@ -48,6 +49,7 @@ qd_samples_new(void)
     self->ids = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     self->pairs = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     self->walks = g_hash_table_new_full(walk_hash, walk_equal, NULL, g_free);
+    self->scans = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
     return self;
 }
 
@@ -135,6 +137,13 @@ list(QdSample *self, gint64 s, gint64 p, gint64 o, guint stride, guint n_max, Qd
 
 /* --- triples ---------------------------------------------------------------------------------------------------------- */
 
+/* Quads of one predicate, or of all, from all over them: read once for a statement. */
+typedef struct Scan {
+    gint64 p; /* 0: of all */
+    guint n;
+    QdQuadIds quads[POOL_MAX];
+} Scan;
+
 static guint
 get_stride(const QdSample *self, const QdTriple *triple)
 {
@@ -146,11 +155,30 @@ get_stride(const QdSample *self, const QdTriple *triple)
     return (guint) (MIN(statistics.n_quads, SCANNED_MAX) / POOL_MAX) | 1; /* odd: one of two may be of another kind */
 }
 
+/* Quads with the predicate @p of @triple. */
+static const Scan *
+scan_once(QdSample *self, const QdTriple *triple, gint64 p)
+{
+    Scan *scan = g_hash_table_lookup(self->samples->scans, &p);
+
+    if (scan != NULL)
+        return scan;
+    scan = g_new(Scan, 1);
+    scan->p = p;
+    scan->n = list(self, 0, p, 0, get_stride(self, triple), POOL_MAX, scan->quads);
+    if (scan->n == 0)
+        scan->n = list(self, 0, p, 0, 1, POOL_MAX, scan->quads);
+    if (g_hash_table_size(self->samples->scans) >= SCANS_MAX)
+        g_hash_table_remove_all(self->samples->scans);
+    g_hash_table_add(self->samples->scans, scan);
+    return scan;
+}
+
 double
 qd_sample_extend_triple(QdSample *self, const QdTriple *triple, const QdSampleRow *row, GArray *out)
 {
-    QdQuadIds quads[POOL_MAX];
-    guint n_max = self->may_scan ? POOL_MAX : FOUND_MAX;
+    QdQuadIds listed[FOUND_MAX];
+    const QdQuadIds *quads = listed;
     gint64 s, p, o;
     guint n, n_kept = 0;
 
@@ -159,9 +187,14 @@ qd_sample_extend_triple(QdSample *self, const QdTriple *triple, const QdSampleRo
         return 0;
     if (s == 0 && o == 0 && !self->may_scan)
         return UNKNOWN;
-    n = list(self, s, p, o, s == 0 && self->may_scan ? get_stride(self, triple) : 1, n_max, quads);
-    if (n == 0 && self->may_scan)
-        n = list(self, s, p, o, 1, n_max, quads);
+    if (s == 0 && o == 0) {
+        const Scan *scan = scan_once(self, triple, p);
+
+        n = scan->n;
+        quads = scan->quads;
+    } else {
+        n = list(self, s, p, o, 1, FOUND_MAX, listed);
+    }
     for (guint i = 0; i < n; i++) {
         QdSampleRow found = *row;
 

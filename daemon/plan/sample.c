@@ -21,6 +21,7 @@ qd_samples_free(QdSamples *self)
         g_hash_table_unref(self->ids);
         g_hash_table_unref(self->pairs);
         g_hash_table_unref(self->walks);
+        g_hash_table_unref(self->scans);
         g_free(self);
     }
     return NULL;

@@ -304,6 +304,24 @@ begin_union_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra **o
                          : NULL;
 }
 
+/* Whether @node is a path with both ends free. */
+static gboolean
+is_free(const QdAlgebra *node)
+{
+    return node->kind == QD_ALGEBRA_PATH && node->triple->s.kind == QD_NODE_VARIABLE && node->triple->o.kind == QD_NODE_VARIABLE;
+}
+
+/* Whether a MINUS or filter is among @parts. */
+static gboolean
+has_steps(const QdAlgebra **parts, guint n)
+{
+    for (guint i = 0; i < n; i++) {
+        if (parts[i]->follows && parts[i]->kind != QD_ALGEBRA_LEFT_JOIN)
+            return TRUE;
+    }
+    return FALSE;
+}
+
 /* The product of @n estimates from @first on. */
 static double
 multiply(const QdGenerator *self, guint first, guint n)
@@ -375,8 +393,8 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
             next = qd_generator_generate(self, order[i], joined != NULL ? &known : bound);
             self->seeded = NULL; /* it may not have come to that */
         }
-        if (joined == NULL)
-            joined = next;
+        if (joined == NULL) /* a condition on where a path begins is not tested for each node */
+            joined = is_free(order[i]) && has_steps(order, n_children) ? qd_relation_seal(self, next, QD_SEAL_STREAM) : next;
         else
             joined = joined == given ? qd_relation_join(self, joined, next) : qd_relation_join_to(self, joined, next);
     }

@@ -238,7 +238,8 @@ qd_generate_left_join_by_cases(QdGenerator *self, QdRelation *left, const QdAlge
     arms[0] = qd_relation_merge(self, kept, found);
     arms[1] = qd_relation_copy(self, kept);
     qd_relation_add_where(self, arms[1], qd_sql_make(self->arena, "NOT @", exists));
-    return qd_relation_unite(self, arms, G_N_ELEMENTS(arms));
+    /* not merged: what it is joined with would be evaluated for each arm */
+    return qd_relation_seal(self, qd_relation_unite(self, arms, G_N_ELEMENTS(arms)), QD_SEAL_STREAM);
 }
 
 /* What @inner takes from many solutions on the left, as a table that is made once. NULL: they are few, or it is large. */
@@ -257,6 +258,77 @@ make_table(QdGenerator *self, const QdRelation *left, QdAlgebra *inner, const Qd
             qd_variable_set_add(&certain, self->arena, left->columns[i].variable);
     }
     return qd_rewrite_list_shared(self, &possible, &certain, inner);
+}
+
+/* Moves to the end of @parts, from @first on, what shares no variable but those of @outside with the part there. Returns where that
+ * begins. */
+static guint
+part_connected(QdGenerator *self, QdAlgebra **parts, guint first, guint n, const QdVariableSet *outside)
+{
+    QdVariableSet inside = { 0 };
+    guint end = first + 1;
+
+    for (guint done = first; done < end; done++) {
+        QD_VARIABLE_SET_FOREACH(&parts[done]->possible, variable)
+        {
+            if (!qd_variable_set_has(outside, variable))
+                qd_variable_set_add(&inside, self->arena, variable);
+        }
+        for (guint i = end; i < n; i++) {
+            QdAlgebra *part = parts[i];
+
+            if (qd_variable_set_shares(&part->possible, &inside)) {
+                parts[i] = parts[end];
+                parts[end++] = part;
+            }
+        }
+    }
+    return end;
+}
+
+static QdSql
+write_exists_of_all(QdGenerator *self, const QdRelation *left, const QdAlgebra *inner, const QdVariableSet *bound)
+{
+    const QdRelation *found = qd_generate_right_by_row(self, left, inner, bound, suits_probe);
+
+    return found != NULL ? write_exists_of(self, left, found) : QD_SQL_NONE;
+}
+
+/*
+ * That @inner has a solution that agrees with a row of @left. Parts of it that share only what is bound there are looked for each
+ * by itself: where one has none, the others are not searched again for each of its candidates. text NULL: it does not begin there.
+ */
+static QdSql
+write_exists(QdGenerator *self, const QdRelation *left, QdAlgebra *inner, const QdVariableSet *bound)
+{
+    guint n = inner->kind == QD_ALGEBRA_JOIN ? inner->n_children : 1;
+    QdAlgebra **parts = qd_arena_array0(self->arena, QdAlgebra *, n);
+    QdVariableSet outside = { 0 };
+    QdSql all = QD_SQL_NONE;
+    guint n_found = 0;
+
+    for (guint i = 0; i < left->n_columns; i++) {
+        if (left->columns[i].certain)
+            qd_variable_set_add(&outside, self->arena, left->columns[i].variable);
+    }
+    for (guint i = 0; i < n; i++)
+        parts[i] = inner->kind == QD_ALGEBRA_JOIN ? inner->children[i] : inner;
+    for (guint first = 0, end; first < n; first = end) {
+        const QdRelation *found;
+        QdSql exists;
+
+        end = part_connected(self, parts, first, n, &outside);
+        found = qd_generate_right_by_row(
+            self, left,
+            end > first + 1 ? qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, parts + first, end - first) : parts[first], bound,
+            suits_probe);
+        if (found == NULL) /* then all of it, unless this was that */
+            return end - first < n ? write_exists_of_all(self, left, inner, bound) : QD_SQL_NONE;
+        exists = write_exists_of(self, left, found);
+        n_found++;
+        all = all.text != NULL ? qd_sql_make(self->arena, "@ AND @", all, exists) : exists;
+    }
+    return n_found > 1 ? qd_sql_make(self->arena, "(@)", all) : all;
 }
 
 /* Those columns of @left that @inner names, each combination once; all are certain. NULL: one is not, or @inner names all. */
@@ -286,10 +358,9 @@ list_values(QdGenerator *self, const QdRelation *left, const QdAlgebra *inner)
  * kept. NULL: they are few, or it has no fewer combinations.
  */
 static QdRelation *
-select_by_values(QdGenerator *self, QdRelation *left, const QdAlgebra *inner, gboolean negated, const QdBefore *before,
+select_by_values(QdGenerator *self, QdRelation *left, QdAlgebra *inner, gboolean negated, const QdBefore *before,
                  const QdVariableSet *bound)
 {
-    const QdRelation *found;
     QdRelation *values, *selected;
     QdSql exists;
 
@@ -297,11 +368,10 @@ select_by_values(QdGenerator *self, QdRelation *left, const QdAlgebra *inner, gb
         return NULL;
     left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
     values = list_values(self, left, inner);
-    found = values != NULL ? qd_generate_right_by_row(self, values, inner, bound, suits_probe) : NULL;
-    if (found == NULL)
+    exists = values != NULL ? write_exists(self, values, inner, bound) : QD_SQL_NONE;
+    if (exists.text == NULL)
         return NULL;
     selected = qd_relation_copy(self, values);
-    exists = write_exists_of(self, values, found);
     qd_relation_add_where(self, selected, negated ? qd_sql_make(self->arena, "NOT @", exists) : exists);
     return qd_relation_join_to(self, left, qd_relation_seal(self, selected, QD_SEAL_MATERIALIZED));
 }
@@ -313,7 +383,6 @@ select_by_row(QdGenerator *self, QdRelation *left, QdAlgebra *pattern, gboolean 
 {
     QdVariableSet possible = { 0 };
     QdAlgebra *inner, *table;
-    const QdRelation *found;
     QdRelation *selected;
     QdSql exists;
 
@@ -328,10 +397,9 @@ select_by_row(QdGenerator *self, QdRelation *left, QdAlgebra *pattern, gboolean 
     selected = select_by_values(self, left, inner, negated, before, bound);
     if (selected != NULL)
         return selected;
-    found = qd_generate_right_by_row(self, left, inner, bound, suits_probe);
-    if (found == NULL)
+    exists = write_exists(self, left, inner, bound);
+    if (exists.text == NULL)
         return NULL;
-    exists = write_exists_of(self, left, found);
     selected = qd_relation_copy(self, left);
     qd_relation_add_where(self, selected, negated ? qd_sql_make(self->arena, "NOT @", exists) : exists);
     return selected;
