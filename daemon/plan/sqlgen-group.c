@@ -86,8 +86,9 @@ add_empty_groups(QdGenerator *self, const QdRelation *relation, QdSql *ret_only)
 }
 
 QdRelation *
-qd_generate_group(QdGenerator *self, const QdAlgebra *node)
+qd_generate_group(QdGenerator *self, const QdAlgebra *written)
 {
+    const QdAlgebra *node = qd_rewrite_count(self, written);
     QdRelation *relation = qd_generator_generate(self, node->children[0], NULL);
     QdRelation *shape = qd_relation_new(self);
     g_auto(QdSqlBuilder) keys = qd_sql_builder_new(self->arena);

@@ -288,6 +288,11 @@ gboolean qd_algebra_consists_of_links(const QdAlgebra *node);
 gboolean qd_algebra_has_path(const QdAlgebra *node);
 /* @node, which consists of links, with @to for the variable @from, and new names for all others. */
 QdAlgebra *qd_rewrite_rename(QdGenerator *self, const QdAlgebra *node, guint from, guint to);
+/*
+ * @node, a GROUP. Where it counts solutions, a path of which it needs one end alone is counted by itself, for each value of that
+ * end. The sum of these counts is taken. So pairs of its own are not made for each solution of the others.
+ */
+const QdAlgebra *qd_rewrite_count(QdGenerator *self, const QdAlgebra *node);
 /* The algebra of an EXISTS. */
 QdAlgebra *qd_rewrite_get_exists(QdGenerator *self, QdExpression *expression);
 /*

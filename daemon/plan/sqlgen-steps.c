@@ -296,7 +296,7 @@ write_exists_of_all(QdGenerator *self, const QdRelation *left, const QdAlgebra *
 
 /*
  * That @inner has a solution that agrees with a row of @left. Parts of it that share only what is bound there are looked for each
- * by itself: where one has none, the others are not searched again for each of its candidates. text NULL: it does not begin there.
+ * by itself. Where one has none, the others are not searched again for each of its candidates. text NULL: it does not begin there.
  */
 static QdSql
 write_exists(QdGenerator *self, const QdRelation *left, QdAlgebra *inner, const QdVariableSet *bound)

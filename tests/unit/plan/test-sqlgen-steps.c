@@ -37,6 +37,12 @@ static const Case cases[] = {
     { "?x :p ?y OPTIONAL { ?y :p :n3 . ?y :p ?z } MINUS { ?y :p+ ?z . ?z :p :n5 }", 1 },
     { "?x :p ?y OPTIONAL { ?y :p :n3 . ?y :p ?z } FILTER NOT EXISTS { ?y :p+ ?z . ?z :none ?q }", N },
     { "?x :p ?y OPTIONAL { ?y :p :n3 . ?y :p ?z } OPTIONAL { ?y :p+ ?z . ?z :p+ ?w }", (N - 1) * N *N + N },
+    /* counts of a path that is counted by itself */
+    { "{ SELECT ?x (COUNT(*) AS ?k) { ?x :p ?y . ?y :p+ ?z } GROUP BY ?x } FILTER(?k = 7)", N },
+    { "{ SELECT ?x (COUNT(*) AS ?k) (COUNT(*) AS ?m) { ?x :p* ?y . ?y :p+ ?z } GROUP BY ?x } FILTER(?k = 49 && ?m = 49)", N },
+    { "{ SELECT ?x (COUNT(*) AS ?k) { ?x :p ?y . ?y :p+ ?z . ?z :none ?u } GROUP BY ?x }", 0 },
+    { "{ SELECT ?x (COUNT(DISTINCT ?y) AS ?k) { ?x :p ?y . ?y :p+ ?z } GROUP BY ?x } FILTER(?k = 1)", N },
+    { "{ SELECT ?x (COUNT(*) AS ?k) { ?x :p ?y . ?x :p+ ?z . ?z :p+ ?x } GROUP BY ?x HAVING(COUNT(*) = 7) }", N },
     /* no step: each node */
     { "?x :p* ?x . ?x :p ?y", N },
     { "?x :p ?y . ?y :p? ?y . ?x :p+ ?z", N *N },
