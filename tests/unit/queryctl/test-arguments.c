@@ -114,11 +114,11 @@ test_refused(void)
         { "queryctl import", "usage: queryctl import FILE|- [--table TABLE]" },
         { "queryctl import x --table t --format sparql-json",
           "the format 'sparql-json' is for 'sparql' without parameters, for 'export', and of RDF for 'import'" },
-        { "queryctl import x --table t --format json", "import: the format is one of csv, tsv, jsonl" },
+        { "queryctl import x --table t --format table", "import: the format is one of csv, tsv, json, jsonl" },
         { "queryctl export t --format table", "export: the format is one of csv, tsv, json, jsonl" },
         { "queryctl cancel", "usage: queryctl cancel ID…" },
         { "queryctl cancel x", "'x' is not the id of a query; see 'queryctl status'" },
-        { "queryctl store make x", "usage: queryctl store list|create NAME|import FILE NAME" },
+        { "queryctl store make x", "usage: queryctl store list|create NAME|import FILE NAME|remove NAME" },
         { "queryctl store create 1x",
           "'1x' is not a store's name: letters, digits and '_', at most 64, not a digit first, not 'default'" },
     };
