@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#define N_PARTS 3 /* of an RDF term */
+
 typedef struct Column Column;
 
 /* Binds the value at @row, which counts from the array's offset and is not NULL. */
@@ -24,6 +26,7 @@ struct Column {
     gint n_bytes; /* of a decimal */
     gboolean has_zone;
     Column *dictionary; /* (nullable) */
+    Column *parts;      /* (nullable): of an RDF term */
     const struct ArrowArray *array;
 };
 
@@ -131,21 +134,26 @@ bind_data(const Column *self, const char *data, gsize n_bytes, QueryStatement *s
 {
     g_autoptr(GBytes) bytes = NULL;
 
-    if (data == NULL)
-        data = "";
     if (strcmp(self->declaration, "TEXT") == 0)
         return query_statement_bind_string(statement, name, data, (gssize) n_bytes, error);
     bytes = g_bytes_new(data, n_bytes);
     return query_statement_bind_bytes(statement, name, bytes, error);
 }
 
-static gboolean
-bind_bytes(const Column *self, gint64 row, QueryStatement *statement, const char *name, GError **error)
+/* Offsets of 4 or 8 bytes, or views: up to 12 bytes are in the view itself, else it names a buffer and a place. */
+static const char *
+get_data(const Column *self, gint64 row, gsize *ret_n_bytes)
 {
-    const char *data = get_buffer(self, 2);
     gint64 index = row + self->array->offset;
+    const char *data = self->width != 0 ? get_buffer(self, 2) : NULL;
     gint64 start, end;
 
+    if (self->width == 0) {
+        const gint32 *view = (const gint32 *) get_buffer(self, 1) + 4 * index;
+
+        *ret_n_bytes = (gsize) view[0];
+        return view[0] > 12 ? (const char *) get_buffer(self, 2 + (guint) view[2]) + view[3] : (const char *) (view + 1);
+    }
     if (self->width == 8) {
         start = ((const gint64 *) get_buffer(self, 1))[index];
         end = ((const gint64 *) get_buffer(self, 1))[index + 1];
@@ -153,19 +161,17 @@ bind_bytes(const Column *self, gint64 row, QueryStatement *statement, const char
         start = ((const gint32 *) get_buffer(self, 1))[index];
         end = ((const gint32 *) get_buffer(self, 1))[index + 1];
     }
-    return bind_data(self, data != NULL ? data + start : NULL, (gsize) (end - start), statement, name, error);
+    *ret_n_bytes = (gsize) (end - start);
+    return data != NULL ? data + start : "";
 }
 
-/* Up to 12 bytes are in the view itself; else it names a buffer and a place. */
 static gboolean
-bind_view(const Column *self, gint64 row, QueryStatement *statement, const char *name, GError **error)
+bind_bytes(const Column *self, gint64 row, QueryStatement *statement, const char *name, GError **error)
 {
-    const gint32 *view = (const gint32 *) get_buffer(self, 1) + 4 * (row + self->array->offset);
-    const char *data = (const char *) (view + 1);
+    gsize n_bytes;
+    const char *data = get_data(self, row, &n_bytes);
 
-    if (view[0] > 12)
-        data = (const char *) get_buffer(self, 2 + (guint) view[2]) + view[3];
-    return bind_data(self, data, (gsize) view[0], statement, name, error);
+    return bind_data(self, data, n_bytes, statement, name, error);
 }
 
 static gboolean
@@ -329,6 +335,39 @@ bind_indirectly(const Column *self, gint64 row, QueryStatement *statement, const
     return self->dictionary->bind(self->dictionary, index, statement, name, error);
 }
 
+/* RDF terms -------------------------------------------------------------------------------------------------------------- */
+
+/* (transfer full) (nullable) */
+static char *
+get_part(const Column *self, guint part, gint64 row)
+{
+    gint64 index = row + self->array->offset;
+    gsize n_bytes;
+    const char *data;
+
+    if (is_null(&self->parts[part], index))
+        return NULL;
+    data = get_data(&self->parts[part], index, &n_bytes);
+    return g_strndup(data, n_bytes);
+}
+
+static gboolean
+bind_term(const Column *self, gint64 row, QueryStatement *statement, const char *name, GError **error)
+{
+    g_autofree char *value = get_part(self, 0, row);
+    g_autofree char *datatype = get_part(self, 1, row);
+    g_autofree char *language = get_part(self, 2, row);
+
+    if (value == NULL)
+        return query_statement_bind_null(statement, name, error);
+    if (g_strcmp0(datatype, "@bnode") == 0)
+        return qad_set_error(error, ADBC_STATUS_INVALID_ARGUMENT, "the blank node '%s' in column '%s' can be no parameter", value,
+                             self->name);
+    if (g_strcmp0(datatype, "@id") == 0)
+        return query_statement_bind_iri(statement, name, value, error);
+    return query_statement_bind_literal(statement, name, value, language == NULL ? datatype : NULL, language, error);
+}
+
 /* Types ---------------------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -342,8 +381,8 @@ static const struct {
     { "i", "INTEGER", bind_int32, 0 },  { "I", "INTEGER", bind_uint32, 0 },  { "l", "INTEGER", bind_int64, 0 },
     { "L", "INTEGER", bind_uint64, 0 }, { "e", "REAL", bind_half, 0 },       { "f", "REAL", bind_float, 0 },
     { "g", "REAL", bind_double, 0 },    { "u", "TEXT", bind_bytes, 4 },      { "U", "TEXT", bind_bytes, 8 },
-    { "vu", "TEXT", bind_view, 0 },     { "z", "BLOB", bind_bytes, 4 },      { "Z", "BLOB", bind_bytes, 8 },
-    { "vz", "BLOB", bind_view, 0 },     { "tdD", "TEXT", bind_date, 4 },     { "tdm", "TEXT", bind_date, 8 },
+    { "vu", "TEXT", bind_bytes, 0 },    { "z", "BLOB", bind_bytes, 4 },      { "Z", "BLOB", bind_bytes, 8 },
+    { "vz", "BLOB", bind_bytes, 0 },    { "tdD", "TEXT", bind_date, 4 },     { "tdm", "TEXT", bind_date, 8 },
     { "tts", "TEXT", bind_time, 0 },    { "ttm", "TEXT", bind_time, 3 },     { "ttu", "TEXT", bind_time, 6 },
     { "ttn", "TEXT", bind_time, 9 },
 };
@@ -402,12 +441,32 @@ init_type(Column *self)
     return TRUE;
 }
 
+/* A struct of the texts value, datatype and language, as results give it. */
+static gboolean
+init_term(Column *self, const struct ArrowSchema *schema)
+{
+    static const char *const names[N_PARTS] = { "value", "datatype", "language" };
+
+    if (strcmp(schema->format, "+s") != 0 || schema->n_children != N_PARTS)
+        return FALSE;
+    self->parts = g_new0(Column, N_PARTS);
+    for (guint i = 0; i < N_PARTS; i++) {
+        self->parts[i].format = schema->children[i]->format;
+        if (g_strcmp0(schema->children[i]->name, names[i]) != 0 || schema->children[i]->dictionary != NULL ||
+            !init_type(&self->parts[i]) || self->parts[i].bind != bind_bytes)
+            return FALSE;
+    }
+    self->declaration = "TEXT";
+    self->bind = bind_term;
+    return TRUE;
+}
+
 static gboolean
 init_column(Column *self, const struct ArrowSchema *schema, GError **error)
 {
     self->name = schema->name != NULL ? schema->name : "";
     self->format = schema->format;
-    if (!init_type(self))
+    if (!init_type(self) && !init_term(self, schema))
         return qad_set_error(error, ADBC_STATUS_NOT_IMPLEMENTED,
                              "column '%s' has Arrow's type '%s', which no parameter can have: cast it to text, a number or binary",
                              self->name, self->format);
@@ -428,6 +487,7 @@ clear_column(Column *self)
     if (self->dictionary != NULL)
         clear_column(self->dictionary);
     g_free(self->dictionary);
+    g_free(self->parts);
 }
 
 QadInput *
@@ -465,6 +525,8 @@ set_array(Column *self, const struct ArrowArray *array)
     self->array = array;
     if (self->dictionary != NULL)
         set_array(self->dictionary, array->dictionary);
+    for (guint i = 0; self->parts != NULL && i < N_PARTS; i++)
+        set_array(&self->parts[i], array->children[i]);
 }
 
 gboolean

@@ -100,6 +100,24 @@ class TestQueries(Case):
             self.assertEqual(cursor.fetchall(), [(2,)])
 
 
+    def test_terms_as_parameters(self):
+        """What a result gives as terms may be bound again."""
+        with connect(**{"queryd.language": "sparql", "queryd.rdf_terms": "struct"}) as connection, connection.cursor() as cursor:
+            cursor.execute("INSERT DATA { <http://example.org/b> <http://example.org/q> "
+                           "'chat'@fr, 'plain', 1.50, <http://example.org/c> }")
+            cursor.execute("SELECT ?o WHERE { <http://example.org/b> <http://example.org/q> ?o }")
+            terms = cursor.fetch_arrow_table()
+            self.assertEqual(terms.num_rows, 4)
+            for i in range(4):
+                cursor.execute("SELECT ?p WHERE { <http://example.org/b> ?p $o }", terms.slice(i, 1).combine_chunks())
+                self.assertEqual(cursor.fetch_arrow_table()["p"].to_pylist(),
+                                 [{"value": "http://example.org/q", "datatype": "@id", "language": None}])
+            blank = [{"value": "b0", "datatype": "@bnode", "language": None}]
+            blank = pyarrow.table({"o": pyarrow.array(blank, terms.schema.field(0).type)})
+            with self.assertRaisesRegex(dbapi.ProgrammingError, "blank node 'b0' in column 'o'"):
+                cursor.execute("SELECT ?p WHERE { <http://example.org/b> ?p $o }", blank)
+
+
 class TestFailures(Case):
     """Errors, with what they tell."""
 
