@@ -5,29 +5,14 @@
 #include "daemon/functions/many.h"
 
 #include "daemon/functions/sql-call.h"
+#include "daemon/sqlite/virtual-table.h"
 
 #define STATED_ROWS (1 << 20)
-
-typedef struct Cursor {
-    sqlite3_vtab_cursor base;
-    gboolean is_at_end;
-} Cursor;
 
 static int
 connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqlite3_vtab **ret_table, char **ret_message)
 {
-    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(n INTEGER)");
-
-    if (r == SQLITE_OK)
-        *ret_table = g_new0(sqlite3_vtab, 1);
-    return r;
-}
-
-static int
-disconnect_table(sqlite3_vtab *table)
-{
-    g_free(table);
-    return SQLITE_OK;
+    return qd_virtual_table_connect(db, "CREATE TABLE x(n INTEGER)", data, ret_table);
 }
 
 static int
@@ -39,39 +24,20 @@ plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
 }
 
 static int
-open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
-{
-    Cursor *self = g_new0(Cursor, 1);
-
-    *ret_cursor = &self->base;
-    return SQLITE_OK;
-}
-
-static int
-close_cursor(sqlite3_vtab_cursor *cursor)
-{
-    g_free(cursor);
-    return SQLITE_OK;
-}
-
-static int
 filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_args, sqlite3_value **args)
 {
-    ((Cursor *) cursor)->is_at_end = FALSE;
+    QdVirtualCursor *self = (QdVirtualCursor *) cursor;
+
+    self->row = 1;
+    self->is_at_end = FALSE;
     return SQLITE_OK;
 }
 
 static int
 next(sqlite3_vtab_cursor *cursor)
 {
-    ((Cursor *) cursor)->is_at_end = TRUE;
+    ((QdVirtualCursor *) cursor)->is_at_end = TRUE;
     return SQLITE_OK;
-}
-
-static int
-is_at_end(sqlite3_vtab_cursor *cursor)
-{
-    return ((const Cursor *) cursor)->is_at_end;
 }
 
 static int
@@ -81,27 +47,20 @@ get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
     return SQLITE_OK;
 }
 
-static int
-get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
-{
-    *ret_rowid = 1;
-    return SQLITE_OK;
-}
-
 gboolean
 qd_many_register(sqlite3 *db, GError **error)
 {
     static const sqlite3_module module = {
         .xConnect = connect_table,
-        .xDisconnect = disconnect_table,
+        .xDisconnect = qd_virtual_table_disconnect,
         .xBestIndex = plan_table,
-        .xOpen = open_cursor,
-        .xClose = close_cursor,
+        .xOpen = qd_virtual_cursor_open,
+        .xClose = qd_virtual_cursor_close,
         .xFilter = filter,
         .xNext = next,
-        .xEof = is_at_end,
+        .xEof = qd_virtual_cursor_is_at_end,
         .xColumn = get_column,
-        .xRowid = get_rowid,
+        .xRowid = qd_virtual_cursor_get_rowid,
     };
     int r = sqlite3_create_module_v2(db, "queryd_many", &module, NULL, NULL);
 

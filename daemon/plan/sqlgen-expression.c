@@ -344,12 +344,6 @@ make_condition(QdGenerator *self, const QdExpression *expression, const QdRelati
     return condition;
 }
 
-QdSql
-qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
-{
-    return make_condition(self, expression, relation, 0);
-}
-
 /* a && b holds when both do, even with errors: SQLite may test each where it first can. */
 static void
 filter(QdGenerator *self, QdRelation *relation, const QdRelation *seen, const QdExpression *expression)
@@ -358,7 +352,7 @@ filter(QdGenerator *self, QdRelation *relation, const QdRelation *seen, const Qd
         filter(self, relation, seen, expression->children[0]);
         filter(self, relation, seen, expression->children[1]);
     } else {
-        qd_relation_add_where(self, relation, qd_expression_make_condition(self, expression, seen));
+        qd_relation_add_where(self, relation, make_condition(self, expression, seen, 0));
     }
 }
 

@@ -119,8 +119,9 @@ settle_sides(QdGenerator *self, const QdRelation **left, const QdRelation **righ
     *right = turns ? first : second;
 }
 
-gboolean
-qd_relation_begins_apart(const QdRelation *left, const QdRelation *right)
+/* Whether @right begins with a table that nothing on the left looks up, and has one that only the whole of it can have indexed. */
+static gboolean
+begins_apart(const QdRelation *left, const QdRelation *right)
 {
     gboolean shares = FALSE;
     gboolean has_sealed = FALSE;
@@ -148,7 +149,7 @@ qd_relation_keep_apart(QdGenerator *self, const QdRelation *left, const QdRelati
 {
     QdRelation *shared;
 
-    if (!qd_relation_begins_apart(left, right))
+    if (!begins_apart(left, right))
         return right;
     shared = qd_relation_new(self);
     qd_relation_take_rows(self, shared, right);
@@ -172,7 +173,7 @@ cut_join(QdGenerator *self, const QdRelation **left, const QdRelation **right)
     gboolean fits;
 
     settle_sides(self, left, right);
-    if (qd_relation_begins_apart(*left, *right))
+    if (begins_apart(*left, *right))
         *right = qd_relation_seal(self, *right, QD_SEAL_MATERIALIZED);
     fits = (*left)->n_tables + (*right)->n_tables <= QD_TABLES_MAX;
     if (!fits || qd_relation_get_n_arms(*left) * qd_relation_get_n_arms(*right) > QD_MERGED_ARMS_MAX ||

@@ -484,8 +484,14 @@ is_loop(const QdTriple *triple, QdPathKind kind)
            triple->s.variable == triple->o.variable;
 }
 
-QdRelation *
-qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *left, const QdVariableSet *bound)
+/*
+ * A repeated path that is searched from each solution of @left as it comes. Neither is kept, so the first rows leave before the
+ * last solution is there. To be joined after @left, whose columns it names. NULL: it would be searched again for each row of
+ * something around it, or its steps are more than links. Or one end is a constant, none is known, or a known one may be
+ * unbound.
+ */
+static QdRelation *
+generate_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *left, const QdVariableSet *bound)
 {
     QdPathKind kind;
     const QdPath *inner = simplify(triple->path, &kind);
@@ -537,7 +543,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
 {
     Closure closure = { 0 };
     const QdPath *inner = simplify(triple->path, &closure.kind);
-    QdRelation *by_row = left != NULL && *left != NULL ? qd_generate_path_by_row(self, triple, *left, bound) : NULL;
+    QdRelation *by_row = left != NULL && *left != NULL ? generate_by_row(self, triple, *left, bound) : NULL;
     gboolean from_object = by_row != NULL ? FALSE : choose_seeds(self, triple, left, &closure);
     QdRelation *relation = qd_relation_new(self);
     QdTable table;

@@ -162,7 +162,6 @@ void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const Qd
 
 /* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */
 QdColumn qd_expression_make_value(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
-QdSql qd_expression_make_condition(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
 gboolean qd_expression_is_volatile(const QdExpression *expression);
 gboolean qd_expression_needs_serial(const QdExpression *expression);
 void qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const *expressions, guint n_expressions);
@@ -173,8 +172,6 @@ QdColumn *qd_relation_find_serial(const QdRelation *relation);
 /* @side before it is joined with @other. What is computed and may be unbound, as BIND leaves it, has no index to serve it. It
  * would be computed, and its id looked up, once for each pair of rows. Sealed it is so once for each row of its side. */
 const QdRelation *qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal);
-/* Whether @right begins with a table that nothing on the left looks up, and has one that only the whole of it can have indexed. */
-gboolean qd_relation_begins_apart(const QdRelation *left, const QdRelation *right);
 /* @right, of which only the variables that @left has are of interest, and whether there is a row. It is a table of their
  * distinct values if it would be scanned for each row of @left. */
 const QdRelation *qd_relation_keep_apart(QdGenerator *self, const QdRelation *left, const QdRelation *right);
@@ -335,14 +332,6 @@ QdSql qd_generate_graph_condition(QdGenerator *self, const QdTableName *table);
 /* sqlgen-path.c; @left (nullable): solutions to be joined with, sealed on return when it was used for its ends; @bound (nullable):
  * what solutions around it bind. */
 QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left, const QdVariableSet *bound);
-
-/*
- * A repeated path that is searched from each solution of @left as it comes. Neither is kept, so the first rows leave before the
- * last solution is there. To be joined after @left, whose columns it names. NULL: it would be searched again for each row of
- * something around it, or its steps are more than links. Or one end is a constant, none is known, or a known one may be
- * unbound.
- */
-QdRelation *qd_generate_path_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *left, const QdVariableSet *bound);
 
 /* sqlgen-fts.c; @left (nullable): solutions to be joined with, sealed on return when it gave the query texts. */
 QdRelation *qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left);

@@ -5,6 +5,7 @@
 #include "daemon/quads/insert-source.h"
 
 #include "daemon/sqlite/sqlite-error.h"
+#include "daemon/sqlite/virtual-table.h"
 
 #define MODULE_NAME "queryd_source"
 
@@ -13,68 +14,22 @@ typedef struct Source {
     GError *error;
 } Source;
 
-typedef struct Table {
-    sqlite3_vtab base;
-    Source *source;
-} Table;
-
-typedef struct Cursor {
-    sqlite3_vtab_cursor base;
-    Source *source;
-    gboolean more;
-} Cursor;
-
 static int
 connect_table(sqlite3 *db, void *data, int n_arguments, const char *const *arguments, sqlite3_vtab **ret_table, char **ret_error)
 {
-    int r = sqlite3_declare_vtab(db, "CREATE TABLE queryd_source(a, b, c, d)");
-    Table *table;
-
-    if (r != SQLITE_OK)
-        return r;
-    table = g_new0(Table, 1);
-    table->source = data;
-    *ret_table = &table->base;
-    return SQLITE_OK;
-}
-
-static int
-disconnect_table(sqlite3_vtab *table)
-{
-    g_free(table);
-    return SQLITE_OK;
-}
-
-static int
-plan(sqlite3_vtab *table, sqlite3_index_info *info)
-{
-    return SQLITE_OK;
-}
-
-static int
-open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
-{
-    Cursor *cursor = g_new0(Cursor, 1);
-
-    cursor->source = ((Table *) table)->source;
-    *ret_cursor = &cursor->base;
-    return SQLITE_OK;
-}
-
-static int
-close_cursor(sqlite3_vtab_cursor *cursor)
-{
-    g_free(cursor);
-    return SQLITE_OK;
+    return qd_virtual_table_connect(db, "CREATE TABLE queryd_source(a, b, c, d)", data, ret_table);
 }
 
 static int
 go_on(sqlite3_vtab_cursor *cursor)
 {
-    Cursor *self = (Cursor *) cursor;
-    const QdInsertSource *insert_source = self->source->insert_source;
+    Source *source = qd_virtual_cursor_get_data(cursor);
+    gboolean more = FALSE;
 
-    return insert_source->next(insert_source->data, &self->more, &self->source->error) ? SQLITE_OK : SQLITE_ERROR;
+    if (!source->insert_source->next(source->insert_source->data, &more, &source->error))
+        return SQLITE_ERROR;
+    ((QdVirtualCursor *) cursor)->is_at_end = !more;
+    return SQLITE_OK;
 }
 
 static int
@@ -84,39 +39,26 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *name, int n_values, s
 }
 
 static int
-is_at_end(sqlite3_vtab_cursor *cursor)
-{
-    return !((Cursor *) cursor)->more;
-}
-
-static int
 get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
-    const QdInsertSource *insert_source = ((Cursor *) cursor)->source->insert_source;
+    const QdInsertSource *insert_source = ((const Source *) qd_virtual_cursor_get_data(cursor))->insert_source;
 
     insert_source->get(insert_source->data, context, column);
-    return SQLITE_OK;
-}
-
-static int
-get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
-{
-    *ret_rowid = 0;
     return SQLITE_OK;
 }
 
 /* Without xCreate it has no name but its own. */
 static const sqlite3_module module = {
     .xConnect = connect_table,
-    .xBestIndex = plan,
-    .xDisconnect = disconnect_table,
-    .xOpen = open_cursor,
-    .xClose = close_cursor,
+    .xBestIndex = qd_virtual_table_plan,
+    .xDisconnect = qd_virtual_table_disconnect,
+    .xOpen = qd_virtual_cursor_open,
+    .xClose = qd_virtual_cursor_close,
     .xFilter = filter,
     .xNext = go_on,
-    .xEof = is_at_end,
+    .xEof = qd_virtual_cursor_is_at_end,
     .xColumn = get_column,
-    .xRowid = get_rowid,
+    .xRowid = qd_virtual_cursor_get_rowid,
 };
 
 gboolean

@@ -22,26 +22,23 @@ enum {
 #define BY_PREDICATE "INDEXED BY queryd_quad_posg WHERE "
 #define BY_OBJECT "INDEXED BY queryd_quad_ospg WHERE "
 
-static const char *const count_texts[N_PATTERNS] = {
-    [0] = COUNT("NOT INDEXED"),
-    [BOUND_S] = COUNT(BY_SUBJECT "s=?"),
-    [BOUND_P] = COUNT(BY_PREDICATE "p=?"),
-    [BOUND_S | BOUND_P] = COUNT(BY_SUBJECT "s=? AND p=?"),
-    [BOUND_O] = COUNT(BY_OBJECT "o=?"),
-    [BOUND_S | BOUND_O] = COUNT(BY_OBJECT "s=? AND o=?"),
-    [BOUND_P | BOUND_O] = COUNT(BY_PREDICATE "p=? AND o=?"),
-    [BOUND_S | BOUND_P | BOUND_O] = COUNT(BY_SUBJECT "s=? AND p=? AND o=?"),
-};
+#define TEXTS(where)              \
+    {                             \
+        COUNT(where), LIST(where) \
+    }
 
-static const char *const list_texts[N_PATTERNS] = {
-    [0] = LIST("NOT INDEXED"),
-    [BOUND_S] = LIST(BY_SUBJECT "s=?"),
-    [BOUND_P] = LIST(BY_PREDICATE "p=?"),
-    [BOUND_S | BOUND_P] = LIST(BY_SUBJECT "s=? AND p=?"),
-    [BOUND_O] = LIST(BY_OBJECT "o=?"),
-    [BOUND_S | BOUND_O] = LIST(BY_OBJECT "s=? AND o=?"),
-    [BOUND_P | BOUND_O] = LIST(BY_PREDICATE "p=? AND o=?"),
-    [BOUND_S | BOUND_P | BOUND_O] = LIST(BY_SUBJECT "s=? AND p=? AND o=?"),
+static const struct {
+    const char *count;
+    const char *list;
+} texts[N_PATTERNS] = {
+    [0] = TEXTS("NOT INDEXED"),
+    [BOUND_S] = TEXTS(BY_SUBJECT "s=?"),
+    [BOUND_P] = TEXTS(BY_PREDICATE "p=?"),
+    [BOUND_S | BOUND_P] = TEXTS(BY_SUBJECT "s=? AND p=?"),
+    [BOUND_O] = TEXTS(BY_OBJECT "o=?"),
+    [BOUND_S | BOUND_O] = TEXTS(BY_OBJECT "s=? AND o=?"),
+    [BOUND_P | BOUND_O] = TEXTS(BY_PREDICATE "p=? AND o=?"),
+    [BOUND_S | BOUND_P | BOUND_O] = TEXTS(BY_SUBJECT "s=? AND p=? AND o=?"),
 };
 
 #define N_REMEMBERED 256 /* predicates, and counts, since the last load */
@@ -114,7 +111,7 @@ store_catalog_new(QdConnection *connection, GError **error)
         r = sqlite3_prepare_v3(db, "SELECT iri FROM queryd_prefix WHERE prefix=?", -1, SQLITE_PREPARE_PERSISTENT, &self->prefix,
                                NULL);
     for (guint i = 0; i < N_PATTERNS && r == SQLITE_OK; i++)
-        r = sqlite3_prepare_v3(db, count_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &self->counts[i], NULL);
+        r = sqlite3_prepare_v3(db, texts[i].count, -1, SQLITE_PREPARE_PERSISTENT, &self->counts[i], NULL);
     (void) qd_connection_set_policy(connection, policy);
     if (r == SQLITE_OK)
         return self;
@@ -226,7 +223,7 @@ list_quads(gpointer data, const QdQuadIds *pattern, guint stride, guint n_max, Q
     if (*stmt == NULL) {
         QdPolicy policy = qd_connection_set_policy(self->connection, QD_POLICY_INTERNAL);
 
-        (void) sqlite3_prepare_v3(qd_connection_get_db(self->connection), list_texts[index], -1, SQLITE_PREPARE_PERSISTENT, stmt,
+        (void) sqlite3_prepare_v3(qd_connection_get_db(self->connection), texts[index].list, -1, SQLITE_PREPARE_PERSISTENT, stmt,
                                   NULL);
         (void) qd_connection_set_policy(self->connection, policy);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/sqlite/virtual-table.h"
 
 #define MODULE "queryd_count"
 
@@ -20,91 +21,39 @@ typedef struct Counting {
     sqlite3_stmt *count; /* from the first use on */
 } Counting;
 
-typedef struct Cursor {
-    sqlite3_vtab_cursor parent;
-    gint64 row;
-} Cursor;
-
-typedef struct Table {
-    sqlite3_vtab parent;
-    const Counting *counting;
-} Table;
-
 /* The table --------------------------------------------------------------------------------------------------------------- */
 
 static int
 connect_table(sqlite3 *db, void *data, int argc, const char *const *argv, sqlite3_vtab **ret_table, char **ret_error)
 {
-    Table *table;
-    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(a)");
-
-    if (r != SQLITE_OK)
-        return r;
-    table = g_new0(Table, 1);
-    table->counting = data;
-    *ret_table = &table->parent;
-    return SQLITE_OK;
-}
-
-static int
-disconnect_table(sqlite3_vtab *table)
-{
-    g_free(table);
-    return SQLITE_OK;
-}
-
-static int
-choose_index(sqlite3_vtab *table, sqlite3_index_info *info)
-{
-    return SQLITE_OK;
-}
-
-static int
-open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
-{
-    Cursor *cursor = g_new0(Cursor, 1);
-
-    *ret_cursor = &cursor->parent;
-    return SQLITE_OK;
-}
-
-static int
-close_cursor(sqlite3_vtab_cursor *cursor)
-{
-    g_free(cursor);
-    return SQLITE_OK;
+    return qd_virtual_table_connect(db, "CREATE TABLE x(a)", data, ret_table);
 }
 
 static int
 begin_scan(sqlite3_vtab_cursor *cursor, int number, const char *text, int argc, sqlite3_value **argv)
 {
-    ((Cursor *) cursor)->row = 0;
+    ((QdVirtualCursor *) cursor)->row = 0;
     return SQLITE_OK;
 }
 
 static int
 go_on(sqlite3_vtab_cursor *cursor)
 {
-    ((Cursor *) cursor)->row++;
+    ((QdVirtualCursor *) cursor)->row++;
     return SQLITE_OK;
 }
 
 static int
 is_at_end(sqlite3_vtab_cursor *cursor)
 {
-    return ((Cursor *) cursor)->row >= ((Table *) cursor->pVtab)->counting->n_rows;
+    const Counting *counting = qd_virtual_cursor_get_data(cursor);
+
+    return ((QdVirtualCursor *) cursor)->row >= counting->n_rows;
 }
 
 static int
 get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
-    return SQLITE_OK;
-}
-
-static int
-get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
-{
-    *ret_rowid = ((Cursor *) cursor)->row;
     return SQLITE_OK;
 }
 
@@ -117,15 +66,15 @@ update_row(sqlite3_vtab *table, int argc, sqlite3_value **argv, sqlite3_int64 *r
 /* Without xCreate it is there by its name, and cannot be made by others. */
 static const sqlite3_module count_module = {
     .xConnect = connect_table,
-    .xDisconnect = disconnect_table,
-    .xBestIndex = choose_index,
-    .xOpen = open_cursor,
-    .xClose = close_cursor,
+    .xDisconnect = qd_virtual_table_disconnect,
+    .xBestIndex = qd_virtual_table_plan,
+    .xOpen = qd_virtual_cursor_open,
+    .xClose = qd_virtual_cursor_close,
     .xFilter = begin_scan,
     .xNext = go_on,
     .xEof = is_at_end,
     .xColumn = get_column,
-    .xRowid = get_rowid,
+    .xRowid = qd_virtual_cursor_get_rowid,
     .xUpdate = update_row,
 };
 

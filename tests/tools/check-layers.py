@@ -38,7 +38,7 @@ ROOMS = {
     "payload": ("wire base sqlite", "glib sqlite3"),
     "recover": ("wire base rdf sqlite quads payload", "glib sqlite3"),
     "store": ("wire base sqlite quads payload recover", "glib sqlite3"),
-    "functions": ("wire base rdf daemon/sqlite/sqlite-error.h", "glib sqlite3 pcre2"),
+    "functions": ("wire base rdf daemon/sqlite/sqlite-error.h daemon/sqlite/virtual-table.h", "glib sqlite3 pcre2"),
     "sparql": ("wire base rdf rdfio daemon/sqlite/catalog.h", "glib"),
     "plan": ("wire base rdf rdfio daemon/sqlite/catalog.h sparql", "glib"),
     "read": ("wire base rdf rdfio sqlite quads payload functions sparql plan", "glib sqlite3"),
