@@ -135,7 +135,9 @@ begin_page(QwPageWriter *writer, gsize page_size)
 static void
 end_page(QdWriteItem *item, const QwPageWriter *writer)
 {
-    const QdResultPage page = { .data = writer->data, .size = writer->used, .n_rows = writer->n_rows, .n_columns = 1 };
+    const QdResultPage page = {
+        .data = writer->data, .free_func = g_free, .size = writer->used, .n_rows = writer->n_rows, .n_columns = 1
+    };
 
     if (page.n_rows > 0)
         g_array_append_val(item->outcome.pages, page);

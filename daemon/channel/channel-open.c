@@ -100,6 +100,11 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
     }
     channel = qd_channels_take_slot(self);
     setup_channel(channel, client, setup, fds[0]);
+    if (!qd_channel_charge_statement(channel, setup->n_text_bytes, setup->base, setup->dataset, error)) {
+        (void) close(fds[1]);
+        qd_channel_destroy(channel);
+        return FALSE;
+    }
     r = qd_workers_watch(channel->context->workers, channel->fd, qd_channel_get_token(channel));
     if (r < 0) {
         qd_error_set_errno(error, -r, "cannot watch a descriptor");

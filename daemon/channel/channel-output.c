@@ -88,6 +88,14 @@ qd_channel_output_is_empty(const QdChannel *self)
     return self->output.used == 0 && self->output.large == NULL && self->output.trailer == NULL;
 }
 
+static void
+drop_large(QdChannel *self)
+{
+    if (self->output.large != NULL)
+        self->output.large_free(self->output.large - QW_HEADER_SIZE);
+    self->output.large = NULL;
+}
+
 void
 qd_channel_clear_output(QdChannel *self)
 {
@@ -96,9 +104,7 @@ qd_channel_clear_output(QdChannel *self)
     else if (self->output.buffer != NULL)
         qd_channels_give_buffer(self->context->channels, self->output.buffer, self->output.capacity);
     self->output.region = self->output.buffer = NULL;
-    if (self->output.large != NULL)
-        g_free(self->output.large - QW_HEADER_SIZE);
-    self->output.large = NULL;
+    drop_large(self);
     g_clear_pointer(&self->output.trailer, g_byte_array_unref);
     self->output.used = self->output.sent = 0;
 }
@@ -127,10 +133,8 @@ refill_out(QdChannel *self)
     if (self->output.large != NULL) {
         self->output.used = qw_chunk_encode(self->output.buffer, self->page_size, &self->output.large_header, self->output.large,
                                             self->output.n_large_bytes, &self->output.large_sent);
-        if (self->output.large_sent == self->output.n_large_bytes) {
-            g_free(self->output.large - QW_HEADER_SIZE);
-            self->output.large = NULL;
-        }
+        if (self->output.large_sent == self->output.n_large_bytes)
+            drop_large(self);
         return TRUE;
     }
     if (self->output.trailer != NULL) {
@@ -166,12 +170,13 @@ qd_channel_flush(QdChannel *self)
 }
 
 void
-qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, uint32_t n_rows, uint32_t serial)
+qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, GDestroyNotify free_func, uint32_t n_rows, uint32_t serial)
 {
     ensure_out(self, get_full_capacity(self));
     self->output.large = data + QW_HEADER_SIZE;
     self->output.n_large_bytes = size - QW_HEADER_SIZE;
     self->output.large_sent = 0;
+    self->output.large_free = free_func;
     self->output.large_header = (QwHeader){ .kind = QW_KIND_ROWS, .count = n_rows, .serial = serial };
 }
 
@@ -181,7 +186,7 @@ put_large_body(QdChannel *self, QwKind kind, uint32_t count, uint32_t serial, co
     uint8_t *copy = g_malloc(QW_HEADER_SIZE + n_bytes);
 
     memcpy(copy + QW_HEADER_SIZE, body, n_bytes);
-    qd_channel_put_large(self, copy, QW_HEADER_SIZE + n_bytes, count, serial);
+    qd_channel_put_large(self, copy, QW_HEADER_SIZE + n_bytes, g_free, count, serial);
     self->output.large_header.kind = (uint8_t) kind;
 }
 

@@ -92,6 +92,7 @@ typedef struct QdStatement {
     QdLanguage language;
     char *text; /* (owned) */
     gsize n_text_bytes;
+    gsize n_charged;    /* bytes of it, as of a request */
     char *base;         /* (owned) (nullable) SPARQL */
     char *dataset;      /* (owned) (nullable) SPARQL */
     uint64_t signature; /* of the columns that the client knows */
@@ -164,6 +165,7 @@ typedef struct QdChannelOutput {
     gsize n_large_bytes;
     gsize large_sent;
     QwHeader large_header;
+    GDestroyNotify large_free;
     GByteArray *trailer;
     QdRing *ring;              /* (nullable): of the result that runs */
     uint64_t ring_after_bytes; /* of this result: not before */
@@ -252,8 +254,6 @@ QdRequest *qd_channel_free_request(QdChannel *self, QdRequest *request);
 gboolean qd_channel_is_control(const QdChannel *self, const QdRequest *request);
 /* Whether the next request is an update. */
 gboolean qd_channel_next_is_write(const QdChannel *self);
-/* Options as PREPARE and BATCH carry them; strings are views of the body. */
-gboolean qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error);
 
 /* channel-chunks.c */
 /* Returns: false when the record is nonsense. */
@@ -281,7 +281,7 @@ void qd_channel_put_schema(QdChannel *self, const QdShape *shape, uint32_t seria
 void qd_channel_put_end(QdChannel *self, const QwEnd *end, uint32_t serial);
 void qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial);
 /* Takes @data over: a whole record of @size bytes, header included, larger than a page. */
-void qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, uint32_t n_rows, uint32_t serial);
+void qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, GDestroyNotify free_func, uint32_t n_rows, uint32_t serial);
 /* A page writer on a slot of the ring, or on what is free of the output buffer. */
 void qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns);
 /* Puts the page begun, which has rows, into the output. Returns: its size in bytes. */
@@ -313,7 +313,11 @@ gboolean qd_channel_continue_run(QdChannel *self);
 /* Ends the request in work with @error; the snapshot is given back. */
 void qd_channel_fail_request(QdChannel *self, const GError *error);
 void qd_channel_end_request(QdChannel *self);
-void qd_statement_clear(QdStatement *statement);
+void qd_channel_clear_statement(QdChannel *self);
+/* The texts of a statement are charged as a request for as long as the channel has them, if they are larger than a page. */
+gboolean qd_channel_charge_statement(QdChannel *self, gsize n_text_bytes, const char *base, const char *dataset, GError **error);
+/* Options as PREPARE and BATCH carry them; strings are views of the body. */
+gboolean qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error);
 
 /*
  * channel-batch.c: the statements of a BATCH, which refer to @request.

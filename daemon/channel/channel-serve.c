@@ -5,6 +5,7 @@
  * Invariant: each PREPARE and each FETCH gets exactly one terminal record: SCHEMA, END or ERROR.
  */
 #include <poll.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "daemon/channel/channel-private.h"
@@ -20,12 +21,27 @@
 #define SLICE_USEC 2000
 
 void
-qd_statement_clear(QdStatement *statement)
+qd_channel_clear_statement(QdChannel *self)
 {
-    g_free(statement->text);
-    g_free(statement->base);
-    g_free(statement->dataset);
-    *statement = (QdStatement){ 0 };
+    if (self->statement.n_charged > 0)
+        qd_channel_discharge_request(self, self->statement.n_charged);
+    g_free(self->statement.text);
+    g_free(self->statement.base);
+    g_free(self->statement.dataset);
+    self->statement = (QdStatement){ 0 };
+}
+
+gboolean
+qd_channel_charge_statement(QdChannel *self, gsize n_text_bytes, const char *base, const char *dataset, GError **error)
+{
+    gsize n_bytes = n_text_bytes + (base != NULL ? strlen(base) : 0) + (dataset != NULL ? strlen(dataset) : 0);
+
+    if (n_bytes <= QW_PAGE_SIZE_DEFAULT)
+        return TRUE;
+    if (!qd_channel_charge_request(self, n_bytes, error))
+        return FALSE;
+    self->statement.n_charged = n_bytes;
+    return TRUE;
 }
 
 void
@@ -145,7 +161,7 @@ serve_prepare(QdChannel *self, GError **error)
     QdRunText what;
     QdShape shape;
 
-    qd_statement_clear(&self->statement);
+    qd_channel_clear_statement(self);
     if (!parse_prepare(self->work.request, &options, &language, &text, &n_bytes, error))
         return FALSE;
 
@@ -161,12 +177,15 @@ serve_prepare(QdChannel *self, GError **error)
         return FALSE;
     if (self->refuses_control && !qd_shape_check_control(&shape, error))
         return FALSE;
+    if (!qd_channel_charge_statement(self, n_bytes, options.base, options.dataset, error))
+        return FALSE;
     self->work.last_reader = qd_run_get_reader(run);
     self->statement = (QdStatement){
         .prepared = TRUE,
         .language = language,
         .text = g_strndup(text, n_bytes),
         .n_text_bytes = n_bytes,
+        .n_charged = self->statement.n_charged,
         .base = g_steal_pointer(&options.base),
         .dataset = g_steal_pointer(&options.dataset),
         .signature = shape.signature,
@@ -328,6 +347,7 @@ may_be_long(void *data, gboolean can_defer)
     return verdict;
 }
 
+/* Its record counts for the memory of SQLite, which has the row, too: readers that take nothing hold no more than that in all. */
 static gboolean
 put_large_row(QdChannel *self, GError **error)
 {
@@ -337,22 +357,22 @@ put_large_row(QdChannel *self, GError **error)
 
     if (!qd_run_get_row_size(self->work.run, self->page_size, &size, error))
         return FALSE;
-    data = g_try_malloc(size);
+    data = sqlite3_malloc64(size);
     if (data == NULL) {
-        qd_error_set(error, QW_ERROR_NO_MEMORY, "no memory for a row of %zu bytes", size);
+        qd_limit_set_error(error, &self->context->limits, QD_LIMIT_HEAP_HARD_BYTES, "no memory for a row of %zu bytes", size);
         return FALSE;
     }
     qw_page_writer_init(&page, data, size, 0);
     if (qd_run_fill(self->work.run, &page, 0, SLICE_USEC, error) != QD_RUN_PAGE) {
-        g_free(data);
+        sqlite3_free(data);
         return FALSE;
     }
     if (page.used <= self->page_size) {
         qd_channel_put_record(self, QW_KIND_ROWS, 1, self->work.request->serial, data + QW_HEADER_SIZE, page.used - QW_HEADER_SIZE);
-        g_free(data);
+        sqlite3_free(data);
         return TRUE;
     }
-    qd_channel_put_large(self, data, page.used, 1, self->work.request->serial);
+    qd_channel_put_large(self, data, page.used, sqlite3_free, 1, self->work.request->serial);
     return TRUE;
 }
 

@@ -287,6 +287,16 @@ put_end(QdChannel *self, const QdChannelWrite *write)
     qd_channel_put_end(self, &end, write->request->serial);
 }
 
+/* One that is larger than the channel's page is given away: a copy would be memory that nothing bounds. */
+static void
+put_result_page(QdChannel *self, QdResultPage *page, uint32_t serial)
+{
+    if (page->size > self->page_size && qd_channel_output_is_empty(self))
+        qd_channel_put_large(self, g_steal_pointer(&page->data), page->size, page->free_func, page->n_rows, serial);
+    else
+        qd_channel_put_record(self, QW_KIND_ROWS, page->n_rows, serial, page->data + QW_HEADER_SIZE, page->size - QW_HEADER_SIZE);
+}
+
 /* One record of the answer to @write. Returns: false when it was the last one. */
 static gboolean
 put_next(QdChannel *self, QdChannelWrite *write)
@@ -311,7 +321,7 @@ put_next(QdChannel *self, QdChannelWrite *write)
     if (self->writes.next_page < write->item.outcome.pages->len) {
         QdResultPage *page = &g_array_index(write->item.outcome.pages, QdResultPage, self->writes.next_page++);
 
-        qd_channel_put_record(self, QW_KIND_ROWS, page->n_rows, serial, page->data + QW_HEADER_SIZE, page->size - QW_HEADER_SIZE);
+        put_result_page(self, page, serial);
         return TRUE;
     }
     put_end(self, write);

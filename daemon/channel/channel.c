@@ -74,7 +74,7 @@ qd_channel_clear(QdChannel *self)
         qd_channel_free_request(self, g_queue_pop_head(&self->input.requests));
     self->input.n_request_bytes = 0;
     qd_channels_discharge_pages(self->context->channels, self->client, self->page_size);
-    qd_statement_clear(&self->statement);
+    qd_channel_clear_statement(self);
     qd_channel_clear_output(self);
     qd_channel_drop_chain(self);
     __atomic_store_n(&self->input.awaited_usec, 0, __ATOMIC_RELAXED);

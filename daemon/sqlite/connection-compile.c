@@ -26,7 +26,7 @@ qd_compiled_free(QdCompiled *compiled)
     qd_compiled_drop_wrapped(compiled);
     (void) sqlite3_finalize(compiled->stmt);
     g_strfreev(compiled->write_tables);
-    g_free(compiled->text);
+    sqlite3_free(compiled->text);
     g_free(compiled);
 }
 
@@ -296,7 +296,12 @@ compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy polic
     compiled = g_new0(QdCompiled, 1);
     compiled->policy = policy;
     compiled->n_text_bytes = n_bytes;
-    compiled->text = g_malloc(n_bytes + 1);
+    compiled->text = sqlite3_malloc64(n_bytes + 1); /* it is kept as long as SQLite's own copy, within one limit */
+    if (compiled->text == NULL) {
+        qd_sqlite_set_error(error, NULL, SQLITE_NOMEM, NULL, 0, limits);
+        qd_compiled_free(compiled);
+        return NULL;
+    }
     memcpy(compiled->text, text, n_bytes);
     compiled->text[n_bytes] = '\0';
     if (compile_text(self, compiled, depth, limits, error))

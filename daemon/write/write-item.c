@@ -26,7 +26,10 @@
 static void
 result_page_clear(gpointer data)
 {
-    g_free(((QdResultPage *) data)->data);
+    QdResultPage *page = data;
+
+    if (page->data != NULL)
+        page->free_func(page->data);
 }
 
 void
@@ -96,11 +99,17 @@ keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLi
     QdResultPage fresh = { .n_columns = (uint32_t) compiled->n_columns };
 
     if (last == NULL || page->data != last->data || qd_row_encode(page, compiled->stmt) < 0) {
-        if (item->outcome.pages->len * item->page_size + capacity > qd_limits_get(limits, QD_LIMIT_BATCH_BYTES)) {
+        if (item->outcome.n_page_bytes + capacity > qd_limits_get(limits, QD_LIMIT_BATCH_BYTES)) {
             qd_limit_set_error(error, limits, QD_LIMIT_BATCH_BYTES, "update returns too many rows");
             return FALSE;
         }
-        fresh.data = g_malloc(capacity);
+        fresh.data = sqlite3_malloc64(capacity); /* they wait for a client that may never read them: SQLite's limit is theirs */
+        fresh.free_func = sqlite3_free;
+        if (fresh.data == NULL) {
+            qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "no memory for rows that the update returns");
+            return FALSE;
+        }
+        item->outcome.n_page_bytes += capacity;
         qw_page_writer_init(page, fresh.data, capacity, fresh.n_columns);
         g_array_append_val(item->outcome.pages, fresh);
         last = &g_array_index(item->outcome.pages, QdResultPage, item->outcome.pages->len - 1);
@@ -443,6 +452,7 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     if (item->counts.session != NULL)
         item->counts.before = *item->counts.session;
     g_array_set_size(item->outcome.pages, 0);
+    item->outcome.n_page_bytes = 0;
     qd_changes_clear(item->outcome.changed);
     if (item->func != NULL)
         return execute_func(item, connection, error) && qd_write_item_check_keys(item, connection, error);

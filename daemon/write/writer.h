@@ -41,6 +41,7 @@ typedef struct QdWriteStatement {
 /* A body of a ROWS record. */
 typedef struct QdResultPage {
     uint8_t *data; /* (owned): a whole record, QW_HEADER_SIZE bytes of header first */
+    GDestroyNotify free_func;
     gsize size;
     uint32_t n_rows;
     uint32_t n_columns;
@@ -67,6 +68,7 @@ typedef struct QdWriteOutcome {
     uint64_t generation;
     uint64_t n_rows;
     GArray *pages;      /* of QdResultPage, cleared with the item */
+    gsize n_page_bytes; /* of rows that RETURNING gives */
     QdChanges *changed; /* what others may want to know of */
 } QdWriteOutcome;
 
