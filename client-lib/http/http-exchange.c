@@ -23,9 +23,10 @@ on_wrote_chunk(SoupServerMessage *message, gpointer user_data)
 static void
 on_wrote_body(SoupServerMessage *message, gpointer user_data)
 {
-    const QhttpExchange *self = user_data;
+    QhttpExchange *self = user_data;
     guint status = soup_server_message_get_status(message);
 
+    self->is_whole = true;
     if (!self->is_streamed)
         qhttp_peer_hold_output(self->peer, false);
     if (status == SOUP_STATUS_NO_CONTENT || status == SOUP_STATUS_NOT_MODIFIED)
@@ -44,7 +45,8 @@ on_finished(SoupServerMessage *message, gpointer user_data)
     g_signal_handlers_disconnect_by_data(message, self);
     self->sent_func = NULL;
     g_clear_object(&self->message);
-    g_cancellable_cancel(self->cancellable);
+    if (!self->is_whole) /* GDBus keeps the context of a call that is cancelled after its end */
+        g_cancellable_cancel(self->cancellable);
     if (sent_func != NULL)
         sent_func(self->sent_data, NULL); /* it may wait for the client */
     qhttp_exchange_unref(self);

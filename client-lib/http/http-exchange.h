@@ -46,6 +46,7 @@ struct QhttpExchange {
     bool is_refused; /* has its response before its body was read */
     bool is_streamed;
     bool is_paused;
+    bool is_whole;   /* the response was sent to its end */
     GFunc sent_func; /* (nullable): called with sent_data when a chunk was sent, and when the client has gone */
     gpointer sent_data;
     gpointer handler_data; /* what a handler keeps while the exchange waits for its turn */

@@ -209,7 +209,7 @@ explain_in_thread(GTask *task, gpointer source, gpointer task_data, GCancellable
     Explained *self = task_data;
     GError *error = NULL;
 
-    if (query_connection_explain(source, self->language, self->text, &self->sql, &self->plan, cancellable, &error))
+    if (query_connection_explain(source, self->language, self->text, &self->sql, &self->plan, NULL, &error))
         g_task_return_boolean(task, TRUE);
     else
         g_task_return_error(task, error);
