@@ -4,7 +4,7 @@
 
 A folder is a room of one layer. A room may include itself and the rooms that its row names, all of which stand above it in the
 table; so no circle between rooms can be written down. A header may not drag in more than MAX_DRAGGED others, a room has at most
-MAX_FILES.
+MAX_FILES. Files of a room that call one another in a circle are at most MAX_CIRCLE, but in RECURSIVE rooms.
 """
 import collections
 import os
@@ -16,6 +16,9 @@ PUBLIC = "client-lib/query-client.h"
 PUBLIC_HEADERS = public_headers()
 MAX_FILES = 40
 MAX_DRAGGED = 15
+MAX_CIRCLE = 4
+MAY_CIRCLE = {"client-lib/adbc": 6, "client-lib/http": 8}  # their files are of one object each; a change lowers a number
+RECURSIVE = ("daemon/sparql", "daemon/plan")  # the grammar and the algebra contain themselves
 TREE = "daemon/sparql/ast.h"  # of SPARQL: only its room and the one that makes SQL of it see it
 # Those that drag in more, each since it embeds what other rooms own: a change lowers a number, never raises it.
 MAY_DRAG = {
@@ -158,6 +161,36 @@ def count_dragged(header, includes, seen):
     return len(seen)
 
 
+def find_circles(calls):
+    """Sets of files that call one another, by Tarjan's algorithm; @calls: file: files."""
+    order, low, stack, circles = {}, {}, [], []
+
+    def visit(path):
+        order[path] = low[path] = len(order)
+        stack.append(path)
+        for other in calls[path]:
+            if other not in order:
+                visit(other)
+            if other in stack:
+                low[path] = min(low[path], low[other])
+        if low[path] == order[path]:
+            at = stack.index(path)
+            circles.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for path in calls:
+        if path not in order:
+            visit(path)
+    return circles
+
+
+def list_calls(paths):
+    texts = {path: re.sub(r"/\*.*?\*/", "", read(path), flags=re.S) for path in paths}
+    owner = {name: path for path, text in texts.items() for name in re.findall(r"^(q\w+)\(", text, re.M)}
+    return {path: {owner[name] for name in re.findall(r"\bq\w+", text) if owner.get(name, path) != path}
+            for path, text in texts.items()}
+
+
 def main():
     tap, files = Tap(), c_files()
     known = set(files)
@@ -182,6 +215,11 @@ def main():
         if not path.startswith(("tests/", "daemon/sparql/", "daemon/plan/")):
             count_dragged(path, includes, seen := set())
             tap.case(f"layers/sees-no-tree/{path}", [f"{path} sees {TREE}"] if TREE in seen else [])
+    for folder in sorted(folders):
+        if folder not in RECURSIVE and not folder.startswith("tests"):
+            circles = find_circles(list_calls([p for p in files if os.path.dirname(p) == folder and p.endswith(".c")]))
+            limit = MAY_CIRCLE.get(folder, MAX_CIRCLE)
+            tap.case(f"layers/circles/{folder}", [f"a circle of calls: {' '.join(c)}" for c in circles if len(c) > limit])
     for folder in "daemon/rdfio/", "daemon/format/":
         xml_users = [p for p in files if p.startswith(folder) and "libxml/" in read(p)]
         tap.case(f"layers/one-file-uses-libxml2/{folder}", xml_users if len(xml_users) > 1 else [])
