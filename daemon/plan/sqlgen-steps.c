@@ -5,6 +5,8 @@
  */
 #include "daemon/plan/sqlgen-private.h"
 
+#define ARMS_MAX 4           /* of a UNION that is joined arm by arm */
+#define SPLIT_MAX 3          /* such UNIONs of a statement */
 #define PARTS_MAX 60         /* of a group: each is compared with all others */
 #define TWICE_MAX 6          /* tables of the left of an OPTIONAL that is not kept, but read twice */
 #define SEARCHED_MAX 3e5     /* solutions that a MINUS or EXISTS looks at before it is asked once for each combination of values */
@@ -159,19 +161,71 @@ add_parts(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
     }
 }
 
+/* The part that is a UNION of which one arm binds what another path needs, and another does not. G_MAXUINT: there is none. */
+static guint
+find_open_union(const GPtrArray *parts)
+{
+    for (guint i = 0; i < parts->len; i++) {
+        const QdAlgebra *part = parts->pdata[i];
+
+        if (part->kind != QD_ALGEBRA_UNION || part->n_children > ARMS_MAX || !qd_algebra_consists_of_links(part))
+            continue;
+        for (guint j = 0; j < parts->len; j++) {
+            const QdAlgebra *other = parts->pdata[j];
+
+            if (j == i || other->kind != QD_ALGEBRA_PATH)
+                continue;
+            QD_VARIABLE_SET_FOREACH(&other->possible, variable)
+            {
+                if (qd_variable_set_has(&part->possible, variable) && !qd_algebra_binds(part, variable))
+                    return i;
+            }
+        }
+    }
+    return G_MAXUINT;
+}
+
+/* The join of @parts as the UNION of its joins with each arm of that at @index, which have orders of their own. */
+static QdRelation *
+generate_by_arms(QdGenerator *self, const GPtrArray *parts, guint index, const QdVariableSet *bound)
+{
+    const QdAlgebra *node = parts->pdata[index];
+    QdRelation **arms = qd_arena_array0(self->arena, QdRelation *, node->n_children);
+
+    self->n_split++;
+    for (guint i = 0; i < node->n_children; i++) {
+        g_autoptr(GPtrArray) own = g_ptr_array_new();
+
+        for (guint j = 0; j < parts->len; j++) {
+            if (j == index)
+                add_parts(self, node->children[i], own);
+            else
+                g_ptr_array_add(own, parts->pdata[j]);
+        }
+        arms[i] = qd_relation_copy(self, qd_generate_children(self, NULL, (QdAlgebra **) own->pdata, own->len, bound));
+    }
+    if (self->error != NULL)
+        return qd_relation_new(self);
+    return qd_relation_unite(self, arms, node->n_children);
+}
+
 QdRelation *
 qd_generate_by_parts(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     g_autoptr(GPtrArray) parts = NULL;
+    guint open_union;
 
     /* inside an EXISTS a pattern is looked up for each solution around it; in GRAPH ?g there are those of each graph */
     if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || !has_path(self, node) || qd_algebra_is_volatile(node))
         return NULL;
     parts = g_ptr_array_new();
     add_parts(self, node, parts);
-    return parts->len > 0 && parts->len <= PARTS_MAX
-               ? qd_generate_children(self, NULL, (QdAlgebra **) parts->pdata, parts->len, bound)
-               : NULL;
+    if (parts->len == 0 || parts->len > PARTS_MAX)
+        return NULL;
+    open_union = find_open_union(parts);
+    return open_union != G_MAXUINT && self->n_split < SPLIT_MAX
+               ? generate_by_arms(self, parts, open_union, bound)
+               : qd_generate_children(self, NULL, (QdAlgebra **) parts->pdata, parts->len, bound);
 }
 
 /* --- what follows ----------------------------------------------------------------------------------------------------- */

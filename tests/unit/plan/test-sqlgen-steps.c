@@ -43,6 +43,9 @@ static const Case cases[] = {
     { "{ SELECT ?x (COUNT(*) AS ?k) { ?x :p ?y . ?y :p+ ?z . ?z :none ?u } GROUP BY ?x }", 0 },
     { "{ SELECT ?x (COUNT(DISTINCT ?y) AS ?k) { ?x :p ?y . ?y :p+ ?z } GROUP BY ?x } FILTER(?k = 1)", N },
     { "{ SELECT ?x (COUNT(*) AS ?k) { ?x :p ?y . ?x :p+ ?z . ?z :p+ ?x } GROUP BY ?x HAVING(COUNT(*) = 7) }", N },
+    /* a UNION of which one arm binds what a path needs */
+    { "?x :p+ ?y . ?z :p+ ?y { ?x :p :n3 } UNION { ?z :p+ ?x }", N *N + N *N *N },
+    { "?x :p+ ?y { ?x :p :n3 } UNION { ?z :p ?x } OPTIONAL { ?z :p+ ?w } ?z :p+ ?y", N *N *N + N *N *N },
     /* no step: each node */
     { "?x :p* ?x . ?x :p ?y", N },
     { "?x :p ?y . ?y :p? ?y . ?x :p+ ?z", N *N },
