@@ -44,10 +44,10 @@ qctl_arguments_free(QctlArguments *self)
     g_free(self->store);
     g_free(self->tokenizer);
     g_free(self->direct);
-    g_free(self->table);
-    g_free(self->delimiter);
-    g_free(self->graph);
-    g_free(self->base);
+    g_free(self->transfer.table);
+    g_free(self->transfer.delimiter);
+    g_free(self->transfer.graph);
+    g_free(self->transfer.base);
     g_free(self->media_type);
     g_free(self);
     return NULL;

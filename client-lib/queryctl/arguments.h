@@ -39,6 +39,14 @@ typedef struct QctlOutputOptions {
     bool openmetrics;
 } QctlOutputOptions;
 
+/* Where rows and quads go that are read, and how they are read. */
+typedef struct QctlTransferOptions {
+    char *table;     /* (nullable) */
+    char *delimiter; /* (nullable): of csv, one character */
+    char *graph;     /* (nullable) IRI */
+    char *base;      /* (nullable) IRI */
+} QctlTransferOptions;
+
 struct QctlArguments {
     const QctlVerb *verb;
     bool help;
@@ -47,12 +55,9 @@ struct QctlArguments {
     GArray *parameters; /* of QctlParameter */
     char *file;
     QctlOutputOptions output;
-    char *store;         /* (nullable) */
-    char *direct;        /* (nullable): a database file */
-    char *table;         /* (nullable) */
-    char *delimiter;     /* (nullable): of csv, one character */
-    char *graph;         /* (nullable) IRI */
-    char *base;          /* (nullable) IRI */
+    char *store;  /* (nullable) */
+    char *direct; /* (nullable): a database file */
+    QctlTransferOptions transfer;
     char *media_type;    /* (nullable) */
     guint64 max_rows;    /* 0: not given */
     gint64 timeout_msec; /* -1: not given; 0: none */

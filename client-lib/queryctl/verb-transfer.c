@@ -96,8 +96,8 @@ find_delimiter(const QctlArguments *arguments, int fd, const char *format, char 
     ssize_t n = 0;
     guint n_best = 0;
 
-    g_strlcpy(ret_delimiter, arguments->delimiter != NULL ? arguments->delimiter : "", 2);
-    if (arguments->delimiter == NULL && g_str_equal(format, "csv"))
+    g_strlcpy(ret_delimiter, arguments->transfer.delimiter != NULL ? arguments->transfer.delimiter : "", 2);
+    if (arguments->transfer.delimiter == NULL && g_str_equal(format, "csv"))
         n = pread(fd, line, SAMPLE_BYTES, 0);
     line[MAX(n, 0)] = '\0';
     line[strcspn(line, "\n")] = '\0';
@@ -124,7 +124,7 @@ find_delimiter(const QctlArguments *arguments, int fd, const char *format, char 
 static void
 add_table_options(GVariantDict *dict, const QctlArguments *arguments, const char *delimiter)
 {
-    g_variant_dict_insert(dict, "table", "s", arguments->table);
+    g_variant_dict_insert(dict, "table", "s", arguments->transfer.table);
     if (arguments->create)
         g_variant_dict_insert(dict, "create", "b", TRUE);
     if (arguments->output.no_header)
@@ -138,13 +138,13 @@ static void
 add_rdf_options(GVariantDict *dict, const QctlArguments *arguments)
 {
     const char *name = arguments->words->pdata[0];
-    g_autofree char *path = arguments->base == NULL && !g_str_equal(name, "-") ? realpath(name, NULL) : NULL;
+    g_autofree char *path = arguments->transfer.base == NULL && !g_str_equal(name, "-") ? realpath(name, NULL) : NULL;
     g_autofree char *address = path != NULL ? g_filename_to_uri(path, NULL, NULL) : NULL;
 
-    if (arguments->base != NULL || address != NULL)
-        g_variant_dict_insert(dict, "base", "s", arguments->base != NULL ? arguments->base : address);
-    if (arguments->graph != NULL)
-        g_variant_dict_insert(dict, "graph", "s", arguments->graph);
+    if (arguments->transfer.base != NULL || address != NULL)
+        g_variant_dict_insert(dict, "base", "s", arguments->transfer.base != NULL ? arguments->transfer.base : address);
+    if (arguments->transfer.graph != NULL)
+        g_variant_dict_insert(dict, "graph", "s", arguments->transfer.graph);
     if (arguments->replace)
         g_variant_dict_insert(dict, "replace", "b", TRUE);
     if (arguments->check_only)
@@ -231,10 +231,10 @@ run_import(QctlSession *session)
             name);
         return QCTL_EXIT_USAGE;
     }
-    if (qctl_format_is_rdf(format) ? arguments->table != NULL : arguments->table == NULL) {
+    if (qctl_format_is_rdf(format) ? arguments->transfer.table != NULL : arguments->transfer.table == NULL) {
         (void) fprintf(stderr, "queryctl: %s\n",
-                       arguments->table == NULL ? "say --table TABLE: which table to fill"
-                                                : "RDF goes into graphs, not into tables");
+                       arguments->transfer.table == NULL ? "say --table TABLE: which table to fill"
+                                                         : "RDF goes into graphs, not into tables");
         return QCTL_EXIT_USAGE;
     }
     if (!is_stdin)
@@ -254,9 +254,12 @@ run_import(QctlSession *session)
     return QCTL_EXIT_OK;
 }
 
-static const QctlOption option_table = {
-    "table", 't', "TABLE", "the table to fill", .values = QCTL_VALUES_TABLES, .offset = G_STRUCT_OFFSET(QctlArguments, table)
-};
+static const QctlOption option_table = { "table",
+                                         't',
+                                         "TABLE",
+                                         "the table to fill",
+                                         .values = QCTL_VALUES_TABLES,
+                                         .offset = G_STRUCT_OFFSET(QctlArguments, transfer.table) };
 static const QctlOption option_create = { "create", 0, NULL, "create the table from the header when it does not exist",
                                           .offset = G_STRUCT_OFFSET(QctlArguments, create) };
 static bool
@@ -268,8 +271,8 @@ set_delimiter(QctlArguments *arguments, const QctlOption *self, const char *valu
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--delimiter takes one character, or 'tab', not '%s'", value);
         return false;
     }
-    g_free(arguments->delimiter);
-    arguments->delimiter = g_strdup(is_tab ? "\t" : value);
+    g_free(arguments->transfer.delimiter);
+    arguments->transfer.delimiter = g_strdup(is_tab ? "\t" : value);
     return true;
 }
 
@@ -278,7 +281,7 @@ static const QctlOption option_delimiter = { "delimiter", 0, "CHAR",
                                              .set = set_delimiter };
 static const QctlOption option_base = { "base", 0, "IRI",
                                         "RDF: what relative IRIs are resolved against; default: the file's address",
-                                        .offset = G_STRUCT_OFFSET(QctlArguments, base) };
+                                        .offset = G_STRUCT_OFFSET(QctlArguments, transfer.base) };
 static const QctlOption option_replace = { "replace", 0, NULL, "RDF: what is there goes first: of the graph; trig, nquads: of all",
                                            .offset = G_STRUCT_OFFSET(QctlArguments, replace) };
 const QctlVerb qctl_import_verb = {
@@ -386,8 +389,8 @@ dump(QctlSession *session, int fd, const char *format, GError **error)
         return false;
 
     g_variant_dict_init(&dict, NULL);
-    if (arguments->graph != NULL)
-        g_variant_dict_insert(&dict, "graph", "s", arguments->graph);
+    if (arguments->transfer.graph != NULL)
+        g_variant_dict_insert(&dict, "graph", "s", arguments->transfer.graph);
     options = g_variant_ref_sink(g_variant_dict_end(&dict));
     (void) query_connection_dump(connection, qctl_relay_get_fd(relay), format, options, func, &progress, NULL,
                                  qctl_session_get_cancellable(session), &failure);
