@@ -221,6 +221,18 @@ G_DECLARE_FINAL_TYPE(QueryCursor, query_cursor, QUERY, CURSOR, GObject)
 #define QUERY_TYPE_BATCH (query_batch_get_type())
 G_DECLARE_FINAL_TYPE(QueryBatch, query_batch, QUERY, BATCH, GObject)
 
+/**
+ * QueryProgressFunc:
+ * @rows_done: rows so far
+ * @bytes_done: bytes so far
+ * @bytes_total: bytes in all; 0: not known
+ * @user_data: what was given with the function
+ *
+ * Reports the progress of a job, about ten times a second, in the thread of the waiting call. The last report, at the end of the
+ * job, has the final figures. A backup and a restore count each byte twice: they make a copy in the store's directory first.
+ */
+typedef void (*QueryProgressFunc)(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data);
+
 G_END_DECLS
 
 #ifndef __GI_SCANNER__

@@ -10,7 +10,6 @@
 #pragma once
 
 #include "query-client.h"
-#include "query-connection.h" /* QueryProgressFunc */
 
 #ifndef __GI_SCANNER__
 #pragma GCC visibility push(default)

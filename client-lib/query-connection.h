@@ -394,18 +394,6 @@ gboolean query_connection_explain(QueryConnection *self, QueryLanguage language,
                                   GCancellable *cancellable, GError **error);
 
 /**
- * QueryProgressFunc:
- * @rows_done: rows so far
- * @bytes_done: bytes so far
- * @bytes_total: bytes in all; 0: not known
- * @user_data: what was given with the function
- *
- * Reports the progress of a job, about ten times a second, in the thread of the waiting call. The last report, at the end of the
- * job, has the final figures. A backup and a restore count each byte twice: they make a copy in the store's directory first.
- */
-typedef void (*QueryProgressFunc)(guint64 rows_done, guint64 bytes_done, guint64 bytes_total, gpointer user_data);
-
-/**
  * query_connection_import:
  * @self: a connection
  * @fd: what to read: a file, pipe or socket; borrowed, the daemon has its own copy
