@@ -298,8 +298,7 @@ run_by_kind(QctlSession *session, QctlSink *sink, const char *text, QctlControl 
 int
 qctl_report_statement(QctlSession *session, const GError *error, const char *what, const char *text)
 {
-    const QctlArguments *arguments = qctl_session_get_arguments(session);
-    const char *hint = arguments->direct == NULL ? arguments->verb->read_only_hint : NULL;
+    const char *hint = qctl_session_get_arguments(session)->verb->read_only_hint;
     g_autofree char *shown = NULL;
     guint line = 0;
     guint column = 0;

@@ -19,7 +19,7 @@ from harness import BUILD, ROOT, SANITIZER, SLOWER
 
 SCRIPT = os.path.join(ROOT, "tests/demo/demo.sh")
 GROUPS = ["fetch", "buffers", "latency", "concurrency", "memory", "ipc", "cache", "inserts", "items", "notify",
-          "scale", "hostile", "python"]  # "sparql" needs data
+          "scale", "hostile", "python"]  # "arrow" needs wheels for Python, "sparql" data
 KEYS = ["group", "case", "metric", "unit", "median", "min", "max", "ratio"]
 
 pytestmark = pytest.mark.skipif(SANITIZER != "", reason="the benchmarks measure a plain build")
@@ -111,7 +111,7 @@ def test_pictures_of_the_readme(tmp_path):
 def test_no_such_group(tmp_path):
     result = run(tmp_path, "fetch", "nonsense")
     assert result.returncode == 2
-    assert "no group is named 'nonsense'; there are: " + " ".join([*GROUPS, "sparql"]) in result.stderr
+    assert "no group is named 'nonsense'; there are: " + " ".join([*GROUPS, "arrow", "sparql"]) in result.stderr
     assert os.listdir(tmp_path) == []
 
 
