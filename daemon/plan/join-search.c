@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#define APART_MIN 1000        /* rows of a path that shares nothing with what is there, at least */
 #define WINDOW 300            /* parts compared for each place: a text has at most so much order to lose */
 #define CHEAP 20000.0         /* rows that an order may make before another is looked for: 30 ms */
 #define TRIED_LISTS_MAX 20000 /* look-ups of a statement with which another is looked for: 0.1 s */
@@ -133,9 +134,13 @@ choose_next(const Join *join, Order *self, guint first, double *ret_rows)
         if (join->has_steps && !may_come_next(self->items, first, join->n, i, &self->own.sure))
             continue;
         n_rows = estimate_next(join, self, first, i);
-        /* a part that shares nothing multiplies everything: it waits unless it is tiny */
-        if (first > 0 && n_rows > 1 && !qd_variable_set_shares(&item->named, &self->known.possible))
-            n_rows *= 1000;
+        /* a part that shares nothing multiplies everything: it waits unless it is tiny. A path never is: it has every node, and
+         * what an empty store says of it does not hold for long */
+        if (first > 0 && !qd_variable_set_shares(&item->named, &self->known.possible)) {
+            n_rows *= n_rows > 1 ? 1000 : 1;
+            if (item->node->kind == QD_ALGEBRA_PATH && !begins_by_itself(item->node))
+                n_rows = MAX(n_rows, APART_MIN);
+        }
         if (first == 0 && item->node->follows)
             n_rows *= LAST; /* only if it must */
         if (found == G_MAXUINT || n_rows < best) {

@@ -251,14 +251,15 @@ QdRelation *
 qd_generate_filter_of(QdGenerator *self, const QdRelation *left, const QdAlgebra *node)
 {
     QdRelation *relation = qd_relation_copy(self, settle_for_exists(self, node, left));
+    gboolean is_volatile = FALSE;
 
+    for (guint i = 0; i < node->n_expressions; i++)
+        is_volatile = is_volatile || qd_expression_is_volatile(node->expressions[i]);
+    if (is_volatile && relation->n_tables > 1) /* SQLite tests what names no table for each row of the outermost loop */
+        relation = qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
     qd_relation_filter(self, relation, node->expressions, node->n_expressions);
-    for (guint i = 0; i < node->n_expressions; i++) {
-        /* tested once for each solution, not again where these are joined */
-        if (qd_expression_is_volatile(node->expressions[i]))
-            return qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
-    }
-    return relation;
+    /* tested once for each solution, not again where these are joined */
+    return is_volatile ? qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED) : relation;
 }
 
 static QdRelation *

@@ -78,13 +78,23 @@ def test_now(store):
     assert len(rows_of(store, "SELECT DISTINCT ?r { ?s :now ?r }")) == 1
 
 
+def test_a_condition_of_a_group_decides_each_solution(store):
+    """Filter(expr, Ω) of section 18.6: the solutions of the whole group, those that a product makes of one, too."""
+    found = []
+    for _ in range(20):
+        rows = rows_of(store, "SELECT ?s ?y { ?s :p ?o FILTER(RAND() < 0.5) { BIND(1 AS ?y) } UNION { BIND(2 AS ?y) } }")
+        found.append([sorted(row["s"] for row in rows if row["y"] == y) for y in ("1", "2")])
+    assert any(one != two for one, two in found)  # equal by chance: once in 32 for each
+    assert any(0 < len(part) < N_SUBJECTS for parts in found for part in parts)
+
+
 def test_conditions(store):
     """What a condition has decided holds for all that is made of the solution; a long IN asks for one value."""
     members = ", ".join(str(i) for i in range(1000))
     rows = rows_of(store, f"SELECT ?x {{ ?s :p ?o BIND((FLOOR(RAND() * 1000)) IN ({members}) AS ?x) }}")
     assert [row["x"] for row in rows] == ["true"] * N_SUBJECTS
     for _ in range(20):
-        rows = rows_of(store, "SELECT ?s ?y { ?s :p ?o FILTER(RAND() < 0.5) { BIND(1 AS ?y) } UNION { BIND(2 AS ?y) } }")
+        rows = rows_of(store, "SELECT ?s ?y { { ?s :p ?o FILTER(RAND() < 0.5) } { BIND(1 AS ?y) } UNION { BIND(2 AS ?y) } }")
         assert sorted(row["s"] for row in rows if row["y"] == "1") == sorted(row["s"] for row in rows if row["y"] == "2")
         rows = rows_of(store, "SELECT ?r ?q { ?s :p ?o BIND(EXISTS { ?s :p ?x FILTER(RAND() < 0.5) } AS ?r) BIND(?r AS ?q) }")
         assert all(row["r"] == row["q"] for row in rows)
