@@ -199,7 +199,7 @@ look_for_one(QdSample *self, const QdAlgebra *node, const QdSampleRow *row)
     return n;
 }
 
-/* Whether @row has what a condition of @node, a filter, asks for, as far as that is known. */
+/* Whether @row meets the conditions of @node, a filter. TRUE also where that is not known. */
 static gboolean
 passes(QdSample *self, const QdAlgebra *node, const QdSampleRow *row)
 {
