@@ -94,7 +94,7 @@ void qad_cancel_now(QadCancel *self);
 /* (transfer full): for a call that begins now */
 GCancellable *qad_cancel_get(QadCancel *self);
 
-/* adbc-connection.c */
+/* adbc-session.c */
 
 QadConnection *qad_connection_ref(QadConnection *self);
 void qad_connection_unref(QadConnection *self);

@@ -9,7 +9,7 @@
 
 #include "client-lib/http/http-result.h"
 #include "client-lib/http/http-routes.h"
-#include "client-lib/http/http-server.h"
+#include "client-lib/http/http-service.h"
 #include "daemon/rdfio/rdf-writer.h"
 
 #define GRAPH_SIZES "SELECT ?g (COUNT(*) AS ?n) { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } } GROUP BY ?g"
@@ -72,7 +72,7 @@ put_service(Description *self, QhttpExchange *exchange)
     put_iri(self, "service", RDF_TYPE, SD "Service");
     put_iri(self, "service", SD "endpoint", url);
     put_iri(self, "service", SD "supportedLanguage", SD "SPARQL11Query");
-    if (qhttp_server_get_options(exchange->server)->may_write)
+    if (qhttp_service_get_options(exchange->service)->may_write)
         put_iri(self, "service", SD "supportedLanguage", SD "SPARQL11Update");
     for (guint i = 0; i < G_N_ELEMENTS(results); i++) {
         g_autofree char *iri = g_strconcat(FORMATS, results[i], NULL);

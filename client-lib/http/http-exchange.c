@@ -53,12 +53,12 @@ on_finished(SoupServerMessage *message, gpointer user_data)
 }
 
 QhttpExchange *
-qhttp_exchange_new(QhttpServer *server, SoupServerMessage *message, QhttpPeer *peer)
+qhttp_exchange_new(QhttpService *service, SoupServerMessage *message, QhttpPeer *peer)
 {
     QhttpExchange *self = g_new0(QhttpExchange, 1);
 
     self->n_refs = 2; /* the caller's, and that of on_finished() */
-    self->server = server;
+    self->service = service;
     self->message = g_object_ref(message);
     self->peer = peer;
     self->cancellable = g_cancellable_new();

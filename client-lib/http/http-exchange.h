@@ -16,7 +16,7 @@
 #include "client-lib/http/http-form.h"
 
 typedef struct QhttpExchange QhttpExchange;
-typedef struct QhttpServer QhttpServer;
+typedef struct QhttpService QhttpService;
 typedef struct QhttpPeer QhttpPeer;
 
 typedef void (*QhttpHandler)(QhttpExchange *exchange);
@@ -33,7 +33,7 @@ typedef struct QhttpRoute {
 
 struct QhttpExchange {
     gint n_refs;
-    QhttpServer *server;
+    QhttpService *service;
     SoupServerMessage *message; /* (nullable): NULL when it is over */
     QhttpPeer *peer;
     const QhttpRoute *route;
@@ -53,7 +53,7 @@ struct QhttpExchange {
 };
 
 /* @message: libsoup's, borrowed until it is finished. (transfer full) */
-QhttpExchange *qhttp_exchange_new(QhttpServer *server, SoupServerMessage *message, QhttpPeer *peer);
+QhttpExchange *qhttp_exchange_new(QhttpService *service, SoupServerMessage *message, QhttpPeer *peer);
 QhttpExchange *qhttp_exchange_ref(QhttpExchange *self);
 void qhttp_exchange_unref(QhttpExchange *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QhttpExchange, qhttp_exchange_unref)

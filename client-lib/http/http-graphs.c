@@ -10,7 +10,7 @@
 #include "client-lib/http/http-multipart.h"
 #include "client-lib/http/http-result.h"
 #include "client-lib/http/http-routes.h"
-#include "client-lib/http/http-server.h"
+#include "client-lib/http/http-service.h"
 
 #define ALL_TRIPLES "SELECT ?s ?p ?o { ?s ?p ?o }"
 #define NO_GRAPH "there is no such graph"
@@ -68,7 +68,7 @@ find_graph(QhttpExchange *exchange, char **ret_graph)
 static bool
 check_writing(QhttpExchange *exchange)
 {
-    if (qhttp_server_get_options(exchange->server)->may_write)
+    if (qhttp_service_get_options(exchange->service)->may_write)
         return true;
 
     qhttp_exchange_fail(exchange, 403, "this server is read-only: it changes graphs with the option --read-write");
@@ -121,7 +121,7 @@ drop_graph(QhttpExchange *exchange)
 
     if (!check_writing(exchange) || !find_graph(exchange, &graph))
         return;
-    connection = qhttp_server_get_connection(exchange->server, &error);
+    connection = qhttp_service_get_connection(exchange->service, &error);
     if (connection == NULL) {
         qhttp_exchange_fail_with(exchange, error);
         return;
@@ -173,7 +173,7 @@ on_imported(GObject *source, GAsyncResult *result, gpointer user_data)
         qhttp_set_timing(exchange, (guint64) (g_get_monotonic_time() - exchange->start_usec));
         qhttp_exchange_respond(exchange, upload->was_there ? 204 : 201, NULL, NULL);
     }
-    qhttp_server_end_import(exchange->server);
+    qhttp_service_end_import(exchange->service);
     qhttp_exchange_unref(exchange);
 }
 
@@ -183,7 +183,7 @@ start_import(QhttpExchange *exchange)
 {
     g_autoptr(GTask) task = NULL;
     g_autoptr(GError) error = NULL;
-    QueryConnection *connection = qhttp_server_get_connection(exchange->server, &error);
+    QueryConnection *connection = qhttp_service_get_connection(exchange->service, &error);
 
     task = g_task_new(connection, exchange->cancellable, on_imported, NULL);
     g_task_set_task_data(task, g_steal_pointer(&exchange->handler_data), upload_free);
@@ -199,7 +199,7 @@ enqueue(Upload *upload)
     QhttpExchange *exchange = upload->exchange;
 
     exchange->handler_data = upload;
-    if (!qhttp_server_begin_import(exchange->server, exchange, start_import))
+    if (!qhttp_service_begin_import(exchange->service, exchange, start_import))
         upload_free(g_steal_pointer(&exchange->handler_data));
 }
 
@@ -241,7 +241,7 @@ static void
 ask_for_graph(Upload *upload)
 {
     g_autoptr(GError) error = NULL;
-    QueryConnection *connection = qhttp_server_get_connection(upload->exchange->server, &error);
+    QueryConnection *connection = qhttp_service_get_connection(upload->exchange->service, &error);
     GVariantBuilder parameters = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
     g_variant_builder_add(&parameters, "{sv}", "$graph", g_variant_new("(sss)", upload->graph, "@id", ""));

@@ -164,7 +164,7 @@ fail(int status, const GError *error)
 static int
 serve(const Arguments *arguments)
 {
-    QhttpServerOptions options = {
+    QhttpServiceOptions options = {
         .store = g_strcmp0(arguments->store, "default") != 0 ? arguments->store : NULL,
         .may_write = arguments->read_write,
         .access = { .token_file = arguments->token_file,

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client-lib/http/http-server.h"
+#include "client-lib/http/http-service.h"
 #include "daemon/base/limits.h"
 #include "daemon/rdfio/rdf-reader.h"
 #include "daemon/rdfio/rdf-writer.h"
@@ -92,7 +92,7 @@ merge_part(QhttpExchange *exchange, SoupMultipart *multipart, Merge *merge, cons
 static GBytes *
 read_body(QhttpExchange *exchange)
 {
-    guint64 n_max = qhttp_server_get_limit(exchange->server, QHTTP_LIMIT_BODY_BYTES);
+    guint64 n_max = qhttp_service_get_limit(exchange->service, QHTTP_LIMIT_BODY_BYTES);
     g_autofree char *data = NULL;
     ssize_t n;
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "client-lib/http/http-server.h"
+#include "client-lib/http/http-service.h"
 
 /* The size of a chunk. A result up to this size is sent whole, with its length. */
 #define CHUNK_BYTES (64 * 1024)
@@ -169,7 +169,7 @@ on_sent(gpointer data, gpointer unused)
 static void
 start(QhttpResult *self)
 {
-    set_etag(self, qhttp_server_get_generation(self->exchange->server));
+    set_etag(self, qhttp_service_get_generation(self->exchange->service));
     qhttp_set_timing(self->exchange, 0);
     self->is_started = true;
     self->exchange->sent_func = on_sent;
@@ -208,7 +208,7 @@ finish(QhttpResult *self)
 {
     guint64 generation = query_cursor_get_generation(self->cursor);
 
-    qhttp_server_note_generation(self->exchange->server, generation);
+    qhttp_service_note_generation(self->exchange->service, generation);
     if (self->n_rows == 0 && self->empty_problem != NULL) {
         qhttp_exchange_fail(self->exchange, 404, "%s", self->empty_problem);
     } else if (self->is_started) {
@@ -349,7 +349,7 @@ static void
 run(QhttpResult *self)
 {
     g_autoptr(GError) error = NULL;
-    QueryConnection *connection = qhttp_server_get_connection(self->exchange->server, &error);
+    QueryConnection *connection = qhttp_service_get_connection(self->exchange->service, &error);
     const QhttpQuery *query = &self->query;
 
     if (connection == NULL) {
@@ -411,7 +411,7 @@ on_probe_row(GObject *source, GAsyncResult *result, gpointer user_data)
         return;
     }
 
-    qhttp_server_note_generation(self->exchange->server, query_cursor_get_generation(cursor));
+    qhttp_service_note_generation(self->exchange->service, query_cursor_get_generation(cursor));
     etag = make_etag(query_cursor_get_generation(cursor), self->etag_tail);
     g_object_unref(cursor);
     if (error != NULL) {
@@ -442,7 +442,7 @@ static void
 probe(QhttpResult *self)
 {
     g_autoptr(GError) error = NULL;
-    QueryConnection *connection = qhttp_server_get_connection(self->exchange->server, &error);
+    QueryConnection *connection = qhttp_service_get_connection(self->exchange->service, &error);
 
     if (connection == NULL)
         fail(self, error);

@@ -17,20 +17,11 @@
 #define EXCHANGE_KEY "queryd-exchange"
 
 struct QhttpServer {
-    QhttpServerOptions options;
     SoupServer *soup;
     GMainLoop *loop;
-    QhttpAccess *access;
     QhttpListeners *listeners;
-    QueryConnection *connection; /* (nullable): before the first request */
-    guint64 generation;
-    GQueue imports; /* of Import: the first is under way */
+    QhttpService *service;
 };
-
-typedef struct Import {
-    QhttpExchange *exchange;
-    QhttpHandler run;
-} Import;
 
 static const QhttpRoute routes[] = {
     { QHTTP_SPARQL_PATH, false, false, false, "GET, HEAD, POST, OPTIONS", qhttp_handle_sparql },
@@ -77,7 +68,7 @@ set_common_headers(QhttpExchange *exchange)
 static void
 allow_origin(QhttpServer *self, QhttpExchange *exchange)
 {
-    const char *origin = qhttp_access_get_allowed_origin(self->access, exchange->message);
+    const char *origin = qhttp_access_get_allowed_origin(qhttp_service_get_access(self->service), exchange->message);
 
     if (origin == NULL)
         return;
@@ -113,14 +104,6 @@ get_body_limit(const QhttpExchange *exchange)
 }
 
 static void
-fail_limit(QhttpExchange *exchange, guint status, QhttpLimit limit, const char *what)
-{
-    qhttp_exchange_set_header(exchange, "Connection", "close");
-    qhttp_exchange_fail(exchange, status, "%s: limit '%s' of %" G_GUINT64_FORMAT, what, qhttp_limit_get_name(limit),
-                        qhttp_server_get_limit(exchange->server, limit));
-}
-
-static void
 fail_verdict(QhttpExchange *exchange, QhttpVerdict verdict)
 {
     switch (verdict) {
@@ -146,20 +129,21 @@ answer_early(QhttpServer *self, QhttpExchange *exchange, const QhttpPeer *peer, 
     SoupMessageHeaders *headers = soup_server_message_get_request_headers(exchange->message);
     bool is_preflight = qhttp_exchange_has_method(exchange, "OPTIONS");
     QhttpVerdict verdict;
+    QhttpLimit limit;
 
     if (qhttp_peer_is_surplus(peer)) {
-        fail_limit(exchange, 503, QHTTP_LIMIT_CONNECTIONS, "too many connections");
+        qhttp_service_refuse(exchange, 503, QHTTP_LIMIT_CONNECTIONS, "too many connections");
         return true;
     }
-    if (count_header_bytes(exchange) > qhttp_server_get_limit(self, QHTTP_LIMIT_HEADER_BYTES)) {
-        fail_limit(exchange, 431, QHTTP_LIMIT_HEADER_BYTES, "the request's headers are too long");
+    if (count_header_bytes(exchange) > qhttp_service_get_limit(self->service, QHTTP_LIMIT_HEADER_BYTES)) {
+        qhttp_service_refuse(exchange, 431, QHTTP_LIMIT_HEADER_BYTES, "the request's headers are too long");
         return true;
     }
     exchange->route = find_route(path);
     if (exchange->route == NULL || exchange->route->is_open || is_preflight)
-        verdict = qhttp_access_check_caller(self->access, exchange->message, qhttp_peer_is_unix(peer));
+        verdict = qhttp_access_check_caller(qhttp_service_get_access(self->service), exchange->message, qhttp_peer_is_unix(peer));
     else
-        verdict = qhttp_access_check(self->access, exchange->message, qhttp_peer_is_unix(peer));
+        verdict = qhttp_access_check(qhttp_service_get_access(self->service), exchange->message, qhttp_peer_is_unix(peer));
     if (verdict != QHTTP_VERDICT_ALLOWED) {
         fail_verdict(exchange, verdict);
         return true;
@@ -174,9 +158,10 @@ answer_early(QhttpServer *self, QhttpExchange *exchange, const QhttpPeer *peer, 
         qhttp_exchange_respond(exchange, 204, NULL, NULL);
         return true;
     }
+    limit = get_body_limit(exchange);
     if (soup_message_headers_get_encoding(headers) == SOUP_ENCODING_CONTENT_LENGTH &&
-        (guint64) soup_message_headers_get_content_length(headers) > qhttp_server_get_limit(self, get_body_limit(exchange))) {
-        fail_limit(exchange, 413, get_body_limit(exchange), "the request's body is too long");
+        (guint64) soup_message_headers_get_content_length(headers) > qhttp_service_get_limit(self->service, limit)) {
+        qhttp_service_refuse(exchange, 413, limit, "the request's body is too long");
         return true;
     }
     return false;
@@ -213,9 +198,9 @@ on_chunk(SoupServerMessage *message, GBytes *chunk, gpointer user_data)
         return;
     qhttp_peer_note_turn(exchange->peer, false);
     exchange->n_body_bytes += n_bytes;
-    if (exchange->n_body_bytes > qhttp_server_get_limit(exchange->server, get_body_limit(exchange))) {
+    if (exchange->n_body_bytes > qhttp_service_get_limit(exchange->service, get_body_limit(exchange))) {
         exchange->is_refused = true;
-        fail_limit(exchange, 413, get_body_limit(exchange), "the request's body is too long");
+        qhttp_service_refuse(exchange, 413, get_body_limit(exchange), "the request's body is too long");
     } else if (!exchange->route->takes_document) {
         g_byte_array_append(exchange->body, (const guint8 *) data, (guint) n_bytes);
     } else if (!write_to_file(exchange, data, n_bytes)) {
@@ -229,7 +214,7 @@ on_headers(SoupServer *soup, SoupServerMessage *message, const char *path, GHash
 {
     QhttpServer *self = user_data;
     QhttpPeer *peer = qhttp_peer_find(message);
-    QhttpExchange *exchange = qhttp_exchange_new(self, message, peer);
+    QhttpExchange *exchange = qhttp_exchange_new(self->service, message, peer);
 
     g_object_set_data_full(G_OBJECT(message), EXCHANGE_KEY, exchange, (GDestroyNotify) qhttp_exchange_unref);
     set_common_headers(exchange);
@@ -280,23 +265,22 @@ on_idle(gpointer user_data)
 {
     QhttpServer *self = user_data;
 
-    if (self->options.is_activated)
+    if (qhttp_service_get_options(self->service)->is_activated)
         g_main_loop_quit(self->loop);
 }
 
 QhttpServer *
-qhttp_server_new(const QhttpServerOptions *options, GError **error)
+qhttp_server_new(const QhttpServiceOptions *options, GError **error)
 {
     g_autoptr(QhttpServer) self = g_new0(QhttpServer, 1);
 
-    self->options = *options;
     self->loop = g_main_loop_new(NULL, FALSE);
-    self->access = qhttp_access_new(&options->access, error);
-    if (self->access == NULL)
+    self->service = qhttp_service_new(options, error);
+    if (self->service == NULL)
         return NULL;
 
     self->soup = soup_server_new("server-header", "queryd-http", "raw-paths", TRUE, NULL);
-    self->listeners = qhttp_listeners_new(self->soup, &self->options.limits, on_idle, self);
+    self->listeners = qhttp_listeners_new(self->soup, &options->limits, on_idle, self);
     soup_server_add_early_handler(self->soup, NULL, on_headers, self, NULL);
     soup_server_add_handler(self->soup, NULL, on_request, self, NULL);
     g_signal_connect(self->soup, "request-started", G_CALLBACK(on_request_started), self);
@@ -313,8 +297,7 @@ qhttp_server_free(QhttpServer *self)
     if (self->soup != NULL)
         soup_server_disconnect(self->soup);
     g_clear_object(&self->soup);
-    (void) qhttp_access_free(self->access);
-    g_clear_object(&self->connection);
+    (void) qhttp_service_free(self->service);
     g_clear_pointer(&self->loop, g_main_loop_unref);
     g_free(self);
     return NULL;
@@ -332,74 +315,4 @@ qhttp_server_run(QhttpServer *self)
     (void) g_unix_signal_add(SIGTERM, on_signal, self);
     (void) g_unix_signal_add(SIGINT, on_signal, self);
     g_main_loop_run(self->loop);
-}
-
-/* --- for the handlers --------------------------------------------------------------------------------------------------- */
-
-const QhttpServerOptions *
-qhttp_server_get_options(const QhttpServer *self)
-{
-    return &self->options;
-}
-
-QhttpAccess *
-qhttp_server_get_access(QhttpServer *self)
-{
-    return self->access;
-}
-
-guint64
-qhttp_server_get_limit(const QhttpServer *self, QhttpLimit limit)
-{
-    return self->options.limits.values[limit];
-}
-
-QueryConnection *
-qhttp_server_get_connection(QhttpServer *self, GError **error)
-{
-    if (self->connection == NULL)
-        self->connection = query_connection_new_for_store(self->options.store, NULL, error);
-    return self->connection;
-}
-
-guint64
-qhttp_server_get_generation(const QhttpServer *self)
-{
-    return self->generation;
-}
-
-void
-qhttp_server_note_generation(QhttpServer *self, guint64 generation)
-{
-    self->generation = MAX(self->generation, generation);
-}
-
-bool
-qhttp_server_begin_import(QhttpServer *self, QhttpExchange *exchange, QhttpHandler run)
-{
-    Import *import;
-
-    if (self->imports.length > qhttp_server_get_limit(self, QHTTP_LIMIT_IMPORTS)) {
-        fail_limit(exchange, 503, QHTTP_LIMIT_IMPORTS, "too many documents wait");
-        return false;
-    }
-
-    import = g_new0(Import, 1);
-    *import = (Import){ qhttp_exchange_ref(exchange), run };
-    g_queue_push_tail(&self->imports, import);
-    if (self->imports.length == 1)
-        run(exchange);
-    return true;
-}
-
-void
-qhttp_server_end_import(QhttpServer *self)
-{
-    Import *import = g_queue_pop_head(&self->imports);
-
-    qhttp_exchange_unref(import->exchange);
-    g_free(import);
-    import = g_queue_peek_head(&self->imports);
-    if (import != NULL)
-        import->run(import->exchange);
 }

@@ -6,7 +6,7 @@
  * never stands in a URL, as histories and logs keep these.
  */
 #include "client-lib/http/http-routes.h"
-#include "client-lib/http/http-server.h"
+#include "client-lib/http/http-service.h"
 
 void
 qhttp_handle_ticket(QhttpExchange *exchange)
@@ -20,7 +20,7 @@ qhttp_handle_ticket(QhttpExchange *exchange)
         return;
     }
 
-    ticket = qhttp_access_create_ticket(qhttp_server_get_access(exchange->server));
+    ticket = qhttp_access_create_ticket(qhttp_service_get_access(exchange->service));
     g_string_append_printf(body, "{\"path\":\"/login?ticket=%s\"}\n", ticket);
     qhttp_exchange_respond(exchange, 200, "application/json", body);
 }
@@ -36,7 +36,7 @@ qhttp_handle_login(QhttpExchange *exchange)
         return;
     }
     if (ticket != NULL)
-        cookie = qhttp_access_redeem_ticket(qhttp_server_get_access(exchange->server), ticket);
+        cookie = qhttp_access_redeem_ticket(qhttp_service_get_access(exchange->service), ticket);
     if (cookie == NULL) {
         qhttp_exchange_fail(exchange, 403, "the ticket is unknown, was used already, or is older than a minute");
         return;

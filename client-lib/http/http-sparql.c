@@ -6,7 +6,7 @@
 
 #include "client-lib/http/http-result.h"
 #include "client-lib/http/http-routes.h"
-#include "client-lib/http/http-server.h"
+#include "client-lib/http/http-service.h"
 
 #define FORM_TYPE "application/x-www-form-urlencoded"
 #define QUERY_TYPE "application/sparql-query"
@@ -104,7 +104,7 @@ on_updated(GObject *source, GAsyncResult *result, gpointer user_data)
             qhttp_exchange_fail_with(exchange, error);
         return;
     }
-    qhttp_server_note_generation(exchange->server, query_batch_get_generation(QUERY_BATCH(source)));
+    qhttp_service_note_generation(exchange->service, query_batch_get_generation(QUERY_BATCH(source)));
     qhttp_set_timing(exchange, (guint64) (g_get_monotonic_time() - exchange->start_usec));
     qhttp_exchange_respond(exchange, 204, NULL, NULL);
 }
@@ -119,11 +119,11 @@ run_update(QhttpExchange *exchange, const char *text)
     g_autoptr(QueryBatch) batch = NULL;
     QueryConnection *connection;
 
-    if (!qhttp_server_get_options(exchange->server)->may_write) {
+    if (!qhttp_service_get_options(exchange->service)->may_write) {
         qhttp_exchange_fail(exchange, 403, "this server is read-only: it takes updates with the option --read-write");
         return;
     }
-    connection = qhttp_server_get_connection(exchange->server, &error);
+    connection = qhttp_service_get_connection(exchange->service, &error);
     if (connection == NULL) {
         qhttp_exchange_fail_with(exchange, error);
         return;

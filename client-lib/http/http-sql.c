@@ -8,7 +8,7 @@
 
 #include "client-lib/http/http-result.h"
 #include "client-lib/http/http-routes.h"
-#include "client-lib/http/http-server.h"
+#include "client-lib/http/http-service.h"
 #include "client-lib/text/text-value.h"
 #include "daemon/format/text-json.h"
 
@@ -136,9 +136,9 @@ run_update(QhttpExchange *exchange, const char *text, GVariant *parameters)
 {
     g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
     g_autoptr(GError) error = NULL;
-    QueryConnection *connection = qhttp_server_get_connection(exchange->server, &error);
+    QueryConnection *connection = qhttp_service_get_connection(exchange->service, &error);
 
-    if (!qhttp_server_get_options(exchange->server)->may_write)
+    if (!qhttp_service_get_options(exchange->service)->may_write)
         qhttp_exchange_fail(exchange, 403, "this server is read-only: it takes updates with the option --read-write");
     else if (connection == NULL)
         qhttp_exchange_fail_with(exchange, error);
@@ -260,7 +260,7 @@ qhttp_handle_explain(QhttpExchange *exchange)
         qhttp_exchange_fail(exchange, 400, "one parameter is needed: 'query' in SPARQL, or 'sql'");
         return;
     }
-    connection = qhttp_server_get_connection(exchange->server, &error);
+    connection = qhttp_service_get_connection(exchange->service, &error);
     if (connection == NULL) {
         qhttp_exchange_fail_with(exchange, error);
         return;

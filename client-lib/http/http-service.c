@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the handlers share, and imports one after the other.
+ */
+#include "client-lib/http/http-service.h"
+
+struct QhttpService {
+    QhttpServiceOptions options;
+    QhttpAccess *access;
+    QueryConnection *connection; /* (nullable): before the first request */
+    guint64 generation;
+    GQueue imports; /* of Import: the first is under way */
+};
+
+typedef struct Import {
+    QhttpExchange *exchange;
+    QhttpHandler run;
+} Import;
+
+QhttpService *
+qhttp_service_new(const QhttpServiceOptions *options, GError **error)
+{
+    g_autoptr(QhttpService) self = g_new0(QhttpService, 1);
+
+    self->options = *options;
+    self->access = qhttp_access_new(&options->access, error);
+    return self->access != NULL ? g_steal_pointer(&self) : NULL;
+}
+
+QhttpService *
+qhttp_service_free(QhttpService *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    (void) qhttp_access_free(self->access);
+    g_clear_object(&self->connection);
+    g_free(self);
+    return NULL;
+}
+
+const QhttpServiceOptions *
+qhttp_service_get_options(const QhttpService *self)
+{
+    return &self->options;
+}
+
+QhttpAccess *
+qhttp_service_get_access(QhttpService *self)
+{
+    return self->access;
+}
+
+guint64
+qhttp_service_get_limit(const QhttpService *self, QhttpLimit limit)
+{
+    return self->options.limits.values[limit];
+}
+
+void
+qhttp_service_refuse(QhttpExchange *exchange, guint status, QhttpLimit limit, const char *what)
+{
+    qhttp_exchange_set_header(exchange, "Connection", "close");
+    qhttp_exchange_fail(exchange, status, "%s: limit '%s' of %" G_GUINT64_FORMAT, what, qhttp_limit_get_name(limit),
+                        qhttp_service_get_limit(exchange->service, limit));
+}
+
+QueryConnection *
+qhttp_service_get_connection(QhttpService *self, GError **error)
+{
+    if (self->connection == NULL)
+        self->connection = query_connection_new_for_store(self->options.store, NULL, error);
+    return self->connection;
+}
+
+guint64
+qhttp_service_get_generation(const QhttpService *self)
+{
+    return self->generation;
+}
+
+void
+qhttp_service_note_generation(QhttpService *self, guint64 generation)
+{
+    self->generation = MAX(self->generation, generation);
+}
+
+bool
+qhttp_service_begin_import(QhttpService *self, QhttpExchange *exchange, QhttpHandler run)
+{
+    Import *import;
+
+    if (self->imports.length > qhttp_service_get_limit(self, QHTTP_LIMIT_IMPORTS)) {
+        qhttp_service_refuse(exchange, 503, QHTTP_LIMIT_IMPORTS, "too many documents wait");
+        return false;
+    }
+
+    import = g_new0(Import, 1);
+    *import = (Import){ qhttp_exchange_ref(exchange), run };
+    g_queue_push_tail(&self->imports, import);
+    if (self->imports.length == 1)
+        run(exchange);
+    return true;
+}
+
+void
+qhttp_service_end_import(QhttpService *self)
+{
+    Import *import = g_queue_pop_head(&self->imports);
+
+    qhttp_exchange_unref(import->exchange);
+    g_free(import);
+    import = g_queue_peek_head(&self->imports);
+    if (import != NULL)
+        import->run(import->exchange);
+}

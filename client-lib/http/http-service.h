@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the handlers share: options, access, the connection to the daemon, the turns of imports.
+ *
+ * Place: room http, below the handlers. Thread: that of the main loop; only imports have a thread, one at a time.
+ */
+#pragma once
+
+#include <query-client.h>
+
+#include "client-lib/http/http-access.h"
+#include "client-lib/http/http-exchange.h"
+#include "client-lib/http/http-limits.h"
+
+typedef struct QhttpServiceOptions {
+    const char *store; /* (nullable) */
+    bool may_write;
+    bool is_activated; /* systemd has started us and can do so again */
+    QhttpLimits limits;
+    QhttpAccessOptions access;
+} QhttpServiceOptions;
+
+/* @options: what they refer to outlives the service. (transfer full) (nullable): NULL with @error set */
+QhttpService *qhttp_service_new(const QhttpServiceOptions *options, GError **error);
+QhttpService *qhttp_service_free(QhttpService *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QhttpService, qhttp_service_free)
+
+const QhttpServiceOptions *qhttp_service_get_options(const QhttpService *self);
+QhttpAccess *qhttp_service_get_access(QhttpService *self);
+guint64 qhttp_service_get_limit(const QhttpService *self, QhttpLimit limit);
+/* Answers @exchange with @status, @what and the limit, and ends its connection. */
+void qhttp_service_refuse(QhttpExchange *exchange, guint status, QhttpLimit limit, const char *what);
+
+/* Connects if need be. Base and dataset are those of the last call: qhttp_set_scope().
+ * (transfer none) (nullable): NULL with @error set */
+QueryConnection *qhttp_service_get_connection(QhttpService *self, GError **error);
+
+/* The latest generation of the store that was seen; 0: none. A result that is read from now on is not older. */
+guint64 qhttp_service_get_generation(const QhttpService *self);
+void qhttp_service_note_generation(QhttpService *self, guint64 generation);
+
+/* Runs @run for @exchange when no other import does. It calls qhttp_service_end_import() at its end. false: too many wait. */
+bool qhttp_service_begin_import(QhttpService *self, QhttpExchange *exchange, QhttpHandler run);
+void qhttp_service_end_import(QhttpService *self);
