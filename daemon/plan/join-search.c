@@ -89,7 +89,7 @@ typedef struct Order {
     QdJoinKnown known;
     QdJoinKnown own; /* without what is before the join */
     QdSample *sample;
-    guint64 set;   /* all so far, by their indexes */
+    guint64 set;   /* all so far, by their indexes; with `counts` */
     double n_rows; /* of these */
     double cost;   /* the sum of that after each part, and of what was looked at and is none */
 } Order;
@@ -196,7 +196,8 @@ take(const Join *join, Order *self, guint first, guint index, double n_rows)
     if (chosen.is_known)
         self->cost += self->n_rows * MAX(0, chosen.sampled.n_looked_at - chosen.sampled.n_mean);
     self->rows[first] = chosen.is_known && n_mean >= 0 ? n_mean : n_rows;
-    self->set |= G_GUINT64_CONSTANT(1) << chosen.index;
+    if (join->counts != NULL)
+        self->set |= G_GUINT64_CONSTANT(1) << chosen.index;
     self->looked_at[first] = chosen.is_known ? chosen.sampled.n_looked_at : UNKNOWN_WORK;
     self->rows[first] = correct(join, self, self->rows[first]);
     self->n_rows *= self->rows[first];
