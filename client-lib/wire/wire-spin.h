@@ -5,7 +5,8 @@
  * Waking a sleeping core costs more than a small query (10-55 µs on virtual machines). A thread that waits awake, for
  * QW_SPIN_USEC at most, spares that when the peer answers in time from another core. On a shared core it only keeps the peer
  * from running. So waiting awake starts after some answers that came quickly and ends with those that did not. Each try that
- * fails doubles the number of quick answers that the next try needs.
+ * fails doubles the number of quick answers that the next try needs. A pause of the peer says nothing, and the answers before
+ * it still count. Else a client of short bursts would sleep for ever once tries have failed beside other load.
  * Invariant: credit <= QW_SPIN_CREDIT_MAX; one quick answer more than `needed` starts a try.
  */
 #pragma once
@@ -17,6 +18,8 @@
 #define QW_SPIN_USEC 50u
 /* An answer within this time, the waking of a core included, is one that waiting awake may catch. */
 #define QW_SPIN_QUICK_USEC 120u
+/* From this time on it was a pause, or other programs had the cores. */
+#define QW_SPIN_PAUSE_USEC 1000u
 #define QW_SPIN_CREDIT_MAX 4u
 #define QW_SPIN_NEEDED_MIN 4u
 #define QW_SPIN_NEEDED_MAX 512u
@@ -24,7 +27,7 @@
 /* All zero: asleep, nothing known. */
 typedef struct QwSpin {
     uint16_t credit; /* misses in a row that are forgiven; 0: sleep at once */
-    uint16_t quick;  /* quick answers in a row while asleep */
+    uint16_t quick;  /* quick answers in a row while asleep, but for pauses */
     uint16_t needed; /* so many make a try; 0 stands for QW_SPIN_NEEDED_MIN */
 } QwSpin;
 
@@ -58,6 +61,8 @@ qw_spin_note_asleep(QwSpin *self, uint64_t waited_usec)
 {
     uint16_t needed = self->needed != 0 ? self->needed : QW_SPIN_NEEDED_MIN;
 
+    if (waited_usec >= QW_SPIN_PAUSE_USEC)
+        return;
     self->quick = waited_usec <= QW_SPIN_QUICK_USEC ? (uint16_t) (self->quick + 1) : 0;
     if (self->quick < needed)
         return;

@@ -56,6 +56,25 @@ test_failing_tries_get_rare(void)
 }
 
 static void
+test_pause_is_no_answer(void)
+{
+    QwSpin spin = { 0 };
+    guint n_bursts = 0;
+
+    for (guint i = 0; i < 20; i++) {
+        (void) count_until_tried(&spin);
+        qw_spin_note_awake(&spin, false);
+    }
+    for (; !qw_spin_pays(&spin); n_bursts++) {
+        for (guint i = 0; i < 60; i++)
+            qw_spin_note_asleep(&spin, 1);
+        qw_spin_note_asleep(&spin, QW_SPIN_PAUSE_USEC);
+        g_assert_cmpuint(n_bursts, <=, QW_SPIN_NEEDED_MAX / 60);
+    }
+    g_assert_cmpuint(n_bursts, >, 1);
+}
+
+static void
 test_some_misses_are_forgiven(void)
 {
     QwSpin spin = { 0 };
@@ -77,6 +96,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/wire/spin/starts-after-quick-answers", test_starts_after_quick_answers);
     g_test_add_func("/wire/spin/slow-answer-starts-anew", test_slow_answer_starts_anew);
+    g_test_add_func("/wire/spin/pause-is-no-answer", test_pause_is_no_answer);
     g_test_add_func("/wire/spin/failing-tries-get-rare", test_failing_tries_get_rare);
     g_test_add_func("/wire/spin/some-misses-are-forgiven", test_some_misses_are_forgiven);
     return g_test_run();
