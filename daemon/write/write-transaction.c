@@ -259,13 +259,25 @@ qd_write_publish(QdWriter *self)
     return __atomic_add_fetch(&self->generation, 1, __ATOMIC_SEQ_CST);
 }
 
+static gboolean
+has_changed(const QdWriteItem *item)
+{
+    return item->outcome.error == NULL || item->keeps;
+}
+
 void
 qd_write_tell(QdWriter *self, uint64_t generation, QdWriteItem *const *items, guint n)
 {
-    g_autoptr(QdChanges) changes = qd_changes_new();
+    g_autoptr(QdChanges) changes = NULL;
 
+    if (n == 1) {
+        if (has_changed(items[0]))
+            self->config.commit_func(generation, items[0]->outcome.changed, self->config.user_data);
+        return;
+    }
+    changes = qd_changes_new();
     for (guint i = 0; i < n; i++)
-        if (items[i]->outcome.error == NULL || items[i]->keeps)
+        if (has_changed(items[i]))
             qd_changes_add_all(changes, items[i]->outcome.changed);
     self->config.commit_func(generation, changes, self->config.user_data);
 }
