@@ -172,21 +172,10 @@ give_batch(ArrowSource *self, struct ArrowArray *array)
 static void
 set_problem(ArrowSource *self, const QwArrowProblem *problem)
 {
-    static const char *const values[] = { "NULL", "INTEGER", "FLOAT", "TEXT", "BLOB", "IRI", "blank node", "literal", "literal" };
     const char *name = self->cursor->schema->columns[problem->column].name;
-    const QwArrowColumn *column = &self->table->columns[problem->column];
-    guint64 row = self->n_rows_given + problem->row + 1;
+    g_autofree char *text = qw_arrow_problem_describe(problem, self->table, name, self->n_rows_given);
 
-    if (problem->is_not_utf8)
-        g_set_error(&self->failure, QUERY_ERROR, QUERY_ERROR_UNSUPPORTED,
-                    "the TEXT in column '%s' of row %" G_GUINT64_FORMAT " is not UTF-8; CAST(… AS BLOB) gives its bytes", name,
-                    row);
-    else
-        g_set_error(&self->failure, QUERY_ERROR, QUERY_ERROR_UNSUPPORTED,
-                    "the %s in column '%s' of row %" G_GUINT64_FORMAT
-                    " does not fit the type %s, which the rows before gave the column; CAST(… AS %s) gives all rows one type",
-                    values[problem->type], name, row, qw_arrow_type_get_name(column->type),
-                    problem->type == QW_TYPE_BLOB ? "BLOB" : "TEXT");
+    g_set_error_literal(&self->failure, QUERY_ERROR, QUERY_ERROR_UNSUPPORTED, text);
 }
 
 /* Fills the table; `failure` is set when that fails. */

@@ -85,3 +85,31 @@ qw_arrow_table_finish(QwArrowTable *self, QwArrowProblem *ret_problem)
     }
     return true;
 }
+
+void
+qw_arrow_table_drop_rows(QwArrowTable *self)
+{
+    for (size_t i = 0; i < self->n_columns; i++) {
+        QwArrowColumn rows;
+
+        qw_arrow_column_take(&self->columns[i], &rows);
+        qw_arrow_column_clear(&rows);
+    }
+    self->n_rows = self->n_bytes = 0;
+}
+
+char *
+qw_arrow_problem_describe(const QwArrowProblem *self, const QwArrowTable *table, const char *name, guint64 n_rows_before)
+{
+    static const char *const values[] = { "NULL", "INTEGER", "FLOAT", "TEXT", "BLOB", "IRI", "blank node", "literal", "literal" };
+    guint64 row = n_rows_before + self->row + 1;
+
+    if (self->is_not_utf8)
+        return g_strdup_printf("the TEXT in column '%s' of row %" G_GUINT64_FORMAT " is not UTF-8; CAST(… AS BLOB) gives its bytes",
+                               name, row);
+    return g_strdup_printf(
+        "the %s in column '%s' of row %" G_GUINT64_FORMAT
+        " does not fit the type %s, which the rows before gave the column; CAST(… AS %s) gives all rows one type",
+        values[self->type], name, row, qw_arrow_type_get_name(table->columns[self->column].type),
+        self->type == QW_TYPE_BLOB ? "BLOB" : "TEXT");
+}

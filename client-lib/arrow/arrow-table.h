@@ -55,4 +55,16 @@ bool qw_arrow_table_append(QwArrowTable *self, QwPageReader *reader, QwArrowProb
  */
 bool qw_arrow_table_finish(QwArrowTable *self, QwArrowProblem *ret_problem);
 
+/* The table is empty again, of the same types. */
+void qw_arrow_table_drop_rows(QwArrowTable *self);
+
+/**
+ * qw_arrow_problem_describe:
+ * @name: of the column
+ * @n_rows_before: in batches before this one
+ *
+ * Returns: (transfer full): a message for the user
+ */
+char *qw_arrow_problem_describe(const QwArrowProblem *self, const QwArrowTable *table, const char *name, guint64 n_rows_before);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QwArrowTable, qw_arrow_table_free)

@@ -43,6 +43,7 @@ typedef struct QctlOutputOptions {
 typedef struct QctlTransferOptions {
     char *table;     /* (nullable) */
     char *delimiter; /* (nullable): of csv, one character */
+    char *rdf_terms; /* (nullable): "text" or "struct"; the daemon checks it */
     char *graph;     /* (nullable) IRI */
     char *base;      /* (nullable) IRI */
 } QctlTransferOptions;

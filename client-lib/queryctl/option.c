@@ -46,9 +46,9 @@ qctl_format_is_rdf(const char *name)
 const char *const *
 qctl_format_list(void)
 {
-    static const char *const names[] = { "table",       "tsv",        "csv",        "json",       "jsonl",  "markdown",
-                                         "sparql-json", "sparql-xml", "sparql-csv", "sparql-tsv", "turtle", "trig",
-                                         "ntriples",    "nquads",     "rdfxml",     NULL };
+    static const char *const names[] = { "table",       "tsv",        "csv",        "json",       "jsonl",      "markdown",
+                                         "sparql-json", "sparql-xml", "sparql-csv", "sparql-tsv", "turtle",     "trig",
+                                         "ntriples",    "nquads",     "rdfxml",     "arrow",      "arrow-file", NULL };
 
     return names;
 }

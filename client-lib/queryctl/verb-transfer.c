@@ -69,9 +69,9 @@ guess_format(const QctlArguments *arguments, const char *name)
         const char *suffix;
         const char *format;
     } formats[] = {
-        { ".csv", "csv" },   { ".tsv", "tsv" },    { ".jsonl", "jsonl" }, { ".ndjson", "jsonl" },
-        { ".json", "json" }, { ".ttl", "turtle" }, { ".trig", "trig" },   { ".nt", "ntriples" },
-        { ".nq", "nquads" }, { ".rdf", "rdfxml" }, { ".owl", "rdfxml" },
+        { ".csv", "csv" },    { ".tsv", "tsv" },     { ".jsonl", "jsonl" },  { ".ndjson", "jsonl" },       { ".json", "json" },
+        { ".ttl", "turtle" }, { ".trig", "trig" },   { ".nt", "ntriples" },  { ".nq", "nquads" },          { ".rdf", "rdfxml" },
+        { ".owl", "rdfxml" }, { ".arrow", "arrow" }, { ".arrows", "arrow" }, { ".feather", "arrow-file" },
     };
 
     if (arguments->output.format == QCTL_FORMAT_REMOTE)
@@ -160,10 +160,10 @@ check_suffix(const char *name)
 
     if (suffix == NULL || suffix == base || g_str_equal(suffix, ".txt"))
         return true;
-    (void) fprintf(
-        stderr,
-        "queryctl: no format is known for '%s': csv, tsv, json, jsonl, ttl, trig, nt, nq and rdf are; --format NAME says it\n",
-        suffix);
+    (void) fprintf(stderr,
+                   "queryctl: no format is known for '%s': csv, tsv, json, jsonl, ttl, trig, nt, nq, rdf, arrow and feather are; "
+                   "--format NAME says it\n",
+                   suffix);
     return false;
 }
 
@@ -358,6 +358,8 @@ qctl_export(QctlSession *session, int fd, const char *query, const char *format,
     g_variant_dict_init(&dict, NULL);
     if (arguments->output.no_header)
         g_variant_dict_insert(&dict, "header", "b", FALSE);
+    if (arguments->transfer.rdf_terms != NULL)
+        g_variant_dict_insert(&dict, "rdf_terms", "s", arguments->transfer.rdf_terms);
     if (arguments->max_rows > 0)
         g_variant_dict_insert(&dict, "max_rows", "u", (guint32) MIN(arguments->max_rows, G_MAXUINT32));
     if (arguments->timeout_msec >= 0)
@@ -489,6 +491,10 @@ run_export(QctlSession *session)
                        format);
         return QCTL_EXIT_USAGE;
     }
+    if (name == NULL && g_str_has_prefix(format, "arrow") && isatty(STDOUT_FILENO)) {
+        (void) fprintf(stderr, "queryctl: '%s' is not for a terminal: write to a file with --output FILE\n", format);
+        return QCTL_EXIT_USAGE;
+    }
     if (name == NULL)
         ok = export(session, STDOUT_FILENO, format, &error);
     else if (stat(name, &st) == 0 && !S_ISREG(st.st_mode))
@@ -505,12 +511,14 @@ static const QctlOption option_output = { "output",
                                           "write to FILE, which appears only when it is whole",
                                           .values = QCTL_VALUES_FILES,
                                           .offset = G_STRUCT_OFFSET(QctlArguments, output.file) };
+static const QctlOption option_rdf_terms = { "rdf-terms", 0, "text|struct", "arrow: what RDF terms are; default: text",
+                                             .offset = G_STRUCT_OFFSET(QctlArguments, transfer.rdf_terms) };
 const QctlVerb qctl_export_verb = {
     "export",
     "[TABLE|QUERY]",
     "write a table or result, or all RDF data, in a format",
     QCTL_OPTIONS(&option_output, &qctl_option_graph, &qctl_option_sparql, &qctl_option_format, &qctl_option_no_header,
-                 QCTL_BOUND_OPTIONS, &qctl_option_store),
+                 &option_rdf_terms, QCTL_BOUND_OPTIONS, &qctl_option_store),
     .n_words_max = 1,
     .remote_formats = QCTL_REMOTE_ALL,
     .values = QCTL_VALUES_TABLES,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Results as text: QueryText, and Export for job-export.c. One name chooses among three families of formats.
+ * Results as text: QueryText, and Export for job-export.c. One name chooses among four families of formats.
  *
  * For SPARQL the plain names csv, tsv, json and xml mean the formats of the W3C; for SQL those of docs/formats.md.
  */
@@ -9,6 +9,7 @@
 #include "client-lib/text/text-utf8.h"
 #include "daemon/call/call-classes.h"
 #include "daemon/call/call-private.h"
+#include "daemon/format/arrow-writer.h"
 #include "daemon/format/results-writer.h"
 #include "daemon/format/text-writer.h"
 #include "daemon/plan/compile.h"
@@ -17,74 +18,36 @@
 /* D-Bus takes 128 MiB; escapes can make a text six times as long as its rows. */
 #define MESSAGE_TEXT_MAX (120 * 1024 * 1024)
 
-typedef enum Family {
-    FAMILY_TEXT,    /* of SQL: text-writer.h */
-    FAMILY_RESULTS, /* of SPARQL's solutions: results-writer.h */
-    FAMILY_RDF,     /* of graphs: results-writer.h too */
+typedef struct Sink Sink;
+
+/* What differs between families of formats. */
+typedef struct Family {
+    gboolean is_binary;
+    /* (transfer full): for rows of this shape; what stands before them is written */
+    gpointer (*begin)(const QdCall *call, Sink *sink, const QdShape *shape, const char *const *names);
+    gboolean (*put_page)(gpointer writer, QwPageReader *page, GString *out, GError **error);
+    gboolean (*end)(gpointer writer, GString *out, GError **error);
+    void (*free)(gpointer writer);
 } Family;
 
 typedef struct Format {
-    Family family;
-    QdTextFormat text;
-    QdResultsFormat results;
-    QdRdfFormat rdf;
+    const Family *family;
+    const char *media_type;
+    union {
+        QdTextFormat text;
+        QdResultsFormat results;
+        QdRdfFormat rdf;
+        QdArrowFormat arrow;
+    };
 } Format;
 
-typedef struct Sink {
+struct Sink {
     QdRun *run;
     Format format;
-    QdTextWriter *text; /* both NULL before the first page */
-    QdResultsWriter *results;
+    gpointer writer; /* (nullable): NULL before the first page */
     GString *out;
     QdTextFlushFunc flush; /* (nullable) */
-} Sink;
-
-static gboolean
-find_format(const QdCall *call, Format *ret_format, GError **error)
-{
-    const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
-    g_autofree char *w3c_name = g_strconcat("sparql-", call->format, NULL);
-
-    *ret_format = (Format){ .family = FAMILY_RESULTS };
-    if (statement->language == QD_LANGUAGE_SPARQL && qd_results_format_from_name(w3c_name, &ret_format->results))
-        return TRUE;
-    if (qd_results_format_from_name(call->format, &ret_format->results))
-        return TRUE;
-    ret_format->family = FAMILY_TEXT;
-    if (qd_text_format_from_name(call->format, &ret_format->text))
-        return TRUE;
-    ret_format->family = FAMILY_RDF;
-    if (qd_rdf_format_from_name(call->format, &ret_format->rdf))
-        return TRUE;
-
-    qd_error_set(error, QW_ERROR_BAD_PARAMETER,
-                 "unknown format '%s': csv, tsv, json, jsonl, sparql-json, sparql-xml, sparql-csv, sparql-tsv, turtle, trig, "
-                 "ntriples, nquads and rdfxml are known",
-                 call->format);
-    return FALSE;
-}
-
-gboolean
-qd_call_check_format(const QdCall *call, GError **error)
-{
-    Format format;
-
-    return find_format(call, &format, error);
-}
-
-static const char *
-get_content_type(const Format *format)
-{
-    switch (format->family) {
-    case FAMILY_TEXT:
-        return qd_text_format_get_content_type(format->text);
-    case FAMILY_RESULTS:
-        return qd_results_format_get_media_type(format->results);
-    case FAMILY_RDF:
-        return qd_rdf_format_get_media_type(format->rdf);
-    }
-    g_assert_not_reached();
-}
+};
 
 static QdResultsForm
 get_form(const QdShape *shape)
@@ -104,34 +67,172 @@ get_form(const QdShape *shape)
     g_assert_not_reached();
 }
 
+/* Of SQL: text-writer.h ------------------------------------------------------------------------------------------------ */
+
+static gpointer
+begin_text(const QdCall *call, Sink *sink, const QdShape *shape, const char *const *names)
+{
+    QdTextWriter *writer = qd_text_writer_new(sink->format.text, names, shape->n_columns, call->options.transfer.header);
+
+    qd_text_writer_begin(writer, sink->out);
+    return writer;
+}
+
+static gboolean
+put_text(gpointer writer, QwPageReader *page, GString *out, GError **error)
+{
+    while (qw_page_reader_next(page))
+        qd_text_writer_put_row(writer, page, out);
+    return TRUE;
+}
+
+static gboolean
+end_text(gpointer writer, GString *out, GError **error)
+{
+    qd_text_writer_end(writer, out);
+    return TRUE;
+}
+
+static void
+free_text(gpointer writer)
+{
+    (void) qd_text_writer_free(writer);
+}
+
+/* Of SPARQL's solutions and of graphs: results-writer.h ---------------------------------------------------------------- */
+
+static gpointer
+begin_results(const QdCall *call, Sink *sink, const QdShape *shape, const char *const *names)
+{
+    QdResultsWriter *writer = qd_results_writer_new(sink->format.results, get_form(shape), names, shape->n_columns);
+
+    qd_results_writer_begin(writer, sink->out);
+    return writer;
+}
+
+static gpointer
+begin_rdf(const QdCall *call, Sink *sink, const QdShape *shape, const char *const *names)
+{
+    QdResultsWriter *writer = qd_results_writer_new_graph(sink->format.rdf, NULL, shape->n_columns, sink->out);
+
+    qd_results_writer_begin(writer, sink->out);
+    return writer;
+}
+
+static gboolean
+put_results(gpointer writer, QwPageReader *page, GString *out, GError **error)
+{
+    while (qw_page_reader_next(page)) {
+        if (!qd_results_writer_put_row(writer, page, out, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+end_results(gpointer writer, GString *out, GError **error)
+{
+    qd_results_writer_end(writer, out);
+    return TRUE;
+}
+
+static void
+free_results(gpointer writer)
+{
+    (void) qd_results_writer_free(writer);
+}
+
+/* Of both: arrow-writer.h ---------------------------------------------------------------------------------------------- */
+
+static gpointer
+begin_arrow(const QdCall *call, Sink *sink, const QdShape *shape, const char *const *names)
+{
+    g_autofree const char **types = g_new0(const char *, (gsize) shape->n_columns + 1);
+
+    for (guint i = 0; i < shape->n_columns; i++)
+        types[i] = qd_shape_get_column_type(shape, i);
+    return qd_arrow_writer_new(sink->format.arrow, names, types, shape->n_columns, call->options.transfer.rdf_structs);
+}
+
+static gboolean
+put_arrow(gpointer writer, QwPageReader *page, GString *out, GError **error)
+{
+    return qd_arrow_writer_put_page(writer, page, out, error);
+}
+
+static gboolean
+end_arrow(gpointer writer, GString *out, GError **error)
+{
+    return qd_arrow_writer_end(writer, out, error);
+}
+
+static void
+free_arrow(gpointer writer)
+{
+    (void) qd_arrow_writer_free(writer);
+}
+
+static const Family text_family = { FALSE, begin_text, put_text, end_text, free_text };
+static const Family results_family = { FALSE, begin_results, put_results, end_results, free_results };
+static const Family rdf_family = { FALSE, begin_rdf, put_results, end_results, free_results };
+static const Family arrow_family = { TRUE, begin_arrow, put_arrow, end_arrow, free_arrow };
+
+/* Names ---------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+find_format(const QdCall *call, Format *ret_format, GError **error)
+{
+    const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
+    g_autofree char *w3c_name = g_strconcat("sparql-", call->format, NULL);
+    Format format = { 0 };
+
+    if ((statement->language == QD_LANGUAGE_SPARQL && qd_results_format_from_name(w3c_name, &format.results)) ||
+        qd_results_format_from_name(call->format, &format.results)) {
+        format.family = &results_family;
+        format.media_type = qd_results_format_get_media_type(format.results);
+    } else if (qd_text_format_from_name(call->format, &format.text)) {
+        format.family = &text_family;
+        format.media_type = qd_text_format_get_content_type(format.text);
+    } else if (qd_rdf_format_from_name(call->format, &format.rdf)) {
+        format.family = &rdf_family;
+        format.media_type = qd_rdf_format_get_media_type(format.rdf);
+    } else if (qd_arrow_format_from_name(call->format, &format.arrow)) {
+        format.family = &arrow_family;
+        format.media_type = qd_arrow_format_get_media_type(format.arrow);
+    } else {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER,
+                     "unknown format '%s': csv, tsv, json, jsonl, sparql-json, sparql-xml, sparql-csv, sparql-tsv, turtle, trig, "
+                     "ntriples, nquads, rdfxml, arrow and arrow-file are known",
+                     call->format);
+        return FALSE;
+    }
+    *ret_format = format;
+    return TRUE;
+}
+
+gboolean
+qd_call_check_format(const QdCall *call, GError **error)
+{
+    Format format;
+
+    return find_format(call, &format, error);
+}
+
 /* Not before the run's first step: it recompiles a cached statement when the schema has changed, `SELECT *` with other columns.
  */
 static void
 ensure_writer(QdCall *call, Sink *sink)
 {
     const QdShape shape = qd_run_get_shape(sink->run);
-    QdResultsForm form = get_form(&shape);
     g_autofree const char **names = NULL;
 
-    if (sink->text != NULL || sink->results != NULL)
+    if (sink->writer != NULL)
         return;
 
     names = g_new0(const char *, (gsize) shape.n_columns + 1);
     for (guint i = 0; i < shape.n_columns; i++)
         names[i] = qd_shape_get_column_name(&shape, i);
-    switch (sink->format.family) {
-    case FAMILY_TEXT:
-        sink->text = qd_text_writer_new(sink->format.text, names, shape.n_columns, call->options.transfer.header);
-        qd_text_writer_begin(sink->text, sink->out);
-        return;
-    case FAMILY_RESULTS:
-        sink->results = qd_results_writer_new(sink->format.results, form, names, shape.n_columns);
-        break;
-    case FAMILY_RDF:
-        sink->results = qd_results_writer_new_graph(sink->format.rdf, NULL, shape.n_columns, sink->out);
-        break;
-    }
-    qd_results_writer_begin(sink->results, sink->out);
+    sink->writer = sink->format.family->begin(call, sink, &shape, names);
 }
 
 static gboolean
@@ -145,13 +246,8 @@ put_page(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint
         return FALSE;
     }
     ensure_writer(call, sink);
-    while (qw_page_reader_next(&reader)) {
-        if (sink->text != NULL)
-            qd_text_writer_put_row(sink->text, &reader, sink->out);
-        else if (!qd_results_writer_put_row(sink->results, &reader, sink->out, error))
-            return FALSE;
-    }
-    return sink->flush == NULL || sink->flush(call, sink->out, error);
+    return sink->format.family->put_page(sink->writer, &reader, sink->out, error) &&
+           (sink->flush == NULL || sink->flush(call, sink->out, error));
 }
 
 /* An RDF format is for triples. */
@@ -160,7 +256,7 @@ check_form(const QdCall *call, const Sink *sink, GError **error)
 {
     const QdShape shape = qd_run_get_shape(sink->run);
 
-    if (sink->format.family != FAMILY_RDF || get_form(&shape) == QD_RESULTS_GRAPH)
+    if (sink->format.family != &rdf_family || get_form(&shape) == QD_RESULTS_GRAPH)
         return TRUE;
 
     qd_error_set(error, QW_ERROR_BAD_PARAMETER, "format '%s' is for triples, of CONSTRUCT and DESCRIBE; the statement gives rows",
@@ -177,14 +273,11 @@ qd_call_pull_text(QdCall *call, QdRun *run, QdTextFlushFunc flush, GString *out,
 
     if (ok) {
         ensure_writer(call, &sink);
-        if (sink.text != NULL)
-            qd_text_writer_end(sink.text, out);
-        else
-            qd_results_writer_end(sink.results, out);
-        call->result.content_type = get_content_type(&sink.format);
+        ok = sink.format.family->end(sink.writer, out, error);
+        call->result.content_type = sink.format.media_type;
     }
-    (void) qd_text_writer_free(sink.text);
-    (void) qd_results_writer_free(sink.results);
+    if (sink.writer != NULL)
+        sink.format.family->free(sink.writer);
     return ok;
 }
 
@@ -193,9 +286,14 @@ run_query_text(QdCall *call, GError **error)
 {
     g_autoptr(QdRun) run = NULL;
     g_autoptr(GString) out = g_string_new(NULL);
+    Format format;
 
-    if (!qd_call_check_format(call, error))
+    if (!find_format(call, &format, error))
         return;
+    if (format.family->is_binary) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "format '%s' is no text: take it by Export", call->format);
+        return;
+    }
     run = qd_call_start_bound_run(call, error);
     if (run == NULL || !qd_call_pull_text(call, run, NULL, out, error))
         return;

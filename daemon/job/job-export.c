@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Export: a query's rows as text, to a descriptor of the caller.
+ * Export: a query's rows as text or for Arrow, to a descriptor of the caller.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +82,8 @@ run_export(QdCall *call, GError **error)
 const QdCallClass qd_export_call = {
     .name = "Export",
     .place = QD_CALL_ON_JOB,
-    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(HEADER) | QD_TAKES(BASE) | QD_TAKES(DATASET),
+    .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(HEADER) | QD_TAKES(RDF_TERMS) |
+               QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
     .run = run_export,
 };

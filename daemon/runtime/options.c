@@ -123,6 +123,7 @@ static const QdOption option_table[] = {
     { "create", 'b', QD_TAKES(CREATE), AT(transfer.create) },
     { "header", 'b', QD_TAKES(HEADER), AT(transfer.header) },
     { "delimiter", 's', QD_TAKES(DELIMITER), .set = set_delimiter },
+    { "rdf_terms", 's', QD_TAKES(RDF_TERMS), AT(transfer.rdf_structs), .choice = { "text", "struct" } },
     { "graph", 's', QD_TAKES(GRAPH), AT(transfer.graph) },
     { "base", 's', QD_TAKES(BASE), AT(base) },
     { "dataset", 's', QD_TAKES(DATASET), AT(dataset) },

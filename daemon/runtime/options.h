@@ -29,6 +29,7 @@ typedef enum QdOptionId {
     QD_OPTION_CREATE,
     QD_OPTION_HEADER,
     QD_OPTION_DELIMITER,
+    QD_OPTION_RDF_TERMS,
     QD_OPTION_GRAPH,
     QD_OPTION_BASE,
     QD_OPTION_DATASET,
@@ -73,6 +74,7 @@ typedef struct QdTransferOptions {
     char *graph;    /* (nullable) Import of RDF, Dump: IRI */
     char delimiter; /* Import of csv; '\0': a comma */
     gboolean header;
+    gboolean rdf_structs; /* Export to Arrow: RDF terms are structs, not text */
     gboolean create;
     gboolean check_only; /* Import of RDF, Restore */
     gboolean replace;    /* Import of RDF */

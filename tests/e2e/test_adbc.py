@@ -39,6 +39,12 @@ def test_program(bus, tmp_path, program):
         print(line)
 
 
+def test_export(bus, tmp_path):
+    """What Export writes is read by pyarrow, pandas and polars."""
+    result = bus.run(PYTHON, os.path.join(ROOT, "tests/bindings/arrow_export.py"), bus.queryctl, str(tmp_path))
+    assert (result.returncode, result.stdout) == (0, "all as expected\n"), result.stdout + result.stderr
+
+
 def test_page(bus, tmp_path):
     """The examples in Python of docs/arrow.md, one after the other, as they stand."""
     page = pathlib.Path(ROOT, "docs/arrow.md").read_text(encoding="utf-8")

@@ -44,7 +44,7 @@ ROOMS = {
     "sparql": ("wire base rdf rdfio daemon/sqlite/catalog.h", "glib"),
     "plan": ("wire base rdf rdfio daemon/sqlite/catalog.h sparql", "glib"),
     "read": ("wire base rdf rdfio sqlite quads payload functions sparql plan", "glib sqlite3"),
-    "format": ("wire text base rdf rdfio", "glib libxml2"),
+    "format": ("wire text arrow base rdf rdfio", "glib libxml2"),
     "notify": ("wire base rdf sqlite quads payload sparql", "glib sqlite3"),
     "runtime": ("wire base read", "glib"),
     "write": ("wire base rdf sqlite quads payload recover store functions plan read notify runtime", "glib sqlite3"),
