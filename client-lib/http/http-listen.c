@@ -17,6 +17,7 @@
 #define CHECK_SECONDS 5
 
 struct QhttpListeners {
+    guint n_refs; /* of the server, and of each peer: libsoup may keep one for longer */
     SoupServer *soup;
     const QhttpLimits *limits;
     GPtrArray *sources; /* of GSource */
@@ -43,6 +44,13 @@ struct QhttpPeer {
 };
 
 static void
+listeners_unref(QhttpListeners *self)
+{
+    if (--self->n_refs == 0)
+        g_free(self);
+}
+
+static void
 peer_free(gpointer data)
 {
     QhttpPeer *self = data;
@@ -53,6 +61,7 @@ peer_free(gpointer data)
     if (self->gone_source != 0)
         g_source_remove(self->gone_source);
     g_object_unref(self->socket);
+    listeners_unref(self->listeners);
     g_free(self);
 }
 
@@ -110,6 +119,7 @@ peer_new(QhttpListeners *listeners, GSocket *socket)
     QhttpPeer *self = g_new0(QhttpPeer, 1);
 
     self->listeners = listeners;
+    listeners->n_refs++;
     self->socket = g_object_ref(socket);
     /* before libsoup reads the end */
     self->gone_source = g_unix_fd_add_full(G_PRIORITY_HIGH, g_socket_get_fd(socket), (GIOCondition) (POLLRDHUP | POLLHUP | POLLERR),
@@ -267,6 +277,7 @@ qhttp_listeners_new(SoupServer *soup, const QhttpLimits *limits, void (*idle_fun
 {
     QhttpListeners *self = g_new0(QhttpListeners, 1);
 
+    self->n_refs = 1;
     self->soup = soup;
     self->limits = limits;
     self->sources = g_ptr_array_new();
@@ -279,7 +290,6 @@ qhttp_listeners_new(SoupServer *soup, const QhttpLimits *limits, void (*idle_fun
     return self;
 }
 
-/* The struct stays as long as a peer may: until the process ends. */
 QhttpListeners *
 qhttp_listeners_free(QhttpListeners *self)
 {
@@ -291,8 +301,9 @@ qhttp_listeners_free(QhttpListeners *self)
         g_source_destroy(self->sources->pdata[i]);
         g_source_unref(self->sources->pdata[i]);
     }
-    g_ptr_array_set_size(self->sources, 0);
+    g_ptr_array_unref(self->sources);
     if (self->pretext_fd >= 0)
         (void) close(self->pretext_fd);
+    listeners_unref(self);
     return NULL;
 }

@@ -102,6 +102,7 @@ read_body(QhttpExchange *exchange)
         return NULL;
     }
     data = g_malloc(exchange->n_body_bytes + 1);
+    data[exchange->n_body_bytes] = '\0'; /* libsoup 3.2 looks for the boundary with strstr() */
     n = pread(exchange->body_fd, data, exchange->n_body_bytes, 0);
     if (n == (ssize_t) exchange->n_body_bytes)
         return g_bytes_new_take(g_steal_pointer(&data), (gsize) n);
