@@ -245,6 +245,7 @@ G_END_DECLS
 #include "query-connection.h"
 #include "query-constraint.h"
 #include "query-cursor.h"
+#include "query-list-model.h"
 #include "query-notifier.h"
 #include "query-payload.h"
 #include "query-statement.h"

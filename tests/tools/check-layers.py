@@ -56,19 +56,20 @@ ROOMS = {
     "bus": ("wire base notify call job engine", "glib sd-bus sd-event"),
     "main": ("wire base store read bus engine", "glib sd-bus sd-event sd-daemon sd-journal"),
     # the library
-    "core": ("wire", "glib gio"),
+    "core": ("wire text", "glib gio"),
     "direct": ("wire core", "glib gio"),
     # the module: what reads in the daemon (reader_lib of daemon/meson.build) and nothing else of it
     "direct-module": ("wire core direct read daemon/base/error.h daemon/sqlite/file-check.h", "glib gio sqlite3"),
     "request": ("wire core direct", "glib gio"),
     "objects": ("wire text arrow core direct request", "glib gio"),
     "calls": ("wire core objects", "glib gio"),
+    "list": ("wire text core objects", "glib gio"),
 }
 FOLDERS = {"wire": "client-lib/wire/", "text": "client-lib/text/", "arrow": "client-lib/arrow/",
            "core": "client-lib/core/", "direct": "client-lib/direct/",
            "direct-module": "client-lib/direct-module/", "request": "client-lib/request/", "calls": "client-lib/calls/",
-           "objects": "client-lib/query-"}
-LIBRARY = ("core", "direct", "direct-module", "request", "objects", "calls")
+           "list": "client-lib/list/", "objects": "client-lib/query-"}
+LIBRARY = ("core", "direct", "direct-module", "request", "objects", "calls", "list")
 
 
 def folder_of(room):

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * QueryListModel with the real daemon on a private bus. What a view sees is the result of the query: at any position, in any order,
+ * and after any change by others. The signals are the least ones.
+ */
+#include <string.h>
+
+#include "client-lib/query-client.h"
+#include "tests/e2e-client/client-calls.h"
+#include "tests/e2e-client/private-bus.h"
+
+#define SQL QUERY_LANGUAGE_SQL
+#define N_SONGS 20000u
+#define SONGS "SELECT id, artist, title FROM song"
+
+static PrivateBus *bus;
+
+/* A view: it holds some rows, as widgets do, and knows them from signals alone. */
+typedef struct View {
+    QueryListModel *list;
+    GPtrArray *rows; /* of QueryRow: those from `first` */
+    guint first;
+    guint n_items;
+    guint n_signals;
+    guint n_removed, n_added; /* by signals */
+    guint n_filled;           /* rows that had other values */
+} View;
+
+static void
+on_values(GObject *row, GParamSpec *spec, View *view)
+{
+    view->n_filled++;
+}
+
+static void
+watch_row(View *view, QueryRow *row)
+{
+    g_signal_connect(row, "notify::values", G_CALLBACK(on_values), view);
+}
+
+static void
+unwatch(gpointer row)
+{
+    g_signal_handlers_disconnect_matched(row, G_SIGNAL_MATCH_FUNC, 0, 0, NULL, on_values, NULL);
+    g_object_unref(row);
+}
+
+/* Rows that come between or beside held ones are held, too. */
+static void
+on_items_changed(GListModel *model, guint position, guint n_removed, guint n_added, View *view)
+{
+    guint end = view->first + view->rows->len;
+
+    view->n_signals++;
+    view->n_removed += n_removed;
+    view->n_added += n_added;
+    g_assert_cmpuint(position + n_removed, <=, view->n_items);
+    view->n_items += n_added - n_removed;
+    g_assert_cmpuint(g_list_model_get_n_items(model), ==, view->n_items);
+
+    if (position >= end && !(position == end && position < view->first + view->rows->len))
+        return;
+    for (guint i = 0; i < n_removed; i++)
+        if (position + i >= view->first && position + i < end)
+            g_ptr_array_remove_index(view->rows, MAX(position, view->first) - view->first);
+    if (position < view->first)
+        view->first = MAX(view->first, position + n_removed) - n_removed + n_added;
+    else
+        for (guint i = 0; i < n_added; i++) {
+            QueryRow *row = g_list_model_get_item(model, position + i);
+
+            watch_row(view, row);
+            g_ptr_array_insert(view->rows, (int) (position - view->first + i), row);
+        }
+}
+
+static void
+view_init(View *view, QueryListModel *list)
+{
+    *view = (View){ .list = list, .rows = g_ptr_array_new_with_free_func(unwatch) };
+    view->n_items = g_list_model_get_n_items(G_LIST_MODEL(list));
+    g_signal_connect(list, "items-changed", G_CALLBACK(on_items_changed), view);
+}
+
+static void
+view_show(View *view, guint first, guint n_rows)
+{
+    g_autoptr(GPtrArray) old = view->rows;
+
+    view->rows = g_ptr_array_new_with_free_func(unwatch);
+    view->first = first;
+    for (guint i = 0; i < n_rows && first + i < view->n_items; i++) {
+        QueryRow *row = g_list_model_get_item(G_LIST_MODEL(view->list), first + i);
+
+        watch_row(view, row);
+        g_ptr_array_add(view->rows, row);
+    }
+}
+
+static void
+view_clear(View *view)
+{
+    g_signal_handlers_disconnect_by_data(view->list, view);
+    g_ptr_array_unref(view->rows);
+}
+
+static void
+view_forget_counts(View *view)
+{
+    view->n_signals = view->n_removed = view->n_added = view->n_filled = 0;
+}
+
+static gboolean
+give_up(gpointer user_data)
+{
+    g_error("nothing came for 20 s");
+    return G_SOURCE_REMOVE;
+}
+
+static guint64
+read_generation(QueryConnection *connection)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryCursor) cursor = query_connection_query(connection, SQL, "SELECT COUNT(*) FROM song", NULL, NULL, &error);
+
+    while (query_cursor_next(cursor, NULL, &error))
+        continue;
+    g_assert_no_error(error);
+    return query_cursor_get_generation(cursor);
+}
+
+static gboolean
+is_all_loaded(const View *view)
+{
+    for (guint i = 0; i < view->rows->len; i++)
+        if (!query_row_is_loaded(view->rows->pdata[i]))
+            return FALSE;
+    return TRUE;
+}
+
+/* Until the list has what was committed up to @generation, and all that the view holds. */
+static void
+settle(View *view, guint64 generation)
+{
+    guint timer = g_timeout_add_seconds(20, give_up, NULL);
+
+    while (query_list_model_get_generation(view->list) < generation || query_list_model_is_loading(view->list) ||
+           !is_all_loaded(view))
+        g_main_context_iteration(NULL, TRUE);
+    (void) g_source_remove(timer);
+}
+
+static void
+wait_loaded(View *view)
+{
+    settle(view, 1);
+}
+
+/* The rows of the view are those of @text at these positions. */
+static void
+check_view(View *view, QueryConnection *connection, QueryLanguage language, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryCursor) cursor = query_connection_query(connection, language, text, NULL, NULL, &error);
+    guint n = 0;
+
+    g_assert_no_error(error);
+    for (; query_cursor_next(cursor, NULL, &error); n++) {
+        QueryRow *row = n >= view->first && n < view->first + view->rows->len ? view->rows->pdata[n - view->first] : NULL;
+        g_autoptr(QueryRow) again = NULL;
+
+        if (row == NULL)
+            continue;
+        again = g_list_model_get_item(G_LIST_MODEL(view->list), n);
+        g_assert_true(again == row);
+        g_assert_cmpuint(query_row_get_position(row), ==, n);
+        for (guint i = 0; i < query_cursor_get_n_columns(cursor); i++) {
+            g_autofree char *found = query_row_dup_text(row, query_cursor_get_column_name(cursor, i));
+            const char *expected = query_cursor_get_string(cursor, i, NULL);
+
+            if (g_strcmp0(found, expected != NULL ? expected : "") != 0)
+                g_test_message("row %u of the %u from %u of %u, column %u", n, view->rows->len, view->first, view->n_items, i);
+            g_assert_cmpstr(found, ==, expected != NULL ? expected : "");
+        }
+    }
+    g_assert_no_error(error);
+    g_assert_cmpuint(view->n_items, ==, n);
+}
+
+static void
+execute(QueryConnection *connection, QueryLanguage language, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+
+    (void) query_connection_update(connection, language, text, NULL, NULL, &error);
+    g_assert_no_error(error);
+}
+
+static void
+make_songs(QueryConnection *connection, guint n)
+{
+    g_autofree char *insert = g_strdup_printf("INSERT INTO song WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                                              "WHERE i < %u) SELECT i * 10, 'artist ' || (i * 7919 %% 997), 'title ' || i FROM n",
+                                              n);
+
+    client_execute(connection, "DROP TABLE IF EXISTS song");
+    client_execute(connection, "CREATE TABLE song (id INTEGER PRIMARY KEY, artist TEXT, title TEXT)");
+    client_execute(connection, "CREATE INDEX song_artist ON song (artist, title, id)");
+    client_execute(connection, insert);
+}
+
+static QueryListModel *
+make_list(QueryConnection *connection, const char *text, const char *order, const char *key)
+{
+    QueryListModel *list = query_list_model_new(connection);
+    g_auto(GStrv) columns = order != NULL ? g_strsplit(order, ", ", 0) : NULL;
+
+    query_list_model_set_order(list, (const char *const *) columns, key);
+    query_list_model_set_query(list, SQL, text, NULL);
+    return list;
+}
+
+static void
+test_windows(gconstpointer data)
+{
+    const char *order = data;
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) list = NULL;
+    g_autofree char *by = g_strdup_printf(SONGS " ORDER BY %s, id%s", order, strstr(order, " DESC") != NULL ? " DESC" : "");
+    const guint places[] = { 0, 300, 10000, N_SONGS - 30, N_SONGS - 700, 10200, 9800, 12000 };
+    View view;
+
+    make_songs(connection, N_SONGS);
+    list = make_list(connection, SONGS, order, "id");
+    view_init(&view, list);
+    wait_loaded(&view);
+    g_assert_cmpuint(view.n_items, ==, N_SONGS);
+    g_assert_cmpuint(view.n_signals, ==, 2); /* the first rows, and the others when they were counted */
+    for (guint i = 0; i < G_N_ELEMENTS(places); i++) {
+        view_show(&view, places[i], 50);
+        settle(&view, 1);
+        check_view(&view, connection, SQL, by);
+    }
+    g_assert_cmpuint(view.n_signals, ==, 2);
+    view_clear(&view);
+}
+
+/* Every row, forwards, then backwards; few are kept. */
+static void
+test_scroll(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) list = NULL;
+    View view;
+
+    make_songs(connection, N_SONGS);
+    list = make_list(connection, SONGS, "artist, title", "id");
+    view_init(&view, list);
+    wait_loaded(&view);
+    for (guint i = 0; i < N_SONGS; i += 500) {
+        view_show(&view, i, 500);
+        settle(&view, 1);
+    }
+    for (guint i = N_SONGS; i >= 500; i -= 500) {
+        view_show(&view, i - 500, 500);
+        settle(&view, 1);
+    }
+    check_view(&view, connection, SQL, SONGS " ORDER BY artist, title, id");
+    view_clear(&view);
+}
+
+static void
+test_changes(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) list = NULL;
+    const char *by = SONGS " ORDER BY artist, title, id";
+    g_autofree char *update = NULL;
+    gint64 id;
+    View view;
+
+    make_songs(connection, N_SONGS);
+    list = make_list(connection, SONGS, "artist, title", "id");
+    view_init(&view, list);
+    wait_loaded(&view);
+    view_show(&view, 5000, 50);
+    settle(&view, 1);
+
+    /* a value of a row that is held: the row says so, the list does not */
+    view_forget_counts(&view);
+    id = query_row_get_int64(view.rows->pdata[20], 0);
+    update = g_strdup_printf("UPDATE song SET title = title || ' ' WHERE id = %" G_GINT64_FORMAT, id);
+    client_execute(connection, update);
+    settle(&view, read_generation(connection));
+    g_assert_cmpuint(view.n_signals, ==, 0);
+    g_assert_cmpuint(view.n_filled, ==, 1);
+    check_view(&view, connection, SQL, by);
+
+    /* rows far before, and far after */
+    view_forget_counts(&view);
+    client_execute(connection, "INSERT INTO song VALUES (1, '!', '!'), (2, 'zzz', 'zzz')");
+    settle(&view, read_generation(connection));
+    g_assert_cmpuint(view.first, ==, 5001);
+    g_assert_cmpuint(view.n_signals, ==, 2);
+    g_assert_cmpuint(view.n_added, ==, 2);
+    g_assert_cmpuint(view.n_removed + view.n_filled, ==, 0);
+    check_view(&view, connection, SQL, by);
+
+    /* one that is held goes, one comes beside it */
+    view_forget_counts(&view);
+    g_free(update);
+    id = query_row_get_int64(view.rows->pdata[30], 0);
+    update = g_strdup_printf("DELETE FROM song WHERE id = %" G_GINT64_FORMAT, id);
+    client_execute(connection, update);
+    settle(&view, read_generation(connection));
+    g_assert_cmpuint(view.n_signals, ==, 1);
+    g_assert_cmpuint(view.n_removed, ==, 1);
+    check_view(&view, connection, SQL, by);
+
+    view_forget_counts(&view);
+    g_free(update);
+    id = query_row_get_int64(view.rows->pdata[10], 0);
+    update = g_strdup_printf("INSERT INTO song SELECT 3, artist, title || 'a' FROM song WHERE id = %" G_GINT64_FORMAT, id);
+    client_execute(connection, update);
+    settle(&view, read_generation(connection));
+    g_assert_cmpuint(view.n_signals, ==, 1);
+    g_assert_cmpuint(view.n_added, ==, 1);
+    check_view(&view, connection, SQL, by);
+
+    client_execute(connection, "DELETE FROM song");
+    settle(&view, read_generation(connection));
+    g_assert_cmpuint(view.n_items, ==, 0);
+    client_execute(connection, "INSERT INTO song VALUES (1, 'a', 'b')");
+    settle(&view, read_generation(connection));
+    g_assert_cmpuint(view.n_items, ==, 1);
+    view_clear(&view);
+}
+
+static void
+change_at_random(QueryConnection *connection, guint n_max)
+{
+    guint id = (guint) g_test_rand_int_range(1, (int) n_max);
+    guint n = (guint) g_test_rand_int_range(1, 40);
+    g_autofree char *text = NULL;
+
+    switch (g_test_rand_int_range(0, 5)) {
+    case 0:
+        text = g_strdup_printf("INSERT OR IGNORE INTO song VALUES (%u, 'artist ' || (%u %% 997), 'new')", id, id * 31);
+        break;
+    case 1:
+        text = g_strdup_printf("DELETE FROM song WHERE id BETWEEN %u AND %u", id, id + n);
+        break;
+    case 2:
+        text = g_strdup_printf("UPDATE song SET artist = 'artist ' || (%u %% 997) WHERE id BETWEEN %u AND %u", id * 17, id, id + n);
+        break;
+    case 3:
+        text = g_strdup_printf("UPDATE song SET title = 'title %u' WHERE id BETWEEN %u AND %u", id, id, id + 10 * n);
+        break;
+    default:
+        text = g_strdup_printf("INSERT OR IGNORE INTO song SELECT id + 3, artist, title FROM song WHERE id BETWEEN %u AND %u", id,
+                               id + 10 * n);
+        break;
+    }
+    client_execute(connection, text);
+}
+
+/* However the table changes, the view has the result in the end, and the signals were true. */
+static void
+test_random_changes(gconstpointer data)
+{
+    const char *order = data;
+    gboolean is_nullable = strstr(order, "rating") != NULL;
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) list = NULL;
+    const char *text = is_nullable ? "SELECT id, artist, title, CASE WHEN id % 3 THEN id % 7 END AS rating FROM song" : SONGS;
+    g_autofree char *by = g_strdup_printf("SELECT * FROM (%s) ORDER BY %s, id%s", text, order,
+                                          strstr(order, " DESC") != NULL ? " DESC" : "");
+    View view;
+
+    make_songs(connection, 1000);
+    list = make_list(connection, text, order, "id");
+    view_init(&view, list);
+    wait_loaded(&view);
+    for (guint i = 0; i < 60; i++) {
+        view_show(&view, (guint) g_test_rand_int_range(0, (int) view.n_items), (guint) g_test_rand_int_range(1, 400));
+        for (int j = g_test_rand_int_range(1, 4); j > 0; j--) {
+            change_at_random(connection, 10000);
+            if (g_test_rand_bit())
+                settle(&view, 1);
+        }
+        settle(&view, read_generation(connection));
+        check_view(&view, connection, SQL, by);
+    }
+    view_clear(&view);
+}
+
+static void
+test_parameters(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) list = query_list_model_new(connection);
+    const char *search = SONGS " WHERE title LIKE ? || '%' -- by its beginning";
+    View view;
+
+    make_songs(connection, 2000);
+    query_list_model_set_order(list, (const char *[]){ "title DESC", NULL }, "id");
+    view_init(&view, list);
+    query_list_model_set_query(list, SQL, search, g_variant_new_parsed("{'1': <'title 1'>}"));
+    wait_loaded(&view);
+    g_assert_cmpuint(view.n_items, ==, 1111);
+    view_show(&view, 900, 100);
+    settle(&view, 1);
+    check_view(&view, connection, SQL, SONGS " WHERE title LIKE 'title 1%' ORDER BY title DESC, id DESC");
+
+    /* the old rows stay until the new ones are here */
+    query_list_model_set_query(list, SQL, search, g_variant_new_parsed("{'1': <'title 77'>}"));
+    g_assert_cmpuint(view.n_items, ==, 1111);
+    g_assert_true(query_list_model_is_loading(list));
+    while (view.n_items == 1111)
+        g_main_context_iteration(NULL, TRUE);
+    g_assert_cmpuint(view.n_items, ==, 11);
+
+    query_list_model_set_query(list, SQL, NULL, NULL);
+    g_assert_cmpuint(view.n_items, ==, 0);
+    g_assert_false(query_list_model_is_loading(list));
+    view_clear(&view);
+}
+
+static void
+test_sparql(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) list = query_list_model_new(connection);
+    g_autoptr(GString) data = g_string_new("INSERT DATA {\n");
+    const char *text = "PREFIX : <http://example.org/> # it has a prologue\nSELECT ?title ?song WHERE { ?song :title ?title }";
+    g_autofree char *by = g_strdup_printf("%s ORDER BY DESC(?title) ASC(?song)", text);
+    View view;
+
+    for (guint i = 0; i < 1500; i++)
+        g_string_append_printf(data, "<http://example.org/s%u> <http://example.org/title> \"title %u\" .\n", i, i * 7 % 100);
+    g_string_append_c(data, '}');
+    execute(connection, QUERY_LANGUAGE_SPARQL, data->str);
+    query_list_model_set_order(list, (const char *[]){ "title DESC", NULL }, "song");
+    query_list_model_set_query(list, QUERY_LANGUAGE_SPARQL, text, NULL);
+    view_init(&view, list);
+    wait_loaded(&view);
+    g_assert_cmpuint(view.n_items, ==, 1500);
+    g_free(by);
+    by = g_strdup_printf("%s ORDER BY DESC(?title) DESC(?song)", text);
+    view_show(&view, 700, 60);
+    settle(&view, 1);
+    check_view(&view, connection, QUERY_LANGUAGE_SPARQL, by);
+
+    view_forget_counts(&view);
+    execute(connection, QUERY_LANGUAGE_SPARQL, "INSERT DATA { <http://example.org/new> <http://example.org/title> \"title 0\" }");
+    settle(&view, read_generation(connection));
+    check_view(&view, connection, QUERY_LANGUAGE_SPARQL, by);
+    g_assert_cmpuint(view.n_items, ==, 1501);
+    view_clear(&view);
+}
+
+static void
+on_sections_changed(QueryListModel *list, guint position, guint n_items, guint *n)
+{
+    (*n)++;
+}
+
+static void
+test_sections(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) list = NULL;
+    g_autofree char *title = NULL;
+    guint n_told = 0;
+    guint start;
+    guint end;
+    View view;
+
+    make_songs(connection, 997 * 3);
+    list = make_list(connection, SONGS, "artist DESC, title DESC", "id");
+    query_list_model_set_section_column(list, "artist");
+    g_signal_connect(list, "sections-changed", G_CALLBACK(on_sections_changed), &n_told);
+    view_init(&view, list);
+    wait_loaded(&view);
+    query_list_model_get_section(list, 4, &start, &end);
+    g_assert_cmpuint(end - start, ==, view.n_items); /* not known yet */
+    while (n_told == 0)
+        g_main_context_iteration(NULL, TRUE);
+    query_list_model_get_section(list, 4, &start, &end);
+    g_assert_cmpuint(start, ==, 3);
+    g_assert_cmpuint(end, ==, 6);
+    title = query_list_model_dup_section_title(list, 2);
+    g_assert_cmpstr(title, ==, "artist 996");
+    query_list_model_get_section(list, view.n_items, &start, &end);
+    g_assert_cmpuint(start, ==, view.n_items);
+    g_assert_cmpuint(end, ==, G_MAXUINT);
+
+    n_told = 0;
+    client_execute(connection, "INSERT INTO song VALUES (5, 'artist 996', 'x')");
+    while (n_told == 0)
+        g_main_context_iteration(NULL, TRUE);
+    query_list_model_get_section(list, 4, &start, &end);
+    g_assert_cmpuint(start, ==, 4);
+    view_clear(&view);
+}
+
+static void
+test_errors(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) nowhere = g_object_new(QUERY_TYPE_LIST_MODEL, NULL);
+    g_autoptr(QueryListModel) list = make_list(connection, "SELECT nothing FROM nowhere", NULL, NULL);
+    g_autoptr(QueryRow) alone = g_object_new(QUERY_TYPE_ROW, NULL);
+    g_autofree char *text = query_row_dup_text(alone, "name");
+
+    g_assert_cmpstr(text, ==, "");
+    g_assert_cmpuint(query_row_get_position(alone), ==, G_MAXUINT);
+    query_list_model_set_query(nowhere, SQL, "SELECT 1", NULL);
+    g_assert_null(g_list_model_get_item(G_LIST_MODEL(nowhere), 0));
+    while (query_list_model_is_loading(list))
+        g_main_context_iteration(NULL, TRUE);
+    g_assert_error(query_list_model_get_error(list), QUERY_ERROR, QUERY_ERROR_SYNTAX);
+    query_list_model_set_query(list, SQL, "SELECT 1 AS one", NULL);
+    while (g_list_model_get_n_items(G_LIST_MODEL(list)) == 0)
+        g_main_context_iteration(NULL, TRUE);
+    g_assert_null(query_list_model_get_error(list));
+}
+
+/* A list that goes while rows are under way, and rows that outlive it. */
+static void
+test_ends(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryRow) row = NULL;
+    QueryListModel *list;
+
+    make_songs(connection, 3000);
+    list = make_list(connection, SONGS, "artist", "id");
+    while (g_list_model_get_n_items(G_LIST_MODEL(list)) < 3000)
+        g_main_context_iteration(NULL, TRUE);
+    row = g_list_model_get_item(G_LIST_MODEL(list), 2000);
+    g_main_context_iteration(NULL, FALSE);
+    g_clear_object(&list);
+    g_assert_false(query_row_is_loaded(row));
+    g_assert_cmpuint(query_row_get_position(row), ==, G_MAXUINT);
+    for (guint i = 0; i < 20; i++)
+        g_main_context_iteration(NULL, FALSE);
+}
+
+/* What SongRec shows: freezes of 23 s there. */
+static void
+test_speed(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) list = NULL;
+    gint64 began;
+    View view;
+
+    make_songs(connection, N_SONGS);
+    list = query_list_model_new(connection);
+    view_init(&view, list);
+    began = g_get_monotonic_time();
+    query_list_model_set_order(list, (const char *[]){ "artist", "title", NULL }, "id");
+    query_list_model_set_query(list, SQL, SONGS, NULL);
+    while (view.n_items == 0)
+        g_main_context_iteration(NULL, TRUE);
+    g_test_message("first rows after %" G_GINT64_FORMAT " us", g_get_monotonic_time() - began);
+    while (view.n_items < N_SONGS)
+        g_main_context_iteration(NULL, TRUE);
+    g_test_message("all rows after %" G_GINT64_FORMAT " us", g_get_monotonic_time() - began);
+    g_assert_cmpint(g_get_monotonic_time() - began, <, 2 * G_USEC_PER_SEC); /* 20 times the bar: other programs run */
+    view_clear(&view);
+}
+
+int
+main(int argc, char **argv)
+{
+    int r;
+
+    bus = private_bus_new();
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_data_func("/list-model/windows/by-index", "artist, title", test_windows);
+    g_test_add_data_func("/list-model/windows/descending", "artist DESC, title DESC", test_windows);
+    g_test_add_data_func("/list-model/windows/both-directions", "title DESC, artist", test_windows);
+    g_test_add_func("/list-model/scroll", test_scroll);
+    g_test_add_func("/list-model/changes", test_changes);
+    g_test_add_data_func("/list-model/random-changes/ascending", "artist, title", test_random_changes);
+    g_test_add_data_func("/list-model/random-changes/descending", "artist DESC", test_random_changes);
+    g_test_add_data_func("/list-model/random-changes/both-directions", "title DESC, artist", test_random_changes);
+    g_test_add_data_func("/list-model/random-changes/null", "rating, artist", test_random_changes);
+    g_test_add_func("/list-model/parameters", test_parameters);
+    g_test_add_func("/list-model/sparql", test_sparql);
+    g_test_add_func("/list-model/sections", test_sections);
+    g_test_add_func("/list-model/errors", test_errors);
+    g_test_add_func("/list-model/ends", test_ends);
+    g_test_add_func("/list-model/speed", test_speed);
+    r = g_test_run();
+    private_bus_free(bus);
+    return r;
+}
