@@ -24,7 +24,8 @@ enum {
 typedef struct QctlParameter {
     char *name;
     char *text;
-    bool is_text; /* given by --param-text: no guess */
+    bool is_text;     /* given by --param-text: no guess */
+    bool is_optional; /* kept by the shell: for the statements that have it */
 } QctlParameter;
 
 /* How results are shown. */
@@ -72,6 +73,7 @@ struct QctlArguments {
     bool warm;
     bool all;
     bool deletes;
+    bool no_rc;
     char *tokenizer; /* (nullable) */
 };
 

@@ -57,6 +57,8 @@ print_values(QctlValues values)
     case QCTL_VALUES_TOKENIZERS:
         print_list(tokenizers);
         break;
+    case QCTL_VALUES_COMMANDS: /* within the shell only */
+        break;
     }
 }
 

@@ -10,8 +10,9 @@
 #include "client-lib/queryctl/arguments.h"
 
 static const char *const format_names[QCTL_N_FORMATS] = {
-    [QCTL_FORMAT_AUTO] = "auto", [QCTL_FORMAT_TABLE] = "table", [QCTL_FORMAT_TSV] = "tsv",           [QCTL_FORMAT_CSV] = "csv",
-    [QCTL_FORMAT_JSON] = "json", [QCTL_FORMAT_JSONL] = "jsonl", [QCTL_FORMAT_MARKDOWN] = "markdown", [QCTL_FORMAT_REMOTE] = NULL,
+    [QCTL_FORMAT_AUTO] = "auto",         [QCTL_FORMAT_TABLE] = "table", [QCTL_FORMAT_TSV] = "tsv",
+    [QCTL_FORMAT_CSV] = "csv",           [QCTL_FORMAT_JSON] = "json",   [QCTL_FORMAT_JSONL] = "jsonl",
+    [QCTL_FORMAT_MARKDOWN] = "markdown", [QCTL_FORMAT_LINE] = "line",   [QCTL_FORMAT_REMOTE] = NULL,
 };
 
 const char *
@@ -36,6 +37,30 @@ qctl_format_from_name(const char *name, QctlFormat *ret_format)
 }
 
 bool
+qctl_format_is_for_eyes(QctlFormat format)
+{
+    return format == QCTL_FORMAT_TABLE || format == QCTL_FORMAT_MARKDOWN || format == QCTL_FORMAT_LINE;
+}
+
+const char *
+qctl_format_guess(const char *file)
+{
+    static const struct {
+        const char *suffix;
+        const char *format;
+    } formats[] = {
+        { ".csv", "csv" },    { ".tsv", "tsv" },     { ".jsonl", "jsonl" },  { ".ndjson", "jsonl" },       { ".json", "json" },
+        { ".ttl", "turtle" }, { ".trig", "trig" },   { ".nt", "ntriples" },  { ".nq", "nquads" },          { ".rdf", "rdfxml" },
+        { ".owl", "rdfxml" }, { ".arrow", "arrow" }, { ".arrows", "arrow" }, { ".feather", "arrow-file" },
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+        if (g_str_has_suffix(file, formats[i].suffix))
+            return formats[i].format;
+    return NULL;
+}
+
+bool
 qctl_format_is_rdf(const char *name)
 {
     static const char *const names[] = { "turtle", "trig", "ntriples", "nquads", "rdfxml", NULL };
@@ -46,9 +71,9 @@ qctl_format_is_rdf(const char *name)
 const char *const *
 qctl_format_list(void)
 {
-    static const char *const names[] = { "table",       "tsv",        "csv",        "json",       "jsonl",      "markdown",
-                                         "sparql-json", "sparql-xml", "sparql-csv", "sparql-tsv", "turtle",     "trig",
-                                         "ntriples",    "nquads",     "rdfxml",     "arrow",      "arrow-file", NULL };
+    static const char *const names[] = { "table",       "tsv",        "csv",        "json",       "jsonl",  "markdown", "line",
+                                         "sparql-json", "sparql-xml", "sparql-csv", "sparql-tsv", "turtle", "trig",     "ntriples",
+                                         "nquads",      "rdfxml",     "arrow",      "arrow-file", NULL };
 
     return names;
 }
@@ -164,12 +189,10 @@ qctl_option_set(const QctlOption *self, QctlArguments *arguments, const char *va
 
 /* The table ----------------------------------------------------------------------------------------------------------- */
 
-const QctlOption qctl_option_format = { "format",
-                                        'F',
-                                        "FORMAT",
-                                        "table, tsv, csv, json, jsonl, markdown; sparql-json, turtle, …",
-                                        .values = QCTL_VALUES_FORMATS,
-                                        .set = set_format };
+const QctlOption qctl_option_format = {
+    "format",         'F', "FORMAT", "table, tsv, csv, json, jsonl, markdown, line; turtle, …", .values = QCTL_VALUES_FORMATS,
+    .set = set_format
+};
 const QctlOption qctl_option_null = { "null", 0, "TEXT", "print NULL as TEXT in table, markdown, csv and tsv",
                                       .offset = G_STRUCT_OFFSET(QctlArguments, output.null_text) };
 const QctlOption qctl_option_no_header = { "no-header", 0, NULL, "csv, tsv: no line with the columns' names",

@@ -20,6 +20,7 @@ typedef enum QctlValues {
     QCTL_VALUES_STORES,
     QCTL_VALUES_FORMATS,
     QCTL_VALUES_TOKENIZERS,
+    QCTL_VALUES_COMMANDS, /* of the shell */
 } QctlValues;
 
 struct QctlOption {
@@ -58,6 +59,7 @@ typedef enum QctlFormat {
     QCTL_FORMAT_JSON,
     QCTL_FORMAT_JSONL,
     QCTL_FORMAT_MARKDOWN,
+    QCTL_FORMAT_LINE,   /* a value on each line, after its column's name */
     QCTL_FORMAT_REMOTE, /* one that only the daemon writes: SPARQL results and RDF */
 } QctlFormat;
 
@@ -68,6 +70,12 @@ const char *qctl_format_get_name(QctlFormat format);
 
 /* false when no format of queryctl's own has this name; "auto" is none. */
 bool qctl_format_from_name(const char *name, QctlFormat *ret_format);
+
+/* Readable, but not exact: no program reads it back. */
+bool qctl_format_is_for_eyes(QctlFormat format);
+
+/* The name of the format for which a file's name ends as @file does; (nullable): there is none. */
+const char *qctl_format_guess(const char *file);
 
 /* One that RDF is imported from and exported to. */
 bool qctl_format_is_rdf(const char *name);

@@ -89,6 +89,26 @@ put_markdown_header(QctlOutput *self, GString *out)
     g_string_append_c(out, '\n');
 }
 
+/* NAME = VALUE, the names of all columns in one column. Rows are an empty line apart. */
+static void
+put_lines(QctlOutput *self, const QwValue *cells, GString *out)
+{
+    const char *null_text = self->style.null_text != NULL ? self->style.null_text : "NULL";
+    glong width = 0;
+
+    for (guint i = 0; i < self->n_columns; i++)
+        width = MAX(width, g_utf8_strlen(self->keys[i], -1));
+    g_string_append(out, self->n_rows > 0 ? "\n" : "");
+    for (guint i = 0; i < self->n_columns; i++) {
+        g_string_append_printf(out, "%*s%s = ", (int) (width - g_utf8_strlen(self->keys[i], -1)), "", self->keys[i]);
+        if (cells[i].type == QW_TYPE_NULL)
+            g_string_append(out, null_text);
+        else
+            qctl_cell_put_plain(&cells[i], G_MAXUINT32, out);
+        g_string_append_c(out, '\n');
+    }
+}
+
 static void
 begin(QctlOutput *self)
 {
@@ -121,6 +141,7 @@ begin(QctlOutput *self)
     case QCTL_FORMAT_AUTO:
     case QCTL_FORMAT_TABLE:
     case QCTL_FORMAT_JSONL:
+    case QCTL_FORMAT_LINE:
     case QCTL_FORMAT_REMOTE:
         break;
     }
@@ -180,6 +201,8 @@ qctl_output_put(QctlOutput *self, const QwValue *cells, GError **error)
 
     if (self->style.format == QCTL_FORMAT_JSON || self->style.format == QCTL_FORMAT_JSONL)
         put_object(self, cells, out);
+    else if (self->style.format == QCTL_FORMAT_LINE)
+        put_lines(self, cells, out);
     else
         put_fields(self, cells, out);
     self->n_rows++;

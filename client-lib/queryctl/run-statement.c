@@ -91,9 +91,10 @@ create_value(const QctlParameter *parameter, QueryLanguage language)
     return type == QW_TYPE_FLOAT ? g_variant_new_double(real) : g_variant_new_string(text);
 }
 
-/* a{sv} of all that the arguments give. (transfer full) (nullable): NULL with @error set */
+/* a{sv} of all that the arguments give, and of what the shell keeps that @text has. (transfer full) (nullable): NULL with @error
+ * set */
 static GVariant *
-create_parameters(QctlSession *session, QueryLanguage language, GError **error)
+create_parameters(QctlSession *session, QueryLanguage language, const char *text, GError **error)
 {
     GArray *parameters = qctl_session_get_arguments(session)->parameters;
     g_auto(GVariantDict) dictionary = G_VARIANT_DICT_INIT(NULL);
@@ -105,6 +106,8 @@ create_parameters(QctlSession *session, QueryLanguage language, GError **error)
             g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER, "parameter %u is not UTF-8", i + 1);
             return NULL;
         }
+        if (parameter->is_optional && !qctl_text_has_parameter(text, language == QUERY_LANGUAGE_SPARQL, parameter->name))
+            continue;
         g_variant_dict_insert_value(&dictionary, parameter->name, create_value(parameter, language));
     }
     return g_variant_ref_sink(g_variant_dict_end(&dictionary));
@@ -190,8 +193,8 @@ static QueryCursor *
 execute(QctlSession *session, const char *text, bool writes, GError **error)
 {
     GCancellable *cancellable = qctl_session_get_cancellable(session);
-    QueryLanguage language = qctl_session_get_arguments(session)->sparql ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL;
-    g_autoptr(GVariant) parameters = create_parameters(session, language, error);
+    QueryLanguage language = qctl_session_get_language(session);
+    g_autoptr(GVariant) parameters = create_parameters(session, language, text, error);
     QueryConnection *connection = parameters != NULL ? qctl_session_connect(session, error) : NULL;
     QueryTransaction *transaction = qctl_session_get_transaction(session);
 
@@ -318,7 +321,7 @@ qctl_report_statement(QctlSession *session, const GError *error, const char *wha
 int
 qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, const char *what)
 {
-    bool is_sql = !qctl_session_get_arguments(session)->sparql;
+    bool is_sql = qctl_session_get_language(session) == QUERY_LANGUAGE_SQL;
     QctlControl control = is_sql && access != QCTL_ACCESS_READ ? qctl_control_find(text) : QCTL_CONTROL_NONE;
     g_autoptr(GError) error = NULL;
     bool ok;
@@ -330,6 +333,18 @@ qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, QctlA
 
     code = qctl_report_statement(session, error, what, text);
     qctl_transaction_check(session, error);
+    return code;
+}
+
+int
+qctl_run_sql(QctlSession *session, QctlSink *sink, const char *text)
+{
+    QueryLanguage language = qctl_session_get_language(session);
+    int code;
+
+    qctl_session_set_language(session, QUERY_LANGUAGE_SQL);
+    code = qctl_run_statement(session, sink, text, QCTL_ACCESS_READ, NULL);
+    qctl_session_set_language(session, language);
     return code;
 }
 
@@ -353,7 +368,7 @@ qctl_run_script(QctlSession *session, QctlSink *sink, const char *text, QctlAcce
     int code = QCTL_EXIT_OK;
     bool several = qctl_span_find(text, 0, &span) && qctl_span_find(text, span.next, &after);
 
-    if (qctl_session_get_arguments(session)->sparql) /* its semicolons are within */
+    if (qctl_session_get_language(session) == QUERY_LANGUAGE_SPARQL) /* its semicolons are within */
         return qctl_run_statement(session, sink, text, access, NULL);
     if (!qctl_span_find(text, 0, &span)) {
         (void) fprintf(stderr, "queryctl: there is no statement\n");

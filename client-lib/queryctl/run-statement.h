@@ -24,6 +24,9 @@ typedef enum QctlAccess {
  */
 int qctl_run_statement(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, const char *what);
 
+/* qctl_run_sql: a query of our own: SQL, also where the session's language is SPARQL. Returns: an exit code */
+int qctl_run_sql(QctlSession *session, QctlSink *sink, const char *text);
+
 /**
  * qctl_run_query:
  * @sink: where rows go

@@ -17,7 +17,11 @@ struct QctlSession {
     pthread_mutex_t lock;          /* of the two below */
     GCancellable *cancellable;
     bool interrupted;
+    QueryLanguage language;
     QctlFormat format;
+    bool is_format_chosen;
+    int output_fd;            /* -1: standard output */
+    QctlFormat output_format; /* AUTO: @format */
     bool timing;
     bool colour;
 };
@@ -61,8 +65,11 @@ qctl_session_new(const QctlArguments *arguments)
     self->settings = g_ptr_array_new_with_free_func(g_free);
     (void) pthread_mutex_init(&self->lock, NULL);
     self->cancellable = g_cancellable_new();
+    self->language = arguments->sparql ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL;
+    self->output_fd = -1;
     self->format = arguments->output.format;
-    if (self->format == QCTL_FORMAT_AUTO)
+    self->is_format_chosen = self->format != QCTL_FORMAT_AUTO;
+    if (!self->is_format_chosen)
         self->format = terminal ? QCTL_FORMAT_TABLE : QCTL_FORMAT_TSV;
     self->timing = arguments->output.timing;
     self->colour = terminal && (no_colour == NULL || no_colour[0] == 0);
@@ -83,6 +90,7 @@ qctl_session_free(QctlSession *self)
         g_clear_object(&self->transaction);
         g_clear_object(&self->connection);
         g_clear_pointer(&self->settings, g_ptr_array_unref);
+        qctl_session_set_output(self, -1, QCTL_FORMAT_AUTO);
     }
     return NULL;
 }
@@ -91,6 +99,15 @@ const QctlArguments *
 qctl_session_get_arguments(const QctlSession *self)
 {
     return self->arguments;
+}
+
+const QctlArguments *
+qctl_session_exchange_arguments(QctlSession *self, const QctlArguments *arguments)
+{
+    const QctlArguments *before = self->arguments;
+
+    self->arguments = arguments;
+    return before;
 }
 
 QueryConnection *
@@ -158,21 +175,58 @@ qctl_session_resume(QctlSession *self)
 QctlSink *
 qctl_session_create_sink(QctlSession *self)
 {
-    bool use_pager = self->format == QCTL_FORMAT_TABLE && !self->arguments->output.no_pager && isatty(STDOUT_FILENO) != 0;
+    QctlFormat format = qctl_session_get_format(self);
+    bool is_for_eyes = format == QCTL_FORMAT_TABLE || format == QCTL_FORMAT_LINE;
+    bool use_pager = self->output_fd < 0 && is_for_eyes && !self->arguments->output.no_pager && isatty(STDOUT_FILENO) != 0;
 
-    return qctl_sink_new(STDOUT_FILENO, use_pager);
+    return qctl_sink_new(qctl_session_get_output(self), use_pager);
+}
+
+int
+qctl_session_get_output(const QctlSession *self)
+{
+    return self->output_fd >= 0 ? self->output_fd : STDOUT_FILENO;
+}
+
+void
+qctl_session_set_output(QctlSession *self, int fd, QctlFormat format)
+{
+    if (self->output_fd >= 0)
+        (void) close(self->output_fd);
+    self->output_fd = fd;
+    self->output_format = format;
+}
+
+QueryLanguage
+qctl_session_get_language(const QctlSession *self)
+{
+    return self->language;
+}
+
+void
+qctl_session_set_language(QctlSession *self, QueryLanguage language)
+{
+    self->language = language;
 }
 
 QctlFormat
 qctl_session_get_format(const QctlSession *self)
 {
-    return self->format;
+    return self->output_format != QCTL_FORMAT_AUTO ? self->output_format : self->format;
 }
 
 void
 qctl_session_set_format(QctlSession *self, QctlFormat format)
 {
     self->format = format;
+    self->output_format = QCTL_FORMAT_AUTO;
+    self->is_format_chosen = true;
+}
+
+bool
+qctl_session_is_format_chosen(const QctlSession *self)
+{
+    return self->is_format_chosen || self->output_format != QCTL_FORMAT_AUTO;
 }
 
 bool
@@ -190,7 +244,8 @@ qctl_session_set_timing(QctlSession *self, bool timing)
 QctlOutput *
 qctl_session_create_output(QctlSession *self, QctlSink *sink, const char *const *names, guint n_columns)
 {
-    QctlStyle style = { self->format, self->arguments->output.null_text, !self->arguments->output.no_header, self->colour };
+    QctlStyle style = { qctl_session_get_format(self), self->arguments->output.null_text, !self->arguments->output.no_header,
+                        self->colour && self->output_fd < 0 };
 
     return qctl_output_new(sink, &style, names, n_columns);
 }

@@ -28,6 +28,8 @@ QctlSession *qctl_session_free(QctlSession *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QctlSession, qctl_session_free)
 
 const QctlArguments *qctl_session_get_arguments(const QctlSession *self);
+/* For a verb that is run within the shell: @arguments, borrowed, count from now on. Returns: those before */
+const QctlArguments *qctl_session_exchange_arguments(QctlSession *self, const QctlArguments *arguments);
 
 /* Connects to the store of the arguments, with their limits. (transfer none) (nullable): NULL with @error set */
 QueryConnection *qctl_session_connect(QctlSession *self, GError **error);
@@ -49,12 +51,23 @@ bool qctl_session_is_interrupted(const QctlSession *self);
 /* qctl_session_resume: after an interrupt the shell goes on. */
 void qctl_session_resume(QctlSession *self);
 
-/* A sink on standard output, with a pager when that is wanted and sensible. (transfer full) */
+/* A sink on the session's output, with a pager when that is wanted and sensible. (transfer full) */
 QctlSink *qctl_session_create_sink(QctlSession *self);
 
-/* The format in force: on a terminal table, else tsv, unless the arguments say something else. */
+/* Where results go. It is borrowed. */
+int qctl_session_get_output(const QctlSession *self);
+/* @fd: consumed; -1: standard output from now on. @format: of what goes there; AUTO: the session's */
+void qctl_session_set_output(QctlSession *self, int fd, QctlFormat format);
+
+/* Of the statements that are run: as the arguments say, until another one is set. */
+QueryLanguage qctl_session_get_language(const QctlSession *self);
+void qctl_session_set_language(QctlSession *self, QueryLanguage language);
+
+/* The format in force: that of the output, else on a terminal table, else tsv, unless the arguments say something else. */
 QctlFormat qctl_session_get_format(const QctlSession *self);
 void qctl_session_set_format(QctlSession *self, QctlFormat format);
+/* By the arguments, for the output, or by qctl_session_set_format(). */
+bool qctl_session_is_format_chosen(const QctlSession *self);
 bool qctl_session_get_timing(const QctlSession *self);
 void qctl_session_set_timing(QctlSession *self, bool timing);
 

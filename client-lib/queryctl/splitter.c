@@ -2,7 +2,7 @@
 /*
  * A lexer with as few tokens as the question needs.
  *
- * A trigger's body holds semicolons: CREATE [TEMP] TRIGGER … ends with "; END ;", as sqlite3_complete() has it.
+ * SQL: a trigger's body holds semicolons: CREATE [TEMP] TRIGGER … ends with "; END ;", as sqlite3_complete() has it.
  */
 #include "client-lib/queryctl/splitter.h"
 
@@ -149,6 +149,140 @@ qctl_span_find(const char *text, gsize offset, QctlSpan *ret_span)
         span.end = offset;
     }
 }
+
+/* SPARQL -------------------------------------------------------------------------------------------------------------- */
+
+/* An IRI has none of these (SPARQL 1.1, IRIREF); else '<' is an operator. */
+static Token
+skip_iri(const char *text, gsize *offset)
+{
+    gsize n = strcspn(text + *offset + 1, "<>\"{}|^`\\\t\n\r ");
+
+    *offset += text[*offset + 1 + n] == '>' ? n + 2 : 1;
+    return TOKEN_OTHER;
+}
+
+/* Strings of one line end with it at the latest: the daemon says what is wrong. */
+static Token
+skip_sparql_string(const char *text, gsize *offset)
+{
+    char quote = text[*offset];
+    bool is_long = text[*offset + 1] == quote && text[*offset + 2] == quote;
+    bool is_closed;
+    gsize i = *offset + (is_long ? 3 : 1);
+
+    for (; text[i] != 0 && (is_long || text[i] != '\n'); i++) {
+        if (text[i] == '\\' && text[i + 1] != 0)
+            i++;
+        else if (text[i] == quote && (!is_long || (text[i + 1] == quote && text[i + 2] == quote)))
+            break;
+    }
+    is_closed = text[i] == quote;
+    *offset = i + (!is_closed ? 0 : is_long ? 3 : 1);
+    return is_closed || !is_long ? TOKEN_OTHER : TOKEN_OPEN;
+}
+
+static Token
+next_sparql_token(const char *text, gsize *offset)
+{
+    char c = text[*offset];
+
+    if (c == 0)
+        return TOKEN_END_OF_TEXT;
+    if (c == '#')
+        return skip_comment(text, offset, "\n");
+    if (c == '<')
+        return skip_iri(text, offset);
+    if (c == '\'' || c == '"')
+        return skip_sparql_string(text, offset);
+    if (is_word(c)) {
+        while (is_word(text[*offset]))
+            (*offset)++;
+        return TOKEN_WORD;
+    }
+    *offset += c == '\\' && text[*offset + 1] != 0 ? 2 : 1; /* of a local name: \; is a character of it */
+    return c == ';' ? TOKEN_SEMICOLON : g_ascii_isspace(c) ? TOKEN_SPACE : TOKEN_OTHER;
+}
+
+/* After a semicolon: nothing but white space and a comment is left of the line. */
+static bool
+ends_line(const char *text, gsize offset)
+{
+    offset += strspn(text + offset, " \t\r");
+    return text[offset] == 0 || text[offset] == '\n' || text[offset] == '#';
+}
+
+bool
+qctl_span_find_sparql(const char *text, gsize offset, QctlSpan *ret_span)
+{
+    QctlSpan span = { 0 };
+    bool begun = false;
+    guint depth = 0;
+
+    for (;;) {
+        gsize start = offset;
+        Token token = next_sparql_token(text, &offset);
+
+        span.is_open = span.is_open || token == TOKEN_OPEN;
+        span.next = offset;
+        span.complete = token == TOKEN_SEMICOLON && depth == 0 && ends_line(text, offset);
+        if (token != TOKEN_SPACE && token != TOKEN_END_OF_TEXT && !begun) {
+            begun = true;
+            span.start = span.end = start;
+        }
+        if (token == TOKEN_END_OF_TEXT || span.complete) {
+            *ret_span = span;
+            return begun;
+        }
+        if (token == TOKEN_OTHER && strchr("{([", text[start]) != NULL)
+            depth++;
+        else if (token == TOKEN_OTHER && strchr("})]", text[start]) != NULL && depth > 0)
+            depth--;
+        if (token != TOKEN_SPACE)
+            span.end = offset;
+    }
+}
+
+/* Parameters ---------------------------------------------------------------------------------------------------------- */
+
+/* What stands at @start is a parameter: its name without the mark; NULL: it is none. */
+static const char *
+find_name(const char *text, gsize start, Token token, bool is_sparql)
+{
+    if (token == TOKEN_WORD)
+        return text[start] == '$' ? text + start + 1 : NULL;
+    return token == TOKEN_OTHER && !is_sparql && strchr(":@?", text[start]) != NULL ? text + start + 1 : NULL;
+}
+
+bool
+qctl_text_has_parameter(const char *text, bool is_sparql, const char *name)
+{
+    gsize offset = 0;
+    const char *plain = name + (name[0] != 0 && strchr(":@$?", name[0]) != NULL ? 1 : 0);
+    gsize n = strlen(plain);
+    guint n_unnamed = 0;
+
+    for (;;) {
+        gsize start = offset;
+        Token token = is_sparql ? next_sparql_token(text, &offset) : next_token(text, &offset);
+        const char *found = find_name(text, start, token, is_sparql);
+        g_autofree char *number = NULL;
+
+        if (token == TOKEN_END_OF_TEXT)
+            return false;
+        if (found == NULL)
+            continue;
+        if (strncmp(found, plain, n) == 0 && !is_word(found[n]) && n > 0)
+            return true;
+        if (token == TOKEN_OTHER && text[start] == '?' && !is_word(found[0])) {
+            number = g_strdup_printf("%u", ++n_unnamed);
+            if (g_str_equal(number, plain))
+                return true;
+        }
+    }
+}
+
+/* Control ------------------------------------------------------------------------------------------------------------- */
 
 #define CONTROL_MAX_WORDS 6u
 

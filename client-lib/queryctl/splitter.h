@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds where an SQL statement ends, for scripts and the shell. The daemon takes one statement a call.
+ * Finds where a statement ends, for scripts and the shell. The daemon takes one statement a call.
  *
  * Place: layer B. Knows strings, quoted names, comments, the bodies of triggers and what controls transactions, nothing else of
- * SQL.
+ * SQL; of SPARQL strings, IRIs, comments and brackets.
  */
 #pragma once
 
@@ -27,6 +27,17 @@ typedef struct QctlSpan {
  * Returns: false when nothing but white space and comments is left
  */
 bool qctl_span_find(const char *text, gsize offset, QctlSpan *ret_span);
+
+/**
+ * qctl_span_find_sparql:
+ *
+ * As qctl_span_find(), for the shell. In SPARQL semicolons stand between the operations of a request, too. So a request ends with
+ * one that is the last of its line, with no bracket open; comments may follow it there.
+ */
+bool qctl_span_find_sparql(const char *text, gsize offset, QctlSpan *ret_span);
+
+/* Whether the statement @text has the parameter @name, with or without its ':', '@', '$' or '?'; in SPARQL it is $name. */
+bool qctl_text_has_parameter(const char *text, bool is_sparql, const char *name);
 
 /* What a statement does with a transaction, or with the settings of a session (docs/transactions.md). */
 typedef enum QctlControl {

@@ -27,7 +27,7 @@ qctl_list_tables(QctlSession *session, QctlSink *sink, const char *pattern)
         "AND name NOT GLOB 'queryd_*' AND name GLOB '%s' ORDER BY name",
         quoted);
 
-    return qctl_run_statement(session, sink, query, QCTL_ACCESS_READ, NULL);
+    return qctl_run_sql(session, sink, query);
 }
 
 static int
@@ -56,7 +56,7 @@ run_prefixes(QctlSession *session)
 {
     g_autoptr(QctlSink) sink = qctl_session_create_sink(session);
 
-    return qctl_run_statement(session, sink, "SELECT prefix, iri FROM queryd_prefix ORDER BY prefix", QCTL_ACCESS_READ, NULL);
+    return qctl_run_sql(session, sink, "SELECT prefix, iri FROM queryd_prefix ORDER BY prefix");
 }
 
 const QctlVerb qctl_prefixes_verb = {

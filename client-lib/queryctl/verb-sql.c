@@ -71,25 +71,28 @@ print_warnings(QctlSession *session, const char *text)
         (void) fprintf(stderr, "queryctl: %s\n", lines[i]);
 }
 
-/*
- * Without a format of the user's, triples are printed as Turtle. Only the daemon knows which queries give them: it refuses to write
- * others so before they run.
- */
-static int
-run_as_turtle_or_rows(QctlSession *session, const char *text)
+/* Only the daemon knows which queries give triples: it refuses to write others as Turtle before they run. In a transaction, and
+ * from a file without the daemon, they are rows. */
+bool
+qctl_print_triples(QctlSession *session, const char *text, int *ret_code)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
-    g_autoptr(QctlSink) sink = NULL;
     g_autoptr(GError) error = NULL;
 
-    if (arguments->output.format == QCTL_FORMAT_AUTO && arguments->parameters->len == 0) {
-        if (qctl_export(session, STDOUT_FILENO, text, "turtle", &error))
-            return QCTL_EXIT_OK;
-        if (!g_error_matches(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER))
-            return qctl_report_statement(session, error, NULL, text);
+    if (arguments->direct != NULL || qctl_session_get_transaction(session) != NULL)
+        return false;
+    print_warnings(session, text);
+    if (qctl_session_is_format_chosen(session) || arguments->parameters->len > 0)
+        return false;
+    if (qctl_export(session, qctl_session_get_output(session), text, "turtle", &error)) {
+        *ret_code = QCTL_EXIT_OK;
+        return true;
     }
-    sink = qctl_session_create_sink(session);
-    return qctl_run_script(session, sink, text, QCTL_ACCESS_READ);
+    if (g_error_matches(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER) ||
+        g_error_matches(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY))
+        return false;
+    *ret_code = qctl_report_statement(session, error, NULL, text);
+    return true;
 }
 
 static void
@@ -104,15 +107,19 @@ run_sparql(QctlSession *session)
     const QctlArguments *arguments = qctl_session_get_arguments(session);
     g_autoptr(GError) error = NULL;
     g_autofree char *text = qctl_read_statements(arguments, &error);
+    g_autoptr(QctlSink) sink = NULL;
+    int code = QCTL_EXIT_OK;
 
     if (text == NULL)
         return qctl_session_report(session, g_steal_pointer(&error), NULL);
     if (arguments->watch)
         return qctl_watch(session, text);
-    print_warnings(session, text);
+    if (qctl_print_triples(session, text, &code))
+        return code;
     if (qctl_session_get_format(session) == QCTL_FORMAT_REMOTE)
         return run_remote(session, text);
-    return run_as_turtle_or_rows(session, text);
+    sink = qctl_session_create_sink(session);
+    return qctl_run_script(session, sink, text, QCTL_ACCESS_READ);
 }
 
 const QctlVerb qctl_sparql_verb = {

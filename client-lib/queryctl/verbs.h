@@ -42,21 +42,33 @@ struct QctlVerb {
 /* (transfer none): all verbs in the order of --help, ended by NULL. */
 const QctlVerb *const *qctl_verbs_list(void);
 
-extern const QctlVerb qctl_sql_verb, qctl_sparql_verb, qctl_update_verb, qctl_explain_verb;    /* verb-sql.c */
-extern const QctlVerb qctl_watch_verb;                                                         /* verb-watch.c */
-extern const QctlVerb qctl_import_verb, qctl_export_verb, qctl_backup_verb, qctl_restore_verb; /* verb-transfer.c */
-extern const QctlVerb qctl_ls_verb, qctl_prefixes_verb, qctl_stats_verb, qctl_status_verb;     /* verb-manage.c */
+extern const QctlVerb qctl_sql_verb, qctl_sparql_verb, qctl_update_verb, qctl_explain_verb;                    /* verb-sql.c */
+extern const QctlVerb qctl_watch_verb;                                                                         /* verb-watch.c */
+extern const QctlVerb qctl_import_verb, qctl_export_verb, qctl_dump_verb, qctl_backup_verb, qctl_restore_verb; /* transfer/ */
+extern const QctlVerb qctl_ls_verb, qctl_prefixes_verb, qctl_stats_verb, qctl_status_verb;                     /* verb-manage.c */
 extern const QctlVerb qctl_cancel_verb, qctl_check_verb, qctl_optimize_verb;
 extern const QctlVerb qctl_fulltext_verb; /* verb-fulltext.c */
 extern const QctlVerb qctl_payload_verb;  /* verb-payload.c */
 extern const QctlVerb qctl_store_verb;    /* verb-store.c */
-extern const QctlVerb qctl_shell_verb;    /* shell.c */
+extern const QctlVerb qctl_shell_verb;    /* shell/shell.c */
 
 /* For sql and sparql with --watch: one statement. */
 int qctl_watch(QctlSession *session, const char *text);
 
 /* For sparql: the daemon writes the result of @query to @fd, in a format that only it knows. */
 bool qctl_export(QctlSession *session, int fd, const char *query, const char *format, GError **error);
+
+/**
+ * qctl_print_triples:
+ * @text: a SPARQL query
+ * @ret_code: (out): when true is returned, the exit code
+ *
+ * For sparql and the shell. Prints the daemon's warnings about @text to standard error, and its triples as Turtle, if it gives
+ * triples and no format was chosen.
+ *
+ * Returns: false when it is left to the caller to run it: it gives rows or writes
+ */
+bool qctl_print_triples(QctlSession *session, const char *text, int *ret_code);
 
 /* For the shell: the tables whose names match the GLOB @pattern (nullable), as `ls` prints them. */
 int qctl_list_tables(QctlSession *session, QctlSink *sink, const char *pattern);

@@ -744,7 +744,7 @@ def test_shell_commands(ctl, tmp_path):
     (tmp_path / "s.sql").write_text("CREATE TABLE t (a);\nINSERT INTO t VALUES (1);", encoding="utf-8")
     run = ctl("shell", stdin=f".read {tmp_path}/s.sql\n.schema\n.timing on\nSELECT a FROM t;\n.help\n.quit\nSELECT 9;\n".encode())
     assert run.returncode == OK
-    assert run.stdout == b"sql\nCREATE TABLE t (a)\na\n1\n"
+    assert run.stdout == b"sql\nCREATE TABLE t (a);\na\n1\n"
     assert b"timing is on\n" in run.stderr and b"1 rows, " in run.stderr and b".schema" in run.stderr
 
 

@@ -65,7 +65,7 @@ def test_every_verb_of_the_help_is_in_the_man_page_and_no_other(help_verbs):
 
 
 def test_every_shell_command_is_in_the_man_page():
-    source = read(os.path.join(ROOT, "client-lib/queryctl/shell.c"))
+    source = read(os.path.join(ROOT, "client-lib/queryctl/shell/shell-commands.c"))
     commands = re.findall(r'^    \{ "(\.\w+)", ', source, re.M)
     section = re.search(r"^# SHELL$(.*?)^# ", read(MAN), re.M | re.S).group(1)
     assert len(commands) > 5 and re.findall(r"^\*(\.\w+)\*", section, re.M) == commands

@@ -84,6 +84,12 @@ LAYERS.update({header: (PUBLIC_HEADERS, ["glib", "gio"]) for header in PUBLIC_HE
 LAYERS.update({
     "client-lib/queryctl/": (
         [PUBLIC, "client-lib/wire/wire-value.h", "client-lib/text/", "client-lib/queryctl/"],
+        ["glib", "gio", "public"]),
+    "client-lib/queryctl/transfer/": (
+        [PUBLIC, "client-lib/wire/wire-value.h", "client-lib/text/", "client-lib/queryctl/"],
+        ["glib", "gio", "public"]),
+    "client-lib/queryctl/shell/": (
+        [PUBLIC, "client-lib/wire/wire-value.h", "client-lib/text/", "client-lib/queryctl/"],
         ["glib", "gio", "libedit", "public"]),
     "client-lib/adbc/": ([PUBLIC, "client-lib/adbc/"], ["glib", "gio", "public"]),
     "client-lib/python/": ([PUBLIC, "client-lib/python/"], ["glib", "gio", "python", "public"]),

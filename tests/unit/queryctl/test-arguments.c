@@ -93,9 +93,9 @@ test_refused(void)
         { "queryctl sqll", "unknown verb 'sqll'; did you mean 'sql'?" },
         { "queryctl sql --fromat csv", "unknown option '--fromat'; did you mean '--format'?" },
         { "queryctl sql -x", "unknown option '-x'" },
-        { "queryctl sql --format xml",
-          "--format: 'xml' is not table, tsv, csv, json, jsonl, markdown, sparql-json, sparql-xml, sparql-csv, sparql-tsv, turtle, "
-          "trig, ntriples, nquads, rdfxml, arrow or arrow-file" },
+        { "queryctl sql --format xml", "--format: 'xml' is not table, tsv, csv, json, jsonl, markdown, line, sparql-json, "
+                                       "sparql-xml, sparql-csv, sparql-tsv, turtle, "
+                                       "trig, ntriples, nquads, rdfxml, arrow or arrow-file" },
         { "queryctl sql x --format turtle",
           "the format 'turtle' is for 'sparql' without parameters, for 'export', and of RDF for 'import'" },
         { "queryctl sparql x --format turtle -p a=1",
@@ -111,10 +111,12 @@ test_refused(void)
         { "queryctl sql a b", "'b' is too much; usage: queryctl sql [STATEMENT|-]" },
         { "queryctl sql a -f b", "'a' is too much beside --file 'b'; usage: queryctl sql [STATEMENT|-]" },
         { "queryctl ls --timing", "'ls' has no option '--timing'" },
-        { "queryctl import", "usage: queryctl import FILE|- [--table TABLE]" },
+        { "queryctl import", "usage: queryctl import FILE|- [TABLE]" },
         { "queryctl import x --table t --format sparql-json",
           "the format 'sparql-json' is for 'sparql' without parameters, for 'export', and of RDF for 'import'" },
         { "queryctl import x --table t --format table", "import: the format is one of csv, tsv, json, jsonl" },
+        { "queryctl import x t --table t", "usage: queryctl import FILE|- [TABLE]" },
+        { "queryctl export t --format line", "export: the format is one of csv, tsv, json, jsonl" },
         { "queryctl export t --format table", "export: the format is one of csv, tsv, json, jsonl" },
         { "queryctl cancel", "usage: queryctl cancel ID…" },
         { "queryctl cancel x", "'x' is not the id of a query; see 'queryctl status'" },

@@ -102,6 +102,66 @@ test_control(void)
         g_assert_cmpint(qctl_control_find(cases[i].text), ==, cases[i].control);
 }
 
+/* As assert_split(). */
+static void
+assert_split_sparql(const char *text, const char *expected)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    QctlSpan span = { 0 };
+
+    for (gsize offset = 0; qctl_span_find_sparql(text, offset, &span); offset = span.next) {
+        g_string_append_len(out, text + span.start, (gssize) (span.end - span.start));
+        g_string_append(out, span.is_open ? "<open>" : span.complete ? "|" : "<more>");
+    }
+    g_assert_cmpstr(out->str, ==, expected);
+}
+
+static void
+test_sparql(void)
+{
+    assert_split_sparql("", "");
+    assert_split_sparql(" # a;\n", "");
+    assert_split_sparql("SELECT * { ?s ?p ?o };", "SELECT * { ?s ?p ?o }|");
+    assert_split_sparql("SELECT * { ?s ?p ?o }; # all\nASK {}", "SELECT * { ?s ?p ?o }|ASK {}<more>");
+    assert_split_sparql("SELECT * { ?s a ?t ;\n ?p ?o } ; \n", "SELECT * { ?s a ?t ;\n ?p ?o }|");
+    assert_split_sparql("INSERT DATA { <a> <b> 1 }; CLEAR ALL;\n", "INSERT DATA { <a> <b> 1 }; CLEAR ALL|");
+    assert_split_sparql("SELECT (1 AS ?x;\n) {};\n", "SELECT (1 AS ?x;\n) {}|");
+    assert_split_sparql(";\n;", "||");
+}
+
+static void
+test_sparql_tokens(void)
+{
+    assert_split_sparql("ASK { ?s ?p ';\\';', \"}\" };", "ASK { ?s ?p ';\\';', \"}\" }|");
+    assert_split_sparql("ASK { ?s ?p '''};\n';''' };", "ASK { ?s ?p '''};\n';''' }|");
+    assert_split_sparql("ASK { ?s ?p \"\"\"}", "ASK { ?s ?p \"\"\"}<open>");
+    assert_split_sparql("ASK { <http://x/#;> ?p 1 };", "ASK { <http://x/#;> ?p 1 }|");
+    assert_split_sparql("ASK { FILTER(?a < 1 # {\n) };", "ASK { FILTER(?a < 1 # {\n) }|");
+    assert_split_sparql("ASK { x:a\\; ?p 1 };", "ASK { x:a\\; ?p 1 }|");
+    assert_split_sparql("ASK { ?s ?p 'it };\n", "ASK { ?s ?p 'it };<more>");
+}
+
+static void
+test_parameters(void)
+{
+    static const struct {
+        const char *text;
+        bool is_sparql;
+        const char *name;
+        bool found;
+    } cases[] = {
+        { "SELECT :a", false, "a", true },        { "SELECT @a + $b", false, ":b", true },
+        { "SELECT :ab", false, "a", false },      { "SELECT ':a' -- :a", false, "a", false },
+        { "SELECT ?, ?", false, "2", true },      { "SELECT ?, ?", false, "3", false },
+        { "SELECT ?7", false, "?7", true },       { "ASK { ?s ?p $o }", true, "o", true },
+        { "ASK { ?s ?p ?o }", true, "o", false }, { "ASK { ?s ?p '$o' }", true, "o", false },
+        { "SELECT :a", false, "", false },
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
+        g_assert_cmpint(qctl_text_has_parameter(cases[i].text, cases[i].is_sparql, cases[i].name), ==, cases[i].found);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -112,5 +172,8 @@ main(int argc, char **argv)
     g_test_add_func("/queryctl/splitter/comments", test_comments);
     g_test_add_func("/queryctl/splitter/triggers", test_triggers);
     g_test_add_func("/queryctl/splitter/control", test_control);
+    g_test_add_func("/queryctl/splitter/sparql", test_sparql);
+    g_test_add_func("/queryctl/splitter/sparql-tokens", test_sparql_tokens);
+    g_test_add_func("/queryctl/splitter/parameters", test_parameters);
     return g_test_run();
 }

@@ -11,8 +11,15 @@
 
 typedef struct QctlLineEditor QctlLineEditor;
 
-/* Gives the words that may stand where @prefix is being typed. (transfer full): NULL-terminated */
-typedef char **(*QctlCompleteFunc)(const char *prefix, gpointer user_data);
+/**
+ * QctlCompleteFunc:
+ * @line: the whole line
+ * @cursor: where in it the next character would go
+ * @ret_start: (out): where the word begins that is being typed, at most @cursor
+ *
+ * Returns: (transfer full): the words that may stand there, ended by NULL
+ */
+typedef char **(*QctlCompleteFunc)(const char *line, gsize cursor, gsize *ret_start, gpointer user_data);
 
 typedef enum QctlLineResult {
     QCTL_LINE_READ,
@@ -36,3 +43,6 @@ bool qctl_line_editor_is_interactive(const QctlLineEditor *self);
  * @ret_line: (out) (transfer full): the line, with its newline if it has one
  */
 QctlLineResult qctl_line_editor_read(QctlLineEditor *self, const char *prompt, char **ret_line);
+
+/* Puts @text, which may have several lines, into the history, and saves that: a shell may end by a closed terminal. */
+void qctl_line_editor_remember(QctlLineEditor *self, const char *text);

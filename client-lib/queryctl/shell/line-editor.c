@@ -2,7 +2,7 @@
 /*
  * libedit. While a line is edited Ctrl-C is a key and no signal, so that no handler has to jump out of the editor.
  */
-#include "client-lib/queryctl/line-editor.h"
+#include "client-lib/queryctl/shell/line-editor.h"
 
 #include <glib/gstdio.h>
 #include <histedit.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HISTORY_LINES 1000
+#define HISTORY_ENTRIES 1000
 
 struct QctlLineEditor {
     EditLine *edit;   /* (nullable): not on a terminal */
@@ -64,28 +64,24 @@ static unsigned char
 handle_complete(EditLine *edit, int c)
 {
     QctlLineEditor *self = get_self(edit);
-    const LineInfo *line = el_line(edit);
-    const char *start = line->cursor;
-    g_autofree char *prefix = NULL;
-    g_autofree char *missing = NULL;
-    g_auto(GStrv) words = NULL;
-    size_t n_common = 0;
+    const LineInfo *info = el_line(edit);
+    gsize cursor = (gsize) (info->cursor - info->buffer);
+    g_autofree char *line = g_strndup(info->buffer, (gsize) (info->lastchar - info->buffer));
+    gsize start = cursor;
+    g_auto(GStrv) words = self->complete(line, cursor, &start, self->user_data);
+    gsize n_typed = cursor - start;
+    gsize n_common = 0;
 
-    while (start > line->buffer && (g_ascii_isalnum(start[-1]) || strchr("_.", start[-1]) != NULL || (start[-1] & 0x80) != 0))
-        start--;
-    prefix = g_strndup(start, (gsize) (line->cursor - start));
-    words = self->complete(prefix, self->user_data);
     if (words == NULL || words[0] == NULL)
         return CC_ERROR;
 
     n_common = get_common_bytes(words);
-    if (n_common > strlen(prefix)) {
-        missing = g_strdup_printf("%.*s%s", (int) (n_common - strlen(prefix)), words[0] + strlen(prefix),
-                                  words[1] == NULL ? " " : "");
+    if (n_common > n_typed || words[1] == NULL) {
+        bool is_whole = words[1] == NULL && strchr(":./", words[0][n_common - 1]) == NULL;
+        g_autofree char *missing = g_strdup_printf("%.*s%s", (int) (n_common - n_typed), words[0] + n_typed, is_whole ? " " : "");
+
         return el_insertstr(edit, missing) < 0 ? CC_ERROR : CC_REFRESH;
     }
-    if (words[1] == NULL)
-        return el_insertstr(edit, " ") < 0 ? CC_ERROR : CC_REFRESH;
     (void) putchar('\n');
     for (guint i = 0; words[i] != NULL; i++)
         (void) printf("%s%s", i > 0 ? "  " : "", words[i]);
@@ -116,7 +112,7 @@ start_editing(QctlLineEditor *self)
 
     self->history = history_init();
     if (self->history != NULL) {
-        (void) history(self->history, &event, H_SETSIZE, HISTORY_LINES);
+        (void) history(self->history, &event, H_SETSIZE, HISTORY_ENTRIES);
         (void) history(self->history, &event, H_SETUNIQUE, 1);
         (void) el_set(self->edit, EL_HIST, history, self->history);
         if (g_mkdir_with_parents(directory, 0700) == 0) {
@@ -161,19 +157,16 @@ qctl_line_editor_is_interactive(const QctlLineEditor *self)
     return self->edit != NULL;
 }
 
-/* The file is saved with each line: a shell may end by a closed terminal. */
-static void
-remember(QctlLineEditor *self, const char *line)
+void
+qctl_line_editor_remember(QctlLineEditor *self, const char *text)
 {
+    g_autofree char *entry = g_strstrip(g_strdup(text));
     HistEvent event;
-    const char *p = line;
 
-    while (g_ascii_isspace(*p))
-        p++;
-    if (self->history == NULL || *p == 0)
+    if (self->history == NULL || entry[0] == 0)
         return;
 
-    (void) history(self->history, &event, H_ENTER, line);
+    (void) history(self->history, &event, H_ENTER, entry);
     if (self->history_path == NULL || history(self->history, &event, H_SAVE, self->history_path) < 0)
         return;
     (void) g_chmod(self->history_path, 0600);
@@ -217,7 +210,6 @@ qctl_line_editor_read(QctlLineEditor *self, const char *prompt, char **ret_line)
         return QCTL_LINE_END;
     }
 
-    remember(self, line);
     *ret_line = g_strdup(line);
     return QCTL_LINE_READ;
 }

@@ -2,7 +2,7 @@
 /*
  * A pipe and a thread, where they are needed.
  */
-#include "client-lib/queryctl/relay.h"
+#include "client-lib/queryctl/transfer/relay.h"
 
 #include <errno.h>
 #include <fcntl.h>
