@@ -257,7 +257,7 @@ static const QctlOption option_output = { "output",
                                           "write to FILE, which appears only when it is whole",
                                           .values = QCTL_VALUES_FILES,
                                           .offset = G_STRUCT_OFFSET(QctlArguments, output.file) };
-static const QctlOption option_rdf_terms = { "rdf-terms", 0, "text|struct", "arrow: what RDF terms are; default: text",
+static const QctlOption option_rdf_terms = { "rdf-terms", 0, "FORM", "arrow: RDF terms are text (default) or struct",
                                              .offset = G_STRUCT_OFFSET(QctlArguments, transfer.rdf_terms) };
 const QctlVerb qctl_export_verb = {
     "export",
