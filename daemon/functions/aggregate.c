@@ -9,6 +9,8 @@
 #include "daemon/functions/sort-key.h"
 #include "daemon/functions/sql-call.h"
 
+#define POLL_EVERY 1024
+
 /* --- sums ----------------------------------------------------------------------------------------------------------------- */
 
 /* SQLite aligns to 8 bytes, a QdNumber wants 16: it is copied in and out. */
@@ -18,9 +20,36 @@ typedef struct Sum {
     guint8 sum[sizeof(QdNumber)];
 } Sum;
 
+static gboolean
+is_exact(const QdNumber *number)
+{
+    return number->type == QD_XSD_INTEGER || number->type == QD_XSD_DECIMAL;
+}
+
+/* Adds @member @n times; as often as floating point rounds, which depends on each sum. */
+static gboolean
+add_members(sqlite3_context *context, QdNumber *sum, const QdNumber *member, gint64 n)
+{
+    QdNumber count = qd_number_from_int64(n);
+    QdNumber product;
+
+    if (n == 1)
+        return qd_number_compute(QD_NUMBER_ADD, sum, member, sum);
+    if (is_exact(member) && is_exact(sum))
+        return qd_number_compute(QD_NUMBER_MULTIPLY, member, &count, &product) &&
+               qd_number_compute(QD_NUMBER_ADD, sum, &product, sum);
+    for (gint64 i = 0; i < n; i++) {
+        if ((i % POLL_EVERY == 0 && qd_sql_is_interrupted(context)) || !qd_number_compute(QD_NUMBER_ADD, sum, member, sum))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* (value), or (value, how often it is a member) */
 static void
 step_sum(sqlite3_context *context, int n_args, sqlite3_value **args)
 {
+    const gint64 n = n_args > 1 ? MAX(0, sqlite3_value_int64(args[1])) : 1;
     QdEvaluation *ev = sqlite3_user_data(context);
     Sum *self = sqlite3_aggregate_context(context, sizeof *self);
     QdNumber sum = qd_number_from_int64(0);
@@ -36,9 +65,10 @@ step_sum(sqlite3_context *context, int n_args, sqlite3_value **args)
     value = qd_value_from_sql(ev, args[0]);
     if (qd_sql_fail(ev, context))
         return;
-    if (self->n_members++ > 0)
+    if (self->n_members > 0)
         memcpy(&sum, self->sum, sizeof sum);
-    self->failed = value.kind != QD_VALUE_NUMBER || !qd_number_compute(QD_NUMBER_ADD, &sum, &value.number, &sum);
+    self->failed = __builtin_add_overflow(self->n_members, n, &self->n_members) || value.kind != QD_VALUE_NUMBER ||
+                   !add_members(context, &sum, &value.number, n);
     memcpy(self->sum, &sum, sizeof sum);
 }
 
@@ -358,7 +388,9 @@ qd_aggregate_register(sqlite3 *db, QdEvaluation *ev, GError **error)
         void (*final)(sqlite3_context *);
     } aggregates[] = {
         { "queryd_sum", 1, step_sum, final_sum },
+        { "queryd_sum", 2, step_sum, final_sum },
         { "queryd_avg", 1, step_sum, final_avg },
+        { "queryd_avg", 2, step_sum, final_avg },
         { "queryd_min", 1, step_min, final_choice },
         { "queryd_max", 1, step_max, final_choice },
         { "queryd_sample", 1, step_sample, final_choice },

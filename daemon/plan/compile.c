@@ -24,6 +24,9 @@ take_statement(QdSparqlPlan *plan, QdGenerator *generator, const QdAlgebra *alge
         memcpy(copy, constants->data, constants->len * sizeof(QdSqlConstant));
     *statement = (QdSparqlStatement){ sql, copy, constants->len, algebra };
     g_array_append_vals(plan->probes, qd_generator_get_probes(generator)->data, qd_generator_get_probes(generator)->len);
+    if (qd_generator_get_notes(generator) != NULL)
+        plan->notes = qd_arena_concat(plan->ast->arena, plan->notes != NULL ? plan->notes : "", qd_generator_get_notes(generator),
+                                      NULL);
     g_array_append_vals(plan->estimates, qd_generator_get_estimates(generator)->data, qd_generator_get_estimates(generator)->len);
 }
 
@@ -365,6 +368,7 @@ qd_sparql_plan_print(const QdSparqlPlan *self)
 
         g_string_append(text, part != NULL ? part : "");
     }
+    g_string_append(text, self->notes != NULL ? self->notes : "");
     for (guint i = 0; i < self->estimates->len; i++) {
         double rows = g_array_index(self->estimates, double, i);
 

@@ -72,6 +72,7 @@ struct QdSparqlPlan {
     QdSparqlOperation *operations;
     guint n_operations;
     GArray *estimates; /* double: rows of each part of a join in its order, NAN after the last */
+    const char *notes; /* (nullable): lines for Explain */
     GArray *probes;    /* QdPlanProbe */
     QdAst *ast;        /* owns all else */
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/plan/sqlgen-private.h"
+#include "daemon/rdf/term-id.h"
 
 #define ARGUMENTS_MAX 126     /* of queryd_eval after its program; SQLite takes 127 */
 #define CONDITION_DEPTH_MAX 8 /* of parentheses in SQL text */
@@ -287,6 +288,22 @@ make_same_term(QdGenerator *self, const QdExpression *expression, const QdRelati
     return qd_sql_equate(self->arena, qd_column_intern(self, &a), "=", qd_column_intern(self, &b));
 }
 
+/* Of what is stored the id tells its class. None: it may be a blob. */
+static QdSql
+make_class(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+{
+    QdSql value = qd_expression_make_value(self, expression->children[0], relation).sql;
+    QdSql least = qd_sql_text(qd_arena_printf(self->arena, "%" G_GINT64_FORMAT, qd_term_id_get_tag_min(QD_TAG_BOOLEAN)));
+
+    if (value.kind != QD_SQL_NODE)
+        return QD_SQL_NONE;
+    if (expression->op == QD_EXPRESSION_IS_BLANK)
+        return qd_sql_make(self->arena, "@<@", value, least);
+    if (expression->op == QD_EXPRESSION_IS_IRI)
+        return qd_sql_make(self->arena, "@>0 AND @&3=0", value, value);
+    return qd_sql_make(self->arena, "@>=@ AND (@<0 OR @&3<>0)", value, least, value, value);
+}
+
 static QdSql
 make_call(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, guint depth)
 {
@@ -322,6 +339,11 @@ make_call(QdGenerator *self, const QdExpression *expression, const QdRelation *r
         break;
     case QD_EXPRESSION_BOUND:
         condition = qd_sql_is_bound(self->arena, qd_expression_make_value(self, expression->children[0], relation).sql);
+        break;
+    case QD_EXPRESSION_IS_BLANK:
+    case QD_EXPRESSION_IS_IRI:
+    case QD_EXPRESSION_IS_LITERAL:
+        condition = make_class(self, expression, relation);
         break;
     default: /* the evaluator knows the others */
         break;

@@ -85,10 +85,9 @@ add_empty_groups(QdGenerator *self, const QdRelation *relation, QdSql *ret_only)
     return joined;
 }
 
-QdRelation *
-qd_generate_group(QdGenerator *self, const QdAlgebra *written)
+static QdRelation *
+group_rows(QdGenerator *self, const QdAlgebra *node)
 {
-    const QdAlgebra *node = qd_rewrite_count(self, written);
     QdRelation *relation = qd_generator_generate(self, node->children[0], NULL);
     QdRelation *shape = qd_relation_new(self);
     g_auto(QdSqlBuilder) keys = qd_sql_builder_new(self->arena);
@@ -130,4 +129,12 @@ qd_generate_group(QdGenerator *self, const QdAlgebra *written)
     relation = qd_relation_seal_text(self, shape, qd_relation_write(self, shape, "SELECT", qd_sql_finish(&keys)),
                                      has_keys ? QD_SEAL_TABLE : QD_SEAL_PLAIN);
     return self->graph.kind == QD_NODE_TERM ? qd_generate_in_graph(self, relation) : relation;
+}
+
+QdRelation *
+qd_generate_group(QdGenerator *self, const QdAlgebra *node)
+{
+    QdRelation *tally = qd_generate_tally(self, node);
+
+    return tally != NULL ? tally : group_rows(self, qd_rewrite_count(self, node));
 }

@@ -262,6 +262,25 @@ split_modifiers(const QdAlgebra *node)
     return modifiers;
 }
 
+/* Whether @variable is a number of solutions that @node counts: an id in line, in the order of the numbers. */
+static gboolean
+is_count(const QdAlgebra *node, guint variable)
+{
+    const QdBinding *binding = NULL;
+
+    for (guint i = 0; i < node->n_bindings; i++) {
+        if (node->bindings[i].variable == variable)
+            binding = &node->bindings[i];
+    }
+    if (node->kind == QD_ALGEBRA_GROUP)
+        return binding != NULL && binding->expression->kind == QD_EXPRESSION_KIND_AGGREGATE &&
+               binding->expression->aggregate == QD_AGGREGATE_COUNT;
+    if (binding != NULL && (binding->expression == NULL || binding->expression->kind != QD_EXPRESSION_KIND_VARIABLE))
+        return FALSE;
+    return (node->kind == QD_ALGEBRA_EXTEND || node->kind == QD_ALGEBRA_FILTER) &&
+           is_count(node->children[0], binding != NULL ? binding->expression->variable : variable);
+}
+
 /* ORDER BY …; none where there is no order. A key of each direction is the argument of a call where @ascending and @descending
  * name one. */
 static QdSql
@@ -273,11 +292,13 @@ write_order(QdGenerator *self, const Modifiers *modifiers, const QdRelation *rel
     for (guint i = 0; modifiers->order != NULL && i < modifiers->order->n_orders; i++) {
         const QdOrder *order = &modifiers->order->orders[i];
         QdColumn value = qd_expression_make_value(self, order->expression, relation);
+        gboolean is_plain = order->expression->kind == QD_EXPRESSION_KIND_VARIABLE &&
+                            is_count(modifiers->pattern, order->expression->variable);
+        QdSql key = is_plain ? value.sql : qd_sql_make(self->arena, "queryd_sort_key(@)", value.sql);
 
         qd_sql_append_text(&text, i > 0 ? "," : "ORDER BY ");
-        qd_sql_append(&text,
-                      qd_sql_make(self->arena, "@(queryd_sort_key(@))@", qd_sql_text(order->descending ? descending : ascending),
-                                  value.sql, qd_sql_text(order->descending ? " DESC" : "")));
+        qd_sql_append(&text, qd_sql_make(self->arena, "@(@)@", qd_sql_text(order->descending ? descending : ascending), key,
+                                         qd_sql_text(order->descending ? " DESC" : "")));
     }
     return qd_sql_finish(&text);
 }

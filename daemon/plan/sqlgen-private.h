@@ -73,6 +73,7 @@ struct QdGenerator {
     QdSqlBuilder *with;        /* the common table expressions of the SELECT that is being made */
     QdSqlBuilder outer_with;   /* those of the whole text: the same but inside an EXISTS */
     GArray *estimates;         /* double; NAN ends a join */
+    const char *notes;         /* (nullable): lines for Explain beside these */
     const QdAlgebra *seeded;   /* (nullable): to be generated from seeds */
     QdRelation *seeds;
     QdVariableSet filtered; /* variables that conditions around what is generated name */
@@ -343,6 +344,10 @@ QdRelation *qd_generate_group(QdGenerator *self, const QdAlgebra *node);
  * evaluate the UNION whole.
  */
 QdRelation *qd_relation_fence(QdGenerator *self, QdRelation *relation);
+
+/* sqlgen-tally.c: @group by counts of its pattern, without its rows. NULL: the pattern is no tree, the group needs more, or it is
+ * small. */
+QdRelation *qd_generate_tally(QdGenerator *self, const QdAlgebra *group);
 
 /* sqlgen-modifier.c */
 QdRelation *qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);

@@ -126,6 +126,12 @@ qd_generator_get_estimates(const QdGenerator *self)
     return self->estimates;
 }
 
+const char *
+qd_generator_get_notes(const QdGenerator *self)
+{
+    return self->notes;
+}
+
 void
 qd_generator_fail(QdGenerator *self, QwError code, const char *format, ...)
 {

@@ -65,4 +65,7 @@ const GArray *qd_generator_get_probes(const QdGenerator *self);
  * generator. */
 const GArray *qd_generator_get_estimates(const QdGenerator *self);
 
+/* (transfer none) (nullable): lines on what is generated otherwise, for Explain; valid as long as the AST. */
+const char *qd_generator_get_notes(const QdGenerator *self);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdGenerator, qd_generator_free)

@@ -36,9 +36,10 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [STATEMENT_HAS_OBJECT] = "SELECT 1 FROM queryd_quad INDEXED BY queryd_quad_posg WHERE p=? AND o=? LIMIT 1 OFFSET ?",
     [STATEMENT_LIST_DEFAULT] = "SELECT s, p, o FROM queryd_quad WHERE g=? LIMIT ?",
     [STATEMENT_LIST_NAMED] = "SELECT s, p, o FROM queryd_quad INDEXED BY queryd_quad_gspo WHERE g=? AND g<>0 LIMIT ?",
-    [STATEMENT_PUT_PREDICATE] = "INSERT INTO queryd_predicate(id, n_quads, n_subjects, n_objects, tags) VALUES(?1, ?2, ?3, ?4, ?5)"
+    [STATEMENT_PUT_PREDICATE] = "INSERT INTO queryd_predicate(id, n_quads, n_subjects, n_objects, tags, stamp)"
+                                " VALUES(?1, ?2, ?3, ?4, ?5, random())"
                                 " ON CONFLICT(id) DO UPDATE SET n_quads=n_quads+?2, n_subjects=n_subjects+?3,"
-                                " n_objects=n_objects+?4, tags=tags|?5",
+                                " n_objects=n_objects+?4, tags=tags|?5, stamp=excluded.stamp",
     [STATEMENT_DROP_PREDICATE] = "DELETE FROM queryd_predicate WHERE id=? AND n_quads<=0",
     [STATEMENT_GET_GRAPH] = "SELECT 1 FROM queryd_graph WHERE id=?1 AND (explicit<>0 OR n_quads+?2>0)",
     [STATEMENT_PUT_GRAPH] = "INSERT INTO queryd_graph(id, n_quads, explicit) VALUES(?1, ?2, 0)"

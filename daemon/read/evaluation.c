@@ -18,6 +18,7 @@
 #include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/pattern-calls.h"
 #include "daemon/sqlite/strftime.h"
+#include "daemon/tally/tally.h"
 
 /* Operations of SQLite between two questions. With a thread that watches they cost one load each; else they read the clock. */
 #define WATCHED_OPS 100
@@ -61,6 +62,7 @@ qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError 
            qd_strftime_register(qd_connection_get_db(connection), limits, error) &&
            qd_functions_register_linear(qd_connection_get_db(connection), error) &&
            qd_functions_register(qd_connection_get_db(connection), &resolver, context, error) &&
+           qd_tally_register(qd_connection_get_db(connection), qd_limits_get(limits, QD_LIMIT_TALLY_CACHE_BYTES), error) &&
            qd_rdf_quad_register(connection, error);
 }
 

@@ -43,6 +43,9 @@ static const char *const steps[QD_SCHEMA_VERSION] = {
 
     "CREATE TABLE queryd_term_key(tag INTEGER NOT NULL); CREATE INDEX queryd_term_key_tag ON "
     "queryd_term_key(tag);" QD_TERM_KEY_MOVE,
+
+    /* random; each change of a predicate's quads gives it another (daemon/tally/tally-cache.h) */
+    "ALTER TABLE queryd_predicate ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0; UPDATE queryd_predicate SET stamp=random();",
 };
 
 gint64

@@ -9,7 +9,7 @@
 #include "daemon/sqlite/connection.h"
 
 /* The newest step, and so the version of a file that this queryd writes. */
-#define QD_SCHEMA_VERSION 6
+#define QD_SCHEMA_VERSION 7
 
 /*
  * The key of the hash of terms (term-key.h) is two rowids of queryd_term_key. A value that no column holds is in no join by
@@ -46,7 +46,7 @@ gboolean qd_schema_migrate(QdConnection *connection, GError **error);
  */
 gboolean qd_schema_check(QdConnection *connection, const QdLimits *limits, GError **error);
 /* Of the definitions of the internal tables; those of the newest step have: */
-#define QD_SCHEMA_FINGERPRINT UINT64_C(0x8d6fc692e6cc3b95)
+#define QD_SCHEMA_FINGERPRINT UINT64_C(0xcc24da5f323c4d)
 uint64_t qd_schema_get_fingerprint(QdConnection *connection);
 
 /* Tables, views, indexes and triggers whose names begin as ours do, as the transaction sees them. -1: they cannot be read */

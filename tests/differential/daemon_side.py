@@ -14,7 +14,7 @@ from wire_client import RemoteError  # noqa: E402
 from wire_reader import BNODE, IRI, LITERAL_LANG  # noqa: E402
 from terms import STRING, bnode, iri, literal  # noqa: E402
 
-LIMITS = {"idle_exit_ms": 0}
+LIMITS = {"idle_exit_ms": 0, "tally_rows": int(os.environ.get("QUERYD_TALLY_ROWS", "0"))}  # patterns are counted wherever possible
 STATEMENT = re.compile(r'(?:<([^>]*)>|_:(\S+)|"((?:[^"\\]|\\.)*)"(?:\^\^<([^>]*)>|@([A-Za-z0-9-]+))?) *')
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 

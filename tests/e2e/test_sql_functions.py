@@ -15,6 +15,8 @@ RDF = "INSERT DATA { <http://e/s> <http://e/p> 'a literal', 'another'@en }"
     "queryd_sum(7)", "queryd_avg(7)", "queryd_min(7)", "queryd_max(7)", "queryd_group_concat(5)", "queryd_group_list(5)",
     "queryd_list_join(x'ffffffff00', 5)", "queryd_match_text(5)", "queryd_steps(1)", "queryd_steps('*', 1, 2, 3)",
     "(SELECT count(*) FROM queryd_closure(5, 'x', 0))", "(SELECT count(*) FROM queryd_closure(5, queryd_steps('*', 1, 5), 0))",
+    "(SELECT count(*) FROM queryd_tally('=s00', queryd_tally_ids(5)))", "(SELECT count(*) FROM queryd_tally('=x', 5))",
+    "(SELECT count(*) FROM queryd_tally('#p7', NULL))", "queryd_sum(7, -9223372036854775808)", "queryd_avg(7, 'x')",
     "(SELECT count(*) FROM queryd_rdf_quad WHERE subject_id=5)", "queryd_payload(5)", "queryd_payload(-1)", "queryd_payload('x')",
 ])
 def test_nonsense_says_nothing_of_the_file(bus, call):

@@ -8,6 +8,8 @@
 
 #include "daemon/quads/quads.h"
 
+#define STATISTICS "id, n_quads, n_subjects, n_objects, tags"
+
 QdTerm
 bulk_make_iri(const char *iri)
 {
@@ -100,15 +102,15 @@ bulk_assert_sound(StoreFixture *fixture)
 
     for (guint i = 0; i < G_N_ELEMENTS(none); i++)
         g_assert_cmpint(store_get_int64(fixture->writer, none[i]), ==, 0);
-    store_execute(fixture->writer, "CREATE TEMP TABLE IF NOT EXISTS before AS SELECT * FROM queryd_predicate LIMIT 0;"
-                                   "DELETE FROM before; INSERT INTO before SELECT * FROM queryd_predicate; BEGIN");
+    store_execute(fixture->writer, "CREATE TEMP TABLE IF NOT EXISTS before AS SELECT " STATISTICS " FROM queryd_predicate LIMIT 0;"
+                                   "DELETE FROM before; INSERT INTO before SELECT " STATISTICS " FROM queryd_predicate; BEGIN");
     (void) qd_quads_begin(quads, &error);
     (void) qd_quads_recount(quads, &error);
     (void) qd_quads_finish(quads, &error);
     g_assert_no_error(error);
-    g_assert_cmpint(
-        store_get_int64(fixture->writer, "SELECT count(*) FROM (SELECT * FROM before EXCEPT SELECT * FROM queryd_predicate)"), ==,
-        0);
+    g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*) FROM (SELECT * FROM before EXCEPT SELECT " STATISTICS
+                                                     " FROM queryd_predicate)"),
+                    ==, 0);
     g_assert_cmpint(store_get_int64(fixture->writer, "SELECT count(*)-(SELECT count(*) FROM before) FROM queryd_predicate"), ==, 0);
     store_execute(fixture->writer, "ROLLBACK");
 }

@@ -97,7 +97,7 @@ test_fill(StoreFixture *fixture, gconstpointer data)
     assert_sound(fixture);
     /* another writer, who knows nothing of it, keeps on; a store that has quads and no terms would not open */
     store_execute(fixture->writer, "INSERT INTO queryd_term VALUES(0, NULL, 'x', NULL); INSERT INTO queryd_term_hash VALUES(0, 0);"
-                                   "INSERT INTO queryd_predicate VALUES(0, 0, 0, 0, 0)");
+                                   "INSERT INTO queryd_predicate VALUES(0, 0, 0, 0, 0, 0)");
     store_fixture_close(fixture);
     store_fixture_open(fixture);
     store_execute(fixture->writer,

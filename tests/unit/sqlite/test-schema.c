@@ -123,7 +123,7 @@ assert_stored(QdConnection *writer, gboolean has_quads)
 static void
 test_stored(StoreFixture *fixture, gconstpointer data)
 {
-    static const guint versions[] = { 1, 2, 4, 5 };
+    static const guint versions[] = { 1, 2, 4, 5, 6 };
 
     for (gsize i = 0; i < G_N_ELEMENTS(versions); i++) {
         take_stored(fixture, versions[i]);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The columns that this process keeps, for all of its connections; those used longest ago go first.
+ *
+ * Place: room tally, internal to it. A column is found by its stamp (queryd_predicate): 64 random bits, which each change of a
+ * predicate's quads replaces in the same transaction. So what is found is what the snapshot has, in any store. Without connections
+ * nothing is kept: a daemon at rest has none.
+ */
+#pragma once
+
+#include "daemon/tally/tally-column.h"
+
+/* Each connection that may use it is a user. Thread: any, as for all of these. */
+void qd_tally_cache_add_user(void);
+void qd_tally_cache_remove_user(void);
+
+/* (transfer full) (nullable) */
+QdTallyColumn *qd_tally_cache_find(gint64 stamp, QdTallyOrder order);
+/* Keeps @column (transfer none) where it has a stamp and fits into @n_bytes_max, with others or instead of them. */
+void qd_tally_cache_add(QdTallyColumn *column, guint64 n_bytes_max);

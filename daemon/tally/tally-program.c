@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A part after another; those of a combination are kept until it is made.
+ */
+#include "daemon/tally/tally-program.h"
+
+#include <string.h>
+
+typedef struct Machine {
+    const QdTallyProgram *program;
+    QdTallyReader *reader;
+    const char *at;
+    guint depth;
+} Machine;
+
+static int run_part(Machine *self, QdTallyVector *ret_vector);
+
+/* The next id; FALSE: there is none. */
+static gboolean
+read_id(Machine *self, gint64 *ret_id)
+{
+    gsize index;
+
+    if (!g_ascii_isdigit(self->at[0]) || !g_ascii_isdigit(self->at[1]))
+        return FALSE;
+    index = (gsize) (self->at[0] - '0') * 10 + (gsize) (self->at[1] - '0');
+    if (index >= self->program->n_ids)
+        return FALSE;
+    self->at += 2;
+    memcpy(ret_id, (const guint8 *) self->program->ids + index * sizeof *ret_id, sizeof *ret_id);
+    return TRUE;
+}
+
+/* A column as @what says, and what comes from it. */
+static int
+run_column(Machine *self, char what, QdTallyVector *ret_vector)
+{
+    QdTallyOrder order = strchr("suSen", what) != NULL ? QD_TALLY_BY_SUBJECT : QD_TALLY_BY_OBJECT;
+    g_auto(QdTallyVector) inner = { 0 };
+    gboolean follows = what == 'S' || what == 'O';
+    QdTallyColumn *column;
+    gint64 id;
+    int r;
+
+    if (!read_id(self, &id))
+        return SQLITE_RANGE;
+    if (follows) {
+        r = run_part(self, &inner);
+        if (r != SQLITE_OK)
+            return r;
+    }
+    r = qd_tally_reader_get(self->reader, id, order, &column);
+    if (r != SQLITE_OK)
+        return r;
+    if (follows)
+        return qd_tally_vector_follow(column, &inner, ret_vector);
+    if (what == 'e' || what == 'n')
+        return qd_tally_vector_compare_values(column, what == 'e', ret_vector);
+    *ret_vector = qd_tally_vector_from_column(column, what == 's' || what == 'o');
+    return SQLITE_OK;
+}
+
+static int
+run_list(Machine *self, char what, QdTallyVector *ret_vector)
+{
+    gint64 predicate;
+    gint64 other;
+    int r;
+
+    if (!read_id(self, &predicate) || !read_id(self, &other))
+        return SQLITE_RANGE;
+    *ret_vector = (QdTallyVector){ 0 };
+    r = qd_tally_reader_list(self->reader, predicate, other, what == 'c' ? QD_TALLY_BY_SUBJECT : QD_TALLY_BY_OBJECT,
+                             &ret_vector->own_keys, &ret_vector->n);
+    ret_vector->keys = ret_vector->own_keys;
+    return r;
+}
+
+static int
+run_predicates(Machine *self, QdTallyVector *ret_vector)
+{
+    guint objects = (guint) (*self->at - '0');
+    int r;
+
+    if (*self->at == '\0' || objects >= QD_TALLY_N_OBJECTS)
+        return SQLITE_RANGE;
+    self->at++;
+    *ret_vector = (QdTallyVector){ 0 };
+    r = qd_tally_reader_list_predicates(self->reader, (QdTallyObjects) objects, &ret_vector->own_keys, &ret_vector->own_counts,
+                                        &ret_vector->n);
+    ret_vector->keys = ret_vector->own_keys;
+    ret_vector->counts = ret_vector->own_counts;
+    return r;
+}
+
+static int
+run_combination(Machine *self, QdTallyCombination how, QdTallyVector *ret_vector)
+{
+    g_auto(QdTallyVector) a = { 0 };
+    g_auto(QdTallyVector) b = { 0 };
+    int r = run_part(self, &a);
+
+    if (r == SQLITE_OK)
+        r = run_part(self, &b);
+    return r == SQLITE_OK ? qd_tally_vector_combine(how, &a, &b, ret_vector) : r;
+}
+
+static int
+run_what(Machine *self, QdTallyVector *ret_vector)
+{
+    static const char combinations[] = {
+        [QD_TALLY_PRODUCT] = '*', [QD_TALLY_SUM] = '+', [QD_TALLY_OPTIONAL] = '?', [QD_TALLY_MINUS] = '-', [QD_TALLY_EXISTS] = '&'
+    };
+    char what = *self->at++;
+
+    for (guint i = 0; i < G_N_ELEMENTS(combinations); i++) {
+        if (what == combinations[i])
+            return run_combination(self, (QdTallyCombination) i, ret_vector);
+    }
+    if (what != '\0' && strchr("souvSOen", what) != NULL)
+        return run_column(self, what, ret_vector);
+    if (what == 'c' || what == 'd')
+        return run_list(self, what, ret_vector);
+    return what == 'p' ? run_predicates(self, ret_vector) : SQLITE_RANGE;
+}
+
+static int
+run_part(Machine *self, QdTallyVector *ret_vector)
+{
+    int r;
+
+    if (self->depth >= QD_TALLY_DEPTH_MAX)
+        return SQLITE_RANGE;
+    self->depth++;
+    r = run_what(self, ret_vector);
+    self->depth--;
+    return r;
+}
+
+/* Of a whole predicate the statistics know it. *@ret_known is FALSE where they do not. */
+static int
+count_by_statistics(Machine *self, char how, guint64 *ret_number, gboolean *ret_known)
+{
+    QdTallyStatistics statistics;
+    char what = *self->at;
+    const char *begin = self->at++;
+    gint64 id;
+    int r = SQLITE_OK;
+
+    *ret_known = FALSE;
+    if ((what == 's' || what == 'o') && read_id(self, &id) && *self->at == '\0')
+        r = qd_tally_reader_count(self->reader, id, &statistics, ret_known);
+    if (r == SQLITE_OK && *ret_known)
+        *ret_number = (guint64) (how == '#' ? statistics.n_quads : what == 's' ? statistics.n_subjects : statistics.n_objects);
+    self->at = begin;
+    return r;
+}
+
+static int
+set_number(guint64 number, QdTallyVector *ret_vector)
+{
+    *ret_vector = (QdTallyVector){ .n = 1,
+                                   .own_keys = sqlite3_malloc64(sizeof(gint64)),
+                                   .own_counts = sqlite3_malloc64(sizeof(guint64)) };
+    ret_vector->keys = ret_vector->own_keys;
+    ret_vector->counts = ret_vector->own_counts;
+    if (ret_vector->keys == NULL || ret_vector->counts == NULL) {
+        qd_tally_vector_clear(ret_vector);
+        return SQLITE_NOMEM;
+    }
+    ret_vector->own_keys[0] = 0;
+    ret_vector->own_counts[0] = number;
+    return SQLITE_OK;
+}
+
+int
+qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyVector *ret_vector)
+{
+    Machine machine = { self, reader, self->text, 0 };
+    g_auto(QdTallyVector) vector = { 0 };
+    char how = *machine.at;
+    gboolean known = FALSE;
+    guint64 number = 0;
+    int r = SQLITE_OK;
+
+    if (how != '=' && how != '#' && how != '$')
+        return SQLITE_RANGE;
+    machine.at++;
+    qd_tally_reader_reset(reader);
+    if (how != '=' && *machine.at != '\0')
+        r = count_by_statistics(&machine, how, &number, &known);
+    if (r == SQLITE_OK && !known)
+        r = run_part(&machine, &vector);
+    if (r == SQLITE_OK && !known && *machine.at != '\0')
+        r = SQLITE_RANGE;
+    if (r == SQLITE_OK && !known && how == '#')
+        r = qd_tally_vector_add_up(&vector, &number);
+    if (r != SQLITE_OK)
+        return r;
+    if (how != '=')
+        return set_number(how == '$' && !known ? vector.n : number, ret_vector);
+    *ret_vector = vector;
+    vector = (QdTallyVector){ 0 };
+    return SQLITE_OK;
+}

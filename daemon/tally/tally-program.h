@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The program of a tally: a tree in prefix notation, whose parts are vectors of one variable each.
+ *
+ *     sPP oPP     subjects (objects) of predicate PP, with how many objects (subjects) each has
+ *     uPP vPP     the same, each once
+ *     SPP x OPP x the same, with the sum of what x has for their objects (subjects)
+ *     cPPNN dPPNN subjects (objects) of predicate PP that have the object (subject) NN
+ *     ePP nPP     subjects that are an object of their own; with how many other objects each has
+ *     pC          predicates, with how many quads whose objects are of class C (QdTallyObjects) each has
+ *     * + ? - &   two parts: both; one or the other; the second OPTIONAL; MINUS the second; where the second EXISTS
+ *
+ * PP and NN are numbers of two digits into the ids. A program begins with '=' (all values), '#' (the sum of their numbers alone) or
+ * '$' (how many values there are).
+ *
+ * Place: room tally, internal to it; daemon/plan/sqlgen-tally.c writes programs. Any text may come: it is checked as it is read.
+ */
+#pragma once
+
+#include "daemon/tally/tally-vector.h"
+
+#define QD_TALLY_DEPTH_MAX 64
+
+typedef struct QdTallyProgram {
+    const char *text; /* NUL-terminated */
+    const void *ids;  /* of 8 bytes each, at any address; NULL: none */
+    gsize n_ids;
+} QdTallyProgram;
+
+/* @ret_vector: the result; of '#' and '$' one value 0, whose number may be 0. Returns: as qd_tally_vector_combine(), and
+ * SQLITE_RANGE: it is no program */
+int qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyVector *ret_vector);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The virtual table: the program is run when a statement begins to read it, the rows are those of its vector.
+ */
+#include "daemon/tally/tally.h"
+
+#include "daemon/base/error.h"
+#include "daemon/sqlite/virtual-table.h"
+#include "daemon/tally/tally-program.h"
+
+#define ALL_ARGUMENTS 3u
+#define STATED_ROWS 1000
+#define IDS_MAX 100 /* numbers of two digits */
+
+enum { COLUMN_VALUE, COLUMN_N, COLUMN_PROGRAM, COLUMN_IDS };
+
+typedef struct Table {
+    QdVirtualTable base; /* its data: the cache's bytes */
+    QdTallyReader *reader;
+} Table;
+
+typedef struct Cursor {
+    sqlite3_vtab_cursor base;
+    QdTallyVector vector;
+    gsize position;
+} Cursor;
+
+static int
+connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqlite3_vtab **ret_table, char **ret_message)
+{
+    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(value, n, program HIDDEN, ids HIDDEN)");
+    Table *self;
+
+    if (r != SQLITE_OK)
+        return r;
+    self = g_new0(Table, 1);
+    self->base.data = data;
+    self->reader = qd_tally_reader_new(db, *(const guint64 *) data);
+    *ret_table = &self->base.base;
+    return SQLITE_OK;
+}
+
+static int
+disconnect_table(sqlite3_vtab *table)
+{
+    Table *self = (Table *) table;
+
+    (void) qd_tally_reader_free(self->reader);
+    g_free(self);
+    return SQLITE_OK;
+}
+
+/* Nothing without both arguments. */
+static int
+plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+    guint found = 0;
+
+    for (int i = 0; i < info->nConstraint; i++) {
+        int argument = info->aConstraint[i].iColumn - COLUMN_PROGRAM;
+
+        if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || argument < 0)
+            continue;
+        info->aConstraintUsage[i].argvIndex = argument + 1;
+        info->aConstraintUsage[i].omit = 1;
+        found |= 1u << argument;
+    }
+    info->estimatedCost = STATED_ROWS;
+    info->estimatedRows = STATED_ROWS;
+    return found == ALL_ARGUMENTS ? SQLITE_OK : SQLITE_CONSTRAINT;
+}
+
+static int
+open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
+{
+    Cursor *self = g_new0(Cursor, 1);
+
+    *ret_cursor = &self->base;
+    return SQLITE_OK;
+}
+
+static int
+close_cursor(sqlite3_vtab_cursor *cursor)
+{
+    Cursor *self = (Cursor *) cursor;
+
+    qd_tally_vector_clear(&self->vector);
+    g_free(self);
+    return SQLITE_OK;
+}
+
+/* What SQLite says itself of its errors stays. Of what is too big it would say that a value is. Returns: the code for SQLite */
+static int
+fail(sqlite3_vtab *table, int r)
+{
+    const char *message = r == SQLITE_RANGE ? "queryd_tally: not a program and its ids"
+                          : r == SQLITE_TOOBIG
+                              ? "a pattern has more than 9223372036854775807 solutions: count fewer, or distinct values"
+                              : NULL;
+
+    sqlite3_free(table->zErrMsg);
+    table->zErrMsg = message != NULL ? sqlite3_mprintf("%s", message) : NULL;
+    return message != NULL ? SQLITE_RANGE : r;
+}
+
+static int
+filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_args, sqlite3_value **args)
+{
+    Cursor *self = (Cursor *) cursor;
+    const QdTallyProgram program = {
+        .text = (const char *) sqlite3_value_text(args[0]),
+        .ids = sqlite3_value_blob(args[1]),
+        .n_ids = (gsize) sqlite3_value_bytes(args[1]) / sizeof(gint64),
+    };
+    int r = SQLITE_RANGE;
+
+    qd_tally_vector_clear(&self->vector);
+    self->position = 0;
+    if (program.text != NULL)
+        r = qd_tally_program_run(&program, ((Table *) cursor->pVtab)->reader, &self->vector);
+    return r == SQLITE_OK ? r : fail(cursor->pVtab, r);
+}
+
+static int
+next(sqlite3_vtab_cursor *cursor)
+{
+    ((Cursor *) cursor)->position++;
+    return SQLITE_OK;
+}
+
+static int
+is_at_end(sqlite3_vtab_cursor *cursor)
+{
+    const Cursor *self = (const Cursor *) cursor;
+
+    return self->position >= self->vector.n;
+}
+
+static int
+get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
+{
+    const Cursor *self = (const Cursor *) cursor;
+
+    if (column == COLUMN_VALUE)
+        sqlite3_result_int64(context, self->vector.keys[self->position]);
+    else if (column == COLUMN_N)
+        sqlite3_result_int64(context,
+                             (sqlite3_int64) MIN(qd_tally_vector_get_count(&self->vector, self->position), (guint64) G_MAXINT64));
+    return SQLITE_OK;
+}
+
+static int
+get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
+{
+    *ret_rowid = (sqlite3_int64) ((const Cursor *) cursor)->position;
+    return SQLITE_OK;
+}
+
+/* queryd_tally_ids(id, …): 0, which no term has, stands for a term that is not stored. */
+static void
+function_ids(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    gint64 ids[IDS_MAX];
+
+    if (n_args > IDS_MAX) {
+        sqlite3_result_error(context, "queryd_tally_ids: too many arguments", -1);
+        return;
+    }
+    for (int i = 0; i < n_args; i++)
+        ids[i] = sqlite3_value_type(args[i]) == SQLITE_INTEGER ? sqlite3_value_int64(args[i]) : 0;
+    sqlite3_result_blob(context, ids, n_args * (int) sizeof *ids, SQLITE_TRANSIENT);
+}
+
+gboolean
+qd_tally_register(sqlite3 *db, guint64 cache_bytes, GError **error)
+{
+    static const sqlite3_module module = {
+        .xConnect = connect_table,
+        .xDisconnect = disconnect_table,
+        .xBestIndex = plan_table,
+        .xOpen = open_cursor,
+        .xClose = close_cursor,
+        .xFilter = filter,
+        .xNext = next,
+        .xEof = is_at_end,
+        .xColumn = get_column,
+        .xRowid = get_rowid,
+    };
+    int r = sqlite3_create_module_v2(db, "queryd_tally", &module, g_memdup2(&cache_bytes, sizeof cache_bytes), g_free);
+
+    if (r == SQLITE_OK)
+        r = sqlite3_create_function_v2(db, "queryd_tally_ids", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
+                                       function_ids, NULL, NULL, NULL);
+    if (r != SQLITE_OK)
+        qd_error_set(error, QW_ERROR_INTERNAL, "cannot register queryd_tally: %s", sqlite3_errstr(r));
+    return r == SQLITE_OK;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Groups by counts of their pattern: which are, by which program, and that their rows are those of a join. Random patterns over a
+ * store that changes are asked with it forced and forbidden.
+ */
+#include <string.h>
+
+#include "tests/unit/sparql/sparql-fixture.h"
+
+#define N_ROUNDS 60
+#define N_PATTERNS 25 /* of a round */
+#define FORBIDDEN 1000000000000
+
+/* The program of @text; NULL: it has none. */
+static void
+check(const char *text, const char *program)
+{
+    g_autofree char *sql = sparql_get_sql(text);
+    const char *found = strstr(sql, "queryd_tally('");
+    const char *begin = found != NULL ? found + strlen("queryd_tally('") : NULL;
+    g_autofree char *own = begin != NULL ? g_strndup(begin, strcspn(begin, "'")) : NULL;
+
+    if (g_strcmp0(own, program) != 0)
+        g_error("%s: %s instead of %s: %s", text, own, program, sql);
+}
+
+static void
+test_programs(void)
+{
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o }", "#s00");
+    check("SELECT (COUNT(DISTINCT ?o) AS ?n) { ?s :p ?o }", "$o00");
+    check("SELECT ?o (COUNT(?s) AS ?n) { ?s :p ?o } GROUP BY ?o", "=o00");
+    check("SELECT (SUM(?o) AS ?n) (AVG(?o) AS ?m) { ?s :p ?o }", "=o00");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?s :q ?x }", "#*s00s01");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?o :q ?x . ?x :r ?y }", "#S00S01s02");
+    check("SELECT ?x (COUNT(*) AS ?n) { ?s :p ?o . ?o :q ?x . ?x :r ?y } GROUP BY ?x", "=*O00o01s02");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x . ?x :r :a } }", "#S00?v00S01c0203");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o MINUS { ?s :q ?x } FILTER EXISTS { ?o :r ?y } }", "#-S00&v00s01s02");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o FILTER NOT EXISTS { ?s :q ?x } }", "#-s00s01");
+    check("SELECT (COUNT(*) AS ?n) { { ?s :p ?o } UNION { ?s :q ?o } ?s :r ?x }", "#*+s00s01s02");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?s }", "#e00");
+    check("SELECT (COUNT(?o) AS ?n) { ?s :p ?o FILTER(?s != ?o) }", "#n00");
+    check("SELECT (COUNT(*) AS ?n) { { ?s :p ?o } UNION { ?s :q ?o } FILTER(?o = ?s) }", "#+e00e01");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o FILTER(?o > 5) }", "=o00");
+    check("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", "#p0");
+    check("SELECT (COUNT(DISTINCT ?p) AS ?n) { ?s ?p ?o }", "$p0");
+    check("SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p", "=p0");
+    check("SELECT (COUNT(?o) AS ?n) { ?s ?p ?o FILTER(isLiteral(?o)) }", "#p1");
+}
+
+static void
+test_refused(void)
+{
+    /* few */
+    check("SELECT (COUNT(*) AS ?n) { ?s :few ?o }", NULL);
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?o :few ?x }", NULL);
+    check("SELECT (COUNT(*) AS ?n) { :a :p ?o . ?o :q ?x }", NULL);
+    /* no tree: a circle, two links between two variables, a product, and what shares two */
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?o :q ?x . ?x :r ?s }", NULL);
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?s :q ?o }", NULL);
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?x :q ?y }", NULL);
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?s :q ?o } }", NULL);
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o MINUS { ?s :q ?x FILTER(?x > 5) } }", NULL);
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?s :q ?x } OPTIONAL { ?x :r ?y } }", NULL);
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x FILTER(?s != ?x) } }", NULL);
+    /* a group that needs other values, or values that are unbound in some */
+    check("SELECT ?o (SUM(?x) AS ?n) { ?s :p ?o . ?s :q ?x } GROUP BY ?o", NULL);
+    check("SELECT (SAMPLE(?o) AS ?n) { ?s :p ?o }", NULL);
+    check("SELECT (COUNT(?x) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x } }", NULL);
+    check("SELECT ?x (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x } } GROUP BY ?x", NULL);
+    check("SELECT (SUM(RAND()) AS ?n) { ?s :p ?o }", NULL);
+    /* other graphs */
+    check("SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s :p ?o } }", NULL);
+    check("SELECT (COUNT(*) AS ?n) FROM :g { ?s :p ?o }", NULL);
+    check("SELECT (COUNT(*) AS ?n) { ?s :p+ ?o }", NULL);
+}
+
+/* --- random patterns ---------------------------------------------------------------------------------------------------- */
+
+static const char *
+pick(GRand *rand, const char *const *texts, guint n)
+{
+    return texts[g_rand_int_range(rand, 0, (gint) n)];
+}
+
+#define PICK(rand, ...) pick((rand), (const char *const[]){ __VA_ARGS__ }, G_N_ELEMENTS(((const char *const[]){ __VA_ARGS__ })))
+
+static char *
+make_triple(GRand *rand, const char *variable, guint *n_variables, char *ret_other)
+{
+    gboolean has_constant = g_rand_int_range(rand, 0, 8) == 0;
+    gboolean is_subject = g_rand_boolean(rand);
+    const char *predicate = PICK(rand, ":p", ":q", ":r");
+    const char *constant = PICK(rand, ":n1", ":n2", ":n3");
+
+    g_snprintf(ret_other, 8, "?v%u", (*n_variables)++);
+    if (g_rand_int_range(rand, 0, 15) == 0)
+        return g_strdup_printf("%s %s %s . ", variable, predicate, variable);
+    if (has_constant)
+        g_strlcpy(ret_other, variable, 8);
+    if (is_subject)
+        return g_strdup_printf("%s %s %s . ", variable, predicate, has_constant ? constant : ret_other);
+    return g_strdup_printf("%s %s %s . ", has_constant ? constant : ret_other, predicate, variable);
+}
+
+/* A tree of a few parts at @variable. */
+static void
+add_group(GRand *rand, GString *out, const char *variable, guint *n_variables, guint depth)
+{
+    char other[8];
+    guint n = (guint) g_rand_int_range(rand, 1, 4);
+    const char *at = variable;
+    g_autofree char *first = make_triple(rand, variable, n_variables, other);
+
+    g_string_append(out, first);
+    for (guint i = 1; i < n; i++) {
+        g_autofree char *triple = NULL;
+
+        if (g_rand_boolean(rand))
+            at = variable;
+        else
+            at = other;
+        switch (depth < 2 ? g_rand_int_range(rand, 0, 8) : 0) {
+        case 0:
+        case 1:
+        case 2: {
+            char next[8];
+
+            triple = make_triple(rand, at, n_variables, next);
+            g_string_append(out, triple);
+            g_strlcpy(other, next, sizeof other);
+            break;
+        }
+        case 3:
+            g_string_append(out, "{ ");
+            add_group(rand, out, at, n_variables, depth + 1);
+            g_string_append(out, "} UNION { ");
+            add_group(rand, out, at, n_variables, depth + 1);
+            g_string_append(out, "} ");
+            break;
+        default:
+            g_string_append(out, PICK(rand, "OPTIONAL { ", "MINUS { ", "FILTER EXISTS { ", "FILTER NOT EXISTS { "));
+            add_group(rand, out, at, n_variables, depth + 1);
+            g_string_append(out, "} ");
+        }
+    }
+    if (g_rand_int_range(rand, 0, 6) == 0)
+        g_string_append(out, PICK(rand, "FILTER(?v0 != ?v1) ", "FILTER(?v0 = ?v1) ", "FILTER(isIRI(?v0)) ", "FILTER(?v1 > 3) ",
+                                  "FILTER(isLiteral(?v1)) ", "FILTER(?v0 != :n2) "));
+}
+
+static char *
+make_query(GRand *rand)
+{
+    g_autoptr(GString) pattern = g_string_new(NULL);
+    guint n_variables = 1;
+    const char *head = PICK(rand, "SELECT (COUNT(*) AS ?n) {", "SELECT ?v0 (COUNT(*) AS ?n) {", "SELECT ?v1 (COUNT(?v0) AS ?n) {",
+                            "SELECT (COUNT(DISTINCT ?v0) AS ?n) {", "SELECT (SUM(?v1) AS ?n) (AVG(?v1) AS ?m) {",
+                            "SELECT (MIN(?v0) AS ?n) (COUNT(?v1) AS ?m) {", "SELECT (MAX(?v1) AS ?n) (COUNT(*) AS ?m) {",
+                            "SELECT (COUNT(?v1 + 1) AS ?n) (SUM(DISTINCT ?v1) AS ?m) {");
+
+    if (g_rand_int_range(rand, 0, 10) == 0)
+        g_string_append(pattern, PICK(rand, "?v0 ?v1 ?v2 ", "?v0 ?v1 ?v2 FILTER isLiteral(?v2) ", "?v0 ?v1 ?v2 FILTER isIRI(?v2) ",
+                                      "?v0 ?v1 ?v2 FILTER isBlank(?v2) "));
+    else
+        add_group(rand, pattern, "?v0", &n_variables, 0);
+    return g_strdup_printf("%s %s}%s", head, pattern->str,
+                           strstr(head, "SELECT ?v0") != NULL   ? " GROUP BY ?v0 ORDER BY ?v0"
+                           : strstr(head, "SELECT ?v1") != NULL ? " GROUP BY ?v1 ORDER BY DESC(?n) ?v1"
+                                                                : "");
+}
+
+static char *
+ask(SparqlFixture *self, const char *query, guint64 n_rows)
+{
+    g_autoptr(GError) error = NULL;
+    char *rows;
+
+    g_assert_true(qd_limits_set(&self->store.limits, "tally_rows", n_rows, NULL));
+    rows = sparql_try_query(self, query, &error);
+    if (error != NULL)
+        g_error("%s: %s", query, error->message);
+    return rows;
+}
+
+static void
+change(SparqlFixture *self, GRand *rand)
+{
+    for (guint i = 0; i < 8; i++) {
+        g_autofree char *object = g_rand_boolean(rand) ? g_strdup_printf(":n%d", g_rand_int_range(rand, 0, 9))
+                                                       : g_strdup(PICK(rand, "1", "2.5", "7", "\"a\"", "_:b", "5e0", "\"x\"@en"));
+        g_autofree char *triple = g_strdup_printf(":n%d %s %s", g_rand_int_range(rand, 0, 9), PICK(rand, ":p", ":q", ":r"), object);
+        gboolean is_named = g_rand_int_range(rand, 0, 12) == 0;
+        gboolean is_deleted = strstr(triple, "_:") == NULL && g_rand_int_range(rand, 0, 3) == 0;
+        g_autofree char *text = g_strdup_printf("%s DATA { %s%s%s }", is_deleted ? "DELETE" : "INSERT",
+                                                is_named ? "GRAPH :g {" : "", triple, is_named ? "}" : "");
+
+        (void) sparql_update(self, text);
+    }
+    if (g_rand_int_range(rand, 0, 10) == 0)
+        (void) sparql_update(self, PICK(rand, "DELETE WHERE { ?s :p ?o }", "CLEAR DEFAULT", "CLEAR ALL", "DROP GRAPH :g"));
+}
+
+static void
+test_random(SparqlFixture *self, gconstpointer data)
+{
+    g_autoptr(GRand) rand = g_rand_new_with_seed(14);
+    guint n_tallied = 0;
+
+    for (guint round = 0; round < N_ROUNDS; round++) {
+        change(self, rand);
+        for (guint i = 0; i < N_PATTERNS; i++) {
+            g_autofree char *query = make_query(rand);
+            g_autofree char *forced = ask(self, query, 0);
+            g_autofree char *sql = sparql_get_sql_of(self, query);
+            g_autofree char *forbidden = ask(self, query, FORBIDDEN);
+
+            n_tallied += strstr(sql, "queryd_tally(") != NULL ? 1 : 0;
+            if (strcmp(forced, forbidden) != 0)
+                g_error("%s: %s instead of %s by %s", query, forced, forbidden, sql);
+        }
+    }
+    g_test_message("%u of %u are tallied", n_tallied, N_ROUNDS * N_PATTERNS);
+    g_assert_cmpuint(n_tallied, >, N_ROUNDS * N_PATTERNS / 4);
+}
+
+/* A change within a transaction that is undone leaves no column. */
+static void
+test_rollback(SparqlFixture *self, gconstpointer data)
+{
+    static const char query[] = "SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?s :q ?x }";
+    sqlite3 *db = qd_connection_get_db(self->store.writer);
+
+    g_assert_true(qd_limits_set(&self->store.limits, "tally_rows", 0, NULL));
+    (void) sparql_update(self, "INSERT DATA { :a :p 1, 2 ; :q 3 }");
+    sparql_assert_rows(self, query, "2\n");
+    g_assert_cmpint(sqlite3_exec(db, "SAVEPOINT s", NULL, NULL, NULL), ==, SQLITE_OK);
+    (void) sparql_update(self, "INSERT DATA { :a :p 3 }");
+    sparql_assert_rows(self, query, "3\n");
+    g_assert_cmpint(sqlite3_exec(db, "ROLLBACK TO s; RELEASE s", NULL, NULL, NULL), ==, SQLITE_OK);
+    sparql_assert_rows(self, query, "2\n");
+}
+
+/* 2^16 values at each of five links: 2^80 solutions are more than a number holds. */
+static void
+test_overflow(SparqlFixture *self, gconstpointer data)
+{
+    g_autoptr(GString) text = g_string_new("INSERT DATA { :a :p 0");
+    g_autoptr(GError) error = NULL;
+    g_autofree char *rows = NULL;
+
+    for (guint i = 1; i < 256; i++)
+        g_string_append_printf(text, ", %u", i);
+    g_string_append(text, " }");
+    (void) sparql_update(self, text->str);
+    g_assert_true(qd_limits_set(&self->store.limits, "tally_rows", 0, NULL));
+    rows = sparql_try_query(self,
+                            "SELECT (COUNT(*) AS ?n) { ?s :p ?a . ?s :p ?b . ?s :p ?c . ?s :p ?d . ?s :p ?e . ?s :p ?f . ?s :p ?g ."
+                            " ?s :p ?h . ?s :p ?i }",
+                            &error);
+    g_assert_null(rows);
+    g_assert_nonnull(strstr(error->message, "9223372036854775807"));
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/plan/sqlgen-tally/programs", test_programs);
+    g_test_add_func("/plan/sqlgen-tally/refused", test_refused);
+    g_test_add("/plan/sqlgen-tally/random", SparqlFixture, NULL, sparql_fixture_set_up, test_random, sparql_fixture_tear_down);
+    g_test_add("/plan/sqlgen-tally/rollback", SparqlFixture, NULL, sparql_fixture_set_up, test_rollback, sparql_fixture_tear_down);
+    g_test_add("/plan/sqlgen-tally/overflow", SparqlFixture, NULL, sparql_fixture_set_up, test_overflow, sparql_fixture_tear_down);
+    return g_test_run();
+}

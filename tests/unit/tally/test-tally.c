@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Programs of tallies on a small store, what is no program, and columns that change or do not fit. Patterns of SPARQL are compared
+ * with joins in test-sqlgen-tally.c.
+ */
+#include "daemon/tally/tally.h"
+
+#include "daemon/base/interrupt.h"
+
+#define N_GARBAGE 20000
+#define CACHE_BYTES 1048576
+
+static sqlite3 *
+open_store(guint64 cache_bytes)
+{
+    sqlite3 *db = NULL;
+
+    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
+    g_assert_true(qd_tally_register(db, cache_bytes, NULL));
+    g_assert_cmpint(sqlite3_exec(db,
+                                 "CREATE TABLE queryd_quad(s INTEGER NOT NULL, p INTEGER NOT NULL, o INTEGER NOT NULL, "
+                                 "g INTEGER NOT NULL, PRIMARY KEY(s,p,o,g)) WITHOUT ROWID;"
+                                 "CREATE INDEX queryd_quad_posg ON queryd_quad(p,o,s,g);"
+                                 "CREATE TABLE queryd_graph(id INTEGER PRIMARY KEY, n_quads INTEGER);"
+                                 "CREATE TABLE queryd_predicate(id INTEGER PRIMARY KEY, n_quads INTEGER, n_subjects INTEGER, "
+                                 "n_objects INTEGER, tags INTEGER, stamp INTEGER)",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    return db;
+}
+
+/* As the writer does. */
+static void
+change(sqlite3 *db, const char *sql)
+{
+    g_autofree char *whole = g_strconcat(
+        sql,
+        ";DELETE FROM queryd_predicate; INSERT INTO queryd_predicate SELECT p, count(*), count(DISTINCT s), count(DISTINCT o), -1, "
+        "random() FROM queryd_quad GROUP BY p; DELETE FROM queryd_graph; INSERT INTO queryd_graph SELECT g, count(*) FROM "
+        "queryd_quad "
+        "WHERE g<>0 GROUP BY g",
+        NULL);
+
+    g_assert_cmpint(sqlite3_exec(db, whole, NULL, NULL, NULL), ==, SQLITE_OK);
+}
+
+/* "value:n …", or the error. The ids are 100, 200, 300, 0, 4, 8. */
+static char *
+run(sqlite3 *db, const char *program)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    sqlite3_stmt *stmt = NULL;
+    int r = sqlite3_prepare_v2(db, "SELECT value, n FROM queryd_tally(?1, queryd_tally_ids(100, 200, 300, NULL, 4, 8))", -1, &stmt,
+                               NULL);
+
+    g_assert_cmpint(r, ==, SQLITE_OK);
+    (void) sqlite3_bind_text(stmt, 1, program, -1, SQLITE_STATIC);
+    while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
+        g_string_append_printf(out, "%s%lld:%lld", out->len > 0 ? " " : "", sqlite3_column_int64(stmt, 0),
+                               sqlite3_column_int64(stmt, 1));
+    if (r != SQLITE_DONE)
+        g_string_assign(out, sqlite3_errmsg(db));
+    (void) sqlite3_finalize(stmt);
+    return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+static void
+check(sqlite3 *db, const char *program, const char *expected)
+{
+    g_autofree char *result = run(db, program);
+
+    g_test_message("%.20s", program);
+    g_assert_cmpstr(result, ==, expected);
+}
+
+static void
+test_programs(void)
+{
+    sqlite3 *db = open_store(CACHE_BYTES);
+
+    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(4,100,12,0),(8,100,8,0),(-9,100,12,0),(8,200,16,0),(8,200,20,0),"
+               "(12,200,16,0),(20,300,4,0)");
+    check(db, "=s00", "-9:1 4:2 8:1");
+    check(db, "=o00", "8:2 12:2");
+    check(db, "=u00", "-9:1 4:1 8:1");
+    check(db, "=v00", "8:1 12:1");
+    check(db, "=S00s01", "-9:1 4:3 8:2");
+    check(db, "=O01s00", "16:1 20:1");
+    check(db, "=c0005", "4:1 8:1");
+    check(db, "=d0004", "8:1 12:1");
+    check(db, "=c0003", "");
+    check(db, "=e00", "8:1");
+    check(db, "=n00", "-9:1 4:2");
+    check(db, "=*s00s01", "8:2");
+    check(db, "=+s00s01", "-9:1 4:2 8:3 12:1");
+    check(db, "=?s00s01", "-9:1 4:2 8:2");
+    check(db, "=-s00s01", "-9:1 4:2");
+    check(db, "=&s00s01", "8:1");
+    check(db, "=s03", "");
+    check(db, "=S00s03", "");
+    check(db, "=p0", "100:4 200:3 300:1");
+    check(db, "#s00", "0:4");
+    check(db, "$o00", "0:2");
+    check(db, "#S00s01", "0:6");
+    check(db, "#s03", "0:0");
+    /* another graph's quads are not counted */
+    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,7),(16,100,8,7)");
+    check(db, "#s00", "0:4");
+    check(db, "$s00", "0:3");
+    check(db, "=p0", "100:4 200:3 300:1");
+    change(db, "DELETE FROM queryd_quad WHERE s=4 AND g=0");
+    check(db, "=s00", "-9:1 8:1");
+    check(db, "=p0", "100:2 200:3 300:1");
+    change(db, "DELETE FROM queryd_quad");
+    check(db, "=s00", "");
+    check(db, "=p0", "");
+    (void) sqlite3_close(db);
+}
+
+static void
+test_garbage(void)
+{
+    static const char letters[] = "souvSOenpcd*+?-&=#$012345";
+    static const char *const wrong[] = { "", "=", "s00", "=s", "=s0", "=s06", "=*s00", "=s00s00", "=p", "=p9", "=c00", "%s00" };
+    g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+    g_autoptr(GString) deep = g_string_new("=");
+    sqlite3 *db = open_store(CACHE_BYTES);
+
+    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,200,4,0)");
+    for (guint i = 0; i < G_N_ELEMENTS(wrong); i++)
+        check(db, wrong[i], "queryd_tally: not a program and its ids");
+    for (guint i = 0; i < 10000; i++)
+        g_string_append(deep, "S00");
+    check(db, deep->str, "queryd_tally: not a program and its ids");
+    for (guint i = 0; i < N_GARBAGE; i++) {
+        char program[24] = "=";
+        gsize n = (gsize) g_rand_int_range(rand, 1, 22);
+        g_autofree char *result = NULL;
+
+        for (gsize j = 1; j < n; j++)
+            program[j] = letters[g_rand_int_range(rand, 0, sizeof letters - 1)];
+        result = run(db, program);
+    }
+    g_assert_cmpint(sqlite3_exec(db, "SELECT * FROM queryd_tally('=s00', NULL)", NULL, NULL, NULL), ==, SQLITE_RANGE);
+    g_assert_cmpint(sqlite3_exec(db, "SELECT * FROM queryd_tally", NULL, NULL, NULL), ==, SQLITE_ERROR);
+    (void) sqlite3_close(db);
+}
+
+/* A file that was not stepped up: columns are read, and none is kept. */
+static void
+test_unstamped(void)
+{
+    sqlite3 *db = open_store(CACHE_BYTES);
+
+    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,200,4,0)");
+    g_assert_cmpint(sqlite3_exec(db, "ALTER TABLE queryd_predicate DROP COLUMN stamp", NULL, NULL, NULL), ==, SQLITE_OK);
+    check(db, "=S00s01", "4:1");
+    check(db, "=S01s00", "8:1");
+    g_assert_cmpint(sqlite3_exec(db,
+                                 "INSERT INTO queryd_quad VALUES (12,200,4,0); UPDATE queryd_predicate SET n_quads=3, "
+                                 "n_subjects=3",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    check(db, "=S01s00", "8:1 12:1");
+    (void) sqlite3_close(db);
+}
+
+static gboolean
+end_at_once(void *data)
+{
+    return TRUE;
+}
+
+/* Ids of all kinds in any order: by subject and by object the same pairs. */
+static void
+test_large(void)
+{
+    sqlite3 *db = open_store(CACHE_BYTES);
+    QdInterrupt interrupt = { .is_always_due = TRUE, .look = end_at_once };
+    g_autofree char *sums = NULL;
+
+    change(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20000) INSERT OR IGNORE INTO queryd_quad "
+               "SELECT (i*7919%5000)*4-(i%7=0)*9000000000000000000, 100, (i*104729%3000)*4-(i%5=0)*9000000000000000000, 0 FROM n");
+    sums = run(db, "#S00o00");
+    g_assert_cmpstr(sums, !=, "0:0");
+    g_assert_cmpint(
+        sqlite3_exec(db,
+                     "CREATE TABLE result AS SELECT value, n FROM queryd_tally('=s00', queryd_tally_ids(100));"
+                     "CREATE TABLE joined AS SELECT s, count(*) AS n FROM queryd_quad GROUP BY s;"
+                     "INSERT INTO result SELECT value, n FROM queryd_tally('=O00s00', queryd_tally_ids(100));"
+                     "INSERT INTO joined SELECT b.o, count(*) FROM queryd_quad AS a JOIN queryd_quad AS b ON a.s=b.s GROUP BY b.o",
+                     NULL, NULL, NULL),
+        ==, SQLITE_OK);
+    g_clear_pointer(&sums, g_free);
+    g_assert_cmpint(sqlite3_exec(db,
+                                 "CREATE TABLE same AS SELECT * FROM result EXCEPT SELECT * FROM joined;"
+                                 "INSERT INTO same SELECT * FROM joined EXCEPT SELECT * FROM result",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    change(db, "INSERT INTO queryd_quad SELECT 4, 200, count(*), 0 FROM same");
+    check(db, "=d0104", "0:1"); /* how many rows differ */
+
+    qd_interrupt_begin(&interrupt);
+    sums = run(db, "#S00o00");
+    qd_interrupt_end(&interrupt);
+    g_assert_cmpstr(sums, ==, "interrupted");
+    (void) sqlite3_close(db);
+
+    /* what does not fit is refused, and the rest does not depend on the cache */
+    db = open_store(100);
+    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,200,4,0)");
+    check(db, "=S00s01", "4:1");
+    change(
+        db,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20) INSERT INTO queryd_quad SELECT i,100,i,0 FROM n");
+    check(db, "=s00", "out of memory");
+    (void) sqlite3_close(db);
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/tally/tally/programs", test_programs);
+    g_test_add_func("/tally/tally/garbage", test_garbage);
+    g_test_add_func("/tally/tally/unstamped", test_unstamped);
+    g_test_add_func("/tally/tally/large", test_large);
+    return g_test_run();
+}
