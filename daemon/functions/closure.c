@@ -21,6 +21,9 @@
 #define STATED_ROWS (1 << 20) /* so that SQLite makes an index of the result, where it joins it (docs/decisions/joins.md) */
 /* What nodes lead to is kept up to so many links: 8 MiB. */
 #define KEPT_LINKS_MAX (1 << 20)
+/* Searches are kept up to so many nodes, 8 MiB at most, and searches of fewer are made again: their tables are larger. */
+#define KEPT_NODES_MAX (1 << 17)
+#define KEPT_NODES_MIN 32
 
 enum { COLUMN_NODE, COLUMN_SEED, COLUMN_STEPS, COLUMN_GRAPH };
 
@@ -48,10 +51,16 @@ typedef struct ClosureTable {
 } ClosureTable;
 
 /* Where a search is between two links: state 0 between steps, state i before link i of the path where that goes on from another. */
-typedef struct State {
-    Table seen;  /* nodes of one seed */
-    Table known; /* node → its place in @links */
-} State;
+
+/* From one seed, as far as it was asked for. */
+typedef struct Search {
+    gint64 seed;
+    gboolean is_begun;
+    Ids found;        /* in order; its elements are rows */
+    gsize n_expanded; /* of @found */
+    Table *seen;      /* of each state: nodes */
+    guint n_states;
+} Search;
 
 typedef struct Cursor {
     sqlite3_vtab_cursor base;
@@ -61,12 +70,14 @@ typedef struct Cursor {
     gint64 graph;
     sqlite3_value *other; /* (nullable): a seed that is no id */
     gint64 target;        /* the one row that is asked for; 0: all */
-    Ids found;            /* in order; its elements are rows */
+    Search *search;       /* (nullable): under way */
+    GHashTable *searches; /* Search by its seed: those that are kept beside it */
+    gsize n_kept;         /* nodes of these */
+    gboolean is_empty;    /* there is no seed */
     gsize position;
-    gsize n_expanded; /* of @found */
-    Ids waiting;      /* pairs of node and state, inside a step */
-    Ids links;        /* of the nodes that are known, a run ended by 0 for each link that may follow */
-    State states[STEPS_MAX];
+    Ids waiting;            /* pairs of node and state, inside a step */
+    Ids links;              /* of the nodes that are known, a run ended by 0 for each link that may follow */
+    Table known[STEPS_MAX]; /* of each state: node → its place in @links */
 } Cursor;
 
 /* --- containers ------------------------------------------------------------------------------------------------------- */
@@ -221,14 +232,14 @@ forget_links(Cursor *self)
 {
     self->links.n = 0;
     for (guint i = 0; i < STEPS_MAX; i++)
-        table_reset(&self->states[i].known);
+        table_reset(&self->known[i]);
 }
 
 /* The place in @links of what @node leads to. */
 static int
 get_links(Cursor *self, gint64 node, guint state, gsize *ret_place)
 {
-    Table *known = &self->states[state].known;
+    Table *known = &self->known[state];
     gsize slot = known->capacity > 0 ? table_find(known, node) : 0;
     gboolean added;
 
@@ -261,12 +272,12 @@ find(Cursor *self, gint64 node, guint state)
 {
     gboolean added;
 
-    if (!table_add(&self->states[state].seen, node, 0, &added))
+    if (!table_add(&self->search->seen[state], node, 0, &added))
         return SQLITE_NOMEM;
     if (!added)
         return SQLITE_OK;
     if (state == 0)
-        return ids_add(&self->found, node) ? SQLITE_OK : SQLITE_NOMEM;
+        return ids_add(&self->search->found, node) ? SQLITE_OK : SQLITE_NOMEM;
     return ids_add(&self->waiting, node) && ids_add(&self->waiting, state) ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -300,39 +311,104 @@ expand(Cursor *self, gint64 node)
     return r;
 }
 
-/* Until there is a row at the position, or no more. '?' goes one step. */
-static int
-search(Cursor *self)
+/* Expands the next node that was found. FALSE: there is none, or '?' has gone its one step. */
+static gboolean
+go_on(Cursor *self, int *r)
 {
-    int r = SQLITE_OK;
+    Search *search = self->search;
 
-    while (r == SQLITE_OK && self->position >= self->found.n && self->n_expanded < self->found.n && self->steps[0] != '?')
-        r = expand(self, self->found.values[self->n_expanded++]);
-    return r;
+    if (*r != SQLITE_OK || search->n_expanded >= search->found.n || self->steps[0] == '?')
+        return FALSE;
+    *r = expand(self, search->found.values[search->n_expanded++]);
+    return *r == SQLITE_OK;
 }
 
 static gboolean
 has_found(const Cursor *self, gint64 node)
 {
-    const Table *seen = &self->states[0].seen;
+    const Table *seen = &self->search->seen[0];
 
     return seen->capacity > 0 && seen->keys[table_find(seen, node)] == node;
 }
 
-/* Until the target is found, which is the only row then, or nothing is left. */
+/* Until there is a row at the position, or the target is found, or nothing is left. */
 static int
-search_target(Cursor *self)
+search(Cursor *self)
 {
     int r = SQLITE_OK;
 
-    while (r == SQLITE_OK && !has_found(self, self->target) && self->n_expanded < self->found.n && self->steps[0] != '?')
-        r = expand(self, self->found.values[self->n_expanded++]);
-    if (r != SQLITE_OK)
-        return r;
-    if (has_found(self, self->target))
-        self->found.values[0] = self->target;
-    self->found.n = self->n_expanded = has_found(self, self->target) ? 1 : 0;
-    return SQLITE_OK;
+    while ((self->target != 0 ? !has_found(self, self->target) : self->position >= self->search->found.n) && go_on(self, &r))
+        continue;
+    return r;
+}
+
+static Search *
+search_new(guint n_states)
+{
+    Search *self = g_new0(Search, 1);
+
+    self->seen = g_new0(Table, n_states);
+    self->n_states = n_states;
+    return self;
+}
+
+static void
+search_free(Search *self)
+{
+    if (self == NULL)
+        return;
+    for (guint i = 0; i < self->n_states; i++)
+        sqlite3_free(self->seen[i].keys);
+    g_free(self->seen);
+    sqlite3_free(self->found.values);
+    g_free(self);
+}
+
+static void
+forget_searches(Cursor *self)
+{
+    g_hash_table_remove_all(self->searches);
+    self->n_kept = 0;
+}
+
+/* Another seed: a search that found many nodes is kept for when its seed comes again. */
+static void
+leave_search(Cursor *self)
+{
+    Search *search = self->search;
+
+    if (search == NULL)
+        return;
+    if (search->found.n >= KEPT_NODES_MIN && search->found.n <= KEPT_NODES_MAX) {
+        if (self->n_kept + search->found.n > KEPT_NODES_MAX)
+            forget_searches(self);
+        self->n_kept += search->found.n;
+        g_hash_table_add(self->searches, g_steal_pointer(&self->search));
+        return;
+    }
+    for (guint i = 0; i < search->n_states; i++)
+        table_reset(&search->seen[i]);
+    search->found.n = search->n_expanded = 0;
+    search->is_begun = FALSE;
+}
+
+/* The search from @seed is under way, or a new one. */
+static void
+enter_search(Cursor *self, gint64 seed)
+{
+    gpointer kept = NULL;
+
+    if (self->search != NULL && self->search->is_begun && self->search->seed == seed)
+        return;
+    leave_search(self);
+    if (g_hash_table_steal_extended(self->searches, &seed, &kept, NULL)) {
+        search_free(self->search);
+        self->search = kept;
+        self->n_kept -= self->search->found.n;
+    }
+    if (self->search == NULL)
+        self->search = search_new(MAX(1, get_n_links(self)));
+    self->search->seed = seed;
 }
 
 static int
@@ -340,13 +416,15 @@ start(Cursor *self, gint64 seed)
 {
     int r = SQLITE_OK;
 
-    if (self->steps[0] != '+')
-        r = find(self, seed, 0);
-    if (r == SQLITE_OK && self->steps[0] != '*')
-        r = expand(self, seed);
-    if (r != SQLITE_OK)
-        return r;
-    return self->target != 0 ? search_target(self) : search(self);
+    enter_search(self, seed);
+    if (!self->search->is_begun) {
+        self->search->is_begun = TRUE;
+        if (self->steps[0] != '+')
+            r = find(self, seed, 0);
+        if (r == SQLITE_OK && self->steps[0] != '*')
+            r = expand(self, seed);
+    }
+    return r == SQLITE_OK ? search(self) : r;
 }
 
 /* --- the virtual table -------------------------------------------------------------------------------------------------- */
@@ -405,6 +483,7 @@ open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
     Cursor *self = g_new0(Cursor, 1);
 
     self->table = (ClosureTable *) table;
+    self->searches = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, (GDestroyNotify) search_free);
     *ret_cursor = &self->base;
     return SQLITE_OK;
 }
@@ -415,13 +494,12 @@ close_cursor(sqlite3_vtab_cursor *cursor)
     Cursor *self = (Cursor *) cursor;
 
     sqlite3_value_free(self->other);
-    sqlite3_free(self->found.values);
     sqlite3_free(self->waiting.values);
     sqlite3_free(self->links.values);
-    for (guint i = 0; i < STEPS_MAX; i++) {
-        sqlite3_free(self->states[i].seen.keys);
-        sqlite3_free(self->states[i].known.keys);
-    }
+    for (guint i = 0; i < STEPS_MAX; i++)
+        sqlite3_free(self->known[i].keys);
+    search_free(self->search);
+    g_hash_table_unref(self->searches);
     g_free(self);
     return SQLITE_OK;
 }
@@ -437,7 +515,7 @@ is_path(const guint8 *steps, gsize n_steps)
     return n_links == 0 || !goes_on(steps, n_links - 1);
 }
 
-/* Another path or graph: what is known of links is of no use. */
+/* Another path or graph: what is known of links and searches is of no use. */
 static gboolean
 set_path(Cursor *self, const guint8 *steps, gsize n_steps, gint64 graph)
 {
@@ -450,12 +528,15 @@ set_path(Cursor *self, const guint8 *steps, gsize n_steps, gint64 graph)
     self->n_steps = n_steps;
     self->graph = graph;
     forget_links(self);
+    g_clear_pointer(&self->search, search_free);
+    forget_searches(self);
     return TRUE;
 }
 
 static int
 fail(Cursor *self, int r)
 {
+    g_clear_pointer(&self->search, search_free); /* it lacks nodes */
     sqlite3_free(self->base.pVtab->zErrMsg);
     self->base.pVtab->zErrMsg = r == SQLITE_NOMEM ? NULL : sqlite3_mprintf("%s", sqlite3_errmsg(self->table->db));
     return r;
@@ -468,16 +549,12 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
     gint64 graph;
     int r;
 
-    self->found.n = 0;
     self->position = 0;
-    self->n_expanded = 0;
     self->waiting.n = 0;
     self->target = n_args > 3 && sqlite3_value_type(args[3]) == SQLITE_INTEGER ? sqlite3_value_int64(args[3]) : 0;
-    table_reset(&self->states[0].seen);
-    for (guint i = 1; i < get_n_links(self); i++)
-        table_reset(&self->states[i].seen);
     sqlite3_value_free(self->other);
     self->other = NULL;
+    self->is_empty = FALSE;
     /* a graph that is not stored has no links */
     graph = sqlite3_value_type(args[2]) == SQLITE_INTEGER ? sqlite3_value_int64(args[2]) : G_MININT64;
     if (!set_path(self, sqlite3_value_blob(args[1]), (gsize) sqlite3_value_bytes(args[1]), graph)) {
@@ -490,6 +567,7 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
     }
     if (sqlite3_value_type(args[0]) == SQLITE_BLOB && self->steps[0] != '+')
         self->other = sqlite3_value_dup(args[0]); /* a path of no length has it, stored or not */
+    self->is_empty = self->other == NULL;
     return SQLITE_OK;
 }
 
@@ -500,7 +578,7 @@ next(sqlite3_vtab_cursor *cursor)
     int r;
 
     self->position++;
-    r = search(self);
+    r = self->search != NULL && self->other == NULL && self->target == 0 ? search(self) : SQLITE_OK;
     return r == SQLITE_OK ? r : fail(self, r);
 }
 
@@ -509,7 +587,11 @@ is_at_end(sqlite3_vtab_cursor *cursor)
 {
     const Cursor *self = (const Cursor *) cursor;
 
-    return self->other != NULL ? self->position > 0 : self->position >= self->found.n;
+    if (self->other != NULL)
+        return self->position > 0;
+    if (self->is_empty || self->search == NULL)
+        return TRUE;
+    return self->target != 0 ? self->position > 0 || !has_found(self, self->target) : self->position >= self->search->found.n;
 }
 
 static int
@@ -520,7 +602,7 @@ get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
     if (column == COLUMN_NODE && self->other != NULL)
         sqlite3_result_value(context, self->other);
     else if (column == COLUMN_NODE)
-        sqlite3_result_int64(context, self->found.values[self->position]);
+        sqlite3_result_int64(context, self->target != 0 ? self->target : self->search->found.values[self->position]);
     return SQLITE_OK;
 }
 

@@ -148,6 +148,38 @@ test_hub(void)
     g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
 }
 
+/*
+ * A chain of 2,000 nodes, of which each seed comes many times, with targets and without: what was searched from it is kept. 800,000
+ * searches of some 1,000 nodes each otherwise.
+ */
+static void
+test_seeds_come_again(void)
+{
+    sqlite3 *db = open_store();
+    gint64 start;
+
+    (void) sqlite3_exec(db,
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) "
+                        "INSERT INTO queryd_quad SELECT i,100,i+1,0 FROM n",
+                        NULL, NULL, NULL);
+    start = g_get_monotonic_time();
+    check(db,
+          "SELECT count(*) FROM queryd_quad AS a CROSS JOIN (SELECT s FROM queryd_quad WHERE s%50=0) AS b "
+          "CROSS JOIN queryd_closure(b.s, queryd_steps('+', 1, 100), 0) AS c WHERE a.s<=400 AND c.node=a.s",
+          "1400");
+    check(db,
+          "SELECT count(*) FROM (SELECT 1900+s%7*10 AS s, s AS n FROM queryd_quad) AS b "
+          "CROSS JOIN queryd_closure(b.s, queryd_steps('*', 1, 100), 0) AS c WHERE b.n<1000 OR c.node=b.s+1",
+          "72929");
+    /* more nodes than are kept */
+    check(db,
+          "SELECT count(*) FROM (SELECT 1 AS n UNION ALL SELECT 2) AS a CROSS JOIN queryd_quad AS b "
+          "CROSS JOIN queryd_closure(b.s, queryd_steps('*', 1, 100), 0) AS c",
+          "4006000");
+    g_assert_cmpint(g_get_monotonic_time() - start, <, 10 * G_USEC_PER_SEC);
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
 static void
 test_hostile(void)
 {
@@ -231,6 +263,7 @@ main(int argc, char **argv)
     g_test_add_func("/functions/closure/chains", test_chains);
     g_test_add_func("/functions/closure/target", test_target);
     g_test_add_func("/functions/closure/hub", test_hub);
+    g_test_add_func("/functions/closure/seeds-come-again", test_seeds_come_again);
     g_test_add_func("/functions/closure/hostile", test_hostile);
     g_test_add_func("/functions/closure/random", test_random);
     return g_test_run();
