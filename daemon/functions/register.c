@@ -11,6 +11,7 @@
 #include "daemon/functions/json-patch.h"
 #include "daemon/functions/many.h"
 #include "daemon/functions/match-calls.h"
+#include "daemon/functions/memo.h"
 #include "daemon/functions/operators.h"
 #include "daemon/functions/program.h"
 #include "daemon/functions/sort-key.h"
@@ -311,5 +312,5 @@ qd_functions_register(sqlite3 *db, const QdResolver *resolver, QdEvaluationConte
         }
     }
     return qd_aggregate_register(db, ev, error) && qd_closure_register(db, error) && qd_many_register(db, error) &&
-           qd_match_calls_register(db, ev, error) && qd_json_patch_register(db, ev, error);
+           qd_memo_register(db, error) && qd_match_calls_register(db, ev, error) && qd_json_patch_register(db, ev, error);
 }

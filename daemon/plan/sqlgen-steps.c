@@ -5,11 +5,13 @@
  */
 #include "daemon/plan/sqlgen-private.h"
 
-#define ARMS_MAX 4           /* of a UNION that is joined arm by arm */
-#define SPLIT_MAX 3          /* such UNIONs of a statement */
-#define PARTS_MAX 60         /* of a group: each is compared with all others */
-#define TWICE_MAX 6          /* tables of the left of an OPTIONAL that is not kept, but read twice */
-#define SEARCHED_MAX 3e5     /* solutions that a MINUS or EXISTS looks at before it is asked once for each combination of values */
+#define ARMS_MAX 4         /* of a UNION that is joined arm by arm */
+#define SPLIT_MAX 3        /* such UNIONs of a statement */
+#define PARTS_MAX 60       /* of a group: each is compared with all others */
+#define TWICE_MAX 6        /* tables of the left of an OPTIONAL that is not kept, but read twice */
+#define MEMO_KEYS_MAX 4    /* of queryd_memo() */
+#define MEMO_LEFT_MIN 1000 /* rows whose EXISTS is remembered, if it looks at so many solutions */
+#define MEMO_LOOKED_AT_MIN 3
 #define TABLE_LEFT_MIN 20000 /* solutions for which a MINUS is made once, as a table, rather than searched from each */
 
 /* --- parts ------------------------------------------------------------------------------------------------------------ */
@@ -385,49 +387,41 @@ write_exists(QdGenerator *self, const QdRelation *left, QdAlgebra *inner, const 
     return n_found > 1 ? qd_sql_make(self->arena, "(@)", all) : all;
 }
 
-/* Those columns of @left that @inner names, each combination once; all are certain. NULL: one is not, or @inner names all. */
-static QdRelation *
-list_values(QdGenerator *self, const QdRelation *left, const QdAlgebra *inner)
+/* The columns of @left that @inner names, after commas. text NULL: there are none or too many, all of them, or one is no id. */
+static QdSql
+list_keys(QdGenerator *self, const QdRelation *left, const QdAlgebra *inner)
 {
-    QdRelation *values = qd_relation_new(self);
+    g_auto(QdSqlBuilder) keys = qd_sql_builder_new(self->arena);
+    guint n_keys = 0;
 
-    qd_relation_take_rows(self, values, left);
     for (guint i = 0; i < left->n_columns; i++) {
         const QdColumn *column = &left->columns[i];
 
         if (!qd_variable_set_has(&inner->possible, column->variable))
             continue;
-        if (!column->certain || !column->interned)
-            return NULL;
-        (void) qd_relation_add_column(self, values, column);
+        if (!column->interned || column->fickle || ++n_keys > MEMO_KEYS_MAX)
+            return QD_SQL_NONE;
+        qd_sql_append_after(&keys, ",", column->sql);
     }
-    if (values->n_columns == 0 || values->n_columns == left->n_columns)
-        return NULL;
-    return qd_relation_seal_text(self, values, qd_relation_write(self, values, "SELECT DISTINCT", QD_SQL_NONE),
-                                 QD_SEAL_MATERIALIZED);
+    return n_keys > 0 && n_keys < left->n_columns ? qd_sql_finish(&keys) : QD_SQL_NONE;
 }
 
-/*
- * The same where there are so many that each combination of values is better asked for once: these are joined with @left, which is
- * kept. NULL: they are few, or it has no fewer combinations.
- */
-static QdRelation *
-select_by_values(QdGenerator *self, QdRelation *left, QdAlgebra *inner, gboolean negated, const QdBefore *before,
-                 const QdVariableSet *bound)
+/* @exists for rows of @selected, which have many of the same values: it is looked for once for each combination of these. */
+static QdSql
+remember(QdGenerator *self, QdRelation *selected, const QdAlgebra *inner, const QdBefore *before, QdSql exists)
 {
-    QdRelation *values, *selected;
-    QdSql exists;
+    QdSql keys = list_keys(self, selected, inner);
+    QdTable table;
 
-    if (before->n_rows * before->n_looked_at < SEARCHED_MAX || before->n_rows < TABLE_LEFT_MIN)
-        return NULL;
-    left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
-    values = list_values(self, left, inner);
-    exists = values != NULL ? write_exists(self, values, inner, bound) : QD_SQL_NONE;
-    if (exists.text == NULL)
-        return NULL;
-    selected = qd_relation_copy(self, values);
-    qd_relation_add_where(self, selected, negated ? qd_sql_make(self->arena, "NOT @", exists) : exists);
-    return qd_relation_join_to(self, left, qd_relation_seal(self, selected, QD_SEAL_MATERIALIZED));
+    if (keys.text == NULL || before->n_rows < MEMO_LEFT_MIN || before->n_looked_at < MEMO_LOOKED_AT_MIN ||
+        selected->n_tables >= QD_TABLES_MAX)
+        return exists;
+    table = qd_generator_make_table(self, 'm');
+    table.from = qd_sql_make(self->arena, "queryd_memo(@) AS @", keys, qd_sql_text(table.name.text));
+    qd_relation_add_table(self, selected, &table);
+    return qd_sql_make(self->arena, "ifnull(@,queryd_memo_put(@,@))",
+                       qd_sql_column(self->arena, &table.name, "value", QD_SQL_COLUMN),
+                       qd_sql_column(self->arena, &table.name, "entry", QD_SQL_COLUMN), exists);
 }
 
 /* The rows of @left for which @pattern has a solution, or, @negated, has none. NULL: they are not found from each row. */
@@ -448,13 +442,11 @@ select_by_row(QdGenerator *self, QdRelation *left, QdAlgebra *pattern, gboolean 
     table = negated ? make_table(self, left, inner, before) : NULL;
     if (table != NULL)
         return qd_generate_minus_of(self, left, table, bound);
-    selected = select_by_values(self, left, inner, negated, before, bound);
-    if (selected != NULL)
-        return selected;
     exists = write_exists(self, left, inner, bound);
     if (exists.text == NULL)
         return NULL;
     selected = qd_relation_copy(self, left);
+    exists = remember(self, selected, inner, before, exists);
     qd_relation_add_where(self, selected, negated ? qd_sql_make(self->arena, "NOT @", exists) : exists);
     return selected;
 }
