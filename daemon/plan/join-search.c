@@ -280,6 +280,8 @@ qd_join_search(QdGenerator *self, const QdAlgebra **children, guint n, const QdJ
     for (guint i = 0; i < n; i++) {
         join.items[i] = qd_join_item_make(self, children[i], &join.before, depth);
         join.items[i].index = i;
+        if (join.is_sampled && children[i]->kind == QD_ALGEBRA_TRIPLE && join.items[i].n_probed >= QD_PLAN_PROBE_CAP)
+            join.items[i].n_probed = qd_sample_count_quads(self, children[i]->triple);
         qd_part_add_named(self, children[i], &join.items[i].named);
         join.has_steps = join.has_steps || children[i]->follows;
         join.before.is_careful = join.before.is_careful || qd_algebra_has_path(children[i]);

@@ -41,6 +41,28 @@ walk_equal(gconstpointer a, gconstpointer b)
     return x->path == y->path && x->from == y->from && x->backward == y->backward;
 }
 
+/* Quads of one pattern, from all over them: read once for a statement. */
+typedef struct Scan {
+    QdQuadIds pattern;
+    guint n;
+    QdQuadIds quads[POOL_MAX];
+} Scan;
+
+static guint
+scan_hash(gconstpointer data)
+{
+    const QdQuadIds *pattern = data;
+    guint64 mixed = ((guint64) pattern->s * 31 + (guint64) pattern->p) * 31 + (guint64) pattern->o;
+
+    return (guint) (mixed * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) >> 32);
+}
+
+static gboolean
+scan_equal(gconstpointer a, gconstpointer b)
+{
+    return memcmp(a, b, sizeof(QdQuadIds)) == 0;
+}
+
 QdSamples *
 qd_samples_new(void)
 {
@@ -49,7 +71,7 @@ qd_samples_new(void)
     self->ids = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     self->pairs = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     self->walks = g_hash_table_new_full(walk_hash, walk_equal, NULL, g_free);
-    self->scans = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+    self->scans = g_hash_table_new_full(scan_hash, scan_equal, NULL, g_free);
     return self;
 }
 
@@ -137,41 +159,52 @@ list(QdSample *self, gint64 s, gint64 p, gint64 o, guint stride, guint n_max, Qd
 
 /* --- triples ---------------------------------------------------------------------------------------------------------- */
 
-/* Quads of one predicate, or of all, from all over them: read once for a statement. */
-typedef struct Scan {
-    gint64 p; /* 0: of all */
-    guint n;
-    QdQuadIds quads[POOL_MAX];
-} Scan;
+double
+qd_sample_count_quads(QdGenerator *generator, const QdTriple *triple)
+{
+    const QdCatalog *catalog = generator->catalog;
+    const QdTerm *s = triple->s.kind == QD_NODE_TERM ? triple->s.term : NULL;
+    const QdTerm *p = triple->p.kind == QD_NODE_TERM ? triple->p.term : NULL;
+    const QdTerm *o = triple->o.kind == QD_NODE_TERM ? triple->o.term : NULL;
+    QdPredicateStatistics statistics = { .n_quads = catalog->n_quads };
+
+    if (s != NULL || o != NULL)
+        return (double) catalog->count_quads(catalog->data, s, p, o, SCANNED_MAX);
+    if (p != NULL)
+        (void) catalog->get_predicate(catalog->data, p, &statistics);
+    return (double) statistics.n_quads;
+}
 
 static guint
 get_stride(const QdSample *self, const QdTriple *triple)
 {
-    const QdCatalog *catalog = self->generator->catalog;
-    QdPredicateStatistics statistics = { .n_quads = catalog->n_quads };
-
-    if (triple->p.kind == QD_NODE_TERM)
-        (void) catalog->get_predicate(catalog->data, triple->p.term, &statistics);
-    return (guint) (MIN(statistics.n_quads, SCANNED_MAX) / POOL_MAX) | 1; /* odd: one of two may be of another kind */
+    return (guint) (MIN(qd_sample_count_quads(self->generator, triple), SCANNED_MAX) / POOL_MAX) |
+           1; /* odd: one of two may be of another kind */
 }
 
-/* Quads with the predicate @p of @triple. */
+/* Quads that match the constants of @triple, whose ids are @pattern. */
 static const Scan *
-scan_once(QdSample *self, const QdTriple *triple, gint64 p)
+scan_once(QdSample *self, const QdTriple *triple, const QdQuadIds *pattern)
 {
-    Scan *scan = g_hash_table_lookup(self->samples->scans, &p);
+    Scan *scan = g_hash_table_lookup(self->samples->scans, pattern);
 
     if (scan != NULL)
         return scan;
     scan = g_new(Scan, 1);
-    scan->p = p;
-    scan->n = list(self, 0, p, 0, get_stride(self, triple), POOL_MAX, scan->quads);
+    scan->pattern = *pattern;
+    scan->n = list(self, pattern->s, pattern->p, pattern->o, get_stride(self, triple), POOL_MAX, scan->quads);
     if (scan->n == 0)
-        scan->n = list(self, 0, p, 0, 1, POOL_MAX, scan->quads);
+        scan->n = list(self, pattern->s, pattern->p, pattern->o, 1, POOL_MAX, scan->quads);
     if (g_hash_table_size(self->samples->scans) >= SCANS_MAX)
         g_hash_table_remove_all(self->samples->scans);
     g_hash_table_add(self->samples->scans, scan);
     return scan;
+}
+
+static gboolean
+is_unbound(const QdNode *node, gint64 id)
+{
+    return node->kind != QD_NODE_VARIABLE || id == 0;
 }
 
 double
@@ -181,17 +214,19 @@ qd_sample_extend_triple(QdSample *self, const QdTriple *triple, const QdSampleRo
     const QdQuadIds *quads = listed;
     gint64 s, p, o;
     guint n, n_kept = 0;
+    double share = 0; /* of a scan: how many each of its quads stands for */
 
     if (!qd_sample_read_node(self, &triple->s, row, &s) || !qd_sample_read_node(self, &triple->p, row, &p) ||
         !qd_sample_read_node(self, &triple->o, row, &o))
         return 0;
     if (s == 0 && o == 0 && !self->may_scan)
         return UNKNOWN;
-    if (s == 0 && o == 0) {
-        const Scan *scan = scan_once(self, triple, p);
+    if (self->may_scan && is_unbound(&triple->s, s) && is_unbound(&triple->p, p) && is_unbound(&triple->o, o)) {
+        const Scan *scan = scan_once(self, triple, &(QdQuadIds){ s, p, o });
 
         n = scan->n;
         quads = scan->quads;
+        share = n > 0 ? MAX(1, qd_sample_count_quads(self->generator, triple) / n) : 1;
     } else {
         n = list(self, s, p, o, 1, FOUND_MAX, listed);
     }
@@ -204,8 +239,8 @@ qd_sample_extend_triple(QdSample *self, const QdTriple *triple, const QdSampleRo
             n_kept++;
         }
     }
-    self->n_found += n >= FOUND_MAX ? MANY_QUADS : n;
-    return n_kept >= FOUND_MAX ? MANY_QUADS : n_kept;
+    self->n_found += share > 0 ? share * n : n >= FOUND_MAX ? MANY_QUADS : n;
+    return share > 0 ? share * n_kept : n_kept >= FOUND_MAX ? MANY_QUADS : n_kept;
 }
 
 /* --- paths ------------------------------------------------------------------------------------------------------------ */

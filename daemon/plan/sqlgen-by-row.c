@@ -118,12 +118,13 @@ consists_of_links(const QdAlgebra *node, guint n_levels, guint *n_tables, gboole
     return TRUE;
 }
 
-/* Whether all that @node, a UNION, takes from @left is bound there, and a path is searched in one of them. */
+/* Whether all that @node, a UNION, takes from @left is bound there, and a path is searched in one of them, or @beside them. */
 static gboolean
-may_unite_by_row(const QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound)
+may_unite_by_row(const QdGenerator *self, const QdRelation *left, const QdAlgebra *node, gboolean beside,
+                 const QdVariableSet *bound)
 {
     guint n_tables = left->n_tables;
-    gboolean searches = FALSE;
+    gboolean searches = beside;
 
     if (self->outer != NULL || self->is_beside || (bound != NULL && !qd_variable_set_is_empty(bound)) ||
         self->graph.kind == QD_NODE_VARIABLE || left->n_tables == 0 || left->n_prunings > 0 || qd_relation_has_long_columns(left) ||
@@ -238,7 +239,8 @@ add_columns(QdGenerator *self, QdRelation *joined, QdRelation **arms, guint n_ar
 }
 
 QdRelation *
-qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound)
+qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, gboolean has_path,
+                         const QdVariableSet *bound)
 {
     QdRelation **arms = qd_arena_array0(self->arena, QdRelation *, node->n_children);
     QdRelation *joined;
@@ -247,7 +249,7 @@ qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, const QdAlge
     g_auto(QdSqlBuilder) rows = qd_sql_builder_new(self->arena);
     g_auto(QdSqlBuilder) found = qd_sql_builder_new(self->arena);
 
-    if (!may_unite_by_row(self, left, node, bound))
+    if (!may_unite_by_row(self, left, node, has_path, bound))
         return NULL;
     for (guint i = 0; i < node->n_children; i++)
         qd_sql_append_after(&rows, " UNION ALL ", qd_sql_make(self->arena, "SELECT @", put_number(self, i + 1)));

@@ -233,7 +233,8 @@ gains(const QdAlgebra *node)
     case QD_ALGEBRA_MINUS:
         return TRUE;
     case QD_ALGEBRA_LEFT_JOIN:
-        return node->children[0]->kind != QD_ALGEBRA_LEFT_JOIN || qd_algebra_begins_from_left(node->children[1]);
+        return node->children[0]->kind != QD_ALGEBRA_LEFT_JOIN || qd_algebra_begins_from_left(node->children[1]) ||
+               (qd_algebra_has_path(node) && gains(node->children[0])); /* it would become one join of all parts */
     case QD_ALGEBRA_FILTER:
         for (guint i = 0; i < node->n_expressions; i++) {
             if (node->expressions[i]->kind == QD_EXPRESSION_KIND_EXISTS)

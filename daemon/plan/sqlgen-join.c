@@ -353,11 +353,14 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
     double *looked_at = qd_arena_array0(self->arena, double, n_children);
     const QdRelation *given = joined;
     guint n_estimates = self->estimates->len;
+    gboolean has_path = FALSE;
     double n_rows = 1;
     QdVariableSet sure;
     QdVariableSet known = joined != NULL ? qd_relation_add_bound(self, bound, joined) : (QdVariableSet){ 0 };
 
     memcpy(order, children, n_children * sizeof(const QdAlgebra *));
+    for (guint i = 0; i < n_children; i++)
+        has_path = has_path || qd_algebra_has_path(children[i]);
     sure = joined != NULL ? add_sure(self, bound, joined) : (QdVariableSet){ 0 };
     qd_join_order(self, order, n_children, joined != NULL ? &known : bound, joined != NULL ? &sure : bound, looked_at);
     for (guint i = 0; i < n_children && self->error == NULL; i++) {
@@ -378,7 +381,7 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
         } else if (order[i]->kind == QD_ALGEBRA_MATCH) {
             next = qd_generate_match(self, order[i]->match, &joined);
         } else if (joined != NULL && order[i]->kind == QD_ALGEBRA_UNION &&
-                   (next = qd_generate_union_by_row(self, joined, order[i], bound)) != NULL) {
+                   (next = qd_generate_union_by_row(self, joined, order[i], has_path, bound)) != NULL) {
             joined = next;
             continue;
         } else if (joined != NULL && qd_union_joins_by_arm(order[i], joined)) {

@@ -247,9 +247,11 @@ QdRelation *qd_generate_beyond(QdGenerator *self, const QdRelation *left, QdRela
                                const QdVariableSet *bound, gboolean (*suits)(const QdRelation *beyond));
 /*
  * The join of @left with a UNION of triples and paths that are looked up or searched from each of its rows, arm by arm. @left
- * is not kept, and the first rows leave before its last is there. NULL: the arms are others, or no path is searched.
+ * is not kept, and the first rows leave before its last is there. SQLite would join arm by arm, but gives up the order of tables
+ * for all arms but the last. NULL: the arms are others, or no path is searched. @has_path: some part of the join has one.
  */
-QdRelation *qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound);
+QdRelation *qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, gboolean has_path,
+                                     const QdVariableSet *bound);
 
 /* sqlgen-seeds.c */
 /*
@@ -373,6 +375,8 @@ typedef struct QdSampleCount {
 } QdSampleCount;
 /* FALSE: nothing is known of @node. */
 gboolean qd_sample_count(QdSample *self, const QdAlgebra *node, QdSampleCount *ret_count);
+/* How many quads match the constants of @triple, as far as they are counted. */
+double qd_sample_count_quads(QdGenerator *generator, const QdTriple *triple);
 /* About how many pairs of nodes the path of @triple, both of whose ends are free, leads between; negative: it is not known. */
 double qd_sample_count_pairs(QdGenerator *generator, const QdTriple *triple);
 /* About how many solutions the join of both has, which begins with @first; negative: it is not known. */
