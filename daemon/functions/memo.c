@@ -60,8 +60,7 @@ find(const Memo *self, const Entry *entry)
         hash = (hash ^ (guint64) entry->keys[i]) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
     for (slot = (gsize) (hash >> 20) & (self->capacity - 1); self->entries[slot].state != EMPTY;
          slot = (slot + 1) & (self->capacity - 1)) {
-        if (self->entries[slot].nulls == entry->nulls &&
-            memcmp(self->entries[slot].keys, entry->keys, sizeof entry->keys) == 0)
+        if (self->entries[slot].nulls == entry->nulls && memcmp(self->entries[slot].keys, entry->keys, sizeof entry->keys) == 0)
             break;
     }
     return &self->entries[slot];
@@ -226,7 +225,8 @@ qd_memo_register(sqlite3 *db, GError **error)
     int r = sqlite3_create_module_v2(db, "queryd_memo", &module, NULL, NULL);
 
     if (r == SQLITE_OK)
-        r = sqlite3_create_function_v2(db, "queryd_memo_put", 2, SQLITE_UTF8 | SQLITE_INNOCUOUS, NULL, function_put, NULL, NULL, NULL);
+        r = sqlite3_create_function_v2(db, "queryd_memo_put", 2, SQLITE_UTF8 | SQLITE_INNOCUOUS, NULL, function_put, NULL, NULL,
+                                       NULL);
     if (r != SQLITE_OK)
         qd_sql_create_error(error, "queryd_memo", r);
     return r == SQLITE_OK;

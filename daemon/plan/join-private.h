@@ -9,6 +9,7 @@
 #include "daemon/plan/sqlgen-private.h"
 
 #define WHOLE_PARTS_MAX 20 /* of a join there */
+#define QD_JOIN_GAIN 0.4   /* of its cost that another order may have */
 
 typedef struct QdJoinCounts {
     double n_quads, n_subjects, n_objects;

@@ -8,19 +8,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "daemon/plan/sample-private.h"
+
 #define APART_MIN 1000        /* rows of a path that shares nothing with what is there, at least */
 #define WINDOW 300            /* parts compared for each place: a text has at most so much order to lose */
 #define CHEAP 20000.0         /* rows that an order may make before another is looked for: 30 ms */
-#define TRIED_LISTS_MAX 20000 /* look-ups of a statement with which another is looked for: 0.1 s */
-#define GAIN 0.4              /* of its cost that another order may have */
+#define TRIED_LISTS_MAX 20000 /* look-ups with which another is looked for: 0.1 s */
+#define TRIED_LISTS_MIN 1000
+#define TRIED_SHARE 0.04 /* look-ups for each row of an order: a tenth of the time that it takes */
 #define LAST 1e15
 #define UNKNOWN_WORK 20.0 /* solutions that a part looks at, if nothing is known */
 
-/* Whether estimates may be far off: of a join with a path, before which nothing is bound. */
+/* Whether estimates may be far off: of a join with a path, before which nothing is bound, or what a sample tells. */
 static gboolean
-needs_sample(const QdAlgebra **children, guint n, const QdJoinKnown *before, QdJoinDepth depth)
+needs_sample(const QdGenerator *self, const QdAlgebra **children, guint n, gboolean is_first, QdJoinDepth depth)
 {
-    if (n < 2 || n > WHOLE_PARTS_MAX || !depth.counts || (before != NULL && !qd_variable_set_is_empty(&before->possible)))
+    if (n < 2 || n > WHOLE_PARTS_MAX || !depth.counts || (!is_first && (self->samples == NULL || self->samples->context == NULL)))
         return FALSE;
     for (guint i = 0; i < n; i++) {
         if (children[i]->follows || qd_algebra_has_path(children[i]))
@@ -78,6 +81,7 @@ typedef struct Join {
     QdJoinKnown before;
     gboolean has_steps; /* parts that follow others */
     gboolean is_sampled;
+    gboolean is_first;  /* nothing is bound before */
     GHashTable *counts; /* (nullable): a set of parts → double, the most rows that an order found them to have */
 } Join;
 
@@ -108,15 +112,16 @@ estimate_next(const Join *join, Order *self, guint first, guint index)
     QdJoinItem *item = &self->items[index];
     double n_rows;
 
-    if (self->sample != NULL && !item->is_sampled && (first > 0 || begins_by_itself(item->node))) {
+    if (self->sample != NULL && !item->is_sampled && (first > 0 || !join->is_first || begins_by_itself(item->node))) {
         item->is_known = qd_sample_count(self->sample, item->node, &item->sampled);
         item->is_sampled = TRUE;
     }
     if (item->is_known)
         return item->sampled.n_usual;
     n_rows = qd_join_item_estimate(join->generator, item, &self->known);
-    return self->sample != NULL && first == 0 && item->node->n_children > 0 && !item->node->follows ? MAX(n_rows, item->n_whole)
-                                                                                                    : n_rows;
+    return self->sample != NULL && first == 0 && join->is_first && item->node->n_children > 0 && !item->node->follows
+               ? MAX(n_rows, item->n_whole)
+               : n_rows;
 }
 
 /* The item that comes at the place @first, and in @ret_rows what it multiplies by. */
@@ -188,7 +193,7 @@ take(const Join *join, Order *self, guint first, guint index, double n_rows)
     if (join->has_steps)
         qd_join_known_add(join->generator, &self->own, chosen.node);
     if (self->sample != NULL)
-        n_mean = qd_sample_extend(self->sample, chosen.node, first == 0);
+        n_mean = qd_sample_extend(self->sample, chosen.node, first == 0 && join->is_first);
     for (guint i = first + 1; i < join->n && self->sample != NULL; i++) {
         if (qd_variable_set_shares(&self->items[i].named, &chosen.named))
             self->items[i].is_sampled = self->items[i].is_known = FALSE;
@@ -204,79 +209,154 @@ take(const Join *join, Order *self, guint first, guint index, double n_rows)
     self->cost += self->n_rows;
 }
 
-/* The items written @forced (of @n_forced) come first. FALSE: they may not, or the order costs @cost_max. */
-static gboolean
-make_order(const Join *join, const guint *forced, guint n_forced, double cost_max, Order *self)
+/* An order without parts, or a copy of @from (nullable). Its sample is freed by the caller. */
+static Order
+make_order(const Join *join, const Order *from)
 {
     QdGenerator *generator = join->generator;
-    g_autoptr(QdSample) sample = join->is_sampled ? qd_sample_new(generator) : NULL;
+    Order self = { .items = qd_arena_array0(generator->arena, QdJoinItem, join->n),
+                   .rows = qd_arena_array0(generator->arena, double, join->n),
+                   .looked_at = qd_arena_array0(generator->arena, double, join->n),
+                   .n_rows = 1 };
 
-    *self = (Order){ .items = qd_arena_array0(generator->arena, QdJoinItem, join->n),
-                     .rows = qd_arena_array0(generator->arena, double, join->n),
-                     .looked_at = qd_arena_array0(generator->arena, double, join->n),
-                     .sample = sample,
-                     .n_rows = 1 };
     if (join->n > 0)
-        memcpy(self->items, join->items, join->n * sizeof(QdJoinItem));
-    qd_variable_set_add_all(&self->known.possible, generator->arena, &join->before.possible);
-    qd_variable_set_add_all(&self->known.sure, generator->arena, &join->before.sure);
-    self->known.is_careful = join->before.is_careful;
-    for (guint i = 0; i < join->n; i++) {
-        double n_rows = 0;
-        guint index = G_MAXUINT;
+        memcpy(self.items, from != NULL ? from->items : join->items, join->n * sizeof(QdJoinItem));
+    qd_variable_set_add_all(&self.known.possible, generator->arena, &(from != NULL ? &from->known : &join->before)->possible);
+    qd_variable_set_add_all(&self.known.sure, generator->arena, &(from != NULL ? &from->known : &join->before)->sure);
+    self.known.is_careful = join->before.is_careful;
+    if (from == NULL) {
+        if (join->is_sampled)
+            self.sample = join->is_first ? qd_sample_new(generator) : qd_sample_copy(generator->samples->context);
+        return self;
+    }
+    if (join->n > 0) {
+        memcpy(self.rows, from->rows, join->n * sizeof(double));
+        memcpy(self.looked_at, from->looked_at, join->n * sizeof(double));
+    }
+    qd_variable_set_add_all(&self.own.possible, generator->arena, &from->own.possible);
+    qd_variable_set_add_all(&self.own.sure, generator->arena, &from->own.sure);
+    self.sample = from->sample != NULL ? qd_sample_copy(from->sample) : NULL;
+    self.set = from->set;
+    self.n_rows = from->n_rows;
+    self.cost = from->cost;
+    return self;
+}
 
-        if (i >= n_forced) {
-            index = choose_next(join, self, i, &n_rows);
-        } else {
-            for (guint j = i; j < join->n; j++)
-                index = self->items[j].index == forced[i] ? j : index;
-            if (!may_come_next(self->items, i, join->n, index, &self->own.sure) ||
-                (i > 0 && !qd_variable_set_shares(&self->items[index].named, &self->known.possible)))
-                return FALSE;
-            n_rows = estimate_next(join, self, i, index);
-        }
+/* Takes the items from @first on as they come next. FALSE: the order costs @cost_max or more. */
+static gboolean
+complete(const Join *join, Order *self, guint first, double cost_max)
+{
+    for (guint i = first; i < join->n; i++) {
+        double n_rows;
+        guint index = choose_next(join, self, i, &n_rows);
+
         take(join, self, i, index, n_rows);
         if (self->cost >= cost_max)
             return FALSE;
     }
-    self->sample = NULL;
     return TRUE;
 }
 
-/* Makes @best a cheaper order if one is found that begins with another of the items, or goes on with another. */
+/* Whether the item @index of @self may come at the place @first instead of the one that has the fewest rows. */
+static gboolean
+may_try(const Join *join, const Order *self, guint first, guint index)
+{
+    if (!may_come_next(self->items, first, join->n, index, &self->own.sure))
+        return FALSE;
+    return first == 0 ? !self->items[index].node->follows
+                      : qd_variable_set_shares(&self->items[index].named, &self->known.possible);
+}
+
+/* Makes @best the order that goes on after @start with its item @index, if that costs less. */
+static gboolean
+try_next(const Join *join, Order *start, guint first, guint index, Order *best)
+{
+    double cost_max = best->cost * QD_JOIN_GAIN;
+    double n_rows = estimate_next(join, start, first, index);
+    gboolean is_better;
+    Order order;
+
+    if (start->cost + start->n_rows * n_rows >= cost_max)
+        return FALSE;
+    order = make_order(join, start);
+    take(join, &order, first, index, n_rows);
+    is_better = order.cost < cost_max && complete(join, &order, first + 1, cost_max);
+    g_clear_pointer(&order.sample, qd_sample_free);
+    if (is_better)
+        *best = order;
+    return is_better;
+}
+
+/* Makes @best a cheaper order if one is found that differs from it at a place and goes on with what has the fewest rows. */
 static void
 improve(const Join *join, Order *best)
 {
-    guint forced[2];
+    guint n_lists_max = qd_samples_get_n_lists(join->generator) +
+                        (guint) CLAMP(best->cost * TRIED_SHARE, TRIED_LISTS_MIN, TRIED_LISTS_MAX);
+    Order start = make_order(join, NULL);
 
-    for (guint n_forced = 1; n_forced <= G_N_ELEMENTS(forced); n_forced++) {
-        guint taken = best->items[n_forced - 1].index;
+    for (guint first = 0; first + 1 < join->n && best->cost > CHEAP; first++) {
+        guint index = G_MAXUINT;
+        double n_rows;
 
-        for (guint i = 0; i < join->n && best->cost > CHEAP; i++) {
-            Order order;
-
-            if (qd_samples_get_n_lists(join->generator) >= TRIED_LISTS_MAX)
-                return;
-            forced[n_forced - 1] = i;
-            if (i != taken && (n_forced == 1 || i != forced[0]) && (n_forced > 1 || !join->items[i].node->follows) &&
-                make_order(join, forced, n_forced, best->cost * GAIN, &order))
-                *best = order;
+        for (guint i = first; i < join->n && best->cost > CHEAP; i++) {
+            if (qd_samples_get_n_lists(join->generator) >= n_lists_max)
+                break;
+            if (start.items[i].index != best->items[first].index && may_try(join, &start, first, i))
+                (void) try_next(join, &start, first, i, best);
         }
-        forced[0] = best->items[0].index;
+        for (guint i = first; i < join->n; i++)
+            index = start.items[i].index == best->items[first].index ? i : index;
+        n_rows = estimate_next(join, &start, first, index);
+        take(join, &start, first, index, n_rows);
     }
+    g_clear_pointer(&start.sample, qd_sample_free);
 }
 
-double
-qd_join_search(QdGenerator *self, const QdAlgebra **children, guint n, const QdJoinKnown *before, QdJoinDepth depth,
-               QdJoinResult *result)
+/* An order that was found for parts before which nothing is bound. */
+typedef struct QdJoinFound {
+    const QdAlgebra **children; /* as they were given */
+    guint n;
+    QdJoinDepth depth;
+    const QdAlgebra **order;
+    QdJoinResult result; /* with all of it */
+    double n_rows;
+} QdJoinFound;
+
+static guint
+found_hash(gconstpointer data)
+{
+    const QdJoinFound *found = data;
+    guint hash = found->depth.n_levels + (found->depth.counts ? 1000 : 0);
+
+    for (guint i = 0; i < found->n; i++)
+        hash = hash * 31 + g_direct_hash(found->children[i]);
+    return hash;
+}
+
+static gboolean
+found_equal(gconstpointer a, gconstpointer b)
+{
+    const QdJoinFound *x = a;
+    const QdJoinFound *y = b;
+
+    return x->n == y->n && x->depth.n_levels == y->depth.n_levels && x->depth.counts == y->depth.counts &&
+           memcmp(x->children, y->children, x->n * sizeof(const QdAlgebra *)) == 0;
+}
+
+/* Searches for the order of @children. */
+static QdJoinFound *
+search(QdGenerator *self, const QdAlgebra **children, guint n, const QdJoinKnown *before, QdJoinDepth depth)
 {
     g_autoptr(GHashTable) counts = NULL;
+    QdJoinFound *found = qd_arena_new0(self->arena, QdJoinFound);
     Join join = { .generator = self, .items = qd_arena_array0(self->arena, QdJoinItem, n), .n = n };
     Order best;
 
+    join.is_first = before == NULL || qd_variable_set_is_empty(&before->possible);
     if (before != NULL)
         join.before = *before;
-    join.is_sampled = needs_sample(children, n, before, depth);
+    join.is_sampled = needs_sample(self, children, n, join.is_first, depth);
     for (guint i = 0; i < n; i++) {
         join.items[i] = qd_join_item_make(self, children[i], &join.before, depth);
         join.items[i].index = i;
@@ -290,16 +370,46 @@ qd_join_search(QdGenerator *self, const QdAlgebra **children, guint n, const QdJ
         set_needs(self, join.items, n);
     if (join.is_sampled) /* of WHOLE_PARTS_MAX parts at most */
         join.counts = counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
-    (void) make_order(&join, NULL, 0, INFINITY, &best);
+    best = make_order(&join, NULL);
+    (void) complete(&join, &best, 0, INFINITY);
+    g_clear_pointer(&best.sample, qd_sample_free);
     if (join.is_sampled && best.cost > CHEAP)
         improve(&join, &best);
+    *found = (QdJoinFound){ .n = n, .depth = depth, .n_rows = best.n_rows };
+    found->children = qd_arena_array0(self->arena, const QdAlgebra *, n);
+    found->order = qd_arena_array0(self->arena, const QdAlgebra *, n);
     for (guint i = 0; i < n; i++) {
-        children[i] = best.items[i].node;
-        if (result->rows != NULL)
-            result->rows[i] = best.rows[i];
-        if (result->looked_at != NULL)
-            result->looked_at[i] = best.looked_at[i];
+        found->children[i] = children[i];
+        found->order[i] = best.items[i].node;
     }
-    result->cost = best.cost;
-    return best.n_rows;
+    found->result = (QdJoinResult){ best.rows, best.looked_at, best.cost };
+    return found;
+}
+
+double
+qd_join_search(QdGenerator *self, const QdAlgebra **children, guint n, const QdJoinKnown *before, QdJoinDepth depth,
+               QdJoinResult *result)
+{
+    const QdJoinFound key = { .children = children, .n = n, .depth = depth };
+    gboolean is_first = before == NULL || qd_variable_set_is_empty(&before->possible);
+    GHashTable *orders = is_first && self->samples != NULL ? self->samples->orders : NULL;
+    QdJoinFound *found = orders != NULL ? g_hash_table_lookup(orders, &key) : NULL;
+
+    if (found == NULL) {
+        found = search(self, children, n, before, depth);
+        if (is_first && self->samples != NULL) {
+            if (self->samples->orders == NULL)
+                self->samples->orders = g_hash_table_new(found_hash, found_equal);
+            g_hash_table_add(self->samples->orders, found);
+        }
+    }
+    for (guint i = 0; i < n; i++) {
+        children[i] = found->order[i];
+        if (result->rows != NULL)
+            result->rows[i] = found->result.rows[i];
+        if (result->looked_at != NULL)
+            result->looked_at[i] = found->result.looked_at[i];
+    }
+    result->cost = found->result.cost;
+    return found->n_rows;
 }

@@ -2,7 +2,8 @@
 /*
  * What the files of samples share: rows of ids, and how triples and paths extend them.
  *
- * Place: room plan, of sample.c and sample-quads.c. All ids are of the store. Used by the thread that compiles.
+ * Place: room plan, of sample.c and sample-quads.c, and of join-search.c for what is kept. All ids are of the store. Used by the
+ * thread that compiles.
  */
 #pragma once
 
@@ -19,11 +20,13 @@
 
 /* What the samples of a statement have in common. */
 struct QdSamples {
-    guint n_lists;     /* look-ups */
-    GHashTable *ids;   /* QdTerm → gint64, 0: no quad has it */
-    GHashTable *pairs; /* QdTriple → double */
-    GHashTable *walks; /* Walk → itself */
-    GHashTable *scans; /* Scan → itself */
+    guint n_lists;      /* look-ups */
+    GHashTable *ids;    /* QdTerm → gint64, 0: no quad has it */
+    GHashTable *pairs;  /* QdTriple → double */
+    GHashTable *walks;  /* Walk → itself */
+    GHashTable *scans;  /* Scan → itself */
+    GHashTable *orders; /* (nullable): of join-search.c */
+    QdSample *context;  /* (nullable) (not owned): solutions before a join that is made for each of them */
 };
 
 struct QdSample {

@@ -22,6 +22,7 @@ qd_samples_free(QdSamples *self)
         g_hash_table_unref(self->pairs);
         g_hash_table_unref(self->walks);
         g_hash_table_unref(self->scans);
+        g_clear_pointer(&self->orders, g_hash_table_unref);
         g_free(self);
     }
     return NULL;
@@ -48,6 +49,18 @@ qd_sample_new(QdGenerator *self)
     sample->rows = g_array_sized_new(FALSE, TRUE, sizeof(QdSampleRow), ROWS_MAX);
     g_array_set_size(sample->rows, 1);
     return sample;
+}
+
+QdSample *
+qd_sample_copy(const QdSample *self)
+{
+    QdSample *copy = g_new(QdSample, 1);
+
+    *copy = *self;
+    copy->rows = g_array_sized_new(FALSE, TRUE, sizeof(QdSampleRow), MAX(self->rows->len, 1));
+    if (self->rows->len > 0)
+        g_array_append_vals(copy->rows, self->rows->data, self->rows->len);
+    return copy;
 }
 
 QdSample *
@@ -401,6 +414,31 @@ qd_sample_estimate(QdGenerator *generator, const QdAlgebra *first, const QdAlgeb
     qd_sample_thin(self->rows, ROWS_MAX);
     n = self->rows->len > 0 ? extend_all(self, then, self->rows) : UNKNOWN;
     return n < 0 || self->is_full ? UNKNOWN : n * qd_estimate_rows(generator, first);
+}
+
+QdSample *
+qd_sample_enter(QdGenerator *generator, const QdAlgebra *const *parts, guint n)
+{
+    QdSample *self;
+
+    if (generator->samples == NULL || generator->samples->context != NULL)
+        return NULL;
+    self = qd_sample_new(generator);
+    for (guint i = 0; i < n && self != NULL; i++) {
+        if (qd_sample_extend(self, parts[i], i == 0) < 0)
+            self = qd_sample_free(self);
+    }
+    generator->samples->context = self;
+    return self;
+}
+
+void
+qd_sample_leave(QdGenerator *generator, QdSample *self)
+{
+    if (self == NULL)
+        return;
+    generator->samples->context = NULL;
+    (void) qd_sample_free(self);
 }
 
 double

@@ -8,7 +8,8 @@
 
 /* Of a table that SQLite takes for 2^20 rows: one. */
 #define NARROW_SHARE "0.000001"
-#define LEFT_MAX 1e5 /* rows that are kept to begin a subselect from them */
+#define LEFT_MAX 1e5         /* rows that are kept to begin a subselect from them */
+#define SAMPLED_LEFT_MIN 100 /* rows for which an OPTIONAL, MINUS or EXISTS is ordered by a sample of them */
 
 /* --- relations -------------------------------------------------------------------------------------------------------- */
 
@@ -370,8 +371,10 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
         n_rows *= g_array_index(self->estimates, double, n_estimates + i);
         if (order[i]->follows) {
             const QdBefore before = { order, i, n_before, looked_at[i], n_rows / n_before };
+            QdSample *outer = given == NULL && n_before >= SAMPLED_LEFT_MIN ? qd_sample_enter(self, order, i) : NULL;
 
             joined = qd_generate_following(self, joined != NULL ? joined : qd_relation_new(self), order[i], &before, bound);
+            qd_sample_leave(self, outer);
             continue;
         }
         if (given == NULL && is_apart(self, order, i, n_children))

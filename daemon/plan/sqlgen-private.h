@@ -365,6 +365,7 @@ typedef struct QdSamples QdSamples; /* what those of a statement have in common 
 QdSamples *qd_samples_free(QdSamples *self);
 guint qd_samples_get_n_lists(const QdGenerator *generator);
 QdSample *qd_sample_new(QdGenerator *self);
+QdSample *qd_sample_copy(const QdSample *self);
 QdSample *qd_sample_free(QdSample *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdSample, qd_sample_free)
 /* Solutions of a part for each of the sample's. */
@@ -375,6 +376,12 @@ typedef struct QdSampleCount {
 } QdSampleCount;
 /* FALSE: nothing is known of @node. */
 gboolean qd_sample_count(QdSample *self, const QdAlgebra *node, QdSampleCount *ret_count);
+/*
+ * Until qd_sample_leave() joins that are made for each solution of @parts (of @n) are ordered by a sample of these. (transfer full)
+ * (nullable): it, for qd_sample_leave().
+ */
+QdSample *qd_sample_enter(QdGenerator *generator, const QdAlgebra *const *parts, guint n);
+void qd_sample_leave(QdGenerator *generator, QdSample *self);
 /* How many quads match the constants of @triple, as far as they are counted. */
 double qd_sample_count_quads(QdGenerator *generator, const QdTriple *triple);
 /* About how many pairs of nodes the path of @triple, both of whose ends are free, leads between; negative: it is not known. */
