@@ -7,6 +7,8 @@
 
 #define ARMS_MAX 4         /* of a UNION that is joined arm by arm */
 #define SPLIT_MAX 3        /* such UNIONs of a statement */
+#define SPLIT_COST_MIN 2e4   /* of a join: below, its UNIONs are not looked at */
+#define SPLIT_GAIN 0.4       /* of its cost that the joins with all arms may have */
 #define PARTS_MAX 60       /* of a group: each is compared with all others */
 #define TWICE_MAX 6        /* tables of the left of an OPTIONAL that is not kept, but read twice */
 #define MEMO_KEYS_MAX 4    /* of queryd_memo() */
@@ -163,31 +165,88 @@ add_parts(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
     }
 }
 
-/* The part that is a UNION of which one arm binds what another path needs, and another does not. G_MAXUINT: there is none. */
-static guint
-find_open_union(const GPtrArray *parts)
+/* @parts with the parts of @arm instead of that at @index. */
+static GPtrArray *
+replace(QdGenerator *self, const GPtrArray *parts, guint index, const QdAlgebra *arm)
 {
+    GPtrArray *own = g_ptr_array_new();
+
     for (guint i = 0; i < parts->len; i++) {
-        const QdAlgebra *part = parts->pdata[i];
-
-        if (part->kind != QD_ALGEBRA_UNION || part->n_children > ARMS_MAX || !qd_algebra_consists_of_links(part))
-            continue;
-        for (guint j = 0; j < parts->len; j++) {
-            const QdAlgebra *other = parts->pdata[j];
-
-            if (j == i || other->kind != QD_ALGEBRA_PATH)
-                continue;
-            QD_VARIABLE_SET_FOREACH(&other->possible, variable)
-            {
-                if (qd_variable_set_has(&part->possible, variable) && !qd_algebra_binds(part, variable))
-                    return i;
-            }
-        }
+        if (i == index)
+            add_parts(self, arm, own);
+        else
+            g_ptr_array_add(own, parts->pdata[i]);
     }
-    return G_MAXUINT;
+    return own;
 }
 
-/* The join of @parts as the UNION of its joins with each arm of that at @index, which have orders of their own. */
+/* Whether an arm of @parts[@index], a UNION of links, binds what another path needs, and another arm does not. */
+static gboolean
+is_open(const GPtrArray *parts, guint index)
+{
+    const QdAlgebra *part = parts->pdata[index];
+
+    for (guint i = 0; i < parts->len; i++) {
+        const QdAlgebra *other = parts->pdata[i];
+
+        if (i == index || other->kind != QD_ALGEBRA_PATH)
+            continue;
+        QD_VARIABLE_SET_FOREACH(&other->possible, variable)
+        {
+            if (qd_variable_set_has(&part->possible, variable) && !qd_algebra_binds(part, variable))
+                return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+/* What the join of @parts costs if it is made arm by arm of that at @index, as far as it is below @cost_max. */
+static double
+estimate_by_arms(QdGenerator *self, const GPtrArray *parts, guint index, double cost_max)
+{
+    const QdAlgebra *node = parts->pdata[index];
+    double cost = 0;
+
+    for (guint i = 0; i < node->n_children && cost < cost_max; i++) {
+        g_autoptr(GPtrArray) own = replace(self, parts, index, node->children[i]);
+
+        cost += qd_estimate_cost_of(self, (const QdAlgebra *const *) own->pdata, own->len);
+    }
+    return cost;
+}
+
+/*
+ * The part that is a UNION by whose arms the join is better made: each has an order of its own then, which may begin with what the
+ * arm has. G_MAXUINT: there is none.
+ */
+static guint
+find_split(QdGenerator *self, const GPtrArray *parts)
+{
+    guint found = G_MAXUINT;
+    double cost = -1;
+
+    if (self->n_split >= SPLIT_MAX)
+        return G_MAXUINT;
+    for (guint i = 0; i < parts->len; i++) {
+        const QdAlgebra *part = parts->pdata[i];
+        double of_arms;
+
+        if (part->kind != QD_ALGEBRA_UNION || part->n_children > ARMS_MAX || !qd_algebra_consists_of_links(part) || parts->len < 2)
+            continue;
+        if (is_open(parts, i))
+            return i;
+        if (cost < 0)
+            cost = qd_estimate_cost_of(self, (const QdAlgebra *const *) parts->pdata, parts->len) * SPLIT_GAIN;
+        of_arms = cost >= SPLIT_COST_MIN ? estimate_by_arms(self, parts, i, cost) : cost;
+        if (of_arms < cost) {
+            found = i;
+            cost = of_arms;
+        }
+    }
+    return found;
+}
+
+/* The join of @parts as the UNION of its joins with each arm of that at @index. */
 static QdRelation *
 generate_by_arms(QdGenerator *self, const GPtrArray *parts, guint index, const QdVariableSet *bound)
 {
@@ -196,14 +255,8 @@ generate_by_arms(QdGenerator *self, const GPtrArray *parts, guint index, const Q
 
     self->n_split++;
     for (guint i = 0; i < node->n_children; i++) {
-        g_autoptr(GPtrArray) own = g_ptr_array_new();
+        g_autoptr(GPtrArray) own = replace(self, parts, index, node->children[i]);
 
-        for (guint j = 0; j < parts->len; j++) {
-            if (j == index)
-                add_parts(self, node->children[i], own);
-            else
-                g_ptr_array_add(own, parts->pdata[j]);
-        }
         arms[i] = qd_relation_copy(self, qd_generate_children(self, NULL, (QdAlgebra **) own->pdata, own->len, bound));
     }
     if (self->error != NULL)
@@ -215,7 +268,7 @@ QdRelation *
 qd_generate_by_parts(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     g_autoptr(GPtrArray) parts = NULL;
-    guint open_union;
+    guint split;
 
     /* inside an EXISTS a pattern is looked up for each solution around it; in GRAPH ?g there are those of each graph */
     if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || !has_path(self, node) || qd_algebra_is_volatile(node))
@@ -224,10 +277,9 @@ qd_generate_by_parts(QdGenerator *self, const QdAlgebra *node, const QdVariableS
     add_parts(self, node, parts);
     if (parts->len == 0 || parts->len > PARTS_MAX)
         return NULL;
-    open_union = find_open_union(parts);
-    return open_union != G_MAXUINT && self->n_split < SPLIT_MAX
-               ? generate_by_arms(self, parts, open_union, bound)
-               : qd_generate_children(self, NULL, (QdAlgebra **) parts->pdata, parts->len, bound);
+    split = find_split(self, parts);
+    return split != G_MAXUINT ? generate_by_arms(self, parts, split, bound)
+                              : qd_generate_children(self, NULL, (QdAlgebra **) parts->pdata, parts->len, bound);
 }
 
 /* --- what follows ----------------------------------------------------------------------------------------------------- */
