@@ -454,15 +454,19 @@ disconnect_table(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-/* Nothing without its three arguments; a node that is known is the fourth. */
+/* Nothing without its three arguments; a node that is known is the fourth. So are the ends of a range, which is one node or all. */
 static int
 plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
 {
+    static const guint8 range[] = { SQLITE_INDEX_CONSTRAINT_GE, SQLITE_INDEX_CONSTRAINT_LE };
+    int ends[G_N_ELEMENTS(range)] = { -1, -1 };
     guint found = 0;
 
     for (int i = 0; i < info->nConstraint; i++) {
         int column = info->aConstraint[i].iColumn;
 
+        for (guint j = 0; j < G_N_ELEMENTS(range) && column == COLUMN_NODE && info->aConstraint[i].usable; j++)
+            ends[j] = info->aConstraint[i].op == range[j] ? i : ends[j];
         if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || column < COLUMN_NODE ||
             (found & (1u << column)) != 0)
             continue;
@@ -472,6 +476,10 @@ plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
     }
     info->estimatedCost = 100;
     info->estimatedRows = (found & (1u << COLUMN_NODE)) != 0 ? 1 : STATED_ROWS;
+    if ((found & (1u << COLUMN_NODE)) == 0 && ends[0] >= 0 && ends[1] >= 0) {
+        info->aConstraintUsage[ends[0]].argvIndex = 4;
+        info->aConstraintUsage[ends[1]].argvIndex = 5;
+    }
     found |= 1u << COLUMN_NODE;
     return found == (1u << COLUMN_NODE | 1u << COLUMN_SEED | 1u << COLUMN_STEPS | 1u << COLUMN_GRAPH) ? SQLITE_OK
                                                                                                       : SQLITE_CONSTRAINT;
@@ -542,6 +550,17 @@ fail(Cursor *self, int r)
     return r;
 }
 
+/* The node that is asked for, which stands at both ends where it is given as a range; 0: it may be any. */
+static gint64
+get_target(int n_args, sqlite3_value **args)
+{
+    for (int i = 0; i < n_args; i++) {
+        if (sqlite3_value_type(args[i]) != SQLITE_INTEGER || sqlite3_value_int64(args[i]) != sqlite3_value_int64(args[0]))
+            return 0;
+    }
+    return n_args > 0 ? sqlite3_value_int64(args[0]) : 0;
+}
+
 static int
 filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_args, sqlite3_value **args)
 {
@@ -551,7 +570,7 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
 
     self->position = 0;
     self->waiting.n = 0;
-    self->target = n_args > 3 && sqlite3_value_type(args[3]) == SQLITE_INTEGER ? sqlite3_value_int64(args[3]) : 0;
+    self->target = get_target(n_args - 3, args + 3);
     sqlite3_value_free(self->other);
     self->other = NULL;
     self->is_empty = FALSE;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table that remembers conditions. A cursor has a memo; a row's column entry is a pointer to it, which holds a reference, so
- * that a value which is put after the cursor's end does no harm.
+ * The table that remembers conditions. A cursor has a memo. The column entry is a pointer to it, which holds a reference: a value
+ * that is put after the cursor's end does no harm.
  */
-#include "daemon/functions/memo.h"
-
 #include <string.h>
 
+#include "daemon/functions/many.h"
 #include "daemon/functions/sql-call.h"
 #include "daemon/sqlite/virtual-table.h"
 

@@ -11,7 +11,6 @@
 #include "daemon/functions/json-patch.h"
 #include "daemon/functions/many.h"
 #include "daemon/functions/match-calls.h"
-#include "daemon/functions/memo.h"
 #include "daemon/functions/operators.h"
 #include "daemon/functions/program.h"
 #include "daemon/functions/sort-key.h"

@@ -330,22 +330,24 @@ qd_estimate_rows(QdGenerator *self, const QdAlgebra *node)
 }
 
 double
-qd_estimate_cost_of(QdGenerator *self, const QdAlgebra *const *parts, guint n)
+qd_estimate_cost_of(QdGenerator *self, const QdAlgebra *const *parts, guint n, double *ret_rows)
 {
     const QdAlgebra **children = qd_arena_array0(self->arena, const QdAlgebra *, n);
     QdJoinResult result = { 0 };
 
     memcpy(children, parts, n * sizeof(const QdAlgebra *));
-    (void) qd_join_search(self, children, n, NULL, (QdJoinDepth){ WHOLE_LEVELS_MAX, TRUE }, &result);
+    *ret_rows = qd_join_search(self, children, n, NULL, (QdJoinDepth){ WHOLE_LEVELS_MAX, TRUE }, &result);
     return result.cost;
 }
 
 double
 qd_estimate_cost(QdGenerator *self, const QdAlgebra *node)
 {
+    double n_rows;
+
     if (node->kind != QD_ALGEBRA_JOIN || node->n_children > WHOLE_PARTS_MAX)
         return qd_estimate_rows(self, node);
-    return qd_estimate_cost_of(self, (const QdAlgebra *const *) node->children, node->n_children);
+    return qd_estimate_cost_of(self, (const QdAlgebra *const *) node->children, node->n_children, &n_rows);
 }
 
 void

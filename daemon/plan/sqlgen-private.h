@@ -398,7 +398,7 @@ void qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const
                    double *ret_looked_at);
 /* About how many solutions of @node's parts are looked at if it is evaluated by itself. */
 double qd_estimate_cost(QdGenerator *self, const QdAlgebra *node);
-/* The same of the join of @parts (of @n). */
-double qd_estimate_cost_of(QdGenerator *self, const QdAlgebra *const *parts, guint n);
+/* The same of the join of @parts (of @n). @ret_rows: about how many solutions it has. */
+double qd_estimate_cost_of(QdGenerator *self, const QdAlgebra *const *parts, guint n, double *ret_rows);
 /* About how many solutions @node has by itself. */
 double qd_estimate_rows(QdGenerator *self, const QdAlgebra *node);

@@ -7,8 +7,8 @@
 
 #define ARMS_MAX 4         /* of a UNION that is joined arm by arm */
 #define SPLIT_MAX 3        /* such UNIONs of a statement */
-#define SPLIT_COST_MIN 2e4   /* of a join: below, its UNIONs are not looked at */
-#define SPLIT_GAIN 0.4       /* of its cost that the joins with all arms may have */
+#define SPLIT_COST_MIN 2e4 /* of a join: below, its UNIONs are not looked at */
+#define SPLIT_GAIN 0.4     /* of its cost that the joins with all arms may have */
 #define PARTS_MAX 60       /* of a group: each is compared with all others */
 #define TWICE_MAX 6        /* tables of the left of an OPTIONAL that is not kept, but read twice */
 #define MEMO_KEYS_MAX 4    /* of queryd_memo() */
@@ -200,7 +200,17 @@ is_open(const GPtrArray *parts, guint index)
     return FALSE;
 }
 
-/* What the join of @parts costs if it is made arm by arm of that at @index, as far as it is below @cost_max. */
+/* What the join of @parts costs beside the rows in the end, of which all its orders have as many. */
+static double
+estimate_join(QdGenerator *self, const GPtrArray *parts)
+{
+    double n_rows;
+    double cost = qd_estimate_cost_of(self, (const QdAlgebra *const *) parts->pdata, parts->len, &n_rows);
+
+    return cost - n_rows;
+}
+
+/* The same if it is made arm by arm of that at @index, as far as it is below @cost_max. */
 static double
 estimate_by_arms(QdGenerator *self, const GPtrArray *parts, guint index, double cost_max)
 {
@@ -210,14 +220,14 @@ estimate_by_arms(QdGenerator *self, const GPtrArray *parts, guint index, double 
     for (guint i = 0; i < node->n_children && cost < cost_max; i++) {
         g_autoptr(GPtrArray) own = replace(self, parts, index, node->children[i]);
 
-        cost += qd_estimate_cost_of(self, (const QdAlgebra *const *) own->pdata, own->len);
+        cost += estimate_join(self, own);
     }
     return cost;
 }
 
 /*
- * The part that is a UNION by whose arms the join is better made: each has an order of its own then, which may begin with what the
- * arm has. G_MAXUINT: there is none.
+ * The part that is a UNION by whose arms the join is better made. Each has an order of its own then, and may begin with what it has
+ * itself. G_MAXUINT: there is none.
  */
 static guint
 find_split(QdGenerator *self, const GPtrArray *parts)
@@ -236,7 +246,7 @@ find_split(QdGenerator *self, const GPtrArray *parts)
         if (is_open(parts, i))
             return i;
         if (cost < 0)
-            cost = qd_estimate_cost_of(self, (const QdAlgebra *const *) parts->pdata, parts->len) * SPLIT_GAIN;
+            cost = estimate_join(self, parts) * SPLIT_GAIN;
         of_arms = cost >= SPLIT_COST_MIN ? estimate_by_arms(self, parts, i, cost) : cost;
         if (of_arms < cost) {
             found = i;

@@ -121,6 +121,13 @@ test_target(void)
     check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 2, 100, 1, 100), 0) WHERE node=2", "2");
     check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node=4.0", "4");
     check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node=NULL", "");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node BETWEEN 4 AND 4", "4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node BETWEEN 6 AND 6", "");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node BETWEEN 1 AND 2", "2 1");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node BETWEEN -9 AND x''", "2 3 1 4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node>=4 AND node<=4.0", "4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100), 0) WHERE node>=4 AND node<=4 AND node>=2", "4");
+    check(db, "SELECT hex(node) FROM queryd_closure(x'07', queryd_steps('*', 1, 100), 0) WHERE node BETWEEN x'07' AND x'07'", "07");
     check(db, "SELECT hex(node) FROM queryd_closure(x'07', queryd_steps('*', 1, 100), 0) WHERE node=x'07'", "07");
     check(db, "SELECT node FROM queryd_closure(x'07', queryd_steps('*', 1, 100), 0) WHERE node=1", "");
     check(

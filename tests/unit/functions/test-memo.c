@@ -2,7 +2,7 @@
 /*
  * A condition that is remembered is evaluated once for each combination of values, and is the same as without.
  */
-#include "daemon/functions/memo.h"
+#include "daemon/functions/many.h"
 
 /* Counts its calls, and returns its argument. */
 static void
