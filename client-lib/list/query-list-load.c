@@ -9,8 +9,9 @@
  */
 #include "client-lib/list/query-list-private.h"
 
-/* How far beside what was last asked for rows are read ahead. */
-#define AHEAD_ROWS (2 * QUERY_LIST_WINDOW_ROWS)
+/* How far beside what was last asked for rows are read ahead: on the side towards which the application moves, and on the other. */
+#define AHEAD_ROWS (4 * QUERY_LIST_WINDOW_ROWS)
+#define BEHIND_ROWS QUERY_LIST_WINDOW_ROWS
 #define RETRY_MSEC 1000u
 #define MAX_RETRIES 5u
 
@@ -422,13 +423,13 @@ read_window(QueryListModel *self, guint position)
     query_list_fetch(self->connection, &statement, self->work.cancellable, on_window, job);
 }
 
-/* The next row towards @up that is not in memory, if it is near. */
+/* The next row towards @up that is not in memory, if it is within @n_rows. */
 static guint
-find_ahead(QueryListModel *self, gboolean up)
+find_ahead(QueryListModel *self, gboolean up, guint n_rows)
 {
     guint at = MIN(self->work.last_asked, self->n_items - 1);
 
-    for (guint i = 0; i <= AHEAD_ROWS; i += QUERY_LIST_WINDOW_ROWS / 4) {
+    for (guint i = 0; i <= n_rows; i += QUERY_LIST_WINDOW_ROWS / 4) {
         guint position = up ? at - MIN(at, i) : MIN(at + i, self->n_items - 1);
 
         if (query_list_windows_find(&self->windows, position) == NULL)
@@ -459,9 +460,9 @@ read_next(QueryListModel *self)
 
     query_list_set_loading(self, self->work.is_counting || position != G_MAXUINT);
     if (position == G_MAXUINT && can_read && self->work.wants_rows) {
-        position = find_ahead(self, self->work.is_moving_up);
+        position = find_ahead(self, self->work.is_moving_up, AHEAD_ROWS);
         if (position == G_MAXUINT)
-            position = find_ahead(self, !self->work.is_moving_up);
+            position = find_ahead(self, !self->work.is_moving_up, BEHIND_ROWS);
         self->work.wants_rows = position != G_MAXUINT;
     }
     if (position != G_MAXUINT)

@@ -100,13 +100,13 @@ LAYERS.update({
         ["glib", "gio", "libsoup", "sd-daemon", "public"]),
     "tests/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "sd-event", "sd-daemon", "public"]),
     "tests/bench/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "lmdb", "peers", "public"]),
-    "docs/": ([""], ["glib", "gio", "public"]),
+    "docs/": ([""], ["glib", "gio", "gtk", "public"]),
 })
 THIRD_PARTY = [
     ("glib", r"glib(-object|-unix)?\.h|glib/.*|gmodule\.h|gobject/.*"), ("gio", r"gio/.*"), ("sqlite3", r"sqlite3(ext)?\.h"),
     ("libxml2", r"libxml/.*"), ("pcre2", r"pcre2\.h"), ("sd-bus", r"systemd/sd-bus(-.*)?\.h"), ("sd-event", r"systemd/sd-event\.h"),
     ("sd-daemon", r"systemd/sd-daemon\.h"), ("sd-journal", r"systemd/sd-(journal|messages|id128)\.h"),
-    ("lmdb", r"lmdb\.h"), ("peers", r"libpq-fe\.h|mysql\.h"),
+    ("gtk", r"gtk/.*"), ("lmdb", r"lmdb\.h"), ("peers", r"libpq-fe\.h|mysql\.h"),
     ("nettle", r"nettle/.*\.h"), ("libsoup", r"libsoup/soup\.h"), ("libedit", r"histedit\.h|editline/.*"),
     ("python", r"Python\.h"), ("public", r"query-client\.h"),
 ]

@@ -7,7 +7,7 @@ from tap import Tap, read, tracked_files
 
 SOURCE = (".c", ".h", ".py", ".sh", ".xml", ".in", ".service", ".map", ".vala", ".fish", ".bash", ".zsh", ".scd", ".hex", ".build",
           ".conf", ".supp", ".txt")
-BINARY = ("/corpus/", "tests/data/rdf/", "tests/data/old-stores/version-")
+BINARY = ("/corpus/", "tests/data/rdf/", "tests/data/old-stores/version-", ".png")
 SPDX = "SPDX-License-Identifier: LGPL-2.1-or-later"
 MACHINE_PATH = re.compile(r"(?<![\w.$}@%*~-])/(home|root|work|workspace|builds|Users)/[\w.]")
 TODO = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b(?!.*#\d)")
