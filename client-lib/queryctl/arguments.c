@@ -49,6 +49,8 @@ qctl_arguments_free(QctlArguments *self)
     g_free(self->transfer.graph);
     g_free(self->transfer.base);
     g_free(self->transfer.rdf_terms);
+    g_free(self->transfer.encoding);
+    g_free(self->transfer.types);
     g_free(self->media_type);
     g_free(self);
     return NULL;

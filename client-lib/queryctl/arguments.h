@@ -44,6 +44,8 @@ typedef struct QctlOutputOptions {
 typedef struct QctlTransferOptions {
     char *table;     /* (nullable) */
     char *delimiter; /* (nullable): of csv, one character */
+    char *encoding;  /* (nullable): of the file */
+    char *types;     /* (nullable): NAME=TYPE,… or "none" */
     char *rdf_terms; /* (nullable): "text" or "struct"; the daemon checks it */
     char *graph;     /* (nullable) IRI */
     char *base;      /* (nullable) IRI */

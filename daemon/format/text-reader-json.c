@@ -11,7 +11,7 @@ end_json_row(QdTextReader *self, GError **error)
 {
     guint max_depth = (guint) qd_limits_get(&self->limits, QD_LIMIT_SQL_DEPTH);
     guint max_columns = (guint) qd_limits_get(&self->limits, QD_LIMIT_COLUMNS);
-    bool may_add = self->n_columns == 0 && self->names->len == 0;
+    bool may_add = self->grows || (self->n_columns == 0 && self->names->len == 0);
     QdTextJsonRow source = { self->pending->str, self->pending->len, max_depth, max_columns, may_add };
     bool object = source.n_bytes > 0 && source.text[0] == '{';
     QdTextJsonError wrong = { 0 };

@@ -43,6 +43,7 @@ struct QdTextReader {
     QdLimits limits;
     GPtrArray *names; /* NULL-terminated only when have_names */
     gboolean have_names;
+    gboolean grows;  /* by keys of later objects */
     guint n_columns; /* of every row; 0: not known yet */
 
     const char *input; /* borrowed */

@@ -43,6 +43,12 @@ qd_text_reader_new(QdTextFormat format, gboolean header, const char *const *colu
 }
 
 void
+qd_text_reader_set_growing(QdTextReader *self)
+{
+    self->grows = TRUE;
+}
+
+void
 qd_text_reader_set_delimiter(QdTextReader *self, char delimiter)
 {
     self->delimiter = delimiter;
@@ -112,7 +118,7 @@ qd_text_reader_finish_row(QdTextReader *self, GError **error)
 
     if (n_values > qd_limits_get(&self->limits, QD_LIMIT_COLUMNS))
         return qd_text_reader_fail_limit(self, self->row_place, error, QD_LIMIT_COLUMNS, "columns of a row");
-    if (self->n_columns == 0)
+    if (self->n_columns == 0 || (self->grows && self->have_names && n_values == self->names->len - 1))
         self->n_columns = n_values;
     if (n_values != self->n_columns) {
         message = g_strdup_printf("the row has %u fields, the first row %u", n_values, self->n_columns);

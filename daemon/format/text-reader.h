@@ -36,6 +36,9 @@ QdTextReader *qd_text_reader_new(QdTextFormat format, gboolean header, const cha
 QdTextReader *qd_text_reader_free(QdTextReader *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdTextReader, qd_text_reader_free)
 
+/* A key that the first object lacks is one column more from its row on, instead of an error; before the first piece. */
+void qd_text_reader_set_growing(QdTextReader *self);
+
 /* Another delimiter than the comma between the fields of csv; before the first piece. Not a quote, CR or LF. */
 void qd_text_reader_set_delimiter(QdTextReader *self, char delimiter);
 
@@ -50,7 +53,7 @@ void qd_text_reader_feed(QdTextReader *self, const char *data, size_t n_bytes);
 /**
  * qd_text_reader_next:
  * @ret_values: (out): the row's values; valid until the next call. Texts are NUL-terminated
- * @ret_n_values: (out): as many as the first row (or the header) has
+ * @ret_n_values: (out): as many as the first row (or the header) has, or, where it grows, more
  *
  * Errors: SYNTAX, TOO_BIG, TOO_COMPLEX; each starts with "line:column: "
  *

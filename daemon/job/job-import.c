@@ -13,6 +13,7 @@
 #include "daemon/call/call-descriptor.h"
 #include "daemon/call/call-private.h"
 #include "daemon/format/text-reader.h"
+#include "daemon/job/import-columns.h"
 #include "daemon/job/job-classes.h"
 #include "daemon/job/jobs.h"
 #include "daemon/notify/changes.h"
@@ -30,9 +31,12 @@ typedef struct Import {
     QdCall *call;
     int fd; /* regular file, read from `offset` */
     off_t offset;
+    QdTextFormat format;
     QdTextReader *reader;
+    QdImportColumns *columns;
     QdCompiled *insert; /* (nullable) belongs to the connection's cache */
     guint n_columns;
+    gboolean has_made_table;
     char *buffer;
 } Import;
 
@@ -109,6 +113,19 @@ open_source(Import *self, GError **error)
     return TRUE;
 }
 
+/* @names: (nullable): of the columns, where they are known */
+static QdTextReader *
+create_reader(const Import *self, const char *const *names)
+{
+    const QdTransferOptions *options = &self->call->options.transfer;
+    QdTextReader *reader = qd_text_reader_new(self->format, options->header, names, &self->call->private->context->limits);
+
+    if (options->delimiter != '\0')
+        qd_text_reader_set_delimiter(reader, options->delimiter);
+    qd_text_reader_set_growing(reader);
+    return reader;
+}
+
 static gboolean
 table_exists(QdConnection *connection, const char *table)
 {
@@ -144,7 +161,53 @@ join_names(const char *const *names, guint n)
     return g_string_free(g_steal_pointer(&out), FALSE);
 }
 
-/* With the first row the columns are known: makes the table when asked to, and the INSERT. */
+/* With the first row the columns are known. */
+static gboolean
+make_table(Import *self, QdConnection *connection, QdWriteItem *item, guint n_values, GError **error)
+{
+    QdCall *call = self->call;
+    const char *const *names = qd_text_reader_get_column_names(self->reader);
+    g_autofree char *table = quote_name(call->options.transfer.table);
+    g_autoptr(GString) sql = g_string_new("CREATE TABLE ");
+
+    if (!call->options.transfer.create || names == NULL) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no table '%s'%s", call->options.transfer.table,
+                     call->options.transfer.create ? ", and no column names to make it from" : " (option 'create' makes it)");
+        return FALSE;
+    }
+    if (!qd_import_columns_check(self->columns, names, n_values, error))
+        return FALSE;
+    g_string_append(sql, table);
+    for (guint i = 0; i < n_values; i++) {
+        g_string_append(sql, i == 0 ? "(" : ", ");
+        qd_import_columns_put(self->columns, sql, names[i]);
+    }
+    g_string_append_c(sql, ')');
+    if (!run_as_client(connection, sql->str, &call->private->context->limits, error))
+        return FALSE;
+    item->outcome.changed->schema = TRUE;
+    self->has_made_table = TRUE;
+    return TRUE;
+}
+
+/* A key that no row before had. A table that was there has such a column, or the INSERT is wrong. */
+static gboolean
+add_columns(Import *self, QdConnection *connection, guint n_values, GError **error)
+{
+    const char *const *names = qd_text_reader_get_column_names(self->reader);
+    g_autofree char *table = quote_name(self->call->options.transfer.table);
+
+    for (guint i = self->n_columns; self->has_made_table && i < n_values; i++) {
+        g_autoptr(GString) sql = g_string_new(NULL);
+
+        g_string_printf(sql, "ALTER TABLE %s ADD COLUMN ", table);
+        qd_import_columns_put(self->columns, sql, names[i]);
+        if (!run_as_client(connection, sql->str, &self->call->private->context->limits, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean
 prepare_insert(Import *self, QdConnection *connection, QdWriteItem *item, guint n_values, GError **error)
 {
@@ -155,16 +218,12 @@ prepare_insert(Import *self, QdConnection *connection, QdWriteItem *item, guint 
     g_autofree char *columns = names != NULL ? join_names(names, n_values) : NULL;
     g_autoptr(GString) sql = g_string_new(NULL);
 
-    if (!table_exists(connection, call->options.transfer.table)) {
-        if (!call->options.transfer.create || names == NULL) {
-            qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no table '%s'%s", call->options.transfer.table,
-                         call->options.transfer.create ? ", and no column names to make it from" : " (option 'create' makes it)");
+    if (self->insert != NULL) {
+        (void) sqlite3_clear_bindings(self->insert->stmt);
+        if (!add_columns(self, connection, n_values, error))
             return FALSE;
-        }
-        g_string_printf(sql, "CREATE TABLE %s(%s)", table, columns);
-        if (!run_as_client(connection, sql->str, limits, error))
-            return FALSE;
-        item->outcome.changed->schema = TRUE;
+    } else if (!table_exists(connection, call->options.transfer.table) && !make_table(self, connection, item, n_values, error)) {
+        return FALSE;
     }
 
     g_string_printf(sql, "INSERT INTO %s%s%s%s VALUES (", table, columns != NULL ? "(" : "", columns != NULL ? columns : "",
@@ -173,6 +232,8 @@ prepare_insert(Import *self, QdConnection *connection, QdWriteItem *item, guint 
         g_string_append(sql, i > 0 ? ",?" : "?");
     g_string_append_c(sql, ')');
     self->insert = qd_connection_compile(connection, sql->str, sql->len, QD_POLICY_WRITE, limits, error);
+    if (self->insert == NULL)
+        g_prefix_error(error, "%" G_GUINT64_FORMAT ":1: ", qd_text_reader_get_line(self->reader));
     self->n_columns = n_values;
     qd_guard_forget_writes(qd_connection_get_guard(connection));
     return self->insert != NULL;
@@ -224,6 +285,42 @@ insert_row(Import *self, QdConnection *connection, const QwValue *values, GError
     return FALSE;
 }
 
+/* Looks at all rows, before the writer is held: which columns there are, and which types hold them. */
+static gboolean
+scan(Import *self, GError **error)
+{
+    g_autoptr(QdTextReader) reader = create_reader(self, NULL);
+    off_t offset = self->offset;
+
+    for (;;) {
+        const QwValue *values;
+        guint n_values = 0;
+        const char *const *names = NULL;
+        ssize_t n;
+
+        switch (qd_text_reader_next(reader, &values, &n_values, error)) {
+        case QD_TEXT_READ_MORE:
+            n = pread(self->fd, self->buffer, BUFFER_BYTES, offset);
+            if (n < 0)
+                qd_error_set_errno(error, errno, "cannot read the source");
+            if (n < 0 || qd_call_is_cancelled(self->call, error))
+                return FALSE;
+            offset += n;
+            qd_text_reader_feed(reader, n > 0 ? self->buffer : NULL, (size_t) n);
+            break;
+        case QD_TEXT_READ_ROW:
+            names = qd_text_reader_get_column_names(reader);
+            if (names != NULL)
+                qd_import_columns_take(self->columns, names, values, n_values);
+            break;
+        case QD_TEXT_READ_END:
+            return TRUE;
+        case QD_TEXT_READ_ERROR:
+            return FALSE;
+        }
+    }
+}
+
 static gboolean
 feed(Import *self, GError **error)
 {
@@ -257,7 +354,7 @@ import_rows(QdConnection *connection, QdWriteItem *item, void *user_data, GError
                 return FALSE;
             break;
         case QD_TEXT_READ_ROW:
-            if (self->insert == NULL && !prepare_insert(self, connection, item, n_values, error))
+            if ((self->insert == NULL || n_values > self->n_columns) && !prepare_insert(self, connection, item, n_values, error))
                 return FALSE;
             if (!insert_row(self, connection, values, error))
                 return FALSE;
@@ -287,6 +384,10 @@ check_request(QdCall *call, QdTextFormat *ret_format, GError **error)
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option 'table' is missing");
         return FALSE;
     }
+    if (!call->options.transfer.create && (call->options.transfer.detect_types || call->options.transfer.types != NULL)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "options 'types' and 'detect_types' are for a table that 'create' makes");
+        return FALSE;
+    }
     if (call->options.transfer.delimiter != '\0' && *ret_format != QD_TEXT_FORMAT_CSV) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option 'delimiter' is for csv, not for '%s'", call->format);
         return FALSE;
@@ -294,40 +395,49 @@ check_request(QdCall *call, QdTextFormat *ret_format, GError **error)
     return qd_client_check_write(call->client, error);
 }
 
+/* All of it, once the request is checked. */
 static void
-run_import(QdCall *call, GError **error)
+import_text(QdCall *call, QdTextFormat format, GError **error)
 {
     QdContext *context = call->private->context;
-    Import import = { .call = call, .fd = -1 };
+    gboolean is_text = format == QD_TEXT_FORMAT_CSV || format == QD_TEXT_FORMAT_TSV;
+    Import import = { .call = call, .fd = -1, .format = format };
+    const char *const *names = NULL;
     QdWriteItem item;
-    QdRdfFormat rdf_format;
-    QdTextFormat format;
-
-    if (qd_rdf_format_from_name(call->format, &rdf_format)) {
-        qd_job_import_rdf(call, rdf_format, error);
-        return;
-    }
-    if (!check_request(call, &format, error))
-        return;
 
     qd_write_item_init(&item);
     item.relaxed = call->options.execution.relaxed_durability;
     item.times.timeout_msec = call->options.execution.has_timeout ? call->options.execution.timeout_msec : 0;
     item.cancelled = &call->private->entry.cancelled;
     import.buffer = g_malloc(BUFFER_BYTES);
-    import.reader = qd_text_reader_new(format, call->options.transfer.header, NULL, &context->limits);
-    if (call->options.transfer.delimiter != '\0')
-        qd_text_reader_set_delimiter(import.reader, call->options.transfer.delimiter);
-    if (open_source(&import, error) && qd_writer_run_exclusive(context->writer, &item, TRUE, import_rows, &import, error))
-        call->result.generation = item.outcome.generation;
-    else
-        call->result.n_rows = 0;
+    import.columns = qd_import_columns_new(call->options.transfer.types, is_text);
+    if (open_source(&import, error) && (!call->options.transfer.detect_types || scan(&import, error))) {
+        names = qd_import_columns_get_names(import.columns);
+        import.reader = create_reader(&import, names[0] != NULL ? names : NULL);
+        if (qd_writer_run_exclusive(context->writer, &item, TRUE, import_rows, &import, error))
+            call->result.generation = item.outcome.generation;
+        else
+            call->result.n_rows = 0;
+    }
 
     if (import.fd >= 0)
         (void) close(import.fd);
     qd_text_reader_free(import.reader);
+    qd_import_columns_free(import.columns);
     g_free(import.buffer);
     qd_write_item_clear(&item);
+}
+
+static void
+run_import(QdCall *call, GError **error)
+{
+    QdRdfFormat rdf_format;
+    QdTextFormat format;
+
+    if (qd_rdf_format_from_name(call->format, &rdf_format))
+        qd_job_import_rdf(call, rdf_format, error);
+    else if (check_request(call, &format, error))
+        import_text(call, format, error);
 }
 
 const QdCallClass qd_import_call = {

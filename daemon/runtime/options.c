@@ -121,6 +121,8 @@ static const QdOption option_table[] = {
     { "analyze", 'b', QD_TAKES(ANALYZE), AT(analyze) },
     { "table", 's', QD_TAKES(TABLE), .set = set_table },
     { "create", 'b', QD_TAKES(CREATE), AT(transfer.create) },
+    { "types", 'a', QD_TAKES(CREATE), AT(transfer.types) },
+    { "detect_types", 'b', QD_TAKES(CREATE), AT(transfer.detect_types) },
     { "header", 'b', QD_TAKES(HEADER), AT(transfer.header) },
     { "delimiter", 's', QD_TAKES(DELIMITER), .set = set_delimiter },
     { "rdf_terms", 's', QD_TAKES(RDF_TERMS), AT(transfer.rdf_structs), .choice = { "text", "struct" } },
@@ -152,6 +154,7 @@ qd_options_clear(QdCallOptions *self)
 {
     g_free(self->transfer.table);
     g_free(self->transfer.graph);
+    g_strfreev(self->transfer.types);
     g_free(self->base);
     g_free(self->dataset);
     g_free(self->media_type);

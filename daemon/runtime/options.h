@@ -26,7 +26,7 @@ typedef enum QdOptionId {
     QD_OPTION_MEDIA_TYPE,
     QD_OPTION_ANALYZE,
     QD_OPTION_TABLE,
-    QD_OPTION_CREATE,
+    QD_OPTION_CREATE, /* types, detect_types, too */
     QD_OPTION_HEADER,
     QD_OPTION_DELIMITER,
     QD_OPTION_RDF_TERMS,
@@ -76,8 +76,10 @@ typedef struct QdTransferOptions {
     gboolean header;
     gboolean rdf_structs; /* Export to Arrow: RDF terms are structs, not text */
     gboolean create;
-    gboolean check_only; /* Import of RDF, Restore */
-    gboolean replace;    /* Import of RDF */
+    gboolean detect_types; /* with create */
+    char **types;          /* (nullable) with create: NAME=TYPE */
+    gboolean check_only;   /* Import of RDF, Restore */
+    gboolean replace;      /* Import of RDF */
 } QdTransferOptions;
 
 /* What it refers to is its own. */

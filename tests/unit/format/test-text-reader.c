@@ -326,6 +326,29 @@ test_json(void)
 }
 
 static void
+test_json_growing(void)
+{
+    static const char text[] = "{\"a\":1}\n{\"b\":2,\"a\":3}\n{\"a\":4}\n";
+    QdLimits limits;
+    g_autoptr(QdTextReader) reader = NULL;
+    g_autofree char *rows = NULL;
+
+    qd_limits_init(&limits);
+    reader = qd_text_reader_new(QD_TEXT_FORMAT_JSONL, FALSE, NULL, &limits);
+    qd_text_reader_set_growing(reader);
+    rows = read_pieces(reader, text, sizeof text - 1, 5);
+    g_assert_cmpstr(rows, ==, "i1\ni3 i2\ni4 null\n");
+    g_assert_cmpstr(qd_text_reader_get_column_names(reader)[1], ==, "b");
+    g_assert_null(qd_text_reader_get_column_names(reader)[2]);
+    g_clear_pointer(&rows, g_free);
+    qd_text_reader_free(reader);
+    reader = qd_text_reader_new(QD_TEXT_FORMAT_JSONL, FALSE, NULL, &limits);
+    qd_text_reader_set_growing(reader);
+    rows = read_pieces(reader, "{\"a\":1}\n[1,2]\n", 14, 5);
+    g_assert_cmpstr(rows, ==, "i1\nSyntax: 2:1: the row has 2 fields, the first row 1");
+}
+
+static void
 test_json_errors(void)
 {
     assert_read(QD_TEXT_FORMAT_JSONL, FALSE, "{\"a\":1}\n{\"\xc3\xbc\":1}\n", "i1\nSyntax: 2:2: there is no column \"\xc3\xbc\"");
@@ -427,6 +450,7 @@ main(int argc, char **argv)
     g_test_add_func("/format/text-reader/tsv", test_tsv);
     g_test_add_func("/format/text-reader/jsonl", test_jsonl);
     g_test_add_func("/format/text-reader/json", test_json);
+    g_test_add_func("/format/text-reader/json-growing", test_json_growing);
     g_test_add_func("/format/text-reader/json-errors", test_json_errors);
     g_test_add_func("/format/text-reader/limits", test_limits);
     g_test_add_func("/format/text-reader/large", test_large);
