@@ -12,7 +12,6 @@
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
 
-#define MODULE_FOLDER "query-client-1"
 #define MODULE_NAME "libquery-client-direct." G_MODULE_SUFFIX
 
 extern const QueryDirectTable query_direct_table __attribute__((weak, visibility("hidden")));
@@ -32,7 +31,7 @@ find_module(void)
         return g_strdup(MODULE_NAME);
 
     folder = g_path_get_dirname(info.dli_fname);
-    path = g_build_filename(folder, MODULE_FOLDER, MODULE_NAME, NULL);
+    path = g_build_filename(folder, QUERY_MODULE_FOLDER, MODULE_NAME, NULL);
     if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
         g_autofree char *built = g_build_filename(folder, MODULE_NAME, NULL);
 

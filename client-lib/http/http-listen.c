@@ -77,7 +77,7 @@ replace_by_nonsense(QhttpPeer *self)
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
         return;
-    (void) write(fds[1], nonsense, sizeof nonsense - 1);
+    (void) send(fds[1], nonsense, sizeof nonsense - 1, MSG_NOSIGNAL);
     (void) dup3(fds[0], g_socket_get_fd(self->socket), O_CLOEXEC);
     (void) close(fds[0]);
     (void) close(fds[1]);

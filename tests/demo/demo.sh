@@ -55,11 +55,11 @@ END
 
 # It writes its address when it listens: reading that line is all the waiting there is.
 start_bus() {
-    local address
     # in a session of its own: an interrupt from the terminal is for this script, which ends the daemon before the bus
     coproc BUS { exec setsid dbus-daemon --config-file="$world/bus.conf" --nofork --print-address=1 2>"$world/log"; }
+    # shellcheck disable=SC2153
     bus_pid=$BUS_PID
-    read -r address <&"${BUS[0]}" || { cat "$world/log" >&2; exit 2; }
+    read -r <&"${BUS[0]}" || { cat "$world/log" >&2; exit 2; }
 }
 
 # The bus goes only when the daemon, which it has started, has left: it writes to the folder until then.
@@ -95,7 +95,7 @@ show() {
     echo
     echo "The same service to everybody else:"
     show_command gdbus call --session -d $name -o /org/queryd/Query1 -m $name.Query sql "$sql" '{}' '{}'
-    show_command busctl --user call $name /org/queryd/Query1 $name QueryText sssa{sv} sql "$sql" json 0
+    show_command busctl --user call $name /org/queryd/Query1 $name QueryText 'sssa{sv}' sql "$sql" json 0
     show_command queryctl sql "$sql"
     echo
 }

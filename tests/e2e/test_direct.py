@@ -149,9 +149,10 @@ def test_module(ctl, tmp_path):
         assert result.returncode == NO_DAEMON and words in result.stderr.decode()
 
     shutil.copy(os.path.join(BUILD, "client-lib", "libquery-client-1.so.0"), tmp_path)
-    fails(tmp_path, f"direct connections need the module '{tmp_path}/query-client-1/{MODULE}' of libquery-client, which cannot be")
+    path = f"{tmp_path}/query-client-1-0/{MODULE}"
+    fails(tmp_path, f"direct connections need the module '{path}' of libquery-client, which cannot be")
 
-    folder = tmp_path / "query-client-1"
+    folder = tmp_path / "query-client-1-0"
     folder.mkdir()
     shutil.copy(os.path.join(BUILD, "client-lib", MODULE), folder)
     assert run(tmp_path).stdout == b"x\n1\n"

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The README does as it says: its own text is run against a daemon that the bus activates.
 
-Every "console" block: each line behind "$ " is a command, what follows is its whole output. The C and Python blocks are
-programs; the README says what they print, in a sentence that begins with "It prints".
+tests/tools/examples.py says what is an example. The tests of the packages run the same ones where queryd is installed.
 """
 import os
 import re
@@ -12,6 +11,7 @@ import sys
 import pytest
 
 from harness import BUILD, ROOT, SANITIZER
+from examples import blocks, commands, promised_output
 from python_package import python_environment
 
 with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as stream:
@@ -21,37 +21,15 @@ instrumented = pytest.mark.skipif(SANITIZER in ("asan", "tsan"),
                                   reason="a plain program cannot load the library built with a sanitizer")
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.S | re.M)
-
-
-def promised_output(language):
-    """The code spans of the sentence "It prints …" behind the language's first block."""
-    behind = README.split(f"```{language}\n", 1)[1].split("It prints ", 1)[1]
-    sentence = re.split(r"(?<=`)\. ", behind, maxsplit=1)[0]
-    return "".join(span + "\n" for span in re.findall(r"`([^`]+)`", sentence))
-
-
-def commands(block):
-    """Pairs of command and expected output."""
-    pairs = []
-    for line in block.splitlines(keepends=True):
-        if line.startswith("$ "):
-            pairs.append([line[2:].rstrip("\n"), ""])
-        else:
-            pairs[-1][1] += line
-    return pairs
-
-
 def run_console(bus):
-    for block in blocks("console"):
+    for block in blocks(README, "console"):
         for command, expected in commands(block):
             result = bus.run("bash", "-c", command)
             assert (result.returncode, result.stdout) == (0, expected), (command, result.stderr)
 
 
 def test_console(bus):
-    assert len(commands("".join(blocks("console")))) >= 6
+    assert len(commands("".join(blocks(README, "console")))) >= 6
     run_console(bus)
 
 
@@ -72,26 +50,26 @@ def copy_pkg_config(target):
 def test_c(bus, tmp_path):
     if shutil.which("pkg-config") is None or shutil.which("cc") is None:
         pytest.skip("no compiler or no pkg-config here")
-    (source,) = blocks("c")
+    (source,) = blocks(README, "c")
     assert len(source.splitlines()) <= 24
     (tmp_path / "notes.c").write_text(source, encoding="utf-8")
-    (command,) = [block for block in blocks("sh") if "pkg-config" in block]
+    (command,) = [block for block in blocks(README, "sh") if "pkg-config" in block]
     run_console(bus)
     copy_pkg_config(tmp_path)
     env = dict(bus.env, PKG_CONFIG_PATH=str(tmp_path))
     built = bus.run("bash", "-c", command, env=env, cwd=tmp_path)
     assert (built.returncode, built.stderr) == (0, "")
     result = bus.run(str(tmp_path / "notes"))
-    assert (result.returncode, result.stdout, result.stderr) == (0, promised_output("c"), "")
+    assert (result.returncode, result.stdout, result.stderr) == (0, promised_output(README, "c"), "")
 
 
 @instrumented
 def test_python(bus):
     env = python_environment(bus.env)
-    (source,) = blocks("python")
+    (source,) = blocks(README, "python")
     run_console(bus)
     result = bus.run(sys.executable, "-c", source, env=env)
-    assert (result.returncode, result.stdout, result.stderr) == (0, promised_output("python"), "")
+    assert (result.returncode, result.stdout, result.stderr) == (0, promised_output(README, "python"), "")
 
 
 def test_folders_exist():

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The shared library exports exactly the functions of its public headers, as its symbol map says, and nothing but query_*.
 
-What its own module calls has a version of its own, and is what the map lists there.
+What its own module calls has a version of its own, and is what the map lists there. The Debian package's symbols file lists all
+of them with the release that brought each; check-exports.py BUILD --fix adds what is new and removes what is gone.
 """
 import glob
 import os
@@ -22,6 +23,7 @@ def declared(text):
 
 
 PRIVATE = "QUERY_CLIENT_PRIVATE"
+SYMBOLS = "data/debian/libquery-client-1-0.symbols"
 
 
 def exported(library):
@@ -41,6 +43,16 @@ def difference(have, want, have_name, want_name):
             [f"in {want_name}, not in {have_name}: {n}" for n in sorted(want - have)])
 
 
+def renew_symbols(library_symbols):
+    """Known symbols keep their release; new ones are of this one."""
+    release = re.search(r"version: '([\d.]+)'", read("meson.build")).group(1)
+    head = [line for line in read(SYMBOLS).splitlines() if not line.startswith(" ")]
+    known = dict(line.split() for line in read(SYMBOLS).splitlines() if line.startswith(" "))
+    with open(os.path.join(ROOT, SYMBOLS), "w", encoding="utf-8") as stream:
+        stream.writelines(line + "\n" for line in head)
+        stream.writelines(f" {symbol} {known.get(symbol, release)}\n" for symbol in sorted(library_symbols))
+
+
 def main():
     tap = Tap()
     libraries = [p for p in glob.glob(os.path.join(sys.argv[1], "client-lib", "libquery-client-1.so*")) if not p.endswith(".p")]
@@ -57,6 +69,12 @@ def main():
     tap.case("exports/library-is-headers", difference(library, headers, "the library", "the public headers"))
     tap.case("exports/only-query", [n for n in sorted(library | private) if not n.startswith("query_")])
     tap.case("exports/library-is-map", difference(library, names, "the library", maps[0]) if "query_*" not in names else [])
+    packaged = {"@".join(symbol) for symbol in symbols} | {f"{version}@{version}" for _name, version in symbols}
+    if "--fix" in sys.argv:
+        renew_symbols(packaged)
+    listed = {line.split()[0] for line in read(SYMBOLS).splitlines() if line.startswith(" ")}
+    tap.case("exports/symbols-of-package", [f"{p}; tests/tools/check-exports.py {sys.argv[1]} --fix renews it"
+                                            for p in difference(packaged, listed, "the library", SYMBOLS)])
     tap.case("exports/for-the-module", difference(private, mapped(text, PRIVATE), "the library", maps[0]))
     tap.finish()
 

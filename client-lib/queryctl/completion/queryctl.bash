@@ -8,9 +8,9 @@ _queryctl()
     COMPREPLY=()
     if [[ $lines == :files ]]; then
         compopt -o filenames
-        COMPREPLY=($(compgen -f -- "$cur"))
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
     else
-        COMPREPLY=($(compgen -W "$lines" -- "$cur"))
+        mapfile -t COMPREPLY < <(compgen -W "$lines" -- "$cur")
     fi
 }
 
