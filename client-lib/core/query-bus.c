@@ -9,6 +9,8 @@
  */
 #include "client-lib/core/query-bus.h"
 
+#include <string.h>
+
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
 
@@ -110,11 +112,22 @@ query_bus_get_connection(QueryBus *self, GCancellable *cancellable, GError **err
     return keep_connection(self, connection);
 }
 
+/* What shows the messages of the daemon's unit. */
+static char *
+describe_journal(const QueryBus *self)
+{
+    const char *store = self->name + strlen(QUERY_BUS_INTERFACE); /* "" or ".STORE" */
+
+    return g_strdup_printf("'journalctl --user -u queryd%s%s'", store[0] == '.' ? "@" : "", store[0] == '.' ? store + 1 : "");
+}
+
 static gboolean
 start_service(QueryBus *self, GDBusConnection *connection, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GError) local_error = NULL;
     g_autoptr(GVariant) reply = NULL;
+    g_autofree char *journal = describe_journal(self);
+    gboolean is_known;
 
     reply = g_dbus_connection_call_sync(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
                                         "StartServiceByName", g_variant_new("(su)", self->name, 0), G_VARIANT_TYPE("(u)"),
@@ -127,14 +140,16 @@ start_service(QueryBus *self, GDBusConnection *connection, GCancellable *cancell
         return FALSE;
     }
     if (g_error_matches(local_error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT)) {
-        g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNAVAILABLE, "'%s' did not start within %d s", self->name,
-                    QUERY_BUS_START_TIMEOUT_MSEC / 1000);
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNAVAILABLE, "'%s' did not start within %d s; %s may say why", self->name,
+                    QUERY_BUS_START_TIMEOUT_MSEC / 1000, journal);
         return FALSE;
     }
 
-    /* Each such reason means that there is no daemon. */
+    /* Each such reason means that there is no daemon. A service that is not installed has no messages. */
+    is_known = !g_error_matches(local_error, G_DBUS_ERROR, G_DBUS_ERROR_SERVICE_UNKNOWN);
     g_dbus_error_strip_remote_error(local_error);
-    g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNAVAILABLE, "cannot start '%s': %s", self->name, local_error->message);
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNAVAILABLE, "cannot start '%s': %s%s%s%s", self->name, local_error->message,
+                is_known ? "; " : "", is_known ? journal : "", is_known ? " may say why" : "");
     return FALSE;
 }
 

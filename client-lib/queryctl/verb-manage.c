@@ -7,6 +7,7 @@
 
 #include "client-lib/queryctl/run-statement.h"
 #include "client-lib/queryctl/verbs.h"
+#include "client-lib/text/text-value.h"
 
 static int
 report(QctlSession *session, GError **error)
@@ -195,20 +196,64 @@ const QctlVerb qctl_stats_verb = {
 
 /* status -------------------------------------------------------------------------------------------------------------- */
 
-static bool
-put_properties(QctlSession *session, QueryConnection *connection, GString *out, GError **error)
-{
-    static const char *const names[] = {
-        "Version", "ProtocolVersion", "Languages", "Formats", "Features", "ReadOnly", "Generation"
-    };
+static const struct {
+    const char *name;
+    const char *key; /* in json */
+} properties[] = {
+    { "Version", "version" },       { "ProtocolVersion", "protocol_version" },
+    { "Languages", "languages" },   { "Formats", "formats" },
+    { "Features", "features" },     { "ReadOnly", "read_only" },
+    { "Generation", "generation" },
+};
 
-    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
-        g_autoptr(GVariant)
-            value = query_connection_get_daemon_property(connection, names[i], qctl_session_get_cancellable(session), error);
+/* What is shown. */
+typedef struct Status {
+    GVariant *properties[G_N_ELEMENTS(properties)];
+    GVariant *queries;
+    GVariant *limits;
+    GVariant *stats;
+} Status;
+
+static void
+status_clear(Status *self)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(self->properties); i++)
+        g_clear_pointer(&self->properties[i], g_variant_unref);
+    g_clear_pointer(&self->queries, g_variant_unref);
+    g_clear_pointer(&self->limits, g_variant_unref);
+    g_clear_pointer(&self->stats, g_variant_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Status, status_clear)
+
+static bool
+status_read(Status *self, QctlSession *session, GError **error)
+{
+    GCancellable *cancellable = qctl_session_get_cancellable(session);
+    QueryConnection *connection = qctl_session_connect(session, error);
+
+    for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
+        if (connection != NULL)
+            self->properties[i] = query_connection_get_daemon_property(connection, properties[i].name, cancellable, error);
+        if (self->properties[i] == NULL)
+            return false;
+    }
+    self->queries = query_connection_list_queries(connection, cancellable, error);
+    if (self->queries != NULL)
+        self->limits = query_connection_get_limits(connection, cancellable, error);
+    if (self->limits != NULL)
+        self->stats = query_connection_get_stats(connection, cancellable, error);
+    return self->stats != NULL;
+}
+
+/* status for eyes ----------------------------------------------------------------------------------------------------- */
+
+static void
+put_properties(GString *out, const Status *status)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
+        GVariant *value = status->properties[i];
         g_autofree char *text = NULL;
 
-        if (value == NULL)
-            return false;
         if (g_variant_is_of_type(value, G_VARIANT_TYPE_STRING_ARRAY)) {
             g_autofree const char **words = g_variant_get_strv(value, NULL);
 
@@ -218,21 +263,19 @@ put_properties(QctlSession *session, QueryConnection *connection, GString *out, 
         } else {
             text = g_variant_print(value, FALSE);
         }
-        g_string_append_printf(out, "%-16s %s\n", names[i], text);
+        g_string_append_printf(out, "%-16s %s\n", properties[i].name, text);
     }
-
-    return true;
 }
+
+static const struct {
+    const char *name;
+    const char *label;
+} facts[] = { { "state", "State" }, { "health", "Health" }, { "damage", "Damage" }, { "salvage_report", "Salvage report" } };
 
 /* What the daemon knows of the database's file. */
 static void
 put_health(GString *out, GVariant *stats)
 {
-    static const struct {
-        const char *name;
-        const char *label;
-    } facts[] = { { "state", "State" }, { "health", "Health" }, { "damage", "Damage" }, { "salvage_report", "Salvage report" } };
-
     for (guint i = 0; i < G_N_ELEMENTS(facts); i++) {
         const char *text = NULL;
 
@@ -290,38 +333,140 @@ put_limits(GString *out, GVariant *limits)
     }
 }
 
+/* status as JSON ------------------------------------------------------------------------------------------------------ */
+
+static void
+put_key(GString *out, const char *key)
+{
+    qw_text_put_json_text(out, key, strlen(key));
+    qw_text_put_char(out, ':');
+}
+
+/* Texts, numbers, truth values, and arrays and dictionaries of them. */
+static void
+put_json(GString *out, GVariant *value)
+{
+    bool is_dictionary = g_variant_is_of_type(value, G_VARIANT_TYPE_VARDICT);
+
+    if (g_variant_is_of_type(value, G_VARIANT_TYPE_VARIANT)) {
+        g_autoptr(GVariant) inner = g_variant_get_variant(value);
+
+        put_json(out, inner);
+    } else if (g_variant_is_of_type(value, G_VARIANT_TYPE_STRING)) {
+        gsize n = 0;
+        const char *text = g_variant_get_string(value, &n);
+
+        qw_text_put_json_text(out, text, n);
+    } else if (g_variant_is_container(value)) {
+        qw_text_put_char(out, is_dictionary ? '{' : '[');
+        for (gsize i = 0; i < g_variant_n_children(value); i++) {
+            g_autoptr(GVariant) child = g_variant_get_child_value(value, i);
+            g_autoptr(GVariant) key = is_dictionary ? g_variant_get_child_value(child, 0) : NULL;
+            g_autoptr(GVariant) inner = is_dictionary ? g_variant_get_child_value(child, 1) : g_variant_ref(child);
+
+            if (i > 0)
+                qw_text_put_char(out, ',');
+            if (key != NULL)
+                put_key(out, g_variant_get_string(key, NULL));
+            put_json(out, inner);
+        }
+        qw_text_put_char(out, is_dictionary ? '}' : ']');
+    } else { /* numbers and truth values are written alike */
+        g_autofree char *text = g_variant_print(value, FALSE);
+
+        qw_text_put_bytes(out, text, strlen(text));
+    }
+}
+
+static void
+put_json_limits(GString *out, GVariant *limits)
+{
+    static const char *const keys[] = { "name", "value", "default", "unit", "error", "description" };
+
+    for (gsize i = 0; i < g_variant_n_children(limits); i++) {
+        g_autoptr(GVariant) limit = g_variant_get_child_value(limits, i);
+
+        g_string_append(out, i > 0 ? ",{" : "{");
+        for (guint k = 0; k < G_N_ELEMENTS(keys); k++) {
+            g_autoptr(GVariant) value = g_variant_get_child_value(limit, k);
+
+            if (k > 0)
+                qw_text_put_char(out, ',');
+            put_key(out, keys[k]);
+            put_json(out, value);
+        }
+        qw_text_put_char(out, '}');
+    }
+}
+
+/* @separator: between members: with a line's end, or without one */
+static void
+put_json_status(GString *out, const Status *status, const char *separator)
+{
+    g_string_append_c(out, '{');
+    for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
+        put_key(out, properties[i].key);
+        put_json(out, status->properties[i]);
+        g_string_append(out, separator);
+    }
+    for (guint i = 0; i < G_N_ELEMENTS(facts); i++) {
+        g_autoptr(GVariant) value = g_variant_lookup_value(status->stats, facts[i].name, G_VARIANT_TYPE_STRING);
+
+        if (value == NULL)
+            continue;
+        put_key(out, facts[i].name);
+        put_json(out, value);
+        g_string_append(out, separator);
+    }
+    put_key(out, "queries");
+    put_json(out, status->queries);
+    g_string_append(out, separator);
+    put_key(out, "limits");
+    g_string_append_c(out, '[');
+    put_json_limits(out, status->limits);
+    g_string_append(out, "]}\n");
+}
+
 static int
 run_status(QctlSession *session)
 {
+    QctlFormat format = qctl_session_get_arguments(session)->output.format;
     g_autoptr(GError) error = NULL;
-    GCancellable *cancellable = qctl_session_get_cancellable(session);
-    QueryConnection *connection = qctl_session_connect(session, &error);
-    g_autoptr(GVariant) queries = NULL;
-    g_autoptr(GVariant) limits = NULL;
-    g_autoptr(GVariant) stats = NULL;
     g_autoptr(QctlSink) sink = qctl_session_create_sink(session);
     GString *out = qctl_sink_get_buffer(sink);
+    g_auto(Status) status = { 0 };
 
-    if (connection == NULL || !put_properties(session, connection, out, &error))
+    if (!status_read(&status, session, &error))
         return report(session, &error);
-    queries = query_connection_list_queries(connection, cancellable, &error);
-    if (queries == NULL)
-        return report(session, &error);
-    limits = query_connection_get_limits(connection, cancellable, &error);
-    if (limits == NULL)
-        return report(session, &error);
-    stats = query_connection_get_stats(connection, cancellable, &error);
-    if (stats == NULL)
-        return report(session, &error);
-
-    put_health(out, stats);
-    put_queries(out, queries);
-    put_limits(out, limits);
+    if (format != QCTL_FORMAT_AUTO) {
+        put_json_status(out, &status, format == QCTL_FORMAT_JSON ? ",\n" : ",");
+    } else {
+        put_properties(out, &status);
+        put_health(out, status.stats);
+        put_queries(out, status.queries);
+        put_limits(out, status.limits);
+    }
     return qctl_sink_flush(sink, &error) ? QCTL_EXIT_OK : report(session, &error);
 }
 
+static bool
+check_status(const QctlArguments *arguments, GError **error)
+{
+    QctlFormat format = arguments->output.format;
+
+    if (format == QCTL_FORMAT_AUTO || format == QCTL_FORMAT_JSON || format == QCTL_FORMAT_JSONL)
+        return true;
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "status: the format is one of json, jsonl");
+    return false;
+}
+
 const QctlVerb qctl_status_verb = {
-    "status", "", "show the daemon, its running queries and its limits", QCTL_OPTIONS(&qctl_option_store), .run = run_status,
+    "status",
+    "",
+    "show the daemon, its running queries and its limits",
+    QCTL_OPTIONS(&qctl_option_format, &qctl_option_store),
+    .check = check_status,
+    .run = run_status,
 };
 
 /* cancel, check, optimize -------------------------------------------------------------------------------------------------------

@@ -409,6 +409,31 @@ def test_status_says_where_a_limit_differs(make_bus):
     assert line.split()[1:4] == ["54321", "(1048576)", "bytes"]
 
 
+@pytest.mark.parametrize("fmt", ["json", "jsonl"])
+def test_status_as_json(ctl, fmt):
+    process = ctl.start("sql", "--timeout", "0", ENDLESS)
+    wait_until(lambda: [q for q in ctl.world.queries() if q["state"] == "running"], "the query to run")
+    out = ctl.ok("status", "-F", fmt)
+    process.kill()
+    process.communicate()
+    status = json.loads(out)
+    assert out.count(b"\n") == 1 or fmt == "json"
+    assert status["version"] == ctl.world.property("Version") and status["read_only"] is False and status["state"] == "open"
+    assert status["languages"] == ctl.world.property("Languages")
+    (query,) = [query for query in status["queries"] if query["state"] == "running"]
+    assert query["text"] == ENDLESS and query["id"] > 0
+    assert [(one["name"], one["value"], one["default"], one["unit"], one["error"], one["description"])
+            for one in status["limits"]] == [tuple(row) for row in ctl.world.limits().values()]
+    assert "the format is one of json, jsonl" in ctl.fails(USAGE, "status", "-F", "csv")
+
+
+def test_a_daemon_that_does_not_start(make_bus):
+    world = make_bus(prefix="false #")
+    world.expected_exits.add(1)
+    assert "; 'journalctl --user -u queryd' may say why\n" in Ctl(world).fails(NO_DAEMON, "sql", "SELECT 1")
+    assert "journal" not in Ctl(world).fails(NO_DAEMON, "sql", "-s", "nosuch", "SELECT 1")
+
+
 def test_cancel(ctl):
     process = ctl.start("sql", "--timeout", "0", ENDLESS)
     query = wait_until(lambda: [q for q in ctl.world.queries() if q["state"] == "running"], "the query to run")[0]
