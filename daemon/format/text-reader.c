@@ -114,11 +114,12 @@ QdTextReadResult
 qd_text_reader_finish_row(QdTextReader *self, GError **error)
 {
     guint n_values = self->row.values->len;
+    bool grows = self->grows && self->have_names && n_values > self->n_columns && n_values == self->names->len - 1;
     g_autofree char *message = NULL;
 
     if (n_values > qd_limits_get(&self->limits, QD_LIMIT_COLUMNS))
         return qd_text_reader_fail_limit(self, self->row_place, error, QD_LIMIT_COLUMNS, "columns of a row");
-    if (self->n_columns == 0 || (self->grows && self->have_names && n_values == self->names->len - 1))
+    if (self->n_columns == 0 || grows)
         self->n_columns = n_values;
     if (n_values != self->n_columns) {
         message = g_strdup_printf("the row has %u fields, the first row %u", n_values, self->n_columns);

@@ -2,7 +2,8 @@
 /*
  * Fuzz target: the readers of csv, tsv, json and jsonl.
  *
- * The first byte chooses format, header and cut. Each row that is read is written as csv and read again: it must be the same.
+ * The first byte chooses format, header (json: whether later keys are columns) and cut. Each row that is read is written as csv and
+ * read again: it must be the same.
  */
 #include <math.h>
 #include <stddef.h>
@@ -65,11 +66,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     limits.values[QD_LIMIT_COLUMNS] = 50;
     limits.values[QD_LIMIT_SQL_DEPTH] = 10;
     reader = qd_text_reader_new((QdTextFormat) (data[0] & 3), (data[0] & 4) != 0, NULL, &limits);
+    if ((data[0] & 6) == 6)
+        qd_text_reader_set_growing(reader);
     piece = (size_t) (data[0] >> 3) + 1;
     data++;
     size--;
     while (result != QD_TEXT_READ_END && result != QD_TEXT_READ_ERROR) {
         result = qd_text_reader_next(reader, &values, &n_values, NULL);
+        if (result == QD_TEXT_READ_ROW && qd_text_reader_get_column_names(reader) != NULL)
+            g_assert_cmpuint(g_strv_length((char **) qd_text_reader_get_column_names(reader)), >=, n_values);
         if (result == QD_TEXT_READ_ROW && n_values > 0)
             check_row(values, n_values, &limits);
         if (result == QD_TEXT_READ_MORE) {

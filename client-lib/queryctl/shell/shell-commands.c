@@ -11,6 +11,7 @@
 #include "client-lib/queryctl/hint.h"
 #include "client-lib/queryctl/run-statement.h"
 #include "client-lib/queryctl/shell/shell-private.h"
+#include "client-lib/queryctl/transaction.h"
 #include "client-lib/queryctl/transfer/dump.h"
 #include "client-lib/queryctl/verbs.h"
 
@@ -70,8 +71,10 @@ run_dump(QctlShell *self, const char *argument)
     g_autoptr(GError) error = NULL;
     g_autoptr(QctlSink) sink = qctl_sink_new(qctl_session_get_output(self->session), false);
 
-    if (!qctl_dump(self->session, sink, argument, &error))
-        qctl_shell_take_code(self, qctl_session_report(self->session, g_steal_pointer(&error), NULL));
+    if (qctl_dump(self->session, sink, argument, &error))
+        return;
+    qctl_shell_take_code(self, qctl_session_report(self->session, g_error_copy(error), NULL));
+    qctl_transaction_check(self->session, error);
 }
 
 /* Statements ---------------------------------------------------------------------------------------------------------- */
@@ -312,7 +315,7 @@ static const QctlCommand commands[] = {
       "PATTERN, as in GLOB, is of the tables." },
     { ".dump", "[PATTERN]", "tables as SQL that makes them again", run_dump, QCTL_VALUES_TABLES,
       "What sqlite3 reads, in one transaction: tables, rows, then indexes, triggers and views. RDF data is not in it:\n"
-      "'queryctl export' writes that. PATTERN is as in GLOB; without it triggers, views and user_version are there, too." },
+      "'queryctl export' writes that. PATTERN is as in GLOB. Without it views, user_version and application_id are written, too." },
     { ".sql", "", "statements are SQL from now on", run_to_sql, QCTL_VALUES_ANY, NULL },
     { ".sparql", "", "statements are SPARQL from now on", run_to_sparql, QCTL_VALUES_ANY,
       "A request ends with a semicolon that is the last of its line, with no bracket open. Others stand between its operations." },
@@ -384,7 +387,7 @@ run_help(QctlShell *self, const char *argument)
     }
     (void) fputs("A statement ends with ';' and may take several lines. Ctrl-C ends it or drops what is typed.\n", stderr);
     for (command = commands; command->name != NULL; command++)
-        (void) fprintf(stderr, "  %-11s %-12s %s\n", command->name, strlen(command->argument) <= 12 ? command->argument : "…",
+        (void) fprintf(stderr, "  %-11s %-12s %s\n", command->name, strlen(command->argument) <= 12 ? command->argument : "...",
                        command->help);
 }
 
