@@ -16,6 +16,16 @@ write_list(QdGenerator *self, const QdTerm **terms, guint n_terms)
     return n_terms > 0 ? qd_sql_finish(&list) : qd_sql_text("");
 }
 
+/* The graphs that are the default graph together. */
+static QdSql
+write_default_list(QdGenerator *self)
+{
+    const QdDatasetClause *clause = self->dataset->clause;
+    QdSql list = write_list(self, clause->graphs, clause->n_graphs);
+
+    return clause->has_default ? qd_sql_make(self->arena, "@,0", list) : list;
+}
+
 static gboolean
 has_named(const QdDatasetClause *clause, const QdTerm *graph)
 {
@@ -24,6 +34,19 @@ has_named(const QdDatasetClause *clause, const QdTerm *graph)
             return TRUE;
     }
     return FALSE;
+}
+
+/* All graphs: of a triple that stands in several the quad of the first one. Most stand in the default graph, or in one. */
+static QdSql
+union_condition(QdGenerator *self, const QdTableName *table, QdSql g)
+{
+    return qd_sql_make(
+        self->arena, "(@=0 OR NOT @)", g,
+        qd_sql_exists(self->arena, QD_SQL_NONE,
+                      qd_sql_make(self->arena, "SELECT 1 FROM queryd_quad AS d WHERE d.s=@ AND d.p=@ AND d.o=@ AND d.g<@",
+                                  qd_sql_column(self->arena, table, "s", QD_SQL_NODE),
+                                  qd_sql_column(self->arena, table, "p", QD_SQL_PREDICATE),
+                                  qd_sql_column(self->arena, table, "o", QD_SQL_NODE), g)));
 }
 
 /* Several FROM: a triple that stands in two graphs is one triple. */
@@ -35,12 +58,16 @@ default_condition(QdGenerator *self, const QdTableName *table, QdSql g)
 
     if (clause == NULL && self->dataset->with == NULL)
         return qd_sql_equate(self->arena, g, "=", qd_sql_text("0"));
-    if (clause == NULL || clause->n_graphs == 1)
+    if (clause != NULL && clause->is_union)
+        return union_condition(self, table, g);
+    if (clause != NULL && clause->has_default && clause->n_graphs == 0)
+        return qd_sql_equate(self->arena, g, "=", qd_sql_text("0"));
+    if (clause == NULL || (clause->n_graphs == 1 && !clause->has_default))
         return qd_sql_equate(self->arena, g, "=",
                              qd_generator_put_term(self, clause == NULL ? self->dataset->with : clause->graphs[0]));
     if (clause->n_graphs == 0)
         return qd_sql_text("0");
-    list = write_list(self, clause->graphs, clause->n_graphs);
+    list = write_default_list(self);
     return qd_sql_make(
         self->arena, "@ IN (@) AND NOT @", g, list,
         qd_sql_exists(self->arena, QD_SQL_NONE,
@@ -61,11 +88,11 @@ qd_generate_graph_condition(QdGenerator *self, const QdTableName *table)
     case QD_NODE_NONE:
         return default_condition(self, table, g);
     case QD_NODE_TERM:
-        if (clause != NULL && !has_named(clause, self->graph.term))
+        if (clause != NULL && !clause->names_all && !has_named(clause, self->graph.term))
             return qd_sql_text("0");
         return qd_sql_make(self->arena, "@=@ AND @<>0", g, qd_generator_put_term(self, self->graph.term), g);
     case QD_NODE_VARIABLE:
-        if (clause != NULL)
+        if (clause != NULL && !clause->names_all)
             return qd_sql_make(self->arena, "@ IN (@) AND @<>0", g, write_list(self, clause->named, clause->n_named), g);
         return qd_sql_make(self->arena, "@<>0", g);
     }
@@ -135,7 +162,7 @@ generate_graphs(QdGenerator *self, guint variable)
     QdTable table = qd_generator_make_table(self, 'g');
     QdSql id = qd_sql_column(self->arena, &table.name, "id", QD_SQL_COLUMN);
 
-    if (clause == NULL) {
+    if (clause == NULL || clause->names_all) {
         table.from = qd_sql_make(self->arena, "queryd_graph AS @", table.from);
         qd_relation_add_where(self, relation,
                               qd_sql_make(self->arena, "@<>0 AND (@>0 OR @)", id,
@@ -162,7 +189,7 @@ existence_condition(QdGenerator *self)
 {
     const QdDatasetClause *clause = self->dataset->clause;
 
-    if (clause != NULL)
+    if (clause != NULL && !clause->names_all)
         return has_named(clause, self->graph.term) ? QD_SQL_NONE : qd_sql_text("0");
     return qd_sql_exists(self->arena, QD_SQL_NONE,
                          qd_sql_make(self->arena,

@@ -175,6 +175,9 @@ typedef struct QdDatasetClause {
     guint n_graphs;
     const QdTerm **named;
     guint n_named;
+    gboolean has_default; /* FROM DEFAULT: the store's default graph, too */
+    gboolean is_union;    /* FROM ALL: the default graph is all graphs together */
+    gboolean names_all;   /* FROM NAMED ALL */
 } QdDatasetClause;
 
 #define QD_NO_LIMIT G_MAXUINT64

@@ -11,6 +11,21 @@
 
 #include "daemon/base/error.h"
 
+/* FROM ALL, FROM DEFAULT, FROM NAMED ALL */
+static gboolean
+accept_many(QdParser *self, QdDatasetClause *clause, gboolean is_named)
+{
+    if (!self->takes_all)
+        return FALSE;
+    if (qd_parser_accept_word(self, "ALL"))
+        *(is_named ? &clause->names_all : &clause->is_union) = TRUE;
+    else if (!is_named && qd_parser_accept_word(self, "DEFAULT"))
+        clause->has_default = TRUE;
+    else
+        return FALSE;
+    return TRUE;
+}
+
 QdDatasetClause *
 qd_parser_parse_dataset(QdParser *self, const char *keyword)
 {
@@ -22,6 +37,8 @@ qd_parser_parse_dataset(QdParser *self, const char *keyword)
         gboolean is_named = qd_parser_accept_word(self, "NAMED");
         const QdTerm *iri;
 
+        if (self->error == NULL && accept_many(self, clause, is_named))
+            continue;
         if (self->error != NULL || !qd_parser_parse_iri(self, &iri))
             return NULL;
         g_array_append_val(is_named ? named : graphs, iri);
@@ -42,6 +59,12 @@ refuse_option(GError **error, const char *message)
     return FALSE;
 }
 
+static gboolean
+is_empty(const QdDatasetClause *clause)
+{
+    return clause->n_graphs + clause->n_named == 0 && !clause->has_default && !clause->is_union && !clause->names_all;
+}
+
 QdDatasetClause *
 qd_parser_parse_dataset_option(QdAst *ast, const QdParseOptions *options, GError **error)
 {
@@ -59,12 +82,13 @@ qd_parser_parse_dataset_option(QdAst *ast, const QdParseOptions *options, GError
         .read_value = QD_FINGERPRINT_NO_VALUE,
         .options = &own,
         .names = { .prefixes = prefixes },
+        .takes_all = TRUE,
     };
 
     if (qd_parser_advance(&self))
         clause = qd_parser_parse_dataset(&self, "FROM");
-    if (clause != NULL && (clause->n_graphs + clause->n_named == 0 || !qd_parser_is(&self, QD_TOKEN_END)))
-        (void) qd_parser_fail_expected(&self, "FROM <IRI> or FROM NAMED <IRI>");
+    if (clause != NULL && (is_empty(clause) || !qd_parser_is(&self, QD_TOKEN_END)))
+        (void) qd_parser_fail_expected(&self, "FROM <IRI>, FROM DEFAULT, FROM ALL, FROM NAMED <IRI> or FROM NAMED ALL");
     if (self.error == NULL)
         return clause;
 

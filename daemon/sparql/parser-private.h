@@ -45,6 +45,7 @@ typedef struct QdParser {
     guint n_fresh;
     QdBlankNodes blank_nodes;
     gboolean only_terms;      /* no variables: INSERT DATA and DELETE DATA */
+    gboolean takes_all;       /* in a dataset ALL and DEFAULT, which are no SPARQL: the option `dataset` */
     gboolean takes_aggregate; /* in SELECT, HAVING, ORDER BY */
     gboolean has_aggregate;   /* one was met */
     guint depth;

@@ -34,16 +34,18 @@ add_graph(const Walk *self, const QdNode *graph)
 {
     switch (graph->kind) {
     case QD_NODE_NONE:
+        if (self->dataset != NULL && self->dataset->is_union)
+            qd_name_set_make_all(self->graphs);
         if (self->dataset != NULL)
             add_terms(self->graphs, self->dataset->graphs, self->dataset->n_graphs);
-        else
+        if (self->dataset == NULL || self->dataset->has_default)
             qd_name_set_add(self->graphs, "", 0);
         return;
     case QD_NODE_TERM:
         add_term(self->graphs, graph->term);
         return;
     case QD_NODE_VARIABLE:
-        if (self->dataset != NULL)
+        if (self->dataset != NULL && !self->dataset->names_all)
             add_terms(self->graphs, self->dataset->named, self->dataset->n_named);
         else
             qd_name_set_make_all(self->graphs);

@@ -33,6 +33,22 @@ def test_instead_of_the_text(store):
         assert count(store, "SELECT (COUNT(*) AS ?n) FROM <x:g2> { ?s ?p ?o }") == 2
 
 
+def test_default_and_all(store):
+    """Words of the option only: the store's own default graph, and all graphs."""
+    for _ in range(2):
+        assert count(store, TEXT, "FROM DEFAULT") == 3 and count(store, NAMED, "FROM DEFAULT") == 0
+        store.update("INSERT DATA { GRAPH <x:g2> { <x:s> <x:p> 4 } }", language="sparql")
+        assert count(store, TEXT, "FROM ALL") == 4 and count(store, NAMED, "FROM ALL") == 0
+        assert count(store, NAMED, "FROM NAMED ALL") == 4 and count(store, TEXT, "FROM NAMED ALL") == 0
+        assert count(store, TEXT, "FROM <x:g2> FROM DEFAULT") == 4 and count(store, TEXT, "FROM <x:g1> FROM ALL FROM <x:g2>") == 4
+        assert count(store, "SELECT (COUNT(*) AS ?n) { <x:s> <x:p>+ ?o }", "FROM ALL") == 4
+        assert count(store, "SELECT (COUNT(*) AS ?n) { GRAPH <x:g2> {} }", "FROM NAMED ALL") == 1
+    for text in TEXT.replace("{", "FROM ALL {"), TEXT.replace("{", "FROM DEFAULT {", 1), TEXT.replace("{", "FROM NAMED ALL {", 1):
+        with pytest.raises(BusError) as error:
+            count(store, text)
+        assert error.value.name == "Syntax"
+
+
 def test_updates(store):
     store.update("INSERT { ?s <x:seen> ?o } WHERE { ?s ?p ?o }", language="sparql", dataset="FROM <x:g1>")
     assert count(store, "SELECT (COUNT(*) AS ?n) { ?s <x:seen> ?o }") == 1
@@ -45,7 +61,7 @@ def test_updates(store):
 
 
 @pytest.mark.parametrize("dataset", ["", "<x:g1>", "FROM", "FROM <x:g1> {", "FROM <x:g1> WHERE", "FROM <a b>", "USING <x:g1>",
-                         "FROM <relative>", "FROM ?g",
+                         "FROM <relative>", "FROM ?g", "FROM NAMED DEFAULT",
                                      "FROM <x:g1> } ; DROP ALL #", "SELECT"])
 def test_what_is_no_dataset(store, dataset):
     for call in (lambda: store.query(TEXT, language="sparql", dataset=dataset),
