@@ -81,21 +81,40 @@ set_limit(QdConfig *self, const char *path, const char *key, const char *text)
 }
 
 static void
-set_daemon_key(QdConfig *self, const char *path, const char *key, const char *text)
+set_tracker(QdConfig *self, const char *path, const char *text)
 {
-    int level;
+    static const char *const names[] = { [QD_TRACKER_OFF] = "off", [QD_TRACKER_ON] = "on", [QD_TRACKER_UNION] = "union" };
 
-    if (!g_str_equal(key, "log_level")) {
-        config_warn(self, "%s: unknown key '%s' in [%s], ignoring", path, key, group_daemon);
-        return;
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+        if (g_str_equal(names[i], text)) {
+            self->tracker = (QdTrackerMode) i;
+            return;
+        }
     }
+    config_warn(self, "%s: tinysparql '%s' is none of off, on, union; ignoring", path, text);
+}
 
-    level = qd_log_parse_level(text);
+static void
+set_log_level(QdConfig *self, const char *path, const char *text)
+{
+    int level = qd_log_parse_level(text);
+
     if (level < 0) {
         config_warn(self, "%s: log_level '%s' is none of error, warning, notice, info, debug; ignoring", path, text);
         return;
     }
     self->log_level = level;
+}
+
+static void
+set_daemon_key(QdConfig *self, const char *path, const char *key, const char *text)
+{
+    if (g_str_equal(key, "log_level"))
+        set_log_level(self, path, text);
+    else if (g_str_equal(key, "tinysparql"))
+        set_tracker(self, path, text);
+    else
+        config_warn(self, "%s: unknown key '%s' in [%s], ignoring", path, key, group_daemon);
 }
 
 static void

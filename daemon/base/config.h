@@ -11,10 +11,18 @@
 
 #include "daemon/base/limits.h"
 
+/* The objects of TinySPARQL on our bus name (docs/tinysparql.md). */
+typedef enum QdTrackerMode {
+    QD_TRACKER_OFF,
+    QD_TRACKER_ON,
+    QD_TRACKER_UNION, /* the default graph of its queries is all graphs together */
+} QdTrackerMode;
+
 typedef struct QdConfig {
-    QdLimits limits;     /* [Limits]: a key for each row of the table of limits */
-    int log_level;       /* [Daemon] log_level=: a syslog level */
-    GPtrArray *warnings; /* of char*: one line each, with file and key */
+    QdLimits limits;       /* [Limits]: a key for each row of the table of limits */
+    int log_level;         /* [Daemon] log_level=: a syslog level */
+    QdTrackerMode tracker; /* [Daemon] tinysparql= */
+    GPtrArray *warnings;   /* of char*: one line each, with file and key */
 } QdConfig;
 
 /**

@@ -8,7 +8,9 @@
 #include <sys/socket.h>
 
 #include "daemon/base/error.h"
+#include "daemon/bus/bus-private.h"
 
+#define QD_TRACKER_ERROR "org.freedesktop.Tracker.Error."
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 /* The noncharacters, as systemd's unichar_is_valid() has them. */
@@ -88,12 +90,63 @@ qd_bus_note_sent(sd_bus_message *message, int r)
     return r;
 }
 
+/* The names that clients of TinySPARQL know. */
+static const char *
+get_tracker_name(QwError code)
+{
+    switch (code) {
+    case QW_ERROR_SYNTAX:
+        return QD_TRACKER_ERROR "Parse";
+    case QW_ERROR_UNSUPPORTED:
+        return QD_TRACKER_ERROR "Unsupported";
+    case QW_ERROR_CONSTRAINT:
+        return QD_TRACKER_ERROR "Constraint";
+    case QW_ERROR_BAD_PARAMETER:
+        return QD_TRACKER_ERROR "Type";
+    case QW_ERROR_DISK_FULL:
+        return QD_TRACKER_ERROR "NoSpace";
+    case QW_ERROR_RECOVERING:
+        return QD_TRACKER_ERROR "OpenError";
+    case QW_ERROR_ACCESS_DENIED:
+        return SD_BUS_ERROR_ACCESS_DENIED;
+    case QW_ERROR_CORRUPT:
+    case QW_ERROR_INTERNAL:
+        return QD_TRACKER_ERROR "Internal";
+    case QW_ERROR_READ_ONLY:
+    case QW_ERROR_BUSY:
+    case QW_ERROR_TOO_BIG:
+    case QW_ERROR_TOO_COMPLEX:
+    case QW_ERROR_TIMEOUT:
+    case QW_ERROR_CANCELLED:
+    case QW_ERROR_NO_MEMORY:
+    case QW_ERROR_LIMIT_EXCEEDED:
+    case QW_ERROR_CLOSED:
+        break;
+    }
+    return QD_TRACKER_ERROR "QueryFailed";
+}
+
+/* A caller of the interface of TinySPARQL gets its names. */
+static void
+set_error_for(const sd_bus_message *message, sd_bus_error *ret_error, const GError *error)
+{
+    const char *path = sd_bus_message_get_path((sd_bus_message *) message);
+    g_autofree char *text = NULL;
+
+    if (error == NULL || g_strcmp0(path, QD_BUS_TRACKER_PATH) != 0) {
+        (void) qd_bus_return_error(ret_error, error);
+        return;
+    }
+    text = qd_bus_make_text(error->message, strlen(error->message));
+    (void) sd_bus_error_set(ret_error, get_tracker_name(qd_error_get_code(error)), text);
+}
+
 void
 qd_bus_reply_error(sd_bus_message *message, const GError *error)
 {
     sd_bus_error bus_error = SD_BUS_ERROR_NULL;
 
-    (void) qd_bus_return_error(&bus_error, error);
+    set_error_for(message, &bus_error, error);
     (void) qd_bus_note_sent(message, sd_bus_reply_method_error(message, &bus_error));
     sd_bus_error_free(&bus_error);
 }

@@ -13,6 +13,7 @@ typedef struct QdBusChanges QdBusChanges;
 typedef struct QdBusJobs QdBusJobs;
 typedef struct QdBusPrefixes QdBusPrefixes;
 typedef struct QdBusSubscriptions QdBusSubscriptions;
+typedef struct QdBusTracker QdBusTracker;
 typedef struct QdPeers QdPeers;
 
 #define QD_BUS_PATH "/org/queryd/Query1"
@@ -20,6 +21,8 @@ typedef struct QdPeers QdPeers;
 #define QD_BUS_MANAGER_INTERFACE "org.queryd.Query1.Manager"
 #define QD_BUS_JOB_INTERFACE "org.queryd.Query1.Job"
 #define QD_BUS_SUBSCRIPTION_INTERFACE "org.queryd.Query1.Subscription"
+#define QD_BUS_TRACKER_PATH "/org/freedesktop/Tracker3/Endpoint"
+#define QD_BUS_TRACKER_INTERFACE "org.freedesktop.Tracker3.Endpoint"
 
 struct QdBusService {
     sd_bus *bus;
@@ -31,6 +34,7 @@ struct QdBusService {
     QdBusJobs *jobs;
     QdBusPrefixes *prefixes;
     QdBusSubscriptions *subscriptions;
+    QdBusTracker *tracker;
     GQueue calls; /* of QdBusCall: not answered yet */
     sd_bus_slot *query_slot;
     sd_bus_slot *manager_slot;
@@ -40,3 +44,4 @@ extern const sd_bus_vtable qd_bus_query_vtable[];
 extern const sd_bus_vtable qd_bus_manager_vtable[];
 extern const sd_bus_vtable qd_bus_job_vtable[];
 extern const sd_bus_vtable qd_bus_subscription_vtable[];
+extern const sd_bus_vtable qd_bus_tracker_vtable[];

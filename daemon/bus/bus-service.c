@@ -12,6 +12,7 @@
 #include "daemon/bus/bus-prefixes.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/bus/bus-subscribe.h"
+#include "daemon/bus/bus-tracker.h"
 #include "daemon/notify/changes.h"
 
 static void
@@ -22,6 +23,7 @@ on_peer_gone(const char *name, void *user_data)
     qd_bus_calls_cancel(self, name);
     qd_bus_jobs_cancel(self->jobs, name);
     qd_bus_subscriptions_drop(self->subscriptions, name);
+    qd_bus_tracker_cancel(self->tracker, name);
 }
 
 static void
@@ -62,6 +64,7 @@ qd_bus_service_new(sd_bus *bus, sd_event *event, QdEngine *engine, const QdBusSe
     if (self->subscriptions == NULL)
         return NULL;
     self->prefixes = qd_bus_prefixes_new(self);
+    self->tracker = qd_bus_tracker_new(self);
 
     r = sd_bus_add_object_vtable(bus, &self->query_slot, QD_BUS_PATH, QD_BUS_INTERFACE, qd_bus_query_vtable, self);
     if (r >= 0)
@@ -83,6 +86,7 @@ qd_bus_service_free(QdBusService *self)
     self->hooks = (QdBusServiceHooks){ 0 };
     sd_bus_slot_unref(self->query_slot);
     sd_bus_slot_unref(self->manager_slot);
+    (void) qd_bus_tracker_free(self->tracker);
     (void) qd_peers_free(self->peers); /* answers calls of peers that are not known yet */
     g_assert(self->calls.length == 0);
     (void) qd_bus_jobs_free(self->jobs);
@@ -114,7 +118,7 @@ qd_bus_service_tell_changes(QdBusService *self)
 guint
 qd_bus_service_get_n_calls(const QdBusService *self)
 {
-    return self->calls.length + qd_bus_jobs_get_n_running(self->jobs);
+    return self->calls.length + qd_bus_jobs_get_n_running(self->jobs) + qd_bus_tracker_get_n_inputs(self->tracker);
 }
 
 gboolean
@@ -138,4 +142,11 @@ qd_bus_service_cancel_calls(QdBusService *self)
 {
     qd_bus_calls_cancel(self, NULL);
     qd_bus_jobs_cancel(self->jobs, NULL);
+    qd_bus_tracker_cancel(self->tracker, NULL);
+}
+
+void
+qd_bus_service_set_tracker(QdBusService *self, QdTrackerMode mode)
+{
+    qd_bus_tracker_set_mode(self->tracker, mode);
 }

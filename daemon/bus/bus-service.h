@@ -11,6 +11,7 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
+#include "daemon/base/config.h"
 #include "daemon/engine/engine.h"
 
 typedef struct QdBusService QdBusService;
@@ -55,6 +56,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdBusService, qd_bus_service_free)
  * Announces a durable commit by the signal Changed, at once or merged with others a little later.
  */
 void qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const QdChanges *changes);
+
+/**
+ * qd_bus_service_set_tracker:
+ * @self: the service
+ * @mode: whether the interface of TinySPARQL is there, and what its default graph is
+ *
+ * Puts the object on the connection, or takes it away. What runs goes on.
+ */
+void qd_bus_service_set_tracker(QdBusService *self, QdTrackerMode mode);
 
 /* Signals of all commits so far, now: once the name has been given back, clients no longer listen to it. */
 void qd_bus_service_tell_changes(QdBusService *self);

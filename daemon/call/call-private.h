@@ -45,6 +45,13 @@ uint64_t qd_call_get_timeout_msec(const QdCall *call);
 /* Makes the call's item one that writes for the call's client. ACCESS_DENIED when that may only read. */
 gboolean qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, QdWriterLinger *linger), GError **error);
 
+/* An update of all statements of the call: for the class's `run` and `write`. */
+void qd_call_run_update(QdCall *call, GError **error);
+void qd_call_write_update(QdCall *call);
+
+/* The columns of @shape into the result. */
+void qd_call_describe_columns(QdCall *call, const QdShape *shape);
+
 /* The call's statement, leased, compiled and bound. */
 QdRun *qd_call_start_bound_run(QdCall *call, GError **error);
 

@@ -86,8 +86,8 @@ start_run(QdCall *call, QdLanguage language, const char *text, QdPolicy policy, 
     return start_run_of(call, &what, policy, error);
 }
 
-static void
-describe_columns(QdCall *call, const QdShape *shape)
+void
+qd_call_describe_columns(QdCall *call, const QdShape *shape)
 {
     g_array_set_size(call->result.columns, 0);
     for (guint i = 0; i < shape->n_columns; i++) {
@@ -199,7 +199,7 @@ run_query(QdCall *call, GError **error)
     if (run != NULL && qd_call_pull_pages(call, run, keep_page, NULL, error)) {
         const QdShape shape = qd_run_get_shape(run);
 
-        describe_columns(call, &shape);
+        qd_call_describe_columns(call, &shape);
     }
 }
 
@@ -255,7 +255,7 @@ run_prepare(QdCall *call, GError **error)
 
     call->result.page_size = call->options.channel.page_size > 0 ? call->options.channel.page_size : QW_PAGE_SIZE_DEFAULT;
     call->result.writes = setup.shape.writes;
-    describe_columns(call, &setup.shape);
+    qd_call_describe_columns(call, &setup.shape);
     describe_parameters(call, &setup.shape);
     setup.channel.page_size = call->result.page_size;
     setup.text = statement->text;

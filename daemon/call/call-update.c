@@ -40,8 +40,8 @@ qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, QdWriterLinger 
     return TRUE;
 }
 
-static void
-run_update(QdCall *call, GError **error)
+void
+qd_call_run_update(QdCall *call, GError **error)
 {
     QdContext *context = call->private->context;
 
@@ -60,16 +60,22 @@ run_update(QdCall *call, GError **error)
                                    .base = call->options.base,
                                    .dataset = call->options.dataset,
                                    .text = statement->text,
-                                   .n_text_bytes = strlen(statement->text),
                                    .parameters = statement->parameters };
+
+        if (statement->run_text != NULL) {
+            write.text = statement->run_text;
+            write.dataset = statement->run_dataset;
+            write.parameters = NULL;
+        }
+        write.n_text_bytes = strlen(write.text);
 
         g_array_append_val(call->private->write_statements, write);
     }
     call->private->item.statements = call->private->write_statements;
 }
 
-static void
-write_update(QdCall *call)
+void
+qd_call_write_update(QdCall *call)
 {
     if (call->statements->len == 0) {
         call->result.generation = qd_writer_get_generation(call->private->context->writer);
@@ -82,5 +88,7 @@ write_update(QdCall *call)
 
 #define OPTIONS (QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(BASE) | QD_TAKES(DATASET))
 
-const QdCallClass qd_update_call = { .name = "Update", .options = OPTIONS, .run = run_update, .write = write_update };
-const QdCallClass qd_batch_call = { .name = "Batch", .options = OPTIONS, .run = run_update, .write = write_update };
+const QdCallClass qd_update_call = {
+    .name = "Update", .options = OPTIONS, .run = qd_call_run_update, .write = qd_call_write_update
+};
+const QdCallClass qd_batch_call = { .name = "Batch", .options = OPTIONS, .run = qd_call_run_update, .write = qd_call_write_update };

@@ -17,6 +17,8 @@ statement_clear(gpointer data)
     QdCallStatement *statement = data;
 
     g_free(statement->text);
+    g_free(statement->run_text);
+    g_free(statement->run_dataset);
     qd_parameters_free(statement->parameters);
 }
 
@@ -92,6 +94,7 @@ qd_call_free(QdCall *call)
     g_clear_pointer(&call->payload_ids, g_array_unref);
     g_clear_pointer(&call->result.payload_fds, g_array_unref);
     g_free(call->format);
+    g_clear_pointer(&call->input, g_bytes_unref);
     g_free(call->result.sql);
     qd_client_unref(call->client);
     g_free(call);

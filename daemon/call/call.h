@@ -44,6 +44,8 @@ typedef struct QdCallStatement {
     QdLanguage language;
     char *text;
     QdParameters *parameters; /* (nullable) */
+    char *run_text;           /* (nullable) what is executed instead: @text in SPARQL 1.1 */
+    char *run_dataset;        /* (nullable) beside it: instead of the option `dataset` */
     uint64_t changes;         /* result, for BATCH */
 } QdCallStatement;
 
@@ -83,7 +85,7 @@ typedef struct QdCallResult {
     int64_t last_insert_rowid;
     uint64_t generation;
     gboolean ok;         /* CHECK */
-    GPtrArray *messages; /* CHECK, RESTORE: of char*; PREFIXES: prefix, IRI, … */
+    GPtrArray *messages; /* CHECK, RESTORE: of char*; PREFIXES: prefix, IRI, …; UpdateBlank: label, IRI, … */
     QdReadSet *reads;    /* SUBSCRIBE: (owned) */
     uint64_t n_rows;
     uint64_t n_bytes;
@@ -99,6 +101,7 @@ struct QdCall {
     int fd; /* EXPORT, IMPORT, BACKUP, RESTORE, STORE_ and REPLACE_PAYLOAD: the caller's descriptor, owned, -1 otherwise */
     int64_t payload_id;  /* REPLACE_, DELETE_PAYLOAD; result of STORE_PAYLOAD */
     GArray *payload_ids; /* (owned) (nullable) OPEN_PAYLOADS: of int64_t */
+    GBytes *input;       /* (owned) (nullable) updates of TinySPARQL's clients, as they came */
     void (*done)(QdCall *call, void *user_data);
     void *user_data;
 

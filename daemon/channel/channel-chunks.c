@@ -16,29 +16,13 @@
 void
 qd_channel_discharge_request(QdChannel *self, gsize n_bytes)
 {
-    g_atomic_int_add(&self->context->n_request_bytes, -(gint) n_bytes);
-    qd_client_discharge_many(self->client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes);
+    qd_context_discharge_request(self->context, self->client, n_bytes);
 }
 
 gboolean
 qd_channel_charge_request(QdChannel *self, gsize n_bytes, GError **error)
 {
-    const QdLimits *limits = &self->context->limits;
-    gint before;
-
-    if (!qd_client_charge_many(self->client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes,
-                               qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT))) {
-        qd_limit_set_error(error, limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT,
-                           "requests of client '%s' that have no answer yet are too many", qd_client_get_label(self->client));
-        return FALSE;
-    }
-    before = g_atomic_int_add(&self->context->n_request_bytes, (gint) n_bytes);
-    if ((uint64_t) before + n_bytes <= qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES))
-        return TRUE;
-
-    qd_channel_discharge_request(self, n_bytes);
-    qd_limit_set_error(error, limits, QD_LIMIT_REQUEST_BYTES, "requests of all clients that have no answer yet are too many");
-    return FALSE;
+    return qd_context_charge_request(self->context, self->client, n_bytes, error);
 }
 
 /* Whether it can fit at all. */

@@ -2,10 +2,9 @@
 /*
  * Making channels, in slots of the table that may have been used before.
  */
-#include <errno.h>
-#include <unistd.h>
-
+#include "daemon/base/fd.h"
 #include "daemon/channel/channel-private.h"
+#include "daemon/channel/cursor-output.h"
 #include "daemon/read/client.h"
 #include "daemon/runtime/context.h"
 #include "daemon/runtime/registry.h"
@@ -93,7 +92,7 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
         qd_channels_discharge(self, client);
         return FALSE;
     }
-    if (!qd_channels_open_transport(self, setup->channel.transport, fds, error)) {
+    if (!qd_channels_open_transport(self, setup, fds, error)) {
         qd_channels_discharge_pages(self, client, setup->channel.page_size);
         qd_channels_discharge(self, client);
         return FALSE;
@@ -101,17 +100,19 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
     channel = qd_channels_take_slot(self);
     setup_channel(channel, client, setup, fds[0]);
     if (!qd_channel_charge_statement(channel, setup->n_text_bytes, setup->base, setup->dataset, error)) {
-        (void) close(fds[1]);
+        (void) qd_fd_close(fds[1]);
         qd_channel_destroy(channel);
         return FALSE;
     }
     r = qd_workers_watch(channel->context->workers, channel->fd, qd_channel_get_token(channel));
     if (r < 0) {
         qd_error_set_errno(error, -r, "cannot watch a descriptor");
-        (void) close(fds[1]);
+        (void) qd_fd_close(fds[1]);
         qd_channel_destroy(channel);
         return FALSE;
     }
+    if (setup->cursor != NULL)
+        channel->output.cursor = qd_cursor_output_new(fds[0], channel->page_size, setup->cursor);
     *ret_fd = fds[1];
     if (qd_transport_is_pipe(setup->channel.transport))
         start_pipe(channel, setup);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/channel/cursor-output.h"
 #include "daemon/runtime/context.h"
 
 #define ERROR_MESSAGE_MAX 2048
@@ -85,6 +86,8 @@ rewind_out(QdChannel *self)
 gboolean
 qd_channel_output_is_empty(const QdChannel *self)
 {
+    if (self->output.cursor != NULL)
+        return qd_cursor_output_is_empty(self->output.cursor);
     return self->output.used == 0 && self->output.large == NULL && self->output.trailer == NULL;
 }
 
@@ -150,9 +153,23 @@ refill_out(QdChannel *self)
     return FALSE;
 }
 
+static int
+flush_cursor(QdChannel *self)
+{
+    gboolean has_moved = FALSE;
+    int r = qd_cursor_output_flush(self->output.cursor, &has_moved);
+
+    if (has_moved) /* the peer takes bytes: its time restarts */
+        __atomic_store_n(&self->output.blocked_usec, 0, __ATOMIC_RELAXED);
+    return r;
+}
+
 int
 qd_channel_flush(QdChannel *self)
 {
+    if (self->output.cursor != NULL)
+        return flush_cursor(self);
+
     for (;;) {
         while (self->output.sent < self->output.used) {
             ssize_t n = send_some(self, self->output.buffer + self->output.sent, self->output.used - self->output.sent);
@@ -169,9 +186,21 @@ qd_channel_flush(QdChannel *self)
     }
 }
 
+/* A channel of a cursor has one statement, of SPARQL, whose columns stay. */
+static void
+put_cursor_rows(QdChannel *self, const uint8_t *body, gsize n_bytes, uint32_t n_rows)
+{
+    qd_cursor_output_put_rows(self->output.cursor, body, n_bytes, n_rows, qd_run_get_shape(self->work.run).n_columns);
+}
+
 void
 qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, GDestroyNotify free_func, uint32_t n_rows, uint32_t serial)
 {
+    if (self->output.cursor != NULL) {
+        put_cursor_rows(self, data + QW_HEADER_SIZE, size - QW_HEADER_SIZE, n_rows);
+        free_func(data);
+        return;
+    }
     ensure_out(self, get_full_capacity(self));
     self->output.large = data + QW_HEADER_SIZE;
     self->output.n_large_bytes = size - QW_HEADER_SIZE;
@@ -195,6 +224,13 @@ qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t ser
 {
     gsize size = qw_align8(QW_HEADER_SIZE + n_bytes);
 
+    if (self->output.cursor != NULL) {
+        if (kind == QW_KIND_ROWS)
+            put_cursor_rows(self, body, n_bytes, count);
+        else if (kind == QW_KIND_END)
+            qd_cursor_output_end(self->output.cursor);
+        return;
+    }
     ensure_out(self, self->output.ring != NULL ? QD_CHANNEL_OUT_SLACK : get_full_capacity(self));
     if (self->output.large == NULL && self->output.trailer == NULL && size <= self->page_size &&
         size <= self->output.capacity - self->output.used) {
@@ -295,6 +331,8 @@ qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial)
     guint line;
     guint column;
 
+    if (self->output.cursor != NULL)
+        qd_cursor_output_fail(self->output.cursor, error);
     qd_error_get_place(error, &line, &column);
     fields.line = line;
     fields.column = column;
@@ -309,10 +347,15 @@ void
 qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_columns)
 {
     uint8_t *slot;
-    int r = self->output.ring != NULL ? qd_ring_get_slot(self->output.ring, &slot) : -EAGAIN;
     gsize page_size;
     gsize room;
+    int r;
 
+    if (self->output.cursor != NULL) {
+        qw_page_writer_init(writer, qd_cursor_output_get_page(self->output.cursor), self->page_size, n_columns);
+        return;
+    }
+    r = self->output.ring != NULL ? qd_ring_get_slot(self->output.ring, &slot) : -EAGAIN;
     if (r == -EBADMSG)
         qd_channel_note_peer(self, QD_PEER_GONE);
     self->output.page_in_ring = r == 0;
@@ -332,6 +375,10 @@ qd_channel_put_page(QdChannel *self, QwPageWriter *writer, uint32_t serial)
 {
     gsize size = qw_page_writer_finish(writer, QW_KIND_ROWS, serial);
 
+    if (self->output.cursor != NULL) {
+        put_cursor_rows(self, writer->data + QW_HEADER_SIZE, size - QW_HEADER_SIZE, writer->n_rows);
+        return size;
+    }
     if (self->output.page_in_ring) {
         qd_ring_commit(self->output.ring);
         qd_channel_put_record(self, QW_KIND_PAGE, (uint32_t) size, serial, NULL, 0);

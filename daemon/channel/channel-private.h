@@ -167,10 +167,11 @@ typedef struct QdChannelOutput {
     QwHeader large_header;
     GDestroyNotify large_free;
     GByteArray *trailer;
-    QdRing *ring;              /* (nullable): of the result that runs */
-    uint64_t ring_after_bytes; /* of this result: not before */
-    gboolean page_in_ring;     /* where qd_channel_begin_page() has begun it */
-    uint64_t blocked_usec;     /* atomic: since when; 0: not blocked */
+    struct QdCursorOutput *cursor; /* (nullable): all else here is unused then */
+    QdRing *ring;                  /* (nullable): of the result that runs */
+    uint64_t ring_after_bytes;     /* of this result: not before */
+    gboolean page_in_ring;         /* where qd_channel_begin_page() has begun it */
+    uint64_t blocked_usec;         /* atomic: since when; 0: not blocked */
 } QdChannelOutput;
 
 struct QdChannel {
@@ -417,7 +418,7 @@ void qd_channels_discharge(QdChannels *self, QdClient *client);
 /* For the memory of pages of @page_size. */
 gboolean qd_channels_charge_pages(QdChannels *self, QdClient *client, gsize page_size, GError **error);
 void qd_channels_discharge_pages(QdChannels *self, QdClient *client, gsize page_size);
-gboolean qd_channels_open_transport(QdChannels *self, QdTransport transport, int ret_fds[2], GError **error);
+gboolean qd_channels_open_transport(QdChannels *self, const QdChannelSetup *setup, int ret_fds[2], GError **error);
 void qd_channels_discharge_transport(QdChannels *self, QdTransport transport);
 /*
  * A buffer of @n_bytes, not cleared, and back; any thread. One is kept: to free and to take as much by malloc() costs 2,000

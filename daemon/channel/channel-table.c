@@ -5,10 +5,10 @@
  * Place: beside channel.c. A slot is never freed before the end. So a number of one leads to a channel, if perhaps to a later
  * one; its generation tells.
  */
-#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
-#include <unistd.h>
 
+#include "daemon/base/fd.h"
 #include "daemon/channel/channel-private.h"
 #include "daemon/read/client.h"
 #include "daemon/runtime/context.h"
@@ -139,18 +139,30 @@ qd_channels_discharge_pages(QdChannels *self, QdClient *client, gsize page_size)
     qd_client_discharge_many(client, QD_CHARGE_LARGE_PAGES, n_bytes);
 }
 
-gboolean
-qd_channels_open_transport(QdChannels *self, QdTransport transport, int ret_fds[2], GError **error)
+static gboolean
+open_ends(const QdChannelSetup *setup, gboolean large_pipe, int ret_fds[2], GError **error)
 {
+    if (setup->channel.transport != QD_TRANSPORT_CURSOR)
+        return qd_transport_open(setup->channel.transport, large_pipe, ret_fds, error);
+
+    ret_fds[0] = qd_transport_open_pipe_of(setup->cursor->fd, O_WRONLY, large_pipe, error);
+    ret_fds[1] = -1;
+    return ret_fds[0] >= 0;
+}
+
+gboolean
+qd_channels_open_transport(QdChannels *self, const QdChannelSetup *setup, int ret_fds[2], GError **error)
+{
+    QdTransport transport = setup->channel.transport;
     gboolean is_pipe = qd_transport_is_pipe(transport);
     gboolean large_pipe = is_pipe && g_atomic_int_add(&self->n_pipes, 1) < PIPE_MAX_LARGE;
 
-    if (qd_transport_open(transport, large_pipe, ret_fds, error)) {
+    if (open_ends(setup, large_pipe, ret_fds, error)) {
         if ((uint64_t) ret_fds[0] <= qd_limits_get(&self->context->limits, QD_LIMIT_DESCRIPTORS) / 10 * 8)
             return TRUE;
         qd_limit_set_error(error, &self->context->limits, QD_LIMIT_DESCRIPTORS, "too many open descriptors");
-        (void) close(ret_fds[0]);
-        (void) close(ret_fds[1]);
+        (void) qd_fd_close(ret_fds[0]);
+        (void) qd_fd_close(ret_fds[1]);
     }
     qd_channels_discharge_transport(self, transport);
     return FALSE;

@@ -9,6 +9,7 @@
 
 #include "daemon/base/mailbox.h"
 #include "daemon/channel/channel-private.h"
+#include "daemon/channel/cursor-output.h"
 #include "daemon/read/client.h"
 #include "daemon/runtime/context.h"
 #include "daemon/runtime/workers.h"
@@ -76,6 +77,7 @@ qd_channel_clear(QdChannel *self)
     qd_channels_discharge_pages(self->context->channels, self->client, self->page_size);
     qd_channel_clear_statement(self);
     qd_channel_clear_output(self);
+    self->output.cursor = qd_cursor_output_free(self->output.cursor);
     qd_channel_drop_chain(self);
     __atomic_store_n(&self->input.awaited_usec, 0, __ATOMIC_RELAXED);
     g_clear_pointer(&self->input.bytes, g_byte_array_unref);

@@ -21,6 +21,14 @@ QdChannels *qd_channels_new(QdContext *context);
 /* All workers have ended. */
 QdChannels *qd_channels_free(QdChannels *self);
 
+/* The result goes to a caller that waits for an answer until it has begun. */
+typedef struct QdCursorSetup {
+    int fd;                                           /* (not owned): the end of the caller's pipe that we write to */
+    int rdf_format;                                   /* a QdRdfFormat: triples as text; negative: rows */
+    void (*started)(const GError *error, void *data); /* cursor-output.h: not called when qd_channels_open() fails */
+    void *data;
+} QdCursorSetup;
+
 typedef struct QdChannelSetup {
     QdChannelOptions channel;
     QdExecutionOptions execution; /* of the statement */
@@ -30,14 +38,15 @@ typedef struct QdChannelSetup {
     const char *text;
     gsize n_text_bytes;
     QdLanguage language;
-    QdShape shape;      /* of the statement as compiled just now */
-    GBytes *parameters; /* (nullable): pipes: one row */
+    QdShape shape;                      /* of the statement as compiled just now */
+    GBytes *parameters;                 /* (nullable): pipes: one row */
+    const struct QdCursorSetup *cursor; /* for QD_TRANSPORT_CURSOR */
 } QdChannelSetup;
 
 /**
  * qd_channels_open:
  * @client: is charged for the channel
- * @ret_fd: (out): the peer's end, CLOEXEC
+ * @ret_fd: (out): the peer's end, CLOEXEC; of a cursor -1
  *
  * Makes a descriptor pair and a channel with a prepared statement. A pipe starts to run at once.
  *

@@ -503,6 +503,18 @@ qd_engine_set_limits(QdEngine *self, const QdLimits *limits)
     qd_memory_set_limits(qd_limits_get(limits, QD_LIMIT_HEAP_SOFT_BYTES), qd_limits_get(limits, QD_LIMIT_HEAP_HARD_BYTES));
 }
 
+gboolean
+qd_engine_charge_request(QdEngine *self, QdClient *client, gsize n_bytes, GError **error)
+{
+    return qd_context_charge_request(&self->context, client, n_bytes, error);
+}
+
+void
+qd_engine_discharge_request(QdEngine *self, QdClient *client, gsize n_bytes)
+{
+    qd_context_discharge_request(&self->context, client, n_bytes);
+}
+
 const QdLimits *
 qd_engine_get_limits(QdEngine *self)
 {

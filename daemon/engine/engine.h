@@ -65,6 +65,9 @@ gboolean qd_engine_is_alive(QdEngine *self, uint64_t max_usec);
 
 void qd_engine_set_limits(QdEngine *self, const QdLimits *limits);
 const QdLimits *qd_engine_get_limits(QdEngine *self);
+/* Main thread: as qd_context_charge_request(), for what comes by a descriptor before there is a call of it. */
+gboolean qd_engine_charge_request(QdEngine *self, QdClient *client, gsize n_bytes, GError **error);
+void qd_engine_discharge_request(QdEngine *self, QdClient *client, gsize n_bytes);
 uint64_t qd_engine_get_generation(QdEngine *self);
 gboolean qd_engine_is_read_only(QdEngine *self);
 

@@ -65,6 +65,8 @@ reload(GError **error, void *user_data)
     apply_config(self);
     if (self->engine != NULL)
         qd_engine_set_limits(self->engine, &self->config->limits);
+    if (self->bus_service != NULL)
+        qd_bus_service_set_tracker(self->bus_service, self->config->tracker);
     qd_life_cycle_note_activity(self->life);
     qd_log(LOG_INFO, &(QdLogFields){ .message_id = QD_LOG_ID_CONFIG }, "configuration read again");
     return TRUE;
@@ -116,6 +118,7 @@ start_engine(QdService *self, GError **error)
     self->bus_service = qd_bus_service_new(self->bus, self->event, self->engine, &hooks, error);
     if (self->bus_service == NULL)
         return FALSE;
+    qd_bus_service_set_tracker(self->bus_service, self->config->tracker);
 
     self->life = qd_life_cycle_new(self);
     return TRUE;

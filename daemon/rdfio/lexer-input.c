@@ -106,7 +106,7 @@ qd_lexer_new_for_text(QdLexerMode mode, const char *text, gsize n_bytes)
     QdLexer *self = lexer_new(mode);
     gsize bad;
 
-    if (mode == QD_LEXER_SPARQL && n_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a file's byte order mark */
+    if (mode != QD_LEXER_TURTLE && n_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a file's byte order mark */
         text += 3;
         n_bytes -= 3;
     }

@@ -150,7 +150,7 @@ decode_string_escape(QdLexer *self, GString *out, gsize *i, GError **error)
     char name = self->data[*i + 1];
     const char *found = name != '\0' ? strchr(names, name) : NULL;
 
-    if (found == NULL && (name == 'u' || name == 'U') && self->mode == QD_LEXER_TURTLE)
+    if (found == NULL && (name == 'u' || name == 'U') && self->mode != QD_LEXER_SPARQL)
         return decode_code_point(self, out, i, error);
     if (found == NULL)
         return fail(self, error, *i, "a backslash that begins no escape");
@@ -216,11 +216,11 @@ scan_iri(QdLexer *self, QdToken *token, GError **error)
         c = qd_lexer_peek(self, 0);
         if (c == '>')
             break;
-        if (c == '\\' && self->mode == QD_LEXER_TURTLE) {
+        if (c == '\\' && self->mode != QD_LEXER_SPARQL) {
             escaped = TRUE;
             self->pos++;
         } else if (!is_iri_byte(c)) { /* else the buffer has been refilled */
-            if (self->mode == QD_LEXER_SPARQL) {
+            if (self->mode != QD_LEXER_TURTLE) {
                 self->pos = self->start;
                 return FALSE; /* an operator */
             }
@@ -396,7 +396,7 @@ scan_blank_node_label(QdLexer *self, QdToken *token, GError **error)
 
 /* ?name or $name; FALSE without an error: a '?' alone. */
 static gboolean
-scan_variable(QdLexer *self, QdToken *token)
+scan_sigil_name(QdLexer *self, QdToken *token, QdTokenKind kind)
 {
     gunichar c;
     guint n = qd_lexer_peek_code_point(self, 1, &c);
@@ -406,7 +406,7 @@ scan_variable(QdLexer *self, QdToken *token)
     self->pos++;
     while ((n = qd_lexer_peek_code_point(self, 0, &c)) > 0 && qd_code_point_is_pn(c) && c != '-')
         self->pos += n;
-    return finish(self, token, QD_TOKEN_VAR, 1, 0);
+    return finish(self, token, kind, 1, 0);
 }
 
 static gboolean
@@ -542,7 +542,9 @@ scan_token(QdLexer *self, QdToken *token, GError **error)
         return scan_number(self, token);
     if (c == '_' && qd_lexer_peek(self, 1) == ':')
         return scan_blank_node_label(self, token, error);
-    if ((c == '?' || c == '$') && self->mode == QD_LEXER_SPARQL && scan_variable(self, token))
+    if ((c == '?' || c == '$') && self->mode != QD_LEXER_TURTLE && scan_sigil_name(self, token, QD_TOKEN_VAR))
+        return TRUE;
+    if (c == '~' && self->mode == QD_LEXER_TRACKER && scan_sigil_name(self, token, QD_TOKEN_PARAMETER))
         return TRUE;
     if (c == '@')
         return scan_language_tag(self, token, error);

@@ -13,8 +13,9 @@
 #include "daemon/base/limits.h"
 
 typedef enum QdLexerMode {
-    QD_LEXER_TURTLE, /* \u and \U only in IRIs and strings; '<' always begins an IRI */
-    QD_LEXER_SPARQL, /* \u and \U anywhere (§19.2), variables, operators */
+    QD_LEXER_TURTLE,  /* \u and \U only in IRIs and strings; '<' always begins an IRI */
+    QD_LEXER_SPARQL,  /* \u and \U anywhere (§19.2), variables, operators */
+    QD_LEXER_TRACKER, /* SPARQL with ~name; \u and \U only in IRIs and strings, so that offsets are those of the text */
 } QdLexerMode;
 
 /* Single punctuation characters are their own kind: '{' '}' '(' ')' '[' ']' '.' ',' ';' '*' '/' '|' '^' '+' '-' '!' '?' '=' '<' '>'
@@ -38,6 +39,7 @@ typedef enum QdTokenKind {
     QD_TOKEN_GREATER_EQUAL, /* >= */
     QD_TOKEN_AND,           /* && */
     QD_TOKEN_OR,            /* || */
+    QD_TOKEN_PARAMETER,     /* TRACKER only; text: without '~' */
 } QdTokenKind;
 
 typedef struct QdToken {

@@ -5,6 +5,7 @@
 #include "daemon/runtime/context.h"
 
 #include "daemon/base/error.h"
+#include "daemon/read/client.h"
 
 #define ACTIVITY_USEC 1000000
 
@@ -18,6 +19,34 @@ qd_context_get_timeout_msec(const QdContext *self, QdLimit limit, gboolean has_t
     if (cap == 0)
         return timeout_msec;
     return timeout_msec == 0 ? cap : MIN(timeout_msec, cap);
+}
+
+gboolean
+qd_context_charge_request(QdContext *self, QdClient *client, gsize n_bytes, GError **error)
+{
+    const QdLimits *limits = &self->limits;
+    gint before;
+
+    if (!qd_client_charge_many(client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes,
+                               qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT))) {
+        qd_limit_set_error(error, limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT,
+                           "requests of client '%s' that have no answer yet are too many", qd_client_get_label(client));
+        return FALSE;
+    }
+    before = g_atomic_int_add(&self->n_request_bytes, (gint) n_bytes);
+    if ((uint64_t) before + n_bytes <= qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES))
+        return TRUE;
+
+    qd_context_discharge_request(self, client, n_bytes);
+    qd_limit_set_error(error, limits, QD_LIMIT_REQUEST_BYTES, "requests of all clients that have no answer yet are too many");
+    return FALSE;
+}
+
+void
+qd_context_discharge_request(QdContext *self, QdClient *client, gsize n_bytes)
+{
+    g_atomic_int_add(&self->n_request_bytes, -(gint) n_bytes);
+    qd_client_discharge_many(client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes);
 }
 
 void

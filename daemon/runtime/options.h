@@ -93,8 +93,9 @@ typedef struct QdCallOptions {
     char *media_type;       /* (nullable) StorePayload, ReplacePayload */
     gboolean error_details; /* the caller reads more of an error than its message */
     gboolean analyze;
-    gboolean quick; /* Check */
-    gboolean warm;  /* Optimize */
+    gboolean quick;               /* Check */
+    gboolean warm;                /* Optimize */
+    gboolean union_default_graph; /* calls of TinySPARQL's clients: the default graph is all graphs together */
 } QdCallOptions;
 
 /* The value of an option, of its type. */

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 
 #define SOCKET_BUFFER_BYTES (1024 * 1024)
 #define PIPE_BYTES (256 * 1024)
+#define PIPE_LINK "pipe:[" /* where /proc has a path for descriptors of files */
 
 static const char *const names[] = {
     [QD_TRANSPORT_SOCKETPAIR] = "socketpair",
@@ -75,4 +78,37 @@ qd_transport_open(QdTransport transport, gboolean large_pipe, int ret_fds[2], GE
 
     qd_error_set_errno(error, errno, "cannot make a descriptor pair");
     return FALSE;
+}
+
+/* By its name in /proc: a system call on a file of a foreign file system might not come back. */
+static gboolean
+is_pipe(const char *path)
+{
+    char target[sizeof PIPE_LINK];
+
+    return readlink(path, target, sizeof target) >= (ssize_t) strlen(PIPE_LINK) &&
+           memcmp(target, PIPE_LINK, strlen(PIPE_LINK)) == 0;
+}
+
+int
+qd_transport_open_pipe_of(int fd, int flags, gboolean large_pipe, GError **error)
+{
+    char path[64];
+    int given = fcntl(fd, F_GETFL);
+    int own;
+
+    (void) snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (given < 0 || (given & O_PATH) != 0 || ((given & O_ACCMODE) != O_RDWR && (given & O_ACCMODE) != flags) || !is_pipe(path)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the descriptor is not the %s end of a pipe",
+                     flags == O_WRONLY ? "writing" : "reading");
+        return -1;
+    }
+    own = open(path, flags | O_NONBLOCK | O_CLOEXEC);
+    if (own < 0) {
+        qd_error_set_errno(error, errno, "cannot open the pipe");
+        return -1;
+    }
+    if (large_pipe)
+        (void) fcntl(own, F_SETPIPE_SZ, PIPE_BYTES);
+    return own;
 }

@@ -49,12 +49,13 @@ ROOMS = {
     "notify": ("wire base rdf sqlite quads payload sparql", "glib sqlite3"),
     "runtime": ("wire base read", "glib"),
     "write": ("wire base rdf sqlite quads payload recover store functions plan read notify runtime", "glib sqlite3"),
-    "channel": ("wire base sqlite read notify runtime write", "glib sqlite3"),
+    "channel": ("wire base rdfio sqlite read format notify runtime write", "glib sqlite3"),
     "call": ("wire text base rdf sqlite quads payload store plan read format notify runtime write channel", "glib sqlite3"),
     "job": ("wire text base rdf rdfio sqlite quads payload recover store read format notify runtime write call",
             "glib sqlite3"),
+    "tracker": ("wire text base rdf rdfio sqlite read plan write runtime channel call", "glib sqlite3"),
     "engine": ("wire base sqlite quads payload recover store read notify runtime write channel call job", "glib sqlite3"),
-    "bus": ("wire base notify call job engine", "glib sd-bus sd-event"),
+    "bus": ("wire base read notify runtime call job tracker engine", "glib sd-bus sd-event"),
     "main": ("wire base store read bus engine", "glib sd-bus sd-event sd-daemon sd-journal"),
     # the library
     "core": ("wire text", "glib gio"),
@@ -98,7 +99,7 @@ LAYERS.update({
         [PUBLIC, "client-lib/wire/wire-value.h", "client-lib/text/", "client-lib/http/", "daemon/format/", "daemon/rdfio/",
          "daemon/base/limits.h"],
         ["glib", "gio", "libsoup", "sd-daemon", "public"]),
-    "tests/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "sd-event", "sd-daemon", "public"]),
+    "tests/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "sd-event", "sd-daemon", "tracker", "public"]),
     "tests/bench/": ([""], ["glib", "gio", "sqlite3", "sd-bus", "lmdb", "peers", "public"]),
     "docs/": ([""], ["glib", "gio", "gtk", "public"]),
 })
@@ -108,7 +109,7 @@ THIRD_PARTY = [
     ("sd-daemon", r"systemd/sd-daemon\.h"), ("sd-journal", r"systemd/sd-(journal|messages|id128)\.h"),
     ("gtk", r"gtk/.*"), ("lmdb", r"lmdb\.h"), ("peers", r"libpq-fe\.h|mysql\.h"),
     ("nettle", r"nettle/.*\.h"), ("libsoup", r"libsoup/soup\.h"), ("libedit", r"histedit\.h|editline/.*"),
-    ("python", r"Python\.h"), ("public", r"query-client\.h"),
+    ("python", r"Python\.h"), ("public", r"query-client\.h"), ("tracker", r"libtracker-sparql/tracker-sparql\.h"),
 ]
 LIBC = re.compile(
     r"(alloca|assert|cpuid|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|ftw|getopt|immintrin|inttypes|langinfo|limits|link|"
