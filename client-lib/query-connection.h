@@ -398,8 +398,8 @@ gboolean query_connection_explain(QueryConnection *self, QueryLanguage language,
  * @self: a connection
  * @fd: what to read: a file, pipe or socket; borrowed, the daemon has its own copy
  * @format: "csv", "tsv", "json" or "jsonl" into a table; "turtle", "trig", "ntriples", "nquads" or "rdfxml" into graphs
- * @options: (nullable): a{sv}, a floating one is consumed: table s, create b, header b, delimiter s, durability s. For RDF: graph
- * s, base s, check_only b, durability s
+ * @options: (nullable): a{sv}, a floating one is consumed: table s, create b, types as, detect_types b, header b, delimiter s,
+ * durability s. For RDF: graph s, base s, check_only b, durability s
  * @progress: (scope call) (nullable): called with the progress
  * @user_data: for @progress
  * @n_rows: (out) (optional): rows, or quads of the document
