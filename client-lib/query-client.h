@@ -248,6 +248,7 @@ G_END_DECLS
 #include "query-list-model.h"
 #include "query-notifier.h"
 #include "query-payload.h"
+#include "query-resource.h"
 #include "query-statement.h"
 #include "query-subscription.h"
 #include "query-transaction.h"

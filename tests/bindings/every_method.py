@@ -17,10 +17,11 @@ from gi.repository import Gio, GIRepository, GLib, GObject, QueryClient  # noqa:
 
 SQL = QueryClient.Language.SQL
 REPOSITORY = GIRepository.Repository.get_default()
-KINDS = ["Batch", "Connection", "Cursor", "ListModel", "Notifier", "Row", "Statement", "Subscription", "Transaction"]
+KINDS = ["Batch", "Connection", "Cursor", "ListModel", "Namespaces", "Notifier", "Resource", "Row", "Statement",
+         "Subscription", "Transaction"]
 N_SECONDS_MAX = 60
 # Not without a meaning for the test's own process: a callback in C, an array with a length.
-LEFT_OUT = {"new_finish", "new_for_store_finish", "new_direct_finish"}
+LEFT_OUT = {"new_finish", "new_for_store_finish", "new_direct_finish", "new_from_store_finish", "read_finish"}
 
 
 def connected():

@@ -66,12 +66,13 @@ ROOMS = {
     "objects": ("wire text arrow core direct request", "glib gio"),
     "calls": ("wire core objects", "glib gio"),
     "list": ("wire text core objects", "glib gio"),
+    "client-lib/rdf/": ("", "glib gio"),
 }
 FOLDERS = {"wire": "client-lib/wire/", "text": "client-lib/text/", "arrow": "client-lib/arrow/",
            "core": "client-lib/core/", "direct": "client-lib/direct/",
            "direct-module": "client-lib/direct-module/", "request": "client-lib/request/", "calls": "client-lib/calls/",
            "list": "client-lib/list/", "objects": "client-lib/query-"}
-LIBRARY = ("core", "direct", "direct-module", "request", "objects", "calls", "list")
+LIBRARY = ("core", "direct", "direct-module", "request", "objects", "calls", "list", "client-lib/rdf/")
 
 
 def folder_of(room):
