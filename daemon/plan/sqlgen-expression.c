@@ -366,6 +366,36 @@ make_condition(QdGenerator *self, const QdExpression *expression, const QdRelati
     return condition;
 }
 
+/*
+ * What ?a = ?b says of the node that comes later in the join, for an index to look it up. A node and a string are equal to
+ * themselves alone, so the least and the greatest id are their own. Any number or time may be equal to others.
+ */
+static QdSql
+make_range(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+{
+    QdSql a, b, own;
+    int table_a, table_b;
+
+    if (expression->op != QD_EXPRESSION_EQ || expression->children[0]->kind != QD_EXPRESSION_KIND_VARIABLE ||
+        expression->children[1]->kind != QD_EXPRESSION_KIND_VARIABLE)
+        return QD_SQL_NONE;
+    a = qd_expression_make_value(self, expression->children[0], relation).sql;
+    b = qd_expression_make_value(self, expression->children[1], relation).sql;
+    table_a = qd_relation_find_last_table(relation, &a);
+    table_b = qd_relation_find_last_table(relation, &b);
+    if (a.kind != QD_SQL_NODE || b.kind != QD_SQL_NODE || table_a < 0 || table_b < 0 || table_a == table_b)
+        return QD_SQL_NONE;
+    if (table_a > table_b) {
+        QdSql later = a;
+
+        a = b;
+        b = later;
+    }
+    own = qd_sql_make(self->arena, "(@>0 AND @&3<>3 OR @<@)", a, a, a,
+                      qd_sql_text(qd_arena_printf(self->arena, "%" G_GINT64_FORMAT, qd_term_id_get_tag_min(QD_TAG_BOOLEAN))));
+    return qd_sql_make(self->arena, "@ BETWEEN iif(@,@,-9223372036854775807) AND iif(@,@,9223372036854775807)", b, own, a, own, a);
+}
+
 /* a && b holds when both do, even with errors: SQLite may test each where it first can. */
 static void
 filter(QdGenerator *self, QdRelation *relation, const QdRelation *seen, const QdExpression *expression)
@@ -374,6 +404,8 @@ filter(QdGenerator *self, QdRelation *relation, const QdRelation *seen, const Qd
         filter(self, relation, seen, expression->children[0]);
         filter(self, relation, seen, expression->children[1]);
     } else {
+        if (expression->kind == QD_EXPRESSION_KIND_CALL)
+            qd_relation_add_where(self, relation, make_range(self, expression, seen));
         qd_relation_add_where(self, relation, make_condition(self, expression, seen, 0));
     }
 }

@@ -2,6 +2,8 @@
 /*
  * Conditions as SQL and values as programs, at each size up to where one call or one text ends; three truth values everywhere.
  */
+#include <string.h>
+
 #include "tests/unit/sparql/sparql-fixture.h"
 
 #define N SPARQL_N_CIRCLE
@@ -157,6 +159,27 @@ test_exists(SparqlFixture *self, gconstpointer data)
     assert_truth(self, "EXISTS { :n0 :p ?x FILTER(?x = ?unbound) }", 1);
 }
 
+/* What is equal by its value alone is found, whichever of both is looked up. */
+static void
+test_equal_variables(SparqlFixture *self, gconstpointer data)
+{
+    g_autofree char *sql = NULL;
+
+    (void) sparql_update(
+        self, "INSERT DATA { :x :v 1, 1.0, \"1\"^^<http://www.w3.org/2001/XMLSchema#int>, 1e0, 01, 2, \"1\", \"a\", \"a\"@en,"
+              " :n1, true, \"1\"^^<http://www.w3.org/2001/XMLSchema#boolean>, 0, -1 . :x :nan \"NaN\"^^"
+              "<http://www.w3.org/2001/XMLSchema#double> }");
+    /* five forms of 1, two of true, seven that are equal to themselves alone */
+    sparql_assert_rows(self, "SELECT (COUNT(*) AS ?n) { ?s :v ?a . ?t :v ?b FILTER(?a = ?b) }", "36\n");
+    sparql_assert_rows(self, "SELECT (COUNT(*) AS ?n) { ?s :v ?a . ?t :v ?b FILTER(!(?a != ?b)) }", "36\n");
+    sparql_assert_rows(self, "SELECT (COUNT(*) AS ?n) { ?s :nan ?a . ?t :nan ?b FILTER(?a = ?b) }", "0\n");
+    sparql_assert_rows(self, "SELECT ?t { :n0 :p ?a . ?t :v ?b FILTER(?b = ?a) }", ":x\n");
+    sparql_assert_rows(self, "SELECT ?t { :n0 :p ?a OPTIONAL { ?t :none ?b } FILTER(?b = ?a) }", "");
+    sql = sparql_get_sql("SELECT ?t { :x :few ?a . ?t :p ?b FILTER(?b = ?a) }");
+    if (strstr(sql, "q1.o BETWEEN iif(") == NULL)
+        g_error("%s", sql);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -169,5 +192,6 @@ main(int argc, char **argv)
     ADD("arguments", test_arguments);
     ADD("long-lists", test_long_lists);
     ADD("exists", test_exists);
+    ADD("equal-variables", test_equal_variables);
     return g_test_run();
 }
