@@ -8,9 +8,9 @@ import subprocess
 
 from tap import ROOT, Tap, c_files, read
 
-PACKAGES = ["gio-unix-2.0", "sqlite3", "libsystemd", "libedit", "libsoup-3.0", "python3"]
+PACKAGES = ["gio-unix-2.0", "sqlite3", "libsystemd", "libedit", "libsoup-3.0", "python3", "gtk4"]
 # (folder, package): headers that are of what is built only where the package is
-OPTIONAL = [("client-lib/http/", "libsoup-3.0"), ("client-lib/python/", "python3")]
+OPTIONAL = [("client-lib/http/", "libsoup-3.0"), ("client-lib/python/", "python3"), ("docs/examples/music-library/", "gtk4")]
 
 
 def flags():
