@@ -11,6 +11,8 @@ static struct {
     guint n_users;
 } cache;
 
+static guint64 live_bytes; /* atomic: of all columns, cached or in use */
+
 static void
 drop_last(void)
 {
@@ -18,6 +20,37 @@ drop_last(void)
 
     cache.n_bytes -= column->n_bytes;
     (void) qd_tally_column_unref(column);
+}
+
+/* FALSE: there was none. */
+static gboolean
+drop_one(void)
+{
+    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&cache.lock);
+
+    if (g_queue_is_empty(&cache.columns))
+        return FALSE;
+    drop_last();
+    return TRUE;
+}
+
+gboolean
+qd_tally_cache_charge(guint64 n_bytes, guint64 n_bytes_max)
+{
+    guint64 n = __atomic_add_fetch(&live_bytes, n_bytes, __ATOMIC_RELAXED);
+
+    while (n > n_bytes_max && drop_one())
+        n = __atomic_load_n(&live_bytes, __ATOMIC_RELAXED);
+    if (n <= n_bytes_max)
+        return TRUE;
+    qd_tally_cache_discharge(n_bytes);
+    return FALSE;
+}
+
+void
+qd_tally_cache_discharge(guint64 n_bytes)
+{
+    (void) __atomic_sub_fetch(&live_bytes, n_bytes, __ATOMIC_RELAXED);
 }
 
 void

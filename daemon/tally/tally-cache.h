@@ -14,6 +14,11 @@
 void qd_tally_cache_add_user(void);
 void qd_tally_cache_remove_user(void);
 
+/* Counts @n_bytes for a column, cached or not, until it is discharged. What is cached goes for it. FALSE: all columns together
+ * would take more than @n_bytes_max. */
+gboolean qd_tally_cache_charge(guint64 n_bytes, guint64 n_bytes_max);
+void qd_tally_cache_discharge(guint64 n_bytes);
+
 /* (transfer full) (nullable) */
 QdTallyColumn *qd_tally_cache_find(gint64 stamp, QdTallyOrder order);
 /* Keeps @column (transfer none) where it has a stamp and fits into @n_bytes_max, with others or instead of them. */

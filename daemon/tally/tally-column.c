@@ -12,6 +12,7 @@
 #include "daemon/tally/tally-cache.h"
 
 #define POLL_EVERY 8192 /* pairs */
+#define LIVE_FACTOR 2   /* all columns of the process, those in use as well, take at most so many times the cache */
 #define DIGIT_BITS 8
 #define N_DIGITS 256
 
@@ -99,20 +100,27 @@ qd_tally_column_ref(QdTallyColumn *self)
 QdTallyColumn *
 qd_tally_column_unref(QdTallyColumn *self)
 {
-    if (self != NULL && g_atomic_int_dec_and_test(&self->n_users))
+    if (self != NULL && g_atomic_int_dec_and_test(&self->n_users)) {
+        qd_tally_cache_discharge(self->n_bytes);
         g_free(self);
+    }
     return NULL;
 }
 
 /* Room for so many; NULL without memory. Not SQLite's memory: it outlives the query that made it, and has a limit of its own. */
 static QdTallyColumn *
-column_new(gsize n_keys_max, gsize n_pairs_max, QdTallyOrder order, gint64 stamp)
+column_new(const QdTallyReader *reader, gsize n_keys_max, gsize n_pairs_max, QdTallyOrder order, gint64 stamp)
 {
     gsize n_bytes = sizeof(QdTallyColumn) + (n_keys_max + n_pairs_max) * sizeof(gint64) + (n_keys_max + 1) * sizeof(guint32);
-    QdTallyColumn *self = g_try_malloc(n_bytes);
+    QdTallyColumn *self;
 
-    if (self == NULL)
+    if (!qd_tally_cache_charge(n_bytes, LIVE_FACTOR * reader->cache_bytes))
         return NULL;
+    self = g_try_malloc(n_bytes);
+    if (self == NULL) {
+        qd_tally_cache_discharge(n_bytes);
+        return NULL;
+    }
     *self = (QdTallyColumn){ .n_users = 1, .stamp = stamp, .order = order, .n_bytes = n_bytes };
     self->keys = (gint64 *) (self + 1);
     self->values = self->keys + n_keys_max;
@@ -201,7 +209,7 @@ read_column(QdTallyReader *self, gint64 id, const Predicate *predicate, QdTallyC
 {
     const gsize n_pairs_max = (gsize) predicate->counts.n_quads;
     const gsize n_keys_max = (gsize) predicate->counts.n_objects;
-    g_autoptr(QdTallyColumn) column = column_new(n_keys_max, n_pairs_max, QD_TALLY_BY_OBJECT, predicate->stamp);
+    g_autoptr(QdTallyColumn) column = column_new(self, n_keys_max, n_pairs_max, QD_TALLY_BY_OBJECT, predicate->stamp);
     sqlite3_stmt *stmt;
     int r = column != NULL ? start(self, STATEMENT_READ, id, 0, &stmt) : SQLITE_NOMEM;
 
@@ -296,7 +304,7 @@ count_keys(const Pair *pairs, gsize n)
 
 /* The same pairs by their values: those of one key keep the order of the keys before. */
 static int
-transpose(const QdTallyColumn *column, QdTallyOrder order, QdTallyColumn **ret_column)
+transpose(const QdTallyReader *self, const QdTallyColumn *column, QdTallyOrder order, QdTallyColumn **ret_column)
 {
     const gsize n = column->n_pairs;
     Pair *pairs = sqlite3_malloc64(2 * (n + 1) * sizeof *pairs);
@@ -311,7 +319,7 @@ transpose(const QdTallyColumn *column, QdTallyOrder order, QdTallyColumn **ret_c
             pairs[j] = (Pair){ column->values[j], column->keys[i] };
     r = sort(pairs, n, &sorted);
     if (r == SQLITE_OK) {
-        other = column_new(count_keys(sorted, n), n, order, column->stamp);
+        other = column_new(self, count_keys(sorted, n), n, order, column->stamp);
         for (gsize i = 0; i < n && other != NULL; i++)
             column_add(other, sorted[i].key, sorted[i].value);
         r = other != NULL ? SQLITE_OK : SQLITE_NOMEM;
@@ -334,7 +342,7 @@ make_column(QdTallyReader *self, gint64 id, const Predicate *predicate, QdTallyO
     if (order == QD_TALLY_BY_OBJECT)
         *ret_column = g_steal_pointer(&by_object);
     else
-        r = transpose(by_object, order, ret_column);
+        r = transpose(self, by_object, order, ret_column);
     if (r == SQLITE_OK)
         qd_tally_cache_add(*ret_column, self->cache_bytes);
     return r;
@@ -357,7 +365,7 @@ qd_tally_reader_get(QdTallyReader *self, gint64 id, QdTallyOrder order, QdTallyC
     if (r != SQLITE_OK)
         return r;
     self->n_bytes_in_use += column->n_bytes;
-    if (self->n_bytes_in_use > 2 * self->cache_bytes) {
+    if (self->n_bytes_in_use > LIVE_FACTOR * self->cache_bytes) {
         (void) qd_tally_column_unref(column);
         return SQLITE_NOMEM;
     }

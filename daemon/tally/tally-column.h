@@ -34,7 +34,7 @@ typedef struct QdTallyReader QdTallyReader;
 /**
  * qd_tally_reader_new:
  * @db: outlives the reader
- * @cache_bytes: of the columns that the process keeps; a column is at most as large, those in use at once at most twice
+ * @cache_bytes: of the columns that the process keeps; with those in use all take at most twice as much
  *
  * Thread: as all functions of a reader the one that uses the connection.
  *

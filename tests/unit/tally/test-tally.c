@@ -207,7 +207,7 @@ test_large(void)
     (void) sqlite3_close(db);
 
     /* what does not fit is refused, and the rest does not depend on the cache */
-    db = open_store(100);
+    db = open_store(200);
     change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,200,4,0)");
     check(db, "=S00s01", "4:1");
     change(
@@ -215,6 +215,37 @@ test_large(void)
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20) INSERT INTO queryd_quad SELECT i,100,i,0 FROM n");
     check(db, "=s00", "out of memory");
     (void) sqlite3_close(db);
+}
+
+/* What all connections use at once is bounded, too: the columns of a statement that has not ended. */
+static void
+test_many_in_use(void)
+{
+    const guint n = 8;
+    sqlite3 *stores[8];
+    sqlite3_stmt *statements[8];
+    guint n_refused = 0;
+
+    for (guint i = 0; i < n; i++) {
+        int r;
+
+        stores[i] = open_store(100000); /* a column takes 40,080 */
+        change(stores[i], "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) "
+                          "INSERT INTO queryd_quad SELECT i,100,i,0 FROM n");
+        g_assert_cmpint(sqlite3_prepare_v2(stores[i], "SELECT value, n FROM queryd_tally('=o00', queryd_tally_ids(100))", -1,
+                                           &statements[i], NULL),
+                        ==, SQLITE_OK);
+        r = sqlite3_step(statements[i]);
+        g_assert_true(r == SQLITE_ROW || r == SQLITE_NOMEM);
+        n_refused += r == SQLITE_NOMEM ? 1 : 0;
+    }
+    g_assert_cmpuint(n_refused, ==, 4); /* four fit into twice the cache */
+    for (guint i = 0; i < n; i++)
+        (void) sqlite3_finalize(statements[i]);
+    check(stores[n - 1], "#o00", "0:2000");
+    check(stores[n - 1], "#S00o00", "0:2000");
+    for (guint i = 0; i < n; i++)
+        (void) sqlite3_close(stores[i]);
 }
 
 int
@@ -225,5 +256,6 @@ main(int argc, char **argv)
     g_test_add_func("/tally/tally/garbage", test_garbage);
     g_test_add_func("/tally/tally/unstamped", test_unstamped);
     g_test_add_func("/tally/tally/large", test_large);
+    g_test_add_func("/tally/tally/many-in-use", test_many_in_use);
     return g_test_run();
 }
