@@ -127,6 +127,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(PAYLOAD_INLINE_BYTES, "payload_inline_bytes", "bytes", 64 * KIB, 0, 16 * MIB, TOO_BIG,
         "payload that is kept in its row; a larger one has a file"),
     ROW(PAYLOADS_PER_CALL, "payloads_per_call", "", 16, 1, 250, TOO_BIG, "descriptors of one answer of OpenPayloads"),
+    ROW(RESOURCE_EVENTS, "resource_events", "", 1000, 0, 10000, INTERNAL,
+        "resources of one update that the signal GraphUpdated names; more go without; 0 also where 'tinysparql' is off"),
     ROW(SECURE_DELETE, "secure_delete", "", 0, 0, 2, INTERNAL,
         "overwriting of deleted data. 0: later, by other data; 1: at once where that costs no I/O; 2: always (deleting large"
         " values takes 8 times as long)"),

@@ -104,6 +104,7 @@ qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const QdCh
 {
     qd_bus_subscriptions_touch(self->subscriptions, generation, changes);
     qd_bus_changes_add(self->changes, generation, changes);
+    qd_bus_tracker_tell(self->tracker, changes);
     if (changes->prefixes)
         qd_bus_prefixes_refresh(self->prefixes);
 }

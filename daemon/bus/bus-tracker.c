@@ -15,6 +15,7 @@
 #include "daemon/bus/bus-reply.h"
 #include "daemon/bus/bus-tracker-input.h"
 #include "daemon/job/job-classes.h"
+#include "daemon/notify/changes.h"
 #include "daemon/tracker/tracker-classes.h"
 #include "daemon/tracker/tracker-text.h"
 
@@ -336,6 +337,35 @@ qd_bus_tracker_set_mode(QdBusTracker *self, QdTrackerMode mode)
     if (r < 0)
         qd_log(LOG_ERR, &(QdLogFields){ .message_id = QD_LOG_ID_BUS }, "cannot put the object of TinySPARQL on the bus: %s",
                g_strerror(-r));
+}
+
+static void
+send_updated(const char *graph, const gint32 *ids, const gint32 *events, guint n_events, void *user_data)
+{
+    const QdBusTracker *self = user_data;
+    sd_bus_message *signal = NULL;
+    int r;
+
+    r = sd_bus_message_new_signal(self->service->bus, &signal, QD_BUS_TRACKER_PATH, QD_BUS_TRACKER_INTERFACE, "GraphUpdated");
+    if (r >= 0)
+        r = qd_bus_append_text(signal, graph);
+    if (r >= 0)
+        r = sd_bus_message_open_container(signal, 'a', "{ii}");
+    for (guint i = 0; r >= 0 && i < n_events; i++)
+        r = sd_bus_message_append(signal, "{ii}", events[i], ids[i]);
+    if (r >= 0)
+        r = sd_bus_message_close_container(signal);
+    /* Fails when the connection is gone; then there are no listeners. */
+    if (r >= 0)
+        (void) sd_bus_send(self->service->bus, signal, NULL);
+    sd_bus_message_unref(signal);
+}
+
+void
+qd_bus_tracker_tell(QdBusTracker *self, const QdChanges *changes)
+{
+    if (self->slot != NULL && changes->resources != NULL)
+        qd_resource_events_foreach(changes->resources, send_updated, self);
 }
 
 void

@@ -12,6 +12,7 @@
 #include "daemon/base/config.h"
 
 typedef struct QdBusService QdBusService;
+typedef struct QdChanges QdChanges;
 typedef struct QdBusTracker QdBusTracker;
 
 /* qd_bus_tracker_new: (transfer full): off. @service outlives it. */
@@ -20,6 +21,9 @@ QdBusTracker *qd_bus_tracker_new(QdBusService *service);
 QdBusTracker *qd_bus_tracker_free(QdBusTracker *self);
 
 void qd_bus_tracker_set_mode(QdBusTracker *self, QdTrackerMode mode);
+
+/* qd_bus_tracker_tell: GraphUpdated for each graph in which @changes name resources. */
+void qd_bus_tracker_tell(QdBusTracker *self, const QdChanges *changes);
 
 /* qd_bus_tracker_cancel: @sender (nullable: all): what is still being read of its updates is dropped, with an answer. */
 void qd_bus_tracker_cancel(QdBusTracker *self, const char *sender);

@@ -21,6 +21,8 @@ QdValue qd_call_iri(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_
 QdValue qd_call_bnode(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args);
 QdValue qd_call_strdt(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args);
 QdValue qd_call_strlang(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args);
+QdValue qd_call_resource(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args);
+QdValue qd_call_resource_id(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args);
 QdValue qd_call_uuid(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args);
 
 /* string-calls.c */

@@ -80,6 +80,8 @@ static const QdCall calls[QD_N_EXPRESSION_OPS] = {
     [QD_EXPRESSION_CAST_DURATION] = qd_call_cast,
     [QD_EXPRESSION_CAST_DAY_TIME_DURATION] = qd_call_cast,
     [QD_EXPRESSION_CAST_YEAR_MONTH_DURATION] = qd_call_cast,
+    [QD_EXPRESSION_RESOURCE] = qd_call_resource,
+    [QD_EXPRESSION_RESOURCE_ID] = qd_call_resource_id,
 };
 
 static guint

@@ -195,3 +195,31 @@ qd_call_uuid(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
         return qd_value_from_iri(text, strlen(text));
     return qd_value_from_string(text + strlen(prefix), strlen(uuid));
 }
+
+/* A number that the dictionary has not is an error of the expression only. */
+QdValue
+qd_call_resource(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
+{
+    gint64 number;
+    QdTerm term;
+
+    if (args[0].kind != QD_VALUE_NUMBER || args[0].number.type != QD_XSD_INTEGER ||
+        !qd_decimal_to_int64(&args[0].number.decimal, &number) || number <= 0 || number > G_MAXINT64 >> 2)
+        return qd_value_error();
+    if (!ev->resolver.get_term(ev->resolver.data, qd_term_id_from_sequence((guint64) number, QD_TERM_IRI), &term, NULL) ||
+        term.kind != QD_TERM_IRI)
+        return qd_value_error();
+    return qd_value_from_id(ev, qd_term_id_from_sequence((guint64) number, QD_TERM_IRI));
+}
+
+QdValue
+qd_call_resource_id(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
+{
+    gint64 id = args[0].id;
+
+    if (args[0].kind != QD_VALUE_IRI)
+        return qd_value_error();
+    if (id <= 0 && (!qd_value_get_term(ev, &args[0]) || !ev->resolver.find_id(ev->resolver.data, &args[0].term, &id, NULL)))
+        return qd_value_error();
+    return qd_value_from_int64((gint64) qd_term_id_get_sequence(id));
+}

@@ -51,6 +51,8 @@ apply_config(QdService *self)
     qd_log_set_level(options->debug ? LOG_DEBUG : self->config->log_level);
     if (options->idle_exit_msec >= 0)
         self->config->limits.values[QD_LIMIT_IDLE_EXIT_MSEC] = (uint64_t) options->idle_exit_msec;
+    if (self->config->tracker == QD_TRACKER_OFF)
+        self->config->limits.values[QD_LIMIT_RESOURCE_EVENTS] = 0; /* there are no listeners, and they cost time */
     if (qd_fd_raise_limit(qd_limits_get(&self->config->limits, QD_LIMIT_DESCRIPTORS)) < 0)
         qd_log(LOG_WARNING, NULL, "cannot raise the limit of open files, going on with fewer");
 }

@@ -32,6 +32,7 @@ qd_changes_free(QdChanges *self)
     qd_name_set_free(self->tables);
     qd_name_set_free(self->graphs);
     qd_name_set_free(self->predicates);
+    (void) qd_resource_events_free(self->resources);
     g_free(self);
     return NULL;
 }
@@ -42,6 +43,8 @@ qd_changes_clear(QdChanges *self)
     qd_name_set_clear(self->tables);
     qd_name_set_clear(self->graphs);
     qd_name_set_clear(self->predicates);
+    if (self->resources != NULL)
+        qd_resource_events_clear(self->resources);
     self->schema = FALSE;
     self->prefixes = FALSE;
 }
@@ -81,6 +84,14 @@ qd_changes_add_table(QdChanges *self, const char *table)
     qd_name_set_add(self->tables, table, strlen(table));
 }
 
+QdResourceEvents *
+qd_changes_get_resources(QdChanges *self)
+{
+    if (self->resources == NULL)
+        self->resources = qd_resource_events_new();
+    return self->resources;
+}
+
 void
 qd_changes_add_all(QdChanges *self, const QdChanges *other)
 {
@@ -89,6 +100,8 @@ qd_changes_add_all(QdChanges *self, const QdChanges *other)
     qd_name_set_add_all(self->predicates, other->predicates);
     self->schema = self->schema || other->schema;
     self->prefixes = self->prefixes || other->prefixes;
+    if (other->resources != NULL)
+        qd_resource_events_add_all(qd_changes_get_resources(self), other->resources);
 }
 
 void

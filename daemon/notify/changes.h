@@ -8,14 +8,16 @@
 #pragma once
 
 #include "daemon/base/name-set.h"
+#include "daemon/notify/resource-events.h"
 #include "daemon/sqlite/connection.h"
 
 typedef struct QdChanges {
     QdNameSet *tables;
-    QdNameSet *graphs;     /* IRIs; "": the default graph */
-    QdNameSet *predicates; /* IRIs; none when only a graph itself came or went */
-    gboolean schema;       /* some of the tables came, went, or have other columns */
-    gboolean prefixes;     /* stored prefixes */
+    QdNameSet *graphs;           /* IRIs; "": the default graph */
+    QdNameSet *predicates;       /* IRIs; none when only a graph itself came or went */
+    gboolean schema;             /* some of the tables came, went, or have other columns */
+    gboolean prefixes;           /* stored prefixes */
+    QdResourceEvents *resources; /* (owned) (nullable) of SPARQL updates, as far as resource_events allows */
 } QdChanges;
 
 QdChanges *qd_changes_new(void);
@@ -30,6 +32,8 @@ void qd_changes_add_statement(QdChanges *self, const QdCompiled *compiled);
 /* What the deletion of a payload by us writes: columns may refer to it, with actions. If that cannot be found out: all. @connection
  * is the writer's. */
 void qd_changes_add_payload_delete(QdChanges *self, QdConnection *connection, const QdLimits *limits);
+/* (transfer none): made when they are first asked for: most commits have none. */
+QdResourceEvents *qd_changes_get_resources(QdChanges *self);
 void qd_changes_add_table(QdChanges *self, const char *table);
 void qd_changes_add_all(QdChanges *self, const QdChanges *other);
 /* Everything: another database has taken the place of the old one. */

@@ -100,6 +100,8 @@ static const QdExpressionOpInfo ops[QD_N_EXPRESSION_OPS] = {
     CAST(DAY_TIME_DURATION, "dayTimeDuration"),
     CAST(YEAR_MONTH_DURATION, "yearMonthDuration"),
     OP(EBV, 1, 1),
+    OP(RESOURCE, 1, 1),
+    OP(RESOURCE_ID, 1, 1),
 };
 
 const QdExpressionOpInfo *
@@ -124,11 +126,21 @@ qd_expression_op_from_keyword(const char *name, gsize n_bytes)
     return (QdExpressionOp) 0;
 }
 
+static gboolean
+is_iri(const char *iri, gsize n_bytes, const char *function)
+{
+    return strlen(function) == n_bytes && memcmp(iri, function, n_bytes) == 0;
+}
+
 QdExpressionOp
 qd_expression_op_from_iri(const char *iri, gsize n_bytes)
 {
     static const gsize n_namespace = sizeof QD_XSD_NAMESPACE - 1;
 
+    if (is_iri(iri, n_bytes, QD_RESOURCE_FUNCTION))
+        return QD_EXPRESSION_RESOURCE;
+    if (is_iri(iri, n_bytes, QD_RESOURCE_ID_FUNCTION))
+        return QD_EXPRESSION_RESOURCE_ID;
     if (n_bytes <= n_namespace || memcmp(iri, QD_XSD_NAMESPACE, n_namespace) != 0)
         return (QdExpressionOp) 0;
     for (guint op = QD_EXPRESSION_ARG; op < QD_N_EXPRESSION_OPS; op++)

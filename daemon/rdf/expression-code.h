@@ -19,6 +19,10 @@
 #define QD_EXPRESSION_NODES_MAX 100000
 #define QD_EXPRESSION_CHILDREN_MAX 255
 
+/* Functions of ours. */
+#define QD_RESOURCE_FUNCTION "http://queryd.org/function#resource"
+#define QD_RESOURCE_ID_FUNCTION "http://queryd.org/function#resource-id"
+
 typedef enum QdExpressionOp {
     QD_EXPRESSION_ARG = 1,
     QD_EXPRESSION_CONST,
@@ -112,7 +116,9 @@ typedef enum QdExpressionOp {
     QD_EXPRESSION_CAST_DAY_TIME_DURATION,
     QD_EXPRESSION_CAST_YEAR_MONTH_DURATION,
 
-    QD_EXPRESSION_EBV, /* the effective boolean value as xsd:boolean */
+    QD_EXPRESSION_EBV,         /* the effective boolean value as xsd:boolean */
+    QD_EXPRESSION_RESOURCE,    /* the IRI with a number; for GraphUpdated: docs/tinysparql.md */
+    QD_EXPRESSION_RESOURCE_ID, /* the number of an IRI that the store has met */
     QD_N_EXPRESSION_OPS,
 } QdExpressionOp;
 

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "daemon/rdf/expression-code.h"
+
 #define ONTOLOGY "http://tracker.api.gnome.org/ontology/v3/"
 #define FN "http://www.w3.org/2005/xpath-functions#"
 
@@ -60,6 +62,8 @@ static const struct {
     { FN "numeric-floor", "FLOOR" },
     { FN "numeric-round", "ROUND" },
     { QD_TRACKER_TRACKER "coalesce", "COALESCE" },
+    { QD_TRACKER_TRACKER "uri", "<" QD_RESOURCE_FUNCTION ">" },
+    { QD_TRACKER_TRACKER "id", "<" QD_RESOURCE_ID_FUNCTION ">" },
     { QD_TRACKER_TRACKER "case-fold", "LCASE" },
     { QD_TRACKER_TRACKER "ascii-lower-case", "LCASE" },
 };

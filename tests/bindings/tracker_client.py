@@ -177,6 +177,30 @@ def check_rdf(connection):
     assert "<http://example.org/s>" in text and '"v"' in text, text
 
 
+def check_notifier(connection):
+    """Events with the IRIs, which the library asks for by tracker:uri(?id). Those of earlier updates may still come."""
+    created, deleted, updated = (getattr(Tracker.NotifierEventType, name) for name in ("CREATE", "DELETE", "UPDATE"))
+    notifier, loop, awaited = connection.create_notifier(), GLib.MainLoop(), set()
+
+    def on_events(_notifier, _service, graph, events):
+        awaited.difference_update((graph or "", event.get_event_type(), event.get_urn()) for event in events)
+        if not awaited:
+            loop.quit()
+
+    notifier.connect("events", on_events)
+    for update, expected in (
+            ("INSERT DATA { <urn:n:1> <urn:p> 1, 2 . <urn:n:2> <urn:p> 1 }", {("", created, "urn:n:1"), ("", created, "urn:n:2")}),
+            ("INSERT DATA { <urn:n:1> <urn:p> 3 }", {("", updated, "urn:n:1")}),
+            ("DELETE WHERE { <urn:n:2> ?p ?o } ; DELETE DATA { <urn:n:1> <urn:p> 1 }",
+             {("", deleted, "urn:n:2"), ("", updated, "urn:n:1")}),
+            ("INSERT DATA { GRAPH <urn:n:g> { <urn:n:1> <urn:p> 3 } }", {("urn:n:g", created, "urn:n:1")})):
+        awaited.update(expected)
+        connection.update(update, None)
+        loop.run()
+    ((number,),) = rows(connection.query("SELECT tracker:id(<urn:n:1>) {}", None))
+    assert rows(connection.query(f"SELECT tracker:uri({number}) tracker:uri(99999999) {{}}", None)) == [("urn:n:1", None)]
+
+
 def main():
     connection = Tracker.SparqlConnection.bus_new("org.queryd.Query1", None, None)
     check_cursor(connection)
@@ -187,6 +211,7 @@ def main():
     in_default_graph = check_constraint(connection)
     assert in_default_graph == (["1", "2"] if sys.argv[1:] == ["union"] else []), in_default_graph
     check_rdf(connection)
+    check_notifier(connection)
     connection.close()
     print("all as expected")
 
