@@ -441,6 +441,14 @@ query_cursor_get_n_ready(QueryCursor *self)
     return self->state == QUERY_CURSOR_OPEN ? self->reader.n_rows_left : 0;
 }
 
+gboolean
+query_cursor_is_stable(QueryCursor *self)
+{
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), FALSE);
+
+    return self->schema != NULL && self->schema->is_stable;
+}
+
 /* What END said -------------------------------------------------------------------------------------------------------- */
 
 guint64

@@ -274,6 +274,18 @@ QUERY_AVAILABLE_IN_0_1
 guint64 query_cursor_get_n_rows(QueryCursor *self);
 
 /**
+ * query_cursor_is_stable:
+ * @self: a cursor
+ *
+ * Tells whether the result depends on the database and the parameters alone. It is the same then as long as the generation is.
+ * A statement that calls NOW(), RAND(), random(), datetime() and their like may give another one. So may a pragma.
+ *
+ * Returns: %TRUE if the result is stable; %FALSE if it may not be, or if the daemon is too old to tell
+ */
+QUERY_AVAILABLE_IN_0_1
+gboolean query_cursor_is_stable(QueryCursor *self);
+
+/**
  * query_cursor_get_generation:
  * @self: a cursor
  * Returns: the generation of the database that was read or written; 0 before the end of the result was reached

@@ -133,6 +133,7 @@ query_schema_new_from_wire(const uint8_t *body, gsize n_bytes, guint32 n_columns
 
     self = query_schema_new(n_columns, head.n_parameters);
     self->writes = (head.flags & QW_SCHEMA_WRITES) != 0;
+    self->is_stable = (head.flags & QW_SCHEMA_STABLE) != 0;
     if (!read_columns(self, &reader) || !read_parameters(self, &reader) || qw_body_finish(&reader) < 0) {
         g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon sent a SCHEMA that is cut short or too long");
         return NULL;
@@ -151,6 +152,7 @@ query_schema_new_from_dbus(GVariant *columns, GVariant *info, GError **error)
 
     self = query_schema_new(n_columns, n_parameters);
     g_variant_lookup(info, "writes", "b", &self->writes);
+    g_variant_lookup(info, "stable", "b", &self->is_stable);
     for (guint i = 0; i < n_columns; i++) {
         const char *name;
         const char *type;

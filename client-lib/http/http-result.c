@@ -135,7 +135,7 @@ set_etag(QhttpResult *self, guint64 generation)
 {
     g_autofree char *etag = NULL;
 
-    if (self->etag_tail == NULL || generation == 0)
+    if (self->etag_tail == NULL || generation == 0 || !query_cursor_is_stable(self->cursor))
         return;
 
     etag = make_etag(generation, self->etag_tail);

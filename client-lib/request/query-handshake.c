@@ -41,6 +41,7 @@ build_prepare_arguments(const QueryCommand *command, QueryTransport transport, g
     g_variant_builder_add(&options, "{sv}", "page_size", g_variant_new_uint32(PAGE_SIZE));
     if (is_full) {
         g_variant_builder_add(&options, "{sv}", "error_details", g_variant_new_boolean(TRUE));
+        g_variant_builder_add(&options, "{sv}", "schema_details", g_variant_new_boolean(TRUE));
         /* a channel is shared by all requests of its connection: a text must not leave a transaction open on it */
         g_variant_builder_add(&options, "{sv}", "text_transactions", g_variant_new_boolean(FALSE));
     }

@@ -117,7 +117,7 @@ qw_schema_get_head(QwBodyReader *self, QwSchemaHead *ret_head)
     if (qw_body_get_u32(self, &head.version) < 0 || qw_body_get_u32(self, &head.page_size) < 0 ||
         qw_body_get_u32(self, &head.flags) < 0 || qw_body_get_u32(self, &head.n_parameters) < 0)
         return -EBADMSG;
-    if (head.version != QW_PROTOCOL_VERSION || (head.flags & ~(QW_SCHEMA_WRITES | QW_SCHEMA_RDF)) != 0)
+    if (head.version != QW_PROTOCOL_VERSION || (head.flags & ~QW_SCHEMA_FLAGS) != 0)
         return -EBADMSG;
     if (!qw_page_size_is_valid(head.page_size))
         return -EBADMSG;

@@ -12,6 +12,8 @@
 
 #define QW_SCHEMA_WRITES 0x01u
 #define QW_SCHEMA_RDF 0x02u
+#define QW_SCHEMA_STABLE 0x04u /* with the option schema_details */
+#define QW_SCHEMA_FLAGS (QW_SCHEMA_WRITES | QW_SCHEMA_RDF | QW_SCHEMA_STABLE)
 #define QW_END_BODY_SIZE 40u
 
 /* Writes a body. With too small a buffer it goes on counting: `used` is then the size that is needed. */

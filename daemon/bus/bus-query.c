@@ -59,8 +59,9 @@ append_info(sd_bus_message *reply, const QdCall *call)
     if (r >= 0)
         r = sd_bus_message_close_container(reply);
     if (r >= 0)
-        r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}", "writes", "b", call->result.writes, "rdf", "b", FALSE, "version",
-                                  "u", QW_PROTOCOL_VERSION, "page_size", "u", call->result.page_size, "transport", "s", transport);
+        r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}{sv}", "writes", "b", call->result.writes, "stable", "b",
+                                  call->result.is_stable, "rdf", "b", FALSE, "version", "u", QW_PROTOCOL_VERSION, "page_size", "u",
+                                  call->result.page_size, "transport", "s", transport);
     if (r < 0)
         return r;
 

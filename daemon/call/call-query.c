@@ -255,6 +255,7 @@ run_prepare(QdCall *call, GError **error)
 
     call->result.page_size = call->options.channel.page_size > 0 ? call->options.channel.page_size : QW_PAGE_SIZE_DEFAULT;
     call->result.writes = setup.shape.writes;
+    call->result.is_stable = setup.shape.is_stable;
     qd_call_describe_columns(call, &setup.shape);
     describe_parameters(call, &setup.shape);
     setup.channel.page_size = call->result.page_size;
@@ -267,8 +268,8 @@ run_prepare(QdCall *call, GError **error)
 const QdCallClass qd_prepare_call = {
     .name = "Prepare",
     .options = QD_TAKES(TRANSPORT) | QD_TAKES(PAGE_SIZE) | QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) |
-               QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(TEXT_TRANSACTIONS) | QD_TAKES(BASE) |
-               QD_TAKES(DATASET),
+               QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(SCHEMA_DETAILS) |
+               QD_TAKES(TEXT_TRANSACTIONS) | QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
     .run = run_prepare,
 };

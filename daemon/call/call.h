@@ -74,6 +74,7 @@ typedef struct QdCallResult {
     GArray *columns;     /* of QdCallColumn: PREPARE, QUERY */
     GArray *parameters;  /* of QdCallParameter: PREPARE */
     gboolean writes;     /* PREPARE */
+    gboolean is_stable;  /* PREPARE: its result depends on the data and the parameters alone */
     uint32_t page_size;  /* PREPARE */
     GPtrArray *pages;    /* QUERY: of GBytes, each a body of a ROWS record with its row count in page_rows */
     GArray *page_rows;   /* QUERY: of uint32_t */

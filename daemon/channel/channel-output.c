@@ -247,12 +247,19 @@ qd_channel_put_record(QdChannel *self, QwKind kind, uint32_t count, uint32_t ser
     (void) qw_record_encode(self->output.trailer->data + self->output.trailer->len - size, kind, count, serial, body, n_bytes);
 }
 
+static uint32_t
+get_schema_flags(const QdChannel *self, const QdShape *shape)
+{
+    return (shape->writes ? QW_SCHEMA_WRITES : 0) | (shape->plan != NULL ? QW_SCHEMA_RDF : 0) |
+           (self->schema_details && shape->is_stable ? QW_SCHEMA_STABLE : 0);
+}
+
 static void
 write_schema(QwBodyWriter *body, const QdChannel *self, const QdShape *shape)
 {
     QwSchemaHead head = { .version = QW_PROTOCOL_VERSION,
                           .page_size = (uint32_t) self->page_size,
-                          .flags = (shape->writes ? QW_SCHEMA_WRITES : 0) | (shape->plan != NULL ? QW_SCHEMA_RDF : 0),
+                          .flags = get_schema_flags(self, shape),
                           .n_parameters = shape->n_parameters };
 
     qw_schema_put_head(body, &head);

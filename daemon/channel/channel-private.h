@@ -183,6 +183,7 @@ struct QdChannel {
     QdTransport transport;
     gsize page_size;
     gboolean error_details;   /* ERROR records have them */
+    gboolean schema_details;  /* flags of SCHEMA that readers of before refuse */
     gboolean refuses_control; /* BEGIN, COMMIT and ROLLBACK by text */
     QdClient *client;         /* (owned reference) */
     QdTask task;

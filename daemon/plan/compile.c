@@ -283,6 +283,7 @@ qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdS
     plan->ast = qd_parser_parse(text, n_bytes, is_update, &parse_options, error);
     if (plan->ast == NULL)
         return NULL;
+    plan->is_volatile = plan->ast->is_volatile;
     list_parameters(plan);
     if (is_update ? !compile_update(plan, options, catalog, error) : !compile_query(plan, options, catalog, error))
         return NULL;

@@ -61,6 +61,7 @@ typedef struct QdSparqlPlan QdSparqlPlan;
 
 struct QdSparqlPlan {
     gboolean is_update;
+    gboolean is_volatile; /* another execution may give another result of the same data */
     QdQueryForm form;
     QdSparqlStatement query;
     const char *const *columns; /* names; SELECT: its variables, CONSTRUCT and DESCRIBE: subject, predicate, object, ASK: result */

@@ -112,6 +112,13 @@ qd_expression_op_get_info(QdExpressionOp op)
     return &ops[op];
 }
 
+/* NOW() is one value within an execution. */
+gboolean
+qd_expression_op_is_stable(QdExpressionOp op)
+{
+    return !qd_expression_op_get_info(op)->volatile_ && op != QD_EXPRESSION_NOW;
+}
+
 QdExpressionOp
 qd_expression_op_from_keyword(const char *name, gsize n_bytes)
 {

@@ -133,6 +133,9 @@ typedef struct QdExpressionOpInfo {
 /* qd_expression_op_get_info: of @op, which is ARG … below QD_N_EXPRESSION_OPS. */
 const QdExpressionOpInfo *qd_expression_op_get_info(QdExpressionOp op);
 
+/* qd_expression_op_is_stable: whether another execution on the same data gives the same. */
+gboolean qd_expression_op_is_stable(QdExpressionOp op);
+
 /* qd_expression_op_from_keyword: the built-in call of this name, without regard to case; 0: none. URI is IRI. */
 QdExpressionOp qd_expression_op_from_keyword(const char *name, gsize n_bytes);
 

@@ -25,6 +25,7 @@ qd_shape_from_compiled(const QdCompiled *compiled)
     QdShape shape = qd_shape_from_stmt(compiled->stmt);
 
     shape.writes = compiled->writes;
+    shape.is_stable = !compiled->effects.is_volatile;
     shape.control = compiled->control;
     shape.signature = compiled->schema_signature;
     return shape;
@@ -33,7 +34,11 @@ qd_shape_from_compiled(const QdCompiled *compiled)
 QdShape
 qd_shape_from_plan(const QdSparqlPlan *plan)
 {
-    return (QdShape){ .plan = plan, .n_columns = plan->n_columns, .n_parameters = plan->n_parameters, .writes = plan->is_update };
+    return (QdShape){ .plan = plan,
+                      .n_columns = plan->n_columns,
+                      .n_parameters = plan->n_parameters,
+                      .writes = plan->is_update,
+                      .is_stable = !plan->is_volatile };
 }
 
 static const char *

@@ -17,8 +17,9 @@ typedef struct QdShape {
     guint n_columns;
     guint n_parameters; /* of SPARQL: the variables written with '$'; by name any variable is one */
     gboolean writes;
+    gboolean is_stable; /* its result depends on the data and the parameters alone */
     QdControl control;  /* SQL */
-    uint64_t signature; /* of names and declared types of the columns */
+    uint64_t signature; /* of names and declared types of the columns, and of is_stable */
 } QdShape;
 
 QdShape qd_shape_from_stmt(sqlite3_stmt *stmt);

@@ -116,6 +116,7 @@ static const QdOption option_table[] = {
     { "max_bytes", 'u', QD_TAKES(MAX_BYTES), AT(execution.max_bytes) },
     { "durability", 's', QD_TAKES(DURABILITY), AT(execution.relaxed_durability), .choice = { "full", "relaxed" } },
     { "error_details", 'b', QD_TAKES(ERROR_DETAILS), AT(error_details) },
+    { "schema_details", 'b', QD_TAKES(SCHEMA_DETAILS), AT(channel.schema_details) },
     { "text_transactions", 'b', QD_TAKES(TEXT_TRANSACTIONS), .set = set_text_transactions },
     { "media_type", 's', QD_TAKES(MEDIA_TYPE), AT(media_type) },
     { "analyze", 'b', QD_TAKES(ANALYZE), AT(analyze) },

@@ -22,6 +22,7 @@ typedef enum QdOptionId {
     QD_OPTION_MAX_BYTES,
     QD_OPTION_DURABILITY,
     QD_OPTION_ERROR_DETAILS,
+    QD_OPTION_SCHEMA_DETAILS,
     QD_OPTION_TEXT_TRANSACTIONS,
     QD_OPTION_MEDIA_TYPE,
     QD_OPTION_ANALYZE,
@@ -66,6 +67,7 @@ typedef struct QdChannelOptions {
     QdTransport transport;
     uint32_t page_size;       /* bytes; 0: default */
     gboolean refuses_control; /* it takes no BEGIN, COMMIT or ROLLBACK by text */
+    gboolean schema_details;  /* the caller reads flags of SCHEMA that readers of before refuse */
 } QdChannelOptions;
 
 /* Import, Export, Dump, Restore. */

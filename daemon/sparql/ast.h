@@ -234,7 +234,8 @@ struct QdAst {
     GArray *stored_prefixes; /* QdStoredPrefix */
     GPtrArray *warnings;     /* of texts "line:column: …" */
     gboolean is_update;
-    const char *base; /* nullable: the last BASE, or the caller's */
+    gboolean is_volatile; /* it calls what gives another value each time: NOW, RAND, UUID, STRUUID, BNODE */
+    const char *base;     /* nullable: the last BASE, or the caller's */
     QdQueryForm form;
     QdSelect *select; /* of every form: where, modifiers; the items of DESCRIBE are variables */
     QdDatasetClause *dataset;

@@ -24,6 +24,7 @@ new_call(QdParser *self, QdExpressionOp op, QdExpression **children, guint n_chi
     QdExpression *call = new_expression(self, QD_EXPRESSION_KIND_CALL);
 
     call->op = op;
+    self->ast->is_volatile = self->ast->is_volatile || !qd_expression_op_is_stable(op);
     call->n_children = n_children;
     call->children = qd_arena_array0(self->arena, QdExpression *, n_children);
     if (n_children > 0)

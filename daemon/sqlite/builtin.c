@@ -12,6 +12,15 @@
 #define FIRST_KNOWN_VERSION 3025000
 #define LAST_KNOWN_VERSION 3050999
 
+/* Without SQLITE_DETERMINISTIC, but what they give is of the data alone. */
+static const char *const stable_functions[] = { "bm25",           "highlight",        "match",          "matchinfo",
+                                                "offsets",        "snippet",          "fts5_source_id", "queryd_payload",
+                                                "sqlite_version", "sqlite_source_id", "rtreenode" };
+/* With SQLITE_DETERMINISTIC, but they know the time by 'now', which may be a value of a row. */
+static const char *const clock_functions[] = { "date", "time", "datetime", "julianday", "strftime", "timediff", "unixepoch" };
+/* The other functions without SQLITE_DETERMINISTIC, the same for all connections of a process. */
+static GPtrArray *volatile_functions; /* (nullable) atomic: of char* */
+
 typedef struct Search {
     const char *name;
     const struct dl_phdr_info *library;
@@ -93,4 +102,49 @@ qd_builtin_find(const char *name)
     if (qd_builtin_is_known())
         (void) dl_iterate_phdr(on_library, &self);
     return self.n_found == 1 ? self.found : NULL;
+}
+
+/* Volatile functions ------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+list_has(const char *const *list, gsize n, const char *name)
+{
+    for (gsize i = 0; i < n; i++)
+        if (g_ascii_strcasecmp(list[i], name) == 0)
+            return TRUE;
+    return FALSE;
+}
+
+void
+qd_builtin_learn_volatile(sqlite3 *db)
+{
+    GPtrArray *names;
+    sqlite3_stmt *stmt = NULL;
+    int r;
+
+    if (g_atomic_pointer_get(&volatile_functions) != NULL)
+        return;
+    names = g_ptr_array_new_with_free_func(g_free);
+    /* aggregates have no such flag */
+    (void) sqlite3_prepare_v2(db, "SELECT DISTINCT name FROM pragma_function_list WHERE type='s' AND flags & ? = 0", -1, &stmt,
+                              NULL);
+    (void) sqlite3_bind_int(stmt, 1, SQLITE_DETERMINISTIC);
+    while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
+        const char *name = (const char *) sqlite3_column_text(stmt, 0);
+
+        if (name != NULL && !list_has(stable_functions, G_N_ELEMENTS(stable_functions), name))
+            g_ptr_array_add(names, g_strdup(name));
+    }
+    (void) sqlite3_finalize(stmt);
+    if (r != SQLITE_DONE || !g_atomic_pointer_compare_and_exchange(&volatile_functions, NULL, names))
+        g_ptr_array_unref(names);
+}
+
+gboolean
+qd_builtin_is_volatile(const char *name)
+{
+    const GPtrArray *names = g_atomic_pointer_get(&volatile_functions);
+
+    return names == NULL || list_has(clock_functions, G_N_ELEMENTS(clock_functions), name) ||
+           list_has((const char *const *) names->pdata, names->len, name);
 }

@@ -41,3 +41,11 @@ gboolean qd_builtin_is_known(void);
  * Returns: (nullable): NULL when it is not found once
  */
 QdSqlCall *qd_builtin_find(const char *name);
+
+/* qd_builtin_learn_volatile: asks @db, which has all functions, which of them are volatile. Once in a process: later calls
+ * return at once. Thread: that of @db, whose guard lets all pass. */
+void qd_builtin_learn_volatile(sqlite3 *db);
+
+/* qd_builtin_is_volatile: whether the function of this name may give another result of the same arguments and data. TRUE if that
+ * is not known. Thread: any. */
+gboolean qd_builtin_is_volatile(const char *name);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "daemon/sqlite/builtin.h"
 #include "daemon/sqlite/connection-private.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
@@ -30,11 +31,12 @@ qd_compiled_free(QdCompiled *compiled)
     g_free(compiled);
 }
 
-/* FNV-1a over names and declared types. */
+/* FNV-1a over names and declared types, and whether it is volatile. */
 static uint64_t
-compute_signature(sqlite3_stmt *stmt)
+compute_signature(const QdCompiled *compiled)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) + (compiled->effects.is_volatile ? 1 : 0);
+    sqlite3_stmt *stmt = compiled->stmt;
     int n = sqlite3_column_count(stmt);
 
     for (int i = 0; i < n; i++) {
@@ -59,7 +61,7 @@ qd_compiled_refresh(QdCompiled *compiled)
 
     compiled->n_reprepares = n_reprepares;
     compiled->n_columns = sqlite3_column_count(compiled->stmt);
-    compiled->schema_signature = compute_signature(compiled->stmt);
+    compiled->schema_signature = compute_signature(compiled);
     return TRUE;
 }
 
@@ -277,8 +279,8 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
     compiled->asks = self->guard.asks && !sqlite3_stmt_isexplain(compiled->stmt);
     compiled->setting = compiled->asks ? self->guard.setting : QD_SETTING_NONE;
     compiled->setting_on = self->guard.setting_on;
-    compiled->schema_signature = compute_signature(compiled->stmt);
     take_writes(self, compiled);
+    compiled->schema_signature = compute_signature(compiled);
     compiled->runs_alone = compiled->writes && !compiled->asks && compiled->control == QD_CONTROL_NONE &&
                            compiled->write_tables[0] == NULL && vacuums(self, compiled);
     return check_compiled(compiled, tail, error);
@@ -288,11 +290,15 @@ static QdCompiled *
 compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits,
              GError **error)
 {
+    QdPolicy policy_before;
     QdCompiled *compiled;
 
     if (!check_text(text, n_bytes, error))
         return NULL;
 
+    policy_before = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
+    qd_builtin_learn_volatile(self->db);
+    (void) qd_connection_set_policy(self, policy_before);
     compiled = g_new0(QdCompiled, 1);
     compiled->policy = policy;
     compiled->n_text_bytes = n_bytes;

@@ -36,7 +36,7 @@ typedef struct QdCompiled {
     QdSetting setting;   /* a pragma that sets that, which is for the caller to do */
     gboolean setting_on;
     gboolean counts_rows;      /* it sets what changes() tells */
-    uint64_t schema_signature; /* of names and declared types of the columns */
+    uint64_t schema_signature; /* of names and declared types of the columns, and of effects.is_volatile */
     int n_reprepares;
     int n_write_reprepares; /* that write_tables knows of */
     guint64 schema_clock;   /* the connection's, when it was compiled */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/sqlite/builtin.h"
 
 typedef enum Rule {
     TELLS,    /* its value, or a list */
@@ -94,6 +95,8 @@ static const char *const denied_functions[] = { "load_extension", "fts3_tokenize
 static const char *const payload_functions[] = { "queryd_store_payload", "queryd_replace_payload", DELETE_FUNCTION };
 #define PAYLOAD_TABLE "queryd_payload"
 #define KEY_TABLE "queryd_term_key"
+/* A pragma as a table: what it gives is not of the data alone. */
+#define PRAGMA_PREFIX "pragma_"
 
 #define TEMPORARY_DENIED "temporary objects are not allowed: use WITH, or a table that the same transaction drops"
 
@@ -209,6 +212,8 @@ check_pragma_argument(QdGuard *self, const struct Pragma *pragma, const char *ar
 static int
 check_pragma(QdGuard *self, const char *name, const char *argument)
 {
+    /* else a virtual table asks, which is connected by the statement */
+    self->effects.is_volatile = self->effects.is_volatile || self->n_calls == 1;
     for (gsize i = 0; i < G_N_ELEMENTS(pragmas); i++) {
         if (g_ascii_strcasecmp(pragmas[i].name, name) != 0)
             continue;
@@ -296,6 +301,8 @@ check_read(QdGuard *self, const char *table)
 
     if (self->read_tables != NULL)
         record_name(self->read_tables, table);
+    if (g_ascii_strncasecmp(table, PRAGMA_PREFIX, strlen(PRAGMA_PREFIX)) == 0)
+        self->effects.is_volatile = TRUE;
     return SQLITE_OK;
 }
 
@@ -309,6 +316,7 @@ check_function(QdGuard *self, const char *name)
         record_name(self->read_tables, PAYLOAD_TABLE); /* the function of this name reads it */
     if (g_ascii_strcasecmp(name, "changes") == 0)
         self->effects.calls_changes = TRUE;
+    self->effects.is_volatile = self->effects.is_volatile || qd_builtin_is_volatile(name);
     if (!list_has(payload_functions, G_N_ELEMENTS(payload_functions), name))
         return SQLITE_OK;
     if (self->policy == QD_POLICY_READ)

@@ -40,6 +40,7 @@ typedef struct QdEffects {
     gboolean defines;          /* changes any part of the schema, or statistics */
     gboolean analyzes;         /* ANALYZE */
     gboolean calls_changes;    /* it, or a trigger of it, calls changes() */
+    gboolean is_volatile;      /* it may give another result of the same data: random(), a pragma */
 } QdEffects;
 
 typedef struct QdGuard {

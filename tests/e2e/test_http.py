@@ -243,6 +243,16 @@ def test_etag(http, bus):
     assert changed.headers["Cache-Control"] == "private, no-cache"
 
 
+@pytest.mark.parametrize("call", ["NOW()", "RAND()", "UUID()", "STRUUID()", "BNODE()"])
+def test_a_volatile_query_has_no_etag(http, call):
+    tag = http.query(ALL).headers["ETag"]
+    path = sparql(f"SELECT ({call} AS ?v) {{}}")
+    first = http.get(path, If_None_Match=tag)
+    second = http.get(path, If_None_Match="*")
+    assert (first.status, second.status) == (200, 200) and "ETag" not in {**first.headers, **second.headers}
+    assert (first.body != second.body) == (call != "BNODE()")  # whose label is one within a result
+
+
 def test_etag_does_not_outlive_the_daemon(http, bus):
     tag = http.query(ALL).headers["ETag"]
     bus.stop_daemon()

@@ -102,9 +102,9 @@ class Schema:
         body = Body(data)
         self.version, self.page_size, flags, n_parameters = body.u32(), body.u32(), body.u32(), body.u32()
         check(self.version == 1, "unknown version")
-        check(flags & ~3 == 0, "unknown flag")
+        check(flags & ~7 == 0, "unknown flag")
         check(4096 <= self.page_size <= 1048576 and self.page_size & (self.page_size - 1) == 0, "page size")
-        self.writes, self.rdf = bool(flags & 1), bool(flags & 2)
+        self.writes, self.rdf, self.stable = bool(flags & 1), bool(flags & 2), bool(flags & 4)
         self.columns = [(body.string().decode(), body.string().decode()) for _ in range(count)]
         self.parameters = [(body.u32(), body.string().decode()) for _ in range(n_parameters)]
         body.finish()

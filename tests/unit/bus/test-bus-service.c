@@ -203,7 +203,7 @@ assert_info(sd_bus_message *reply, const char *transport, guint page_size)
             g_assert_cmpstr(text, ==, ":p");
         } else {
             assert_read(sd_bus_message_read(reply, "v", "b", &flag));
-            g_assert_false(flag);
+            g_assert_cmpint(flag, ==, g_str_equal(key, "stable"));
         }
         assert_read(sd_bus_message_exit_container(reply));
     }

@@ -109,7 +109,7 @@ test_schema_bad(void)
         uint8_t value;
     } table[] = {
         { 0, 2 },    /* a later version */
-        { 8, 4 },    /* an unknown flag */
+        { 8, 8 },    /* an unknown flag */
         { 11, 128 }, /* another one */
         { 4, 1 },    /* page size: no power of two */
         { 6, 0 },    /* page size 0 */
