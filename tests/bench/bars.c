@@ -154,6 +154,8 @@ static const Bar bars[] = {
     { "inserts: 8 clients to PostgreSQL", "inserts", INSERTS(8), { "PostgreSQL", "rate@8" }, 1, AT_LEAST },
     { "inserts: 64 clients to PostgreSQL", "inserts", INSERTS(64), { "PostgreSQL", "rate@64" }, 1, AT_LEAST },
     { "Python: fetchall to sqlite3", "python", { "queryd", "fetchall" }, { "sqlite3", "fetchall" }, 1 },
+    { "HTTP: look-up to Oxigraph", "http", { "queryd-http", "look-up.p50" }, { "Oxigraph", "look-up.p50" }, 0.5 },
+    { "HTTP: all triples as TSV, rows/s", "http", { "queryd-http", "stream" }, { NULL }, 600000, AT_LEAST },
     { "ADBC: pandas frame to sqlite3", "arrow", { "ADBC", "pandas" }, { "sqlite3", "pandas" }, 0.5 },
     { "ADBC: polars frame to sqlite3", "arrow", { "ADBC", "polars" }, { "sqlite3", "polars" }, 0.5 },
     { "ADBC: Arrow to DuckDB's own file", "arrow", { "ADBC", "arrow" }, { "DuckDB", "arrow" }, 1 },

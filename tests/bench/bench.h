@@ -57,6 +57,7 @@ extern const BenchGroup bench_inserts;
 extern const BenchGroup bench_hostile;
 extern const BenchGroup bench_python;
 extern const BenchGroup bench_arrow;
+extern const BenchGroup bench_http;
 
 /* What a case may say ------------------------------------------------------------------------------------------------------ */
 

@@ -19,7 +19,7 @@ from harness import BUILD, ROOT, SANITIZER, SLOWER
 
 SCRIPT = os.path.join(ROOT, "tests/demo/demo.sh")
 GROUPS = ["fetch", "buffers", "latency", "concurrency", "memory", "ipc", "cache", "inserts", "items", "notify",
-          "scale", "hostile", "python"]  # "arrow" needs wheels for Python, "sparql" data
+          "scale", "hostile", "python", "http"]  # "arrow" needs wheels for Python, "sparql" data
 KEYS = ["group", "case", "metric", "unit", "median", "min", "max", "ratio"]
 
 pytestmark = pytest.mark.skipif(SANITIZER != "", reason="the benchmarks measure a plain build")

@@ -109,6 +109,9 @@ def send_all(http, seed, n_requests):
 
 @pytest.mark.deadline(120 + N // 10)
 def test_mutated_requests(bus):
+    # libsoup 3.2 leaks the path of a request that it refuses (soup_headers_parse_request)
+    if "ASAN_OPTIONS" in bus.env:
+        bus.env["ASAN_OPTIONS"] += ":detect_leaks=0"
     http = HttpServer(bus, "--read-write")
     bus.update("INSERT DATA { <x:a> <x:b> 1, 2, 'three' }", language="sparql")
     assert http.query("ASK {}", kept=False).status == 200
@@ -118,7 +121,7 @@ def test_mutated_requests(bus):
             done.result()
     assert http.process.poll() is None
     assert http.query("ASK {}", kept=False).status == 200
-    wait_until(lambda: http.n_fds() <= n_fds + 2, "no descriptor of a connection that is over")
+    wait_until(lambda: http.n_fds() <= n_fds + N_AT_ONCE * 2, "no descriptor of a connection that is over")
     http.process.terminate()
     assert http.process.wait(20 * SLOWER) == 0
     http.process.stdout.close()
