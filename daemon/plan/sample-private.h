@@ -37,7 +37,8 @@ struct QdSample {
     GArray *rows;   /* QdSampleRow */
     double n_found; /* solutions of triples and paths that were looked at */
     gboolean may_scan;
-    gboolean is_full; /* there were more variables, or look-ups: nothing is known any more */
+    gboolean is_first; /* there are no solutions yet: those of a pattern with constants are from all over it */
+    gboolean is_full;  /* there were more variables, or look-ups: nothing is known any more */
 };
 
 /* The ids of the variables; 0: unbound, COMPUTED: a number that no quad has, or few. */

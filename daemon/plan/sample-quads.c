@@ -221,7 +221,7 @@ qd_sample_extend_triple(QdSample *self, const QdTriple *triple, const QdSampleRo
         return 0;
     if (s == 0 && o == 0 && !self->may_scan)
         return UNKNOWN;
-    if (self->may_scan && is_unbound(&triple->s, s) && is_unbound(&triple->p, p) && is_unbound(&triple->o, o)) {
+    if ((self->may_scan || self->is_first) && is_unbound(&triple->s, s) && is_unbound(&triple->p, p) && is_unbound(&triple->o, o)) {
         const Scan *scan = scan_once(self, triple, &(QdQuadIds){ s, p, o });
 
         n = scan->n;

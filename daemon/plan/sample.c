@@ -402,6 +402,38 @@ qd_sample_count_pairs(QdGenerator *generator, const QdTriple *triple)
     return *known;
 }
 
+gboolean
+qd_sample_compare_ends(QdGenerator *generator, const QdTriple *triple, double *ret_from_subject, double *ret_from_object)
+{
+    g_autoptr(QdSample) self = qd_sample_new(generator);
+    g_autoptr(GArray) pairs = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
+    g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(QdSampleRow));
+    QdSampleRow row = { { 0 } };
+    double n_pairs;
+    double n[2] = { 0 };
+
+    if (self == NULL || triple->s.kind != QD_NODE_VARIABLE || triple->o.kind != QD_NODE_VARIABLE ||
+        triple->s.variable == triple->o.variable)
+        return FALSE;
+    self->may_scan = TRUE;
+    if (qd_sample_scan_path(self, triple, &row, pairs, &n_pairs) < 0)
+        return FALSE;
+    qd_sample_thin(pairs, ROWS_MAX);
+    for (guint i = 0; i < pairs->len; i++) {
+        for (guint end = 0; end < G_N_ELEMENTS(n); end++) {
+            guint slot = qd_sample_find_slot(self, end == 0 ? triple->s.variable : triple->o.variable);
+            QdSampleRow begin = { { 0 } };
+
+            begin.ids[slot] = g_array_index(pairs, QdSampleRow, i).ids[slot];
+            n[end] += MAX(0, qd_sample_extend_path(self, triple, &begin, found));
+            g_array_set_size(found, 0);
+        }
+    }
+    *ret_from_subject = n[0];
+    *ret_from_object = n[1];
+    return pairs->len > 0 && !self->is_full;
+}
+
 double
 qd_sample_estimate(QdGenerator *generator, const QdAlgebra *first, const QdAlgebra *then)
 {
@@ -452,7 +484,7 @@ qd_sample_extend(QdSample *self, const QdAlgebra *node, gboolean is_first)
     guint n_done = 0;
     double sum = 0;
 
-    self->may_scan = is_first;
+    self->may_scan = self->is_first = is_first;
     /* rows from all over it, until they have enough */
     for (guint i = 0; i < step && sum >= 0; i++) {
         for (guint j = i; j < n_rows && sum >= 0; j += step, n_done++) {
@@ -468,7 +500,7 @@ qd_sample_extend(QdSample *self, const QdAlgebra *node, gboolean is_first)
             g_array_set_size(of_row, 0);
         }
     }
-    self->may_scan = FALSE;
+    self->may_scan = self->is_first = FALSE;
     qd_sample_thin(found, POOL_MAX);
     /* none of a few may be one of many: the others tell what there is to tell */
     if (found->len > 0 || sum < 0) {

@@ -259,8 +259,8 @@ add_sure(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relati
     return set;
 }
 
-/* Whether the parts from @index on share nothing with those before, and have a path or a UNION. These would be searched for each
- * row of those. */
+/* Whether the parts from @index on share nothing with those before, so that they would be searched or joined for each of their
+ * rows. They have a path or a UNION, or are several of a join with a path. */
 static gboolean
 is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts)
 {
@@ -269,8 +269,8 @@ is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts)
 
     if (index == 0 || (index + 1 == n_parts && parts[index]->kind == QD_ALGEBRA_PATH))
         return FALSE;
-    for (guint i = index; i < n_parts; i++)
-        has_path = has_path || qd_algebra_begins_from_left(parts[i]) || qd_algebra_has_path(parts[i]);
+    for (guint i = index + 1 < n_parts || parts[index]->n_children > 0 ? 0 : index; i < n_parts; i++)
+        has_path = has_path || (i >= index && qd_algebra_begins_from_left(parts[i])) || qd_algebra_has_path(parts[i]);
     if (!has_path || self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE)
         return FALSE;
     for (guint i = 0; i < index; i++)

@@ -448,7 +448,7 @@ project_outer(QdGenerator *self, const QdOuter *outer, const QdAlgebra *project)
 QdRelation *
 qd_generate_solution(QdGenerator *self, const QdAlgebra *node)
 {
-    Modifiers modifiers = split_modifiers(node);
+    Modifiers modifiers = split_modifiers(qd_rewrite_distinct(self, (QdAlgebra *) node));
     gboolean sliced = modifiers.limit != QD_NO_LIMIT || modifiers.offset > 0;
     const QdOuter *outer = self->outer;
     QdSql tail;

@@ -472,8 +472,13 @@ begins_at_object(QdGenerator *self, const QdTriple *triple, const QdPath *inner,
 {
     guint s = rate_seed(left, &triple->s);
     guint o = rate_seed(left, &triple->o);
+    double n_from_subject, n_from_object;
 
-    return s != o ? o > s : o > 0 && estimate_step(self, inner, TRUE) < estimate_step(self, inner, FALSE);
+    if (s != o || o == 0)
+        return o > s;
+    if (s == 2 && qd_sample_compare_ends(self, triple, &n_from_subject, &n_from_object))
+        return n_from_object < n_from_subject;
+    return estimate_step(self, inner, TRUE) < estimate_step(self, inner, FALSE);
 }
 
 /* Whether @triple, a path, is one of no length alone: from each node to itself. Longer ones add nothing. */

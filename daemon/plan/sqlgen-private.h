@@ -312,6 +312,10 @@ QdAlgebra *qd_rewrite_open_subselect(QdGenerator *self, const QdAlgebra *node, c
 const QdAlgebra *qd_rewrite_join(QdGenerator *self, const QdAlgebra *node);
 const QdAlgebra *qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node);
 
+/* rewrite-distinct.c */
+/* @node, distinct rows of a join with a path, without solutions that only repeat rows. @node itself where nothing is gained. */
+QdAlgebra *qd_rewrite_distinct(QdGenerator *self, QdAlgebra *node);
+
 /* sqlgen-cases.c */
 /* Whether two evaluations of @node may differ. */
 gboolean qd_algebra_is_volatile(const QdAlgebra *node);
@@ -386,6 +390,8 @@ void qd_sample_leave(QdGenerator *generator, QdSample *self);
 double qd_sample_count_quads(QdGenerator *generator, const QdTriple *triple);
 /* About how many pairs of nodes the path of @triple, both of whose ends are free, leads between; negative: it is not known. */
 double qd_sample_count_pairs(QdGenerator *generator, const QdTriple *triple);
+/* About how many nodes the path of @triple meets from either end of a pair that it leads between. FALSE: it is not known. */
+gboolean qd_sample_compare_ends(QdGenerator *generator, const QdTriple *triple, double *ret_from_subject, double *ret_from_object);
 /* About how many solutions the join of both has, which begins with @first; negative: it is not known. */
 double qd_sample_estimate(QdGenerator *generator, const QdAlgebra *first, const QdAlgebra *then);
 /* They are joined with @node. Returns how many solutions it has for each, of more than are counted; negative: it is not known. */

@@ -160,6 +160,9 @@ add_parts(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
         break;
     case QD_ALGEBRA_UNIT:
         break;
+    case QD_ALGEBRA_DISTINCT:
+        g_ptr_array_add(parts, qd_rewrite_distinct(self, (QdAlgebra *) node));
+        break;
     default:
         g_ptr_array_add(parts, (gpointer) node);
     }
