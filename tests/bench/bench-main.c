@@ -22,7 +22,7 @@
 static const BenchGroup *const groups[] = { &bench_fetch,  &bench_buffers, &bench_latency, &bench_concurrency,
                                             &bench_memory, &bench_ipc,     &bench_cache,   &bench_inserts,
                                             &bench_items,  &bench_notify,  &bench_scale,   &bench_hostile,
-                                            &bench_python, &bench_arrow,   &bench_http,    &bench_sparql,
+                                            &bench_python, &bench_http,    &bench_arrow,   &bench_sparql,
                                             NULL };
 
 static int arg_rounds = ROUNDS_DEFAULT;
