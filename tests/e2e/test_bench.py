@@ -16,6 +16,7 @@ import sys
 import pytest
 
 from harness import BUILD, ROOT, SANITIZER, SLOWER
+from python_package import python_environment
 
 SCRIPT = os.path.join(ROOT, "tests/demo/demo.sh")
 GROUPS = ["fetch", "buffers", "latency", "concurrency", "memory", "ipc", "cache", "inserts", "items", "notify",
@@ -34,6 +35,8 @@ def run(tmp_path, *arguments, **variables):
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_group(tmp_path, group):
+    if group == "python":
+        python_environment({})  # or skips
     out = tmp_path / "out.json"
     result = run(tmp_path, group, "--rounds", "1", "--rows", "3000", "--json", str(out))
     assert result.returncode == 0, result.stdout + result.stderr
