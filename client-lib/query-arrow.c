@@ -14,8 +14,6 @@
 
 G_STATIC_ASSERT(QUERY_ARROW_BATCH_BYTES == QW_ARROW_BATCH_BYTES);
 
-#define RDF_TERM "queryd.rdf_term"
-
 typedef struct ArrowSource {
     QueryCursor *cursor;
     GCancellable *cancellable; /* (nullable) */
@@ -84,15 +82,14 @@ init_column_schema(struct ArrowSchema *schema, QwArrowType type, const char *nam
         [QW_ARROW_NONE] = "n", [QW_ARROW_INT64] = "l", [QW_ARROW_DOUBLE] = "g",
         [QW_ARROW_UTF8] = "u", [QW_ARROW_TERM] = "+s", [QW_ARROW_BINARY] = "z",
     };
-    static const char *const parts[] = { "value", "datatype", "language" };
 
     init_schema(schema, formats[type], name, type == QW_ARROW_TERM ? QW_ARROW_N_PARTS : 0);
     schema->flags = ARROW_FLAG_NULLABLE;
     if (type != QW_ARROW_TERM)
         return;
-    schema->metadata = extension_metadata(RDF_TERM);
+    schema->metadata = extension_metadata(qw_arrow_type_get_name(type));
     for (size_t i = 0; i < QW_ARROW_N_PARTS; i++)
-        init_column_schema(schema->children[i], QW_ARROW_UTF8, parts[i]);
+        init_column_schema(schema->children[i], QW_ARROW_UTF8, qw_arrow_part_get_name((QwArrowPart) i));
 }
 
 /* Batches -------------------------------------------------------------------------------------------------------------- */

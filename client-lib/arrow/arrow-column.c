@@ -74,6 +74,14 @@ qw_arrow_type_get_name(QwArrowType type)
     return names[type];
 }
 
+const char *
+qw_arrow_part_get_name(QwArrowPart part)
+{
+    static const char *const names[] = { "value", "datatype", "language" };
+
+    return names[part];
+}
+
 /* Memory --------------------------------------------------------------------------------------------------------------- */
 
 static bool

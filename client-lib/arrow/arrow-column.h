@@ -83,5 +83,7 @@ size_t qw_arrow_column_append(QwArrowColumn *self, QwPageReader *view, uint32_t 
 /* The first row whose text is not UTF-8; n_rows when all are. */
 size_t qw_arrow_column_span_utf8(const QwArrowColumn *self);
 
-/* "int64", "double", … for messages */
+/* "int64", "double", … for messages; of a TERM the name of its extension type */
 const char *qw_arrow_type_get_name(QwArrowType type);
+/* "value", …: the fields of a TERM */
+const char *qw_arrow_part_get_name(QwArrowPart part);

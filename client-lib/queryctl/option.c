@@ -68,6 +68,14 @@ qctl_format_is_rdf(const char *name)
     return g_strv_contains(names, name);
 }
 
+bool
+qctl_format_is_binary(const char *name)
+{
+    static const char *const names[] = { "arrow", "arrow-file", NULL };
+
+    return g_strv_contains(names, name);
+}
+
 const char *const *
 qctl_format_list(void)
 {

@@ -79,6 +79,8 @@ const char *qctl_format_guess(const char *file);
 
 /* One that RDF is imported from and exported to. */
 bool qctl_format_is_rdf(const char *name);
+/* One that is not for a terminal. */
+bool qctl_format_is_binary(const char *name);
 
 /* (transfer none): the names of all formats, ended by NULL. */
 const char *const *qctl_format_list(void);

@@ -14,7 +14,6 @@
 #define MAGIC "ARROW1"
 #define MAGIC_BYTES 8u /* padded at the beginning of a file */
 #define VERSION 4      /* V5 */
-#define RDF_TERM "queryd.rdf_term"
 
 enum { HEADER_SCHEMA = 1, HEADER_BATCH = 3 };
 enum { TYPE_INT = 2, TYPE_FLOAT = 3, TYPE_BINARY = 4, TYPE_UTF8 = 5, TYPE_STRUCT = 13 };
@@ -195,8 +194,7 @@ put_field(GByteArray *out, const char *name, QwArrowType type)
         [QW_ARROW_INT64] = TYPE_INT,   [QW_ARROW_DOUBLE] = TYPE_FLOAT,  [QW_ARROW_UTF8] = TYPE_UTF8,
         [QW_ARROW_TERM] = TYPE_STRUCT, [QW_ARROW_BINARY] = TYPE_BINARY,
     };
-    static const char *const term[][2] = { { "ARROW:extension:name", RDF_TERM }, { "ARROW:extension:metadata", "" } };
-    static const char *const parts[] = { "value", "datatype", "language" };
+    const char *const term[][2] = { { "ARROW:extension:name", qw_arrow_type_get_name(type) }, { "ARROW:extension:metadata", "" } };
     gboolean is_term = type == QW_ARROW_TERM;
     /* name, nullable, type_type, type, dictionary, children, custom_metadata */
     const QdFlatField fields[] = {
@@ -208,10 +206,10 @@ put_field(GByteArray *out, const char *name, QwArrowType type)
 
     qd_flat_point(out, places[0], qd_flat_put_string(out, name));
     qd_flat_point(out, places[3], put_type(out, type));
-    children = qd_flat_put_offsets(out, is_term ? G_N_ELEMENTS(parts) : 0);
+    children = qd_flat_put_offsets(out, is_term ? QW_ARROW_N_PARTS : 0);
     qd_flat_point(out, places[5], children);
-    for (guint i = 0; is_term && i < G_N_ELEMENTS(parts); i++)
-        qd_flat_point(out, children + 4 + 4 * i, put_field(out, parts[i], QW_ARROW_UTF8));
+    for (guint i = 0; is_term && i < QW_ARROW_N_PARTS; i++)
+        qd_flat_point(out, children + 4 + 4 * i, put_field(out, qw_arrow_part_get_name((QwArrowPart) i), QW_ARROW_UTF8));
     if (is_term)
         qd_flat_point(out, places[6], put_metadata(out, term, G_N_ELEMENTS(term)));
     return table;

@@ -274,8 +274,11 @@ sort(Pair *pairs, gsize n, const Pair **ret_sorted)
     Pair *to = pairs + n;
     guint64 varying = 0;
 
-    for (gsize i = 1; i < n; i++)
+    for (gsize i = 1; i < n; i++) {
+        if (must_end(i))
+            return SQLITE_INTERRUPT;
         varying |= (guint64) (pairs[i].key ^ pairs[0].key);
+    }
     for (guint shift = 0; shift < 64; shift += DIGIT_BITS) {
         Pair *sorted = to;
         int r;
@@ -302,6 +305,30 @@ count_keys(const Pair *pairs, gsize n)
     return n_keys;
 }
 
+/* The pairs of @column the other way round. */
+static int
+swap_pairs(const QdTallyColumn *column, Pair *ret_pairs)
+{
+    for (gsize i = 0; i < column->n_keys; i++)
+        for (gsize j = column->begins[i]; j < column->begins[i + 1]; j++) {
+            if (must_end(j))
+                return SQLITE_INTERRUPT;
+            ret_pairs[j] = (Pair){ column->values[j], column->keys[i] };
+        }
+    return SQLITE_OK;
+}
+
+static int
+add_pairs(QdTallyColumn *column, const Pair *pairs, gsize n)
+{
+    for (gsize i = 0; i < n; i++) {
+        if (must_end(i))
+            return SQLITE_INTERRUPT;
+        column_add(column, pairs[i].key, pairs[i].value);
+    }
+    return SQLITE_OK;
+}
+
 /* The same pairs by their values: those of one key keep the order of the keys before. */
 static int
 transpose(const QdTallyReader *self, const QdTallyColumn *column, QdTallyOrder order, QdTallyColumn **ret_column)
@@ -314,15 +341,12 @@ transpose(const QdTallyReader *self, const QdTallyColumn *column, QdTallyOrder o
 
     if (pairs == NULL)
         return SQLITE_NOMEM;
-    for (gsize i = 0; i < column->n_keys; i++)
-        for (gsize j = column->begins[i]; j < column->begins[i + 1]; j++)
-            pairs[j] = (Pair){ column->values[j], column->keys[i] };
-    r = sort(pairs, n, &sorted);
+    r = swap_pairs(column, pairs);
+    if (r == SQLITE_OK)
+        r = sort(pairs, n, &sorted);
     if (r == SQLITE_OK) {
         other = column_new(self, count_keys(sorted, n), n, order, column->stamp);
-        for (gsize i = 0; i < n && other != NULL; i++)
-            column_add(other, sorted[i].key, sorted[i].value);
-        r = other != NULL ? SQLITE_OK : SQLITE_NOMEM;
+        r = other != NULL ? add_pairs(other, sorted, n) : SQLITE_NOMEM;
     }
     sqlite3_free(pairs);
     if (r == SQLITE_OK)

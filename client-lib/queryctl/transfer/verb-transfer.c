@@ -244,7 +244,7 @@ run_export(QctlSession *session)
                        format);
         return QCTL_EXIT_USAGE;
     }
-    if (arguments->output.file == NULL && g_str_has_prefix(format, "arrow") && isatty(qctl_session_get_output(session))) {
+    if (arguments->output.file == NULL && qctl_format_is_binary(format) && isatty(qctl_session_get_output(session))) {
         (void) fprintf(stderr, "queryctl: '%s' is not for a terminal: write to a file with --output FILE\n", format);
         return QCTL_EXIT_USAGE;
     }
