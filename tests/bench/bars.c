@@ -28,6 +28,11 @@ typedef struct Bar {
     {                      \
         "Oxigraph", metric \
     }
+#define TO_VIRTUOSO(metric) \
+    { "queryd", metric },   \
+    {                       \
+        "Virtuoso", metric  \
+    }
 #define KEPT "queryd, kept channel"
 
 #define INSERTS(n)           \
@@ -114,6 +119,14 @@ static const Bar bars[] = {
     { "daemon with one stream, MiB", "memory", { "open streams", "daemon_anon_one" }, { NULL }, 10 },
     { "each further stream, KiB", "memory", { "open streams", "each_further" }, { NULL }, 320 },
     { "BSBM explore, geometric mean to Oxigraph", "sparql", SPARQL("explore.mean"), 0.5 },
+    { "BSBM explore, geometric mean to Virtuoso", "sparql", TO_VIRTUOSO("explore.mean"), 0.35 },
+    { "BSBM explore, p95 of 4 clients to Virtuoso", "sparql", TO_VIRTUOSO("crew.p95@4"), 1 },
+    { "BSBM business intelligence, geometric mean to Virtuoso", "sparql", TO_VIRTUOSO("bi.mean"), 0.7 },
+    { "Sparqloscope, geometric mean to Virtuoso",
+      "sparql",
+      { "queryd, questions", "question.mean" },
+      { "Virtuoso, questions", "question.mean" },
+      0.8 },
     { "BSBM explore 1 to Oxigraph", "sparql", SPARQL("explore.q01"), 1 },
     { "BSBM explore 2 to Oxigraph", "sparql", SPARQL("explore.q02"), 1 },
     { "BSBM explore 3 to Oxigraph", "sparql", SPARQL("explore.q03"), 1 },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The Berlin SPARQL Benchmark, of a folder that is no part of this project: load, each query, all triples; Oxigraph beside it.
+ * The Berlin SPARQL Benchmark, of a folder that is no part of this project: load, each query, four clients, all triples. Virtuoso
+ * and Oxigraph are beside it. A second folder has questions to the same data (Sparqloscope's), each after an update and again.
  *
  * The folder has NAME.nt.xz, and explore/ and bi/ with queries qNN-MM.rq (MM: the instances of a template). EXPECTED.tsv says
  * how many rows each instance has. An instance that it leaves out is run for its time-out alone.
@@ -13,6 +14,8 @@
 
 #include "tests/bench/bench.h"
 #include "tests/bench/sparql-compile.h"
+#include "tests/bench/sparql-peers.h"
+#include "tests/bench/sparql-questions.h"
 #include "tests/demo/measure.h"
 #include "tests/demo/store-control.h"
 
@@ -127,36 +130,13 @@ record_family(const Bench *bench, guint number, const char *what, double usec)
     bench_record(bench, metric, "µs", usec);
 }
 
-/* Every cell is looked at. */
-static guint64
-read_rows(QueryCursor *cursor, GError **error)
-{
-    guint64 n_rows = 0;
-
-    for (; query_cursor_next(cursor, NULL, error); n_rows++)
-        for (guint i = 0; i < query_cursor_get_n_columns(cursor); i++)
-            (void) query_cursor_get_string(cursor, i, NULL);
-    return n_rows;
-}
-
-/* From the text to the last row, in ms. */
-static double
-time_query(QueryConnection *connection, const char *text, guint64 *ret_n_rows, GError **error)
-{
-    double start_msec = get_now_msec();
-    g_autoptr(QueryCursor) cursor = query_connection_query(connection, QUERY_LANGUAGE_SPARQL, text, NULL, NULL, error);
-
-    *ret_n_rows = cursor != NULL ? read_rows(cursor, error) : 0;
-    return get_now_msec() - start_msec;
-}
-
 static double
 time_instance(const Mix *mix, const char *name, const char *text)
 {
     const char *expected = g_hash_table_lookup(mix->expected, name);
     g_autoptr(GError) error = NULL;
     guint64 n_rows;
-    double msec = time_query(mix->connection, text, &n_rows, &error);
+    double msec = sparql_questions_time(mix->connection, text, &n_rows, NULL, &error);
 
     if (error != NULL)
         bench_fail(mix->bench, "%s/%s: %s", mix->name, name, error->message);
@@ -213,7 +193,7 @@ count_timeouts(const Mix *mix)
         if (!g_str_has_suffix(name, ".rq") || g_hash_table_contains(mix->expected, name) ||
             !g_file_get_contents(path, &text, NULL, NULL))
             continue;
-        (void) time_query(mix->connection, text, &n_rows, &error);
+        (void) sparql_questions_time(mix->connection, text, &n_rows, NULL, &error);
         if (g_error_matches(error, QUERY_ERROR, QUERY_ERROR_TIMEOUT))
             n_timeouts++;
         else if (error != NULL)
@@ -269,6 +249,30 @@ run_mix(const Bench *bench, QueryConnection *connection, const char *folder, con
         count_timeouts(&mix);
 }
 
+/* The instances of explore by one client and by four. */
+static void
+run_crews(const Bench *bench, const char *folder)
+{
+    static const guint crews[] = { 1, 4 };
+    g_autoptr(GHashTable) expected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_autofree char *mix_folder = g_build_filename(folder, "explore", NULL);
+    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    Mix mix = { .folder = mix_folder, .expected = expected };
+    g_autoptr(GPtrArray) names = read_expected(&mix);
+
+    for (guint i = 0; i < names->len; i++) {
+        g_autofree char *path = g_build_filename(mix_folder, names->pdata[i], NULL);
+        g_autoptr(GError) error = NULL;
+        char *text = NULL;
+
+        (void) g_file_get_contents(path, &text, NULL, &error);
+        die_on_error(error, path);
+        g_ptr_array_add(texts, text);
+    }
+    for (guint i = 0; i < G_N_ELEMENTS(crews); i++)
+        sparql_questions_run_crew(bench, texts, crews[i]);
+}
+
 static void
 run_queryd(Bench *bench, gconstpointer argument)
 {
@@ -277,6 +281,7 @@ run_queryd(Bench *bench, gconstpointer argument)
 
     run_mix(bench, connection, folder, "explore", REPETITIONS_EXPLORE);
     run_mix(bench, connection, folder, "bi", REPETITIONS_BI);
+    run_crews(bench, folder);
 }
 
 /* What a text costs before its first row; the first instance of a template, and the second where its plan is there. */
@@ -317,65 +322,93 @@ run_stream(Bench *bench, gconstpointer argument)
     guint64 n_rows;
     double msec;
 
-    msec = time_query(connection, ALL_TRIPLES, &n_rows, &error);
+    msec = sparql_questions_time(connection, ALL_TRIPLES, &n_rows, NULL, &error);
     die_on_error(error, ALL_TRIPLES);
     bench_record(bench, "stream", "rows/s", (double) n_rows / msec * 1000);
 }
 
-/* Oxigraph -------------------------------------------------------------------------------------------------------------- */
+/* Others ---------------------------------------------------------------------------------------------------------------- */
 
-/* Runs the script, since it speaks HTTP: what it says is metric, unit and value. */
+/* @argument of all: the engine */
 static void
-run_script(const Bench *bench, const char *verb, void (*record)(const Bench *, const char *, const char *, double))
+run_peer_load(Bench *bench, gconstpointer argument)
 {
-    const char *program = g_getenv("QUERYD_OXIGRAPH");
     g_autofree char *folder = get_folder(bench);
     g_autofree char *data = get_data_path();
-    g_autofree char *script = g_build_filename(g_getenv("QUERYD_SOURCE_ROOT"), "tests/bench/oxigraph_http.py", NULL);
-    const char *const argv[] = { "/usr/bin/python3", script, verb, program, folder, data, NULL };
-    g_autofree char *output = NULL;
-    g_auto(GStrv) lines = NULL;
 
-    if (program == NULL)
-        bench_skip(bench, "QUERYD_OXIGRAPH names no program 'oxigraph'");
-    output = run_program(bench, argv);
-    lines = g_strsplit(g_strchomp(output), "\n", -1);
-    for (guint i = 0; lines[i] != NULL; i++) {
-        g_auto(GStrv) fields = g_strsplit(lines[i], "\t", -1);
-
-        if (g_strv_length(fields) != 3)
-            bench_fail(bench, "'%s' says '%s'", script, lines[i]);
-        record(bench, fields[0], fields[1], g_ascii_strtod(fields[2], NULL));
-    }
+    sparql_peers_run(bench, argument, "load", folder, data);
 }
 
 static void
-run_oxigraph_load(Bench *bench, gconstpointer argument)
+run_peer(Bench *bench, gconstpointer argument)
 {
-    run_script(bench, "load", bench_record);
+    g_autofree char *folder = get_folder(bench);
+    g_autofree char *data = get_data_path();
+
+    sparql_peers_run_once(bench, argument, "mixes", folder, data);
 }
 
-/* The script has the rounds in itself. */
+/* Questions ------------------------------------------------------------------------------------------------------------- */
+
+static char *
+get_questions(const Bench *bench)
+{
+    const char *given = g_getenv("QUERYD_SPARQLOSCOPE");
+    char *folder = given != NULL ? g_strdup(given)
+                                 : g_build_filename(g_getenv("QUERYD_SOURCE_ROOT"), "..", "shared", "sparqloscope", NULL);
+
+    if (!g_file_test(folder, G_FILE_TEST_IS_DIR))
+        bench_skip(bench, "no folder '%s'; QUERYD_SPARQLOSCOPE names one with questions", folder);
+    return folder;
+}
+
 static void
-run_oxigraph(Bench *bench, gconstpointer argument)
+run_questions(Bench *bench, gconstpointer argument)
 {
-    if (bench_is_warm_up(bench))
-        run_script(bench, "ask", bench_record_once);
+    g_autofree char *folder = get_questions(bench);
+    g_autofree char *data = get_data_path();
+
+    sparql_questions_run(bench, folder, data);
 }
 
-/* Loads of both take turns. */
+static void
+run_peer_questions(Bench *bench, gconstpointer argument)
+{
+    g_autofree char *folder = get_questions(bench);
+    g_autofree char *data = get_data_path();
+
+    sparql_peers_run(bench, argument, "questions", folder, data);
+}
+
+/* Some of them take it half a minute. */
+static void
+run_peer_questions_once(Bench *bench, gconstpointer argument)
+{
+    g_autofree char *folder = get_questions(bench);
+    g_autofree char *data = get_data_path();
+
+    sparql_peers_run_once(bench, argument, "questions", folder, data);
+}
+
+/* Loads and questions take turns. */
 static const BenchCase cases[] = {
     { "queryd, load", run_load, .reference = "Oxigraph, load", .n_rounds_max = ROUNDS_MAX },
-    { "Oxigraph, load", run_oxigraph_load, .reference = "Oxigraph, load", .n_rounds_max = ROUNDS_MAX },
+    { "Oxigraph, load", run_peer_load, .argument = "Oxigraph", .reference = "Oxigraph, load", .n_rounds_max = ROUNDS_MAX },
+    { "Virtuoso, load", run_peer_load, .argument = "Virtuoso", .reference = "Oxigraph, load", .n_rounds_max = 1 },
     { "queryd", run_queryd, .n_rounds_max = ROUNDS_MAX },
     { "queryd, before the first row", run_compile, .n_rounds_max = ROUNDS_MAX },
     { "queryd, all triples", run_stream, .n_rounds_max = ROUNDS_MAX },
-    { "Oxigraph", run_oxigraph, .n_rounds_max = 1 },
+    { "Oxigraph", run_peer, .argument = "Oxigraph", .n_rounds_max = 1 },
+    { "Virtuoso", run_peer, .argument = "Virtuoso", .n_rounds_max = 1 },
+    { "queryd, questions", run_questions, .reference = "Virtuoso, questions" },
+    { "Virtuoso, questions", run_peer_questions, .argument = "Virtuoso", .reference = "Virtuoso, questions" },
+    { "Oxigraph, questions", run_peer_questions_once, .argument = "Oxigraph", .reference = "Virtuoso, questions",
+      .n_rounds_max = 1 },
 };
 
 const BenchGroup bench_sparql = {
     .name = "sparql",
-    .title = "the Berlin SPARQL Benchmark: load, queries to their last row, all triples",
+    .title = "the Berlin SPARQL Benchmark and Sparqloscope's questions: load, queries to their last row, all triples",
     .reference = "Oxigraph",
     .cases = cases,
     .n_cases = G_N_ELEMENTS(cases),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The pictures of the report, one a group, drawn by gnuplot as SVG."""
+import statistics
 import subprocess
 
 from founding_figures import FOUNDING
@@ -194,6 +195,46 @@ def draw_ipc(figures):
     return picture.svg()
 
 
+# Kinds of Sparqloscope's questions, by how their names begin; the first that fits counts.
+KINDS = (("join-", "join"), ("optional", "optional"), ("minus", "minus"), ("exists", "exists"), ("union", "union"),
+         ("group-by-implicit-string", "MIN, MAX, texts"), ("group-by-string", "MIN, MAX, texts"),
+         ("group-by-implicit-numeric", "numbers, dates"), ("group-by", "group by, distinct"), ("distinct", "group by, distinct"),
+         ("numeric", "numbers, dates"), ("date", "numbers, dates"), ("regex", "texts"), ("str", "texts"),
+         ("result-size", "large results"), ("filter", "filter"), ("number-of", "number of all"))
+
+
+def get_kind(question):
+    return next((kind for start, kind in KINDS if question.startswith(start)), question)
+
+
+def get_means(figures, group, case, metric):
+    """[(kind, geometric mean)] of the questions that all cases of the group have answered"""
+    answers = {}
+    for row in figures.of(group):
+        name, _, question = row["metric"].partition(".")
+        if name in ("question", "cold") and question != "mean":
+            answers.setdefault((row["case"], name), {})[question] = row["median"]
+    common = set.intersection(*map(set, answers.values())) if answers else set()
+    kinds = {}
+    for question in sorted(common):
+        kinds.setdefault(get_kind(question), []).append(answers.get((case, metric), {}).get(question))
+    return [(kind, statistics.geometric_mean(times)) for kind, times in kinds.items() if None not in times]
+
+
+def draw_questions(figures, group, cases):
+    """Questions by kind: @cases are pairs of case and label."""
+    picture = Picture(group, 1, 900, 640)
+    picture.panel("geometric mean of the median times of the questions of a kind", "ms", "", "set logscale x")
+    series = {label: get_means(figures, group, case, "question") for case, label in cases}
+    series["queryd, after an update"] = get_means(figures, group, cases[0][0], "cold")
+    picture.bars({label: rows for label, rows in series.items() if rows}, 0.01)
+    return picture.svg() if series["queryd, after an update"] else ""
+
+
+def draw_sparql(figures):
+    return draw_questions(figures, "sparql", [(f"{engine}, questions", engine) for engine in ("queryd", "Virtuoso", "Oxigraph")])
+
+
 DRAWERS = {"fetch": draw_fetch, "buffers": draw_buffers, "latency": draw_latency, "concurrency": draw_concurrency,
            "memory": draw_memory, "cache": draw_cache, "ipc": draw_ipc, "inserts": draw_inserts,
-           "items": draw_items}
+           "items": draw_items, "sparql": draw_sparql}
