@@ -7,7 +7,7 @@
 #include "daemon/functions/register.h"
 
 #include "daemon/functions/aggregate.h"
-#include "daemon/functions/closure.h"
+#include "daemon/functions/closure/closure.h"
 #include "daemon/functions/json-patch.h"
 #include "daemon/functions/many.h"
 #include "daemon/functions/match-calls.h"

@@ -12,7 +12,7 @@
  *     queryd_to_term(v)                     in line if it fits, the id if it is stored, else BLOB
  *     queryd_boolean(i) queryd_integer(i)   the term of a truth value, of a number
  *     queryd_str_text(v)                    TEXT: STR(), and _:label of a blank node
- *     queryd_closure(seed, steps, graph), queryd_steps(kind, …): daemon/functions/closure.h
+ *     queryd_closure(seed, steps, graph), queryd_steps(kind, …): daemon/functions/closure/closure.h
  *     queryd_many, queryd_memo(v1, …), queryd_memo_put(entry, value): daemon/functions/many.h
  *     queryd_match_text(v), queryd_match_offsets(table): daemon/functions/match-calls.h
  *     queryd_sum avg min max sample group_concat group_list list_join: daemon/functions/aggregate.h

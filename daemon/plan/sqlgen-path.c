@@ -272,8 +272,8 @@ append_links(QdGenerator *self, const QdPath *path, gboolean backward, QdSqlBuil
 }
 
 /*
- * A repetition of links in one graph is searched breadth first, a set for each seed (daemon/functions/closure.h): the arguments
- * after the seed. None: of anything else.
+ * A repetition of links in one graph is searched breadth first, a set for each seed (daemon/functions/closure/closure.h): the
+ * arguments after the seed. None: of anything else.
  */
 static QdSql
 write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gboolean from_object)

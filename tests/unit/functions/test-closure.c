@@ -2,7 +2,7 @@
 /*
  * Repeated paths: small graphs by hand, random ones against a recursive common table expression.
  */
-#include "daemon/functions/closure.h"
+#include "daemon/functions/closure/closure.h"
 
 #define N_NODES 40
 

@@ -10,7 +10,7 @@
  * What a node leads to is read once for all seeds of a statement. Only nodes are stored, in SQLite's memory, which counts for
  * the query.
  *
- * Place: room functions, internal to functions. It knows of the store that queryd_quad(s, p, o, g) can be read.
+ * Place: room functions, which registers it. It knows of the store that queryd_quad(s, p, o, g) can be read.
  */
 #pragma once
 

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The virtual table of repeated paths, and the function that packs a path's steps.
+ *
+ * Measured against a recursive common table expression over pairs: docs/decisions/paths.md.
+ */
+#include "daemon/functions/closure/closure.h"
+
+#include <string.h>
+
+#include "daemon/functions/closure/closure-search.h"
+#include "daemon/functions/sql-call.h"
+#include "daemon/sqlite/virtual-table.h"
+
+#define STATED_ROWS (1 << 20) /* so that SQLite makes an index of the result, where it joins it (docs/decisions/joins.md) */
+
+enum { COLUMN_NODE, COLUMN_SEED, COLUMN_STEPS, COLUMN_GRAPH };
+
+typedef struct Table {
+    QdVirtualTable base;
+    QdClosureStatements statements;
+} Table;
+
+typedef struct Cursor {
+    QdVirtualCursor base;
+    QdClosure *closure;
+    gint64 node;
+    sqlite3_value *other; /* (nullable): a seed that is no id, and the one row */
+} Cursor;
+
+static int
+connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqlite3_vtab **ret_table, char **ret_message)
+{
+    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(node, seed HIDDEN, steps HIDDEN, graph HIDDEN)");
+    Table *self;
+
+    if (r != SQLITE_OK)
+        return r;
+    self = g_new0(Table, 1);
+    self->statements.db = db;
+    *ret_table = &self->base.base;
+    return SQLITE_OK;
+}
+
+static int
+disconnect_table(sqlite3_vtab *table)
+{
+    Table *self = (Table *) table;
+
+    qd_closure_statements_clear(&self->statements);
+    g_free(self);
+    return SQLITE_OK;
+}
+
+/* Nothing without its three arguments; a node that is known is the fourth. So are the ends of a range, which is one node or all. */
+static int
+plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+    static const guint8 range[] = { SQLITE_INDEX_CONSTRAINT_GE, SQLITE_INDEX_CONSTRAINT_LE };
+    int ends[G_N_ELEMENTS(range)] = { -1, -1 };
+    guint found = 0;
+
+    for (int i = 0; i < info->nConstraint; i++) {
+        int column = info->aConstraint[i].iColumn;
+
+        for (guint j = 0; j < G_N_ELEMENTS(range) && column == COLUMN_NODE && info->aConstraint[i].usable; j++)
+            ends[j] = info->aConstraint[i].op == range[j] ? i : ends[j];
+        if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || column < COLUMN_NODE ||
+            (found & (1u << column)) != 0)
+            continue;
+        info->aConstraintUsage[i].argvIndex = column != COLUMN_NODE ? column : 4;
+        info->aConstraintUsage[i].omit = column != COLUMN_NODE;
+        found |= 1u << column;
+    }
+    info->estimatedCost = 100;
+    info->estimatedRows = (found & (1u << COLUMN_NODE)) != 0 ? 1 : STATED_ROWS;
+    if ((found & (1u << COLUMN_NODE)) == 0 && ends[0] >= 0 && ends[1] >= 0) {
+        info->aConstraintUsage[ends[0]].argvIndex = 4;
+        info->aConstraintUsage[ends[1]].argvIndex = 5;
+    }
+    found |= 1u << COLUMN_NODE;
+    return found == (1u << COLUMN_NODE | 1u << COLUMN_SEED | 1u << COLUMN_STEPS | 1u << COLUMN_GRAPH) ? SQLITE_OK
+                                                                                                      : SQLITE_CONSTRAINT;
+}
+
+static int
+open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
+{
+    Cursor *self = g_new0(Cursor, 1);
+
+    self->closure = qd_closure_new(&((Table *) table)->statements);
+    *ret_cursor = &self->base.base;
+    return SQLITE_OK;
+}
+
+static int
+close_cursor(sqlite3_vtab_cursor *cursor)
+{
+    Cursor *self = (Cursor *) cursor;
+
+    sqlite3_value_free(self->other);
+    (void) qd_closure_free(self->closure);
+    g_free(self);
+    return SQLITE_OK;
+}
+
+/* @r: a result code, OK too */
+static int
+take_node(Cursor *self, int r)
+{
+    sqlite3_vtab *table = self->base.base.pVtab;
+
+    if (r == SQLITE_OK)
+        r = qd_closure_next(self->closure, &self->node);
+    self->base.is_at_end = r != SQLITE_OK || self->node == 0;
+    if (r == SQLITE_OK)
+        return r;
+
+    sqlite3_free(table->zErrMsg);
+    table->zErrMsg = r == SQLITE_NOMEM ? NULL : sqlite3_mprintf("%s", sqlite3_errmsg(((Table *) table)->statements.db));
+    return r;
+}
+
+/* The node that is asked for, which stands at both ends where it is given as a range; 0: it may be any. */
+static gint64
+get_target(int n_args, sqlite3_value **args)
+{
+    for (int i = 0; i < n_args; i++) {
+        if (sqlite3_value_type(args[i]) != SQLITE_INTEGER || sqlite3_value_int64(args[i]) != sqlite3_value_int64(args[0]))
+            return 0;
+    }
+    return n_args > 0 ? sqlite3_value_int64(args[0]) : 0;
+}
+
+static int
+filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_args, sqlite3_value **args)
+{
+    Cursor *self = (Cursor *) cursor;
+    /* a graph that is not stored has no links */
+    gint64 graph = sqlite3_value_type(args[2]) == SQLITE_INTEGER ? sqlite3_value_int64(args[2]) : G_MININT64;
+
+    self->base.row = 0;
+    g_clear_pointer(&self->other, sqlite3_value_free);
+    if (!qd_closure_set_path(self->closure, sqlite3_value_blob(args[1]), (gsize) sqlite3_value_bytes(args[1]), graph)) {
+        cursor->pVtab->zErrMsg = sqlite3_mprintf("queryd_closure: not the steps of a path");
+        return SQLITE_RANGE;
+    }
+    if (sqlite3_value_type(args[0]) == SQLITE_INTEGER && sqlite3_value_int64(args[0]) != 0)
+        return take_node(self, qd_closure_start(self->closure, sqlite3_value_int64(args[0]), get_target(n_args - 3, args + 3)));
+
+    if (sqlite3_value_type(args[0]) == SQLITE_BLOB && qd_closure_has_seeds(self->closure))
+        self->other = sqlite3_value_dup(args[0]); /* stored or not */
+    self->base.is_at_end = self->other == NULL;
+    return SQLITE_OK;
+}
+
+static int
+next(sqlite3_vtab_cursor *cursor)
+{
+    Cursor *self = (Cursor *) cursor;
+
+    self->base.row++;
+    if (self->other == NULL)
+        return take_node(self, SQLITE_OK);
+    self->base.is_at_end = TRUE;
+    return SQLITE_OK;
+}
+
+static int
+get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
+{
+    const Cursor *self = (const Cursor *) cursor;
+
+    if (column == COLUMN_NODE && self->other != NULL)
+        sqlite3_result_value(context, self->other);
+    else if (column == COLUMN_NODE)
+        sqlite3_result_int64(context, self->node);
+    return SQLITE_OK;
+}
+
+/* queryd_steps(kind, direction, predicate, …): a step with a predicate that is not stored leads nowhere. */
+static void
+function_steps(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    guint8 steps[QD_CLOSURE_PATH_BYTES];
+    const guchar *kind = n_args > 0 ? sqlite3_value_text(args[0]) : NULL;
+    gsize n = 1;
+    gsize begin = 1; /* of the links that go on from each other */
+    gboolean stored = TRUE;
+
+    if (kind == NULL || n_args % 2 == 0 || n_args > 1 + 2 * QD_CLOSURE_LINKS_MAX) {
+        qd_sql_fail_argument(context, "queryd_steps: a kind, then pairs of direction and predicate");
+        return;
+    }
+    steps[0] = kind[0];
+    for (int i = 1; i < n_args; i += 2) {
+        int direction = sqlite3_value_int(args[i]);
+        gint64 predicate = sqlite3_value_int64(args[i + 1]);
+
+        stored = stored && sqlite3_value_type(args[i + 1]) == SQLITE_INTEGER;
+        steps[n] = (guint8) (gint8) CLAMP(direction, QD_CLOSURE_BACKWARD_ON, QD_CLOSURE_FORWARD_ON);
+        memcpy(steps + n + 1, &predicate, sizeof predicate);
+        n += QD_CLOSURE_STEP_BYTES;
+        if (direction == QD_CLOSURE_FORWARD || direction == QD_CLOSURE_BACKWARD) {
+            n = stored ? n : begin;
+            begin = n;
+            stored = TRUE;
+        }
+    }
+    sqlite3_result_blob64(context, steps, n, SQLITE_TRANSIENT);
+}
+
+gboolean
+qd_closure_register(sqlite3 *db, GError **error)
+{
+    static const sqlite3_module module = {
+        .xConnect = connect_table,
+        .xDisconnect = disconnect_table,
+        .xBestIndex = plan_table,
+        .xOpen = open_cursor,
+        .xClose = close_cursor,
+        .xFilter = filter,
+        .xNext = next,
+        .xEof = qd_virtual_cursor_is_at_end,
+        .xColumn = get_column,
+        .xRowid = qd_virtual_cursor_get_rowid,
+    };
+    int r = sqlite3_create_module_v2(db, "queryd_closure", &module, NULL, NULL);
+
+    if (r == SQLITE_OK)
+        r = sqlite3_create_function_v2(db, "queryd_steps", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
+                                       function_steps, NULL, NULL, NULL);
+    if (r != SQLITE_OK)
+        qd_sql_create_error(error, "queryd_closure", r);
+    return r == SQLITE_OK;
+}
