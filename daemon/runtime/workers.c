@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads, run queue and run slots.
+ * Threads and the run queue.
  *
  * A request goes from the client's write() straight to the worker that epoll wakes; the queue is for what cannot run at once.
  */
@@ -8,41 +8,25 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "daemon/base/error.h"
-#include "daemon/base/thread.h"
+#include "daemon/runtime/run-slots.h"
 #include "daemon/runtime/task-list.h"
 
-#define SPARE_THREADS 2
 /* For the leader of the writer, which has no slot. */
 #define LEADER_THREADS 1
 /* For what needs no slot: the answers of updates, the ends of what waits too long, sweeps. */
 #define FREE_THREADS 1
-/* A slot that is held for so many ticks without being long may be one that runs beside the others. */
-#define BESIDE_TICKS 2
-/* Of those that run beside the others each rests for so long, times their number: together they have about one core. */
-#define REST_USEC 4000u
 #define SWEEP_NSEC 100000000L
 #define LOOK_SEC 2
 #define TOKEN_QUEUE UINT64_MAX
 #define TOKEN_TIMER (UINT64_MAX - 1)
 /* So often the tasks that have run before go first, so that a flood of short ones cannot starve them. */
 #define SLICED_TURN 8
-
-/* Of a thread. Under the mutex but for thread. */
-typedef struct Slot {
-    gboolean is_taken;
-    gboolean is_long;   /* one of n_long */
-    gboolean is_beside; /* one of n_beside, and none of n_running */
-    guint n_ticks;      /* since it was taken */
-    QdThread *thread;   /* NULL: not one of ours */
-} Slot;
 
 /* What calls the owner of the workers. */
 typedef struct Hooks {
@@ -56,7 +40,6 @@ typedef struct Threads {
     guint n_base; /* without those beside */
     guint n_max;
     pthread_t *handles;
-    GPtrArray *slots; /* of Slot, not owned */
 } Threads;
 
 struct QdWorkers {
@@ -65,17 +48,13 @@ struct QdWorkers {
     int epoll_fd;
     int queue_fd;
     int timer_fd;
-    guint n_cores;
     Threads threads;
 
     pthread_mutex_t mutex;
     QdTaskList fresh;
     QdTaskList sliced;
-    guint n_running;
-    guint n_long;   /* of those; the others leave their threads soon, or are made beside */
-    guint n_beside; /* that hold a thread of their own in addition: they can neither be put off nor have a long slot */
+    QdRunSlots slots;
     guint n_taken;
-    guint n_over;
     gboolean has_late; /* a task in the queue has waited for its whole time */
     gint n_queued;     /* atomic, written under the mutex */
     gint n_lingering;  /* atomic */
@@ -85,53 +64,11 @@ struct QdWorkers {
     uint64_t last_progress_usec; /* atomic: a thread took something, or had nothing to take */
 };
 
-static _Thread_local Slot slot;
-
-/*
- * Under the mutex. The limits hold for long tasks. For all and for each client there are two threads more, which only fresh
- * tasks, and so probably short ones, may have.
- */
-static gboolean
-take_long_locked(QdWorkers *self, QdClient *client)
-{
-    if (self->n_long >= qd_limits_get(self->limits, QD_LIMIT_RUNNING) ||
-        !qd_client_charge(client, QD_CHARGE_LONG, qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT)))
-        return FALSE;
-
-    self->n_long++;
-    slot.is_long = TRUE;
-    if (slot.is_beside) {
-        slot.is_beside = FALSE;
-        self->n_beside--;
-        self->n_running++;
-    }
-    return TRUE;
-}
-
-/* Under the mutex. */
-static gboolean
-take_slot_locked(QdWorkers *self, QdClient *client, gboolean sliced)
-{
-    if (client == NULL)
-        return TRUE;
-    if (self->n_running >= qd_limits_get(self->limits, QD_LIMIT_RUNNING) + SPARE_THREADS ||
-        !qd_client_charge(client, QD_CHARGE_RUNNING, qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT) + SPARE_THREADS))
-        return FALSE;
-    if (sliced && !take_long_locked(self, client)) {
-        qd_client_discharge(client, QD_CHARGE_RUNNING);
-        return FALSE;
-    }
-    self->n_running++;
-    slot.is_taken = TRUE;
-    slot.n_ticks = 0;
-    return TRUE;
-}
-
 static QdTask *
 list_pop(QdWorkers *self, QdTaskList *list)
 {
     for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
-        if (take_slot_locked(self, (*link)->client, (*link)->sliced))
+        if (qd_run_slots_take(&self->slots, (*link)->client, (*link)->sliced))
             return qd_task_list_unlink(list, link);
     return NULL;
 }
@@ -175,7 +112,7 @@ workers_pop(QdWorkers *self, gboolean *ret_is_late)
         task = list_pop(self, &self->sliced);
     if (task != NULL) {
         self->n_taken++;
-        wake = g_atomic_int_add(&self->n_queued, -1) > 1 && self->n_running < self->threads.n;
+        wake = g_atomic_int_add(&self->n_queued, -1) > 1 && self->slots.n_running < self->threads.n;
     }
     pthread_mutex_unlock(&self->mutex);
     if (wake)
@@ -226,7 +163,7 @@ qd_workers_take_slot(QdWorkers *self, QdClient *client, gboolean sliced)
     gboolean taken;
 
     pthread_mutex_lock(&self->mutex);
-    taken = take_slot_locked(self, client, sliced);
+    taken = qd_run_slots_take(&self->slots, client, sliced);
     pthread_mutex_unlock(&self->mutex);
     return taken;
 }
@@ -238,16 +175,7 @@ qd_workers_give_slot(QdWorkers *self, QdClient *client)
         return;
 
     pthread_mutex_lock(&self->mutex);
-    if (slot.is_beside)
-        self->n_beside--;
-    else
-        self->n_running--;
-    qd_client_discharge(client, QD_CHARGE_RUNNING);
-    if (slot.is_long) {
-        self->n_long--;
-        qd_client_discharge(client, QD_CHARGE_LONG);
-    }
-    slot.is_taken = slot.is_long = slot.is_beside = FALSE;
+    qd_run_slots_give(&self->slots, client);
     pthread_mutex_unlock(&self->mutex);
 }
 
@@ -260,73 +188,41 @@ qd_workers_has_waiting(QdWorkers *self)
 void
 qd_workers_note_batch(void)
 {
-    if (slot.thread != NULL)
-        qd_thread_set_batch(slot.thread, TRUE);
+    qd_run_slot_set_batch(TRUE);
 }
 
 QdLongVerdict
 qd_workers_become_long(QdWorkers *self, QdClient *client)
 {
-    QdLongVerdict verdict = QD_LONG_GRANTED;
+    QdLongVerdict verdict;
 
     pthread_mutex_lock(&self->mutex);
-    if (!slot.is_long && !take_long_locked(self, client))
-        verdict = slot.is_beside || self->n_beside < qd_limits_get(self->limits, QD_LIMIT_RUNNING_BESIDE) ? QD_LONG_DENIED
-                                                                                                          : QD_LONG_REFUSED;
+    verdict = qd_run_slots_become_long(&self->slots, client);
     pthread_mutex_unlock(&self->mutex);
-    qd_workers_note_batch();
+    qd_run_slot_set_batch(TRUE);
     return verdict;
 }
 
 uint64_t
 qd_workers_get_rest_usec(QdWorkers *self)
 {
-    uint64_t usec = 0;
+    uint64_t usec;
 
     pthread_mutex_lock(&self->mutex);
-    if (self->n_running + self->n_beside > self->n_cores)
-        usec = slot.is_beside ? self->n_beside * REST_USEC : self->n_over > 0 ? REST_USEC : 0;
+    usec = qd_run_slots_get_rest_usec(&self->slots);
     pthread_mutex_unlock(&self->mutex);
     return usec;
 }
 
-/* Under the mutex: of the threads' holders, the one that has held its thread longest and does not leave it by now, although it
- * could. */
-static Slot *
-find_holder(QdWorkers *self)
-{
-    Slot *found = NULL;
-
-    for (guint i = 0; i < self->threads.slots->len; i++) {
-        Slot *each = self->threads.slots->pdata[i];
-
-        if (each->is_taken && !each->is_long && !each->is_beside && each->n_ticks >= BESIDE_TICKS &&
-            (found == NULL || each->n_ticks > found->n_ticks))
-            found = each;
-    }
-    return found;
-}
-
 static gboolean start_thread(QdWorkers *self);
 
-/* Under the mutex: where there is no thread left for what is short, those that hold one get another one in its place. */
+/* Under the mutex: what runs beside the others has got a thread in its place. */
 static gboolean
 make_room(QdWorkers *self)
 {
-    guint max_running = (guint) qd_limits_get(self->limits, QD_LIMIT_RUNNING);
-    gboolean made = FALSE;
-    Slot *holder;
+    gboolean made = qd_run_slots_make_room(&self->slots);
 
-    while (self->n_running > max_running && self->n_beside < qd_limits_get(self->limits, QD_LIMIT_RUNNING_BESIDE) &&
-           (holder = find_holder(self)) != NULL) {
-        holder->is_beside = TRUE;
-        self->n_beside++;
-        self->n_running--;
-        if (holder->thread != NULL)
-            qd_thread_set_batch(holder->thread, TRUE);
-        made = TRUE;
-    }
-    while (self->threads.n < MIN(self->threads.n_base + self->n_beside, self->threads.n_max) && start_thread(self))
+    while (self->threads.n < MIN(self->threads.n_base + self->slots.n_beside, self->threads.n_max) && start_thread(self))
         ;
     return made;
 }
@@ -339,9 +235,7 @@ qd_workers_look(QdWorkers *self, guint n_over)
 
     if (pthread_mutex_trylock(&self->mutex) != 0) /* the next tick will do: this thread waits for none that the kernel puts off */
         return;
-    for (guint i = 0; i < self->threads.slots->len; i++)
-        ((Slot *) self->threads.slots->pdata[i])->n_ticks++;
-    self->n_over = n_over;
+    qd_run_slots_count_tick(&self->slots, n_over);
     self->has_late = qd_task_list_has_late(&self->fresh, now) || qd_task_list_has_late(&self->sliced, now);
     if (!g_atomic_int_get(&self->stopping))
         wake = (make_room(self) && g_atomic_int_get(&self->n_queued) > 0) || self->has_late;
@@ -364,13 +258,6 @@ void
 qd_workers_end_linger(QdWorkers *self)
 {
     (void) g_atomic_int_add(&self->n_lingering, -1);
-}
-
-static void
-note_short(void)
-{
-    if (slot.thread != NULL)
-        qd_thread_set_batch(slot.thread, FALSE);
 }
 
 void
@@ -422,7 +309,7 @@ qd_workers_serve_event(QdWorkers *self, int timeout_msec)
         return FALSE;
 
     handle_event(self, &event);
-    note_short();
+    qd_run_slot_set_batch(FALSE);
     return TRUE;
 }
 
@@ -439,7 +326,7 @@ qd_workers_serve_task(QdWorkers *self)
         task->late(task, self);
     else
         task->run(task, self);
-    note_short();
+    qd_run_slot_set_batch(FALSE);
     return TRUE;
 }
 
@@ -450,9 +337,8 @@ worker_main(void *data)
     QdWorkers *self = data;
 
     (void) pthread_setname_np(pthread_self(), "queryd-worker");
-    slot.thread = qd_thread_get_self();
     pthread_mutex_lock(&self->mutex);
-    g_ptr_array_add(self->threads.slots, &slot);
+    qd_run_slots_enter(&self->slots);
     pthread_mutex_unlock(&self->mutex);
     while (!g_atomic_int_get(&self->stopping)) {
         __atomic_store_n(&self->last_progress_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
@@ -465,7 +351,7 @@ worker_main(void *data)
         (void) qd_workers_serve_event(self, -1);
     }
     pthread_mutex_lock(&self->mutex);
-    (void) g_ptr_array_remove_fast(self->threads.slots, &slot);
+    qd_run_slots_leave(&self->slots);
     pthread_mutex_unlock(&self->mutex);
     /* the next thread has to see it too */
     (void) eventfd_write(self->queue_fd, 1);
@@ -514,16 +400,15 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
     self->hooks.event_func = event_func;
     self->hooks.sweep_func = sweep_func;
     self->hooks.user_data = user_data;
-    self->n_cores = g_get_num_processors();
-    self->max_lingering = (gint) self->n_cores / 2; /* none on a single core */
+    qd_run_slots_init(&self->slots, limits);
+    self->max_lingering = (gint) self->slots.n_cores / 2; /* none on a single core */
     self->fresh.end = &self->fresh.first;
     self->sliced.end = &self->sliced.first;
     self->last_progress_usec = (uint64_t) g_get_monotonic_time();
     pthread_mutex_init(&self->mutex, NULL);
-    self->threads.n_base = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + SPARE_THREADS + LEADER_THREADS + FREE_THREADS;
+    self->threads.n_base = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + QD_RUN_SLOTS_SPARE + LEADER_THREADS + FREE_THREADS;
     self->threads.n_max = self->threads.n_base + (guint) qd_limit_get_info(QD_LIMIT_RUNNING_BESIDE)->max;
     self->threads.handles = g_new0(pthread_t, self->threads.n_max);
-    self->threads.slots = g_ptr_array_new();
     if (!open_descriptors(self, error))
         return qd_workers_free(self);
 
@@ -562,7 +447,7 @@ qd_workers_free(QdWorkers *self)
     (void) close(self->timer_fd);
     pthread_mutex_destroy(&self->mutex);
     g_free(self->threads.handles);
-    g_ptr_array_unref(self->threads.slots);
+    qd_run_slots_clear(&self->slots);
     g_free(self);
     return NULL;
 }
@@ -590,7 +475,7 @@ qd_workers_is_alive(QdWorkers *self, uint64_t max_usec)
     gboolean stuck;
 
     pthread_mutex_lock(&self->mutex);
-    stuck = g_atomic_int_get(&self->n_queued) > 0 && self->n_running < qd_limits_get(self->limits, QD_LIMIT_RUNNING);
+    stuck = g_atomic_int_get(&self->n_queued) > 0 && self->slots.n_running < qd_limits_get(self->limits, QD_LIMIT_RUNNING);
     pthread_mutex_unlock(&self->mutex);
     return !stuck || (uint64_t) g_get_monotonic_time() - last < max_usec;
 }
@@ -601,7 +486,7 @@ qd_workers_get_n_running(QdWorkers *self)
     guint n;
 
     pthread_mutex_lock(&self->mutex);
-    n = self->n_running + self->n_beside;
+    n = self->slots.n_running + self->slots.n_beside;
     pthread_mutex_unlock(&self->mutex);
     return n;
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Counts of slots, and a slot for each thread.
+ */
+#include "daemon/runtime/run-slots.h"
+
+#include "daemon/base/thread.h"
+
+/* A slot that is held for so many ticks without being long may be one that runs beside the others. */
+#define BESIDE_TICKS 2
+/* Of those that run beside the others each rests for so long, times their number: together they have about one core. */
+#define REST_USEC 4000u
+
+/* Of a thread. Under the mutex but for thread. */
+typedef struct Slot {
+    gboolean is_taken;
+    gboolean is_long;   /* one of n_long */
+    gboolean is_beside; /* one of n_beside, and none of n_running */
+    guint n_ticks;      /* since it was taken */
+    QdThread *thread;   /* NULL: not one of ours */
+} Slot;
+
+static _Thread_local Slot slot;
+
+void
+qd_run_slots_init(QdRunSlots *self, const QdLimits *limits)
+{
+    *self = (QdRunSlots){ .limits = limits, .n_cores = g_get_num_processors(), .threads = g_ptr_array_new() };
+}
+
+void
+qd_run_slots_clear(QdRunSlots *self)
+{
+    g_clear_pointer(&self->threads, g_ptr_array_unref);
+}
+
+void
+qd_run_slots_enter(QdRunSlots *self)
+{
+    slot.thread = qd_thread_get_self();
+    g_ptr_array_add(self->threads, &slot);
+}
+
+void
+qd_run_slots_leave(QdRunSlots *self)
+{
+    (void) g_ptr_array_remove_fast(self->threads, &slot);
+}
+
+static gboolean
+take_long(QdRunSlots *self, QdClient *client)
+{
+    if (self->n_long >= qd_limits_get(self->limits, QD_LIMIT_RUNNING) ||
+        !qd_client_charge(client, QD_CHARGE_LONG, qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT)))
+        return FALSE;
+
+    self->n_long++;
+    slot.is_long = TRUE;
+    if (slot.is_beside) {
+        slot.is_beside = FALSE;
+        self->n_beside--;
+        self->n_running++;
+    }
+    return TRUE;
+}
+
+gboolean
+qd_run_slots_take(QdRunSlots *self, QdClient *client, gboolean sliced)
+{
+    if (client == NULL)
+        return TRUE;
+    if (self->n_running >= qd_limits_get(self->limits, QD_LIMIT_RUNNING) + QD_RUN_SLOTS_SPARE ||
+        !qd_client_charge(client, QD_CHARGE_RUNNING, qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT) + QD_RUN_SLOTS_SPARE))
+        return FALSE;
+    if (sliced && !take_long(self, client)) {
+        qd_client_discharge(client, QD_CHARGE_RUNNING);
+        return FALSE;
+    }
+    self->n_running++;
+    slot.is_taken = TRUE;
+    slot.n_ticks = 0;
+    return TRUE;
+}
+
+void
+qd_run_slots_give(QdRunSlots *self, QdClient *client)
+{
+    if (slot.is_beside)
+        self->n_beside--;
+    else
+        self->n_running--;
+    qd_client_discharge(client, QD_CHARGE_RUNNING);
+    if (slot.is_long) {
+        self->n_long--;
+        qd_client_discharge(client, QD_CHARGE_LONG);
+    }
+    slot.is_taken = slot.is_long = slot.is_beside = FALSE;
+}
+
+QdLongVerdict
+qd_run_slots_become_long(QdRunSlots *self, QdClient *client)
+{
+    if (slot.is_long || take_long(self, client))
+        return QD_LONG_GRANTED;
+    if (slot.is_beside || self->n_beside < qd_limits_get(self->limits, QD_LIMIT_RUNNING_BESIDE))
+        return QD_LONG_DENIED;
+    return QD_LONG_REFUSED;
+}
+
+uint64_t
+qd_run_slots_get_rest_usec(const QdRunSlots *self)
+{
+    if (self->n_running + self->n_beside <= self->n_cores)
+        return 0;
+    if (slot.is_beside)
+        return self->n_beside * REST_USEC;
+    return self->n_over > 0 ? REST_USEC : 0;
+}
+
+void
+qd_run_slot_set_batch(gboolean batch)
+{
+    if (slot.thread != NULL)
+        qd_thread_set_batch(slot.thread, batch);
+}
+
+void
+qd_run_slots_count_tick(QdRunSlots *self, guint n_over)
+{
+    for (guint i = 0; i < self->threads->len; i++)
+        ((Slot *) self->threads->pdata[i])->n_ticks++;
+    self->n_over = n_over;
+}
+
+/* The one that has held its thread longest and does not leave it by now, although it could. */
+static Slot *
+find_holder(QdRunSlots *self)
+{
+    Slot *found = NULL;
+
+    for (guint i = 0; i < self->threads->len; i++) {
+        Slot *each = self->threads->pdata[i];
+
+        if (each->is_taken && !each->is_long && !each->is_beside && each->n_ticks >= BESIDE_TICKS &&
+            (found == NULL || each->n_ticks > found->n_ticks))
+            found = each;
+    }
+    return found;
+}
+
+gboolean
+qd_run_slots_make_room(QdRunSlots *self)
+{
+    guint max_running = (guint) qd_limits_get(self->limits, QD_LIMIT_RUNNING);
+    gboolean made = FALSE;
+    Slot *holder;
+
+    while (self->n_running > max_running && self->n_beside < qd_limits_get(self->limits, QD_LIMIT_RUNNING_BESIDE) &&
+           (holder = find_holder(self)) != NULL) {
+        holder->is_beside = TRUE;
+        self->n_beside++;
+        self->n_running--;
+        if (holder->thread != NULL)
+            qd_thread_set_batch(holder->thread, TRUE);
+        made = TRUE;
+    }
+    return made;
+}
