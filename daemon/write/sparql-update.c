@@ -17,8 +17,7 @@
 #include "daemon/read/evaluation.h"
 #include "daemon/sqlite/constraint.h"
 #include "daemon/sqlite/sqlite-error.h"
-
-#define COUNT_QUADS "SELECT count(*) FROM (SELECT 1 FROM queryd_quad WHERE s=? AND g=? LIMIT ?)"
+#include "daemon/write/update-events.h"
 
 typedef struct Update {
     QdConnection *connection;
@@ -30,13 +29,8 @@ typedef struct Update {
     GHashTable *fresh; /* id of a blank node that WHERE computed → its stored id, both gint64 */
     QdChanges *changed;
     guint64 n_changes;
-    GHashTable *tallies; /* (nullable): of Tally: the resources that GraphUpdated names */
+    QdUpdateEvents *events; /* (nullable): what GraphUpdated tells */
 } Update;
-
-typedef struct Tally {
-    gint64 graph, resource;
-    gint64 n_inserted, n_deleted; /* quads */
-} Tally;
 
 typedef struct Quad {
     gint64 s, p, o, g;
@@ -195,21 +189,6 @@ is_quad(const Quad *quad)
            (quad->g == 0 || (quad->g > 0 && qd_term_id_get_kind(quad->g) == QD_TERM_IRI));
 }
 
-static void
-count_resource(Update *self, const Quad *quad, gboolean insert)
-{
-    const Tally key = { .graph = quad->g, .resource = quad->s };
-    Tally *tally = g_hash_table_lookup(self->tallies, &key);
-
-    if (tally == NULL) {
-        if (quad->s <= 0 || g_hash_table_size(self->tallies) >= qd_limits_get(self->limits, QD_LIMIT_RESOURCE_EVENTS))
-            return;
-        tally = g_memdup2(&key, sizeof key);
-        (void) g_hash_table_add(self->tallies, tally);
-    }
-    *(insert ? &tally->n_inserted : &tally->n_deleted) += 1;
-}
-
 static gboolean
 change_quad(Update *self, const QdTemplateQuad *template, sqlite3_stmt *row, const gint64 *blank_nodes, gboolean insert,
             GError **error)
@@ -232,8 +211,8 @@ change_quad(Update *self, const QdTemplateQuad *template, sqlite3_stmt *row, con
                : !qd_quads_delete(self->quads, quad.s, quad.p, quad.o, quad.g, &changed, error))
         return FALSE;
     self->n_changes += changed ? 1 : 0;
-    if (changed && self->tallies != NULL)
-        count_resource(self, &quad, insert);
+    if (changed && self->events != NULL)
+        qd_update_events_count(self->events, quad.g, quad.s, insert);
     return TRUE;
 }
 
@@ -493,80 +472,6 @@ tell_touched(Update *self, GError **error)
     return add_names(self, predicates, self->changed->predicates, error) && add_names(self, graphs, self->changed->graphs, error);
 }
 
-/* --- resources -------------------------------------------------------------------------------------------------------- */
-
-static guint
-hash_tally(gconstpointer data)
-{
-    const Tally *tally = data;
-
-    return g_int64_hash(&tally->resource) ^ g_int64_hash(&tally->graph);
-}
-
-static gboolean
-is_same_resource(gconstpointer a, gconstpointer b)
-{
-    const Tally *x = a;
-    const Tally *y = b;
-
-    return x->resource == y->resource && x->graph == y->graph;
-}
-
-/* Made, if all that it has now was inserted; deleted, if it has nothing. */
-static gboolean
-find_event(Update *self, sqlite3_stmt *count, const Tally *tally, QdResourceEvent *ret_event, GError **error)
-{
-    gint64 n_quads;
-
-    (void) sqlite3_bind_int64(count, 1, tally->resource);
-    (void) sqlite3_bind_int64(count, 2, tally->graph);
-    (void) sqlite3_bind_int64(count, 3, tally->n_inserted + 1);
-    if (sqlite3_step(count) != SQLITE_ROW)
-        return fail(self, sqlite3_errcode(self->db), COUNT_QUADS, error);
-    n_quads = sqlite3_column_int64(count, 0);
-    (void) sqlite3_reset(count);
-    *ret_event = n_quads == 0                                            ? QD_RESOURCE_DELETED
-                 : tally->n_deleted == 0 && n_quads == tally->n_inserted ? QD_RESOURCE_CREATED
-                                                                         : QD_RESOURCE_UPDATED;
-    return TRUE;
-}
-
-static gboolean
-tell_resource(Update *self, sqlite3_stmt *count, const Tally *tally, GError **error)
-{
-    guint64 number = qd_term_id_get_sequence(tally->resource);
-    QdTerm graph = { .lexical = "" };
-    g_autofree char *iri = NULL;
-    QdResourceEvent event;
-
-    if (number > G_MAXINT32)
-        return TRUE;
-    if (!find_event(self, count, tally, &event, error) ||
-        (tally->graph != 0 && !qd_dictionary_get_term(self->dictionary, tally->graph, &graph, error)))
-        return FALSE;
-    iri = g_strndup(graph.lexical, graph.n_lexical);
-    qd_resource_events_add(qd_changes_get_resources(self->changed), iri, (gint32) number, event);
-    return TRUE;
-}
-
-static gboolean
-tell_resources(Update *self, GError **error)
-{
-    g_auto_stmt count = NULL;
-    GHashTableIter iter;
-    gpointer tally;
-
-    if (self->tallies == NULL || g_hash_table_size(self->tallies) == 0)
-        return TRUE;
-    if (!prepare(self, COUNT_QUADS, &count, error))
-        return FALSE;
-    g_hash_table_iter_init(&iter, self->tallies);
-    while (g_hash_table_iter_next(&iter, &tally, NULL))
-        if (!tell_resource(self, count, tally, error))
-            return FALSE;
-    return TRUE;
-}
-
 static gboolean
 run_all(Update *self, const QdSparqlPlan *plan, GError **error)
 {
@@ -603,10 +508,11 @@ qd_sparql_update_run(QdConnection *connection, const QdSparqlPlan *plan, const Q
     QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
     gboolean ok;
 
-    if (qd_limits_get(limits, QD_LIMIT_RESOURCE_EVENTS) > 0)
-        self.tallies = g_hash_table_new_full(hash_tally, is_same_resource, g_free, NULL);
-    ok = run_all(&self, plan, error) && tell_resources(&self, error);
-    g_clear_pointer(&self.tallies, g_hash_table_unref);
+    self.events = qd_update_events_new(limits);
+    ok = run_all(&self, plan, error) &&
+         (self.events == NULL || self.n_changes == 0 ||
+          qd_update_events_tell(self.events, self.db, self.dictionary, qd_changes_get_resources(changed), error));
+    self.events = qd_update_events_free(self.events);
 
     (void) qd_connection_set_policy(connection, policy);
     if (ok)
