@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A text on its way through the translator: tracker-text.c walks over it, tracker-select.c knows the expressions of SELECT,
- * tracker-value.c writes values of parameters.
+ * A text on its way through the translator. tracker-text.c walks over it. tracker-clauses.c knows what is declared before the
+ * patterns, tracker-select.c the expressions of SELECT, tracker-value.c writes values of parameters.
  *
  * Place: room tracker, private to these.
  */
@@ -57,6 +57,15 @@ typedef struct QdTranslator {
 /* What fails has set @error; callers only return. */
 gboolean qd_translator_fail(QdTranslator *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 gboolean qd_translator_is_word(const QdTranslator *self, const char *word);
+gboolean qd_translator_is_iri(const QdTranslator *self);
+/* Returns: (transfer full) (nullable): NULL if @token is no IRI, or its prefix is not known here; it may be one of the store's */
+char *qd_translator_expand_iri(const QdTranslator *self, const QdToken *token);
+/* The next token is the token. */
+gboolean qd_translator_advance(QdTranslator *self);
+/* The same, and the token is left out. */
+gboolean qd_translator_skip(QdTranslator *self);
+/* The token as it stands, which stays the token. */
+void qd_translator_put_source(QdTranslator *self);
 /* White space and comments before the token. */
 void qd_translator_put_gap(QdTranslator *self);
 /* The token, or what stands for it, and all scopes that it opens or closes; then the next one is the token. */
@@ -64,6 +73,10 @@ gboolean qd_translator_put(QdTranslator *self);
 /* The same with all up to the end of the scope that it opens. @ret_names: (nullable): whether AS stands in it, not deeper */
 gboolean qd_translator_put_scope(QdTranslator *self, gboolean *ret_names);
 
+/* tracker-clauses.c: the token is PREFIX, FROM or CONSTRAINT. */
+gboolean qd_translator_put_prefix(QdTranslator *self);
+gboolean qd_translator_put_from(QdTranslator *self);
+gboolean qd_translator_skip_constraint(QdTranslator *self);
 /* tracker-select.c: the token is SELECT. */
 gboolean qd_translator_put_select(QdTranslator *self);
 /* tracker-value.c: the token is a parameter. */

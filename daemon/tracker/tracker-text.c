@@ -35,14 +35,8 @@ qd_translator_is_word(const QdTranslator *self, const char *word)
     return qd_token_is_word(&self->token, word);
 }
 
-static gboolean
-next_is_word(const QdTranslator *self, const char *word)
-{
-    return qd_token_is_word(&self->next, word);
-}
-
-static gboolean
-advance(QdTranslator *self)
+gboolean
+qd_translator_advance(QdTranslator *self)
 {
     self->copied = self->token.offset + self->token.n_source;
     self->token = self->next;
@@ -58,11 +52,11 @@ qd_translator_put_gap(QdTranslator *self)
 }
 
 /* Leaves the token out. */
-static gboolean
-skip(QdTranslator *self)
+gboolean
+qd_translator_skip(QdTranslator *self)
 {
     qd_translator_put_gap(self);
-    return advance(self);
+    return qd_translator_advance(self);
 }
 
 static void
@@ -82,13 +76,20 @@ is_iri(const QdToken *token)
     return token->kind == QD_TOKEN_IRIREF || token->kind == QD_TOKEN_PNAME_LN || token->kind == QD_TOKEN_PNAME_NS;
 }
 
-/* (transfer full) (nullable): NULL: its prefix is one of the store's, or none. */
-static char *
-expand_iri(const QdTranslator *self, const QdToken *token)
+gboolean
+qd_translator_is_iri(const QdTranslator *self)
+{
+    return is_iri(&self->token);
+}
+
+char *
+qd_translator_expand_iri(const QdTranslator *self, const QdToken *token)
 {
     g_autofree char *name = NULL;
     const char *iri;
 
+    if (!is_iri(token))
+        return NULL;
     if (token->kind == QD_TOKEN_IRIREF)
         return g_strndup(token->text, token->n_text);
     name = g_strndup(token->text, token->n_text);
@@ -98,8 +99,8 @@ expand_iri(const QdTranslator *self, const QdToken *token)
     return iri != NULL ? g_strdup_printf("%s%.*s", iri, (int) token->n_local, token->local != NULL ? token->local : "") : NULL;
 }
 
-static void
-put_source(QdTranslator *self)
+void
+qd_translator_put_source(QdTranslator *self)
 {
     g_string_append_len(self->out, self->text + self->token.offset, (gssize) self->token.n_source);
 }
@@ -144,13 +145,13 @@ is_parsers_function(const char *iri)
 static gboolean
 put_iri(QdTranslator *self)
 {
-    g_autofree char *iri = expand_iri(self, &self->token);
+    g_autofree char *iri = qd_translator_expand_iri(self, &self->token);
     gboolean is_declared = self->token.kind == QD_TOKEN_IRIREF;
 
     if (iri == NULL && is_called(self))
         return put_function(self, self->token.text, (int) self->token.n_source);
     if (iri == NULL) {
-        put_source(self);
+        qd_translator_put_source(self);
         return TRUE;
     }
     if (!is_declared) {
@@ -163,7 +164,7 @@ put_iri(QdTranslator *self)
     if (g_str_has_prefix(iri, QD_TRACKER_FTS))
         g_string_append_printf(self->out, "<" OUR_FTS "%s>", iri + strlen(QD_TRACKER_FTS));
     else if (is_declared)
-        put_source(self);
+        qd_translator_put_source(self);
     else
         g_string_append_printf(self->out, "<%s>", iri);
     return TRUE;
@@ -209,7 +210,7 @@ put_blank_node(QdTranslator *self)
     const char *iri = g_hash_table_lookup(self->labels, label);
 
     if (!self->profile->names_blank_nodes || !is_in_template(self)) {
-        put_source(self);
+        qd_translator_put_source(self);
         return;
     }
     if (iri == NULL) {
@@ -237,7 +238,7 @@ put_prefixes(QdTranslator *self)
         return FALSE;
     g_string_append_c(self->out, '}');
     self->before[0] = (QdToken){ .kind = '}' };
-    return skip(self) && skip(self);
+    return qd_translator_skip(self) && qd_translator_skip(self);
 }
 
 static gboolean
@@ -247,9 +248,9 @@ is_prefix_triple(const QdTranslator *self)
     g_autofree char *iri = NULL;
 
     if (scope == NULL || scope->kind != QD_TRACKER_PATTERN || self->before[0].kind != QD_TOKEN_VAR ||
-        self->next.kind != QD_TOKEN_VAR || !is_iri(&self->token))
+        self->next.kind != QD_TOKEN_VAR)
         return FALSE;
-    iri = expand_iri(self, &self->token);
+    iri = qd_translator_expand_iri(self, &self->token);
     return g_strcmp0(iri, QD_TRACKER_NRL "prefix") == 0;
 }
 
@@ -261,12 +262,11 @@ is_resource_triple(const QdTranslator *self)
     g_autofree char *predicate = NULL;
     g_autofree char *object = NULL;
 
-    if (scope == NULL || scope->kind != QD_TRACKER_PATTERN || self->before[0].kind != QD_TOKEN_VAR || !is_iri(&self->next) ||
+    if (scope == NULL || scope->kind != QD_TRACKER_PATTERN || self->before[0].kind != QD_TOKEN_VAR ||
         (self->before[1].kind != '{' && self->before[1].kind != '.' && self->before[1].kind != '}'))
         return FALSE;
-    if (is_iri(&self->token))
-        predicate = expand_iri(self, &self->token);
-    object = expand_iri(self, &self->next);
+    predicate = qd_translator_expand_iri(self, &self->token);
+    object = qd_translator_expand_iri(self, &self->next);
     return (qd_translator_is_word(self, "a") || g_strcmp0(predicate, QD_RDF_NAMESPACE "type") == 0) &&
            g_strcmp0(object, RDFS_RESOURCE) == 0;
 }
@@ -278,10 +278,10 @@ put_resource_triple(QdTranslator *self)
     const QdToken subject = self->before[0];
     gsize start = self->start[0];
 
-    if (!skip(self) || !skip(self))
+    if (!qd_translator_skip(self) || !qd_translator_skip(self))
         return FALSE;
     if (self->token.kind == ';')
-        return skip(self);
+        return qd_translator_skip(self);
 
     g_string_truncate(self->out, start);
     g_string_append_printf(self->out, "{SELECT DISTINCT ?%.*s {?%.*s ?queryd_%u ?queryd_%u}}", (int) subject.n_text, subject.text,
@@ -385,11 +385,11 @@ close_scope(QdTranslator *self)
     g_array_index(self->scopes, QdTrackerScope, self->scopes->len - 1).values = NULL;
     g_array_set_size(self->scopes, self->scopes->len - 1);
 
-    put_source(self);
+    qd_translator_put_source(self);
     note(self, self->out->len - 1);
     if (scope.is_statement)
         self->before[0] = (QdToken){ .kind = '.' };
-    if (!advance(self))
+    if (!qd_translator_advance(self))
         return FALSE;
     if (self->profile->is_update && self->scopes->len == 0 && self->before[0].kind == '}')
         end_operation_part(self, scope.word);
@@ -399,101 +399,15 @@ close_scope(QdTranslator *self)
 /* --- clauses ---------------------------------------------------------------------------------------------------------- */
 
 static gboolean
-put_prefix_declaration(QdTranslator *self)
-{
-    g_autofree char *prefix = NULL;
-
-    if (!qd_translator_put(self))
-        return FALSE;
-    prefix = self->token.kind == QD_TOKEN_PNAME_NS ? g_strndup(self->token.text, self->token.n_text) : NULL;
-    if (prefix == NULL)
-        return qd_translator_fail(self, QW_ERROR_SYNTAX, "expected a prefix with ':'");
-    qd_translator_put_gap(self);
-    put_source(self);
-    if (!advance(self))
-        return FALSE;
-    if (self->token.kind == QD_TOKEN_IRIREF)
-        g_hash_table_insert(self->prefixes, g_steal_pointer(&prefix), g_strndup(self->token.text, self->token.n_text));
-    return qd_translator_put(self);
-}
-
-static gboolean
-skip_graph_of_constraint(QdTranslator *self)
-{
-    g_autofree char *iri = NULL;
-
-    if (qd_translator_is_word(self, "DEFAULT")) {
-        qd_tracker_graphs_allow(self->graphs, "");
-    } else if (qd_translator_is_word(self, "ALL")) {
-        qd_tracker_graphs_allow(self->graphs, NULL);
-    } else {
-        iri = is_iri(&self->token) ? expand_iri(self, &self->token) : NULL;
-        if (iri == NULL)
-            return qd_translator_fail(self, QW_ERROR_SYNTAX, "expected an IRI with a known prefix, DEFAULT or ALL in CONSTRAINT");
-        qd_tracker_graphs_allow(self->graphs, iri);
-    }
-    return skip(self);
-}
-
-static gboolean
-is_graph_of_constraint(const QdTranslator *self)
-{
-    return is_iri(&self->token) || qd_translator_is_word(self, "DEFAULT") || qd_translator_is_word(self, "ALL");
-}
-
-/* CONSTRAINT GRAPH a, b and CONSTRAINT SERVICE a, b, in which the list may be empty. There is no SERVICE here in any case. */
-static gboolean
-skip_constraint(QdTranslator *self)
-{
-    gboolean is_graph = next_is_word(self, "GRAPH");
-
-    if (self->profile->is_update)
-        return qd_translator_fail(self, QW_ERROR_UNSUPPORTED, "CONSTRAINT in an update");
-    if (!is_graph && !next_is_word(self, "SERVICE"))
-        return qd_translator_fail(self, QW_ERROR_SYNTAX, "expected GRAPH or SERVICE after CONSTRAINT");
-    if (!skip(self) || !skip(self))
-        return FALSE;
-    if (is_graph)
-        qd_tracker_graphs_begin_constraint(self->graphs);
-    while (is_graph_of_constraint(self)) {
-        if (!(is_graph ? skip_graph_of_constraint(self) : skip(self)))
-            return FALSE;
-        if (self->token.kind == ',' && !skip(self))
-            return FALSE;
-    }
-    if (is_graph)
-        qd_tracker_graphs_end_constraint(self->graphs);
-    return TRUE;
-}
-
-/* FROM a, FROM NAMED a: where there is a CONSTRAINT, they are a part of the dataset. */
-static gboolean
-put_from(QdTranslator *self)
-{
-    gboolean is_named = next_is_word(self, "NAMED");
-    g_autofree char *iri = NULL;
-
-    if (!qd_translator_put(self) || (is_named && !qd_translator_put(self)))
-        return FALSE;
-    iri = is_iri(&self->token) ? expand_iri(self, &self->token) : NULL;
-    if (iri != NULL)
-        qd_tracker_graphs_add_from(self->graphs, is_named, iri);
-    else if (qd_tracker_graphs_is_constrained(self->graphs))
-        return qd_translator_fail(self, QW_ERROR_UNSUPPORTED,
-                                  "FROM without an IRI, or with a prefix of the store, beside CONSTRAINT");
-    return qd_translator_put(self);
-}
-
-static gboolean
 put_word(QdTranslator *self)
 {
     if (self->scopes->len == 0 && qd_translator_is_word(self, "CONSTRAINT"))
-        return skip_constraint(self);
+        return qd_translator_skip_constraint(self);
     if (self->scopes->len == 0 && (qd_translator_is_word(self, "WITH") || qd_translator_is_word(self, "USING")))
         self->names_graphs = TRUE;
-    put_source(self);
+    qd_translator_put_source(self);
     note(self, self->out->len - self->token.n_source);
-    return advance(self);
+    return qd_translator_advance(self);
 }
 
 static gboolean
@@ -516,11 +430,11 @@ put_other(QdTranslator *self)
         put_blank_node(self);
         break;
     default: /* tokens that are the same in both */
-        put_source(self);
+        qd_translator_put_source(self);
         break;
     }
     note(self, start);
-    return advance(self);
+    return qd_translator_advance(self);
 }
 
 gboolean
@@ -555,9 +469,9 @@ put_clause(QdTranslator *self)
     if (qd_translator_is_word(self, "SELECT"))
         return qd_translator_put_select(self);
     if (self->scopes->len == 0 && qd_translator_is_word(self, "PREFIX"))
-        return put_prefix_declaration(self);
+        return qd_translator_put_prefix(self);
     if (self->scopes->len == 0 && qd_translator_is_word(self, "FROM"))
-        return put_from(self);
+        return qd_translator_put_from(self);
     return qd_translator_put(self);
 }
 
