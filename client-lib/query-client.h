@@ -222,6 +222,14 @@ G_DECLARE_FINAL_TYPE(QueryCursor, query_cursor, QUERY, CURSOR, GObject)
 G_DECLARE_FINAL_TYPE(QueryBatch, query_batch, QUERY, BATCH, GObject)
 
 /**
+ * QueryNamespaces:
+ *
+ * Prefixes and the beginnings of IRIs that they stand for. It has rdf, rdfs and xsd from the start. One thread at a time.
+ */
+#define QUERY_TYPE_NAMESPACES (query_namespaces_get_type())
+G_DECLARE_FINAL_TYPE(QueryNamespaces, query_namespaces, QUERY, NAMESPACES, GObject)
+
+/**
  * QueryProgressFunc:
  * @rows_done: rows so far
  * @bytes_done: bytes so far
@@ -246,6 +254,7 @@ G_END_DECLS
 #include "query-constraint.h"
 #include "query-cursor.h"
 #include "query-list-model.h"
+#include "query-namespaces.h"
 #include "query-notifier.h"
 #include "query-payload.h"
 #include "query-resource.h"

@@ -22,12 +22,12 @@ struct _QueryConnection {
     char *path;
     gboolean is_direct;
     pthread_mutex_t mutex;
-    guint timeout_msec; /* 0: the daemon's default; QUERY_TIMEOUT_NONE: none */
-    guint64 max_rows;   /* 0: the daemon's default */
-    char *base;         /* (nullable) */
-    char *dataset;      /* (nullable): FROM clauses */
-    QueryDurability durability;
-    GPtrArray *hubs; /* of QueryHub, one for each main context; guarded by mutex */
+    guint64 timeout_msec; /* 0: the daemon's default; QUERY_TIMEOUT_NONE: none */
+    guint64 max_rows;     /* 0: the daemon's default */
+    guint64 durability;   /* QueryDurability */
+    char *base;           /* (nullable) */
+    char *dataset;        /* (nullable): FROM clauses */
+    GPtrArray *hubs;      /* of QueryHub, one for each main context; guarded by mutex */
 };
 
 enum { PROP_STORE = 1, PROP_PATH, PROP_IS_DIRECT, PROP_TIMEOUT_MSEC, PROP_MAX_ROWS, PROP_TRANSPORT, PROP_DURABILITY, N_PROPS };
@@ -396,60 +396,77 @@ query_connection_new_direct_finish(GAsyncResult *result, GError **error)
 
 /* Options -------------------------------------------------------------------------------------------------------------- */
 
-void
-query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec)
+/* @place: one of @self. */
+static void
+set_number(QueryConnection *self, guint64 *place, guint64 value, guint property)
 {
     gboolean is_other;
 
-    g_return_if_fail(QUERY_IS_CONNECTION(self));
-
     (void) pthread_mutex_lock(&self->mutex);
-    is_other = self->timeout_msec != timeout_msec;
-    self->timeout_msec = timeout_msec;
+    is_other = *place != value;
+    *place = value;
     (void) pthread_mutex_unlock(&self->mutex);
     if (is_other)
-        g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_TIMEOUT_MSEC]);
+        g_object_notify_by_pspec(G_OBJECT(self), properties[property]);
+}
+
+static guint64
+get_number(QueryConnection *self, const guint64 *place)
+{
+    guint64 value;
+
+    (void) pthread_mutex_lock(&self->mutex);
+    value = *place;
+    (void) pthread_mutex_unlock(&self->mutex);
+    return value;
+}
+
+void
+query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec)
+{
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+
+    set_number(self, &self->timeout_msec, timeout_msec, PROP_TIMEOUT_MSEC);
 }
 
 guint
 query_connection_get_timeout_msec(QueryConnection *self)
 {
-    guint timeout_msec;
-
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), 0);
 
-    (void) pthread_mutex_lock(&self->mutex);
-    timeout_msec = self->timeout_msec;
-    (void) pthread_mutex_unlock(&self->mutex);
-    return timeout_msec;
+    return (guint) get_number(self, &self->timeout_msec);
 }
 
 void
 query_connection_set_max_rows(QueryConnection *self, guint64 max_rows)
 {
-    gboolean is_other;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
-    (void) pthread_mutex_lock(&self->mutex);
-    is_other = self->max_rows != max_rows;
-    self->max_rows = max_rows;
-    (void) pthread_mutex_unlock(&self->mutex);
-    if (is_other)
-        g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_MAX_ROWS]);
+    set_number(self, &self->max_rows, max_rows, PROP_MAX_ROWS);
 }
 
 guint64
 query_connection_get_max_rows(QueryConnection *self)
 {
-    guint64 max_rows;
-
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), 0);
 
-    (void) pthread_mutex_lock(&self->mutex);
-    max_rows = self->max_rows;
-    (void) pthread_mutex_unlock(&self->mutex);
-    return max_rows;
+    return get_number(self, &self->max_rows);
+}
+
+void
+query_connection_set_durability(QueryConnection *self, QueryDurability durability)
+{
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+
+    set_number(self, &self->durability, durability, PROP_DURABILITY);
+}
+
+QueryDurability
+query_connection_get_durability(QueryConnection *self)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), QUERY_DURABILITY_FULL);
+
+    return (QueryDurability) get_number(self, &self->durability);
 }
 
 void
@@ -502,34 +519,6 @@ query_connection_set_dataset(QueryConnection *self, const char *const *default_g
     self->dataset = dataset->len > 0 ? g_strdup(dataset->str) : NULL;
     (void) pthread_mutex_unlock(&self->mutex);
     return TRUE;
-}
-
-void
-query_connection_set_durability(QueryConnection *self, QueryDurability durability)
-{
-    gboolean is_other;
-
-    g_return_if_fail(QUERY_IS_CONNECTION(self));
-
-    (void) pthread_mutex_lock(&self->mutex);
-    is_other = self->durability != durability;
-    self->durability = durability;
-    (void) pthread_mutex_unlock(&self->mutex);
-    if (is_other)
-        g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_DURABILITY]);
-}
-
-QueryDurability
-query_connection_get_durability(QueryConnection *self)
-{
-    QueryDurability durability;
-
-    g_return_val_if_fail(QUERY_IS_CONNECTION(self), QUERY_DURABILITY_FULL);
-
-    (void) pthread_mutex_lock(&self->mutex);
-    durability = self->durability;
-    (void) pthread_mutex_unlock(&self->mutex);
-    return durability;
 }
 
 void
@@ -593,7 +582,7 @@ query_connection_create_command(QueryConnection *self, QueryLanguage language, c
     }
 
     (void) pthread_mutex_lock(&self->mutex);
-    timeout_msec = get_wire_timeout(self->timeout_msec);
+    timeout_msec = get_wire_timeout((guint) self->timeout_msec);
     max_rows = self->max_rows;
     base = g_strdup(self->base);
     dataset = g_strdup(self->dataset);
