@@ -269,14 +269,43 @@ test_scroll(void)
     view_clear(&view);
 }
 
+/* @sql ends before the id of the row, which the view holds as number @index. */
+static void
+change_held_row(View *view, QueryConnection *connection, const char *sql, guint index)
+{
+    g_autofree char *update = g_strdup_printf("%s%" G_GINT64_FORMAT, sql, query_row_get_int64(view->rows->pdata[index], 0));
+
+    view_forget_counts(view);
+    client_execute(connection, update);
+    settle(view, read_generation(connection));
+}
+
+/* Rows that the view holds are changed, deleted and inserted. */
+static void
+check_held_rows(View *view, QueryConnection *connection, const char *by)
+{
+    change_held_row(view, connection, "UPDATE song SET title = title || ' ' WHERE id = ", 20);
+    g_assert_cmpuint(view->n_signals, ==, 0); /* the row says so, the list does not */
+    g_assert_cmpuint(view->n_filled, ==, 1);
+    check_view(view, connection, SQL, by);
+
+    change_held_row(view, connection, "DELETE FROM song WHERE id = ", 30);
+    g_assert_cmpuint(view->n_signals, ==, 1);
+    g_assert_cmpuint(view->n_removed, ==, 1);
+    check_view(view, connection, SQL, by);
+
+    change_held_row(view, connection, "INSERT INTO song SELECT 3, artist, title || 'a' FROM song WHERE id = ", 10);
+    g_assert_cmpuint(view->n_signals, ==, 1);
+    g_assert_cmpuint(view->n_added, ==, 1);
+    check_view(view, connection, SQL, by);
+}
+
 static void
 test_changes(void)
 {
     g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(QueryListModel) list = NULL;
     const char *by = SONGS " ORDER BY artist, title, id";
-    g_autofree char *update = NULL;
-    gint64 id;
     View view;
 
     make_songs(connection, N_SONGS);
@@ -285,16 +314,7 @@ test_changes(void)
     wait_loaded(&view);
     view_show(&view, 5000, 50);
     settle(&view, 1);
-
-    /* a value of a row that is held: the row says so, the list does not */
-    view_forget_counts(&view);
-    id = query_row_get_int64(view.rows->pdata[20], 0);
-    update = g_strdup_printf("UPDATE song SET title = title || ' ' WHERE id = %" G_GINT64_FORMAT, id);
-    client_execute(connection, update);
-    settle(&view, read_generation(connection));
-    g_assert_cmpuint(view.n_signals, ==, 0);
-    g_assert_cmpuint(view.n_filled, ==, 1);
-    check_view(&view, connection, SQL, by);
+    check_held_rows(&view, connection, by);
 
     /* rows far before, and far after */
     view_forget_counts(&view);
@@ -304,27 +324,6 @@ test_changes(void)
     g_assert_cmpuint(view.n_signals, ==, 2);
     g_assert_cmpuint(view.n_added, ==, 2);
     g_assert_cmpuint(view.n_removed + view.n_filled, ==, 0);
-    check_view(&view, connection, SQL, by);
-
-    /* one that is held goes, one comes beside it */
-    view_forget_counts(&view);
-    g_free(update);
-    id = query_row_get_int64(view.rows->pdata[30], 0);
-    update = g_strdup_printf("DELETE FROM song WHERE id = %" G_GINT64_FORMAT, id);
-    client_execute(connection, update);
-    settle(&view, read_generation(connection));
-    g_assert_cmpuint(view.n_signals, ==, 1);
-    g_assert_cmpuint(view.n_removed, ==, 1);
-    check_view(&view, connection, SQL, by);
-
-    view_forget_counts(&view);
-    g_free(update);
-    id = query_row_get_int64(view.rows->pdata[10], 0);
-    update = g_strdup_printf("INSERT INTO song SELECT 3, artist, title || 'a' FROM song WHERE id = %" G_GINT64_FORMAT, id);
-    client_execute(connection, update);
-    settle(&view, read_generation(connection));
-    g_assert_cmpuint(view.n_signals, ==, 1);
-    g_assert_cmpuint(view.n_added, ==, 1);
     check_view(&view, connection, SQL, by);
 
     client_execute(connection, "DELETE FROM song");

@@ -69,7 +69,7 @@ get_adjustment(Measure *self)
 }
 
 static guint
-get_n(Measure *self)
+get_n(const Measure *self)
 {
     return g_list_model_get_n_items(G_LIST_MODEL(self->library->list));
 }
@@ -128,71 +128,84 @@ scroll(Measure *self)
     gtk_adjustment_set_value(adjustment, gtk_adjustment_get_value(adjustment) + pages * gtk_adjustment_get_page_size(adjustment));
 }
 
-/* After a frame: the next step, when this one has come to its end. */
-static void
-go_on(Measure *self, guint n_shown, guint n_blank)
+/* Whether the step has come to its end. @n_shown, @n_blank: rows of the frame. */
+static gboolean
+is_over(const Measure *self, guint n_shown, guint n_blank)
 {
-    gint64 now_usec = g_get_monotonic_time();
+    gint64 usec = g_get_monotonic_time() - self->began_usec;
+    gboolean is_painted = n_shown > 0 && n_blank == 0;
 
     switch (self->step) {
     case WARM: /* the empty window has been painted */
-        if (self->n_frames < 10)
-            break;
+        return self->n_frames >= 10;
+    case OPEN:
+    case JUMP:
+        return is_painted;
+    case COUNT:
+        return !query_list_model_is_loading(self->library->list);
+    case SCROLL:
+        return usec >= SCROLL_USEC;
+    case SEARCH:
+        return get_n(self) != self->n_before && n_blank == 0;
+    case BACK:
+        return get_n(self) != self->n_before && n_blank == 0 && !query_list_model_is_loading(self->library->list);
+    case LIVE:
+        return get_n(self) != self->n_before;
+    case CHANGE:
+        return usec >= G_USEC_PER_SEC;
+    case DONE:
+        return FALSE;
+    }
+    return FALSE;
+}
+
+/* Prints what the step has measured, and begins the next one. */
+static void
+finish_step(Measure *self)
+{
+    GtkAdjustment *adjustment = get_adjustment(self);
+
+    switch (self->step) {
+    case WARM:
         self->before_kib = get_memory_kib();
         begin(self, OPEN);
         music_library_open(self->library);
         break;
     case OPEN:
-        if (n_shown == 0 || n_blank > 0)
-            break;
         g_print("first_painted_ms=%.1f\n", get_msec(self));
         self->step = COUNT;
         break;
     case COUNT:
-        if (query_list_model_is_loading(self->library->list))
-            break;
         g_print("n_songs=%u counted_ms=%.1f\n", get_n(self), get_msec(self));
         begin(self, SCROLL);
         break;
     case SCROLL:
-        if (now_usec - self->began_usec < SCROLL_USEC)
-            break;
         g_print("scroll_frames=%u scroll_blank_frames=%u scroll_rows=%.0f growth_kib=%ld\n", self->n_frames, self->n_blank_frames,
-                gtk_adjustment_get_value(get_adjustment(self)) / gtk_adjustment_get_upper(get_adjustment(self)) * get_n(self),
+                gtk_adjustment_get_value(adjustment) / gtk_adjustment_get_upper(adjustment) * get_n(self),
                 get_memory_kib() - self->before_kib);
         begin(self, JUMP);
-        gtk_adjustment_set_value(get_adjustment(self), gtk_adjustment_get_upper(get_adjustment(self)) / 2);
+        gtk_adjustment_set_value(adjustment, gtk_adjustment_get_upper(adjustment) / 2);
         break;
     case JUMP:
-        if (n_shown == 0 || n_blank > 0)
-            break;
         g_print("jump_ms=%.1f jump_blank_frames=%u\n", get_msec(self), self->n_blank_frames);
         begin(self, SEARCH);
         gtk_editable_set_text(GTK_EDITABLE(self->library->search), "lantern");
         break;
     case SEARCH:
-        if (get_n(self) == self->n_before || n_blank > 0)
-            break;
         g_print("search_ms=%.1f\n", get_msec(self)); /* GtkSearchEntry waits 150 ms of it */
         begin(self, BACK);
         gtk_editable_set_text(GTK_EDITABLE(self->library->search), "");
         break;
     case BACK:
-        if (get_n(self) == self->n_before || query_list_model_is_loading(self->library->list) || n_blank > 0)
-            break;
         begin(self, LIVE);
         g_print("waiting for songs\n");
         break;
     case LIVE:
-        if (get_n(self) == self->n_before)
-            break;
         g_print("live_songs=%u\n", get_n(self) - self->n_before);
         begin(self, CHANGE);
         change_one_row(self);
         break;
     case CHANGE:
-        if (now_usec - self->began_usec < G_USEC_PER_SEC)
-            break;
         save_picture(self);
         self->step = DONE;
         gtk_window_close(GTK_WINDOW(self->library->window));
@@ -218,7 +231,8 @@ on_after_paint(GdkFrameClock *clock, Measure *self)
     look(self, &n_shown, &n_blank);
     self->n_frames++;
     self->n_blank_frames += n_blank > 0 ? 1 : 0;
-    go_on(self, n_shown, n_blank);
+    if (is_over(self, n_shown, n_blank))
+        finish_step(self);
 }
 
 static gboolean
