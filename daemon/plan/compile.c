@@ -10,6 +10,7 @@
 #include "daemon/plan/sqlgen.h"
 #include "daemon/rdfio/lexer.h"
 #include "daemon/sparql/algebra.h"
+#include "daemon/sparql/ast.h"
 #include "daemon/sparql/parser.h"
 
 #define PROBE_FACTOR 8 /* counts that differ less leave a join order as it is */

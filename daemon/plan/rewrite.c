@@ -145,7 +145,7 @@ rename_links(Renaming *self, const QdAlgebra *node)
     g_autoptr(GPtrArray) children = NULL;
 
     if (node->triple != NULL) {
-        QdTriple *triple = qd_arena_new0(ast->arena, QdTriple);
+        QdTriple *triple = qd_arena_new0(self->generator->arena, QdTriple);
 
         *triple = *node->triple;
         triple->s = rename_node(self, &node->triple->s);

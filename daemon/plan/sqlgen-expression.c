@@ -80,7 +80,7 @@ static void
 put_call(Program *self, const QdExpression *expression)
 {
     QdGenerator *generator = self->generator;
-    const char *base = generator->ast->base;
+    const char *base = qd_ast_get_base(generator->ast);
     gboolean with_base = expression->op == QD_EXPRESSION_IRI && base != NULL;
     gboolean with_serial = expression->op == QD_EXPRESSION_BNODE && expression->n_children == 1;
 
@@ -419,62 +419,7 @@ qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const 
         filter(self, relation, seen, expressions[i]);
 }
 
-/* --- volatile functions ----------------------------------------------------------------------------------------------- */
-
-static gboolean pattern_is_volatile(const QdPattern *pattern);
-
-static gboolean
-bindings_are_volatile(const QdBinding *bindings, guint n_bindings)
-{
-    for (guint i = 0; i < n_bindings; i++) {
-        if (bindings[i].expression != NULL && qd_expression_is_volatile(bindings[i].expression))
-            return TRUE;
-    }
-    return FALSE;
-}
-
-static gboolean
-select_is_volatile(const QdSelect *select)
-{
-    if (bindings_are_volatile(select->items, select->n_items) || bindings_are_volatile(select->groups, select->n_groups))
-        return TRUE;
-    for (guint i = 0; i < select->n_having; i++) {
-        if (qd_expression_is_volatile(select->having[i]))
-            return TRUE;
-    }
-    for (guint i = 0; i < select->n_orders; i++) {
-        if (qd_expression_is_volatile(select->orders[i].expression))
-            return TRUE;
-    }
-    return pattern_is_volatile(select->where);
-}
-
-static gboolean
-pattern_is_volatile(const QdPattern *pattern)
-{
-    if ((pattern->expression != NULL && qd_expression_is_volatile(pattern->expression)) ||
-        (pattern->select != NULL && select_is_volatile(pattern->select)))
-        return TRUE;
-    for (guint i = 0; i < pattern->n_children; i++) {
-        if (pattern_is_volatile(pattern->children[i]))
-            return TRUE;
-    }
-    return FALSE;
-}
-
-gboolean
-qd_expression_is_volatile(const QdExpression *expression)
-{
-    if (expression->kind == QD_EXPRESSION_KIND_CALL && qd_expression_op_get_info(expression->op)->volatile_)
-        return TRUE;
-    if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
-        return pattern_is_volatile(expression->pattern);
-    for (guint i = 0; i < expression->n_children; i++) {
-        if (qd_expression_is_volatile(expression->children[i]))
-            return TRUE;
-    }
-    return FALSE;
-}
+/* --- serial numbers --------------------------------------------------------------------------------------------------- */
 
 gboolean
 qd_expression_needs_serial(const QdExpression *expression)

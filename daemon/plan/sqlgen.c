@@ -76,14 +76,14 @@ qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog,
     QdGenerator *self = g_new0(QdGenerator, 1);
 
     self->ast = ast;
-    self->arena = ast->arena;
+    self->arena = qd_ast_get_arena(ast);
     self->dataset = dataset;
     self->catalog = catalog;
     self->limits = limits;
     self->constants = g_array_sized_new(FALSE, TRUE, sizeof(QdSqlConstant), QD_FEW);
     self->numbers = g_hash_table_new(constant_hash, constant_equal);
     self->probes = g_array_sized_new(FALSE, FALSE, sizeof(QdPlanProbe), QD_FEW);
-    self->outer_with = qd_sql_builder_new(ast->arena);
+    self->outer_with = qd_sql_builder_new(self->arena);
     self->with = &self->outer_with;
     self->estimates = g_array_sized_new(FALSE, FALSE, sizeof(double), QD_FEW);
     self->outermost = G_MAXUINT;

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "daemon/sparql/ast.h"
+
 static QdAlgebra *
 new_node(QdAst *ast, QdAlgebraKind kind)
 {

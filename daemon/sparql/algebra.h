@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "daemon/sparql/ast.h"
+#include "daemon/sparql/expression.h"
 
 typedef enum QdAlgebraKind {
     QD_ALGEBRA_UNIT, /* one empty solution */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Variables and sets of them. Everything else of the AST is plain data.
+ * Variables, sets of them, and what expressions with the patterns in them name and call. Everything else of the AST is plain data.
  */
 #include "daemon/sparql/ast.h"
 
@@ -20,6 +20,18 @@ qd_ast_free(QdAst *self)
     (void) qd_arena_free(self->arena);
     g_free(self);
     return NULL;
+}
+
+QdArena *
+qd_ast_get_arena(const QdAst *self)
+{
+    return self->arena;
+}
+
+const char *
+qd_ast_get_base(const QdAst *self)
+{
+    return self->base;
 }
 
 guint
@@ -147,4 +159,59 @@ qd_pattern_add_variables(const QdPattern *pattern, QdArena *arena, QdVariableSet
         qd_expression_add_all_variables(pattern->expression, arena, set);
     for (guint i = 0; i < pattern->n_children; i++)
         qd_pattern_add_variables(pattern->children[i], arena, set);
+}
+
+static gboolean pattern_is_volatile(const QdPattern *pattern);
+
+static gboolean
+bindings_are_volatile(const QdBinding *bindings, guint n_bindings)
+{
+    for (guint i = 0; i < n_bindings; i++) {
+        if (bindings[i].expression != NULL && qd_expression_is_volatile(bindings[i].expression))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean
+select_is_volatile(const QdSelect *select)
+{
+    if (bindings_are_volatile(select->items, select->n_items) || bindings_are_volatile(select->groups, select->n_groups))
+        return TRUE;
+    for (guint i = 0; i < select->n_having; i++) {
+        if (qd_expression_is_volatile(select->having[i]))
+            return TRUE;
+    }
+    for (guint i = 0; i < select->n_orders; i++) {
+        if (qd_expression_is_volatile(select->orders[i].expression))
+            return TRUE;
+    }
+    return pattern_is_volatile(select->where);
+}
+
+static gboolean
+pattern_is_volatile(const QdPattern *pattern)
+{
+    if ((pattern->expression != NULL && qd_expression_is_volatile(pattern->expression)) ||
+        (pattern->select != NULL && select_is_volatile(pattern->select)))
+        return TRUE;
+    for (guint i = 0; i < pattern->n_children; i++) {
+        if (pattern_is_volatile(pattern->children[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+gboolean
+qd_expression_is_volatile(const QdExpression *expression)
+{
+    if (expression->kind == QD_EXPRESSION_KIND_CALL && qd_expression_op_get_info(expression->op)->volatile_)
+        return TRUE;
+    if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
+        return pattern_is_volatile(expression->pattern);
+    for (guint i = 0; i < expression->n_children; i++) {
+        if (qd_expression_is_volatile(expression->children[i]))
+            return TRUE;
+    }
+    return FALSE;
 }

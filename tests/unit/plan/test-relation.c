@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/plan/sqlgen-private.h"
+#include "daemon/sparql/ast.h"
 #include "daemon/sparql/parser.h"
 
 typedef struct Fixture {

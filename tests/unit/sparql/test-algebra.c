@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "daemon/sparql/ast.h"
 #include "daemon/sparql/parser.h"
 
 static void
