@@ -353,8 +353,9 @@ state_size(QdSqlBuilder *text, const QdRelation *shape)
     qd_sql_append_text(text, " FROM queryd_many WHERE 0");
 }
 
-QdRelation *
-qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, QdSql select, QdSeal seal)
+/* @limit: none, or how many rows it gives at most; SQLite merges no SELECT with a LIMIT into a join. */
+static QdRelation *
+seal_limited(QdGenerator *self, const QdRelation *shape, QdSql select, QdSeal seal, QdSql limit)
 {
     static const char *const hints[] = { "", "", " MATERIALIZED", " NOT MATERIALIZED", "" };
     g_auto(QdSqlBuilder) names = qd_sql_builder_new(self->arena);
@@ -377,14 +378,28 @@ qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, QdSql select, 
     qd_sql_append(&text, select);
     if (seal == QD_SEAL_TABLE || seal == QD_SEAL_MATERIALIZED || seal == QD_SEAL_STREAM)
         state_size(&text, shape);
-    if (seal == QD_SEAL_STREAM) /* SQLite merges no SELECT with a LIMIT into a join */
-        qd_sql_append_text(&text, " LIMIT -1");
+    if (limit.text != NULL)
+        qd_sql_append(&text, qd_sql_make(self->arena, " LIMIT @", limit));
     qd_generator_define(self, qd_sql_make(self->arena, "@(@) AS@", table.from, qd_sql_finish(&names), qd_sql_text(hints[seal])),
                         qd_sql_finish(&text));
     table.is_sealed = TRUE;
     table.is_kept = seal == QD_SEAL_MATERIALIZED;
     qd_relation_add_table(self, sealed, &table);
     return sealed;
+}
+
+QdRelation *
+qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, QdSql select, QdSeal seal)
+{
+    return seal_limited(self, shape, select, seal, seal == QD_SEAL_STREAM ? qd_sql_text("-1") : QD_SQL_NONE);
+}
+
+QdRelation *
+qd_relation_seal_if(QdGenerator *self, const QdRelation *relation, const QdRelation *kept)
+{
+    QdSql limit = qd_sql_make(self->arena, "-EXISTS(SELECT 1 FROM @)", kept->tables[0].from);
+
+    return seal_limited(self, relation, qd_relation_write(self, relation, "SELECT", QD_SQL_NONE), QD_SEAL_STREAM, limit);
 }
 
 QdRelation *

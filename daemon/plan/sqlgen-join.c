@@ -336,14 +336,14 @@ multiply(const QdGenerator *self, guint first, guint n)
 }
 
 /* The product of @joined with @parts (of @n), which share nothing with it. The smaller is kept and read again for each row of the
- * other, which comes as it is found. */
+ * other, which comes as it is found. Where it has none the other is not begun. */
 static QdRelation *
 join_apart(QdGenerator *self, QdRelation *joined, const QdAlgebra **parts, guint n, gboolean is_larger)
 {
     QdRelation *apart = qd_generate_children(self, NULL, (QdAlgebra **) parts, n, NULL);
+    QdRelation *kept = qd_relation_seal(self, is_larger ? joined : apart, QD_SEAL_MATERIALIZED);
 
-    return is_larger ? qd_relation_join_to(self, apart, qd_relation_seal(self, joined, QD_SEAL_MATERIALIZED))
-                     : qd_relation_join_to(self, joined, qd_relation_seal(self, apart, QD_SEAL_MATERIALIZED));
+    return qd_relation_join_to(self, qd_relation_seal_if(self, is_larger ? apart : joined, kept), kept);
 }
 
 QdRelation *

@@ -149,6 +149,8 @@ typedef enum QdSeal {
 /* @text as a common table expression with the columns of @shape; a relation that reads it. */
 QdRelation *qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, QdSql text, QdSeal seal);
 QdRelation *qd_relation_seal(QdGenerator *self, const QdRelation *relation, QdSeal seal);
+/* @relation as a stream, which has no rows where @kept, a table that is evaluated once, has none. */
+QdRelation *qd_relation_seal_if(QdGenerator *self, const QdRelation *relation, const QdRelation *kept);
 /* In how many copies SQLite writes what reads the relation's UNIONs. */
 guint qd_relation_get_n_arms(const QdRelation *relation);
 /* Whether a column has grown so long that it has to be computed before it is named again. */
@@ -201,12 +203,20 @@ typedef struct QdBefore {
  * variables they need (QdAlgebra.follows). NULL: it is to be generated as it is written.
  */
 QdRelation *qd_generate_by_parts(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+/* Adds the parts of @node as one join to @parts. */
+void qd_parts_add(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts);
+/* @node, an OPTIONAL, MINUS or filter, as what is done with the parts before it. */
+QdAlgebra *qd_part_detach(QdGenerator *self, const QdAlgebra *node);
 /* Adds all variables that @part, of a join, names to @named. */
 void qd_part_add_named(QdGenerator *self, const QdAlgebra *part, QdVariableSet *named);
 /* @left after @part, which follows it. */
 QdRelation *qd_generate_following(QdGenerator *self, QdRelation *left, const QdAlgebra *part, const QdBefore *before,
                                   const QdVariableSet *bound);
 
+/* sqlgen-split.c: the join of @parts, case by case of one of them where that costs less. */
+QdRelation *qd_generate_split(QdGenerator *self, const GPtrArray *parts, const QdVariableSet *bound);
+
+/* sqlgen-steps.c */
 /*
  * What @right, of links, adds to each row of @left, looked up or searched from what is bound there. It is still to be compared with
  * what may be unbound. NULL: it does not begin there, or does not suit.
@@ -287,11 +297,8 @@ gboolean qd_algebra_consists_of_links(const QdAlgebra *node);
 gboolean qd_algebra_has_path(const QdAlgebra *node);
 /* @node, which consists of links, with @to for the variable @from, and new names for all others. */
 QdAlgebra *qd_rewrite_rename(QdGenerator *self, const QdAlgebra *node, guint from, guint to);
-/*
- * @node, a GROUP. Where it counts solutions, a path of which it needs one end alone is counted by itself, for each value of that
- * end. The sum of these counts is taken. So pairs of its own are not made for each solution of the others.
- */
-const QdAlgebra *qd_rewrite_count(QdGenerator *self, const QdAlgebra *node);
+/* @node, which consists of links, with new names for the variables that are not @kept. */
+QdAlgebra *qd_rewrite_hide(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *kept);
 /* The algebra of an EXISTS. */
 QdAlgebra *qd_rewrite_get_exists(QdGenerator *self, QdExpression *expression);
 /*
@@ -310,6 +317,13 @@ QdAlgebra *qd_rewrite_open_subselect(QdGenerator *self, const QdAlgebra *node, c
 /* What has the same solutions as @node, a join or a filter; @node itself where nothing is gained. */
 const QdAlgebra *qd_rewrite_join(QdGenerator *self, const QdAlgebra *node);
 const QdAlgebra *qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node);
+
+/* rewrite-count.c */
+/*
+ * @node, a GROUP. Where it counts solutions, a path of which it needs one end alone is counted by itself, for each value of that
+ * end. The sum of these counts is taken. So pairs of its own are not made for each solution of the others.
+ */
+const QdAlgebra *qd_rewrite_count(QdGenerator *self, const QdAlgebra *node);
 
 /* rewrite-distinct.c */
 /* @node, distinct rows of a join with a path, without solutions that only repeat rows. @node itself where nothing is gained. */

@@ -5,10 +5,6 @@
  */
 #include "daemon/plan/sqlgen-private.h"
 
-#define ARMS_MAX 4         /* of a UNION that is joined arm by arm */
-#define SPLIT_MAX 3        /* such UNIONs of a statement */
-#define SPLIT_COST_MIN 2e4 /* of a join: below, its UNIONs are not looked at */
-#define SPLIT_GAIN 0.4     /* of its cost that the joins with all arms may have */
 #define PARTS_MAX 60       /* of a group: each is compared with all others */
 #define TWICE_MAX 6        /* tables of the left of an OPTIONAL that is not kept, but read twice */
 #define MEMO_KEYS_MAX 4    /* of queryd_memo() */
@@ -53,9 +49,8 @@ is_conditional(const QdAlgebra *node)
     return node->kind == QD_ALGEBRA_LEFT_JOIN || node->kind == QD_ALGEBRA_MINUS || node->kind == QD_ALGEBRA_FILTER;
 }
 
-/* @node, conditional, as what is done with the parts before it. */
-static QdAlgebra *
-detach(QdGenerator *self, const QdAlgebra *node)
+QdAlgebra *
+qd_part_detach(QdGenerator *self, const QdAlgebra *node)
 {
     QdAlgebra *part = qd_algebra_put_on(self, node, qd_arena_new0(self->arena, QdAlgebra)); /* the unit */
 
@@ -76,15 +71,13 @@ add_conditions(QdGenerator *self, const QdAlgebra *filter, GPtrArray *parts)
             g_ptr_array_add(parts, semijoin);
             continue;
         }
-        part = detach(self, filter);
+        part = qd_part_detach(self, filter);
         part->expressions = qd_arena_new0(self->arena, QdExpression *);
         part->expressions[0] = qd_rewrite_simplify_exists(self, filter->children[0], filter->expressions[i]);
         part->n_expressions = 1;
         g_ptr_array_add(parts, part);
     }
 }
-
-static void add_parts(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts);
 
 /* Whether all that follows other parts of @node may also follow these when they have been joined with @others. */
 static gboolean
@@ -93,7 +86,7 @@ may_follow(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others
     QdVariableSet named = { 0 };
 
     if (is_conditional(node))
-        qd_part_add_named(self, detach(self, node), &named);
+        qd_part_add_named(self, qd_part_detach(self, node), &named);
     QD_VARIABLE_SET_FOREACH(&named, variable)
     {
         if (qd_variable_set_has(others, variable) && !qd_algebra_binds(node->children[0], variable))
@@ -113,11 +106,11 @@ add_child(QdGenerator *self, const QdAlgebra *child, const QdVariableSet *others
     QdAlgebra *opened = child->kind == QD_ALGEBRA_PROJECT ? qd_rewrite_open_subselect(self, child, others) : NULL;
 
     if (opened != NULL)
-        add_parts(self, opened, parts);
+        qd_parts_add(self, opened, parts);
     else if (!may_follow(self, child, others))
         g_ptr_array_add(parts, (gpointer) child);
     else
-        add_parts(self, child, parts);
+        qd_parts_add(self, child, parts);
 }
 
 static void
@@ -129,7 +122,7 @@ add_join(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
     while (first < node->n_children && !is_conditional(node->children[first]))
         first++;
     if (first < node->n_children)
-        add_parts(self, node->children[first], parts);
+        qd_parts_add(self, node->children[first], parts);
     for (guint i = 0; i < node->n_children; i++) {
         QdVariableSet others = { 0 };
 
@@ -142,8 +135,8 @@ add_join(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
     }
 }
 
-static void
-add_parts(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
+void
+qd_parts_add(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
 {
     switch (node->kind) {
     case QD_ALGEBRA_JOIN:
@@ -151,11 +144,11 @@ add_parts(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
         break;
     case QD_ALGEBRA_LEFT_JOIN:
     case QD_ALGEBRA_MINUS:
-        add_parts(self, node->children[0], parts);
-        g_ptr_array_add(parts, detach(self, node));
+        qd_parts_add(self, node->children[0], parts);
+        g_ptr_array_add(parts, qd_part_detach(self, node));
         break;
     case QD_ALGEBRA_FILTER:
-        add_parts(self, node->children[0], parts);
+        qd_parts_add(self, node->children[0], parts);
         add_conditions(self, node, parts);
         break;
     case QD_ALGEBRA_UNIT:
@@ -168,131 +161,19 @@ add_parts(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
     }
 }
 
-/* @parts with the parts of @arm instead of that at @index. */
-static GPtrArray *
-replace(QdGenerator *self, const GPtrArray *parts, guint index, const QdAlgebra *arm)
-{
-    GPtrArray *own = g_ptr_array_new();
-
-    for (guint i = 0; i < parts->len; i++) {
-        if (i == index)
-            add_parts(self, arm, own);
-        else
-            g_ptr_array_add(own, parts->pdata[i]);
-    }
-    return own;
-}
-
-/* Whether an arm of @parts[@index], a UNION of links, binds what another path needs, and another arm does not. */
-static gboolean
-is_open(const GPtrArray *parts, guint index)
-{
-    const QdAlgebra *part = parts->pdata[index];
-
-    for (guint i = 0; i < parts->len; i++) {
-        const QdAlgebra *other = parts->pdata[i];
-
-        if (i == index || other->kind != QD_ALGEBRA_PATH)
-            continue;
-        QD_VARIABLE_SET_FOREACH(&other->possible, variable)
-        {
-            if (qd_variable_set_has(&part->possible, variable) && !qd_algebra_binds(part, variable))
-                return TRUE;
-        }
-    }
-    return FALSE;
-}
-
-/* What the join of @parts costs beside the rows in the end, of which all its orders have as many. */
-static double
-estimate_join(QdGenerator *self, const GPtrArray *parts)
-{
-    double n_rows;
-    double cost = qd_estimate_cost_of(self, (const QdAlgebra *const *) parts->pdata, parts->len, &n_rows);
-
-    return cost - n_rows;
-}
-
-/* The same if it is made arm by arm of that at @index, as far as it is below @cost_max. */
-static double
-estimate_by_arms(QdGenerator *self, const GPtrArray *parts, guint index, double cost_max)
-{
-    const QdAlgebra *node = parts->pdata[index];
-    double cost = 0;
-
-    for (guint i = 0; i < node->n_children && cost < cost_max; i++) {
-        g_autoptr(GPtrArray) own = replace(self, parts, index, node->children[i]);
-
-        cost += estimate_join(self, own);
-    }
-    return cost;
-}
-
-/*
- * The part that is a UNION by whose arms the join is better made. Each has an order of its own then, and may begin with what it has
- * itself. G_MAXUINT: there is none.
- */
-static guint
-find_split(QdGenerator *self, const GPtrArray *parts)
-{
-    guint found = G_MAXUINT;
-    double cost = -1;
-
-    if (self->n_split >= SPLIT_MAX)
-        return G_MAXUINT;
-    for (guint i = 0; i < parts->len; i++) {
-        const QdAlgebra *part = parts->pdata[i];
-        double of_arms;
-
-        if (part->kind != QD_ALGEBRA_UNION || part->n_children > ARMS_MAX || !qd_algebra_consists_of_links(part) || parts->len < 2)
-            continue;
-        if (is_open(parts, i))
-            return i;
-        if (cost < 0)
-            cost = estimate_join(self, parts) * SPLIT_GAIN;
-        of_arms = cost >= SPLIT_COST_MIN ? estimate_by_arms(self, parts, i, cost) : cost;
-        if (of_arms < cost) {
-            found = i;
-            cost = of_arms;
-        }
-    }
-    return found;
-}
-
-/* The join of @parts as the UNION of its joins with each arm of that at @index. */
-static QdRelation *
-generate_by_arms(QdGenerator *self, const GPtrArray *parts, guint index, const QdVariableSet *bound)
-{
-    const QdAlgebra *node = parts->pdata[index];
-    QdRelation **arms = qd_arena_array0(self->arena, QdRelation *, node->n_children);
-
-    self->n_split++;
-    for (guint i = 0; i < node->n_children; i++) {
-        g_autoptr(GPtrArray) own = replace(self, parts, index, node->children[i]);
-
-        arms[i] = qd_relation_copy(self, qd_generate_children(self, NULL, (QdAlgebra **) own->pdata, own->len, bound));
-    }
-    if (self->error != NULL)
-        return qd_relation_new(self);
-    return qd_relation_unite(self, arms, node->n_children);
-}
-
 QdRelation *
 qd_generate_by_parts(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     g_autoptr(GPtrArray) parts = NULL;
-    guint split;
 
     /* inside an EXISTS a pattern is looked up for each solution around it; in GRAPH ?g there are those of each graph */
     if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || !has_path(self, node) || qd_algebra_is_volatile(node))
         return NULL;
     parts = g_ptr_array_new();
-    add_parts(self, node, parts);
+    qd_parts_add(self, node, parts);
     if (parts->len == 0 || parts->len > PARTS_MAX)
         return NULL;
-    split = find_split(self, parts);
-    return split != G_MAXUINT ? generate_by_arms(self, parts, split, bound)
-                              : qd_generate_children(self, NULL, (QdAlgebra **) parts->pdata, parts->len, bound);
+    return qd_generate_split(self, parts, bound);
 }
 
 /* --- what follows ----------------------------------------------------------------------------------------------------- */
@@ -407,51 +288,6 @@ part_connected(QdGenerator *self, QdAlgebra **parts, guint first, guint n, const
     return end;
 }
 
-static QdSql
-write_exists_of_all(QdGenerator *self, const QdRelation *left, const QdAlgebra *inner, const QdVariableSet *bound)
-{
-    const QdRelation *found = qd_generate_right_by_row(self, left, inner, bound, suits_probe);
-
-    return found != NULL ? write_exists_of(self, left, found) : QD_SQL_NONE;
-}
-
-/*
- * That @inner has a solution that agrees with a row of @left. Parts of it that share only what is bound there are looked for each
- * by itself. Where one has none, the others are not searched again for each of its candidates. text NULL: it does not begin there.
- */
-static QdSql
-write_exists(QdGenerator *self, const QdRelation *left, QdAlgebra *inner, const QdVariableSet *bound)
-{
-    guint n = inner->kind == QD_ALGEBRA_JOIN ? inner->n_children : 1;
-    QdAlgebra **parts = qd_arena_array0(self->arena, QdAlgebra *, n);
-    QdVariableSet outside = { 0 };
-    QdSql all = QD_SQL_NONE;
-    guint n_found = 0;
-
-    for (guint i = 0; i < left->n_columns; i++) {
-        if (left->columns[i].certain)
-            qd_variable_set_add(&outside, self->arena, left->columns[i].variable);
-    }
-    for (guint i = 0; i < n; i++)
-        parts[i] = inner->kind == QD_ALGEBRA_JOIN ? inner->children[i] : inner;
-    for (guint first = 0, end; first < n; first = end) {
-        const QdRelation *found;
-        QdSql exists;
-
-        end = part_connected(self, parts, first, n, &outside);
-        found = qd_generate_right_by_row(
-            self, left,
-            end > first + 1 ? qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, parts + first, end - first) : parts[first], bound,
-            suits_probe);
-        if (found == NULL) /* then all of it, unless this was that */
-            return end - first < n ? write_exists_of_all(self, left, inner, bound) : QD_SQL_NONE;
-        exists = write_exists_of(self, left, found);
-        n_found++;
-        all = all.text != NULL ? qd_sql_make(self->arena, "@ AND @", all, exists) : exists;
-    }
-    return n_found > 1 ? qd_sql_make(self->arena, "(@)", all) : all;
-}
-
 /* The columns of @left that @inner names, after commas. text NULL: there are none or too many, all of them, or one is no id. */
 static QdSql
 list_keys(QdGenerator *self, const QdRelation *left, const QdAlgebra *inner)
@@ -489,6 +325,54 @@ remember(QdGenerator *self, QdRelation *selected, const QdAlgebra *inner, const 
                        qd_sql_column(self->arena, &table.name, "entry", QD_SQL_COLUMN), exists);
 }
 
+static QdSql
+write_exists_of_all(QdGenerator *self, QdRelation *selected, const QdRelation *left, const QdAlgebra *inner, const QdBefore *before,
+                    const QdVariableSet *bound)
+{
+    const QdRelation *found = qd_generate_right_by_row(self, left, inner, bound, suits_probe);
+
+    return found != NULL ? remember(self, selected, inner, before, write_exists_of(self, left, found)) : QD_SQL_NONE;
+}
+
+/*
+ * That @inner has a solution that agrees with a row of @left, for @selected. Parts of it that share only what is bound there are
+ * looked for each by itself, and remembered by what each names. Where one has none, the others are not searched again for each of
+ * its candidates. text NULL: it does not begin there.
+ */
+static QdSql
+write_exists(QdGenerator *self, QdRelation *selected, const QdRelation *left, QdAlgebra *inner, const QdBefore *before,
+             const QdVariableSet *bound)
+{
+    guint n_tables = selected->n_tables;
+    guint n = inner->kind == QD_ALGEBRA_JOIN ? inner->n_children : 1;
+    QdAlgebra **parts = qd_arena_array0(self->arena, QdAlgebra *, n);
+    QdVariableSet outside = { 0 };
+    QdSql all = QD_SQL_NONE;
+    guint n_found = 0;
+
+    for (guint i = 0; i < left->n_columns; i++) {
+        if (left->columns[i].certain)
+            qd_variable_set_add(&outside, self->arena, left->columns[i].variable);
+    }
+    for (guint i = 0; i < n; i++)
+        parts[i] = inner->kind == QD_ALGEBRA_JOIN ? inner->children[i] : inner;
+    for (guint first = 0, end; first < n; first = end) {
+        const QdAlgebra *part;
+        QdSql exists;
+
+        end = part_connected(self, parts, first, n, &outside);
+        part = end > first + 1 ? qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, parts + first, end - first) : parts[first];
+        exists = write_exists_of_all(self, selected, left, part, before, bound);
+        if (exists.text == NULL) { /* then all of it, unless this was that */
+            selected->n_tables = n_tables;
+            return end - first < n ? write_exists_of_all(self, selected, left, inner, before, bound) : QD_SQL_NONE;
+        }
+        n_found++;
+        all = all.text != NULL ? qd_sql_make(self->arena, "@ AND @", all, exists) : exists;
+    }
+    return n_found > 1 ? qd_sql_make(self->arena, "(@)", all) : all;
+}
+
 /* The rows of @left for which @pattern has a solution, or, @negated, has none. NULL: they are not found from each row. */
 static QdRelation *
 select_by_row(QdGenerator *self, QdRelation *left, QdAlgebra *pattern, gboolean negated, const QdBefore *before,
@@ -507,11 +391,10 @@ select_by_row(QdGenerator *self, QdRelation *left, QdAlgebra *pattern, gboolean 
     table = negated ? make_table(self, left, inner, before) : NULL;
     if (table != NULL)
         return qd_generate_minus_of(self, left, table, bound);
-    exists = write_exists(self, left, inner, bound);
+    selected = qd_relation_copy(self, left);
+    exists = write_exists(self, selected, left, inner, before, bound);
     if (exists.text == NULL)
         return NULL;
-    selected = qd_relation_copy(self, left);
-    exists = remember(self, selected, inner, before, exists);
     qd_relation_add_where(self, selected, negated ? qd_sql_make(self->arena, "NOT @", exists) : exists);
     return selected;
 }
