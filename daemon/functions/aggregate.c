@@ -10,6 +10,7 @@
 #include "daemon/functions/sql-call.h"
 
 #define POLL_EVERY 1024
+#define KEY_BYTES_KEPT 65536
 
 /* --- sums ----------------------------------------------------------------------------------------------------------------- */
 
@@ -163,7 +164,7 @@ step_extreme(sqlite3_context *context, sqlite3_value *arg, gint sign)
 {
     QdEvaluation *ev = sqlite3_user_data(context);
     Choice *self = sqlite3_aggregate_context(context, sizeof *self);
-    g_autoptr(GByteArray) key = NULL;
+    GByteArray *key = ev->key;
     QdValue value;
 
     if (self == NULL) {
@@ -172,9 +173,13 @@ step_extreme(sqlite3_context *context, sqlite3_value *arg, gint sign)
     }
     qd_evaluation_reset(ev);
     value = qd_value_from_sql(ev, arg);
-    key = g_byte_array_new();
+    g_byte_array_set_size(key, 0);
     if (qd_sort_key_append(ev, &value, key) && (self->value == NULL || sign * compare_keys(self, key) > 0))
         choose(context, self, arg, key);
+    if (key->len > KEY_BYTES_KEPT) {
+        g_byte_array_unref(key);
+        ev->key = g_byte_array_new();
+    }
     (void) qd_sql_fail(ev, context);
 }
 

@@ -38,6 +38,7 @@ qd_evaluation_new(const QdResolver *resolver, QdEvaluationContext *context, gsiz
     self->context = context;
     self->max_bytes = max_bytes;
     self->first = g_malloc(FIRST_BYTES);
+    self->key = g_byte_array_new();
     return self;
 }
 
@@ -49,6 +50,7 @@ qd_evaluation_free(QdEvaluation *self)
 
     qd_evaluation_reset(self);
     (void) qd_regex_cache_free(self->regexes);
+    g_byte_array_unref(self->key);
     g_free(self->first);
     g_free(self);
     return NULL;

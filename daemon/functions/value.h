@@ -51,6 +51,7 @@ typedef struct QdEvaluation {
     QdRegexCache *regexes; /* (nullable): made when needed */
     gsize max_bytes;       /* of a computed text: the connection's limit on a value */
     GError *error;         /* ends the query */
+    GByteArray *key;       /* of sorting, for one call */
     guint8 *first;         /* memory that is kept between calls */
     gsize used;            /* of it */
     gsize n_block_bytes;

@@ -27,9 +27,17 @@
 static gboolean
 get_term(gpointer data, gint64 id, QdTerm *ret_term, GError **error)
 {
-    QdDictionary *dictionary = qd_dictionary_get(data, error);
+    QdTallyTerms *terms = qd_connection_get_attachment(data, QD_ATTACHMENT_TALLY_TERMS);
+    QdDictionary *dictionary;
 
-    return dictionary != NULL && qd_dictionary_get_given_term(dictionary, id, ret_term, error);
+    if (terms != NULL && qd_tally_terms_find(terms, id, ret_term))
+        return TRUE;
+    dictionary = qd_dictionary_get(data, error);
+    if (dictionary == NULL || !qd_dictionary_get_given_term(dictionary, id, ret_term, error))
+        return FALSE;
+    if (terms != NULL)
+        qd_tally_terms_record(terms, id, ret_term);
+    return TRUE;
 }
 
 static gboolean
@@ -50,19 +58,21 @@ gboolean
 qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError **error)
 {
     const QdResolver resolver = qd_evaluation_get_resolver(connection);
+    sqlite3 *db = qd_connection_get_db(connection);
     QdEvaluationContext *context;
+    QdTallyTerms *terms;
 
     if (qd_connection_get_attachment(connection, QD_ATTACHMENT_EVALUATION) != NULL)
         return TRUE;
+    if (!qd_tally_register(db, qd_limits_get(limits, QD_LIMIT_TALLY_CACHE_BYTES), &terms, error))
+        return FALSE;
+    qd_connection_set_attachment(connection, QD_ATTACHMENT_TALLY_TERMS, terms, NULL);
     context = g_new0(QdEvaluationContext, 1);
     context->limits = limits;
     qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);
     return qd_payload_functions_register(connection, limits, error) && qd_counting_register(connection, error) &&
-           qd_pattern_calls_register(qd_connection_get_db(connection), error) &&
-           qd_strftime_register(qd_connection_get_db(connection), limits, error) &&
-           qd_functions_register_linear(qd_connection_get_db(connection), error) &&
-           qd_functions_register(qd_connection_get_db(connection), &resolver, context, error) &&
-           qd_tally_register(qd_connection_get_db(connection), qd_limits_get(limits, QD_LIMIT_TALLY_CACHE_BYTES), error) &&
+           qd_pattern_calls_register(db, error) && qd_strftime_register(db, limits, error) &&
+           qd_functions_register_linear(db, error) && qd_functions_register(db, &resolver, context, error) &&
            qd_rdf_quad_register(connection, error);
 }
 

@@ -85,6 +85,7 @@ typedef enum QdAttachment {
     QD_ATTACHMENT_PAYLOADS,
     QD_ATTACHMENT_COUNTING,
     QD_ATTACHMENT_INTERRUPTER, /* not owned */
+    QD_ATTACHMENT_TALLY_TERMS, /* not owned */
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);

@@ -4,6 +4,8 @@
  */
 #include "daemon/tally/tally-cache.h"
 
+#include "daemon/tally/tally-texts.h"
+
 static struct {
     GMutex lock;
     GQueue columns; /* of QdTallyColumn */
@@ -13,12 +15,18 @@ static struct {
 
 static guint64 live_bytes; /* atomic: of all columns, cached or in use */
 
+static guint64
+get_n_bytes(const QdTallyColumn *column)
+{
+    return column->n_bytes + (column->texts != NULL ? qd_tally_texts_get_n_bytes(column->texts) : 0);
+}
+
 static void
 drop_last(void)
 {
     QdTallyColumn *column = g_queue_pop_tail(&cache.columns);
 
-    cache.n_bytes -= column->n_bytes;
+    cache.n_bytes -= get_n_bytes(column);
     (void) qd_tally_column_unref(column);
 }
 
@@ -107,4 +115,22 @@ qd_tally_cache_add(QdTallyColumn *column, guint64 n_bytes_max)
         drop_last();
     g_queue_push_head(&cache.columns, qd_tally_column_ref(column));
     cache.n_bytes += column->n_bytes;
+}
+
+void
+qd_tally_cache_add_texts(QdTallyColumn *column, QdTallyTexts *texts, guint64 n_bytes_max)
+{
+    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&cache.lock);
+    const guint64 n_bytes = qd_tally_texts_get_n_bytes(texts);
+
+    if (g_queue_find(&cache.columns, column) == NULL || column->texts != NULL || get_n_bytes(column) + n_bytes > n_bytes_max) {
+        (void) qd_tally_texts_free(texts);
+        return;
+    }
+    g_queue_remove(&cache.columns, column);
+    while (cache.n_bytes + n_bytes > n_bytes_max)
+        drop_last();
+    g_queue_push_head(&cache.columns, column);
+    cache.n_bytes += n_bytes;
+    g_atomic_pointer_set(&column->texts, texts);
 }

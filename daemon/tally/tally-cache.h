@@ -21,5 +21,7 @@ void qd_tally_cache_discharge(guint64 n_bytes);
 
 /* (transfer full) (nullable) */
 QdTallyColumn *qd_tally_cache_find(gint64 stamp, QdTallyOrder order);
+/* Keeps @texts (transfer full) with @column where this is kept, and both fit into @n_bytes_max. */
+void qd_tally_cache_add_texts(QdTallyColumn *column, QdTallyTexts *texts, guint64 n_bytes_max);
 /* Keeps @column (transfer none) where it has a stamp and fits into @n_bytes_max, with others or instead of them. */
 void qd_tally_cache_add(QdTallyColumn *column, guint64 n_bytes_max);

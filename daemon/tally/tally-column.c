@@ -10,9 +10,9 @@
 #include "daemon/base/interrupt.h"
 #include "daemon/rdf/term-id.h"
 #include "daemon/tally/tally-cache.h"
+#include "daemon/tally/tally-texts.h"
 
 #define POLL_EVERY 8192 /* pairs */
-#define LIVE_FACTOR 2   /* all columns of the process, those in use as well, take at most so many times the cache */
 #define DIGIT_BITS 8
 #define N_DIGITS 256
 
@@ -101,6 +101,7 @@ QdTallyColumn *
 qd_tally_column_unref(QdTallyColumn *self)
 {
     if (self != NULL && g_atomic_int_dec_and_test(&self->n_users)) {
+        (void) qd_tally_texts_free(self->texts);
         qd_tally_cache_discharge(self->n_bytes);
         g_free(self);
     }
@@ -114,7 +115,7 @@ column_new(const QdTallyReader *reader, gsize n_keys_max, gsize n_pairs_max, QdT
     gsize n_bytes = sizeof(QdTallyColumn) + (n_keys_max + n_pairs_max) * sizeof(gint64) + (n_keys_max + 1) * sizeof(guint32);
     QdTallyColumn *self;
 
-    if (!qd_tally_cache_charge(n_bytes, LIVE_FACTOR * reader->cache_bytes))
+    if (!qd_tally_cache_charge(n_bytes, QD_TALLY_LIVE_FACTOR * reader->cache_bytes))
         return NULL;
     self = g_try_malloc(n_bytes);
     if (self == NULL) {
@@ -295,14 +296,18 @@ sort(Pair *pairs, gsize n, const Pair **ret_sorted)
     return SQLITE_OK;
 }
 
-static gsize
-count_keys(const Pair *pairs, gsize n)
+static int
+count_keys(const Pair *pairs, gsize n, gsize *ret_n_keys)
 {
     gsize n_keys = n > 0 ? 1 : 0;
 
-    for (gsize i = 1; i < n; i++)
+    for (gsize i = 1; i < n; i++) {
+        if (must_end(i))
+            return SQLITE_INTERRUPT;
         n_keys += pairs[i].key != pairs[i - 1].key ? 1 : 0;
-    return n_keys;
+    }
+    *ret_n_keys = n_keys;
+    return SQLITE_OK;
 }
 
 /* The pairs of @column the other way round. */
@@ -337,6 +342,7 @@ transpose(const QdTallyReader *self, const QdTallyColumn *column, QdTallyOrder o
     Pair *pairs = sqlite3_malloc64(2 * (n + 1) * sizeof *pairs);
     g_autoptr(QdTallyColumn) other = NULL;
     const Pair *sorted;
+    gsize n_keys = 0;
     int r;
 
     if (pairs == NULL)
@@ -344,8 +350,10 @@ transpose(const QdTallyReader *self, const QdTallyColumn *column, QdTallyOrder o
     r = swap_pairs(column, pairs);
     if (r == SQLITE_OK)
         r = sort(pairs, n, &sorted);
+    if (r == SQLITE_OK)
+        r = count_keys(sorted, n, &n_keys);
     if (r == SQLITE_OK) {
-        other = column_new(self, count_keys(sorted, n), n, order, column->stamp);
+        other = column_new(self, n_keys, n, order, column->stamp);
         r = other != NULL ? add_pairs(other, sorted, n) : SQLITE_NOMEM;
     }
     sqlite3_free(pairs);
@@ -389,7 +397,7 @@ qd_tally_reader_get(QdTallyReader *self, gint64 id, QdTallyOrder order, QdTallyC
     if (r != SQLITE_OK)
         return r;
     self->n_bytes_in_use += column->n_bytes;
-    if (self->n_bytes_in_use > LIVE_FACTOR * self->cache_bytes) {
+    if (self->n_bytes_in_use > QD_TALLY_LIVE_FACTOR * self->cache_bytes) {
         (void) qd_tally_column_unref(column);
         return SQLITE_NOMEM;
     }

@@ -3,7 +3,7 @@
  * The quads of one predicate in the default graph as arrays, sorted by subject or by object.
  *
  * Place: room tally. Values of keys[i] are values[begins[i]] to values[begins[i + 1] - 1], ascending as the keys are.
- * Invariant: a column never changes; threads share it by counting its users.
+ * Invariant: a column never changes, but for texts that come; threads share it by counting its users.
  */
 #pragma once
 
@@ -16,6 +16,12 @@ typedef enum QdTallyOrder {
     QD_TALLY_N_ORDERS,
 } QdTallyOrder;
 
+/* The texts of a column's keys: tally-texts.h. */
+typedef struct QdTallyTexts QdTallyTexts;
+
+/* All columns of the process, those in use as well, take at most so many times the cache. */
+#define QD_TALLY_LIVE_FACTOR 2
+
 typedef struct QdTallyColumn {
     gint n_users; /* atomic */
     gint64 stamp; /* of the predicate's quads: other quads have another */
@@ -24,7 +30,8 @@ typedef struct QdTallyColumn {
     gsize n_pairs;
     gint64 *keys;
     gint64 *values;
-    guint32 *begins; /* n_keys + 1 */
+    guint32 *begins;     /* n_keys + 1 */
+    QdTallyTexts *texts; /* (nullable) (atomic): may come once */
     gsize n_bytes;
 } QdTallyColumn;
 

@@ -52,9 +52,8 @@ qd_tally_vector_from_column(QdTallyColumn *column, gboolean counts)
     return (QdTallyVector){ .keys = column->keys, .n = column->n_keys, .begins = counts ? column->begins : NULL, .column = column };
 }
 
-/* The first place from @i on whose key is not less than @key. */
-static gsize
-seek(const gint64 *keys, gsize n, gsize i, gint64 key)
+gsize
+qd_tally_vector_seek(const gint64 *keys, gsize n, gsize i, gint64 key)
 {
     gsize step = 1;
     gsize end;
@@ -88,7 +87,7 @@ qd_tally_vector_compare_values(QdTallyColumn *column, gboolean equal, QdTallyVec
         return SQLITE_NOMEM;
     for (gsize i = 0; i < column->n_keys; i++) {
         gsize end = column->begins[i + 1];
-        gsize place = seek(column->values, end, column->begins[i], column->keys[i]);
+        gsize place = qd_tally_vector_seek(column->values, end, column->begins[i], column->keys[i]);
         gboolean found = place < end && column->values[place] == column->keys[i];
         guint64 count = equal ? (found ? 1 : 0) : end - column->begins[i] - (found ? 1 : 0);
 
@@ -148,14 +147,14 @@ qd_tally_vector_combine(QdTallyCombination how, const QdTallyVector *a, const Qd
         } else if (j >= b->n || (i < a->n && a->keys[i] < b->keys[j])) {
             if (keeps_a)
                 add(&result, a->keys[i], qd_tally_vector_get_count(a, i));
-            i = keeps_a || j >= b->n ? i + 1 : seek(a->keys, a->n, i, b->keys[j]);
+            i = keeps_a || j >= b->n ? i + 1 : qd_tally_vector_seek(a->keys, a->n, i, b->keys[j]);
             if (!keeps_a && j >= b->n)
                 break;
         } else if (keeps_b) {
             add(&result, b->keys[j], qd_tally_vector_get_count(b, j));
             j++;
         } else {
-            j = seek(b->keys, b->n, j, a->keys[i]);
+            j = qd_tally_vector_seek(b->keys, b->n, j, a->keys[i]);
         }
     }
     *ret_vector = result;
@@ -212,7 +211,11 @@ lookup_init(Lookup *self, const QdTallyVector *vector)
     self->counts = sqlite3_malloc64(n_places * sizeof *self->counts);
     if (self->counts == NULL || (self->shift < 64 && self->keys == NULL))
         return SQLITE_NOMEM;
-    memset(self->counts, 0, n_places * sizeof *self->counts);
+    for (gsize i = 0; i < n_places; i += POLL_EVERY) {
+        if (must_end(i))
+            return SQLITE_INTERRUPT;
+        memset(self->counts + i, 0, MIN(POLL_EVERY, n_places - i) * sizeof *self->counts);
+    }
     for (gsize i = 0; i < vector->n; i++) {
         gsize slot = self->shift == 64 ? (gsize) (vector->keys[i] - self->least) : find_slot(self, vector->keys[i]);
 

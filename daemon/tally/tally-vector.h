@@ -51,4 +51,7 @@ int qd_tally_vector_combine(QdTallyCombination how, const QdTallyVector *a, cons
 /* For each key of @column (transfer full) the sum of what @inner has for its values. */
 int qd_tally_vector_follow(QdTallyColumn *column, const QdTallyVector *inner, QdTallyVector *ret_vector);
 
+/* The first place from @i on whose key is not less than @key; @n: there is none. */
+gsize qd_tally_vector_seek(const gint64 *keys, gsize n, gsize i, gint64 key);
+
 int qd_tally_vector_add_up(const QdTallyVector *self, guint64 *ret_sum);

@@ -7,6 +7,7 @@
 #include "daemon/base/error.h"
 #include "daemon/sqlite/virtual-table.h"
 #include "daemon/tally/tally-program.h"
+#include "daemon/tally/tally-texts.h"
 
 #define ALL_ARGUMENTS 3u
 #define STATED_ROWS 1000
@@ -14,16 +15,28 @@
 
 enum { COLUMN_VALUE, COLUMN_N, COLUMN_PROGRAM, COLUMN_IDS };
 
+/* Of one connection. */
+struct QdTallyTerms {
+    guint64 cache_bytes;
+    QdTallyReading *current; /* (nullable): that which moved last */
+};
+
 typedef struct Table {
-    QdVirtualTable base; /* its data: the cache's bytes */
+    QdVirtualTable base; /* its data: QdTallyTerms */
     QdTallyReader *reader;
 } Table;
 
 typedef struct Cursor {
     sqlite3_vtab_cursor base;
     QdTallyVector vector;
-    gsize position;
+    QdTallyReading reading;
 } Cursor;
+
+static QdTallyTerms *
+get_terms(const sqlite3_vtab_cursor *cursor)
+{
+    return ((const QdVirtualTable *) cursor->pVtab)->data;
+}
 
 static int
 connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqlite3_vtab **ret_table, char **ret_message)
@@ -35,7 +48,7 @@ connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqli
         return r;
     self = g_new0(Table, 1);
     self->base.data = data;
-    self->reader = qd_tally_reader_new(db, *(const guint64 *) data);
+    self->reader = qd_tally_reader_new(db, ((const QdTallyTerms *) data)->cache_bytes);
     *ret_table = &self->base.base;
     return SQLITE_OK;
 }
@@ -79,12 +92,23 @@ open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
     return SQLITE_OK;
 }
 
+static void
+forget_rows(Cursor *self)
+{
+    QdTallyTerms *terms = get_terms(&self->base);
+
+    if (terms->current == &self->reading)
+        terms->current = NULL;
+    qd_tally_reading_clear(&self->reading);
+    qd_tally_vector_clear(&self->vector);
+}
+
 static int
 close_cursor(sqlite3_vtab_cursor *cursor)
 {
     Cursor *self = (Cursor *) cursor;
 
-    qd_tally_vector_clear(&self->vector);
+    forget_rows(self);
     g_free(self);
     return SQLITE_OK;
 }
@@ -114,17 +138,23 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
     };
     int r = SQLITE_RANGE;
 
-    qd_tally_vector_clear(&self->vector);
-    self->position = 0;
+    forget_rows(self);
     if (program.text != NULL)
         r = qd_tally_program_run(&program, ((Table *) cursor->pVtab)->reader, &self->vector);
-    return r == SQLITE_OK ? r : fail(cursor->pVtab, r);
+    if (r != SQLITE_OK)
+        return fail(cursor->pVtab, r);
+    qd_tally_reading_init(&self->reading, &self->vector, get_terms(cursor)->cache_bytes);
+    get_terms(cursor)->current = &self->reading;
+    return SQLITE_OK;
 }
 
 static int
 next(sqlite3_vtab_cursor *cursor)
 {
-    ((Cursor *) cursor)->position++;
+    Cursor *self = (Cursor *) cursor;
+
+    qd_tally_reading_advance(&self->reading);
+    get_terms(cursor)->current = &self->reading;
     return SQLITE_OK;
 }
 
@@ -133,7 +163,7 @@ is_at_end(sqlite3_vtab_cursor *cursor)
 {
     const Cursor *self = (const Cursor *) cursor;
 
-    return self->position >= self->vector.n;
+    return self->reading.position >= self->vector.n;
 }
 
 static int
@@ -142,17 +172,17 @@ get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
     const Cursor *self = (const Cursor *) cursor;
 
     if (column == COLUMN_VALUE)
-        sqlite3_result_int64(context, self->vector.keys[self->position]);
+        sqlite3_result_int64(context, self->vector.keys[self->reading.position]);
     else if (column == COLUMN_N)
-        sqlite3_result_int64(context,
-                             (sqlite3_int64) MIN(qd_tally_vector_get_count(&self->vector, self->position), (guint64) G_MAXINT64));
+        sqlite3_result_int64(
+            context, (sqlite3_int64) MIN(qd_tally_vector_get_count(&self->vector, self->reading.position), (guint64) G_MAXINT64));
     return SQLITE_OK;
 }
 
 static int
 get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
 {
-    *ret_rowid = (sqlite3_int64) ((const Cursor *) cursor)->position;
+    *ret_rowid = (sqlite3_int64) ((const Cursor *) cursor)->reading.position;
     return SQLITE_OK;
 }
 
@@ -172,7 +202,20 @@ function_ids(sqlite3_context *context, int n_args, sqlite3_value **args)
 }
 
 gboolean
-qd_tally_register(sqlite3 *db, guint64 cache_bytes, GError **error)
+qd_tally_terms_find(QdTallyTerms *self, gint64 id, QdTerm *ret_term)
+{
+    return self->current != NULL && qd_tally_reading_find(self->current, id, ret_term);
+}
+
+void
+qd_tally_terms_record(QdTallyTerms *self, gint64 id, const QdTerm *term)
+{
+    if (self->current != NULL)
+        qd_tally_reading_record(self->current, id, term);
+}
+
+gboolean
+qd_tally_register(sqlite3 *db, guint64 cache_bytes, QdTallyTerms **ret_terms, GError **error)
 {
     static const sqlite3_module module = {
         .xConnect = connect_table,
@@ -186,11 +229,15 @@ qd_tally_register(sqlite3 *db, guint64 cache_bytes, GError **error)
         .xColumn = get_column,
         .xRowid = get_rowid,
     };
-    int r = sqlite3_create_module_v2(db, "queryd_tally", &module, g_memdup2(&cache_bytes, sizeof cache_bytes), g_free);
+    QdTallyTerms *terms = g_new0(QdTallyTerms, 1);
+    int r = sqlite3_create_module_v2(db, "queryd_tally", &module, terms, g_free);
 
-    if (r == SQLITE_OK)
+    if (r == SQLITE_OK) {
+        terms->cache_bytes = cache_bytes;
+        *ret_terms = terms;
         r = sqlite3_create_function_v2(db, "queryd_tally_ids", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
                                        function_ids, NULL, NULL, NULL);
+    }
     if (r != SQLITE_OK)
         qd_error_set(error, QW_ERROR_INTERNAL, "cannot register queryd_tally: %s", sqlite3_errstr(r));
     return r == SQLITE_OK;

@@ -16,5 +16,15 @@
 #include <glib.h>
 #include <sqlite3.h>
 
-/* @cache_bytes: as of qd_tally_reader_new() */
-gboolean qd_tally_register(sqlite3 *db, guint64 cache_bytes, GError **error);
+#include "daemon/rdf/term.h"
+
+/* The terms of the values of a connection's tallies: those of a whole column are kept with it. */
+typedef struct QdTallyTerms QdTallyTerms;
+
+/* @cache_bytes: as of qd_tally_reader_new(). @ret_terms: (out) (transfer none): lives as long as the connection */
+gboolean qd_tally_register(sqlite3 *db, guint64 cache_bytes, QdTallyTerms **ret_terms, GError **error);
+
+/* The term of @id where it is the value of the row under way and is kept. @ret_term: (out): borrowed until the next row
+ * Returns: FALSE where the dictionary has to be asked, of whose answer qd_tally_terms_record() is to hear. */
+gboolean qd_tally_terms_find(QdTallyTerms *self, gint64 id, QdTerm *ret_term);
+void qd_tally_terms_record(QdTallyTerms *self, gint64 id, const QdTerm *term);

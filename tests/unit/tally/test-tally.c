@@ -5,10 +5,18 @@
  */
 #include "daemon/tally/tally.h"
 
+#include <string.h>
+#include <time.h>
+
 #include "daemon/base/interrupt.h"
 
 #define N_GARBAGE 20000
 #define CACHE_BYTES 1048576
+#define N_TEXTS 2000
+#define PAIRS_DEFAULT "300000" /* of the predicate that is watched */
+#define GAP_MSEC 10
+
+static QdTallyTerms *terms; /* of the store opened last */
 
 static sqlite3 *
 open_store(guint64 cache_bytes)
@@ -16,7 +24,7 @@ open_store(guint64 cache_bytes)
     sqlite3 *db = NULL;
 
     g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
-    g_assert_true(qd_tally_register(db, cache_bytes, NULL));
+    g_assert_true(qd_tally_register(db, cache_bytes, &terms, NULL));
     g_assert_cmpint(sqlite3_exec(db,
                                  "CREATE TABLE queryd_quad(s INTEGER NOT NULL, p INTEGER NOT NULL, o INTEGER NOT NULL, "
                                  "g INTEGER NOT NULL, PRIMARY KEY(s,p,o,g)) WITHOUT ROWID;"
@@ -248,6 +256,142 @@ test_many_in_use(void)
         (void) sqlite3_close(stores[i]);
 }
 
+/* --- texts -------------------------------------------------------------------------------------------------------------- */
+
+/* Looks up the term of each row but every @n_left_out-th one, as functions do. Returns: how many texts were kept. */
+static guint
+look_up_terms(sqlite3 *db, const char *program, guint n_left_out)
+{
+    g_autofree char *text = g_strdup_printf("SELECT value FROM queryd_tally('%s', queryd_tally_ids(100, 200))", program);
+    sqlite3_stmt *stmt = NULL;
+    guint n_kept = 0;
+
+    g_assert_cmpint(sqlite3_prepare_v2(db, text, -1, &stmt, NULL), ==, SQLITE_OK);
+    for (guint i = 1; sqlite3_step(stmt) == SQLITE_ROW; i++) {
+        gint64 id = sqlite3_column_int64(stmt, 0);
+        g_autofree char *expected = g_strdup_printf("text %" G_GINT64_FORMAT, id);
+        const char *const tag = id % 3 == 0 ? "en" : NULL;
+        QdTerm term = { .kind = QD_TERM_STRING,
+                        .lexical = expected,
+                        .n_lexical = strlen(expected),
+                        .qualifier = tag,
+                        .n_qualifier = tag != NULL ? 2 : 0 };
+        QdTerm found;
+
+        if (id < 0 || i % n_left_out == 0)
+            continue;
+        g_assert_false(qd_tally_terms_find(terms, id + 1, &found));
+        if (!qd_tally_terms_find(terms, id, &found)) {
+            qd_tally_terms_record(terms, id, &term);
+            qd_tally_terms_record(terms, id, &term); /* a second function of the row */
+            continue;
+        }
+        n_kept++;
+        g_assert_cmpmem(found.lexical, found.n_lexical, term.lexical, term.n_lexical);
+        g_assert_cmpmem(found.qualifier, found.n_qualifier, term.qualifier, term.n_qualifier);
+    }
+    g_assert_cmpint(sqlite3_finalize(stmt), ==, SQLITE_OK);
+    return n_kept;
+}
+
+static void
+test_texts(void)
+{
+    sqlite3 *db = open_store(CACHE_BYTES);
+    QdTerm found;
+
+    change(db,
+           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) INSERT INTO queryd_quad "
+           "SELECT i*4, 100, CASE WHEN i%2 THEN i*4 ELSE -i*4 END, 0 FROM n UNION ALL SELECT i*4, 200, i*4, 0 FROM n WHERE i%7=0");
+    g_assert_false(qd_tally_terms_find(terms, 4, &found));
+    g_assert_cmpuint(look_up_terms(db, "=o00", 100), ==, 0); /* some were not looked up */
+    g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, 0);
+    g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, N_TEXTS / 2);
+    g_assert_cmpuint(look_up_terms(db, "=o00", 3), >, N_TEXTS / 4);
+    g_assert_cmpuint(look_up_terms(db, "=O00s01", G_MAXUINT), ==, 143); /* of some of its keys */
+    g_assert_cmpuint(look_up_terms(db, "=s00", G_MAXUINT), ==, 0);      /* the other column */
+    g_assert_cmpuint(look_up_terms(db, "=*s00s01", G_MAXUINT), ==, 0);  /* no column */
+    change(db, "INSERT INTO queryd_quad VALUES (4,100,9000,0)");
+    g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, 0);
+    g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, N_TEXTS / 2 + 1);
+    (void) sqlite3_close(db);
+
+    db = open_store(100000); /* texts may take a quarter of it, and take 2 * 4 bytes each and their letters */
+    change(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) INSERT INTO queryd_quad "
+               "SELECT i*4, 100, i*4, 0 FROM n");
+    g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, 0);
+    g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, 0);
+    check(db, "#o00", "0:2000");
+    (void) sqlite3_close(db);
+}
+
+/* --- deadlines ---------------------------------------------------------------------------------------------------------- */
+
+static gint64
+get_cpu_usec(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (gint64) now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
+}
+
+typedef struct Gaps {
+    gint64 last_usec;
+    gint64 longest_usec;
+    guint n;
+} Gaps;
+
+static gboolean
+note_gap(void *data)
+{
+    Gaps *self = data;
+    gint64 now_usec = get_cpu_usec();
+
+    self->longest_usec = MAX(self->longest_usec, now_usec - self->last_usec);
+    self->last_usec = now_usec;
+    self->n++;
+    return FALSE;
+}
+
+static int
+on_progress(void *data)
+{
+    (void) note_gap(data);
+    return 0;
+}
+
+/* While a column is made and while it is used, the time between two looks at the clock is short. */
+static void
+test_gaps(void)
+{
+    static const char *const programs[] = { "#S00o00", "#O00s00", "#*s00s00", "#+O00s00S00o00", "#n00", "#O01s00" };
+    const char *n_pairs = g_getenv("TALLY_PAIRS") != NULL ? g_getenv("TALLY_PAIRS") : PAIRS_DEFAULT;
+    sqlite3 *db = open_store(256 * CACHE_BYTES);
+    Gaps gaps = { 0 };
+    QdInterrupt interrupt = { .is_always_due = TRUE, .look = note_gap, .data = &gaps };
+    g_autofree char *sql = g_strdup_printf(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<%s) INSERT OR IGNORE INTO queryd_quad "
+        "SELECT i*4, 100, (i*7919%%200000)*4, 0 FROM n UNION ALL SELECT i*4000, 200, (i*104729%%1000000)*4, 0 FROM n",
+        n_pairs);
+
+    change(db, sql);
+    sqlite3_progress_handler(db, 1000, on_progress, &gaps);
+    qd_interrupt_begin(&interrupt);
+    for (guint i = 0; i < G_N_ELEMENTS(programs); i++) {
+        g_autofree char *result = NULL;
+
+        gaps = (Gaps){ .last_usec = get_cpu_usec() };
+        result = run(db, programs[i]);
+        (void) note_gap(&gaps);
+        g_test_message("%s: %u looks, the longest time between two %" G_GINT64_FORMAT " µs", programs[i], gaps.n,
+                       gaps.longest_usec);
+        g_assert_cmpint(gaps.longest_usec, <, GAP_MSEC * 1000);
+    }
+    qd_interrupt_end(&interrupt);
+    (void) sqlite3_close(db);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -257,5 +401,7 @@ main(int argc, char **argv)
     g_test_add_func("/tally/tally/unstamped", test_unstamped);
     g_test_add_func("/tally/tally/large", test_large);
     g_test_add_func("/tally/tally/many-in-use", test_many_in_use);
+    g_test_add_func("/tally/tally/texts", test_texts);
+    g_test_add_func("/tally/tally/gaps", test_gaps);
     return g_test_run();
 }

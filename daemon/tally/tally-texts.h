@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The texts of a column's keys, kept beside it: functions of strings then need no look-up in the dictionary for each value.
+ *
+ * Place: room tally, internal to it. They are recorded while a first statement goes through all rows of the column and looks its
+ * terms up. Invariant: what is kept is complete and never changes, as the column; ids in line have no text.
+ */
+#pragma once
+
+#include "daemon/rdf/term.h"
+#include "daemon/tally/tally-vector.h"
+
+/* A statement's way through the rows of a vector. */
+typedef struct QdTallyReading {
+    const QdTallyVector *vector;
+    gsize position;          /* of the row */
+    gsize place;             /* of its key in the column */
+    QdTallyTexts *recording; /* (nullable) */
+    gboolean cannot_record;  /* what is missing will not come */
+    guint64 n_bytes_max;     /* of texts, and of all columns */
+    guint64 cache_bytes;
+} QdTallyReading;
+
+/* At the first row of @vector. */
+void qd_tally_reading_init(QdTallyReading *self, const QdTallyVector *vector, guint64 cache_bytes);
+void qd_tally_reading_clear(QdTallyReading *self);
+
+/* To the next row; after the last one what was recorded is kept. */
+void qd_tally_reading_advance(QdTallyReading *self);
+
+/* The term of @id if it is the row's and its text is kept. @ret_term: (out): borrowed until the reading is cleared */
+gboolean qd_tally_reading_find(QdTallyReading *self, gint64 id, QdTerm *ret_term);
+/* @term is what the dictionary has for @id. */
+void qd_tally_reading_record(QdTallyReading *self, gint64 id, const QdTerm *term);
+
+/* Takes NULL, returns NULL. */
+QdTallyTexts *qd_tally_texts_free(QdTallyTexts *self);
+/* As they are charged to the cache. */
+guint64 qd_tally_texts_get_n_bytes(const QdTallyTexts *self);
