@@ -158,8 +158,12 @@ gboolean
 query_list_install(QueryListModel *self, guint start, GPtrArray *rows)
 {
     const guint epoch = self->epoch;
+    GPtrArray *window_rows = g_ptr_array_new_full(rows->len, query_list_row_unref);
 
-    shrink(self, query_list_windows_add(&self->windows, start, g_ptr_array_ref(rows)));
+    /* a window of its own: an edit may move its first row to the end of the window before it */
+    for (guint i = 0; i < rows->len; i++)
+        g_ptr_array_add(window_rows, rows->pdata[i] != NULL ? query_list_row_ref(rows->pdata[i]) : NULL);
+    shrink(self, query_list_windows_add(&self->windows, start, window_rows));
     for (guint i = 0; i < rows->len && self->epoch == epoch; i++)
         if (!fill_in(self, start + i, rows->pdata[i]))
             replace_row(self, start + i, rows->pdata[i]);

@@ -393,6 +393,34 @@ test_random_changes(gconstpointer data)
     view_clear(&view);
 }
 
+/* Rows that go far behind what is read again: those that are held there are read next, beside what is in memory. */
+static void
+test_rows_read_next(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) list = NULL;
+    const char *text = "SELECT id, artist, CASE WHEN id % 3 THEN id % 7 END AS rating FROM song";
+    g_autofree char *by = g_strdup_printf("SELECT * FROM (%s) ORDER BY rating, artist, id", text);
+    g_autofree char *update = NULL;
+    View view;
+
+    make_songs(connection, N_SONGS);
+    list = make_list(connection, text, "rating, artist", "id");
+    view_init(&view, list);
+    wait_loaded(&view);
+    view_show(&view, 0, 600);
+    settle(&view, 1);
+    g_object_unref(g_list_model_get_item(G_LIST_MODEL(list), 100)); /* asked for last: 256 rows beside it are read again first */
+    settle(&view, 1);
+
+    update = g_strdup_printf("DELETE FROM song WHERE id IN (%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ")",
+                             query_row_get_int64(view.rows->pdata[400], 0), query_row_get_int64(view.rows->pdata[401], 0));
+    client_execute(connection, update);
+    settle(&view, read_generation(connection));
+    check_view(&view, connection, SQL, by);
+    view_clear(&view);
+}
+
 static void
 test_parameters(void)
 {
@@ -583,6 +611,7 @@ main(int argc, char **argv)
     g_test_add_data_func("/list-model/windows/both-directions", "title DESC, artist", test_windows);
     g_test_add_func("/list-model/scroll", test_scroll);
     g_test_add_func("/list-model/changes", test_changes);
+    g_test_add_func("/list-model/rows-read-next", test_rows_read_next);
     g_test_add_data_func("/list-model/random-changes/ascending", "artist, title", test_random_changes);
     g_test_add_data_func("/list-model/random-changes/descending", "artist DESC", test_random_changes);
     g_test_add_data_func("/list-model/random-changes/both-directions", "title DESC, artist", test_random_changes);
