@@ -68,7 +68,8 @@ qd_changes_add_payload_delete(QdChanges *self, QdConnection *connection, const Q
 {
     const QdGuard *guard = qd_connection_get_guard(connection);
     QdPolicy policy = guard->policy;
-    sqlite3_stmt *stmt = qd_connection_prepare(connection, "DELETE FROM " QD_PAYLOAD_TABLE " WHERE id=?", QD_POLICY_WRITE, limits);
+    sqlite3_stmt *stmt = qd_connection_prepare(connection, "DELETE FROM " QD_PAYLOAD_TABLE " WHERE id=?", QD_POLICY_WRITE, TRUE,
+                                               limits);
 
     if (stmt == NULL)
         qd_changes_make_all(self);

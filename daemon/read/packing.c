@@ -203,9 +203,9 @@ read_program(sqlite3_stmt *explain, Program *ret_program)
 }
 
 static gboolean
-explain_text(QdConnection *connection, const char *text, QdPolicy policy, const QdLimits *limits, Program *ret_program)
+explain_text(QdConnection *connection, const char *text, const QdCompiled *compiled, const QdLimits *limits, Program *ret_program)
 {
-    sqlite3_stmt *explain = qd_connection_prepare(connection, text, policy, limits);
+    sqlite3_stmt *explain = qd_connection_prepare(connection, text, compiled->policy, compiled->is_generated, limits);
     gboolean ok = explain != NULL && read_program(explain, ret_program);
 
     (void) sqlite3_finalize(explain);
@@ -220,13 +220,13 @@ prepare_wrapped(QdConnection *connection, const QdCompiled *compiled, const QdLi
     Program plain;
     Program wrapped;
 
-    if (!explain_text(connection, plain_text, compiled->policy, limits, &plain) ||
-        !explain_text(connection, wrapped_text, compiled->policy, limits, &wrapped))
+    if (!explain_text(connection, plain_text, compiled, limits, &plain) ||
+        !explain_text(connection, wrapped_text, compiled, limits, &wrapped))
         return NULL;
     if (!wrapped.packs || wrapped.sum != plain.sum)
         return NULL;
 
-    return qd_connection_prepare(connection, wrapped_text + strlen("EXPLAIN "), compiled->policy, limits);
+    return qd_connection_prepare(connection, wrapped_text + strlen("EXPLAIN "), compiled->policy, compiled->is_generated, limits);
 }
 
 sqlite3_stmt *

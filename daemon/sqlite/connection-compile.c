@@ -11,6 +11,7 @@
 
 #define EXPLAIN_OPCODE 1         /* the column that names it */
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
+#define ALL_OPTIMIZATIONS 0      /* a mask of SQLite's planner: what is switched off */
 
 void
 qd_compiled_drop_wrapped(QdCompiled *compiled)
@@ -161,8 +162,8 @@ check_compiled(const QdCompiled *compiled, const char *tail, GError **error)
 }
 
 static int
-prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits,
-                      sqlite3_stmt **ret_stmt, const char **ret_tail, GError **error)
+prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, gboolean is_generated,
+                      const QdLimits *limits, sqlite3_stmt **ret_stmt, const char **ret_tail, GError **error)
 {
     QdBudgetVerdict verdict;
     int r;
@@ -170,7 +171,11 @@ prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPol
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, depth);
     qd_guard_begin(&self->guard, policy, limits);
     qd_memory_begin_budget(qd_limits_get(limits, QD_LIMIT_QUERY_MEMORY_BYTES), self->guard.compile_deadline_usec);
+    if (!is_generated)
+        (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, self->db, ALL_OPTIMIZATIONS);
     r = sqlite3_prepare_v3(self->db, text, (int) n_bytes + 1, SQLITE_PREPARE_PERSISTENT, ret_stmt, ret_tail);
+    if (!is_generated)
+        (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, self->db, QD_CONNECTION_OPTIMIZATIONS_OFF);
     verdict = qd_memory_end_budget();
     qd_guard_end(&self->guard);
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, GENERATED_DEPTH_MAX); /* to compile it again within a step */
@@ -245,12 +250,13 @@ vacuums(QdConnection *self, const QdCompiled *compiled)
 }
 
 static gboolean
-compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits *limits, GError **error)
+compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, GError **error)
 {
+    int depth = compiled->is_generated ? GENERATED_DEPTH_MAX : (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH);
     const char *tail = NULL;
     g_autoptr(GError) limit_error = NULL;
-    int r = prepare_within_budget(self, compiled->text, compiled->n_text_bytes, compiled->policy, depth, limits, &compiled->stmt,
-                                  &tail, &limit_error);
+    int r = prepare_within_budget(self, compiled->text, compiled->n_text_bytes, compiled->policy, depth, compiled->is_generated,
+                                  limits, &compiled->stmt, &tail, &limit_error);
 
     if (limit_error != NULL) {
         g_propagate_error(error, g_steal_pointer(&limit_error));
@@ -260,7 +266,7 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
         (void) qd_guard_check_rows(&self->guard, compiled->stmt);
     if (qd_guard_get_denial(&self->guard, error))
         return FALSE;
-    if (r != SQLITE_OK && depth > (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH) && set_generated_error(self->db, limits, error))
+    if (r != SQLITE_OK && compiled->is_generated && set_generated_error(self->db, limits, error))
         return FALSE;
     if (r != SQLITE_OK) {
         qd_sqlite_set_compile_error(error, self->db, r, compiled->text, compiled->n_text_bytes, limits);
@@ -287,7 +293,7 @@ compile_text(QdConnection *self, QdCompiled *compiled, int depth, const QdLimits
 }
 
 static QdCompiled *
-compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits,
+compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, gboolean is_generated, const QdLimits *limits,
              GError **error)
 {
     QdPolicy policy_before;
@@ -301,6 +307,7 @@ compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy polic
     (void) qd_connection_set_policy(self, policy_before);
     compiled = g_new0(QdCompiled, 1);
     compiled->policy = policy;
+    compiled->is_generated = is_generated;
     compiled->n_text_bytes = n_bytes;
     compiled->text = sqlite3_malloc64(n_bytes + 1); /* it is kept as long as SQLite's own copy, within one limit */
     if (compiled->text == NULL) {
@@ -310,7 +317,7 @@ compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy polic
     }
     memcpy(compiled->text, text, n_bytes);
     compiled->text[n_bytes] = '\0';
-    if (compile_text(self, compiled, depth, limits, error))
+    if (compile_text(self, compiled, limits, error))
         return compiled;
 
     qd_compiled_free(compiled);
@@ -328,13 +335,13 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
 
     qd_schema_watch_follow(&self->schema, TRUE);
     /* the first time virtual tables are connected, which reads tables that the statement does not */
-    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
+    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, FALSE, limits, error);
     if (compiled == NULL)
         return NULL;
     qd_compiled_free(compiled);
 
     self->guard.read_tables = tables;
-    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
+    compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, FALSE, limits, error);
     self->guard.read_tables = NULL;
     if (compiled == NULL)
         return NULL;
@@ -346,7 +353,7 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
 }
 
 static QdCompiled *
-find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits,
+find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, gboolean is_generated, const QdLimits *limits,
                 GError **error)
 {
     g_autoptr(GError) failure = NULL;
@@ -364,10 +371,10 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
     }
     if (compiled != NULL)
         qd_compiled_free(qw_recent_remove(&self->statements, index));
-    compiled = compile_anew(self, text, n_bytes, policy, depth, limits, &failure);
+    compiled = compile_anew(self, text, n_bytes, policy, is_generated, limits, &failure);
     if (compiled == NULL && qd_schema_watch_was_old(&self->schema)) {
         g_clear_error(&failure);
-        compiled = compile_anew(self, text, n_bytes, policy, depth, limits, &failure);
+        compiled = compile_anew(self, text, n_bytes, policy, is_generated, limits, &failure);
     }
     if (compiled == NULL) {
         g_propagate_error(error, g_steal_pointer(&failure));
@@ -383,10 +390,11 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
  * stay there when its batch fails.
  */
 static QdCompiled *
-compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, const QdLimits *limits, GError **error)
+compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, gboolean is_generated, const QdLimits *limits,
+        GError **error)
 {
     int outside = sqlite3_get_autocommit(self->db);
-    QdCompiled *compiled = find_or_compile(self, text, n_bytes, policy, depth, limits, error);
+    QdCompiled *compiled = find_or_compile(self, text, n_bytes, policy, is_generated, limits, error);
 
     if (compiled == NULL || sqlite3_get_autocommit(self->db) == outside)
         return compiled;
@@ -399,7 +407,7 @@ qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPol
 {
     if (!check_size("statement", n_bytes, QD_LIMIT_STATEMENT_TEXT_BYTES, limits, error))
         return NULL;
-    return compile(self, text, n_bytes, policy, (int) qd_limits_get(limits, QD_LIMIT_SQL_DEPTH), limits, error);
+    return compile(self, text, n_bytes, policy, FALSE, limits, error);
 }
 
 QdCompiled *
@@ -408,16 +416,17 @@ qd_connection_compile_generated(QdConnection *self, const char *text, const QdLi
     if (!check_size("SQL for the query (fewer variables or patterns make it shorter)", strlen(text), QD_LIMIT_SPARQL_SQL_BYTES,
                     limits, error))
         return NULL;
-    return compile(self, text, strlen(text), QD_POLICY_READ, GENERATED_DEPTH_MAX, limits, error);
+    return compile(self, text, strlen(text), QD_POLICY_READ, TRUE, limits, error);
 }
 
 sqlite3_stmt *
-qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits)
+qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, gboolean is_generated, const QdLimits *limits)
 {
     sqlite3_stmt *stmt = NULL;
     const char *tail;
 
-    if (prepare_within_budget(self, text, strlen(text), policy, GENERATED_DEPTH_MAX, limits, &stmt, &tail, NULL) != SQLITE_OK)
+    if (prepare_within_budget(self, text, strlen(text), policy, GENERATED_DEPTH_MAX, is_generated, limits, &stmt, &tail, NULL) !=
+        SQLITE_OK)
         return NULL;
     return stmt;
 }

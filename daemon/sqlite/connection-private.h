@@ -10,6 +10,11 @@
 #include "daemon/sqlite/connection.h"
 
 #define QD_CONNECTION_MAX_STATEMENTS 128 /* docs/decisions/sqlite-settings.md */
+/*
+ * A mask of SQLite's optimizations: Bloom filters, each of which is filled by a scan of a whole table. In what is made from SPARQL
+ * that takes long for the few rows of a look-up. A client's SQL has them, as in SQLite.
+ */
+#define QD_CONNECTION_OPTIMIZATIONS_OFF 0x80000
 
 typedef enum QdCommand {
     BEGIN_READ,

@@ -18,8 +18,6 @@
 #define WRITER_CACHE_BYTES 4194304
 #define LOG_MAP_MAX_BYTES ((sizeof(void *) > 4 ? 64 : 4) * UINT64_C(1048576)) /* address space of each connection */
 #define BUSY_TIMEOUT_MSEC 5000
-/* A bit of SQLite's mask of optimizations: filters that are filled by a scan of a whole table, which for few rows take long. */
-#define BLOOM_FILTERS 0x80000
 
 static const char *const command_texts[QD_N_COMMANDS] = {
     [BEGIN_READ] = "BEGIN",           [BEGIN_WRITE] = "BEGIN IMMEDIATE", [COMMIT] = "COMMIT",
@@ -86,7 +84,7 @@ connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, 
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_ATTACHED, 1); /* VACUUM needs one */
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_WORKER_THREADS, 0);
     (void) sqlite3_busy_timeout(self->db, BUSY_TIMEOUT_MSEC);
-    (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, self->db, BLOOM_FILTERS);
+    (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, self->db, QD_CONNECTION_OPTIMIZATIONS_OFF);
     (void) sqlite3_extended_result_codes(self->db, 1);
     return TRUE;
 }

@@ -23,7 +23,8 @@ typedef struct QdCompiled {
     gboolean wrap_tried;   /* whether it can be had has been looked at */
     gboolean gives_much;   /* some run of it gave a large result */
     QdPolicy policy;
-    char *text; /* (owned) */
+    gboolean is_generated; /* from SPARQL: it may nest deeper, and the order of its joins is ours */
+    char *text;            /* (owned) */
     gsize n_text_bytes;
     int n_columns;
     int n_parameters;
@@ -133,8 +134,10 @@ QdSchemaWatch *qd_connection_get_schema(QdConnection *self);
 
 void qd_compiled_drop_wrapped(QdCompiled *compiled);
 
-/* A statement of ours that a client's is part of, within the limits of @policy. (transfer full): NULL when it does not compile. */
-sqlite3_stmt *qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, const QdLimits *limits);
+/* A statement of ours, within the limits of @policy; a client's SQL may be a part of it: then it is not @is_generated.
+ * (transfer full): NULL when it does not compile. */
+sqlite3_stmt *qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, gboolean is_generated,
+                                    const QdLimits *limits);
 
 /**
  * qd_connection_list_reads:

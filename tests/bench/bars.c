@@ -48,6 +48,12 @@ typedef struct Bar {
         "SQLite", "rate@1" \
     }
 
+#define TPCH(metric, limit)                                                                     \
+    {                                                                                           \
+        "SQL: " metric " to SQLite", "tpch", { "queryd", metric }, { "sqlite3", metric }, limit \
+    }
+#define TPCH_QUERY(name) TPCH("q" name, 1.1)
+
 #define HOSTILE(metric)                      \
     {                                        \
         "beside 64 hostile channels", metric \
@@ -167,6 +173,34 @@ static const Bar bars[] = {
     { "inserts: 8 clients to PostgreSQL", "inserts", INSERTS(8), { "PostgreSQL", "rate@8" }, 1, AT_LEAST },
     { "inserts: 64 clients to PostgreSQL", "inserts", INSERTS(64), { "PostgreSQL", "rate@64" }, 1, AT_LEAST },
     { "Python: fetchall to sqlite3", "python", { "queryd", "fetchall" }, { "sqlite3", "fetchall" }, 1 },
+    TPCH("mean", 0.75),
+    TPCH_QUERY("01"),
+    TPCH_QUERY("02"),
+    TPCH_QUERY("03"),
+    TPCH_QUERY("04"),
+    TPCH_QUERY("05"),
+    TPCH_QUERY("06"),
+    TPCH_QUERY("07"),
+    TPCH_QUERY("08"),
+    TPCH_QUERY("09"),
+    TPCH_QUERY("10"),
+    TPCH_QUERY("11"),
+    TPCH_QUERY("12"),
+    TPCH_QUERY("13"),
+    TPCH_QUERY("14"),
+    TPCH_QUERY("15"),
+    TPCH_QUERY("16"),
+    TPCH_QUERY("17"),
+    TPCH_QUERY("18"),
+    TPCH_QUERY("19"),
+    TPCH_QUERY("20"),
+    TPCH_QUERY("21"),
+    TPCH_QUERY("22"),
+    TPCH("star-mean", 1.1),
+    TPCH("star1", 1.1),
+    TPCH("star2", 1.1),
+    TPCH("star3", 1.1),
+    TPCH("star4", 1.1),
     { "HTTP: look-up to Oxigraph", "http", { "queryd-http", "look-up.p50" }, { "Oxigraph", "look-up.p50" }, 0.5 },
     { "HTTP: all triples as TSV, rows/s", "http", { "queryd-http", "stream" }, { NULL }, 600000, AT_LEAST },
     { "ADBC: pandas frame to sqlite3", "arrow", { "ADBC", "pandas" }, { "sqlite3", "pandas" }, 0.5 },

@@ -56,6 +56,7 @@ extern const BenchGroup bench_scale;
 extern const BenchGroup bench_inserts;
 extern const BenchGroup bench_hostile;
 extern const BenchGroup bench_python;
+extern const BenchGroup bench_tpch;
 extern const BenchGroup bench_arrow;
 extern const BenchGroup bench_http;
 

@@ -96,7 +96,7 @@ static double
 time_prepare(SparqlCompiler *self, const char *sql)
 {
     double start = get_now_usec();
-    sqlite3_stmt *stmt = qd_connection_prepare(self->connection, sql, QD_POLICY_READ, &self->limits);
+    sqlite3_stmt *stmt = qd_connection_prepare(self->connection, sql, QD_POLICY_READ, TRUE, &self->limits);
     double usec = get_now_usec() - start;
 
     (void) sqlite3_finalize(stmt);

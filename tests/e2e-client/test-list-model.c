@@ -393,7 +393,7 @@ test_random_changes(gconstpointer data)
     view_clear(&view);
 }
 
-/* Rows that go far behind what is read again: those that are held there are read next, beside what is in memory. */
+/* Rows go far after those that are read again. Held rows there are read next, beside those in memory. */
 static void
 test_rows_read_next(void)
 {

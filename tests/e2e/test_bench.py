@@ -20,7 +20,7 @@ from python_package import python_environment
 
 SCRIPT = os.path.join(ROOT, "tests/demo/demo.sh")
 GROUPS = ["fetch", "buffers", "latency", "concurrency", "memory", "ipc", "cache", "inserts", "items", "notify",
-          "scale", "hostile", "python", "http"]  # "arrow" needs wheels for Python, "sparql" data
+          "scale", "hostile", "python", "tpch", "http"]  # "arrow" needs wheels for Python, "sparql" data
 KEYS = ["group", "case", "metric", "unit", "median", "min", "max", "ratio"]
 
 pytestmark = pytest.mark.skipif(SANITIZER != "", reason="the benchmarks measure a plain build")
@@ -35,7 +35,7 @@ def run(tmp_path, *arguments, **variables):
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_group(tmp_path, group):
-    if group == "python":
+    if group in ("python", "tpch"):
         python_environment({})  # or skips
     out = tmp_path / "out.json"
     result = run(tmp_path, group, "--rounds", "1", "--rows", "3000", "--json", str(out))

@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-/* docs/decisions/sqlite-settings.md: the bit of Bloom filters, off in the daemon, for the order of rows. */
-#define BLOOM_FILTERS 0x80000
-
 static void
 note_rowid(void *has_last, int action, const char *database, const char *table, sqlite3_int64 rowid)
 {
@@ -28,7 +25,6 @@ reference_open(gboolean *has_last)
     g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
     for (gsize i = 0; i < G_N_ELEMENTS(options); i++)
         (void) sqlite3_db_config(db, options[i][0], options[i][1], NULL);
-    (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, db, BLOOM_FILTERS);
     (void) sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);          /* sql_depth */
     (void) sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 256); /* like_pattern_bytes */
     (void) sqlite3_update_hook(db, note_rowid, has_last);

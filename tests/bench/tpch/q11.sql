@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: LGPL-2.1-or-later
+-- Important stock identification. TPC-H specification 3.0.1, clause 2.4.11, with the values of its validation.
+SELECT ps_partkey, sum(ps_supplycost * ps_availqty) AS value
+FROM partsupp, supplier, nation
+WHERE ps_suppkey = s_suppkey AND s_nationkey = n_nationkey AND n_name = 'GERMANY'
+GROUP BY ps_partkey
+HAVING sum(ps_supplycost * ps_availqty) > (SELECT sum(ps_supplycost * ps_availqty) * 0.001
+                                           FROM partsupp, supplier, nation
+                                           WHERE ps_suppkey = s_suppkey AND s_nationkey = n_nationkey AND n_name = 'GERMANY')
+ORDER BY value DESC, ps_partkey
