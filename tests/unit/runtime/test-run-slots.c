@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Run slots in chosen orders: what the limits allow, what becomes long, and what runs beside the others.
+ */
+#include "daemon/runtime/run-slots.h"
+
+#define N_HOLDERS 6
+
+/* A thread that does one thing after another, when it is asked to. */
+typedef struct Holder {
+    QdRunSlots *slots;
+    GThread *thread;
+    GAsyncQueue *asked;
+    GAsyncQueue *answers;
+} Holder;
+
+typedef struct Fixture {
+    QdLimits limits;
+    QdRunSlots slots;
+    QdClient *client;
+    QdClient *other;
+    Holder holders[N_HOLDERS];
+} Fixture;
+
+typedef enum What { TAKE, TAKE_SLICED, GIVE, BECOME_LONG, GET_REST, LEAVE } What;
+
+typedef struct Question {
+    What what;
+    QdClient *client;
+} Question;
+
+static guint
+answer(QdRunSlots *slots, const Question *question)
+{
+    switch (question->what) {
+    case TAKE:
+    case TAKE_SLICED:
+        return qd_run_slots_take(slots, question->client, question->what == TAKE_SLICED);
+    case GIVE:
+        qd_run_slots_give(slots, question->client);
+        return 0;
+    case BECOME_LONG:
+        return qd_run_slots_become_long(slots, question->client);
+    case GET_REST:
+        return (guint) qd_run_slots_get_rest_usec(slots);
+    case LEAVE:
+        qd_run_slots_leave(slots);
+        return 0;
+    }
+    return 0;
+}
+
+static gpointer
+holder_main(gpointer data)
+{
+    Holder *self = data;
+    const Question *question;
+
+    qd_run_slots_enter(self->slots);
+    do {
+        question = g_async_queue_pop(self->asked);
+        g_async_queue_push(self->answers, GUINT_TO_POINTER(answer(self->slots, question) + 1));
+    } while (question->what != LEAVE);
+    return NULL;
+}
+
+/* Waits for the answer: so no two threads are in the slots at once. */
+static guint
+ask(Fixture *self, guint holder, What what, QdClient *client)
+{
+    Question question = { what, client };
+
+    g_async_queue_push(self->holders[holder].asked, &question);
+    return GPOINTER_TO_UINT(g_async_queue_pop(self->holders[holder].answers)) - 1;
+}
+
+static void
+set_up(Fixture *self, gconstpointer data)
+{
+    qd_limits_init(&self->limits);
+    self->limits.values[QD_LIMIT_RUNNING] = 2;
+    self->limits.values[QD_LIMIT_RUNNING_PER_CLIENT] = 10;
+    self->limits.values[QD_LIMIT_RUNNING_BESIDE] = 1;
+    qd_run_slots_init(&self->slots, &self->limits);
+    self->slots.n_cores = 1;
+    self->client = qd_client_new("one");
+    self->other = qd_client_new("two");
+    for (guint i = 0; i < N_HOLDERS; i++) {
+        Holder *holder = &self->holders[i];
+
+        *holder = (Holder){ .slots = &self->slots, .asked = g_async_queue_new(), .answers = g_async_queue_new() };
+        holder->thread = g_thread_new("holder", holder_main, holder);
+        (void) ask(self, i, GET_REST, NULL); /* it has entered */
+    }
+}
+
+static void
+tear_down(Fixture *self, gconstpointer data)
+{
+    for (guint i = 0; i < N_HOLDERS; i++) {
+        (void) ask(self, i, LEAVE, NULL);
+        (void) g_thread_join(self->holders[i].thread);
+        g_async_queue_unref(self->holders[i].asked);
+        g_async_queue_unref(self->holders[i].answers);
+    }
+    g_assert_cmpuint(self->slots.n_running + self->slots.n_long + self->slots.n_beside, ==, 0);
+    g_assert_false(qd_client_is_charged(self->client));
+    for (guint i = 0; i < QD_N_CHARGES; i++)
+        g_assert_cmpint(self->client->charges[i] + self->other->charges[i], ==, 0);
+    qd_client_unref(self->client);
+    qd_client_unref(self->other);
+    qd_run_slots_clear(&self->slots);
+}
+
+static void
+tick(Fixture *self, guint n, guint n_over)
+{
+    for (guint i = 0; i < n; i++)
+        qd_run_slots_count_tick(&self->slots, n_over);
+}
+
+static void
+give_all(Fixture *self, guint n)
+{
+    for (guint i = 0; i < n; i++)
+        (void) ask(self, i, GIVE, self->client);
+}
+
+static void
+test_limits(Fixture *self, gconstpointer data)
+{
+    for (guint i = 0; i < 2 + QD_RUN_SLOTS_SPARE; i++)
+        g_assert_true(ask(self, i, TAKE, self->client));
+    g_assert_false(ask(self, 4, TAKE, self->client));
+    g_assert_false(ask(self, 4, TAKE, self->other));
+    g_assert_true(ask(self, 4, TAKE, NULL)); /* needs no slot */
+    give_all(self, 4);
+}
+
+static void
+test_limit_of_a_client(Fixture *self, gconstpointer data)
+{
+    self->limits.values[QD_LIMIT_RUNNING_PER_CLIENT] = 1;
+    for (guint i = 0; i < 1 + QD_RUN_SLOTS_SPARE; i++)
+        g_assert_true(ask(self, i, TAKE, self->client));
+    g_assert_false(ask(self, 3, TAKE, self->client));
+    g_assert_true(ask(self, 3, TAKE, self->other));
+    (void) ask(self, 3, GIVE, self->other);
+    give_all(self, 3);
+}
+
+/* What has run before needs one of the long slots; a refusal leaves nothing charged. */
+static void
+test_sliced(Fixture *self, gconstpointer data)
+{
+    g_assert_true(ask(self, 0, TAKE_SLICED, self->client));
+    g_assert_true(ask(self, 1, TAKE_SLICED, self->client));
+    g_assert_false(ask(self, 2, TAKE_SLICED, self->client));
+    g_assert_cmpint(self->client->charges[QD_CHARGE_RUNNING], ==, 2);
+    g_assert_true(ask(self, 2, TAKE, self->client));
+    (void) ask(self, 0, GIVE, self->client);
+    g_assert_cmpuint(ask(self, 2, BECOME_LONG, self->client), ==, QD_LONG_GRANTED);
+    g_assert_cmpuint(ask(self, 2, BECOME_LONG, self->client), ==, QD_LONG_GRANTED); /* it is one */
+    (void) ask(self, 1, GIVE, self->client);
+    (void) ask(self, 2, GIVE, self->client);
+}
+
+static void
+test_beside(Fixture *self, gconstpointer data)
+{
+    for (guint i = 0; i < 4; i++)
+        g_assert_true(ask(self, i, TAKE, self->client));
+    g_assert_cmpuint(ask(self, 0, BECOME_LONG, self->client), ==, QD_LONG_GRANTED);
+    g_assert_cmpuint(ask(self, 1, BECOME_LONG, self->client), ==, QD_LONG_GRANTED);
+    g_assert_cmpuint(ask(self, 2, BECOME_LONG, self->client), ==, QD_LONG_DENIED);
+    tick(self, 1, 0);
+    g_assert_false(qd_run_slots_make_room(&self->slots)); /* it may leave its thread soon */
+    tick(self, 1, 0);
+    g_assert_true(qd_run_slots_make_room(&self->slots)); /* only one may run beside */
+    g_assert_cmpuint(self->slots.n_beside, ==, 1);
+    g_assert_cmpuint(self->slots.n_running, ==, 3);
+    g_assert_cmpuint(ask(self, 2, BECOME_LONG, self->client), ==, QD_LONG_DENIED); /* the one that does */
+    g_assert_cmpuint(ask(self, 3, BECOME_LONG, self->client), ==, QD_LONG_REFUSED);
+    g_assert_true(ask(self, 4, TAKE, self->client)); /* its slot came free */
+
+    (void) ask(self, 0, GIVE, self->client);
+    g_assert_cmpuint(ask(self, 2, BECOME_LONG, self->client), ==, QD_LONG_GRANTED); /* and it runs beside no more */
+    g_assert_cmpuint(self->slots.n_beside, ==, 0);
+    for (guint i = 1; i < 5; i++)
+        (void) ask(self, i, GIVE, self->client);
+}
+
+/* Those that run beside share about one core; the others rest while one is to end. */
+static void
+test_rest(Fixture *self, gconstpointer data)
+{
+    for (guint i = 0; i < 3; i++)
+        g_assert_true(ask(self, i, TAKE, self->client));
+    g_assert_cmpuint(ask(self, 0, GET_REST, NULL), ==, 0);
+    tick(self, 2, 1);
+    g_assert_cmpuint(ask(self, 0, GET_REST, NULL), >, 0);
+    tick(self, 1, 0);
+    g_assert_true(qd_run_slots_make_room(&self->slots));
+    g_assert_cmpuint(ask(self, 0, GET_REST, NULL), >, 0);
+    g_assert_cmpuint(ask(self, 1, GET_REST, NULL), ==, 0);
+    self->slots.n_cores = 8;
+    g_assert_cmpuint(ask(self, 0, GET_REST, NULL), ==, 0);
+    give_all(self, 3);
+}
+
+#define ADD(path, func) g_test_add("/runtime/run-slots/" path, Fixture, NULL, set_up, func, tear_down)
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    ADD("limits", test_limits);
+    ADD("limit-of-a-client", test_limit_of_a_client);
+    ADD("sliced", test_sliced);
+    ADD("beside", test_beside);
+    ADD("rest", test_rest);
+    return g_test_run();
+}

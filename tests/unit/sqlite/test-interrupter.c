@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The interrupter: it makes statements look, ends those that are over, and touches no other.
+ */
+#include "daemon/sqlite/interrupter.h"
+
+#define ENDLESS "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+#define SHORT "SELECT 1"
+#define N_THREADS 4
+#define N_STATEMENTS 300
+
+typedef struct Statement {
+    QdWatch watch;
+    gint is_over; /* atomic */
+    gint n_looks; /* atomic */
+} Statement;
+
+static gboolean
+look(void *data)
+{
+    Statement *self = data;
+
+    (void) g_atomic_int_add(&self->n_looks, 1);
+    return g_atomic_int_get(&self->is_over);
+}
+
+static gboolean
+is_over(void *data, uint64_t now_usec)
+{
+    return g_atomic_int_get(&((Statement *) data)->is_over);
+}
+
+static void
+statement_init(Statement *self, sqlite3 *db, gboolean over)
+{
+    *self = (Statement){ .watch = { .interrupt = { .look = look, .data = self }, .db = db, .is_over = is_over }, .is_over = over };
+}
+
+static sqlite3 *
+open_database(void)
+{
+    sqlite3 *db = NULL;
+
+    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
+    return db;
+}
+
+static int
+run(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *stmt = NULL;
+    int r;
+
+    g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), ==, SQLITE_OK);
+    r = sqlite3_step(stmt);
+    (void) sqlite3_finalize(stmt);
+    return r;
+}
+
+static void
+on_tick(void *data, guint n_over)
+{
+    guint *most_over = data;
+
+    *most_over = MAX(*most_over, n_over);
+}
+
+/* One step without an end: no question of ours is asked in it. */
+static void
+test_ends(void)
+{
+    guint most_over = 0;
+    QdInterrupter *interrupter = qd_interrupter_new(on_tick, &most_over, NULL);
+    sqlite3 *db = open_database();
+    Statement statement;
+
+    statement_init(&statement, db, TRUE);
+    qd_interrupter_begin(interrupter, &statement.watch);
+    g_assert_cmpint(run(db, ENDLESS), ==, SQLITE_INTERRUPT);
+    qd_interrupter_end(interrupter, &statement.watch);
+    (void) qd_interrupter_free(interrupter);
+    g_assert_cmpuint(most_over, ==, 1);
+    (void) sqlite3_close(db);
+}
+
+/* What is due looks on its own thread, and only then. */
+static void
+test_looks(void)
+{
+    QdInterrupter *interrupter = qd_interrupter_new(NULL, NULL, NULL);
+    sqlite3 *db = open_database();
+    Statement outer;
+    Statement inner;
+
+    statement_init(&outer, db, FALSE);
+    statement_init(&inner, db, FALSE);
+    qd_interrupter_begin(interrupter, &outer.watch);
+    while (g_atomic_int_get(&outer.n_looks) < 2)
+        g_assert_false(qd_interrupt_poll());
+    qd_interrupter_begin(interrupter, &inner.watch);
+    outer.n_looks = 0;
+    while (g_atomic_int_get(&inner.n_looks) < 2)
+        g_assert_false(qd_interrupt_poll());
+    g_assert_cmpint(outer.n_looks, ==, 0); /* the innermost is asked */
+    g_atomic_int_set(&inner.is_over, TRUE);
+    while (!qd_interrupt_poll())
+        ;
+    g_assert_true(qd_interrupt_poll()); /* it stays so */
+    qd_interrupter_end(interrupter, &inner.watch);
+    g_assert_false(qd_interrupt_poll());
+    qd_interrupter_end(interrupter, &outer.watch);
+    g_assert_false(qd_interrupt_poll());
+    (void) qd_interrupter_free(interrupter);
+    (void) sqlite3_close(db);
+}
+
+/* Without a thread the watch looks each time. */
+static void
+test_without_thread(void)
+{
+    sqlite3 *db = open_database();
+    Statement statement;
+
+    statement_init(&statement, db, FALSE);
+    qd_interrupter_begin(NULL, &statement.watch);
+    for (guint i = 0; i < 3; i++)
+        g_assert_false(qd_interrupt_poll());
+    g_assert_cmpint(statement.n_looks, ==, 3);
+    g_atomic_int_set(&statement.is_over, TRUE);
+    g_assert_true(qd_interrupt_poll());
+    qd_interrupter_end(NULL, &statement.watch);
+    (void) sqlite3_close(db);
+}
+
+typedef struct Crew {
+    QdInterrupter *interrupter;
+    gint n_wrong; /* atomic */
+} Crew;
+
+/* Now and then a statement that is ended, then short ones on the same connection, which must not be. */
+static gpointer
+crew_main(gpointer data)
+{
+    Crew *self = data;
+    sqlite3 *db = open_database();
+
+    for (guint i = 0; i < N_STATEMENTS; i++) {
+        gboolean ends = i % 50 == 0;
+        Statement statement;
+
+        statement_init(&statement, db, ends);
+        qd_interrupter_begin(self->interrupter, &statement.watch);
+        if (run(db, ends ? ENDLESS : SHORT) != (ends ? SQLITE_INTERRUPT : SQLITE_ROW))
+            (void) g_atomic_int_add(&self->n_wrong, 1);
+        qd_interrupter_end(self->interrupter, &statement.watch);
+        if (run(db, SHORT) != SQLITE_ROW) /* without a watch */
+            (void) g_atomic_int_add(&self->n_wrong, 1);
+    }
+    (void) sqlite3_close(db);
+    return NULL;
+}
+
+static void
+test_threads(void)
+{
+    Crew crew = { .interrupter = qd_interrupter_new(NULL, NULL, NULL) };
+    GThread *threads[N_THREADS];
+
+    for (guint i = 0; i < N_THREADS; i++)
+        threads[i] = g_thread_new("crew", crew_main, &crew);
+    for (guint i = 0; i < N_THREADS; i++)
+        (void) g_thread_join(threads[i]);
+    g_assert_cmpint(crew.n_wrong, ==, 0);
+    (void) qd_interrupter_free(crew.interrupter);
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/sqlite/interrupter/ends", test_ends);
+    g_test_add_func("/sqlite/interrupter/looks", test_looks);
+    g_test_add_func("/sqlite/interrupter/without-thread", test_without_thread);
+    g_test_add_func("/sqlite/interrupter/threads", test_threads);
+    return g_test_run();
+}
