@@ -4,16 +4,32 @@
  */
 #include "daemon/tally/tally-cache.h"
 
+#include <pthread.h>
+
 #include "daemon/tally/tally-texts.h"
 
 static struct {
-    GMutex lock;
+    pthread_mutex_t mutex;
     GQueue columns; /* of QdTallyColumn */
     guint64 n_bytes;
     guint n_users;
-} cache;
+} cache = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
 static guint64 live_bytes; /* atomic: of all columns, cached or in use */
+
+static pthread_mutex_t *
+lock(void)
+{
+    pthread_mutex_lock(&cache.mutex);
+    return &cache.mutex;
+}
+
+static void
+unlock(pthread_mutex_t **mutex)
+{
+    pthread_mutex_unlock(*mutex);
+}
+#define g_auto_lock __attribute__((cleanup(unlock), unused)) pthread_mutex_t *
 
 static guint64
 get_n_bytes(const QdTallyColumn *column)
@@ -34,7 +50,7 @@ drop_last(void)
 static gboolean
 drop_one(void)
 {
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&cache.lock);
+    g_auto_lock locked = lock();
 
     if (g_queue_is_empty(&cache.columns))
         return FALSE;
@@ -64,7 +80,7 @@ qd_tally_cache_discharge(guint64 n_bytes)
 void
 qd_tally_cache_add_user(void)
 {
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&cache.lock);
+    g_auto_lock locked = lock();
 
     cache.n_users++;
 }
@@ -72,7 +88,7 @@ qd_tally_cache_add_user(void)
 void
 qd_tally_cache_remove_user(void)
 {
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&cache.lock);
+    g_auto_lock locked = lock();
 
     cache.n_users--;
     while (cache.n_users == 0 && !g_queue_is_empty(&cache.columns))
@@ -94,7 +110,7 @@ find(gint64 stamp, QdTallyOrder order)
 QdTallyColumn *
 qd_tally_cache_find(gint64 stamp, QdTallyOrder order)
 {
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&cache.lock);
+    g_auto_lock locked = lock();
     GList *link = stamp != 0 ? find(stamp, order) : NULL;
 
     if (link == NULL)
@@ -107,7 +123,7 @@ qd_tally_cache_find(gint64 stamp, QdTallyOrder order)
 void
 qd_tally_cache_add(QdTallyColumn *column, guint64 n_bytes_max)
 {
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&cache.lock);
+    g_auto_lock locked = lock();
 
     if (column->stamp == 0 || column->n_bytes > n_bytes_max || find(column->stamp, column->order) != NULL)
         return;
@@ -120,7 +136,7 @@ qd_tally_cache_add(QdTallyColumn *column, guint64 n_bytes_max)
 void
 qd_tally_cache_add_texts(QdTallyColumn *column, QdTallyTexts *texts, guint64 n_bytes_max)
 {
-    g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&cache.lock);
+    g_auto_lock locked = lock();
     const guint64 n_bytes = qd_tally_texts_get_n_bytes(texts);
 
     if (g_queue_find(&cache.columns, column) == NULL || column->texts != NULL || get_n_bytes(column) + n_bytes > n_bytes_max) {
