@@ -7,17 +7,15 @@
 #include <string.h>
 
 typedef struct Machine {
-    const QdTallyProgram *program;
+    QdTallyReadState state;
     QdTallyReader *reader;
-    const char *at;
     guint depth;
 } Machine;
 
 static int run_part(Machine *self, QdTallyVector *ret_vector);
 
-/* The next id; FALSE: there is none. */
-static gboolean
-read_id(Machine *self, gint64 *ret_id)
+gboolean
+qd_tally_read_id(QdTallyReadState *self, gint64 *ret_id)
 {
     gsize index;
 
@@ -42,7 +40,7 @@ run_column(Machine *self, char what, QdTallyVector *ret_vector)
     gint64 id;
     int r;
 
-    if (!read_id(self, &id))
+    if (!qd_tally_read_id(&self->state, &id))
         return SQLITE_RANGE;
     if (follows) {
         r = run_part(self, &inner);
@@ -67,7 +65,7 @@ run_list(Machine *self, char what, QdTallyVector *ret_vector)
     gint64 other;
     int r;
 
-    if (!read_id(self, &predicate) || !read_id(self, &other))
+    if (!qd_tally_read_id(&self->state, &predicate) || !qd_tally_read_id(&self->state, &other))
         return SQLITE_RANGE;
     *ret_vector = (QdTallyVector){ 0 };
     r = qd_tally_reader_list(self->reader, predicate, other, what == 'c' ? QD_TALLY_BY_SUBJECT : QD_TALLY_BY_OBJECT,
@@ -79,12 +77,12 @@ run_list(Machine *self, char what, QdTallyVector *ret_vector)
 static int
 run_predicates(Machine *self, QdTallyVector *ret_vector)
 {
-    guint objects = (guint) (*self->at - '0');
+    guint objects = (guint) (*self->state.at - '0');
     int r;
 
-    if (*self->at == '\0' || objects >= QD_TALLY_N_OBJECTS)
+    if (*self->state.at == '\0' || objects >= QD_TALLY_N_OBJECTS)
         return SQLITE_RANGE;
-    self->at++;
+    self->state.at++;
     *ret_vector = (QdTallyVector){ 0 };
     r = qd_tally_reader_list_predicates(self->reader, (QdTallyObjects) objects, &ret_vector->own_keys, &ret_vector->own_counts,
                                         &ret_vector->n);
@@ -111,7 +109,7 @@ run_what(Machine *self, QdTallyVector *ret_vector)
     static const char combinations[] = {
         [QD_TALLY_PRODUCT] = '*', [QD_TALLY_SUM] = '+', [QD_TALLY_OPTIONAL] = '?', [QD_TALLY_MINUS] = '-', [QD_TALLY_EXISTS] = '&'
     };
-    char what = *self->at++;
+    char what = *self->state.at++;
 
     for (guint i = 0; i < G_N_ELEMENTS(combinations); i++) {
         if (what == combinations[i])
@@ -142,17 +140,17 @@ static int
 count_by_statistics(Machine *self, char how, guint64 *ret_number, gboolean *ret_known)
 {
     QdTallyStatistics statistics;
-    char what = *self->at;
-    const char *begin = self->at++;
+    char what = *self->state.at;
+    const char *begin = self->state.at++;
     gint64 id;
     int r = SQLITE_OK;
 
     *ret_known = FALSE;
-    if ((what == 's' || what == 'o') && read_id(self, &id) && *self->at == '\0')
+    if ((what == 's' || what == 'o') && qd_tally_read_id(&self->state, &id) && *self->state.at == '\0')
         r = qd_tally_reader_count(self->reader, id, &statistics, ret_known);
     if (r == SQLITE_OK && *ret_known)
         *ret_number = (guint64) (how == '#' ? statistics.n_quads : what == 's' ? statistics.n_subjects : statistics.n_objects);
-    self->at = begin;
+    self->state.at = begin;
     return r;
 }
 
@@ -176,22 +174,22 @@ set_number(guint64 number, QdTallyVector *ret_vector)
 int
 qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyVector *ret_vector)
 {
-    Machine machine = { self, reader, self->text, 0 };
+    Machine machine = { { self, self->text }, reader, 0 };
     g_auto(QdTallyVector) vector = { 0 };
-    char how = *machine.at;
+    char how = *machine.state.at;
     gboolean known = FALSE;
     guint64 number = 0;
     int r = SQLITE_OK;
 
     if (how != '=' && how != '#' && how != '$')
         return SQLITE_RANGE;
-    machine.at++;
+    machine.state.at++;
     qd_tally_reader_reset(reader);
-    if (how != '=' && *machine.at != '\0')
+    if (how != '=' && *machine.state.at != '\0')
         r = count_by_statistics(&machine, how, &number, &known);
     if (r == SQLITE_OK && !known)
         r = run_part(&machine, &vector);
-    if (r == SQLITE_OK && !known && *machine.at != '\0')
+    if (r == SQLITE_OK && !known && *machine.state.at != '\0')
         r = SQLITE_RANGE;
     if (r == SQLITE_OK && !known && how == '#')
         r = qd_tally_vector_add_up(&vector, &number);

@@ -27,6 +27,15 @@ typedef struct QdTallyProgram {
     gsize n_ids;
 } QdTallyProgram;
 
+/* A place in a program. */
+typedef struct QdTallyReadState {
+    const QdTallyProgram *program;
+    const char *at;
+} QdTallyReadState;
+
+/* The next id; FALSE: there is none. */
+gboolean qd_tally_read_id(QdTallyReadState *self, gint64 *ret_id);
+
 /* @ret_vector: the result; of '#' and '$' one value 0, whose number may be 0. Returns: as qd_tally_vector_combine(), and
  * SQLITE_RANGE: it is no program */
 int qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyVector *ret_vector);

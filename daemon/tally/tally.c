@@ -7,6 +7,7 @@
 #include "daemon/base/error.h"
 #include "daemon/sqlite/virtual-table.h"
 #include "daemon/tally/tally-program.h"
+#include "daemon/tally/tally-sql.h"
 #include "daemon/tally/tally-texts.h"
 
 #define ALL_ARGUMENTS 3u
@@ -24,12 +25,15 @@ struct QdTallyTerms {
 typedef struct Table {
     QdVirtualTable base; /* its data: QdTallyTerms */
     QdTallyReader *reader;
+    sqlite3 *db;
 } Table;
 
 typedef struct Cursor {
     sqlite3_vtab_cursor base;
     QdTallyVector vector;
     QdTallyReading reading;
+    sqlite3_stmt *rows; /* (nullable): by SQL, instead of a vector */
+    gboolean is_at_end; /* of these */
 } Cursor;
 
 static QdTallyTerms *
@@ -48,6 +52,7 @@ connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqli
         return r;
     self = g_new0(Table, 1);
     self->base.data = data;
+    self->db = db;
     self->reader = qd_tally_reader_new(db, ((const QdTallyTerms *) data)->cache_bytes);
     *ret_table = &self->base.base;
     return SQLITE_OK;
@@ -99,6 +104,8 @@ forget_rows(Cursor *self)
 
     if (terms->current == &self->reading)
         terms->current = NULL;
+    (void) sqlite3_finalize(self->rows);
+    self->rows = NULL;
     qd_tally_reading_clear(&self->reading);
     qd_tally_vector_clear(&self->vector);
 }
@@ -127,6 +134,31 @@ fail(sqlite3_vtab *table, int r)
     return message != NULL ? SQLITE_RANGE : r;
 }
 
+/* Numbers beyond 64 bits are REAL, or an error of sum(): the only one of its kind in these statements. */
+static int
+step_rows(Cursor *self)
+{
+    int r = sqlite3_step(self->rows);
+
+    self->is_at_end = r != SQLITE_ROW;
+    if (r == SQLITE_ROW)
+        return sqlite3_column_type(self->rows, COLUMN_N) == SQLITE_INTEGER ? SQLITE_OK : SQLITE_TOOBIG;
+    return r == SQLITE_ERROR ? SQLITE_TOOBIG : r == SQLITE_DONE ? SQLITE_OK : r;
+}
+
+/* What did not fit into memory is joined by SQLite. */
+static int
+begin_rows(Cursor *self, const QdTallyProgram *program)
+{
+    g_autofree char *sql = qd_tally_program_to_sql(program);
+    int r;
+
+    if (sql == NULL)
+        return SQLITE_NOMEM;
+    r = sqlite3_prepare_v2(((const Table *) self->base.pVtab)->db, sql, -1, &self->rows, NULL);
+    return r == SQLITE_OK ? step_rows(self) : r;
+}
+
 static int
 filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_args, sqlite3_value **args)
 {
@@ -141,8 +173,12 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
     forget_rows(self);
     if (program.text != NULL)
         r = qd_tally_program_run(&program, ((Table *) cursor->pVtab)->reader, &self->vector);
+    if (r == SQLITE_NOMEM)
+        r = begin_rows(self, &program);
     if (r != SQLITE_OK)
         return fail(cursor->pVtab, r);
+    if (self->rows != NULL)
+        return SQLITE_OK;
     qd_tally_reading_init(&self->reading, &self->vector, get_terms(cursor)->cache_bytes);
     get_terms(cursor)->current = &self->reading;
     return SQLITE_OK;
@@ -153,6 +189,11 @@ next(sqlite3_vtab_cursor *cursor)
 {
     Cursor *self = (Cursor *) cursor;
 
+    if (self->rows != NULL) {
+        int r = step_rows(self);
+
+        return r == SQLITE_OK ? r : fail(cursor->pVtab, r);
+    }
     qd_tally_reading_advance(&self->reading);
     get_terms(cursor)->current = &self->reading;
     return SQLITE_OK;
@@ -163,7 +204,7 @@ is_at_end(sqlite3_vtab_cursor *cursor)
 {
     const Cursor *self = (const Cursor *) cursor;
 
-    return self->reading.position >= self->vector.n;
+    return self->rows != NULL ? self->is_at_end : self->reading.position >= self->vector.n;
 }
 
 static int
@@ -171,7 +212,9 @@ get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
     const Cursor *self = (const Cursor *) cursor;
 
-    if (column == COLUMN_VALUE)
+    if (self->rows != NULL && column <= COLUMN_N)
+        sqlite3_result_value(context, sqlite3_column_value(self->rows, column));
+    else if (column == COLUMN_VALUE)
         sqlite3_result_int64(context, self->vector.keys[self->reading.position]);
     else if (column == COLUMN_N)
         sqlite3_result_int64(
