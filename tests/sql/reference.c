@@ -6,15 +6,28 @@
 
 #include <string.h>
 
+/* Random triggers and joins may insert without end. About half a second of work for the statements of a script together. */
+#define LOOK_OPERATIONS 1000
+#define SCRIPT_LOOKS 20000u
+
 static void
-note_rowid(void *has_last, int action, const char *database, const char *table, sqlite3_int64 rowid)
+note_rowid(void *notes, int action, const char *database, const char *table, sqlite3_int64 rowid)
 {
     if (rowid == G_MAXINT64)
-        *(gboolean *) has_last = TRUE;
+        ((ReferenceNotes *) notes)->has_last = TRUE;
+}
+
+static int
+note_work(void *data)
+{
+    ReferenceNotes *notes = data;
+
+    notes->too_long = ++notes->n_looks > SCRIPT_LOOKS;
+    return notes->too_long;
 }
 
 sqlite3 *
-reference_open(gboolean *has_last)
+reference_open(ReferenceNotes *notes)
 {
     static const int options[][2] = {
         { SQLITE_DBCONFIG_DEFENSIVE, 1 },   { SQLITE_DBCONFIG_DQS_DML, 0 },        { SQLITE_DBCONFIG_DQS_DDL, 0 },
@@ -27,7 +40,9 @@ reference_open(gboolean *has_last)
         (void) sqlite3_db_config(db, options[i][0], options[i][1], NULL);
     (void) sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);          /* sql_depth */
     (void) sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 256); /* like_pattern_bytes */
-    (void) sqlite3_update_hook(db, note_rowid, has_last);
+    *notes = (ReferenceNotes){ 0 };
+    (void) sqlite3_update_hook(db, note_rowid, notes);
+    sqlite3_progress_handler(db, LOOK_OPERATIONS, note_work, notes);
     return db;
 }
 

@@ -10,9 +10,15 @@
 
 #include "tests/sql/outcome.h"
 
-/* (transfer full): an empty database in memory. @has_last becomes true when a row gets the greatest rowid that there is: of the
- * next ones SQLite chooses the rowid at random. */
-sqlite3 *reference_open(gboolean *has_last);
+/* What has come up while one database was used. */
+typedef struct ReferenceNotes {
+    gboolean has_last; /* a row has the greatest rowid that there is: of the next ones SQLite chooses the rowid at random */
+    guint n_looks;     /* so many pieces of work were done */
+    gboolean too_long; /* more than a script may cost: the statement was interrupted */
+} ReferenceNotes;
+
+/* (transfer full): an empty database in memory. @notes: cleared; in use until the database is closed. */
+sqlite3 *reference_open(ReferenceNotes *notes);
 /* @text: one statement, in the transaction that is open or in one of its own. @bound: (nullable) a{sv}. (transfer full) */
 Outcome *reference_execute(sqlite3 *db, const char *text, GVariant *bound);
 /* In a transaction, as queryd does it (docs/sql.md): what fails leaves nothing. */
