@@ -36,6 +36,11 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(SQL_PARSER_DEPTH, "sql_parser_depth", "", 100, 100, 100, TOO_COMPLEX,
         "stack of SQLite's parser, of which a nested SELECT takes 11 to 15 entries; SQLite's own bound"),
     ROW(SPARQL_VARIABLES, "sparql_variables", "", 10000, 100, 30000, TOO_COMPLEX, "variables and blank nodes of a SPARQL text"),
+    ROW(SPARQL_PARTS, "sparql_parts", "", 2000, 100, 10000, TOO_COMPLEX,
+        "triple patterns, links of paths, groups, BINDs, FILTERs and their kin of a SPARQL query, or of one operation of an "
+        "update"),
+    ROW(SPARQL_PLAN_BYTES, "sparql_plan_bytes", "bytes", 24 * MIB, MIB, GIB, NO_MEMORY,
+        "memory of the plan of a SPARQL text, while it is made and as long as it is kept"),
     ROW(VALUE_BYTES, "value_bytes", "bytes", 64 * MIB, MIB, 255 * MIB, TOO_BIG, "one value in a row, and one row"),
     ROW(COLUMNS, "columns", "", 2000, 100, 2000, TOO_COMPLEX, "columns of a table or result"),
     ROW(COMPOUND_SELECTS, "compound_selects", "", 500, 10, 500, TOO_COMPLEX, "SELECTs joined by UNION and its kin"),

@@ -304,6 +304,12 @@ qd_sparql_plan_has_prefixes(const QdSparqlPlan *self, const QdCatalog *catalog)
     return TRUE;
 }
 
+gsize
+qd_sparql_plan_get_size(const QdSparqlPlan *self)
+{
+    return qd_arena_get_size(self->ast->arena);
+}
+
 QdSparqlPlan *
 qd_sparql_plan_free(QdSparqlPlan *self)
 {

@@ -111,6 +111,9 @@ char *qd_sparql_plan_print(const QdSparqlPlan *self);
 /* Whether the prefixes that the text uses without declaring them still stand for what they stood for. */
 gboolean qd_sparql_plan_has_prefixes(const QdSparqlPlan *self, const QdCatalog *catalog);
 
+/* Bytes of memory that it takes. */
+gsize qd_sparql_plan_get_size(const QdSparqlPlan *self);
+
 /* Returns NULL; takes NULL. */
 QdSparqlPlan *qd_sparql_plan_free(QdSparqlPlan *self);
 

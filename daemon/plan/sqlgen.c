@@ -325,11 +325,22 @@ generate_seeded(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *b
                                 bound);
 }
 
+/* What is written is of quadratic size where each of many parts names the variables of all before it. */
+static void
+check_size(QdGenerator *self)
+{
+    if (self->error == NULL && self->limits != NULL &&
+        qd_arena_get_size(self->arena) > qd_limits_get(self->limits, QD_LIMIT_SPARQL_PLAN_BYTES))
+        qd_limit_set_error(&self->error, self->limits, QD_LIMIT_SPARQL_PLAN_BYTES,
+                           "the plan of the query needs too much memory: ask in parts");
+}
+
 QdRelation *
 qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     QdRelation *by_cases;
 
+    check_size(self);
     if (node == self->seeded)
         return generate_seeded(self, node, bound);
     by_cases = self->error == NULL ? qd_generate_by_cases(self, node, bound) : qd_relation_new(self);

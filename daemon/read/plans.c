@@ -15,9 +15,10 @@
 #include "daemon/sparql/fingerprint.h"
 
 #define N_PLANS_MAX 64
-#define N_VARIANTS_MAX 4   /* plans of one fingerprint, for constants that differ in how much they match */
-#define FRESH_USEC 1000000 /* totals and counts of this age do */
-#define GROWTH 4           /* so many times more or fewer quads, and join orders are chosen again */
+#define PLANS_BYTES ((gsize) 4 << 20) /* of all, beside the one that was made last */
+#define N_VARIANTS_MAX 4              /* plans of one fingerprint, for constants that differ in how much they match */
+#define FRESH_USEC 1000000            /* totals and counts of this age do */
+#define GROWTH 4                      /* so many times more or fewer quads, and join orders are chosen again */
 
 /*
  * A plan, and the last text that it was used for: the values of that text are in it.
@@ -249,6 +250,23 @@ check_text(const QdPlanText *what, const QdLimits *limits, GError **error)
     return TRUE;
 }
 
+/* Others leave until what is kept is small: @added may be used without them. */
+static void
+make_room(Plans *self, const Entry *added)
+{
+    gsize n_bytes = 0;
+
+    for (guint i = self->recent.n; i-- > 0;) {
+        Entry *entry = self->entries[i];
+
+        if (entry == added)
+            continue;
+        n_bytes += qd_sparql_plan_get_size(entry->plan);
+        if (n_bytes > PLANS_BYTES)
+            entry_free(qw_recent_remove(&self->recent, i));
+    }
+}
+
 static Entry *
 add_entry(Plans *self, GBytes *head, const QdPlanText *what, QdFingerprint *fingerprint, QdSparqlPlan *plan, gint64 now)
 {
@@ -263,6 +281,7 @@ add_entry(Plans *self, GBytes *head, const QdPlanText *what, QdFingerprint *fing
         .checked_usec = now,
     };
     entry_free(qw_recent_add(&self->recent, entry));
+    make_room(self, entry);
     return entry;
 }
 

@@ -258,19 +258,20 @@ from_minus(QdAst *ast, QdAlgebra *left, const QdPattern *group)
     return node;
 }
 
+/* @child, which is used for nothing else, may become the result: a run of them is one node. */
 static QdAlgebra *
 extend(QdAst *ast, QdAlgebra *child, guint variable, QdExpression *expression)
 {
     QdBinding binding = { expression, variable };
-    QdAlgebra *node = qd_algebra_new_parent(ast, QD_ALGEBRA_EXTEND, &child, 1);
+    QdAlgebra *node = child->kind == QD_ALGEBRA_EXTEND ? child : qd_algebra_new_parent(ast, QD_ALGEBRA_EXTEND, &child, 1);
 
-    if (child->kind == QD_ALGEBRA_EXTEND) { /* one node for a run of them */
-        node->children[0] = child->children[0];
-        node->n_bindings = child->n_bindings;
+    if ((node->n_bindings & (node->n_bindings - 1)) == 0) { /* 0 or a power of two: there is no more room */
+        QdBinding *bindings = qd_arena_array0(ast->arena, QdBinding, MAX(1, 2 * node->n_bindings));
+
+        if (node->n_bindings > 0)
+            memcpy(bindings, node->bindings, node->n_bindings * sizeof(QdBinding));
+        node->bindings = bindings;
     }
-    node->bindings = qd_arena_array0(ast->arena, QdBinding, node->n_bindings + 1);
-    if (node->n_bindings > 0)
-        memcpy(node->bindings, child->bindings, node->n_bindings * sizeof(QdBinding));
     node->bindings[node->n_bindings++] = binding;
     qd_variable_set_add(&node->possible, ast->arena, variable);
     return node;

@@ -19,6 +19,7 @@ struct QdArena {
     Block *blocks;
     char *free;
     gsize n_free;
+    gsize n_bytes; /* of all blocks */
 };
 
 G_STATIC_ASSERT(sizeof(Block) % ALIGNMENT == 0);
@@ -45,6 +46,12 @@ qd_arena_free(QdArena *self)
     return NULL;
 }
 
+gsize
+qd_arena_get_size(const QdArena *self)
+{
+    return self->n_bytes;
+}
+
 gpointer
 qd_arena_take(QdArena *self, gsize n_bytes)
 {
@@ -59,6 +66,7 @@ qd_arena_take(QdArena *self, gsize n_bytes)
         block->next = self->blocks;
         block->n_bytes = n_block;
         self->blocks = block;
+        self->n_bytes += sizeof(Block) + n_block;
         self->free = (char *) (block + 1);
         self->n_free = n_block;
     }

@@ -15,6 +15,9 @@ QdArena *qd_arena_new(void);
 /* Returns NULL; takes NULL. */
 QdArena *qd_arena_free(QdArena *self);
 
+/* Of all its blocks. */
+gsize qd_arena_get_size(const QdArena *self);
+
 /* Zeroed memory, aligned for anything, valid as long as the arena. Never NULL. */
 gpointer qd_arena_alloc(QdArena *self, gsize n_bytes);
 

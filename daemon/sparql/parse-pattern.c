@@ -38,7 +38,7 @@ parse_triples_block(QdParser *self)
     g_autoptr(GArray) triples = g_array_sized_new(FALSE, TRUE, sizeof(QdTriple), QD_FEW);
     QdPattern *pattern = qd_parser_new_pattern(self, QD_PATTERN_TRIPLES);
 
-    if (!qd_parser_parse_triples(self, triples, TRUE))
+    if (!qd_parser_parse_triples(self, triples, TRUE) || !qd_parser_count_parts(self, triples->len))
         return NULL;
     qd_parser_add_triple_variables(self, (const QdTriple *) (gpointer) triples->data, triples->len, &pattern->visible);
     if (!qd_parser_take_matches(self, triples, pattern))
@@ -233,6 +233,8 @@ parse_part(QdParser *self, const QdVariableSet *used)
 {
     QdPattern *pattern = NULL;
 
+    if (!qd_parser_count_parts(self, 1))
+        return NULL;
     if (qd_parser_accept_word(self, "FILTER"))
         return self->error == NULL ? parse_filter(self) : NULL;
 
@@ -284,7 +286,7 @@ qd_parser_parse_group(QdParser *self)
     QdPattern *group = qd_parser_new_pattern(self, QD_PATTERN_GROUP);
     gboolean parsed;
 
-    if (!qd_parser_enter(self) || !qd_parser_expect(self, '{', "'{'"))
+    if (!qd_parser_enter(self) || !qd_parser_count_parts(self, 1) || !qd_parser_expect(self, '{', "'{'"))
         return NULL;
     self->n_patterns++;
     if (qd_parser_is_word(self, "SELECT")) {

@@ -142,7 +142,7 @@ parse_group_by(QdParser *self, QdSelect *select)
     select->grouped = TRUE;
     select->groups = qd_parser_take_array(self, groups);
     select->n_groups = groups->len;
-    return groups->len > 0 || qd_parser_fail_expected(self, "a variable, '(' or a call");
+    return groups->len > 0 ? qd_parser_count_parts(self, groups->len) : qd_parser_fail_expected(self, "a variable, '(' or a call");
 }
 
 static gboolean
@@ -159,7 +159,7 @@ parse_having(QdParser *self, QdSelect *select)
     } while (qd_parser_starts_constraint(self));
     select->having = qd_parser_take_array(self, having);
     select->n_having = having->len;
-    return TRUE;
+    return qd_parser_count_parts(self, having->len);
 }
 
 static gboolean
@@ -195,7 +195,8 @@ parse_order_by(QdParser *self, QdSelect *select)
     }
     select->orders = qd_parser_take_array(self, orders);
     select->n_orders = orders->len;
-    return orders->len > 0 || qd_parser_fail_expected(self, "ASC, DESC, a variable, '(' or a call");
+    return orders->len > 0 ? qd_parser_count_parts(self, orders->len)
+                           : qd_parser_fail_expected(self, "ASC, DESC, a variable, '(' or a call");
 }
 
 static gboolean
@@ -373,7 +374,7 @@ parse_construct(QdParser *self, QdSelect *select)
             return FALSE;
         select->where = qd_parser_new_pattern(self, QD_PATTERN_GROUP);
         pattern = qd_parser_new_pattern(self, QD_PATTERN_TRIPLES);
-        if (!qd_parser_parse_template(self, triples))
+        if (!qd_parser_parse_template(self, triples) || !qd_parser_count_parts(self, triples->len))
             return FALSE;
         pattern->triples = qd_parser_take_array(self, triples);
         pattern->n_triples = triples->len;

@@ -64,7 +64,7 @@ parse_negated(QdParser *self)
             return NULL;
     } else if (!qd_parser_accept(self, ')')) {
         do {
-            if (!parse_negated_member(self, members))
+            if (!qd_parser_count_parts(self, 1) || !parse_negated_member(self, members))
                 return NULL;
         } while (qd_parser_accept(self, '|'));
         if (!qd_parser_expect(self, ')', "'|' or ')'"))
@@ -120,7 +120,7 @@ parse_members(QdParser *self, QdPathKind kind, guint separator, QdPath *(*parse_
     members = g_array_new(FALSE, FALSE, sizeof(QdPath *));
     g_array_append_val(members, member);
     while (qd_parser_accept(self, separator)) {
-        member = parse_member(self);
+        member = qd_parser_count_parts(self, 1) ? parse_member(self) : NULL;
         if (member == NULL)
             return NULL;
         g_array_append_val(members, member);

@@ -140,7 +140,8 @@ parse_insert_or_delete(QdParser *self, QdUpdate *update)
     }
     if (!is_insert && qd_parser_next_is_word(self, "WHERE")) {
         update->kind = QD_UPDATE_MODIFY;
-        if (!qd_parser_advance(self) || !qd_parser_advance(self) || !parse_deletes(self, update, FALSE))
+        if (!qd_parser_advance(self) || !qd_parser_advance(self) || !parse_deletes(self, update, FALSE) ||
+            !qd_parser_count_parts(self, update->n_deletes))
             return FALSE;
         make_pattern_of_deletes(self, update);
         return TRUE;
@@ -214,6 +215,7 @@ static gboolean
 parse_operation(QdParser *self, QdUpdate *update)
 {
     update->offset = self->token.offset;
+    self->n_parts = 0;
     g_hash_table_remove_all(self->names.labels);
     if (qd_parser_is_word(self, "INSERT") || qd_parser_is_word(self, "DELETE"))
         return parse_insert_or_delete(self, update);

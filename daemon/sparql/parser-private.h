@@ -42,6 +42,7 @@ typedef struct QdParser {
     GPtrArray *match_calls; /* of calls of fts:rank and its kin, until they are known */
     guint n_patterns;       /* basic graph patterns so far: a label belongs to one of them */
     guint n_operations;
+    guint n_parts; /* of the query or operation, up to the limit */
     guint n_fresh;
     QdBlankNodes blank_nodes;
     gboolean only_terms;      /* no variables: INSERT DATA and DELETE DATA */
@@ -76,6 +77,9 @@ gboolean qd_parser_fail(QdParser *self, guint64 offset, const char *format, ...)
 /* One more level of nesting, up to the limit; qd_parser_leave() takes it back. */
 gboolean qd_parser_enter(QdParser *self);
 void qd_parser_leave(QdParser *self);
+
+/* @n more triple patterns, links of paths, groups or the like, up to the limit. */
+gboolean qd_parser_count_parts(QdParser *self, guint n);
 
 /* A copy of a GArray's content in the arena. */
 gpointer qd_parser_take_array(QdParser *self, GArray *array);

@@ -170,6 +170,14 @@ qd_parser_leave(QdParser *self)
     self->depth--;
 }
 
+gboolean
+qd_parser_count_parts(QdParser *self, guint n)
+{
+    self->n_parts += n;
+    return self->n_parts <= qd_limits_get(self->options->limits, QD_LIMIT_SPARQL_PARTS) ||
+           qd_parser_fail_limit(self, QD_LIMIT_SPARQL_PARTS, "too many triple patterns and other parts");
+}
+
 gpointer
 qd_parser_take_array(QdParser *self, GArray *array)
 {

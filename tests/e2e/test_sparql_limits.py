@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from harness import SLOWER, BusError
+from harness import SLOWER, BusError, status_kib
 
 PREFIX = "PREFIX : <http://example.org/> "
 N_NODES = 260
@@ -198,6 +198,21 @@ TOO_COMPLEX = {
     "sum-600": (ask(" + ".join(["1"] * 600) + " = 600"), "sparql_chain"),
     "product-600": (ask(" * ".join(["1"] * 600) + " = 1"), "sparql_chain"),
     "variables-20000": (select(rows(20000, "?a{i} :p ?b .")), "sparql_variables"),
+    "patterns-3000": (select(rows(3000, "?a :p{i} ?b .")), "sparql_parts"),
+    "path-sequence-20000": (select("?a " + rows(20000, ":p{i}", "/") + " ?b"), "sparql_parts"),
+    "path-alternative-20000": (select("?a (" + rows(20000, ":p{i}", "|") + ")* ?b"), "sparql_parts"),
+    "path-negated-20000": (select("?a !(" + rows(20000, ":p{i}", "|") + ") ?b"), "sparql_parts"),
+    "optional-20000": (select("?a :p ?b " + rows(20000, "OPTIONAL { ?a :p ?b }")), "sparql_parts"),
+    "minus-20000": (select("?a :p ?b " + rows(20000, "MINUS { ?a :p ?b }")), "sparql_parts"),
+    "exists-2000": (select("?a :p ?b " + rows(2000, "FILTER EXISTS { ?a :p ?b }")), "sparql_parts"),
+    "union-20000": (select(rows(20000, "{ ?a :p ?b }", " UNION ")), "sparql_parts"),
+    "subselects-20000": (select(rows(20000, "{ SELECT * { ?a :p ?b } }")), "sparql_parts"),
+    "construct-where-3000": ("CONSTRUCT WHERE { " + rows(3000, "?a :p{i} ?b .") + " }", "sparql_parts"),
+    "group-by-20000": (select("?a :p ?b", "(COUNT(*) AS ?n)", "GROUP BY " + rows(20000, "(?a + {i})")), "sparql_parts"),
+    "having-3000": (select("?a :p ?b", "(COUNT(*) AS ?n)", "HAVING " + rows(3000, "(COUNT(?a) > {i})")), "sparql_parts"),
+    "order-by-3000": (select("?a :p ?b", "*", "ORDER BY " + rows(3000, "(?a + {i})")), "sparql_parts"),
+    "path-sequence-1900": (select("?a " + rows(1900, ":p{i}", "/") + " ?b"), "sparql_plan_bytes"),
+    "select-expressions-9000": (select(":n0 :v ?x", items=rows(9000, "(?x + {i} AS ?y{i})")), "columns"),
     "columns-2500": (select(":n0 :v ?x", items=rows(2500, "(?x AS ?y{i})")), "columns"),
     "text-of-2-mib": ("# " + "x" * 2 * 1024 * 1024 + "\n" + select(":n0 :p ?x"), "statement_text_bytes"),
     "constants-33000-in-values": (select("VALUES ?x { " + rows(33000, "{i}") + " }"), "variables"),
@@ -281,6 +296,23 @@ def test_limit_is_named(store, name):
     with pytest.raises(BusError) as error:
         ask_or_count(store, text)
     assert f"the limit '{limit}' is " in error.value.message, error.value
+
+
+def test_many_large_plans_take_little_memory(make_bus):
+    """A plan of 379 KB of path took 9.9 GB, and nothing bounded those that were kept."""
+    bus = make_bus()
+    pid = bus.daemon_pid()
+    for i in range(40):
+        try:
+            with bus.prepare(PREFIX + select(f":n{i} " + rows(900, ":p{i}", "/") + " ?b"), language="sparql"):
+                pass
+        except BusError as error:
+            assert "sparql_plan_bytes" in error.message
+    assert status_kib(pid, "RssAnon") < 200 * 1024
+    with pytest.raises(BusError, match="sparql_parts"):
+        bus.update(PREFIX + "DELETE WHERE { " + rows(3000, "?a :p{i} ?b .") + " }", language="sparql")
+    # what each operation has counts by itself
+    bus.update(PREFIX + rows(700, "INSERT { ?a :q ?b } WHERE { ?a :p ?b . ?b :p ?c }", " ; "), language="sparql")
 
 
 @pytest.mark.parametrize("name", TRUE)
