@@ -62,6 +62,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         "time a query may produce and wait for a thread; 0: no limit"),
     ROW(UPDATE_TIMEOUT_MSEC, "update_timeout_ms", "ms", 60000, 0, 24 * HOUR_MSEC, TIMEOUT,
         "time an update may wait and take; 0: no limit"),
+    ROW(PLAN_TRIAL_MSEC, "plan_trial_ms", "ms", 250, 0, HOUR_MSEC, INTERNAL,
+        "processor time of a SPARQL query without a row, after which its second plan is tried for twice as long; 0: never"),
     ROW(QUERY_MEMORY_BYTES, "query_memory_bytes", "bytes", 64 * MIB, MIB, 16 * GIB, NO_MEMORY, "memory of one query"),
     ROW(HEAP_SOFT_BYTES, "heap_soft_bytes", "bytes", 128 * MIB, 8 * MIB, 16 * GIB, NO_MEMORY,
         "SQLite's memory in all, from which caches shrink"),

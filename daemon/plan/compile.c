@@ -107,10 +107,13 @@ compile_query(QdSparqlPlan *plan, const QdSparqlOptions *options, const QdCatalo
         variables[i] = ast->select->items[i].variable;
     algebra = qd_algebra_from_select(ast, ast->select);
     qd_generator_set_parameters(generator, parameters);
+    if (options->is_second)
+        qd_generator_split_all(generator);
     sql = make_sql(ast, generator, algebra, variables, n_variables, error);
     if (sql == NULL)
         return FALSE;
     plan->form = ast->form;
+    plan->has_second = qd_generator_may_split(generator);
     plan->ordered = ast->select->n_orders > 0;
     name_columns(plan, variables, n_variables);
     take_statement(plan, generator, algebra, sql, &plan->query);
@@ -377,6 +380,8 @@ qd_sparql_plan_print(const QdSparqlPlan *self)
         g_string_append(text, part != NULL ? part : "");
     }
     g_string_append(text, self->notes != NULL ? self->notes : "");
+    if (self->has_second)
+        g_string_append(text, "without a row after a while: run as the joins of the cases of its OPTIONALs and UNIONs\n");
     for (guint i = 0; i < self->estimates->len; i++) {
         double rows = g_array_index(self->estimates, double, i);
 

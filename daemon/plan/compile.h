@@ -20,6 +20,7 @@ typedef struct QdSparqlOptions {
     const char *const *parameters;    /* nullable, NULL-terminated: variables that get a value at each execution */
     const char *dataset;              /* nullable: FROM clauses instead of those of the text */
     const QdFingerprint *fingerprint; /* nullable: of the text, for a plan that serves other texts, too */
+    gboolean is_second;               /* the plan for where the first one has given no row for a while */
 } QdSparqlOptions;
 
 typedef struct QdSparqlStatement {
@@ -70,6 +71,7 @@ struct QdSparqlPlan {
     guint n_parameters;            /* of the first */
     guint n_names;                 /* of both */
     gboolean ordered;              /* ORDER BY decides the order of the rows */
+    gboolean has_second;           /* a query: there is a second plan (QdSparqlOptions.is_second) */
     QdSparqlOperation *operations;
     guint n_operations;
     GArray *estimates; /* double: rows of each part of a join in its order, NAN after the last */

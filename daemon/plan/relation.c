@@ -357,7 +357,7 @@ state_size(QdSqlBuilder *text, const QdRelation *shape)
 static QdRelation *
 seal_limited(QdGenerator *self, const QdRelation *shape, QdSql select, QdSeal seal, QdSql limit)
 {
-    static const char *const hints[] = { "", "", " MATERIALIZED", " NOT MATERIALIZED", "" };
+    static const char *const hints[] = { "", "", " MATERIALIZED", " NOT MATERIALIZED", "", " NOT MATERIALIZED" };
     g_auto(QdSqlBuilder) names = qd_sql_builder_new(self->arena);
     g_auto(QdSqlBuilder) text = qd_sql_builder_new(self->arena);
     QdRelation *sealed = qd_relation_new(self);
@@ -376,7 +376,7 @@ seal_limited(QdGenerator *self, const QdRelation *shape, QdSql select, QdSeal se
     if (shape->n_columns == 0)
         qd_sql_append_text(&names, "u");
     qd_sql_append(&text, select);
-    if (seal == QD_SEAL_TABLE || seal == QD_SEAL_MATERIALIZED || seal == QD_SEAL_STREAM)
+    if (seal == QD_SEAL_TABLE || seal == QD_SEAL_MATERIALIZED || limit.text != NULL)
         state_size(&text, shape);
     if (limit.text != NULL)
         qd_sql_append(&text, qd_sql_make(self->arena, " LIMIT @", limit));
@@ -391,7 +391,8 @@ seal_limited(QdGenerator *self, const QdRelation *shape, QdSql select, QdSeal se
 QdRelation *
 qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, QdSql select, QdSeal seal)
 {
-    return seal_limited(self, shape, select, seal, seal == QD_SEAL_STREAM ? qd_sql_text("-1") : QD_SQL_NONE);
+    return seal_limited(self, shape, select, seal,
+                        seal == QD_SEAL_STREAM || seal == QD_SEAL_TWICE ? qd_sql_text("-1") : QD_SQL_NONE);
 }
 
 QdRelation *

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define MANY_NODES 1000.0 /* nodes of a path that leads to more than are looked for */
+#define FEW_NODES 8       /* that are met from one end: the other is not asked */
 #define MANY_QUADS 200.0  /* the same of a triple */
 #define SCANS_MAX 128     /* remembered: 0.8 MiB */
 #define SCANNED_MAX 8192  /* quads over which the first rows are spread: 1 ms */
@@ -453,6 +454,7 @@ double
 qd_sample_extend_path(QdSample *self, const QdTriple *triple, const QdSampleRow *row, GArray *out)
 {
     Nodes nodes = { .n = 0 };
+    Nodes others = { .n = 0 };
     double n_pairs;
     gint64 s, o;
     guint n_kept = 0;
@@ -475,6 +477,9 @@ qd_sample_extend_path(QdSample *self, const QdTriple *triple, const QdSampleRow 
             n_kept++;
         }
     }
+    /* what leads to a bound node is searched from the end that meets fewer */
+    if (s != 0 && o != 0 && nodes.n > FEW_NODES && walk(self, triple->path, o, TRUE, &others) && others.n < nodes.n)
+        nodes.n = others.n;
     self->n_found += nodes.n == FOUND_MAX ? MANY_NODES : nodes.n;
     return n_kept == FOUND_MAX ? MANY_NODES : n_kept;
 }

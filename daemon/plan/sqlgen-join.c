@@ -112,7 +112,8 @@ static void
 settle_sides(QdGenerator *self, const QdRelation **left, const QdRelation **right)
 {
     const QdRelation *first = qd_relation_settle(self, *left, *right, QD_SEAL_STREAM);
-    gboolean may_turn = first == *left && first->n_tables == 1;
+    /* what is neither stored nor kept would be evaluated for each row before it */
+    gboolean may_turn = first == *left && first->n_tables == 1 && (first->tables[0].is_base || first->tables[0].is_kept);
     const QdRelation *second = qd_relation_settle(self, *right, *left, may_turn ? QD_SEAL_STREAM : QD_SEAL_MATERIALIZED);
     gboolean turns = may_turn && second != *right;
 

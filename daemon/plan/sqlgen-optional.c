@@ -461,7 +461,7 @@ qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *n
     if (right != NULL)
         return left_join_chain(self, left, right, node);
     if (before->n_added >= MANY_ADDED && node->n_expressions == 0 && may_search(self, left, node->children[1])) {
-        right = qd_generate_left_join_by_cases(self, left, node->children[1], bound);
+        right = qd_generate_left_join_by_cases(self, left, node->children[1], before, bound);
         if (right != NULL)
             return right;
     }

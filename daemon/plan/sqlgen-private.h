@@ -59,6 +59,8 @@ typedef struct QdOuter {
 struct QdGenerator {
     guint n_open_joins; /* that were split by what is bound */
     guint n_split;      /* groups that were split into cases */
+    gboolean is_split;  /* they are wherever that can be */
+    gboolean may_split; /* one was not that could have been */
     gboolean is_beside; /* inside a subselect that is joined with other solutions */
     QdAst *ast;
     QdArena *arena;
@@ -145,6 +147,7 @@ typedef enum QdSeal {
     QD_SEAL_MATERIALIZED, /* evaluated once */
     QD_SEAL_VIEW,         /* never evaluated by itself */
     QD_SEAL_STREAM,       /* neither kept nor merged into what reads it: first in a join its rows come as they are asked for */
+    QD_SEAL_TWICE,        /* as a stream, each time that it is read */
 } QdSeal;
 /* @text as a common table expression with the columns of @shape; a relation that reads it. */
 QdRelation *qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, QdSql text, QdSeal seal);
@@ -227,7 +230,8 @@ QdRelation *qd_generate_right_by_row(QdGenerator *self, const QdRelation *left, 
  * The left join of @left with @right, of links. It has the rows that are searched from each of its own, and its own where there are
  * none. NULL: as above.
  */
-QdRelation *qd_generate_left_join_by_cases(QdGenerator *self, QdRelation *left, const QdAlgebra *right, const QdVariableSet *bound);
+QdRelation *qd_generate_left_join_by_cases(QdGenerator *self, QdRelation *left, const QdAlgebra *right, const QdBefore *before,
+                                           const QdVariableSet *bound);
 /* sqlgen.c: the same of a FILTER; sqlgen-optional.c and sqlgen-join.c: of a LEFT_JOIN or MINUS. */
 QdRelation *qd_generate_filter_of(QdGenerator *self, const QdRelation *left, const QdAlgebra *node);
 QdRelation *qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node, const QdBefore *before,

@@ -112,16 +112,16 @@ make_case(QdGenerator *self, const GPtrArray *parts, guint index, guint number)
     return own;
 }
 
-/* Whether @part searches from what it names: a path, or an EXISTS or MINUS. */
+/* Whether @part is found from what it names: a triple or path, or an EXISTS or MINUS. */
 static gboolean
-is_searched(const QdAlgebra *part)
+is_found(const QdAlgebra *part)
 {
-    return part->kind == QD_ALGEBRA_PATH ||
+    return part->kind == QD_ALGEBRA_PATH || part->kind == QD_ALGEBRA_TRIPLE ||
            (part->follows && (part->kind == QD_ALGEBRA_MINUS ||
                               (part->kind == QD_ALGEBRA_FILTER && part->expressions[0]->kind == QD_EXPRESSION_KIND_EXISTS)));
 }
 
-/* Whether an arm of @parts[@index], a UNION, binds what another part is searched from, and another arm does not. */
+/* Whether an arm of @parts[@index], a UNION, binds what another part is found from, and another arm does not. */
 static gboolean
 is_open(QdGenerator *self, const GPtrArray *parts, guint index)
 {
@@ -131,7 +131,7 @@ is_open(QdGenerator *self, const GPtrArray *parts, guint index)
         const QdAlgebra *other = parts->pdata[i];
         QdVariableSet named = { 0 };
 
-        if (i == index || !is_searched(other))
+        if (i == index || !is_found(other))
             continue;
         qd_part_add_named(self, other, &named);
         QD_VARIABLE_SET_FOREACH(&named, variable)
@@ -167,6 +167,28 @@ estimate_cases(QdGenerator *self, const GPtrArray *parts, guint index, guint n_c
     return cost;
 }
 
+/* Whether a triple after the OPTIONAL at @index names what this may leave unbound: there is no index for it. */
+static gboolean
+is_needed(const GPtrArray *parts, guint index)
+{
+    const QdAlgebra *optional = parts->pdata[index];
+
+    for (guint i = index + 1; i < parts->len; i++) {
+        const QdAlgebra *part = parts->pdata[i];
+
+        QD_VARIABLE_SET_FOREACH(&part->possible, variable)
+        {
+            gboolean is_sure = part->kind != QD_ALGEBRA_TRIPLE || !qd_variable_set_has(&optional->possible, variable);
+
+            for (guint j = 0; j < index && !is_sure; j++)
+                is_sure = qd_algebra_binds(parts->pdata[j], variable);
+            if (!is_sure)
+                return TRUE;
+        }
+    }
+    return FALSE;
+}
+
 /* The part by whose cases the join is better made. G_MAXUINT: there is none. */
 static guint
 find_split(QdGenerator *self, const GPtrArray *parts)
@@ -183,7 +205,7 @@ find_split(QdGenerator *self, const GPtrArray *parts)
 
         if (n_cases == 0)
             continue;
-        if (part->kind == QD_ALGEBRA_UNION && is_open(self, parts, i))
+        if (self->is_split || (part->kind == QD_ALGEBRA_UNION ? is_open(self, parts, i) : is_needed(parts, i)))
             return i;
         if (cost < 0)
             cost = estimate_join(self, parts) * SPLIT_GAIN;
@@ -193,6 +215,7 @@ find_split(QdGenerator *self, const GPtrArray *parts)
             cost = of_cases;
         }
     }
+    self->may_split = self->may_split || cost >= SPLIT_COST_MIN;
     return found;
 }
 

@@ -6,11 +6,13 @@
 #include "daemon/plan/sqlgen-private.h"
 
 #define PARTS_MAX 60       /* of a group: each is compared with all others */
+#define KEPT_MAX 50000     /* rows of it that are kept otherwise */
 #define TWICE_MAX 6        /* tables of the left of an OPTIONAL that is not kept, but read twice */
 #define MEMO_KEYS_MAX 4    /* of queryd_memo() */
 #define MEMO_LEFT_MIN 1000 /* rows whose EXISTS is remembered, if it looks at so many solutions */
 #define MEMO_LOOKED_AT_MIN 3
-#define TABLE_LEFT_MIN 20000 /* solutions for which a MINUS is made once, as a table, rather than searched from each */
+#define MEMO_LEFT_LARGE 20000 /* rows whose EXISTS is remembered anyway: a few of them may look at most */
+#define TABLE_LEFT_MIN 20000  /* solutions for which a MINUS is made once, as a table, rather than searched from each */
 
 /* --- parts ------------------------------------------------------------------------------------------------------------ */
 
@@ -226,10 +228,12 @@ write_exists_of(QdGenerator *self, const QdRelation *left, const QdRelation *fou
 }
 
 QdRelation *
-qd_generate_left_join_by_cases(QdGenerator *self, QdRelation *left, const QdAlgebra *right, const QdVariableSet *bound)
+qd_generate_left_join_by_cases(QdGenerator *self, QdRelation *left, const QdAlgebra *right, const QdBefore *before,
+                               const QdVariableSet *bound)
 {
     gboolean is_short = left->n_tables <= TWICE_MAX && qd_relation_get_n_arms(left) == 1; /* enough to be read twice */
-    QdRelation *kept = is_short ? left : qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
+    QdRelation *kept = is_short ? left
+                                : qd_relation_seal(self, left, before->n_rows > KEPT_MAX ? QD_SEAL_TWICE : QD_SEAL_MATERIALIZED);
     const QdRelation *found = qd_generate_right_by_row(self, kept, right, bound, suits_probe);
     QdRelation *arms[2];
     QdSql exists;
@@ -314,8 +318,8 @@ remember(QdGenerator *self, QdRelation *selected, const QdAlgebra *inner, const 
     QdSql keys = list_keys(self, selected, inner);
     QdTable table;
 
-    if (keys.text == NULL || before->n_rows < MEMO_LEFT_MIN || before->n_looked_at < MEMO_LOOKED_AT_MIN ||
-        selected->n_tables >= QD_TABLES_MAX)
+    if (keys.text == NULL || before->n_rows < MEMO_LEFT_MIN ||
+        (before->n_rows < MEMO_LEFT_LARGE && before->n_looked_at < MEMO_LOOKED_AT_MIN) || selected->n_tables >= QD_TABLES_MAX)
         return exists;
     table = qd_generator_make_table(self, 'm');
     table.from = qd_sql_make(self->arena, "queryd_memo(@) AS @", keys, qd_sql_text(table.name.text));

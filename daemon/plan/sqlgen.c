@@ -108,6 +108,18 @@ qd_generator_free(QdGenerator *self)
     return NULL;
 }
 
+void
+qd_generator_split_all(QdGenerator *self)
+{
+    self->is_split = TRUE;
+}
+
+gboolean
+qd_generator_may_split(const QdGenerator *self)
+{
+    return self->may_split && !self->is_split;
+}
+
 const GArray *
 qd_generator_get_constants(const QdGenerator *self)
 {

@@ -36,6 +36,11 @@ QdGenerator *qd_generator_free(QdGenerator *self);
 /* Variables that get the user's values (by name; array of guint): the query runs as if the value stood in each's place. */
 void qd_generator_set_parameters(QdGenerator *self, const GArray *variables);
 
+/* Joins are made case by case of their OPTIONALs and UNIONs also where that does not seem to be cheaper. */
+void qd_generator_split_all(QdGenerator *self);
+/* Whether they may be made so, and one was not. */
+gboolean qd_generator_may_split(const QdGenerator *self);
+
 /**
  * qd_generator_make_select:
  * @algebra: of a whole SELECT

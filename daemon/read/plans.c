@@ -94,7 +94,7 @@ make_head(const QdPlanText *what, char **names)
 {
     GByteArray *head = g_byte_array_new();
 
-    put_text(head, what->is_update ? "u" : "q");
+    put_text(head, what->is_update ? "u" : what->is_second ? "q2" : "q");
     put_text(head, what->base != NULL ? what->base : "");
     put_text(head, what->dataset != NULL ? what->dataset : "");
     for (char **name = names; *name != NULL; name++)
@@ -301,7 +301,11 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
 {
     g_autofree char **names = list_names(parameters);
     QdSparqlOptions options = {
-        .base = what->base, .dataset = what->dataset, .limits = limits, .parameters = (const char *const *) names
+        .base = what->base,
+        .dataset = what->dataset,
+        .limits = limits,
+        .parameters = (const char *const *) names,
+        .is_second = what->is_second,
     };
     g_autoptr(GBytes) head = make_head(what, names);
     g_autoptr(QdFingerprint) fingerprint = NULL;

@@ -20,6 +20,7 @@ typedef struct QdPlanText {
     const char *base;    /* (nullable): an absolute IRI */
     const char *dataset; /* (nullable): FROM clauses instead of those of the text */
     gboolean is_update;
+    gboolean is_second; /* QdSparqlOptions.is_second */
 } QdPlanText;
 
 /* What has happened, of all connections together; atomics. */

@@ -4,6 +4,8 @@
  */
 #include "daemon/read/run-end.h"
 
+#include <time.h>
+
 #include "daemon/base/error.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/pool.h"
@@ -12,6 +14,7 @@
 #include "daemon/sqlite/temp-files.h"
 
 #define PEER_CHECK_USEC 10000
+#define TRIAL_ROOM_USEC 1000000 /* before its end, for another plan */
 /* The first look is made after one or two ticks. */
 #define LONG_USEC (QD_INTERRUPTER_TICK_USEC - 500)
 
@@ -95,6 +98,25 @@ check_memory(QdRunEnd *self, GError **error)
     return FALSE;
 }
 
+static uint64_t
+get_thread_usec(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t) now.tv_sec * G_USEC_PER_SEC + (uint64_t) now.tv_nsec / 1000;
+}
+
+/* TRUE: the plan has had its time without a row, and another has time enough. */
+static gboolean
+is_trial_over(QdRunEnd *self, uint64_t now)
+{
+    if (self->trial_usec == 0 || self->row_waits || now + TRIAL_ROOM_USEC > MIN(self->end_usec, get_transaction_end(self)))
+        return FALSE;
+    self->trial_over = get_thread_usec() >= self->trial_end_usec;
+    return self->trial_over;
+}
+
 /* TRUE: it may not go on, @self->deferred or @self->stop says how it ends. */
 static gboolean
 is_refused_to_be_long(QdRunEnd *self)
@@ -135,7 +157,7 @@ look(void *data)
     QdRunEnd *self = data;
     uint64_t now = (uint64_t) g_get_monotonic_time();
 
-    if (self->stop != NULL || self->deferred)
+    if (self->stop != NULL || self->deferred || self->trial_over)
         return TRUE;
     if (!check_times(self, now, &self->stop) || !check_peer(self, now, &self->stop) || !check_memory(self, &self->stop) ||
         !qd_temp_files_check(self->limits, now, &self->temp_check_usec, &self->stop))
@@ -143,6 +165,8 @@ look(void *data)
 
     if (now >= self->slice_end_usec)
         self->slice_over = TRUE;
+    if (is_trial_over(self, now))
+        return TRUE;
     /* the statements that look terms up come here, too, amid a row, when the page must stay where it is */
     if (self->options->long_func == NULL || self->row_waits || now <= self->fill_start_usec + LONG_USEC)
         return FALSE;
@@ -200,9 +224,20 @@ qd_run_end_begin_fill(QdRunEnd *self, uint64_t slice_usec, gboolean stepped, gbo
     self->slice_over = FALSE;
     self->noted_long = FALSE;
     self->has_given_rows = has_given_rows;
+    self->trial_end_usec = self->trial_usec > 0 ? get_thread_usec() + self->trial_usec : 0;
     self->balance_before = qd_memory_get_thread_balance();
     /* many short fills for a reader that takes all at once: the interrupter would see none of them */
     return check_times(self, self->fill_start_usec, error) && (!stepped || check_peer(self, self->fill_start_usec, error));
+}
+
+void
+qd_run_end_begin_again(QdRunEnd *self, uint64_t trial_usec)
+{
+    self->trial_over = FALSE;
+    self->trial_usec = trial_usec;
+    self->trial_end_usec = trial_usec > 0 ? get_thread_usec() + trial_usec : 0;
+    self->fill_start_usec = (uint64_t) g_get_monotonic_time();
+    self->balance_before = qd_memory_get_thread_balance();
 }
 
 void

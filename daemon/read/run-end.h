@@ -26,11 +26,14 @@ typedef struct QdRunEnd {
     gboolean row_waits;       /* the statement stands on a row that is in no page yet */
     GError *stop;             /* (nullable): why it was interrupted */
     gboolean deferred;        /* long_func said so */
+    uint64_t trial_usec; /* of the processor without a row, after which another plan is tried; 0: it is the last, or has rows */
+    gboolean trial_over; /* that was so, and there is time for another */
 
     /* of the fill that runs */
     uint64_t fill_start_usec;
     uint64_t slice_end_usec;
-    uint64_t end_usec; /* by its deadline or its age */
+    uint64_t end_usec;       /* by its deadline or its age */
+    uint64_t trial_end_usec; /* by the thread's clock */
     int64_t balance_before;
     gboolean slice_over;
     gboolean noted_long;
@@ -46,6 +49,9 @@ gboolean qd_run_end_begin_fill(QdRunEnd *self, uint64_t slice_usec, gboolean ste
 /* Around the steps of a fill. */
 void qd_run_end_begin_watch(QdRunEnd *self, QdConnection *connection);
 void qd_run_end_end_watch(QdRunEnd *self, QdConnection *connection);
+
+/* The run begins again, within the same fill; @trial_usec: as above. */
+void qd_run_end_begin_again(QdRunEnd *self, uint64_t trial_usec);
 
 /* A step has failed: if that was since the run shall end, @self->stop says why. */
 void qd_run_end_find(QdRunEnd *self);

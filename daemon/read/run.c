@@ -32,6 +32,9 @@ struct QdRun {
 
     QdRunEnd end;
 
+    GHashTable *terms; /* (nullable) (owned): the values of a plan */
+    guint n_tries;     /* of the plans of its text */
+
     uint64_t plan_usec;
     uint64_t prepare_usec;
     gboolean new_schema;
@@ -55,6 +58,7 @@ qd_run_free(QdRun *self)
             qd_pool_release(self->pool, self->reader);
     }
     qd_run_end_clear(&self->end);
+    g_clear_pointer(&self->terms, g_hash_table_unref);
     g_free(self->text);
     g_free(self->base);
     g_free(self->dataset);
@@ -87,7 +91,7 @@ compile_sql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 static gboolean
 compile_plan(QdRun *self, GHashTable *parameters, gboolean is_update, GError **error)
 {
-    const QdPlanText what = { self->text, self->n_text_bytes, self->base, self->dataset, is_update };
+    const QdPlanText what = { self->text, self->n_text_bytes, self->base, self->dataset, is_update, self->n_tries == 1 };
     QdRunText sql = { .is_generated = TRUE };
     uint64_t start_usec = (uint64_t) g_get_monotonic_time();
 
@@ -221,6 +225,12 @@ qd_run_get_shape(QdRun *self)
     return self->rows.plan != NULL ? qd_shape_from_plan(self->rows.plan) : qd_shape_from_compiled(self->rows.compiled);
 }
 
+static uint64_t
+get_trial_usec(const QdRun *self)
+{
+    return 1000 * qd_limits_get(self->limits, QD_LIMIT_PLAN_TRIAL_MSEC);
+}
+
 /* Constants are looked up in the snapshot that is read: the transaction begins with them. */
 static gboolean
 bind_terms(QdRun *self, GHashTable *parameters, GError **error)
@@ -238,6 +248,8 @@ bind_terms(QdRun *self, GHashTable *parameters, GError **error)
         return FALSE;
     }
     qd_evaluation_start(connection);
+    self->terms = g_hash_table_ref(parameters);
+    self->end.trial_usec = self->rows.plan->has_second ? get_trial_usec(self) : 0;
     return qd_evaluation_bind(connection, self->rows.compiled->stmt, &self->rows.plan->query, parameters, error);
 }
 
@@ -331,9 +343,10 @@ step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError *
         return FALSE;
     }
     if (r != SQLITE_ROW) {
-        *ret_status = fail_step(self, r, error);
+        *ret_status = self->end.trial_over && (r & 0xff) == SQLITE_INTERRUPT ? QD_RUN_FAILED : fail_step(self, r, error);
         return FALSE;
     }
+    self->end.trial_usec = 0;
     if (self->options.max_rows > 0 && self->n_rows >= self->options.max_rows) {
         qd_row_source_drop_row(&self->rows, writer, self->step_start);
         self->truncated = TRUE;
@@ -402,6 +415,28 @@ fill_rows(QdRun *self, QwPageWriter *writer, size_t target_bytes, GError **error
     }
 }
 
+/*
+ * The plan has given no row for a while. The text's second one is tried, and then the first to its end, in the same snapshot. What
+ * a plan will cost is estimated from few solutions.
+ */
+static gboolean
+begin_again(QdRun *self, GError **error)
+{
+    QdConnection *connection = self->reader->connection;
+    QdWatch watch = { 0 };
+    gboolean ok;
+
+    qd_row_source_end(&self->rows, 0);
+    self->rows.stepped = FALSE;
+    self->n_tries++;
+    qd_evaluation_begin_watch(connection, &watch);
+    ok = compile_plan(self, self->terms, FALSE, error) &&
+         qd_evaluation_bind(connection, self->rows.compiled->stmt, &self->rows.plan->query, self->terms, error);
+    qd_evaluation_end_watch(connection, &watch);
+    qd_run_end_begin_again(&self->end, self->n_tries == 1 ? 2 * get_trial_usec(self) : 0);
+    return ok;
+}
+
 QdRunStatus
 qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t slice_usec, GError **error)
 {
@@ -410,11 +445,15 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
     if (!qd_run_end_begin_fill(&self->end, slice_usec, self->rows.stepped, self->n_rows > 0, error))
         return QD_RUN_FAILED;
 
-    qd_row_source_begin_fill(&self->rows, writer);
-    qd_run_end_begin_watch(&self->end, self->reader->connection);
-    status = fill_rows(self, writer, target_bytes, error);
-    qd_run_end_end_watch(&self->end, self->reader->connection);
-    return status;
+    do {
+        qd_row_source_begin_fill(&self->rows, writer);
+        qd_run_end_begin_watch(&self->end, self->reader->connection);
+        status = fill_rows(self, writer, target_bytes, error);
+        qd_run_end_end_watch(&self->end, self->reader->connection);
+        if (!self->end.trial_over)
+            return status;
+    } while (begin_again(self, error));
+    return QD_RUN_FAILED;
 }
 
 gboolean
