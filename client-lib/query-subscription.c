@@ -20,6 +20,7 @@ struct _QuerySubscription {
     QueryConnection *connection;
     QueryLanguage language;
     char *text;
+    gboolean has_keys;
     QueryHub *hub;        /* the connection's */
     QueryHubEntry *entry; /* (nullable) before it is made */
     pthread_mutex_t mutex;
@@ -31,6 +32,7 @@ enum { PROP_CONNECTION = 1, PROP_LANGUAGE, PROP_STATEMENT, PROP_GENERATION, N_PR
 
 static GParamSpec *properties[N_PROPS];
 static guint stale_signal;
+static guint rows_signal;
 
 G_DEFINE_TYPE(QuerySubscription, query_subscription, G_TYPE_OBJECT)
 
@@ -145,6 +147,22 @@ query_subscription_class_init(QuerySubscriptionClass *klass)
      */
     stale_signal = g_signal_new("stale", QUERY_TYPE_SUBSCRIPTION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1,
                                 G_TYPE_UINT64);
+    /**
+     * QuerySubscription::rows-changed:
+     * @self: the subscription
+     * @generation: that of the #QuerySubscription::stale which follows at once
+     * @tables: a `a(sbasasa(sav))`: the changed tables that the query reads
+     *
+     * Emitted by subscriptions of query_connection_subscribe_with_keys(). An entry of @tables has the name of the table, and
+     * whether any row may have changed. Then come the columns of its key, the columns of the result that have this key, and the
+     * changed rows. A row is "insert", "update" or "delete", and the values of the key.
+     *
+     * The key is the primary key, or else the rowid. If any row may have changed, no row is named: there were too many, or the
+     * daemon did not see them. A table "*" means all tables. The columns of the result are named if each row of it is one row of
+     * that table; else there are none. A "stale" without this signal of the same generation says that anything may have changed.
+     */
+    rows_signal = g_signal_new("rows-changed", QUERY_TYPE_SUBSCRIPTION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
+                               G_TYPE_UINT64, G_TYPE_VARIANT);
 }
 
 static void
@@ -167,6 +185,19 @@ tell(GObject *object, guint64 generation)
     (void) pthread_mutex_unlock(&self->mutex);
     if (is_new)
         g_signal_emit(self, stale_signal, 0, generation);
+}
+
+static void
+tell_rows(GObject *object, guint64 generation, GVariant *tables)
+{
+    QuerySubscription *self = QUERY_SUBSCRIPTION(object);
+    gboolean is_new;
+
+    (void) pthread_mutex_lock(&self->mutex);
+    is_new = generation > self->generation;
+    (void) pthread_mutex_unlock(&self->mutex);
+    if (is_new)
+        g_signal_emit(self, rows_signal, 0, generation, tables);
 }
 
 /* A new daemon ---------------------------------------------------------------------------------------------------------- */
@@ -248,7 +279,12 @@ make_get_generation(void)
 static GVariant *
 make_subscribe(QuerySubscription *self)
 {
-    return g_variant_new("(ssa{sv})", query_language_get_name(self->language), self->text, NULL);
+    GVariantBuilder options;
+
+    g_variant_builder_init(&options, G_VARIANT_TYPE_VARDICT);
+    if (self->has_keys)
+        g_variant_builder_add(&options, "{sv}", "keys", g_variant_new_boolean(TRUE));
+    return g_variant_new("(ssa{sv})", query_language_get_name(self->language), self->text, &options);
 }
 
 typedef struct Renewal {
@@ -296,13 +332,14 @@ renew(GObject *object)
                            renewal);
 }
 
-static const QueryHubFuncs hub_funcs = { .tell = tell, .renew = renew };
+static const QueryHubFuncs hub_funcs = { .tell = tell, .tell_rows = tell_rows, .renew = renew };
 
 /* Construction --------------------------------------------------------------------------------------------------------- */
 
 /* In the thread of the caller: its main context is where signals come. */
 static QuerySubscription *
-subscription_new(QueryConnection *connection, QueryLanguage language, const char *text, GCancellable *cancellable, GError **error)
+subscription_new(QueryConnection *connection, QueryLanguage language, const char *text, gboolean has_keys,
+                 GCancellable *cancellable, GError **error)
 {
     QueryHub *hub = query_connection_get_hub(connection, &hub_funcs, cancellable, error);
     QuerySubscription *self;
@@ -315,6 +352,7 @@ subscription_new(QueryConnection *connection, QueryLanguage language, const char
     self->hub = hub;
     self->language = language;
     self->text = g_strdup(text);
+    self->has_keys = has_keys;
     return self;
 }
 
@@ -358,17 +396,32 @@ subscribe(QuerySubscription *self, GCancellable *cancellable, GError **error)
     return TRUE;
 }
 
+static QuerySubscription *
+subscribe_now(QueryConnection *connection, QueryLanguage language, const char *text, gboolean has_keys, GCancellable *cancellable,
+              GError **error)
+{
+    g_autoptr(QuerySubscription) self = subscription_new(connection, language, text, has_keys, cancellable, error);
+
+    return self != NULL && subscribe(self, cancellable, error) ? g_steal_pointer(&self) : NULL;
+}
+
 QuerySubscription *
 query_connection_subscribe(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                            GError **error)
 {
-    g_autoptr(QuerySubscription) subscription = NULL;
-
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
     g_return_val_if_fail(text != NULL, NULL);
 
-    subscription = subscription_new(self, language, text, cancellable, error);
-    return subscription != NULL && subscribe(subscription, cancellable, error) ? g_steal_pointer(&subscription) : NULL;
+    return subscribe_now(self, language, text, FALSE, cancellable, error);
+}
+
+QuerySubscription *
+query_connection_subscribe_with_keys(QueryConnection *self, const char *text, GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
+    g_return_val_if_fail(text != NULL, NULL);
+
+    return subscribe_now(self, QUERY_LANGUAGE_SQL, text, TRUE, cancellable, error);
 }
 
 static void
@@ -382,20 +435,15 @@ subscribe_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCa
         g_task_return_error(task, error);
 }
 
-void
-query_connection_subscribe_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
-                                 GAsyncReadyCallback callback, gpointer user_data)
+/* @task: (transfer full) */
+static void
+begin_subscribe(GTask *task, QueryLanguage language, const char *text, gboolean has_keys)
 {
-    g_autoptr(GTask) task = NULL;
+    g_autoptr(GTask) owned = task;
     GError *error = NULL;
-    QuerySubscription *subscription;
+    QuerySubscription *subscription = subscription_new(g_task_get_source_object(task), language, text, has_keys,
+                                                       g_task_get_cancellable(task), &error);
 
-    g_return_if_fail(QUERY_IS_CONNECTION(self));
-    g_return_if_fail(text != NULL);
-
-    task = g_task_new(self, cancellable, callback, user_data);
-    g_task_set_source_tag(task, query_connection_subscribe_async);
-    subscription = subscription_new(self, language, text, cancellable, &error);
     if (subscription == NULL) {
         g_task_return_error(task, error);
         return;
@@ -404,8 +452,44 @@ query_connection_subscribe_async(QueryConnection *self, QueryLanguage language, 
     g_task_run_in_thread(task, subscribe_in_thread);
 }
 
+void
+query_connection_subscribe_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
+                                 GAsyncReadyCallback callback, gpointer user_data)
+{
+    GTask *task;
+
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+    g_return_if_fail(text != NULL);
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_connection_subscribe_async);
+    begin_subscribe(task, language, text, FALSE);
+}
+
 QuerySubscription *
 query_connection_subscribe_finish(QueryConnection *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
+
+    return g_task_propagate_pointer(G_TASK(result), error);
+}
+
+void
+query_connection_subscribe_with_keys_async(QueryConnection *self, const char *text, GCancellable *cancellable,
+                                           GAsyncReadyCallback callback, gpointer user_data)
+{
+    GTask *task;
+
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+    g_return_if_fail(text != NULL);
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_connection_subscribe_with_keys_async);
+    begin_subscribe(task, QUERY_LANGUAGE_SQL, text, TRUE);
+}
+
+QuerySubscription *
+query_connection_subscribe_with_keys_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
     g_return_val_if_fail(g_task_is_valid(result, self), NULL);
 

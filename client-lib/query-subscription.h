@@ -69,6 +69,48 @@ QUERY_AVAILABLE_IN_0_1
 QuerySubscription *query_connection_subscribe_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
+ * query_connection_subscribe_with_keys:
+ * @self: a connection
+ * @text: one SQL statement that reads
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * As query_connection_subscribe() for SQL. Before #QuerySubscription::stale the subscription emits
+ * #QuerySubscription::rows-changed. That names the changed rows of the tables that the query reads, by their keys. While there is
+ * such a subscription, writers note the rows that they change.
+ *
+ * Returns: (transfer full): a subscription, %NULL on error
+ */
+QUERY_AVAILABLE_IN_0_1
+QuerySubscription *query_connection_subscribe_with_keys(QueryConnection *self, const char *text, GCancellable *cancellable,
+                                                        GError **error);
+
+/**
+ * query_connection_subscribe_with_keys_async:
+ * @self: a connection
+ * @text: one SQL statement that reads
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_subscribe_with_keys().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_connection_subscribe_with_keys_async(QueryConnection *self, const char *text, GCancellable *cancellable,
+                                                GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_subscribe_with_keys_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a subscription, %NULL on error
+ */
+QUERY_AVAILABLE_IN_0_1
+QuerySubscription *query_connection_subscribe_with_keys_finish(QueryConnection *self, GAsyncResult *result, GError **error);
+
+/**
  * query_subscription_get_generation:
  * @self: a subscription
  * Returns: what query_subscription_set_generation() has set; before, the generation of the database when it was made

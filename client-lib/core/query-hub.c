@@ -20,6 +20,7 @@ struct QueryHub {
     GMainContext *context;
     QueryHubFuncs funcs;
     guint stale_subscription;
+    guint rows_subscription;
     guint owner_subscription;
     pthread_mutex_t mutex;
     GHashTable *entries; /* set of QueryHubEntry, owned */
@@ -34,6 +35,41 @@ entry_free(gpointer data)
     g_weak_ref_clear(&entry->subscription);
     g_free(entry->path);
     g_free(entry);
+}
+
+/* (transfer full) (nullable) */
+static GObject *
+find(QueryHub *self, const char *path)
+{
+    QueryHubEntry *entry = g_hash_table_lookup(self->paths, path);
+
+    return entry != NULL ? g_weak_ref_get(&entry->subscription) : NULL;
+}
+
+static void
+on_rows(GDBusConnection *bus, const char *sender, const char *path, const char *interface, const char *signal, GVariant *arguments,
+        gpointer user_data)
+{
+    QueryHub *self = user_data;
+    g_autoptr(GVariantIter) iter = NULL;
+    guint64 generation = 0;
+    GVariant *tables;
+    const char *name;
+
+    if (!g_variant_is_of_type(arguments, G_VARIANT_TYPE("(ta(oa(sbasasa(sav))))")))
+        return;
+
+    g_variant_get(arguments, "(ta(oa(sbasasa(sav))))", &generation, &iter);
+    while (g_variant_iter_next(iter, "(&o@a(sbasasa(sav)))", &name, &tables)) {
+        g_autoptr(GVariant) owned = tables;
+        g_autoptr(GObject) subscription = NULL;
+
+        (void) pthread_mutex_lock(&self->mutex);
+        subscription = find(self, name);
+        (void) pthread_mutex_unlock(&self->mutex);
+        if (subscription != NULL)
+            self->funcs.tell_rows(subscription, generation, owned);
+    }
 }
 
 static void
@@ -52,8 +88,7 @@ on_stale(GDBusConnection *bus, const char *sender, const char *path, const char 
     g_variant_get(arguments, "(tao)", &generation, &iter);
     (void) pthread_mutex_lock(&self->mutex);
     while (g_variant_iter_next(iter, "&o", &name)) {
-        QueryHubEntry *entry = g_hash_table_lookup(self->paths, name);
-        GObject *subscription = entry != NULL ? g_weak_ref_get(&entry->subscription) : NULL;
+        GObject *subscription = find(self, name);
 
         if (subscription != NULL)
             g_ptr_array_add(told, subscription);
@@ -119,6 +154,9 @@ listen_to(QueryHub *self, GDBusConnection *bus)
     g_main_context_push_thread_default(self->context);
     self->stale_subscription = g_dbus_connection_signal_subscribe(
         bus, self->name, QUERY_BUS_INTERFACE, "Stale", QUERY_BUS_OBJECT_PATH, NULL, G_DBUS_SIGNAL_FLAGS_NONE, on_stale, self, NULL);
+    self->rows_subscription = g_dbus_connection_signal_subscribe(bus, self->name, QUERY_BUS_INTERFACE, "RowsChanged",
+                                                                 QUERY_BUS_OBJECT_PATH, NULL, G_DBUS_SIGNAL_FLAGS_NONE, on_rows,
+                                                                 self, NULL);
     self->owner_subscription = g_dbus_connection_signal_subscribe(bus, "org.freedesktop.DBus", "org.freedesktop.DBus",
                                                                   "NameOwnerChanged", "/org/freedesktop/DBus", self->name,
                                                                   G_DBUS_SIGNAL_FLAGS_NONE, on_owner_changed, self, NULL);
@@ -129,6 +167,7 @@ static void
 leave_bus(QueryHub *self)
 {
     g_dbus_connection_signal_unsubscribe(self->bus, self->stale_subscription);
+    g_dbus_connection_signal_unsubscribe(self->bus, self->rows_subscription);
     g_dbus_connection_signal_unsubscribe(self->bus, self->owner_subscription);
     g_clear_object(&self->bus);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Gives the daemon's signal Stale to the subscriptions that it names, and renews them when the daemon was restarted.
+ * Gives the daemon's signals Stale and RowsChanged to the subscriptions that they name, and renews them when the daemon was
+ * restarted.
  *
  * Place: internal to libquery-client. One for each main context of a connection: a signal that names a thousand subscriptions is
  * received and looked at once.
@@ -16,6 +17,8 @@ typedef struct QueryHubEntry QueryHubEntry;
 /* What a subscription does; in the hub's main context. */
 typedef struct QueryHubFuncs {
     void (*tell)(GObject *subscription, guint64 generation);
+    /* Before that: which rows. @tables: a(sbasasa(sav)) */
+    void (*tell_rows)(GObject *subscription, guint64 generation, GVariant *tables);
     void (*renew)(GObject *subscription);
 } QueryHubFuncs;
 

@@ -144,6 +144,18 @@ fill_in(QueryListModel *self, guint position, QueryListRow *data)
     return TRUE;
 }
 
+void
+query_list_set_row(QueryListModel *self, guint position, QueryListRow *row)
+{
+    QueryListWindow *window = query_list_windows_find(&self->windows, position);
+    gpointer *place = &window->rows->pdata[position - window->start];
+    QueryListRow *before = *place;
+
+    *place = query_list_row_ref(row);
+    query_list_row_unref(before);
+    (void) fill_in(self, position, row);
+}
+
 /* Another row is at @position than the one that was held there. */
 static void
 replace_row(QueryListModel *self, guint position, QueryListRow *row)

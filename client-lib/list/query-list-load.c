@@ -31,6 +31,7 @@ void
 query_list_job_free(QueryListJob *job)
 {
     g_weak_ref_clear(&job->model);
+    g_clear_pointer(&job->news, g_array_unref);
     g_free(job);
 }
 
@@ -78,7 +79,9 @@ query_list_note_generation(QueryListModel *self, guint64 generation)
         return;
     query_subscription_set_generation(self->subscription, generation);
     if (query_subscription_is_stale(self->subscription))
-        query_list_want_refresh(self);
+        query_list_want_news(self);
+    else
+        query_list_news_clear(self);
 }
 
 static gboolean
@@ -136,6 +139,7 @@ query_list_fail(QueryListModel *self, const GError *error)
     g_clear_error(&self->error);
     self->error = g_error_copy(error);
     self->work.n_failures++;
+    self->news.is_all = TRUE;
     if (may_pass(error) && self->work.n_failures <= MAX_RETRIES) {
         self->work.wants_refresh = self->state == QUERY_LIST_READY;
         self->work.not_before_usec = g_get_monotonic_time() + (gint64) RETRY_MSEC * 1000;
@@ -157,6 +161,13 @@ query_list_succeed(QueryListModel *self)
 
 void
 query_list_want_refresh(QueryListModel *self)
+{
+    self->news.is_all = TRUE;
+    query_list_want_news(self);
+}
+
+void
+query_list_want_news(QueryListModel *self)
 {
     self->work.wants_refresh = TRUE;
     self->work.n_failures = 0;
@@ -181,6 +192,7 @@ on_count(QueryListResult *result, gpointer user_data)
         query_list_fail(self, result->error);
         return;
     }
+    query_list_news_compare(self, result->generation);
     if (result->rows->len == 1 && query_list_row_get_n_columns(result->rows->pdata[0]) == 2) {
         query_list_row_get(result->rows->pdata[0], 1, &value);
         self->query.has_null = value.type != QW_TYPE_INTEGER || value.integer != 0;
@@ -266,15 +278,6 @@ query_list_stop(QueryListModel *self)
 /* Live -------------------------------------------------------------------------------------------------------------------- */
 
 static void
-on_stale(QuerySubscription *subscription, guint64 generation, gpointer user_data)
-{
-    QueryListModel *self = user_data;
-
-    if (self->state == QUERY_LIST_READY)
-        query_list_want_refresh(self);
-}
-
-static void
 on_subscribed(GObject *object, GAsyncResult *result, gpointer user_data)
 {
     g_autoptr(QueryListJob) job = user_data;
@@ -285,7 +288,7 @@ on_subscribed(GObject *object, GAsyncResult *result, gpointer user_data)
         return; /* a direct connection has none; the reading of rows finds errors of the statement */
 
     self->subscription = g_steal_pointer(&subscription);
-    g_signal_connect_object(self->subscription, "stale", G_CALLBACK(on_stale), self, 0);
+    query_list_news_listen(self);
     if (self->state == QUERY_LIST_READY)
         query_list_note_generation(self, self->generation);
 }
@@ -294,15 +297,20 @@ on_subscribed(GObject *object, GAsyncResult *result, gpointer user_data)
 static void
 subscribe(QueryListModel *self)
 {
+    QueryListJob *job = query_list_job_new(self);
+
     self->subscribed_epoch = self->epoch;
-    query_connection_subscribe_async(self->connection, self->query.language, self->query.statement, NULL, on_subscribed,
-                                     query_list_job_new(self));
+    if (self->query.language == QUERY_LANGUAGE_SQL)
+        query_connection_subscribe_with_keys_async(self->connection, self->query.statement, NULL, on_subscribed, job);
+    else
+        query_connection_subscribe_async(self->connection, self->query.language, self->query.statement, NULL, on_subscribed, job);
 }
 
 void
 query_list_open(QueryListModel *self)
 {
     query_list_stop(self);
+    self->news.is_all = TRUE;
     g_clear_pointer(&self->query.text, query_list_text_free);
     self->query.has_null = TRUE;
     self->query.is_short = FALSE;
@@ -345,10 +353,11 @@ on_window(QueryListResult *result, gpointer user_data)
     }
 
     query_list_succeed(self);
+    query_list_news_compare(self, result->generation);
     rows = g_steal_pointer(&result->rows);
     if (rows->len < n_rows) { /* the list has become shorter */
         if (!self->query.is_short)
-            self->work.wants_refresh = TRUE;
+            self->work.wants_refresh = self->news.is_all = TRUE;
         self->query.is_short = TRUE;
     }
     g_ptr_array_set_size(rows, (int) n_rows);

@@ -62,6 +62,7 @@ query_list_model_finalize(GObject *object)
     clear_order(self);
     query_list_text_free(self->query.text);
     query_list_sections_clear(self);
+    query_list_news_clear(self);
     g_free(self->sections.column);
     query_list_windows_free(&self->windows);
     g_hash_table_unref(self->held);

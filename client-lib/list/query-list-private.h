@@ -2,8 +2,10 @@
 /*
  * The inside of QueryListModel.
  *
- * Place: internal to libquery-client, room list. query-list-edit.c changes the list, query-list-load.c decides what is read next,
- * query-list-refresh.c reads again after commits, query-list-sections.c has the sections, query-list-model.c the public functions.
+ * Place: internal to libquery-client, room list. query-list-edit.c changes the list, query-list-load.c decides what is read next.
+ * After commits query-list-news.c reads rows that have changed, or query-list-refresh.c reads everything again.
+ * query-list-sections.c has the sections, query-list-model.c the public functions.
+ *
  * Invariant: while a signal is emitted, number of rows, windows and held rows agree. A handler may call anything: after each
  * signal `epoch` says whether the list has another query now.
  */
@@ -64,6 +66,13 @@ typedef struct QueryListSections {
     gboolean is_asked; /* the application has looked at them */
 } QueryListSections;
 
+/* What commits have changed that the list has not read again. */
+typedef struct QueryListNews {
+    gboolean is_all;    /* anything; else: */
+    GArray *rows;       /* (nullable) of NewsRow: rows with these keys */
+    guint64 generation; /* of the last one that came with keys */
+} QueryListNews;
+
 struct _QueryListModel {
     GObject parent_instance;
     QueryConnection *connection; /* (nullable) */
@@ -78,6 +87,7 @@ struct _QueryListModel {
     QueryListWindows windows;
     GHashTable *held; /* position → QueryRow, not owned: all that the application holds */
     QueryListWork work;
+    QueryListNews news;
     QueryListSections sections;
     QuerySubscription *subscription; /* (nullable) */
     guint subscribed_epoch;          /* of the query that is watched, or about to be */
@@ -94,6 +104,7 @@ typedef struct QueryListJob {
     guint n_known; /* of a refresh in two steps: the number of rows */
     guint n_tries;
     guint64 generation;
+    GArray *news; /* (nullable) rows that are read by their keys */
 } QueryListJob;
 
 /* query-list-edit.c: @added (nullable): the rows that came, when they are known. FALSE: the list has another query now. */
@@ -109,13 +120,19 @@ QueryRow *query_list_hold(QueryListModel *self, guint position);
 /* The first and last held row that is loaded, in the run of windows around the row last asked for. FALSE: there is none. */
 gboolean query_list_find_held_run(QueryListModel *self, guint *ret_first, guint *ret_last);
 
+/* The row at @position, which is in memory, has these values now; it is the same row. */
+void query_list_set_row(QueryListModel *self, guint position, QueryListRow *row);
+
 void query_list_set_loading(QueryListModel *self, gboolean is_loading);
 
 /* query-list-load.c */
 void query_list_open(QueryListModel *self);
 void query_list_stop(QueryListModel *self);
 void query_list_plan(QueryListModel *self);
+/* Everything is read again. */
 void query_list_want_refresh(QueryListModel *self);
+/* What the news name. */
+void query_list_want_news(QueryListModel *self);
 void query_list_note_generation(QueryListModel *self, guint64 generation);
 void query_list_fail(QueryListModel *self, const GError *error);
 void query_list_succeed(QueryListModel *self);
@@ -127,6 +144,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryListJob, query_list_job_free)
 
 /* query-list-refresh.c: begins; nothing else is under way. */
 void query_list_begin_refresh(QueryListModel *self);
+void query_list_refresh_ended(QueryListModel *self);
+
+/* query-list-news.c: the list has a new subscription. */
+void query_list_news_listen(QueryListModel *self);
+/* A part of the list is of that generation. Beside parts of another one it is not known what a change moves. */
+void query_list_news_compare(QueryListModel *self, guint64 generation);
+/* The list is as new as what is known of changes. */
+void query_list_news_clear(QueryListModel *self);
+/* Begins to read the changed rows alone; FALSE: everything has to be read. There are no news after it. */
+gboolean query_list_begin_news(QueryListModel *self);
 
 /* query-list-sections.c */
 void query_list_sections_read(QueryListModel *self);

@@ -19,8 +19,8 @@ begin(QueryListModel *self)
     self->work.began_usec = g_get_monotonic_time();
 }
 
-static void
-end(QueryListModel *self)
+void
+query_list_refresh_ended(QueryListModel *self)
 {
     gint64 now_usec = g_get_monotonic_time();
 
@@ -95,7 +95,7 @@ on_span(QueryListResult *result, gpointer user_data)
 
     if (self == NULL)
         return;
-    end(self);
+    query_list_refresh_ended(self);
     if (result->error != NULL || result->rows->len == 0) {
         if (result->error != NULL)
             query_list_fail(self, result->error);
@@ -174,7 +174,7 @@ on_second_step(QueryListResult *result, gpointer user_data)
     if (self == NULL)
         return;
     if (result->error != NULL) {
-        end(self);
+        query_list_refresh_ended(self);
         query_list_fail(self, result->error);
         return;
     }
@@ -183,7 +183,7 @@ on_second_step(QueryListResult *result, gpointer user_data)
         return;
     }
 
-    end(self);
+    query_list_refresh_ended(self);
     query_list_succeed(self);
     self->is_counted = TRUE;
     window = query_list_windows_find(&self->windows, job->start);
@@ -205,7 +205,7 @@ on_number(QueryListResult *result, gpointer user_data)
     if (self == NULL)
         return;
     if (result->error != NULL || result->rows->len == 0) {
-        end(self);
+        query_list_refresh_ended(self);
         if (result->error != NULL)
             query_list_fail(self, result->error);
         return;
@@ -220,7 +220,7 @@ on_number(QueryListResult *result, gpointer user_data)
     }
 
     /* no row is held: only the number counts */
-    end(self);
+    query_list_refresh_ended(self);
     query_list_succeed(self);
     self->is_counted = TRUE;
     if (query_list_row_get_n_columns(result->rows->pdata[0]) == 2)
@@ -252,6 +252,8 @@ query_list_begin_refresh(QueryListModel *self)
     guint last = 0;
 
     begin(self);
+    if (query_list_begin_news(self))
+        return;
     if (query_list_find_held_run(self, &first, &last) && query_list_text_get_language(self->query.text) == QUERY_LANGUAGE_SQL) {
         read_span(self, first, last);
         return;

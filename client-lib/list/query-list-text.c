@@ -288,6 +288,42 @@ query_list_text_make_span(const QueryListText *self, GVariant *parameters, const
     finish(self, sql, g_variant_builder_end(&builder), QUERY_LIST_N_EXTRA, ret);
 }
 
+gboolean
+query_list_text_has_place(const QueryListText *self)
+{
+    return self->language == QUERY_LANGUAGE_SQL && self->has_key;
+}
+
+gboolean
+query_list_text_is_same_place(const QueryListText *self, const QueryListRow *row, const QueryListRow *before)
+{
+    for (guint i = 0; i < self->columns->len; i++)
+        if (!query_list_row_is_same(row, before, self->columns->pdata[i]))
+            return FALSE;
+    return TRUE;
+}
+
+void
+query_list_text_make_keys(const QueryListText *self, GVariant *parameters, const char *key, const GPtrArray *keys,
+                          QueryListStatement *ret)
+{
+    GString *sql = begin_sql(self);
+    GVariantBuilder builder;
+
+    begin_parameters(&builder, parameters);
+    g_string_append(sql, "* FROM " LIST " WHERE ");
+    append_name(sql, key);
+    g_string_append(sql, " IN (");
+    for (guint i = 0; i < keys->len; i++) {
+        g_autofree char *name = g_strdup_printf(":queryd_k%u", i);
+
+        g_string_append_printf(sql, "%s%s", i > 0 ? ", " : "", name);
+        g_variant_builder_add(&builder, "{sv}", name, keys->pdata[i]);
+    }
+    g_string_append_c(sql, ')');
+    finish(self, sql, g_variant_builder_end(&builder), 0, ret);
+}
+
 /* SPARQL ----------------------------------------------------------------------------------------------------------------- */
 
 static const char *

@@ -54,6 +54,13 @@ gboolean query_list_text_is_anchor(const QueryListText *self, const QueryListRow
 void query_list_text_make_count(const QueryListText *self, GVariant *parameters, QueryListStatement *ret);
 void query_list_text_make_window(const QueryListText *self, GVariant *parameters, const QueryListPlace *place,
                                  QueryListStatement *ret);
+/* SQL only: whether the order of two rows follows from their values. */
+gboolean query_list_text_has_place(const QueryListText *self);
+/* These are equal in two states of a row. */
+gboolean query_list_text_is_same_place(const QueryListText *self, const QueryListRow *row, const QueryListRow *before);
+/* SQL only: the rows whose column @key is one of @keys (of GVariant). */
+void query_list_text_make_keys(const QueryListText *self, GVariant *parameters, const char *key, const GPtrArray *keys,
+                               QueryListStatement *ret);
 /* SQL only. */
 void query_list_text_make_span(const QueryListText *self, GVariant *parameters, const QueryListSpan *span, QueryListStatement *ret);
 /* Two columns: the value of @column, and the number of its rows, in the order of the list. */

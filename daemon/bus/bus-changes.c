@@ -100,7 +100,7 @@ qd_bus_changes_flush(QdBusChanges *self)
 
     send_changed(self);
     if (self->hooks.sent != NULL)
-        self->hooks.sent(self->generation, self->hooks.user_data);
+        self->hooks.sent(self->generation, self->changes, self->hooks.user_data);
     self->pending = FALSE;
     qd_changes_clear(self->changes);
 }

@@ -16,7 +16,8 @@ typedef struct QdChanges QdChanges;
 typedef struct QdBusChanges QdBusChanges;
 
 typedef struct QdBusChangesHooks {
-    void (*sent)(uint64_t generation, void *user_data); /* (nullable) with each Changed: for other signals due then */
+    /* (nullable) with each Changed, which is about @changes: for other signals due then */
+    void (*sent)(uint64_t generation, const QdChanges *changes, void *user_data);
     /* (nullable) TRUE: commits need not be added for now. FALSE: what was held back is added before it returns. */
     void (*hold)(gboolean hold, void *user_data);
     void *user_data;

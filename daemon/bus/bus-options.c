@@ -57,7 +57,7 @@ read_option(sd_bus_message *message, const QdOption *option, QdCallOptions *opti
 }
 
 static gboolean
-read_entry(sd_bus_message *message, QdCall *call, guint *seen, GError **error)
+read_entry(sd_bus_message *message, QdCall *call, uint64_t *seen, GError **error)
 {
     const QdOption *option;
     const char *key;
@@ -71,7 +71,7 @@ read_entry(sd_bus_message *message, QdCall *call, guint *seen, GError **error)
 gboolean
 qd_bus_read_options(sd_bus_message *message, QdCall *call, GError **error)
 {
-    guint seen = 0;
+    uint64_t seen = 0;
     int r;
 
     r = sd_bus_message_enter_container(message, 'a', "{sv}");

@@ -436,6 +436,7 @@ const sd_bus_vtable qd_bus_query_vtable[] = {
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Subscribe", SD_BUS_ARGS("s", language, "s", text, "a{sv}", options), SD_BUS_RESULT("o", subscription),
                             handle_subscribe, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_SIGNAL_WITH_ARGS("RowsChanged", SD_BUS_ARGS("t", generation, "a(oa(sbasasa(sav)))", subscriptions), 0),
     SD_BUS_SIGNAL_WITH_ARGS("Stale", SD_BUS_ARGS("t", generation, "ao", subscriptions), 0),
     SD_BUS_METHOD_WITH_ARGS("StorePayload", SD_BUS_ARGS("h", source, "a{sv}", options), SD_BUS_RESULT("x", id),
                             handle_store_payload, SD_BUS_VTABLE_UNPRIVILEGED),

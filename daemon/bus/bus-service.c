@@ -27,11 +27,11 @@ on_peer_gone(const char *name, void *user_data)
 }
 
 static void
-on_changes_sent(uint64_t generation, void *user_data)
+on_changes_sent(uint64_t generation, const QdChanges *changes, void *user_data)
 {
     const QdBusService *self = user_data;
 
-    qd_bus_subscriptions_tell(self->subscriptions, generation);
+    qd_bus_subscriptions_tell(self->subscriptions, generation, changes);
 }
 
 static void

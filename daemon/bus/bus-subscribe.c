@@ -15,6 +15,7 @@
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-peer.h"
 #include "daemon/bus/bus-private.h"
+#include "daemon/bus/bus-rows.h"
 #include "daemon/call/call-classes.h"
 #include "daemon/notify/subscription-index.h"
 
@@ -36,6 +37,8 @@ typedef struct Subscription {
     char *text;
     char *base; /* (nullable) */
     QdWatch *watch;
+    gboolean wants_keys;
+    QdKeySource *source; /* (owned) (nullable) by the schema as it is */
     uint64_t generation;
     gboolean touched;
     gboolean outdated; /* to be looked at again */
@@ -46,6 +49,7 @@ struct QdBusSubscriptions {
     GHashTable *subscriptions; /* path → Subscription, owned */
     GHashTable *owners;        /* name → Owner, owned */
     QdSubscriptionIndex *index;
+    guint n_wanting;            /* subscriptions that asked for keys */
     GQueue outdated;            /* of Subscription */
     QdCall *look;               /* (nullable) under way */
     Subscription *looked_at;    /* (nullable) by @look; NULL also when it has been closed */
@@ -79,12 +83,23 @@ get_owner(QdBusSubscriptions *self, const char *name)
     return owner;
 }
 
+/* Rows are looked at while a subscription asks for keys. */
+static void
+count_wanting(QdBusSubscriptions *self, int change)
+{
+    self->n_wanting += (guint) change;
+    qd_engine_set_wants_keys(self->service->engine, self->n_wanting > 0);
+}
+
 static void
 subscription_free(gpointer data)
 {
     Subscription *self = data;
     QdBusSubscriptions *all = self->all;
 
+    if (self->wants_keys)
+        count_wanting(all, -1);
+    (void) qd_key_source_free(self->source);
     qd_subscription_index_remove(all->index, self->watch);
     if (self->touched)
         (void) g_ptr_array_remove_fast(self->owner->touched, self);
@@ -117,6 +132,14 @@ queue_outdated(Subscription *subscription)
     g_queue_push_tail(&subscription->all->outdated, subscription);
 }
 
+static void
+take_reads(Subscription *subscription, QdCall *call)
+{
+    qd_subscription_index_set_reads(subscription->all->index, subscription->watch, g_steal_pointer(&call->result.reads));
+    (void) qd_key_source_free(subscription->source);
+    subscription->source = g_steal_pointer(&call->result.source);
+}
+
 /* A query that does not compile any more stays touched by all, up to the next change of the schema. */
 static void
 on_looked(QdCall *call, void *user_data)
@@ -126,7 +149,7 @@ on_looked(QdCall *call, void *user_data)
 
     if (subscription != NULL && call->result.error == NULL) {
         if (call->result.generation >= self->schema_generation)
-            qd_subscription_index_set_reads(self->index, subscription->watch, g_steal_pointer(&call->result.reads));
+            take_reads(subscription, call);
         else
             queue_outdated(subscription);
     }
@@ -146,6 +169,7 @@ look_at_next(QdBusSubscriptions *self)
     self->looked_at = subscription;
     self->look = qd_call_new(&qd_subscribe_call, subscription->client);
     self->look->options.base = g_strdup(subscription->base);
+    self->look->options.keys = subscription->wants_keys;
     self->look->done = on_looked;
     self->look->user_data = self;
     qd_call_add_statement(self->look, subscription->language, subscription->text, NULL);
@@ -157,6 +181,7 @@ make_outdated(Subscription *subscription)
 {
     qd_subscription_index_set_reads(subscription->all->index, subscription->watch,
                                     qd_read_set_new_all(subscription->language == QD_LANGUAGE_SPARQL));
+    subscription->source = qd_key_source_free(subscription->source);
     queue_outdated(subscription);
 }
 
@@ -215,12 +240,50 @@ append_paths(sd_bus_message *signal, const GPtrArray *subscriptions)
     return sd_bus_message_close_container(signal);
 }
 
+/* Before Stale, so that a client has the keys when it looks. */
 static void
-tell_owner(QdBusSubscriptions *self, Owner *owner, uint64_t generation)
+tell_rows(QdBusSubscriptions *self, const Owner *owner, uint64_t generation, const QdChanges *changes)
+{
+    sd_bus_message *signal = NULL;
+    guint n = 0;
+    int r;
+
+    r = sd_bus_message_new_signal(self->service->bus, &signal, QD_BUS_PATH, QD_BUS_INTERFACE, "RowsChanged");
+    if (r >= 0 && owner->name[0] != '\0')
+        r = sd_bus_message_set_destination(signal, owner->name);
+    if (r >= 0)
+        r = sd_bus_message_append(signal, "t", generation);
+    if (r >= 0)
+        r = sd_bus_message_open_container(signal, 'a', "(oa(sbasasa(sav)))");
+    for (guint i = 0; r >= 0 && i < owner->touched->len; i++) {
+        const Subscription *subscription = owner->touched->pdata[i];
+
+        if (!subscription->wants_keys)
+            continue;
+        r = sd_bus_message_open_container(signal, 'r', "oa(sbasasa(sav))");
+        if (r >= 0)
+            r = sd_bus_message_append_basic(signal, 'o', subscription->path);
+        if (r >= 0)
+            r = qd_bus_rows_append(signal, qd_watch_get_reads(subscription->watch), subscription->source, changes);
+        if (r >= 0)
+            r = sd_bus_message_close_container(signal);
+        n++;
+    }
+    if (r >= 0)
+        r = sd_bus_message_close_container(signal);
+    if (r >= 0 && n > 0)
+        (void) sd_bus_send(self->service->bus, signal, NULL);
+    sd_bus_message_unref(signal);
+}
+
+static void
+tell_owner(QdBusSubscriptions *self, Owner *owner, uint64_t generation, const QdChanges *changes)
 {
     sd_bus_message *signal = NULL;
     int r;
 
+    if (self->n_wanting > 0)
+        tell_rows(self, owner, generation, changes);
     r = sd_bus_message_new_signal(self->service->bus, &signal, QD_BUS_PATH, QD_BUS_INTERFACE, "Stale");
     if (r >= 0 && owner->name[0] != '\0')
         r = sd_bus_message_set_destination(signal, owner->name);
@@ -239,7 +302,7 @@ tell_owner(QdBusSubscriptions *self, Owner *owner, uint64_t generation)
 }
 
 void
-qd_bus_subscriptions_tell(QdBusSubscriptions *self, uint64_t generation)
+qd_bus_subscriptions_tell(QdBusSubscriptions *self, uint64_t generation, const QdChanges *changes)
 {
     GHashTableIter iter;
     gpointer value;
@@ -247,7 +310,7 @@ qd_bus_subscriptions_tell(QdBusSubscriptions *self, uint64_t generation)
     g_hash_table_iter_init(&iter, self->owners);
     while (g_hash_table_iter_next(&iter, NULL, &value))
         if (((Owner *) value)->touched->len > 0)
-            tell_owner(self, value, generation);
+            tell_owner(self, value, generation, changes);
     qd_subscription_index_rearm(self->index);
 }
 
@@ -289,6 +352,10 @@ qd_bus_subscriptions_add(QdBusService *service, const char *sender, QdCall *call
     subscription->language = statement->language;
     subscription->text = g_strdup(statement->text);
     subscription->base = g_strdup(call->options.base);
+    subscription->wants_keys = call->options.keys;
+    subscription->source = g_steal_pointer(&call->result.source);
+    if (subscription->wants_keys)
+        count_wanting(self, 1);
     subscription->generation = qd_engine_get_generation(service->engine);
     subscription->watch = qd_subscription_index_add(self->index, g_steal_pointer(&call->result.reads), subscription);
     g_hash_table_insert(self->subscriptions, subscription->path, subscription);

@@ -67,10 +67,12 @@ void qd_bus_subscriptions_touch(QdBusSubscriptions *self, uint64_t generation, c
  * qd_bus_subscriptions_tell:
  * @self: the subscriptions
  * @generation: of the last commit
+ * @changes: (transfer none): what the commits since the last time have changed
  *
- * Sends one Stale to each owner of subscriptions that were touched since the last time.
+ * Sends one Stale to each owner of subscriptions that were touched since the last time; before it RowsChanged, if some of them
+ * asked for keys.
  */
-void qd_bus_subscriptions_tell(QdBusSubscriptions *self, uint64_t generation);
+void qd_bus_subscriptions_tell(QdBusSubscriptions *self, uint64_t generation, const QdChanges *changes);
 
 /**
  * qd_bus_subscriptions_get_n:

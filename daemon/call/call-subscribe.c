@@ -4,8 +4,10 @@
  */
 #include <string.h>
 
+#include "daemon/base/error.h"
 #include "daemon/call/call-classes.h"
 #include "daemon/call/call-private.h"
+#include "daemon/notify/key-source.h"
 #include "daemon/notify/read-set.h"
 #include "daemon/sqlite/sqlite-error.h"
 
@@ -20,6 +22,10 @@ run_subscribe(QdCall *call, GError **error)
     QdConnection *connection;
 
     call->result.generation = qd_writer_get_generation(context->writer);
+    if (call->options.keys && statement->language == QD_LANGUAGE_SPARQL) {
+        qd_error_set(error, QW_ERROR_UNSUPPORTED, "option 'keys' is for SQL: RDF data has no rows; Changed names its graphs");
+        return;
+    }
     probe = qd_run_new(context->pool, call->client, NULL, &what, QD_POLICY_READ, &context->limits, error);
     if (probe == NULL)
         return;
@@ -28,6 +34,8 @@ run_subscribe(QdCall *call, GError **error)
         call->result.reads = qd_read_set_new_for_sparql(connection, statement->text, call->options.base, &context->limits, error);
     else
         call->result.reads = qd_read_set_new_for_sql(connection, statement->text, &context->limits, error);
+    if (call->options.keys && call->result.reads != NULL && statement->language == QD_LANGUAGE_SQL)
+        call->result.source = qd_key_source_find(connection, statement->text, &context->limits);
 }
 
 static void
@@ -51,5 +59,7 @@ run_prefixes(QdCall *call, GError **error)
         qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
 }
 
-const QdCallClass qd_subscribe_call = { .name = "Subscribe", .options = QD_TAKES(BASE), .reads = TRUE, .run = run_subscribe };
+const QdCallClass qd_subscribe_call = {
+    .name = "Subscribe", .options = QD_TAKES(BASE) | QD_TAKES(KEYS), .reads = TRUE, .run = run_subscribe
+};
 const QdCallClass qd_prefixes_call = { .name = "Prefixes", .reads = TRUE, .is_internal = TRUE, .run = run_prefixes };

@@ -6,6 +6,7 @@
 
 #include "daemon/call/call-private.h"
 
+#include "daemon/notify/key-source.h"
 #include "daemon/notify/read-set.h"
 #include "daemon/payload/payload-draft.h"
 #include "daemon/runtime/registry.h"
@@ -87,6 +88,7 @@ qd_call_free(QdCall *call)
     g_array_unref(call->result.page_rows);
     g_ptr_array_unref(call->result.messages);
     (void) qd_read_set_free(call->result.reads);
+    (void) qd_key_source_free(call->result.source);
     if (call->result.text != NULL)
         g_string_free(call->result.text, TRUE);
     g_clear_error(&call->result.error);

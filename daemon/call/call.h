@@ -14,6 +14,7 @@
 #include "daemon/runtime/options.h"
 
 typedef struct QdReadSet QdReadSet;
+typedef struct QdKeySource QdKeySource;
 typedef struct QdCall QdCall;
 
 typedef enum QdCallPlace {
@@ -88,6 +89,7 @@ typedef struct QdCallResult {
     gboolean ok;         /* CHECK */
     GPtrArray *messages; /* CHECK, RESTORE: of char*; PREFIXES: prefix, IRI, …; UpdateBlank: label, IRI, … */
     QdReadSet *reads;    /* SUBSCRIBE: (owned) */
+    QdKeySource *source; /* SUBSCRIBE with `keys`: (owned) (nullable) */
     uint64_t n_rows;
     uint64_t n_bytes;
 } QdCallResult;

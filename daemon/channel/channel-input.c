@@ -324,7 +324,7 @@ qd_channel_watch_input(QdChannel *self)
 gboolean
 qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error)
 {
-    guint seen = 0;
+    uint64_t seen = 0;
 
     for (uint32_t i = 0; i < n; i++) {
         const QdOption *option;

@@ -100,6 +100,12 @@ qd_engine_hold_changes(QdEngine *self, gboolean hold)
     pthread_mutex_unlock(&self->news.mutex);
 }
 
+void
+qd_engine_set_wants_keys(QdEngine *self, gboolean wants_keys)
+{
+    __atomic_store_n(&self->context.wants_keys, wants_keys, __ATOMIC_RELAXED);
+}
+
 static void
 on_payloads_given_up(QdPayloadSweep what, void *user_data)
 {
@@ -122,6 +128,7 @@ take_database(QdEngine *self, QdDatabase *database)
         .commit_func = on_commit,
         .registry = self->context.registry,
         .linger = qd_channels_get_linger(self->context.channels),
+        .wants_keys = &self->context.wants_keys,
         .payloads = qd_payloads_new(self->context.directory, &self->context.limits),
         .sweep_func = on_payloads_given_up,
         .user_data = self,

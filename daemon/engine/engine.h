@@ -38,6 +38,9 @@ void qd_engine_hold_changes(QdEngine *self, gboolean hold);
 /* Main thread: reports the commits that were not reported yet, if there are any. */
 void qd_engine_tell_changes(QdEngine *self);
 
+/* Main thread: whether QdChanges of the transactions that begin from now on name rows (QdChanges.rows). */
+void qd_engine_set_wants_keys(QdEngine *self, gboolean wants_keys);
+
 /* Ends everything: waits for workers and jobs. All calls have been answered before it returns, `done` included. */
 QdEngine *qd_engine_free(QdEngine *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdEngine, qd_engine_free)

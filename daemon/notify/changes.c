@@ -33,6 +33,7 @@ qd_changes_free(QdChanges *self)
     qd_name_set_free(self->graphs);
     qd_name_set_free(self->predicates);
     (void) qd_resource_events_free(self->resources);
+    (void) qd_row_changes_free(self->rows);
     g_free(self);
     return NULL;
 }
@@ -45,6 +46,7 @@ qd_changes_clear(QdChanges *self)
     qd_name_set_clear(self->predicates);
     if (self->resources != NULL)
         qd_resource_events_clear(self->resources);
+    self->rows = qd_row_changes_free(self->rows);
     self->schema = FALSE;
     self->prefixes = FALSE;
 }
@@ -93,9 +95,35 @@ qd_changes_get_resources(QdChanges *self)
     return self->resources;
 }
 
+/* Any row of @tables, which have changed before a subscription asked for keys. */
+static void
+add_all_rows(QdRowChanges *rows, const QdNameSet *tables)
+{
+    g_autoptr(GPtrArray) names = qd_name_set_list(tables);
+
+    for (guint i = 0; i < names->len; i++)
+        qd_row_changes_add_all_of(rows, names->pdata[i]);
+}
+
+static void
+add_rows(QdChanges *self, const QdChanges *other)
+{
+    if (self->rows == NULL && other->rows == NULL)
+        return;
+    if (self->rows == NULL) {
+        self->rows = qd_row_changes_new();
+        add_all_rows(self->rows, self->tables);
+    }
+    if (other->rows == NULL)
+        add_all_rows(self->rows, other->tables);
+    else
+        qd_row_changes_merge(self->rows, other->rows);
+}
+
 void
 qd_changes_add_all(QdChanges *self, const QdChanges *other)
 {
+    add_rows(self, other);
     qd_name_set_add_all(self->tables, other->tables);
     qd_name_set_add_all(self->graphs, other->graphs);
     qd_name_set_add_all(self->predicates, other->predicates);
@@ -111,6 +139,7 @@ qd_changes_make_all(QdChanges *self)
     qd_name_set_make_all(self->tables);
     qd_name_set_make_all(self->graphs);
     qd_name_set_make_all(self->predicates);
+    self->rows = qd_row_changes_free(self->rows);
     self->schema = TRUE;
     self->prefixes = TRUE;
 }

@@ -9,6 +9,7 @@
 
 #include "daemon/base/name-set.h"
 #include "daemon/notify/resource-events.h"
+#include "daemon/notify/row-changes.h"
 #include "daemon/sqlite/connection.h"
 
 typedef struct QdChanges {
@@ -18,6 +19,7 @@ typedef struct QdChanges {
     gboolean schema;             /* some of the tables came, went, or have other columns */
     gboolean prefixes;           /* stored prefixes */
     QdResourceEvents *resources; /* (owned) (nullable) of SPARQL updates, as far as resource_events allows */
+    QdRowChanges *rows;          /* (owned) (nullable) of the tables; NULL: any rows of them: no subscription had asked */
 } QdChanges;
 
 QdChanges *qd_changes_new(void);

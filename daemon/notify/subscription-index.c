@@ -141,6 +141,12 @@ qd_subscription_index_set_reads(QdSubscriptionIndex *self, QdWatch *watch, QdRea
     put(self, watch);
 }
 
+const QdReadSet *
+qd_watch_get_reads(const QdWatch *self)
+{
+    return self->reads;
+}
+
 /* Commits ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct Touch {

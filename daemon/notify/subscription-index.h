@@ -26,6 +26,9 @@ void qd_subscription_index_remove(QdSubscriptionIndex *self, QdWatch *watch);
 /* Another set of what it reads: (transfer full). */
 void qd_subscription_index_set_reads(QdSubscriptionIndex *self, QdWatch *watch, QdReadSet *reads);
 
+/* (transfer none): until the next qd_subscription_index_set_reads() */
+const QdReadSet *qd_watch_get_reads(const QdWatch *self);
+
 /* Calls @func for each watch that @changes touch and that was not reported yet. @func must not add or remove watches. */
 void qd_subscription_index_touch(QdSubscriptionIndex *self, const QdChanges *changes, QdWatchFunc func, gpointer user_data);
 /* From now on all are reported again. */

@@ -48,6 +48,7 @@ typedef struct QdContext {
     struct QdJobs *jobs;
     QdRegistry *registry;
     QdCounters counters;
+    gint wants_keys;        /* atomic: a subscription asks for keys of rows */
     gint n_request_bytes;   /* atomic: that are charged, of all clients */
     gint n_restores;        /* atomic: so often another database has come in place of this one */
     uint64_t activity_usec; /* atomic: when the main thread last heard of activity */

@@ -134,6 +134,7 @@ static const QdOption option_table[] = {
     { "check_only", 'b', QD_TAKES(CHECK_ONLY), AT(transfer.check_only) },
     { "quick", 'b', QD_TAKES(QUICK), AT(quick) },
     { "warm", 'b', QD_TAKES(WARM), AT(warm) },
+    { "keys", 'b', QD_TAKES(KEYS), AT(keys) },
     { "tokenizer", 's', QD_TAKES(FULL_TEXT), AT(full_text.tokenizer) },
     { "add", 'a', QD_TAKES(FULL_TEXT), AT(full_text.add) },
     { "remove", 'a', QD_TAKES(FULL_TEXT), AT(full_text.remove) },
@@ -142,7 +143,7 @@ static const QdOption option_table[] = {
     { "check", 'b', QD_TAKES(FULL_TEXT), AT(full_text.check) },
 };
 
-G_STATIC_ASSERT(G_N_ELEMENTS(option_table) <= 8 * sizeof(guint)); /* qd_option_find() has a bit for each */
+G_STATIC_ASSERT(G_N_ELEMENTS(option_table) <= 8 * sizeof(uint64_t)); /* qd_option_find() has a bit for each */
 
 void
 qd_options_init(QdCallOptions *self)
@@ -166,7 +167,7 @@ qd_options_clear(QdCallOptions *self)
 }
 
 const QdOption *
-qd_option_find(const char *key, guint taken, guint *seen, GError **error)
+qd_option_find(const char *key, guint taken, uint64_t *seen, GError **error)
 {
     for (guint i = 0; i < G_N_ELEMENTS(option_table); i++) {
         if (!g_str_equal(option_table[i].key, key))
@@ -175,11 +176,11 @@ qd_option_find(const char *key, guint taken, guint *seen, GError **error)
             qd_error_set(error, QW_ERROR_BAD_PARAMETER, "this method has no option '%s'", key);
             return NULL;
         }
-        if ((*seen & (1u << i)) != 0) {
+        if ((*seen & (UINT64_C(1) << i)) != 0) {
             qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option '%s' is given twice", key);
             return NULL;
         }
-        *seen |= 1u << i;
+        *seen |= UINT64_C(1) << i;
         return &option_table[i];
     }
 

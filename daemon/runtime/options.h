@@ -38,6 +38,7 @@ typedef enum QdOptionId {
     QD_OPTION_CHECK_ONLY,
     QD_OPTION_QUICK,
     QD_OPTION_WARM,
+    QD_OPTION_KEYS,
     QD_OPTION_FULL_TEXT, /* tokenizer, add, remove, all, rebuild, check */
 } QdOptionId;
 
@@ -95,6 +96,7 @@ typedef struct QdCallOptions {
     char *media_type;       /* (nullable) StorePayload, ReplacePayload */
     gboolean error_details; /* the caller reads more of an error than its message */
     gboolean analyze;
+    gboolean keys;                /* Subscribe: RowsChanged, too */
     gboolean quick;               /* Check */
     gboolean warm;                /* Optimize */
     gboolean union_default_graph; /* calls of TinySPARQL's clients: the default graph is all graphs together */
@@ -126,7 +128,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(QdCallOptions, qd_options_clear)
  *
  * Returns: (transfer none) (nullable): the option
  */
-const QdOption *qd_option_find(const char *key, guint taken, guint *seen, GError **error);
+const QdOption *qd_option_find(const char *key, guint taken, uint64_t *seen, GError **error);
 const char *qd_option_get_key(const QdOption *self);
 /* Of D-Bus: 's', 'u', 'b', or 'a' for an array of texts. */
 char qd_option_get_type(const QdOption *self);

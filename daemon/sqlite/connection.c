@@ -255,7 +255,7 @@ qd_connection_get_attachment(QdConnection *self, QdAttachment which)
 void
 qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy)
 {
-    g_assert(self->attachments[which].object == NULL);
+    g_assert(object == NULL || self->attachments[which].object == NULL);
 
     self->attachments[which].object = object;
     self->attachments[which].destroy = destroy;

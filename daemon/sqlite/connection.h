@@ -85,11 +85,13 @@ typedef enum QdAttachment {
     QD_ATTACHMENT_ENCODER,
     QD_ATTACHMENT_PAYLOADS,
     QD_ATTACHMENT_COUNTING,
+    QD_ATTACHMENT_ROW_WATCH,
     QD_ATTACHMENT_INTERRUPTER, /* not owned */
     QD_ATTACHMENT_TALLY_TERMS, /* not owned */
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
+/* @object: (nullable): NULL: the caller has freed what there was. */
 void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy);
 
 /**

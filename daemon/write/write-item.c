@@ -10,6 +10,7 @@
 #include "daemon/base/error.h"
 #include "daemon/base/name-set.h"
 #include "daemon/notify/changes.h"
+#include "daemon/notify/row-watch.h"
 #include "daemon/payload/payload.h"
 #include "daemon/plan/compile.h"
 #include "daemon/read/bind.h"
@@ -299,6 +300,7 @@ void
 qd_write_item_note_run(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
 {
     qd_connection_refresh_writes(connection, compiled);
+    qd_row_watch_note_tables(connection, compiled->write_tables);
     qd_changes_add_statement(item->outcome.changed, compiled);
     if (compiled->effects.calls_delete)
         qd_changes_add_payload_delete(item->outcome.changed, connection, limits);
@@ -366,6 +368,7 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     qd_connection_get_guard(connection)->vacuuming = compiled->runs_alone;
     qd_guard_forget_writes(qd_connection_get_guard(connection));
     qd_settings_note_begun(connection);
+    qd_row_watch_note_tables(connection, compiled->write_tables);
     ok = (compiled->effects.alters ? execute_alter : execute_rows)(item, statement, connection, compiled, limits, error);
     qd_connection_get_guard(connection)->vacuuming = FALSE;
     (void) sqlite3_clear_bindings(compiled->stmt);
@@ -456,13 +459,18 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     qd_changes_clear(item->outcome.changed);
     if (item->func != NULL)
         return execute_func(item, connection, error) && qd_write_item_check_keys(item, connection, error);
-    if (item->is_part)
-        return execute_statements(item, connection, limits, error);
+    qd_row_watch_begin(connection, item->outcome.changed);
+    if (item->is_part) {
+        ok = execute_statements(item, connection, limits, error);
+        qd_row_watch_begin(connection, NULL);
+        return ok;
+    }
 
     if (item->settings != NULL)
         qd_settings_begin(connection, *item->settings);
     ok = execute_statements(item, connection, limits, error) && qd_write_item_check_keys(item, connection, error);
     qd_settings_reset(connection);
+    qd_row_watch_begin(connection, NULL);
     if (item->settings != NULL && item->has_begun)
         qd_settings_note_end(item->settings);
     return ok;

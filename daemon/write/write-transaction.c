@@ -9,6 +9,7 @@
 #include "daemon/base/error.h"
 #include "daemon/base/log.h"
 #include "daemon/notify/changes.h"
+#include "daemon/notify/row-watch.h"
 #include "daemon/payload/payload-sweep.h"
 #include "daemon/payload/payload.h"
 #include "daemon/read/pool.h"
@@ -130,6 +131,8 @@ qd_write_begin(QdWriter *self, GError **error)
 
     if (!qd_write_check_files(self, FALSE, error))
         return FALSE;
+    (void) qd_row_watch_set(self->connection,
+                            self->config.wants_keys != NULL && __atomic_load_n(self->config.wants_keys, __ATOMIC_RELAXED) != 0);
     if (qd_connection_begin_write(self->connection, &failure)) {
         compare_version(self);
         qd_database_note_log(self->config.database, TRUE);

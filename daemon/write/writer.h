@@ -137,6 +137,7 @@ typedef struct QdWriterConfig {
     QdWriterCommitFunc commit_func;
     QdRegistry *registry;   /* its oldest reader makes way when the write-ahead log cannot shrink for it */
     QdWriterLinger *linger; /* (nullable) (not owned) */
+    const gint *wants_keys; /* (nullable) (not owned) atomic: a subscription asks for keys of rows */
     QdPayloads *payloads;   /* (nullable) (not owned), with sweep_func */
     QdWriterSweepFunc sweep_func;
     uint64_t group_usec;  /* for so long a group takes members in; 0: the default of 5 ms */

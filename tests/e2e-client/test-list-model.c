@@ -335,6 +335,59 @@ test_changes(void)
     view_clear(&view);
 }
 
+static guint64
+count_rows_read(QueryConnection *connection)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GVariant) stats = query_connection_get_stats(connection, NULL, &error);
+    guint64 n_rows = 0;
+
+    g_assert_no_error(error);
+    g_assert_true(g_variant_lookup(stats, "rows_total", "t", &n_rows));
+    return n_rows;
+}
+
+/* A commit that changes rows in memory costs these rows; nothing is counted. */
+static void
+test_changed_keys(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) list = NULL;
+    g_autofree char *update = NULL;
+    g_autofree char *delete = NULL;
+    guint64 n_before;
+    gint64 id;
+    View view;
+
+    make_songs(connection, N_SONGS);
+    list = make_list(connection, SONGS, "artist", "id");
+    view_init(&view, list);
+    wait_loaded(&view);
+    view_show(&view, 5000, 50);
+    settle(&view, 1);
+    client_execute(connection, "DELETE FROM song WHERE artist = 'artist 1'"); /* the subscription is there when it has come */
+    settle(&view, read_generation(connection));
+
+    view_forget_counts(&view);
+    n_before = count_rows_read(connection);
+    id = query_row_get_int64(view.rows->pdata[20], 0);
+    update = g_strdup_printf("UPDATE song SET title = 'another' WHERE id = %" G_GINT64_FORMAT, id);
+    client_execute(connection, update);
+    while (view.n_filled == 0)
+        g_main_context_iteration(NULL, TRUE);
+    g_assert_cmpuint(count_rows_read(connection) - n_before, ==, 1);
+    g_assert_cmpuint(view.n_signals, ==, 0);
+
+    delete = g_strdup_printf("DELETE FROM song WHERE id = %" G_GINT64_FORMAT, id);
+    client_execute(connection, delete);
+    while (view.n_signals == 0)
+        g_main_context_iteration(NULL, TRUE);
+    g_assert_cmpuint(count_rows_read(connection) - n_before, ==, 1);
+    g_assert_cmpuint(view.n_removed, ==, 1);
+    check_view(&view, connection, SQL, SONGS " ORDER BY artist, id");
+    view_clear(&view);
+}
+
 static void
 change_at_random(QueryConnection *connection, guint n_max)
 {
@@ -612,6 +665,7 @@ main(int argc, char **argv)
     g_test_add_func("/list-model/scroll", test_scroll);
     g_test_add_func("/list-model/changes", test_changes);
     g_test_add_func("/list-model/rows-read-next", test_rows_read_next);
+    g_test_add_func("/list-model/changed-keys", test_changed_keys);
     g_test_add_data_func("/list-model/random-changes/ascending", "artist, title", test_random_changes);
     g_test_add_data_func("/list-model/random-changes/descending", "artist DESC", test_random_changes);
     g_test_add_data_func("/list-model/random-changes/both-directions", "title DESC, artist", test_random_changes);

@@ -12,7 +12,7 @@
 static gboolean
 parse(QdCallOptions *options, const char *const *words, GError **error)
 {
-    guint seen = 0;
+    uint64_t seen = 0;
 
     for (guint i = 0; words[i] != NULL; i += 2) {
         const QdOption *option = qd_option_find(words[i], TAKEN, &seen, error);
