@@ -18,8 +18,10 @@ struct _QueryConnection {
     QueryBus *bus;
     QueryPool *pool;
     QueryDirect *direct; /* (nullable): then there is no bus */
-    char *store;         /* (nullable): construct-only, as the next two */
+    char *store;         /* (nullable): construct-only, as the next four */
     char *path;
+    char *url;
+    GVariant *remote_options;
     gboolean is_direct;
     pthread_mutex_t mutex;
     guint64 timeout_msec; /* 0: the daemon's default; QUERY_TIMEOUT_NONE: none */
@@ -30,7 +32,18 @@ struct _QueryConnection {
     GPtrArray *hubs;      /* of QueryHub, one for each main context; guarded by mutex */
 };
 
-enum { PROP_STORE = 1, PROP_PATH, PROP_IS_DIRECT, PROP_TIMEOUT_MSEC, PROP_MAX_ROWS, PROP_TRANSPORT, PROP_DURABILITY, N_PROPS };
+enum {
+    PROP_STORE = 1,
+    PROP_PATH,
+    PROP_IS_DIRECT,
+    PROP_URL,
+    PROP_REMOTE_OPTIONS,
+    PROP_TIMEOUT_MSEC,
+    PROP_MAX_ROWS,
+    PROP_TRANSPORT,
+    PROP_DURABILITY,
+    N_PROPS
+};
 
 static GParamSpec *properties[N_PROPS];
 
@@ -51,6 +64,8 @@ query_connection_finalize(GObject *object)
     query_direct_unref(self->direct);
     g_free(self->store);
     g_free(self->path);
+    g_free(self->url);
+    g_clear_pointer(&self->remote_options, g_variant_unref);
     g_free(self->base);
     g_free(self->dataset);
     (void) pthread_mutex_destroy(&self->mutex);
@@ -73,7 +88,7 @@ query_connection_constructed(GObject *object)
     QueryConnection *self = QUERY_CONNECTION(object);
 
     G_OBJECT_CLASS(query_connection_parent_class)->constructed(object);
-    if (!self->is_direct && is_store_name(self->store))
+    if (!self->is_direct && self->url == NULL && is_store_name(self->store))
         self->bus = query_bus_new(self->store);
 }
 
@@ -88,6 +103,10 @@ query_connection_set_property(GObject *object, guint id, const GValue *value, GP
         self->path = g_value_dup_string(value);
     else if (id == PROP_IS_DIRECT)
         self->is_direct = g_value_get_boolean(value);
+    else if (id == PROP_URL)
+        self->url = g_value_dup_string(value);
+    else if (id == PROP_REMOTE_OPTIONS)
+        self->remote_options = g_value_dup_variant(value);
     else if (id == PROP_TIMEOUT_MSEC)
         query_connection_set_timeout_msec(self, g_value_get_uint(value));
     else if (id == PROP_MAX_ROWS)
@@ -111,6 +130,8 @@ query_connection_get_property(GObject *object, guint id, GValue *value, GParamSp
         g_value_set_string(value, self->path);
     else if (id == PROP_IS_DIRECT)
         g_value_set_boolean(value, self->is_direct);
+    else if (id == PROP_URL)
+        g_value_set_string(value, self->url);
     else if (id == PROP_TIMEOUT_MSEC)
         g_value_set_uint(value, query_connection_get_timeout_msec(self));
     else if (id == PROP_MAX_ROWS)
@@ -153,6 +174,19 @@ query_connection_class_init(QueryConnectionClass *klass)
      * Whether the connection reads the database file itself, see query_connection_new_direct().
      */
     properties[PROP_IS_DIRECT] = g_param_spec_boolean("is-direct", NULL, NULL, FALSE, once);
+    /**
+     * QueryConnection:url:
+     *
+     * Of a remote connection: the URL of its endpoint, else %NULL; see query_connection_new_remote().
+     */
+    properties[PROP_URL] = g_param_spec_string("url", NULL, NULL, NULL, once);
+    /**
+     * QueryConnection:remote-options:
+     *
+     * Of a remote connection: the options of query_connection_new_remote(). They can hold secrets and are not readable.
+     */
+    properties[PROP_REMOTE_OPTIONS] = g_param_spec_variant("remote-options", NULL, NULL, G_VARIANT_TYPE_VARDICT, NULL,
+                                                           G_PARAM_WRITABLE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
     /**
      * QueryConnection:timeout-msec: (getter get_timeout_msec) (setter set_timeout_msec)
      *
@@ -306,7 +340,10 @@ static gboolean
 open_direct(QueryConnection *self, GCancellable *cancellable, GError **error)
 {
     if (self->direct == NULL && !g_cancellable_set_error_if_cancelled(cancellable, error))
-        self->direct = query_direct_open(self->path, error);
+        self->direct = self->url != NULL ? query_direct_open_remote(self->url, self->remote_options, error)
+                                         : query_direct_open(self->path, error);
+    if (self->direct != NULL)
+        g_clear_pointer(&self->remote_options, g_variant_unref); /* the module has what it needs of them */
     return self->direct != NULL;
 }
 
@@ -315,7 +352,7 @@ init_sync(GInitable *initable, GCancellable *cancellable, GError **error)
 {
     QueryConnection *self = QUERY_CONNECTION(initable);
 
-    if (self->is_direct)
+    if (self->is_direct || self->url != NULL)
         return open_direct(self, cancellable, error);
     if (self->bus != NULL)
         return check_version(self, cancellable, error);
@@ -390,6 +427,36 @@ query_connection_new_direct_async(const char *path, GCancellable *cancellable, G
 
 QueryConnection *
 query_connection_new_direct_finish(GAsyncResult *result, GError **error)
+{
+    return query_connection_new_for_store_finish(result, error);
+}
+
+QueryConnection *
+query_connection_new_remote(const char *url, GVariant *options, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GVariant) owned = options != NULL ? g_variant_ref_sink(options) : NULL;
+
+    g_return_val_if_fail(url != NULL, NULL);
+    g_return_val_if_fail(owned == NULL || g_variant_is_of_type(owned, G_VARIANT_TYPE_VARDICT), NULL);
+
+    return g_initable_new(QUERY_TYPE_CONNECTION, cancellable, error, "url", url, "remote-options", owned, NULL);
+}
+
+void
+query_connection_new_remote_async(const char *url, GVariant *options, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                  gpointer user_data)
+{
+    g_autoptr(GVariant) owned = options != NULL ? g_variant_ref_sink(options) : NULL;
+
+    g_return_if_fail(url != NULL);
+    g_return_if_fail(owned == NULL || g_variant_is_of_type(owned, G_VARIANT_TYPE_VARDICT));
+
+    g_async_initable_new_async(QUERY_TYPE_CONNECTION, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "url", url,
+                               "remote-options", owned, NULL);
+}
+
+QueryConnection *
+query_connection_new_remote_finish(GAsyncResult *result, GError **error)
 {
     return query_connection_new_for_store_finish(result, error);
 }

@@ -133,6 +133,57 @@ QUERY_AVAILABLE_IN_0_1
 QueryConnection *query_connection_new_direct_finish(GAsyncResult *result, GError **error);
 
 /**
+ * query_connection_new_remote:
+ * @url: of a SPARQL 1.1 endpoint, http or https, without user and password
+ * @options: (nullable): a{sv}, see below; a floating one is consumed
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Queries and updates another store by the SPARQL 1.1 Protocol. SPARQL queries give the same cursors, with rows that are read
+ * while they arrive. Parameters become terms of the text. What a protocol of single requests cannot do fails with UNSUPPORTED:
+ * SQL, transactions, batches, payloads, subscriptions, jobs. Generations, and how much an update has changed, are not known: 0.
+ * The deadline counts the time in which the caller waits; by default there is none.
+ *
+ * Options: "update_url" s, where updates go (default: @url). "token" s, or "token_file" s with one (Bearer). "user" s and
+ * "password" s, or "netrc" s, a file with them (Basic). "ca_file" s: certificates to trust. "format" s: the results that are
+ * asked for, "json", "tsv" or "xml" (default: what the server has). "row_bytes" t: the size of the largest row.
+ * "plain_credentials" b: send credentials over http to other machines, too.
+ *
+ * Nothing is sent before the first query. The first of a process loads the module libquery-client-remote.so, and libsoup with it.
+ *
+ * Errors: BAD_PARAMETER for a URL or an option that is not valid. ACCESS_DENIED for a file of credentials that others may read.
+ * UNAVAILABLE when the module is not installed.
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
+QUERY_AVAILABLE_IN_0_1
+QueryConnection *query_connection_new_remote(const char *url, GVariant *options, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_new_remote_async:
+ * @url: of a SPARQL 1.1 endpoint
+ * @options: (nullable): a{sv}, see query_connection_new_remote()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_new_remote().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_connection_new_remote_async(const char *url, GVariant *options, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                       gpointer user_data);
+
+/**
+ * query_connection_new_remote_finish:
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a new connection, %NULL on error
+ */
+QUERY_AVAILABLE_IN_0_1
+QueryConnection *query_connection_new_remote_finish(GAsyncResult *result, GError **error);
+
+/**
  * query_connection_query:
  * @self: a connection
  * @language: the language of @text

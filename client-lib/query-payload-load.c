@@ -300,10 +300,14 @@ int
 query_payload_open_folder(QueryConnection *self, char **ret_path)
 {
     QueryDirect *direct = query_connection_get_direct(self);
+    const char *file = direct != NULL ? query_direct_get_path(direct) : NULL;
     const char *store = direct == NULL ? query_bus_get_name(query_connection_get_bus(self)) + strlen(QUERY_BUS_INTERFACE) : "";
 
-    if (direct != NULL) {
-        g_autofree char *directory = g_path_get_dirname(query_direct_get_path(direct));
+    *ret_path = NULL;
+    if (direct != NULL && file == NULL) /* a remote store */
+        return -1;
+    if (file != NULL) {
+        g_autofree char *directory = g_path_get_dirname(file);
 
         *ret_path = g_build_filename(directory, "payload", NULL);
     } else if (store[0] == '.') {

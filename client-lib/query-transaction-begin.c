@@ -5,15 +5,22 @@
  * Place: public function of QueryConnection.
  */
 #include "client-lib/core/query-error.h"
+#include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-transaction-private.h"
 
 static QueryRequest *
 create_begin(QueryConnection *connection, GError **error)
 {
+    QueryDirect *direct = query_connection_get_direct(connection);
     g_autoptr(QueryCommand) command = NULL;
 
-    if (query_connection_get_direct(connection) != NULL) {
+    if (direct != NULL && query_direct_can_update(direct)) {
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_UNSUPPORTED,
+                            "a remote connection has no transactions: an update may be several operations with ';'");
+        return NULL;
+    }
+    if (direct != NULL) {
         g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_READ_ONLY, "a direct connection cannot write");
         return NULL;
     }

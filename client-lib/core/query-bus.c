@@ -89,9 +89,8 @@ query_bus_get_connection(QueryBus *self, GCancellable *cancellable, GError **err
     if (connection != NULL)
         return g_steal_pointer(&connection);
     if (self == NULL) {
-        g_set_error_literal(
-            error, QUERY_ERROR, QUERY_ERROR_UNSUPPORTED,
-            "a direct connection reads the file itself and has no daemon to ask: use one of query_connection_new()");
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_UNSUPPORTED,
+                            "a direct or remote connection has no daemon to ask: use one of query_connection_new()");
         return NULL;
     }
 

@@ -36,8 +36,10 @@ typedef struct QueryCommand {
 
 QueryCommand *query_command_new(const char *language, const char *text, QueryCommandAccess access, gint64 timeout_msec,
                                 guint64 max_rows, const char *base, const char *dataset);
+#pragma GCC visibility push(default) /* for the library's module, as query-client.map says */
 QueryCommand *query_command_ref(QueryCommand *self);
 void query_command_unref(QueryCommand *self);
+#pragma GCC visibility pop
 /* Writes its options as PREPARE and BATCH have them, command->n_options pairs; returns their number. */
 guint query_command_put_options(const QueryCommand *self, QwBodyWriter *writer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryCommand, query_command_unref)

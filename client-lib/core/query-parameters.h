@@ -53,8 +53,10 @@ gboolean query_parameters_set_variant(QueryParameters *self, const QuerySchema *
 
 void query_parameters_clear(QueryParameters *self);
 
+#pragma GCC visibility push(default) /* for the library's module, as query-client.map says */
 /* The number of values that were given. */
 guint query_parameters_get_n(const QueryParameters *self);
+#pragma GCC visibility pop
 
 /* (transfer none): of a value given by key, in the order in which they were given. */
 const char *query_parameters_get_key(const QueryParameters *self, guint index);

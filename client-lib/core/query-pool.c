@@ -140,7 +140,8 @@ give(QueryPool *self, QueryChannel *channel, gboolean is_wanted)
 void
 query_pool_give(QueryPool *self, QueryChannel *channel)
 {
-    give(self, channel, query_channel_is_wanted(channel));
+    if (channel != NULL)
+        give(self, channel, query_channel_is_wanted(channel));
 }
 
 void

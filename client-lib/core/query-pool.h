@@ -58,7 +58,7 @@ void query_pool_unwant(QueryPool *self, GBytes *key);
 
 /**
  * query_pool_give:
- * @channel: (transfer full): a channel without outstanding requests
+ * @channel: (transfer full) (nullable): a channel without outstanding requests; NULL: the request had none
  *
  * Keeps an idle channel, or closes it when there are enough.
  */

@@ -166,10 +166,11 @@ direct_get_file(QueryDirect *self, GError **error)
 }
 
 QueryDirect *
-direct_open(const char *path, GError **error)
+direct_open(const char *path, GVariant *options, GError **error)
 {
     g_autoptr(QueryDirect) self = g_new0(QueryDirect, 1);
 
+    self->head.table = &query_direct_table;
     self->ref_count = 1;
     self->path = path != NULL ? g_strdup(path) : g_build_filename(g_get_user_data_dir(), "queryd", "queryd.db", NULL);
     qd_limits_init(&self->limits);

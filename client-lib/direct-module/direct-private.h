@@ -20,6 +20,7 @@ typedef struct QueryDirectFile {
 } QueryDirectFile;
 
 struct QueryDirect {
+    QueryDirectHead head;
     gint ref_count; /* atomic; one for each run */
     char *path;
     QdLimits limits;
@@ -32,8 +33,10 @@ struct QueryDirect {
     guint64 next_check_usec; /* guarded by mutex */
 };
 
+extern const QueryDirectTable query_direct_table;
+
 /* What query-direct.h describes, under the same names after "query_". */
-QueryDirect *direct_open(const char *path, GError **error);
+QueryDirect *direct_open(const char *path, GVariant *options, GError **error);
 QueryDirect *direct_ref(QueryDirect *self);
 void direct_unref(QueryDirect *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryDirect, direct_unref)

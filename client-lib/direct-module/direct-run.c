@@ -20,6 +20,7 @@
 #define SLICE_USEC 2000
 
 struct QueryDirectRun {
+    QueryDirectHead head;
     gint ref_count; /* atomic */
     QueryDirect *direct;
     QueryDirectFile *file;
@@ -320,6 +321,7 @@ run_new(QueryDirect *direct, QueryDirectFile *file)
 {
     QueryDirectRun *self = g_new0(QueryDirectRun, 1);
 
+    self->head.table = &query_direct_table;
     self->ref_count = 1;
     self->direct = direct_ref(direct);
     self->file = file;

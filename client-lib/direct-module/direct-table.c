@@ -4,8 +4,6 @@
  */
 #include "client-lib/direct-module/direct-private.h"
 
-extern const QueryDirectTable query_direct_table;
-
 __attribute__((visibility("default"))) const QueryDirectTable query_direct_table = {
     .version = QUERYD_VERSION,
     .open = direct_open,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A database file that the application reads itself, without a daemon.
+ * Rows without a daemon: from a database file that the application reads itself, or from a remote endpoint.
  *
  * Place: internal to libquery-client; beside channel and pool, another source of rows. A module does the work, which the first
- * query_direct_open() of the process loads (client-lib/direct-module). It contains the daemon's own reader, with the same
- * policy, limits, values and errors.
- * Invariant: only a run whose rows did not all fit into a page yet holds a snapshot of the database. It never does so longer
- * than the limit snapshot_age_ms, even if its rows are not asked for.
+ * query_direct_open() or query_direct_open_remote() of the process loads. The one for files (client-lib/direct-module) contains
+ * the daemon's own reader, with the same policy, limits, values and errors; the other one (client-lib/remote-module) speaks HTTP.
+ * Invariant: of a file, only a run whose rows did not all fit into a page yet holds a snapshot of the database. It never does so
+ * longer than the limit snapshot_age_ms, even if its rows are not asked for.
  */
 #pragma once
 
@@ -23,7 +23,24 @@
  * Returns: (transfer full) (nullable): the open file, for any thread
  */
 QueryDirect *query_direct_open(const char *path, GError **error);
+
+/**
+ * query_direct_open_remote:
+ * @url: of the endpoint, as the caller gave it
+ * @options: (nullable): a{sv}, see query_connection_new_remote()
+ * @error: (nullable): location for an error
+ *
+ * Errors: BAD_PARAMETER, ACCESS_DENIED (a file with credentials that others may read), UNAVAILABLE without the module. Nothing
+ * is sent yet.
+ *
+ * Returns: (transfer full) (nullable): the endpoint, for any thread
+ */
+QueryDirect *query_direct_open_remote(const char *url, GVariant *options, GError **error);
+
+/* Whether it can execute query_direct_update(): a remote endpoint does. */
+gboolean query_direct_can_update(const QueryDirect *self);
 void query_direct_unref(QueryDirect *self);
+/* (nullable): NULL for a remote endpoint */
 const char *query_direct_get_path(const QueryDirect *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryDirect, query_direct_unref)
 
@@ -38,6 +55,21 @@ void query_direct_set_times(QueryDirect *self, guint64 snapshot_age_msec, guint6
  * Returns: (transfer full) (nullable): what it looks like
  */
 QuerySchema *query_direct_describe(QueryDirect *self, const QueryCommand *command, GError **error);
+
+/**
+ * query_direct_update:
+ * @parameters: values by name or index, used when @row is NULL
+ * @row: (nullable): the values as the body of a FETCH for what query_direct_describe() has given
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Only if query_direct_can_update(). Errors: those of the statement. After DISCONNECTED, TIMEOUT and cancellation it is not known
+ * whether it was executed.
+ *
+ * Returns: whether it was executed
+ */
+gboolean query_direct_update(QueryDirect *self, const QueryCommand *command, const QueryParameters *parameters, GBytes *row,
+                             GCancellable *cancellable, GError **error);
 
 /**
  * query_direct_start:

@@ -75,12 +75,15 @@ new_from_variant(GVariant *prefixes, GError **error)
 static gboolean
 check_connection(QueryConnection *connection, GError **error)
 {
+    g_autofree char *url = NULL;
     gboolean is_direct = FALSE;
 
-    g_object_get(connection, "is-direct", &is_direct, NULL);
-    if (is_direct)
-        g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNSUPPORTED, "a direct connection cannot read the prefixes of the store");
-    return !is_direct;
+    g_object_get(connection, "is-direct", &is_direct, "url", &url, NULL);
+    if (!is_direct && url == NULL)
+        return TRUE;
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNSUPPORTED, "a %s connection cannot read the prefixes of the store",
+                is_direct ? "direct" : "remote");
+    return FALSE;
 }
 
 QueryNamespaces *

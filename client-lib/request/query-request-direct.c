@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A request on a direct connection: no channel and no waiting.
+ * A request on a direct or remote connection: no channel.
  *
  * Place: internal to libquery-client.
  */
@@ -41,24 +41,46 @@ start(QueryRequest *self, GCancellable *cancellable, GError **error)
     return self->direct_run != NULL;
 }
 
+static gboolean
+run_rows(QueryRequest *self, GCancellable *cancellable, GError **error)
+{
+    if (self->schema == NULL)
+        self->schema = query_pool_recall(self->endpoint.pool, self->command->key);
+    if (!start(self, cancellable, error))
+        return FALSE;
+    learn_schema(self, query_direct_run_get_schema(self->direct_run));
+    return TRUE;
+}
+
+/* What is no query, where updates are possible. */
+static gboolean
+run_update(QueryRequest *self, GCancellable *cancellable, GError **error)
+{
+    if (self->kind >= QUERY_REQUEST_BEGIN || self->n_rows > 1) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNSUPPORTED,
+                    "a remote connection has no %s: send one update at a time, which may be several operations with ';'",
+                    self->kind == QUERY_REQUEST_UPDATE ? "executions of several rows" : "batches and transactions");
+        return FALSE;
+    }
+    return query_direct_update(self->endpoint.direct, self->command, self->parameters, self->row, cancellable, error);
+}
+
 gboolean
 query_request_run_directly(QueryRequest *self, GCancellable *cancellable, GError **error)
 {
+    g_autoptr(QuerySchema) schema = NULL;
+
     if (g_cancellable_set_error_if_cancelled(cancellable, error))
         return FALSE;
 
-    if (self->kind == QUERY_REQUEST_ROWS) {
-        if (self->schema == NULL)
-            self->schema = query_pool_recall(self->endpoint.pool, self->command->key);
-        if (!start(self, cancellable, error))
-            return FALSE;
-        learn_schema(self, query_direct_run_get_schema(self->direct_run));
-    } else {
-        g_autoptr(QuerySchema) schema = query_direct_describe(self->endpoint.direct, self->command, error);
+    if (self->kind == QUERY_REQUEST_ROWS)
+        return run_rows(self, cancellable, error);
+    if (self->kind != QUERY_REQUEST_PREPARE && query_direct_can_update(self->endpoint.direct))
+        return run_update(self, cancellable, error);
 
-        if (schema == NULL)
-            return FALSE;
-        learn_schema(self, schema);
-    }
+    schema = query_direct_describe(self->endpoint.direct, self->command, error);
+    if (schema == NULL)
+        return FALSE;
+    learn_schema(self, schema);
     return TRUE;
 }

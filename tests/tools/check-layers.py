@@ -62,6 +62,8 @@ ROOMS = {
     "direct": ("wire core", "glib gio"),
     # the module: what reads in the daemon (reader_lib of daemon/meson.build) and nothing else of it
     "direct-module": ("wire core direct read daemon/base/error.h daemon/sqlite/file-check.h", "glib gio sqlite3"),
+    # the module for endpoints: of the daemon only what reads and writes RDF
+    "remote-module": ("wire text core direct rdf rdfio daemon/base/error.h", "glib gio libsoup"),
     "request": ("wire core direct", "glib gio"),
     "objects": ("wire text arrow core direct request", "glib gio"),
     "calls": ("wire core objects", "glib gio"),
@@ -70,9 +72,10 @@ ROOMS = {
 }
 FOLDERS = {"wire": "client-lib/wire/", "text": "client-lib/text/", "arrow": "client-lib/arrow/",
            "core": "client-lib/core/", "direct": "client-lib/direct/",
-           "direct-module": "client-lib/direct-module/", "request": "client-lib/request/", "calls": "client-lib/calls/",
+           "direct-module": "client-lib/direct-module/",
+           "remote-module": "client-lib/remote-module/", "request": "client-lib/request/", "calls": "client-lib/calls/",
            "list": "client-lib/list/", "objects": "client-lib/query-"}
-LIBRARY = ("core", "direct", "direct-module", "request", "objects", "calls", "list", "client-lib/rdf/")
+LIBRARY = ("core", "direct", "direct-module", "remote-module", "request", "objects", "calls", "list", "client-lib/rdf/")
 
 
 def folder_of(room):
