@@ -43,7 +43,11 @@ qctl_arguments_free(QctlArguments *self)
     g_free(self->output.null_text);
     g_free(self->store);
     g_free(self->tokenizer);
-    g_free(self->direct);
+    g_free(self->place.direct);
+    g_free(self->place.remote);
+    g_free(self->place.update_url);
+    g_free(self->place.token_file);
+    g_free(self->place.netrc);
     g_free(self->transfer.table);
     g_free(self->transfer.delimiter);
     g_free(self->transfer.graph);
@@ -142,6 +146,26 @@ check_n_words(const QctlArguments *self, GError **error)
 }
 
 static bool
+check_remote(const QctlArguments *self, GError **error)
+{
+    const QctlPlace *place = &self->place;
+
+    if (place->remote == NULL && (place->update_url != NULL || place->token_file != NULL || place->netrc != NULL)) {
+        g_set_error_literal(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                            "'--update-url', '--token-file' and '--netrc' are for '--remote'");
+        return false;
+    }
+    if (place->remote != NULL && (self->store != NULL || self->watch || self->transaction)) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "'--remote' asks an endpoint without the daemon, '--%s' needs it",
+                    self->store != NULL ? "store"
+                    : self->watch       ? "watch"
+                                        : "transaction");
+        return false;
+    }
+    return true;
+}
+
+static bool
 check_options(const QctlArguments *self, const GPtrArray *used, GError **error)
 {
     g_autoptr(GPtrArray) known = qctl_arguments_list_options(self->verb);
@@ -153,12 +177,12 @@ check_options(const QctlArguments *self, const GPtrArray *used, GError **error)
                     ((const QctlOption *) used->pdata[i])->name);
         return false;
     }
-    if (self->direct != NULL && (self->store != NULL || self->watch)) {
+    if (self->place.direct != NULL && (self->store != NULL || self->watch)) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "'--direct' reads a file without the daemon, '--%s' needs it",
                     self->watch ? "watch" : "store");
         return false;
     }
-    return true;
+    return check_remote(self, error);
 }
 
 static bool
@@ -292,6 +316,8 @@ qctl_arguments_parse(int argc, const char *const *argv, GError **error)
     }
     if (!check_options(self, used, error))
         return NULL;
+    if (self->place.remote != NULL)
+        self->sparql = true;
     if (self->verb->prepare != NULL)
         self->verb->prepare(self);
     if (!check_n_words(self, error) || !check_format(self, error) || (self->verb->check != NULL && !self->verb->check(self, error)))

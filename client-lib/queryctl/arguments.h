@@ -51,6 +51,15 @@ typedef struct QctlTransferOptions {
     char *base;      /* (nullable) IRI */
 } QctlTransferOptions;
 
+/* What is asked instead of a daemon. */
+typedef struct QctlPlace {
+    char *direct;     /* (nullable): a database file */
+    char *remote;     /* (nullable): the URL of an endpoint; the rest is of it */
+    char *update_url; /* (nullable) */
+    char *token_file; /* (nullable) */
+    char *netrc;      /* (nullable) */
+} QctlPlace;
+
 struct QctlArguments {
     const QctlVerb *verb;
     bool help;
@@ -59,8 +68,8 @@ struct QctlArguments {
     GArray *parameters; /* of QctlParameter */
     char *file;
     QctlOutputOptions output;
-    char *store;  /* (nullable) */
-    char *direct; /* (nullable): a database file */
+    char *store; /* (nullable) */
+    QctlPlace place;
     QctlTransferOptions transfer;
     char *media_type;    /* (nullable) */
     guint64 max_rows;    /* 0: not given */

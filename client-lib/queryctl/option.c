@@ -237,7 +237,23 @@ const QctlOption qctl_option_direct = { "direct",
                                         "FILE",
                                         "read the database FILE itself, without the daemon",
                                         .values = QCTL_VALUES_FILES,
-                                        .offset = G_STRUCT_OFFSET(QctlArguments, direct) };
+                                        .offset = G_STRUCT_OFFSET(QctlArguments, place.direct) };
+const QctlOption qctl_option_remote = { "remote", 0, "URL", "ask the SPARQL endpoint URL instead of the daemon",
+                                        .offset = G_STRUCT_OFFSET(QctlArguments, place.remote) };
+const QctlOption qctl_option_update_url = { "update-url", 0, "URL", "with --remote: where updates go, if not there",
+                                            .offset = G_STRUCT_OFFSET(QctlArguments, place.update_url) };
+const QctlOption qctl_option_token_file = { "token-file",
+                                            0,
+                                            "FILE",
+                                            "with --remote: a file (mode 0600) with a token",
+                                            .values = QCTL_VALUES_FILES,
+                                            .offset = G_STRUCT_OFFSET(QctlArguments, place.token_file) };
+const QctlOption qctl_option_netrc = { "netrc",
+                                       0,
+                                       "FILE",
+                                       "with --remote: a file (mode 0600) with names and passwords",
+                                       .values = QCTL_VALUES_FILES,
+                                       .offset = G_STRUCT_OFFSET(QctlArguments, place.netrc) };
 const QctlOption qctl_option_help = { "help", 'h', NULL, "print this help", .offset = G_STRUCT_OFFSET(QctlArguments, help) };
 const QctlOption qctl_option_version = { "version", 0, NULL, "print the version",
                                          .offset = G_STRUCT_OFFSET(QctlArguments, version) };

@@ -38,10 +38,12 @@ extern const QctlOption qctl_option_format, qctl_option_null, qctl_option_no_hea
 extern const QctlOption qctl_option_param, qctl_option_param_text, qctl_option_file, qctl_option_max_rows, qctl_option_timeout;
 extern const QctlOption qctl_option_timing, qctl_option_watch, qctl_option_sparql, qctl_option_graph, qctl_option_check_only;
 extern const QctlOption qctl_option_store, qctl_option_direct, qctl_option_help, qctl_option_version;
+extern const QctlOption qctl_option_remote, qctl_option_update_url, qctl_option_token_file, qctl_option_netrc;
 
 #define QCTL_COMMON_OPTIONS &qctl_option_help, &qctl_option_version
 #define QCTL_PRINT_OPTIONS &qctl_option_format, &qctl_option_null, &qctl_option_no_header, &qctl_option_no_pager
 #define QCTL_BOUND_OPTIONS &qctl_option_max_rows, &qctl_option_timeout
+#define QCTL_REMOTE_OPTIONS &qctl_option_remote, &qctl_option_update_url, &qctl_option_token_file, &qctl_option_netrc
 #define QCTL_STATEMENT_OPTIONS \
     &qctl_option_param, &qctl_option_param_text, &qctl_option_file, QCTL_BOUND_OPTIONS, &qctl_option_timing, QCTL_PRINT_OPTIONS
 

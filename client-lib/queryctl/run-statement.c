@@ -165,7 +165,7 @@ print_notes(QctlSession *session, QueryCursor *cursor, bool writes, gint64 start
 {
     gint64 n_changes = writes ? query_cursor_get_changes(cursor) : 0;
 
-    if (writes)
+    if (writes && qctl_session_get_arguments(session)->place.remote == NULL) /* an endpoint does not say */
         (void) fprintf(stderr, "%" G_GINT64_FORMAT " row%s changed\n", n_changes, n_changes == 1 ? "" : "s");
     if (qctl_session_get_timing(session))
         (void) fprintf(stderr, "%" G_GUINT64_FORMAT " rows, %.1f ms, of which %.1f ms in the daemon\n",

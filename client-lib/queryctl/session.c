@@ -110,17 +110,40 @@ qctl_session_exchange_arguments(QctlSession *self, const QctlArguments *argument
     return before;
 }
 
+static void
+insert_if_given(GVariantDict *options, const char *name, const char *value)
+{
+    if (value != NULL)
+        g_variant_dict_insert(options, name, "s", value);
+}
+
+static QueryConnection *
+connect_to(QctlSession *self, GError **error)
+{
+    const QctlPlace *place = &self->arguments->place;
+    const char *store = self->arguments->store;
+    g_auto(GVariantDict) options = G_VARIANT_DICT_INIT(NULL);
+
+    if (place->direct != NULL)
+        return query_connection_new_direct(place->direct, self->cancellable, error);
+    if (place->remote == NULL)
+        return query_connection_new_for_store(g_strcmp0(store, "default") != 0 ? store : NULL, self->cancellable, error);
+
+    insert_if_given(&options, "update_url", place->update_url);
+    insert_if_given(&options, "token_file", place->token_file);
+    insert_if_given(&options, "netrc", place->netrc);
+    return query_connection_new_remote(place->remote, g_variant_dict_end(&options), self->cancellable, error);
+}
+
 QueryConnection *
 qctl_session_connect(QctlSession *self, GError **error)
 {
     const QctlArguments *arguments = self->arguments;
-    const char *store = g_strcmp0(arguments->store, "default") != 0 ? arguments->store : NULL;
 
     if (self->connection != NULL)
         return self->connection;
 
-    self->connection = arguments->direct != NULL ? query_connection_new_direct(arguments->direct, self->cancellable, error)
-                                                 : query_connection_new_for_store(store, self->cancellable, error);
+    self->connection = connect_to(self, error);
     if (self->connection == NULL)
         return NULL;
     if (arguments->timeout_msec >= 0)

@@ -72,14 +72,14 @@ print_warnings(QctlSession *session, const char *text)
 }
 
 /* Only the daemon knows which queries give triples: it refuses to write others as Turtle before they run. In a transaction, and
- * from a file without the daemon, they are rows. */
+ * without the daemon, they are rows. */
 bool
 qctl_print_triples(QctlSession *session, const char *text, int *ret_code)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
     g_autoptr(GError) error = NULL;
 
-    if (arguments->direct != NULL || qctl_session_get_transaction(session) != NULL)
+    if (arguments->place.direct != NULL || arguments->place.remote != NULL || qctl_session_get_transaction(session) != NULL)
         return false;
     print_warnings(session, text);
     if (qctl_session_is_format_chosen(session) || arguments->parameters->len > 0)
@@ -126,7 +126,7 @@ const QctlVerb qctl_sparql_verb = {
     "sparql",
     "[QUERY|-]",
     "run a SPARQL query and print its rows or triples",
-    QCTL_OPTIONS(QCTL_STATEMENT_OPTIONS, &qctl_option_watch, &qctl_option_store),
+    QCTL_OPTIONS(QCTL_STATEMENT_OPTIONS, &qctl_option_watch, &qctl_option_store, QCTL_REMOTE_OPTIONS),
     .n_words_max = 1,
     .reads_statements = true,
     .remote_formats = QCTL_REMOTE_PLAIN,
@@ -163,7 +163,7 @@ const QctlVerb qctl_update_verb = {
     "update",
     "[STATEMENT|-]",
     "run statements that write",
-    QCTL_OPTIONS(QCTL_STATEMENT_OPTIONS, &qctl_option_sparql, &option_transaction, &qctl_option_store),
+    QCTL_OPTIONS(QCTL_STATEMENT_OPTIONS, &qctl_option_sparql, &option_transaction, &qctl_option_store, QCTL_REMOTE_OPTIONS),
     .n_words_max = 1,
     .reads_statements = true,
     .run = run_update,
