@@ -9,6 +9,7 @@
 #include "daemon/rdf/term-id.h"
 #include "daemon/sqlite/schema.h"
 #include "daemon/sqlite/sqlite-error.h"
+#include "daemon/tally/tally-changes.h"
 
 /* A graph is deleted in portions, so that the list of what to delete stays small. */
 #define PORTION 4096
@@ -21,6 +22,7 @@ typedef enum Statement {
     STATEMENT_LIST_DEFAULT,
     STATEMENT_LIST_NAMED,
     STATEMENT_PUT_PREDICATE,
+    STATEMENT_GET_STAMP,
     STATEMENT_DROP_PREDICATE,
     STATEMENT_GET_GRAPH,
     STATEMENT_PUT_GRAPH,
@@ -37,9 +39,10 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [STATEMENT_LIST_DEFAULT] = "SELECT s, p, o FROM queryd_quad WHERE g=? LIMIT ?",
     [STATEMENT_LIST_NAMED] = "SELECT s, p, o FROM queryd_quad INDEXED BY queryd_quad_gspo WHERE g=? AND g<>0 LIMIT ?",
     [STATEMENT_PUT_PREDICATE] = "INSERT INTO queryd_predicate(id, n_quads, n_subjects, n_objects, tags, stamp)"
-                                " VALUES(?1, ?2, ?3, ?4, ?5, random())"
+                                " VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
                                 " ON CONFLICT(id) DO UPDATE SET n_quads=n_quads+?2, n_subjects=n_subjects+?3,"
                                 " n_objects=n_objects+?4, tags=tags|?5, stamp=excluded.stamp",
+    [STATEMENT_GET_STAMP] = "SELECT stamp FROM queryd_predicate WHERE id=?",
     [STATEMENT_DROP_PREDICATE] = "DELETE FROM queryd_predicate WHERE id=? AND n_quads<=0",
     [STATEMENT_GET_GRAPH] = "SELECT 1 FROM queryd_graph WHERE id=?1 AND (explicit<>0 OR n_quads+?2>0)",
     [STATEMENT_PUT_GRAPH] = "INSERT INTO queryd_graph(id, n_quads, explicit) VALUES(?1, ?2, 0)"
@@ -56,6 +59,8 @@ typedef struct Change {
     gint64 n_subjects;
     gint64 n_objects;
     guint64 tags;
+    GArray *pairs; /* (nullable) of QdTallyPairChange: those of the default graph, as long as @has_all */
+    gboolean has_all;
 } Change;
 
 struct QdQuads {
@@ -68,6 +73,7 @@ struct QdQuads {
     GHashTable *graphs;     /* id → Change, of which n_quads counts */
     Change *last_predicate; /* the one that was asked for last */
     gboolean default_graph; /* it was touched; it has no count */
+    gboolean notes_pairs;   /* columns are kept, which changes can be added to */
 };
 
 static gboolean
@@ -111,10 +117,19 @@ quads_free(gpointer data)
     g_free(self);
 }
 
+static void
+change_free(gpointer data)
+{
+    Change *self = data;
+
+    g_clear_pointer(&self->pairs, g_array_unref);
+    g_free(self);
+}
+
 static GHashTable *
 make_changes(void)
 {
-    return g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+    return g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, change_free);
 }
 
 QdQuads *
@@ -171,6 +186,7 @@ find_change(GHashTable *changes, gint64 id)
     if (change == NULL) {
         change = g_new0(Change, 1);
         change->id = id;
+        change->has_all = TRUE;
         g_hash_table_insert(changes, &change->id, change);
     }
     return change;
@@ -197,6 +213,7 @@ gboolean
 qd_quads_begin(QdQuads *self, GError **error)
 {
     forget_changes(self);
+    self->notes_pairs = qd_tally_changes_are_wanted();
     return qd_fts_begin(self->fts, error) && qd_dictionary_begin(self->dictionary, error);
 }
 
@@ -222,6 +239,42 @@ qd_quads_list_touched(QdQuads *self, GArray *predicates, GArray *graphs)
         g_array_append_val(graphs, default_graph);
 }
 
+/* 0: it has none. */
+static gint64
+get_stamp(QdQuads *self, gint64 p)
+{
+    sqlite3_stmt *stmt = self->statements[STATEMENT_GET_STAMP];
+    gint64 stamp;
+
+    (void) sqlite3_bind_int64(stmt, 1, p);
+    stamp = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
+    (void) sqlite3_reset(stmt);
+    return stamp;
+}
+
+static gboolean
+put_predicate(QdQuads *self, const Change *change, GError **error)
+{
+    const gboolean is_known = self->notes_pairs && change->has_all;
+    const gint64 before = is_known ? get_stamp(self, change->id) : 0;
+    gint64 stamp;
+
+    sqlite3_randomness(sizeof stamp, &stamp);
+    {
+        const gint64 values[] = {
+            change->id, change->n_quads, change->n_subjects, change->n_objects, (gint64) change->tags, stamp
+        };
+
+        if (!run(self, STATEMENT_PUT_PREDICATE, values, G_N_ELEMENTS(values), NULL, error) ||
+            (change->n_quads < 0 && !run(self, STATEMENT_DROP_PREDICATE, values, 1, NULL, error)))
+            return FALSE;
+    }
+    if (is_known)
+        qd_tally_changes_note(before, stamp, change->pairs != NULL ? (const QdTallyPairChange *) change->pairs->data : NULL,
+                              change->pairs != NULL ? change->pairs->len : 0);
+    return TRUE;
+}
+
 gboolean
 qd_quads_finish(QdQuads *self, GError **error)
 {
@@ -232,11 +285,7 @@ qd_quads_finish(QdQuads *self, GError **error)
 
     g_hash_table_iter_init(&iter, self->predicates);
     while (ok && g_hash_table_iter_next(&iter, NULL, &value)) {
-        const Change *change = value;
-        const gint64 values[] = { change->id, change->n_quads, change->n_subjects, change->n_objects, (gint64) change->tags };
-
-        ok = run(self, STATEMENT_PUT_PREDICATE, values, G_N_ELEMENTS(values), NULL, error) &&
-             (change->n_quads >= 0 || run(self, STATEMENT_DROP_PREDICATE, values, 1, NULL, error));
+        ok = put_predicate(self, value, error);
     }
     g_hash_table_iter_init(&iter, self->graphs);
     while (ok && g_hash_table_iter_next(&iter, NULL, &value)) {
@@ -252,6 +301,29 @@ qd_quads_finish(QdQuads *self, GError **error)
 }
 
 /* Quads ----------------------------------------------------------------------------------------------------------------- */
+
+/* The quads are known only by their number, or are too many. */
+static void
+forget_pairs(Change *change)
+{
+    change->has_all = FALSE;
+    g_clear_pointer(&change->pairs, g_array_unref);
+}
+
+static void
+note_pair(Change *change, gint64 s, gint64 o, gint64 sign)
+{
+    const QdTallyPairChange pair = { s, o, sign < 0 };
+
+    if (!change->has_all)
+        return;
+    if (change->pairs == NULL)
+        change->pairs = g_array_new(FALSE, FALSE, sizeof pair);
+    if (change->pairs->len < QD_TALLY_CHANGES_MAX)
+        g_array_append_val(change->pairs, pair);
+    else
+        forget_pairs(change);
+}
 
 /* Counts a quad that has just come (+1) or gone (-1): its subject and object count if no other quad has them. */
 static gboolean
@@ -274,6 +346,8 @@ count_quad(QdQuads *self, gint64 s, gint64 p, gint64 o, gint64 g, gint64 sign, G
     change->n_objects += has_object ? 0 : sign;
     if (sign > 0)
         change->tags |= qd_quads_get_tag_bit(o);
+    if (g == 0 && self->notes_pairs)
+        note_pair(change, s, o, sign);
     if (g != 0)
         find_change(self->graphs, g)->n_quads += sign;
     else
@@ -426,6 +500,7 @@ count_object(QdQuads *self, gint64 p, gint64 o, gboolean same_p, gboolean same_o
     Change *change = find_predicate(self, p);
 
     change->n_quads++;
+    forget_pairs(change);
     if (same_o)
         return;
     change->n_objects++;

@@ -77,24 +77,6 @@ qd_tally_cache_discharge(guint64 n_bytes)
     (void) __atomic_sub_fetch(&live_bytes, n_bytes, __ATOMIC_RELAXED);
 }
 
-void
-qd_tally_cache_add_user(void)
-{
-    g_auto_lock locked = lock();
-
-    cache.n_users++;
-}
-
-void
-qd_tally_cache_remove_user(void)
-{
-    g_auto_lock locked = lock();
-
-    cache.n_users--;
-    while (cache.n_users == 0 && !g_queue_is_empty(&cache.columns))
-        drop_last();
-}
-
 static GList *
 find(gint64 stamp, QdTallyOrder order)
 {
@@ -105,6 +87,45 @@ find(gint64 stamp, QdTallyOrder order)
             return link;
     }
     return NULL;
+}
+
+void
+qd_tally_cache_add_user(void)
+{
+    g_auto_lock locked = lock();
+
+    cache.n_users++;
+}
+
+gboolean
+qd_tally_cache_remove_user(void)
+{
+    g_auto_lock locked = lock();
+
+    cache.n_users--;
+    while (cache.n_users == 0 && !g_queue_is_empty(&cache.columns))
+        drop_last();
+    return cache.n_users == 0;
+}
+
+gboolean
+qd_tally_cache_is_empty(void)
+{
+    g_auto_lock locked = lock();
+
+    return g_queue_is_empty(&cache.columns);
+}
+
+gboolean
+qd_tally_cache_has(gint64 stamp)
+{
+    g_auto_lock locked = lock();
+
+    for (guint order = 0; order < QD_TALLY_N_ORDERS; order++) {
+        if (find(stamp, (QdTallyOrder) order) != NULL)
+            return TRUE;
+    }
+    return FALSE;
 }
 
 QdTallyColumn *

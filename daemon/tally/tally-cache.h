@@ -12,7 +12,12 @@
 
 /* Each connection that may use it is a user. Thread: any, as for all of these. */
 void qd_tally_cache_add_user(void);
-void qd_tally_cache_remove_user(void);
+/* TRUE: it was the last one. */
+gboolean qd_tally_cache_remove_user(void);
+
+/* Whether any column is kept, and whether one of this stamp is. */
+gboolean qd_tally_cache_is_empty(void);
+gboolean qd_tally_cache_has(gint64 stamp);
 
 /* Counts @n_bytes for a column, cached or not, until it is discharged. What is cached goes for it. FALSE: all columns together
  * would take more than @n_bytes_max. */

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <glib.h>
-#include <sqlite3.h>
 
 typedef enum QdTallyOrder {
     QD_TALLY_BY_SUBJECT,
@@ -35,57 +34,24 @@ typedef struct QdTallyColumn {
     gsize n_bytes;
 } QdTallyColumn;
 
-/* Reads columns by one connection, in its snapshot; statements are compiled at first use. */
-typedef struct QdTallyReader QdTallyReader;
+/* What a column may have. */
+typedef struct QdTallyColumnRoom {
+    gsize n_keys, n_pairs;
+    guint64 cache_bytes; /* as of qd_tally_reader_new() */
+} QdTallyColumnRoom;
 
-/**
- * qd_tally_reader_new:
- * @db: outlives the reader
- * @cache_bytes: of the columns that the process keeps; with those in use all take at most twice as much
- *
- * Thread: as all functions of a reader the one that uses the connection.
- *
- * Returns: (transfer full)
- */
-QdTallyReader *qd_tally_reader_new(sqlite3 *db, guint64 cache_bytes);
-QdTallyReader *qd_tally_reader_free(QdTallyReader *self);
+/* An empty column with so much room; NULL: there is no memory. */
+QdTallyColumn *qd_tally_column_new(const QdTallyColumnRoom *room, QdTallyOrder order, gint64 stamp);
 
-/* What was given so far counts no more for the bytes in use: a new execution. */
-void qd_tally_reader_reset(QdTallyReader *self);
-
-/**
- * qd_tally_reader_get:
- * @predicate: an id; one that is not stored has an empty column
- * @ret_column: (out) (transfer full): unset on failure
- *
- * Returns: SQLITE_OK, SQLITE_INTERRUPT, SQLITE_NOMEM (too large), or another error of SQLite
- */
-int qd_tally_reader_get(QdTallyReader *self, gint64 predicate, QdTallyOrder order, QdTallyColumn **ret_column);
-
-/* The sorted ids of subjects (of @predicate and @other, an object), or of objects (of @predicate and @other, a subject). @ret_ids:
- * (out) (array) (transfer full): sqlite3_free() */
-int qd_tally_reader_list(QdTallyReader *self, gint64 predicate, gint64 other, QdTallyOrder order, gint64 **ret_ids, gsize *ret_n);
-
-typedef struct QdTallyStatistics {
-    gint64 n_quads, n_subjects, n_objects;
-} QdTallyStatistics;
-
-/* Exact numbers of @predicate in the default graph. *@ret_known is FALSE where other graphs have quads, too. */
-int qd_tally_reader_count(QdTallyReader *self, gint64 predicate, QdTallyStatistics *ret_statistics, gboolean *ret_known);
-
-/* Which objects count. */
-typedef enum QdTallyObjects {
-    QD_TALLY_OBJECTS_ALL,
-    QD_TALLY_OBJECTS_LITERAL,
-    QD_TALLY_OBJECTS_IRI,
-    QD_TALLY_OBJECTS_BLANK,
-    QD_TALLY_N_OBJECTS,
-} QdTallyObjects;
-
-/* The predicates of the default graph, sorted, and how many of its quads with such @objects each has, if any. Both arrays (transfer
- * full): sqlite3_free() */
-int qd_tally_reader_list_predicates(QdTallyReader *self, QdTallyObjects objects, gint64 **ret_ids, guint64 **ret_counts,
-                                    gsize *ret_n);
+/* Adds a pair, which is above all that it has; the caller looks at the room. */
+static inline void
+qd_tally_column_add(QdTallyColumn *self, gint64 key, gint64 value)
+{
+    if (self->n_keys == 0 || self->keys[self->n_keys - 1] != key)
+        self->keys[self->n_keys++] = key;
+    self->values[self->n_pairs++] = value;
+    self->begins[self->n_keys] = (guint32) self->n_pairs;
+}
 
 QdTallyColumn *qd_tally_column_ref(QdTallyColumn *self);
 /* Returns NULL; takes NULL. */

@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "daemon/tally/tally-reader.h"
 #include "daemon/tally/tally-vector.h"
 
 #define QD_TALLY_DEPTH_MAX 64

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <sqlite3.h>
+
 #include "daemon/tally/tally-column.h"
 
 typedef struct QdTallyVector {

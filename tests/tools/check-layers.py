@@ -36,7 +36,7 @@ ROOMS = {
     "rdf": ("wire base", "glib"),
     "rdfio": ("wire base rdf", "glib libxml2"),
     "sqlite": ("wire base rdf", "glib sqlite3"),
-    "quads": ("wire base rdf rdfio sqlite", "glib sqlite3"),
+    "quads": ("wire base rdf rdfio sqlite daemon/tally/tally-changes.h", "glib sqlite3"),
     "payload": ("wire base sqlite", "glib sqlite3"),
     "recover": ("wire base rdf sqlite quads payload", "glib sqlite3"),
     "store": ("wire base sqlite quads payload recover", "glib sqlite3"),

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "daemon/base/interrupt.h"
+#include "daemon/tally/tally-changes.h"
 
 #define N_GARBAGE 20000
 #define CACHE_BYTES 1048576
@@ -428,6 +429,104 @@ test_texts(void)
     (void) sqlite3_close(db);
 }
 
+/* --- changes ------------------------------------------------------------------------------------------------------------ */
+
+static gint64
+get_number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *stmt = NULL;
+    gint64 number;
+
+    g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_step(stmt), ==, SQLITE_ROW);
+    number = sqlite3_column_int64(stmt, 0);
+    (void) sqlite3_finalize(stmt);
+    return number;
+}
+
+/* What the writer does: quads, statistics with another stamp, and what came and went. */
+static void
+change_few(sqlite3 *db, GRand *rand, guint n)
+{
+    gint64 before = get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100");
+    g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(QdTallyPairChange));
+
+    for (guint i = 0; i < n; i++) {
+        QdTallyPairChange pair = { g_rand_int_range(rand, 1, 60) * 4, g_rand_int_range(rand, -20, 20) * 4 + 1,
+                                   g_rand_boolean(rand) };
+        g_autofree char *sql = pair.is_gone ? g_strdup_printf("DELETE FROM queryd_quad WHERE p=100 AND s=%" G_GINT64_FORMAT
+                                                              " AND o=%" G_GINT64_FORMAT,
+                                                              pair.s, pair.o)
+                                            : g_strdup_printf("INSERT OR IGNORE INTO queryd_quad VALUES(%" G_GINT64_FORMAT
+                                                              ",100,%" G_GINT64_FORMAT ",0)",
+                                                              pair.s, pair.o);
+
+        g_assert_cmpint(sqlite3_exec(db, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+        if (sqlite3_changes(db) > 0)
+            g_array_append_val(pairs, pair);
+    }
+    change(db, "SELECT 1");
+    qd_tally_changes_note(before, get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100"),
+                          (const QdTallyPairChange *) pairs->data, pairs->len);
+}
+
+/* A statement's rows, "value:n …" as run() gives them. */
+static char *
+list(sqlite3 *db, const char *sql)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    sqlite3_stmt *stmt = NULL;
+
+    g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), ==, SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        g_string_append_printf(out, "%s%lld:%lld", out->len > 0 ? " " : "", sqlite3_column_int64(stmt, 0),
+                               sqlite3_column_int64(stmt, 1));
+    (void) sqlite3_finalize(stmt);
+    return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+static void
+test_changes(void)
+{
+    g_autoptr(GRand) rand = g_rand_new_with_seed(3);
+    sqlite3 *db = open_store(CACHE_BYTES);
+    const QdTallyPairChange false_pair = { 4, 99001, FALSE };
+    gint64 stamp;
+
+    g_assert_false(qd_tally_changes_are_wanted());
+    change(db, "INSERT INTO queryd_quad VALUES (4,100,9,0),(8,100,9,0),(8,100,13,0)");
+    check(db, "#s00", "0:3");
+    for (guint i = 0; i < 400; i++) {
+        g_autofree char *by_subject = NULL;
+        g_autofree char *by_object = NULL;
+
+        change_few(db, rand, (guint) g_rand_int_range(rand, 0, 12));
+        if (i % 3 == 0) /* several changes at once */
+            continue;
+        by_subject = list(db, "SELECT s,count(*) FROM queryd_quad WHERE p=100 GROUP BY 1 ORDER BY 1");
+        by_object = list(db, "SELECT o,count(*) FROM queryd_quad WHERE p=100 GROUP BY 1 ORDER BY 1");
+        check(db, "=s00", by_subject);
+        if (i % 2 == 0)
+            check(db, "=o00", by_object);
+    }
+    g_assert_true(qd_tally_changes_are_wanted());
+
+    /* that they are used: a pair that the file does not have */
+    change(db, "DELETE FROM queryd_quad; INSERT INTO queryd_quad VALUES (4,100,9,0),(8,100,9,0),(12,100,13,7)");
+    check(db, "=s00", "4:1 8:1");
+    stamp = get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100");
+    change(db, "SELECT 1");
+    qd_tally_changes_note(stamp, get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100"), &false_pair, 1);
+    check(db, "=s00", "4:2 8:1");
+    /* what would be more than there is room for is read from the file */
+    stamp = get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100");
+    change(db, "DELETE FROM queryd_quad WHERE g=7");
+    qd_tally_changes_note(stamp, get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100"), NULL, 0);
+    check(db, "=s00", "4:1 8:1");
+    (void) sqlite3_close(db);
+    g_assert_false(qd_tally_changes_are_wanted());
+}
+
 /* --- deadlines ---------------------------------------------------------------------------------------------------------- */
 
 static gint64
@@ -507,6 +606,7 @@ main(int argc, char **argv)
     g_test_add_func("/tally/tally/without-room", test_without_room);
     g_test_add_func("/tally/tally/too-many", test_too_many);
     g_test_add_func("/tally/tally/texts", test_texts);
+    g_test_add_func("/tally/tally/changes", test_changes);
     g_test_add_func("/tally/tally/gaps", test_gaps);
     return g_test_run();
 }
