@@ -20,9 +20,10 @@
 #define ROWS_MIN 300
 
 static const BenchGroup *const groups[] = {
-    &bench_fetch,  &bench_buffers, &bench_latency, &bench_concurrency, &bench_memory, &bench_ipc,
-    &bench_cache,  &bench_inserts, &bench_items,   &bench_notify,      &bench_scale,  &bench_hostile,
-    &bench_python, &bench_tpch,    &bench_http,    &bench_arrow,       &bench_sparql, NULL
+    &bench_fetch,  &bench_buffers, &bench_latency, &bench_concurrency,  &bench_memory, &bench_ipc,
+    &bench_cache,  &bench_inserts, &bench_items,   &bench_notify,       &bench_scale,  &bench_hostile,
+    &bench_python, &bench_tpch,    &bench_http,    &bench_bibliography, &bench_arrow,  &bench_sparql,
+    NULL
 };
 
 static int arg_rounds = ROUNDS_DEFAULT;

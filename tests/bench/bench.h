@@ -59,6 +59,7 @@ extern const BenchGroup bench_python;
 extern const BenchGroup bench_tpch;
 extern const BenchGroup bench_arrow;
 extern const BenchGroup bench_http;
+extern const BenchGroup bench_bibliography;
 
 /* What a case may say ------------------------------------------------------------------------------------------------------ */
 

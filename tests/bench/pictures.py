@@ -235,6 +235,15 @@ def draw_sparql(figures):
     return draw_questions(figures, "sparql", [(f"{engine}, questions", engine) for engine in ("queryd", "Virtuoso", "Oxigraph")])
 
 
+def draw_bibliography(figures):
+    picture = Picture("bibliography", 1, 900, 1100)
+    picture.panel("median time of each question", "ms", "", "set logscale x")
+    picture.bars({engine: [(row["metric"].partition(".")[2], row["median"]) for row in figures.of("bibliography")
+                           if row["case"] == engine and row["metric"].startswith("question.")]
+                  for engine in ("queryd", "Virtuoso", "Oxigraph")}, 0.01)
+    return picture.svg()
+
+
 DRAWERS = {"fetch": draw_fetch, "buffers": draw_buffers, "latency": draw_latency, "concurrency": draw_concurrency,
            "memory": draw_memory, "cache": draw_cache, "ipc": draw_ipc, "inserts": draw_inserts,
-           "items": draw_items, "sparql": draw_sparql}
+           "items": draw_items, "bibliography": draw_bibliography, "sparql": draw_sparql}

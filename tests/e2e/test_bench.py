@@ -20,7 +20,7 @@ from python_package import python_environment
 
 SCRIPT = os.path.join(ROOT, "tests/demo/demo.sh")
 GROUPS = ["fetch", "buffers", "latency", "concurrency", "memory", "ipc", "cache", "inserts", "items", "notify",
-          "scale", "hostile", "python", "tpch", "http"]  # "arrow" needs wheels for Python, "sparql" data
+          "scale", "hostile", "python", "tpch", "http", "bibliography"]  # "arrow" needs wheels for Python, "sparql" data
 KEYS = ["group", "case", "metric", "unit", "median", "min", "max", "ratio"]
 
 pytestmark = pytest.mark.skipif(SANITIZER != "", reason="the benchmarks measure a plain build")
