@@ -120,3 +120,11 @@ qd_rewrite_count(QdGenerator *self, const QdAlgebra *node)
         rewritten->bindings[i] = (QdBinding){ make_aggregate(self, QD_AGGREGATE_SUM, count), node->bindings[i].variable };
     return rewritten;
 }
+
+gboolean
+qd_rewrite_may_count(QdGenerator *self, const QdAlgebra *node)
+{
+    while (node->kind != QD_ALGEBRA_GROUP && node->n_children > 0)
+        node = node->children[0];
+    return node->kind == QD_ALGEBRA_GROUP && qd_rewrite_count(self, node) != node;
+}

@@ -8,7 +8,6 @@
 
 /* Of a table that SQLite takes for 2^20 rows: one. */
 #define NARROW_SHARE "0.000001"
-#define LEFT_MAX 1e5         /* rows that are kept to begin a subselect from them */
 #define SAMPLED_LEFT_MIN 100 /* rows for which an OPTIONAL, MINUS or EXISTS is ordered by a sample of them */
 
 /* --- relations -------------------------------------------------------------------------------------------------------- */
@@ -389,14 +388,14 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
             joined = next;
             continue;
         } else if (joined != NULL && qd_union_joins_by_arm(order[i], joined)) {
-            next = given == NULL && n_before > LEFT_MAX ? begin_union_apart(self, joined, order, i) : NULL;
+            next = given == NULL && n_before > QD_KEPT_LEFT_MAX ? begin_union_apart(self, joined, order, i) : NULL;
             if (next == NULL) {
                 joined = qd_generate_union_of(self, joined, order[i], bound);
                 continue;
             }
         } else {
             if (given == NULL && joined != NULL)
-                joined = qd_generate_seeds(self, joined, order, i, n_before <= LEFT_MAX);
+                joined = qd_generate_seeds(self, joined, order, i, n_before);
             known = joined != NULL ? qd_relation_add_bound(self, bound, joined) : (QdVariableSet){ 0 };
             next = qd_generator_generate(self, order[i], joined != NULL ? &known : bound);
             self->seeded = NULL; /* it may not have come to that */

@@ -276,9 +276,10 @@ QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *part
                                  const QdAlgebra *pattern);
 /*
  * Where @order[@index] is a subselect whose pattern gains by it, it is to begin from values that are bound before it. They are
- * those of one of the parts, or, if they @may_keep it, of @left, which is kept in a table then. Returns @left.
+ * those of one of the parts, or of @left, about @n_left rows, which is kept in a table then if they are few. Returns @left.
  */
-QdRelation *qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, guint index, gboolean may_keep);
+#define QD_KEPT_LEFT_MAX 1e5
+QdRelation *qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, guint index, double n_left);
 
 /* sqlgen-union.c */
 /* The columns of all @arms, certain where all are; the arms' SELECTs with NULL for what one has not. */
@@ -329,6 +330,9 @@ const QdAlgebra *qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node);
  */
 const QdAlgebra *qd_rewrite_count(QdGenerator *self, const QdAlgebra *node);
 
+/* Whether @node, a subselect, has such a group. */
+gboolean qd_rewrite_may_count(QdGenerator *self, const QdAlgebra *node);
+
 /* rewrite-distinct.c */
 /* @node, distinct rows of a join with a path, without solutions that only repeat rows. @node itself where nothing is gained. */
 QdAlgebra *qd_rewrite_distinct(QdGenerator *self, QdAlgebra *node);
@@ -352,6 +356,9 @@ QdRelation *qd_generate_unit(QdGenerator *self);                           /* on
 QdRelation *qd_generate_in_graph(QdGenerator *self, QdRelation *relation); /* a relation that reads no quads, per graph */
 /* The condition on the column g of @table, quads. */
 QdSql qd_generate_graph_condition(QdGenerator *self, const QdTableName *table);
+
+/* sqlgen-links.c: the path of @triple, which is an alternative of links, or negated. */
+QdRelation *qd_generate_links(QdGenerator *self, const QdTriple *triple);
 
 /* sqlgen-path.c; @left (nullable): solutions to be joined with, sealed on return when it was used for its ends; @bound (nullable):
  * what solutions around it bind. */

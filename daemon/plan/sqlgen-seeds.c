@@ -5,10 +5,11 @@
  */
 #include "daemon/plan/sqlgen-private.h"
 
-#define GAIN_MIN 1000.0   /* solutions of a pattern that is worth it */
-#define DOMAIN_MAX 50000  /* values to begin from */
-#define SEEDED_MAX 1e7    /* solutions that begin from them */
-#define PATH_LEVELS_MAX 2 /* of paths of which one gives another the values */
+#define COUNTED_LEFT_MIN 2000 /* solutions for which a path is counted by itself rather than from each */
+#define GAIN_MIN 1000.0       /* solutions of a pattern that is worth it */
+#define DOMAIN_MAX 50000      /* values to begin from */
+#define SEEDED_MAX 1e7        /* solutions that begin from them */
+#define PATH_LEVELS_MAX 2     /* of paths of which one gives another the values */
 
 /* @variables without those that @node, a subselect's modifier or group, makes of its own. */
 static void
@@ -273,7 +274,7 @@ qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_p
 }
 
 QdRelation *
-qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, guint index, gboolean may_keep)
+qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, guint index, double n_left)
 {
     const QdAlgebra *node = order[index];
     QdVariableSet shared = { 0 };
@@ -282,6 +283,8 @@ qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, 
 
     if (!is_subselect(node) || self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || left->n_tables == 0 ||
         qd_algebra_is_volatile(node))
+        return left;
+    if (n_left >= COUNTED_LEFT_MIN && qd_rewrite_may_count(self, node))
         return left;
     for (guint i = 0; i < left->n_columns; i++) {
         if (left->columns[i].certain)
@@ -298,7 +301,7 @@ qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, 
     if (qd_variable_set_is_empty(&bound))
         return left;
     self->seeds = qd_generate_seeds_of(self, order, index, &bound, pattern);
-    if (self->seeds == NULL && may_keep) {
+    if (self->seeds == NULL && n_left <= QD_KEPT_LEFT_MAX) {
         left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
         self->seeds = take_values(self, left, pattern, &bound);
     }

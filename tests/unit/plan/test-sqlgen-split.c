@@ -41,6 +41,8 @@ static const struct {
     /* parts of an EXISTS that share only what is bound outside */
     { "?x :up+ ?y . ?x :up ?w FILTER NOT EXISTS { ?y :up+ ?u . ?u :a ?t . ?w :up+ ?v . ?v :a ?s }", FALSE, N },
     { "?x :up+ ?y . ?x :up ?w MINUS { ?y :up+ ?u . ?u :a ?t . ?w :up+ ?v . ?v :a ?s }", FALSE, N },
+    /* a group that counts, for many solutions */
+    { "?a :up+ ?x { SELECT ?x (COUNT(*) AS ?k) { ?x :up+ ?y . ?z :up* ?x } GROUP BY ?x } FILTER(?k = 100)", FALSE, N - 1 },
     /* what shares nothing, and has no rows */
     { "?x :up+ ?y . ?y :up* ?w . ?a :up+ ?b . ?b :none ?c", FALSE, 0 },
     /* an arm leaves unbound what EXISTS and MINUS name */
