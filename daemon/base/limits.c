@@ -49,6 +49,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(COMPILE_MSEC, "compile_ms", "ms", 1000, 10, HOUR_MSEC, TOO_COMPLEX, "time to compile a statement"),
     ROW(AUTHORIZER_CALLS, "authorizer_calls", "", 100000, 1000, 100000000, TOO_COMPLEX,
         "names a statement may look up while it is compiled"),
+    ROW(AGGREGATES, "aggregates", "", 2000, 100, 100000, TOO_COMPLEX,
+        "calls of aggregate and window functions in a statement, each of which SQLite compares with all others"),
     ROW(LIKE_PATTERN_BYTES, "like_pattern_bytes", "bytes", 256, 16, 50000, TOO_COMPLEX, "pattern of LIKE or GLOB"),
     ROW(STRFTIME_FORMAT_BYTES, "strftime_format_bytes", "bytes", 64 * KIB, 256, MIB, TOO_COMPLEX, "format of strftime()"),
     ROW(JSON_PATCH_STEPS, "json_patch_steps", "", 50000000, 1000, 1000000000000, TOO_COMPLEX,

@@ -19,7 +19,8 @@ static const char *const stable_functions[] = { "bm25",           "highlight",  
 /* With SQLITE_DETERMINISTIC, but they know the time by 'now', which may be a value of a row. */
 static const char *const clock_functions[] = { "date", "time", "datetime", "julianday", "strftime", "timediff", "unixepoch" };
 /* The other functions without SQLITE_DETERMINISTIC, the same for all connections of a process. */
-static GPtrArray *volatile_functions; /* (nullable) atomic: of char* */
+static GPtrArray *volatile_functions;  /* (nullable) atomic: of char* */
+static GPtrArray *aggregate_functions; /* (nullable) atomic: of char* */
 
 typedef struct Search {
     const char *name;
@@ -115,29 +116,37 @@ list_has(const char *const *list, gsize n, const char *name)
     return FALSE;
 }
 
-void
-qd_builtin_learn_volatile(sqlite3 *db)
+/* The names that @sql gives to @names, once in a process. Those in @but are left out. */
+static void
+learn_names(sqlite3 *db, const char *sql, const char *const *but, gsize n_but, GPtrArray **names)
 {
-    GPtrArray *names;
+    GPtrArray *found;
     sqlite3_stmt *stmt = NULL;
     int r;
 
-    if (g_atomic_pointer_get(&volatile_functions) != NULL)
+    if (g_atomic_pointer_get(names) != NULL)
         return;
-    names = g_ptr_array_new_with_free_func(g_free);
-    /* aggregates have no such flag */
-    (void) sqlite3_prepare_v2(db, "SELECT DISTINCT name FROM pragma_function_list WHERE type='s' AND flags & ? = 0", -1, &stmt,
-                              NULL);
-    (void) sqlite3_bind_int(stmt, 1, SQLITE_DETERMINISTIC);
+    found = g_ptr_array_new_with_free_func(g_free);
+    (void) sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
     while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
         const char *name = (const char *) sqlite3_column_text(stmt, 0);
 
-        if (name != NULL && !list_has(stable_functions, G_N_ELEMENTS(stable_functions), name))
-            g_ptr_array_add(names, g_strdup(name));
+        if (name != NULL && !list_has(but, n_but, name))
+            g_ptr_array_add(found, g_strdup(name));
     }
     (void) sqlite3_finalize(stmt);
-    if (r != SQLITE_DONE || !g_atomic_pointer_compare_and_exchange(&volatile_functions, NULL, names))
-        g_ptr_array_unref(names);
+    if (r != SQLITE_DONE || !g_atomic_pointer_compare_and_exchange(names, NULL, found))
+        g_ptr_array_unref(found);
+}
+
+void
+qd_builtin_learn(sqlite3 *db)
+{
+    /* aggregates have no such flag */
+    learn_names(db,
+                "SELECT DISTINCT name FROM pragma_function_list WHERE type='s' AND flags & " G_STRINGIFY(SQLITE_DETERMINISTIC) "=0",
+                stable_functions, G_N_ELEMENTS(stable_functions), &volatile_functions);
+    learn_names(db, "SELECT DISTINCT name FROM pragma_function_list WHERE type IN ('a','w')", NULL, 0, &aggregate_functions);
 }
 
 gboolean
@@ -147,4 +156,12 @@ qd_builtin_is_volatile(const char *name)
 
     return names == NULL || list_has(clock_functions, G_N_ELEMENTS(clock_functions), name) ||
            list_has((const char *const *) names->pdata, names->len, name);
+}
+
+gboolean
+qd_builtin_is_aggregate(const char *name)
+{
+    const GPtrArray *names = g_atomic_pointer_get(&aggregate_functions);
+
+    return names != NULL && list_has((const char *const *) names->pdata, names->len, name);
 }

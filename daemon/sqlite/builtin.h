@@ -42,10 +42,13 @@ gboolean qd_builtin_is_known(void);
  */
 QdSqlCall *qd_builtin_find(const char *name);
 
-/* qd_builtin_learn_volatile: asks @db, which has all functions, which of them are volatile. Once in a process: later calls
- * return at once. Thread: that of @db, whose guard lets all pass. */
-void qd_builtin_learn_volatile(sqlite3 *db);
+/* qd_builtin_learn: asks @db, which has all functions, which of them are volatile, and which are aggregates. Once in a process:
+ * later calls return at once. Thread: that of @db, whose guard lets all pass. */
+void qd_builtin_learn(sqlite3 *db);
 
 /* qd_builtin_is_volatile: whether the function of this name may give another result of the same arguments and data. TRUE if that
  * is not known. Thread: any. */
 gboolean qd_builtin_is_volatile(const char *name);
+
+/* qd_builtin_is_aggregate: whether there is an aggregate or window function of this name. FALSE if that is not known. */
+gboolean qd_builtin_is_aggregate(const char *name);

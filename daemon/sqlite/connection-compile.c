@@ -184,6 +184,8 @@ prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPol
                            "statement is too complex: it needs too much memory to compile");
     else if (r != SQLITE_OK && verdict == QD_BUDGET_TIME_EXCEEDED)
         qd_limit_set_error(error, limits, QD_LIMIT_COMPILE_MSEC, "statement is too complex: it takes too long to compile");
+    else if ((r & 0xff) == SQLITE_NOMEM && verdict == QD_BUDGET_KEPT) /* so SQLite says it, though no allocation has failed */
+        qd_limit_set_error(error, limits, QD_LIMIT_VDBE_OPS, "statement is too complex: its program is too long");
     return r;
 }
 
@@ -303,7 +305,7 @@ compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy polic
         return NULL;
 
     policy_before = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
-    qd_builtin_learn_volatile(self->db);
+    qd_builtin_learn(self->db);
     (void) qd_connection_set_policy(self, policy_before);
     compiled = g_new0(QdCompiled, 1);
     compiled->policy = policy;

@@ -317,6 +317,10 @@ check_function(QdGuard *self, const char *name)
     if (g_ascii_strcasecmp(name, "changes") == 0)
         self->effects.calls_changes = TRUE;
     self->effects.is_volatile = self->effects.is_volatile || qd_builtin_is_volatile(name);
+    if (self->compiling && qd_builtin_is_aggregate(name) && ++self->n_aggregates > self->max_aggregates)
+        return deny(self, QW_ERROR_TOO_COMPLEX,
+                    "statement calls too many aggregate functions: the limit 'aggregates' is %" G_GUINT64_FORMAT,
+                    self->max_aggregates);
     if (!list_has(payload_functions, G_N_ELEMENTS(payload_functions), name))
         return SQLITE_OK;
     if (self->policy == QD_POLICY_READ)
@@ -512,6 +516,8 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     self->compiling = TRUE;
     self->n_calls = 0;
     self->max_calls = qd_limits_get(limits, QD_LIMIT_AUTHORIZER_CALLS);
+    self->n_aggregates = 0;
+    self->max_aggregates = qd_limits_get(limits, QD_LIMIT_AGGREGATES);
     self->compile_msec = qd_limits_get(limits, QD_LIMIT_COMPILE_MSEC);
     self->compile_deadline_usec = (uint64_t) g_get_monotonic_time() + 1000 * self->compile_msec;
     self->writes = FALSE;

@@ -51,6 +51,8 @@ typedef struct QdGuard {
     uint64_t compile_deadline_usec; /* monotonic; used while compiling */
     uint64_t n_calls;
     uint64_t max_calls;
+    uint64_t n_aggregates; /* those called so far */
+    uint64_t max_aggregates;
     uint64_t compile_msec; /* for the message */
 
     gboolean writes;   /* recorded: the statement changes something */

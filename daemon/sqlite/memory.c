@@ -66,17 +66,22 @@ is_refused(int64_t n_bytes)
            (n_bytes >= (int64_t) LARGE_BYTES && qd_interrupt_poll());
 }
 
+static void
+note_failure(void)
+{
+    if (budget.active && budget.verdict == QD_BUDGET_KEPT)
+        budget.verdict = QD_BUDGET_HEAP_EXCEEDED;
+}
+
 static void *
 memory_malloc(int n_bytes)
 {
-    void *p;
+    void *p = !is_refused(n_bytes) ? malloc((size_t) n_bytes) : NULL;
 
-    if (is_refused(n_bytes))
-        return NULL;
-
-    p = malloc((size_t) n_bytes);
     if (p != NULL)
         account((int64_t) malloc_usable_size(p));
+    else
+        note_failure();
     return p;
 }
 
@@ -94,14 +99,12 @@ static void *
 memory_realloc(void *p, int n_bytes)
 {
     int64_t before = (int64_t) malloc_usable_size(p);
-    void *q;
+    void *q = n_bytes <= before || !is_refused(n_bytes - before) ? realloc(p, (size_t) n_bytes) : NULL;
 
-    if (n_bytes > before && is_refused(n_bytes - before))
-        return NULL;
-
-    q = realloc(p, (size_t) n_bytes);
     if (q != NULL)
         account((int64_t) malloc_usable_size(q) - before);
+    else
+        note_failure();
     return q;
 }
 

@@ -28,6 +28,7 @@ typedef enum QdBudgetVerdict {
     QD_BUDGET_KEPT,
     QD_BUDGET_MEMORY_EXCEEDED,
     QD_BUDGET_TIME_EXCEEDED,
+    QD_BUDGET_HEAP_EXCEEDED, /* there was no memory, or that of all statements has its limit */
 } QdBudgetVerdict;
 
 /*

@@ -528,3 +528,30 @@ def test_a_row_too_big_for_the_bus(bus):
     assert bus.query("SELECT length(x) FROM (SELECT zeroblob(60000000) AS x)") == [(60000000,)]
     assert len(bus.query("SELECT zeroblob(2000000)")[0][0]) == 2000000
     assert bus.daemon_pid() == pid
+
+
+def repeat(head, item, tail, separator=" ", n_bytes=990_000):
+    """A text of nearly a MiB."""
+    items, size, i = [], 0, 0
+    while size < n_bytes:
+        items.append(item.replace("{i}", str(i)))
+        size += len(items[-1]) + len(separator)
+        i += 1
+    return head + separator.join(items) + tail
+
+
+@pytest.mark.parametrize("text, limit", [
+    # each aggregate was compared with all others: 4.5 s
+    (repeat("SELECT CASE ", "WHEN sum(a+{i}) THEN 1", " END FROM t"), "aggregates"),
+    (repeat("SELECT CASE ", "WHEN sum(a)FILTER(WHERE a>{i}) THEN 1", " END FROM t"), "aggregates"),
+    (repeat("SELECT CASE ", "WHEN row_number()OVER(ORDER BY a+{i}) THEN 1", " END FROM t"), "aggregates"),
+    # a program that was too long was said to need more than the memory of all statements
+    (repeat("SELECT 1 FROM t WHERE a IN (", "{i}", ")", ","), "vdbe_ops"),
+    (repeat("INSERT INTO t VALUES ", "('{i}')", "", ","), "vdbe_ops")])
+def test_a_text_that_costs_much_to_compile(bus, text, limit):
+    bus.update("CREATE TABLE t(a)")
+    start = time.monotonic()
+    with pytest.raises(BusError) as error:
+        (bus.update if text.startswith("INSERT") else bus.query)(text)
+    assert error.value.name == "TooComplex" and f"the limit '{limit}' is " in error.value.message
+    assert time.monotonic() - start < 2 * SLOWER
