@@ -94,12 +94,6 @@ query_call_get_progress(const QueryCall *self)
     return self->progress != NULL && self->progress->function != NULL ? on_progress : NULL;
 }
 
-void
-query_call_set_progress(QueryCall *self, QueryProgressFunc function, gpointer data, GDestroyNotify destroy)
-{
-    self->progress = progress_new(function, data, destroy);
-}
-
 /* Calls ------------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -115,6 +109,7 @@ call_free(gpointer data)
     g_free(self->text);
     g_free(self->format);
     g_clear_pointer(&self->options, g_variant_unref);
+    g_clear_pointer(&self->content, g_bytes_unref);
     g_clear_object(&self->statement);
     g_clear_pointer(&self->variant, g_variant_unref);
     g_free(self->sql);
@@ -123,23 +118,37 @@ call_free(gpointer data)
     g_free(self);
 }
 
-QueryCall *
-query_call_new(QueryCallFunc run)
-{
-    QueryCall *self = g_new0(QueryCall, 1);
-
-    self->run = run;
-    self->fd = -1;
-    return self;
-}
-
-void
-query_call_set_fd(QueryCall *self, int fd)
+static void
+take_fd(QueryCall *self, int fd)
 {
     self->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (self->fd < 0)
         self->failure = g_error_new(QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER, "descriptor %d cannot be used: %s", fd,
                                     g_strerror(errno));
+}
+
+static QueryCall *
+call_new(QueryCallFunc run, const QueryCallArguments *arguments)
+{
+    QueryCall *self = g_new0(QueryCall, 1);
+
+    self->run = run;
+    self->fd = -1;
+    if (arguments == NULL)
+        return self;
+
+    self->language = arguments->language;
+    self->text = g_strdup(arguments->text);
+    self->format = g_strdup(arguments->format);
+    self->options = arguments->options != NULL ? g_variant_ref_sink(arguments->options) : NULL;
+    self->content = arguments->content != NULL ? g_bytes_ref(arguments->content) : NULL;
+    self->flag = arguments->flag;
+    self->id = arguments->id;
+    if (arguments->fd != NULL)
+        take_fd(self, *arguments->fd);
+    if (arguments->progress != NULL || arguments->progress_destroy != NULL)
+        self->progress = progress_new(arguments->progress, arguments->progress_data, arguments->progress_destroy);
+    return self;
 }
 
 static void
@@ -158,14 +167,14 @@ run_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancella
 }
 
 void
-query_call_start(QueryConnection *connection, QueryCall *self, gpointer tag, GCancellable *cancellable,
-                 GAsyncReadyCallback callback, gpointer user_data)
+query_call_start(QueryConnection *connection, QueryCallFunc run, gpointer tag, const QueryCallArguments *arguments,
+                 GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     g_autoptr(GTask) task = g_task_new(connection, cancellable, callback, user_data);
 
     g_task_set_source_tag(task, tag);
     g_task_set_check_cancellable(task, FALSE); /* the call itself says what became of it */
-    g_task_set_task_data(task, self, call_free);
+    g_task_set_task_data(task, call_new(run, arguments), call_free);
     g_task_run_in_thread(task, run_in_thread);
 }
 
@@ -176,4 +185,12 @@ query_call_finish(QueryConnection *connection, GAsyncResult *result, gpointer ta
     g_return_val_if_fail(g_async_result_is_tagged(result, tag), NULL);
 
     return g_task_propagate_boolean(G_TASK(result), error) ? g_task_get_task_data(G_TASK(result)) : NULL;
+}
+
+GVariant *
+query_call_finish_variant(QueryConnection *connection, GAsyncResult *result, gpointer tag, GError **error)
+{
+    QueryCall *call = query_call_finish(connection, result, tag, error);
+
+    return call != NULL ? g_steal_pointer(&call->variant) : NULL;
 }

@@ -2,7 +2,7 @@
 /*
  * A sync call of a connection in a thread of GLib's pool: arguments, progress, results.
  *
- * Place: internal to libquery-client, below query-connection-async.c.
+ * Place: internal to libquery-client, below query-connection-async.c and query-payload-async.c.
  */
 #pragma once
 
@@ -14,15 +14,31 @@ typedef struct QueryCallProgress QueryCallProgress;
 /* The sync call, in the thread. Returns FALSE with an error. */
 typedef gboolean (*QueryCallFunc)(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error);
 
-/* Arguments, which query_call_new()'s caller fills in, then results. */
+/* What the caller passes, of which the call has copies. All of it may be left out. */
+typedef struct QueryCallArguments {
+    QueryLanguage language;
+    const char *text; /* of a statement, or a name */
+    const char *format;
+    GVariant *options; /* taken if it is floating */
+    GBytes *content;
+    gboolean flag;
+    gint64 id;
+    const int *fd;
+    QueryProgressFunc progress; /* called in the caller's thread-default main context, where @progress_destroy frees its data */
+    gpointer progress_data;
+    GDestroyNotify progress_destroy;
+} QueryCallArguments;
+
+/* The arguments, then results. */
 struct QueryCall {
     QueryCallFunc run;
     QueryLanguage language;
-    char *text; /* of a statement, or a name */
+    char *text;
     char *format;
-    GVariant *options; /* (nullable) */
+    GVariant *options;
+    GBytes *content;
     gboolean flag;
-    guint64 id;
+    gint64 id;
     int fd;                      /* -1: none */
     GError *failure;             /* (nullable): an argument could not be taken */
     QueryCallProgress *progress; /* (nullable) */
@@ -33,21 +49,14 @@ struct QueryCall {
     guint64 n_rows, n_bytes;
 };
 
-/* Returns: (transfer full): to be given to query_call_start() */
-QueryCall *query_call_new(QueryCallFunc run);
-
-/* Duplicates @fd for the call. */
-void query_call_set_fd(QueryCall *self, int fd);
-
-/* @function: (nullable): called in the thread-default main context of the caller of this; @destroy frees @data there, too. */
-void query_call_set_progress(QueryCall *self, QueryProgressFunc function, gpointer data, GDestroyNotify destroy);
-
 /* (nullable): what the sync call is given, with call->progress as its data */
 QueryProgressFunc query_call_get_progress(const QueryCall *self);
 
-/* @self: (transfer full). @tag: the address of the async function */
-void query_call_start(QueryConnection *connection, QueryCall *self, gpointer tag, GCancellable *cancellable,
-                      GAsyncReadyCallback callback, gpointer user_data);
+/* @tag: the address of the async function. @arguments: (nullable) */
+void query_call_start(QueryConnection *connection, QueryCallFunc run, gpointer tag, const QueryCallArguments *arguments,
+                      GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 
 /* (transfer none) (nullable): the call, with its results; NULL: it has failed */
 QueryCall *query_call_finish(QueryConnection *connection, GAsyncResult *result, gpointer tag, GError **error);
+/* The same for a call whose result is call->variant: (transfer full) (nullable) */
+GVariant *query_call_finish_variant(QueryConnection *connection, GAsyncResult *result, gpointer tag, GError **error);

@@ -18,15 +18,11 @@ void
 query_connection_prepare_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                GAsyncReadyCallback callback, gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(text != NULL);
 
-    call = query_call_new(run_prepare);
-    call->language = language;
-    call->text = g_strdup(text);
-    query_call_start(self, call, query_connection_prepare_async, cancellable, callback, user_data);
+    query_call_start(self, run_prepare, query_connection_prepare_async, &(QueryCallArguments){ .language = language, .text = text },
+                     cancellable, callback, user_data);
 }
 
 QueryStatement *
@@ -48,15 +44,11 @@ void
 query_connection_prepare_update_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                       GAsyncReadyCallback callback, gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(text != NULL);
 
-    call = query_call_new(run_prepare_update);
-    call->language = language;
-    call->text = g_strdup(text);
-    query_call_start(self, call, query_connection_prepare_update_async, cancellable, callback, user_data);
+    query_call_start(self, run_prepare_update, query_connection_prepare_update_async,
+                     &(QueryCallArguments){ .language = language, .text = text }, cancellable, callback, user_data);
 }
 
 QueryStatement *
@@ -77,15 +69,11 @@ void
 query_connection_explain_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                GAsyncReadyCallback callback, gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(text != NULL);
 
-    call = query_call_new(run_explain);
-    call->language = language;
-    call->text = g_strdup(text);
-    query_call_start(self, call, query_connection_explain_async, cancellable, callback, user_data);
+    query_call_start(self, run_explain, query_connection_explain_async, &(QueryCallArguments){ .language = language, .text = text },
+                     cancellable, callback, user_data);
 }
 
 gboolean
@@ -112,18 +100,18 @@ query_connection_import_async(QueryConnection *self, int fd, const char *format,
                               gpointer progress_data, GDestroyNotify progress_destroy, GCancellable *cancellable,
                               GAsyncReadyCallback callback, gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(fd >= 0);
     g_return_if_fail(format != NULL);
 
-    call = query_call_new(run_import);
-    query_call_set_fd(call, fd);
-    call->format = g_strdup(format);
-    call->options = options != NULL ? g_variant_ref_sink(options) : NULL;
-    query_call_set_progress(call, progress, progress_data, progress_destroy);
-    query_call_start(self, call, query_connection_import_async, cancellable, callback, user_data);
+    query_call_start(self, run_import, query_connection_import_async,
+                     &(QueryCallArguments){ .fd = &fd,
+                                            .format = format,
+                                            .options = options,
+                                            .progress = progress,
+                                            .progress_data = progress_data,
+                                            .progress_destroy = progress_destroy },
+                     cancellable, callback, user_data);
 }
 
 gboolean
@@ -148,18 +136,18 @@ query_connection_dump_async(QueryConnection *self, int fd, const char *format, G
                             gpointer progress_data, GDestroyNotify progress_destroy, GCancellable *cancellable,
                             GAsyncReadyCallback callback, gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(fd >= 0);
     g_return_if_fail(format != NULL);
 
-    call = query_call_new(run_dump);
-    query_call_set_fd(call, fd);
-    call->format = g_strdup(format);
-    call->options = options != NULL ? g_variant_ref_sink(options) : NULL;
-    query_call_set_progress(call, progress, progress_data, progress_destroy);
-    query_call_start(self, call, query_connection_dump_async, cancellable, callback, user_data);
+    query_call_start(self, run_dump, query_connection_dump_async,
+                     &(QueryCallArguments){ .fd = &fd,
+                                            .format = format,
+                                            .options = options,
+                                            .progress = progress,
+                                            .progress_data = progress_data,
+                                            .progress_destroy = progress_destroy },
+                     cancellable, callback, user_data);
 }
 
 gboolean
@@ -183,20 +171,14 @@ void
 query_connection_export_async(QueryConnection *self, QueryLanguage language, const char *text, const char *format, int fd,
                               GVariant *options, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(text != NULL);
     g_return_if_fail(format != NULL);
     g_return_if_fail(fd >= 0);
 
-    call = query_call_new(run_export);
-    call->language = language;
-    call->text = g_strdup(text);
-    call->format = g_strdup(format);
-    query_call_set_fd(call, fd);
-    call->options = options != NULL ? g_variant_ref_sink(options) : NULL;
-    query_call_start(self, call, query_connection_export_async, cancellable, callback, user_data);
+    query_call_start(self, run_export, query_connection_export_async,
+                     &(QueryCallArguments){ .language = language, .text = text, .format = format, .fd = &fd, .options = options },
+                     cancellable, callback, user_data);
 }
 
 gboolean
@@ -222,15 +204,13 @@ query_connection_backup_async(QueryConnection *self, int fd, QueryProgressFunc p
                               GDestroyNotify progress_destroy, GCancellable *cancellable, GAsyncReadyCallback callback,
                               gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(fd >= 0);
 
-    call = query_call_new(run_backup);
-    query_call_set_fd(call, fd);
-    query_call_set_progress(call, progress, progress_data, progress_destroy);
-    query_call_start(self, call, query_connection_backup_async, cancellable, callback, user_data);
+    query_call_start(self, run_backup, query_connection_backup_async,
+                     &(QueryCallArguments){
+                         .fd = &fd, .progress = progress, .progress_data = progress_data, .progress_destroy = progress_destroy },
+                     cancellable, callback, user_data);
 }
 
 gboolean
@@ -251,16 +231,16 @@ query_connection_restore_async(QueryConnection *self, int fd, gboolean check_onl
                                gpointer progress_data, GDestroyNotify progress_destroy, GCancellable *cancellable,
                                GAsyncReadyCallback callback, gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(fd >= 0);
 
-    call = query_call_new(run_restore);
-    query_call_set_fd(call, fd);
-    call->flag = check_only;
-    query_call_set_progress(call, progress, progress_data, progress_destroy);
-    query_call_start(self, call, query_connection_restore_async, cancellable, callback, user_data);
+    query_call_start(self, run_restore, query_connection_restore_async,
+                     &(QueryCallArguments){ .fd = &fd,
+                                            .flag = check_only,
+                                            .progress = progress,
+                                            .progress_data = progress_data,
+                                            .progress_destroy = progress_destroy },
+                     cancellable, callback, user_data);
 }
 
 gboolean
@@ -283,13 +263,10 @@ void
 query_connection_check_async(QueryConnection *self, gboolean quick, GCancellable *cancellable, GAsyncReadyCallback callback,
                              gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
-    call = query_call_new(run_check);
-    call->flag = quick;
-    query_call_start(self, call, query_connection_check_async, cancellable, callback, user_data);
+    query_call_start(self, run_check, query_connection_check_async, &(QueryCallArguments){ .flag = quick }, cancellable, callback,
+                     user_data);
 }
 
 gboolean
@@ -315,13 +292,10 @@ void
 query_connection_optimize_async(QueryConnection *self, gboolean warm, GCancellable *cancellable, GAsyncReadyCallback callback,
                                 gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
-    call = query_call_new(run_optimize);
-    call->flag = warm;
-    query_call_start(self, call, query_connection_optimize_async, cancellable, callback, user_data);
+    query_call_start(self, run_optimize, query_connection_optimize_async, &(QueryCallArguments){ .flag = warm }, cancellable,
+                     callback, user_data);
 }
 
 gboolean
@@ -339,12 +313,9 @@ run_reload(QueryCall *call, QueryConnection *connection, GCancellable *cancellab
 void
 query_connection_reload_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
-    call = query_call_new(run_reload);
-    query_call_start(self, call, query_connection_reload_async, cancellable, callback, user_data);
+    query_call_start(self, run_reload, query_connection_reload_async, NULL, cancellable, callback, user_data);
 }
 
 gboolean
@@ -363,14 +334,11 @@ void
 query_connection_set_full_text_async(QueryConnection *self, GVariant *options, GCancellable *cancellable,
                                      GAsyncReadyCallback callback, gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(options != NULL);
 
-    call = query_call_new(run_set_full_text);
-    call->options = g_variant_ref_sink(options);
-    query_call_start(self, call, query_connection_set_full_text_async, cancellable, callback, user_data);
+    query_call_start(self, run_set_full_text, query_connection_set_full_text_async, &(QueryCallArguments){ .options = options },
+                     cancellable, callback, user_data);
 }
 
 gboolean
@@ -389,20 +357,15 @@ run_get_stats(QueryCall *call, QueryConnection *connection, GCancellable *cancel
 void
 query_connection_get_stats_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
-    call = query_call_new(run_get_stats);
-    query_call_start(self, call, query_connection_get_stats_async, cancellable, callback, user_data);
+    query_call_start(self, run_get_stats, query_connection_get_stats_async, NULL, cancellable, callback, user_data);
 }
 
 GVariant *
 query_connection_get_stats_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
-    QueryCall *call = query_call_finish(self, result, query_connection_get_stats_async, error);
-
-    return call != NULL ? g_steal_pointer(&call->variant) : NULL;
+    return query_call_finish_variant(self, result, query_connection_get_stats_async, error);
 }
 
 static gboolean
@@ -416,20 +379,15 @@ void
 query_connection_get_limits_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                   gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
-    call = query_call_new(run_get_limits);
-    query_call_start(self, call, query_connection_get_limits_async, cancellable, callback, user_data);
+    query_call_start(self, run_get_limits, query_connection_get_limits_async, NULL, cancellable, callback, user_data);
 }
 
 GVariant *
 query_connection_get_limits_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
-    QueryCall *call = query_call_finish(self, result, query_connection_get_limits_async, error);
-
-    return call != NULL ? g_steal_pointer(&call->variant) : NULL;
+    return query_call_finish_variant(self, result, query_connection_get_limits_async, error);
 }
 
 static gboolean
@@ -443,39 +401,31 @@ void
 query_connection_list_queries_async(QueryConnection *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                     gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
-    call = query_call_new(run_list_queries);
-    query_call_start(self, call, query_connection_list_queries_async, cancellable, callback, user_data);
+    query_call_start(self, run_list_queries, query_connection_list_queries_async, NULL, cancellable, callback, user_data);
 }
 
 GVariant *
 query_connection_list_queries_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
-    QueryCall *call = query_call_finish(self, result, query_connection_list_queries_async, error);
-
-    return call != NULL ? g_steal_pointer(&call->variant) : NULL;
+    return query_call_finish_variant(self, result, query_connection_list_queries_async, error);
 }
 
 static gboolean
 run_cancel_query(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
 {
-    return query_connection_cancel_query(connection, call->id, cancellable, error);
+    return query_connection_cancel_query(connection, (guint64) call->id, cancellable, error);
 }
 
 void
 query_connection_cancel_query_async(QueryConnection *self, guint64 id, GCancellable *cancellable, GAsyncReadyCallback callback,
                                     gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
 
-    call = query_call_new(run_cancel_query);
-    call->id = id;
-    query_call_start(self, call, query_connection_cancel_query_async, cancellable, callback, user_data);
+    query_call_start(self, run_cancel_query, query_connection_cancel_query_async, &(QueryCallArguments){ .id = (gint64) id },
+                     cancellable, callback, user_data);
 }
 
 gboolean
@@ -495,20 +445,15 @@ void
 query_connection_get_daemon_property_async(QueryConnection *self, const char *name, GCancellable *cancellable,
                                            GAsyncReadyCallback callback, gpointer user_data)
 {
-    QueryCall *call;
-
     g_return_if_fail(QUERY_IS_CONNECTION(self));
     g_return_if_fail(name != NULL);
 
-    call = query_call_new(run_get_daemon_property);
-    call->text = g_strdup(name);
-    query_call_start(self, call, query_connection_get_daemon_property_async, cancellable, callback, user_data);
+    query_call_start(self, run_get_daemon_property, query_connection_get_daemon_property_async,
+                     &(QueryCallArguments){ .text = name }, cancellable, callback, user_data);
 }
 
 GVariant *
 query_connection_get_daemon_property_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
-    QueryCall *call = query_call_finish(self, result, query_connection_get_daemon_property_async, error);
-
-    return call != NULL ? g_steal_pointer(&call->variant) : NULL;
+    return query_call_finish_variant(self, result, query_connection_get_daemon_property_async, error);
 }
