@@ -27,8 +27,8 @@ qd_bus_read_text(sd_bus_message *message, const char *what, const char **ret_tex
     return TRUE;
 }
 
-gboolean
-qd_bus_read_statement(sd_bus_message *message, gboolean with_parameters, QdCall *call, GError **error)
+static gboolean
+read_statement(sd_bus_message *message, gboolean with_parameters, QdCall *call, GError **error)
 {
     g_autoptr(QdParameters) parameters = NULL;
     const char *name;
@@ -49,6 +49,18 @@ qd_bus_read_statement(sd_bus_message *message, gboolean with_parameters, QdCall 
     return TRUE;
 }
 
+gboolean
+qd_bus_read_statement(sd_bus_message *message, QdCall *call, GError **error)
+{
+    return read_statement(message, FALSE, call, error);
+}
+
+gboolean
+qd_bus_read_query(sd_bus_message *message, QdCall *call, GError **error)
+{
+    return read_statement(message, TRUE, call, error);
+}
+
 static gboolean
 read_statement_structs(sd_bus_message *message, QdCall *call, const QdLimits *limits, GError **error)
 {
@@ -60,7 +72,7 @@ read_statement_structs(sd_bus_message *message, QdCall *call, const QdLimits *li
             qd_limit_set_error(error, limits, QD_LIMIT_BATCH_STATEMENTS, "too many statements in the batch");
             return FALSE;
         }
-        if (!qd_bus_read_statement(message, TRUE, call, error)) {
+        if (!qd_bus_read_query(message, call, error)) {
             g_prefix_error(error, "statement %u: ", call->statements->len + 1);
             return FALSE;
         }

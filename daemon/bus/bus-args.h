@@ -27,8 +27,7 @@ gboolean qd_bus_read_text(sd_bus_message *message, const char *what, const char 
 
 /**
  * qd_bus_read_statement:
- * @message: (transfer none): positioned at (s language, s text), followed by an a{sv} when @with_parameters
- * @with_parameters: whether parameters follow
+ * @message: (transfer none): positioned at s language, s text
  * @call: (transfer none): gets the statement
  * @error: (nullable): location for an error
  *
@@ -36,7 +35,9 @@ gboolean qd_bus_read_text(sd_bus_message *message, const char *what, const char 
  *
  * Returns: TRUE on success
  */
-gboolean qd_bus_read_statement(sd_bus_message *message, gboolean with_parameters, QdCall *call, GError **error);
+gboolean qd_bus_read_statement(sd_bus_message *message, QdCall *call, GError **error);
+/* The same with an a{sv} of parameters after it. */
+gboolean qd_bus_read_query(sd_bus_message *message, QdCall *call, GError **error);
 
 /**
  * qd_bus_read_statements:

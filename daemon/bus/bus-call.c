@@ -200,9 +200,15 @@ qd_bus_call_start(QdBusService *service, sd_bus_message *message, QdCall *call, 
 }
 
 int
-qd_bus_call_start_job(QdBusService *service, sd_bus_message *message, QdCall *call)
+qd_bus_method_serve(const QdBusMethod *method, sd_bus_message *message, QdBusService *service, sd_bus_error *ret_error)
 {
-    return bus_call_run(service, message, &(QdBusCall){ .call = call });
+    g_autoptr(QdCall) call = qd_call_new(method->class, NULL);
+    g_autoptr(GError) error = NULL;
+
+    for (guint i = 0; i < G_N_ELEMENTS(method->arguments) && method->arguments[i] != NULL; i++)
+        if (!method->arguments[i](message, call, &error))
+            return qd_bus_return_error(ret_error, error);
+    return qd_bus_call_start(service, message, g_steal_pointer(&call), method->fill);
 }
 
 int

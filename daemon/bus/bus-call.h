@@ -10,6 +10,7 @@
 
 #include "daemon/bus/bus-peer.h"
 #include "daemon/bus/bus-service.h"
+#include "daemon/call/call.h"
 
 /* Appends the results of a call that succeeded; negative errno on failure, when the reply is dropped. */
 typedef int (*QdBusFillFunc)(sd_bus_message *reply, QdCall *call);
@@ -19,6 +20,19 @@ typedef const char *(*QdBusObjectFunc)(QdBusService *service, const char *sender
 
 /* A method that the engine has no call for: answers @message itself. */
 typedef void (*QdBusActFunc)(QdBusService *service, sd_bus_message *message, const QdPeer *peer);
+
+/* An argument of a method, see bus-args.h. */
+typedef gboolean (*QdBusReadFunc)(sd_bus_message *message, QdCall *call, GError **error);
+
+/* A method that reads its arguments in order and is a call of the engine. */
+typedef struct QdBusMethod {
+    const QdCallClass *class;
+    QdBusReadFunc arguments[4];
+    QdBusFillFunc fill; /* (nullable): then the answer is the path of a job */
+} QdBusMethod;
+
+/* For a handler to return: runs @method for the sender of @message and replies. BadParameter for an argument. Thread: main. */
+int qd_bus_method_serve(const QdBusMethod *method, sd_bus_message *message, QdBusService *service, sd_bus_error *ret_error);
 
 /**
  * qd_bus_call_start:
@@ -32,18 +46,6 @@ typedef void (*QdBusActFunc)(QdBusService *service, sd_bus_message *message, con
  * Returns: 1, for the handler to return
  */
 int qd_bus_call_start(QdBusService *service, sd_bus_message *message, QdCall *call, QdBusFillFunc fill);
-
-/**
- * qd_bus_call_start_job:
- * @service: the service
- * @message: (transfer none): the method call
- * @call: (transfer full): filled but for its client and `done`
- *
- * As qd_bus_call_start(), but answers at once with the object path of a job. Thread: main.
- *
- * Returns: 1, for the handler to return
- */
-int qd_bus_call_start_job(QdBusService *service, sd_bus_message *message, QdCall *call);
 
 /**
  * qd_bus_call_start_object:

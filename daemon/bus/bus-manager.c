@@ -188,13 +188,9 @@ fill_check(sd_bus_message *reply, QdCall *call)
 static int
 handle_check(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_check_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_check_call, { qd_bus_read_options }, fill_check };
 
-    if (!qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_check);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
@@ -206,49 +202,33 @@ fill_nothing(sd_bus_message *reply, QdCall *call)
 static int
 handle_optimize(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_optimize_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_optimize_call, { qd_bus_read_options }, fill_nothing };
 
-    if (!qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_nothing);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
 handle_set_full_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_full_text_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_full_text_call, { qd_bus_read_options }, fill_nothing };
 
-    if (!qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_nothing);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
 handle_backup(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_backup_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_backup_call, { qd_bus_read_fd, qd_bus_read_options }, NULL };
 
-    if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start_job(userdata, message, g_steal_pointer(&call));
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
 handle_restore(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_restore_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_restore_call, { qd_bus_read_fd, qd_bus_read_options }, NULL };
 
-    if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start_job(userdata, message, g_steal_pointer(&call));
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int

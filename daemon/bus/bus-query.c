@@ -86,13 +86,9 @@ fill_prepare(sd_bus_message *reply, QdCall *call)
 static int
 handle_prepare(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_prepare_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_prepare_call, { qd_bus_read_query, qd_bus_read_options }, fill_prepare };
 
-    if (!qd_bus_read_statement(message, TRUE, call, &error) || !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_prepare);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
@@ -112,13 +108,9 @@ fill_query(sd_bus_message *reply, QdCall *call)
 static int
 handle_query(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_query_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_query_call, { qd_bus_read_query, qd_bus_read_options }, fill_query };
 
-    if (!qd_bus_read_statement(message, TRUE, call, &error) || !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_query);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
@@ -138,14 +130,11 @@ fill_query_text(sd_bus_message *reply, QdCall *call)
 static int
 handle_query_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_query_text_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_query_text_call,
+                                        { qd_bus_read_statement, qd_bus_read_format, qd_bus_read_options },
+                                        fill_query_text };
 
-    if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_format(message, call, &error) ||
-        !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_query_text);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
@@ -157,14 +146,11 @@ fill_export(sd_bus_message *reply, QdCall *call)
 static int
 handle_export(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_export_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_export_call,
+                                        { qd_bus_read_statement, qd_bus_read_format, qd_bus_read_fd, qd_bus_read_options },
+                                        fill_export };
 
-    if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_format(message, call, &error) ||
-        !qd_bus_read_fd(message, call, &error) || !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_export);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
@@ -176,13 +162,9 @@ fill_update(sd_bus_message *reply, QdCall *call)
 static int
 handle_update(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_update_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_update_call, { qd_bus_read_query, qd_bus_read_options }, fill_update };
 
-    if (!qd_bus_read_statement(message, TRUE, call, &error) || !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_update);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
@@ -230,13 +212,9 @@ fill_explain(sd_bus_message *reply, QdCall *call)
 static int
 handle_explain(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_explain_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_explain_call, { qd_bus_read_statement, qd_bus_read_options }, fill_explain };
 
-    if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_explain);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
@@ -245,36 +223,26 @@ handle_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_erro
     g_autoptr(QdCall) call = qd_call_new(&qd_subscribe_call, NULL);
     g_autoptr(GError) error = NULL;
 
-    if (!qd_bus_read_statement(message, FALSE, call, &error) || !qd_bus_read_options(message, call, &error))
+    if (!qd_bus_read_statement(message, call, &error) || !qd_bus_read_options(message, call, &error))
         return qd_bus_return_error(ret_error, error);
 
     return qd_bus_call_start_object(userdata, message, g_steal_pointer(&call), qd_bus_subscriptions_add);
 }
 
-/* A descriptor and a format: RDF or a table goes in or out. */
-static int
-start_transfer(const QdCallClass *class, sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
-{
-    g_autoptr(QdCall) call = qd_call_new(class, NULL);
-    g_autoptr(GError) error = NULL;
-
-    if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_format(message, call, &error) ||
-        !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start_job(userdata, message, g_steal_pointer(&call));
-}
-
 static int
 handle_import(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    return start_transfer(&qd_import_call, message, userdata, ret_error);
+    static const QdBusMethod method = { &qd_import_call, { qd_bus_read_fd, qd_bus_read_format, qd_bus_read_options }, NULL };
+
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
 handle_dump(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    return start_transfer(&qd_dump_call, message, userdata, ret_error);
+    static const QdBusMethod method = { &qd_dump_call, { qd_bus_read_fd, qd_bus_read_format, qd_bus_read_options }, NULL };
+
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
@@ -292,38 +260,33 @@ fill_nothing(sd_bus_message *reply, QdCall *call)
 static int
 handle_store_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_store_payload_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_store_payload_call, { qd_bus_read_fd, qd_bus_read_options }, fill_payload_id };
 
-    if (!qd_bus_read_fd(message, call, &error) || !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
+}
 
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_payload_id);
+static gboolean
+read_payload_id(sd_bus_message *message, QdCall *call, GError **error)
+{
+    return qd_bus_read_payload_id(message, &call->payload_id, error);
 }
 
 static int
 handle_replace_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_replace_payload_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_replace_payload_call,
+                                        { read_payload_id, qd_bus_read_fd, qd_bus_read_options },
+                                        fill_nothing };
 
-    if (!qd_bus_read_payload_id(message, &call->payload_id, &error) || !qd_bus_read_fd(message, call, &error) ||
-        !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_nothing);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int
 handle_delete_payload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
-    g_autoptr(QdCall) call = qd_call_new(&qd_delete_payload_call, NULL);
-    g_autoptr(GError) error = NULL;
+    static const QdBusMethod method = { &qd_delete_payload_call, { read_payload_id, qd_bus_read_options }, fill_nothing };
 
-    if (!qd_bus_read_payload_id(message, &call->payload_id, &error) || !qd_bus_read_options(message, call, &error))
-        return qd_bus_return_error(ret_error, error);
-
-    return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_nothing);
+    return qd_bus_method_serve(&method, message, userdata, ret_error);
 }
 
 static int

@@ -176,7 +176,7 @@ read_call(sd_bus_message *message, const QdCallClass *class)
     if (class == &qd_batch_call)
         ok = qd_bus_read_statements(message, call, &limits, &error);
     else
-        ok = qd_bus_read_statement(message, TRUE, call, &error);
+        ok = qd_bus_read_query(message, call, &error);
     ok = ok && qd_bus_read_options(message, call, &error);
     g_assert_cmpint(ok, ==, error == NULL);
 }

@@ -41,7 +41,7 @@ test_statement(Fixture *self, gconstpointer data)
 
     g_assert_cmpint(sd_bus_message_append(self->message, "ssa{sv}", "sparql", "ASK {}", 1, "a", "i", 1), >=, 0);
     bus_fixture_seal(self->message);
-    g_assert_true(qd_bus_read_statement(self->message, TRUE, call, &error));
+    g_assert_true(qd_bus_read_query(self->message, call, &error));
     g_assert_cmpuint(call->statements->len, ==, 1);
     statement = &g_array_index(call->statements, QdCallStatement, 0);
     g_assert_cmpint(statement->language, ==, QD_LANGUAGE_SPARQL);
