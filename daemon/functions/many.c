@@ -34,13 +34,6 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
 }
 
 static int
-next(sqlite3_vtab_cursor *cursor)
-{
-    ((QdVirtualCursor *) cursor)->is_at_end = TRUE;
-    return SQLITE_OK;
-}
-
-static int
 get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
     sqlite3_result_int(context, 1);
@@ -57,7 +50,7 @@ qd_many_register(sqlite3 *db, GError **error)
         .xOpen = qd_virtual_cursor_open,
         .xClose = qd_virtual_cursor_close,
         .xFilter = filter,
-        .xNext = next,
+        .xNext = qd_virtual_cursor_end,
         .xEof = qd_virtual_cursor_is_at_end,
         .xColumn = get_column,
         .xRowid = qd_virtual_cursor_get_rowid,

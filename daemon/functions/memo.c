@@ -172,13 +172,6 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
 }
 
 static int
-next(sqlite3_vtab_cursor *cursor)
-{
-    ((QdVirtualCursor *) cursor)->is_at_end = TRUE;
-    return SQLITE_OK;
-}
-
-static int
 get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
     Memo *memo = ((Cursor *) cursor)->memo;
@@ -216,7 +209,7 @@ qd_memo_register(sqlite3 *db, GError **error)
         .xOpen = open_cursor,
         .xClose = close_cursor,
         .xFilter = filter,
-        .xNext = next,
+        .xNext = qd_virtual_cursor_end,
         .xEof = qd_virtual_cursor_is_at_end,
         .xColumn = get_column,
         .xRowid = qd_virtual_cursor_get_rowid,

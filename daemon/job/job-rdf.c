@@ -17,6 +17,7 @@
 #include "daemon/notify/changes.h"
 #include "daemon/quads/bulk-load.h"
 #include "daemon/quads/dictionary.h"
+#include "daemon/quads/quads.h"
 #include "daemon/rdf/iri.h"
 #include "daemon/rdfio/rdf-reader.h"
 #include "daemon/rdfio/rdf-writer.h"
@@ -356,22 +357,6 @@ dump_graphs(Dump *self, QdRdfFormat format, GError **error)
 }
 
 static gboolean
-load_prefixes(Dump *self, QdPrefixMap *prefixes, GError **error)
-{
-    sqlite3_stmt *stmt = NULL;
-    int r = sqlite3_prepare_v2(self->db, "SELECT prefix, iri FROM queryd_prefix ORDER BY prefix", -1, &stmt, NULL);
-
-    if (r == SQLITE_OK)
-        while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
-            (void) qd_prefix_map_add(prefixes, (const char *) sqlite3_column_text(stmt, 0),
-                                     (const char *) sqlite3_column_text(stmt, 1));
-    (void) sqlite3_finalize(stmt);
-    if (r != SQLITE_DONE)
-        qd_sqlite_set_error(error, self->db, r, NULL, 0, NULL);
-    return r == SQLITE_DONE;
-}
-
-static gboolean
 check_target(QdCall *call, QdRdfFormat *ret_format, GError **error)
 {
     int flags = fcntl(call->fd, F_GETFL);
@@ -407,7 +392,7 @@ run_dump(QdCall *call, GError **error)
         return;
     dump.db = qd_connection_get_db(reader);
     dump.dictionary = qd_dictionary_get(reader, error);
-    if (dump.dictionary == NULL || !load_prefixes(&dump, prefixes, error))
+    if (dump.dictionary == NULL || !qd_quads_list_prefixes(reader, prefixes, error))
         return;
 
     dump.writer = writer = qd_rdf_writer_new(format, prefixes, out);

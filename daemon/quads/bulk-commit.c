@@ -314,31 +314,13 @@ write_quads(QdBulkLoad *self, QdQuads *quads, QdConnection *writer, guint64 *ret
     return load_quads(self, quads, writer, n_old == 0, ret_n_inserted, error);
 }
 
-/* Adds the stored prefixes to @prefixes. */
-static gboolean
-list_prefixes(QdConnection *writer, QdPrefixMap *prefixes, GError **error)
-{
-    sqlite3_stmt *stmt = NULL;
-    sqlite3 *db = qd_connection_get_db(writer);
-    int r = sqlite3_prepare_v2(db, "SELECT prefix, iri FROM queryd_prefix", -1, &stmt, NULL);
-
-    if (r == SQLITE_OK)
-        while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
-            (void) qd_prefix_map_add(prefixes, (const char *) sqlite3_column_text(stmt, 0),
-                                     (const char *) sqlite3_column_text(stmt, 1));
-    (void) sqlite3_finalize(stmt);
-    if (r != SQLITE_DONE)
-        qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
-    return r == SQLITE_DONE;
-}
-
 /* Those that are new, with a namespace that has none. */
 static gboolean
 insert_prefixes(QdBulkLoad *self, QdConnection *writer, GError **error)
 {
     g_autoptr(QdPrefixMap) known = qd_prefix_map_new();
 
-    if (self->prefixes->len > 0 && !list_prefixes(writer, known, error))
+    if (self->prefixes->len > 0 && !qd_quads_list_prefixes(writer, known, error))
         return FALSE;
     for (guint i = 0; i < self->prefixes->len; i++) {
         const char *prefix = self->prefixes->pdata[i];

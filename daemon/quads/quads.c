@@ -553,3 +553,20 @@ qd_quads_finish_load(QdQuads *self, gboolean counted, GError **error)
 {
     return (counted || qd_quads_recount(self, error)) && qd_fts_catch_up(self->fts, error);
 }
+
+gboolean
+qd_quads_list_prefixes(QdConnection *connection, QdPrefixMap *prefixes, GError **error)
+{
+    sqlite3_stmt *stmt = NULL;
+    sqlite3 *db = qd_connection_get_db(connection);
+    int r = sqlite3_prepare_v2(db, "SELECT prefix, iri FROM queryd_prefix ORDER BY prefix", -1, &stmt, NULL);
+
+    if (r == SQLITE_OK)
+        while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
+            (void) qd_prefix_map_add(prefixes, (const char *) sqlite3_column_text(stmt, 0),
+                                     (const char *) sqlite3_column_text(stmt, 1));
+    (void) sqlite3_finalize(stmt);
+    if (r != SQLITE_DONE)
+        qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
+    return r == SQLITE_DONE;
+}

@@ -12,6 +12,7 @@
 
 #include "daemon/quads/dictionary.h"
 #include "daemon/quads/quad-trees.h"
+#include "daemon/rdfio/prefix-map.h"
 
 typedef struct QdQuads QdQuads;
 
@@ -51,3 +52,6 @@ gboolean qd_quads_recount(QdQuads *self, GError **error);
 
 /* The bit of an object in the column tags: in line by its tag, of the dictionary by its kind. */
 guint64 qd_quads_get_tag_bit(gint64 o);
+
+/* Adds the stored prefixes to @prefixes, in their order. */
+gboolean qd_quads_list_prefixes(QdConnection *connection, QdPrefixMap *prefixes, GError **error);

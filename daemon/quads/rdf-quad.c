@@ -14,6 +14,7 @@
 #include "daemon/quads/dictionary.h"
 #include "daemon/rdf/term-id.h"
 #include "daemon/sqlite/sqlite-error.h"
+#include "daemon/sqlite/virtual-table.h"
 
 enum {
     COLUMN_GRAPH,
@@ -59,17 +60,10 @@ enum { BOUND_S = 1, BOUND_P = 2, BOUND_O = 4, BOUND_G = 8, BOUND_NAMED = 16, N_C
 #define ROWS_OF_SUBJECT 20
 #define ROWS_OF_TWO 3
 
-typedef struct Table {
-    sqlite3_vtab base;
-    QdConnection *connection;
-} Table;
-
 typedef struct Cursor {
-    sqlite3_vtab_cursor base;
+    QdVirtualCursor base;
     sqlite3_stmt *stmt;
     guint bound; /* positions that @stmt has parameters for */
-    gboolean at_end;
-    sqlite3_int64 rowid;
 } Cursor;
 
 /* --- planning ----------------------------------------------------------------------------------------------------------- */
@@ -141,11 +135,11 @@ plan(sqlite3_vtab *table, sqlite3_index_info *info)
 static int
 fail(Cursor *self, const GError *error, int r)
 {
-    sqlite3_vtab *table = self->base.pVtab;
+    sqlite3_vtab *table = self->base.base.pVtab;
 
     sqlite3_free(table->zErrMsg);
     table->zErrMsg = sqlite3_mprintf(
-        "rdf_quad: %s", error != NULL ? error->message : sqlite3_errmsg(qd_connection_get_db(((Table *) table)->connection)));
+        "rdf_quad: %s", error != NULL ? error->message : sqlite3_errmsg(qd_connection_get_db(((QdVirtualTable *) table)->data)));
     return r != SQLITE_OK ? r : SQLITE_ERROR;
 }
 
@@ -170,7 +164,7 @@ choose_index(guint bound)
 static int
 prepare(Cursor *self, guint bound)
 {
-    QdConnection *connection = ((Table *) self->base.pVtab)->connection;
+    QdConnection *connection = qd_virtual_cursor_get_data(&self->base.base);
     static const char *const conditions[N_CONDITIONS] = { " AND s=?1", " AND p=?2", " AND o=?3", " AND g=?4", " AND g<>0" };
     g_autoptr(GString) sql = g_string_new("SELECT s, p, o, g FROM queryd_quad ");
     QdPolicy policy;
@@ -195,8 +189,8 @@ step(Cursor *self)
 {
     int r = sqlite3_step(self->stmt);
 
-    self->rowid++;
-    self->at_end = r != SQLITE_ROW;
+    self->base.row++;
+    self->base.is_at_end = r != SQLITE_ROW;
     return r == SQLITE_ROW || r == SQLITE_DONE ? SQLITE_OK : fail(self, NULL, r);
 }
 
@@ -327,7 +321,7 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
     if (r != SQLITE_OK)
         return r;
     (void) sqlite3_reset(self->stmt);
-    lookup.dictionary = qd_dictionary_get(((Table *) cursor->pVtab)->connection, &lookup.error);
+    lookup.dictionary = qd_dictionary_get(qd_virtual_cursor_get_data(cursor), &lookup.error);
     if (lookup.dictionary != NULL && !lookup.is_empty) {
         bind_position(&lookup, 1, COLUMN_SUBJECT, COLUMN_SUBJECT_ID);
         bind_position(&lookup, 2, COLUMN_PREDICATE, COLUMN_PREDICATE_ID);
@@ -337,9 +331,9 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
         if ((given & GIVEN_NO_GRAPH) != 0)
             bind_id(&lookup, 4, 0);
     }
-    self->at_end = lookup.is_empty;
+    self->base.is_at_end = lookup.is_empty;
     if (lookup.error == NULL)
-        return self->at_end ? SQLITE_OK : step(self);
+        return self->base.is_at_end ? SQLITE_OK : step(self);
     r = fail(self, lookup.error, qd_sqlite_from_code(qd_error_get_code(lookup.error)));
     g_error_free(lookup.error);
     return r;
@@ -397,7 +391,7 @@ get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
     }
     if (column == COLUMN_GRAPH && id == 0)
         return SQLITE_OK;
-    dictionary = qd_dictionary_get(((Table *) cursor->pVtab)->connection, &error);
+    dictionary = qd_dictionary_get(qd_virtual_cursor_get_data(cursor), &error);
     if (dictionary == NULL || !qd_dictionary_get_term(dictionary, id, &term, &error))
         return fail(self, error, qd_sqlite_from_code(qd_error_get_code(error)));
     if (column == COLUMN_DATATYPE)
@@ -414,24 +408,9 @@ get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 static int
 connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqlite3_vtab **ret_table, char **ret_message)
 {
-    int r = sqlite3_declare_vtab(db, DECLARATION);
-    Table *self;
+    int r = sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS); /* for views of clients */
 
-    if (r == SQLITE_OK)
-        r = sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS); /* for views of clients */
-    if (r != SQLITE_OK)
-        return r;
-    self = g_new0(Table, 1);
-    self->connection = data;
-    *ret_table = &self->base;
-    return SQLITE_OK;
-}
-
-static int
-disconnect_table(sqlite3_vtab *table)
-{
-    g_free(table);
-    return SQLITE_OK;
+    return r == SQLITE_OK ? qd_virtual_table_connect(db, DECLARATION, data, ret_table) : r;
 }
 
 static int
@@ -439,7 +418,7 @@ open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
 {
     Cursor *self = g_new0(Cursor, 1);
 
-    *ret_cursor = &self->base;
+    *ret_cursor = &self->base.base;
     return SQLITE_OK;
 }
 
@@ -459,33 +438,20 @@ next(sqlite3_vtab_cursor *cursor)
     return step((Cursor *) cursor);
 }
 
-static int
-is_at_end(sqlite3_vtab_cursor *cursor)
-{
-    return ((const Cursor *) cursor)->at_end;
-}
-
-static int
-get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
-{
-    *ret_rowid = ((const Cursor *) cursor)->rowid;
-    return SQLITE_OK;
-}
-
 gboolean
 qd_rdf_quad_register(QdConnection *connection, GError **error)
 {
     static const sqlite3_module module = {
         .xConnect = connect_table,
-        .xDisconnect = disconnect_table,
+        .xDisconnect = qd_virtual_table_disconnect,
         .xBestIndex = plan,
         .xOpen = open_cursor,
         .xClose = close_cursor,
         .xFilter = filter,
         .xNext = next,
-        .xEof = is_at_end,
+        .xEof = qd_virtual_cursor_is_at_end,
         .xColumn = get_column,
-        .xRowid = get_rowid,
+        .xRowid = qd_virtual_cursor_get_rowid,
     };
     sqlite3 *db = qd_connection_get_db(connection);
     int r = sqlite3_create_module_v2(db, "rdf_quad", &module, connection, NULL);

@@ -66,6 +66,14 @@ qd_virtual_cursor_close(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
+/* xNext of a table of one row. */
+static inline int
+qd_virtual_cursor_end(sqlite3_vtab_cursor *cursor)
+{
+    ((QdVirtualCursor *) cursor)->is_at_end = TRUE;
+    return SQLITE_OK;
+}
+
 static inline gpointer
 qd_virtual_cursor_get_data(const sqlite3_vtab_cursor *cursor)
 {
