@@ -91,6 +91,10 @@ class Server:
             self.stop()
             self.start()
             return LIMIT_S, 0
+        except (http.client.HTTPException, ConnectionError):  # the server ended
+            self.stop()
+            self.start()
+            return None, 0
         return (time.perf_counter() - start if response.status == 200 else None), n_lines
 
 
@@ -280,10 +284,10 @@ def run_questions(server, folder, data):
             text = file.read()
         body = []
         cold = server.query(text, body)[0]
-        if cold is None:
+        times = [] if cold is None or cold >= LONG_S else [server.query(text)[0] for _ in range(N_WARM)]
+        if None in (cold, *times):
             say(f"refused.{name}", "", 1)
             continue
-        times = [] if cold >= LONG_S else [server.query(text)[0] for _ in range(N_WARM)]
         medians.append(1000 * (statistics.median(times) if times else cold))
         say(f"question.{name}", "ms", medians[-1])
         if cold < LIMIT_S and not is_right(name, expected, data, b"".join(body)):
