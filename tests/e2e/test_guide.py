@@ -91,6 +91,36 @@ def test_first_vala(bus, tmp_path):
     first(bus, program)
 
 
+# --- D-Bus alone, without the library ---------------------------------------------------------------------------------------
+
+def test_other_languages_are_promised():
+    assert f"```text\n{FIRST}```" in pathlib.Path(GUIDE, "other-languages.md").read_text(encoding="utf-8")
+
+
+def test_dbus_javascript(bus):
+    need("gjs")
+    first(bus, "gjs", "-m", os.path.join(EXAMPLES, "dbus.js"))
+
+
+def test_dbus_vala(bus, tmp_path):
+    need("valac")
+    program = str(tmp_path / "dbus")
+    built = bus.run("valac", "--pkg", "gio-unix-2.0", "-X", "-w", "-o", program, os.path.join(EXAMPLES, "dbus.vala"))
+    assert built.returncode == 0, built.stderr
+    first(bus, program)
+
+
+def test_dbus_go(bus, tmp_path):
+    need("go")
+    if not os.path.isdir("/usr/share/gocode/src/github.com/godbus/dbus"):
+        pytest.skip("golang-github-godbus-dbus-dev is not installed")
+    program = str(tmp_path / "dbus")
+    env = dict(bus.env, GO111MODULE="off", GOPATH="/usr/share/gocode", GOFLAGS="", GOCACHE=os.path.join(BUILD, "go-cache"))
+    built = bus.run("go", "build", "-o", program, os.path.join(EXAMPLES, "dbus.go"), env=env, timeout=300)
+    assert built.returncode == 0, built.stderr
+    first(bus, program)
+
+
 @instrumented
 def test_live_javascript(bus, tmp_path):
     """The list follows what another program commits, and ends with the last row."""
