@@ -12,6 +12,7 @@
 
 #define PAGES_PER_SECOND 100.0
 #define SCROLL_USEC (3 * G_USEC_PER_SEC)
+#define PATIENCE_USEC (30 * G_USEC_PER_SEC) /* of one step; songs that others add are waited for, too */
 
 typedef enum Step { WARM, OPEN, COUNT, SCROLL, JUMP, SEARCH, BACK, LIVE, CHANGE, DONE } Step;
 
@@ -246,6 +247,18 @@ on_tick(GtkWidget *widget, GdkFrameClock *clock, gpointer user_data)
     return self->step != DONE;
 }
 
+/* Also when no frame comes. */
+static gboolean
+on_second(gpointer user_data)
+{
+    const Measure *self = user_data;
+
+    if (g_get_monotonic_time() - self->began_usec < PATIENCE_USEC)
+        return G_SOURCE_CONTINUE;
+    g_printerr("music-library: step %d has not ended within %d s\n", (int) self->step, (int) (PATIENCE_USEC / G_USEC_PER_SEC));
+    exit(EXIT_FAILURE);
+}
+
 void
 music_library_measure(MusicLibrary *library)
 {
@@ -254,6 +267,7 @@ music_library_measure(MusicLibrary *library)
     setvbuf(stdout, NULL, _IOLBF, 0);
     self = (Measure){ .library = library };
     begin(&self, WARM);
+    (void) g_timeout_add_seconds(1, on_second, &self);
     g_signal_connect(library->list, "items-changed", G_CALLBACK(on_items_changed), &self);
     g_signal_connect_after(gtk_widget_get_frame_clock(library->window), "after-paint", G_CALLBACK(on_after_paint), &self);
     (void) gtk_widget_add_tick_callback(library->window, on_tick, &self, NULL);
