@@ -259,5 +259,6 @@ G_END_DECLS
 #include "query-payload.h"
 #include "query-resource.h"
 #include "query-statement.h"
+#include "query-store.h"
 #include "query-subscription.h"
 #include "query-transaction.h"

@@ -80,6 +80,32 @@ gint64 query_connection_store_payload_from_fd(QueryConnection *self, int fd, GVa
                                               GError **error);
 
 /**
+ * query_connection_store_payload_from_fd_async:
+ * @self: a connection
+ * @fd: see query_connection_store_payload_from_fd(); a duplicate of it is used
+ * @options: (nullable): see query_connection_store_payload()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_store_payload_from_fd().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_connection_store_payload_from_fd_async(QueryConnection *self, int fd, GVariant *options, GCancellable *cancellable,
+                                                  GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_store_payload_from_fd_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: the id, -1 on error
+ */
+QUERY_AVAILABLE_IN_0_1
+gint64 query_connection_store_payload_from_fd_finish(QueryConnection *self, GAsyncResult *result, GError **error);
+
+/**
  * query_connection_store_payload_from_stream:
  * @self: a connection
  * @stream: read to its end, and left open
@@ -94,6 +120,32 @@ gint64 query_connection_store_payload_from_fd(QueryConnection *self, int fd, GVa
 QUERY_AVAILABLE_IN_0_1
 gint64 query_connection_store_payload_from_stream(QueryConnection *self, GInputStream *stream, GVariant *options,
                                                   GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_store_payload_from_stream_async:
+ * @self: a connection
+ * @stream: see query_connection_store_payload_from_stream(); until the end it is not the caller's
+ * @options: (nullable): see query_connection_store_payload()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_store_payload_from_stream().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_connection_store_payload_from_stream_async(QueryConnection *self, GInputStream *stream, GVariant *options,
+                                                      GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_store_payload_from_stream_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: the id, -1 on error
+ */
+QUERY_AVAILABLE_IN_0_1
+gint64 query_connection_store_payload_from_stream_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
  * query_connection_replace_payload:
@@ -157,6 +209,33 @@ gboolean query_connection_replace_payload_from_fd(QueryConnection *self, gint64 
                                                   GCancellable *cancellable, GError **error);
 
 /**
+ * query_connection_replace_payload_from_fd_async:
+ * @self: a connection
+ * @id: of a payload
+ * @fd: see query_connection_store_payload_from_fd_async()
+ * @options: (nullable): see query_connection_replace_payload()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_replace_payload_from_fd().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_connection_replace_payload_from_fd_async(QueryConnection *self, gint64 id, int fd, GVariant *options,
+                                                    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_replace_payload_from_fd_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
+QUERY_AVAILABLE_IN_0_1
+gboolean query_connection_replace_payload_from_fd_finish(QueryConnection *self, GAsyncResult *result, GError **error);
+
+/**
  * query_connection_replace_payload_from_stream:
  * @self: a connection
  * @id: of a payload
@@ -170,6 +249,34 @@ gboolean query_connection_replace_payload_from_fd(QueryConnection *self, gint64 
 QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_replace_payload_from_stream(QueryConnection *self, gint64 id, GInputStream *stream, GVariant *options,
                                                       GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_replace_payload_from_stream_async:
+ * @self: a connection
+ * @id: of a payload
+ * @stream: see query_connection_store_payload_from_stream_async()
+ * @options: (nullable): see query_connection_replace_payload()
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_replace_payload_from_stream().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_connection_replace_payload_from_stream_async(QueryConnection *self, gint64 id, GInputStream *stream, GVariant *options,
+                                                        GCancellable *cancellable, GAsyncReadyCallback callback,
+                                                        gpointer user_data);
+
+/**
+ * query_connection_replace_payload_from_stream_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
+QUERY_AVAILABLE_IN_0_1
+gboolean query_connection_replace_payload_from_stream_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
  * query_connection_delete_payload:
@@ -263,11 +370,37 @@ GBytes *query_connection_load_payload_finish(QueryConnection *self, GAsyncResult
  *
  * As query_connection_load_payload(), for many in few calls.
  *
- * Returns: (transfer full) (element-type GBytes): the contents in the order of the ids, %NULL on error
+ * Returns: (transfer container) (element-type GBytes): the contents in the order of the ids, %NULL on error
  */
 QUERY_AVAILABLE_IN_0_1
 GPtrArray *query_connection_load_payloads(QueryConnection *self, const gint64 *ids, gsize n_ids, GCancellable *cancellable,
                                           GError **error);
+
+/**
+ * query_connection_load_payloads_async:
+ * @self: a connection
+ * @ids: (array length=n_ids): of payloads
+ * @n_ids: how many
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_load_payloads().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_connection_load_payloads_async(QueryConnection *self, const gint64 *ids, gsize n_ids, GCancellable *cancellable,
+                                          GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_load_payloads_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer container) (element-type GBytes): the contents in the order of the ids, %NULL on error
+ */
+QUERY_AVAILABLE_IN_0_1
+GPtrArray *query_connection_load_payloads_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 /**
  * query_connection_open_payload:
@@ -284,6 +417,31 @@ QUERY_AVAILABLE_IN_0_1
 int query_connection_open_payload(QueryConnection *self, gint64 id, GCancellable *cancellable, GError **error);
 
 /**
+ * query_connection_open_payload_async:
+ * @self: a connection
+ * @id: of a payload
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_open_payload().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_connection_open_payload_async(QueryConnection *self, gint64 id, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                         gpointer user_data);
+
+/**
+ * query_connection_open_payload_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: a descriptor, which the caller closes; -1 on error
+ */
+QUERY_AVAILABLE_IN_0_1
+int query_connection_open_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
+
+/**
  * query_connection_read_payload:
  * @self: a connection
  * @id: of a payload
@@ -296,6 +454,31 @@ int query_connection_open_payload(QueryConnection *self, gint64 id, GCancellable
  */
 QUERY_AVAILABLE_IN_0_1
 GInputStream *query_connection_read_payload(QueryConnection *self, gint64 id, GCancellable *cancellable, GError **error);
+
+/**
+ * query_connection_read_payload_async:
+ * @self: a connection
+ * @id: of a payload
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_read_payload().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_connection_read_payload_async(QueryConnection *self, gint64 id, GCancellable *cancellable, GAsyncReadyCallback callback,
+                                         gpointer user_data);
+
+/**
+ * query_connection_read_payload_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a stream, %NULL on error
+ */
+QUERY_AVAILABLE_IN_0_1
+GInputStream *query_connection_read_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error);
 
 G_END_DECLS
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * store: further databases, each with a queryd of its own that the bus starts by name.
- *
- * D-Bus activation files have no templates, so that every store needs a file; systemd's unit is the template queryd@.service.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <glib/gstdio.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,14 +12,10 @@
 
 #include "client-lib/queryctl/verbs.h"
 
-#define BUS_NAME_PREFIX "org.queryd.Query1."
-#define SERVICE_SUFFIX ".service"
 #define SQLITE_MAGIC "SQLite format 3" /* and its NUL */
 /* The range that each connection of SQLite locks for reading: sqlite3's PENDING_BYTE + 2, SHARED_SIZE. */
 #define SQLITE_SHARED_START 0x40000002
 #define SQLITE_SHARED_BYTES 510
-#define STOP_SECONDS 15 /* the daemon needs 10 at most */
-#define POLL_USEC 20000
 
 static bool
 fail(GError **error, int errno_value, const char *what, const char *name)
@@ -33,80 +25,17 @@ fail(GError **error, int errno_value, const char *what, const char *name)
     return false;
 }
 
-static char *
-get_services_directory(void)
-{
-    return g_build_filename(g_get_user_data_dir(), "dbus-1", "services", NULL);
-}
-
-static char *
-get_store_directory(const char *name)
-{
-    return g_build_filename(g_get_user_data_dir(), "queryd", "stores", name, NULL);
-}
-
-static char *
-get_service_path(const char *name)
-{
-    g_autofree char *directory = get_services_directory();
-    g_autofree char *base = g_strconcat(BUS_NAME_PREFIX, name, SERVICE_SUFFIX, NULL);
-
-    return g_build_filename(directory, base, NULL);
-}
-
 /* create -------------------------------------------------------------------------------------------------------------- */
-
-static GVariant *
-call_bus(const char *method, const char *reply_type, GError **error)
-{
-    g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, error);
-
-    if (bus == NULL)
-        return NULL;
-    return g_dbus_connection_call_sync(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", method, NULL,
-                                       G_VARIANT_TYPE(reply_type), G_DBUS_CALL_FLAGS_NONE, 5000, NULL, error);
-}
-
-/* So that the bus knows the new file at once. A bus that is not there will read it when it starts. */
-static void
-tell_bus(const char *name, const char *path)
-{
-    g_autoptr(GError) error = NULL;
-    g_autofree char *bus_name = g_strconcat(BUS_NAME_PREFIX, name, NULL);
-    g_autoptr(GVariant) reloaded = call_bus("ReloadConfig", "()", &error);
-    g_autoptr(GVariant) names = reloaded != NULL ? call_bus("ListActivatableNames", "(as)", &error) : NULL;
-    g_autofree const char **known = NULL;
-
-    if (names == NULL) {
-        (void) fprintf(stderr, "queryctl: the bus has not noticed the new store, it will at the next login: %s\n", error->message);
-        return;
-    }
-    g_variant_get(names, "(^a&s)", &known);
-    if (!g_strv_contains(known, bus_name))
-        (void) fprintf(stderr, "queryctl: this bus does not start services from the folder of '%s': it will not find the store\n",
-                       path);
-}
 
 static bool
 create_store(const char *name, GError **error)
 {
-    g_autofree char *directory = get_services_directory();
-    g_autofree char *path = get_service_path(name);
-    g_autofree char *text = NULL;
+    gboolean is_known = FALSE;
 
-    if (g_file_test(path, G_FILE_TEST_EXISTS))
-        return fail(error, EEXIST, "cannot create store", name);
-    if (g_mkdir_with_parents(directory, 0700) < 0)
-        return fail(error, errno, "cannot create", directory);
-
-    text = g_strdup_printf("[D-BUS Service]\n"
-                           "Name=" BUS_NAME_PREFIX "%s\n"
-                           "Exec=" QUERYD_PATH " --store %s\n"
-                           "SystemdService=queryd@%s.service\n",
-                           name, name, name);
-    if (!g_file_set_contents(path, text, -1, error))
+    if (!query_store_create(name, &is_known, NULL, error))
         return false;
-    tell_bus(name, path);
+    if (!is_known)
+        (void) fprintf(stderr, "queryctl: the bus does not know the new store: before the next login it will not find the store\n");
     return true;
 }
 
@@ -224,12 +153,12 @@ make_store_directory(const char *directory, GError **error)
 static bool
 import_store(const char *file, const char *name, GError **error)
 {
-    g_autofree char *directory = get_store_directory(name);
-    g_autofree char *service = get_service_path(name);
+    g_autofree char *directory = query_store_get_folder(name);
+    g_auto(GStrv) stores = query_store_list();
     int source = -1;
     bool ok = false;
 
-    if (g_file_test(service, G_FILE_TEST_EXISTS))
+    if (g_strv_contains((const char *const *) stores, name))
         return fail(error, EEXIST, "cannot create store", name);
     source = open(file, O_RDONLY | O_CLOEXEC);
     if (source < 0)
@@ -243,106 +172,33 @@ import_store(const char *file, const char *name, GError **error)
 
 /* remove -------------------------------------------------------------------------------------------------------------- */
 
-/* 0: it does not run */
-static guint32
-find_process(GDBusConnection *bus, const char *bus_name)
-{
-    g_autoptr(GVariant) reply = g_dbus_connection_call_sync(
-        bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetConnectionUnixProcessID",
-        g_variant_new("(s)", bus_name), G_VARIANT_TYPE("(u)"), G_DBUS_CALL_FLAGS_NONE, 5000, NULL, NULL);
-    guint32 process = 0;
-
-    if (reply != NULL)
-        g_variant_get(reply, "(u)", &process);
-    return process;
-}
-
-/* Its daemon ends by SIGTERM, with all that it has acknowledged on the disk. */
-static bool
-stop_daemon(const char *name, GError **error)
-{
-    g_autofree char *bus_name = g_strconcat(BUS_NAME_PREFIX, name, NULL);
-    g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, error);
-    gint64 end = g_get_monotonic_time() + STOP_SECONDS * G_USEC_PER_SEC;
-    guint32 process = bus != NULL ? find_process(bus, bus_name) : 0;
-
-    if (bus == NULL)
-        return false;
-    if (process != 0 && kill((pid_t) process, SIGTERM) < 0)
-        return fail(error, errno, "cannot stop the daemon of store", name);
-    while (process != 0 && find_process(bus, bus_name) == process) {
-        if (g_get_monotonic_time() > end) {
-            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "the daemon of store '%s', process %u, has not ended within %d s",
-                        name, process, STOP_SECONDS);
-            return false;
-        }
-        g_usleep(POLL_USEC);
-    }
-    return true;
-}
-
-/* (a callback of nftw) */
-static int
-delete_entry(const char *path, const struct stat *status, int type, struct FTW *position)
-{
-    return remove(path);
-}
-
-/* The bus does not start it any more, then its daemon ends, then its data go if --delete says so. */
 static bool
 remove_store(const char *name, bool deletes, GError **error)
 {
-    g_autofree char *directory = get_store_directory(name);
-    g_autofree char *service = get_service_path(name);
-    g_autoptr(GVariant) reloaded = NULL;
+    g_autofree char *directory = query_store_get_folder(name);
 
-    if (unlink(service) < 0 && (errno != ENOENT || !g_file_test(directory, G_FILE_TEST_IS_DIR)))
-        return fail(error, errno, "cannot remove store", name);
-    reloaded = call_bus("ReloadConfig", "()", error);
-    if (reloaded == NULL || !stop_daemon(name, error))
+    if (!query_store_remove(name, deletes, NULL, error))
         return false;
-    if (!deletes) {
+    if (!deletes)
         (void) fprintf(stderr, "queryctl: the data of store '%s' are still in '%s'; --delete deletes them\n", name, directory);
-        return true;
-    }
-    if (nftw(directory, delete_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0 && errno != ENOENT)
-        return fail(error, errno, "cannot delete", directory);
     return true;
 }
 
 /* list ---------------------------------------------------------------------------------------------------------------- */
 
-static int
-compare_names(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 static bool
 list_stores(QctlSession *session, GError **error)
 {
     static const char *const columns[] = { "name", "directory" };
-    g_autofree char *services = get_services_directory();
-    g_autoptr(GDir) dir = g_dir_open(services, 0, NULL);
-    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    g_auto(GStrv) names = query_store_list();
     g_autoptr(QctlSink) sink = qctl_session_create_sink(session);
     g_autoptr(QctlOutput) output = qctl_session_create_output(session, sink, columns, 2);
-    const char *base = NULL;
 
-    while (dir != NULL && (base = g_dir_read_name(dir)) != NULL) {
-        gsize n = strlen(base);
-
-        if (g_str_has_prefix(base, BUS_NAME_PREFIX) && g_str_has_suffix(base, SERVICE_SUFFIX) &&
-            n > strlen(BUS_NAME_PREFIX) + strlen(SERVICE_SUFFIX))
-            g_ptr_array_add(names, g_strndup(base + strlen(BUS_NAME_PREFIX), n - strlen(BUS_NAME_PREFIX) - strlen(SERVICE_SUFFIX)));
-    }
-    g_ptr_array_sort(names, compare_names);
-
-    for (guint i = 0; i < names->len; i++) {
-        g_autofree char *directory = get_store_directory(names->pdata[i]);
+    for (char **name = names; *name != NULL; name++) {
+        g_autofree char *directory = query_store_get_folder(*name);
         QwValue cells[2];
 
-        qctl_cell_init_text(&cells[0], names->pdata[i]);
+        qctl_cell_init_text(&cells[0], *name);
         qctl_cell_init_text(&cells[1], directory);
         if (!qctl_output_put(output, cells, error))
             return false;

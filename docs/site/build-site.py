@@ -15,7 +15,7 @@ import urllib.parse
 
 import markdown
 
-LANGUAGES = {"c": "C", "py": "Python", "js": "JavaScript (GJS)", "vala": "Vala"}
+LANGUAGES = {"c": "C", "py": "Python", "js": "JavaScript (GJS)", "vala": "Vala", "go": "Go"}
 SKIPPED = ("benchmarks/notes", "man", "site", "examples")
 EXTENSIONS = ["fenced_code", "tables", "toc", "sane_lists", "attr_list"]
 LINK = re.compile(r'(<(?:a|img) [^>]*?(?:href|src)=")([^"]+)(")')

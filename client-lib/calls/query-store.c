@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * D-Bus activation files have no templates, so that every store needs a file; systemd's unit is the template queryd@.service.
+ *
+ * Place: room calls; it needs no connection to a daemon.
+ */
+#include "client-lib/query-store.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client-lib/core/query-bus.h"
+#include "client-lib/core/query-error.h"
+
+#define BUS_NAME_PREFIX QUERY_BUS_INTERFACE "."
+#define SERVICE_SUFFIX ".service"
+#define NAME_BYTES_MAX 64
+#define STOP_SECONDS 15 /* the daemon needs 10 at most */
+#define POLL_USEC 20000
+
+static gboolean
+fail(GError **error, int errno_value, const char *what, const char *name)
+{
+    g_set_error(error, G_FILE_ERROR, (int) g_file_error_from_errno(errno_value), "%s '%s': %s", what, name,
+                g_strerror(errno_value));
+    return FALSE;
+}
+
+gboolean
+query_store_is_name(const char *name)
+{
+    gboolean is_good = name != NULL && name[0] != '\0' && !g_ascii_isdigit(name[0]) && strlen(name) <= NAME_BYTES_MAX &&
+                       !g_str_equal(name, "default");
+
+    for (const char *p = name; is_good && *p != '\0'; p++)
+        is_good = g_ascii_isalnum(*p) || *p == '_';
+    return is_good;
+}
+
+static gboolean
+check_name(const char *name, GError **error)
+{
+    if (query_store_is_name(name))
+        return TRUE;
+
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER,
+                "'%s' is not a store's name: letters, digits and '_', at most 64, not a digit first, not 'default'", name);
+    return FALSE;
+}
+
+static char *
+get_services_folder(void)
+{
+    return g_build_filename(g_get_user_data_dir(), "dbus-1", "services", NULL);
+}
+
+static char *
+get_service_path(const char *name)
+{
+    g_autofree char *folder = get_services_folder();
+    g_autofree char *base = g_strconcat(BUS_NAME_PREFIX, name, SERVICE_SUFFIX, NULL);
+
+    return g_build_filename(folder, base, NULL);
+}
+
+char *
+query_store_get_folder(const char *name)
+{
+    if (name == NULL || g_str_equal(name, "default"))
+        return g_build_filename(g_get_user_data_dir(), "queryd", NULL);
+    return g_build_filename(g_get_user_data_dir(), "queryd", "stores", name, NULL);
+}
+
+/* The bus ---------------------------------------------------------------------------------------------------------------- */
+
+static GVariant *
+call_bus(GDBusConnection *bus, const char *method, GVariant *arguments, const char *reply_type, GCancellable *cancellable,
+         GError **error)
+{
+    return g_dbus_connection_call_sync(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", method,
+                                       arguments, G_VARIANT_TYPE(reply_type), G_DBUS_CALL_FLAGS_NONE, 5000, cancellable, error);
+}
+
+/* It reads its files of services again. Returns: whether it starts the store's daemon now */
+static gboolean
+is_known_to_bus(const char *name, GCancellable *cancellable)
+{
+    g_autofree char *bus_name = g_strconcat(BUS_NAME_PREFIX, name, NULL);
+    g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, cancellable, NULL);
+    g_autoptr(GVariant) reloaded = bus != NULL ? call_bus(bus, "ReloadConfig", NULL, "()", cancellable, NULL) : NULL;
+    g_autoptr(GVariant) names = reloaded != NULL ? call_bus(bus, "ListActivatableNames", NULL, "(as)", cancellable, NULL) : NULL;
+    g_autofree const char **known = NULL;
+
+    if (names == NULL)
+        return FALSE;
+    g_variant_get(names, "(^a&s)", &known);
+    return g_strv_contains(known, bus_name);
+}
+
+gboolean
+query_store_create(const char *name, gboolean *ret_is_known, GCancellable *cancellable, GError **error)
+{
+    g_autofree char *folder = get_services_folder();
+    g_autofree char *path = NULL;
+    g_autofree char *text = NULL;
+    gboolean is_known;
+
+    g_return_val_if_fail(name != NULL, FALSE);
+
+    if (!check_name(name, error))
+        return FALSE;
+    path = get_service_path(name);
+    if (g_file_test(path, G_FILE_TEST_EXISTS))
+        return fail(error, EEXIST, "cannot create store", name);
+    if (g_mkdir_with_parents(folder, 0700) < 0)
+        return fail(error, errno, "cannot create", folder);
+
+    text = g_strdup_printf("[D-BUS Service]\n"
+                           "Name=" BUS_NAME_PREFIX "%s\n"
+                           "Exec=" QUERYD_PATH " --store %s\n"
+                           "SystemdService=queryd@%s.service\n",
+                           name, name, name);
+    if (!g_file_set_contents(path, text, -1, error))
+        return FALSE;
+    is_known = is_known_to_bus(name, cancellable);
+    if (ret_is_known != NULL)
+        *ret_is_known = is_known;
+    return TRUE;
+}
+
+/* List ------------------------------------------------------------------------------------------------------------------- */
+
+static int
+compare_names(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+char **
+query_store_list(void)
+{
+    g_autofree char *services = get_services_folder();
+    g_autoptr(GDir) dir = g_dir_open(services, 0, NULL);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    const char *base = NULL;
+
+    while (dir != NULL && (base = g_dir_read_name(dir)) != NULL) {
+        gsize n = strlen(base);
+
+        if (g_str_has_prefix(base, BUS_NAME_PREFIX) && g_str_has_suffix(base, SERVICE_SUFFIX) &&
+            n > strlen(BUS_NAME_PREFIX) + strlen(SERVICE_SUFFIX))
+            g_ptr_array_add(names, g_strndup(base + strlen(BUS_NAME_PREFIX), n - strlen(BUS_NAME_PREFIX) - strlen(SERVICE_SUFFIX)));
+    }
+    g_ptr_array_sort(names, compare_names);
+    g_ptr_array_add(names, NULL);
+    return (char **) g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}
+
+/* Remove ----------------------------------------------------------------------------------------------------------------- */
+
+/* 0: it does not run */
+static guint32
+find_process(GDBusConnection *bus, const char *bus_name)
+{
+    g_autoptr(GVariant) reply = call_bus(bus, "GetConnectionUnixProcessID", g_variant_new("(s)", bus_name), "(u)", NULL, NULL);
+    guint32 process = 0;
+
+    if (reply != NULL)
+        g_variant_get(reply, "(u)", &process);
+    return process;
+}
+
+/* By SIGTERM. */
+static gboolean
+stop_daemon(GDBusConnection *bus, const char *name, GCancellable *cancellable, GError **error)
+{
+    g_autofree char *bus_name = g_strconcat(BUS_NAME_PREFIX, name, NULL);
+    gint64 end = g_get_monotonic_time() + STOP_SECONDS * G_USEC_PER_SEC;
+    guint32 process = find_process(bus, bus_name);
+
+    if (process != 0 && kill((pid_t) process, SIGTERM) < 0)
+        return fail(error, errno, "cannot stop the daemon of store", name);
+    while (process != 0 && find_process(bus, bus_name) == process) {
+        if (g_cancellable_set_error_if_cancelled(cancellable, error))
+            return FALSE;
+        if (g_get_monotonic_time() > end) {
+            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "the daemon of store '%s', process %u, has not ended within %d s",
+                        name, process, STOP_SECONDS);
+            return FALSE;
+        }
+        g_usleep(POLL_USEC);
+    }
+    return TRUE;
+}
+
+/* (a callback of nftw) */
+static int
+delete_entry(const char *path, const struct stat *status, int type, struct FTW *position)
+{
+    return remove(path);
+}
+
+gboolean
+query_store_remove(const char *name, gboolean deletes_data, GCancellable *cancellable, GError **error)
+{
+    g_autofree char *folder = NULL;
+    g_autofree char *service = NULL;
+    g_autoptr(GDBusConnection) bus = NULL;
+    g_autoptr(GVariant) reloaded = NULL;
+
+    g_return_val_if_fail(name != NULL, FALSE);
+
+    if (!check_name(name, error))
+        return FALSE;
+    folder = query_store_get_folder(name);
+    service = get_service_path(name);
+    if (unlink(service) < 0 && (errno != ENOENT || !g_file_test(folder, G_FILE_TEST_IS_DIR)))
+        return fail(error, errno, "cannot remove store", name);
+    bus = g_bus_get_sync(G_BUS_TYPE_SESSION, cancellable, error);
+    reloaded = bus != NULL ? call_bus(bus, "ReloadConfig", NULL, "()", cancellable, error) : NULL;
+    if (reloaded == NULL || !stop_daemon(bus, name, cancellable, error))
+        return FALSE;
+    if (deletes_data && nftw(folder, delete_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0 && errno != ENOENT)
+        return fail(error, errno, "cannot delete", folder);
+    return TRUE;
+}
+
+/* Async forms ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct Call {
+    char *name;
+    gboolean deletes_data;
+} Call;
+
+static void
+call_free(gpointer data)
+{
+    Call *self = data;
+
+    g_free(self->name);
+    g_free(self);
+}
+
+static void
+start(gpointer tag, const char *name, gboolean deletes_data, GTaskThreadFunc func, GCancellable *cancellable,
+      GAsyncReadyCallback callback, gpointer user_data)
+{
+    g_autoptr(GTask) task = g_task_new(NULL, cancellable, callback, user_data);
+    Call *call = g_new0(Call, 1);
+
+    call->name = g_strdup(name);
+    call->deletes_data = deletes_data;
+    g_task_set_source_tag(task, tag);
+    g_task_set_task_data(task, call, call_free);
+    g_task_run_in_thread(task, func);
+}
+
+static void
+return_boolean(GTask *task, gboolean ok, GError *error)
+{
+    if (ok)
+        g_task_return_boolean(task, TRUE);
+    else
+        g_task_return_error(task, error);
+}
+
+static void
+create_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+{
+    GError *error = NULL;
+    gboolean ok = query_store_create(((const Call *) task_data)->name, NULL, cancellable, &error);
+
+    return_boolean(task, ok, error);
+}
+
+void
+query_store_create_async(const char *name, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    g_return_if_fail(name != NULL);
+
+    start(query_store_create_async, name, FALSE, create_in_thread, cancellable, callback, user_data);
+}
+
+gboolean
+query_store_create_finish(GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, NULL), FALSE);
+
+    return g_task_propagate_boolean(G_TASK(result), error);
+}
+
+static void
+remove_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+{
+    const Call *call = task_data;
+    GError *error = NULL;
+    gboolean ok = query_store_remove(call->name, call->deletes_data, cancellable, &error);
+
+    return_boolean(task, ok, error);
+}
+
+void
+query_store_remove_async(const char *name, gboolean deletes_data, GCancellable *cancellable, GAsyncReadyCallback callback,
+                         gpointer user_data)
+{
+    g_return_if_fail(name != NULL);
+
+    start(query_store_remove_async, name, deletes_data, remove_in_thread, cancellable, callback, user_data);
+}
+
+gboolean
+query_store_remove_finish(GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, NULL), FALSE);
+
+    return g_task_propagate_boolean(G_TASK(result), error);
+}
