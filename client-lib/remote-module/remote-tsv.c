@@ -252,7 +252,7 @@ tsv_read(RemoteReader *reader, const char *data, gsize n_bytes, gboolean is_end,
     const char *from = data + self->n_scanned;
     const char *feed;
 
-    while ((feed = memchr(from, '\n', (gsize) (end - from))) != NULL) {
+    while (from < end && (feed = memchr(from, '\n', (gsize) (end - from))) != NULL) {
         if (!read_line(self, line, feed, error))
             return FALSE;
         line = from = feed + 1;
