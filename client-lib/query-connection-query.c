@@ -7,6 +7,22 @@
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
 
+const char *
+query_language_get_name(QueryLanguage language)
+{
+    return language == QUERY_LANGUAGE_SPARQL ? "sparql" : "sql";
+}
+
+gboolean
+query_connection_check_text(const char *text, GError **error)
+{
+    if (g_utf8_validate(text, -1, NULL))
+        return TRUE;
+
+    g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_SYNTAX, "the text of the statement is not valid UTF-8");
+    return FALSE;
+}
+
 static QueryRequest *
 create_request(QueryConnection *self, QueryRequestKind kind, QueryLanguage language, const char *text, GVariant *parameters,
                GError **error)

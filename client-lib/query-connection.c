@@ -144,17 +144,11 @@ query_connection_get_property(GObject *object, guint id, GValue *value, GParamSp
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
+/* What a connection is made with. */
 static void
-query_connection_class_init(QueryConnectionClass *klass)
+make_construct_properties(void)
 {
     const GParamFlags once = G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS;
-    const GParamFlags settable = G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
-    GObjectClass *object_class = G_OBJECT_CLASS(klass);
-
-    object_class->constructed = query_connection_constructed;
-    object_class->finalize = query_connection_finalize;
-    object_class->set_property = query_connection_set_property;
-    object_class->get_property = query_connection_get_property;
 
     /**
      * QueryConnection:store:
@@ -187,6 +181,13 @@ query_connection_class_init(QueryConnectionClass *klass)
      */
     properties[PROP_REMOTE_OPTIONS] = g_param_spec_variant("remote-options", NULL, NULL, G_VARIANT_TYPE_VARDICT, NULL,
                                                            G_PARAM_WRITABLE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+}
+
+static void
+make_options(void)
+{
+    const GParamFlags settable = G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+
     /**
      * QueryConnection:timeout-msec: (getter get_timeout_msec) (setter set_timeout_msec)
      *
@@ -212,6 +213,19 @@ query_connection_class_init(QueryConnectionClass *klass)
      */
     properties[PROP_DURABILITY] = g_param_spec_enum("durability", NULL, NULL, QUERY_TYPE_DURABILITY, QUERY_DURABILITY_FULL,
                                                     settable);
+}
+
+static void
+query_connection_class_init(QueryConnectionClass *klass)
+{
+    GObjectClass *object_class = G_OBJECT_CLASS(klass);
+
+    object_class->constructed = query_connection_constructed;
+    object_class->finalize = query_connection_finalize;
+    object_class->set_property = query_connection_set_property;
+    object_class->get_property = query_connection_get_property;
+    make_construct_properties();
+    make_options();
     g_object_class_install_properties(object_class, N_PROPS, properties);
 }
 
@@ -380,55 +394,10 @@ query_connection_new(GCancellable *cancellable, GError **error)
     return query_connection_new_for_store(NULL, cancellable, error);
 }
 
-void
-query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
-{
-    g_async_initable_new_async(QUERY_TYPE_CONNECTION, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "store", store, NULL);
-}
-
-QueryConnection *
-query_connection_new_for_store_finish(GAsyncResult *result, GError **error)
-{
-    g_autoptr(GObject) source = NULL;
-    GObject *object;
-
-    g_return_val_if_fail(G_IS_ASYNC_RESULT(result), NULL);
-    source = g_async_result_get_source_object(result);
-    g_return_val_if_fail(QUERY_IS_CONNECTION(source), NULL);
-
-    object = g_async_initable_new_finish(G_ASYNC_INITABLE(source), result, error);
-    return object != NULL ? QUERY_CONNECTION(object) : NULL;
-}
-
-void
-query_connection_new_async(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
-{
-    query_connection_new_for_store_async(NULL, cancellable, callback, user_data);
-}
-
-QueryConnection *
-query_connection_new_finish(GAsyncResult *result, GError **error)
-{
-    return query_connection_new_for_store_finish(result, error);
-}
-
 QueryConnection *
 query_connection_new_direct(const char *path, GCancellable *cancellable, GError **error)
 {
     return g_initable_new(QUERY_TYPE_CONNECTION, cancellable, error, "is-direct", TRUE, "path", path, NULL);
-}
-
-void
-query_connection_new_direct_async(const char *path, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
-{
-    g_async_initable_new_async(QUERY_TYPE_CONNECTION, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "is-direct", TRUE,
-                               "path", path, NULL);
-}
-
-QueryConnection *
-query_connection_new_direct_finish(GAsyncResult *result, GError **error)
-{
-    return query_connection_new_for_store_finish(result, error);
 }
 
 QueryConnection *
@@ -440,25 +409,6 @@ query_connection_new_remote(const char *url, GVariant *options, GCancellable *ca
     g_return_val_if_fail(owned == NULL || g_variant_is_of_type(owned, G_VARIANT_TYPE_VARDICT), NULL);
 
     return g_initable_new(QUERY_TYPE_CONNECTION, cancellable, error, "url", url, "remote-options", owned, NULL);
-}
-
-void
-query_connection_new_remote_async(const char *url, GVariant *options, GCancellable *cancellable, GAsyncReadyCallback callback,
-                                  gpointer user_data)
-{
-    g_autoptr(GVariant) owned = options != NULL ? g_variant_ref_sink(options) : NULL;
-
-    g_return_if_fail(url != NULL);
-    g_return_if_fail(owned == NULL || g_variant_is_of_type(owned, G_VARIANT_TYPE_VARDICT));
-
-    g_async_initable_new_async(QUERY_TYPE_CONNECTION, G_PRIORITY_DEFAULT, cancellable, callback, user_data, "url", url,
-                               "remote-options", owned, NULL);
-}
-
-QueryConnection *
-query_connection_new_remote_finish(GAsyncResult *result, GError **error)
-{
-    return query_connection_new_for_store_finish(result, error);
 }
 
 /* Options -------------------------------------------------------------------------------------------------------------- */
@@ -605,22 +555,6 @@ query_connection_get_transport(QueryConnection *self)
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), QUERY_TRANSPORT_AUTO);
 
     return query_pool_get_transport(self->pool);
-}
-
-const char *
-query_language_get_name(QueryLanguage language)
-{
-    return language == QUERY_LANGUAGE_SPARQL ? "sparql" : "sql";
-}
-
-gboolean
-query_connection_check_text(const char *text, GError **error)
-{
-    if (g_utf8_validate(text, -1, NULL))
-        return TRUE;
-
-    g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_SYNTAX, "the text of the statement is not valid UTF-8");
-    return FALSE;
 }
 
 /* -1: the daemon's default; 0: none */

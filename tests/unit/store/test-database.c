@@ -14,6 +14,8 @@
 #include "daemon/sqlite/schema.h"
 #include "tests/unit/store/store-fixture.h"
 
+#define EXIT_SKIPPED 77
+
 static QdDatabase *
 open_again(StoreFixture *self, GError **error)
 {
@@ -192,12 +194,17 @@ run_as_nobody(void (*func)(StoreFixture *self), StoreFixture *self)
 
     if (pid == 0) {
         if (geteuid() == 0 && (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
-            _exit(77);
+            _exit(EXIT_SKIPPED);
+        if (access(self->dir, X_OK) < 0) /* a folder for temporary files that is root's alone */
+            _exit(EXIT_SKIPPED);
         func(self);
         _exit(0);
     }
     g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
-    g_assert_cmpint(status, ==, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
+        g_test_skip("the user 'nobody' cannot be used here, or cannot reach the folder for temporary files");
+    else
+        g_assert_cmpint(status, ==, 0);
 }
 
 static void
