@@ -35,6 +35,16 @@ def test_every_method(bus):
     check(bus.run(sys.executable, os.path.join(EXAMPLES, "every_method.py")))
 
 
+def test_every_method_in_javascript(bus):
+    if shutil.which("gjs") is None:
+        pytest.skip("there is no gjs")
+    if not os.path.exists(os.path.join(CLIENT, "QueryClient-1.typelib")):
+        pytest.skip("the library was built without introspection")
+    result = bus.run("gjs", os.path.join(EXAMPLES, "every_method.js"), timeout=120)
+    lines = result.stdout.splitlines()
+    assert (result.returncode, lines[-1]) == (0, "all as expected"), lines[-2:]
+
+
 @pytest.mark.parametrize("program", ["dbapi.py", "dbapi_asyncio.py"])
 def test_python_package(bus, program):
     check(bus.run(sys.executable, "-X", "dev", os.path.join(EXAMPLES, program), env=python_environment(bus.env)))
