@@ -54,13 +54,15 @@ static gpointer
 holder_main(gpointer data)
 {
     Holder *self = data;
-    const Question *question;
+    What what;
 
     qd_run_slots_enter(self->slots);
     do {
-        question = g_async_queue_pop(self->asked);
+        const Question *question = g_async_queue_pop(self->asked);
+
+        what = question->what; /* the question is gone when it has its answer */
         g_async_queue_push(self->answers, GUINT_TO_POINTER(answer(self->slots, question) + 1));
-    } while (question->what != LEAVE);
+    } while (what != LEAVE);
     return NULL;
 }
 
