@@ -49,7 +49,8 @@ struct QdBusSubscriptions {
     GHashTable *subscriptions; /* path → Subscription, owned */
     GHashTable *owners;        /* name → Owner, owned */
     QdSubscriptionIndex *index;
-    guint n_wanting;            /* subscriptions that asked for keys */
+    guint n_wanting; /* subscriptions that asked for keys */
+    gboolean is_ending;
     GQueue outdated;            /* of Subscription */
     QdCall *look;               /* (nullable) under way */
     Subscription *looked_at;    /* (nullable) by @look; NULL also when it has been closed */
@@ -83,12 +84,13 @@ get_owner(QdBusSubscriptions *self, const char *name)
     return owner;
 }
 
-/* Rows are looked at while a subscription asks for keys. */
+/* Rows are looked at while a subscription asks for keys. The engine ends before the subscriptions. */
 static void
 count_wanting(QdBusSubscriptions *self, int change)
 {
     self->n_wanting += (guint) change;
-    qd_engine_set_wants_keys(self->service->engine, self->n_wanting > 0);
+    if (!self->is_ending)
+        qd_engine_set_wants_keys(self->service->engine, self->n_wanting > 0);
 }
 
 static void
@@ -392,6 +394,7 @@ qd_bus_subscriptions_free(QdBusSubscriptions *self)
         return NULL;
 
     g_assert(self->look == NULL);
+    self->is_ending = TRUE;
     sd_bus_slot_unref(self->vtable_slot);
     sd_bus_slot_unref(self->enumerator_slot);
     g_hash_table_unref(self->subscriptions);

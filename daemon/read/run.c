@@ -326,7 +326,8 @@ step_first(QdRun *self, QwPageWriter *writer)
 {
     int r = qd_row_source_step(&self->rows);
 
-    if (self->end.stop == NULL && !self->end.deferred && qd_row_source_give_up_packing(&self->rows, r, writer, self->step_start))
+    if (self->end.stop == NULL && !self->end.deferred && !self->end.trial_over &&
+        qd_row_source_give_up_packing(&self->rows, r, writer, self->step_start))
         r = qd_row_source_step(&self->rows);
     self->new_schema = qd_row_source_has_new_columns(&self->rows) || self->new_schema;
     return r;
@@ -338,12 +339,18 @@ step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError *
 {
     int r = self->rows.stepped ? qd_row_source_step(&self->rows) : step_first(self, writer);
 
+    if (self->end.trial_over) { /* whatever has come: a function that was told to end may have left rows out */
+        if (r == SQLITE_ROW)
+            qd_row_source_drop_row(&self->rows, writer, self->step_start);
+        *ret_status = QD_RUN_FAILED;
+        return FALSE;
+    }
     if (r == SQLITE_DONE) {
         *ret_status = QD_RUN_DONE;
         return FALSE;
     }
     if (r != SQLITE_ROW) {
-        *ret_status = self->end.trial_over && (r & 0xff) == SQLITE_INTERRUPT ? QD_RUN_FAILED : fail_step(self, r, error);
+        *ret_status = fail_step(self, r, error);
         return FALSE;
     }
     self->end.trial_usec = 0;
