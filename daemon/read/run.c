@@ -339,7 +339,7 @@ step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError *
 {
     int r = self->rows.stepped ? qd_row_source_step(&self->rows) : step_first(self, writer);
 
-    if (self->end.trial_over) { /* whatever has come: a function that was told to end may have left rows out */
+    if (self->end.trial_over) { /* also a row: a function that was interrupted may have left others out */
         if (r == SQLITE_ROW)
             qd_row_source_drop_row(&self->rows, writer, self->step_start);
         *ret_status = QD_RUN_FAILED;

@@ -49,7 +49,10 @@ class Rows:
             for name, is_all, columns, in_result, rows in tables:
                 self.columns, self.in_result = columns, in_result
                 before = found.get(name, {})
-                found[name] = None if is_all or before is None else {**before, **{tuple(key): word for word, key in rows}}
+                words = {tuple(key): word for word, key in rows}
+                for key, word in words.items():  # two signals, where the daemon would have made one of both changes
+                    words[key] = "insert" if word == "update" and (before or {}).get(key) == "insert" else word
+                found[name] = None if is_all or before is None else {**before, **words}
         return found
 
 
