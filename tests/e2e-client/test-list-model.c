@@ -11,6 +11,7 @@
 
 #define SQL QUERY_LANGUAGE_SQL
 #define N_SONGS 20000u
+#define N_TRIES_MAX 50
 #define SONGS "SELECT id, artist, title FROM song"
 
 static PrivateBus *bus;
@@ -356,6 +357,7 @@ test_changed_keys(void)
     g_autofree char *update = NULL;
     g_autofree char *delete = NULL;
     guint64 n_before;
+    guint n_tries = 0;
     gint64 id;
     View view;
 
@@ -368,14 +370,16 @@ test_changed_keys(void)
     client_execute(connection, "DELETE FROM song WHERE artist = 'artist 1'"); /* the subscription is there when it has come */
     settle(&view, read_generation(connection));
 
-    view_forget_counts(&view);
-    n_before = count_rows_read(connection);
     id = query_row_get_int64(view.rows->pdata[20], 0);
-    update = g_strdup_printf("UPDATE song SET title = 'another' WHERE id = %" G_GINT64_FORMAT, id);
-    client_execute(connection, update);
-    while (view.n_filled == 0)
-        g_main_context_iteration(NULL, TRUE);
-    g_assert_cmpuint(count_rows_read(connection) - n_before, ==, 1);
+    update = g_strdup_printf("UPDATE song SET title = title || '.' WHERE id = %" G_GINT64_FORMAT, id);
+    do { /* rows are still read ahead at first */
+        view_forget_counts(&view);
+        n_before = count_rows_read(connection);
+        client_execute(connection, update);
+        while (view.n_filled == 0)
+            g_main_context_iteration(NULL, TRUE);
+    } while (count_rows_read(connection) - n_before != 1 && ++n_tries < N_TRIES_MAX);
+    g_assert_cmpuint(n_tries, <, N_TRIES_MAX);
     g_assert_cmpuint(view.n_signals, ==, 0);
 
     delete = g_strdup_printf("DELETE FROM song WHERE id = %" G_GINT64_FORMAT, id);

@@ -588,7 +588,8 @@ test_gaps(void)
         (void) note_gap(&gaps);
         g_test_message("%s: %u looks, the longest time between two %" G_GINT64_FORMAT " µs", programs[i], gaps.n,
                        gaps.longest_usec);
-        g_assert_cmpint(gaps.longest_usec, <, GAP_MSEC * 1000);
+        if (g_getenv("QUERYD_SANITIZER") == NULL)
+            g_assert_cmpint(gaps.longest_usec, <, GAP_MSEC * 1000);
     }
     qd_interrupt_end(&interrupt);
     (void) sqlite3_close(db);
