@@ -4,6 +4,8 @@
  */
 #include "daemon/runtime/run-slots.h"
 
+#include <pthread.h>
+
 #define N_HOLDERS 6
 
 /* A thread that does one thing after another, when it is asked to. */
@@ -50,18 +52,27 @@ answer(QdRunSlots *slots, const Question *question)
     return 0;
 }
 
+/* Held by the thread whose turn it is: ThreadSanitizer does not see the lock of a GAsyncQueue. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
 static gpointer
 holder_main(gpointer data)
 {
     Holder *self = data;
     What what;
 
+    (void) pthread_mutex_lock(&turn);
     qd_run_slots_enter(self->slots);
+    (void) pthread_mutex_unlock(&turn);
     do {
         const Question *question = g_async_queue_pop(self->asked);
+        guint number;
 
+        (void) pthread_mutex_lock(&turn);
         what = question->what; /* the question is gone when it has its answer */
-        g_async_queue_push(self->answers, GUINT_TO_POINTER(answer(self->slots, question) + 1));
+        number = answer(self->slots, question);
+        (void) pthread_mutex_unlock(&turn);
+        g_async_queue_push(self->answers, GUINT_TO_POINTER(number + 1));
     } while (what != LEAVE);
     return NULL;
 }
@@ -71,14 +82,19 @@ static guint
 ask(Fixture *self, guint holder, What what, QdClient *client)
 {
     Question question = { what, client };
+    guint number;
 
+    (void) pthread_mutex_unlock(&turn);
     g_async_queue_push(self->holders[holder].asked, &question);
-    return GPOINTER_TO_UINT(g_async_queue_pop(self->holders[holder].answers)) - 1;
+    number = GPOINTER_TO_UINT(g_async_queue_pop(self->holders[holder].answers)) - 1;
+    (void) pthread_mutex_lock(&turn);
+    return number;
 }
 
 static void
 set_up(Fixture *self, gconstpointer data)
 {
+    (void) pthread_mutex_lock(&turn);
     qd_limits_init(&self->limits);
     self->limits.values[QD_LIMIT_RUNNING] = 2;
     self->limits.values[QD_LIMIT_RUNNING_PER_CLIENT] = 10;
@@ -112,6 +128,7 @@ tear_down(Fixture *self, gconstpointer data)
     qd_client_unref(self->client);
     qd_client_unref(self->other);
     qd_run_slots_clear(&self->slots);
+    (void) pthread_mutex_unlock(&turn);
 }
 
 static void
