@@ -101,6 +101,36 @@ query_subscription_set_property(GObject *object, guint id, const GValue *value, 
 }
 
 static void
+make_signals(void)
+{
+    /**
+     * QuerySubscription::stale:
+     * @self: the subscription
+     * @generation: of the last commit that is reported
+     *
+     * The result may have changed: run the query again. It has not changed before this generation was committed.
+     */
+    stale_signal = g_signal_new("stale", QUERY_TYPE_SUBSCRIPTION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1,
+                                G_TYPE_UINT64);
+    /**
+     * QuerySubscription::rows-changed:
+     * @self: the subscription
+     * @generation: that of the #QuerySubscription::stale which follows at once
+     * @tables: a `a(sbasasa(sav))`: the changed tables that the query reads
+     *
+     * Emitted by subscriptions of query_connection_subscribe_with_keys(). An entry of @tables has the name of the table, and
+     * whether any row may have changed. Then come the columns of its key, the columns of the result that have this key, and the
+     * changed rows. A row is "insert", "update" or "delete", and the values of the key.
+     *
+     * The key is the primary key, or else the rowid. If any row may have changed, no row is named: there were too many, or the
+     * daemon did not see them. A table "*" means all tables. The columns of the result are named if each row of it is one row of
+     * that table; else there are none. A "stale" without this signal of the same generation says that anything may have changed.
+     */
+    rows_signal = g_signal_new("rows-changed", QUERY_TYPE_SUBSCRIPTION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
+                               G_TYPE_UINT64, G_TYPE_VARIANT);
+}
+
+static void
 query_subscription_class_init(QuerySubscriptionClass *klass)
 {
     GObjectClass *object_class = G_OBJECT_CLASS(klass);
@@ -137,32 +167,7 @@ query_subscription_class_init(QuerySubscriptionClass *klass)
     properties[PROP_GENERATION] = g_param_spec_uint64("generation", NULL, NULL, 0, G_MAXUINT64, 0,
                                                       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY);
     g_object_class_install_properties(object_class, N_PROPS, properties);
-
-    /**
-     * QuerySubscription::stale:
-     * @self: the subscription
-     * @generation: of the last commit that is reported
-     *
-     * The result may have changed: run the query again. It has not changed before this generation was committed.
-     */
-    stale_signal = g_signal_new("stale", QUERY_TYPE_SUBSCRIPTION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1,
-                                G_TYPE_UINT64);
-    /**
-     * QuerySubscription::rows-changed:
-     * @self: the subscription
-     * @generation: that of the #QuerySubscription::stale which follows at once
-     * @tables: a `a(sbasasa(sav))`: the changed tables that the query reads
-     *
-     * Emitted by subscriptions of query_connection_subscribe_with_keys(). An entry of @tables has the name of the table, and
-     * whether any row may have changed. Then come the columns of its key, the columns of the result that have this key, and the
-     * changed rows. A row is "insert", "update" or "delete", and the values of the key.
-     *
-     * The key is the primary key, or else the rowid. If any row may have changed, no row is named: there were too many, or the
-     * daemon did not see them. A table "*" means all tables. The columns of the result are named if each row of it is one row of
-     * that table; else there are none. A "stale" without this signal of the same generation says that anything may have changed.
-     */
-    rows_signal = g_signal_new("rows-changed", QUERY_TYPE_SUBSCRIPTION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
-                               G_TYPE_UINT64, G_TYPE_VARIANT);
+    make_signals();
 }
 
 static void

@@ -194,3 +194,12 @@ query_call_finish_variant(QueryConnection *connection, GAsyncResult *result, gpo
 
     return call != NULL ? g_steal_pointer(&call->variant) : NULL;
 }
+
+void
+query_call_return_boolean(GTask *task, gboolean ok, GError *error)
+{
+    if (ok)
+        g_task_return_boolean(task, TRUE);
+    else
+        g_task_return_error(task, error);
+}

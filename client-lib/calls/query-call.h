@@ -60,3 +60,6 @@ void query_call_start(QueryConnection *connection, QueryCallFunc run, gpointer t
 QueryCall *query_call_finish(QueryConnection *connection, GAsyncResult *result, gpointer tag, GError **error);
 /* The same for a call whose result is call->variant: (transfer full) (nullable) */
 GVariant *query_call_finish_variant(QueryConnection *connection, GAsyncResult *result, gpointer tag, GError **error);
+
+/* Ends a task whose result is only that it worked. @error: (transfer full) (nullable) */
+void query_call_return_boolean(GTask *task, gboolean ok, GError *error);

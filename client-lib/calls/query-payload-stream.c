@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "client-lib/calls/query-call.h"
 #include "client-lib/core/query-error.h"
 #include "client-lib/query-payload.h"
 
@@ -58,15 +59,6 @@ start(GTask *task, gpointer tag, Call *call, int fd, GVariant *options, GTaskThr
                                 g_strerror(errno));
     else
         g_task_run_in_thread(task, func);
-}
-
-static void
-return_boolean(GTask *task, gboolean ok, GError *error)
-{
-    if (ok)
-        g_task_return_boolean(task, TRUE);
-    else
-        g_task_return_error(task, error);
 }
 
 static void
@@ -160,7 +152,7 @@ replace_payload_from_fd_in_thread(GTask *task, gpointer source_object, gpointer 
     gboolean result = query_connection_replace_payload_from_fd(source_object, call->id, call->fd, call->options, cancellable,
                                                                &error);
 
-    return_boolean(task, result, error);
+    query_call_return_boolean(task, result, error);
 }
 
 void
@@ -193,7 +185,7 @@ replace_payload_from_stream_in_thread(GTask *task, gpointer source_object, gpoin
     gboolean result = query_connection_replace_payload_from_stream(source_object, call->id, call->stream, call->options,
                                                                    cancellable, &error);
 
-    return_boolean(task, result, error);
+    query_call_return_boolean(task, result, error);
 }
 
 void

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client-lib/calls/query-call.h"
 #include "client-lib/core/query-bus.h"
 #include "client-lib/core/query-error.h"
 
@@ -260,21 +261,12 @@ start(gpointer tag, const char *name, gboolean deletes_data, GTaskThreadFunc fun
 }
 
 static void
-return_boolean(GTask *task, gboolean ok, GError *error)
-{
-    if (ok)
-        g_task_return_boolean(task, TRUE);
-    else
-        g_task_return_error(task, error);
-}
-
-static void
 create_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
 {
     GError *error = NULL;
     gboolean ok = query_store_create(((const Call *) task_data)->name, NULL, cancellable, &error);
 
-    return_boolean(task, ok, error);
+    query_call_return_boolean(task, ok, error);
 }
 
 void
@@ -300,7 +292,7 @@ remove_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCance
     GError *error = NULL;
     gboolean ok = query_store_remove(call->name, call->deletes_data, cancellable, &error);
 
-    return_boolean(task, ok, error);
+    query_call_return_boolean(task, ok, error);
 }
 
 void

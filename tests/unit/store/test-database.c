@@ -202,7 +202,7 @@ run_as_nobody(void (*func)(StoreFixture *self), StoreFixture *self)
     }
     g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
-        g_test_skip("the user 'nobody' cannot be used here, or cannot reach the folder for temporary files");
+        g_test_skip("another user cannot be used here, or cannot reach the folder for temporary files");
     else
         g_assert_cmpint(status, ==, 0);
 }
