@@ -382,13 +382,33 @@ make_distinct(QdGenerator *self, const Modifiers *modifiers, const QdRelation *r
     return projected;
 }
 
+/* All distinct rows at once. NULL: not all are wanted, or no tally has them. */
+static QdRelation *
+make_distinct_by_tally(QdGenerator *self, const Modifiers *modifiers)
+{
+    QdAlgebra project;
+    QdAlgebra *pattern = (QdAlgebra *) modifiers->pattern;
+
+    if (!modifiers->distinct || modifiers->project == NULL || (modifiers->limit != QD_NO_LIMIT && modifiers->order == NULL) ||
+        (modifiers->order != NULL && !orders_by_projected(self, modifiers)))
+        return NULL;
+    project = *modifiers->project;
+    project.children = &pattern;
+    return qd_generate_tally_distinct(self, &project);
+}
+
 /* The pattern under the modifiers with the columns that are projected, and what SQL puts after it but the slice. */
 static QdRelation *
 generate_modified(QdGenerator *self, const Modifiers *modifiers, QdSql *ret_tail)
 {
-    QdRelation *relation = qd_generator_generate(self, modifiers->pattern, NULL);
+    QdRelation *relation = make_distinct_by_tally(self, modifiers);
 
     *ret_tail = QD_SQL_NONE;
+    if (relation != NULL) {
+        *ret_tail = write_order(self, modifiers, relation, "", "");
+        return relation;
+    }
+    relation = qd_generator_generate(self, modifiers->pattern, NULL);
     if (self->error != NULL || modifiers->project == NULL)
         return relation;
     if (modifiers->distinct || modifiers->order != NULL)

@@ -378,6 +378,8 @@ QdRelation *qd_relation_fence(QdGenerator *self, QdRelation *relation);
 /* sqlgen-tally.c: @group by counts of its pattern, without its rows. NULL: the pattern is no tree, the group needs more, or it is
  * small. */
 QdRelation *qd_generate_tally(QdGenerator *self, const QdAlgebra *group);
+/* The same of distinct rows of @project, in no order. */
+QdRelation *qd_generate_tally_distinct(QdGenerator *self, const QdAlgebra *project);
 
 /* sqlgen-modifier.c */
 QdRelation *qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);

@@ -30,6 +30,7 @@ typedef struct Scope {
     QdVariableSet outside; /* that what is around it names */
     QdVariableSet visited; /* that have their part of the program */
     GPtrArray *conditions; /* (nullable): of QdExpression; NULL: it may have none */
+    gboolean is_way;       /* two variables of it are asked for */
 } Scope;
 
 static gboolean write_variable(Scope *self, guint variable, const QdTriple *link, gboolean to_object);
@@ -119,6 +120,25 @@ add_condition(Scope *self, const QdAlgebra *left, QdExpression *expression)
     return self->conditions != NULL;
 }
 
+static gboolean add_parts(Scope *self, const QdAlgebra *node);
+
+gboolean
+qd_tally_is_absence(const QdAlgebra *node)
+{
+    const QdAlgebra *left = node->children[0];
+    const QdExpression *not = node->n_expressions == 1 ? node->expressions[0] : NULL;
+    const QdExpression *bound;
+
+    if (node->kind != QD_ALGEBRA_FILTER || left->kind != QD_ALGEBRA_LEFT_JOIN || left->n_expressions > 0 || not == NULL ||
+        not ->kind != QD_EXPRESSION_KIND_CALL || not ->op != QD_EXPRESSION_NOT)
+        return FALSE;
+    bound = not ->children[0];
+    return bound->kind == QD_EXPRESSION_KIND_CALL && bound->op == QD_EXPRESSION_BOUND &&
+           bound->children[0]->kind == QD_EXPRESSION_KIND_VARIABLE &&
+           qd_algebra_binds(left->children[1], bound->children[0]->variable) &&
+           !qd_variable_set_has(&left->children[0]->possible, bound->children[0]->variable);
+}
+
 static gboolean
 add_parts(Scope *self, const QdAlgebra *node)
 {
@@ -143,6 +163,9 @@ add_parts(Scope *self, const QdAlgebra *node)
             add_part(self, PART_JOINED, node->children[0], G_MAXUINT, node->expressions[0]);
             return TRUE;
         }
+        if (qd_tally_is_absence(node))
+            return add_parts(self, node->children[0]->children[0]) &&
+                   add_modifier(self, PART_MINUS, node->children[0]->children[0], node->children[0]->children[1]);
         if (!add_parts(self, node->children[0]))
             return FALSE;
         for (guint i = 0; i < node->n_expressions; i++) {
@@ -169,7 +192,8 @@ list_others(const Scope *self, guint index)
     return others;
 }
 
-/* Whether each part but a triple shares one variable with the others, and no triple one with what is around the group but @root. */
+/* Whether each part but a triple shares one variable with the others, and no triple one with what is around the group but @root.
+ * Around the whole pattern there is nothing but what is asked for. */
 static gboolean
 check_parts(Scope *self, guint root)
 {
@@ -181,7 +205,7 @@ check_parts(Scope *self, guint root)
         guint n_shared = count_shared(&part->named, &others, &shared);
 
         if (part->node->kind == QD_ALGEBRA_TRIPLE && part->kind == PART_JOINED) {
-            if (n_shared > 1 || (n_shared == 1 && shared != root))
+            if (!self->is_way && (n_shared > 1 || (n_shared == 1 && shared != root)))
                 return FALSE;
             continue;
         }
@@ -364,6 +388,95 @@ write_variable(Scope *self, guint variable, const QdTriple *link, gboolean to_ob
                 ok = write_inner(self, part, index);
         }
     self->tally->n_levels--;
+    return ok;
+}
+
+/* --- two variables ---------------------------------------------------------------------------------------------------- */
+
+#define WAY_MAX 8 /* steps: QD_TALLY_STEPS_MAX of daemon/tally */
+
+/* A triple between two variables, which is not compared. */
+static gboolean
+is_link(const Part *part)
+{
+    const QdTriple *triple = part->node->kind == QD_ALGEBRA_TRIPLE ? part->node->triple : NULL;
+
+    return part->kind == PART_JOINED && triple != NULL && part->comparison == NULL && !part->is_used &&
+           triple->s.kind == QD_NODE_VARIABLE && triple->p.kind == QD_NODE_TERM && triple->o.kind == QD_NODE_VARIABLE &&
+           triple->s.variable != triple->o.variable;
+}
+
+/* The parts that lead from @from to @to are used, and @way has their numbers. */
+static gboolean
+find_way(Scope *self, guint from, guint to, guint *way, guint *n_steps)
+{
+    if (from == to)
+        return TRUE;
+    for (guint i = 0; i < self->parts->len && *n_steps < WAY_MAX; i++) {
+        Part *part = &g_array_index(self->parts, Part, i);
+        guint next;
+
+        if (!is_link(part) || !qd_variable_set_has(&part->named, from))
+            continue;
+        next = qd_node_is_variable(&part->node->triple->s, from) ? part->node->triple->o.variable : part->node->triple->s.variable;
+        part->is_used = TRUE;
+        way[(*n_steps)++] = i;
+        if (find_way(self, next, to, way, n_steps))
+            return TRUE;
+        (*n_steps)--;
+        part->is_used = FALSE;
+    }
+    return FALSE;
+}
+
+/* What else is at @variable, to which @link leads or which it begins at. */
+static gboolean
+write_weights(Scope *self, guint variable, const QdTriple *link)
+{
+    if (has_more(self, variable))
+        return write_variable(self, variable, link, qd_node_is_variable(&link->o, variable));
+    g_string_append_c(self->tally->program, '.');
+    return TRUE;
+}
+
+static gboolean
+write_way(Scope *self, guint from, const guint *way, guint n_steps)
+{
+    guint variable = from;
+    gboolean ok;
+
+    for (guint i = 0; i < n_steps; i++) {
+        const QdTriple *triple = g_array_index(self->parts, Part, way[i]).node->triple;
+
+        qd_variable_set_add(&self->visited, self->tally->generator->arena, triple->s.variable);
+        qd_variable_set_add(&self->visited, self->tally->generator->arena, triple->o.variable);
+    }
+    ok = write_weights(self, from, g_array_index(self->parts, Part, way[0]).node->triple);
+    for (guint i = 0; i < n_steps && ok; i++) {
+        const QdTriple *triple = g_array_index(self->parts, Part, way[i]).node->triple;
+        gboolean is_subject = qd_node_is_variable(&triple->s, variable);
+
+        variable = is_subject ? triple->o.variable : triple->s.variable;
+        ok = put_column(self->tally, is_subject ? 's' : 'o', triple) && write_weights(self, variable, triple);
+    }
+    return ok;
+}
+
+gboolean
+qd_tally_write_pairs(QdTallyDraft *self, const QdAlgebra *node, const guint *roots, GPtrArray *conditions)
+{
+    g_autoptr(GArray) parts = g_array_new(FALSE, TRUE, sizeof(Part));
+    Scope scope = { .tally = self, .parts = parts, .conditions = conditions, .is_way = TRUE };
+    guint way[WAY_MAX];
+    guint n_steps = 0;
+    gboolean ok;
+
+    qd_variable_set_add(&scope.outside, self->generator->arena, roots[0]);
+    qd_variable_set_add(&scope.outside, self->generator->arena, roots[1]);
+    ok = add_parts(&scope, node) && check_parts(&scope, roots[0]) && find_way(&scope, roots[0], roots[1], way, &n_steps) &&
+         write_way(&scope, roots[0], way, n_steps);
+    for (guint i = 0; i < parts->len && ok; i++)
+        ok = g_array_index(parts, Part, i).is_used;
     return ok;
 }
 

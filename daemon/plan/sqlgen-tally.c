@@ -1,23 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Groups that need of a pattern only how often each value of one variable occurs in it.
+ * Groups that need of a pattern only how often each value of one variable, or each pair of two, occurs in it.
  *
  * A tally (daemon/tally/tally.h) makes no rows for them. A group of another form, or of a small pattern, is generated as before.
  */
 #include "daemon/plan/sqlgen-tally.h"
 
+#include <string.h>
+
 #define PATIENCE 4 /* times as many pairs may be in the columns as a join would look at quads */
 
 /* --- groups ----------------------------------------------------------------------------------------------------------- */
 
-/* What a group needs of the pattern. */
+#define ROOTS_MAX 2
+#define NUMBERS_MAX 8 /* COUNTs that have a program each */
+
+/* What a group needs of its pattern. */
 typedef struct Need {
-    guint root;                           /* the variable that it asks for; G_MAXUINT: any */
+    const QdAlgebra *pattern; /* below the BINDs */
+    QdVariableSet computed;   /* by these */
+    guint roots[ROOTS_MAX];   /* the variables that it asks for */
+    guint n_roots;
     gboolean only_solutions, only_values; /* it counts only these */
 } Need;
 
 static gboolean
-need_variables(QdGenerator *self, const QdExpression *expression, Need *need)
+need_variable(Need *need, guint variable)
+{
+    for (guint i = 0; i < need->n_roots; i++) {
+        if (need->roots[i] == variable)
+            return TRUE;
+    }
+    if (need->n_roots == ROOTS_MAX)
+        return FALSE;
+    need->roots[need->n_roots++] = variable;
+    return TRUE;
+}
+
+/* @own: it may name no computed variable. */
+static gboolean
+need_variables(QdGenerator *self, const QdExpression *expression, gboolean own, Need *need)
 {
     QdVariableSet named = { 0 };
 
@@ -26,42 +48,45 @@ need_variables(QdGenerator *self, const QdExpression *expression, Need *need)
     qd_expression_add_all_variables(expression, self->arena, &named);
     QD_VARIABLE_SET_FOREACH(&named, variable)
     {
-        if (need->root != G_MAXUINT && need->root != variable)
+        gboolean is_computed = qd_variable_set_has(&need->computed, variable);
+
+        if (is_computed ? own : !need_variable(need, variable))
             return FALSE;
-        need->root = variable;
     }
     return TRUE;
 }
 
+static gboolean
+is_bound_variable(const Need *need, const QdExpression *expression)
+{
+    return expression->kind == QD_EXPRESSION_KIND_VARIABLE && qd_algebra_binds(need->pattern, expression->variable);
+}
+
 /* COUNT of solutions: of all, or of what each binds. */
 static gboolean
-counts_solutions(const QdAlgebra *group, const QdExpression *aggregate)
+counts_solutions(const Need *need, const QdExpression *aggregate)
 {
-    if (aggregate->aggregate != QD_AGGREGATE_COUNT || aggregate->distinct)
-        return FALSE;
-    return aggregate->n_children == 0 || (aggregate->children[0]->kind == QD_EXPRESSION_KIND_VARIABLE &&
-                                          qd_algebra_binds(group->children[0], aggregate->children[0]->variable));
+    return aggregate->aggregate == QD_AGGREGATE_COUNT && !aggregate->distinct &&
+           (aggregate->n_children == 0 || is_bound_variable(need, aggregate->children[0]));
 }
 
 static gboolean
-counts_values(const QdAlgebra *group, const QdExpression *aggregate)
+counts_values(const Need *need, const QdExpression *aggregate)
 {
     return aggregate->aggregate == QD_AGGREGATE_COUNT && aggregate->distinct && aggregate->n_children == 1 &&
-           aggregate->children[0]->kind == QD_EXPRESSION_KIND_VARIABLE &&
-           qd_algebra_binds(group->children[0], aggregate->children[0]->variable);
+           is_bound_variable(need, aggregate->children[0]);
 }
 
 static gboolean
-need_aggregate(QdGenerator *self, const QdAlgebra *group, const QdExpression *aggregate, Need *need)
+need_aggregate(QdGenerator *self, const QdExpression *aggregate, Need *need)
 {
     if (aggregate->kind != QD_EXPRESSION_KIND_AGGREGATE)
         return FALSE;
-    need->only_values = need->only_values && counts_values(group, aggregate);
-    if (counts_solutions(group, aggregate))
+    need->only_values = need->only_values && counts_values(need, aggregate);
+    if (counts_solutions(need, aggregate))
         return TRUE;
     need->only_solutions = FALSE;
-    /* a group of one value has no use for others */
-    if (group->n_variables > 0 || aggregate->n_children == 0)
+    if (aggregate->n_children == 0)
         return FALSE;
     switch (aggregate->aggregate) {
     case QD_AGGREGATE_COUNT:
@@ -69,25 +94,48 @@ need_aggregate(QdGenerator *self, const QdAlgebra *group, const QdExpression *ag
     case QD_AGGREGATE_AVG:
     case QD_AGGREGATE_MIN:
     case QD_AGGREGATE_MAX:
-        return need_variables(self, aggregate->children[0], need);
+        return need_variables(self, aggregate->children[0], FALSE, need);
     default:
         return FALSE;
     }
 }
 
+/* BINDs of what is asked for. */
+static gboolean
+need_computed(QdGenerator *self, const QdAlgebra *group, Need *need)
+{
+    for (const QdAlgebra *node = group->children[0]; node != need->pattern; node = node->children[0])
+        for (guint i = 0; i < node->n_bindings; i++)
+            qd_variable_set_add(&need->computed, self->arena, node->bindings[i].variable);
+    for (guint i = 0; i < group->n_variables; i++) {
+        if (!qd_variable_set_has(&need->computed, group->variables[i]) && !need_variable(need, group->variables[i]))
+            return FALSE;
+    }
+    for (const QdAlgebra *node = group->children[0]; node != need->pattern; node = node->children[0])
+        for (guint i = 0; i < node->n_bindings; i++) {
+            if (node->bindings[i].expression == NULL || !need_variables(self, node->bindings[i].expression, TRUE, need))
+                return FALSE;
+        }
+    return TRUE;
+}
+
 static gboolean
 find_need(QdGenerator *self, const QdAlgebra *group, Need *need)
 {
-    *need = (Need){ G_MAXUINT, TRUE, TRUE };
-    if (group->n_bindings == 0 || group->n_variables > 1)
+    *need = (Need){ .pattern = group->children[0], .only_solutions = TRUE, .only_values = TRUE };
+    while (need->pattern->kind == QD_ALGEBRA_EXTEND)
+        need->pattern = need->pattern->children[0];
+    if ((group->n_bindings == 0 && group->n_variables == 0) || !need_computed(self, group, need))
         return FALSE;
-    if (group->n_variables == 1)
-        need->root = group->variables[0];
     for (guint i = 0; i < group->n_bindings; i++) {
-        if (!need_aggregate(self, group, group->bindings[i].expression, need))
+        if (!need_aggregate(self, group->bindings[i].expression, need))
             return FALSE;
     }
-    return need->root == G_MAXUINT || qd_algebra_binds(group->children[0], need->root);
+    for (guint i = 0; i < need->n_roots; i++) {
+        if (!qd_algebra_binds(need->pattern, need->roots[i]))
+            return FALSE;
+    }
+    return TRUE;
 }
 
 static gboolean
@@ -163,20 +211,22 @@ get_class(const QdExpression *expression, const QdNode *object)
 
 /* ?s ?p ?o: the statistics of the predicates have it. */
 static gboolean
-write_predicates(QdTallyDraft *self, const QdAlgebra *pattern, Need *need)
+write_predicates(QdTallyDraft *self, Need *need)
 {
+    const QdAlgebra *pattern = need->pattern;
     const QdAlgebra *node = pattern->kind == QD_ALGEBRA_FILTER ? pattern->children[0] : pattern;
     const QdTriple *triple = node->kind == QD_ALGEBRA_TRIPLE ? node->triple : NULL;
     char class = '0';
 
     if (triple == NULL || triple->s.kind != QD_NODE_VARIABLE || triple->p.kind != QD_NODE_VARIABLE ||
         triple->o.kind != QD_NODE_VARIABLE || triple->s.variable == triple->p.variable ||
-        triple->s.variable == triple->o.variable || triple->p.variable == triple->o.variable ||
-        (need->root != G_MAXUINT && need->root != triple->p.variable))
+        triple->s.variable == triple->o.variable || triple->p.variable == triple->o.variable || need->n_roots > 1 ||
+        (need->n_roots == 1 && need->roots[0] != triple->p.variable))
         return FALSE;
     if (pattern->kind == QD_ALGEBRA_FILTER)
         class = pattern->n_expressions == 1 ? get_class(pattern->expressions[0], &triple->o) : '\0';
-    need->root = triple->p.variable;
+    need->roots[0] = triple->p.variable;
+    need->n_roots = 1;
     g_string_append_printf(self->program, "p%c", class);
     return class != '\0';
 }
@@ -199,30 +249,41 @@ find_variable(const QdAlgebra *node)
 
 /* Conditions on the values that are asked for are tested once for each. */
 static gboolean
-write_pattern(QdTallyDraft *self, const QdAlgebra *pattern, Need *need, GPtrArray *conditions)
+need_conditions(QdGenerator *self, const QdAlgebra *pattern, Need *need)
 {
-    const gsize begin = self->program->len;
-    guint root = need->root;
-
-    if (write_predicates(self, pattern, need))
-        return TRUE;
-    g_string_truncate(self->program, begin);
-    need->root = root;
     for (guint i = 0; pattern->kind == QD_ALGEBRA_FILTER && i < pattern->n_expressions; i++) {
         const QdExpression *condition = pattern->expressions[i];
 
         if (condition->kind != QD_EXPRESSION_KIND_EXISTS && !qd_tally_compares_ends(condition, pattern->children[0]) &&
-            !need_variables(self->generator, condition, need))
+            !qd_tally_is_absence(pattern) && !need_variables(self, condition, TRUE, need))
             return FALSE;
     }
-    if (need->root == G_MAXUINT)
-        need->root = find_variable(pattern);
-    if (need->root == G_MAXUINT)
+    if (need->n_roots == 0) {
+        need->roots[0] = find_variable(pattern);
+        need->n_roots = 1;
+    }
+    return need->roots[0] != G_MAXUINT;
+}
+
+static gboolean
+write_pattern(QdTallyDraft *self, Need *need, GPtrArray *conditions)
+{
+    const gsize begin = self->program->len;
+    const Need asked = *need;
+    guint n_roots;
+
+    if (write_predicates(self, need))
+        return TRUE;
+    g_string_truncate(self->program, begin);
+    *need = asked;
+    if (!need_conditions(self->generator, need->pattern, need))
         return FALSE;
-    if (!qd_tally_write(self, pattern, need->root, conditions))
+    n_roots = need->n_roots;
+    if (n_roots == 1 ? !qd_tally_write(self, need->pattern, need->roots[0], conditions)
+                     : !qd_tally_write_pairs(self, need->pattern, need->roots, conditions))
         return FALSE;
     for (guint i = 0; i < conditions->len; i++) {
-        if (!need_variables(self->generator, conditions->pdata[i], need))
+        if (!need_variables(self->generator, conditions->pdata[i], TRUE, need) || need->n_roots > n_roots)
             return FALSE;
     }
     return TRUE;
@@ -270,10 +331,11 @@ write_ids(const QdTallyDraft *self)
     return self->n_terms > 0 ? qd_sql_make(generator->arena, "queryd_tally_ids(@)", qd_sql_finish(&list)) : qd_sql_text("x''");
 }
 
-/* A row for each value of @root. */
+/* A row for each value that is asked for, or pair of them. */
 static QdRelation *
-make_rows(const QdTallyDraft *self, guint root, char how)
+make_rows(const QdTallyDraft *self, const Need *need, char how)
 {
+    static const char *const columns[ROOTS_MAX] = { "value", "other" };
     QdGenerator *generator = self->generator;
     QdRelation *relation = qd_relation_new(generator);
     QdTable table = qd_generator_make_table(generator, 't');
@@ -282,13 +344,15 @@ make_rows(const QdTallyDraft *self, guint root, char how)
     table.from = qd_sql_make(generator->arena, "queryd_tally(@,@) AS @", qd_sql_text(program), write_ids(self), table.from);
     table.sure = "n";
     qd_relation_add_table(generator, relation, &table);
-    (void) qd_relation_add_stored(generator, relation, root, qd_sql_column(generator->arena, &table.name, "value", QD_SQL_COLUMN));
+    for (guint i = 0; i < need->n_roots; i++)
+        (void) qd_relation_add_stored(generator, relation, need->roots[i],
+                                      qd_sql_column(generator->arena, &table.name, columns[i], QD_SQL_COLUMN));
     return relation;
 }
 
 /* Of values that each stand for @n solutions; where the @need is a number alone, @n is that. */
 static QdSql
-write_aggregate(QdGenerator *self, const QdAlgebra *group, const QdExpression *aggregate, const QdRelation *rows, QdSql n)
+write_aggregate(QdGenerator *self, const Need *need, const QdExpression *aggregate, const QdRelation *rows, QdSql n)
 {
     static const char *const names[] = { [QD_AGGREGATE_SUM] = "queryd_sum",
                                          [QD_AGGREGATE_MIN] = "queryd_min",
@@ -296,7 +360,7 @@ write_aggregate(QdGenerator *self, const QdAlgebra *group, const QdExpression *a
                                          [QD_AGGREGATE_AVG] = "queryd_avg" };
     QdColumn value;
 
-    if (counts_solutions(group, aggregate))
+    if (counts_solutions(need, aggregate))
         return qd_sql_make(self->arena, "queryd_integer(ifnull(sum(@),0))", n);
     value = qd_expression_make_value(self, aggregate->children[0], rows);
     if (aggregate->distinct) {
@@ -313,29 +377,89 @@ write_aggregate(QdGenerator *self, const QdAlgebra *group, const QdExpression *a
     return qd_sql_make(self->arena, "@(@,@)", qd_sql_text(names[aggregate->aggregate]), value.sql, n);
 }
 
+/* @rows with the BINDs that lie upon the pattern, those of @node last. */
+static void
+add_computed(QdGenerator *self, const QdAlgebra *node, const QdAlgebra *pattern, QdRelation *rows)
+{
+    if (node == pattern)
+        return;
+    add_computed(self, node->children[0], pattern, rows);
+    for (guint i = 0; i < node->n_bindings; i++) {
+        QdColumn column = qd_expression_make_value(self, node->bindings[i].expression, rows);
+
+        column.variable = node->bindings[i].variable;
+        column.plain = FALSE;
+        (void) qd_relation_add_column(self, rows, &column);
+    }
+}
+
+/* Whether each row is a group. */
+static gboolean
+has_rows_for_groups(const QdAlgebra *group, const Need *need)
+{
+    if (group->children[0] != need->pattern || group->n_variables != need->n_roots || !need->only_solutions)
+        return FALSE;
+    for (guint i = 0; i < group->n_variables; i++) {
+        for (guint k = 0; k < i; k++) {
+            if (group->variables[k] == group->variables[i])
+                return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+/* Keys of @shape. Returns: GROUP BY … */
+static QdSql
+add_keys(QdGenerator *self, const QdAlgebra *group, const QdRelation *rows, QdRelation *shape)
+{
+    g_auto(QdSqlBuilder) keys = qd_sql_builder_new(self->arena);
+
+    for (guint i = 0; i < group->n_variables; i++) {
+        const QdColumn *from = qd_relation_find(rows, group->variables[i]);
+        QdColumn *key;
+
+        if (from == NULL || qd_relation_find(shape, group->variables[i]) != NULL)
+            continue;
+        key = qd_relation_add(self, shape, group->variables[i], qd_column_intern(self, from));
+        key->certain = from->certain;
+        key->interned = TRUE;
+        qd_sql_append_text(&keys, shape->n_columns > 1 ? "," : "GROUP BY ");
+        qd_sql_append_text(&keys, qd_arena_printf(self->arena, "%u", shape->n_columns));
+    }
+    return qd_sql_finish(&keys);
+}
+
 static QdRelation *
 make_group(const QdTallyDraft *self, const QdAlgebra *group, const Need *need, const GPtrArray *conditions)
 {
     QdGenerator *generator = self->generator;
     gboolean has_key = group->n_variables > 0;
-    gboolean is_number = !has_key && conditions->len == 0 && (need->only_solutions || need->only_values);
-    QdRelation *rows = make_rows(self, need->root, !is_number ? '=' : need->only_solutions ? '#' : '$');
+    gboolean is_number = !has_key && need->n_roots == 1 && conditions->len == 0 && (need->only_solutions || need->only_values);
+    gboolean is_plain = is_number || has_rows_for_groups(group, need);
+    char how = need->n_roots > 1 ? ':' : !is_number ? '=' : need->only_solutions ? '#' : '$';
+    QdRelation *rows = make_rows(self, need, how);
     QdRelation *shape = qd_relation_new(generator);
     QdSql n = qd_sql_column(generator->arena, &rows->tables[0].name, "n", QD_SQL_COLUMN);
+    QdSql keys = QD_SQL_NONE;
 
     qd_relation_filter(generator, rows, (QdExpression *const *) conditions->pdata, conditions->len);
-    if (has_key)
-        (void) qd_relation_add_column(generator, shape, &rows->columns[0]);
+    add_computed(generator, group->children[0], need->pattern, rows);
+    if (!is_plain)
+        keys = add_keys(generator, group, rows, shape);
+    for (guint i = 0; is_plain && i < group->n_variables; i++)
+        (void) qd_relation_add_column(generator, shape, qd_relation_find(rows, group->variables[i]));
     for (guint i = 0; i < group->n_bindings; i++) {
         const QdExpression *aggregate = group->bindings[i].expression;
-        QdSql value = is_number || has_key ? qd_sql_make(generator->arena, "queryd_integer(@)", n)
-                                           : write_aggregate(generator, group, aggregate, rows, n);
+        QdSql value = is_plain ? qd_sql_make(generator->arena, "queryd_integer(@)", n)
+                               : write_aggregate(generator, need, aggregate, rows, n);
         QdColumn *column = qd_relation_add(generator, shape, group->bindings[i].variable, value);
 
         column->certain = column->interned = aggregate->aggregate == QD_AGGREGATE_COUNT;
     }
     qd_relation_take_rows(generator, shape, rows);
-    return qd_relation_seal(generator, shape, has_key ? QD_SEAL_TABLE : QD_SEAL_PLAIN);
+    if (is_plain || !has_key)
+        return qd_relation_seal(generator, shape, has_key ? QD_SEAL_TABLE : QD_SEAL_PLAIN);
+    return qd_relation_seal_text(generator, shape, qd_relation_write(generator, shape, "SELECT", keys), QD_SEAL_TABLE);
 }
 
 /* Whether it is the store's default graph, of a query by itself. */
@@ -347,16 +471,144 @@ is_plain(const QdGenerator *self)
            (self->parameters == NULL || g_hash_table_size(self->parameters) == 0);
 }
 
+/* --- numbers apart ---------------------------------------------------------------------------------------------------- */
+
+static QdAlgebra *require(QdGenerator *self, const QdAlgebra *node, guint variable);
+
+/* @node with child @index as its solutions with @variable are. */
+static QdAlgebra *
+require_of_child(QdGenerator *self, const QdAlgebra *node, guint index, guint variable)
+{
+    QdAlgebra *child = require(self, node->children[index], variable);
+    QdAlgebra *copy = qd_arena_new0(self->arena, QdAlgebra);
+
+    if (child == NULL)
+        return NULL;
+    *copy = *node;
+    copy->children = qd_arena_array0(self->arena, QdAlgebra *, node->n_children);
+    memcpy(copy->children, node->children, node->n_children * sizeof *node->children);
+    copy->children[index] = child;
+    return copy;
+}
+
+/* The solutions of @node that bind @variable: its OPTIONAL becomes a join. NULL: there is no pattern for them. */
+static QdAlgebra *
+require(QdGenerator *self, const QdAlgebra *node, guint variable)
+{
+    guint found = G_MAXUINT;
+    QdAlgebra *whole;
+
+    if (qd_algebra_binds(node, variable))
+        return (QdAlgebra *) node;
+    for (guint i = 0; i < node->n_children; i++) {
+        if (qd_variable_set_has(&node->children[i]->possible, variable)) {
+            if (found != G_MAXUINT)
+                return NULL;
+            found = i;
+        }
+    }
+    if (found == G_MAXUINT)
+        return NULL;
+    if (node->kind == QD_ALGEBRA_JOIN || ((node->kind == QD_ALGEBRA_LEFT_JOIN || node->kind == QD_ALGEBRA_MINUS) && found == 0))
+        return require_of_child(self, node, found, variable);
+    if (node->kind != QD_ALGEBRA_LEFT_JOIN || node->n_expressions > 0)
+        return NULL;
+    whole = require_of_child(self, node, found, variable);
+    if (whole != NULL)
+        whole->kind = QD_ALGEBRA_JOIN;
+    return whole;
+}
+
+/* One number, of @binding: a COUNT without conditions. FALSE: it is no such tally. */
+static gboolean
+add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, QdRelation *shape)
+{
+    g_autoptr(GString) program = g_string_new(NULL);
+    g_autoptr(GPtrArray) conditions = g_ptr_array_new();
+    QdTallyDraft tally = { .generator = self, .program = program };
+    const QdExpression *counted = binding->expression->n_children == 1 ? binding->expression->children[0] : NULL;
+    QdAlgebra *pattern = group->children[0];
+    QdAlgebra alone = *group;
+    const QdRelation *rows;
+    QdBinding own = *binding;
+    Need need;
+
+    if (counted != NULL)
+        pattern = counted->kind == QD_EXPRESSION_KIND_VARIABLE ? require(self, pattern, counted->variable) : NULL;
+    if (pattern == NULL)
+        return FALSE;
+    alone.children = &pattern;
+    alone.bindings = &own;
+    alone.n_bindings = 1;
+    if (!find_need(self, &alone, &need) || need.pattern != pattern || !write_pattern(&tally, &need, conditions) ||
+        need.n_roots > 1 || conditions->len > 0 || !is_worth_while(&tally, pattern))
+        return FALSE;
+    rows = make_rows(&tally, &need, need.only_solutions ? '#' : '$');
+    qd_relation_take_rows(self, shape, rows);
+    qd_relation_add_stored(
+        self, shape, binding->variable,
+        qd_sql_make(self->arena, "queryd_integer(@)", qd_sql_column(self->arena, &rows->tables[0].name, "n", QD_SQL_COLUMN)))
+        ->plain = FALSE;
+    return TRUE;
+}
+
+/* COUNTs of several variables, or of what an OPTIONAL may bind: each by a program of its own. */
+static QdRelation *
+make_numbers(QdGenerator *self, const QdAlgebra *group)
+{
+    QdRelation *shape = qd_relation_new(self);
+    const char *notes = self->notes;
+
+    if (group->n_variables > 0 || group->n_bindings == 0 || group->n_bindings > NUMBERS_MAX)
+        return NULL;
+    for (guint i = 0; i < group->n_bindings; i++) {
+        const QdExpression *aggregate = group->bindings[i].expression;
+
+        if (aggregate->kind != QD_EXPRESSION_KIND_AGGREGATE || aggregate->aggregate != QD_AGGREGATE_COUNT ||
+            (aggregate->distinct && aggregate->n_children == 0) || !add_number(self, group, &group->bindings[i], shape)) {
+            self->notes = notes;
+            return NULL;
+        }
+    }
+    return qd_relation_seal(self, shape, QD_SEAL_PLAIN);
+}
+
+/* --- groups and distinct rows ----------------------------------------------------------------------------------------- */
+
 QdRelation *
 qd_generate_tally(QdGenerator *self, const QdAlgebra *group)
 {
     g_autoptr(GString) program = g_string_new(NULL);
     g_autoptr(GPtrArray) conditions = g_ptr_array_new();
     QdTallyDraft tally = { .generator = self, .program = program };
+    gboolean is_needed;
     Need need;
 
-    if (!is_plain(self) || !find_need(self, group, &need) || !write_pattern(&tally, group->children[0], &need, conditions) ||
-        !is_worth_while(&tally, group->children[0]))
+    if (!is_plain(self))
+        return NULL;
+    is_needed = find_need(self, group, &need);
+    if (!is_needed || need.n_roots > 1) {
+        QdRelation *numbers = make_numbers(self, group);
+
+        if (numbers != NULL)
+            return numbers;
+    }
+    if (!is_needed || !write_pattern(&tally, &need, conditions) || !is_worth_while(&tally, need.pattern))
         return NULL;
     return make_group(&tally, group, &need, conditions);
+}
+
+QdRelation *
+qd_generate_tally_distinct(QdGenerator *self, const QdAlgebra *project)
+{
+    QdAlgebra *pattern = project->children[0];
+    QdAlgebra group = { .kind = QD_ALGEBRA_GROUP,
+                        .children = &pattern,
+                        .n_children = 1,
+                        .variables = project->variables,
+                        .n_variables = project->n_variables };
+
+    return pattern->kind == QD_ALGEBRA_GROUP || project->n_variables == 0 || project->n_variables > ROOTS_MAX
+               ? NULL
+               : qd_generate_tally(self, &group);
 }

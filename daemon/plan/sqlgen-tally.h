@@ -25,6 +25,12 @@ typedef struct QdTallyDraft {
  */
 gboolean qd_tally_write(QdTallyDraft *self, const QdAlgebra *node, guint root, GPtrArray *conditions);
 
+/* The same of the pairs of two variables, @roots, which triples lead between. */
+gboolean qd_tally_write_pairs(QdTallyDraft *self, const QdAlgebra *node, const guint *roots, GPtrArray *conditions);
+
+/* Whether @node leaves of an OPTIONAL the solutions that have none: FILTER(!BOUND(?x)), which its right side alone binds. */
+gboolean qd_tally_is_absence(const QdAlgebra *node);
+
 /* Whether @expression is ?s = ?o or ?s != ?o of each triple of @node, one or a UNION: a condition that parts are made of. */
 gboolean qd_tally_compares_ends(const QdExpression *expression, const QdAlgebra *node);
 

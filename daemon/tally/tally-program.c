@@ -135,6 +135,69 @@ run_part(Machine *self, QdTallyVector *ret_vector)
     return r;
 }
 
+/* --- pairs ------------------------------------------------------------------------------------------------------------ */
+
+/* '.' for nothing, or a part. */
+static int
+run_weights(Machine *self, QdTallyVector *ret_vector, gboolean *ret_some)
+{
+    *ret_some = *self->state.at != '.';
+    if (*ret_some)
+        return run_part(self, ret_vector);
+    self->state.at++;
+    return SQLITE_OK;
+}
+
+static int
+run_step(Machine *self, QdTallyPairs *pairs)
+{
+    char what = *self->state.at++;
+    QdTallyOrder order = what == 's' ? QD_TALLY_BY_SUBJECT : QD_TALLY_BY_OBJECT;
+    g_auto(QdTallyVector) weights = { 0 };
+    QdTallyStatistics statistics;
+    QdTallyColumn *column;
+    gboolean is_weighted, known;
+    gint64 id;
+    int r;
+
+    if ((what != 's' && what != 'o') || !qd_tally_read_id(&self->state, &id))
+        return SQLITE_RANGE;
+    r = run_weights(self, &weights, &is_weighted);
+    if (r == SQLITE_OK)
+        r = qd_tally_reader_count(self->reader, id, &statistics, &known);
+    if (r == SQLITE_OK)
+        r = qd_tally_reader_get(self->reader, id, order, &column);
+    if (r != SQLITE_OK)
+        return r;
+    return qd_tally_pairs_add_step(pairs, column, is_weighted ? &weights : NULL,
+                                   (gsize) (what == 's' ? statistics.n_objects : statistics.n_subjects))
+               ? SQLITE_OK
+               : SQLITE_RANGE;
+}
+
+static int
+run_pairs(Machine *self, QdTallyPairs **ret_pairs)
+{
+    g_auto(QdTallyVector) start = { 0 };
+    g_autoptr(QdTallyPairs) pairs = NULL;
+    gboolean has_start;
+    int r = run_weights(self, &start, &has_start);
+
+    if (r != SQLITE_OK)
+        return r;
+    pairs = qd_tally_pairs_new(has_start ? &start : NULL);
+    do
+        r = run_step(self, pairs);
+    while (r == SQLITE_OK && *self->state.at != '\0');
+    if (r == SQLITE_OK)
+        r = qd_tally_pairs_begin(pairs);
+    if (r == SQLITE_OK)
+        *ret_pairs = g_steal_pointer(&pairs);
+    return r;
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------------------- */
+
 /* Of a whole predicate the statistics know it. *@ret_known is FALSE where they do not. */
 static int
 count_by_statistics(Machine *self, char how, guint64 *ret_number, gboolean *ret_known)
@@ -172,7 +235,7 @@ set_number(guint64 number, QdTallyVector *ret_vector)
 }
 
 int
-qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyVector *ret_vector)
+qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyVector *ret_vector, QdTallyPairs **ret_pairs)
 {
     Machine machine = { { self, self->text }, reader, 0 };
     g_auto(QdTallyVector) vector = { 0 };
@@ -181,10 +244,12 @@ qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyV
     guint64 number = 0;
     int r = SQLITE_OK;
 
-    if (how != '=' && how != '#' && how != '$')
+    if (how != '=' && how != '#' && how != '$' && how != ':')
         return SQLITE_RANGE;
     machine.state.at++;
     qd_tally_reader_reset(reader);
+    if (how == ':')
+        return run_pairs(&machine, ret_pairs);
     if (how != '=' && *machine.state.at != '\0')
         r = count_by_statistics(&machine, how, &number, &known);
     if (r == SQLITE_OK && !known)

@@ -11,12 +11,16 @@
  *     * + ? - &   two parts: both; one or the other; the second OPTIONAL; MINUS the second; where the second EXISTS
  *
  * PP and NN are numbers of two digits into the ids. A program begins with '=' (all values), '#' (the sum of their numbers alone) or
- * '$' (how many values there are).
+ * '$' (how many values there are). One that begins with ':' is a way from one variable to another, whose values it pairs:
+ *
+ *     : x STEP …  from the values of x; x may be '.': those that the first step has
+ *     sPPx oPPx   a step from subjects of PP to objects (from objects to subjects) that are values of x; '.': all
  *
  * Place: room tally, internal to it; daemon/plan/sqlgen-tally.c writes programs. Any text may come: it is checked as it is read.
  */
 #pragma once
 
+#include "daemon/tally/tally-pairs.h"
 #include "daemon/tally/tally-reader.h"
 #include "daemon/tally/tally-vector.h"
 
@@ -37,6 +41,6 @@ typedef struct QdTallyReadState {
 /* The next id; FALSE: there is none. */
 gboolean qd_tally_read_id(QdTallyReadState *self, gint64 *ret_id);
 
-/* @ret_vector: the result; of '#' and '$' one value 0, whose number may be 0. Returns: as qd_tally_vector_combine(), and
- * SQLITE_RANGE: it is no program */
-int qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyVector *ret_vector);
+/* @ret_vector: the result; of '#' and '$' one value 0, whose number may be 0. @ret_pairs: the result of ':' instead. Returns: as
+ * qd_tally_vector_combine(), and SQLITE_RANGE: it is no program */
+int qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyVector *ret_vector, QdTallyPairs **ret_pairs);

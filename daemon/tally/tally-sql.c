@@ -127,6 +127,78 @@ write_part(Writer *self, guint depth, guint *ret_part)
     return strchr("*+?-&", what) != NULL && write_combination(self, what, depth + 1, ret_part);
 }
 
+/* --- pairs ------------------------------------------------------------------------------------------------------------ */
+
+/* The SELECT of a program of pairs: quads of its steps, and the parts that give weights. */
+typedef struct Way {
+    GString *from, *where, *count;
+    const char *last; /* the column that the way has come to */
+    guint n_steps;
+} Way;
+
+/* '.' for nothing, or a part that is joined where the way is. */
+static gboolean
+write_weights(Writer *self, Way *way)
+{
+    guint part;
+
+    if (*self->state.at == '.') {
+        self->state.at++;
+        return TRUE;
+    }
+    if (!write_part(self, 0, &part))
+        return FALSE;
+    g_string_append_printf(way->from, "%st%u", way->from->len > 0 ? "," : "", part);
+    g_string_append_printf(way->count, "*t%u.n", part);
+    if (way->n_steps > 0)
+        g_string_append_printf(way->where, " AND t%u.k=q%u.%s", part, way->n_steps, way->last);
+    else
+        g_string_append_printf(way->where, " AND t%u.k=q1.%s", part, self->state.at[0] == 's' ? "s" : "o");
+    return TRUE;
+}
+
+static gboolean
+write_step(Writer *self, Way *way)
+{
+    char what = *self->state.at;
+    const char *key = what == 's' ? "s" : "o";
+    gint64 id;
+
+    if (what != 's' && what != 'o')
+        return FALSE;
+    self->state.at++;
+    if (!qd_tally_read_id(&self->state, &id))
+        return FALSE;
+    g_string_append_printf(way->from, "%squeryd_quad AS q%u", way->from->len > 0 ? "," : "", way->n_steps + 1);
+    g_string_append_printf(way->where, " AND q%u.p=%" G_GINT64_FORMAT " AND q%u.g=0", way->n_steps + 1, id, way->n_steps + 1);
+    if (way->n_steps > 0)
+        g_string_append_printf(way->where, " AND q%u.%s=q%u.%s", way->n_steps + 1, key, way->n_steps, way->last);
+    way->n_steps++;
+    way->last = what == 's' ? "o" : "s";
+    return write_weights(self, way);
+}
+
+static char *
+write_pairs(Writer *self)
+{
+    g_autoptr(GString) from = g_string_new(NULL);
+    g_autoptr(GString) where = g_string_new(NULL);
+    g_autoptr(GString) count = g_string_new("1");
+    Way way = { .from = from, .where = where, .count = count };
+    const char *first;
+
+    if (!write_weights(self, &way))
+        return NULL;
+    first = *self->state.at == 's' ? "s" : "o";
+    do {
+        if (!write_step(self, &way))
+            return NULL;
+    } while (*self->state.at != '\0');
+    g_string_append_printf(self->sql, " SELECT q1.%s,sum(%s),q%u.%s FROM %s WHERE 1%s GROUP BY 1,3 ORDER BY 1", first, count->str,
+                           way.n_steps, way.last, from->str, where->str);
+    return g_strdup(self->sql->str);
+}
+
 char *
 qd_tally_program_to_sql(const QdTallyProgram *self)
 {
@@ -138,8 +210,14 @@ qd_tally_program_to_sql(const QdTallyProgram *self)
     if (how == '\0')
         return NULL;
     writer.state.at++;
+    if (how == ':')
+        return write_pairs(&writer);
     if (!write_part(&writer, 0, &part) || *writer.state.at != '\0')
         return NULL;
-    g_string_append_printf(sql, " SELECT %s FROM t%u", how == '=' ? "k,n" : how == '#' ? "0,ifnull(sum(n),0)" : "0,count(*)", part);
+    g_string_append_printf(sql, " SELECT %s FROM t%u%s",
+                           how == '='   ? "k,n,0"
+                           : how == '#' ? "0,ifnull(sum(n),0),0"
+                                        : "0,count(*),0",
+                           part, how == '=' ? " ORDER BY 1" : "");
     return g_string_free(g_steal_pointer(&sql), FALSE);
 }

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Vectors are merged by their order, galloping where one side has few. What a column leads to is looked up in an array over the
- * range of ids. Where these lie far apart, it is a hash table.
+ * Vectors are merged by their order, galloping where one side has few. What a column leads to is looked up.
  */
 #include "daemon/tally/tally-vector.h"
 
-#include <string.h>
-
 #include "daemon/base/interrupt.h"
+#include "daemon/tally/tally-lookup.h"
 
 #define POLL_EVERY 8192
-#define DENSE_SHARE 4   /* an array over the range of ids may have so many places for each */
-#define DENSE_MIN 65536 /* places that it may always have */
-#define LINEAR_STEPS 4  /* before a search gallops */
-#define HASH_FACTOR 0x9e3779b97f4a7c15
+#define LINEAR_STEPS 4 /* before a search gallops */
 
 void
 qd_tally_vector_clear(QdTallyVector *self)
@@ -164,98 +159,24 @@ qd_tally_vector_combine(QdTallyCombination how, const QdTallyVector *a, const Qd
 
 /* --- from one variable to another --------------------------------------------------------------------------------------- */
 
-/* From a key to its number; 0: it has none. */
-typedef struct Lookup {
-    gint64 least;
-    guint64 span; /* of the ids from the least to the greatest */
-    guint shift;  /* of a hash; 64: @counts is an array over the span */
-    gsize mask;
-    gint64 *keys;
-    guint64 *counts;
-} Lookup;
-
-static void
-lookup_clear(Lookup *self)
-{
-    sqlite3_free(self->keys);
-    sqlite3_free(self->counts);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Lookup, lookup_clear)
-
-static inline gsize
-find_slot(const Lookup *self, gint64 key)
-{
-    gsize slot = (gsize) (((guint64) key * HASH_FACTOR) >> self->shift);
-
-    while (self->counts[slot] != 0 && self->keys[slot] != key)
-        slot = (slot + 1) & self->mask;
-    return slot;
-}
-
-static int
-lookup_init(Lookup *self, const QdTallyVector *vector)
-{
-    gsize n_places = 1;
-
-    self->least = vector->keys[0];
-    self->span = (guint64) vector->keys[vector->n - 1] - (guint64) self->least + 1;
-    self->shift = 64;
-    if (self->span != 0 && self->span <= MAX(DENSE_MIN, DENSE_SHARE * vector->n)) {
-        n_places = self->span;
-    } else {
-        for (; n_places < 2 * vector->n; n_places *= 2)
-            self->shift--;
-        self->mask = n_places - 1;
-        self->keys = sqlite3_malloc64(n_places * sizeof *self->keys);
-    }
-    self->counts = sqlite3_malloc64(n_places * sizeof *self->counts);
-    if (self->counts == NULL || (self->shift < 64 && self->keys == NULL))
-        return SQLITE_NOMEM;
-    for (gsize i = 0; i < n_places; i += POLL_EVERY) {
-        if (must_end(i))
-            return SQLITE_INTERRUPT;
-        memset(self->counts + i, 0, MIN(POLL_EVERY, n_places - i) * sizeof *self->counts);
-    }
-    for (gsize i = 0; i < vector->n; i++) {
-        gsize slot = self->shift == 64 ? (gsize) (vector->keys[i] - self->least) : find_slot(self, vector->keys[i]);
-
-        if (must_end(i))
-            return SQLITE_INTERRUPT;
-        if (self->shift < 64)
-            self->keys[slot] = vector->keys[i];
-        self->counts[slot] = qd_tally_vector_get_count(vector, i);
-    }
-    return SQLITE_OK;
-}
-
-static inline guint64
-look_up(const Lookup *self, gint64 key)
-{
-    guint64 place = (guint64) key - (guint64) self->least;
-
-    if (place >= self->span)
-        return 0;
-    return self->counts[self->shift == 64 ? place : find_slot(self, key)];
-}
-
 int
 qd_tally_vector_follow(QdTallyColumn *column, const QdTallyVector *inner, QdTallyVector *ret_vector)
 {
     g_auto(QdTallyVector) result = { .column = column };
-    g_auto(Lookup) lookup = { 0 };
+    g_auto(QdTallyLookup) lookup = { 0 };
     int r = SQLITE_OK;
 
     if (!reserve(&result, column->n_keys))
         return SQLITE_NOMEM;
     if (inner->n > 0)
-        r = lookup_init(&lookup, inner);
+        r = qd_tally_lookup_init(&lookup, inner);
     for (gsize i = 0; i < column->n_keys && inner->n > 0 && r == SQLITE_OK; i++) {
         guint64 sum = 0;
 
         for (gsize j = column->begins[i]; j < column->begins[i + 1]; j++) {
             if (must_end(j))
                 return SQLITE_INTERRUPT;
-            if (__builtin_add_overflow(sum, look_up(&lookup, column->values[j]), &sum))
+            if (__builtin_add_overflow(sum, qd_tally_lookup_get(&lookup, column->values[j]), &sum))
                 return SQLITE_TOOBIG;
         }
         if (sum > 0)

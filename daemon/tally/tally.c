@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The virtual table: the program is run when a statement begins to read it, the rows are those of its vector.
+ * The virtual table: the program is run when a statement begins to read it. The rows are those of its vector, or its pairs.
  */
 #include "daemon/tally/tally.h"
 
@@ -14,7 +14,7 @@
 #define STATED_ROWS 1000
 #define IDS_MAX 100 /* numbers of two digits */
 
-enum { COLUMN_VALUE, COLUMN_N, COLUMN_PROGRAM, COLUMN_IDS };
+enum { COLUMN_VALUE, COLUMN_N, COLUMN_OTHER, COLUMN_PROGRAM, COLUMN_IDS };
 
 /* Of one connection. */
 struct QdTallyTerms {
@@ -32,8 +32,9 @@ typedef struct Cursor {
     sqlite3_vtab_cursor base;
     QdTallyVector vector;
     QdTallyReading reading;
-    sqlite3_stmt *rows; /* (nullable): by SQL, instead of a vector */
-    gboolean is_at_end; /* of these */
+    QdTallyPairs *pairs; /* (nullable): instead of a vector */
+    sqlite3_stmt *rows;  /* (nullable): by SQL, instead of a vector */
+    gboolean is_at_end;  /* of these */
 } Cursor;
 
 static QdTallyTerms *
@@ -45,7 +46,7 @@ get_terms(const sqlite3_vtab_cursor *cursor)
 static int
 connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqlite3_vtab **ret_table, char **ret_message)
 {
-    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(value, n, program HIDDEN, ids HIDDEN)");
+    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(value, n, other, program HIDDEN, ids HIDDEN)");
     Table *self;
 
     if (r != SQLITE_OK)
@@ -68,7 +69,7 @@ disconnect_table(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-/* Nothing without both arguments. */
+/* Nothing without both arguments. Values come in their order. */
 static int
 plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
 {
@@ -83,6 +84,7 @@ plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
         info->aConstraintUsage[i].omit = 1;
         found |= 1u << argument;
     }
+    info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn == COLUMN_VALUE && info->aOrderBy[0].desc == 0;
     info->estimatedCost = STATED_ROWS;
     info->estimatedRows = STATED_ROWS;
     return found == ALL_ARGUMENTS ? SQLITE_OK : SQLITE_CONSTRAINT;
@@ -106,6 +108,7 @@ forget_rows(Cursor *self)
         terms->current = NULL;
     (void) sqlite3_finalize(self->rows);
     self->rows = NULL;
+    self->pairs = qd_tally_pairs_free(self->pairs);
     qd_tally_reading_clear(&self->reading);
     qd_tally_vector_clear(&self->vector);
 }
@@ -172,12 +175,12 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
 
     forget_rows(self);
     if (program.text != NULL)
-        r = qd_tally_program_run(&program, ((Table *) cursor->pVtab)->reader, &self->vector);
+        r = qd_tally_program_run(&program, ((Table *) cursor->pVtab)->reader, &self->vector, &self->pairs);
     if (r == SQLITE_NOMEM)
         r = begin_rows(self, &program);
     if (r != SQLITE_OK)
         return fail(cursor->pVtab, r);
-    if (self->rows != NULL)
+    if (self->rows != NULL || self->pairs != NULL)
         return SQLITE_OK;
     qd_tally_reading_init(&self->reading, &self->vector, get_terms(cursor)->cache_bytes);
     get_terms(cursor)->current = &self->reading;
@@ -189,8 +192,8 @@ next(sqlite3_vtab_cursor *cursor)
 {
     Cursor *self = (Cursor *) cursor;
 
-    if (self->rows != NULL) {
-        int r = step_rows(self);
+    if (self->rows != NULL || self->pairs != NULL) {
+        int r = self->rows != NULL ? step_rows(self) : qd_tally_pairs_advance(self->pairs);
 
         return r == SQLITE_OK ? r : fail(cursor->pVtab, r);
     }
@@ -203,7 +206,11 @@ static int
 is_at_end(sqlite3_vtab_cursor *cursor)
 {
     const Cursor *self = (const Cursor *) cursor;
+    gint64 value, other;
+    guint64 n;
 
+    if (self->pairs != NULL)
+        return !qd_tally_pairs_get(self->pairs, &value, &other, &n);
     return self->rows != NULL ? self->is_at_end : self->reading.position >= self->vector.n;
 }
 
@@ -211,14 +218,25 @@ static int
 get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
     const Cursor *self = (const Cursor *) cursor;
+    gint64 value;
+    gint64 other = 0;
+    guint64 n;
 
-    if (self->rows != NULL && column <= COLUMN_N)
+    if (column >= COLUMN_PROGRAM)
+        return SQLITE_OK;
+    if (self->rows != NULL) {
         sqlite3_result_value(context, sqlite3_column_value(self->rows, column));
-    else if (column == COLUMN_VALUE)
-        sqlite3_result_int64(context, self->vector.keys[self->reading.position]);
-    else if (column == COLUMN_N)
-        sqlite3_result_int64(
-            context, (sqlite3_int64) MIN(qd_tally_vector_get_count(&self->vector, self->reading.position), (guint64) G_MAXINT64));
+        return SQLITE_OK;
+    }
+    if (self->pairs == NULL) {
+        value = self->vector.keys[self->reading.position];
+        n = qd_tally_vector_get_count(&self->vector, self->reading.position);
+    } else if (!qd_tally_pairs_get(self->pairs, &value, &other, &n)) {
+        return SQLITE_OK;
+    }
+    sqlite3_result_int64(context, column == COLUMN_VALUE   ? value
+                                  : column == COLUMN_OTHER ? other
+                                                           : (sqlite3_int64) MIN(n, (guint64) G_MAXINT64));
     return SQLITE_OK;
 }
 

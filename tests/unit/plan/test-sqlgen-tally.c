@@ -46,6 +46,57 @@ test_programs(void)
     check("SELECT (COUNT(DISTINCT ?p) AS ?n) { ?s ?p ?o }", "$p0");
     check("SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p", "=p0");
     check("SELECT (COUNT(?o) AS ?n) { ?s ?p ?o FILTER(isLiteral(?o)) }", "#p1");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?s :q ?x } FILTER(!BOUND(?x)) }", "#-s00s01");
+    check("SELECT ?t (COUNT(*) AS ?n) { ?s :p ?o BIND(STR(?o) AS ?t) } GROUP BY ?t", "=o00");
+}
+
+static void
+test_pairs(void)
+{
+    check("SELECT ?o (SUM(?x) AS ?n) { ?s :p ?o . ?s :q ?x } GROUP BY ?o", ":.o00.s01.");
+    check("SELECT ?a ?b (COUNT(*) AS ?n) { ?s :p ?a ; :q ?b } GROUP BY ?a ?b", ":.o00.s01.");
+    check("SELECT ?s ?a (COUNT(*) AS ?n) { ?s :p ?a ; :q ?b } GROUP BY ?s ?a", ":s00s01.");
+    check("SELECT ?a ?b { ?s :p ?a ; :q ?b ; :r ?c } GROUP BY ?a ?b", ":.o00s01s02.");
+    check("SELECT ?a ?b (COUNT(*) AS ?n) { ?s :p ?a ; :q ?x . ?x :r ?b MINUS { ?b :p ?y } } GROUP BY ?a ?b",
+          ":.o00.s01.s02-v02s03");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?a ; :q ?b FILTER(?a > 3 && ?b > 4) }", ":.o00.s01.");
+    check("SELECT ?a (COUNT(*) AS ?n) { ?s :p ?a ; :q ?b FILTER(STR(?a) < STR(?b)) } GROUP BY ?a", ":.o00.s01.");
+    check("SELECT ?y (MAX(?a) AS ?n) { ?s :p ?a ; :q ?b BIND(YEAR(?b) AS ?y) } GROUP BY ?y", ":.o00.s01.");
+    /* three variables, a way in a UNION, two that nothing leads between, a circle */
+    check("SELECT ?a ?b (SUM(?c) AS ?n) { ?s :p ?a ; :q ?b ; :r ?c } GROUP BY ?a ?b", NULL);
+    check("SELECT ?a ?b (COUNT(*) AS ?n) { { ?s :p ?a ; :q ?b } UNION { ?s :r ?a ; :r ?b } } GROUP BY ?a ?b", NULL);
+    check("SELECT ?a ?b (COUNT(*) AS ?n) { ?s :p ?a . ?x :q ?b } GROUP BY ?a ?b", NULL);
+    check("SELECT ?a ?b (COUNT(*) AS ?n) { ?s :p ?a ; :q ?b . ?a :r ?b } GROUP BY ?a ?b", NULL);
+    check("SELECT ?a ?t (COUNT(*) AS ?n) { ?s :p ?a BIND(RAND() AS ?t) } GROUP BY ?a ?t", NULL);
+}
+
+static void
+test_distinct(void)
+{
+    check("SELECT DISTINCT ?a ?b { ?s :p ?a ; :q ?b }", ":.o00.s01.");
+    check("SELECT DISTINCT ?o { ?s :p ?o } ORDER BY ?o LIMIT 5", "=o00");
+    check("SELECT (COUNT(*) AS ?n) { SELECT DISTINCT ?a ?b { ?s :p ?a ; :q ?b } }", ":.o00.s01.");
+    check("SELECT DISTINCT ?o { ?s :p ?o } LIMIT 5", NULL);
+    check("SELECT DISTINCT ?a { ?s :p ?o OPTIONAL { ?o :q ?a } }", NULL);
+    check("SELECT DISTINCT ?a ?b ?s { ?s :p ?a ; :q ?b }", NULL);
+}
+
+/* Several COUNTs, and those of what may be unbound, have a program each. */
+static void
+test_numbers(void)
+{
+    g_autofree char *sql = sparql_get_sql(
+        "SELECT (COUNT(*) AS ?n) (COUNT(?x) AS ?m) (COUNT(DISTINCT ?x) AS ?k) { ?s :p ?o OPTIONAL "
+        "{ ?s :q ?x } }");
+
+    g_assert_nonnull(strstr(sql, "queryd_tally('#?s00s01'"));
+    g_assert_nonnull(strstr(sql, "queryd_tally('#*s00s01'"));
+    g_assert_nonnull(strstr(sql, "queryd_tally('$O00s01'"));
+    check("SELECT (COUNT(?x) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x } }", "#S00s01");
+    check("SELECT (COUNT(?y) AS ?n) { ?s :p ?o OPTIONAL { ?s :q ?x OPTIONAL { ?x :r ?y } } }", "#*s00S01s02");
+    check("SELECT (COUNT(DISTINCT ?o) AS ?n) (COUNT(DISTINCT ?x) AS ?m) { ?s :p ?o ; :q ?x }", "$O00s01");
+    check("SELECT (COUNT(?x) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x FILTER(?x > 3) } }", NULL);
+    check("SELECT (COUNT(?x) AS ?n) { { ?s :p ?x } UNION { ?s :p ?y } }", NULL);
 }
 
 static void
@@ -64,9 +115,7 @@ test_refused(void)
     check("SELECT (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?s :q ?x } OPTIONAL { ?x :r ?y } }", NULL);
     check("SELECT (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x FILTER(?s != ?x) } }", NULL);
     /* a group that needs other values, or values that are unbound in some */
-    check("SELECT ?o (SUM(?x) AS ?n) { ?s :p ?o . ?s :q ?x } GROUP BY ?o", NULL);
     check("SELECT (SAMPLE(?o) AS ?n) { ?s :p ?o }", NULL);
-    check("SELECT (COUNT(?x) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x } }", NULL);
     check("SELECT ?x (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x } } GROUP BY ?x", NULL);
     check("SELECT (SUM(RAND()) AS ?n) { ?s :p ?o }", NULL);
     /* other graphs */
@@ -146,7 +195,34 @@ add_group(GRand *rand, GString *out, const char *variable, guint *n_variables, g
     }
     if (g_rand_int_range(rand, 0, 6) == 0)
         g_string_append(out, PICK(rand, "FILTER(?v0 != ?v1) ", "FILTER(?v0 = ?v1) ", "FILTER(isIRI(?v0)) ", "FILTER(?v1 > 3) ",
-                                  "FILTER(isLiteral(?v1)) ", "FILTER(?v0 != :n2) "));
+                                  "FILTER(isLiteral(?v1)) ", "FILTER(?v0 != :n2) ", "FILTER(?v1 != ?v2) ", "FILTER(!BOUND(?v2)) "));
+}
+
+/* The order of rows is part of what is compared. */
+static const char *
+get_tail(const char *head)
+{
+    static const struct {
+        const char *head, *tail;
+    } tails[] = {
+        { "SELECT ?v0 (COUNT", " GROUP BY ?v0 ORDER BY ?v0" },
+        { "SELECT DISTINCT ?v0", " ORDER BY ?v0" },
+        { "SELECT DISTINCT ?v1", " ORDER BY ?v1 ?v2" },
+        { "SELECT ?v0 (SUM", " GROUP BY ?v0 ORDER BY ?v0" },
+        { "SELECT ?v1 (", " GROUP BY ?v1 ORDER BY DESC(?n) ?v1" },
+        { "SELECT ?v0 ?v1", " GROUP BY ?v0 ?v1 ORDER BY ?v0 ?v1" },
+        { "SELECT ?v0 ?v2", " GROUP BY ?v0 ?v2 ORDER BY ?v0 ?v2" },
+        { "SELECT ?v2 ?v1", " GROUP BY ?v2 ?v1 ORDER BY ?v2 ?v1" },
+        { "SELECT ?v2 (", " GROUP BY ?v2 ORDER BY ?v2" },
+        { "SELECT ?t (", " GROUP BY (STR(?v1) AS ?t) ORDER BY ?t" },
+        { "SELECT ?t ?v0", " GROUP BY ?v0 (STR(?v1) AS ?t) ORDER BY ?t ?v0" },
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(tails); i++) {
+        if (g_str_has_prefix(head, tails[i].head))
+            return tails[i].tail;
+    }
+    return "";
 }
 
 static char *
@@ -157,17 +233,20 @@ make_query(GRand *rand)
     const char *head = PICK(rand, "SELECT (COUNT(*) AS ?n) {", "SELECT ?v0 (COUNT(*) AS ?n) {", "SELECT ?v1 (COUNT(?v0) AS ?n) {",
                             "SELECT (COUNT(DISTINCT ?v0) AS ?n) {", "SELECT (SUM(?v1) AS ?n) (AVG(?v1) AS ?m) {",
                             "SELECT (MIN(?v0) AS ?n) (COUNT(?v1) AS ?m) {", "SELECT (MAX(?v1) AS ?n) (COUNT(*) AS ?m) {",
-                            "SELECT (COUNT(?v1 + 1) AS ?n) (SUM(DISTINCT ?v1) AS ?m) {");
+                            "SELECT (COUNT(?v1 + 1) AS ?n) (SUM(DISTINCT ?v1) AS ?m) {", "SELECT ?v0 ?v1 (COUNT(*) AS ?n) {",
+                            "SELECT ?v0 ?v2 (COUNT(?v1) AS ?n) {", "SELECT ?v2 ?v1 {", "SELECT DISTINCT ?v0 {",
+                            "SELECT DISTINCT ?v1 ?v2 {", "SELECT (COUNT(*) AS ?n) (COUNT(?v1) AS ?m) (COUNT(?v2) AS ?k) {",
+                            "SELECT (COUNT(DISTINCT ?v1) AS ?n) (COUNT(DISTINCT ?v3) AS ?m) {",
+                            "SELECT ?v0 (SUM(?v1) AS ?n) (COUNT(*) AS ?m) {", "SELECT ?v2 (MAX(?v1) AS ?n) (AVG(?v1) AS ?m) {",
+                            "SELECT (COUNT(DISTINCT ?v2) AS ?n) (SUM(?v1 * 2) AS ?m) {", "SELECT ?t (COUNT(*) AS ?n) {",
+                            "SELECT ?t ?v0 (COUNT(DISTINCT ?v2) AS ?n) {");
 
     if (g_rand_int_range(rand, 0, 10) == 0)
         g_string_append(pattern, PICK(rand, "?v0 ?v1 ?v2 ", "?v0 ?v1 ?v2 FILTER isLiteral(?v2) ", "?v0 ?v1 ?v2 FILTER isIRI(?v2) ",
                                       "?v0 ?v1 ?v2 FILTER isBlank(?v2) "));
     else
         add_group(rand, pattern, "?v0", &n_variables, 0);
-    return g_strdup_printf("%s %s}%s", head, pattern->str,
-                           strstr(head, "SELECT ?v0") != NULL   ? " GROUP BY ?v0 ORDER BY ?v0"
-                           : strstr(head, "SELECT ?v1") != NULL ? " GROUP BY ?v1 ORDER BY DESC(?n) ?v1"
-                                                                : "");
+    return g_strdup_printf("%s %s}%s", head, pattern->str, get_tail(head));
 }
 
 static char *
@@ -198,7 +277,7 @@ change(SparqlFixture *self, GRand *rand)
         (void) sparql_update(self, text);
     }
     if (g_rand_int_range(rand, 0, 10) == 0)
-        (void) sparql_update(self, PICK(rand, "DELETE WHERE { ?s :p ?o }", "CLEAR DEFAULT", "CLEAR ALL", "DROP GRAPH :g"));
+        (void) sparql_update(self, PICK(rand, "DELETE WHERE { ?s :p ?o }", "CLEAR DEFAULT", "CLEAR ALL", "DROP SILENT GRAPH :g"));
 }
 
 static void
@@ -267,6 +346,9 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/plan/sqlgen-tally/programs", test_programs);
+    g_test_add_func("/plan/sqlgen-tally/pairs", test_pairs);
+    g_test_add_func("/plan/sqlgen-tally/distinct", test_distinct);
+    g_test_add_func("/plan/sqlgen-tally/numbers", test_numbers);
     g_test_add_func("/plan/sqlgen-tally/refused", test_refused);
     g_test_add("/plan/sqlgen-tally/random", SparqlFixture, NULL, sparql_fixture_set_up, test_random, sparql_fixture_tear_down);
     g_test_add("/plan/sqlgen-tally/rollback", SparqlFixture, NULL, sparql_fixture_set_up, test_rollback, sparql_fixture_tear_down);

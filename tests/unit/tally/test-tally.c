@@ -54,20 +54,23 @@ change(sqlite3 *db, const char *sql)
     g_assert_cmpint(sqlite3_exec(db, whole, NULL, NULL, NULL), ==, SQLITE_OK);
 }
 
-/* "value:n …", or the error. The ids are 100, 200, 300, 0, 4, 8. */
+/* "value:n …", of pairs "value/other:n …", or the error. The ids are 100, 200, 300, 0, 4, 8. */
 static char *
 run(sqlite3 *db, const char *program)
 {
     g_autoptr(GString) out = g_string_new(NULL);
     sqlite3_stmt *stmt = NULL;
-    int r = sqlite3_prepare_v2(db, "SELECT value, n FROM queryd_tally(?1, queryd_tally_ids(100, 200, 300, NULL, 4, 8))", -1, &stmt,
-                               NULL);
+    int r = sqlite3_prepare_v2(db, "SELECT value, n, other FROM queryd_tally(?1, queryd_tally_ids(100, 200, 300, NULL, 4, 8))", -1,
+                               &stmt, NULL);
 
     g_assert_cmpint(r, ==, SQLITE_OK);
     (void) sqlite3_bind_text(stmt, 1, program, -1, SQLITE_STATIC);
-    while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
-        g_string_append_printf(out, "%s%lld:%lld", out->len > 0 ? " " : "", sqlite3_column_int64(stmt, 0),
-                               sqlite3_column_int64(stmt, 1));
+    while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
+        g_string_append_printf(out, "%s%lld", out->len > 0 ? " " : "", sqlite3_column_int64(stmt, 0));
+        if (program[0] == ':')
+            g_string_append_printf(out, "/%lld", sqlite3_column_int64(stmt, 2));
+        g_string_append_printf(out, ":%lld", sqlite3_column_int64(stmt, 1));
+    }
     if (r != SQLITE_DONE)
         g_string_assign(out, sqlite3_errmsg(db));
     (void) sqlite3_finalize(stmt);
@@ -128,10 +131,39 @@ test_programs(void)
 }
 
 static void
+test_pairs(void)
+{
+    sqlite3 *db = open_store(CACHE_BYTES);
+
+    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(4,100,12,0),(8,100,8,0),(-9,100,12,0),(8,200,16,0),(8,200,20,0),"
+               "(12,200,16,0),(20,300,4,0)");
+    check(db, ":.s00.", "-9/12:1 4/8:1 4/12:1 8/8:1");
+    check(db, ":.o00.", "8/4:1 8/8:1 12/-9:1 12/4:1");
+    check(db, ":.s00.s01.", "-9/16:1 4/16:2 4/20:1 8/16:1 8/20:1");
+    check(db, ":.o01.o00.", "16/4:2 16/8:1 16/-9:1 20/4:1 20/8:1");
+    check(db, ":.o00.s00.", "8/8:2 8/12:1 12/12:2 12/8:1");
+    check(db, ":c0005s00.", "4/8:1 4/12:1 8/8:1");
+    check(db, ":.s00c0104s01.", "");
+    check(db, ":.s00.s01o02", "");
+    check(db, ":.s00s01s01.", "-9/16:1 4/16:3 4/20:2 8/16:2 8/20:2");
+    check(db, ":s00o02.s00.", "");
+    check(db, ":.s00.s01o01", "-9/16:2 4/16:4 4/20:1 8/16:2 8/20:1");
+    check(db, ":.s03.s01.", "");
+    check(db, ":.s00.s03.", "");
+    check(db, ":.o02.o02.", "");
+    change(db, "DELETE FROM queryd_quad");
+    check(db, ":.s00.s01.", "");
+    (void) sqlite3_close(db);
+}
+
+static void
 test_garbage(void)
 {
-    static const char letters[] = "souvSOenpcd*+?-&=#$012345";
-    static const char *const wrong[] = { "", "=", "s00", "=s", "=s0", "=s06", "=*s00", "=s00s00", "=p", "=p9", "=c00", "%s00" };
+    static const char letters[] = "souvSOenpcd*+?-&=#$:.012345";
+    static const char *const wrong[] = { "",       "=",       "s00",     "=s",     "=s0",
+                                         "=s06",   "=*s00",   "=s00s00", "=p",     "=p9",
+                                         "=c00",   "%s00",    ":",       ":.",     ":.s00",
+                                         ":.u00.", ":.s00.=", ":s00",    ":.s06.", ":.s00.s00.s00.s00.s00.s00.s00.s00.s00." };
     g_autoptr(GRand) rand = g_rand_new_with_seed(1);
     g_autoptr(GString) deep = g_string_new("=");
     sqlite3 *db = open_store(CACHE_BYTES);
@@ -149,6 +181,8 @@ test_garbage(void)
 
         for (gsize j = 1; j < n; j++)
             program[j] = letters[g_rand_int_range(rand, 0, sizeof letters - 1)];
+        if (i % 2 == 0)
+            memcpy(program, ":.s00", 5);
         result = run(db, program);
     }
     g_assert_cmpint(sqlite3_exec(db, "SELECT * FROM queryd_tally('=s00', NULL)", NULL, NULL, NULL), ==, SQLITE_RANGE);
@@ -255,6 +289,22 @@ write_random(GRand *rand, GString *program, guint depth)
     write_random(rand, program, depth + 1);
 }
 
+static void
+write_random_way(GRand *rand, GString *program)
+{
+    guint n_steps = (guint) g_rand_int_range(rand, 1, 4);
+
+    g_string_assign(program, ":");
+    for (guint i = 0; i <= n_steps; i++) {
+        if (i > 0)
+            g_string_append_printf(program, "%c0%d", g_rand_boolean(rand) ? 's' : 'o', g_rand_int_range(rand, 0, 4));
+        if (g_rand_boolean(rand))
+            g_string_append_c(program, '.');
+        else
+            write_random(rand, program, 3);
+    }
+}
+
 static int
 compare_texts(gconstpointer a, gconstpointer b)
 {
@@ -289,7 +339,10 @@ test_without_room(void)
         g_autofree char *sorted_by_columns = NULL;
         g_autofree char *sorted_by_sql = NULL;
 
-        write_random(rand, program, 0);
+        if (i % 3 == 0)
+            write_random_way(rand, program);
+        else
+            write_random(rand, program, 0);
         by_columns = run(db, program->str);
         by_sql = run(small, program->str);
         sorted_by_columns = sort_rows(by_columns);
@@ -321,6 +374,9 @@ test_too_many(void)
         for (guint k = 0; k < 12; k++)
             g_string_append(program, "*s00");
         g_string_append(program, "s00");
+        check(db, program->str, "a pattern has more than 9223372036854775807 solutions: count fewer, or distinct values");
+        program->str[0] = ':';
+        g_string_append(program, "s00.");
         check(db, program->str, "a pattern has more than 9223372036854775807 solutions: count fewer, or distinct values");
         (void) sqlite3_close(db);
     }
@@ -600,6 +656,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/tally/tally/programs", test_programs);
+    g_test_add_func("/tally/tally/pairs", test_pairs);
     g_test_add_func("/tally/tally/garbage", test_garbage);
     g_test_add_func("/tally/tally/unstamped", test_unstamped);
     g_test_add_func("/tally/tally/large", test_large);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From ids to numbers: an array over the range of the ids, or a hash table where these lie far apart.
+ *
+ * Place: room tally, internal to it. In SQLite's memory, which counts for the query.
+ */
+#pragma once
+
+#include "daemon/tally/tally-vector.h"
+
+#define QD_TALLY_HASH_FACTOR 0x9e3779b97f4a7c15
+
+/* From a key to its number; 0: it has none. */
+typedef struct QdTallyLookup {
+    gint64 least;
+    guint64 span; /* of the ids from the least to the greatest */
+    guint shift;  /* of a hash; 64: @counts is an array over the span */
+    gsize mask;
+    gint64 *keys;
+    guint64 *counts;
+} QdTallyLookup;
+
+void qd_tally_lookup_clear(QdTallyLookup *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(QdTallyLookup, qd_tally_lookup_clear)
+
+/* The numbers of @vector. @self: all 0; to be cleared on failure, too. Returns: as qd_tally_vector_combine() */
+int qd_tally_lookup_init(QdTallyLookup *self, const QdTallyVector *vector);
+
+static inline gsize
+qd_tally_lookup_find_slot(const QdTallyLookup *self, gint64 key)
+{
+    gsize slot = (gsize) (((guint64) key * QD_TALLY_HASH_FACTOR) >> self->shift);
+
+    while (self->counts[slot] != 0 && self->keys[slot] != key)
+        slot = (slot + 1) & self->mask;
+    return slot;
+}
+
+/* The number of @key; 0: it has none. */
+static inline guint64
+qd_tally_lookup_get(const QdTallyLookup *self, gint64 key)
+{
+    guint64 place = (guint64) key - (guint64) self->least;
+
+    if (place >= self->span)
+        return 0;
+    return self->counts[self->shift == 64 ? place : qd_tally_lookup_find_slot(self, key)];
+}
