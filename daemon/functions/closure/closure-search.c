@@ -1,362 +1,198 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Breadth first from one seed at a time. What nodes lead to is read once for all seeds; searches that found many nodes are kept for
- * when their seeds come again.
+ * Breadth first from one seed at a time. What nodes lead to is read once for all seeds (closure-graph.h); searches that found many
+ * nodes are kept for when their seeds come again.
  */
 #include "daemon/functions/closure/closure-search.h"
 
 #include <string.h>
 
-#define FIRST_CAPACITY 64
-/* What nodes lead to is kept up to so many links: 8 MiB. */
-#define KEPT_LINKS_MAX (1 << 20)
-/* Searches are kept up to so many nodes, 8 MiB at most, and searches of fewer are made again: their tables are larger. */
-#define KEPT_NODES_MAX (1 << 17)
+#include "daemon/base/interrupt.h"
+#include "daemon/functions/closure/closure-circles.h"
+#include "daemon/functions/closure/closure-graph.h"
+
+/* Searches are kept up to so many bytes. Those of fewer nodes are made again, and those that found few of the nodes that are known.
+ */
+#define KEPT_BYTES_MAX (8 << 20)
 #define KEPT_NODES_MIN 32
-
-/* A growing array of ids. */
-typedef struct Ids {
-    gint64 *values;
-    gsize n;
-    gsize capacity;
-} Ids;
-
-/* Open addressing from an id, which is never 0, to a number; a set where the numbers are of no interest. */
-typedef struct Table {
-    gint64 *keys;
-    guint32 *numbers;
-    gsize n;
-    gsize capacity; /* a power of two, or 0 */
-} Table;
-
-/* Where a search is between two links: state 0 between steps, state i before link i of the path where that goes on from another. */
+#define KEPT_PART 256
+/* Vertices between two questions whether the statement shall end. */
+#define POLL_VERTICES 1024
 
 /* From one seed, as far as it was asked for. */
 typedef struct Search {
     gint64 seed;
+    guint32 vertex; /* of @seed */
     gboolean is_begun;
-    Ids found;        /* in order; its elements are rows */
+    guint32 *found; /* vertices in order; those between steps are rows */
+    gsize n_found;
+    gsize found_capacity;
     gsize n_expanded; /* of @found */
-    Table *seen;      /* of each state: nodes */
-    guint n_states;
+    guint64 *seen;    /* a bit for each vertex */
+    gsize n_words;
 } Search;
 
 struct QdClosure {
-    QdClosureStatements *statements; /* not owned */
-    guint8 steps[QD_CLOSURE_PATH_BYTES];
-    gsize n_steps; /* bytes of @steps */
-    gint64 graph;
-    gint64 target;        /* the one node that is asked for; 0: all */
+    QdClosureGraph graph;
+    QdClosureCircles circles;
+    guint32 target; /* the one vertex that is asked for; 0: all */
+    gsize n_tested; /* vertices that searches for one have met */
+    gsize n_polled;
     Search *search;       /* (nullable): under way */
     GHashTable *searches; /* Search by its seed: those that are kept beside it */
-    gsize n_kept;         /* nodes of these */
-    gsize position;
-    Ids waiting;                       /* pairs of node and state, inside a step */
-    Ids links;                         /* of the nodes that are known, a run ended by 0 for each link that may follow */
-    Table known[QD_CLOSURE_LINKS_MAX]; /* of each state: node → its place in @links */
+    gsize n_kept_bytes;   /* of these */
+    gsize position;       /* in @found */
 };
-
-/* --- containers ------------------------------------------------------------------------------------------------------- */
-
-static gboolean
-ids_add(Ids *self, gint64 id)
-{
-    if (self->n == self->capacity) {
-        gsize capacity = MAX(FIRST_CAPACITY, 2 * self->capacity);
-        gint64 *values = sqlite3_realloc64(self->values, capacity * sizeof *values);
-
-        if (values == NULL)
-            return FALSE;
-        self->values = values;
-        self->capacity = capacity;
-    }
-    self->values[self->n++] = id;
-    return TRUE;
-}
-
-static gsize
-table_find(const Table *self, gint64 id)
-{
-    gsize slot = (gsize) (((guint64) id * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> 20) & (self->capacity - 1);
-
-    while (self->keys[slot] != 0 && self->keys[slot] != id)
-        slot = (slot + 1) & (self->capacity - 1);
-    return slot;
-}
-
-static gboolean
-table_grow(Table *self)
-{
-    Table larger = { .capacity = MAX(FIRST_CAPACITY, 2 * self->capacity), .n = self->n };
-
-    larger.keys = sqlite3_malloc64(larger.capacity * (sizeof *larger.keys + sizeof *larger.numbers));
-    if (larger.keys == NULL)
-        return FALSE;
-    memset(larger.keys, 0, larger.capacity * sizeof *larger.keys);
-    larger.numbers = (guint32 *) (larger.keys + larger.capacity);
-    for (gsize i = 0; i < self->capacity; i++)
-        if (self->keys[i] != 0) {
-            gsize slot = table_find(&larger, self->keys[i]);
-
-            larger.keys[slot] = self->keys[i];
-            larger.numbers[slot] = self->numbers[i];
-        }
-    sqlite3_free(self->keys);
-    *self = larger;
-    return TRUE;
-}
-
-/* *@ret_added is FALSE when @id is there already. Returns: FALSE without memory. */
-static gboolean
-table_add(Table *self, gint64 id, guint32 number, gboolean *ret_added)
-{
-    gsize slot;
-
-    if (2 * self->n >= self->capacity && !table_grow(self))
-        return FALSE;
-
-    slot = table_find(self, id);
-    *ret_added = self->keys[slot] == 0;
-    if (*ret_added) {
-        self->keys[slot] = id;
-        self->numbers[slot] = number;
-        self->n++;
-    }
-    return TRUE;
-}
-
-/* For the next seed: what was large is given back. */
-static void
-table_reset(Table *self)
-{
-    if (self->capacity > 1024 && self->n * 8 < self->capacity) {
-        sqlite3_free(self->keys);
-        *self = (Table){ .n = 0 };
-    } else if (self->n > 0) {
-        memset(self->keys, 0, self->capacity * sizeof *self->keys);
-        self->n = 0;
-    }
-}
-
-/* --- links ------------------------------------------------------------------------------------------------------------ */
-
-void
-qd_closure_statements_clear(QdClosureStatements *self)
-{
-    (void) sqlite3_finalize(self->forward);
-    (void) sqlite3_finalize(self->backward);
-    self->forward = self->backward = NULL;
-}
-
-static int
-prepare(QdClosureStatements *self, sqlite3_stmt **stmt, const char *sql)
-{
-    if (*stmt != NULL)
-        return SQLITE_OK;
-    return sqlite3_prepare_v3(self->db, sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
-}
-
-/* Appends what one link leads to from @node. */
-static int
-read_link(QdClosure *self, gint64 node, gboolean backward, gint64 predicate)
-{
-    sqlite3_stmt **stmt = backward ? &self->statements->backward : &self->statements->forward;
-    int r = prepare(self->statements, stmt,
-                    backward ? "SELECT s FROM queryd_quad WHERE o=?1 AND p=?2 AND g=?3"
-                             : "SELECT o FROM queryd_quad WHERE s=?1 AND p=?2 AND g=?3");
-
-    if (r != SQLITE_OK)
-        return r;
-    sqlite3_bind_int64(*stmt, 1, node);
-    sqlite3_bind_int64(*stmt, 2, predicate);
-    sqlite3_bind_int64(*stmt, 3, self->graph);
-    while ((r = sqlite3_step(*stmt)) == SQLITE_ROW)
-        if (sqlite3_column_int64(*stmt, 0) != 0 && !ids_add(&self->links, sqlite3_column_int64(*stmt, 0))) {
-            (void) sqlite3_reset(*stmt);
-            return SQLITE_NOMEM;
-        }
-    return sqlite3_reset(*stmt);
-}
-
-static guint
-get_n_links(const QdClosure *self)
-{
-    return (guint) (self->n_steps / QD_CLOSURE_STEP_BYTES);
-}
-
-static gint8
-get_direction(const guint8 *steps, guint link)
-{
-    return (gint8) steps[1 + link * QD_CLOSURE_STEP_BYTES];
-}
-
-static gboolean
-goes_on(const guint8 *steps, guint link)
-{
-    gint8 direction = get_direction(steps, link);
-
-    return direction == QD_CLOSURE_FORWARD_ON || direction == QD_CLOSURE_BACKWARD_ON;
-}
-
-/* Whether @link may follow in @state. */
-static gboolean
-follows(const QdClosure *self, guint link, guint state)
-{
-    return link == 0 || !goes_on(self->steps, link - 1) ? state == 0 : state == link;
-}
-
-static guint
-get_next_state(const QdClosure *self, guint link)
-{
-    return goes_on(self->steps, link) ? link + 1 : 0;
-}
-
-static void
-forget_links(QdClosure *self)
-{
-    self->links.n = 0;
-    for (guint i = 0; i < QD_CLOSURE_LINKS_MAX; i++)
-        table_reset(&self->known[i]);
-}
-
-/* The place in @links of what @node leads to. */
-static int
-get_links(QdClosure *self, gint64 node, guint state, gsize *ret_place)
-{
-    Table *known = &self->known[state];
-    gsize slot = known->capacity > 0 ? table_find(known, node) : 0;
-    gboolean added;
-
-    if (known->capacity > 0 && known->keys[slot] == node) {
-        *ret_place = known->numbers[slot];
-        return SQLITE_OK;
-    }
-    if (self->links.n > KEPT_LINKS_MAX)
-        forget_links(self);
-    *ret_place = self->links.n;
-    for (guint i = 0; i < get_n_links(self); i++) {
-        gint64 predicate;
-        int r;
-
-        if (!follows(self, i, state))
-            continue;
-        memcpy(&predicate, self->steps + 1 + i * QD_CLOSURE_STEP_BYTES + 1, sizeof predicate);
-        r = read_link(self, node, get_direction(self->steps, i) < 0, predicate);
-        if (r != SQLITE_OK)
-            return r;
-        if (!ids_add(&self->links, 0))
-            return SQLITE_NOMEM;
-    }
-    return table_add(known, node, (guint32) *ret_place, &added) ? SQLITE_OK : SQLITE_NOMEM;
-}
 
 /* --- the search ------------------------------------------------------------------------------------------------------- */
 
-/* Between steps a node is a row; else it waits for the next link. */
-static int
-find(QdClosure *self, gint64 node, guint state)
+static gboolean
+has_seen(const Search *self, guint32 vertex)
 {
-    gboolean added;
-
-    if (!table_add(&self->search->seen[state], node, 0, &added))
-        return SQLITE_NOMEM;
-    if (!added)
-        return SQLITE_OK;
-    if (state == 0)
-        return ids_add(&self->search->found, node) ? SQLITE_OK : SQLITE_NOMEM;
-    return ids_add(&self->waiting, node) && ids_add(&self->waiting, state) ? SQLITE_OK : SQLITE_NOMEM;
+    return vertex / 64 < self->n_words && (self->seen[vertex / 64] >> vertex % 64 & 1) != 0;
 }
 
-/* One link from @node. */
+/* Room for a bit of each vertex, and for all of them among those found. */
 static int
-follow(QdClosure *self, gint64 node, guint state)
+make_room(QdClosure *self, Search *search)
 {
-    gsize place;
-    int r = get_links(self, node, state, &place);
+    gsize old = search->n_words;
+    int r = SQLITE_OK;
 
-    for (guint i = 0; r == SQLITE_OK && i < get_n_links(self); i++) {
-        if (!follows(self, i, state))
+    if (self->graph.n_vertices > 64 * old) {
+        r = qd_closure_reserve(&search->seen, &search->n_words, self->graph.n_vertices / 64 + 1, sizeof *search->seen);
+        if (r == SQLITE_OK)
+            memset(search->seen + old, 0, (search->n_words - old) * sizeof *search->seen);
+    }
+    return r;
+}
+
+/* One link from @vertex. */
+static int
+expand(QdClosure *self, guint32 vertex)
+{
+    Search *search = self->search;
+    const guint32 *links;
+    int r = qd_closure_graph_get_links(&self->graph, vertex, &links);
+
+    if (r == SQLITE_OK)
+        r = make_room(self, search);
+    if (r == SQLITE_OK && ++self->n_polled % POLL_VERTICES == 0 && qd_interrupt_poll())
+        r = SQLITE_INTERRUPT;
+    if (r != SQLITE_OK)
+        return r;
+    for (; *links != 0; links++) {
+        guint64 bit = G_GUINT64_CONSTANT(1) << *links % 64;
+        guint64 *word = &search->seen[*links / 64];
+
+        if ((*word & bit) != 0)
             continue;
-        for (; r == SQLITE_OK && self->links.values[place] != 0; place++)
-            r = find(self, self->links.values[place], get_next_state(self, i));
-        place++;
+        r = qd_closure_reserve(&search->found, &search->found_capacity, search->n_found + 1, sizeof *search->found);
+        if (r != SQLITE_OK)
+            return r;
+        *word |= bit;
+        search->found[search->n_found++] = *links;
     }
-    return r;
+    return SQLITE_OK;
 }
 
-/* One step from @node. What lies inside one is looked at once for each seed: what it leads to was found then. */
-static int
-expand(QdClosure *self, gint64 node)
-{
-    int r = follow(self, node, 0);
-
-    while (r == SQLITE_OK && self->waiting.n > 0) {
-        self->waiting.n -= 2;
-        r = follow(self, self->waiting.values[self->waiting.n], (guint) self->waiting.values[self->waiting.n + 1]);
-    }
-    return r;
-}
-
-/* Expands the next node that was found. FALSE: there is none, or '?' has gone its one step. */
+/* Expands the next vertex that was found. FALSE: there is none. What '?' finds between steps is at its end. */
 static gboolean
 go_on(QdClosure *self, int *r)
 {
     Search *search = self->search;
+    guint32 vertex;
 
-    if (*r != SQLITE_OK || search->n_expanded >= search->found.n || self->steps[0] == '?')
+    if (*r != SQLITE_OK || search->n_expanded >= search->n_found)
         return FALSE;
-    *r = expand(self, search->found.values[search->n_expanded++]);
+    vertex = search->found[search->n_expanded++];
+    if (self->graph.steps[0] != '?' || self->graph.vertices[vertex].state != 0)
+        *r = expand(self, vertex);
     return *r == SQLITE_OK;
 }
 
 static gboolean
-has_found(const QdClosure *self, gint64 node)
+is_row(const QdClosure *self, gsize position)
 {
-    const Table *seen = &self->search->seen[0];
-
-    return seen->capacity > 0 && seen->keys[table_find(seen, node)] == node;
+    return self->graph.vertices[self->search->found[position]].state == 0;
 }
 
-/* Until there is a row at the position, or the target is found, or nothing is left. */
+/* Until there is a row at the position, or nothing is left. */
 static int
-search(QdClosure *self)
+find_row(QdClosure *self)
 {
+    const Search *search = self->search;
     int r = SQLITE_OK;
 
-    while ((self->target != 0 ? !has_found(self, self->target) : self->position >= self->search->found.n) && go_on(self, &r))
+    do {
+        while (self->position < search->n_found && !is_row(self, self->position))
+            self->position++;
+    } while (self->position >= search->n_found && go_on(self, &r));
+    return r;
+}
+
+/* Whether circles tell without a search. */
+static int
+ask_circles(QdClosure *self, QdClosureAnswer *ret_answer)
+{
+    *ret_answer = QD_CLOSURE_UNKNOWN;
+    if (self->graph.steps[0] == '?' || has_seen(self->search, self->target))
+        return SQLITE_OK;
+    return qd_closure_circles_ask(&self->circles, &self->graph, self->search->vertex, self->target, self->n_tested, ret_answer);
+}
+
+/* @ret_found: whether the path leads to the target */
+static int
+find_target(QdClosure *self, gboolean *ret_found)
+{
+    gsize n_before = self->search->n_expanded;
+    QdClosureAnswer answer;
+    int r = ask_circles(self, &answer);
+
+    while (r == SQLITE_OK && answer == QD_CLOSURE_UNKNOWN && !has_seen(self->search, self->target) && go_on(self, &r))
         continue;
+    self->n_tested += self->search->n_expanded - n_before;
+    *ret_found = answer == QD_CLOSURE_YES || has_seen(self->search, self->target);
     return r;
 }
 
 /* --- searches that are kept ------------------------------------------------------------------------------------------- */
-
-static Search *
-search_new(guint n_states)
-{
-    Search *self = g_new0(Search, 1);
-
-    self->seen = g_new0(Table, n_states);
-    self->n_states = n_states;
-    return self;
-}
 
 static void
 search_free(Search *self)
 {
     if (self == NULL)
         return;
-    for (guint i = 0; i < self->n_states; i++)
-        sqlite3_free(self->seen[i].keys);
-    g_free(self->seen);
-    sqlite3_free(self->found.values);
+    sqlite3_free(self->seen);
+    sqlite3_free(self->found);
     g_free(self);
+}
+
+static gsize
+count_bytes(const Search *self)
+{
+    return sizeof *self + self->found_capacity * sizeof *self->found + self->n_words * sizeof *self->seen;
 }
 
 static void
 forget_searches(QdClosure *self)
 {
     g_hash_table_remove_all(self->searches);
-    self->n_kept = 0;
+    self->n_kept_bytes = 0;
+}
+
+/* For the next seed: what was large is given back. */
+static void
+search_reset(Search *self)
+{
+    if (self->n_found < self->n_words) {
+        for (gsize i = 0; i < self->n_found; i++)
+            self->seen[self->found[i] / 64] = 0;
+    } else if (self->n_words > 0) {
+        memset(self->seen, 0, self->n_words * sizeof *self->seen);
+    }
+    self->n_found = self->n_expanded = 0;
+    self->is_begun = FALSE;
 }
 
 /* Another seed: a search that found many nodes is kept for when its seed comes again. */
@@ -364,20 +200,29 @@ static void
 leave_search(QdClosure *self)
 {
     Search *search = self->search;
+    gsize n_bytes;
 
     if (search == NULL)
         return;
-    if (search->found.n >= KEPT_NODES_MIN && search->found.n <= KEPT_NODES_MAX) {
-        if (self->n_kept + search->found.n > KEPT_NODES_MAX)
-            forget_searches(self);
-        self->n_kept += search->found.n;
-        g_hash_table_add(self->searches, g_steal_pointer(&self->search));
+    n_bytes = count_bytes(search);
+    if (search->n_found < KEPT_NODES_MIN || search->n_found < self->graph.n_vertices / KEPT_PART || n_bytes > KEPT_BYTES_MAX) {
+        search_reset(search);
         return;
     }
-    for (guint i = 0; i < search->n_states; i++)
-        table_reset(&search->seen[i]);
-    search->found.n = search->n_expanded = 0;
-    search->is_begun = FALSE;
+    if (self->n_kept_bytes + n_bytes > KEPT_BYTES_MAX)
+        forget_searches(self);
+    self->n_kept_bytes += n_bytes;
+    g_hash_table_add(self->searches, g_steal_pointer(&self->search));
+}
+
+/* What was read, and so all numbers of vertices. */
+static void
+forget_all(QdClosure *self)
+{
+    g_clear_pointer(&self->search, search_free);
+    forget_searches(self);
+    qd_closure_circles_clear(&self->circles);
+    qd_closure_graph_clear(&self->graph);
 }
 
 /* The search from @seed is under way, or a new one. */
@@ -388,23 +233,27 @@ enter_search(QdClosure *self, gint64 seed)
 
     if (self->search != NULL && self->search->is_begun && self->search->seed == seed)
         return;
+    if (self->graph.n_vertices > QD_CLOSURE_VERTICES_MAX)
+        forget_all(self);
     leave_search(self);
     if (g_hash_table_steal_extended(self->searches, &seed, &kept, NULL)) {
         search_free(self->search);
         self->search = kept;
-        self->n_kept -= self->search->found.n;
+        self->n_kept_bytes -= count_bytes(self->search);
     }
     if (self->search == NULL)
-        self->search = search_new(MAX(1, get_n_links(self)));
+        self->search = g_new0(Search, 1);
     self->search->seed = seed;
 }
+
+/* --- paths ------------------------------------------------------------------------------------------------------------ */
 
 QdClosure *
 qd_closure_new(QdClosureStatements *statements)
 {
     QdClosure *self = g_new0(QdClosure, 1);
 
-    self->statements = statements;
+    self->graph.statements = statements;
     self->searches = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, (GDestroyNotify) search_free);
     return self;
 }
@@ -415,49 +264,52 @@ qd_closure_free(QdClosure *self)
     if (self == NULL)
         return NULL;
 
-    sqlite3_free(self->waiting.values);
-    sqlite3_free(self->links.values);
-    for (guint i = 0; i < QD_CLOSURE_LINKS_MAX; i++)
-        sqlite3_free(self->known[i].keys);
-    search_free(self->search);
+    forget_all(self);
     g_hash_table_unref(self->searches);
     g_free(self);
     return NULL;
 }
 
-/* A kind, then links, the last of which nothing goes on from. */
-static gboolean
-is_path(const guint8 *steps, gsize n_steps)
-{
-    guint n_links = (guint) (n_steps / QD_CLOSURE_STEP_BYTES);
-
-    if (n_steps == 0 || n_steps % QD_CLOSURE_STEP_BYTES != 1 || n_links > QD_CLOSURE_LINKS_MAX || steps[0] == '\0' ||
-        strchr("*+?", steps[0]) == NULL)
-        return FALSE;
-    return n_links == 0 || !goes_on(steps, n_links - 1);
-}
-
 gboolean
 qd_closure_set_path(QdClosure *self, const guint8 *steps, gsize n_steps, gint64 graph)
 {
-    if (!is_path(steps, n_steps))
+    if (!qd_closure_is_path(steps, n_steps))
         return FALSE;
-    if (n_steps == self->n_steps && graph == self->graph && memcmp(steps, self->steps, n_steps) == 0)
+    if (n_steps == self->graph.n_steps && graph == self->graph.graph && memcmp(steps, self->graph.steps, n_steps) == 0)
         return TRUE;
 
-    memcpy(self->steps, steps, n_steps);
-    self->n_steps = n_steps;
-    self->graph = graph;
-    forget_links(self);
-    g_clear_pointer(&self->search, search_free);
-    forget_searches(self);
+    forget_all(self);
+    memcpy(self->graph.steps, steps, n_steps);
+    self->graph.n_steps = n_steps;
+    self->graph.graph = graph;
     return TRUE;
 }
 
 gboolean
 qd_closure_has_seeds(const QdClosure *self)
 {
-    return self->steps[0] != '+';
+    return self->graph.steps[0] != '+';
+}
+
+/* The seed itself where the path may have no length, then its first step where it may not go on. */
+static int
+begin_search(QdClosure *self)
+{
+    Search *search = self->search;
+    int r = qd_closure_graph_add(&self->graph, search->seed, 0, &search->vertex);
+
+    if (r == SQLITE_OK)
+        r = make_room(self, search);
+    if (r == SQLITE_OK && self->graph.steps[0] != '+') {
+        r = qd_closure_reserve(&search->found, &search->found_capacity, 1, sizeof *search->found);
+        if (r != SQLITE_OK)
+            return r;
+        search->found[search->n_found++] = search->vertex;
+        search->seen[search->vertex / 64] |= G_GUINT64_CONSTANT(1) << search->vertex % 64;
+    }
+    if (r == SQLITE_OK && self->graph.steps[0] != '*')
+        r = expand(self, search->vertex);
+    return r;
 }
 
 int
@@ -466,34 +318,59 @@ qd_closure_start(QdClosure *self, gint64 seed, gint64 target)
     int r = SQLITE_OK;
 
     self->position = 0;
-    self->waiting.n = 0;
-    self->target = target;
     enter_search(self, seed);
-    if (self->search->is_begun)
-        return SQLITE_OK;
-
-    self->search->is_begun = TRUE;
-    if (self->steps[0] != '+')
-        r = find(self, seed, 0);
-    if (r == SQLITE_OK && self->steps[0] != '*')
-        r = expand(self, seed);
+    self->target = 0;
+    if (!self->search->is_begun) {
+        self->search->is_begun = TRUE;
+        r = begin_search(self);
+    }
+    if (r == SQLITE_OK && target != 0)
+        r = qd_closure_graph_add(&self->graph, target, 0, &self->target);
     if (r != SQLITE_OK)
         g_clear_pointer(&self->search, search_free); /* it lacks nodes */
+    return r;
+}
+
+/* Another one than the target is never asked for: the position is that of an answer. */
+static int
+take_target(QdClosure *self, gint64 *ret_node)
+{
+    gboolean found = FALSE;
+    int r = self->position == 0 ? find_target(self, &found) : SQLITE_OK;
+
+    if (found)
+        *ret_node = self->graph.vertices[self->target].node;
     return r;
 }
 
 int
 qd_closure_next(QdClosure *self, gint64 *ret_node)
 {
-    int r = search(self);
+    int r;
 
     *ret_node = 0;
+    r = self->target != 0 ? take_target(self, ret_node) : find_row(self);
     if (r != SQLITE_OK)
         g_clear_pointer(&self->search, search_free); /* it lacks nodes */
-    else if (self->target != 0)
-        *ret_node = self->position == 0 && has_found(self, self->target) ? self->target : 0;
-    else if (self->position < self->search->found.n)
-        *ret_node = self->search->found.values[self->position];
+    else if (self->target == 0 && self->position < self->search->n_found)
+        *ret_node = self->graph.vertices[self->search->found[self->position]].node;
     self->position++;
     return r;
+}
+
+int
+qd_closure_count(QdClosure *self, guint64 *ret_n)
+{
+    int r = SQLITE_OK;
+
+    *ret_n = 0;
+    while (go_on(self, &r))
+        continue;
+    if (r != SQLITE_OK) {
+        g_clear_pointer(&self->search, search_free);
+        return r;
+    }
+    for (gsize i = 0; i < self->search->n_found; i++)
+        *ret_n += is_row(self, i) ? 1 : 0;
+    return SQLITE_OK;
 }

@@ -44,3 +44,5 @@ gboolean qd_closure_has_seeds(const QdClosure *self);
 int qd_closure_start(QdClosure *self, gint64 seed, gint64 target);
 /* @ret_node: the next one, each once, in the order found; 0 at the end */
 int qd_closure_next(QdClosure *self, gint64 *ret_node);
+/* How many nodes there are in all, without a target. */
+int qd_closure_count(QdClosure *self, guint64 *ret_n);

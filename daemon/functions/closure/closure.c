@@ -14,7 +14,10 @@
 
 #define STATED_ROWS (1 << 20) /* so that SQLite makes an index of the result, where it joins it (docs/decisions/joins.md) */
 
-enum { COLUMN_NODE, COLUMN_SEED, COLUMN_STEPS, COLUMN_GRAPH };
+enum { COLUMN_NODE, COLUMN_SEED, COLUMN_STEPS, COLUMN_GRAPH, COLUMN_COUNT };
+
+/* How a plan reads the table. */
+enum { READS_NODES, READS_COUNT };
 
 typedef struct Table {
     QdVirtualTable base;
@@ -24,14 +27,15 @@ typedef struct Table {
 typedef struct Cursor {
     QdVirtualCursor base;
     QdClosure *closure;
-    gint64 node;
+    gint64 node; /* or how many there are */
+    int index;
     sqlite3_value *other; /* (nullable): a seed that is no id, and the one row */
 } Cursor;
 
 static int
 connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqlite3_vtab **ret_table, char **ret_message)
 {
-    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(node, seed HIDDEN, steps HIDDEN, graph HIDDEN)");
+    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(node, seed HIDDEN, steps HIDDEN, graph HIDDEN, n_nodes HIDDEN)");
     Table *self;
 
     if (r != SQLITE_OK)
@@ -52,6 +56,13 @@ disconnect_table(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
+/* Only the count is read: one row for a seed that leads to any node. */
+static gboolean
+reads_count(const sqlite3_index_info *info)
+{
+    return (info->colUsed & (1u << COLUMN_COUNT | 1u << COLUMN_NODE)) == 1u << COLUMN_COUNT;
+}
+
 /* Nothing without its three arguments; a node that is known is the fourth. So are the ends of a range, which is one node or all. */
 static int
 plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
@@ -66,18 +77,19 @@ plan_table(sqlite3_vtab *table, sqlite3_index_info *info)
         for (guint j = 0; j < G_N_ELEMENTS(range) && column == COLUMN_NODE && info->aConstraint[i].usable; j++)
             ends[j] = info->aConstraint[i].op == range[j] ? i : ends[j];
         if (!info->aConstraint[i].usable || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || column < COLUMN_NODE ||
-            (found & (1u << column)) != 0)
+            column > COLUMN_GRAPH || (found & (1u << column)) != 0)
             continue;
         info->aConstraintUsage[i].argvIndex = column != COLUMN_NODE ? column : 4;
         info->aConstraintUsage[i].omit = column != COLUMN_NODE;
         found |= 1u << column;
     }
     info->estimatedCost = 100;
-    info->estimatedRows = (found & (1u << COLUMN_NODE)) != 0 ? 1 : STATED_ROWS;
+    info->estimatedRows = reads_count(info) || (found & (1u << COLUMN_NODE)) != 0 ? 1 : STATED_ROWS;
     if ((found & (1u << COLUMN_NODE)) == 0 && ends[0] >= 0 && ends[1] >= 0) {
         info->aConstraintUsage[ends[0]].argvIndex = 4;
         info->aConstraintUsage[ends[1]].argvIndex = 5;
     }
+    info->idxNum = reads_count(info) ? READS_COUNT : READS_NODES;
     found |= 1u << COLUMN_NODE;
     return found == (1u << COLUMN_NODE | 1u << COLUMN_SEED | 1u << COLUMN_STEPS | 1u << COLUMN_GRAPH) ? SQLITE_OK
                                                                                                       : SQLITE_CONSTRAINT;
@@ -104,21 +116,40 @@ close_cursor(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
+static int
+fail(Cursor *self, int r)
+{
+    sqlite3_vtab *table = self->base.base.pVtab;
+
+    sqlite3_free(table->zErrMsg);
+    table->zErrMsg = r == SQLITE_NOMEM || r == SQLITE_INTERRUPT
+                         ? NULL
+                         : sqlite3_mprintf("%s", sqlite3_errmsg(((Table *) table)->statements.db));
+    return r;
+}
+
 /* @r: a result code, OK too */
 static int
 take_node(Cursor *self, int r)
 {
-    sqlite3_vtab *table = self->base.base.pVtab;
-
     if (r == SQLITE_OK)
         r = qd_closure_next(self->closure, &self->node);
     self->base.is_at_end = r != SQLITE_OK || self->node == 0;
-    if (r == SQLITE_OK)
-        return r;
+    return r == SQLITE_OK ? r : fail(self, r);
+}
 
-    sqlite3_free(table->zErrMsg);
-    table->zErrMsg = r == SQLITE_NOMEM ? NULL : sqlite3_mprintf("%s", sqlite3_errmsg(((Table *) table)->statements.db));
-    return r;
+/* The one row of a seed, with how many nodes it leads to. */
+static int
+count_nodes(Cursor *self, gint64 seed)
+{
+    guint64 n = 0;
+    int r = qd_closure_start(self->closure, seed, 0);
+
+    if (r == SQLITE_OK)
+        r = qd_closure_count(self->closure, &n);
+    self->node = (gint64) n;
+    self->base.is_at_end = n == 0;
+    return r == SQLITE_OK ? r : fail(self, r);
 }
 
 /* The node that is asked for, which stands at both ends where it is given as a range; 0: it may be any. */
@@ -145,6 +176,9 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
         cursor->pVtab->zErrMsg = sqlite3_mprintf("queryd_closure: not the steps of a path");
         return SQLITE_RANGE;
     }
+    self->index = index;
+    if (sqlite3_value_type(args[0]) == SQLITE_INTEGER && sqlite3_value_int64(args[0]) != 0 && index == READS_COUNT)
+        return count_nodes(self, sqlite3_value_int64(args[0]));
     if (sqlite3_value_type(args[0]) == SQLITE_INTEGER && sqlite3_value_int64(args[0]) != 0)
         return take_node(self, qd_closure_start(self->closure, sqlite3_value_int64(args[0]), get_target(n_args - 3, args + 3)));
 
@@ -160,7 +194,7 @@ next(sqlite3_vtab_cursor *cursor)
     Cursor *self = (Cursor *) cursor;
 
     self->base.row++;
-    if (self->other == NULL)
+    if (self->other == NULL && self->index == READS_NODES)
         return take_node(self, SQLITE_OK);
     self->base.is_at_end = TRUE;
     return SQLITE_OK;
@@ -171,7 +205,9 @@ get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
     const Cursor *self = (const Cursor *) cursor;
 
-    if (column == COLUMN_NODE && self->other != NULL)
+    if (column == COLUMN_COUNT && self->index == READS_COUNT)
+        sqlite3_result_int64(context, self->other != NULL ? 1 : self->node);
+    else if (column == COLUMN_NODE && self->other != NULL)
         sqlite3_result_value(context, self->other);
     else if (column == COLUMN_NODE)
         sqlite3_result_int64(context, self->node);

@@ -188,6 +188,54 @@ test_seeds_come_again(void)
     g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
 }
 
+/*
+ * A chain of 20,000 nodes that ends in a circle of 100. Which nodes lead to themselves, or to the chain's first one, takes 200
+ * million links if each is searched from.
+ */
+static void
+test_circles(void)
+{
+    sqlite3 *db = open_store();
+    gint64 start;
+
+    (void) sqlite3_exec(
+        db,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20000) "
+        "INSERT INTO queryd_quad SELECT i,100,i+1,0 FROM n; INSERT INTO queryd_quad VALUES (20001,100,19902,0),(7,100,7,0)",
+        NULL, NULL, NULL);
+    start = g_get_monotonic_time();
+    check(
+        db,
+        "SELECT count(*) FROM queryd_quad AS q CROSS JOIN queryd_closure(q.s, queryd_steps('+', 1, 100), 0) AS c WHERE c.node=q.s",
+        "102"); /* 7 has two links */
+    check(db,
+          "SELECT count(*) FROM queryd_quad AS q CROSS JOIN queryd_closure(q.s, queryd_steps('+', 1, 100), 0) AS c WHERE c.node=1",
+          "0");
+    if (g_getenv("QUERYD_SANITIZER") == NULL)
+        g_assert_cmpint(g_get_monotonic_time() - start, <, 2 * G_USEC_PER_SEC);
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
+/* How many nodes there are, in one row for each seed that leads to any. */
+static void
+test_count(void)
+{
+    sqlite3 *db = open_store();
+
+    (void) sqlite3_exec(db, "INSERT INTO queryd_quad VALUES (1,100,2,0),(2,100,3,0),(3,100,1,0),(3,100,4,0),(5,100,6,0)", NULL,
+                        NULL, NULL);
+    check(db, "SELECT n_nodes FROM queryd_closure(1, queryd_steps('+', 1, 100), 0)", "4");
+    check(db, "SELECT n_nodes FROM queryd_closure(1, queryd_steps('+', 2, 100, 1, 100), 0)", "4");
+    check(db, "SELECT n_nodes FROM queryd_closure(5, queryd_steps('*', 1, 100), 0)", "2");
+    check(db, "SELECT n_nodes FROM queryd_closure(1, queryd_steps('?', 2, 100, 1, 100), 0)", "2");
+    check(db, "SELECT n_nodes FROM queryd_closure(4, queryd_steps('+', 1, 100), 0)", "");
+    check(db, "SELECT n_nodes FROM queryd_closure(x'07', queryd_steps('*', 1, 100), 0)", "1");
+    check(db, "SELECT n_nodes FROM queryd_closure(x'07', queryd_steps('+', 1, 100), 0)", "");
+    check(db, "SELECT n_nodes FROM queryd_closure(NULL, queryd_steps('+', 1, 100), 0)", "");
+    check(db, "SELECT node || ' ' || ifnull(n_nodes, 'none') FROM queryd_closure(5, queryd_steps('+', 1, 100), 0)", "6 none");
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
 static void
 test_hostile(void)
 {
@@ -237,10 +285,23 @@ check_random(sqlite3 *db, char kind, const Step *step)
         "WITH RECURSIVE e(x, y) AS (%s), r(a, b) AS (%s UNION SELECT r.a, e.y FROM r JOIN e ON e.x=r.b) "
         "SELECT a || '-' || b FROM r ORDER BY a, b",
         step->pairs, kind == '*' ? "SELECT s, s FROM queryd_quad UNION SELECT o, o FROM queryd_quad" : "SELECT x, y FROM e");
+    /* each pair by itself: circles decide many */
+    g_autofree char *targets = g_strdup_printf("SELECT a.n || '-' || b.n FROM (SELECT * FROM " NODES
+                                               ") AS a CROSS JOIN (SELECT * FROM " NODES
+                                               ") AS b CROSS JOIN queryd_closure(a.n, queryd_steps('%c', %s), 0) AS c "
+                                               "WHERE c.node=b.n ORDER BY a.n, b.n",
+                                               kind, step->links);
+    g_autofree char *sums = g_strdup_printf("SELECT count(*)=0 FROM (SELECT n.n, c.n_nodes FROM " NODES
+                                            " CROSS JOIN queryd_closure(n.n, queryd_steps('%c', %s), 0) AS c EXCEPT "
+                                            "SELECT n.n, count(c.node) FROM " NODES
+                                            " CROSS JOIN queryd_closure(n.n, queryd_steps('%c', %s), 0) AS c GROUP BY n.n)",
+                                            kind, step->links, kind, step->links);
     g_autofree char *expected = query(db, recursive);
 
     check(db, closure, expected);
     check(db, count, "1");
+    check(db, targets, expected);
+    check(db, sums, "1");
 }
 
 /* The same pairs as a recursion over pairs, for each kind and step. */
@@ -272,6 +333,8 @@ main(int argc, char **argv)
     g_test_add_func("/functions/closure/target", test_target);
     g_test_add_func("/functions/closure/hub", test_hub);
     g_test_add_func("/functions/closure/seeds-come-again", test_seeds_come_again);
+    g_test_add_func("/functions/closure/circles", test_circles);
+    g_test_add_func("/functions/closure/count", test_count);
     g_test_add_func("/functions/closure/hostile", test_hostile);
     g_test_add_func("/functions/closure/random", test_random);
     return g_test_run();
