@@ -111,6 +111,45 @@ put_on(QdGenerator *self, const QdAlgebra *node, QdAlgebra *child)
     return copy;
 }
 
+/* Whether no solution of @node comes twice: its parts are sets in one graph, and nothing may be unbound. */
+static gboolean
+is_set(const QdAlgebra *node)
+{
+    switch (node->kind) {
+    case QD_ALGEBRA_TRIPLE:
+        return TRUE;
+    case QD_ALGEBRA_PATH:
+        return node->triple->path->kind == QD_PATH_ZERO_OR_MORE || node->triple->path->kind == QD_PATH_ONE_OR_MORE ||
+               node->triple->path->kind == QD_PATH_ZERO_OR_ONE;
+    case QD_ALGEBRA_JOIN:
+        for (guint i = 0; i < node->n_children; i++) {
+            if (!is_set(node->children[i]))
+                return FALSE;
+        }
+        return TRUE;
+    case QD_ALGEBRA_FILTER:
+        return is_set(node->children[0]);
+    default:
+        return FALSE;
+    }
+}
+
+gboolean
+qd_algebra_is_distinct(const QdGenerator *self, const QdAlgebra *node)
+{
+    const QdAlgebra *project = node->kind == QD_ALGEBRA_DISTINCT ? node->children[0] : NULL;
+
+    if (project == NULL || project->kind != QD_ALGEBRA_PROJECT || self->graph.kind == QD_NODE_VARIABLE ||
+        self->dataset->clause != NULL || !is_set(project->children[0]))
+        return FALSE;
+    QD_VARIABLE_SET_FOREACH(&project->children[0]->possible, variable)
+    {
+        if (!qd_variable_set_has(&project->possible, variable))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 QdAlgebra *
 qd_rewrite_distinct(QdGenerator *self, QdAlgebra *node)
 {
@@ -123,6 +162,8 @@ qd_rewrite_distinct(QdGenerator *self, QdAlgebra *node)
 
     if (project == NULL || project->kind != QD_ALGEBRA_PROJECT || self->graph.kind == QD_NODE_VARIABLE)
         return node;
+    if (qd_algebra_is_distinct(self, node))
+        return node->children[0];
     join = project->children[0];
     if (join->kind != QD_ALGEBRA_JOIN || !qd_algebra_consists_of_links(join) || !qd_algebra_has_path(join))
         return node;

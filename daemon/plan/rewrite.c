@@ -183,6 +183,8 @@ qd_rewrite_rename(QdGenerator *self, const QdAlgebra *node, guint from, guint to
 QdAlgebra *
 qd_rewrite_open_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
 {
+    if (qd_algebra_is_distinct(self, node))
+        node = node->children[0];
     if (node->kind != QD_ALGEBRA_PROJECT || !qd_algebra_consists_of_links(node->children[0]) ||
         !qd_variable_set_shares(&node->possible, others))
         return NULL;
@@ -255,7 +257,7 @@ is_plain(const QdAlgebra *node)
     for (guint i = 0; i < node->n_children; i++) {
         QdAlgebraKind kind = node->children[i]->kind;
 
-        if (kind == QD_ALGEBRA_LEFT_JOIN || kind == QD_ALGEBRA_MINUS || kind == QD_ALGEBRA_PROJECT)
+        if (kind == QD_ALGEBRA_LEFT_JOIN || kind == QD_ALGEBRA_MINUS || kind == QD_ALGEBRA_PROJECT || kind == QD_ALGEBRA_DISTINCT)
             return FALSE;
     }
     return TRUE;
@@ -270,7 +272,8 @@ replace_part(QdGenerator *self, GPtrArray *parts, guint index, GPtrArray *delaye
     QdVariableSet others = { 0 };
     QdAlgebra *opened;
 
-    if ((!may_be_delayed && part->kind != QD_ALGEBRA_PROJECT) || parts->len == 1 || delayed->len == DELAYED_MAX)
+    if ((!may_be_delayed && part->kind != QD_ALGEBRA_PROJECT && part->kind != QD_ALGEBRA_DISTINCT) || parts->len == 1 ||
+        delayed->len == DELAYED_MAX)
         return FALSE;
     others = list_others(self, parts, index);
     opened = may_be_delayed ? NULL : qd_rewrite_open_subselect(self, part, &others);

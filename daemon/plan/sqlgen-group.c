@@ -134,7 +134,9 @@ group_rows(QdGenerator *self, const QdAlgebra *node)
 QdRelation *
 qd_generate_group(QdGenerator *self, const QdAlgebra *node)
 {
-    QdRelation *tally = qd_generate_tally(self, node);
+    QdRelation *counted = qd_generate_tally(self, node);
 
-    return tally != NULL ? tally : group_rows(self, qd_rewrite_count(self, node));
+    if (counted == NULL)
+        counted = qd_generate_path_count(self, node);
+    return counted != NULL ? counted : group_rows(self, qd_rewrite_count(self, node));
 }

@@ -234,9 +234,14 @@ has_sequence(const QdPath *path)
     return path->kind == QD_PATH_SEQUENCE;
 }
 
+/* What is read of a search from each seed. */
+static const char *const search_pairs = "SELECT n.n,c.node FROM (@) AS n CROSS JOIN queryd_closure(n.n@) AS c";
+static const char *const search_circles = "SELECT n.n,c.node FROM (@) AS n CROSS JOIN queryd_closure(n.n@) AS c WHERE c.node=n.n";
+static const char *const search_counts = "SELECT n.n,c.n_nodes FROM (@) AS n CROSS JOIN queryd_closure(n.n@) AS c";
+
 /* The same for all seeds. */
 static QdSql
-write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gboolean from_object)
+write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gboolean from_object, const char *format)
 {
     QdSql search = write_search_from(self, closure->kind, inner, from_object);
     QdSql seeds = closure->seeds;
@@ -248,8 +253,7 @@ write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gbo
         seeds = qd_relation_write_list(self, closure->step, "SELECT DISTINCT",
                                        qd_sql_make(self->arena, "@ AS n", qd_relation_find(closure->step, closure->x)->sql),
                                        QD_SQL_NONE);
-    return qd_sql_make(self->arena, "SELECT n.n,c.node FROM (@) AS n CROSS JOIN queryd_closure(n.n@) AS c",
-                       seeds.text != NULL ? seeds : write_nodes(self), search);
+    return qd_sql_make(self->arena, format, seeds.text != NULL ? seeds : write_nodes(self), search);
 }
 
 /* The value that an end has before anything runs; may be none. */
@@ -415,12 +419,18 @@ begins_at_object(QdGenerator *self, const QdTriple *triple, const QdPath *inner,
     return estimate_step(self, inner, TRUE) < estimate_step(self, inner, FALSE);
 }
 
+/* Whether both ends of @triple are one variable. */
+static gboolean
+is_circle(const QdTriple *triple)
+{
+    return triple->s.kind == QD_NODE_VARIABLE && triple->o.kind == QD_NODE_VARIABLE && triple->s.variable == triple->o.variable;
+}
+
 /* Whether @triple, a path, is one of no length alone: from each node to itself. Longer ones add nothing. */
 static gboolean
 is_loop(const QdTriple *triple, QdPathKind kind)
 {
-    return kind != QD_PATH_ONE_OR_MORE && triple->s.kind == QD_NODE_VARIABLE && triple->o.kind == QD_NODE_VARIABLE &&
-           triple->s.variable == triple->o.variable;
+    return kind != QD_PATH_ONE_OR_MORE && is_circle(triple);
 }
 
 /*
@@ -500,7 +510,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     if (self->graph.kind == QD_NODE_VARIABLE)
         closure.graph = qd_relation_find(closure.step, self->graph.variable)->sql;
     table = qd_generator_make_table(self, 'p');
-    search = write_search(self, &closure, inner, from_object);
+    search = write_search(self, &closure, inner, from_object, is_circle(triple) ? search_circles : search_pairs);
     if (search.text != NULL && is_loop(triple, closure.kind))
         search = qd_sql_make(self->arena, "SELECT n.n,n.n FROM (@) AS n",
                              closure.seeds.text != NULL ? closure.seeds : write_nodes(self));
@@ -519,6 +529,70 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     bind_end(self, relation, &triple->s, write_end(self, &table, from_object ? "b" : "a"));
     bind_end(self, relation, &triple->o, write_end(self, &table, from_object ? "a" : "b"));
     return relation;
+}
+
+/* The end that @group, a path's pairs, counts them for: 1 the subject's, -1 the object's, 0 none. FALSE: it does something else. */
+static gboolean
+find_counted_end(QdGenerator *self, const QdAlgebra *group, int *ret_end)
+{
+    const QdTriple *triple = group->children[0]->triple;
+
+    if (group->children[0]->kind != QD_ALGEBRA_PATH || group->n_bindings == 0 || group->n_variables > 1 ||
+        triple->s.kind != QD_NODE_VARIABLE || triple->o.kind != QD_NODE_VARIABLE || is_circle(triple) ||
+        constant_end(self, &triple->s).text != NULL || constant_end(self, &triple->o).text != NULL)
+        return FALSE;
+    for (guint i = 0; i < group->n_bindings; i++) {
+        const QdExpression *expression = group->bindings[i].expression;
+
+        if (expression->kind != QD_EXPRESSION_KIND_AGGREGATE || expression->aggregate != QD_AGGREGATE_COUNT ||
+            expression->n_children > 0 || expression->distinct)
+            return FALSE;
+    }
+    *ret_end = group->n_variables == 0 ? 0 : group->variables[0] == triple->s.variable ? 1 : -1;
+    return group->n_variables == 0 || group->variables[0] == triple->s.variable || group->variables[0] == triple->o.variable;
+}
+
+QdRelation *
+qd_generate_path_count(QdGenerator *self, const QdAlgebra *group)
+{
+    const QdTriple *triple = group->children[0]->triple;
+    Closure closure = { 0 };
+    const QdPath *inner;
+    QdRelation *relation;
+    QdTable table;
+    QdSql search, n;
+    QdNode x, y;
+    int end;
+
+    /* from a few values the pairs are few */
+    if (self->outer != NULL || group->children[0] == self->seeded || !find_counted_end(self, group, &end) ||
+        (triple->path->kind != QD_PATH_ZERO_OR_MORE && triple->path->kind != QD_PATH_ONE_OR_MORE))
+        return NULL;
+    inner = simplify(triple->path, &closure.kind);
+    closure.step = generate_step(self, inner, end < 0, &x, &y);
+    closure.x = end < 0 ? y.variable : x.variable;
+    search = self->error == NULL ? write_search(self, &closure, inner, end < 0, search_counts) : QD_SQL_NONE;
+    if (search.text == NULL)
+        return NULL;
+    table = qd_generator_make_table(self, 'p');
+    qd_generator_define(self, qd_sql_make(self->arena, "@(a,b) AS", table.from), search);
+    table.sure = "a";
+    table.is_sealed = TRUE;
+    relation = qd_relation_new(self);
+    qd_relation_add_table(self, relation, &table);
+    n = write_end(self, &table, "b");
+    if (end != 0)
+        (void) qd_relation_add_stored(self, relation, group->variables[0], write_end(self, &table, "a"));
+    else
+        n = qd_sql_make(self->arena, "coalesce(sum(@),0)", n);
+    for (guint i = 0; i < group->n_bindings; i++) {
+        QdColumn *column = qd_relation_add(self, relation, group->bindings[i].variable,
+                                           qd_sql_make(self->arena, "queryd_integer(@)", n));
+
+        column->certain = column->interned = TRUE;
+    }
+    return qd_relation_seal_text(self, relation, qd_relation_write(self, relation, "SELECT", QD_SQL_NONE),
+                                 end != 0 ? QD_SEAL_TABLE : QD_SEAL_PLAIN);
 }
 
 QdRelation *

@@ -334,6 +334,8 @@ const QdAlgebra *qd_rewrite_count(QdGenerator *self, const QdAlgebra *node);
 gboolean qd_rewrite_may_count(QdGenerator *self, const QdAlgebra *node);
 
 /* rewrite-distinct.c */
+/* Whether @node is distinct rows of what has no row twice: its DISTINCT does nothing. */
+gboolean qd_algebra_is_distinct(const QdGenerator *self, const QdAlgebra *node);
 /* @node, distinct rows of a join with a path, without solutions that only repeat rows. @node itself where nothing is gained. */
 QdAlgebra *qd_rewrite_distinct(QdGenerator *self, QdAlgebra *node);
 
@@ -363,6 +365,9 @@ QdRelation *qd_generate_links(QdGenerator *self, const QdTriple *triple);
 /* sqlgen-path.c; @left (nullable): solutions to be joined with, sealed on return when it was used for its ends; @bound (nullable):
  * what solutions around it bind. */
 QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left, const QdVariableSet *bound);
+/* @group, how many pairs a repeated path leads between, in all or for each node at one end: pairs are counted where they are found.
+ * NULL: it is another one. */
+QdRelation *qd_generate_path_count(QdGenerator *self, const QdAlgebra *group);
 
 /* sqlgen-fts.c; @left (nullable): solutions to be joined with, sealed on return when it gave the query texts. */
 QdRelation *qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left);

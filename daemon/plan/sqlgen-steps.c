@@ -105,7 +105,7 @@ may_follow(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others
 static void
 add_child(QdGenerator *self, const QdAlgebra *child, const QdVariableSet *others, GPtrArray *parts)
 {
-    QdAlgebra *opened = child->kind == QD_ALGEBRA_PROJECT ? qd_rewrite_open_subselect(self, child, others) : NULL;
+    QdAlgebra *opened = qd_rewrite_open_subselect(self, child, others);
 
     if (opened != NULL)
         qd_parts_add(self, opened, parts);

@@ -78,7 +78,10 @@ static void
 test_subselects_are_opened(void)
 {
     check("?x :few ?y { SELECT ?y ?z { ?z :p+ ?y } }", "WITH", FALSE);
-    check("?x :few ?y { SELECT DISTINCT ?y ?z { ?z :p+ ?y } }", "WITH", TRUE);
+    /* a path is a set; with a variable less it is not */
+    check("?x :few ?y { SELECT DISTINCT ?y ?z { ?z :p+ ?y } }", "WITH", FALSE);
+    check("?x :few ?y { SELECT DISTINCT ?y ?z { ?z :p+ ?y . ?y :p ?w } }", "DISTINCT", TRUE);
+    check("?x :few ?y { SELECT DISTINCT ?y ?z { ?z :p|:q ?y } }", "DISTINCT", TRUE);
     check("?x :few ?y { SELECT ?y ?z { ?z :p+ ?y } LIMIT 5 }", "WITH", TRUE);
     /* a product is not searched for each row */
     check("?x :few ?y { SELECT ?v ?z { ?z :p+ ?v } }", "WITH", TRUE);
