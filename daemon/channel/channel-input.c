@@ -269,7 +269,7 @@ is_late(const QdChannel *self)
     uint64_t since = __atomic_load_n(&self->input.awaited_usec, __ATOMIC_RELAXED);
     uint64_t most = 1000 * qd_limits_get(&self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC);
 
-    return since != 0 && (uint64_t) g_get_monotonic_time() - since > most;
+    return since != 0 && (uint64_t) g_get_monotonic_time() > since + most;
 }
 
 /* A record that is not whole: @header is there. A piece of a request cannot be left out, so that the channel ends with it. */

@@ -128,9 +128,9 @@ channel_check_run(QdChannel *self)
         qd_error_set(&error, QW_ERROR_CANCELLED, "query was cancelled");
     else if (self->work.is_late)
         qd_task_set_late_error(&self->task, &error);
-    else if (since > 0 && now - since > 1000 * qd_limits_get(limits, QD_LIMIT_READER_IDLE_MSEC))
+    else if (since > 0 && now > since + 1000 * qd_limits_get(limits, QD_LIMIT_READER_IDLE_MSEC))
         qd_limit_set_error(&error, limits, QD_LIMIT_READER_IDLE_MSEC, "reader took no byte of the result");
-    else if (now - qd_run_get_start_usec(self->work.run) > 1000 * qd_limits_get(limits, QD_LIMIT_SNAPSHOT_AGE_MSEC))
+    else if (now > qd_run_get_start_usec(self->work.run) + 1000 * qd_limits_get(limits, QD_LIMIT_SNAPSHOT_AGE_MSEC))
         qd_limit_set_error(&error, limits, QD_LIMIT_SNAPSHOT_AGE_MSEC, "result is too old");
     if (error == NULL)
         return;

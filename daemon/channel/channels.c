@@ -75,7 +75,7 @@ qd_channels_sweep(QdChannels *self)
         if (since == 0)
             continue;
         again = TRUE;
-        if (now - since > 1000 * MIN(qd_limits_get(&self->context->limits, QD_LIMIT_READER_IDLE_MSEC),
+        if (now > since + 1000 * MIN(qd_limits_get(&self->context->limits, QD_LIMIT_READER_IDLE_MSEC),
                                      qd_limits_get(&self->context->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC)))
             qd_channel_kick(channel, generation);
     }

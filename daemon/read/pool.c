@@ -240,7 +240,7 @@ qd_pool_release(QdPool *self, QdReader *reader)
 static QdReader *
 steal_stale(QdPool *self, uint64_t now)
 {
-    if (self->idle->len <= KEEP_ALWAYS || now - ((QdReader *) self->idle->pdata[0])->idle_since_usec < IDLE_USEC)
+    if (self->idle->len <= KEEP_ALWAYS || now < ((QdReader *) self->idle->pdata[0])->idle_since_usec + IDLE_USEC)
         return NULL;
 
     return g_ptr_array_steal_index(self->idle, 0);
@@ -252,7 +252,7 @@ pool_judge(QdPool *self, uint64_t now)
 {
     if (__atomic_load_n(&self->n_opened, __ATOMIC_RELAXED) <= KEEP_ALWAYS)
         return QD_POOL_QUIET;
-    if (self->n_leased > 0 || now - self->last_lease_usec < IDLE_USEC)
+    if (self->n_leased > 0 || now < self->last_lease_usec + IDLE_USEC)
         return QD_POOL_BUSY;
     return QD_POOL_AT_REST;
 }

@@ -55,7 +55,7 @@ qd_context_note_activity(QdContext *self)
     uint64_t now = (uint64_t) g_get_monotonic_time();
     uint64_t told = __atomic_load_n(&self->activity_usec, __ATOMIC_RELAXED);
 
-    if (now - told > ACTIVITY_USEC &&
+    if (now > told + ACTIVITY_USEC &&
         __atomic_compare_exchange_n(&self->activity_usec, &told, now, FALSE, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         qd_mailbox_post(self->mailbox, self->hooks.activity, self->hooks.user_data);
 }

@@ -477,7 +477,7 @@ qd_workers_is_alive(QdWorkers *self, uint64_t max_usec)
     pthread_mutex_lock(&self->mutex);
     stuck = g_atomic_int_get(&self->n_queued) > 0 && self->slots.n_running < qd_limits_get(self->limits, QD_LIMIT_RUNNING);
     pthread_mutex_unlock(&self->mutex);
-    return !stuck || (uint64_t) g_get_monotonic_time() - last < max_usec;
+    return !stuck || (uint64_t) g_get_monotonic_time() < last + max_usec;
 }
 
 guint

@@ -130,7 +130,8 @@ is_late(QdWriteItem *item, uint64_t now_usec)
         qd_error_set(&item->outcome.error, QW_ERROR_CANCELLED, "update was cancelled");
         return TRUE;
     }
-    if (item->times.timeout_msec == 0 || now_usec - item->times.submitted_usec <= 1000 * item->times.timeout_msec)
+    /* another thread may have submitted it after @now_usec */
+    if (item->times.timeout_msec == 0 || now_usec <= item->times.submitted_usec + 1000 * item->times.timeout_msec)
         return FALSE;
 
     qd_error_set(&item->outcome.error, QW_ERROR_TIMEOUT,

@@ -119,6 +119,8 @@ test_late(void)
     self.items[5].times.timeout_msec = 5;
     g_assert_true(qd_write_queue_pop_late(&self.queue, 1000000) == &self.items[3]);
     store_assert_error(self.items[3].outcome.error, QW_ERROR_CANCELLED, "update was cancelled");
+    /* by a thread that has read the clock before they were submitted */
+    g_assert_null(qd_write_queue_pop_late(&self.queue, 999999));
     g_assert_null(qd_write_queue_pop_late(&self.queue, 1005000));
     g_assert_true(qd_write_queue_pop_late(&self.queue, 1005001) == &self.items[2]);
     store_assert_error(self.items[2].outcome.error, QW_ERROR_TIMEOUT, "waited for the writer for longer than its 5 ms");
