@@ -24,6 +24,8 @@
 /* SQLite's own VFS takes no more at once: its lengths have 17 bits. */
 #define GATHERED_BYTES 0x1ffff
 #define FRAME_HEADER_BYTES 24
+/* A quarter of a second of a disk that takes 8 MiB/s, as a deadline may be late. */
+#define PACE_BYTES (2 << 20)
 #define VFS_NAME "queryd-log"
 
 typedef struct LogFile {
@@ -37,6 +39,9 @@ typedef struct LogFile {
     const char *map;      /* (nullable) */
     sqlite3_int64 n_map_bytes;
     sqlite3_int64 n_known_bytes; /* of the file, when it was last asked */
+    const char *path;            /* (nullable): SQLite's, as long as the file is open */
+    int pace_fd;                 /* -1: not opened */
+    int n_unpaced_bytes;         /* written since the disk was last waited for */
 } LogFile;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -46,6 +51,39 @@ static sqlite3_vfs *
 get_below(void)
 {
     return log_vfs.pAppData;
+}
+
+/* By its name: the connection that opens the log has a lock, so it is not removed. */
+static int
+open_log(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+/* The disk has taken the piece before the last one; the last one is on its way. Errors are those of the sync that follows: each
+ * descriptor learns of them. */
+static void
+pace(LogFile *self, int n_bytes)
+{
+    self->n_unpaced_bytes += n_bytes;
+    if (self->n_unpaced_bytes < PACE_BYTES)
+        return;
+
+    self->n_unpaced_bytes = 0;
+    if (self->pace_fd < 0 && self->path != NULL)
+        self->pace_fd = open_log(self->path);
+    if (self->pace_fd >= 0)
+        (void) sync_file_range(self->pace_fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE);
+}
+
+static int
+write_through(LogFile *self, const void *data, int n_bytes, sqlite3_int64 offset)
+{
+    int r = self->file->pMethods->xWrite(self->file, data, n_bytes, offset);
+
+    if (r == SQLITE_OK)
+        pace(self, n_bytes);
+    return r;
 }
 
 static int
@@ -58,7 +96,7 @@ write_gathered(LogFile *self)
         return SQLITE_OK;
 
     self->n_gathered = 0;
-    r = self->file->pMethods->xWrite(self->file, self->gathered, n, self->offset);
+    r = write_through(self, self->gathered, n, self->offset);
     if (r != SQLITE_OK)
         self->end = 0; /* the transaction is rolled back: these frames come again */
     return r;
@@ -97,14 +135,11 @@ gather(LogFile *self, const char *data, int n_bytes, sqlite3_int64 offset)
 
 /* Reading --------------------------------------------------------------------------------------------------------------- */
 
-/* By its name: the connection that opens the log has a lock, so it is not removed. A VFS that is not SQLite's own may mean
- * something else by a name. */
 static void
-map_log(LogFile *self, const char *name)
+map_log(LogFile *self)
 {
-    int is_path = strcmp(get_below()->zName, "unix") == 0;
-    sqlite3_int64 n_bytes = is_path ? sqlite3_uri_int64(name, QD_LOG_FILE_MAP_BYTES, 0) : 0;
-    int fd = n_bytes > 0 ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    sqlite3_int64 n_bytes = self->path != NULL ? sqlite3_uri_int64(self->path, QD_LOG_FILE_MAP_BYTES, 0) : 0;
+    int fd = n_bytes > 0 ? open_log(self->path) : -1;
     void *map;
 
     if (fd < 0)
@@ -138,6 +173,8 @@ log_close(sqlite3_file *file)
 
     (void) write_gathered(self); /* of no commit */
     sqlite3_free(self->gathered);
+    if (self->pace_fd >= 0)
+        (void) close(self->pace_fd);
     if (self->map != NULL)
         (void) munmap((void *) self->map, (size_t) self->n_map_bytes);
     return self->file->pMethods->xClose(self->file);
@@ -169,7 +206,7 @@ log_write(sqlite3_file *file, const void *data, int n_bytes, sqlite3_int64 offse
     r = write_gathered(self);
     if (n_bytes != FRAME_HEADER_BYTES)
         self->end = offset + n_bytes;
-    return r == SQLITE_OK ? self->file->pMethods->xWrite(self->file, data, n_bytes, offset) : r;
+    return r == SQLITE_OK ? write_through(self, data, n_bytes, offset) : r;
 }
 
 static int
@@ -189,6 +226,7 @@ log_sync(sqlite3_file *file, int flags)
     LogFile *self = (LogFile *) file;
     int r = write_gathered(self);
 
+    self->n_unpaced_bytes = 0;
     return r == SQLITE_OK ? self->file->pMethods->xSync(self->file, flags) : r;
 }
 
@@ -279,11 +317,14 @@ log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, 
 
     memset(self, 0, sizeof *self);
     self->file = (sqlite3_file *) (self + 1);
+    self->pace_fd = -1;
+    if (strcmp(get_below()->zName, "unix") == 0) /* another VFS may mean something else by a name */
+        self->path = name;
     r = get_below()->xOpen(get_below(), name, self->file, flags, ret_flags);
     if (self->file->pMethods != NULL)
         self->base.pMethods = &log_methods;
     if (r == SQLITE_OK)
-        map_log(self, name);
+        map_log(self);
     return r;
 }
 

@@ -2,29 +2,47 @@
 /*
  * The log in large pieces: how many calls a commit takes, and that the file is right after any transaction. Another connection
  * reads it, and so does a store that is opened on a copy of the files, as after a crash. And that what is mapped is read
- * without calls.
+ * without calls, and that a transaction waits for the disk while it writes.
  */
 #include "daemon/sqlite/log-file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <unistd.h>
 
 #include "tests/unit/store/store-fixture.h"
 
 #define N_FAULTS_MIN 10u
+#define PIECE_BYTES (2u << 20)
 
 static guint n_writes;
 static guint n_writes_left; /* then one fails; 0: none does */
 static gboolean was_hit;
 static ssize_t (*true_pwrite)(int fd, const void *data, size_t n_bytes, off_t offset);
+static gsize n_bytes_ahead; /* written since the disk was waited for */
+static gsize n_bytes_ahead_most;
+static guint n_waits;
 static guint n_reads;
 static ssize_t (*true_pread)(int fd, void *data, size_t n_bytes, off_t offset);
+
+/* In place of libc's. */
+int
+sync_file_range(int fd, off64_t offset, off64_t n_bytes, unsigned flags)
+{
+    g_assert_cmpint(fcntl(fd, F_GETFD) & FD_CLOEXEC, !=, 0);
+    g_assert_cmpuint(flags, ==, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE);
+    n_waits++;
+    n_bytes_ahead = 0;
+    return 0;
+}
 
 static ssize_t
 count_pwrite(int fd, const void *data, size_t n_bytes, off_t offset)
 {
     n_writes++;
+    n_bytes_ahead += n_bytes;
+    n_bytes_ahead_most = MAX(n_bytes_ahead_most, n_bytes_ahead);
     if (n_writes_left == 0 || --n_writes_left > 0)
         return true_pwrite(fd, data, n_bytes, offset);
     was_hit = TRUE;
@@ -171,6 +189,28 @@ test_relaxed(StoreFixture *self, gconstpointer data)
     }
 }
 
+/* What is rolled back, too: the next commit's sync would wait for it. Short commits wait for their own sync only. */
+static void
+test_paced(StoreFixture *self, gconstpointer data)
+{
+    static const char insert[] = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<600)"
+                                 "INSERT INTO t SELECT i, zeroblob(50000) FROM n";
+
+    store_execute(self->writer, "PRAGMA cache_size=100");
+    n_waits = 0;
+    n_bytes_ahead = n_bytes_ahead_most = 0;
+    store_execute(self->writer, "BEGIN");
+    store_execute(self->writer, insert);
+    store_execute(self->writer, "ROLLBACK");
+    g_assert_cmpuint(n_waits, >=, 600 * 50000 / PIECE_BYTES - 1);
+    g_assert_cmpuint(n_bytes_ahead_most, <, PIECE_BYTES + (1u << 17));
+    store_execute(self->writer, "PRAGMA synchronous=FULL");
+    n_waits = 0;
+    for (guint i = 0; i < 100; i++)
+        store_execute(self->writer, "REPLACE INTO t VALUES(1, zeroblob(50000))");
+    g_assert_cmpuint(n_waits, ==, 0);
+}
+
 /* A full disk is reported to the commit that it hits, and the next one is whole. */
 static void
 test_faults(StoreFixture *self, gconstpointer data)
@@ -259,6 +299,7 @@ main(int argc, char **argv)
     g_test_add("/sqlite/log-file/few-calls", StoreFixture, NULL, set_up, test_few_calls, tear_down);
     g_test_add("/sqlite/log-file/spilled", StoreFixture, NULL, set_up, test_spilled, tear_down);
     g_test_add("/sqlite/log-file/relaxed", StoreFixture, NULL, set_up, test_relaxed, tear_down);
+    g_test_add("/sqlite/log-file/paced", StoreFixture, NULL, set_up, test_paced, tear_down);
     g_test_add("/sqlite/log-file/mapped", StoreFixture, NULL, set_up, test_mapped, tear_down);
     g_test_add("/sqlite/log-file/partly-mapped", StoreFixture, NULL, set_up, test_partly_mapped, tear_down);
     g_test_add("/sqlite/log-file/faults", StoreFixture, NULL, set_up, test_faults, tear_down);
