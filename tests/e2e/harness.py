@@ -72,7 +72,7 @@ class BusError(Exception):
         self.name, self.message = name, message
 
 
-def wait_until(condition, what, seconds=20):
+def wait_until(condition, what, seconds=60):
     """Polls until @condition returns something true, and returns that."""
     deadline = time.monotonic() + seconds * SLOWER
     while True:
