@@ -12,6 +12,10 @@
 /* How far beside what was last asked for rows are read ahead: on the side towards which the application moves, and on the other. */
 #define AHEAD_ROWS (4 * QUERY_LIST_WINDOW_ROWS)
 #define BEHIND_ROWS QUERY_LIST_WINDOW_ROWS
+/* More than a screen shows. A view makes widgets for all rows that it is given before it paints the first, GTK's for up to 205. */
+#define FIRST_ROWS 64u
+/* What a view has for painting these: longer than a frame. */
+#define PAINT_MSEC 25u
 #define RETRY_MSEC 1000u
 #define MAX_RETRIES 5u
 
@@ -221,12 +225,45 @@ begin_count(QueryListModel *self)
     query_list_fetch(self->connection, &statement, self->work.cancellable, on_count, query_list_job_new(self));
 }
 
+/* The rest of the first rows, and what comes after them. */
+static gboolean
+on_painted(gpointer user_data)
+{
+    g_autoptr(QueryListModel) self = g_object_ref(user_data);
+    g_autoptr(GPtrArray) rest = g_steal_pointer(&self->work.rest);
+
+    drop_source(&self->work.paint);
+    if (!query_list_edit(self, self->n_items, 0, rest->len, (QueryListRow *const *) rest->pdata))
+        return G_SOURCE_REMOVE;
+    self->is_counted = self->n_items < QUERY_LIST_WINDOW_ROWS;
+    self->work.is_counting = FALSE;
+    if (!self->is_counted)
+        begin_count(self);
+    query_list_plan(self);
+    return G_SOURCE_REMOVE;
+}
+
+/* @rows: without those that are kept for later */
+static void
+set_rest_aside(QueryListModel *self, GPtrArray *rows)
+{
+    GSource *source = g_timeout_source_new(PAINT_MSEC);
+
+    self->work.is_counting = TRUE;
+    self->work.rest = g_ptr_array_new_with_free_func(query_list_row_unref);
+    for (guint i = FIRST_ROWS; i < rows->len; i++)
+        g_ptr_array_add(self->work.rest, query_list_row_ref(rows->pdata[i]));
+    g_ptr_array_set_size(rows, (int) FIRST_ROWS);
+    g_source_set_priority(source, G_PRIORITY_DEFAULT_IDLE); /* below that of a view's frames */
+    attach(self, source, on_painted, &self->work.paint);
+}
+
 static void
 on_first_rows(QueryListResult *result, gpointer user_data)
 {
     g_autoptr(QueryListJob) job = user_data;
     g_autoptr(QueryListModel) self = query_list_job_get_model(job, result);
-    guint n_rows;
+    GPtrArray *rows;
 
     if (self == NULL)
         return;
@@ -238,16 +275,16 @@ on_first_rows(QueryListResult *result, gpointer user_data)
         return;
     }
 
-    n_rows = result->rows->len;
+    rows = g_steal_pointer(&result->rows);
     self->state = QUERY_LIST_READY;
-    self->is_counted = n_rows < QUERY_LIST_WINDOW_ROWS;
+    self->is_counted = rows->len <= FIRST_ROWS;
     query_list_sections_clear(self);
     query_list_succeed(self);
-    if (!query_list_replace_all(self, g_steal_pointer(&result->rows), n_rows))
+    if (!self->is_counted)
+        set_rest_aside(self, rows);
+    if (!query_list_replace_all(self, rows, rows->len))
         return;
     query_list_note_generation(self, result->generation);
-    if (!self->is_counted)
-        begin_count(self);
     query_list_plan(self);
 }
 
@@ -270,6 +307,8 @@ query_list_stop(QueryListModel *self)
     g_clear_object(&self->work.cancellable);
     drop_source(&self->work.idle);
     drop_source(&self->work.timer);
+    drop_source(&self->work.paint);
+    g_clear_pointer(&self->work.rest, g_ptr_array_unref);
     self->work = (QueryListWork){ 0 };
     self->sections.is_reading = FALSE;
     self->epoch++;

@@ -42,11 +42,13 @@ typedef struct QueryListQuery {
 typedef struct QueryListWork {
     GCancellable *cancellable; /* (nullable): of all that is under way */
     gboolean is_reading;       /* a window, or a refresh */
-    gboolean is_counting;
+    gboolean is_counting;      /* the number of rows is still to come */
     gboolean wants_refresh;
     gboolean wants_rows;    /* rows were asked for since it was last looked for more */
     GSource *idle;          /* (nullable) */
     GSource *timer;         /* (nullable): for a refresh, or to try again */
+    GPtrArray *rest;        /* (nullable): of the first rows those that are not in the list yet */
+    GSource *paint;         /* (nullable): when they come */
     gint64 not_before_usec; /* when the next refresh may begin */
     gint64 began_usec;      /* the one under way */
     guint last_asked;       /* position */

@@ -236,13 +236,13 @@ test_windows(gconstpointer data)
     view_init(&view, list);
     wait_loaded(&view);
     g_assert_cmpuint(view.n_items, ==, N_SONGS);
-    g_assert_cmpuint(view.n_signals, ==, 2); /* the first rows, and the others when they were counted */
+    g_assert_cmpuint(view.n_signals, ==, 3); /* the first rows, and the others when they were counted */
     for (guint i = 0; i < G_N_ELEMENTS(places); i++) {
         view_show(&view, places[i], 50);
         settle(&view, 1);
         check_view(&view, connection, SQL, by);
     }
-    g_assert_cmpuint(view.n_signals, ==, 2);
+    g_assert_cmpuint(view.n_signals, ==, 3);
     view_clear(&view);
 }
 
@@ -631,6 +631,40 @@ test_ends(void)
         g_main_context_iteration(NULL, FALSE);
 }
 
+/* A view paints what fills a screen before it makes widgets for more. */
+static void
+test_opening(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryListModel) list = query_list_model_new(connection);
+    static const guint expected[] = { 64, 256, 3000 };
+    View view;
+
+    make_songs(connection, 3000);
+    view_init(&view, list);
+    query_list_model_set_query(list, SQL, SONGS, NULL);
+    while (view.n_items == 0)
+        g_main_context_iteration(NULL, TRUE);
+    query_list_model_set_query(list, SQL, SONGS " WHERE id <= 1000", NULL); /* what was set aside goes */
+    while (view.n_items != 100)
+        g_main_context_iteration(NULL, TRUE);
+    while (query_list_model_is_loading(list))
+        g_main_context_iteration(NULL, TRUE);
+
+    query_list_model_set_query(list, SQL, SONGS, NULL);
+    for (guint i = 0; i < G_N_ELEMENTS(expected); i++) {
+        g_autoptr(QueryRow) last = NULL;
+
+        for (view_forget_counts(&view); view.n_signals == 0;)
+            g_main_context_iteration(NULL, TRUE);
+        g_assert_cmpuint(view.n_items, ==, expected[i]);
+        last = g_list_model_get_item(G_LIST_MODEL(list), view.n_items - 1);
+        g_assert_true(query_row_is_loaded(last) == (i < 2));
+        g_assert_true(query_list_model_is_loading(list));
+    }
+    view_clear(&view);
+}
+
 /* What SongRec shows: freezes of 23 s there. */
 static void
 test_speed(void)
@@ -679,6 +713,7 @@ main(int argc, char **argv)
     g_test_add_func("/list-model/sections", test_sections);
     g_test_add_func("/list-model/errors", test_errors);
     g_test_add_func("/list-model/ends", test_ends);
+    g_test_add_func("/list-model/opening", test_opening);
     g_test_add_func("/list-model/speed", test_speed);
     r = g_test_run();
     private_bus_free(bus);
