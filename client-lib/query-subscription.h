@@ -77,7 +77,7 @@ QuerySubscription *query_connection_subscribe_finish(QueryConnection *self, GAsy
  *
  * As query_connection_subscribe() for SQL. Before #QuerySubscription::stale the subscription emits
  * #QuerySubscription::rows-changed. That names the changed rows of the tables that the query reads, by their keys. While there is
- * such a subscription, writers note the rows that they change.
+ * such a subscription, writers note the rows that they change. SPARQL has no keys: a row of its results is no subject of a triple.
  *
  * Returns: (transfer full): a subscription, %NULL on error
  */

@@ -111,7 +111,7 @@ add_rows(QdChanges *self, const QdChanges *other)
     if (self->rows == NULL && other->rows == NULL)
         return;
     if (self->rows == NULL) {
-        self->rows = qd_row_changes_new();
+        self->rows = qd_row_changes_new_like(other->rows);
         add_all_rows(self->rows, self->tables);
     }
     if (other->rows == NULL)

@@ -9,6 +9,7 @@
 struct QdRowChanges {
     GHashTable *tables; /* name → QdTableRows, owned */
     guint n_keys;
+    const QdLimits *limits;
 };
 
 /* Keys -------------------------------------------------------------------------------------------------------------------- */
@@ -21,7 +22,7 @@ get_n_bytes(const QwValue *value)
 
 /* NULL: it is too long. */
 static QdRowKey *
-key_new(const QwValue *values, guint n_values)
+key_new(const QdLimits *limits, const QwValue *values, guint n_values)
 {
     gsize n_bytes = 0;
     QdRowKey *self;
@@ -29,7 +30,7 @@ key_new(const QwValue *values, guint n_values)
 
     for (guint i = 0; i < n_values; i++)
         n_bytes += get_n_bytes(&values[i]) + 1;
-    if (n_bytes > QD_ROW_KEY_BYTES_MAX)
+    if (n_bytes > qd_limits_get(limits, QD_LIMIT_ROW_KEY_BYTES))
         return NULL;
 
     self = g_malloc0(sizeof *self + n_values * sizeof *values + n_bytes);
@@ -107,12 +108,19 @@ table_free(gpointer data)
 }
 
 QdRowChanges *
-qd_row_changes_new(void)
+qd_row_changes_new(const QdLimits *limits)
 {
     QdRowChanges *self = g_new0(QdRowChanges, 1);
 
+    self->limits = limits;
     self->tables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, table_free);
     return self;
+}
+
+QdRowChanges *
+qd_row_changes_new_like(const QdRowChanges *other)
+{
+    return qd_row_changes_new(other->limits);
 }
 
 QdRowChanges *
@@ -182,7 +190,7 @@ add_key(QdRowChanges *self, QdTableRows *rows, QdRowKey *key, QdRowChange change
         (void) g_hash_table_insert(rows->keys, key, GINT_TO_POINTER(combine((QdRowChange) GPOINTER_TO_INT(before), change)));
         return;
     }
-    if (key == NULL || self->n_keys >= QD_ROW_CHANGES_MAX) {
+    if (key == NULL || self->n_keys >= qd_limits_get(self->limits, QD_LIMIT_CHANGED_ROWS)) {
         g_free(key);
         make_all(self, rows);
         return;
@@ -199,7 +207,7 @@ qd_row_changes_add(QdRowChanges *self, const char *table, const QwValue *values,
     if (rows == NULL)
         (void) add_table(self, table);
     else if (rows->keys != NULL)
-        add_key(self, rows, key_new(values, n_values), change);
+        add_key(self, rows, key_new(self->limits, values, n_values), change);
 }
 
 static gboolean
@@ -234,7 +242,7 @@ qd_row_changes_merge(QdRowChanges *self, const QdRowChanges *later)
             make_all(self, rows);
         g_hash_table_iter_init(&keys, theirs->keys);
         while (rows->keys != NULL && g_hash_table_iter_next(&keys, &key, &change))
-            add_key(self, rows, key_new(((QdRowKey *) key)->values, ((QdRowKey *) key)->n_values),
+            add_key(self, rows, key_new(self->limits, ((QdRowKey *) key)->values, ((QdRowKey *) key)->n_values),
                     (QdRowChange) GPOINTER_TO_INT(change));
     }
 }

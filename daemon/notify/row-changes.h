@@ -3,18 +3,15 @@
  * Which rows commits have inserted, updated or deleted, by the keys of their tables.
  *
  * Place: room notify, a part of QdChanges; filled by row-watch.c while a subscription asks for keys.
- * Invariant: never too little. A table of which not every change is known by its key is one whose rows may all have changed.
+ * Invariant: never too little. A table of which not every change is known by its key is one whose rows may all have changed. The
+ * limit changed_rows holds for all tables: the table that has the next row is then all.
  */
 #pragma once
 
 #include <glib.h>
 
 #include "client-lib/wire/wire-value.h"
-
-/* In all tables: with more, the table that has the next one is all. */
-#define QD_ROW_CHANGES_MAX 1000
-/* Of one key. */
-#define QD_ROW_KEY_BYTES_MAX 1024
+#include "daemon/base/limits.h"
 
 typedef enum QdRowChange {
     QD_ROW_INSERTED,
@@ -37,7 +34,10 @@ typedef struct QdTableRows {
 
 typedef struct QdRowChanges QdRowChanges;
 
-QdRowChanges *qd_row_changes_new(void);
+/* @limits: outlive it */
+QdRowChanges *qd_row_changes_new(const QdLimits *limits);
+/* Without changes, with the limits of @other. */
+QdRowChanges *qd_row_changes_new_like(const QdRowChanges *other);
 /* Takes NULL. Returns: NULL */
 QdRowChanges *qd_row_changes_free(QdRowChanges *self);
 

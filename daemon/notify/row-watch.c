@@ -256,18 +256,24 @@ qd_row_watch_set(QdConnection *connection, gboolean is_on)
 }
 
 void
-qd_row_watch_begin(QdConnection *connection, QdChanges *changes)
+qd_row_watch_begin(QdConnection *connection, QdChanges *changes, const QdLimits *limits)
 {
     RowWatch *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_ROW_WATCH);
 
     if (self == NULL)
         return;
-    self->rows = NULL;
-    if (changes == NULL)
-        return;
     if (changes->rows == NULL)
-        changes->rows = qd_row_changes_new();
+        changes->rows = qd_row_changes_new(limits);
     self->rows = changes->rows;
+}
+
+void
+qd_row_watch_end(QdConnection *connection)
+{
+    RowWatch *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_ROW_WATCH);
+
+    if (self != NULL)
+        self->rows = NULL;
 }
 
 #else
@@ -279,7 +285,12 @@ qd_row_watch_set(QdConnection *connection, gboolean is_on)
 }
 
 void
-qd_row_watch_begin(QdConnection *connection, QdChanges *changes)
+qd_row_watch_begin(QdConnection *connection, QdChanges *changes, const QdLimits *limits)
+{
+}
+
+void
+qd_row_watch_end(QdConnection *connection)
 {
 }
 

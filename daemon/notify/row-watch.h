@@ -14,7 +14,8 @@
 /* Before a transaction. Returns: whether it is on */
 gboolean qd_row_watch_set(QdConnection *connection, gboolean is_on);
 
-/* An update begins, and its rows go to @changes, or ends (NULL). Nothing when it is off. */
-void qd_row_watch_begin(QdConnection *connection, QdChanges *changes);
+/* An update begins, and its rows go to @changes. Nothing when it is off. @limits: outlive @changes */
+void qd_row_watch_begin(QdConnection *connection, QdChanges *changes, const QdLimits *limits);
+void qd_row_watch_end(QdConnection *connection);
 /* Before and after a statement is run that writes these tables: the keys of those that were not looked at yet. */
 void qd_row_watch_note_tables(QdConnection *connection, char *const *tables);

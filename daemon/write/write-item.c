@@ -459,10 +459,10 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     qd_changes_clear(item->outcome.changed);
     if (item->func != NULL)
         return execute_func(item, connection, error) && qd_write_item_check_keys(item, connection, error);
-    qd_row_watch_begin(connection, item->outcome.changed);
+    qd_row_watch_begin(connection, item->outcome.changed, limits);
     if (item->is_part) {
         ok = execute_statements(item, connection, limits, error);
-        qd_row_watch_begin(connection, NULL);
+        qd_row_watch_end(connection);
         return ok;
     }
 
@@ -470,7 +470,7 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
         qd_settings_begin(connection, *item->settings);
     ok = execute_statements(item, connection, limits, error) && qd_write_item_check_keys(item, connection, error);
     qd_settings_reset(connection);
-    qd_row_watch_begin(connection, NULL);
+    qd_row_watch_end(connection);
     if (item->settings != NULL && item->has_begun)
         qd_settings_note_end(item->settings);
     return ok;

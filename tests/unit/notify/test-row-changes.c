@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+static QdLimits limits;
+
 static const char *const by_id[] = { "id", NULL };
 static const char *const by_name[] = { "name", NULL };
 
@@ -50,8 +52,8 @@ assert_rows(const QdRowChanges *self, const char *table, const char *expected)
 static void
 test_words(void)
 {
-    QdRowChanges *self = qd_row_changes_new();
-    QdRowChanges *later = qd_row_changes_new();
+    QdRowChanges *self = qd_row_changes_new(&limits);
+    QdRowChanges *later = qd_row_changes_new(&limits);
 
     qd_row_changes_add_table(self, "t", by_id);
     for (gint64 i = 0; i < 9; i++)
@@ -73,10 +75,12 @@ test_words(void)
 static void
 test_bounds(void)
 {
-    QdRowChanges *self = qd_row_changes_new();
-    QdRowChanges *later = qd_row_changes_new();
-    g_autofree char *text = g_strnfill(QD_ROW_KEY_BYTES_MAX, 'x');
-    QwValue value = { .type = QW_TYPE_TEXT, .data = text, .n_bytes = QD_ROW_KEY_BYTES_MAX };
+    QdRowChanges *self = qd_row_changes_new(&limits);
+    QdRowChanges *later = qd_row_changes_new(&limits);
+    const gint64 n_max = (gint64) qd_limits_get(&limits, QD_LIMIT_CHANGED_ROWS);
+    const gsize n_bytes = qd_limits_get(&limits, QD_LIMIT_ROW_KEY_BYTES);
+    g_autofree char *text = g_strnfill(n_bytes, 'x');
+    QwValue value = { .type = QW_TYPE_TEXT, .data = text, .n_bytes = (uint32_t) n_bytes };
 
     /* a table that was not looked at, keys of other columns, and a key that is too long */
     add(self, "other", 1, QD_ROW_UPDATED);
@@ -93,7 +97,7 @@ test_bounds(void)
     /* as many as there may be; with the next one a table becomes all, and there is room again */
     qd_row_changes_add_table(self, "a", by_id);
     qd_row_changes_add_table(self, "b", by_id);
-    for (gint64 i = 0; i < QD_ROW_CHANGES_MAX; i++)
+    for (gint64 i = 0; i < n_max; i++)
         add(self, i < 10 ? "b" : "a", i, QD_ROW_UPDATED);
     assert_rows(self, "b", "0~ 1~ 2~ 3~ 4~ 5~ 6~ 7~ 8~ 9~");
     add(self, "a", 1, QD_ROW_UPDATED);
@@ -104,6 +108,30 @@ test_bounds(void)
     (void) qd_row_changes_free(self);
 }
 
+/* A merge keeps the limits of what is merged. */
+static void
+test_configured(void)
+{
+    QdLimits small = limits;
+    g_autoptr(QdChanges) self = qd_changes_new();
+    g_autoptr(QdChanges) other = qd_changes_new();
+    QwValue value = { .type = QW_TYPE_TEXT, .data = "12345678901234567890", .n_bytes = 20 };
+
+    small.values[QD_LIMIT_CHANGED_ROWS] = 2;
+    small.values[QD_LIMIT_ROW_KEY_BYTES] = 16;
+    other->rows = qd_row_changes_new(&small);
+    qd_row_changes_add_table(other->rows, "t", by_id);
+    add(other->rows, "t", 1, QD_ROW_UPDATED);
+    add(other->rows, "t", 2, QD_ROW_UPDATED);
+    qd_changes_add_all(self, other);
+    assert_rows(self->rows, "t", "1~ 2~");
+    add(self->rows, "t", 3, QD_ROW_UPDATED);
+    assert_rows(self->rows, "t", NULL);
+    qd_row_changes_add_table(self->rows, "long", by_name);
+    qd_row_changes_add(self->rows, "long", &value, 1, QD_ROW_INSERTED);
+    assert_rows(self->rows, "long", NULL);
+}
+
 static QdChanges *
 make_changes(const char *table, gint64 id)
 {
@@ -112,7 +140,7 @@ make_changes(const char *table, gint64 id)
     qd_changes_add_table(self, table);
     if (id < 0)
         return self;
-    self->rows = qd_row_changes_new();
+    self->rows = qd_row_changes_new(&limits);
     qd_row_changes_add_table(self->rows, table, by_id);
     add(self->rows, table, id, QD_ROW_UPDATED);
     return self;
@@ -146,8 +174,10 @@ int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    qd_limits_init(&limits);
     g_test_add_func("/notify/row-changes/words", test_words);
     g_test_add_func("/notify/row-changes/bounds", test_bounds);
+    g_test_add_func("/notify/row-changes/configured", test_configured);
     g_test_add_func("/notify/row-changes/unwatched", test_unwatched);
     return g_test_run();
 }
