@@ -76,6 +76,11 @@ def test_python_pandas(bus):
     check(bus.run(sys.executable, os.path.join(EXAMPLES, "dbapi_pandas.py"), env=python_environment(bus.env)))
 
 
+def test_python_sqlalchemy(bus):
+    pytest.importorskip("sqlalchemy")
+    check(bus.run(sys.executable, os.path.join(EXAMPLES, "dbapi_sqlalchemy.py"), env=python_environment(bus.env)))
+
+
 def test_vala(bus, tmp_path):
     if shutil.which("valac") is None:
         pytest.skip("there is no valac")
