@@ -429,6 +429,28 @@ add_keys(QdGenerator *self, const QdAlgebra *group, const QdRelation *rows, QdRe
     return qd_sql_finish(&keys);
 }
 
+/* Groups of @rows by computed keys as these come: to find the ids of their terms for each row takes longer. @n: how many solutions
+ * each row is, then each group. */
+static QdRelation *
+group_computed(QdGenerator *self, const QdAlgebra *group, const QdRelation *rows, QdSql *n)
+{
+    g_auto(QdSqlBuilder) keys = qd_sql_builder_new(self->arena);
+    QdRelation *shape = qd_relation_new(self);
+    guint number = qd_ast_add_variable(self->ast, NULL);
+
+    for (guint i = 0; i < group->n_variables; i++) {
+        if (qd_relation_find(shape, group->variables[i]) != NULL)
+            continue;
+        (void) qd_relation_add_column(self, shape, qd_relation_find(rows, group->variables[i]));
+        qd_sql_append_text(&keys, qd_arena_printf(self->arena, "%s%u", shape->n_columns > 1 ? "," : "GROUP BY ", shape->n_columns));
+    }
+    (void) qd_relation_add_stored(self, shape, number, qd_sql_make(self->arena, "sum(@)", *n));
+    qd_relation_take_rows(self, shape, rows);
+    shape = qd_relation_seal_text(self, shape, qd_relation_write(self, shape, "SELECT", qd_sql_finish(&keys)), QD_SEAL_TABLE);
+    *n = qd_relation_find(shape, number)->sql;
+    return shape;
+}
+
 static QdRelation *
 make_group(const QdTallyDraft *self, const QdAlgebra *group, const Need *need, const GPtrArray *conditions)
 {
@@ -444,6 +466,8 @@ make_group(const QdTallyDraft *self, const QdAlgebra *group, const Need *need, c
 
     qd_relation_filter(generator, rows, (QdExpression *const *) conditions->pdata, conditions->len);
     add_computed(generator, group->children[0], need->pattern, rows);
+    if (has_key && need->only_solutions && group->children[0] != need->pattern)
+        rows = group_computed(generator, group, rows, &n);
     if (!is_plain)
         keys = add_keys(generator, group, rows, shape);
     for (guint i = 0; is_plain && i < group->n_variables; i++)

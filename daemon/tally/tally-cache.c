@@ -146,12 +146,12 @@ qd_tally_cache_add(QdTallyColumn *column, guint64 n_bytes_max)
 {
     g_auto_lock locked = lock();
 
-    if (column->stamp == 0 || column->n_bytes > n_bytes_max || find(column->stamp, column->order) != NULL)
+    if (column->stamp == 0 || get_n_bytes(column) > n_bytes_max || find(column->stamp, column->order) != NULL)
         return;
-    while (cache.n_bytes + column->n_bytes > n_bytes_max)
+    while (cache.n_bytes + get_n_bytes(column) > n_bytes_max)
         drop_last();
     g_queue_push_head(&cache.columns, qd_tally_column_ref(column));
-    cache.n_bytes += column->n_bytes;
+    cache.n_bytes += get_n_bytes(column);
 }
 
 void

@@ -11,6 +11,7 @@
 
 #include "daemon/base/interrupt.h"
 #include "daemon/tally/tally-cache.h"
+#include "daemon/tally/tally-texts.h"
 
 #define N_CHANGES_MAX 4096 /* of the process */
 #define N_STEPS_MAX 256    /* from a column to the one that is wanted */
@@ -218,7 +219,9 @@ qd_tally_changes_make_column(gint64 stamp, QdTallyOrder order, const QdTallyColu
         return SQLITE_NOMEM;
     sort_steps(steps);
     r = merge(earlier, steps, room, column);
-    if (r == SQLITE_OK)
+    if (r == SQLITE_OK) {
+        qd_tally_texts_carry(earlier, column);
         *ret_column = g_steal_pointer(&column);
+    }
     return r == SQLITE_MISMATCH ? SQLITE_OK : r;
 }

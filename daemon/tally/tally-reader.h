@@ -13,16 +13,23 @@
 /* Reads columns by one connection, in its snapshot; statements are compiled at first use. */
 typedef struct QdTallyReader QdTallyReader;
 
+/* What the function that takes a column's pairs adds to; NULL while none is read. */
+typedef struct QdTallyTaking QdTallyTaking;
+
+/* Once for a connection: @taking outlives it. Returns: SQLITE_OK, or an error of SQLite */
+int qd_tally_reader_register(sqlite3 *db, QdTallyTaking **taking);
+
 /**
  * qd_tally_reader_new:
  * @db: outlives the reader
+ * @taking: that of qd_tally_reader_register()
  * @cache_bytes: of the columns that the process keeps; with those in use all take at most twice as much
  *
  * Thread: as all functions of a reader the one that uses the connection.
  *
  * Returns: (transfer full)
  */
-QdTallyReader *qd_tally_reader_new(sqlite3 *db, guint64 cache_bytes);
+QdTallyReader *qd_tally_reader_new(sqlite3 *db, guint64 cache_bytes, QdTallyTaking **taking);
 QdTallyReader *qd_tally_reader_free(QdTallyReader *self);
 
 /* What was given so far counts no more for the bytes in use: a new execution. */

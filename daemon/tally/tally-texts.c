@@ -11,11 +11,14 @@
 
 #define KEYS_MIN 1024 /* the dictionary keeps as many of those used last itself */
 #define BYTES_MIN 65536
-#define SHARE 4 /* texts of a column take at most this part of the cache */
+#define NEW_SHARE 16 /* of the keys of a later column so few may have no text */
+#define SHARE 4      /* texts of a column take at most this part of the cache */
 #define ENDS_PER_KEY 2
 
 struct QdTallyTexts {
-    gsize n; /* keys */
+    gint n_users; /* atomic */
+    gsize n;      /* keys */
+    gint64 *keys; /* once all are there */
     guint32 *ends;
     char *bytes;
     gsize n_used;
@@ -28,9 +31,10 @@ struct QdTallyTexts {
 QdTallyTexts *
 qd_tally_texts_free(QdTallyTexts *self)
 {
-    if (self == NULL)
+    if (self == NULL || !g_atomic_int_dec_and_test(&self->n_users))
         return NULL;
     qd_tally_cache_discharge(self->n_charged);
+    g_free(self->keys);
     g_free(self->ends);
     g_free(self->bytes);
     g_free(self);
@@ -53,6 +57,7 @@ texts_new(const QdTallyReading *reading)
     const gsize n_bytes = reading->vector->n * ENDS_PER_KEY * sizeof(guint32);
     QdTallyTexts *self = g_new0(QdTallyTexts, 1);
 
+    self->n_users = 1;
     if (charge(self, n_bytes, reading))
         self->ends = g_try_malloc(n_bytes);
     return self->ends != NULL ? self : qd_tally_texts_free(self);
@@ -112,15 +117,42 @@ texts_get(const QdTallyTexts *self, gsize i, gint64 id, QdTerm *ret_term)
     };
 }
 
+/* The keys that the texts are of: a later column may have others. */
+static gboolean
+keep_keys(QdTallyTexts *self, const QdTallyReading *reading)
+{
+    const gsize n_bytes = self->n * sizeof *self->keys;
+
+    if (!charge(self, n_bytes, reading))
+        return FALSE;
+    self->keys = g_try_malloc(n_bytes);
+    if (self->keys == NULL)
+        return FALSE;
+    memcpy(self->keys, reading->vector->keys, n_bytes);
+    return TRUE;
+}
+
+void
+qd_tally_texts_carry(QdTallyColumn *from, QdTallyColumn *to)
+{
+    QdTallyTexts *texts = g_atomic_pointer_get(&from->texts);
+
+    if (texts == NULL || to->n_keys > texts->n + texts->n / NEW_SHARE)
+        return;
+    g_atomic_int_inc(&texts->n_users);
+    to->texts = texts;
+}
+
 /* --- reading ------------------------------------------------------------------------------------------------------------ */
 
 void
 qd_tally_reading_init(QdTallyReading *self, const QdTallyVector *vector, guint64 cache_bytes)
 {
-    const QdTallyColumn *column = vector->column;
+    QdTallyColumn *column = vector->column;
 
     *self = (QdTallyReading){ .vector = vector, .n_bytes_max = QD_TALLY_LIVE_FACTOR * cache_bytes, .cache_bytes = cache_bytes };
-    self->cannot_record = column == NULL || vector->keys != column->keys || vector->n < KEYS_MIN || column->stamp == 0;
+    self->cannot_record = column == NULL || vector->keys != column->keys || vector->n < KEYS_MIN || column->stamp == 0 ||
+                          g_atomic_pointer_get(&column->texts) != NULL;
 }
 
 void
@@ -154,7 +186,7 @@ qd_tally_reading_advance(QdTallyReading *self)
     self->position++;
     if (self->position < self->vector->n || self->recording == NULL)
         return;
-    if (pass_over(self, self->position))
+    if (pass_over(self, self->position) && keep_keys(self->recording, self))
         qd_tally_cache_add_texts(self->vector->column, g_steal_pointer(&self->recording), self->cache_bytes);
     stop_recording(self);
 }
@@ -170,8 +202,9 @@ qd_tally_reading_find(QdTallyReading *self, gint64 id, QdTerm *ret_term)
     texts = g_atomic_pointer_get(&column->texts);
     if (texts == NULL)
         return FALSE;
-    self->place = self->vector->keys == column->keys ? self->position
-                                                     : qd_tally_vector_seek(column->keys, column->n_keys, self->place, id);
+    self->place = qd_tally_vector_seek(texts->keys, texts->n, self->place, id);
+    if (self->place == texts->n || texts->keys[self->place] != id)
+        return FALSE;
     texts_get(texts, self->place, id, ret_term);
     return TRUE;
 }

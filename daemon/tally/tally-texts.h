@@ -3,7 +3,8 @@
  * The texts of a column's keys, kept beside it: functions of strings then need no look-up in the dictionary for each value.
  *
  * Place: room tally, internal to it. They are recorded while a first statement goes through all rows of the column and looks its
- * terms up. Invariant: what is kept is complete and never changes, as the column; ids in line have no text.
+ * terms up. Invariant: what is kept never changes; ids in line have no text. A column that is made of an earlier one takes
+ * over its texts, so keys that came since have none.
  */
 #pragma once
 
@@ -14,7 +15,7 @@
 typedef struct QdTallyReading {
     const QdTallyVector *vector;
     gsize position;          /* of the row */
-    gsize place;             /* of its key in the column */
+    gsize place;             /* of its key among those of the texts */
     QdTallyTexts *recording; /* (nullable) */
     gboolean cannot_record;  /* what is missing will not come */
     guint64 n_bytes_max;     /* of texts, and of all columns */
@@ -32,6 +33,9 @@ void qd_tally_reading_advance(QdTallyReading *self);
 gboolean qd_tally_reading_find(QdTallyReading *self, gint64 id, QdTerm *ret_term);
 /* @term is what the dictionary has for @id. */
 void qd_tally_reading_record(QdTallyReading *self, gint64 id, const QdTerm *term);
+
+/* The texts of @from, an earlier column, are those of @to, which is not in use yet, where few of its keys have none. */
+void qd_tally_texts_carry(QdTallyColumn *from, QdTallyColumn *to);
 
 /* Takes NULL, returns NULL. */
 QdTallyTexts *qd_tally_texts_free(QdTallyTexts *self);

@@ -20,6 +20,7 @@ enum { COLUMN_VALUE, COLUMN_N, COLUMN_OTHER, COLUMN_PROGRAM, COLUMN_IDS };
 struct QdTallyTerms {
     guint64 cache_bytes;
     QdTallyReading *current; /* (nullable): that which moved last */
+    QdTallyTaking *taking;   /* (nullable): a column that is being read */
 };
 
 typedef struct Table {
@@ -46,6 +47,7 @@ get_terms(const sqlite3_vtab_cursor *cursor)
 static int
 connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqlite3_vtab **ret_table, char **ret_message)
 {
+    QdTallyTerms *terms = data;
     int r = sqlite3_declare_vtab(db, "CREATE TABLE x(value, n, other, program HIDDEN, ids HIDDEN)");
     Table *self;
 
@@ -54,7 +56,7 @@ connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqli
     self = g_new0(Table, 1);
     self->base.data = data;
     self->db = db;
-    self->reader = qd_tally_reader_new(db, ((const QdTallyTerms *) data)->cache_bytes);
+    self->reader = qd_tally_reader_new(db, terms->cache_bytes, &terms->taking);
     *ret_table = &self->base.base;
     return SQLITE_OK;
 }
@@ -299,6 +301,8 @@ qd_tally_register(sqlite3 *db, guint64 cache_bytes, QdTallyTerms **ret_terms, GE
         r = sqlite3_create_function_v2(db, "queryd_tally_ids", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
                                        function_ids, NULL, NULL, NULL);
     }
+    if (r == SQLITE_OK)
+        r = qd_tally_reader_register(db, &terms->taking);
     if (r != SQLITE_OK)
         qd_error_set(error, QW_ERROR_INTERNAL, "cannot register queryd_tally: %s", sqlite3_errstr(r));
     return r == SQLITE_OK;

@@ -454,11 +454,26 @@ look_up_terms(sqlite3 *db, const char *program, guint n_left_out)
     return n_kept;
 }
 
+static gint64
+get_number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *stmt = NULL;
+    gint64 number;
+
+    g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_step(stmt), ==, SQLITE_ROW);
+    number = sqlite3_column_int64(stmt, 0);
+    (void) sqlite3_finalize(stmt);
+    return number;
+}
+
 static void
 test_texts(void)
 {
+    const QdTallyPairChange pairs[] = { { 8, 6000, FALSE }, { 12, 12, TRUE } };
     sqlite3 *db = open_store(CACHE_BYTES);
     QdTerm found;
+    gint64 stamp;
 
     change(db,
            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) INSERT INTO queryd_quad "
@@ -474,6 +489,12 @@ test_texts(void)
     change(db, "INSERT INTO queryd_quad VALUES (4,100,9000,0)");
     g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, 0);
     g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, N_TEXTS / 2 + 1);
+    /* a column that is made of this one has its texts */
+    stamp = get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100");
+    change(db, "INSERT INTO queryd_quad VALUES (8,100,6000,0); DELETE FROM queryd_quad WHERE p=100 AND o=12");
+    qd_tally_changes_note(stamp, get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100"), pairs, G_N_ELEMENTS(pairs));
+    g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, N_TEXTS / 2);
+    g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, N_TEXTS / 2);
     (void) sqlite3_close(db);
 
     db = open_store(100000); /* texts may take a quarter of it, and take 2 * 4 bytes each and their letters */
@@ -486,19 +507,6 @@ test_texts(void)
 }
 
 /* --- changes ------------------------------------------------------------------------------------------------------------ */
-
-static gint64
-get_number(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *stmt = NULL;
-    gint64 number;
-
-    g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), ==, SQLITE_OK);
-    g_assert_cmpint(sqlite3_step(stmt), ==, SQLITE_ROW);
-    number = sqlite3_column_int64(stmt, 0);
-    (void) sqlite3_finalize(stmt);
-    return number;
-}
 
 /* What the writer does: quads, statistics with another stamp, and what came and went. */
 static void
@@ -623,7 +631,7 @@ on_progress(void *data)
 static void
 test_gaps(void)
 {
-    static const char *const programs[] = { "#S00o00", "#O00s00", "#*s00s00", "#+O00s00S00o00", "#n00", "#O01s00" };
+    static const char *const programs[] = { "#S00o00", "#O00s00", "#*s00s00", "#+O00s00S00o00", "#n00", "#O01s00", ":.o00.s00." };
     const char *n_pairs = g_getenv("TALLY_PAIRS") != NULL ? g_getenv("TALLY_PAIRS") : PAIRS_DEFAULT;
     sqlite3 *db = open_store(256 * CACHE_BYTES);
     Gaps gaps = { 0 };
