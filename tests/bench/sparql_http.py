@@ -4,7 +4,8 @@
 "load" loads DATA.nt into an empty store beside it. The others ask that store: "mixes" the queries of FOLDER/explore and FOLDER/bi
 that EXPECTED.tsv names, one client and four, and all triples; "questions" FOLDER/*.rq, whose answers are compared with
 FOLDER/EXPECTED.tsv, or else with DATA.nt.answers/*.tsv. Prints lines of metric, unit and value, with the names of group-sparql.c.
-A query beyond LIMIT_S counts as LIMIT_S. For tests/bench/sparql-peers.c.
+A query beyond LIMIT_S counts as LIMIT_S, a question beyond QUESTION_LIMIT_S as that. A question that was beyond it or refused is
+not asked in later rounds: DATA.nt.ENGINE.slow names it. So all rounds end. For tests/bench/sparql-peers.c.
 """
 import http.client
 import multiprocessing
@@ -21,6 +22,7 @@ import urllib.parse
 from sparql_answers import has_expected, read_expected, same_rows
 
 LIMIT_S = 30
+QUESTION_LIMIT_S = 10
 STREAM_S = 300  # all triples may take so long
 LONG_S = 2  # what takes longer is asked once
 REPETITIONS = {"explore": 9, "bi": 1}
@@ -44,7 +46,7 @@ def get_free_port():
 
 class Server:
     def __init__(self, store, data):
-        self.store, self.data = store, data
+        self.store, self.data, self.limit = store, data, LIMIT_S
         self.process = self.port = self.connection = None
         self.start()
 
@@ -63,7 +65,7 @@ class Server:
                 time.sleep(0.01)
 
     def connect(self):
-        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.limit)
         self.connection.connect()
         self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -90,7 +92,7 @@ class Server:
         except TimeoutError:
             self.stop()
             self.start()
-            return LIMIT_S, 0
+            return self.limit, 0
         except (http.client.HTTPException, ConnectionError):  # the server ended
             self.stop()
             self.start()
@@ -243,7 +245,7 @@ class ForkedServer:
     """What a client in a process of its own needs of a server."""
 
     def __init__(self, server):
-        self.engine, self.port = type(server), server.port
+        self.engine, self.port, self.limit = type(server), server.port, server.limit
 
     def connect(self):
         Server.connect(self)
@@ -276,21 +278,39 @@ def is_right(name, expected, data, body):
         return same_rows(body, answer.read())
 
 
+def read_slow(path):
+    """{name: whether it was refused}"""
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return {line.split()[0]: line.split()[1] == "refused" for line in file}
+
+
 def run_questions(server, folder, data):
     expected = read_expected(os.path.join(folder, "EXPECTED.tsv"))
+    slow_path = f"{data}.{type(server).__name__.lower()}.slow"
+    slow = read_slow(slow_path)
+    server.limit = QUESTION_LIMIT_S
+    server.connection.sock.settimeout(server.limit)
     medians = []
     for name in sorted(file[:-3] for file in os.listdir(folder) if file.endswith(".rq")):
         with open(os.path.join(folder, name + ".rq"), encoding="utf-8") as file:
             text = file.read()
+        if name in slow and slow[name]:
+            say(f"refused.{name}", "", 1)
+            continue
         body = []
-        cold = server.query(text, body)[0]
+        cold = server.query(text, body)[0] if name not in slow else QUESTION_LIMIT_S
         times = [] if cold is None or cold >= LONG_S else [server.query(text)[0] for _ in range(N_WARM)]
+        if name not in slow and (None in (cold, *times) or cold >= QUESTION_LIMIT_S):
+            with open(slow_path, "a", encoding="utf-8") as file:
+                print(name, "refused" if None in (cold, *times) else "slow", file=file)
         if None in (cold, *times):
             say(f"refused.{name}", "", 1)
             continue
         medians.append(1000 * (statistics.median(times) if times else cold))
         say(f"question.{name}", "ms", medians[-1])
-        if cold < LIMIT_S and not is_right(name, expected, data, b"".join(body)):
+        if cold < QUESTION_LIMIT_S and not is_right(name, expected, data, b"".join(body)):
             say(f"different.{name}", "", 1)
     say("question.mean", "ms", statistics.geometric_mean(medians))
 
