@@ -367,6 +367,7 @@ guint64 query_connection_get_max_rows(QueryConnection *self);
  * Sets what relative IRIs of the SPARQL statements that follow on this connection are resolved against, up to a BASE of their text.
  * The statements fail with BAD_PARAMETER for a @base that is no absolute IRI.
  */
+QUERY_AVAILABLE_IN_0_1
 void query_connection_set_base(QueryConnection *self, const char *base);
 
 /**
@@ -384,6 +385,7 @@ void query_connection_set_base(QueryConnection *self, const char *base);
  *
  * Returns: %FALSE on error: the dataset is as before
  */
+QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_set_dataset(QueryConnection *self, const char *const *default_graphs, const char *const *named_graphs,
                                       GError **error);
 

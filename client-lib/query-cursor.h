@@ -64,6 +64,7 @@ gboolean query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError 
  *
  * Returns: the number of rows that have arrived and have not been read
  */
+QUERY_AVAILABLE_IN_0_1
 guint query_cursor_get_n_ready(QueryCursor *self);
 
 /**

@@ -22,6 +22,12 @@ def declared(text):
     return names
 
 
+def without_version(text):
+    """Functions whose declaration does not say since when they exist."""
+    found = re.findall(r"^(.*)\n\w[\w *]*?\b(query_\w+)\(", text, re.M)
+    return sorted(name for before, name in found if not before.startswith("QUERY_AVAILABLE_IN_"))
+
+
 PRIVATE = "QUERY_CLIENT_PRIVATE"
 SYMBOLS = "data/debian/libquery-client-1-0.symbols"
 
@@ -67,6 +73,8 @@ def main():
     text = read(os.path.relpath(maps[0], ROOT))
     names = mapped(text, "QUERY_CLIENT_1")
     tap.case("exports/library-is-headers", difference(library, headers, "the library", "the public headers"))
+    tap.case("exports/versions", [f"{path}: {name}() without QUERY_AVAILABLE_IN_…" for path in public_headers()
+                                  for name in without_version(read(path))])
     tap.case("exports/only-query", [n for n in sorted(library | private) if not n.startswith("query_")])
     tap.case("exports/library-is-map", difference(library, names, "the library", maps[0]) if "query_*" not in names else [])
     packaged = {"@".join(symbol) for symbol in symbols} | {f"{version}@{version}" for _name, version in symbols}
