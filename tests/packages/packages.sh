@@ -39,7 +39,7 @@ make_source() {
     [[ -z $(git -C "$root" status --porcelain) ]] || echo "packages: what is not committed is not in them" >&2
     rm -rf "$work/source"
     mkdir -p "$work/source"
-    [[ -f $root/build/build.ninja ]] || meson setup "$root/build" --werror "$root" >/dev/null
+    [[ -f $root/build/build.ninja ]] || meson setup --werror "$root/build" "$root" >/dev/null
     meson dist -C "$root/build" --no-tests --allow-dirty --formats xztar >"$work/dist.log" 2>&1 || {
         cat "$work/dist.log" >&2
         return 1
