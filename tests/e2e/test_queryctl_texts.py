@@ -93,6 +93,16 @@ def test_the_man_page_formats_without_warnings():
             assert run.stderr == b"", name
 
 
+def test_manual_pages_name_pages_that_are_there():
+    """And a heading that stands for a group of the file is written as the file needs it."""
+    folder = os.path.dirname(MAN)
+    pages = {".".join(name.rsplit(".", 2)[:-1]) for name in os.listdir(folder) if name.endswith(".scd")}
+    named = {f"{name}.{section}" for page in pages
+             for name, section in re.findall(r"\*([\w.-]+)\*\((\d)\)", read(os.path.join(folder, page + ".scd")))}
+    assert named - pages == {"iconv.1"}, named  # of an essential package
+    assert re.findall(r"^# \[(.*)\]", read(os.path.join(folder, "queryd.conf.5.scd")), re.M)[0] == "Limits"
+
+
 # --- completions ---------------------------------------------------------------------------------------------------------
 
 def complete(bus, line, cwd=None):
