@@ -351,6 +351,8 @@ return_result(QueryTransaction *self, GTask *task, QueryRequest *request)
 
     if (kind == QUERY_REQUEST_ROWS)
         g_task_return_pointer(task, take_cursor(self, request), g_object_unref);
+    else if (kind == QUERY_REQUEST_PREPARE)
+        g_task_return_pointer(task, query_statement_new_prepared(self->connection, request), g_object_unref);
     else if (kind == QUERY_REQUEST_UPDATE)
         g_task_return_int(task, query_request_get_end(request)->changes);
     else
@@ -457,6 +459,53 @@ query_transaction_update_returning_async(QueryTransaction *self, QueryLanguage l
 
 QueryCursor *
 query_transaction_update_returning_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
+
+    return g_task_propagate_pointer(G_TASK(result), error);
+}
+
+static void
+prepare_async(QueryTransaction *self, gboolean writes, QueryLanguage language, const char *text, gpointer tag,
+              GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+{
+    GTask *task = g_task_new(self, cancellable, callback, user_data);
+    GError *error = NULL;
+
+    g_task_set_source_tag(task, tag);
+    run_async(self, task, create_request(self, QUERY_REQUEST_PREPARE, writes, language, text, NULL, &error), &error);
+}
+
+void
+query_transaction_prepare_async(QueryTransaction *self, QueryLanguage language, const char *text, GCancellable *cancellable,
+                                GAsyncReadyCallback callback, gpointer user_data)
+{
+    g_return_if_fail(QUERY_IS_TRANSACTION(self));
+    g_return_if_fail(text != NULL);
+
+    prepare_async(self, FALSE, language, text, query_transaction_prepare_async, cancellable, callback, user_data);
+}
+
+QueryStatement *
+query_transaction_prepare_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, self), NULL);
+
+    return g_task_propagate_pointer(G_TASK(result), error);
+}
+
+void
+query_transaction_prepare_update_async(QueryTransaction *self, QueryLanguage language, const char *text, GCancellable *cancellable,
+                                       GAsyncReadyCallback callback, gpointer user_data)
+{
+    g_return_if_fail(QUERY_IS_TRANSACTION(self));
+    g_return_if_fail(text != NULL);
+
+    prepare_async(self, TRUE, language, text, query_transaction_prepare_update_async, cancellable, callback, user_data);
+}
+
+QueryStatement *
+query_transaction_prepare_update_finish(QueryTransaction *self, GAsyncResult *result, GError **error)
 {
     g_return_val_if_fail(g_task_is_valid(result, self), NULL);
 

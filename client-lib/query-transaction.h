@@ -218,6 +218,32 @@ QueryStatement *query_transaction_prepare(QueryTransaction *self, QueryLanguage 
                                           GCancellable *cancellable, GError **error);
 
 /**
+ * query_transaction_prepare_async:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_prepare().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_transaction_prepare_async(QueryTransaction *self, QueryLanguage language, const char *text, GCancellable *cancellable,
+                                     GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_transaction_prepare_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a statement, %NULL on error
+ */
+QUERY_AVAILABLE_IN_0_1
+QueryStatement *query_transaction_prepare_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+
+/**
  * query_transaction_prepare_update:
  * @self: a transaction
  * @language: the language of @text
@@ -232,6 +258,32 @@ QueryStatement *query_transaction_prepare(QueryTransaction *self, QueryLanguage 
 QUERY_AVAILABLE_IN_0_1
 QueryStatement *query_transaction_prepare_update(QueryTransaction *self, QueryLanguage language, const char *text,
                                                  GCancellable *cancellable, GError **error);
+
+/**
+ * query_transaction_prepare_update_async:
+ * @self: a transaction
+ * @language: the language of @text
+ * @text: one statement that writes
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_transaction_prepare_update().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_transaction_prepare_update_async(QueryTransaction *self, QueryLanguage language, const char *text,
+                                            GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_transaction_prepare_update_finish:
+ * @self: a transaction
+ * @result: what the callback was given
+ * @error: (nullable): location for an error
+ *
+ * Returns: (transfer full): a statement, %NULL on error
+ */
+QUERY_AVAILABLE_IN_0_1
+QueryStatement *query_transaction_prepare_update_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
 
 /**
  * query_transaction_execute:

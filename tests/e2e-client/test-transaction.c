@@ -351,6 +351,42 @@ test_async(void)
 }
 
 static void
+test_async_statements(void)
+{
+    g_autoptr(QueryConnection) connection = open_connection();
+    g_autoptr(QueryTransaction) transaction = begin(connection);
+    g_autoptr(GAsyncResult) prepared = NULL;
+    g_autoptr(GAsyncResult) prepared_update = NULL;
+    g_autoptr(GAsyncResult) failed = NULL;
+    g_autoptr(QueryStatement) insert = NULL;
+    g_autoptr(QueryStatement) ask = NULL;
+    g_autoptr(QueryCursor) inserted = NULL;
+    g_autoptr(QueryCursor) asked = NULL;
+    g_autoptr(GError) error = NULL;
+
+    g_assert_cmpint(query_transaction_update(transaction, QUERY_LANGUAGE_SQL, "CREATE TABLE own(a)", NULL, NULL, NULL), ==, 0);
+    query_transaction_prepare_update_async(transaction, QUERY_LANGUAGE_SQL, "INSERT INTO own VALUES(42)", NULL, client_keep_result,
+                                           &prepared_update);
+    insert = query_transaction_prepare_update_finish(transaction, client_wait_for(&prepared_update), &error);
+    g_assert_no_error(error);
+    inserted = query_transaction_execute(transaction, insert, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_false(query_cursor_next(inserted, NULL, &error));
+    query_transaction_prepare_async(transaction, QUERY_LANGUAGE_SQL, "SELECT b FROM own", NULL, client_keep_result, &failed);
+    g_assert_null(query_transaction_prepare_finish(transaction, client_wait_for(&failed), &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_SYNTAX);
+    g_clear_error(&error);
+    query_transaction_prepare_async(transaction, QUERY_LANGUAGE_SQL, "SELECT a FROM own", NULL, client_keep_result, &prepared);
+    ask = query_transaction_prepare_finish(transaction, client_wait_for(&prepared), &error);
+    g_assert_no_error(error);
+    asked = query_transaction_execute(transaction, ask, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(take_number(asked), ==, 42);
+    g_assert_true(query_transaction_rollback(transaction, NULL, &error));
+    g_assert_no_error(error);
+}
+
+static void
 test_async_savepoints(void)
 {
     g_autoptr(QueryConnection) connection = open_connection();
@@ -580,6 +616,7 @@ main(int argc, char *argv[])
     g_test_add_func("/transaction/ended-by-the-daemon", test_ended_by_the_daemon);
     g_test_add_func("/transaction/async", test_async);
     g_test_add_func("/transaction/async-savepoints", test_async_savepoints);
+    g_test_add_func("/transaction/async-statements", test_async_statements);
     g_test_add_func("/updates/pipelined", test_pipelined);
     g_test_add_func("/updates/pipelined-disconnected", test_pipelined_disconnected);
     g_test_add_func("/updates/rows", test_rows);
