@@ -18,7 +18,7 @@ connection_new(struct AdbcConnection *connection, struct AdbcError *error)
     self->ref_count = 1;
     self->autocommit = TRUE;
     g_rec_mutex_init(&self->mutex);
-    g_mutex_init(&self->statements_mutex);
+    (void) pthread_mutex_init(&self->statements_mutex, NULL);
     self->statements = g_ptr_array_new();
     qad_cancel_init(&self->cancel);
     connection->private_data = self;
@@ -174,10 +174,10 @@ connection_cancel(struct AdbcConnection *connection, struct AdbcError *error)
     if (!check_new(connection, &failure))
         return qad_report(error, failure);
     qad_cancel_now(&self->cancel);
-    g_mutex_lock(&self->statements_mutex);
+    (void) pthread_mutex_lock(&self->statements_mutex);
     for (guint i = 0; i < self->statements->len; i++)
         qad_statement_cancel(self->statements->pdata[i]);
-    g_mutex_unlock(&self->statements_mutex);
+    (void) pthread_mutex_unlock(&self->statements_mutex);
     return ADBC_STATUS_OK;
 }
 

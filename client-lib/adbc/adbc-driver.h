@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include <pthread.h>
+
 #include "client-lib/adbc/adbc-abi.h"
 
 /* Beyond QUERY_ERROR: what ADBC has a status for, as its number. */
@@ -31,7 +33,7 @@ typedef struct QadDatabase {
 
 /* Cancels the calls that run. Thread: any. */
 typedef struct QadCancel {
-    GMutex mutex;
+    pthread_mutex_t mutex;
     GCancellable *current;
 } QadCancel;
 
@@ -43,7 +45,7 @@ typedef struct QadConnection {
     gboolean autocommit;
     QadOptions options;
     QadCancel cancel;
-    GMutex statements_mutex;
+    pthread_mutex_t statements_mutex;
     GPtrArray *statements; /* of QadStatement, not owned */
 } QadConnection;
 

@@ -101,7 +101,7 @@ qad_give_option(const char *key, char *value, char *buffer, size_t *n_bytes, str
 void
 qad_cancel_init(QadCancel *self)
 {
-    g_mutex_init(&self->mutex);
+    (void) pthread_mutex_init(&self->mutex, NULL);
     self->current = g_cancellable_new();
 }
 
@@ -109,7 +109,7 @@ void
 qad_cancel_clear(QadCancel *self)
 {
     g_clear_object(&self->current);
-    g_mutex_clear(&self->mutex);
+    (void) pthread_mutex_destroy(&self->mutex);
 }
 
 void
@@ -117,10 +117,10 @@ qad_cancel_now(QadCancel *self)
 {
     g_autoptr(GCancellable) current = NULL;
 
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     current = g_steal_pointer(&self->current); /* it is for the calls until now */
     self->current = g_cancellable_new();
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->mutex);
     g_cancellable_cancel(current);
 }
 
@@ -129,8 +129,8 @@ qad_cancel_get(QadCancel *self)
 {
     GCancellable *current;
 
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     current = g_object_ref(self->current);
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->mutex);
     return current;
 }

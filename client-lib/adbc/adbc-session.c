@@ -23,7 +23,7 @@ qad_connection_unref(QadConnection *self)
     g_clear_object(&self->connection);
     qad_cancel_clear(&self->cancel);
     g_ptr_array_unref(self->statements);
-    g_mutex_clear(&self->statements_mutex);
+    (void) pthread_mutex_destroy(&self->statements_mutex);
     g_rec_mutex_clear(&self->mutex);
     g_free(self);
 }

@@ -72,9 +72,9 @@ statement_new(struct AdbcConnection *connection, struct AdbcStatement *statement
     self->connection = qad_connection_ref(from);
     self->options = from->options;
     qad_cancel_init(&self->cancel);
-    g_mutex_lock(&from->statements_mutex);
+    (void) pthread_mutex_lock(&from->statements_mutex);
     g_ptr_array_add(from->statements, self);
-    g_mutex_unlock(&from->statements_mutex);
+    (void) pthread_mutex_unlock(&from->statements_mutex);
     statement->private_data = self;
     return ADBC_STATUS_OK;
 }
@@ -87,9 +87,9 @@ statement_release(struct AdbcStatement *statement, struct AdbcError *error)
 
     if (self == NULL)
         return qad_report(error, failure);
-    g_mutex_lock(&self->connection->statements_mutex);
+    (void) pthread_mutex_lock(&self->connection->statements_mutex);
     (void) g_ptr_array_remove(self->connection->statements, self);
-    g_mutex_unlock(&self->connection->statements_mutex);
+    (void) pthread_mutex_unlock(&self->connection->statements_mutex);
     drop_bound(self);
     g_clear_object(&self->prepared);
     g_rec_mutex_unlock(&self->connection->mutex);

@@ -6,8 +6,6 @@
  */
 #include "client-lib/direct-module/direct-snapshots.h"
 
-#include <errno.h>
-
 #include "client-lib/core/query-mutex.h"
 
 /* A run that was busy when it was due looks at its age within milliseconds; then it is gone from the list. */
@@ -31,13 +29,9 @@ QueryDirectSnapshots *
 direct_snapshots_new(void)
 {
     QueryDirectSnapshots *self = g_new0(QueryDirectSnapshots, 1);
-    pthread_condattr_t attributes;
 
     (void) pthread_mutex_init(&self->mutex, NULL);
-    (void) pthread_condattr_init(&attributes);
-    (void) pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void) pthread_cond_init(&self->changed, &attributes);
-    (void) pthread_condattr_destroy(&attributes);
+    query_cond_init(&self->changed);
     self->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
     return self;
 }
@@ -91,12 +85,10 @@ thread_main(gpointer data)
     (void) pthread_mutex_lock(&self->mutex);
     while (!self->stopping) {
         guint64 next_usec = expire_due(self, (guint64) g_get_monotonic_time());
-        struct timespec until = { .tv_sec = (time_t) (next_usec / G_USEC_PER_SEC),
-                                  .tv_nsec = (long) (next_usec % G_USEC_PER_SEC) * 1000 };
 
         if (next_usec == 0)
             break;
-        (void) pthread_cond_timedwait(&self->changed, &self->mutex, &until);
+        (void) query_cond_wait_until(&self->changed, &self->mutex, (gint64) next_usec);
     }
     self->thread_runs = FALSE;
     (void) pthread_mutex_unlock(&self->mutex);

@@ -122,7 +122,7 @@ open_session(QueryDirect *self, GVariant *options, GError **error)
     g_autoptr(GTlsDatabase) database = NULL;
     g_autoptr(GError) failure = NULL;
 
-    g_mutex_init(&self->sockets_mutex);
+    (void) pthread_mutex_init(&self->sockets_mutex, NULL);
     self->sockets = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_object_unref);
     self->session = soup_session_new_with_options("max-conns", REMOTE_CONNECTIONS, "max-conns-per-host", REMOTE_CONNECTIONS,
                                                   "timeout", 0, "user-agent", "libquery-client/" QUERYD_VERSION, NULL);
@@ -184,7 +184,7 @@ remote_unref(QueryDirect *self)
     if (self->session != NULL) {
         soup_session_abort(self->session);
         g_hash_table_unref(self->sockets);
-        g_mutex_clear(&self->sockets_mutex);
+        (void) pthread_mutex_destroy(&self->sockets_mutex);
     }
     g_clear_object(&self->session);
     target_clear(&self->query);

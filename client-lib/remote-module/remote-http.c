@@ -246,14 +246,14 @@ find_socket(QueryDirect *self, RemoteAnswer *answer)
 {
     gint64 id = (gint64) soup_message_get_connection_id(answer->message);
 
-    g_mutex_lock(&self->sockets_mutex);
+    (void) pthread_mutex_lock(&self->sockets_mutex);
     if (answer->socket != NULL) {
         (void) g_hash_table_foreach_remove(self->sockets, is_closed, NULL);
         (void) g_hash_table_replace(self->sockets, g_memdup2(&id, sizeof id), g_object_ref(answer->socket));
     } else {
         g_set_object(&answer->socket, g_hash_table_lookup(self->sockets, &id));
     }
-    g_mutex_unlock(&self->sockets_mutex);
+    (void) pthread_mutex_unlock(&self->sockets_mutex);
 }
 
 static gboolean

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <libsoup/soup.h>
+#include <pthread.h>
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/direct/query-direct-table.h"
@@ -37,7 +38,7 @@ struct QueryDirect {
     gsize row_bytes;
     gint tsv_is_bad; /* atomic: this server's TSV has no terms; JSON is asked for instead */
     SoupSession *session;
-    GMutex sockets_mutex;
+    pthread_mutex_t sockets_mutex;
     GHashTable *sockets; /* connection id of libsoup → GSocket; guarded by sockets_mutex */
 };
 

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "client-lib/core/query-mutex.h"
 #include "client-lib/core/query-parameters.h"
 #include "client-lib/remote-module/remote-http.h"
 #include "client-lib/remote-module/remote-input.h"
@@ -31,8 +32,8 @@ struct QueryDirectRun {
     RemoteRows rows;           /* of the thread */
     gint is_wanted;            /* atomic: the application waits */
 
-    GMutex mutex; /* of what follows */
-    GCond changed;
+    pthread_mutex_t mutex; /* of what follows */
+    pthread_cond_t changed;
     QuerySchema *schema;
     GQueue pages; /* of QwPageWriter */
     gboolean is_stopped;
@@ -57,10 +58,10 @@ begin_rows(gpointer data, const char *const *names, const char *const *types, gu
     for (guint i = 0; i < schema->n_parameters; i++)
         query_schema_set_parameter(schema, i, self->schema->parameter_names[i]);
 
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     old = self->schema;
     self->schema = schema;
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->mutex);
     query_schema_unref(old);
 }
 
@@ -70,16 +71,16 @@ take_page(gpointer data, const QwPageWriter *page)
     QueryDirectRun *self = data;
     gboolean is_stopped;
 
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     while (self->pages.length >= PAGES_MAX && !self->is_stopped)
-        g_cond_wait(&self->changed, &self->mutex);
+        (void) pthread_cond_wait(&self->changed, &self->mutex);
     is_stopped = self->is_stopped;
     if (is_stopped)
         g_free(page->data);
     else
         g_queue_push_tail(&self->pages, g_memdup2(page, sizeof *page));
-    g_cond_broadcast(&self->changed);
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_cond_broadcast(&self->changed);
+    (void) pthread_mutex_unlock(&self->mutex);
     return !is_stopped;
 }
 
@@ -161,14 +162,14 @@ run_in_thread(gpointer data)
         (void) remote_rows_flush(&self->rows);
     remote_rows_clear(&self->rows);
 
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     self->end.n_rows = self->rows.n_rows;
     self->end.elapsed_usec = (guint64) (g_get_monotonic_time() - self->start_usec);
     if (self->failure == NULL)
         self->failure = g_steal_pointer(&failure);
     self->is_done = TRUE;
-    g_cond_broadcast(&self->changed);
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_cond_broadcast(&self->changed);
+    (void) pthread_mutex_unlock(&self->mutex);
     return NULL;
 }
 
@@ -184,10 +185,10 @@ remote_run_ref(QueryDirectRun *self)
 static void
 stop(QueryDirectRun *self)
 {
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     self->is_stopped = TRUE;
-    g_cond_broadcast(&self->changed);
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_cond_broadcast(&self->changed);
+    (void) pthread_mutex_unlock(&self->mutex);
     g_cancellable_cancel(self->cancellable);
 }
 
@@ -216,8 +217,8 @@ remote_run_unref(QueryDirectRun *self)
     g_object_unref(self->cancellable);
     g_free(self->text);
     query_command_unref(self->command);
-    g_mutex_clear(&self->mutex);
-    g_cond_clear(&self->changed);
+    (void) pthread_mutex_destroy(&self->mutex);
+    (void) pthread_cond_destroy(&self->changed);
     remote_unref(self->direct);
     g_free(self);
 }
@@ -239,9 +240,9 @@ on_cancelled(GCancellable *cancellable, gpointer data)
 {
     QueryDirectRun *self = data;
 
-    g_mutex_lock(&self->mutex);
-    g_cond_broadcast(&self->changed);
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
+    (void) pthread_cond_broadcast(&self->changed);
+    (void) pthread_mutex_unlock(&self->mutex);
 }
 
 static gboolean
@@ -268,20 +269,20 @@ wait_for_news(QueryDirectRun *self, GCancellable *cancellable)
     gint64 until_usec = self->left_usec < G_MAXINT64 - begin_usec ? begin_usec + self->left_usec : G_MAXINT64;
     gboolean in_time = TRUE;
 
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     g_atomic_int_set(&self->is_wanted, 1);
     while (in_time && !has_news(self) && !g_cancellable_is_cancelled(cancellable)) {
         if (until_usec == G_MAXINT64)
-            g_cond_wait(&self->changed, &self->mutex);
+            (void) pthread_cond_wait(&self->changed, &self->mutex);
         else
-            in_time = g_cond_wait_until(&self->changed, &self->mutex, until_usec);
+            in_time = query_cond_wait_until(&self->changed, &self->mutex, until_usec);
     }
     g_atomic_int_set(&self->is_wanted, 0);
     if (!in_time && !has_news(self))
         set_expired(self);
     if (until_usec < G_MAXINT64)
         self->left_usec = MAX(until_usec - g_get_monotonic_time(), 0);
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->mutex);
 
     g_cancellable_disconnect(cancellable, handler);
     if (!in_time)
@@ -313,10 +314,10 @@ remote_run_take(QueryDirectRun *self, QwPageReader *ret_reader, QwEnd *ret_end, 
     QueryDirectResult result = QUERY_DIRECT_WORK;
     g_autofree QwPageWriter *page = NULL;
 
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     page = g_queue_pop_head(&self->pages);
     if (page != NULL) {
-        g_cond_broadcast(&self->changed);
+        (void) pthread_cond_broadcast(&self->changed);
         result = QUERY_DIRECT_ROWS;
     } else if (self->failure != NULL) {
         g_propagate_error(error, g_error_copy(self->failure));
@@ -325,7 +326,7 @@ remote_run_take(QueryDirectRun *self, QwPageReader *ret_reader, QwEnd *ret_end, 
         *ret_end = self->end;
         result = QUERY_DIRECT_END;
     }
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->mutex);
 
     if (page != NULL) {
         g_free(self->current.data);
@@ -392,8 +393,8 @@ run_new(QueryDirect *direct, const QueryCommand *command)
     self->left_usec = command->timeout_msec > 0 ? command->timeout_msec * 1000 : G_MAXINT64;
     self->cancellable = g_cancellable_new();
     self->schema = remote_text_describe(command->text, command->writes);
-    g_mutex_init(&self->mutex);
-    g_cond_init(&self->changed);
+    (void) pthread_mutex_init(&self->mutex, NULL);
+    query_cond_init(&self->changed);
     return self;
 }
 
@@ -406,11 +407,11 @@ await_first(QueryDirectRun *self, GCancellable *cancellable, GError **error)
     wait_for_news(self, cancellable);
     if (g_cancellable_set_error_if_cancelled(cancellable, error))
         return FALSE;
-    g_mutex_lock(&self->mutex);
+    (void) pthread_mutex_lock(&self->mutex);
     ok = self->failure == NULL || self->pages.length > 0;
     if (!ok)
         g_propagate_error(error, g_error_copy(self->failure));
-    g_mutex_unlock(&self->mutex);
+    (void) pthread_mutex_unlock(&self->mutex);
     return ok;
 }
 
