@@ -132,9 +132,12 @@ def test_a_hang_up_ends_them_all(store):
 
 
 def test_rows_before_a_long_step_keep_no_thread(store):
-    """A query that has given rows cannot be put off: threads are added for those, and others are served."""
+    """A query that has given rows cannot be put off: threads are added for those, and others are served.
+
+    Four of one client run long at once, and two beside these: the seventh waits until the first ones have ended at their deadlines.
+    """
     text = f"SELECT x FROM t UNION ALL SELECT {DEAR} FROM t"
-    channels = [store.caller().prepare(text, timeout_ms=0) for _ in range(12)]
+    channels = [store.caller().prepare(text, timeout_ms=5000) for _ in range(12)]
     for channel in channels:
         channel.send_fetch()
         assert channel.recv(16)
