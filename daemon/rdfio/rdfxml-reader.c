@@ -60,16 +60,42 @@ stop_here(Reader *self, GError *error)
     stop(self, error);
 }
 
+/* libxml2's bound that it is, or 0. Its message for the first names none, and has the code of every error within it. */
+static int
+get_bound(const Reader *self, xmlErrorPtr xml_error, const char **ret_what)
+{
+    const xmlParserInput *input = self->parser->input;
+
+    if (xml_error->code == XML_ERR_INTERNAL_ERROR && input != NULL &&
+        (input->end - input->cur > XML_MAX_LOOKUP_LIMIT || input->cur - input->base > XML_MAX_LOOKUP_LIMIT)) {
+        *ret_what = "a tag, with what its entities stand for, a comment or a processing instruction";
+        return XML_MAX_LOOKUP_LIMIT;
+    }
+    if (xml_error->code == XML_ERR_NAME_TOO_LONG) {
+        *ret_what = "a name";
+        return XML_MAX_NAME_LENGTH;
+    }
+    return 0;
+}
+
 static void
 on_error(void *data, xmlErrorPtr xml_error)
 {
     Reader *self = data;
     g_autofree char *message = NULL;
     GError *error = NULL;
+    const char *what;
+    int bound;
 
     if (self->error != NULL || xml_error->level < XML_ERR_ERROR)
         return;
 
+    bound = get_bound(self, xml_error, &what);
+    if (bound > 0) {
+        qd_error_set(&error, QW_ERROR_TOO_COMPLEX, "%s is too long: libxml2 reads at most %d bytes", what, bound);
+        stop_here(self, error);
+        return;
+    }
     message = g_strstrip(g_strdelimit(g_utf8_make_valid(xml_error->message != NULL ? xml_error->message : "", -1), "\n", ' '));
     qd_error_set(&error, xml_error->code == XML_ERR_NO_MEMORY ? QW_ERROR_NO_MEMORY : QW_ERROR_SYNTAX,
                  "%d:%d: no well-formed XML: %s", xml_error->line, MAX(xml_error->int2, 1), message);

@@ -313,6 +313,33 @@ test_entity_bombs(void)
     check_bomb(deep->str, "entities are nested too deep, here e71: the limit 'rdf_depth' is 128");
 }
 
+/* What libxml2 does not read names its bound, with entities and without. */
+static void
+test_bounds_of_xml(void)
+{
+    const char *start = "<d xmlns='http://a/' xmlns:r='" QD_RDF_NAMESPACE "'><p x='";
+    g_autoptr(GString) laughs = g_string_new("<!DOCTYPE d [<!ENTITY e '");
+    g_autoptr(GString) value = g_string_new(start);
+    g_autoptr(GString) name = g_string_new("<d xmlns='http://a/'><");
+
+    g_string_append_printf(laughs, "%0100000u'>]>%s", 0, start);
+    for (guint i = 0; i < 105; i++)
+        g_string_append(laughs, "&e;");
+    g_string_append(laughs, "'/></d>");
+    check_bomb(laughs->str, "a tag, with what its entities stand for, a comment or a processing instruction is too long: "
+                            "libxml2 reads at most 10000000 bytes");
+
+    for (guint i = 0; i < 11000; i++)
+        g_string_append_printf(value, "%01000u", 0);
+    g_string_append(value, "'/></d>");
+    check_bomb(value->str, "libxml2 reads at most 10000000 bytes");
+
+    for (guint i = 0; i < 60; i++)
+        g_string_append_printf(name, "a%0999u", 0);
+    g_string_append(name, "/></d>");
+    check_bomb(name->str, ": a name is too long: libxml2 reads at most 50000 bytes");
+}
+
 /* Short entities in a long document are not too much, however often they stand there. */
 static void
 test_many_references(void)
@@ -435,6 +462,7 @@ main(int argc, char **argv)
     g_test_add_func("/rdfio/rdf-reader/literal-too-long", test_literal_too_long);
     g_test_add_func("/rdfio/rdf-reader/depth", test_depth);
     g_test_add_func("/rdfio/rdf-reader/entity-bombs", test_entity_bombs);
+    g_test_add_func("/rdfio/rdf-reader/bounds-of-xml", test_bounds_of_xml);
     g_test_add_func("/rdfio/rdf-reader/many-references", test_many_references);
     g_test_add_func("/rdfio/rdf-reader/code-points", test_code_points);
     return g_test_run();
