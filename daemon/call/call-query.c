@@ -48,7 +48,8 @@ static QdRun *
 start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **error)
 {
     QdContext *context = call->private->context;
-    g_autoptr(QdRun) run = qd_run_new(context->pool, call->client, NULL, what, policy, &context->limits, error);
+    g_autoptr(QdRun) run = NULL;
+    QdRunText timed = *what;
     QdRunOptions options = {
         .timeout_msec = qd_context_get_timeout_msec(context, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.execution.has_timeout,
                                                     call->options.execution.timeout_msec),
@@ -62,6 +63,8 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
         .func_data = call,
     };
 
+    timed.timeout_msec = options.timeout_msec;
+    run = qd_run_new(context->pool, call->client, NULL, &timed, policy, &context->limits, error);
     if (run == NULL)
         return NULL;
 

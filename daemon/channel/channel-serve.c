@@ -167,7 +167,14 @@ serve_prepare(QdChannel *self, GError **error)
 
     if (options.execution.access_write && !qd_client_check_write(self->client, error))
         return FALSE;
-    what = (QdRunText){ .language = language, .text = text, .n_bytes = n_bytes, .base = options.base, .dataset = options.dataset };
+    what = (QdRunText){ .language = language,
+                        .text = text,
+                        .n_bytes = n_bytes,
+                        .base = options.base,
+                        .dataset = options.dataset,
+                        .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC,
+                                                                    options.execution.has_timeout,
+                                                                    options.execution.timeout_msec) };
     run = new_run(self, &what, options.execution.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (run == NULL)
         return FALSE;
@@ -249,12 +256,12 @@ static gboolean
 start_query(QdChannel *self, GError **error)
 {
     const QdStatement *statement = &self->statement;
-    const QdRunText what = { .language = statement->language,
-                             .text = statement->text,
-                             .n_bytes = statement->n_text_bytes,
-                             .base = statement->base,
-                             .dataset = statement->dataset,
-                             .settings = self->transaction == NULL ? self->settings : 0 };
+    QdRunText what = { .language = statement->language,
+                       .text = statement->text,
+                       .n_bytes = statement->n_text_bytes,
+                       .base = statement->base,
+                       .dataset = statement->dataset,
+                       .settings = self->transaction == NULL ? self->settings : 0 };
     QdRunOptions options = {
         .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->execution.has_timeout,
                                                     statement->execution.timeout_msec),
@@ -273,6 +280,7 @@ start_query(QdChannel *self, GError **error)
         .may_pack = self->transaction == NULL,
     };
 
+    what.timeout_msec = options.timeout_msec;
     self->work.run = new_run(self, &what, statement->execution.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (self->work.run == NULL || !bind_request(self, error))
         return FALSE;

@@ -161,7 +161,11 @@ compile(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
         return compile_sql(self, what, policy, error);
 
     qd_evaluation_begin_watch(self->reader->connection, &watch);
+    if (what->timeout_msec > 0)
+        qd_connection_set_compile_end(self->reader->connection, (uint64_t) g_get_monotonic_time() + 1000 * what->timeout_msec,
+                                      what->timeout_msec);
     ok = (what->language == QD_LANGUAGE_SPARQL ? compile_sparql : compile_sql)(self, what, policy, error);
+    qd_connection_set_compile_end(self->reader->connection, 0, 0);
     qd_evaluation_end_watch(self->reader->connection, &watch);
     return ok;
 }

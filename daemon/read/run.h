@@ -74,6 +74,7 @@ typedef struct QdRunText {
     const char *dataset;        /* (nullable) SPARQL: FROM clauses instead of those of the text */
     gboolean is_generated;      /* SQL of ours, which may be deeper than a client's */
     QdSessionSettings settings; /* of the session, which pragmas tell; 0 in a transaction, which has them */
+    uint64_t timeout_msec;      /* to compile it; 0: none but the limit */
     gboolean is_described;      /* its columns are asked for before it is stepped, and perhaps it never is */
 } QdRunText;
 

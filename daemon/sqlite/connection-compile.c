@@ -183,7 +183,7 @@ prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPol
         qd_limit_set_error(error, limits, QD_LIMIT_QUERY_MEMORY_BYTES,
                            "statement is too complex: it needs too much memory to compile");
     else if (r != SQLITE_OK && verdict == QD_BUDGET_TIME_EXCEEDED)
-        qd_limit_set_error(error, limits, QD_LIMIT_COMPILE_MSEC, "statement is too complex: it takes too long to compile");
+        qd_guard_set_time_error(&self->guard, error);
     else if ((r & 0xff) == SQLITE_NOMEM && verdict == QD_BUDGET_KEPT) /* so SQLite says it, though no allocation has failed */
         qd_limit_set_error(error, limits, QD_LIMIT_VDBE_OPS, "statement is too complex: its program is too long");
     return r;
@@ -402,6 +402,13 @@ compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, gb
         return compiled;
     qd_sqlite_set_error(error, NULL, SQLITE_NOMEM, NULL, 0, limits);
     return NULL;
+}
+
+void
+qd_connection_set_compile_end(QdConnection *self, uint64_t end_usec, uint64_t timeout_msec)
+{
+    self->guard.caller_end_usec = end_usec;
+    self->guard.caller_msec = timeout_msec;
 }
 
 QdCompiled *

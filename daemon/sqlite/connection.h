@@ -94,6 +94,9 @@ gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
 /* @object: (nullable): NULL: the caller has freed what there was. */
 void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy);
 
+/* When the caller of what is compiled from here on has waited long enough: @end_usec (monotonic), 0: never. It had @timeout_msec.
+ */
+void qd_connection_set_compile_end(QdConnection *self, uint64_t end_usec, uint64_t timeout_msec);
 /**
  * qd_connection_compile:
  * @text: one statement; need not be NUL-terminated at @n_bytes, must not contain a NUL

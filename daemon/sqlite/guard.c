@@ -122,6 +122,29 @@ deny(QdGuard *self, QwError code, const char *format, ...)
     return SQLITE_DENY;
 }
 
+void
+qd_guard_set_time_error(const QdGuard *self, GError **error)
+{
+    if (self->compile_deadline_usec == self->caller_end_usec)
+        qd_error_set(error, QW_ERROR_TIMEOUT,
+                     "statement took longer to compile than its %" G_GUINT64_FORMAT
+                     " ms ('timeout_ms' of the caller or the daemon)",
+                     self->caller_msec);
+    else
+        qd_error_set(error, QW_ERROR_TOO_COMPLEX,
+                     "statement is too complex: it takes too long to compile: the limit 'compile_ms' is %" G_GUINT64_FORMAT " ms",
+                     self->compile_msec);
+}
+
+static int
+deny_for_time(QdGuard *self)
+{
+    g_autoptr(GError) error = NULL;
+
+    qd_guard_set_time_error(self, &error);
+    return deny(self, qd_error_get_code(error), "%s", error->message);
+}
+
 static gboolean
 list_has(const char *const *list, gsize n, const char *name)
 {
@@ -480,9 +503,7 @@ authorize(void *data, int action, const char *a, const char *b, const char *data
             return deny(self, QW_ERROR_TOO_COMPLEX,
                         "statement looks up too many names: the limit 'authorizer_calls' is %" G_GUINT64_FORMAT, self->max_calls);
         if (self->n_calls % 16 == 0 && (uint64_t) g_get_monotonic_time() > self->compile_deadline_usec)
-            return deny(self, QW_ERROR_TOO_COMPLEX,
-                        "statement takes too long to compile: the limit 'compile_ms' is %" G_GUINT64_FORMAT " ms",
-                        self->compile_msec);
+            return deny_for_time(self);
     }
 
     /* ALTER TABLE looks for the name in temporary triggers and views, too, by an UPDATE; DEFENSIVE keeps the client's own off */
@@ -520,6 +541,8 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     self->max_aggregates = qd_limits_get(limits, QD_LIMIT_AGGREGATES);
     self->compile_msec = qd_limits_get(limits, QD_LIMIT_COMPILE_MSEC);
     self->compile_deadline_usec = (uint64_t) g_get_monotonic_time() + 1000 * self->compile_msec;
+    if (self->caller_end_usec > 0)
+        self->compile_deadline_usec = MIN(self->compile_deadline_usec, self->caller_end_usec);
     self->writes = FALSE;
     self->tells = FALSE;
     self->control = QD_CONTROL_NONE;

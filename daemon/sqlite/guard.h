@@ -49,6 +49,8 @@ typedef struct QdGuard {
     gboolean packing;   /* one of our wrappers is compiled or run: it calls what statements may not */
     gboolean compiling;
     uint64_t compile_deadline_usec; /* monotonic; used while compiling */
+    uint64_t caller_end_usec;       /* monotonic; 0: none; for what is compiled from here on */
+    uint64_t caller_msec;           /* for the message */
     uint64_t n_calls;
     uint64_t max_calls;
     uint64_t n_aggregates; /* those called so far */
@@ -68,6 +70,9 @@ typedef struct QdGuard {
     QwError denial_code;     /* 0: nothing was denied */
     char *denial;            /* (owned) why */
 } QdGuard;
+
+/* What is compiled takes too long: the error that says which of the two ends has come. */
+void qd_guard_set_time_error(const QdGuard *self, GError **error);
 
 /* Installs @self on @db. @self must outlive it. */
 void qd_guard_install(QdGuard *self, sqlite3 *db);

@@ -133,6 +133,7 @@ qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job)
     };
     item->watch = watch;
     qd_evaluation_begin_watch(self->connection, &watch->watch);
+    qd_connection_set_compile_end(self->connection, watch->deadline_usec, item->times.timeout_msec);
 }
 
 void
@@ -140,6 +141,7 @@ qd_write_watch_end(QdWriter *self)
 {
     QdWriteWatch *watch = &self->watch;
 
+    qd_connection_set_compile_end(self->connection, 0, 0);
     qd_evaluation_end_watch(self->connection, &watch->watch);
     g_clear_error(&watch->stop);
     watch->item->watch = NULL;

@@ -283,6 +283,16 @@ def test_schema_change_before_returning(healthy):
         assert channel.fetch() == [(1, 7)]
 
 
+def test_compile_ends_with_the_deadline(healthy):
+    """60,000 constants, each compared with the others: a second of compiling, as a query, on a channel and as an update."""
+    sql = "SELECT CASE 1" + "".join(f" WHEN {i} THEN 'x{i}'" for i in range(30000)) + " END"
+    for call in (lambda: healthy.query(sql, timeout_ms=20), lambda: healthy.prepare(sql, timeout_ms=20),
+                 lambda: healthy.update("INSERT INTO t(a) " + sql, timeout_ms=20)):
+        with pytest.raises(BusError) as error:
+            call()
+        expect(error, "Timeout", "20 ms")
+
+
 @pytest.mark.parametrize("levels", [18, 20, 22, 26, 30])
 def test_long_compile_is_bounded(healthy, levels):
     """Nested CTEs that double: kilobytes of text, seconds of compiling, gigabytes of memory."""

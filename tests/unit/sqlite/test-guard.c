@@ -316,6 +316,27 @@ test_compile_time(StoreFixture *self, gconstpointer data)
         g_assert_cmpint(g_get_monotonic_time() - start_usec, <, 5 * G_USEC_PER_SEC);
 }
 
+/* However long it may compile: its caller has waited long enough. */
+static void
+test_compile_end(StoreFixture *self, gconstpointer data)
+{
+    g_autoptr(GString) text = g_string_new("SELECT 1 IN (1");
+    g_autoptr(GError) error = NULL;
+
+    store_execute(self->writer, SCHEMA);
+    self->limits.values[QD_LIMIT_COMPILE_MSEC] = 3600000;
+    for (guint i = 0; i < 100; i++)
+        g_string_append(text, ", (SELECT b FROM t)");
+    g_string_append_c(text, ')');
+    qd_connection_set_compile_end(self->writer, (uint64_t) g_get_monotonic_time() - 1, 7);
+    g_assert_null(store_compile(self, self->writer, text->str, QD_POLICY_READ, &error));
+    store_assert_error(error, QW_ERROR_TIMEOUT, "longer to compile than its 7 ms");
+    g_clear_error(&error);
+    qd_connection_set_compile_end(self->writer, 0, 0);
+    g_assert_nonnull(store_compile(self, self->writer, text->str, QD_POLICY_READ, &error));
+    g_assert_no_error(error);
+}
+
 static void
 test_vacuum(StoreFixture *self, gconstpointer data)
 {
@@ -410,6 +431,7 @@ main(int argc, char **argv)
     ADD("full-text-in-schema", test_full_text_in_schema);
     ADD("too-many-names", test_too_many_names);
     ADD("compile-time", test_compile_time);
+    ADD("compile-end", test_compile_end);
     ADD("vacuum", test_vacuum);
     ADD("like-vacuum", test_like_vacuum);
     ADD("within-vacuum", test_within_vacuum);
