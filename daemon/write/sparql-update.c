@@ -88,7 +88,7 @@ empty_table(Update *self, const char *table, GError **error)
     return qd_connection_execute(self->connection, sql, error);
 }
 
-/* Runs the WHERE to its end; one row, and no more, when there is none. */
+/* Runs the WHERE to its end. */
 static gboolean
 spool(Update *self, const QdSparqlOperation *operation, const char *table, GError **error)
 {
@@ -96,10 +96,6 @@ spool(Update *self, const QdSparqlOperation *operation, const char *table, GErro
     g_auto_stmt stmt = NULL;
     int r;
 
-    if (operation->where.sql == NULL) {
-        g_string_printf(sql, "INSERT INTO %s(n) VALUES(1)", table);
-        return qd_connection_execute(self->connection, sql->str, error);
-    }
     g_string_printf(sql, "INSERT INTO %s(", table);
     for (guint i = 0; i < operation->n_columns; i++)
         g_string_append_printf(sql, "%sc%u", i > 0 ? "," : "", i);
@@ -139,12 +135,16 @@ resolve_term(Update *self, const QdTerm *term, gboolean intern, gint64 *ret_id, 
                   : qd_dictionary_find_id(self->dictionary, term, ret_id, error);
 }
 
+/* @row: NULL: the solution that binds nothing */
 static gboolean
 resolve_column(Update *self, sqlite3_stmt *row, int column, gboolean intern, gint64 *ret_id, GError **error)
 {
-    sqlite3_value *value = sqlite3_column_value(row, column);
+    sqlite3_value *value;
     QdTerm term;
 
+    if (row == NULL)
+        return FALSE; /* unbound */
+    value = sqlite3_column_value(row, column);
     switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
         *ret_id = sqlite3_value_int64(value);
@@ -216,36 +216,50 @@ change_quad(Update *self, const QdTemplateQuad *template, sqlite3_stmt *row, con
     return TRUE;
 }
 
+/* The quads of one solution. */
 static gboolean
-change_quads(Update *self, const QdSparqlOperation *operation, const char *table, gboolean insert, GError **error)
+change_by_row(Update *self, const QdSparqlOperation *operation, sqlite3_stmt *row, gboolean insert, GError **error)
 {
     const QdTemplateQuad *templates = insert ? operation->inserts : operation->deletes;
     guint n_templates = insert ? operation->n_inserts : operation->n_deletes;
     g_autofree gint64 *blank_nodes = g_new0(gint64, operation->n_blank_nodes);
+
+    for (guint i = 0; insert && i < operation->n_blank_nodes; i++)
+        blank_nodes[i] = qd_dictionary_make_bnode(self->dictionary);
+    for (guint i = 0; i < n_templates; i++) {
+        if (!change_quad(self, &templates[i], row, blank_nodes, insert, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+change_quads(Update *self, const QdSparqlOperation *operation, const char *table, gboolean insert, GError **error)
+{
     g_autofree char *sql = g_strdup_printf("SELECT * FROM %s", table);
     g_auto_stmt row = NULL;
     int r;
 
-    if (n_templates == 0)
+    if ((insert ? operation->n_inserts : operation->n_deletes) == 0)
         return TRUE;
     if (!prepare(self, sql, &row, error))
         return FALSE;
     while ((r = sqlite3_step(row)) == SQLITE_ROW) {
-        for (guint i = 0; insert && i < operation->n_blank_nodes; i++)
-            blank_nodes[i] = qd_dictionary_make_bnode(self->dictionary);
-        for (guint i = 0; i < n_templates; i++) {
-            if (!change_quad(self, &templates[i], row, blank_nodes, insert, error))
-                return FALSE;
-        }
+        if (!change_by_row(self, operation, row, insert, error))
+            return FALSE;
     }
     return r == SQLITE_DONE || fail(self, r, sql, error);
 }
 
+/* Without a WHERE, as INSERT DATA is, there is one solution, which needs no table. */
 static gboolean
 run_modify(Update *self, const QdSparqlOperation *operation, GError **error)
 {
-    g_autofree char *table = make_table(self, operation->n_columns, error);
+    g_autofree char *table = NULL;
 
+    if (operation->where.sql == NULL)
+        return change_by_row(self, operation, NULL, FALSE, error) && change_by_row(self, operation, NULL, TRUE, error);
+    table = make_table(self, operation->n_columns, error);
     return table != NULL && spool(self, operation, table, error) && change_quads(self, operation, table, FALSE, error) &&
            change_quads(self, operation, table, TRUE, error) && empty_table(self, table, error);
 }

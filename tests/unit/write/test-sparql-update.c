@@ -53,6 +53,20 @@ test_changed(SparqlFixture *self, gconstpointer data)
     assert_changed(self, "CLEAR ALL ; CLEAR SILENT GRAPH :nothing ; LOAD SILENT <http://nowhere/>", 0, "", "");
 }
 
+/* What has no WHERE needs no table of solutions: it took four statements of SQL more. */
+static void
+test_no_table(SparqlFixture *self, gconstpointer data)
+{
+    sqlite3 *db = qd_connection_get_db(self->store.writer);
+    sqlite3_stmt *stmt = NULL;
+
+    assert_changed(self, "INSERT DATA { :a :p 1 , [ :q 2 ] } ; DELETE DATA { :a :p 1 }", 4, "default", "p q");
+    g_assert_cmpint(sqlite3_prepare_v2(db, "SELECT name FROM temp.sqlite_master", -1, &stmt, NULL), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_step(stmt), ==, SQLITE_DONE);
+    (void) sqlite3_finalize(stmt);
+    assert_changed(self, "INSERT { :a :r 1 } WHERE { }", 1, "default", "r");
+}
+
 /* Above what is kept apart it is all of them, and never less. */
 static void
 test_changed_all(SparqlFixture *self, gconstpointer data)
@@ -234,6 +248,7 @@ main(int argc, char **argv)
 #define ADD(path, func) \
     g_test_add("/write/sparql-update/" path, SparqlFixture, NULL, sparql_fixture_set_up, func, sparql_fixture_tear_down)
     ADD("changed", test_changed);
+    ADD("no-table", test_no_table);
     ADD("changed-all", test_changed_all);
     ADD("no-quads", test_no_quads);
     ADD("blank-nodes", test_blank_nodes);
