@@ -154,7 +154,7 @@ QdAlgebra *
 qd_rewrite_distinct(QdGenerator *self, QdAlgebra *node)
 {
     const QdAlgebra *project = node->kind == QD_ALGEBRA_DISTINCT ? node->children[0] : NULL;
-    const QdAlgebra *join;
+    QdAlgebra *join;
     g_autoptr(GPtrArray) parts = NULL;
     g_autofree gboolean *dropped = NULL;
     gboolean changed = FALSE;
@@ -165,6 +165,8 @@ qd_rewrite_distinct(QdGenerator *self, QdAlgebra *node)
     if (qd_algebra_is_distinct(self, node))
         return node->children[0];
     join = project->children[0];
+    if (join->kind == QD_ALGEBRA_PATH)
+        join = qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, &join, 1);
     if (join->kind != QD_ALGEBRA_JOIN || !qd_algebra_consists_of_links(join) || !qd_algebra_has_path(join))
         return node;
     parts = g_ptr_array_new();

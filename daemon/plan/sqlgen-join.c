@@ -380,7 +380,11 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
         if (given == NULL && is_apart(self, order, i, n_children))
             return join_apart(self, joined, order + i, n_children - i, multiply(self, n_estimates + i, n_children - i) > n_before);
         if (order[i]->kind == QD_ALGEBRA_PATH) {
+            const QdSiblings siblings = { order, n_children, i, given, bound };
+
+            self->siblings = &siblings;
             next = qd_generate_path(self, order[i]->triple, &joined, bound);
+            self->siblings = NULL;
         } else if (order[i]->kind == QD_ALGEBRA_MATCH) {
             next = qd_generate_match(self, order[i]->match, &joined);
         } else if (joined != NULL && order[i]->kind == QD_ALGEBRA_UNION &&

@@ -14,9 +14,10 @@
 typedef struct Closure {
     QdPathKind kind;
     const QdRelation *step;
-    guint x, y;  /* the step's variables, from the seeded end to the other */
-    QdSql graph; /* of the step; none: the active graph is no variable */
-    QdSql seeds; /* SELECT n [, g], or none: every node */
+    guint x, y;       /* the step's variables, from the seeded end to the other */
+    QdSql graph;      /* of the step; none: the active graph is no variable */
+    QdSql seeds;      /* SELECT n [, g], or none: every node */
+    const QdNode *to; /* (nullable): its other end, of which all pairs are wanted that a join has */
 } Closure;
 
 /* Every node of the active graph: SELECT n [, g]. */
@@ -206,11 +207,13 @@ append_links(QdGenerator *self, const QdPath *path, gboolean backward, QdSqlBuil
 }
 
 /*
+ * @to (nullable): the end that is searched for, of which the other parts of a join may ask something.
+ *
  * A repetition of links in one graph is searched breadth first, a set for each seed (daemon/functions/closure/closure.h): the
  * arguments after the seed. None: of anything else.
  */
 static QdSql
-write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gboolean from_object)
+write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gboolean from_object, const QdNode *to)
 {
     static const char *const kinds[] = {
         [QD_PATH_ZERO_OR_MORE] = "'*'", [QD_PATH_ONE_OR_MORE] = "'+'", [QD_PATH_ZERO_OR_ONE] = "'?'"
@@ -220,6 +223,8 @@ write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gbool
 
     if (self->dataset->clause != NULL || self->graph.kind == QD_NODE_VARIABLE || !append_links(self, inner, from_object, &links))
         return QD_SQL_NONE;
+    if (to != NULL && to->kind == QD_NODE_VARIABLE && kind != QD_PATH_ZERO_OR_ONE)
+        qd_path_append_conditions(self, to->variable, &links);
     return qd_sql_make(self->arena, ",queryd_steps(@@),@", qd_sql_text(kinds[kind]), qd_sql_finish(&links),
                        graph != NULL ? qd_generator_put_term(self, graph) : qd_sql_text("0"));
 }
@@ -243,7 +248,7 @@ static const char *const search_counts = "SELECT n.n,c.n_nodes FROM (@) AS n CRO
 static QdSql
 write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gboolean from_object, const char *format)
 {
-    QdSql search = write_search_from(self, closure->kind, inner, from_object);
+    QdSql search = write_search_from(self, closure->kind, inner, from_object, closure->to);
     QdSql seeds = closure->seeds;
 
     if (search.text == NULL)
@@ -455,7 +460,7 @@ generate_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *lef
         left->n_tables >= QD_TABLES_MAX)
         return NULL;
     seed = qd_column_intern(self, qd_relation_find(left, from->variable));
-    search = write_search_from(self, kind, inner, from_object);
+    search = write_search_from(self, kind, inner, from_object, rate_seed(left, to) == 0 ? to : NULL);
     if (search.text == NULL)
         return NULL;
     relation = qd_relation_new(self);
@@ -510,6 +515,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     if (self->graph.kind == QD_NODE_VARIABLE)
         closure.graph = qd_relation_find(closure.step, self->graph.variable)->sql;
     table = qd_generator_make_table(self, 'p');
+    closure.to = !is_circle(triple) ? from_object ? &triple->s : &triple->o : NULL;
     search = write_search(self, &closure, inner, from_object, is_circle(triple) ? search_circles : search_pairs);
     if (search.text != NULL && is_loop(triple, closure.kind))
         search = qd_sql_make(self->arena, "SELECT n.n,n.n FROM (@) AS n",

@@ -56,6 +56,15 @@ typedef struct QdOuter {
     const struct QdOuter *next;
 } QdOuter;
 
+/* The parts of a join, in order. */
+typedef struct QdSiblings {
+    const QdAlgebra *const *parts;
+    guint n_parts;
+    guint index;                /* of the one that is generated */
+    const QdRelation *given;    /* (nullable): what they are joined with */
+    const QdVariableSet *bound; /* (nullable): what solutions around them bind */
+} QdSiblings;
+
 struct QdGenerator {
     guint n_open_joins; /* that were split by what is bound */
     guint n_split;      /* groups that were split into cases */
@@ -78,7 +87,8 @@ struct QdGenerator {
     const char *notes;         /* (nullable): lines for Explain beside these */
     const QdAlgebra *seeded;   /* (nullable): to be generated from seeds */
     QdRelation *seeds;
-    QdVariableSet filtered; /* variables that conditions around what is generated name */
+    const QdSiblings *siblings; /* (nullable): while a path is generated as a part of a join */
+    QdVariableSet filtered;     /* variables that conditions around what is generated name */
     guint n_names;
     QdNode graph; /* NONE: default graph; TERM; VARIABLE: each relation has a column for it */
     const QdOuter *outer;
@@ -368,6 +378,13 @@ QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelati
 /* @group, how many pairs a repeated path leads between, in all or for each node at one end: pairs are counted where they are found.
  * NULL: it is another one. */
 QdRelation *qd_generate_path_count(QdGenerator *self, const QdAlgebra *group);
+
+/*
+ * sqlgen-path-filter.c: what the other parts of the join ask of @variable, where a path ends, as arguments of queryd_steps(). The
+ * search leaves out nodes without a link that a triple needs, or with one that MINUS or NOT EXISTS takes away. The parts remain,
+ * since they may bind more.
+ */
+void qd_path_append_conditions(QdGenerator *self, guint variable, QdSqlBuilder *out);
 
 /* sqlgen-fts.c; @left (nullable): solutions to be joined with, sealed on return when it gave the query texts. */
 QdRelation *qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left);

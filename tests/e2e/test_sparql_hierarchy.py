@@ -148,3 +148,43 @@ def n_alias_pairs(made):
 ])
 def test_joined_with_patterns(hierarchy, pattern, expected):
     assert hierarchy.count(pattern) == expected(hierarchy)
+
+
+N_DEEP = 3000
+N_CIRCLE = 10
+
+
+@pytest.fixture(scope="module")
+def deep():
+    """A chain of nodes that ends in a circle; every hundredth node is marked."""
+    nodes = [f"<http://example.org/d{number}>" for number in range(N_DEEP)]
+    lines = [f"{node} <http://example.org/up> {above} ." for node, above in zip(nodes, nodes[1:] + nodes[-N_CIRCLE:])]
+    lines += [f"{node} <http://example.org/mark> <http://example.org/m> ." for node in nodes[::100]]
+    world = World()
+    with memory_file("\n".join(lines).encode()) as fd:
+        world.import_fd(fd, "ntriples")
+    yield world
+    world.finish()
+
+
+N_ON_CHAIN = N_DEEP - N_CIRCLE
+N_DEEP_PAIRS = sum(N_DEEP - 1 - number for number in range(N_ON_CHAIN)) + N_CIRCLE * N_CIRCLE
+
+
+@pytest.mark.parametrize("pattern, expected", [
+    ("?x :up+ ?x", N_CIRCLE),
+    ("?x :up ?y MINUS { ?x :up+ ?x }", N_ON_CHAIN),
+    ("{ SELECT (COUNT(*) AS ?k) { ?x :up+ ?y } } FILTER(?k = %d)" % N_DEEP_PAIRS, 1),
+    ("{ SELECT ?y (COUNT(*) AS ?k) { ?x :up* ?y } GROUP BY ?y } FILTER(?k = 7)", 1),
+    ("{ SELECT DISTINCT ?x { ?x :up+ ?y } }", N_DEEP),
+    ("?x :up+ ?y MINUS { ?y :up ?z }", 0),
+    ("?x :up+ ?y . ?y :mark :nowhere", 0),
+    ("?x :mark ?m . ?x :up+ ?y . ?y :mark ?m", 29 * 30 // 2),
+    ("?x :up ?y FILTER NOT EXISTS { ?x :up+/:mark ?m }", N_DEEP - 2900),
+    ("?x :up ?y FILTER EXISTS { ?x :up+ ?z . ?z :mark :nowhere }", 0),
+])
+def test_deep_chain(deep, pattern, expected):
+    """4.5 million pairs: circles are found in one pass, pairs counted where they are found."""
+    text = PREFIX + f"SELECT (COUNT(*) AS ?n) {{ {pattern} }}"
+    _, rows, _ = deep.query_full(text, language="sparql", timeout_ms=TIMEOUT_MS * SLOWER)
+    assert int(rows[0][0][0]) == expected

@@ -82,7 +82,7 @@ qd_closure_graph_add(QdClosureGraph *self, gint64 node, guint state, guint32 *re
     numbers->keys[slot] = node;
     numbers->numbers[slot] = (guint32) n;
     numbers->n++;
-    self->vertices[n] = (QdClosureVertex){ .node = node, .state = state };
+    self->vertices[n] = (QdClosureVertex){ .node = node, .state = (guint16) state };
     self->n_vertices = n + 1;
     *ret_vertex = (guint32) n;
     return SQLITE_OK;
@@ -107,7 +107,8 @@ qd_closure_statements_clear(QdClosureStatements *self)
 {
     (void) sqlite3_finalize(self->forward);
     (void) sqlite3_finalize(self->backward);
-    self->forward = self->backward = NULL;
+    (void) sqlite3_finalize(self->exact);
+    self->forward = self->backward = self->exact = NULL;
 }
 
 static int
@@ -128,22 +129,39 @@ add_link(QdClosureGraph *self, guint32 vertex)
     return r;
 }
 
+/* The links of @predicate that begin, or end, at @node; with the other end where it is not 0. */
+static int
+ask_links(QdClosureGraph *self, gint64 node, gboolean backward, gint64 predicate, gint64 other, sqlite3_stmt **ret_stmt)
+{
+    QdClosureStatements *all = self->statements;
+    sqlite3_stmt **stmt = other != 0 ? &all->exact : backward ? &all->backward : &all->forward;
+    int r = prepare(all, stmt,
+                    other != 0 ? "SELECT 1 FROM queryd_quad WHERE s=?1 AND p=?2 AND g=?3 AND o=?4"
+                    : backward ? "SELECT s FROM queryd_quad WHERE o=?1 AND p=?2 AND g=?3"
+                               : "SELECT o FROM queryd_quad WHERE s=?1 AND p=?2 AND g=?3");
+
+    if (r != SQLITE_OK)
+        return r;
+    sqlite3_bind_int64(*stmt, 1, other != 0 && backward ? other : node);
+    sqlite3_bind_int64(*stmt, 2, predicate);
+    sqlite3_bind_int64(*stmt, 3, self->graph);
+    if (other != 0)
+        sqlite3_bind_int64(*stmt, 4, backward ? node : other);
+    *ret_stmt = *stmt;
+    return SQLITE_OK;
+}
+
 /* Appends what one link leads to from @node. */
 static int
 read_link(QdClosureGraph *self, gint64 node, gboolean backward, gint64 predicate, guint next_state)
 {
-    sqlite3_stmt **stmt = backward ? &self->statements->backward : &self->statements->forward;
-    int r = prepare(self->statements, stmt,
-                    backward ? "SELECT s FROM queryd_quad WHERE o=?1 AND p=?2 AND g=?3"
-                             : "SELECT o FROM queryd_quad WHERE s=?1 AND p=?2 AND g=?3");
+    sqlite3_stmt *stmt;
+    int r = ask_links(self, node, backward, predicate, 0, &stmt);
 
     if (r != SQLITE_OK)
         return r;
-    sqlite3_bind_int64(*stmt, 1, node);
-    sqlite3_bind_int64(*stmt, 2, predicate);
-    sqlite3_bind_int64(*stmt, 3, self->graph);
-    while ((r = sqlite3_step(*stmt)) == SQLITE_ROW) {
-        gint64 other = sqlite3_column_int64(*stmt, 0);
+    while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
+        gint64 other = sqlite3_column_int64(stmt, 0);
         guint32 vertex = 0;
 
         if (other == 0)
@@ -152,11 +170,11 @@ read_link(QdClosureGraph *self, gint64 node, gboolean backward, gint64 predicate
         if (r == SQLITE_OK)
             r = add_link(self, vertex);
         if (r != SQLITE_OK) {
-            (void) sqlite3_reset(*stmt);
+            (void) sqlite3_reset(stmt);
             return r;
         }
     }
-    return sqlite3_reset(*stmt);
+    return sqlite3_reset(stmt);
 }
 
 static gboolean
@@ -178,7 +196,6 @@ int
 qd_closure_graph_read(QdClosureGraph *self, guint32 vertex)
 {
     const QdClosureVertex from = self->vertices[vertex];
-    guint n_links = (guint) (self->n_steps / QD_CLOSURE_STEP_BYTES);
     gsize begin;
     int r = SQLITE_OK;
 
@@ -190,7 +207,7 @@ qd_closure_graph_read(QdClosureGraph *self, guint32 vertex)
     if (self->n_links == 0)
         r = add_link(self, 0); /* no list begins there */
     begin = self->n_links;
-    for (guint i = 0; r == SQLITE_OK && i < n_links; i++) {
+    for (guint i = 0; r == SQLITE_OK && i < self->n_path_links; i++) {
         const guint8 *link = self->steps + 1 + i * QD_CLOSURE_STEP_BYTES;
         gint64 predicate;
 
@@ -208,14 +225,69 @@ qd_closure_graph_read(QdClosureGraph *self, guint32 vertex)
     return r;
 }
 
-/* A kind, then links, the last of which nothing goes on from. */
-gboolean
-qd_closure_is_path(const guint8 *steps, gsize n_steps)
-{
-    guint n_links = (guint) (n_steps / QD_CLOSURE_STEP_BYTES);
+/* --- conditions ------------------------------------------------------------------------------------------------------- */
 
-    if (n_steps == 0 || n_steps % QD_CLOSURE_STEP_BYTES != 1 || n_links > QD_CLOSURE_LINKS_MAX || steps[0] == '\0' ||
+static gint64
+get_id(const guint8 *step)
+{
+    gint64 id;
+
+    memcpy(&id, step + 1, sizeof id);
+    return id;
+}
+
+int
+qd_closure_graph_test(QdClosureGraph *self, guint32 vertex)
+{
+    gint64 node = self->vertices[vertex].node;
+    const guint8 *end = self->steps + self->n_steps;
+    gboolean holds = TRUE;
+
+    for (const guint8 *step = self->steps + 1 + self->n_path_links * QD_CLOSURE_STEP_BYTES; holds && step < end;) {
+        gint8 kind = (gint8) step[0];
+        gint64 predicate = get_id(step);
+        gint64 other = 0;
+        sqlite3_stmt *stmt;
+        int r;
+
+        step += QD_CLOSURE_STEP_BYTES;
+        if (step < end && (gint8) step[0] == QD_CLOSURE_OTHER_END) {
+            other = get_id(step);
+            step += QD_CLOSURE_STEP_BYTES;
+        }
+        r = ask_links(self, node, kind < 0, predicate, other, &stmt);
+        if (r != SQLITE_OK)
+            return r;
+        holds = (sqlite3_step(stmt) == SQLITE_ROW) == (ABS(kind) == QD_CLOSURE_HAS);
+        r = sqlite3_reset(stmt);
+        if (r != SQLITE_OK)
+            return r;
+    }
+    self->vertices[vertex].is_tested = TRUE;
+    self->vertices[vertex].is_row = holds;
+    return SQLITE_OK;
+}
+
+/* A kind, then links, the last of which nothing goes on from, and conditions. */
+gboolean
+qd_closure_is_path(const guint8 *steps, gsize n_steps, guint *ret_n_links)
+{
+    guint n = (guint) (n_steps / QD_CLOSURE_STEP_BYTES);
+    guint n_links = 0;
+
+    if (n_steps == 0 || n_steps % QD_CLOSURE_STEP_BYTES != 1 || n_steps > QD_CLOSURE_PATH_BYTES || steps[0] == '\0' ||
         strchr("*+?", steps[0]) == NULL)
         return FALSE;
-    return n_links == 0 || !goes_on(steps, n_links - 1);
+    while (n_links < n && ABS((gint8) steps[1 + n_links * QD_CLOSURE_STEP_BYTES]) <= QD_CLOSURE_FORWARD_ON)
+        n_links++;
+    for (guint i = n_links; i < n; i++) {
+        int kind = (gint8) steps[1 + i * QD_CLOSURE_STEP_BYTES];
+
+        /* which the other end is stands after one that there is to be, or not to be */
+        if (ABS(kind) != QD_CLOSURE_HAS && ABS(kind) != QD_CLOSURE_HAS_NOT && (kind != QD_CLOSURE_OTHER_END || i == n_links))
+            return FALSE;
+    }
+    *ret_n_links = n_links;
+    return n_links <= QD_CLOSURE_LINKS_MAX && n - n_links <= QD_CLOSURE_CONDITIONS_MAX &&
+           (n_links == 0 || !goes_on(steps, n_links - 1));
 }

@@ -22,14 +22,17 @@ typedef struct QdClosureTable {
 
 typedef struct QdClosureVertex {
     gint64 node;
-    guint32 state;
-    guint32 place; /* in the list of links; 0: they have not been read */
+    guint16 state;
+    guint8 is_tested; /* the conditions were */
+    guint8 is_row;    /* they hold */
+    guint32 place;    /* in the list of links; 0: they have not been read */
 } QdClosureVertex;
 
 typedef struct QdClosureGraph {
     QdClosureStatements *statements; /* not owned */
     guint8 steps[QD_CLOSURE_PATH_BYTES];
-    gsize n_steps; /* bytes of @steps */
+    gsize n_steps;      /* bytes of @steps */
+    guint n_path_links; /* of @steps; conditions follow */
     gint64 graph;
     QdClosureTable numbers[QD_CLOSURE_LINKS_MAX]; /* of each state */
     QdClosureVertex *vertices;                    /* the first one is none */
@@ -53,8 +56,10 @@ void qd_closure_graph_clear(QdClosureGraph *self);
 int qd_closure_graph_add(QdClosureGraph *self, gint64 node, guint state, guint32 *ret_vertex);
 /* Sets the place of @vertex. */
 int qd_closure_graph_read(QdClosureGraph *self, guint32 vertex);
+/* Tests the conditions for @vertex, between steps. */
+int qd_closure_graph_test(QdClosureGraph *self, guint32 vertex);
 /* Whether @steps (nullable when there are none) is one, packed as closure-search.h says. */
-gboolean qd_closure_is_path(const guint8 *steps, gsize n_steps);
+gboolean qd_closure_is_path(const guint8 *steps, gsize n_steps, guint *ret_n_links);
 
 /* The links of @vertex until the next call, ended by 0. */
 static inline int
@@ -68,4 +73,15 @@ qd_closure_graph_get_links(QdClosureGraph *self, guint32 vertex, const guint32 *
     }
     *ret_links = self->links + self->vertices[vertex].place;
     return SQLITE_OK;
+}
+
+/* Whether @vertex is a row: between steps, and the conditions hold. */
+static inline int
+qd_closure_graph_is_row(QdClosureGraph *self, guint32 vertex, gboolean *ret_is_row)
+{
+    QdClosureVertex *found = &self->vertices[vertex];
+    int r = found->state == 0 && !found->is_tested ? qd_closure_graph_test(self, vertex) : SQLITE_OK;
+
+    *ret_is_row = found->is_row;
+    return r;
 }

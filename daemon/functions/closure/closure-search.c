@@ -111,23 +111,22 @@ go_on(QdClosure *self, int *r)
     return *r == SQLITE_OK;
 }
 
-static gboolean
-is_row(const QdClosure *self, gsize position)
-{
-    return self->graph.vertices[self->search->found[position]].state == 0;
-}
-
 /* Until there is a row at the position, or nothing is left. */
 static int
 find_row(QdClosure *self)
 {
     const Search *search = self->search;
+    gboolean is_row = FALSE;
     int r = SQLITE_OK;
 
     do {
-        while (self->position < search->n_found && !is_row(self, self->position))
+        while (r == SQLITE_OK && self->position < search->n_found) {
+            r = qd_closure_graph_is_row(&self->graph, search->found[self->position], &is_row);
+            if (r != SQLITE_OK || is_row)
+                return r;
             self->position++;
-    } while (self->position >= search->n_found && go_on(self, &r));
+        }
+    } while (go_on(self, &r));
     return r;
 }
 
@@ -271,16 +270,26 @@ qd_closure_free(QdClosure *self)
 }
 
 gboolean
+qd_closure_has_path(const QdClosure *self, const guint8 *steps, gsize n_steps, gint64 graph)
+{
+    return n_steps > 0 && n_steps == self->graph.n_steps && graph == self->graph.graph &&
+           memcmp(steps, self->graph.steps, n_steps) == 0;
+}
+
+gboolean
 qd_closure_set_path(QdClosure *self, const guint8 *steps, gsize n_steps, gint64 graph)
 {
-    if (!qd_closure_is_path(steps, n_steps))
+    guint n_links;
+
+    if (!qd_closure_is_path(steps, n_steps, &n_links))
         return FALSE;
-    if (n_steps == self->graph.n_steps && graph == self->graph.graph && memcmp(steps, self->graph.steps, n_steps) == 0)
+    if (qd_closure_has_path(self, steps, n_steps, graph))
         return TRUE;
 
     forget_all(self);
     memcpy(self->graph.steps, steps, n_steps);
     self->graph.n_steps = n_steps;
+    self->graph.n_path_links = n_links;
     self->graph.graph = graph;
     return TRUE;
 }
@@ -366,11 +375,13 @@ qd_closure_count(QdClosure *self, guint64 *ret_n)
     *ret_n = 0;
     while (go_on(self, &r))
         continue;
-    if (r != SQLITE_OK) {
-        g_clear_pointer(&self->search, search_free);
-        return r;
+    for (gsize i = 0; r == SQLITE_OK && i < self->search->n_found; i++) {
+        gboolean is_row = FALSE;
+
+        r = qd_closure_graph_is_row(&self->graph, self->search->found[i], &is_row);
+        *ret_n += is_row ? 1 : 0;
     }
-    for (gsize i = 0; i < self->search->n_found; i++)
-        *ret_n += is_row(self, i) ? 1 : 0;
-    return SQLITE_OK;
+    if (r != SQLITE_OK)
+        g_clear_pointer(&self->search, search_free);
+    return r;
 }

@@ -19,18 +19,33 @@ enum { COLUMN_NODE, COLUMN_SEED, COLUMN_STEPS, COLUMN_GRAPH, COLUMN_COUNT };
 /* How a plan reads the table. */
 enum { READS_NODES, READS_COUNT };
 
+#define IDLE_MAX 8 /* closures that are kept for the next cursor */
+
+/*
+ * An EXISTS is evaluated with a new cursor for each row, which is opened before the last one is closed. What was read stays for it
+ * until no cursor is open: then the statement has ended. It goes, too, when a row of the database changes.
+ */
 typedef struct Table {
     QdVirtualTable base;
     QdClosureStatements statements;
+    guint n_cursors;
+    GPtrArray *idle;  /* QdClosure */
+    gint64 n_changes; /* of the connection, when the first of these was put there */
 } Table;
 
 typedef struct Cursor {
     QdVirtualCursor base;
-    QdClosure *closure;
-    gint64 node; /* or how many there are */
+    QdClosure *closure; /* (nullable): no path yet */
+    gint64 node;        /* or how many there are */
     int index;
     sqlite3_value *other; /* (nullable): a seed that is no id, and the one row */
 } Cursor;
+
+static void
+free_closure(gpointer closure)
+{
+    (void) qd_closure_free(closure);
+}
 
 static int
 connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqlite3_vtab **ret_table, char **ret_message)
@@ -42,6 +57,7 @@ connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqli
         return r;
     self = g_new0(Table, 1);
     self->statements.db = db;
+    self->idle = g_ptr_array_new_with_free_func(free_closure);
     *ret_table = &self->base.base;
     return SQLITE_OK;
 }
@@ -51,6 +67,7 @@ disconnect_table(sqlite3_vtab *table)
 {
     Table *self = (Table *) table;
 
+    g_ptr_array_unref(self->idle);
     qd_closure_statements_clear(&self->statements);
     g_free(self);
     return SQLITE_OK;
@@ -100,20 +117,54 @@ open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
 {
     Cursor *self = g_new0(Cursor, 1);
 
-    self->closure = qd_closure_new(&((Table *) table)->statements);
+    ((Table *) table)->n_cursors++;
     *ret_cursor = &self->base.base;
     return SQLITE_OK;
+}
+
+/* Forgets those that may be out of date. */
+static void
+check_idle(Table *self)
+{
+    gint64 n_changes = sqlite3_total_changes64(self->statements.db);
+
+    if (self->n_cursors == 0 || n_changes != self->n_changes)
+        g_ptr_array_set_size(self->idle, 0);
+    self->n_changes = n_changes;
 }
 
 static int
 close_cursor(sqlite3_vtab_cursor *cursor)
 {
     Cursor *self = (Cursor *) cursor;
+    Table *table = (Table *) cursor->pVtab;
 
+    table->n_cursors--;
+    if (self->closure != NULL && table->idle->len < IDLE_MAX)
+        g_ptr_array_add(table->idle, g_steal_pointer(&self->closure));
+    check_idle(table);
     sqlite3_value_free(self->other);
     (void) qd_closure_free(self->closure);
     g_free(self);
     return SQLITE_OK;
+}
+
+/* A closure of this path: the cursor's own, one that is idle, or a new one. FALSE: it is no path. */
+static gboolean
+take_closure(Cursor *self, const guint8 *steps, gsize n_steps, gint64 graph)
+{
+    Table *table = (Table *) self->base.base.pVtab;
+
+    if (self->closure != NULL)
+        return qd_closure_set_path(self->closure, steps, n_steps, graph);
+    check_idle(table);
+    for (guint i = table->idle->len; i-- > 0 && self->closure == NULL;) {
+        if (qd_closure_has_path(table->idle->pdata[i], steps, n_steps, graph))
+            self->closure = g_ptr_array_steal_index_fast(table->idle, i);
+    }
+    if (self->closure == NULL)
+        self->closure = qd_closure_new(&table->statements);
+    return qd_closure_set_path(self->closure, steps, n_steps, graph);
 }
 
 static int
@@ -172,7 +223,7 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
 
     self->base.row = 0;
     g_clear_pointer(&self->other, sqlite3_value_free);
-    if (!qd_closure_set_path(self->closure, sqlite3_value_blob(args[1]), (gsize) sqlite3_value_bytes(args[1]), graph)) {
+    if (!take_closure(self, sqlite3_value_blob(args[1]), (gsize) sqlite3_value_bytes(args[1]), graph)) {
         cursor->pVtab->zErrMsg = sqlite3_mprintf("queryd_closure: not the steps of a path");
         return SQLITE_RANGE;
     }
@@ -224,7 +275,7 @@ function_steps(sqlite3_context *context, int n_args, sqlite3_value **args)
     gsize begin = 1; /* of the links that go on from each other */
     gboolean stored = TRUE;
 
-    if (kind == NULL || n_args % 2 == 0 || n_args > 1 + 2 * QD_CLOSURE_LINKS_MAX) {
+    if (kind == NULL || n_args % 2 == 0 || n_args > 1 + 2 * (QD_CLOSURE_LINKS_MAX + QD_CLOSURE_CONDITIONS_MAX)) {
         qd_sql_fail_argument(context, "queryd_steps: a kind, then pairs of direction and predicate");
         return;
     }
@@ -234,10 +285,15 @@ function_steps(sqlite3_context *context, int n_args, sqlite3_value **args)
         gint64 predicate = sqlite3_value_int64(args[i + 1]);
 
         stored = stored && sqlite3_value_type(args[i + 1]) == SQLITE_INTEGER;
-        steps[n] = (guint8) (gint8) CLAMP(direction, QD_CLOSURE_BACKWARD_ON, QD_CLOSURE_FORWARD_ON);
+        steps[n] = (guint8) (gint8) CLAMP(direction, -QD_CLOSURE_OTHER_END, QD_CLOSURE_OTHER_END);
         memcpy(steps + n + 1, &predicate, sizeof predicate);
         n += QD_CLOSURE_STEP_BYTES;
-        if (direction == QD_CLOSURE_FORWARD || direction == QD_CLOSURE_BACKWARD) {
+        if (ABS(direction) >= QD_CLOSURE_HAS) { /* a condition: no link has an id that is not stored */
+            predicate = sqlite3_value_type(args[i + 1]) == SQLITE_INTEGER && predicate != 0 ? predicate : G_MININT64;
+            memcpy(steps + n - QD_CLOSURE_STEP_BYTES + 1, &predicate, sizeof predicate);
+            begin = n;
+            stored = TRUE;
+        } else if (direction == QD_CLOSURE_FORWARD || direction == QD_CLOSURE_BACKWARD) {
             n = stored ? n : begin;
             begin = n;
             stored = TRUE;

@@ -236,6 +236,61 @@ test_count(void)
     g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
 }
 
+/* Only some nodes are rows: those with a link, or without one. 1 → 2 → 3 → 1, 3 → 4, 2 ⇢ 5 and 4 ⇢ 6 by another predicate. */
+static void
+test_conditions(void)
+{
+    sqlite3 *db = open_store();
+
+    (void) sqlite3_exec(
+        db, "INSERT INTO queryd_quad VALUES (1,100,2,0),(2,100,3,0),(3,100,1,0),(3,100,4,0),(2,200,5,0),(4,200,6,0),(1,200,5,9)",
+        NULL, NULL, NULL);
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100, 3, 200), 0)", "2 4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('*', 1, 100, 4, 200), 0)", "1 3");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100, 3, 200, 5, 5), 0)", "2");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100, 4, 200, 5, 5), 0)", "3 1 4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100, -3, 100, 5, 3), 0)", "1 4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('*', 1, 100, -3, 100, 3, 200), 0)", "2 4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 2, 100, 1, 100, 4, 200), 0)", "3 1");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('?', 1, 100, 4, 200), 0)", "1");
+    check(db, "SELECT n_nodes FROM queryd_closure(1, queryd_steps('+', 1, 100, 3, 200), 0)", "2");
+    /* of what is not stored there is no link */
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100, 3, x'00'), 0)", "");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100, 4, 200, 5, x'00'), 0)", "2 3 1 4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 2, 100, 1, x'00', 1, 100, 3, 200), 0)", "2 4");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 3, 100, 1, 100), 0)",
+          "error: queryd_closure: not the steps of a path");
+    check(db, "SELECT node FROM queryd_closure(1, queryd_steps('+', 1, 100, 5, 100), 0)",
+          "error: queryd_closure: not the steps of a path");
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
+/*
+ * Each EXISTS has a cursor of its own: what was read stays for the next one. From each node of a chain of 2,000 whose end is asked
+ * for it would be read again, two million links. What changes in between is seen.
+ */
+static void
+test_exists(void)
+{
+    sqlite3 *db = open_store();
+    gint64 start;
+
+    (void) sqlite3_exec(db,
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) "
+                        "INSERT INTO queryd_quad SELECT i,100,i+1,0 FROM n",
+                        NULL, NULL, NULL);
+    start = g_get_monotonic_time();
+    check(db,
+          "SELECT count(*) FROM queryd_quad AS q WHERE EXISTS(SELECT 1 FROM queryd_closure(q.s, queryd_steps('+', 1, 100, -4, "
+          "100), 0))",
+          "0");
+    if (g_getenv("QUERYD_SANITIZER") == NULL)
+        g_assert_cmpint(g_get_monotonic_time() - start, <, G_USEC_PER_SEC / 2);
+    (void) sqlite3_exec(db, "INSERT INTO queryd_quad VALUES (7,100,9000,0); DELETE FROM queryd_quad WHERE s=10", NULL, NULL, NULL);
+    check(db, "SELECT count(*) FROM queryd_closure(5, queryd_steps('+', 1, 100), 0)", "6");
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
 static void
 test_hostile(void)
 {
@@ -335,6 +390,8 @@ main(int argc, char **argv)
     g_test_add_func("/functions/closure/seeds-come-again", test_seeds_come_again);
     g_test_add_func("/functions/closure/circles", test_circles);
     g_test_add_func("/functions/closure/count", test_count);
+    g_test_add_func("/functions/closure/conditions", test_conditions);
+    g_test_add_func("/functions/closure/exists", test_exists);
     g_test_add_func("/functions/closure/hostile", test_hostile);
     g_test_add_func("/functions/closure/random", test_random);
     return g_test_run();

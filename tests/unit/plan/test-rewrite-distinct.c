@@ -30,6 +30,9 @@ test_rows_are_the_same(SparqlFixture *self, gconstpointer data)
     } cases[] = {
         { "SELECT DISTINCT ?x { ?x :name ?n . ?x :up+ ?y }", N_NODES },
         { "SELECT DISTINCT ?y { ?y :name ?n . ?x :up+ ?y }", N_NODES - 1 },
+        { "SELECT DISTINCT ?x { ?x :up+ ?y }", N_NODES },
+        { "SELECT DISTINCT ?y { ?x :up+ ?y }", N_NODES },
+        { "SELECT DISTINCT ?x ?y { ?x :up+ ?y }", N_NODES * (N_NODES + 1) / 2 },
         { "SELECT DISTINCT ?x { ?x :name ?n . ?x :up* ?y }", N_NODES + 2 },
         { "SELECT DISTINCT ?x ?y { ?x :name ?n . ?x :up+ ?y }", N_NODES * (N_NODES + 1) / 2 },
         { "SELECT DISTINCT ?y { ?x :up* ?y . ?z :up? ?y }", 2 * N_NODES + 6 },
@@ -65,6 +68,7 @@ test_no_search_without_need(SparqlFixture *self, gconstpointer data)
 {
     check_search(self, "SELECT * { { SELECT DISTINCT ?x { ?x :name ?n . ?x :up+ ?y } } ?x :up ?z }", FALSE);
     check_search(self, "SELECT * { { SELECT DISTINCT ?x { ?x :name ?n . ?y :up* ?x } } ?x :up ?z }", FALSE);
+    check_search(self, "SELECT * { { SELECT DISTINCT ?x { ?x :up+ ?y } } ?x :kind ?z }", FALSE);
     check_search(self, "SELECT * { { SELECT DISTINCT ?x ?y { ?x :name ?n . ?x :up+ ?y } } ?x :up ?z }", TRUE);
     check_search(self, "SELECT * { { SELECT ?x { ?x :name ?n . ?x :up+ ?y } } ?x :up ?z }", TRUE);
     check_search(self, "SELECT * { { SELECT DISTINCT ?x { ?x :name ?n . ?x :up+ ?y . ?y :kind ?k } } ?x :up ?z }", TRUE);

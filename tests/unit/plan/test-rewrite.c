@@ -87,6 +87,22 @@ test_subselects_are_opened(void)
     check("?x :few ?y { SELECT ?v ?z { ?z :p+ ?v } }", "WITH", TRUE);
 }
 
+/* What a triple, MINUS or EXISTS asks of the nodes that a path leads to is known to the search. */
+static void
+test_searches_have_conditions(void)
+{
+    check("?x :few ?y . ?y :p+ ?z . ?z :q ?w", ",3,", TRUE);
+    check("?x :few ?y . ?y :p+ ?z . ?z :q :o", ",5,", TRUE);
+    check("?x :few ?y . ?y :p+ ?z . ?w :q ?z", ",-3,", TRUE);
+    check("?x :few ?y . ?y :p+ ?z MINUS { ?z :q ?w }", ",4,", TRUE);
+    check("?x :few ?y . ?y :p+ ?z FILTER NOT EXISTS { ?w :q ?z }", ",-4,", TRUE);
+    /* one that is there for another ?x takes nothing away */
+    check("?x :few ?y . ?y :p+ ?z MINUS { ?z :q ?x }", ",4,", FALSE);
+    check("?x :few ?y . ?y :p+ ?z FILTER NOT EXISTS { ?z :q ?x }", ",4,", FALSE);
+    check("?x :few ?y . ?y :p+ ?z OPTIONAL { ?z :q ?w }", ",3,", FALSE);
+    check("?x :few ?y . ?y :p+ ?z { SELECT ?w { ?z :q ?w } }", ",3,", FALSE);
+}
+
 static void
 test_what_is_left_comes_last(void)
 {
@@ -158,6 +174,7 @@ main(int argc, char **argv)
     g_test_add("/plan/rewrite/solutions", SparqlFixture, NULL, sparql_fixture_set_up_circle, test_solutions,
                sparql_fixture_tear_down);
     g_test_add_func("/plan/rewrite/subselects-are-opened", test_subselects_are_opened);
+    g_test_add_func("/plan/rewrite/searches-have-conditions", test_searches_have_conditions);
     g_test_add_func("/plan/rewrite/what-is-left-comes-last", test_what_is_left_comes_last);
     g_test_add_func("/plan/rewrite/small-exists-is-joined", test_small_exists_is_joined);
     g_test_add_func("/plan/rewrite/what-is-taken-away-is-made-once", test_what_is_taken_away_is_made_once);
