@@ -450,9 +450,9 @@ gboolean query_connection_explain(QueryConnection *self, QueryLanguage language,
  * query_connection_import:
  * @self: a connection
  * @fd: what to read: a file, pipe or socket; borrowed, the daemon has its own copy
- * @format: "csv", "tsv", "json" or "jsonl" into a table; "turtle", "trig", "ntriples", "nquads" or "rdfxml" into graphs
+ * @format: "csv", "tsv", "json" or "jsonl" into a table; "turtle", "trig", "ntriples", "nquads", "rdfxml" or "jsonld" into graphs
  * @options: (nullable): a{sv}, a floating one is consumed: table s, create b, types as, detect_types b, header b, delimiter s,
- * durability s. For RDF: graph s, base s, check_only b, durability s
+ * durability s. For RDF: graph s, base s, check_only b, one_graph b, durability s
  * @progress: (scope call) (nullable): called with the progress
  * @user_data: for @progress
  * @n_rows: (out) (optional): rows, or quads of the document
@@ -471,7 +471,7 @@ gboolean query_connection_import(QueryConnection *self, int fd, const char *form
  * query_connection_dump:
  * @self: a connection
  * @fd: where to write: a file, pipe or socket; borrowed, the daemon has its own copy
- * @format: "turtle", "trig", "ntriples", "nquads" or "rdfxml"
+ * @format: "turtle", "trig", "ntriples", "nquads", "rdfxml" or "jsonld"
  * @options: (nullable): a{sv}, a floating one is consumed: graph s
  * @progress: (scope call) (nullable): called with the progress
  * @user_data: for @progress

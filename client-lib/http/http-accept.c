@@ -21,6 +21,7 @@ static const QhttpFormat formats[] = {
     { "text/turtle", "text/turtle; charset=utf-8", IS(GRAPH), true, 0, QD_RDF_TURTLE },
     { "application/n-triples", "application/n-triples", IS(GRAPH), true, 0, QD_RDF_NTRIPLES },
     { "application/rdf+xml", "application/rdf+xml", IS(GRAPH), true, 0, QD_RDF_XML },
+    { "application/ld+json", "application/ld+json", IS(GRAPH), true, 0, QD_RDF_JSONLD },
     { "application/trig", "application/trig", IS(GRAPH), true, 0, QD_RDF_TRIG },
     { "application/n-quads", "application/n-quads", IS(GRAPH), true, 0, QD_RDF_NQUADS },
     { "application/x-turtle", "application/x-turtle; charset=utf-8", IS(GRAPH), true, 0, QD_RDF_TURTLE },

@@ -150,6 +150,7 @@ import_in_thread(GTask *task, gpointer source, gpointer task_data, GCancellable 
     if (upload->base != NULL)
         g_variant_builder_add(&options, "{sv}", "base", g_variant_new_string(upload->base));
     g_variant_builder_add(&options, "{sv}", "replace", g_variant_new_boolean(upload->replaces));
+    g_variant_builder_add(&options, "{sv}", "one_graph", g_variant_new_boolean(TRUE));
     if (query_connection_import(source, upload->exchange->body_fd, upload->format, g_variant_builder_end(&options), NULL, NULL,
                                 NULL, cancellable, &error))
         g_task_return_boolean(task, TRUE);
@@ -276,9 +277,10 @@ prepare_document(QhttpExchange *exchange)
         qhttp_exchange_fail(exchange, 415, "the charset '%.40s' is not taken: utf-8 is", charset);
         return NULL;
     }
-    if (format == NULL || qd_rdf_format_has_graphs(format->rdf)) {
+    if (format == NULL || qd_rdf_format_is_for_graphs(format->rdf)) {
         qhttp_exchange_fail(exchange, 415,
-                            "the Content-Type is not taken: text/turtle, application/n-triples and application/rdf+xml are");
+                            "the Content-Type is not taken: text/turtle, application/n-triples, application/rdf+xml and "
+                            "application/ld+json are");
         return NULL;
     }
     if (exchange->body_fd < 0 || lseek(exchange->body_fd, 0, SEEK_SET) != 0) {

@@ -48,6 +48,10 @@ put_quad(const QdTerm *s, const QdTerm *p, const QdTerm *o, const QdTerm *g, gpo
 {
     Merge *self = data;
 
+    if (g != NULL) {
+        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER, "the document has a named graph");
+        return FALSE;
+    }
     put_term(self, s);
     g_string_append_c(self->out, ' ');
     put_term(self, p);
@@ -74,8 +78,10 @@ merge_part(QhttpExchange *exchange, SoupMultipart *multipart, Merge *merge, cons
         return false;
     type = soup_message_headers_get_content_type(headers, NULL);
     format = type != NULL ? qhttp_accept_find_rdf(type) : NULL;
-    if (format == NULL || qd_rdf_format_has_graphs(format->rdf)) {
-        qhttp_exchange_fail(exchange, 415, "part %u is none of text/turtle, application/n-triples and application/rdf+xml",
+    if (format == NULL || qd_rdf_format_is_for_graphs(format->rdf)) {
+        qhttp_exchange_fail(exchange, 415,
+                            "part %u is none of text/turtle, application/n-triples, application/rdf+xml and "
+                            "application/ld+json",
                             merge->part + 1);
         return false;
     }

@@ -49,9 +49,9 @@ qctl_format_guess(const char *file)
         const char *suffix;
         const char *format;
     } formats[] = {
-        { ".csv", "csv" },    { ".tsv", "tsv" },     { ".jsonl", "jsonl" },  { ".ndjson", "jsonl" },       { ".json", "json" },
-        { ".ttl", "turtle" }, { ".trig", "trig" },   { ".nt", "ntriples" },  { ".nq", "nquads" },          { ".rdf", "rdfxml" },
-        { ".owl", "rdfxml" }, { ".arrow", "arrow" }, { ".arrows", "arrow" }, { ".feather", "arrow-file" },
+        { ".csv", "csv" },       { ".tsv", "tsv" },    { ".jsonl", "jsonl" }, { ".ndjson", "jsonl" }, { ".json", "json" },
+        { ".ttl", "turtle" },    { ".trig", "trig" },  { ".nt", "ntriples" }, { ".nq", "nquads" },    { ".rdf", "rdfxml" },
+        { ".jsonld", "jsonld" }, { ".owl", "rdfxml" }, { ".arrow", "arrow" }, { ".arrows", "arrow" }, { ".feather", "arrow-file" },
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
@@ -63,7 +63,7 @@ qctl_format_guess(const char *file)
 bool
 qctl_format_is_rdf(const char *name)
 {
-    static const char *const names[] = { "turtle", "trig", "ntriples", "nquads", "rdfxml", NULL };
+    static const char *const names[] = { "turtle", "trig", "ntriples", "nquads", "rdfxml", "jsonld", NULL };
 
     return g_strv_contains(names, name);
 }
@@ -79,9 +79,10 @@ qctl_format_is_binary(const char *name)
 const char *const *
 qctl_format_list(void)
 {
-    static const char *const names[] = { "table",       "tsv",        "csv",        "json",       "jsonl",  "markdown", "line",
-                                         "sparql-json", "sparql-xml", "sparql-csv", "sparql-tsv", "turtle", "trig",     "ntriples",
-                                         "nquads",      "rdfxml",     "arrow",      "arrow-file", NULL };
+    static const char *const names[] = { "table",      "tsv",    "csv",         "json",       "jsonl",
+                                         "markdown",   "line",   "sparql-json", "sparql-xml", "sparql-csv",
+                                         "sparql-tsv", "turtle", "trig",        "ntriples",   "nquads",
+                                         "rdfxml",     "jsonld", "arrow",       "arrow-file", NULL };
 
     return names;
 }

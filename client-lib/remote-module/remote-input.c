@@ -186,7 +186,8 @@ remote_input_read(RemoteRows *rows, RemoteAnswer *answer, const gint *is_wanted,
                     answer->media_type);
         return FALSE;
     }
-    if (!answer->is_end_marked && (klass == &remote_tsv_class || (klass == NULL && format != QD_RDF_XML))) {
+    if (!answer->is_end_marked &&
+        (klass == &remote_tsv_class || (klass == NULL && format != QD_RDF_XML && format != QD_RDF_JSONLD))) {
         g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL,
                             "the endpoint sends neither length nor chunks: a result that is cut would look whole");
         return FALSE;

@@ -16,7 +16,7 @@
 
 #define PAGES_MAX 4u
 
-#define ACCEPT_RDF "application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=0.5"
+#define ACCEPT_RDF "application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=0.5, application/ld+json;q=0.4"
 
 struct QueryDirectRun {
     QueryDirectHead head;

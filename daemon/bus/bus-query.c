@@ -354,8 +354,9 @@ get_list(sd_bus *bus, const char *path, const char *interface, const char *prope
     if (g_str_equal(property, "Languages"))
         return sd_bus_message_append(reply, "as", 2, "sql", "sparql");
     if (g_str_equal(property, "Formats"))
-        return sd_bus_message_append(reply, "as", 15, "csv", "tsv", "json", "jsonl", "sparql-json", "sparql-xml", "sparql-csv",
-                                     "sparql-tsv", "turtle", "trig", "ntriples", "nquads", "rdfxml", "arrow", "arrow-file");
+        return sd_bus_message_append(reply, "as", 16, "csv", "tsv", "json", "jsonl", "sparql-json", "sparql-xml", "sparql-csv",
+                                     "sparql-tsv", "turtle", "trig", "ntriples", "nquads", "rdfxml", "jsonld", "arrow",
+                                     "arrow-file");
     if (g_str_equal(property, "Features"))
         return sd_bus_message_append(reply, "as", 6, "socketpair", "ring", "pipe", "vmsplice", "fts5", "error-details");
 

@@ -19,9 +19,6 @@
 #include "daemon/tracker/tracker-classes.h"
 #include "daemon/tracker/tracker-text.h"
 
-#define FORMAT_TURTLE 0
-#define FORMAT_TRIG 1
-
 struct QdBusTracker {
     QdBusService *service;
     QdTrackerInputs *inputs;
@@ -127,6 +124,7 @@ read_arguments(sd_bus_message *message, GError **error)
 static gboolean
 read_format(sd_bus_message *message, QdCall *call, GError **error)
 {
+    static const char *const formats[] = { "turtle", "trig", "jsonld" };
     int32_t flags;
     int32_t format;
 
@@ -134,11 +132,12 @@ read_format(sd_bus_message *message, QdCall *call, GError **error)
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "flags, format: malformed argument");
         return FALSE;
     }
-    if (format != FORMAT_TURTLE && format != FORMAT_TRIG) {
-        qd_error_set(error, QW_ERROR_UNSUPPORTED, "the RDF format %d is not supported; 0 is Turtle, 1 is TriG", format);
+    if (format < 0 || (guint) format >= G_N_ELEMENTS(formats)) {
+        qd_error_set(error, QW_ERROR_UNSUPPORTED, "the RDF format %d is not supported; 0 is Turtle, 1 is TriG, 2 is JSON-LD",
+                     format);
         return FALSE;
     }
-    call->format = g_strdup(format == FORMAT_TURTLE ? "turtle" : "trig");
+    call->format = g_strdup(formats[format]);
     return TRUE;
 }
 

@@ -202,7 +202,7 @@ find_format(const QdCall *call, Format *ret_format, GError **error)
     } else {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER,
                      "unknown format '%s': csv, tsv, json, jsonl, sparql-json, sparql-xml, sparql-csv, sparql-tsv, turtle, trig, "
-                     "ntriples, nquads, rdfxml, arrow and arrow-file are known",
+                     "ntriples, nquads, rdfxml, jsonld, arrow and arrow-file are known",
                      call->format);
         return FALSE;
     }

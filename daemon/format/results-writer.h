@@ -11,8 +11,8 @@
 #include <glib.h>
 
 #include "client-lib/wire/wire-page-reader.h"
-#include "daemon/rdfio/prefix-map.h"
-#include "daemon/rdfio/rdf-format.h"
+#include "daemon/rdf/prefix-map.h"
+#include "daemon/rdf/rdf-format.h"
 
 typedef enum QdResultsFormat {
     QD_RESULTS_JSON,

@@ -376,7 +376,7 @@ check_request(QdCall *call, QdTextFormat *ret_format, GError **error)
 {
     if (!qd_text_format_from_name(call->format, ret_format)) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER,
-                     "unknown format '%s': csv, tsv, json, jsonl, turtle, trig, ntriples, nquads and rdfxml are known",
+                     "unknown format '%s': csv, tsv, json, jsonl, turtle, trig, ntriples, nquads, rdfxml and jsonld are known",
                      call->format);
         return FALSE;
     }
@@ -444,6 +444,7 @@ const QdCallClass qd_import_call = {
     .name = "Import",
     .place = QD_CALL_ON_JOB,
     .options = QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(TABLE) | QD_TAKES(CREATE) | QD_TAKES(HEADER) |
-               QD_TAKES(DELIMITER) | QD_TAKES(GRAPH) | QD_TAKES(BASE) | QD_TAKES(REPLACE) | QD_TAKES(CHECK_ONLY),
+               QD_TAKES(DELIMITER) | QD_TAKES(GRAPH) | QD_TAKES(BASE) | QD_TAKES(REPLACE) | QD_TAKES(CHECK_ONLY) |
+               QD_TAKES(ONE_GRAPH),
     .run = run_import,
 };

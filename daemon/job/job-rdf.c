@@ -87,6 +87,11 @@ take_quad(const QdTerm *s, const QdTerm *p, const QdTerm *o, const QdTerm *g, gp
 {
     Import *self = data;
 
+    if (g != NULL && self->call->options.transfer.one_graph) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the document has the named graph '%.*s', but the option 'one_graph' is given",
+                     (int) MIN(g->n_lexical, 100), g->lexical);
+        return FALSE;
+    }
     if (g == NULL)
         self->names_none = TRUE;
     else if (g->kind == QD_TERM_IRI)
@@ -161,9 +166,10 @@ static gboolean
 commit_load(QdConnection *connection, QdWriteItem *item, void *user_data, GError **error)
 {
     Import *self = user_data;
-    QdBulkReplace replace = !self->call->options.transfer.replace    ? QD_BULK_REPLACE_NOTHING
-                            : qd_rdf_format_has_graphs(self->format) ? QD_BULK_REPLACE_ALL
-                                                                     : QD_BULK_REPLACE_GRAPH;
+    gboolean has_graphs = qd_rdf_format_has_graphs(self->format) && !self->call->options.transfer.one_graph;
+    QdBulkReplace replace = !self->call->options.transfer.replace ? QD_BULK_REPLACE_NOTHING
+                            : has_graphs                          ? QD_BULK_REPLACE_ALL
+                                                                  : QD_BULK_REPLACE_GRAPH;
     gint64 n_before;
     gint64 n_after;
 
@@ -362,8 +368,8 @@ check_target(QdCall *call, QdRdfFormat *ret_format, GError **error)
     int flags = fcntl(call->fd, F_GETFL);
 
     if (!qd_rdf_format_from_name(call->format, ret_format)) {
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "unknown format '%.40s': turtle, trig, ntriples, nquads and rdfxml are known",
-                     call->format);
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER,
+                     "unknown format '%.40s': turtle, trig, ntriples, nquads, rdfxml and jsonld are known", call->format);
         return FALSE;
     }
     if (!qd_call_check_descriptor(call, error) || !check_iri("graph", call->options.transfer.graph, error))

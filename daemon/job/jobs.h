@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "daemon/rdfio/rdf-format.h"
+#include "daemon/rdf/rdf-format.h"
 
 typedef struct QdCall QdCall;
 typedef struct QdContext QdContext;

@@ -10,8 +10,8 @@
 #include "daemon/quads/bulk-load-private.h"
 #include "daemon/quads/quads.h"
 #include "daemon/quads/term-table.h"
+#include "daemon/rdf/prefix-map.h"
 #include "daemon/rdf/term-id.h"
-#include "daemon/rdfio/prefix-map.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 /* A load of so many quads, if it is more than three tenths of what is there, fills the trees one by one. */

@@ -12,7 +12,7 @@
 
 #include "daemon/quads/dictionary.h"
 #include "daemon/quads/quad-trees.h"
-#include "daemon/rdfio/prefix-map.h"
+#include "daemon/rdf/prefix-map.h"
 
 typedef struct QdQuads QdQuads;
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The writers of N-Triples, N-Quads, Turtle and TriG, and the way to that of RDF/XML.
+ * The writers of N-Triples, N-Quads, Turtle and TriG, and the way to those of RDF/XML and JSON-LD.
  */
 #include "daemon/rdfio/rdf-writer.h"
 
 #include <string.h>
 
+#include "daemon/jsonld/jsonld-writer.h"
 #include "daemon/rdf/code-point.h"
 #include "daemon/rdfio/rdfxml-writer.h"
 
@@ -20,7 +21,8 @@ struct QdRdfWriter {
     QdRdfFormat format;
     const QdPrefixMap *prefixes;
     GString *out;
-    QdRdfXmlWriter *xml; /* (nullable) */
+    QdRdfXmlWriter *xml;    /* (nullable) */
+    QdJsonLdWriter *jsonld; /* (nullable) */
     gboolean begun;
     Last graph;
     Last subject;
@@ -390,6 +392,8 @@ qd_rdf_writer_new(QdRdfFormat format, const QdPrefixMap *prefixes, GString *out)
     self->predicate.lexical = g_string_new(NULL);
     if (format == QD_RDF_XML)
         self->xml = qd_rdfxml_writer_new(prefixes, out);
+    if (format == QD_RDF_JSONLD)
+        self->jsonld = qd_jsonld_writer_new(NULL, prefixes, out);
     return self;
 }
 
@@ -403,6 +407,7 @@ qd_rdf_writer_free(QdRdfWriter *self)
     (void) g_string_free(self->subject.lexical, TRUE);
     (void) g_string_free(self->predicate.lexical, TRUE);
     qd_rdfxml_writer_free(self->xml);
+    qd_jsonld_writer_free(self->jsonld);
     g_free(self);
     return NULL;
 }
@@ -421,6 +426,8 @@ qd_rdf_writer_put(QdRdfWriter *self, const QdTerm *s, const QdTerm *p, const QdT
         return TRUE;
     case QD_RDF_XML:
         return qd_rdfxml_writer_put(self->xml, s, p, o, error);
+    case QD_RDF_JSONLD:
+        return qd_jsonld_writer_put(self->jsonld, s, p, o, g, error);
     }
     g_assert_not_reached();
 }
@@ -440,6 +447,9 @@ qd_rdf_writer_finish(QdRdfWriter *self)
         return;
     case QD_RDF_XML:
         qd_rdfxml_writer_finish(self->xml);
+        return;
+    case QD_RDF_JSONLD:
+        (void) qd_jsonld_writer_finish(self->jsonld, NULL); /* fails in the expanded form only */
         return;
     }
     g_assert_not_reached();

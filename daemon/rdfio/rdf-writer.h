@@ -8,9 +8,9 @@
  */
 #pragma once
 
+#include "daemon/rdf/prefix-map.h"
+#include "daemon/rdf/rdf-format.h"
 #include "daemon/rdf/term.h"
-#include "daemon/rdfio/prefix-map.h"
-#include "daemon/rdfio/rdf-format.h"
 
 typedef struct QdRdfWriter QdRdfWriter;
 

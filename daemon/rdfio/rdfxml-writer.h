@@ -6,8 +6,8 @@
  */
 #pragma once
 
+#include "daemon/rdf/prefix-map.h"
 #include "daemon/rdf/term.h"
-#include "daemon/rdfio/prefix-map.h"
 
 typedef struct QdRdfXmlWriter QdRdfXmlWriter;
 

@@ -132,6 +132,7 @@ static const QdOption option_table[] = {
     { "dataset", 's', QD_TAKES(DATASET), AT(dataset) },
     { "replace", 'b', QD_TAKES(REPLACE), AT(transfer.replace) },
     { "check_only", 'b', QD_TAKES(CHECK_ONLY), AT(transfer.check_only) },
+    { "one_graph", 'b', QD_TAKES(ONE_GRAPH), AT(transfer.one_graph) },
     { "quick", 'b', QD_TAKES(QUICK), AT(quick) },
     { "warm", 'b', QD_TAKES(WARM), AT(warm) },
     { "keys", 'b', QD_TAKES(KEYS), AT(keys) },

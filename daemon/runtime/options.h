@@ -36,6 +36,7 @@ typedef enum QdOptionId {
     QD_OPTION_DATASET,
     QD_OPTION_REPLACE,
     QD_OPTION_CHECK_ONLY,
+    QD_OPTION_ONE_GRAPH,
     QD_OPTION_QUICK,
     QD_OPTION_WARM,
     QD_OPTION_KEYS,
@@ -82,6 +83,7 @@ typedef struct QdTransferOptions {
     gboolean detect_types; /* with create */
     char **types;          /* (nullable) with create: NAME=TYPE */
     gboolean check_only;   /* Import of RDF, Restore */
+    gboolean one_graph;    /* Import of RDF: the document has no named graphs */
     gboolean replace;      /* Import of RDF */
 } QdTransferOptions;
 

@@ -8,7 +8,7 @@
 #include "daemon/call/call-private.h"
 #include "daemon/channel/channel.h"
 #include "daemon/plan/compile.h"
-#include "daemon/rdfio/rdf-format.h"
+#include "daemon/rdf/rdf-format.h"
 #include "daemon/read/pool.h"
 #include "daemon/read/run.h"
 #include "daemon/tracker/tracker-classes.h"

@@ -58,8 +58,8 @@ def test_negotiation_of_solutions(http, accept, expected):
 
 @pytest.mark.parametrize("accept, expected", [
     (None, "text/turtle"), ("application/n-triples", "application/n-triples"), ("application/rdf+xml", "application/rdf+xml"),
-    ("application/rdf+xml, text/turtle", "text/turtle"), ("application/trig", "application/trig"), ("application/n-quads",
-                                                                                                    "application/n-quads"),
+    ("application/rdf+xml, text/turtle", "text/turtle"), ("application/trig", "application/trig"),
+    ("application/ld+json", "application/ld+json"), ("application/n-quads", "application/n-quads"),
 ])
 def test_negotiation_of_graphs(http, accept, expected):
     for query in "CONSTRUCT WHERE { ?s ?p ?o }", "DESCRIBE <http://e/a>":

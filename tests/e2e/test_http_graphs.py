@@ -118,6 +118,21 @@ def test_several_documents_in_one_request(http):
     assert len(lines(http, G)) == 3
 
 
+def test_jsonld(http):
+    """A document with a named graph would write into other graphs than the request names."""
+    kind = "application/ld+json"
+    put(http, "/graphs?default", "<x:s> <x:p> 1 .")
+    assert put(http, G, '{"@id": "x:s", "x:p": {"@id": "x:o"}}', kind).status in (200, 201, 204)
+    assert lines(http, G) == {"<x:s> <x:p> <x:o> ."}
+    assert len(lines(http, "/graphs?default")) == 1
+    assert http.get(G, Accept=kind).json == [{"@id": "x:s", "x:p": {"@id": "x:o"}}]
+    for path in G, "/graphs?default":
+        assert put(http, path, '{"@id": "x:g", "@graph": {"@id": "x:s", "x:p": 1}}', kind).status == 400
+    wrong = put(http, G, '{"@id": "x:s",\n "x:p": }', kind)
+    assert wrong.status == 400 and (wrong.json["line"], wrong.json["column"]) == (2, 9)
+    assert lines(http, G) == {"<x:s> <x:p> <x:o> ."}
+
+
 def test_what_is_wrong_changes_nothing(http):
     put(http, G, "<x:s> <x:p> 1 .")
     broken = put(http, G, "<x:s> <x:p> 2 .\n<x:s> <x:p> .")

@@ -153,7 +153,7 @@ def test_bash_completes_verbs_and_options(bus, help_verbs):
     assert complete(bus, "queryctl --format csv ex") == ["export", "explain"]
     assert complete(bus, "queryctl sql --") == ["--" + name for name in options_of("sql")]
     assert complete(bus, "queryctl sql --ma") == ["--max-rows"]
-    assert complete(bus, "queryctl sql -F j") == ["json", "jsonl"]
+    assert complete(bus, "queryctl sql -F j") == ["json", "jsonl", "jsonld"]
     assert complete(bus, "queryctl store ") == ["list", "create", "import", "remove"]
     assert complete(bus, "queryctl sql -p ") == [] and complete(bus, "queryctl status ") == []
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Import and Dump of RDF: formats, graphs, errors, and that a failed import changes nothing."""
+import json
 import os
 import re
 import threading
@@ -43,15 +44,15 @@ def test_turtle(bus):
     assert ("ex", EX) in bus.query("SELECT prefix, iri FROM queryd_prefix")
 
 
-@pytest.mark.parametrize("fmt", ["turtle", "trig", "ntriples", "nquads", "rdfxml"])
+@pytest.mark.parametrize("fmt", ["turtle", "trig", "ntriples", "nquads", "rdfxml", "jsonld"])
 def test_formats_come_back(bus, fmt):
     load_well(bus, TURTLE, "turtle", base=EX)
     before = quads(bus)
     job, text = bus.dump(fmt)
     assert job["State"] == "finished" and job["RowsDone"] == 13
-    load_well(bus, text, fmt, replace=True, graph=EX + "other") if fmt in ("trig", "nquads") else \
+    load_well(bus, text, fmt, replace=True, graph=EX + "other") if fmt in ("trig", "nquads", "jsonld") else \
         load_well(bus, text, fmt, replace=True)
-    if fmt in ("trig", "nquads"):
+    if fmt in ("trig", "nquads", "jsonld"):
         before = sorted(line[:-1] + f"<{EX}other> ." for line in before)
     assert quads(bus) == before
 
@@ -76,6 +77,28 @@ def test_replace_one_graph(bus):
     assert quads(bus) == []
 
 
+def test_one_graph(bus):
+    load_well(bus, "<a:s> <a:p> <a:o> .\n<a:s> <a:p> <a:o> <a:g> .\n", "nquads")
+    load_well(bus, '{"@id": "a:s", "a:p": {"@id": "a:new"}}', "jsonld", graph="a:g", replace=True, one_graph=True)
+    assert quads(bus) == ["<a:s> <a:p> <a:new> <a:g> .", "<a:s> <a:p> <a:o> ."]
+    job = load(bus, '{"@id": "a:h", "@graph": {"@id": "a:s", "a:p": 1}}', "jsonld", graph="a:g", replace=True, one_graph=True)
+    assert "named graph 'a:h'" in job["ErrorMessage"] and len(quads(bus)) == 2
+
+
+def test_jsonld_through_queryctl(bus, tmp_path):
+    """Prefixes of the document are stored, and are the context of what is written."""
+    document = tmp_path / "people.jsonld"
+    document.write_text('{"@context": {"ex": "http://e/", "knows": {"@id": "ex:knows", "@type": "@id"}}, "@id": "ex:ann", '
+                        '"knows": ["ex:bob"], "ex:list": {"@list": [1, "two"]}}')
+    assert bus.run(bus.queryctl, "import", str(document)).returncode == 0
+    result = bus.run(bus.queryctl, "export", "--format", "jsonld")
+    written = json.loads(result.stdout)
+    assert written["@context"]["ex"] == "http://e/"
+    assert written["@graph"] == [{"@id": "ex:ann", "ex:knows": {"@id": "ex:bob"}, "ex:list": {"@list": [1, "two"]}}]
+    result = bus.run(bus.queryctl, "sparql", "--format", "jsonld", "CONSTRUCT WHERE { ?s <http://e/knows> ?o }")
+    assert json.loads(result.stdout) == [{"@id": "http://e/ann", "http://e/knows": {"@id": "http://e/bob"}}]
+
+
 def test_blank_nodes_are_fresh(bus):
     for _ in range(2):
         load_well(bus, "_:x <a:p> _:y .\n_:x <a:p> _:y .\n", "ntriples")
@@ -87,6 +110,9 @@ def test_blank_nodes_are_fresh(bus):
     ("ntriples", "<a:s> <a:p> <a:o> .\n<a:s> <a:p> <o> .\n", "2:13: IRI 'o' is not absolute"),
     ("nquads", "<a:s> <a:p> <a:o> <a:g> .\n\xff".encode("latin-1"), "2:1: bytes that are not UTF-8"),
     ("rdfxml", "<!DOCTYPE x SYSTEM 'y'><x/>", "1:13: an external DTD is not allowed: nothing outside of the document is read"),
+    ("jsonld", '{"@context": "https://schema.org/",\n "name": "x"}', "1:14: loading remote context failed: 'https://schema.org/' "
+     "is not part of the document, and nothing is fetched; write the context into the document"),
+    ("jsonld", '[{"a:p": 1},\n {"@id": 5}]', "2:10: invalid @id value: it is no string"),
     ("trig", "<a:g> { <a:s> <a:p> <a:o> ", "1:27: unexpected end of the text, expected ';', ',', '.' or '}'"),
 ])
 def test_failed_import_changes_nothing(bus, fmt, text, message):
@@ -117,7 +143,7 @@ def test_bad_options(bus, opts, message):
 
 def test_dump_refuses(bus):
     job, _ = bus.dump("pdf")
-    assert job["ErrorMessage"] == "unknown format 'pdf': turtle, trig, ntriples, nquads and rdfxml are known"
+    assert job["ErrorMessage"] == "unknown format 'pdf': turtle, trig, ntriples, nquads, rdfxml and jsonld are known"
     load_well(bus, "<a:s> <a:p/> <a:o> .", "turtle")
     job, _ = bus.dump("rdfxml")
     assert (job["ErrorName"], job["ErrorMessage"]) == ("org.queryd.Query1.Error.Unsupported",

@@ -2,6 +2,7 @@
 """The interface of TinySPARQL: Debian's own programs and library against queryd, truncated results, hostile callers.
 
 Tests with libtracker-sparql are skipped, aloud, where its packages are missing; the bytes on the pipes are tested without it."""
+import json
 import os
 import shutil
 import signal
@@ -12,7 +13,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from gi.repository import GLib
 
-from harness import NAME, ROOT, SANITIZER, BusError, n_fds, wait_until
+from harness import NAME, ROOT, SANITIZER, BusError, memory_file, n_fds, wait_until
 
 PATH = "/org/freedesktop/Tracker3/Endpoint"
 INTERFACE = "org.freedesktop.Tracker3.Endpoint"
@@ -246,6 +247,17 @@ def test_truncated_triples_are_no_document(endpoint):
         data = (data + piece)[-1000:]
     os.close(reader)
     assert b'\n"the triples are not complete: ' in data and not data.endswith(b'"')
+
+
+def test_jsonld_both_ways(endpoint):
+    bus = endpoint()
+    with memory_file(b'{"@id": "urn:s", "urn:p": {"@list": [1, "two"]}}') as fd:
+        call(bus, "Deserialize", "(hiisa{sv})", 0, 0, 2, "urn:g", {}, fds=[fd])
+    reader, writer = os.pipe2(os.O_CLOEXEC)
+    call(bus, "Serialize", "(shiia{sv})", "CONSTRUCT { ?s ?p ?o } { GRAPH <urn:g> { ?s ?p ?o } }", 0, 0, 2, {}, fds=[writer])
+    os.close(writer)
+    with open(reader, encoding="utf-8") as stream:
+        assert json.load(stream) == [{"@id": "urn:s", "urn:p": {"@list": [1, "two"]}}]
 
 
 # --- hostile callers -------------------------------------------------------------------------------------------------------

@@ -218,10 +218,10 @@ check_target(const QctlArguments *arguments, const char *format)
     const char *problem = NULL;
 
     if (format == NULL) {
-        (void) fprintf(
-            stderr,
-            "queryctl: say --format csv, tsv, json, jsonl, turtle, trig, ntriples, nquads or rdfxml: the name '%s' does not\n",
-            (const char *) arguments->words->pdata[0]);
+        (void) fprintf(stderr,
+                       "queryctl: say --format csv, tsv, json, jsonl, turtle, trig, ntriples, nquads, rdfxml or jsonld: the name "
+                       "'%s' does not\n",
+                       (const char *) arguments->words->pdata[0]);
         return false;
     }
     if (!qctl_format_is_rdf(format) && arguments->transfer.table == NULL)
@@ -331,7 +331,8 @@ static const QctlOption option_types = { "types", 0, "TYPES", "with --create: NA
 static const QctlOption option_base = { "base", 0, "IRI",
                                         "RDF: what relative IRIs are resolved against; default: the file's address",
                                         .offset = G_STRUCT_OFFSET(QctlArguments, transfer.base) };
-static const QctlOption option_replace = { "replace", 0, NULL, "RDF: what is there goes first: of the graph; trig, nquads: of all",
+static const QctlOption option_replace = { "replace", 0, NULL,
+                                           "RDF: what is there goes first: of the graph; trig, nquads, jsonld: of all",
                                            .offset = G_STRUCT_OFFSET(QctlArguments, replace) };
 const QctlVerb qctl_import_verb = {
     "import",

@@ -193,10 +193,11 @@ check_suffix(const char *name)
 
     if (suffix == NULL || suffix == base || g_str_equal(suffix, ".txt"))
         return true;
-    (void) fprintf(stderr,
-                   "queryctl: no format is known for '%s': csv, tsv, json, jsonl, ttl, trig, nt, nq, rdf, arrow and feather are; "
-                   "--format NAME says it\n",
-                   suffix);
+    (void) fprintf(
+        stderr,
+        "queryctl: no format is known for '%s': csv, tsv, json, jsonl, ttl, trig, nt, nq, rdf, jsonld, arrow and feather are; "
+        "--format NAME says it\n",
+        suffix);
     return false;
 }
 

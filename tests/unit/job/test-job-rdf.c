@@ -43,7 +43,7 @@ test_requests(EngineFixture *self, gconstpointer data)
     QdCall *call = engine_fixture_make_call(self, &qd_dump_call, "csv", "");
 
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER,
-                        "unknown format 'csv': turtle, trig, ntriples, nquads and rdfxml are known");
+                        "unknown format 'csv': turtle, trig, ntriples, nquads, rdfxml and jsonld are known");
     call = engine_fixture_make_call(self, &qd_dump_call, "nquads", "");
     call->options.transfer.graph = g_strdup("no iri");
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER, "option 'graph' is no absolute IRI: 'no iri'");

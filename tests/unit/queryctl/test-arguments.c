@@ -95,7 +95,7 @@ test_refused(void)
         { "queryctl sql -x", "unknown option '-x'" },
         { "queryctl sql --format xml", "--format: 'xml' is not table, tsv, csv, json, jsonl, markdown, line, sparql-json, "
                                        "sparql-xml, sparql-csv, sparql-tsv, turtle, "
-                                       "trig, ntriples, nquads, rdfxml, arrow or arrow-file" },
+                                       "trig, ntriples, nquads, rdfxml, jsonld, arrow or arrow-file" },
         { "queryctl sql x --format turtle",
           "the format 'turtle' is for 'sparql' without parameters, for 'export', and of RDF for 'import'" },
         { "queryctl sparql x --format turtle -p a=1",

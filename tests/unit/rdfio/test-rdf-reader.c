@@ -415,7 +415,7 @@ check_literal(QdRdfFormat format, const GString *lexical, gboolean is_xml)
     }
     g_assert_true(format != QD_RDF_XML || is_xml);
     qd_rdf_writer_finish(writer);
-    for (gsize i = 0; i < out->len && format != QD_RDF_XML; i++)
+    for (gsize i = 0; i < out->len && format != QD_RDF_XML && format != QD_RDF_JSONLD; i++)
         g_assert_true((guchar) out->str[i] >= ' ' ? out->str[i] != 0x7f : strchr("\t\n", out->str[i]) != NULL);
     input.text = out->str;
     input.n = out->len;

@@ -2,7 +2,7 @@
 /*
  * The map against a search through a list; and that its size is no matter.
  */
-#include "daemon/rdfio/prefix-map.h"
+#include "daemon/rdf/prefix-map.h"
 
 #include <string.h>
 
@@ -67,7 +67,7 @@ int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/rdfio/prefix-map/find", test_find);
-    g_test_add_func("/rdfio/prefix-map/many", test_many);
+    g_test_add_func("/rdf/prefix-map/find", test_find);
+    g_test_add_func("/rdf/prefix-map/many", test_many);
     return g_test_run();
 }

@@ -2,7 +2,7 @@
 /*
  * The table of RDF formats.
  */
-#include "daemon/rdfio/rdf-format.h"
+#include "daemon/rdf/rdf-format.h"
 
 static const struct {
     const char *name;
@@ -15,6 +15,7 @@ static const struct {
     [QD_RDF_TURTLE] = { "turtle", "text/turtle", { "ttl" }, FALSE },
     [QD_RDF_TRIG] = { "trig", "application/trig", { "trig" }, TRUE },
     [QD_RDF_XML] = { "rdfxml", "application/rdf+xml", { "rdf", "owl", "xml" }, FALSE },
+    [QD_RDF_JSONLD] = { "jsonld", "application/ld+json", { "jsonld" }, TRUE },
 };
 
 gboolean
@@ -50,4 +51,10 @@ gboolean
 qd_rdf_format_has_graphs(QdRdfFormat format)
 {
     return format_table[format].has_graphs;
+}
+
+gboolean
+qd_rdf_format_is_for_graphs(QdRdfFormat format)
+{
+    return format == QD_RDF_NQUADS || format == QD_RDF_TRIG;
 }

@@ -2,7 +2,7 @@
 /*
  * The RDF formats: their names in options and on command lines, their media types, the endings of their files.
  *
- * Place: room rdfio. Invariant: one table; a format that it names can be read and written.
+ * Place: room rdf, under their readers and writers (rdfio). Invariant: one table; a format that it names can be read and written.
  */
 #pragma once
 
@@ -14,16 +14,20 @@ typedef enum QdRdfFormat {
     QD_RDF_TURTLE,
     QD_RDF_TRIG,
     QD_RDF_XML,
+    QD_RDF_JSONLD,
 } QdRdfFormat;
 
-#define QD_N_RDF_FORMATS 5
+#define QD_N_RDF_FORMATS 6
 
 /* By name ("turtle"), media type ("text/turtle") or usual file ending ("ttl"), in any case; FALSE when it is none of them. */
 gboolean qd_rdf_format_from_name(const char *name, QdRdfFormat *ret_format);
 
-/* The name: "ntriples", "nquads", "turtle", "trig", "rdfxml". */
+/* The name: "ntriples", "nquads", "turtle", "trig", "rdfxml", "jsonld". */
 const char *qd_rdf_format_get_name(QdRdfFormat format);
 const char *qd_rdf_format_get_media_type(QdRdfFormat format);
 
 /* Whether the format has named graphs. */
 gboolean qd_rdf_format_has_graphs(QdRdfFormat format);
+
+/* Whether it is there for the sake of these, and not for single graphs. */
+gboolean qd_rdf_format_is_for_graphs(QdRdfFormat format);

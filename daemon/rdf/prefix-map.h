@@ -2,7 +2,7 @@
 /*
  * Prefixes and the namespaces that they stand for, for writing: the longest namespace that an IRI begins with.
  *
- * Place: room rdfio. Invariant: a prefix and a namespace are in the map once.
+ * Place: room rdf, for the writers of formats. Invariant: a prefix and a namespace are in the map once.
  */
 #pragma once
 

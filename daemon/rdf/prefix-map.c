@@ -3,7 +3,7 @@
  * A tree of the namespaces in the order of their bytes: what an IRI begins with stands in it before the IRI. So a document with any
  * number of prefixes costs a search for each IRI, not a list.
  */
-#include "daemon/rdfio/prefix-map.h"
+#include "daemon/rdf/prefix-map.h"
 
 #include <string.h>
 
