@@ -223,9 +223,12 @@ remote_run_unref(QueryDirectRun *self)
     g_free(self);
 }
 
+/* It does not change once there is something to take. */
 QuerySchema *
 remote_run_get_schema(const QueryDirectRun *self)
 {
+    g_auto(QueryMutexHold) hold = query_mutex_hold((pthread_mutex_t *) &self->mutex);
+
     return self->schema;
 }
 
