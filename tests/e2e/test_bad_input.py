@@ -285,6 +285,7 @@ def test_schema_change_before_returning(healthy):
 
 def test_compile_ends_with_the_deadline(healthy):
     """60,000 constants, each compared with the others: a second of compiling, as a query, on a channel and as an update."""
+    healthy.update("CREATE TABLE t (a)")
     sql = "SELECT CASE 1" + "".join(f" WHEN {i} THEN 'x{i}'" for i in range(30000)) + " END"
     for call in (lambda: healthy.query(sql, timeout_ms=20), lambda: healthy.prepare(sql, timeout_ms=20),
                  lambda: healthy.update("INSERT INTO t(a) " + sql, timeout_ms=20)):
