@@ -119,8 +119,7 @@ is_set(const QdAlgebra *node)
     case QD_ALGEBRA_TRIPLE:
         return TRUE;
     case QD_ALGEBRA_PATH:
-        return node->triple->path->kind == QD_PATH_ZERO_OR_MORE || node->triple->path->kind == QD_PATH_ONE_OR_MORE ||
-               node->triple->path->kind == QD_PATH_ZERO_OR_ONE;
+        return qd_path_is_modified(node->triple->path);
     case QD_ALGEBRA_JOIN:
         for (guint i = 0; i < node->n_children; i++) {
             if (!is_set(node->children[i]))

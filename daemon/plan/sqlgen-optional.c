@@ -200,8 +200,7 @@ qd_algebra_begins_from_left(const QdAlgebra *node)
     case QD_ALGEBRA_UNION:
         return TRUE;
     case QD_ALGEBRA_PATH:
-        return node->triple->path->kind == QD_PATH_ZERO_OR_MORE || node->triple->path->kind == QD_PATH_ONE_OR_MORE ||
-               node->triple->path->kind == QD_PATH_ZERO_OR_ONE;
+        return qd_path_is_modified(node->triple->path);
     case QD_ALGEBRA_JOIN:
         for (guint i = 0; i < node->n_children; i++) {
             if (qd_algebra_begins_from_left(node->children[i]))

@@ -312,7 +312,7 @@ simplify(const QdPath *path, QdPathKind *ret_kind)
     QdPathKind kind = path->kind;
     const QdPath *inner = path->children[0];
 
-    while (inner->kind == QD_PATH_ZERO_OR_MORE || inner->kind == QD_PATH_ONE_OR_MORE || inner->kind == QD_PATH_ZERO_OR_ONE) {
+    while (qd_path_is_modified(inner)) {
         if (inner->kind != kind)
             kind = QD_PATH_ZERO_OR_MORE;
         inner = inner->children[0];

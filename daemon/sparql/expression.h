@@ -56,6 +56,13 @@ typedef struct QdPath {
     guint n_children;
 } QdPath;
 
+/* Whether it has a modifier: then its pairs are a set (SPARQL 1.1, 18.4). */
+static inline gboolean
+qd_path_is_modified(const QdPath *self)
+{
+    return self->kind == QD_PATH_ZERO_OR_MORE || self->kind == QD_PATH_ONE_OR_MORE || self->kind == QD_PATH_ZERO_OR_ONE;
+}
+
 typedef struct QdTriple {
     QdNode s;
     QdNode p;     /* NONE when there is a path */
