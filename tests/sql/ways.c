@@ -80,14 +80,16 @@ ways_new(void)
 {
     Ways *self = g_new0(Ways, 1);
     g_autoptr(GError) error = NULL;
-    g_autoptr(GVariant) stats = NULL;
+    g_autoptr(QueryCursor) opened = NULL;
 
     self->ring = connect_by(QUERY_TRANSPORT_RING);
     self->socket = connect_by(QUERY_TRANSPORT_SOCKETPAIR);
     self->bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
     check(error);
-    stats = query_connection_get_stats(self->ring, NULL, &error); /* now the database is there */
+    /* now the database is there; statistics are answered while it is still made */
+    opened = query_connection_query(self->ring, QUERY_LANGUAGE_SQL, "SELECT 1", NULL, NULL, &error);
     check(error);
+    g_clear_object(&opened);
     self->path = g_build_filename(g_getenv("XDG_DATA_HOME"), "queryd", "queryd.db", NULL);
     self->direct = query_connection_new_direct(self->path, NULL, &error);
     check(error);
