@@ -346,6 +346,18 @@ join_apart(QdGenerator *self, QdRelation *joined, const QdAlgebra **parts, guint
     return qd_relation_join_to(self, qd_relation_seal_if(self, is_larger ? apart : joined, kept), kept);
 }
 
+/* A path, which may know what the other parts ask of its end. */
+static QdRelation *
+generate_path_part(QdGenerator *self, const QdSiblings *siblings, QdRelation **joined)
+{
+    QdRelation *next;
+
+    self->siblings = siblings;
+    next = qd_generate_path(self, siblings->parts[siblings->index]->triple, joined, siblings->bound);
+    self->siblings = NULL;
+    return next;
+}
+
 QdRelation *
 qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children,
                      const QdVariableSet *bound)
@@ -382,9 +394,7 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
         if (order[i]->kind == QD_ALGEBRA_PATH) {
             const QdSiblings siblings = { order, n_children, i, given, bound };
 
-            self->siblings = &siblings;
-            next = qd_generate_path(self, order[i]->triple, &joined, bound);
-            self->siblings = NULL;
+            next = generate_path_part(self, &siblings, &joined);
         } else if (order[i]->kind == QD_ALGEBRA_MATCH) {
             next = qd_generate_match(self, order[i]->match, &joined);
         } else if (joined != NULL && order[i]->kind == QD_ALGEBRA_UNION &&

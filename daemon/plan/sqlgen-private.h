@@ -379,6 +379,9 @@ QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelati
  * NULL: it is another one. */
 QdRelation *qd_generate_path_count(QdGenerator *self, const QdAlgebra *group);
 
+/* sqlgen-path-links.c: a step that is made of links, as arguments of queryd_steps(); FALSE for any other. */
+gboolean qd_path_append_links(QdGenerator *self, const QdPath *path, gboolean backward, QdSqlBuilder *out);
+
 /*
  * sqlgen-path-filter.c: what the other parts of the join ask of @variable, where a path ends, as arguments of queryd_steps(). The
  * search leaves out nodes without a link that a triple needs, or with one that MINUS or NOT EXISTS takes away. The parts remain,

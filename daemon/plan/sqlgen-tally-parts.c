@@ -488,3 +488,46 @@ qd_tally_write(QdTallyDraft *self, const QdAlgebra *node, guint root, GPtrArray 
     qd_variable_set_add(&outside, self->generator->arena, root);
     return write_group(self, node, root, &outside, conditions);
 }
+
+/* --- patterns of what is bound ---------------------------------------------------------------------------------------- */
+
+/* @node with child @index as its solutions with @variable are. */
+static QdAlgebra *
+require_of_child(QdGenerator *self, const QdAlgebra *node, guint index, guint variable)
+{
+    QdAlgebra *child = qd_tally_require(self, node->children[index], variable);
+    QdAlgebra *copy;
+
+    if (child == NULL)
+        return NULL;
+    copy = qd_algebra_put_on(self, node, node->children[0]);
+    copy->children[index] = child;
+    return copy;
+}
+
+QdAlgebra *
+qd_tally_require(QdGenerator *self, const QdAlgebra *node, guint variable)
+{
+    guint found = G_MAXUINT;
+    QdAlgebra *whole;
+
+    if (qd_algebra_binds(node, variable))
+        return (QdAlgebra *) node;
+    for (guint i = 0; i < node->n_children; i++) {
+        if (qd_variable_set_has(&node->children[i]->possible, variable)) {
+            if (found != G_MAXUINT)
+                return NULL;
+            found = i;
+        }
+    }
+    if (found == G_MAXUINT)
+        return NULL;
+    if (node->kind == QD_ALGEBRA_JOIN || ((node->kind == QD_ALGEBRA_LEFT_JOIN || node->kind == QD_ALGEBRA_MINUS) && found == 0))
+        return require_of_child(self, node, found, variable);
+    if (node->kind != QD_ALGEBRA_LEFT_JOIN || node->n_expressions > 0)
+        return NULL;
+    whole = require_of_child(self, node, found, variable);
+    if (whole != NULL)
+        whole->kind = QD_ALGEBRA_JOIN;
+    return whole;
+}

@@ -497,52 +497,6 @@ is_plain(const QdGenerator *self)
 
 /* --- numbers apart ---------------------------------------------------------------------------------------------------- */
 
-static QdAlgebra *require(QdGenerator *self, const QdAlgebra *node, guint variable);
-
-/* @node with child @index as its solutions with @variable are. */
-static QdAlgebra *
-require_of_child(QdGenerator *self, const QdAlgebra *node, guint index, guint variable)
-{
-    QdAlgebra *child = require(self, node->children[index], variable);
-    QdAlgebra *copy = qd_arena_new0(self->arena, QdAlgebra);
-
-    if (child == NULL)
-        return NULL;
-    *copy = *node;
-    copy->children = qd_arena_array0(self->arena, QdAlgebra *, node->n_children);
-    memcpy(copy->children, node->children, node->n_children * sizeof *node->children);
-    copy->children[index] = child;
-    return copy;
-}
-
-/* The solutions of @node that bind @variable: its OPTIONAL becomes a join. NULL: there is no pattern for them. */
-static QdAlgebra *
-require(QdGenerator *self, const QdAlgebra *node, guint variable)
-{
-    guint found = G_MAXUINT;
-    QdAlgebra *whole;
-
-    if (qd_algebra_binds(node, variable))
-        return (QdAlgebra *) node;
-    for (guint i = 0; i < node->n_children; i++) {
-        if (qd_variable_set_has(&node->children[i]->possible, variable)) {
-            if (found != G_MAXUINT)
-                return NULL;
-            found = i;
-        }
-    }
-    if (found == G_MAXUINT)
-        return NULL;
-    if (node->kind == QD_ALGEBRA_JOIN || ((node->kind == QD_ALGEBRA_LEFT_JOIN || node->kind == QD_ALGEBRA_MINUS) && found == 0))
-        return require_of_child(self, node, found, variable);
-    if (node->kind != QD_ALGEBRA_LEFT_JOIN || node->n_expressions > 0)
-        return NULL;
-    whole = require_of_child(self, node, found, variable);
-    if (whole != NULL)
-        whole->kind = QD_ALGEBRA_JOIN;
-    return whole;
-}
-
 /* One number, of @binding: a COUNT without conditions. FALSE: it is no such tally. */
 static gboolean
 add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, QdRelation *shape)
@@ -558,7 +512,7 @@ add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, 
     Need need;
 
     if (counted != NULL)
-        pattern = counted->kind == QD_EXPRESSION_KIND_VARIABLE ? require(self, pattern, counted->variable) : NULL;
+        pattern = counted->kind == QD_EXPRESSION_KIND_VARIABLE ? qd_tally_require(self, pattern, counted->variable) : NULL;
     if (pattern == NULL)
         return FALSE;
     alone.children = &pattern;

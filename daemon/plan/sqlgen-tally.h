@@ -34,4 +34,7 @@ gboolean qd_tally_is_absence(const QdAlgebra *node);
 /* Whether @expression is ?s = ?o or ?s != ?o of each triple of @node, one or a UNION: a condition that parts are made of. */
 gboolean qd_tally_compares_ends(const QdExpression *expression, const QdAlgebra *node);
 
+/* The solutions of @node that bind @variable: its OPTIONAL becomes a join. NULL: there is no pattern for them. */
+QdAlgebra *qd_tally_require(QdGenerator *self, const QdAlgebra *node, guint variable);
+
 gboolean qd_node_is_variable(const QdNode *node, guint variable);

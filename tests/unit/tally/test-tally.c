@@ -16,8 +16,9 @@
 #define CACHE_BYTES 1048576
 #define N_TEXTS 2000
 #define PAIRS_DEFAULT "300000" /* of the predicate that is watched */
-/* The bar is 10 ms; where other programs take the caches the same work has taken 11.4 ms of processor time. */
-#define GAP_MSEC 50
+#define GAP_MSEC 10
+/* Other programs that take the caches made the same work last 11.4 ms of processor time. Slow code is slow each time. */
+#define GAP_TRIES 3
 #define N_LOOKS_MIN 40u /* of 300,000 pairs; the least was 74 */
 
 static QdTallyTerms *terms; /* of the store opened last */
@@ -629,13 +630,13 @@ on_progress(void *data)
     return 0;
 }
 
-/* While a column is made and while it is used, the time between two looks at the clock is short. */
-static void
-test_gaps(void)
+/* Returns: the longest time of all programs in a fresh store, in microseconds */
+static gint64
+measure_gaps(const char *n_pairs)
 {
     static const char *const programs[] = { "#S00o00", "#O00s00", "#*s00s00", "#+O00s00S00o00", "#n00", "#O01s00", ":.o00.s00." };
-    const char *n_pairs = g_getenv("TALLY_PAIRS") != NULL ? g_getenv("TALLY_PAIRS") : PAIRS_DEFAULT;
     sqlite3 *db = open_store(256 * CACHE_BYTES);
+    gint64 longest_usec = 0;
     Gaps gaps = { 0 };
     QdInterrupt interrupt = { .is_always_due = TRUE, .look = note_gap, .data = &gaps };
     g_autofree char *sql = g_strdup_printf(
@@ -655,11 +656,24 @@ test_gaps(void)
         g_test_message("%s: %u looks, the longest time between two %" G_GINT64_FORMAT " µs", programs[i], gaps.n,
                        gaps.longest_usec);
         g_assert_cmpuint(gaps.n, >, N_LOOKS_MIN);
-        if (g_getenv("QUERYD_SANITIZER") == NULL)
-            g_assert_cmpint(gaps.longest_usec, <, GAP_MSEC * 1000);
+        longest_usec = MAX(longest_usec, gaps.longest_usec);
     }
     qd_interrupt_end(&interrupt);
     (void) sqlite3_close(db);
+    return longest_usec;
+}
+
+/* While a column is made and while it is used, the time between two looks at the clock is short. */
+static void
+test_gaps(void)
+{
+    const char *n_pairs = g_getenv("TALLY_PAIRS") != NULL ? g_getenv("TALLY_PAIRS") : PAIRS_DEFAULT;
+    gint64 least_usec = G_MAXINT64;
+
+    for (guint i = 0; i < GAP_TRIES && least_usec >= GAP_MSEC * 1000; i++)
+        least_usec = MIN(least_usec, measure_gaps(n_pairs));
+    if (g_getenv("QUERYD_SANITIZER") == NULL)
+        g_assert_cmpint(least_usec, <, GAP_MSEC * 1000);
 }
 
 int
