@@ -27,6 +27,7 @@ struct _QueryConnection {
     guint64 timeout_msec; /* 0: the daemon's default; QUERY_TIMEOUT_NONE: none */
     guint64 max_rows;     /* 0: the daemon's default */
     guint64 durability;   /* QueryDurability */
+    guint64 is_fresh;     /* a gboolean */
     char *base;           /* (nullable) */
     char *dataset;        /* (nullable): FROM clauses */
     GPtrArray *hubs;      /* of QueryHub, one for each main context; guarded by mutex */
@@ -42,6 +43,7 @@ enum {
     PROP_MAX_ROWS,
     PROP_TRANSPORT,
     PROP_DURABILITY,
+    PROP_FRESH,
     N_PROPS
 };
 
@@ -115,6 +117,8 @@ query_connection_set_property(GObject *object, guint id, const GValue *value, GP
         query_connection_set_transport(self, g_value_get_enum(value));
     else if (id == PROP_DURABILITY)
         query_connection_set_durability(self, g_value_get_enum(value));
+    else if (id == PROP_FRESH)
+        query_connection_set_fresh(self, g_value_get_boolean(value));
     else
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
@@ -140,6 +144,8 @@ query_connection_get_property(GObject *object, guint id, GValue *value, GParamSp
         g_value_set_enum(value, (gint) query_connection_get_transport(self));
     else if (id == PROP_DURABILITY)
         g_value_set_enum(value, (gint) query_connection_get_durability(self));
+    else if (id == PROP_FRESH)
+        g_value_set_boolean(value, query_connection_get_fresh(self));
     else
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
@@ -213,6 +219,12 @@ make_options(void)
      */
     properties[PROP_DURABILITY] = g_param_spec_enum("durability", NULL, NULL, QUERY_TYPE_DURABILITY, QUERY_DURABILITY_FULL,
                                                     settable);
+    /**
+     * QueryConnection:fresh: (getter get_fresh) (setter set_fresh)
+     *
+     * Whether the queries that follow are executed, also where the daemon remembers their results.
+     */
+    properties[PROP_FRESH] = g_param_spec_boolean("fresh", NULL, NULL, FALSE, settable);
 }
 
 static void
@@ -487,6 +499,22 @@ query_connection_get_durability(QueryConnection *self)
 }
 
 void
+query_connection_set_fresh(QueryConnection *self, gboolean fresh)
+{
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+
+    set_number(self, &self->is_fresh, fresh ? 1 : 0, PROP_FRESH);
+}
+
+gboolean
+query_connection_get_fresh(QueryConnection *self)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+
+    return get_number(self, &self->is_fresh) != 0;
+}
+
+void
 query_connection_set_base(QueryConnection *self, const char *base)
 {
     g_return_if_fail(QUERY_IS_CONNECTION(self));
@@ -497,43 +525,21 @@ query_connection_set_base(QueryConnection *self, const char *base)
     (void) pthread_mutex_unlock(&self->mutex);
 }
 
-/* Whether it can stand between '<' and '>' in SPARQL. */
-static gboolean
-is_iri_reference(const char *iri)
-{
-    for (const char *p = iri; *p != '\0'; p++)
-        if ((guchar) *p <= ' ' || strchr("<>\"{}|^`\\", *p) != NULL)
-            return FALSE;
-    return g_utf8_validate(iri, -1, NULL);
-}
-
-static gboolean
-put_graphs(GString *dataset, const char *keyword, const char *const *graphs, GError **error)
-{
-    for (; graphs != NULL && *graphs != NULL; graphs++) {
-        if (!is_iri_reference(*graphs)) {
-            g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER, "'%.200s' is no IRI of a graph", *graphs);
-            return FALSE;
-        }
-        g_string_append_printf(dataset, "%s <%s>\n", keyword, *graphs);
-    }
-    return TRUE;
-}
-
 gboolean
 query_connection_set_dataset(QueryConnection *self, const char *const *default_graphs, const char *const *named_graphs,
                              GError **error)
 {
-    g_autoptr(GString) dataset = g_string_new(NULL);
+    g_autofree char *dataset = NULL;
 
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
 
-    if (!put_graphs(dataset, "FROM", default_graphs, error) || !put_graphs(dataset, "FROM NAMED", named_graphs, error))
+    dataset = query_command_make_dataset(default_graphs, named_graphs, error);
+    if (dataset == NULL)
         return FALSE;
 
     (void) pthread_mutex_lock(&self->mutex);
     g_free(self->dataset);
-    self->dataset = dataset->len > 0 ? g_strdup(dataset->str) : NULL;
+    self->dataset = dataset[0] != '\0' ? g_steal_pointer(&dataset) : NULL;
     (void) pthread_mutex_unlock(&self->mutex);
     return TRUE;
 }
@@ -557,15 +563,6 @@ query_connection_get_transport(QueryConnection *self)
     return query_pool_get_transport(self->pool);
 }
 
-/* -1: the daemon's default; 0: none */
-static gint64
-get_wire_timeout(guint timeout_msec)
-{
-    if (timeout_msec == 0)
-        return -1;
-    return timeout_msec == QUERY_TIMEOUT_NONE ? 0 : (gint64) timeout_msec;
-}
-
 QueryCommand *
 query_connection_create_command(QueryConnection *self, QueryLanguage language, const char *text, gboolean writes, GError **error)
 {
@@ -583,10 +580,12 @@ query_connection_create_command(QueryConnection *self, QueryLanguage language, c
     }
 
     (void) pthread_mutex_lock(&self->mutex);
-    timeout_msec = get_wire_timeout((guint) self->timeout_msec);
+    timeout_msec = query_command_get_timeout((guint) self->timeout_msec);
     max_rows = self->max_rows;
     base = g_strdup(self->base);
     dataset = g_strdup(self->dataset);
+    if (self->is_fresh != 0)
+        access = QUERY_COMMAND_READS_FRESH;
     if (writes)
         access = self->durability == QUERY_DURABILITY_RELAXED ? QUERY_COMMAND_WRITES_RELAXED : QUERY_COMMAND_WRITES;
     (void) pthread_mutex_unlock(&self->mutex);

@@ -409,6 +409,27 @@ QUERY_AVAILABLE_IN_0_1
 QueryTransport query_connection_get_transport(QueryConnection *self);
 
 /**
+ * query_connection_set_fresh:
+ * @self: a connection
+ * @fresh: %TRUE: the queries that follow are executed; %FALSE: their results may be remembered ones, which is the default
+ *
+ * The daemon remembers results that took long and were asked for again while nothing changed that they have read. They are what an
+ * execution would give. With %TRUE a query is neither answered from there nor remembered, as for a measurement. On direct and
+ * remote connections this changes nothing.
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_connection_set_fresh(QueryConnection *self, gboolean fresh);
+
+/**
+ * query_connection_get_fresh:
+ * @self: a connection
+ *
+ * Returns: what query_connection_set_fresh() has set
+ */
+QUERY_AVAILABLE_IN_0_1
+gboolean query_connection_get_fresh(QueryConnection *self);
+
+/**
  * query_connection_set_durability:
  * @self: a connection
  * @durability: what an update has to survive

@@ -8,6 +8,8 @@
 
 #include "client-lib/core/query-command.h"
 
+#include "client-lib/core/query-error.h"
+
 static void
 put_option(QwBodyWriter *writer, const char *key, const char *value)
 {
@@ -35,6 +37,10 @@ query_command_put_options(const QueryCommand *self, QwBodyWriter *writer)
     }
     if (self->relaxed) {
         put_option(writer, "durability", "relaxed");
+        n_options++;
+    }
+    if (self->fresh) {
+        put_option(writer, "results", "fresh");
         n_options++;
     }
     if (self->timeout_msec >= 0) {
@@ -75,7 +81,8 @@ query_command_new(const char *language, const char *text, QueryCommandAccess acc
     self->ref_count = 1;
     self->language = g_strdup(language);
     self->text = g_strdup(text);
-    self->writes = access != QUERY_COMMAND_READS;
+    self->writes = access == QUERY_COMMAND_WRITES || access == QUERY_COMMAND_WRITES_RELAXED;
+    self->fresh = access == QUERY_COMMAND_READS_FRESH;
     self->relaxed = access == QUERY_COMMAND_WRITES_RELAXED;
     self->timeout_msec = timeout_msec;
     self->max_rows = MIN(max_rows, G_MAXUINT32); /* u on the bus */
@@ -109,4 +116,45 @@ query_command_unref(QueryCommand *self)
     g_free(self->base);
     g_free(self->dataset);
     g_free(self);
+}
+
+gint64
+query_command_get_timeout(guint timeout_msec)
+{
+    if (timeout_msec == 0)
+        return -1;
+    return timeout_msec == QUERY_TIMEOUT_NONE ? 0 : (gint64) timeout_msec;
+}
+
+/* Whether it can stand between '<' and '>' in SPARQL. */
+static gboolean
+is_iri_reference(const char *iri)
+{
+    for (const char *p = iri; *p != '\0'; p++)
+        if ((guchar) *p <= ' ' || strchr("<>\"{}|^`\\", *p) != NULL)
+            return FALSE;
+    return g_utf8_validate(iri, -1, NULL);
+}
+
+static gboolean
+put_graphs(GString *dataset, const char *keyword, const char *const *graphs, GError **error)
+{
+    for (; graphs != NULL && *graphs != NULL; graphs++) {
+        if (!is_iri_reference(*graphs)) {
+            g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER, "'%.200s' is no IRI of a graph", *graphs);
+            return FALSE;
+        }
+        g_string_append_printf(dataset, "%s <%s>\n", keyword, *graphs);
+    }
+    return TRUE;
+}
+
+char *
+query_command_make_dataset(const char *const *default_graphs, const char *const *named_graphs, GError **error)
+{
+    g_autoptr(GString) dataset = g_string_new(NULL);
+
+    if (!put_graphs(dataset, "FROM", default_graphs, error) || !put_graphs(dataset, "FROM NAMED", named_graphs, error))
+        return NULL;
+    return g_string_free(g_steal_pointer(&dataset), FALSE);
 }

@@ -12,6 +12,7 @@
 
 typedef enum QueryCommandAccess {
     QUERY_COMMAND_READS,
+    QUERY_COMMAND_READS_FRESH, /* not what is remembered of an earlier execution */
     QUERY_COMMAND_WRITES,
     QUERY_COMMAND_WRITES_RELAXED, /* answered before it is durable */
 } QueryCommandAccess;
@@ -26,6 +27,7 @@ typedef struct QueryCommand {
     char *text;
     gboolean writes;
     gboolean relaxed;
+    gboolean fresh;
     gint64 timeout_msec; /* -1: the daemon's default */
     guint64 max_rows;    /* 0: the daemon's default */
     char *base;          /* (nullable) */
@@ -40,6 +42,19 @@ QueryCommand *query_command_new(const char *language, const char *text, QueryCom
 QueryCommand *query_command_ref(QueryCommand *self);
 void query_command_unref(QueryCommand *self);
 #pragma GCC visibility pop
+/* Of what query_connection_set_timeout_msec() was given: -1: the daemon's default; 0: none */
+gint64 query_command_get_timeout(guint timeout_msec);
+
+/**
+ * query_command_make_dataset:
+ * @default_graphs: (nullable): IRIs
+ * @named_graphs: (nullable): IRIs
+ *
+ * Errors: BAD_PARAMETER for what cannot stand between '<' and '>' in SPARQL.
+ *
+ * Returns: (transfer full) (nullable): FROM clauses, "" for no graphs; NULL with @error
+ */
+char *query_command_make_dataset(const char *const *default_graphs, const char *const *named_graphs, GError **error);
 /* Writes its options as PREPARE and BATCH have them, command->n_options pairs; returns their number. */
 guint query_command_put_options(const QueryCommand *self, QwBodyWriter *writer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryCommand, query_command_unref)

@@ -85,6 +85,7 @@ struct QctlArguments {
     bool all;
     bool deletes;
     bool no_rc;
+    bool fresh;      /* no remembered results */
     char *tokenizer; /* (nullable) */
 };
 

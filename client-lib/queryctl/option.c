@@ -221,6 +221,8 @@ const QctlOption qctl_option_file = { "file",
 const QctlOption qctl_option_max_rows = { "max-rows", 'n', "N", "end each result after N rows", .set = set_max_rows };
 const QctlOption qctl_option_timeout = { "timeout", 0, "SECONDS", "end each statement after SECONDS; 0: never",
                                          .set = set_timeout };
+const QctlOption qctl_option_fresh = { "fresh", 0, NULL, "execute queries whose results the daemon remembers, too",
+                                       .offset = G_STRUCT_OFFSET(QctlArguments, fresh) };
 const QctlOption qctl_option_timing = { "timing", 0, NULL, "print rows and times to standard error",
                                         .offset = G_STRUCT_OFFSET(QctlArguments, output.timing) };
 const QctlOption qctl_option_watch = { "watch", 0, NULL, "as the verb watch", .offset = G_STRUCT_OFFSET(QctlArguments, watch) };

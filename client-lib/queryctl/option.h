@@ -36,7 +36,8 @@ struct QctlOption {
 /* Those of several verbs. */
 extern const QctlOption qctl_option_format, qctl_option_null, qctl_option_no_header, qctl_option_no_pager;
 extern const QctlOption qctl_option_param, qctl_option_param_text, qctl_option_file, qctl_option_max_rows, qctl_option_timeout;
-extern const QctlOption qctl_option_timing, qctl_option_watch, qctl_option_sparql, qctl_option_graph, qctl_option_check_only;
+extern const QctlOption qctl_option_fresh, qctl_option_timing, qctl_option_watch, qctl_option_sparql, qctl_option_graph,
+    qctl_option_check_only;
 extern const QctlOption qctl_option_store, qctl_option_direct, qctl_option_help, qctl_option_version;
 extern const QctlOption qctl_option_remote, qctl_option_update_url, qctl_option_token_file, qctl_option_netrc;
 
@@ -44,8 +45,9 @@ extern const QctlOption qctl_option_remote, qctl_option_update_url, qctl_option_
 #define QCTL_PRINT_OPTIONS &qctl_option_format, &qctl_option_null, &qctl_option_no_header, &qctl_option_no_pager
 #define QCTL_BOUND_OPTIONS &qctl_option_max_rows, &qctl_option_timeout
 #define QCTL_REMOTE_OPTIONS &qctl_option_remote, &qctl_option_update_url, &qctl_option_token_file, &qctl_option_netrc
-#define QCTL_STATEMENT_OPTIONS \
-    &qctl_option_param, &qctl_option_param_text, &qctl_option_file, QCTL_BOUND_OPTIONS, &qctl_option_timing, QCTL_PRINT_OPTIONS
+#define QCTL_STATEMENT_OPTIONS                                                                                                   \
+    &qctl_option_param, &qctl_option_param_text, &qctl_option_file, QCTL_BOUND_OPTIONS, &qctl_option_fresh, &qctl_option_timing, \
+        QCTL_PRINT_OPTIONS
 
 /* Takes @value (nullable): of a switch. false with an error of G_OPTION_ERROR */
 bool qctl_option_set(const QctlOption *self, QctlArguments *arguments, const char *value, GError **error);

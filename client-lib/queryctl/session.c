@@ -151,6 +151,7 @@ qctl_session_connect(QctlSession *self, GError **error)
                                           arguments->timeout_msec > 0 ? (guint) arguments->timeout_msec : QUERY_TIMEOUT_NONE);
     if (arguments->max_rows > 0)
         query_connection_set_max_rows(self->connection, arguments->max_rows);
+    query_connection_set_fresh(self->connection, arguments->fresh);
     return self->connection;
 }
 

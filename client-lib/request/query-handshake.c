@@ -49,6 +49,8 @@ build_prepare_arguments(const QueryCommand *command, QueryTransport transport, g
         g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
     if (command->relaxed)
         g_variant_builder_add(&options, "{sv}", "durability", g_variant_new_string("relaxed"));
+    if (command->fresh)
+        g_variant_builder_add(&options, "{sv}", "results", g_variant_new_string("fresh"));
     if (command->timeout_msec >= 0)
         g_variant_builder_add(&options, "{sv}", "timeout_ms", g_variant_new_uint32((guint32) command->timeout_msec));
     if (command->max_rows > 0)

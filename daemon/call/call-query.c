@@ -271,7 +271,7 @@ run_prepare(QdCall *call, GError **error)
 const QdCallClass qd_prepare_call = {
     .name = "Prepare",
     .options = QD_TAKES(TRANSPORT) | QD_TAKES(PAGE_SIZE) | QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) |
-               QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(SCHEMA_DETAILS) |
+               QD_TAKES(MAX_BYTES) | QD_TAKES(RESULTS) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(SCHEMA_DETAILS) |
                QD_TAKES(TEXT_TRANSACTIONS) | QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
     .run = run_prepare,

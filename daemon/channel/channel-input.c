@@ -317,9 +317,9 @@ qd_channel_watch_input(QdChannel *self)
 /* --- what a request is ------------------------------------------------------------------------------------------------- */
 
 /* Of a PREPARE and of a BATCH, whose values are texts. */
-#define PREPARE_OPTIONS                                                                                                        \
-    (QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(DURABILITY) | QD_TAKES(BASE) | \
-     QD_TAKES(DATASET))
+#define PREPARE_OPTIONS                                                                                                           \
+    (QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(RESULTS) | QD_TAKES(DURABILITY) | \
+     QD_TAKES(BASE) | QD_TAKES(DATASET))
 
 gboolean
 qd_channel_parse_options(QwBodyReader *body, uint32_t n, QdCallOptions *options, GError **error)

@@ -87,6 +87,13 @@ typedef struct QdChain {
     gboolean is_held;    /* the next record begins another one, which waits for their end */
 } QdChain;
 
+/* How its executions were; only one that takes long asks the result memory. */
+typedef enum QdPace {
+    QD_PACE_UNKNOWN, /* there was none yet */
+    QD_PACE_QUICK,   /* or its results cannot be kept */
+    QD_PACE_LONG,
+} QdPace;
+
 typedef struct QdStatement {
     gboolean prepared;
     QdLanguage language;
@@ -99,6 +106,7 @@ typedef struct QdStatement {
     uint32_t n_parameters;
     gboolean writes;
     QdControl control;
+    QdPace pace;
     QdExecutionOptions execution;
 } QdStatement;
 
@@ -117,6 +125,13 @@ typedef struct QdChannelInput {
     QdPeerState peer;
 } QdChannelInput;
 
+/* What may be remembered of the run. */
+typedef struct QdChannelFill {
+    GBytes *key;       /* (owned) (nullable): by which it would be found */
+    GByteArray *pages; /* (owned) (nullable): it is being kept */
+    uint64_t number;   /* of the last change before it was read */
+} QdChannelFill;
+
 /* The request in work, if it reads. */
 typedef struct QdChannelWork {
     QdRequest *request;          /* (owned) (nullable) */
@@ -127,6 +142,7 @@ typedef struct QdChannelWork {
     uint64_t slice_end_usec;
     uint64_t spent_usec; /* of the request, before this run of it: waiting for a slot, and runs that were deferred */
     gboolean is_late;    /* the request's deadline has come while it waited */
+    QdChannelFill fill;
 } QdChannelWork;
 
 /* Requests that the writer has or had, to be answered in this order. */
@@ -304,6 +320,16 @@ void qd_channel_end_wait(QdChannel *self);
 void qd_channel_try_ring(QdChannel *self);
 /* The result is over. */
 void qd_channel_drop_ring(QdChannel *self);
+
+/* channel-recall.c */
+/* Before a query runs: TRUE: it is answered from the result memory. */
+gboolean qd_channel_recall(QdChannel *self);
+/* A page of the run, while @self->work.fill has pages. */
+void qd_channel_fill_page(QdChannel *self, const uint8_t *record, gsize size);
+/* The run has ended well, after so long. */
+void qd_channel_remember(QdChannel *self, uint64_t cost_usec);
+/* What was begun is not kept. */
+void qd_channel_drop_fill(QdChannel *self);
 
 /* channel-serve.c */
 /* Makes the first waiting request the current one, unless there is one already. */

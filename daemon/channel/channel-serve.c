@@ -19,6 +19,8 @@
 /* The first page goes out early; later ones are full. */
 #define FIRST_PAGE_BYTES 4096
 #define SLICE_USEC 2000
+/* A statement that was quick is asked about again when an execution takes so long. */
+#define LONG_USEC 1000
 
 void
 qd_channel_clear_statement(QdChannel *self)
@@ -58,6 +60,7 @@ qd_channel_end_request(QdChannel *self)
     self->task.sliced = FALSE;
     self->work.spent_usec = 0;
     self->work.is_late = FALSE;
+    qd_channel_drop_fill(self);
     self->work.request = qd_channel_free_request(self, self->work.request);
     qd_channel_touch_transaction(self);
     qd_context_note_activity(self->context);
@@ -312,6 +315,8 @@ put_page(QdChannel *self, QwPageWriter *page)
     gboolean late_schema = self->work.first_fill && qd_run_has_new_schema(self->work.run);
 
     self->work.first_fill = FALSE;
+    if (late_schema)
+        qd_channel_drop_fill(self);
     __atomic_store_n(&self->entry.n_rows, qd_run_get_n_rows(self->work.run), __ATOMIC_RELAXED);
     if (late_schema) {
         put_late_schema(self, page);
@@ -321,6 +326,8 @@ put_page(QdChannel *self, QwPageWriter *page)
         gsize size = qd_channel_put_page(self, page, self->work.request->serial);
 
         __atomic_add_fetch(&self->entry.n_bytes, size, __ATOMIC_RELAXED);
+        if (self->work.fill.pages != NULL)
+            qd_channel_fill_page(self, page->data, size);
     }
 }
 
@@ -363,6 +370,7 @@ put_large_row(QdChannel *self, GError **error)
     uint8_t *data;
     gsize size;
 
+    qd_channel_drop_fill(self);
     if (!qd_run_get_row_size(self->work.run, self->page_size, &size, error))
         return FALSE;
     data = sqlite3_malloc64(size);
@@ -392,6 +400,7 @@ end_query(QdChannel *self)
         .generation = qd_run_get_generation(self->work.run),
         .elapsed_usec = (uint64_t) g_get_monotonic_time() - self->work.request->received_usec,
     };
+    uint64_t cost_usec = qd_run_get_produced_usec(self->work.run) - self->work.spent_usec;
 
     qd_run_discharge(self->work.run); /* it may ask for the next one at once, on another channel */
     qd_channel_discharge_whole_request(self, self->work.request);
@@ -399,6 +408,8 @@ end_query(QdChannel *self)
     qd_registry_remove(self->context->registry, &self->entry);
     if (qd_channel_flush(self) < 0) /* before the tidying up: the client goes on meanwhile */
         qd_channel_note_peer(self, QD_PEER_GONE);
+    if (self->statement.pace != QD_PACE_QUICK || cost_usec >= LONG_USEC)
+        qd_channel_remember(self, cost_usec);
     qd_channel_end_request(self);
 }
 
@@ -461,6 +472,8 @@ start_fetch(QdChannel *self, GError **error)
         qd_error_set(error, QW_ERROR_CLOSED, "FETCH without a prepared statement");
         return FALSE;
     }
+    if (self->statement.pace != QD_PACE_QUICK && qd_channel_recall(self))
+        return TRUE;
     return start_query(self, error);
 }
 

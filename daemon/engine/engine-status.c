@@ -12,6 +12,7 @@
 #include "daemon/read/plans.h"
 #include "daemon/read/pool.h"
 #include "daemon/recover/health.h"
+#include "daemon/results/result-memory.h"
 #include "daemon/runtime/workers.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/store/database.h"
@@ -35,10 +36,16 @@ qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
     func("heap_used_bytes", heap.uordblks, user_data);
     if (self->context.writer != NULL) {
         const QdPlanCounters *plans = qd_pool_get_plan_counters(self->context.pool);
+        const QdResultCounters results = qd_result_memory_get_counters(self->context.results);
 
         func("sparql_plans_found_total", __atomic_load_n(&plans->n_found, __ATOMIC_RELAXED), user_data);
         func("sparql_plans_made_total", __atomic_load_n(&plans->n_made, __ATOMIC_RELAXED), user_data);
         func("sparql_plans_made_usec_total", __atomic_load_n(&plans->made_usec, __ATOMIC_RELAXED), user_data);
+        func("results_recalled_total", results.n_hits, user_data);
+        func("results_missed_total", results.n_misses, user_data);
+        func("results_saved_usec_total", results.saved_usec, user_data);
+        func("results_remembered", results.n_results, user_data);
+        func("result_memory_bytes", results.n_bytes, user_data);
         func("snapshots", qd_pool_get_n_leased(self->context.pool), user_data);
         func("connections", qd_pool_get_n_open(self->context.pool), user_data);
         func("commits_total", qd_writer_get_n_commits(self->context.writer), user_data);

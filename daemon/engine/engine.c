@@ -27,6 +27,7 @@
 #include "daemon/read/pool.h"
 #include "daemon/recover/health.h"
 #include "daemon/recover/recovery.h"
+#include "daemon/results/result-memory.h"
 #include "daemon/runtime/workers.h"
 #include "daemon/sqlite/index-locks.h"
 #include "daemon/sqlite/interrupter.h"
@@ -131,6 +132,7 @@ take_database(QdEngine *self, QdDatabase *database)
         .wants_keys = &self->context.wants_keys,
         .payloads = qd_payloads_new(self->context.directory, &self->context.limits),
         .sweep_func = on_payloads_given_up,
+        .results = qd_result_memory_new(info.path, &self->context.limits),
         .user_data = self,
     };
 
@@ -139,6 +141,7 @@ take_database(QdEngine *self, QdDatabase *database)
     qd_database_guard(database);
     self->context.pool = config.pool;
     self->context.payloads = config.payloads;
+    self->context.results = config.results;
     self->payload_pool = qd_payload_pool_new(&self->context);
     self->context.writer = qd_writer_new(&config, qd_database_steal_writer(database));
     if (!qd_database_is_read_only(database) && qd_payload_files_exist(qd_payloads_get_files(self->context.payloads)))
@@ -337,6 +340,7 @@ on_sweep(void *user_data)
     qd_writer_look(self->context.writer);
     state = qd_pool_trim(self->context.pool);
     if (state == QD_POOL_AT_REST && qd_writer_rest(self->context.writer)) {
+        qd_result_memory_clear(self->context.results);
         qd_pool_rest(self->context.pool);
         (void) malloc_trim(0);
     } else if (state != QD_POOL_QUIET) {
@@ -444,6 +448,7 @@ qd_engine_free(QdEngine *self)
     if (self->context.database != NULL)
         qd_database_lift_guard(self->context.database);
     self->context.writer = qd_writer_free(self->context.writer);
+    self->context.results = qd_result_memory_free(self->context.results);
     self->context.payloads = qd_payloads_free(self->context.payloads);
     self->context.pool = qd_pool_free(self->context.pool);
     if (self->context.database != NULL && !qd_database_is_read_only(self->context.database))

@@ -69,6 +69,12 @@ qd_client_is_read_only(const QdClient *client)
 }
 
 gboolean
+qd_client_shares_results(const QdClient *client)
+{
+    return !qd_client_is_read_only(client);
+}
+
+gboolean
 qd_client_check_write(const QdClient *client, GError **error)
 {
     if (!qd_client_is_read_only(client))

@@ -25,6 +25,7 @@ typedef enum QdCharge {
     QD_CHARGE_LARGE_PAGES,   /* in bytes */
     QD_CHARGE_SUBSCRIPTION,
     QD_CHARGE_SUBSCRIPTION_BYTES,
+    QD_CHARGE_RESULTS, /* in bytes: that are remembered for it */
     QD_N_CHARGES,
 } QdCharge;
 
@@ -71,6 +72,8 @@ guint qd_client_count_channels(const QdClient *self);
 /* A sandboxed client: the engine refuses it every statement that writes, also on its channels, with AccessDenied. */
 void qd_client_set_read_only(QdClient *client);
 gboolean qd_client_is_read_only(const QdClient *client);
+/* Whether it may be given what others have asked for, and they what it has: a sandboxed one may not see everything. */
+gboolean qd_client_shares_results(const QdClient *client);
 /* ACCESS_DENIED for one that may only read. */
 gboolean qd_client_check_write(const QdClient *client, GError **error);
 /* Charges a subscription with a text of so many bytes; LIMIT_EXCEEDED. */

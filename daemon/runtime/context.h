@@ -42,6 +42,7 @@ typedef struct QdContext {
     struct QdPool *pool;
     struct QdWriter *writer;
     struct QdPayloads *payloads;
+    struct QdResultMemory *results;
 
     QdWorkers *workers;
     struct QdChannels *channels;

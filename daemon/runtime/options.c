@@ -115,6 +115,7 @@ static const QdOption option_table[] = {
     { "max_rows", 'u', QD_TAKES(MAX_ROWS), AT(execution.max_rows) },
     { "max_bytes", 'u', QD_TAKES(MAX_BYTES), AT(execution.max_bytes) },
     { "durability", 's', QD_TAKES(DURABILITY), AT(execution.relaxed_durability), .choice = { "full", "relaxed" } },
+    { "results", 's', QD_TAKES(RESULTS), AT(execution.fresh), .choice = { "remembered", "fresh" } },
     { "error_details", 'b', QD_TAKES(ERROR_DETAILS), AT(error_details) },
     { "schema_details", 'b', QD_TAKES(SCHEMA_DETAILS), AT(channel.schema_details) },
     { "text_transactions", 'b', QD_TAKES(TEXT_TRANSACTIONS), .set = set_text_transactions },

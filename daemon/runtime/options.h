@@ -21,6 +21,7 @@ typedef enum QdOptionId {
     QD_OPTION_MAX_ROWS,
     QD_OPTION_MAX_BYTES,
     QD_OPTION_DURABILITY,
+    QD_OPTION_RESULTS,
     QD_OPTION_ERROR_DETAILS,
     QD_OPTION_SCHEMA_DETAILS,
     QD_OPTION_TEXT_TRANSACTIONS,
@@ -62,6 +63,7 @@ typedef struct QdExecutionOptions {
     uint64_t max_rows;     /* 0: not given */
     uint64_t max_bytes;    /* 0: not given */
     gboolean relaxed_durability;
+    gboolean fresh; /* not from the result memory, nor kept there */
 } QdExecutionOptions;
 
 /* Prepare: the channel that it makes. */

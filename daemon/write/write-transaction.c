@@ -14,6 +14,7 @@
 #include "daemon/payload/payload.h"
 #include "daemon/read/pool.h"
 #include "daemon/recover/schema-copy.h"
+#include "daemon/results/result-memory.h"
 #include "daemon/store/database.h"
 #include "daemon/write/checkpointer.h"
 #include "daemon/write/writer-private.h"
@@ -136,6 +137,9 @@ qd_write_begin(QdWriter *self, GError **error)
     if (qd_connection_begin_write(self->connection, &failure)) {
         compare_version(self);
         qd_database_note_log(self->config.database, TRUE);
+        self->has_logged = FALSE;
+        if (self->config.results != NULL)
+            qd_result_memory_begin_write(self->config.results);
         return TRUE;
     }
 
@@ -151,12 +155,20 @@ qd_write_in_transaction(QdWriter *self)
 }
 
 void
+qd_write_note_results(QdWriter *self, const QdChanges *changes)
+{
+    if (self->config.results != NULL)
+        qd_result_memory_end_write(self->config.results, changes, self->has_logged);
+}
+
+void
 qd_write_rollback(QdWriter *self)
 {
     int r = sqlite3_errcode(qd_connection_get_db(self->connection)) & 0xff;
 
     if (r == SQLITE_IOERR || r == SQLITE_FULL)
         self->log_is_full = TRUE;
+    qd_write_note_results(self, NULL);
     if (!qd_write_in_transaction(self))
         return;
     (void) qd_connection_execute(self->connection, "ROLLBACK", NULL);
@@ -166,7 +178,10 @@ qd_write_rollback(QdWriter *self)
 static int
 on_wal(void *data, sqlite3 *db, const char *name, int n_pages)
 {
-    ((QdWriter *) data)->wal_pages = n_pages;
+    QdWriter *self = data;
+
+    self->wal_pages = n_pages;
+    self->has_logged = TRUE;
     return SQLITE_OK;
 }
 
@@ -273,15 +288,16 @@ qd_write_tell(QdWriter *self, uint64_t generation, QdWriteItem *const *items, gu
 {
     g_autoptr(QdChanges) changes = NULL;
 
-    if (n == 1) {
-        if (has_changed(items[0]))
-            self->config.commit_func(generation, items[0]->outcome.changed, self->config.user_data);
+    if (n == 1 && has_changed(items[0])) {
+        qd_write_note_results(self, items[0]->outcome.changed);
+        self->config.commit_func(generation, items[0]->outcome.changed, self->config.user_data);
         return;
     }
     changes = qd_changes_new();
     for (guint i = 0; i < n; i++)
         if (has_changed(items[i]))
             qd_changes_add_all(changes, items[i]->outcome.changed);
+    qd_write_note_results(self, changes);
     self->config.commit_func(generation, changes, self->config.user_data);
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 typedef struct QdWriteItem QdWriteItem;
+typedef struct QdChanges QdChanges;
 typedef struct QdWriter QdWriter;
 
 /* There is a connection, in no transaction. READ_ONLY, or what opening it gave. */
@@ -39,7 +40,9 @@ void qd_write_look_for_others(QdWriter *self);
 /* After a commit that was not qd_write_commit()'s: a copy of the schema for a salvage, if it is of another @version. */
 void qd_write_copy_schema(QdWriter *self, gint64 version);
 
+/* The transaction has ended: the result memory learns @changes (nullable): NULL: nothing was committed. */
+void qd_write_note_results(QdWriter *self, const QdChanges *changes);
 /* After a commit: its generation. */
 uint64_t qd_write_publish(QdWriter *self);
-/* After the answers: listeners for changes learn what @items have changed. */
+/* Before the answers: the result memory and listeners for changes learn what @items have changed. */
 void qd_write_tell(QdWriter *self, uint64_t generation, QdWriteItem *const *items, guint n);

@@ -353,6 +353,8 @@ qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GErr
     } else if (!qd_changes_is_empty(item->outcome.changed)) {
         item->outcome.generation = qd_write_publish(self);
         qd_write_tell(self, item->outcome.generation, &item, 1);
+    } else {
+        qd_write_note_results(self, item->outcome.changed);
     }
     qd_settings_reset(self->connection);
     checkpoint(self);

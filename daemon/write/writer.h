@@ -20,6 +20,7 @@ typedef struct QdPayloads QdPayloads;
 typedef struct QdPool QdPool;
 typedef struct QdWorkers QdWorkers;
 typedef struct QdRegistry QdRegistry;
+typedef struct QdResultMemory QdResultMemory;
 typedef struct QdWriter QdWriter;
 typedef struct QdWriteItem QdWriteItem;
 typedef struct QdWriteWatch QdWriteWatch;
@@ -135,10 +136,11 @@ typedef struct QdWriterConfig {
     QdPool *pool; /* opens the connection again after a rest */
     QdWorkers *workers;
     QdWriterCommitFunc commit_func;
-    QdRegistry *registry;   /* its oldest reader makes way when the write-ahead log cannot shrink for it */
-    QdWriterLinger *linger; /* (nullable) (not owned) */
-    const gint *wants_keys; /* (nullable) (not owned) atomic: a subscription asks for keys of rows */
-    QdPayloads *payloads;   /* (nullable) (not owned), with sweep_func */
+    QdRegistry *registry;    /* its oldest reader makes way when the write-ahead log cannot shrink for it */
+    QdWriterLinger *linger;  /* (nullable) (not owned) */
+    const gint *wants_keys;  /* (nullable) (not owned) atomic: a subscription asks for keys of rows */
+    QdPayloads *payloads;    /* (nullable) (not owned), with sweep_func */
+    QdResultMemory *results; /* (nullable) (not owned): is given what each commit changes, before its answers are */
     QdWriterSweepFunc sweep_func;
     uint64_t group_usec;  /* for so long a group takes members in; 0: the default of 5 ms */
     uint64_t linger_usec; /* for so long it waits for those of the last one; 0: as long as that one's commit took */

@@ -32,6 +32,7 @@ open_connection(void)
     QueryConnection *connection = query_connection_new(NULL, &error);
 
     die_on_error(error, "connect");
+    query_connection_set_fresh(connection, TRUE); /* executions are measured: those that are remembered have a group of their own */
     return connection;
 }
 

@@ -290,7 +290,7 @@ const QctlVerb qctl_shell_verb = {
     "shell",
     "",
     "type statements and see their results",
-    QCTL_OPTIONS(QCTL_BOUND_OPTIONS, &qctl_option_timing, QCTL_PRINT_OPTIONS, &qctl_option_sparql, &option_no_rc,
-                 &qctl_option_store, &qctl_option_direct),
+    QCTL_OPTIONS(QCTL_BOUND_OPTIONS, &qctl_option_fresh, &qctl_option_timing, QCTL_PRINT_OPTIONS, &qctl_option_sparql,
+                 &option_no_rc, &qctl_option_store, &qctl_option_direct),
     .run = run_shell,
 };

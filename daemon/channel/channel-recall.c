@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A query and the result memory: asked before the query runs, filled while its pages go out.
+ *
+ * A statement that was executed quickly does not ask for it before it is prepared again, or takes long.
+ * Invariant: a page is copied only where it is a part of a result that becomes whole.
+ */
+#include <string.h>
+
+#include "daemon/channel/channel-private.h"
+#include "daemon/notify/read-set.h"
+#include "daemon/read/client.h"
+#include "daemon/read/pool.h"
+#include "daemon/results/result-memory.h"
+#include "daemon/runtime/context.h"
+
+/* Longer texts and parameters are not looked for. */
+#define KEY_BYTES_MAX (64 * 1024)
+/* A result goes out at once, as one piece. */
+#define RESULT_BYTES_MAX (64 * 1024)
+
+static void
+put_part(GByteArray *key, const void *data, gsize n_bytes)
+{
+    g_byte_array_append(key, (const guint8 *) &n_bytes, sizeof n_bytes);
+    if (n_bytes > 0)
+        g_byte_array_append(key, data, (guint) n_bytes);
+}
+
+static void
+put_text(GByteArray *key, const char *text)
+{
+    put_part(key, text, text != NULL ? strlen(text) + 1 : 0);
+}
+
+static GBytes *
+make_key(const QdChannel *self)
+{
+    const QdStatement *statement = &self->statement;
+    const QdRequest *request = self->work.request;
+    const uint64_t numbers[] = { statement->language, statement->execution.max_rows, statement->execution.max_bytes,
+                                 self->page_size, request->count };
+    GByteArray *key = g_byte_array_sized_new((guint) (sizeof numbers + statement->n_text_bytes + request->n_bytes + 64));
+
+    put_part(key, numbers, sizeof numbers);
+    put_part(key, statement->text, statement->n_text_bytes);
+    put_text(key, statement->base);
+    put_text(key, statement->dataset);
+    put_part(key, request->body, request->n_bytes);
+    return g_byte_array_free_to_bytes(key);
+}
+
+/* In a transaction the result may be another one; TinySPARQL's cursors have a form of their own. */
+static gboolean
+may_be_shared(const QdChannel *self)
+{
+    const QdStatement *statement = &self->statement;
+
+    return !statement->execution.access_write && !statement->execution.fresh && self->transaction == NULL &&
+           self->output.cursor == NULL && qd_client_shares_results(self->client) &&
+           statement->n_text_bytes + self->work.request->n_bytes <= KEY_BYTES_MAX;
+}
+
+void
+qd_channel_drop_fill(QdChannel *self)
+{
+    g_clear_pointer(&self->work.fill.key, g_bytes_unref);
+    g_clear_pointer(&self->work.fill.pages, g_byte_array_unref);
+}
+
+static void
+answer(QdChannel *self, const QdRememberedResult *result, uint64_t generation)
+{
+    QwEnd end = { .n_rows = result->n_rows, .generation = generation };
+    gsize n_bytes;
+    const uint8_t *data = g_bytes_get_data(result->pages, &n_bytes);
+    const uint32_t serial = self->work.request->serial;
+
+    for (gsize at = 0; at < n_bytes;) {
+        QwHeader header;
+
+        if (qw_header_decode(data + at, self->page_size, QW_TO_CLIENT, &header) < 0)
+            g_assert_not_reached(); /* our own page, of this size */
+        qd_channel_put_record(self, QW_KIND_ROWS, header.count, serial, data + at + QW_HEADER_SIZE, header.size - QW_HEADER_SIZE);
+        at += header.size;
+    }
+    __atomic_add_fetch(&self->context->counters.n_rows, result->n_rows, __ATOMIC_RELAXED);
+    end.elapsed_usec = (uint64_t) g_get_monotonic_time() - self->work.request->received_usec;
+    qd_channel_discharge_whole_request(self, self->work.request);
+    qd_channel_put_end(self, &end, serial);
+    qd_registry_remove(self->context->registry, &self->entry);
+    if (qd_channel_flush(self) < 0)
+        qd_channel_note_peer(self, QD_PEER_GONE);
+    qd_channel_end_request(self);
+}
+
+/* NULL: what it reads is not known, or it is everything. */
+static QdReadSet *
+find_reads(const QdChannel *self)
+{
+    const QdStatement *statement = &self->statement;
+    const QdLimits *limits = &self->context->limits;
+    QdReader *reader = qd_pool_lease(self->context->pool, self->client, self->work.last_reader, NULL);
+    g_autoptr(QdReadSet) reads = NULL;
+    g_autofree char *text = NULL;
+
+    if (reader == NULL)
+        return NULL;
+    text = g_strndup(statement->text, statement->n_text_bytes);
+    if (statement->language == QD_LANGUAGE_SPARQL)
+        reads = qd_read_set_new_for_sparql(reader->connection, text, statement->base, limits, NULL);
+    else
+        reads = qd_read_set_new_for_sql(reader->connection, text, limits, NULL);
+    qd_pool_release(self->context->pool, reader);
+    if (reads != NULL && !reads->is_sparql && qd_name_set_is_all(reads->tables))
+        return NULL;
+    return g_steal_pointer(&reads);
+}
+
+/* While others wait it is no time for that. */
+static gboolean
+may_keep(QdChannel *self, QdRecall recall)
+{
+    guint64 number = qd_result_memory_get_number(self->context->results);
+    g_autoptr(QdReadSet) reads = NULL;
+
+    if (qd_workers_has_waiting(self->context->workers))
+        return FALSE;
+    if (recall == QD_RECALL_NOTED) {
+        reads = find_reads(self);
+        return qd_result_memory_watch(self->context->results, self->work.fill.key, number, reads);
+    }
+    return recall == QD_RECALL_WORTHY;
+}
+
+gboolean
+qd_channel_recall(QdChannel *self)
+{
+    QdResultMemory *memory = self->context->results;
+    uint64_t generation = qd_writer_get_generation(self->context->writer);
+    g_auto(QdRememberedResult) result = { 0 };
+    QdResultKey key = { .signature = self->statement.signature };
+    QdRecall recall;
+
+    qd_channel_drop_fill(self);
+    if (!may_be_shared(self) || (self->statement.pace == QD_PACE_UNKNOWN && !qd_result_memory_may_have(memory)))
+        return FALSE;
+
+    key.bytes = self->work.fill.key = make_key(self);
+    recall = qd_result_memory_recall(memory, &key, &result);
+    if (recall == QD_RECALL_FOUND) {
+        qd_channel_drop_fill(self);
+        answer(self, &result, generation);
+        return TRUE;
+    }
+    if (may_keep(self, recall))
+        self->work.fill.pages = g_byte_array_new();
+    self->work.fill.number = qd_result_memory_get_number(memory);
+    return FALSE;
+}
+
+void
+qd_channel_fill_page(QdChannel *self, const uint8_t *record, gsize size)
+{
+    GByteArray *pages = self->work.fill.pages;
+
+    if (pages->len + size > MIN(RESULT_BYTES_MAX, qd_result_memory_get_room(self->context->results))) {
+        (void) qd_result_memory_watch(self->context->results, self->work.fill.key, 0, NULL);
+        qd_channel_drop_fill(self);
+        return;
+    }
+    g_byte_array_append(pages, record, (guint) size);
+}
+
+void
+qd_channel_remember(QdChannel *self, uint64_t cost_usec)
+{
+    QdResultMemory *memory = self->context->results;
+    const QdShape shape = qd_run_get_shape(self->work.run);
+    gboolean is_dear = cost_usec >= qd_limits_get(&self->context->limits, QD_LIMIT_RESULT_MEMORY_COST_USEC);
+    QdRememberedResult result = { .n_rows = qd_run_get_n_rows(self->work.run),
+                                  .signature = self->statement.signature,
+                                  .cost_usec = cost_usec };
+
+    self->statement.pace = !is_dear || !shape.is_stable ? QD_PACE_QUICK : QD_PACE_LONG;
+    if (self->statement.pace == QD_PACE_QUICK || !may_be_shared(self))
+        return;
+    if (self->work.fill.pages == NULL) {
+        if (self->work.fill.key == NULL)
+            self->work.fill.key = make_key(self);
+        qd_result_memory_note(memory, self->work.fill.key);
+        return;
+    }
+    result.pages = g_byte_array_free_to_bytes(g_steal_pointer(&self->work.fill.pages));
+    qd_result_memory_keep(memory, self->client, self->work.fill.key, self->work.fill.number, &result);
+    qd_remembered_result_clear(&result);
+}
